@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: Apache-2.0
+# Finds what the distribution provides; tools/install_deps.sh installs it.
+find_package(Threads REQUIRED)
+find_package(Boost REQUIRED COMPONENTS context)
+find_package(fmt REQUIRED)
+find_package(tl-expected REQUIRED)
+find_package(tomlplusplus REQUIRED)
+find_package(nlohmann_json REQUIRED)
+find_package(CLI11 REQUIRED)
+find_package(PkgConfig REQUIRED)
+pkg_check_modules(sodium REQUIRED IMPORTED_TARGET libsodium)
+if(NACRE_TESTS)
+  find_package(GTest REQUIRED)
+  include(GoogleTest)
+endif()
+if(NACRE_BENCH)
+  find_package(benchmark REQUIRED)
+endif()

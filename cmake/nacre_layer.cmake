@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+# nacre_layer: one folder of src/ becomes one library and one test executable; files enrol by their names.
+#
+#   x.cpp                 source of the layer (main.cpp: of the executable that a layer may bring)
+#   x_test.cpp, x_fuzz.cpp   gtest cases, all in the executable <layer>_tests
+#   x_libfuzzer.cpp       built by tools/libfuzzer.sh only
+
+# Splits the *.cpp files below `folder` into `<prefix>_sources` and `<prefix>_tests` of the caller.
+function(nacre_glob prefix folder)
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${folder}/*.cpp)
+  set(tests ${sources})
+  list(FILTER tests INCLUDE REGEX "_(test|fuzz)\\.cpp$")
+  list(FILTER sources EXCLUDE REGEX "(_(test|fuzz|libfuzzer)|/main)\\.cpp$")
+  set(${prefix}_sources ${sources} PARENT_SCOPE)
+  set(${prefix}_tests ${tests} PARENT_SCOPE)
+endfunction()
+
+# Registers every TEST of the executable `target` with CTest as <target>.<suite>.<title>.
+function(nacre_register_tests target)
+  gtest_discover_tests(${target} TEST_PREFIX "${target}." DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 120)
+endfunction()
+
+# nacre_layer(<name> DEPENDS <layers> LIBRARIES <targets>)
+# Library nacre_<name>; a layer that has no source yet is an interface only. DEPENDS must stand left of it in src/README.md.
+function(nacre_layer name)
+  cmake_parse_arguments(PARSE_ARGV 1 layer "" "" "DEPENDS;LIBRARIES")
+  nacre_glob(layer ${CMAKE_CURRENT_SOURCE_DIR})
+  list(TRANSFORM layer_DEPENDS PREPEND nacre_)
+  set(scope INTERFACE)
+  if(layer_sources)
+    set(scope PUBLIC)
+    add_library(nacre_${name} STATIC ${layer_sources})
+    set_target_properties(nacre_${name} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+    set_property(GLOBAL APPEND PROPERTY NACRE_LAYERS_WITH_SOURCES nacre_${name})
+  else()
+    add_library(nacre_${name} INTERFACE)
+  endif()
+  target_include_directories(nacre_${name} ${scope} ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
+  target_compile_features(nacre_${name} ${scope} cxx_std_20)
+  target_link_libraries(nacre_${name} ${scope} ${layer_DEPENDS} ${layer_LIBRARIES})
+  set_property(GLOBAL APPEND PROPERTY NACRE_LAYER_LIBRARIES ${layer_LIBRARIES})
+
+  if(NACRE_TESTS AND layer_tests)
+    add_executable(${name}_tests ${layer_tests})
+    target_link_libraries(${name}_tests PRIVATE nacre_${name} GTest::gtest_main)
+    nacre_register_tests(${name}_tests)
+  endif()
+endfunction()
