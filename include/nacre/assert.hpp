@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// Checks of invariants that stay on in release builds, and the label under which a thread reports a broken one.
+#pragma once
+
+#include <source_location>
+#include <string_view>
+
+namespace nacre {
+
+/// Names the calling thread in diagnostics, for example "rank 1 worker 0". At most 63 bytes are kept. The label serves
+/// messages to people only; no code may decide anything by it.
+void set_thread_label(std::string_view label) noexcept;
+
+/// The label of the calling thread; empty before set_thread_label. The view is valid until the thread sets another.
+[[nodiscard]] std::string_view thread_label() noexcept;
+
+namespace detail {
+
+/// Prints one block (kind, expression, message, place, thread label) to standard error and aborts the process.
+[[noreturn, gnu::cold, gnu::noinline]] void assertion_failed(std::string_view kind, std::string_view expression,
+                                                             std::string_view message, std::source_location where);
+
+}  // namespace detail
+}  // namespace nacre
+
+/// The check behind the macros. `message` is evaluated only when the check fails, so it may build a std::string that
+/// shows the values involved.
+#define NACRE_DETAIL_CHECK(kind, condition, message) \
+  ((condition) ? static_cast<void>(0)                \
+               : ::nacre::detail::assertion_failed(kind, #condition, message, ::std::source_location::current()))
+
+/// What the caller owes, checked on entry.
+#define NACRE_EXPECT(condition, message) NACRE_DETAIL_CHECK("expectation", condition, message)
+/// What must hold half-way.
+#define NACRE_ASSERT(condition, message) NACRE_DETAIL_CHECK("assertion", condition, message)
+/// What the function owes, checked on exit.
+#define NACRE_ENSURE(condition, message) NACRE_DETAIL_CHECK("guarantee", condition, message)
+
+/// A check too dear for release builds; present when NACRE_CHECK is defined (presets debug, asan, tsan). The condition
+/// is compiled in every build, so that it cannot rot, but evaluated only there.
+#ifdef NACRE_CHECK
+#define NACRE_ASSERT_SLOW(condition, message) NACRE_ASSERT(condition, message)
+#else
+#define NACRE_ASSERT_SLOW(condition, message) static_cast<void>(sizeof((condition) ? 1 : 0))
+#endif

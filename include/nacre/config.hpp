@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// The configuration of a job: tables of declared options, merged from command line, environment, file and defaults.
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace nacre {
+
+/// What a value of an option looks like, and the getter that reads it.
+enum class option_kind {
+  boolean,   ///< true/false, on/off, yes/no, 1/0; get_bool
+  integer,   ///< a decimal number; get_int
+  real,      ///< a decimal number with or without fraction and exponent; get_double
+  duration,  ///< a number with ns, us, ms, s or min, such as 20us; a bare 0 is allowed; get_duration
+  bytes,     ///< a number, alone or with B, KiB, MiB or GiB, such as 64KiB; get_int
+  choice,    ///< one of the words that `range` lists; get_string
+  text       ///< anything; get_string
+};
+
+/// One row of a component's table. All views must outlive every config that uses the table (string literals do).
+struct option {
+  std::string_view name;  ///< lower case, words joined by '_', groups by '.', such as "tcp.port"
+  option_kind kind = option_kind::text;
+  std::string_view default_value;
+  std::string_view unit;   ///< for people: "threads", "messages"; empty when there is none
+  std::string_view range;  ///< "1..1024", "1..", "1us..10s", "1KiB..1GiB", "tcp|inproc|sim"; empty allows everything
+  std::string_view help;   ///< one sentence, without the default and the range
+};
+
+/// The options of one component, under the heading that --nacre.help prints.
+struct option_table {
+  std::string_view component;
+  std::span<const option> options;
+};
+
+/// Where a value comes from; a later one outranks an earlier one, in whatever order they are applied.
+enum class setting_source {
+  built_in,      ///< the table's default
+  program,       ///< the program's own default
+  file,          ///< a file that the program applies
+  named_file,    ///< the file that the option "config" names
+  environment,   ///< NACRE_TRANSPORT=tcp
+  command_line,  ///< --nacre.transport=tcp
+  code           ///< set() by the program: its last word
+};
+
+/// The merged configuration. An unknown name or a bad value throws setup_error, which names the nearest known option, or
+/// the range and an example. Reading an undeclared name, or with the getter of another kind, aborts: that is the reader's
+/// mistake, not the user's. Copyable; not thread-safe while it changes. Meant for set-up: getters parse on every call.
+///
+/// Two options are always declared: "config" (a TOML file to read) and "help".
+class config {
+ public:
+  /// A configuration without tables: set() keeps everything and declare() checks it later.
+  config() = default;
+  explicit config(std::span<const option_table> tables) { declare(tables); }
+  config(std::initializer_list<option_table> tables) : config(std::span(tables.begin(), tables.size())) {}
+
+  /// Adds tables, then checks what set() was given before there were any. Aborts when a name is declared twice or a
+  /// default contradicts its own range.
+  void declare(std::span<const option_table> tables);
+
+  /// Gives an option a value as text, as if it came from `source`. An older value from the same source is replaced.
+  void set(std::string_view name, std::string_view text, setting_source source = setting_source::code);
+
+  /// True when anything but the table's default decides the value.
+  [[nodiscard]] bool was_set(std::string_view name) const;
+  [[nodiscard]] setting_source source_of(std::string_view name) const;
+  [[nodiscard]] bool is_declared(std::string_view name) const noexcept;
+
+  [[nodiscard]] bool get_bool(std::string_view name) const;
+  [[nodiscard]] std::int64_t get_int(std::string_view name) const;
+  [[nodiscard]] double get_double(std::string_view name) const;
+  [[nodiscard]] std::chrono::nanoseconds get_duration(std::string_view name) const;
+  /// The value as text, of an option of any kind. The reference is valid until the configuration changes.
+  [[nodiscard]] const std::string& get_string(std::string_view name) const;
+
+  /// Takes every NACRE_NAME=value of a null-terminated list such as `environ`; '.' in a name is '_' there. Names that
+  /// begin with NACRE_JOB_ are the launcher's and are left alone; any other unknown NACRE_ name throws.
+  void apply_environment(const char* const* environment);
+
+  /// Takes `--nacre.name=value` (and `--nacre.flag` for a boolean) out of the arguments, up to `--`; `argc` shrinks and
+  /// argv[argc] is null again.
+  void apply_command_line(int& argc, char** argv);
+
+  /// Takes every value of a TOML file; nested tables join by '.'. Throws when the file cannot be read or parsed.
+  void apply_toml_file(const std::string& path);
+
+  /// Every option with default, unit, range, help and the value in force where it differs, grouped by component.
+  [[nodiscard]] std::string help_text() const;
+  /// The same as Markdown tables, without the values in force.
+  [[nodiscard]] std::string docs_markdown() const;
+
+ private:
+  static constexpr std::size_t source_count = static_cast<std::size_t>(setting_source::code) + 1;
+
+  struct setting {
+    option declaration;
+    std::string_view component;
+    std::array<std::optional<std::string>, source_count> texts;  // by source; built_in is always there
+  };
+  struct early_setting {
+    std::string name;
+    std::string text;
+    setting_source source;
+  };
+
+  void declare_option(std::string_view component, const option& declaration);
+  void store(setting& target, std::string_view text, setting_source source, const std::string& spelling);
+  void load_file(const std::string& path, setting_source source);
+  void load_named_file();
+  [[nodiscard]] setting* find(std::string_view name) noexcept;
+  [[nodiscard]] const setting* find(std::string_view name) const noexcept;
+  [[nodiscard]] const setting& require(std::string_view name) const;
+  [[nodiscard]] const setting& require(std::string_view name, option_kind kind) const;
+  [[noreturn]] void throw_unknown(std::string_view name, setting_source source, const std::string& place) const;
+
+  std::vector<setting> settings_;
+  std::vector<early_setting> early_;  // only while there are no tables
+};
+
+}  // namespace nacre

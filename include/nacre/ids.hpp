@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// Typed identifiers, so that a rank is never mistaken for a worker or an object.
+#pragma once
+
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+
+#include <nacre/assert.hpp>
+
+namespace nacre {
+
+/// A number with a meaning of its own: no arithmetic, no conversion to or from other ids. `Tag` is an incomplete type
+/// that tells the ids apart; `Rep` is an unsigned integer. Trivially copyable, so that it travels as its bytes.
+template <class Tag, class Rep>
+class typed_id {
+ public:
+  using rep = Rep;
+
+  constexpr typed_id() noexcept = default;
+  constexpr explicit typed_id(Rep value) noexcept : value_(value) {}
+
+  [[nodiscard]] constexpr Rep value() const noexcept { return value_; }
+
+  friend constexpr bool operator==(typed_id, typed_id) noexcept = default;
+  friend constexpr auto operator<=>(typed_id, typed_id) noexcept = default;
+
+ private:
+  Rep value_ = 0;
+};
+
+/// A rank of the job, 0 to size - 1.
+using rank_id = typed_id<struct rank_tag, std::uint32_t>;
+/// A worker thread within its rank.
+using worker_id = typed_id<struct worker_tag, std::uint32_t>;
+/// A handler, numbered alike on every rank that runs the same binary.
+using handler_id = typed_id<struct handler_tag, std::uint32_t>;
+/// A type of mobile object, numbered alike on every rank that runs the same binary.
+using type_id = typed_id<struct type_tag, std::uint32_t>;
+
+/// The name of a mobile object for its whole life, wherever it moves: the rank that created it (its home) and a number
+/// that this rank never gives twice. Zero is no object; numbers start at 1, so every created object is valid().
+class object_id {
+ public:
+  static constexpr unsigned home_bits = 24;
+  static constexpr unsigned index_bits = 40;
+  static constexpr std::uint64_t index_max = (std::uint64_t{1} << index_bits) - 1;
+  static constexpr std::uint32_t home_max = (std::uint32_t{1} << home_bits) - 1;
+
+  constexpr object_id() noexcept = default;
+
+  /// Aborts when `home` exceeds home_max, or when `index` is 0 or exceeds index_max.
+  constexpr object_id(rank_id home, std::uint64_t index)
+      : value_((static_cast<std::uint64_t>(home.value()) << index_bits) | index) {
+    NACRE_EXPECT(home.value() <= home_max, "a home rank has 24 bits");
+    NACRE_EXPECT(index >= 1 && index <= index_max, "an object's index has 40 bits and starts at 1");
+  }
+
+  /// Restores an id from value(), for example off the wire. Any number is accepted; ask valid().
+  [[nodiscard]] static constexpr object_id from_value(std::uint64_t value) noexcept {
+    object_id id;
+    id.value_ = value;
+    return id;
+  }
+
+  [[nodiscard]] constexpr rank_id home() const noexcept {
+    return rank_id{static_cast<std::uint32_t>(value_ >> index_bits)};
+  }
+  [[nodiscard]] constexpr std::uint64_t index() const noexcept { return value_ & index_max; }
+  [[nodiscard]] constexpr std::uint64_t value() const noexcept { return value_; }
+  [[nodiscard]] constexpr bool valid() const noexcept { return value_ != 0; }
+
+  friend constexpr bool operator==(object_id, object_id) noexcept = default;
+  friend constexpr auto operator<=>(object_id, object_id) noexcept = default;
+
+ private:
+  std::uint64_t value_ = 0;
+};
+
+namespace detail {
+
+/// Spreads consecutive numbers over all bits, so that tables whose size is a power of two may mask the hash.
+[[nodiscard]] constexpr std::size_t mix_bits(std::uint64_t value) noexcept {
+  value ^= value >> 32;
+  value *= 0x9e3779b97f4a7c15U;
+  value ^= value >> 29;
+  return static_cast<std::size_t>(value);
+}
+
+}  // namespace detail
+}  // namespace nacre
+
+template <class Tag, class Rep>
+struct std::hash<nacre::typed_id<Tag, Rep>> {
+  [[nodiscard]] std::size_t operator()(nacre::typed_id<Tag, Rep> id) const noexcept {
+    return nacre::detail::mix_bits(id.value());
+  }
+};
+
+template <>
+struct std::hash<nacre::object_id> {
+  [[nodiscard]] std::size_t operator()(nacre::object_id id) const noexcept {
+    return nacre::detail::mix_bits(id.value());
+  }
+};

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where a rank gets its time from: an interface, the real clock behind it, and one that tests turn by hand.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+
+#if defined(__x86_64__)
+#include <x86intrin.h>
+#else
+#include <ctime>
+#endif
+
+namespace nacre {
+
+/// Time as a rank sees it: real, or virtual under simulation. now() never goes backwards within one thread.
+class clock {
+ public:
+  virtual ~clock() = default;
+
+  /// Time since an origin that is the clock's own.
+  [[nodiscard]] virtual std::chrono::nanoseconds now() = 0;
+
+ protected:
+  clock() = default;
+  clock(const clock&) = default;
+  clock& operator=(const clock&) = default;
+};
+
+/// The processor's own counter: the cheapest measure of elapsed time there is. Values of two threads are comparable when
+/// ticks_are_steady(); without a counter, ticks are nanoseconds of CLOCK_MONOTONIC.
+[[nodiscard]] inline std::uint64_t ticks() noexcept {
+#if defined(__x86_64__)
+  return __rdtsc();
+#elif defined(__aarch64__)
+  std::uint64_t value;
+  asm volatile("mrs %0, cntvct_el0" : "=r"(value));
+  return value;
+#else
+  timespec time{};
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000U + static_cast<std::uint64_t>(time.tv_nsec);
+#endif
+}
+
+/// How often ticks() advances in a second. The first call finds it out, which may take 5 ms.
+[[nodiscard]] double ticks_per_second();
+
+/// True when ticks() advances alike on all cores, at any frequency and in every sleep state, and the kernel trusts it too.
+[[nodiscard]] bool ticks_are_steady();
+
+/// Real time since the origin of CLOCK_MONOTONIC, so that the processes of one host agree closely. Reads the processor's
+/// counter when that is steady (some ten parts per million off, as the calibration is), otherwise clock_gettime. Safe
+/// to use from many threads at once.
+class steady_clock_source final : public clock {
+ public:
+  steady_clock_source();
+  [[nodiscard]] std::chrono::nanoseconds now() override;
+
+ private:
+  std::uint64_t origin_ticks_ = 0;
+  std::chrono::nanoseconds origin_{0};
+  std::uint64_t scale_ = 0;  // nanoseconds a tick, times 2^32; zero reads clock_gettime
+};
+
+/// Time that stands still until it is advanced, for tests. Not thread-safe.
+class manual_clock final : public clock {
+ public:
+  explicit manual_clock(std::chrono::nanoseconds start = {}) noexcept : now_(start) {}
+  [[nodiscard]] std::chrono::nanoseconds now() override { return now_; }
+  void advance(std::chrono::nanoseconds step) noexcept { now_ += step; }
+
+ private:
+  std::chrono::nanoseconds now_;
+};
+
+}  // namespace nacre

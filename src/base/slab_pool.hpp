@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+// Per-thread pools of blocks in size classes, whose blocks any thread may free.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <new>
+
+#include "base/cache_line.hpp"
+
+namespace nacre {
+
+/// What one pool, or all pools of the process together, hold and have done.
+struct pool_statistics {
+  std::uint64_t bytes_held = 0;    ///< taken from the system for slabs, in use or not
+  std::uint64_t remote_frees = 0;  ///< blocks of other pools that were freed through these
+};
+
+/// A pool of blocks that one thread at a time uses. allocate_block and release_block (nacre/block.hpp) find the pool of the
+/// calling thread; this class is what they do with it.
+///
+/// A block carries its owner in a header of 16 bytes. Freed through its owner it goes to a free list at once. Freed through
+/// another pool it joins a batch of blocks of the same owner, which goes back by one compare-exchange when it holds
+/// batch_blocks blocks or batch_bytes bytes, when another owner needs its place, or at flush_remote_frees. So a pool keeps
+/// at most batch_places batches of foreign blocks. The owner looks at what came back when a free list is empty.
+///
+/// Free lists are last-in first-out, since the newest block is the warmest. Slabs stay until the pool is destroyed.
+class slab_pool {
+ public:
+  /// The largest block that comes from slabs; a larger one is taken from operator new and given back to it.
+  static constexpr std::size_t pooled_bytes_max = 64 * 1024;
+
+  slab_pool() = default;
+  slab_pool(const slab_pool&) = delete;
+  slab_pool& operator=(const slab_pool&) = delete;
+  /// Returns foreign blocks, then gives all slabs back to the system. None of its blocks may be live.
+  ~slab_pool();
+
+  /// As allocate_block. The pool's thread only.
+  [[nodiscard]] void* allocate(std::size_t bytes) {
+    if (bytes > pooled_bytes_max) return allocate_unpooled(bytes);
+    const std::size_t index = class_of_units_[(bytes + sizeof(header) + unit_bytes - 1) / unit_bytes];
+    size_class& from = classes_[index];
+    free_block* const block = from.free;
+    if (block == nullptr) return allocate_slowly(index);
+    from.free = block->next;
+    __builtin_prefetch(from.free);
+    block->head.state = live;
+    return block->payload();
+  }
+
+  /// As release_block: `payload` may belong to any pool. The pool's thread only.
+  void release(void* payload) noexcept {
+    free_block* const block = block_of(payload);
+    if (block->head.state != live) report_dead(block->head.state);
+    if (block->head.owner == this) {
+      keep(block);
+    } else {
+      release_foreign(block);
+    }
+  }
+
+  /// Sends all foreign blocks home. A thread calls it before it sleeps. The pool's thread only.
+  void flush_remote_frees() noexcept;
+
+  /// Allocates without a pool, and releases in a thread that has none; for threads that are ending.
+  [[nodiscard]] static void* allocate_unpooled(std::size_t bytes);
+  static void release_unpooled(void* payload) noexcept;
+
+  /// May be called from any thread.
+  [[nodiscard]] pool_statistics statistics() const noexcept;
+
+ private:
+  /// Blocks are a multiple of this apart and start on a cache line, so that two threads never share one.
+  static constexpr std::size_t unit_bytes = cache_line_bytes;
+  static constexpr std::size_t slab_bytes_min = 64 * 1024;
+  static constexpr std::size_t batch_places = 8;
+  static constexpr std::uint32_t batch_blocks = 32;
+  static constexpr std::size_t batch_bytes = 32 * 1024;
+
+  /// Distance between blocks, header included. Each class also serves a round number of payload bytes exactly.
+  static constexpr std::array<std::uint32_t, 22> strides_{64,   128,  192,  256,  320,   448,   576,   832,
+                                                          1088, 1600, 2112, 3136, 4160,  6208,  8256,  12352,
+                                                          16448, 24640, 32832, 49216, 57408, 65600};
+  static constexpr std::size_t class_count = strides_.size();
+  static constexpr std::size_t units_max = strides_.back() / unit_bytes;
+
+  enum block_state : std::uint32_t { live = 0x6c697665, dead = 0x64656164 };  // words that chance will hardly write
+
+  struct header {
+    slab_pool* owner;  // null for a block that is not from a slab
+    std::uint32_t size_class;
+    std::uint32_t state;
+  };
+
+  struct free_block {
+    header head;
+    free_block* next;  // the first bytes of the payload
+    [[nodiscard]] void* payload() noexcept { return &next; }
+  };
+
+  struct slab {
+    slab* next;
+  };
+
+  struct size_class {
+    free_block* free = nullptr;
+    std::byte* unused = nullptr;  // the part of the newest slab that was never given out
+    std::byte* unused_end = nullptr;
+  };
+
+  struct batch {
+    slab_pool* owner = nullptr;
+    free_block* first = nullptr;
+    free_block* last = nullptr;
+    std::uint32_t blocks = 0;
+    std::size_t bytes = 0;
+  };
+
+  static constexpr auto class_of_units_ = [] {
+    std::array<std::uint8_t, units_max + 1> classes{};
+    std::uint8_t current = 0;
+    for (std::size_t units = 1; units <= units_max; ++units) {
+      if (units * unit_bytes > strides_[current]) ++current;
+      classes[units] = current;
+    }
+    return classes;
+  }();
+
+  [[nodiscard]] static free_block* block_of(void* payload) noexcept {
+    return reinterpret_cast<free_block*>(static_cast<std::byte*>(payload) - sizeof(header));
+  }
+  [[noreturn, gnu::cold, gnu::noinline]] static void report_dead(std::uint32_t state) noexcept;
+
+  void keep(free_block* block) noexcept {
+    block->head.state = dead;
+    size_class& to = classes_[block->head.size_class];
+    block->next = to.free;
+    to.free = block;
+  }
+
+  [[gnu::noinline]] void* allocate_slowly(std::size_t index);
+  [[gnu::noinline]] void release_foreign(free_block* block) noexcept;
+  bool reclaim() noexcept;
+  void add_slab(size_class& to, std::size_t stride);
+  void send_home(batch& going) noexcept;
+  void accept(free_block* first, free_block* last) noexcept;
+
+  std::array<size_class, class_count> classes_{};
+  slab* slabs_ = nullptr;
+  std::array<batch, batch_places> batches_{};
+  std::atomic<std::uint64_t> bytes_held_{0};    // written by the pool's thread
+  std::atomic<std::uint64_t> remote_frees_{0};  // written by the pool's thread
+  alignas(cache_line_bytes) std::atomic<free_block*> returned_{nullptr};
+};
+
+/// Sends home what the calling thread has freed of other threads' blocks. For a thread that is about to sleep.
+void flush_remote_frees() noexcept;
+
+/// The sums over all pools that allocate_block has made in this process. All zero where pools are off (address sanitizer).
+[[nodiscard]] pool_statistics process_pool_statistics();
+
+}  // namespace nacre
