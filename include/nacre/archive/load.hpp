@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: Apache-2.0
+// How each type is read back from bytes that nobody vouches for.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <nacre/archive/reader.hpp>
+
+namespace nacre::detail {
+
+template <flat T>
+inline void clear_flat(T& value) noexcept {
+  if constexpr (std::is_array_v<T>) {
+    for (auto& element : value) clear_flat(element);
+  } else if constexpr (std::is_default_constructible_v<T> && std::is_nothrow_move_assignable_v<T>) {
+    value = T();
+  } else if constexpr (std::is_trivially_copyable_v<T>) {
+    std::memset(static_cast<void*>(std::addressof(value)), 0, sizeof(T));
+  } else {
+    std::apply([](auto&... element) { (clear_flat(element), ...); }, value);
+  }
+}
+
+/// Reads a flat value at `from` and returns its end. A bad bool or enum is reported to `ar`.
+template <flat T>
+inline const std::byte* fetch_flat(reader& ar, const std::byte* from, T& value) noexcept {
+  if constexpr (nothing<T>) {
+    return from;
+  } else if constexpr (bitwise<T>) {
+    std::memcpy(static_cast<void*>(std::addressof(value)), from, sizeof(T));
+    return from + sizeof(T);
+  } else if constexpr (std::same_as<T, bool>) {
+    const auto octet = std::to_integer<unsigned>(*from);
+    if (octet > 1) [[unlikely]]
+      ar.fail(wire_error::bad_enum_or_bool);
+    value = octet == 1;
+    return from + sizeof(T);
+  } else if constexpr (checked_enum<T>) {
+    std::underlying_type_t<T> number;
+    std::memcpy(&number, from, sizeof(T));
+    value = static_cast<T>(number);
+    if (!wire_valid(value)) [[unlikely]]
+      ar.fail(wire_error::bad_enum_or_bool);
+    return from + sizeof(T);
+  } else if constexpr (tuple_like<T>) {
+    std::apply([&](auto&... element) { ((from = fetch_flat(ar, from, element)), ...); }, value);
+    return from;
+  } else {
+    for (auto& element : value) from = fetch_flat(ar, from, element);
+    return from;
+  }
+}
+
+template <class T>
+inline T bitwise_value(const std::byte* from) noexcept {
+  std::array<std::byte, sizeof(T)> bytes{};
+  if (from != nullptr) std::memcpy(bytes.data(), from, sizeof(T));
+  return std::bit_cast<T>(bytes);
+}
+
+/// Calls make() with the arguments that construct a T whose value does not matter yet.
+template <class T>
+inline decltype(auto) constructing(auto&& make) {
+  static_assert(constructible_empty<T>,
+                "nacre: this type must be made before it can be read; give it a default constructor, or an `explicit "
+                "T(nacre::deserialize_tag)`");
+  if constexpr (std::is_default_constructible_v<T>) {
+    return make();
+  } else if constexpr (std::is_constructible_v<T, deserialize_tag>) {
+    return make(deserialize_tag{});
+  } else {
+    return make(bitwise_value<T>(nullptr));
+  }
+}
+
+template <class T>
+inline T blank() {
+  return constructing<T>([](auto&&... argument) { return T(argument...); });
+}
+
+/// The counterpart of save_element.
+template <class... Ts>
+inline void load_element(reader& ar, Ts&... parts) {
+  if constexpr ((least_size<Ts>() + ... + 0) > 0) {
+    (load_value(ar, parts), ...);
+  } else {
+    const std::size_t before = ar.position();
+    (load_value(ar, parts), ...);
+    std::uint8_t filler = 0;
+    if (ar.position() == before) ar.read_flat(filler);
+    if (filler != 0) ar.fail(wire_error::bad_enum_or_bool);
+  }
+}
+
+template <class T>
+inline void load_block(reader& ar, T& value) {
+  using element = typename T::value_type;
+  value.clear();
+  const std::size_t count = ar.read_length(sizeof(element));
+  if (count == 0) return;
+  ar.align(alignment_of<element>);
+  const std::byte* from = ar.view_bytes(count * sizeof(element)).data();
+  if (from == nullptr) return;
+  if (reinterpret_cast<std::uintptr_t>(from) % alignof(element) == 0) [[likely]] {
+    const auto* first = reinterpret_cast<const element*>(from);
+    value.assign(first, first + count);
+  } else {
+    for (std::size_t i = 0; i < count; ++i) value.push_back(bitwise_value<element>(from + i * sizeof(element)));
+  }
+}
+
+template <class T>
+inline void load_view(reader& ar, T& value) {
+  using element = typename T::value_type;
+  if constexpr (is_span<T>) {
+    static_assert(std::is_const_v<typename T::element_type> && T::extent == std::dynamic_extent,
+                  "nacre: a view into a message is read-only and of any length; write `std::span<const T>`");
+  }
+  static_assert(alignof(element) <= archive_alignment,
+                "nacre: payloads are not aligned enough for a view of this type");
+  value = T();
+  const std::size_t count = ar.read_length(sizeof(element));
+  if (count == 0) return;
+  ar.align(alignof(element));
+  const std::byte* from = ar.view_bytes(count * sizeof(element)).data();
+  if (from == nullptr) return;
+  if (reinterpret_cast<std::uintptr_t>(from) % alignof(element) != 0) return ar.fail(wire_error::misaligned);
+  if constexpr (std::same_as<element, bool>) {
+    const bool good = std::all_of(from, from + count, [](std::byte b) { return std::to_integer<unsigned>(b) <= 1; });
+    if (!good) return ar.fail(wire_error::bad_enum_or_bool);
+  }
+  value = T(reinterpret_cast<const element*>(from), count);
+}
+
+/// Reads `count` bits, the first in the lowest bit of the first byte. Unused bits of the last byte must be zero.
+inline void load_bits(reader& ar, std::size_t count, auto&& set_bit) {
+  const auto octets = ar.view_bytes(count / 8 + (count % 8 != 0 ? 1 : 0));
+  if (octets.empty()) return;
+  if (count % 8 != 0 && (std::to_integer<unsigned>(octets.back()) >> (count % 8)) != 0) {
+    return ar.fail(wire_error::bad_enum_or_bool);
+  }
+  for (std::size_t i = 0; i < count; ++i) set_bit(i, ((std::to_integer<unsigned>(octets[i / 8]) >> (i % 8)) & 1) != 0);
+}
+
+template <class T>
+inline void load_keyed(reader& ar, T& value, std::size_t count) {
+  for (std::size_t i = 0; i < count && ar.ok(); ++i) {
+    auto key = blank<typename T::key_type>();
+    if constexpr (map_like<T>) {
+      auto mapped = blank<typename T::mapped_type>();
+      load_element(ar, key, mapped);
+      if (ar.ok()) value.emplace_hint(value.end(), std::move(key), std::move(mapped));
+    } else {
+      load_element(ar, key);
+      if (ar.ok()) value.emplace_hint(value.end(), std::move(key));
+    }
+  }
+  if (ar.ok() && value.size() != count) ar.fail(wire_error::duplicate_key);
+}
+
+template <class T>
+inline void load_range(reader& ar, T& value) {
+  using element = typename T::value_type;
+  value.clear();
+  std::size_t count = 0;
+  if constexpr (map_like<T>) {
+    count = ar.read_length(least_size<typename T::key_type>() + least_size<typename T::mapped_type>());
+  } else {
+    count = ar.read_length(least_size<element>());
+  }
+  // A forged length may still be as large as the rest of the payload: never reserve more memory than that.
+  if constexpr (requires { value.reserve(count); }) {
+    value.reserve(std::min(count, ar.remaining() / (sizeof(element) + 2 * sizeof(void*))));
+  }
+  if constexpr (map_like<T> || set_like<T>) {
+    load_keyed(ar, value, count);
+  } else if constexpr (forward_list_like<T>) {
+    auto last = value.before_begin();
+    for (std::size_t i = 0; i < count && ar.ok(); ++i) {
+      last = constructing<element>([&](auto&&... argument) { return value.emplace_after(last, argument...); });
+      load_element(ar, *last);
+    }
+  } else {
+    for (std::size_t i = 0; i < count && ar.ok(); ++i) {
+      constructing<element>([&](auto&&... argument) { value.emplace_back(argument...); });
+      load_element(ar, value.back());
+    }
+  }
+  if (!ar.ok()) value.clear();
+}
+
+template <class T>
+inline void load_pointer(reader& ar, T& value) {
+  using element = std::remove_cv_t<typename T::element_type>;
+  value.reset();
+  bool present = false;
+  ar.read_flat(present);
+  if (!present) return;
+  auto owned = constructing<element>([](auto&&... argument) { return std::make_unique<element>(argument...); });
+  load_value(ar, *owned);
+  if (ar.ok()) value = std::move(owned);
+}
+
+template <class T>
+inline void load_optional(reader& ar, T& value) {
+  value.reset();
+  bool present = false;
+  ar.read_flat(present);
+  if (!present) return;
+  constructing<typename T::value_type>([&](auto&&... argument) { value.emplace(argument...); });
+  load_value(ar, *value);
+  if (!ar.ok()) value.reset();
+}
+
+template <class... Ts>
+inline void load_variant(reader& ar, std::variant<Ts...>& value) {
+  std::uint8_t index = 0;
+  ar.read_flat(index);
+  if (index >= sizeof...(Ts)) {
+    ar.fail(wire_error::bad_variant_index);
+    index = 0;
+  }
+  const auto load_alternative = [&]<std::size_t I>(std::integral_constant<std::size_t, I>) {
+    using alternative = std::variant_alternative_t<I, std::variant<Ts...>>;
+    if (I != index) return;
+    constructing<alternative>([&](auto&&... argument) { value.template emplace<I>(argument...); });
+    if (ar.ok()) load_value(ar, std::get<I>(value));
+  };
+  [&]<std::size_t... I>(std::index_sequence<I...>) {
+    (load_alternative(std::integral_constant<std::size_t, I>{}), ...);
+  }
+  (std::index_sequence_for<Ts...>{});
+}
+
+template <class T>
+inline void load_custom(reader& ar, T& value) {
+  static_assert(custom_load<T, reader>, "nacre: this type has a `save` but no `load(Archive&)` for reading");
+  if constexpr (member_serialize<T, reader>) {
+    archive_access::serialize(ar, value);
+  } else if constexpr (member_load<T, reader>) {
+    archive_access::load(ar, value);
+  } else if constexpr (free_serialize<T, reader>) {
+    serialize(ar, value);
+  } else {
+    load(ar, value);
+  }
+}
+
+template <class T>
+inline void load_nested(reader& ar, T& value) {
+  if (!ar.enter()) return;
+  if constexpr (custom<T>) {
+    load_custom(ar, value);
+  } else if constexpr (owning_pointer<T>) {
+    load_pointer(ar, value);
+  } else {
+    load_range(ar, value);
+  }
+  ar.leave();
+}
+
+template <class T>
+inline void load_value(reader& ar, T& value) {
+  static_assert(!std::is_const_v<T>, "nacre: a constant cannot be read into");
+  static_assert(serializable<T>,
+                "nacre: this type cannot be unpacked; write `template <class Archive> void serialize(Archive& ar) { "
+                "ar(every, member); }` in it, or a pair of `save(Archive&) const` and `load(Archive&)`; its members "
+                "must be packable too, and contain no pointers");
+  if constexpr (flat<T>) {
+    ar.read_flat(value);
+  } else if constexpr (custom<T>) {
+    load_nested(ar, value);
+  } else if constexpr (bool_vector<T>) {
+    value.assign(ar.read_bit_length(), false);
+    load_bits(ar, value.size(), [&value](std::size_t i, bool bit) { value[i] = bit; });
+    if (!ar.ok()) value.clear();
+  } else if constexpr (bit_array<T>) {
+    value.reset();
+    load_bits(ar, value.size(), [&value](std::size_t i, bool bit) { value.set(i, bit); });
+  } else if constexpr (view<T>) {
+    load_view(ar, value);
+  } else if constexpr (block<T>) {
+    load_block(ar, value);
+  } else if constexpr (is_a<T, std::optional>) {
+    load_optional(ar, value);
+  } else if constexpr (is_a<T, std::variant>) {
+    load_variant(ar, value);
+  } else if constexpr (tuple_like<T>) {
+    std::apply([&ar](auto&... element) { (load_value(ar, element), ...); }, value);
+  } else if constexpr (owning_pointer<T> || (range<T> && !fixed_array<T>)) {
+    load_nested(ar, value);
+  } else {
+    for (auto& element : value) load_value(ar, element);
+  }
+}
+
+}  // namespace nacre::detail

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+// How each type is written: one definition for the writer, which stores, and the sizer, which counts.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <nacre/archive/traits.hpp>
+
+namespace nacre {
+
+/// How deep user types, containers and owning pointers may nest in one value. It bounds the stack that a forged message
+/// can make the reader use; a writer that would exceed it aborts, since no reader could take the bytes.
+inline constexpr std::uint16_t archive_depth_max = 128;
+
+/// The largest alignment that arrays get inside a payload, and that the memory of a payload must have for views.
+inline constexpr std::size_t archive_alignment = 16;
+
+namespace detail {
+
+/// Ends the process with one line: the program packs what cannot be packed.
+[[noreturn]] void archive_abort(const char* why) noexcept;
+
+template <class T>
+inline constexpr std::size_t alignment_of = std::min(alignof(T), archive_alignment);
+
+/// Writes a flat value to `to` and returns the end.
+template <flat T>
+inline std::byte* store_flat(std::byte* to, const T& value) noexcept {
+  if constexpr (nothing<T>) {
+    return to;
+  } else if constexpr (bitwise<T> || checked_enum<T> || std::same_as<T, bool>) {
+    std::memcpy(to, std::addressof(value), sizeof(T));
+    return to + sizeof(T);
+  } else if constexpr (tuple_like<T>) {
+    std::apply([&to](const auto&... element) { ((to = store_flat(to, element)), ...); }, value);
+    return to;
+  } else {
+    for (const auto& element : value) to = store_flat(to, element);
+    return to;
+  }
+}
+
+template <class Ar, class T>
+void save_value(Ar& ar, const T& value);
+
+/// Four bytes; lengths from 2^32 - 1 on take twelve.
+template <class Ar>
+inline void save_length(Ar& ar, std::size_t length) {
+  constexpr std::uint32_t escape = 0xffff'ffff;
+  if (length < escape) [[likely]] {
+    ar.write_flat(static_cast<std::uint32_t>(length));
+  } else {
+    ar.write_flat(escape, static_cast<std::uint64_t>(length));
+  }
+}
+
+template <class Ar, class T>
+inline void save_block(Ar& ar, const T* first, std::size_t count) {
+  save_length(ar, count);
+  if (count == 0) return;
+  ar.align(alignment_of<T>);
+  ar.write_bytes(first, count * sizeof(T));
+}
+
+/// An element that packs to nothing is followed by one zero byte, so that a length never exceeds the bytes after it.
+template <class Ar, class... Ts>
+inline void save_element(Ar& ar, const Ts&... parts) {
+  if constexpr ((least_size<Ts>() + ... + 0) > 0) {
+    (save_value(ar, parts), ...);
+  } else {
+    const std::size_t before = ar.size();
+    (save_value(ar, parts), ...);
+    if (ar.size() == before) ar.write_flat(std::uint8_t{0});
+  }
+}
+
+template <class Ar>
+inline void save_bits(Ar& ar, const auto& bits, auto&& bit_at) {
+  const std::size_t count = bits.size();
+  for (std::size_t i = 0; i < count; i += 8) {
+    unsigned octet = 0;
+    for (std::size_t j = i; j < std::min(count, i + 8); ++j) octet |= unsigned{bit_at(bits, j)} << (j - i);
+    ar.write_flat(static_cast<std::uint8_t>(octet));
+  }
+}
+
+template <class Ar, class T>
+inline void save_range(Ar& ar, const T& value) {
+  if constexpr (forward_list_like<T>) {
+    save_length(ar, static_cast<std::size_t>(std::distance(value.begin(), value.end())));
+  } else {
+    save_length(ar, value.size());
+  }
+  for (const auto& element : value) {
+    if constexpr (map_like<T>) {
+      save_element(ar, element.first, element.second);
+    } else {
+      save_element(ar, element);
+    }
+  }
+}
+
+template <class Ar, class T>
+inline void save_custom(Ar& ar, const T& value) {
+  static_assert(custom_save<T, Ar>, "nacre: this type has a `load` but no `save(Archive&) const` for writing");
+  if constexpr (member_serialize<T, Ar>) {
+    archive_access::serialize(ar, const_cast<T&>(value));  // one function both reads and writes; writing only looks
+  } else if constexpr (member_save<T, Ar>) {
+    archive_access::save(ar, value);
+  } else if constexpr (free_serialize<T, Ar>) {
+    serialize(ar, const_cast<T&>(value));
+  } else {
+    save(ar, value);
+  }
+}
+
+template <class Ar, class T>
+inline void save_nested(Ar& ar, const T& value) {
+  ar.enter();
+  if constexpr (custom<T>) {
+    save_custom(ar, value);
+  } else if constexpr (owning_pointer<T>) {
+    ar.write_flat(value != nullptr);
+    if (value != nullptr) save_value(ar, *value);
+  } else {
+    save_range(ar, value);
+  }
+  ar.leave();
+}
+
+template <class Ar, class T>
+inline void save_value(Ar& ar, const T& value) {
+  static_assert(!addresses<T> || view<T> || custom<T>,
+                "nacre: a pointer, reference or iterator means nothing on another rank; send the object itself, a "
+                "std::unique_ptr to it, or a nacre::mobile_ptr");
+  static_assert(serializable<T>,
+                "nacre: this type cannot be packed; write `template <class Archive> void serialize(Archive& ar) { "
+                "ar(every, member); }` in it, or a pair of `save(Archive&) const` and `load(Archive&)`; its members "
+                "must be packable too, and contain no pointers");
+  if constexpr (flat<T>) {
+    ar.write_flat(value);
+  } else if constexpr (custom<T>) {
+    save_nested(ar, value);
+  } else if constexpr (bool_vector<T>) {
+    save_length(ar, value.size());
+    save_bits(ar, value, [](const T& bits, std::size_t i) { return bool{bits[i]}; });
+  } else if constexpr (bit_array<T>) {
+    save_bits(ar, value, [](const T& bits, std::size_t i) { return bits.test(i); });
+  } else if constexpr (view<T>) {
+    save_block(ar, value.data(), value.size());
+  } else if constexpr (block<T>) {
+    save_block(ar, static_cast<const typename T::value_type*>(value.data()), value.size());
+  } else if constexpr (is_a<T, std::optional>) {
+    ar.write_flat(value.has_value());
+    if (value.has_value()) save_value(ar, *value);
+  } else if constexpr (is_a<T, std::variant>) {
+    if (value.valueless_by_exception()) archive_abort("a std::variant without a value");
+    ar.write_flat(static_cast<std::uint8_t>(value.index()));
+    std::visit([&ar](const auto& alternative) { save_value(ar, alternative); }, value);
+  } else if constexpr (tuple_like<T>) {
+    std::apply([&ar](const auto&... element) { (save_value(ar, element), ...); }, value);
+  } else if constexpr (owning_pointer<T> || (range<T> && !fixed_array<T>)) {
+    save_nested(ar, value);
+  } else {
+    for (const auto& element : value) save_value(ar, element);  // an array: the length is part of the type
+  }
+}
+
+}  // namespace detail
+}  // namespace nacre

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// The archives that pack: `writer` stores bytes, `sizer` counts them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <nacre/archive/save.hpp>
+#include <span>
+
+namespace nacre {
+
+namespace detail {
+
+/// Depth of nesting, counted alike by writer and sizer.
+class nesting {
+ public:
+  void enter() noexcept {
+    if (++depth_ > archive_depth_max) [[unlikely]]
+      archive_abort("a value nested deeper than nacre::archive_depth_max");
+  }
+  void leave() noexcept { --depth_; }
+
+ private:
+  std::uint16_t depth_ = 0;
+};
+
+}  // namespace detail
+
+/// Packs values one behind the other into a payload: `ar(a, b, c)`, as in cereal.
+///
+/// Either owns a buffer that grows, or fills memory of the caller's. Fixed memory must be large enough (`packed_size`
+/// tells); a value that does not fit is a broken invariant and aborts. Not thread-safe.
+class writer : public detail::nesting {
+ public:
+  using is_saving = std::true_type;
+  using is_loading = std::false_type;
+
+  writer() noexcept = default;
+  /// Fills `memory`, which must outlive the writer. The payload begins at memory.data(), which should be aligned to
+  /// `archive_alignment`, so that the reader can form views.
+  explicit writer(std::span<std::byte> memory) noexcept
+      : begin_(memory.data()), now_(begin_), end_(begin_ + memory.size()), fixed_(true) {}
+  writer(const writer&) = delete;
+  writer& operator=(const writer&) = delete;
+
+  template <class... Ts>
+  writer& operator()(const Ts&... values) {
+    if constexpr ((detail::flat<Ts> && ...)) {
+      write_flat(values...);
+    } else {
+      (detail::save_value(*this, values), ...);
+    }
+    return *this;
+  }
+
+  void write_bytes(const void* from, std::size_t bytes) {
+    if (bytes != 0) std::memcpy(claim(bytes), from, bytes);
+  }
+
+  /// Appends zero bytes until size() is a multiple of `alignment`, a power of two.
+  void align(std::size_t alignment) {
+    const std::size_t padding = -size() & (alignment - 1);
+    if (padding != 0) std::memset(claim(padding), 0, padding);
+  }
+
+  /// Appends values of flat types with one bounds check for all of them.
+  template <detail::flat... Ts>
+  void write_flat(const Ts&... values) {
+    [[maybe_unused]] std::byte* to = claim(detail::flat_sum<Ts...>());
+    ((to = detail::store_flat(to, values)), ...);
+  }
+
+  /// Number of bytes packed so far.
+  [[nodiscard]] std::size_t size() const noexcept { return static_cast<std::size_t>(now_ - begin_); }
+  /// The payload; valid until the next write.
+  [[nodiscard]] const std::byte* data() const noexcept { return begin_; }
+  [[nodiscard]] std::span<const std::byte> bytes() const noexcept { return {begin_, now_}; }
+
+ private:
+  std::byte* claim(std::size_t bytes) {
+    if (bytes > static_cast<std::size_t>(end_ - now_)) [[unlikely]]
+      grow(bytes);
+    std::byte* at = now_;
+    now_ += bytes;
+    return at;
+  }
+  void grow(std::size_t bytes);
+
+  std::byte* begin_ = nullptr;
+  std::byte* now_ = nullptr;
+  std::byte* end_ = nullptr;
+  bool fixed_ = false;
+  std::unique_ptr<std::byte[]> owned_;
+};
+
+/// Computes the packed size of values without storing anything, so that a block is allocated once at the right size.
+class sizer : public detail::nesting {
+ public:
+  using is_saving = std::true_type;
+  using is_loading = std::false_type;
+
+  template <class... Ts>
+  sizer& operator()(const Ts&... values) {
+    if constexpr ((detail::flat<Ts> && ...)) {
+      write_flat(values...);
+    } else {
+      (detail::save_value(*this, values), ...);
+    }
+    return *this;
+  }
+
+  void write_bytes(const void*, std::size_t bytes) noexcept { size_ += bytes; }
+  void align(std::size_t alignment) noexcept { size_ += -size_ & (alignment - 1); }
+  template <detail::flat... Ts>
+  void write_flat(const Ts&...) noexcept {
+    size_ += detail::flat_sum<Ts...>();
+  }
+
+  [[nodiscard]] std::size_t size() const noexcept { return size_; }
+
+ private:
+  std::size_t size_ = 0;
+};
+
+}  // namespace nacre

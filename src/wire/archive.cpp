@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// The untyped part of the archives: growth of the writer's buffer, and words for errors.
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <nacre/archive.hpp>
+
+namespace nacre {
+
+namespace detail {
+
+void archive_abort(const char* why) noexcept {
+  std::fprintf(stderr, "nacre: cannot pack %s\n", why);
+  std::abort();
+}
+
+}  // namespace detail
+
+void writer::grow(std::size_t bytes) {
+  if (fixed_) detail::archive_abort("more bytes than the given memory holds: size it with nacre::packed_size");
+  constexpr std::size_t capacity_min = 256;
+  const std::size_t used = size();
+  const std::size_t capacity = std::max({capacity_min, used + bytes, 2 * static_cast<std::size_t>(end_ - begin_)});
+  auto larger = std::make_unique_for_overwrite<std::byte[]>(capacity);
+  if (used != 0) std::memcpy(larger.get(), begin_, used);
+  owned_ = std::move(larger);
+  begin_ = owned_.get();
+  now_ = begin_ + used;
+  end_ = begin_ + capacity;
+}
+
+std::string_view describe(wire_error error) noexcept {
+  switch (error) {
+    case wire_error::none:
+      return "no error";
+    case wire_error::truncated:
+      return "the bytes end before the value does";
+    case wire_error::length_forged:
+      return "a length exceeds what the remaining bytes can hold";
+    case wire_error::bad_variant_index:
+      return "a variant's alternative does not exist";
+    case wire_error::bad_enum_or_bool:
+      return "a bool, flag or enum has a value outside its type";
+    case wire_error::duplicate_key:
+      return "a map or set repeats a key";
+    case wire_error::misaligned:
+      return "the payload is not aligned for the view that was asked for";
+    case wire_error::too_deep:
+      return "values nest too deeply";
+    case wire_error::rejected:
+      return "the type's own load function refused the value";
+    case wire_error::trailing_bytes:
+      return "bytes are left over behind the value";
+  }
+  return "unknown error";
+}
+
+}  // namespace nacre
