@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: Apache-2.0
+# The newcomer's entry: `make demo` shows what Nacre does, `make test` shows that it works. CMake does the building.
+.DEFAULT_GOAL := help
+.PHONY: help demo test install-deps configure format clean
+JOBS ?= $(shell nproc 2>/dev/null || echo 2)
+
+help:
+	@echo 'make demo          install what is missing, build, and run Nacre on 2 processes and on 64 simulated ranks'
+	@echo 'make test          install what is missing, build everything, run every test'
+	@echo 'make install-deps  only install what is missing (Debian, Ubuntu)'
+	@echo 'make format        clang-format the sources in place'
+	@echo 'make clean         remove build/'
+
+install-deps:
+	@sh tools/install_deps.sh
+
+configure: install-deps
+	@cmake --preset release
+
+demo: configure
+	@cmake --build --preset release -j $(JOBS) --target nacre_command uts
+	@sh tools/demo.sh
+
+test: configure
+	@cmake --build --preset release -j $(JOBS)
+	@sh tools/run_tests.sh release
+
+format:
+	@git ls-files '*.cpp' '*.hpp' | xargs clang-format -i
+
+clean:
+	@rm -rf build

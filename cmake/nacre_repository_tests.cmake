@@ -1,0 +1,17 @@
+# SPDX-License-Identifier: Apache-2.0
+# Tests of the repository as a whole: its rules (tools/tidy) and the package it installs.
+find_package(Python3 REQUIRED COMPONENTS Interpreter)
+set(tidy ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tools/tidy)
+
+add_test(NAME tidy COMMAND ${tidy})
+add_test(NAME tidy_headers_compile_alone
+         COMMAND ${tidy} --headers --compiler ${CMAKE_CXX_COMPILER} --cache ${PROJECT_BINARY_DIR}/tidy_headers.json)
+add_test(NAME tidy_rules_fire COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tools/tidy_test.py)
+set_tests_properties(tidy_rules_fire PROPERTIES ENVIRONMENT "CXX=${CMAKE_CXX_COMPILER}")
+set_tests_properties(tidy tidy_headers_compile_alone tidy_rules_fire PROPERTIES TIMEOUT 120)
+set_tests_properties(tidy_headers_compile_alone PROPERTIES PROCESSORS 2)
+
+if(EXISTS ${PROJECT_SOURCE_DIR}/include/nacre/nacre.hpp)
+  add_test(NAME package_out_of_tree COMMAND sh ${PROJECT_SOURCE_DIR}/tests/package/run.sh ${PROJECT_BINARY_DIR})
+  set_tests_properties(package_out_of_tree PROPERTIES TIMEOUT 120 ENVIRONMENT "CXX=${CMAKE_CXX_COMPILER}")
+endif()

@@ -1,0 +1,34 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Installs the Debian or Ubuntu packages that the build needs and this machine lacks; does nothing when all are there.
+set -eu
+
+packages="ninja-build g++ cmake pkg-config python3
+  libgtest-dev libbenchmark-dev libfmt-dev libcli11-dev libtomlplusplus-dev nlohmann-json3-dev
+  libboost-context-dev libexpected-dev libsodium-dev"
+
+if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
+  echo "This is neither Debian nor Ubuntu, so nothing was installed. The build needs what these packages hold:" $packages
+  exit 0
+fi
+
+installed=$(dpkg-query -W -f '${db:Status-Status} ${Package}\n' $packages 2>/dev/null | sed -n 's/^installed //p')
+missing=
+for package in $packages; do
+  printf '%s\n' "$installed" | grep -qxF -e "$package" || missing="$missing $package"
+done
+[ -n "$missing" ] || exit 0
+
+if [ "$(id -u)" = 0 ]; then
+  as_root="env"
+elif command -v sudo >/dev/null && sudo -n true 2>/dev/null; then
+  as_root="sudo -n env"
+else
+  echo "Packages are missing and this user may not install them. Run this, then try again:" >&2
+  echo "  sudo apt-get update && sudo apt-get install -y --no-install-recommends$missing" >&2
+  exit 1
+fi
+
+echo "Installing:$missing"
+$as_root DEBIAN_FRONTEND=noninteractive apt-get update -q
+$as_root DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends $missing

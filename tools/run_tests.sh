@@ -1,0 +1,16 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# run_tests.sh PRESET [CTEST-ARGUMENT...]: runs the tests; then one plain line "N passed, M failed"; exits as ctest did.
+set -eu
+preset=$1
+shift
+cd "$(dirname "$0")/.."
+log=build/$preset/tests.log
+status=build/$preset/tests.status
+
+{ code=0; ctest --preset "$preset" "$@" 2>&1 || code=$?; echo "$code" >"$status"; } | tee "$log"
+
+# ctest's own summary is the only source: "98% tests passed, 2 tests failed out of 100".
+sed -n 's/^[0-9]*% tests passed, \([0-9]*\) tests* failed out of \([0-9]*\)$/\1 \2/p' "$log" | tail -n 1 |
+  while read -r failed all; do echo "$((all - failed)) passed, $failed failed"; done
+exit "$(cat "$status")"

@@ -1,0 +1,233 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Each rule of tools/tidy fires on an offence planted in a clean tree, and only on that."""
+import contextlib
+import importlib.machinery
+import importlib.util
+import io
+import os
+import pathlib
+import shutil
+import tempfile
+import unittest
+
+LOADER = importlib.machinery.SourceFileLoader("tidy", str(pathlib.Path(__file__).resolve().parent / "tidy"))
+LOADER_SPEC = importlib.util.spec_from_loader("tidy", LOADER)
+tidy = importlib.util.module_from_spec(LOADER_SPEC)
+LOADER.exec_module(tidy)
+
+HEAD = "// SPDX-License-Identifier: Apache-2.0\n// A file of the planted tree.\n"
+HEADER = HEAD + "#pragma once\n"
+BOOK = "include/nacre/book.hpp"
+
+
+class planted_tree(unittest.TestCase):
+    """A clean tree of three layers in a temporary folder."""
+
+    def setUp(self):
+        self.root = pathlib.Path(tempfile.mkdtemp())
+        self.addCleanup(shutil.rmtree, self.root)
+        self.table, tidy.PUBLIC_HEADERS = tidy.PUBLIC_HEADERS, {"wire": "book pages/"}
+        self.addCleanup(setattr, tidy, "PUBLIC_HEADERS", self.table)
+        self.write(BOOK, HEADER + "#include <nacre/pages/page.hpp>\n#include <vector>\ninline nacre_page book;\n")
+        self.write("include/nacre/pages/page.hpp", HEADER + "struct nacre_page {};\n")
+        self.write("src/base/stone.hpp", HEADER + "inline int stone = 1;\n")
+        self.write("src/wire/line.hpp", HEADER + '#include "base/stone.hpp"\n#include <nacre/book.hpp>\n')
+        self.write("src/wire/line.cpp", HEAD + '#include "wire/line.hpp"\n#include <fmt/format.h>\nint line() { return 1; }\n')
+        self.write("apps/reader/main.cpp", HEAD + '#include "shelf.hpp"\n#include <nacre/book.hpp>\nint main() {}\n')
+        self.write("apps/reader/shelf.hpp", HEADER)
+
+    def write(self, name, text):
+        path = self.root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+
+    def append(self, name, text):
+        self.write(name, (self.root / name).read_text() + text)
+
+    def run_tidy(self, *arguments):
+        with contextlib.redirect_stdout(io.StringIO()) as output:
+            code = tidy.main(["--root", str(self.root), *arguments])
+        lines = output.getvalue().splitlines()
+        offences = [line for line in lines if not line.startswith("tidy: ")]
+        self.assertEqual(code, 1 if offences else 0)
+        return offences, lines
+
+    def assert_offence(self, place_and_rule, fix):
+        """Exactly one offence, at this place, under this rule, whose message holds `fix`."""
+        offences, _ = self.run_tidy()
+        self.assertEqual(len(offences), 1, offences)
+        self.assertTrue(offences[0].startswith(place_and_rule), offences[0])
+        self.assertIn(fix, offences[0])
+
+
+class clean(planted_tree):
+    def test_a_clean_tree_has_no_offence(self):
+        self.assertEqual(self.run_tidy()[0], [])
+
+    def test_build_folders_are_not_read(self):
+        self.write("build/release/x.cpp", "// FIXME\n")
+        self.assertEqual(self.run_tidy()[0], [])
+
+
+class heads(planted_tree):
+    def test_a_missing_licence_line(self):
+        self.write("src/base/a.cpp", "// Some file.\n// Really.\n")
+        self.assert_offence("src/base/a.cpp:1: head", "SPDX-License-Identifier")
+
+    def test_a_missing_sentence(self):
+        self.write("src/base/a.cpp", tidy.SPDX + "\n\n")
+        self.assert_offence("src/base/a.cpp:2: head", "one sentence")
+
+    def test_a_header_without_pragma_once(self):
+        self.write("src/base/a.hpp", HEAD)
+        self.assert_offence("src/base/a.hpp:3: head", "#pragma once")
+
+
+class words(planted_tree):
+    def assert_banned(self, name, line, fix):
+        self.append(name, line + "\n")
+        number = len((self.root / name).read_text().splitlines())
+        self.assert_offence(f"{name}:{number}: word", fix)
+
+    def test_unfinished_work(self):
+        for word in ("TODO", "FIXME", "XXX", "HACK"):
+            with self.subTest(word):
+                self.write("docs/a.md", "")
+                self.assert_banned("docs/a.md", f"Later ({word}).", "finish it now")
+
+    def test_sleeping_in_a_test(self):
+        for word in ("std::this_thread::sleep_for(1s);", "usleep(5);"):
+            with self.subTest(word):
+                self.write("src/base/a_test.cpp", HEAD)
+                self.assert_banned("src/base/a_test.cpp", word, "wait for the event")
+
+    def test_sleeping_outside_of_tests_is_allowed(self):
+        self.append("src/wire/line.cpp", "void f() { usleep(5); }\n")
+        self.assertEqual(self.run_tidy()[0], [])
+
+    def test_a_disabled_test(self):
+        self.write("src/base/a_test.cpp", HEAD)
+        self.assert_banned("src/base/a_test.cpp", "TEST(a, DISABLED_b) {}", "repair the test")
+
+    def test_using_namespace_std(self):
+        self.assert_banned("src/wire/line.cpp", "using namespace std;", "name what is used")
+
+    def test_endl(self):
+        self.assert_banned("src/wire/line.cpp", "void f() { out << std::endl; }", "'\\n'")
+
+    def test_an_include_guard(self):
+        self.assert_banned("src/wire/line.hpp", "#ifndef NACRE_LINE_HPP", "#pragma once")
+
+    def test_a_macro_of_another_name(self):
+        self.append("src/wire/line.cpp", "#define NACRE_FINE 1\n")
+        self.assert_banned("src/wire/line.cpp", "#define EXPECT 1", "macros are NACRE_*")
+
+    def test_a_fence(self):
+        self.assert_banned("src/wire/line.cpp", "void f() { std::atomic_thread_fence(order); }", "thread sanitizer")
+
+    def test_a_path_of_one_machine(self):
+        for path in ("/work/main/x", "/root/x", "/home/me/x"):
+            with self.subTest(path):
+                self.write("docs/a.md", "")
+                self.assert_banned("docs/a.md", f"see {path}", "relative to the repository")
+
+    def test_a_relative_path_that_holds_such_a_folder_is_allowed(self):
+        self.write("docs/a.md", "see src/work/x and https://nacre.example/root/x\n")
+        self.assertEqual(self.run_tidy()[0], [])
+
+
+class layers(planted_tree):
+    def test_an_upward_include(self):
+        self.append("src/base/stone.hpp", '#include "wire/other.hpp"\n')
+        self.write("src/wire/other.hpp", HEADER)
+        self.assert_offence("src/base/stone.hpp:5: layer", "base must not use wire")
+
+    def test_an_upward_include_of_a_public_header(self):
+        self.append("src/base/stone.hpp", "#include <nacre/book.hpp>\n")
+        self.assert_offence("src/base/stone.hpp:5: layer", "base must not use wire")
+
+    def test_neighbours_of_one_row(self):
+        self.write("src/trace/a.hpp", HEADER + '#include "wire/line.hpp"\n')
+        self.assert_offence("src/trace/a.hpp:4: layer", "trace must not use wire")
+
+    def test_a_public_header_without_a_layer(self):
+        self.write("include/nacre/lost.hpp", HEADER)
+        self.assert_offence("include/nacre/lost.hpp:1: layer", "add lost to its layer in PUBLIC_HEADERS")
+
+    def test_a_row_without_a_header(self):
+        tidy.PUBLIC_HEADERS = {"wire": "book pages/ gone"}
+        self.assert_offence("tools/tidy:1: layer", "names gone")
+
+    def test_a_folder_that_is_no_layer(self):
+        self.write("src/attic/a.cpp", HEAD)
+        self.assert_offence("src/attic/a.cpp:1: layer", "LAYER_ROWS")
+
+    def test_a_public_header_that_sees_src(self):
+        self.append("include/nacre/pages/page.hpp", '#include "base/stone.hpp"\n')
+        self.assert_offence("include/nacre/pages/page.hpp:5: layer", "as <nacre/...>")
+
+    def test_a_public_header_that_sees_a_library(self):
+        self.append("include/nacre/pages/page.hpp", "#include <fmt/format.h>\n")
+        self.assert_offence("include/nacre/pages/page.hpp:5: layer", "move what needs <fmt/format.h> to src/")
+
+    def test_an_include_relative_to_the_file(self):
+        self.append("src/wire/line.cpp", '#include "line.hpp"\n')
+        self.assert_offence("src/wire/line.cpp:6: layer", '"<layer>/line.hpp"')
+
+    def test_a_program_that_sees_src(self):
+        self.append("apps/reader/main.cpp", '#include "base/stone.hpp"\n')
+        self.assert_offence("apps/reader/main.cpp:6: layer", "programs see only <nacre/...>")
+
+
+class cycles(planted_tree):
+    def test_two_headers_that_include_each_other(self):
+        self.write("src/base/a.hpp", HEADER + '#include "base/b.hpp"\n')
+        self.write("src/base/b.hpp", HEADER + '#include "base/a.hpp"\n')
+        self.assert_offence("src/base/a.hpp:1: cycle", "src/base/a.hpp -> src/base/b.hpp -> src/base/a.hpp")
+
+
+class lengths(planted_tree):
+    def test_a_long_file(self):
+        self.append("src/wire/line.cpp", "\n" * 600)
+        self.assert_offence("src/wire/line.cpp:605: length", "split the file")
+
+    def test_a_long_function(self):
+        body = "  if (x) { f('{'); }  // {\n" * (tidy.FUNCTION_LINES_MAX - 1)
+        for opening in ("int f(int x) {\n", "namespace a {\nstruct b : c {\n  b() : x_{1}, y_(2) {\n",
+                        "template <class T, class U = x<T>>\nauto a::operator()(int x) const -> b<T> {\n"):
+            with self.subTest(opening):
+                closing = "}" * opening.count(" {\n") + "\n"
+                self.write("src/base/a.cpp", HEAD + opening + body + closing)
+                self.assert_offence("src/base/a.cpp:" + str(2 + opening.count("\n")) + ": length", "give its steps names")
+                shorter = body.split("\n", 1)[1]
+                self.write("src/base/a.cpp", HEAD + opening + shorter + closing)
+                self.assertEqual(self.run_tidy()[0], [])
+
+    def test_tables_and_classes_may_be_long(self):
+        rows = "  {1, 2},\n" * 100
+        self.write("src/base/a.cpp", HEAD + "constexpr row table[] = {\n" + rows + "};\nstruct a {\n" + "  int x;\n" * 100 + "};\n")
+        self.assertEqual(self.run_tidy()[0], [])
+
+
+class headers_alone(planted_tree):
+    def compile_all(self):
+        return self.run_tidy("--headers", "--compiler", os.environ.get("CXX", "c++"), "--cache", str(self.root / "cache.json"))
+
+    def test_a_header_that_leans_on_its_includer(self):
+        self.write("src/wire/lean.hpp", HEADER + "inline int lean = stone;\n")
+        offences, _ = self.compile_all()
+        self.assertEqual(len(offences), 1, offences)
+        self.assertIn("src/wire/lean.hpp:1: alone: does not compile alone: include what it uses", offences[0])
+        self.assertEqual(self.compile_all()[0], offences, "a failure is not cached")
+
+    def test_what_did_not_change_is_not_compiled_again(self):
+        compiled = lambda: next(line for line in self.compile_all()[1] if "compiled now" in line)
+        self.assertIn("3 headers that no source includes first, 3 of them compiled now", compiled())
+        self.assertIn("0 of them compiled now", compiled())
+        self.append("include/nacre/pages/page.hpp", "struct other {};\n")
+        self.assertIn("2 of them compiled now", compiled())
+
+
+if __name__ == "__main__":
+    unittest.main()
