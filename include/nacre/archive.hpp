@@ -31,12 +31,13 @@
 
 #include <bit>
 #include <cstddef>
-#include <nacre/archive/load.hpp>
-#include <nacre/archive/writer.hpp>
 #include <span>
-#include <tl/expected.hpp>
 #include <utility>
 #include <vector>
+
+#include <nacre/archive/load.hpp>
+#include <nacre/archive/writer.hpp>
+#include <nacre/expected.hpp>
 
 namespace nacre {
 
@@ -61,12 +62,12 @@ template <class... Ts>
 
 /// Reads one T that fills `bytes` exactly; several values are read as a std::tuple. Views in T point into `bytes`.
 template <class T>
-[[nodiscard]] tl::expected<T, wire_error> unpack(std::span<const std::byte> bytes) {
+[[nodiscard]] expected<T, wire_error> unpack(std::span<const std::byte> bytes) {
   reader from{bytes};
   T value = detail::blank<T>();
   from(value);
-  if (!from.finish()) return tl::make_unexpected(from.error());
-  return tl::expected<T, wire_error>(std::move(value));
+  if (!from.finish()) return unexpected(from.error());
+  return expected<T, wire_error>(std::move(value));
 }
 
 }  // namespace nacre

@@ -1,23 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // The untyped part of the archives: growth of the writer's buffer, and words for errors.
 #include <algorithm>
-#include <cstdio>
-#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <utility>
+
 #include <nacre/archive.hpp>
+#include <nacre/assert.hpp>
 
 namespace nacre {
 
-namespace detail {
-
-void archive_abort(const char* why) noexcept {
-  std::fprintf(stderr, "nacre: cannot pack %s\n", why);
-  std::abort();
-}
-
-}  // namespace detail
-
 void writer::grow(std::size_t bytes) {
-  if (fixed_) detail::archive_abort("more bytes than the given memory holds: size it with nacre::packed_size");
+  NACRE_EXPECT(!fixed_, "values do not fit the given memory; size it with nacre::packed_size");
   constexpr std::size_t capacity_min = 256;
   const std::size_t used = size();
   const std::size_t capacity = std::max({capacity_min, used + bytes, 2 * static_cast<std::size_t>(end_ - begin_)});

@@ -3,84 +3,12 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
-#include <nacre/archive/reader.hpp>
+
+#include <nacre/archive/fetch.hpp>
 
 namespace nacre::detail {
-
-template <flat T>
-inline void clear_flat(T& value) noexcept {
-  if constexpr (std::is_array_v<T>) {
-    for (auto& element : value) clear_flat(element);
-  } else if constexpr (std::is_default_constructible_v<T> && std::is_nothrow_move_assignable_v<T>) {
-    value = T();
-  } else if constexpr (std::is_trivially_copyable_v<T>) {
-    std::memset(static_cast<void*>(std::addressof(value)), 0, sizeof(T));
-  } else {
-    std::apply([](auto&... element) { (clear_flat(element), ...); }, value);
-  }
-}
-
-/// Reads a flat value at `from` and returns its end. A bad bool or enum is reported to `ar`.
-template <flat T>
-inline const std::byte* fetch_flat(reader& ar, const std::byte* from, T& value) noexcept {
-  if constexpr (nothing<T>) {
-    return from;
-  } else if constexpr (bitwise<T>) {
-    std::memcpy(static_cast<void*>(std::addressof(value)), from, sizeof(T));
-    return from + sizeof(T);
-  } else if constexpr (std::same_as<T, bool>) {
-    const auto octet = std::to_integer<unsigned>(*from);
-    if (octet > 1) [[unlikely]]
-      ar.fail(wire_error::bad_enum_or_bool);
-    value = octet == 1;
-    return from + sizeof(T);
-  } else if constexpr (checked_enum<T>) {
-    std::underlying_type_t<T> number;
-    std::memcpy(&number, from, sizeof(T));
-    value = static_cast<T>(number);
-    if (!wire_valid(value)) [[unlikely]]
-      ar.fail(wire_error::bad_enum_or_bool);
-    return from + sizeof(T);
-  } else if constexpr (tuple_like<T>) {
-    std::apply([&](auto&... element) { ((from = fetch_flat(ar, from, element)), ...); }, value);
-    return from;
-  } else {
-    for (auto& element : value) from = fetch_flat(ar, from, element);
-    return from;
-  }
-}
-
-template <class T>
-inline T bitwise_value(const std::byte* from) noexcept {
-  std::array<std::byte, sizeof(T)> bytes{};
-  if (from != nullptr) std::memcpy(bytes.data(), from, sizeof(T));
-  return std::bit_cast<T>(bytes);
-}
-
-/// Calls make() with the arguments that construct a T whose value does not matter yet.
-template <class T>
-inline decltype(auto) constructing(auto&& make) {
-  static_assert(constructible_empty<T>,
-                "nacre: this type must be made before it can be read; give it a default constructor, or an `explicit "
-                "T(nacre::deserialize_tag)`");
-  if constexpr (std::is_default_constructible_v<T>) {
-    return make();
-  } else if constexpr (std::is_constructible_v<T, deserialize_tag>) {
-    return make(deserialize_tag{});
-  } else {
-    return make(bitwise_value<T>(nullptr));
-  }
-}
-
-template <class T>
-inline T blank() {
-  return constructing<T>([](auto&&... argument) { return T(argument...); });
-}
 
 /// The counterpart of save_element.
 template <class... Ts>
@@ -291,7 +219,7 @@ inline void load_value(reader& ar, T& value) {
     load_variant(ar, value);
   } else if constexpr (tuple_like<T>) {
     std::apply([&ar](auto&... element) { (load_value(ar, element), ...); }, value);
-  } else if constexpr (owning_pointer<T> || (range<T> && !fixed_array<T>)) {
+  } else if constexpr (owning_pointer<T> || container<T>) {
     load_nested(ar, value);
   } else {
     for (auto& element : value) load_value(ar, element);

@@ -5,9 +5,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <span>
+#include <type_traits>
+
 #include <nacre/archive/error.hpp>
 #include <nacre/archive/save.hpp>
-#include <span>
 
 namespace nacre {
 

@@ -6,7 +6,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <nacre/archive/traits.hpp>
+#include <iterator>
+#include <memory>
+#include <tuple>
+#include <type_traits>
+#include <variant>
+
+#include <nacre/archive/packable.hpp>
+#include <nacre/assert.hpp>
 
 namespace nacre {
 
@@ -18,9 +25,6 @@ inline constexpr std::uint16_t archive_depth_max = 128;
 inline constexpr std::size_t archive_alignment = 16;
 
 namespace detail {
-
-/// Ends the process with one line: the program packs what cannot be packed.
-[[noreturn]] void archive_abort(const char* why) noexcept;
 
 template <class T>
 inline constexpr std::size_t alignment_of = std::min(alignof(T), archive_alignment);
@@ -156,12 +160,12 @@ inline void save_value(Ar& ar, const T& value) {
     ar.write_flat(value.has_value());
     if (value.has_value()) save_value(ar, *value);
   } else if constexpr (is_a<T, std::variant>) {
-    if (value.valueless_by_exception()) archive_abort("a std::variant without a value");
+    NACRE_EXPECT(!value.valueless_by_exception(), "a std::variant without a value cannot be packed");
     ar.write_flat(static_cast<std::uint8_t>(value.index()));
     std::visit([&ar](const auto& alternative) { save_value(ar, alternative); }, value);
   } else if constexpr (tuple_like<T>) {
     std::apply([&ar](const auto&... element) { (save_value(ar, element), ...); }, value);
-  } else if constexpr (owning_pointer<T> || (range<T> && !fixed_array<T>)) {
+  } else if constexpr (owning_pointer<T> || container<T>) {
     save_nested(ar, value);
   } else {
     for (const auto& element : value) save_value(ar, element);  // an array: the length is part of the type

@@ -6,8 +6,11 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
-#include <nacre/archive/save.hpp>
 #include <span>
+#include <type_traits>
+
+#include <nacre/archive/save.hpp>
+#include <nacre/assert.hpp>
 
 namespace nacre {
 
@@ -16,10 +19,7 @@ namespace detail {
 /// Depth of nesting, counted alike by writer and sizer.
 class nesting {
  public:
-  void enter() noexcept {
-    if (++depth_ > archive_depth_max) [[unlikely]]
-      archive_abort("a value nested deeper than nacre::archive_depth_max");
-  }
+  void enter() { NACRE_EXPECT(++depth_ <= archive_depth_max, "a value nests deeper than nacre::archive_depth_max"); }
   void leave() noexcept { --depth_; }
 
  private:

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which types can be packed at all, and how few bytes they may take.
+#pragma once
+
+#include <nacre/archive/traits.hpp>
+
+namespace nacre {
+namespace detail {
+
+/// The least number of bytes that a T packs to. 0 when that is unknown, as it is for types with their own `serialize`.
+template <class T>
+consteval std::size_t least_size() {
+  if constexpr (custom<T>) {
+    return 0;
+  } else if constexpr (flat<T>) {
+    return flat_size<T>();
+  } else if constexpr (std::is_array_v<T>) {
+    return std::extent_v<T> * least_size<std::remove_extent_t<T>>();
+  } else if constexpr (fixed_array<T>) {
+    return std::tuple_size<T>::value * least_size<typename T::value_type>();
+  } else if constexpr (tuple_like<T>) {
+    constexpr auto sum = []<std::size_t... I>(std::index_sequence<I...>) {
+      return (std::size_t{0} + ... + least_size<std::remove_cv_t<std::tuple_element_t<I, T>>>());
+    };
+    return sum(std::make_index_sequence<std::tuple_size<T>::value>{});
+  } else if constexpr (bit_array<T>) {
+    return 0;
+  } else if constexpr (view<T> || container<T>) {
+    return 4;
+  } else {
+    return 1;
+  }
+}
+
+/// Whether T can be made before it is read.
+template <class T>
+concept constructible_empty =
+    bitwise<T> || std::is_default_constructible_v<T> || std::is_constructible_v<T, deserialize_tag>;
+
+template <class T>
+consteval bool is_packable();
+template <class Tuple>
+consteval bool are_packable() {
+  constexpr auto all = []<std::size_t... I>(std::index_sequence<I...>) {
+    return (is_packable<std::remove_cv_t<std::tuple_element_t<I, Tuple>>>() && ...);
+  };
+  return all(std::make_index_sequence<std::tuple_size<Tuple>::value>{});
+}
+template <class... Ts>
+consteval bool alternatives_packable(std::variant<Ts...>*) {
+  return sizeof...(Ts) < 255 && (is_packable<Ts>() && ...);
+}
+
+template <class T>
+consteval bool is_packable() {
+  if constexpr (custom<T>) {
+    return true;
+  } else if constexpr (view<T>) {
+    return bitwise<typename T::value_type> || std::same_as<typename T::value_type, bool>;
+  } else if constexpr (addresses<T>) {
+    return false;
+  } else if constexpr (flat<T> || bit_array<T> || bool_vector<T>) {
+    return true;
+  } else if constexpr (std::is_array_v<T>) {
+    return is_packable<std::remove_extent_t<T>>();
+  } else if constexpr (owning_pointer<T>) {
+    using element = typename T::element_type;
+    constexpr bool may_be_sliced = std::is_polymorphic_v<element> && !std::is_final_v<element>;
+    return !std::is_array_v<element> && !may_be_sliced && is_packable<std::remove_cv_t<element>>();
+  } else if constexpr (is_a<T, std::variant>) {
+    return alternatives_packable(static_cast<T*>(nullptr));
+  } else if constexpr (tuple_like<T>) {
+    return are_packable<T>();
+  } else if constexpr (map_like<T>) {
+    return is_packable<typename T::key_type>() && is_packable<typename T::mapped_type>();
+  } else if constexpr (is_a<T, std::optional> || fixed_array<T> || container<T>) {
+    return is_packable<typename T::value_type>();
+  } else {
+    return false;
+  }
+}
+
+}  // namespace detail
+
+/// T can be packed: it says how itself (`serialize`, or `save` and `load`), is a std type of such types, or is
+/// trivially copyable. A trivially copyable class is taken as its bytes: addresses inside it cannot be detected.
+template <class T>
+concept serializable = detail::is_packable<std::remove_cv_t<T>>();
+
+}  // namespace nacre
