@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Counts a large unbalanced tree on two processes, then a smaller one on 64 simulated ranks. Fails if either count is wrong.
+# Counts a large unbalanced tree on two processes, then a smaller one on 64 simulated ranks; fails if a count is wrong.
 set -eu
 cd "$(dirname "$0")/.."
 bin=build/release/bin

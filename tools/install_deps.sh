@@ -8,7 +8,8 @@ packages="ninja-build g++ cmake pkg-config python3
   libboost-context-dev libexpected-dev libsodium-dev"
 
 if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
-  echo "This is neither Debian nor Ubuntu, so nothing was installed. The build needs what these packages hold:" $packages
+  echo "This is neither Debian nor Ubuntu, so nothing was installed. The build needs what these packages hold:"
+  echo $packages
   exit 0
 fi
 

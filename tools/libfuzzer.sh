@@ -9,9 +9,10 @@ seconds=${1:?usage: tools/libfuzzer.sh SECONDS}
 command -v "$CLANG" >/dev/null || { echo "No $CLANG: apt-get install clang, or name yours in CLANG." >&2; exit 1; }
 
 out=build/libfuzzer
+rm -rf "$out/objects"  # a source that is gone must not linger
 mkdir -p "$out/objects" "$out/crashes"
-flags="-std=c++20 -O1 -g1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all -Iinclude -Isrc"
-flags="$flags $(pkg-config --cflags fmt libsodium tomlplusplus)"
+flags="-std=c++20 -O1 -g1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all"
+flags="$flags -Iinclude -Isrc $(pkg-config --cflags fmt libsodium tomlplusplus)"
 libraries="$(pkg-config --libs fmt libsodium tomlplusplus) -pthread"
 
 # The decoders under test live in wire and need nothing above it. Each object says which source it is of.

@@ -33,7 +33,8 @@ class planted_tree(unittest.TestCase):
         self.write("include/nacre/pages/page.hpp", HEADER + "struct nacre_page {};\n")
         self.write("src/base/stone.hpp", HEADER + "inline int stone = 1;\n")
         self.write("src/wire/line.hpp", HEADER + '#include "base/stone.hpp"\n#include <nacre/book.hpp>\n')
-        self.write("src/wire/line.cpp", HEAD + '#include "wire/line.hpp"\n#include <fmt/format.h>\nint line() { return 1; }\n')
+        self.write("src/wire/line.cpp",
+                   HEAD + '#include "wire/line.hpp"\n#include <fmt/format.h>\nint line() { return 1; }\n')
         self.write("apps/reader/main.cpp", HEAD + '#include "shelf.hpp"\n#include <nacre/book.hpp>\nint main() {}\n')
         self.write("apps/reader/shelf.hpp", HEADER)
 
@@ -199,20 +200,32 @@ class lengths(planted_tree):
             with self.subTest(opening):
                 closing = "}" * opening.count(" {\n") + "\n"
                 self.write("src/base/a.cpp", HEAD + opening + body + closing)
-                self.assert_offence("src/base/a.cpp:" + str(2 + opening.count("\n")) + ": length", "give its steps names")
+                line = 2 + opening.count("\n")
+                self.assert_offence(f"src/base/a.cpp:{line}: length", "give its steps names")
                 shorter = body.split("\n", 1)[1]
                 self.write("src/base/a.cpp", HEAD + opening + shorter + closing)
                 self.assertEqual(self.run_tidy()[0], [])
 
     def test_tables_and_classes_may_be_long(self):
-        rows = "  {1, 2},\n" * 100
-        self.write("src/base/a.cpp", HEAD + "constexpr row table[] = {\n" + rows + "};\nstruct a {\n" + "  int x;\n" * 100 + "};\n")
+        table = "constexpr row table[] = {\n" + "  {1, 2},\n" * 100 + "};\n"
+        self.write("src/base/a.cpp", HEAD + table + "struct a {\n" + "  int x;\n" * 100 + "};\n")
+        self.assertEqual(self.run_tidy()[0], [])
+
+
+class documents(planted_tree):
+    def test_a_block_that_differs_from_its_example(self):
+        self.write("docs/a.md", "Text.\n\n<!-- src/wire/line.cpp -->\n```cpp\nint line() { return 2; }\n```\n")
+        self.assert_offence("docs/a.md:3: document", "not part of src/wire/line.cpp")
+
+    def test_a_block_that_equals_a_part_of_its_example(self):
+        self.write("docs/a.md", "<!-- src/wire/line.cpp -->\n```cpp\nint line() { return 1; }\n```\n")
         self.assertEqual(self.run_tidy()[0], [])
 
 
 class headers_alone(planted_tree):
     def compile_all(self):
-        return self.run_tidy("--headers", "--compiler", os.environ.get("CXX", "c++"), "--cache", str(self.root / "cache.json"))
+        compiler = os.environ.get("CXX", "c++")
+        return self.run_tidy("--headers", "--compiler", compiler, "--cache", str(self.root / "cache.json"))
 
     def test_a_header_that_leans_on_its_includer(self):
         self.write("src/wire/lean.hpp", HEADER + "inline int lean = stone;\n")
