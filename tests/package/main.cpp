@@ -4,15 +4,11 @@
 
 #include <cstdlib>
 
-namespace {
-
 int square(int x) { return x * x; }
-
-}  // namespace
 
 int main(int argc, char** argv) {
   return nacre::run(argc, argv, [](nacre::runtime& rt) {
-    const auto neighbour = nacre::rank_id{(rt.rank().value() + 1) % static_cast<unsigned>(rt.size())};
+    const auto neighbour = nacre::rank_id{(rt.rank().value() + 1) % rt.size()};
     if (rt.call<square>(neighbour, 12).get() != 144) std::abort();
   });
 }
