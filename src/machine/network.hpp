@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a message costs on a simulated machine: when it leaves, when it is there, and whom that keeps busy.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include <nacre/ids.hpp>
+#include <nacre/message.hpp>
+#include "base/rng.hpp"
+#include "machine/stream_order.hpp"
+#include "machine/topology.hpp"
+
+namespace nacre::machine {
+
+/// The cost of a message between two ranks by LogGP (Alexandrov, Ionescu, Schauser and Scheiman, 1995), with a port
+/// that is busy at the receiving end too.
+struct link_model {
+  std::chrono::nanoseconds latency{1500};          ///< L: from port to port, for the first byte; the least there is
+  std::chrono::nanoseconds send_overhead{200};     ///< o of the sending processor, for each message
+  std::chrono::nanoseconds receive_overhead{200};  ///< o of the receiving processor, for each message
+  std::chrono::nanoseconds gap{50};                ///< g: a port rests that long after a message
+  double bytes_per_second = 10e9;                  ///< 1/G: a port's bytes a second, at least 1e6; 0 is infinitely fast
+  double jitter = 0.1;                             ///< latency is uniform in [L, L * (1 + jitter))
+};
+
+struct network_options {
+  link_model remote;  ///< between ranks of different hosts
+  link_model local{.latency = std::chrono::nanoseconds(300),
+                   .send_overhead = std::chrono::nanoseconds(100),
+                   .receive_overhead = std::chrono::nanoseconds(100),
+                   .gap = std::chrono::nanoseconds(20),
+                   .bytes_per_second = 20e9,
+                   .jitter = 0.1};            ///< between ranks of one host
+  std::uint32_t ranks_per_host = 1;           ///< rank r lives on host r / ranks_per_host
+  topology_options wiring;                    ///< of the hosts
+  std::chrono::nanoseconds hop_latency{100};  ///< added to a remote latency for each hop beyond the first
+  double late_probability = 0;                ///< of a message whose latency is multiplied by late_factor
+  double late_factor = 20;                    ///< at least 1
+};
+
+/// One message as the network sees it.
+struct transfer {
+  rank_id from;
+  rank_id to;
+  channel lane = channel::application;
+  std::uint64_t bytes = 1;  ///< on the wire, header included; at least 1
+};
+
+/// When a message that was handed to its port is where.
+struct departure {
+  std::chrono::nanoseconds head_arrives;  ///< its first byte reaches the receiving port; call arrive then
+  std::chrono::nanoseconds tail_leaves;   ///< its last byte has left the sending port
+  bool late = false;                      ///< a fault has multiplied its latency
+};
+
+/// The ports and wires of a machine, as pure bookkeeping: times in, times out. Each host has one port to the network
+/// for each direction, which its ranks share; each rank has one to its neighbours on the host. A port passes one
+/// message after the other, so messages to one rank from many queue up at its port (incast). Delivery is reliable;
+/// messages of one (from, to, channel) arrive in the order in which they departed. Times are whole nanoseconds, rounded
+/// up; ports count in picoseconds, so that rounding does not add up. Two messages are never complete at one port in the
+/// same nanosecond. Everything is decided by the seed and the order of the calls. Single-threaded.
+class network {
+ public:
+  /// `ranks` is 1 to 2^24. A wiring that does not fit throws setup_error. `chance` decides jitter and faults.
+  network(const network_options& options, std::uint32_t ranks, rng chance);
+
+  /// The costs that hold between two ranks. Between a rank and itself nothing costs anything.
+  [[nodiscard]] const link_model& link(rank_id from, rank_id to) const noexcept {
+    if (from == to) return free_of_charge_;
+    return host_of(from) == host_of(to) ? options_.local : options_.remote;
+  }
+
+  /// Hands a message to the port of its sender at `now`, the end of the send overhead; the port is occupied in the
+  /// order of these calls. From a rank to itself: arrives at `now`. Aborts beyond 100 days of virtual time.
+  [[nodiscard]] departure depart(const transfer& sent, std::chrono::nanoseconds now);
+
+  /// Lets a message into the port of its receiver at `now`, its head_arrives; returns when it is there completely.
+  /// Calls are in the order of their times. Not for messages from a rank to itself.
+  [[nodiscard]] std::chrono::nanoseconds arrive(const transfer& received, std::chrono::nanoseconds now);
+
+  [[nodiscard]] std::uint32_t host_of(rank_id rank) const noexcept { return rank.value() / options_.ranks_per_host; }
+  [[nodiscard]] std::uint32_t ranks() const noexcept { return ranks_; }
+  [[nodiscard]] const network_options& options() const noexcept { return options_; }
+  /// The least time between departure and arrival of a message to another rank.
+  [[nodiscard]] std::chrono::nanoseconds latency_min() const noexcept;
+
+ private:
+  struct port {
+    std::int64_t free_ps = 0;
+    std::int64_t complete_ns = -1;  // of the message that passed last
+  };
+  struct direction {
+    std::vector<port> hosts;  // to other hosts
+    std::vector<port> ranks;  // to other ranks of the host; empty when there are none
+  };
+
+  [[nodiscard]] port& port_of(direction& side, const transfer& passed, rank_id end) noexcept;
+  [[nodiscard]] std::int64_t flight_ns(const transfer& sent, const link_model& model, bool& late);
+
+  network_options options_;
+  link_model free_of_charge_;
+  std::uint32_t ranks_;
+  std::unique_ptr<const topology> wiring_;
+  direction out_;
+  direction in_;
+  stream_order order_;
+  std::int64_t present_ns_ = 0;  // of the last arrive; no later departure is before it
+  rng chance_;
+};
+
+}  // namespace nacre::machine

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// The options of the network: their defaults are the documented ones, and each reaches its field.
+#include "machine/network_config.hpp"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <string>
+#include <utility>
+
+#include <nacre/error.hpp>
+
+namespace nacre::machine {
+namespace {
+
+using std::chrono::nanoseconds;
+
+[[nodiscard]] config declared() { return config{option_table{"simulated network", network_option_rows()}}; }
+
+void expect_equal(const link_model& found, const link_model& expected) {
+  EXPECT_EQ(found.latency, expected.latency);
+  EXPECT_EQ(found.send_overhead, expected.send_overhead);
+  EXPECT_EQ(found.receive_overhead, expected.receive_overhead);
+  EXPECT_EQ(found.gap, expected.gap);
+  EXPECT_DOUBLE_EQ(found.bytes_per_second, expected.bytes_per_second);
+  EXPECT_DOUBLE_EQ(found.jitter, expected.jitter);
+}
+
+TEST(network_config, the_defaults_of_the_table_are_those_of_the_code) {
+  const network_options found = read_network_options(declared());
+  const network_options expected;
+  expect_equal(found.remote, expected.remote);
+  expect_equal(found.local, expected.local);
+  EXPECT_EQ(found.ranks_per_host, expected.ranks_per_host);
+  EXPECT_EQ(found.wiring.kind, expected.wiring.kind);
+  EXPECT_EQ(found.wiring.shape, expected.wiring.shape);
+  EXPECT_EQ(found.wiring.switch_ports, expected.wiring.switch_ports);
+  EXPECT_EQ(found.hop_latency, expected.hop_latency);
+  EXPECT_DOUBLE_EQ(found.late_probability, expected.late_probability);
+  EXPECT_DOUBLE_EQ(found.late_factor, expected.late_factor);
+}
+
+TEST(network_config, every_option_reaches_its_field) {
+  config configuration = declared();
+  for (const auto& [name, text] : {std::pair{"sim.latency", "2us"},
+                                   {"sim.send_overhead", "1ns"},
+                                   {"sim.receive_overhead", "2ns"},
+                                   {"sim.gap", "3ns"},
+                                   {"sim.bandwidth", "2.5"},
+                                   {"sim.jitter", "0.5"},
+                                   {"sim.local_latency", "4ns"},
+                                   {"sim.local_send_overhead", "5ns"},
+                                   {"sim.local_receive_overhead", "6ns"},
+                                   {"sim.local_gap", "7ns"},
+                                   {"sim.local_bandwidth", "100"},
+                                   {"sim.local_jitter", "0"},
+                                   {"sim.ranks_per_host", "8"},
+                                   {"sim.topology", "torus"},
+                                   {"sim.shape", "4x2"},
+                                   {"sim.switch_ports", "9"},
+                                   {"sim.hop_latency", "10ns"},
+                                   {"sim.late_probability", "0.25"},
+                                   {"sim.late_factor", "3"}}) {
+    configuration.set(name, text);
+  }
+  const network_options found = read_network_options(configuration);
+  expect_equal(found.remote, {nanoseconds(2000), nanoseconds(1), nanoseconds(2), nanoseconds(3), 2.5e9, 0.5});
+  expect_equal(found.local, {nanoseconds(4), nanoseconds(5), nanoseconds(6), nanoseconds(7), 100e9, 0});
+  EXPECT_EQ(found.ranks_per_host, 8U);
+  EXPECT_EQ(found.wiring.kind, topology_kind::torus);
+  EXPECT_EQ(found.wiring.shape, (std::vector<std::uint32_t>{4, 2}));
+  EXPECT_EQ(found.wiring.switch_ports, 9U);
+  EXPECT_EQ(found.hop_latency, nanoseconds(10));
+  EXPECT_DOUBLE_EQ(found.late_probability, 0.25);
+  EXPECT_DOUBLE_EQ(found.late_factor, 3);
+}
+
+TEST(network_config, each_topology_has_its_name) {
+  for (const auto& [name, kind] : {std::pair{"flat", topology_kind::flat},
+                                   {"mesh", topology_kind::mesh},
+                                   {"torus", topology_kind::torus},
+                                   {"fat_tree", topology_kind::fat_tree}}) {
+    config configuration = declared();
+    configuration.set("sim.topology", name);
+    EXPECT_EQ(read_network_options(configuration).wiring.kind, kind) << name;
+  }
+}
+
+TEST(network_config, nonsense_is_refused_at_set_up) {
+  for (const auto& [name, text] : {std::pair{"sim.bandwidth", "0"},
+                                   {"sim.late_probability", "1.5"},
+                                   {"sim.late_factor", "0.5"},
+                                   {"sim.ranks_per_host", "0"},
+                                   {"sim.latency", "-1us"},
+                                   {"sim.topology", "ring"}}) {
+    config configuration = declared();
+    EXPECT_THROW(configuration.set(name, text), setup_error) << name;
+  }
+  config configuration = declared();
+  configuration.set("sim.shape", "4by4");
+  EXPECT_THROW((void)read_network_options(configuration), setup_error);
+}
+
+}  // namespace
+}  // namespace nacre::machine

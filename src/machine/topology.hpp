@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// How far apart the hosts of a simulated machine are.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+namespace nacre::machine {
+
+/// The wiring between hosts, reduced to the length of the path that a message takes. Immutable; any thread.
+class topology {
+ public:
+  virtual ~topology() = default;
+
+  /// Length of the path between two hosts: 0 from a host to itself, 1 between nearest neighbours, the same both ways.
+  [[nodiscard]] virtual std::uint32_t hops(std::uint32_t from, std::uint32_t to) const noexcept = 0;
+
+ protected:
+  topology() = default;
+  topology(const topology&) = default;
+  topology& operator=(const topology&) = default;
+};
+
+enum class topology_kind : std::uint8_t {
+  flat,     ///< every pair of hosts is one hop apart
+  mesh,     ///< a grid without wrap-around; routes follow one dimension after the other
+  torus,    ///< a grid whose every dimension is a ring; the shorter way round is taken
+  fat_tree  ///< a tree of switches, hosts at the leaves; hops are the switches passed: 1, 3, 5, ...
+};
+
+struct topology_options {
+  topology_kind kind = topology_kind::flat;
+  /// Extents of a mesh or torus, the first varying fastest. Empty: three extents as close to a cube as covers the
+  /// hosts.
+  std::vector<std::uint32_t> shape{};
+  /// Ports down of each switch of a fat tree, at least 2.
+  std::uint32_t switch_ports = 16;
+};
+
+/// Builds the wiring for `hosts` hosts (at least 1). A grid may have places that no host fills; a shape with fewer
+/// places than hosts, a zero extent, or switch_ports < 2 throws setup_error.
+[[nodiscard]] std::unique_ptr<const topology> make_topology(const topology_options& options, std::uint32_t hosts);
+
+/// Reads "8x8x4"; empty text is an empty shape. Anything else throws setup_error.
+[[nodiscard]] std::vector<std::uint32_t> parse_shape(std::string_view text);
+
+}  // namespace nacre::machine

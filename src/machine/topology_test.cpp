@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// Hop counts against a search over the neighbours, and the shapes that are accepted.
+#include "machine/topology.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <deque>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include <nacre/error.hpp>
+
+namespace nacre::machine {
+namespace {
+
+using shape = std::vector<std::uint32_t>;
+
+enum class border { open, joined };
+
+/// The places one step away from `place` along any dimension.
+[[nodiscard]] std::vector<std::uint32_t> neighbours(const shape& extents, border edges, std::uint32_t place) {
+  std::vector<std::uint32_t> found;
+  std::uint32_t stride = 1;
+  for (const std::uint32_t extent : extents) {
+    const std::uint32_t at = place / stride % extent;
+    const std::uint32_t origin = place - at * stride;
+    if (at + 1 < extent || edges == border::joined) found.push_back(origin + (at + 1) % extent * stride);
+    if (at > 0 || edges == border::joined) found.push_back(origin + (at + extent - 1) % extent * stride);
+    stride *= extent;
+  }
+  return found;
+}
+
+/// Steps from `start` to every place, by breadth-first search.
+[[nodiscard]] std::vector<std::uint32_t> distances(const shape& extents, border edges, std::uint32_t start) {
+  const std::uint32_t places = std::accumulate(extents.begin(), extents.end(), 1U, std::multiplies<>{});
+  std::vector<std::uint32_t> steps(places, places);
+  steps[start] = 0;
+  for (std::deque<std::uint32_t> open{start}; !open.empty(); open.pop_front()) {
+    for (const std::uint32_t next : neighbours(extents, edges, open.front())) {
+      if (steps[next] != places) continue;
+      steps[next] = steps[open.front()] + 1;
+      open.push_back(next);
+    }
+  }
+  return steps;
+}
+
+TEST(topology, hops_of_grids_are_the_steps_of_a_breadth_first_search) {
+  for (const shape& extents : {shape{7}, shape{4, 5}, shape{3, 4, 5}, shape{2, 1, 6}, shape{2, 3, 2, 4}}) {
+    for (const border edges : {border::open, border::joined}) {
+      const std::uint32_t places = std::accumulate(extents.begin(), extents.end(), 1U, std::multiplies<>{});
+      const topology_kind kind = edges == border::open ? topology_kind::mesh : topology_kind::torus;
+      const auto wiring = make_topology({.kind = kind, .shape = extents}, places);
+      for (std::uint32_t from = 0; from < places; ++from) {
+        const auto steps = distances(extents, edges, from);
+        for (std::uint32_t to = 0; to < places; ++to) ASSERT_EQ(wiring->hops(from, to), steps[to]) << from << ' ' << to;
+      }
+    }
+  }
+}
+
+TEST(topology, a_fat_tree_counts_the_switches_up_to_the_common_one_and_down_again) {
+  const auto tree = make_topology({.kind = topology_kind::fat_tree, .switch_ports = 4}, 64);
+  EXPECT_EQ(tree->hops(5, 5), 0U);
+  EXPECT_EQ(tree->hops(4, 7), 1U);
+  EXPECT_EQ(tree->hops(3, 4), 3U);
+  EXPECT_EQ(tree->hops(4, 3), 3U);
+  EXPECT_EQ(tree->hops(15, 16), 5U);
+  EXPECT_EQ(tree->hops(0, 63), 5U);
+}
+
+TEST(topology, flat_hosts_are_one_hop_apart) {
+  const auto flat = make_topology({}, 1000);
+  EXPECT_EQ(flat->hops(3, 3), 0U);
+  EXPECT_EQ(flat->hops(0, 999), 1U);
+}
+
+TEST(topology, a_grid_without_shape_is_as_near_to_a_cube_as_covers_the_hosts) {
+  const topology_options mesh{.kind = topology_kind::mesh, .shape = {}};
+  EXPECT_EQ(make_topology(mesh, 64)->hops(0, 63), 9U);      // 4 x 4 x 4
+  EXPECT_EQ(make_topology(mesh, 1000)->hops(0, 999), 27U);  // 10 x 10 x 10
+  EXPECT_EQ(make_topology(mesh, 1)->hops(0, 0), 0U);
+  EXPECT_EQ(make_topology(mesh, 12)->hops(0, 11), 4U);  // 3 x 2 x 2
+}
+
+TEST(topology, shapes_that_cannot_hold_the_hosts_are_refused_with_the_numbers) {
+  const topology_options small{.kind = topology_kind::torus, .shape = {4, 4}};
+  EXPECT_NO_THROW((void)make_topology(small, 16));
+  try {
+    (void)make_topology(small, 17);
+    FAIL() << "17 hosts found a place in 16";
+  } catch (const setup_error& refusal) {
+    EXPECT_NE(std::string(refusal.what()).find("16 places for 17 hosts"), std::string::npos) << refusal.what();
+  }
+  EXPECT_THROW((void)make_topology({.kind = topology_kind::mesh, .shape = {4, 0}}, 1), setup_error);
+  EXPECT_THROW((void)make_topology({.kind = topology_kind::fat_tree, .switch_ports = 1}, 4), setup_error);
+  EXPECT_NO_THROW((void)make_topology({.kind = topology_kind::mesh, .shape = {1U << 31, 1U << 31, 4}}, 4));
+}
+
+TEST(topology, shapes_are_read_as_people_write_them) {
+  EXPECT_EQ(parse_shape("8x8x4"), (shape{8, 8, 4}));
+  EXPECT_EQ(parse_shape("12"), shape{12});
+  EXPECT_EQ(parse_shape(""), shape{});
+  for (const char* text : {"8x", "x8", "8xx4", "8*4", "-8x4", "8x4 ", "99999999999"}) {
+    EXPECT_THROW((void)parse_shape(text), setup_error) << text;
+  }
+}
+
+}  // namespace
+}  // namespace nacre::machine
