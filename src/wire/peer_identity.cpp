@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// Compares two members of a job, and words the differences.
+#include "wire/peer_identity.hpp"
+
+#include <fmt/format.h>
+
+namespace nacre {
+
+std::string refusal::log_line(std::string_view peer_address) const {
+  if (reason == refusal_reason::closed || reason == refusal_reason::timed_out) {
+    return fmt::format("gave up on a peer at {}: {}", peer_address, why);
+  }
+  if (by_peer) return fmt::format("was refused by a peer at {}: {}", peer_address, why);
+  return fmt::format("refused a peer at {}: {}", peer_address, why);
+}
+
+std::optional<refusal> judge(const peer_identity& local, const peer_identity& peer, std::optional<rank_id> expected) {
+  const auto refuse = [](refusal_reason reason, std::string why) {
+    return refusal{.reason = reason, .why = std::move(why)};
+  };
+  if (peer.binary != local.binary) {
+    return refuse(refusal_reason::other_binary,
+                  fmt::format("it runs another binary (fingerprint {:016x}, here {:016x}); start every rank from the "
+                              "same executable",
+                              peer.binary, local.binary));
+  }
+  if (peer.handlers != local.handlers) {
+    return refuse(refusal_reason::other_binary,
+                  fmt::format("it runs another binary (same executable, but handler table {:016x}, here {:016x}); "
+                              "register the same handlers on every rank",
+                              peer.handlers, local.handlers));
+  }
+  if (peer.size != local.size) {
+    return refuse(refusal_reason::other_job_size,
+                  fmt::format("it counts {} ranks in the job, here {}", peer.size, local.size));
+  }
+  if (peer.rank.value() >= local.size) {
+    return refuse(refusal_reason::bad_rank, fmt::format("it says it is rank {} of {}", peer.rank.value(), local.size));
+  }
+  if (peer.rank == local.rank) {
+    return refuse(refusal_reason::bad_rank, fmt::format("it says it is rank {}, which is this one", peer.rank.value()));
+  }
+  if (expected && peer.rank != *expected) {
+    return refuse(refusal_reason::bad_rank,
+                  fmt::format("it is rank {}, expected {}", peer.rank.value(), expected->value()));
+  }
+  return std::nullopt;
+}
+
+}  // namespace nacre
