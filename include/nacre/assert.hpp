@@ -2,7 +2,6 @@
 // Checks of invariants that stay on in release builds, and the label under which a thread reports a broken one.
 #pragma once
 
-#include <source_location>
 #include <string_view>
 
 namespace nacre {
@@ -16,18 +15,26 @@ void set_thread_label(std::string_view label) noexcept;
 
 namespace detail {
 
+/// Where a check stands in the source. Stands in for std::source_location, which clang 14 lacks.
+struct source_place {
+  const char* file;
+  unsigned line;
+  const char* function;
+};
+
 /// Prints one block (kind, expression, message, place, thread label) to standard error and aborts the process.
 [[noreturn, gnu::cold, gnu::noinline]] void assertion_failed(std::string_view kind, std::string_view expression,
-                                                             std::string_view message, std::source_location where);
+                                                             std::string_view message, source_place where);
 
 }  // namespace detail
 }  // namespace nacre
 
 /// The check behind the macros. `message` is evaluated only when the check fails, so it may build a std::string that
 /// shows the values involved.
-#define NACRE_DETAIL_CHECK(kind, condition, message) \
-  ((condition) ? static_cast<void>(0)                \
-               : ::nacre::detail::assertion_failed(kind, #condition, message, ::std::source_location::current()))
+#define NACRE_DETAIL_CHECK(kind, condition, message)                          \
+  ((condition) ? static_cast<void>(0)                                         \
+               : ::nacre::detail::assertion_failed(kind, #condition, message, \
+                                                   {__FILE__, static_cast<unsigned>(__LINE__), __func__}))
 
 /// What the caller owes, checked on entry.
 #define NACRE_EXPECT(condition, message) NACRE_DETAIL_CHECK("expectation", condition, message)
@@ -36,9 +43,10 @@ namespace detail {
 /// What the function owes, checked on exit.
 #define NACRE_ENSURE(condition, message) NACRE_DETAIL_CHECK("guarantee", condition, message)
 
-/// A check too dear for release builds; present when NACRE_CHECK is defined (presets debug, asan, tsan). The condition
-/// is compiled in every build, so that it cannot rot, but evaluated only there.
-#ifdef NACRE_CHECK
+/// A check too dear for release builds; present when NACRE_CHECK (in a program) or NACRE_SLOW_ASSERTS (by the presets
+/// debug, asan, tsan) is defined. The condition is compiled in every build, so that it cannot rot, but evaluated only
+/// there.
+#if defined(NACRE_CHECK) || defined(NACRE_SLOW_ASSERTS)
 #define NACRE_ASSERT_SLOW(condition, message) NACRE_ASSERT(condition, message)
 #else
 #define NACRE_ASSERT_SLOW(condition, message) static_cast<void>(sizeof((condition) ? 1 : 0))

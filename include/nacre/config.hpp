@@ -29,10 +29,10 @@ enum class option_kind {
 struct option {
   std::string_view name;  ///< lower case, words joined by '_', groups by '.', such as "tcp.port"
   option_kind kind = option_kind::text;
-  std::string_view default_value;
-  std::string_view unit;   ///< for people: "threads", "messages"; empty when there is none
-  std::string_view range;  ///< "1..1024", "1..", "1us..10s", "1KiB..1GiB", "tcp|inproc|sim"; empty allows everything
-  std::string_view help;   ///< one sentence, without the default and the range
+  std::string_view default_value{};
+  std::string_view unit{};   ///< for people: "threads", "messages"; empty when there is none
+  std::string_view range{};  ///< "1..1024", "1..", "1us..10s", "1KiB..1GiB", "tcp|inproc|sim"; empty allows everything
+  std::string_view help{};   ///< one sentence, without the default and the range
 };
 
 /// The options of one component, under the heading that --nacre.help prints.
@@ -52,14 +52,15 @@ enum class setting_source {
   code           ///< set() by the program: its last word
 };
 
-/// The merged configuration. An unknown name or a bad value throws setup_error, which names the nearest known option, or
-/// the range and an example. Reading an undeclared name, or with the getter of another kind, aborts: that is the reader's
-/// mistake, not the user's. Copyable; not thread-safe while it changes. Meant for set-up: getters parse on every call.
+/// The merged configuration. An unknown name or a bad value throws setup_error, which names the nearest known option,
+/// or the range and an example. Reading an undeclared name, or with the getter of another kind, aborts: that is the
+/// reader's mistake, not the user's. Copyable; not thread-safe while it changes. Meant for set-up: getters parse on
+/// every call.
 ///
 /// Two options are always declared: "config" (a TOML file to read) and "help".
 class config {
  public:
-  /// A configuration without tables: set() keeps everything and declare() checks it later.
+  /// A configuration without tables: set() keeps everything and declare() checks it later. Nothing can be read or applied.
   config() = default;
   explicit config(std::span<const option_table> tables) { declare(tables); }
   config(std::initializer_list<option_table> tables) : config(std::span(tables.begin(), tables.size())) {}
@@ -114,14 +115,16 @@ class config {
   };
 
   void declare_option(std::string_view component, const option& declaration);
-  void store(setting& target, std::string_view text, setting_source source, const std::string& spelling);
+  /// `place` follows the option's name in messages, such as " in job.toml:3".
+  void store(std::string_view name, std::string_view text, setting_source source, std::string_view place);
   void load_file(const std::string& path, setting_source source);
   void load_named_file();
   [[nodiscard]] setting* find(std::string_view name) noexcept;
   [[nodiscard]] const setting* find(std::string_view name) const noexcept;
   [[nodiscard]] const setting& require(std::string_view name) const;
-  [[nodiscard]] const setting& require(std::string_view name, option_kind kind) const;
-  [[noreturn]] void throw_unknown(std::string_view name, setting_source source, const std::string& place) const;
+  /// The text in force, of an option of one of these kinds.
+  [[nodiscard]] const std::string& text_of(std::string_view name, std::initializer_list<option_kind> readable) const;
+  [[noreturn]] void throw_unknown(std::string_view name, setting_source source, std::string_view place) const;
 
   std::vector<setting> settings_;
   std::vector<early_setting> early_;  // only while there are no tables

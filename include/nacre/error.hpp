@@ -19,8 +19,7 @@ class setup_error : public std::runtime_error {
   };
 
   explicit setup_error(const std::string& line) : std::runtime_error(line) {}
-  explicit setup_error(const parts& text)
-      : std::runtime_error(text.problem + " (" + text.why + "): " + text.remedy) {}
+  explicit setup_error(const parts& text) : std::runtime_error(text.problem + " (" + text.why + "): " + text.remedy) {}
 };
 
 }  // namespace nacre

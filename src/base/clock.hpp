@@ -27,8 +27,8 @@ class clock {
   clock& operator=(const clock&) = default;
 };
 
-/// The processor's own counter: the cheapest measure of elapsed time there is. Values of two threads are comparable when
-/// ticks_are_steady(); without a counter, ticks are nanoseconds of CLOCK_MONOTONIC.
+/// The processor's own counter: the cheapest measure of elapsed time there is. Values of two threads are comparable
+/// when ticks_are_steady(); without a counter, ticks are nanoseconds of CLOCK_MONOTONIC.
 [[nodiscard]] inline std::uint64_t ticks() noexcept {
 #if defined(__x86_64__)
   return __rdtsc();
@@ -46,12 +46,13 @@ class clock {
 /// How often ticks() advances in a second. The first call finds it out, which may take 5 ms.
 [[nodiscard]] double ticks_per_second();
 
-/// True when ticks() advances alike on all cores, at any frequency and in every sleep state, and the kernel trusts it too.
+/// True when ticks() advances alike on all cores, at any frequency and in every sleep state, and the kernel trusts it
+/// too.
 [[nodiscard]] bool ticks_are_steady();
 
-/// Real time since the origin of CLOCK_MONOTONIC, so that the processes of one host agree closely. Reads the processor's
-/// counter when that is steady (some ten parts per million off, as the calibration is), otherwise clock_gettime. Safe
-/// to use from many threads at once.
+/// Real time since the origin of CLOCK_MONOTONIC, so that the processes of one host agree closely. Reads the
+/// processor's counter when that is steady (some ten parts per million off, as the calibration is), otherwise
+/// clock_gettime. Safe to use from many threads at once.
 class steady_clock_source final : public clock {
  public:
   steady_clock_source();

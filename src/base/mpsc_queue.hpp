@@ -9,8 +9,8 @@
 
 namespace nacre {
 
-/// What an element of mpsc_queue derives from. A node is in at most one queue or list at a time; while it is in none, the
-/// link means nothing.
+/// What an element of mpsc_queue derives from. A node is in at most one queue or list at a time; while it is in none,
+/// the link means nothing.
 struct mpsc_node {
   std::atomic<mpsc_node*> next{nullptr};
 };
@@ -43,9 +43,9 @@ class mpsc_list {
   T* last_ = nullptr;
 };
 
-/// Unbounded first-in first-out queue; its nodes come from outside, so the bound is theirs. T derives from mpsc_node. The
-/// queue does not own its nodes; the destructor forgets what is left. Elements of one producer come out in the order in
-/// which it pushed them.
+/// Unbounded first-in first-out queue; its nodes come from outside, so the bound is theirs. T derives from mpsc_node.
+/// The queue does not own its nodes; the destructor forgets what is left. Elements of one producer come out in the
+/// order in which it pushed them.
 ///
 /// A push that has begun and not ended hides what was pushed after it: pop returns nullptr and empty() false until it
 /// ends. A producer that wakes a sleeping consumer after its push therefore never leaves an element behind.
@@ -63,7 +63,8 @@ class mpsc_queue {
     link(node);
   }
 
-  /// Takes the oldest node, or returns nullptr when there is none, or when a push that has not ended hides it. Consumer.
+  /// Takes the oldest node, or returns nullptr when there is none, or when a push that has not ended hides it.
+  /// Consumer.
   T* pop() noexcept {
     mpsc_node* node = oldest_;
     mpsc_node* next = node->next.load(std::memory_order_acquire);  // pairs with the release store in link
@@ -82,8 +83,8 @@ class mpsc_queue {
     return static_cast<T*>(node);
   }
 
-  /// Takes what is there now, in order, and nothing that comes later, so that a consumer cannot be held by busy producers.
-  /// May take less when a push has not ended. Consumer.
+  /// Takes what is there now, in order, and nothing that comes later, so that a consumer cannot be held by busy
+  /// producers. May take less when a push has not ended. Consumer.
   mpsc_list<T> take_all() noexcept {
     mpsc_list<T> taken;
     const mpsc_node* const last = newest_.load(std::memory_order_acquire);  // pairs with the exchange in link

@@ -18,13 +18,14 @@ struct pool_statistics {
   std::uint64_t remote_frees = 0;  ///< blocks of other pools that were freed through these
 };
 
-/// A pool of blocks that one thread at a time uses. allocate_block and release_block (nacre/block.hpp) find the pool of the
-/// calling thread; this class is what they do with it.
+/// A pool of blocks that one thread at a time uses. allocate_block and release_block (nacre/block.hpp) find the pool of
+/// the calling thread; this class is what they do with it.
 ///
-/// A block carries its owner in a header of 16 bytes. Freed through its owner it goes to a free list at once. Freed through
-/// another pool it joins a batch of blocks of the same owner, which goes back by one compare-exchange when it holds
-/// batch_blocks blocks or batch_bytes bytes, when another owner needs its place, or at flush_remote_frees. So a pool keeps
-/// at most batch_places batches of foreign blocks. The owner looks at what came back when a free list is empty.
+/// A block carries its owner in a header of 16 bytes. Freed through its owner it goes to a free list at once. Freed
+/// through another pool it joins a batch of blocks of the same owner, which goes back by one compare-exchange when it
+/// holds batch_blocks blocks or batch_bytes bytes, when another owner needs its place, or at flush_remote_frees. So a
+/// pool keeps at most batch_places batches of foreign blocks. The owner looks at what came back when a free list is
+/// empty.
 ///
 /// Free lists are last-in first-out, since the newest block is the warmest. Slabs stay until the pool is destroyed.
 class slab_pool {
@@ -81,8 +82,8 @@ class slab_pool {
   static constexpr std::size_t batch_bytes = 32 * 1024;
 
   /// Distance between blocks, header included. Each class also serves a round number of payload bytes exactly.
-  static constexpr std::array<std::uint32_t, 22> strides_{64,   128,  192,  256,  320,   448,   576,   832,
-                                                          1088, 1600, 2112, 3136, 4160,  6208,  8256,  12352,
+  static constexpr std::array<std::uint32_t, 22> strides_{64,    128,   192,   256,   320,   448,  576,  832,
+                                                          1088,  1600,  2112,  3136,  4160,  6208, 8256, 12352,
                                                           16448, 24640, 32832, 49216, 57408, 65600};
   static constexpr std::size_t class_count = strides_.size();
   static constexpr std::size_t units_max = strides_.back() / unit_bytes;
@@ -159,7 +160,8 @@ class slab_pool {
 /// Sends home what the calling thread has freed of other threads' blocks. For a thread that is about to sleep.
 void flush_remote_frees() noexcept;
 
-/// The sums over all pools that allocate_block has made in this process. All zero where pools are off (address sanitizer).
+/// The sums over all pools that allocate_block has made in this process. All zero where pools are off (address
+/// sanitizer).
 [[nodiscard]] pool_statistics process_pool_statistics();
 
 }  // namespace nacre

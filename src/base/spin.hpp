@@ -17,8 +17,8 @@ inline void cpu_relax() noexcept {
 #endif
 }
 
-/// Waits between attempts, twice as long each time up to a bound, and beyond that gives the processor to another thread,
-/// which may be the very one that is waited for. One object per wait; not thread-safe.
+/// Waits between attempts, twice as long each time up to a bound, and beyond that gives the processor to another
+/// thread, which may be the very one that is waited for. One object per wait; not thread-safe.
 class backoff {
  public:
   /// Waits once.

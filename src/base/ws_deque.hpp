@@ -21,12 +21,12 @@ enum class steal_result {
 
 /// Unbounded deque of pointers that it does not own. One thread is the owner; any thread may take the oldest.
 ///
-/// Elements have indices that only grow; those in [top, bottom) are in the deque. The owner moves bottom, a compare-exchange
-/// moves top. The owner and a thief can only meet at the last element, and then both must win the exchange on top.
-/// The argument: the owner lowers bottom and then reads top, a thief reads top and then bottom, all in the single order of
-/// sequentially consistent operations. So if the owner saw top < its index, whoever later finds top at that index also
-/// finds bottom lowered. No fences, which a race detector cannot see.
-/// Source: Chase and Lev, SPAA 2005; Le et al., PPoPP 2013.
+/// Elements have indices that only grow; those in [top, bottom) are in the deque. The owner moves bottom, a
+/// compare-exchange moves top. The owner and a thief can only meet at the last element, and then both must win the
+/// exchange on top. The argument: the owner lowers bottom and then reads top, a thief reads top and then bottom, all in
+/// the single order of sequentially consistent operations. So if the owner saw top < its index, whoever later finds top
+/// at that index also finds bottom lowered. No fences, which a race detector cannot see. Source: Chase and Lev, SPAA
+/// 2005; Le et al., PPoPP 2013.
 template <class T>
 class ws_deque {
  public:
@@ -69,8 +69,8 @@ class ws_deque {
     std::int64_t top = top_.load();
     const std::int64_t bottom = bottom_.load();
     if (top >= bottom) return steal_result::empty;
-    const ring* const slots = ring_.load(std::memory_order_acquire);    // pairs with the release store in grow
-    T* const found = slots->at(top).load(std::memory_order_relaxed);    // ordered by the load of bottom
+    const ring* const slots = ring_.load(std::memory_order_acquire);  // pairs with the release store in grow
+    T* const found = slots->at(top).load(std::memory_order_relaxed);  // ordered by the load of bottom
     if (!top_.compare_exchange_strong(top, top + 1)) return steal_result::lost_race;
     element = found;
     return steal_result::taken;

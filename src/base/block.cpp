@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gives every thread its slab pool, and hands the pools of ended threads to new ones.
+#include <nacre/block.hpp>
+
+#include <memory>
+#include <mutex>
+#include <new>
+#include <vector>
+
+#include "base/slab_pool.hpp"
+
+#if defined(__SANITIZE_ADDRESS__)
+#define NACRE_DETAIL_POOLS_OFF
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define NACRE_DETAIL_POOLS_OFF
+#endif
+#endif
+
+namespace nacre {
+
+#ifdef NACRE_DETAIL_POOLS_OFF
+
+// The address sanitizer finds misuse of a block only if the block comes from its own allocator.
+void* allocate_block(std::size_t bytes) { return ::operator new(bytes); }
+void release_block(void* block) noexcept { ::operator delete(block); }
+void flush_remote_frees() noexcept {}
+pool_statistics process_pool_statistics() { return {}; }
+
+#else
+
+namespace {
+
+/// All pools of the process. A pool outlives its thread, since others may still hold its blocks; the next thread adopts
+/// it.
+class pool_registry {
+ public:
+  slab_pool* adopt_or_make() {
+    const std::lock_guard lock(mutex_);
+    if (orphans_.empty()) {
+      orphans_.reserve(pools_.size() + 1);  // so that give_up cannot fail
+      return pools_.emplace_back(std::make_unique<slab_pool>()).get();
+    }
+    slab_pool* const pool = orphans_.back();
+    orphans_.pop_back();
+    return pool;
+  }
+
+  void give_up(slab_pool* pool) noexcept {
+    pool->flush_remote_frees();
+    const std::lock_guard lock(mutex_);
+    orphans_.push_back(pool);
+  }
+
+  pool_statistics statistics() {
+    const std::lock_guard lock(mutex_);
+    pool_statistics sum;
+    for (const auto& pool : pools_) {
+      const pool_statistics one = pool->statistics();
+      sum.bytes_held += one.bytes_held;
+      sum.remote_frees += one.remote_frees;
+    }
+    return sum;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<slab_pool>> pools_;
+  std::vector<slab_pool*> orphans_;
+};
+
+/// Never destroyed: threads may end, and release blocks, after the static objects of the program are gone. It stays
+/// reachable, so that a leak checker is content.
+pool_registry& registry() {
+  static pool_registry* const all = new pool_registry;
+  return *all;
+}
+
+// The model needs no call to find the variable, also in a position-independent library.
+[[gnu::tls_model("initial-exec")]] constinit thread_local slab_pool* own_pool = nullptr;
+[[gnu::tls_model("initial-exec")]] constinit thread_local bool thread_is_ending = false;
+
+/// Gives the thread's pool up when the thread ends.
+class pool_guard {
+ public:
+  pool_guard() = default;
+  pool_guard(const pool_guard&) = delete;
+  pool_guard& operator=(const pool_guard&) = delete;
+  ~pool_guard() {
+    registry().give_up(own_pool);
+    own_pool = nullptr;
+    thread_is_ending = true;
+  }
+};
+
+[[gnu::cold, gnu::noinline]] void* allocate_first(std::size_t bytes) {
+  if (thread_is_ending) return slab_pool::allocate_unpooled(bytes);
+  own_pool = registry().adopt_or_make();
+  thread_local pool_guard guard;
+  return own_pool->allocate(bytes);
+}
+
+}  // namespace
+
+void* allocate_block(std::size_t bytes) {
+  slab_pool* const pool = own_pool;
+  if (pool == nullptr) [[unlikely]]
+    return allocate_first(bytes);
+  return pool->allocate(bytes);
+}
+
+void release_block(void* block) noexcept {
+  if (block == nullptr) return;
+  if (slab_pool* const pool = own_pool; pool != nullptr) [[likely]] {
+    pool->release(block);
+  } else {
+    slab_pool::release_unpooled(block);
+  }
+}
+
+void flush_remote_frees() noexcept {
+  if (own_pool != nullptr) own_pool->flush_remote_frees();
+}
+
+pool_statistics process_pool_statistics() { return registry().statistics(); }
+
+#endif
+
+}  // namespace nacre

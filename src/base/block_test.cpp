@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// The promises of allocate_block and release_block between threads, each as a sentence.
+#include <nacre/block.hpp>
+
+#include <sched.h>
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <thread>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "base/mpsc_queue.hpp"
+#include "base/rng.hpp"
+#include "base/slab_pool.hpp"
+
+namespace nacre {
+namespace {
+
+/// A message of a random length whose bytes all follow from its number.
+struct parcel : mpsc_node {
+  std::uint64_t number;
+  std::size_t words;
+  std::uint64_t* content() { return reinterpret_cast<std::uint64_t*>(this + 1); }
+
+  static parcel* make(std::uint64_t number, std::size_t words) {
+    auto* const made = new (allocate_block(sizeof(parcel) + words * 8)) parcel;
+    made->number = number;
+    made->words = words;
+    for (std::size_t i = 0; i < words; ++i) made->content()[i] = number + i;
+    return made;
+  }
+  static bool check_and_release(parcel* one) {
+    bool intact = true;
+    for (std::size_t i = 0; i < one->words; ++i) intact = intact && one->content()[i] == one->number + i;
+    release_block(one);
+    return intact;
+  }
+};
+
+TEST(block, blocks_that_cross_threads_in_all_directions_keep_their_content) {
+  constexpr std::size_t threads = 3;
+  constexpr std::uint64_t each = 8000;
+  std::array<mpsc_queue<parcel>, threads> inboxes;
+  std::atomic<std::uint64_t> received{0};
+  std::atomic<std::uint64_t> damaged{0};
+  const auto run = [&](std::size_t self) {
+    rng random(self);
+    const auto receive = [&] {
+      parcel* const one = inboxes[self].pop();
+      if (one == nullptr) return sched_yield(), void();
+      if (!parcel::check_and_release(one)) damaged.fetch_add(1);
+      received.fetch_add(1);
+    };
+    for (std::uint64_t i = 0; i < each; ++i) {
+      const std::size_t words = random.below(8) == 0 ? random.below(10000) : random.below(60);
+      inboxes[random.below(threads)].push(parcel::make(random.next(), words));
+      if (i % 2 == 0) receive();
+      if (i % 1000 == 0) flush_remote_frees();
+    }
+    while (received.load() < threads * each) receive();
+  };
+  std::array workers{std::thread(run, 0), std::thread(run, 1), std::thread(run, 2)};
+  for (std::thread& worker : workers) worker.join();
+  EXPECT_EQ(received.load(), threads * each);
+  EXPECT_EQ(damaged.load(), 0U);
+}
+
+TEST(block, the_pool_of_an_ended_thread_takes_its_blocks_back_and_serves_the_next_thread) {
+  std::vector<void*> blocks;
+  const auto fill = [&] {
+    for (int i = 0; i < 1000; ++i) blocks.push_back(allocate_block(500));
+  };
+  const auto round = [&] {
+    std::thread(fill).join();
+    for (void* const block : blocks) release_block(block);
+    blocks.clear();
+    flush_remote_frees();
+  };
+  round();
+  const std::uint64_t held = process_pool_statistics().bytes_held;
+  for (int i = 0; i < 5; ++i) round();
+  EXPECT_EQ(process_pool_statistics().bytes_held, held);
+}
+
+/// Uses blocks from the destructor of a thread_local object that may die after the thread's pool is gone.
+struct late_user {
+  void* kept = nullptr;
+  ~late_user() {
+    release_block(kept);
+    release_block(allocate_block(64));
+  }
+};
+
+TEST(block, works_while_a_thread_ends) {
+  std::thread([] {
+    thread_local late_user user;  // made before the pool, so destroyed after it
+    user.kept = nullptr;
+    user.kept = allocate_block(64);
+  }).join();
+}
+
+TEST(block, null_is_released_without_effect) { release_block(nullptr); }
+
+}  // namespace
+}  // namespace nacre

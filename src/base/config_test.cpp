@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: Apache-2.0
+// The promises of the configuration, each as a sentence.
+#include <nacre/config.hpp>
+
+#include <unistd.h>
+
+#include <fstream>
+#include <string>
+#include <utility>
+
+#include <gtest/gtest.h>
+
+#include <nacre/error.hpp>
+
+namespace nacre {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::array<option, 4> runtime_options{{
+    {.name = "workers",
+     .kind = option_kind::integer,
+     .default_value = "2",
+     .unit = "threads",
+     .range = "1..1024",
+     .help = "Worker threads of a rank."},
+    {.name = "transport",
+     .kind = option_kind::choice,
+     .default_value = "inproc",
+     .range = "inproc|sim|tcp",
+     .help = "How messages travel."},
+    {.name = "summary", .kind = option_kind::boolean, .default_value = "off", .help = "Prints a summary at the end."},
+    {.name = "spin", .kind = option_kind::duration, .default_value = "20us", .help = "Polls before it sleeps."},
+}};
+constexpr std::array<option, 3> tcp_options{{
+    {.name = "tcp.port", .kind = option_kind::integer, .default_value = "0", .range = "0..65535", .help = "A port."},
+    {.name = "tcp.buffer", .kind = option_kind::bytes, .default_value = "64KiB", .help = "Buffer of a socket."},
+    {.name = "tcp.loss", .kind = option_kind::real, .default_value = "0.5", .range = "0.0..1.0", .help = "A share."},
+}};
+
+config make_config() { return config{{"runtime", runtime_options}, {"tcp transport", tcp_options}}; }
+
+/// A file that is deleted at the end of the test.
+class temporary_file {
+ public:
+  explicit temporary_file(const std::string& content)
+      : path_(testing::TempDir() + "nacre_config_" + std::to_string(getpid()) + "_" +
+              testing::UnitTest::GetInstance()->current_test_info()->name() + std::to_string(counter_++) + ".toml") {
+    std::ofstream(path_) << content;
+  }
+  temporary_file(const temporary_file&) = delete;
+  temporary_file& operator=(const temporary_file&) = delete;
+  ~temporary_file() { unlink(path_.c_str()); }
+  [[nodiscard]] const std::string& path() const { return path_; }
+
+ private:
+  inline static int counter_ = 0;
+  std::string path_;
+};
+
+/// An argument list that lives as long as the test, as main gets it.
+class arguments {
+ public:
+  arguments(std::initializer_list<std::string> words) : words_(words) {
+    for (std::string& word : words_) pointers_.push_back(word.data());
+    pointers_.push_back(nullptr);
+    count = static_cast<int>(words_.size());
+  }
+  char** values() { return pointers_.data(); }
+  [[nodiscard]] std::vector<std::string> left() const {
+    EXPECT_EQ(pointers_.at(static_cast<std::size_t>(count)), nullptr);
+    return {pointers_.begin(), pointers_.begin() + count};
+  }
+  int count = 0;
+
+ private:
+  std::vector<std::string> words_;
+  std::vector<char*> pointers_;
+};
+
+void apply(config& into, std::initializer_list<std::string> words) {
+  arguments list(words);
+  into.apply_command_line(list.count, list.values());
+}
+
+void apply_environment(config& into, const char* entry) {
+  const char* const entries[] = {"PATH=/bin", entry, nullptr};
+  into.apply_environment(entries);
+}
+
+/// What setup_error says when `action` throws it; empty when it does not.
+template <class Action>
+std::string complaint(const Action& action) {
+  try {
+    action();
+  } catch (const setup_error& error) {
+    return error.what();
+  }
+  return {};
+}
+
+TEST(config, answers_with_the_defaults_of_its_tables) {
+  const config settings = make_config();
+  EXPECT_EQ(settings.get_int("workers"), 2);
+  EXPECT_EQ(settings.get_string("transport"), "inproc");
+  EXPECT_FALSE(settings.get_bool("summary"));
+  EXPECT_EQ(settings.get_duration("spin"), 20us);
+  EXPECT_EQ(settings.get_int("tcp.buffer"), 65536);
+  EXPECT_EQ(settings.get_double("tcp.loss"), 0.5);
+  EXPECT_FALSE(settings.was_set("workers"));
+}
+
+TEST(config, the_command_line_loses_our_options_and_keeps_the_rest_in_order) {
+  config settings = make_config();
+  arguments list{"prog", "--tree", "--nacre.workers=4", "T1", "--nacre.summary", "--", "--nacre.workers=8"};
+  settings.apply_command_line(list.count, list.values());
+  EXPECT_EQ(list.left(), (std::vector<std::string>{"prog", "--tree", "T1", "--", "--nacre.workers=8"}));
+  EXPECT_EQ(settings.get_int("workers"), 4);
+  EXPECT_TRUE(settings.get_bool("summary"));
+  EXPECT_TRUE(settings.was_set("workers"));
+}
+
+TEST(config, precedence_does_not_depend_on_the_order_of_application) {
+  const temporary_file file("workers = 3\ntransport = 'sim'\nspin = '5us'\n[tcp]\nport = 3\n");
+  const auto from_file = [&](config& into) { into.apply_toml_file(file.path()); };
+  const auto from_environment = [](config& into) {
+    const char* const entries[] = {"NACRE_WORKERS=4", "NACRE_TRANSPORT=tcp", nullptr};
+    into.apply_environment(entries);
+  };
+  const auto from_command_line = [](config& into) { apply(into, {"prog", "--nacre.workers=5"}); };
+  const auto check = [](const config& settings) {
+    EXPECT_EQ(settings.get_int("workers"), 5);
+    EXPECT_EQ(settings.get_string("transport"), "tcp");
+    EXPECT_EQ(settings.get_duration("spin"), 5us);
+    EXPECT_EQ(settings.get_int("tcp.port"), 3);
+    EXPECT_EQ(settings.source_of("transport"), setting_source::environment);
+    EXPECT_EQ(settings.source_of("tcp.loss"), setting_source::built_in);
+  };
+  config rising = make_config();
+  from_file(rising), from_environment(rising), from_command_line(rising);
+  check(rising);
+  config falling = make_config();
+  from_command_line(falling), from_environment(falling), from_file(falling);
+  check(falling);
+}
+
+TEST(config, the_program_may_set_a_weak_default_or_have_the_last_word) {
+  config settings = make_config();
+  settings.set("workers", "7", setting_source::program);
+  EXPECT_EQ(settings.get_int("workers"), 7);
+  apply(settings, {"prog", "--nacre.workers=5"});
+  EXPECT_EQ(settings.get_int("workers"), 5);
+  settings.set("workers", "6");
+  EXPECT_EQ(settings.get_int("workers"), 6);
+}
+
+TEST(config, a_file_may_be_named_on_the_command_line_and_replaces_the_one_of_the_environment) {
+  const temporary_file weak("workers = 3\nspin = '1ms'\n");
+  const temporary_file strong("workers = 4\n");
+  for (const bool environment_first : {true, false}) {
+    config settings = make_config();
+    const std::string variable = "NACRE_CONFIG=" + weak.path();
+    if (environment_first) apply_environment(settings, variable.c_str());
+    apply(settings, {"prog", "--nacre.config=" + strong.path()});
+    if (!environment_first) apply_environment(settings, variable.c_str());
+    EXPECT_EQ(settings.get_int("workers"), 4);
+    EXPECT_EQ(settings.get_duration("spin"), 20us) << "the other file has no say";
+  }
+}
+
+TEST(config, environment_names_write_dots_as_underscores_and_the_launchers_names_are_left_alone) {
+  config settings = make_config();
+  const char* const entries[] = {"NACRE_TCP_PORT=77", "NACRE_JOB_SECRET=x", "NACREOUS=1", "HOME=/", nullptr};
+  settings.apply_environment(entries);
+  EXPECT_EQ(settings.get_int("tcp.port"), 77);
+}
+
+TEST(config, an_unknown_name_is_an_error_that_suggests_the_nearest) {
+  config settings = make_config();
+  EXPECT_EQ(complaint([&] {
+              apply(settings, {"prog", "--nacre.transprot=tcp"});
+            }),
+            "unknown option --nacre.transprot (it would have no effect): "
+            "did you mean --nacre.transport? --nacre.help lists all options");
+  EXPECT_EQ(complaint([&] { apply_environment(settings, "NACRE_TCP_PROT=1"); }),
+            "unknown option NACRE_TCP_PROT (it would have no effect): "
+            "did you mean NACRE_TCP_PORT? --nacre.help lists all options");
+  EXPECT_EQ(complaint([&] { settings.set("flavour", "x"); }),
+            "unknown option flavour (it would have no effect): --nacre.help lists all options");
+}
+
+TEST(config, a_failed_command_line_leaves_the_arguments_whole) {
+  config settings = make_config();
+  arguments list{"prog", "--nacre.workers=3", "a", "--nacre.wrong=1"};
+  EXPECT_NE(complaint([&] { settings.apply_command_line(list.count, list.values()); }), "");
+  EXPECT_EQ(list.left().size(), 4U);
+}
+
+TEST(config, a_bad_value_is_an_error_with_the_range_and_an_example) {
+  config settings = make_config();
+  EXPECT_EQ(complaint([&] {
+              apply(settings, {"prog", "--nacre.workers=0"});
+            }),
+            "--nacre.workers=0 is outside 1..1024 threads (meaning: Worker threads of a rank): "
+            "write, for example, --nacre.workers=2");
+  EXPECT_EQ(complaint([&] { apply_environment(settings, "NACRE_TRANSPORT=tpc"); }),
+            "NACRE_TRANSPORT=tpc is none of inproc|sim|tcp (meaning: How messages travel): "
+            "did you mean NACRE_TRANSPORT=tcp?");
+  EXPECT_EQ(complaint([&] {
+              apply(settings, {"prog", "--nacre.workers"});
+            }),
+            "--nacre.workers has no value (only a boolean option goes without): "
+            "write --nacre.workers=VALUE; --nacre.help lists what it may be");
+  EXPECT_EQ(settings.get_int("workers"), 2);
+}
+
+TEST(config, errors_in_a_file_name_the_line) {
+  config settings = make_config();
+  const auto complaint_about = [&settings](const std::string& content) {
+    const temporary_file file(content);
+    std::string text = complaint([&] { settings.apply_toml_file(file.path()); });
+    if (const std::size_t at = text.find(file.path()); at != std::string::npos) {
+      text.replace(at, file.path().size(), "FILE");
+    }
+    return text;
+  };
+  EXPECT_EQ(complaint_about("workers = 1\n[tcp]\nprot = 1\n"),
+            "unknown option tcp.prot in FILE:3 (it would have no effect): "
+            "did you mean tcp.port? --nacre.help lists all options");
+  EXPECT_EQ(complaint_about("\nworkers = 'many'\n"),
+            "workers=many in FILE:2 is not a whole number (meaning: Worker threads of a rank): "
+            "write, for example, workers=2");
+  EXPECT_NE(complaint_about("workers = \n").find("FILE:1: "), std::string::npos);
+  EXPECT_EQ(complaint_about("workers = [1, 2]\n"),
+            "FILE:1: workers is a list or a date (its options would have no effect): "
+            "write workers = \"...\" with one value");
+  EXPECT_EQ(complaint_about("config = 'other.toml'\n"),
+            "FILE:1: a file cannot name another file (its options would have no effect): remove this line");
+}
+
+TEST(config, a_missing_file_is_an_error_that_names_it) {
+  config settings = make_config();
+  const std::string text = complaint([&] { apply(settings, {"prog", "--nacre.config=/nowhere/job.toml"}); });
+  EXPECT_EQ(text.find("/nowhere/job.toml: "), 0U) << text;
+  EXPECT_NE(text.find("check the path"), std::string::npos) << text;
+}
+
+TEST(config, values_of_all_toml_kinds_are_understood) {
+  const temporary_file file("summary = true\nspin = '1.5ms'\ntcp.loss = 0.25\ntcp.buffer = 4096\n");
+  config settings = make_config();
+  settings.apply_toml_file(file.path());
+  EXPECT_TRUE(settings.get_bool("summary"));
+  EXPECT_EQ(settings.get_duration("spin"), 1500us);
+  EXPECT_EQ(settings.get_double("tcp.loss"), 0.25);
+  EXPECT_EQ(settings.get_int("tcp.buffer"), 4096);
+}
+
+TEST(config, settings_made_before_the_tables_are_checked_when_these_come) {
+  const option_table tables[] = {{"runtime", runtime_options}};
+  config good;
+  good.set("workers", "9");
+  good.declare(tables);
+  EXPECT_EQ(good.get_int("workers"), 9);
+  config bad;
+  bad.set("wokers", "9");
+  EXPECT_NE(complaint([&] { bad.declare(tables); }).find("did you mean workers?"), std::string::npos);
+}
+
+TEST(config, a_copy_changes_alone) {
+  config first = make_config();
+  config second = first;
+  second.set("workers", "3");
+  EXPECT_EQ(first.get_int("workers"), 2);
+  EXPECT_EQ(second.get_int("workers"), 3);
+}
+
+TEST(config, the_help_shows_every_option_under_its_component_and_what_was_changed) {
+  config settings = make_config();
+  apply(settings, {"prog", "--nacre.workers=5"});
+  const std::string text = settings.help_text();
+  EXPECT_NE(text.find("\nruntime\n"
+                      "  --nacre.workers  (integer, 1..1024 threads; default 2)\n"
+                      "      Worker threads of a rank. Now 5, from the command line.\n"
+                      "  --nacre.transport  (word, inproc|sim|tcp; default inproc)\n"),
+            std::string::npos)
+      << text;
+  EXPECT_LT(text.find("\nruntime\n"), text.find("\ntcp transport\n"));
+  for (const option& one : tcp_options) {
+    EXPECT_NE(text.find("--nacre." + std::string(one.name)), std::string::npos) << one.name;
+  }
+}
+
+TEST(config, the_documentation_is_a_table_per_component_with_bars_escaped) {
+  const std::string text = make_config().docs_markdown();
+  EXPECT_NE(text.find("### runtime\n\n| Option | Value | Default | Meaning |\n|---|---|---|---|\n"
+                      "| `workers` | integer, 1..1024 threads | `2` | Worker threads of a rank. |\n"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find("word, inproc\\|sim\\|tcp"), std::string::npos) << text;
+}
+
+TEST(config_death_test, mistakes_of_the_program_itself_abort) {
+  const config settings = make_config();
+  EXPECT_DEATH((void)settings.get_int("transport"), "getter of another kind");
+  EXPECT_DEATH((void)settings.get_int("nothing"), "no table declares option nothing");
+  constexpr option twice[] = {{.name = "a.b"}, {.name = "a_b"}};
+  EXPECT_DEATH((config{{"x", twice}}), "declared twice: a_b");
+  constexpr option wrong[] = {{.name = "a", .kind = option_kind::integer, .default_value = "9", .range = "1..3"}};
+  EXPECT_DEATH((config{{"x", wrong}}), "the default of option a is outside 1..3");
+  const char* const entries[] = {nullptr};
+  EXPECT_DEATH(config().apply_environment(entries), "declares its tables");
+}
+
+}  // namespace
+}  // namespace nacre

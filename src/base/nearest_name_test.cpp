@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// The promises of the guess at misspelt names, each as a sentence.
+#include "base/nearest_name.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "base/rng.hpp"
+
+namespace nacre {
+namespace {
+
+/// The definition, word by word, in exponential time.
+std::size_t distance_by_definition(std::string_view left, std::string_view right) {
+  if (left.empty() || right.empty()) return left.size() + right.size();
+  const auto shorter = [](std::string_view word, std::size_t by) { return word.substr(0, word.size() - by); };
+  std::size_t best = std::min(distance_by_definition(shorter(left, 1), right) + 1,
+                              distance_by_definition(left, shorter(right, 1)) + 1);
+  const std::size_t last = left.back() == right.back() ? 0 : 1;
+  best = std::min(best, distance_by_definition(shorter(left, 1), shorter(right, 1)) + last);
+  const bool swapped = left.size() > 1 && right.size() > 1 && left.back() == right[right.size() - 2] &&
+                       left[left.size() - 2] == right.back();
+  if (swapped) best = std::min(best, distance_by_definition(shorter(left, 2), shorter(right, 2)) + 1);
+  return best;
+}
+
+TEST(edit_distance, agrees_with_its_definition_on_short_words) {
+  rng random(5);
+  const auto word = [&random] {
+    std::string letters(random.below(6), ' ');
+    for (char& letter : letters) letter = static_cast<char>('a' + random.below(3));
+    return letters;
+  };
+  for (int i = 0; i < 300; ++i) {
+    const std::string left = word();
+    const std::string right = word();
+    EXPECT_EQ(edit_distance(left, right), distance_by_definition(left, right)) << left << " " << right;
+  }
+}
+
+TEST(nearest_name, finds_swapped_missing_and_wrong_letters) {
+  constexpr std::array<std::string_view, 3> known{"workers", "transport", "ranks"};
+  EXPECT_EQ(nearest_name("transprot", known), "transport");
+  EXPECT_EQ(nearest_name("worker", known), "workers");
+  EXPECT_EQ(nearest_name("rangs", known), "ranks");
+}
+
+TEST(nearest_name, stays_silent_when_a_guess_would_only_confuse) {
+  constexpr std::array<std::string_view, 2> known{"tcp", "workers"};
+  EXPECT_EQ(nearest_name("colour", known), std::nullopt);
+  EXPECT_EQ(nearest_name("sim", known), std::nullopt);
+  EXPECT_EQ(nearest_name("", known), std::nullopt);
+  EXPECT_EQ(nearest_name("workers", {}), std::nullopt);
+}
+
+}  // namespace
+}  // namespace nacre

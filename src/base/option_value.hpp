@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// The grammar of option values: from text to value, whether it is allowed, and how to say so.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <nacre/config.hpp>
+
+namespace nacre {
+
+/// Each parses the whole text in the form that option_kind describes, or returns nothing.
+[[nodiscard]] std::optional<bool> parse_boolean(std::string_view text) noexcept;
+[[nodiscard]] std::optional<std::int64_t> parse_integer(std::string_view text) noexcept;
+[[nodiscard]] std::optional<double> parse_real(std::string_view text) noexcept;
+[[nodiscard]] std::optional<std::chrono::nanoseconds> parse_duration(std::string_view text) noexcept;
+[[nodiscard]] std::optional<std::int64_t> parse_bytes(std::string_view text) noexcept;
+
+/// What is wrong with `text` as a value of the option, as the end of a sentence: "is not a whole number", "is outside
+/// 1..1024 threads". Empty when nothing is.
+[[nodiscard]] std::string find_fault(const option& declaration, std::string_view text);
+
+/// The words of a range such as "tcp|inproc|sim".
+[[nodiscard]] std::vector<std::string_view> choices_of(const option& declaration);
+
+/// A value that is certainly allowed, to show how one is written.
+[[nodiscard]] std::string example_of(const option& declaration);
+
+/// The word for a kind in help texts, such as "duration".
+[[nodiscard]] std::string_view word_for(option_kind kind) noexcept;
+
+}  // namespace nacre

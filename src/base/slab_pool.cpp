@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// The slow paths of a slab pool: new slabs, blocks that come home, blocks that go home.
+#include "base/slab_pool.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include <nacre/assert.hpp>
+
+namespace nacre {
+
+slab_pool::~slab_pool() {
+  flush_remote_frees();
+  while (slabs_ != nullptr) {
+    slab* const next = slabs_->next;
+    ::operator delete (slabs_, std::align_val_t{cache_line_bytes});
+    slabs_ = next;
+  }
+}
+
+void* slab_pool::allocate_slowly(std::size_t index) {
+  size_class& from = classes_[index];
+  if (reclaim() && from.free != nullptr) {
+    free_block* const block = from.free;
+    from.free = block->next;
+    block->head.state = live;
+    return block->payload();
+  }
+  const std::size_t stride = strides_[index];
+  if (from.unused == from.unused_end) add_slab(from, stride);
+  auto* const block = new (from.unused) free_block{{this, static_cast<std::uint32_t>(index), live}, nullptr};
+  from.unused += stride;
+  return block->payload();
+}
+
+void slab_pool::add_slab(size_class& to, std::size_t stride) {
+  const std::size_t blocks = std::max<std::size_t>(slab_bytes_min / stride, 4);
+  const std::size_t bytes = cache_line_bytes + blocks * stride;
+  auto* const memory = static_cast<std::byte*>(::operator new (bytes, std::align_val_t{cache_line_bytes}));
+  slabs_ = new (memory) slab{slabs_};
+  to.unused = memory + cache_line_bytes;
+  to.unused_end = to.unused + blocks * stride;
+  // Only this thread writes the counter; readers need no order.
+  bytes_held_.store(bytes_held_.load(std::memory_order_relaxed) + bytes, std::memory_order_relaxed);
+}
+
+bool slab_pool::reclaim() noexcept {
+  if (returned_.load(std::memory_order_relaxed) == nullptr) return false;      // a hint; the exchange decides
+  free_block* block = returned_.exchange(nullptr, std::memory_order_acquire);  // pairs with the exchange in accept
+  while (block != nullptr) {
+    free_block* const next = block->next;
+    keep(block);
+    block = next;
+  }
+  return true;
+}
+
+void slab_pool::accept(free_block* first, free_block* last) noexcept {
+  free_block* before = returned_.load(std::memory_order_relaxed);  // a guess; the exchange checks it
+  do {
+    last->next = before;
+    // Publishes the links and gives up the blocks; pairs with the exchange in reclaim.
+  } while (!returned_.compare_exchange_weak(before, first, std::memory_order_release, std::memory_order_relaxed));
+}
+
+void slab_pool::release_foreign(free_block* block) noexcept {
+  slab_pool* const owner = block->head.owner;
+  if (owner == nullptr) return release_unpooled(block->payload());
+  block->head.state = dead;
+  batch& going = batches_[(reinterpret_cast<std::uintptr_t>(owner) / sizeof(slab_pool)) % batch_places];
+  if (going.owner != owner) {
+    send_home(going);
+    going.owner = owner;
+  }
+  block->next = going.first;
+  going.first = block;
+  if (going.last == nullptr) going.last = block;
+  going.blocks += 1;
+  going.bytes += strides_[block->head.size_class];
+  if (going.blocks >= batch_blocks || going.bytes >= batch_bytes) send_home(going);
+}
+
+void slab_pool::send_home(batch& going) noexcept {
+  if (going.blocks == 0) return;
+  going.owner->accept(going.first, going.last);
+  // Only this thread writes the counter; readers need no order.
+  remote_frees_.store(remote_frees_.load(std::memory_order_relaxed) + going.blocks, std::memory_order_relaxed);
+  going = {.owner = going.owner};
+}
+
+void slab_pool::flush_remote_frees() noexcept {
+  for (batch& going : batches_) {
+    send_home(going);
+    going.owner = nullptr;
+  }
+}
+
+void* slab_pool::allocate_unpooled(std::size_t bytes) {
+  if (bytes > std::numeric_limits<std::size_t>::max() - sizeof(free_block)) throw std::bad_alloc();
+  void* const memory = ::operator new(std::max(bytes + sizeof(header), sizeof(free_block)));
+  return (new (memory) free_block{{nullptr, 0, live}, nullptr})->payload();
+}
+
+void slab_pool::release_unpooled(void* payload) noexcept {
+  free_block* const block = block_of(payload);
+  if (block->head.state != live) report_dead(block->head.state);
+  block->head.state = dead;
+  if (slab_pool* const owner = block->head.owner; owner != nullptr) {
+    owner->accept(block, block);
+  } else {
+    ::operator delete(block);
+  }
+}
+
+pool_statistics slab_pool::statistics() const noexcept {
+  // Counters of another thread, each by itself; no order between them is promised.
+  return {.bytes_held = bytes_held_.load(std::memory_order_relaxed),
+          .remote_frees = remote_frees_.load(std::memory_order_relaxed)};
+}
+
+void slab_pool::report_dead(std::uint32_t state) noexcept {
+  NACRE_ASSERT(state != dead, "a block was released twice");
+  NACRE_ASSERT(state == live, "released memory is not a block, or was overwritten below its start");
+  __builtin_unreachable();
+}
+
+}  // namespace nacre
