@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// The interface of a termination detector: who asks whom whether anything still runs, without I/O and without a clock.
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+#include <nacre/ids.hpp>
+
+namespace nacre::quiescence {
+
+/// What a rank has counted since the job's start. A unit is anything that runs user code or leads to it: the active
+/// main of the application, a handler's message, a suspended coroutine. Both counters only grow; a unit may be done on
+/// another rank than the one that created it.
+struct unit_counters {
+  std::uint64_t created = 0;
+  std::uint64_t done = 0;
+  friend bool operator==(unit_counters, unit_counters) = default;
+};
+
+/// What detectors tell each other. Kind and flags mean what the detector says; no padding, so it travels as its bytes.
+struct detector_message {
+  std::uint64_t created = 0;
+  std::uint64_t done = 0;
+  std::uint32_t wave = 0;
+  std::uint16_t kind = 0;
+  std::uint16_t flags = 0;
+  friend bool operator==(const detector_message&, const detector_message&) = default;
+
+  template <class Archive>
+  void serialize(Archive& ar) {
+    ar(created, done, wave, kind, flags);
+  }
+};
+static_assert(std::has_unique_object_representations_v<detector_message>);
+
+/// Where a detector puts its outputs. One for each rank.
+class detector_host {
+ public:
+  /// Sends `m` uncounted, in order with every earlier one from here to `to`. Never to the own rank. Must not call the
+  /// detector.
+  virtual void send(rank_id to, const detector_message& m) = 0;
+
+  /// The system has been quiet since the request numbered `last` and all before it, back to the previous declaration.
+  /// What the requesters wait for (a continuation, a main that goes on) is counted as created before this returns.
+  /// Always the detector's last output of a call; may call request().
+  virtual void declare(std::uint64_t last) = 0;
+
+ protected:
+  ~detector_host() = default;
+};
+
+/// One rank's part in finding out that no unit exists anywhere: none runs, is queued, held back or in flight.
+///
+/// What the host owes, and the proofs rest on:
+/// 1. `created` is incremented before the unit can run anywhere, and before the unit that creates it is done. `done` is
+///    incremented when everything that the unit created has been counted. Each is a release, read by an acquire.
+/// 2. The application's main is a unit from before the first on_idle of its rank. It is done when main returns, or
+///    while main waits for quiescence; the declaration creates it anew.
+/// 3. The detector's own messages are no units.
+/// Threads: one at a time, all calls. Ranks whose detectors differ in type or tree do not understand each other.
+class detector {
+ public:
+  virtual ~detector() = default;
+
+  /// Asks to be told of quiescence. Returns the request's number: 1, 2, 3, ... on each rank. Several may be open.
+  virtual std::uint64_t request(detector_host& host) = 0;
+
+  /// Takes a message that another rank's detector has sent. False: it is no message that `from` may send now; it was
+  /// ignored and nothing has changed.
+  [[nodiscard]] virtual bool on_message(detector_host& host, rank_id from, const detector_message& m) = 0;
+
+  /// True while the detector waits for this rank's counters. Cheap: the host may look after every unit.
+  [[nodiscard]] virtual bool wants_counters() const noexcept = 0;
+
+  /// The rank has nothing to run now, and these are its counters: the sum of `done` of all its threads, read first, and
+  /// the sum of `created`, read after that. Messages may arrive between the reads; open units elsewhere are no
+  /// obstacle. A rank that knows an open unit of its own (running, queued, held back, an active main) had better not
+  /// call: its silence holds the wave, which costs nothing and loses nothing, since there is no quiescence to be found.
+  /// Ignored when the counters are not wanted.
+  virtual void on_idle(detector_host& host, unit_counters now) = 0;
+};
+
+}  // namespace nacre::quiescence
