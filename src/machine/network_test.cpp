@@ -80,6 +80,19 @@ TEST(network, fractions_of_a_nanosecond_add_up_in_the_ports) {
   EXPECT_EQ(net.depart(sent(0, 1, 1), nanoseconds(0)).tail_leaves, nanoseconds(100));
 }
 
+TEST(network, no_two_messages_are_complete_at_one_port_in_the_same_nanosecond) {
+  network_options options = plain();
+  options.remote.bytes_per_second = 8e9;
+  options.remote.gap = nanoseconds(0);
+  network net(options, 2, rng(1));
+  nanoseconds last(0);
+  for (int i = 0; i < 20; ++i) {
+    const nanoseconds complete = net.arrive(sent(0, 1, 2), nanoseconds(1000));
+    EXPECT_GT(complete, last);
+    last = complete;
+  }
+}
+
 TEST(network, a_message_to_the_own_rank_costs_nothing_and_occupies_nothing) {
   network net(plain(), 2, rng(1));
   const departure way = net.depart(sent(1, 1, 1'000'000), nanoseconds(70));
@@ -194,9 +207,9 @@ TEST(network, order_holds_in_every_stream_under_jitter_and_lateness_while_stream
   network_options options = plain();
   options.remote.jitter = 3;
   options.remote.gap = nanoseconds(0);
-  options.remote.bytes_per_second = 0;
   options.late_probability = 0.1;
-  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+  for (std::uint64_t seed = 0; seed < 30; ++seed) {
+    options.remote.bytes_per_second = std::array{0.0, 1e9, 50e9}[seed % 3];
     traffic_jam jam(options, seed);
     jam.run(3000);
     std::size_t completed = 0;

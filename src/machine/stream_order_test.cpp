@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <unordered_map>
 
@@ -38,6 +39,15 @@ TEST(stream_order, agrees_with_a_map_that_forgets_nothing) {
       last[stream] = expected;
     }
   }
+}
+
+TEST(stream_order, making_room_keeps_whoever_arrives_now_or_later) {
+  stream_order order;
+  for (std::uint64_t stream = 0; stream < 1000; ++stream) {
+    EXPECT_EQ(order.next(stream, 500, 500), 500);
+    EXPECT_EQ(order.next(0, 500, 500), 501 + static_cast<std::int64_t>(stream));
+  }
+  for (std::uint64_t stream = 1; stream < 1000; ++stream) EXPECT_EQ(order.next(stream, 500, 500), 501);
 }
 
 TEST(stream_order, remembers_the_streams_in_flight_and_not_all_that_ever_were) {

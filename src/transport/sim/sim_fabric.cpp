@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// The backend's face: fabric, endpoint, options.
+#include "transport/sim/sim_fabric.hpp"
+
+#include <nacre/assert.hpp>
+#include <nacre/config.hpp>
+#include "machine/network_config.hpp"
+#include "transport/sim/sim_state.hpp"
+
+namespace nacre::transport {
+
+namespace {
+
+constexpr capabilities declaration{.virtual_time = true};
+
+}  // namespace
+
+sim_fabric::sim_fabric(std::uint32_t ranks, const sim_options& options)
+    : state_(std::make_unique<state>(ranks, options)) {}
+
+sim_fabric::~sim_fabric() = default;
+
+std::uint32_t sim_fabric::size() const noexcept { return state_->net.ranks(); }
+
+std::span<const rank_id> sim_fabric::local_ranks() const noexcept { return state_->ranks; }
+
+std::unique_ptr<endpoint> sim_fabric::open(rank_id rank) {
+  NACRE_EXPECT(rank.value() < size(), "no such rank");
+  NACRE_EXPECT(state_->at(rank).now == state::phase::absent, "a rank is opened once");
+  state_->at(rank).now = state::phase::open;
+  return std::make_unique<sim_endpoint>(*state_, rank);
+}
+
+bool sim_fabric::advance() { return state_->clock.step(); }
+
+machine::simulation& sim_fabric::machine() noexcept { return state_->clock; }
+
+const machine::network& sim_fabric::network() const noexcept { return state_->net; }
+
+const rank_traffic& sim_fabric::traffic(rank_id rank) const noexcept { return state_->at(rank).traffic; }
+
+const network_traffic& sim_fabric::traffic() const noexcept { return state_->traffic; }
+
+sim_endpoint::~sim_endpoint() {
+  if (shared_.at(rank_).now == sim_fabric::state::phase::open) shared_.close(rank_);
+}
+
+void sim_endpoint::set_arrival_hook(hook arrived, void* subject) noexcept {
+  shared_.at(rank_).arrived = arrived;
+  shared_.at(rank_).subject = subject;
+}
+
+std::size_t sim_endpoint::waiting() const noexcept { return shared_.at(rank_).inbox.count; }
+
+std::uint32_t sim_endpoint::size() const noexcept { return shared_.net.ranks(); }
+
+const capabilities& sim_endpoint::declared() const noexcept { return declaration; }
+
+void sim_endpoint::submit(rank_id to, message_list& batch) {
+  NACRE_EXPECT(to.value() < size(), "no such rank");
+  NACRE_EXPECT(shared_.at(rank_).now == sim_fabric::state::phase::open, "nothing is sent after the goodbye");
+  if (to == rank_) {
+    shared_.submit_own(rank_, batch);
+  } else {
+    shared_.submit_remote(rank_, to, batch);
+  }
+}
+
+bool sim_endpoint::poll(message_list& arrived, std::size_t messages_max) {
+  std::size_t moved = 0;
+  for (; moved < messages_max && waiting() != 0; ++moved) arrived.push_back(shared_.receive(rank_));
+  return moved != 0;
+}
+
+void sim_endpoint::wait(std::chrono::nanoseconds) {
+  NACRE_EXPECT(false, "virtual time passes by fabric::advance, nobody can wait for it");
+}
+
+void sim_endpoint::wake() noexcept {
+  NACRE_EXPECT(false, "nobody can wait for virtual time, so nobody is to be woken; use set_arrival_hook");
+}
+
+bool sim_endpoint::unsent() const noexcept { return shared_.at(rank_).tail_leaves_ns > shared_.clock.now().count(); }
+
+void sim_endpoint::close(std::chrono::nanoseconds) {
+  NACRE_EXPECT(shared_.at(rank_).now == sim_fabric::state::phase::open, "a goodbye is said once");
+  shared_.close(rank_);
+}
+
+std::span<const option> sim_option_rows() noexcept { return machine::network_option_rows(); }
+
+sim_options read_sim_options(const config& configuration, std::uint64_t seed) {
+  return {.machine = {.seed = seed}, .network = machine::read_network_options(configuration)};
+}
+
+std::unique_ptr<fabric> make_sim_fabric(std::uint32_t ranks, const config& configuration) {
+  const std::int64_t seed = configuration.is_declared("seed") ? configuration.get_int("seed") : 1;
+  return std::make_unique<sim_fabric>(ranks, read_sim_options(configuration, static_cast<std::uint64_t>(seed)));
+}
+
+}  // namespace nacre::transport

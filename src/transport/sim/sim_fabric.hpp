@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// The backend `sim`: all ranks in one thread, their messages travelling through a simulated network in virtual time.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "machine/network.hpp"
+#include "machine/simulation.hpp"
+#include "transport/transport.hpp"
+
+namespace nacre::transport {
+
+/// What one rank has sent and received over the network; messages to itself are not counted.
+struct rank_traffic {
+  std::uint64_t messages_sent = 0;
+  std::uint64_t bytes_sent = 0;  ///< headers included, as everywhere here
+  std::uint64_t messages_received = 0;
+  std::uint64_t bytes_received = 0;
+};
+
+/// What the network as a whole has seen.
+struct network_traffic {
+  std::uint64_t messages = 0;  ///< handed to the network, messages of a rank to itself not counted
+  std::uint64_t bytes = 0;
+  std::uint64_t self_messages = 0;  ///< from a rank to itself
+  std::uint64_t late = 0;           ///< messages that a fault has delayed
+  std::uint64_t dropped = 0;        ///< for ranks that had said goodbye
+  std::uint64_t in_flight = 0;      ///< submitted, not arrived yet
+  std::uint64_t in_flight_max = 0;
+};
+
+struct sim_options {
+  machine::simulation_options machine;
+  machine::network_options network;
+};
+
+class sim_endpoint;
+
+/// The machine and its network. Single-threaded; endpoints must not outlive it. A message becomes visible to poll by an
+/// event, so nothing moves but through advance.
+class sim_fabric final : public fabric {
+ public:
+  /// `ranks` is 1 to 2^24. Throws setup_error when the network cannot be wired.
+  sim_fabric(std::uint32_t ranks, const sim_options& options);
+  ~sim_fabric() override;
+
+  [[nodiscard]] std::uint32_t size() const noexcept override;
+  [[nodiscard]] std::span<const rank_id> local_ranks() const noexcept override;
+  [[nodiscard]] std::unique_ptr<endpoint> open(rank_id rank) override;
+  /// The same as machine().step().
+  bool advance() override;
+
+  /// The clock and event queue of all ranks. Lives as long as the fabric.
+  [[nodiscard]] machine::simulation& machine() noexcept;
+  [[nodiscard]] const machine::network& network() const noexcept;
+
+  [[nodiscard]] const rank_traffic& traffic(rank_id rank) const noexcept;
+  [[nodiscard]] const network_traffic& traffic() const noexcept;
+
+ private:
+  friend class sim_endpoint;
+  struct state;
+  std::unique_ptr<state> state_;
+};
+
+/// One rank's end. submit spends the send overhead of each message at the machine's clock, poll the receive overhead of
+/// each message that it hands out; both belong inside the event of the activity that does them. submit takes
+/// everything; the credits of the layers above bound what is in flight. Bodies must be packed.
+class sim_endpoint final : public endpoint {
+ public:
+  using hook = void (*)(void* subject);
+
+  sim_endpoint(sim_fabric::state& shared, rank_id rank) noexcept : shared_(shared), rank_(rank) {}
+  ~sim_endpoint() override;
+
+  /// Calls `arrived(subject)` inside the event by which a message becomes visible to poll, once for each such event,
+  /// also when others wait already. Null stops that.
+  void set_arrival_hook(hook arrived, void* subject) noexcept;
+
+  /// Messages that poll would hand out now.
+  [[nodiscard]] std::size_t waiting() const noexcept;
+
+  [[nodiscard]] rank_id rank() const noexcept override { return rank_; }
+  [[nodiscard]] std::uint32_t size() const noexcept override;
+  [[nodiscard]] const capabilities& declared() const noexcept override;
+  void submit(rank_id to, message_list& batch) override;
+  bool poll(message_list& arrived, std::size_t messages_max) override;
+  /// Virtual time cannot wait: both abort.
+  void wait(std::chrono::nanoseconds timeout) override;
+  void wake() noexcept override;
+  [[nodiscard]] std::optional<failure> failed() override { return std::nullopt; }
+  /// True until the last byte has left the port, at the machine's now().
+  [[nodiscard]] bool unsent() const noexcept override;
+  void close(std::chrono::nanoseconds timeout) override;
+
+ private:
+  sim_fabric::state& shared_;
+  rank_id rank_;
+};
+
+/// The options of the backend (names begin with "sim."), for its row in the table of backends.
+[[nodiscard]] std::span<const option> sim_option_rows() noexcept;
+
+/// What the configuration says; `seed` seeds the machine. Throws setup_error for values that contradict each other.
+[[nodiscard]] sim_options read_sim_options(const config& configuration, std::uint64_t seed);
+
+/// The backend's make_local. Takes the seed from the option "seed" when the configuration declares it, otherwise 1.
+[[nodiscard]] std::unique_ptr<fabric> make_sim_fabric(std::uint32_t ranks, const config& configuration);
+
+}  // namespace nacre::transport

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+// The way of a message through the simulated network.
+#include "transport/sim/sim_state.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <nacre/assert.hpp>
+
+namespace nacre::transport {
+
+namespace {
+
+constexpr std::uint64_t network_stream = 3;  // of the seed; the simulation itself forks 1 and 2
+
+[[nodiscard]] constexpr std::uint64_t joined(std::uint64_t high, std::uint64_t low) noexcept {
+  return high << 32 | low;
+}
+
+/// What tells a message from others, in one word.
+[[nodiscard]] std::uint64_t identity_of(const message_header& head) noexcept {
+  std::uint64_t word = 0;
+  for (const std::uint64_t part :
+       {joined(static_cast<std::uint64_t>(head.kind) << 8 | static_cast<std::uint64_t>(head.channel), head.handler),
+        head.object, joined(head.sequence, head.payload_bytes)}) {
+    word = (word ^ part) * 0x9e3779b97f4a7c15U;
+    word ^= word >> 32;
+  }
+  return word;
+}
+
+}  // namespace
+
+sim_fabric::state::state(std::uint32_t count, const sim_options& options)
+    : clock(options.machine),
+      net(options.network, count, rng(options.machine.seed).fork(network_stream)),
+      nodes(count) {
+  ranks.reserve(count);
+  for (std::uint32_t rank = 0; rank < count; ++rank) ranks.emplace_back(rank);
+}
+
+sim_fabric::state::~state() {
+  for (const flight& each : flights_) {
+    if (each.carried != nullptr) release_message(each.carried);
+  }
+}
+
+void sim_fabric::state::submit_remote(rank_id from, rank_id to, message_list& batch) {
+  node& sender = at(from);
+  const std::chrono::nanoseconds overhead = net.link(from, to).send_overhead;
+  while (message_ptr next = batch.pop_front()) {
+    clock.spend(overhead);
+    const channel lane = next->header.channel;
+    const std::uint32_t index = take_off(std::move(next), from, to);
+    const std::uint32_t bytes = flights_[index].bytes;
+    const machine::departure way = net.depart({.from = from, .to = to, .lane = lane, .bytes = bytes}, clock.now());
+    sender.tail_leaves_ns = way.tail_leaves.count();
+    sender.traffic.messages_sent += 1;
+    sender.traffic.bytes_sent += bytes;
+    traffic.messages += 1;
+    traffic.bytes += bytes;
+    traffic.late += way.late ? 1 : 0;
+    clock.at(way.head_arrives, &reach, this, index);
+  }
+}
+
+void sim_fabric::state::submit_own(rank_id rank, message_list& batch) {
+  if (batch.empty()) return;
+  node& self = at(rank);
+  const std::uint64_t count = batch.size();
+  while (message_ptr next = batch.pop_front()) {
+    push(self.own, take_off(std::move(next), rank, rank));
+  }
+  traffic.self_messages += count;
+  self.own_arrives_ns = std::max(self.own_arrives_ns, clock.now().count());
+  clock.at(std::chrono::nanoseconds(self.own_arrives_ns), &loop_back, this, joined(count, rank.value()));
+}
+
+message_ptr sim_fabric::state::receive(rank_id rank) {
+  const std::uint32_t index = pop(at(rank).inbox);
+  clock.spend(net.link(flights_[index].from, rank).receive_overhead);
+  return land(index);
+}
+
+void sim_fabric::state::close(rank_id rank) noexcept {
+  node& closing = at(rank);
+  closing.now = phase::closed;
+  closing.arrived = nullptr;
+  while (closing.inbox.count != 0) {
+    const message_ptr unread = land(pop(closing.inbox));
+    traffic.dropped += 1;
+  }
+}
+
+void sim_fabric::state::reach(void* self, std::uint64_t flight_index) {
+  auto& shared = *static_cast<state*>(self);
+  const flight& landing = shared.flights_[flight_index];
+  const machine::transfer passed{.from = landing.from, .to = landing.to, .bytes = landing.bytes};
+  shared.clock.at(shared.net.arrive(passed, shared.clock.now()), &complete, self, flight_index);
+}
+
+void sim_fabric::state::complete(void* self, std::uint64_t flight_index) {
+  auto& shared = *static_cast<state*>(self);
+  const auto index = static_cast<std::uint32_t>(flight_index);
+  node& receiver = shared.at(shared.flights_[index].to);
+  receiver.traffic.messages_received += 1;
+  receiver.traffic.bytes_received += shared.flights_[index].bytes;
+  shared.deliver(index);
+  if (receiver.arrived != nullptr) receiver.arrived(receiver.subject);
+}
+
+void sim_fabric::state::loop_back(void* self, std::uint64_t rank_and_count) {
+  auto& shared = *static_cast<state*>(self);
+  node& receiver = shared.nodes[rank_and_count & ~std::uint32_t{0}];
+  for (std::uint64_t count = rank_and_count >> 32; count != 0; --count) shared.deliver(shared.pop(receiver.own));
+  if (receiver.arrived != nullptr) receiver.arrived(receiver.subject);
+}
+
+/// Makes a message visible to its receiver, and known to the trace.
+void sim_fabric::state::deliver(std::uint32_t index) {
+  const flight& landing = flights_[index];
+  clock.trace(joined(landing.from.value(), landing.to.value()), landing.identity);
+  node& receiver = at(landing.to);
+  traffic.in_flight -= 1;
+  if (receiver.now == phase::closed) {
+    const message_ptr unwanted = land(index);
+    traffic.dropped += 1;
+    return;
+  }
+  push(receiver.inbox, index);
+}
+
+std::uint32_t sim_fabric::state::take_off(message_ptr carried, rank_id from, rank_id to) {
+  const message_header& head = carried->header;
+  NACRE_EXPECT(carried->packed(), "live values do not travel through a network");
+  NACRE_EXPECT(head.payload_bytes <= capabilities{}.payload_bytes_max, "the layers above split what is larger");
+  const auto bytes = static_cast<std::uint32_t>(sizeof(message_header) + head.payload_bytes);
+  const std::uint64_t identity = identity_of(head);
+  std::uint32_t index = free_;
+  if (index == flight_queue::none) {
+    NACRE_EXPECT(flights_.size() < flight_queue::none, "2^32 messages are on their way");
+    index = static_cast<std::uint32_t>(flights_.size());
+    flights_.emplace_back();
+  } else {
+    free_ = flights_[index].next;
+  }
+  flights_[index] = {.carried = carried.release(), .from = from, .to = to, .identity = identity, .bytes = bytes};
+  traffic.in_flight += 1;
+  traffic.in_flight_max = std::max(traffic.in_flight_max, traffic.in_flight);
+  return index;
+}
+
+message_ptr sim_fabric::state::land(std::uint32_t index) noexcept {
+  message_ptr carried(std::exchange(flights_[index].carried, nullptr));
+  flights_[index].next = std::exchange(free_, index);
+  return carried;
+}
+
+void sim_fabric::state::push(flight_queue& queue, std::uint32_t index) noexcept {
+  flights_[index].next = flight_queue::none;
+  (queue.count == 0 ? queue.first : flights_[queue.last].next) = index;
+  queue.last = index;
+  ++queue.count;
+}
+
+std::uint32_t sim_fabric::state::pop(flight_queue& queue) noexcept {
+  const std::uint32_t index = queue.first;
+  queue.first = flights_[index].next;
+  --queue.count;
+  return index;
+}
+
+}  // namespace nacre::transport

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// What all ends of a simulated network share: the machine, the messages on their way, the inboxes.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "transport/sim/sim_fabric.hpp"
+
+namespace nacre::transport {
+
+/// Numbers of entries in the table of flights, linked first-in first-out.
+struct flight_queue {
+  static constexpr std::uint32_t none = ~std::uint32_t{0};
+  std::uint32_t first = none;
+  std::uint32_t last = none;
+  std::size_t count = 0;
+};
+
+/// The way of a message: submit takes it into the table of flights; event `reach` lets its head into the receiving
+/// port, event `complete` puts it into the inbox; poll takes it from there and out of the table. A message to the own
+/// rank waits in the rank's `own` queue instead, which keeps the order, for one event `loop_back` for each submit.
+struct sim_fabric::state {
+  /// All that the events need, so that they leave the message's own memory alone.
+  struct flight {
+    message* carried = nullptr;  // owned; null: the entry is free
+    rank_id from;
+    rank_id to;
+    std::uint64_t identity = 0;  // of the message, for the trace
+    std::uint32_t bytes = 0;     // on the wire
+    std::uint32_t next = flight_queue::none;
+  };
+  enum class phase : std::uint8_t { absent, open, closed };
+  struct node {
+    flight_queue inbox;
+    flight_queue own;
+    std::int64_t own_arrives_ns = 0;  // of the youngest message in `own`
+    std::int64_t tail_leaves_ns = 0;  // of the youngest message to others
+    sim_endpoint::hook arrived = nullptr;
+    void* subject = nullptr;
+    phase now = phase::absent;
+    rank_traffic traffic;
+  };
+
+  state(std::uint32_t count, const sim_options& options);
+  ~state();
+  state(const state&) = delete;
+  state& operator=(const state&) = delete;
+
+  void submit_remote(rank_id from, rank_id to, message_list& batch);
+  void submit_own(rank_id rank, message_list& batch);
+  /// The oldest message of the inbox, which must not be empty; spends the receive overhead.
+  [[nodiscard]] message_ptr receive(rank_id rank);
+  /// Drops what waits and what is still to come.
+  void close(rank_id rank) noexcept;
+
+  [[nodiscard]] node& at(rank_id rank) noexcept { return nodes[rank.value()]; }
+
+  machine::simulation clock;
+  machine::network net;
+  std::vector<rank_id> ranks;
+  std::vector<node> nodes;
+  network_traffic traffic;
+
+ private:
+  static void reach(void* self, std::uint64_t flight_index);
+  static void complete(void* self, std::uint64_t flight_index);
+  static void loop_back(void* self, std::uint64_t rank_and_count);
+
+  [[nodiscard]] std::uint32_t take_off(message_ptr carried, rank_id from, rank_id to);
+  [[nodiscard]] message_ptr land(std::uint32_t index) noexcept;
+  void push(flight_queue& queue, std::uint32_t index) noexcept;
+  [[nodiscard]] std::uint32_t pop(flight_queue& queue) noexcept;
+  void deliver(std::uint32_t index);
+
+  std::vector<flight> flights_;
+  std::uint32_t free_ = flight_queue::none;
+};
+
+}  // namespace nacre::transport
