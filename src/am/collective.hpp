@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+// Barrier, broadcast and reduction to all over a tree of ranks, without I/O.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <nacre/ids.hpp>
+
+namespace nacre {
+
+enum class collective_kind : std::uint8_t { barrier, broadcast, all_reduce };
+
+/// What archives ask before they hand out a kind that a peer has sent.
+[[nodiscard]] constexpr bool wire_valid(collective_kind kind) noexcept { return kind <= collective_kind::all_reduce; }
+
+/// One rank's entry into a collective. Kind and root are alike on all ranks.
+struct collective_call {
+  collective_kind kind = collective_kind::barrier;
+  rank_id root;                  ///< broadcast: whose value it is
+  std::vector<std::byte> value;  ///< all_reduce: this rank's contribution; broadcast: read at the root only
+  /// all_reduce: adds a contribution to what has been accumulated. Called inside start and on_message, through which
+  /// its exceptions pass; the collective does not end then.
+  std::function<void(std::vector<std::byte>& accumulated, std::span<const std::byte> contribution)> combine;
+};
+
+/// What travels along the edges of the tree.
+struct collective_message {
+  std::uint32_t number = 0;
+  std::uint32_t root = 0;
+  collective_kind kind = collective_kind::barrier;
+  bool result = false;  ///< down the tree; else a contribution, up
+  std::vector<std::byte> value;
+
+  template <class Archive>
+  void serialize(Archive& ar) {
+    ar(number, root, kind, result, value);
+  }
+};
+
+/// Two ranks whose n-th collectives differ: an error of the program.
+struct collective_mismatch {
+  struct entry {
+    rank_id rank;
+    collective_kind kind;
+    rank_id root;
+  };
+  std::uint32_t number;
+  entry one;
+  entry other;
+};
+
+/// One line for the programmer.
+[[nodiscard]] std::string describe(const collective_mismatch& what);
+
+/// Where the engine puts its outputs. None may call the engine, except `complete`, which may start the next collective.
+class collective_host {
+ public:
+  /// Sends to another rank, reliably; order does not matter.
+  virtual void send(rank_id to, collective_message m) = 0;
+  /// The collective of that number is over here. `value`: the root's, or the reduction; empty for a barrier.
+  virtual void complete(std::uint32_t number, std::vector<std::byte> value) = 0;
+  /// The program is wrong and the collective will never end. The engine is deaf from then on.
+  virtual void mismatch(const collective_mismatch& what) = 0;
+
+ protected:
+  ~collective_host() = default;
+};
+
+/// The collectives of one rank. All ranks enter the same ones in the same order; the n-th entry of each belongs
+/// together.
+///
+/// Each collective is a reduction up a k-ary tree whose root is rank 0, and a distribution of the result down the same
+/// tree. In a broadcast the root's value takes the place of the sum, in a barrier there is none.
+///
+/// | a number's state | start | contribution of a child | result of the parent |
+/// |---|---|---|---|
+/// | awaited | take the call; waiting | keep | - |
+/// | waiting | - | keep; all there: combine, pass up; contributed. Rank 0: pass down; over | - |
+/// | contributed | - | - | pass down; over |
+/// | over | - | - | - |
+///
+/// A dash: no legal input, refused.
+///
+/// Every mismatch of kind or root is seen: of the ranks in whose subtrees there are different calls take one that has
+/// no such rank below it. Its children's subtrees are uniform, so all of them contribute to it, and it compares. This
+/// is why the tree is not rotated to the root of a broadcast, which would save the value its way up, a quarter of
+/// the time at arity 4: ranks that believe in different roots would wait for each other's contributions in silence.
+///
+/// Invariants. No rank leaves a collective before all have entered it. So a rank with at most `outstanding_max` open
+/// ones is at most that far ahead of any other, and what arrives before its local call is bounded by
+/// outstanding_max * arity contributions. Own value first, then the children's in the order of the tree: the
+/// order of combination depends on size and arity alone, so floating-point sums are the same in every run.
+/// Threads: one at a time, all calls.
+class collective_engine {
+ public:
+  /// Alike on all ranks, but for `self`.
+  struct options {
+    rank_id self;
+    std::uint32_t size = 1;   ///< ranks
+    std::uint32_t arity = 4;  ///< children of a rank in the tree at most, 1 to arity_max
+  };
+  static constexpr std::uint32_t arity_max = 16;
+  static constexpr std::uint32_t outstanding_max = 8;
+
+  explicit collective_engine(const options& tree);
+
+  /// Enters the next collective and returns its number: 0, 1, 2, ... modulo 2^32. `complete` tells of its end, perhaps
+  /// before this returns. Aborts when outstanding_max are open: ask outstanding() first.
+  std::uint32_t start(collective_host& host, collective_call call);
+
+  /// Takes a message of another rank's engine. False: `from` may not send this now; it was ignored.
+  [[nodiscard]] bool on_message(collective_host& host, rank_id from, collective_message m);
+
+  /// Collectives that this rank has entered and not left.
+  [[nodiscard]] std::uint32_t outstanding() const noexcept { return outstanding_; }
+  /// The number that the next start will return.
+  [[nodiscard]] std::uint32_t next() const noexcept { return next_; }
+
+ private:
+  enum class state : std::uint8_t { awaited, waiting, contributed, over };
+
+  struct slot {
+    state now = state::awaited;
+    collective_mismatch::entry first{};  // the first entry known, own or not; valid once something is known
+    bool known = false;
+    std::uint32_t arrived = 0;                          // bit i: the contribution of child i is there
+    std::vector<std::vector<std::byte>> contributions;  // by child
+    collective_call call;
+  };
+
+  [[nodiscard]] slot* find(std::uint32_t number);
+  [[nodiscard]] bool agrees(collective_host& host, std::uint32_t number, slot& at,
+                            const collective_mismatch::entry& entered);
+  [[nodiscard]] bool take_contribution(collective_host& host, rank_id from, collective_message& m);
+  [[nodiscard]] bool take_result(collective_host& host, rank_id from, collective_message& m);
+  void advance(collective_host& host, std::uint32_t number, slot& at);
+  void finish(collective_host& host, std::uint32_t number, slot& at);
+
+  [[nodiscard]] rank_id parent() const noexcept { return rank_id{(self_.value() - 1) / arity_}; }
+  [[nodiscard]] rank_id child(std::uint32_t index) const noexcept {
+    return rank_id{self_.value() * arity_ + 1 + index};
+  }
+
+  const rank_id self_;
+  const std::uint32_t size_;
+  const std::uint32_t arity_;
+  std::uint32_t children_ = 0;  // how many
+  std::uint32_t first_ = 0;     // the number of slots_.front()
+  std::uint32_t next_ = 0;      // the number of the next local call
+  std::uint32_t outstanding_ = 0;
+  bool failed_ = false;
+  std::deque<slot> slots_;
+};
+
+}  // namespace nacre
