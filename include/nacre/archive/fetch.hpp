@@ -10,6 +10,8 @@
 #include <memory>
 #include <tuple>
 #include <type_traits>
+#include <utility>
+#include <variant>
 
 #include <nacre/archive/reader.hpp>
 
@@ -65,24 +67,43 @@ inline T bitwise_value(const std::byte* from) noexcept {
   return std::bit_cast<T>(bytes);
 }
 
-/// Calls make() with the arguments that construct a T whose value does not matter yet.
+template <class T>
+T blank();
+
+/// A variant, tuple, pair or array of which some part has no default constructor.
+template <class T>
+inline T blank_compound() {
+  if constexpr (is_a<T, std::variant>) {
+    return T(std::in_place_index<0>, blank<std::variant_alternative_t<0, T>>());
+  } else {
+    constexpr auto fill = []<std::size_t... I>(std::index_sequence<I...>) {
+      return T{blank<std::tuple_element_t<I, T>>()...};
+    };
+    return fill(std::make_index_sequence<std::tuple_size_v<T>>{});
+  }
+}
+
+/// Calls make() with what constructs a T whose value does not matter yet.
 template <class T>
 inline decltype(auto) constructing(auto&& make) {
-  static_assert(constructible_empty<T>,
+  static_assert(blankable<T>,
                 "nacre: this type must be made before it can be read; give it a default constructor, or an `explicit "
                 "T(nacre::deserialize_tag)`");
   if constexpr (std::is_default_constructible_v<T>) {
     return make();
   } else if constexpr (std::is_constructible_v<T, deserialize_tag>) {
     return make(deserialize_tag{});
-  } else {
+  } else if constexpr (bitwise<T>) {
     return make(bitwise_value<T>(nullptr));
+  } else {
+    return make(blank_compound<T>());
   }
 }
 
+/// A T whose value does not matter yet.
 template <class T>
 inline T blank() {
-  return constructing<T>([](auto&&... argument) { return T(argument...); });
+  return constructing<T>([](auto... argument) { return T(std::move(argument)...); });
 }
 
 }  // namespace nacre::detail

@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <utility>
+#include <variant>
 
 #include <nacre/archive/fetch.hpp>
 
@@ -100,6 +103,7 @@ inline void load_range(reader& ar, T& value) {
   } else {
     count = ar.read_length(least_size<element>());
   }
+  if (count == 0) return;
   // A forged length may still be as large as the rest of the payload: never reserve more memory than that.
   if constexpr (requires { value.reserve(count); }) {
     value.reserve(std::min(count, ar.remaining() / (sizeof(element) + 2 * sizeof(void*))));
@@ -109,12 +113,12 @@ inline void load_range(reader& ar, T& value) {
   } else if constexpr (forward_list_like<T>) {
     auto last = value.before_begin();
     for (std::size_t i = 0; i < count && ar.ok(); ++i) {
-      last = constructing<element>([&](auto&&... argument) { return value.emplace_after(last, argument...); });
+      last = constructing<element>([&](auto... argument) { return value.emplace_after(last, std::move(argument)...); });
       load_element(ar, *last);
     }
   } else {
     for (std::size_t i = 0; i < count && ar.ok(); ++i) {
-      constructing<element>([&](auto&&... argument) { value.emplace_back(argument...); });
+      constructing<element>([&](auto... argument) { value.emplace_back(std::move(argument)...); });
       load_element(ar, value.back());
     }
   }
@@ -128,7 +132,8 @@ inline void load_pointer(reader& ar, T& value) {
   bool present = false;
   ar.read_flat(present);
   if (!present) return;
-  auto owned = constructing<element>([](auto&&... argument) { return std::make_unique<element>(argument...); });
+  auto owned =
+      constructing<element>([](auto... argument) { return std::make_unique<element>(std::move(argument)...); });
   load_value(ar, *owned);
   if (ar.ok()) value = std::move(owned);
 }
@@ -139,7 +144,7 @@ inline void load_optional(reader& ar, T& value) {
   bool present = false;
   ar.read_flat(present);
   if (!present) return;
-  constructing<typename T::value_type>([&](auto&&... argument) { value.emplace(argument...); });
+  constructing<typename T::value_type>([&](auto... argument) { value.emplace(std::move(argument)...); });
   load_value(ar, *value);
   if (!ar.ok()) value.reset();
 }
@@ -155,7 +160,7 @@ inline void load_variant(reader& ar, std::variant<Ts...>& value) {
   const auto load_alternative = [&]<std::size_t I>(std::integral_constant<std::size_t, I>) {
     using alternative = std::variant_alternative_t<I, std::variant<Ts...>>;
     if (I != index) return;
-    constructing<alternative>([&](auto&&... argument) { value.template emplace<I>(argument...); });
+    constructing<alternative>([&](auto... argument) { value.template emplace<I>(std::move(argument)...); });
     if (ar.ok()) load_value(ar, std::get<I>(value));
   };
   [&]<std::size_t... I>(std::index_sequence<I...>) {

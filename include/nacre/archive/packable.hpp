@@ -32,10 +32,24 @@ consteval std::size_t least_size() {
   }
 }
 
-/// Whether T can be made before it is read.
 template <class T>
-concept constructible_empty =
-    bitwise<T> || std::is_default_constructible_v<T> || std::is_constructible_v<T, deserialize_tag>;
+consteval bool is_blankable() {
+  if constexpr (bitwise<T> || std::is_default_constructible_v<T> || std::is_constructible_v<T, deserialize_tag>) {
+    return true;
+  } else if constexpr (is_a<T, std::variant>) {
+    return is_blankable<std::variant_alternative_t<0, T>>();
+  } else if constexpr (has_tuple_size<T>) {
+    constexpr auto all = []<std::size_t... I>(std::index_sequence<I...>) {
+      return (is_blankable<std::tuple_element_t<I, T>>() && ...);
+    };
+    return all(std::make_index_sequence<std::tuple_size_v<T>>{});
+  } else {
+    return false;
+  }
+}
+/// T can be made before it is read.
+template <class T>
+concept blankable = is_blankable<T>();
 
 template <class T>
 consteval bool is_packable();
@@ -66,7 +80,7 @@ consteval bool is_packable() {
   } else if constexpr (owning_pointer<T>) {
     using element = typename T::element_type;
     constexpr bool may_be_sliced = std::is_polymorphic_v<element> && !std::is_final_v<element>;
-    return !std::is_array_v<element> && !may_be_sliced && is_packable<std::remove_cv_t<element>>();
+    return !may_be_sliced && is_packable<std::remove_cv_t<element>>();
   } else if constexpr (is_a<T, std::variant>) {
     return alternatives_packable(static_cast<T*>(nullptr));
   } else if constexpr (tuple_like<T>) {

@@ -138,13 +138,12 @@ class reader {
   }
 
   std::size_t read_length_up_to(auto&& limit) noexcept {
-    constexpr std::uint32_t escape = 0xffff'ffff;
     std::uint32_t brief = 0;
     read_flat(brief);
     std::uint64_t length = brief;
-    if (brief == escape) [[unlikely]] {
+    if (brief == detail::length_escape) [[unlikely]] {
       read_flat(length);
-      if (length < escape) fail(wire_error::length_forged);
+      if (length < detail::length_escape) fail(wire_error::length_forged);
     }
     if (length <= limit(remaining())) [[likely]]
       return static_cast<std::size_t>(length);

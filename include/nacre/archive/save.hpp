@@ -26,6 +26,9 @@ inline constexpr std::size_t archive_alignment = 16;
 
 namespace detail {
 
+/// In place of a length: the true length follows in 8 bytes.
+inline constexpr std::uint32_t length_escape = 0xffff'ffff;
+
 template <class T>
 inline constexpr std::size_t alignment_of = std::min(alignof(T), archive_alignment);
 
@@ -49,20 +52,9 @@ inline std::byte* store_flat(std::byte* to, const T& value) noexcept {
 template <class Ar, class T>
 void save_value(Ar& ar, const T& value);
 
-/// Four bytes; lengths from 2^32 - 1 on take twelve.
-template <class Ar>
-inline void save_length(Ar& ar, std::size_t length) {
-  constexpr std::uint32_t escape = 0xffff'ffff;
-  if (length < escape) [[likely]] {
-    ar.write_flat(static_cast<std::uint32_t>(length));
-  } else {
-    ar.write_flat(escape, static_cast<std::uint64_t>(length));
-  }
-}
-
 template <class Ar, class T>
 inline void save_block(Ar& ar, const T* first, std::size_t count) {
-  save_length(ar, count);
+  ar.write_length(count);
   if (count == 0) return;
   ar.align(alignment_of<T>);
   ar.write_bytes(first, count * sizeof(T));
@@ -93,9 +85,9 @@ inline void save_bits(Ar& ar, const auto& bits, auto&& bit_at) {
 template <class Ar, class T>
 inline void save_range(Ar& ar, const T& value) {
   if constexpr (forward_list_like<T>) {
-    save_length(ar, static_cast<std::size_t>(std::distance(value.begin(), value.end())));
+    ar.write_length(static_cast<std::size_t>(std::distance(value.begin(), value.end())));
   } else {
-    save_length(ar, value.size());
+    ar.write_length(value.size());
   }
   for (const auto& element : value) {
     if constexpr (map_like<T>) {
@@ -148,7 +140,7 @@ inline void save_value(Ar& ar, const T& value) {
   } else if constexpr (custom<T>) {
     save_nested(ar, value);
   } else if constexpr (bool_vector<T>) {
-    save_length(ar, value.size());
+    ar.write_length(value.size());
     save_bits(ar, value, [](const T& bits, std::size_t i) { return bool{bits[i]}; });
   } else if constexpr (bit_array<T>) {
     save_bits(ar, value, [](const T& bits, std::size_t i) { return bits.test(i); });

@@ -39,9 +39,9 @@ concept bool_vector = is_a<T, std::vector> && std::same_as<typename T::value_typ
 template <class T>
 inline constexpr bool is_owning_pointer = false;
 template <class T>
-inline constexpr bool is_owning_pointer<std::unique_ptr<T>> = true;
+inline constexpr bool is_owning_pointer<std::unique_ptr<T>> = !std::is_array_v<T>;  // an array's length is unknown
 template <class T>
-inline constexpr bool is_owning_pointer<std::shared_ptr<T>> = true;
+inline constexpr bool is_owning_pointer<std::shared_ptr<T>> = !std::is_array_v<T>;
 template <class T>
 concept owning_pointer = is_owning_pointer<T>;
 

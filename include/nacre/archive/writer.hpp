@@ -16,13 +16,39 @@ namespace nacre {
 
 namespace detail {
 
-/// Depth of nesting, counted alike by writer and sizer.
-class nesting {
+/// What writer and sizer have in common: they are told the same things.
+template <class Self>
+class saving_archive {
  public:
+  using is_saving = std::true_type;
+  using is_loading = std::false_type;
+
+  template <class... Ts>
+  Self& operator()(const Ts&... values) {
+    if constexpr ((flat<Ts> && ...)) {
+      self().write_flat(values...);
+    } else {
+      (save_value(self(), values), ...);
+    }
+    return self();
+  }
+
+  /// Writes the length of a container for reader::read_length: 4 bytes; from 2^32 - 1 on, 12.
+  void write_length(std::size_t length) {
+    if (length < length_escape) [[likely]] {
+      self().write_flat(static_cast<std::uint32_t>(length));
+    } else {
+      self().write_flat(length_escape, static_cast<std::uint64_t>(length));
+    }
+  }
+
+  /// One level of nesting. Each enter() is paired with a leave(). Aborts beyond archive_depth_max.
   void enter() { NACRE_EXPECT(++depth_ <= archive_depth_max, "a value nests deeper than nacre::archive_depth_max"); }
   void leave() noexcept { --depth_; }
 
  private:
+  Self& self() noexcept { return static_cast<Self&>(*this); }
+
   std::uint16_t depth_ = 0;
 };
 
@@ -32,11 +58,8 @@ class nesting {
 ///
 /// Either owns a buffer that grows, or fills memory of the caller's. Fixed memory must be large enough (`packed_size`
 /// tells); a value that does not fit is a broken invariant and aborts. Not thread-safe.
-class writer : public detail::nesting {
+class writer : public detail::saving_archive<writer> {
  public:
-  using is_saving = std::true_type;
-  using is_loading = std::false_type;
-
   writer() noexcept = default;
   /// Fills `memory`, which must outlive the writer. The payload begins at memory.data(), which should be aligned to
   /// `archive_alignment`, so that the reader can form views.
@@ -44,16 +67,6 @@ class writer : public detail::nesting {
       : begin_(memory.data()), now_(begin_), end_(begin_ + memory.size()), fixed_(true) {}
   writer(const writer&) = delete;
   writer& operator=(const writer&) = delete;
-
-  template <class... Ts>
-  writer& operator()(const Ts&... values) {
-    if constexpr ((detail::flat<Ts> && ...)) {
-      write_flat(values...);
-    } else {
-      (detail::save_value(*this, values), ...);
-    }
-    return *this;
-  }
 
   void write_bytes(const void* from, std::size_t bytes) {
     if (bytes != 0) std::memcpy(claim(bytes), from, bytes);
@@ -96,21 +109,8 @@ class writer : public detail::nesting {
 };
 
 /// Computes the packed size of values without storing anything, so that a block is allocated once at the right size.
-class sizer : public detail::nesting {
+class sizer : public detail::saving_archive<sizer> {
  public:
-  using is_saving = std::true_type;
-  using is_loading = std::false_type;
-
-  template <class... Ts>
-  sizer& operator()(const Ts&... values) {
-    if constexpr ((detail::flat<Ts> && ...)) {
-      write_flat(values...);
-    } else {
-      (detail::save_value(*this, values), ...);
-    }
-    return *this;
-  }
-
   void write_bytes(const void*, std::size_t bytes) noexcept { size_ += bytes; }
   void align(std::size_t alignment) noexcept { size_ += -size_ & (alignment - 1); }
   template <detail::flat... Ts>

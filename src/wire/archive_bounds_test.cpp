@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+// Bytes that lie: truncated, forged, out of range. The reader says so, keeps its first error, and allocates next to
+// nothing.
+#include <gtest/gtest.h>
+#include <malloc.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <new>
+
+#include "wire/allocation_meter.hpp"
+#include "wire/archive_test_random.hpp"
+#include "wire/archive_test_types.hpp"
+
+namespace {
+
+struct meter_state {
+  bool on = false;
+  std::ptrdiff_t live = 0;
+  std::ptrdiff_t peak = 0;
+};
+thread_local meter_state meter;
+
+void count(std::ptrdiff_t bytes) {
+  if (!meter.on) return;
+  meter.live += bytes;
+  meter.peak = std::max(meter.peak, meter.live);
+}
+
+void* allocate(std::size_t bytes) {
+  void* memory = std::malloc(bytes == 0 ? 1 : bytes);
+  if (memory == nullptr) throw std::bad_alloc();
+  count(static_cast<std::ptrdiff_t>(malloc_usable_size(memory)));
+  return memory;
+}
+
+void release(void* memory) noexcept {
+  if (memory == nullptr) return;
+  count(-static_cast<std::ptrdiff_t>(malloc_usable_size(memory)));
+  std::free(memory);
+}
+
+}  // namespace
+
+void* operator new(std::size_t bytes) { return allocate(bytes); }
+void* operator new[](std::size_t bytes) { return allocate(bytes); }
+void operator delete(void* memory) noexcept { release(memory); }
+void operator delete[](void* memory) noexcept { release(memory); }
+void operator delete(void* memory, std::size_t) noexcept { release(memory); }
+void operator delete[](void* memory, std::size_t) noexcept { release(memory); }
+
+namespace nacre::test {
+
+allocation_meter::allocation_meter() { meter = {.on = true}; }
+allocation_meter::~allocation_meter() { meter.on = false; }
+std::size_t allocation_meter::peak_bytes() const { return static_cast<std::size_t>(meter.peak); }
+
+}  // namespace nacre::test
+
+namespace nacre {
+namespace {
+
+using namespace test;
+
+template <class T>
+wire_error error_of(const std::vector<std::byte>& bytes) {
+  const auto value = unpack<T>(bytes);
+  return value ? wire_error::none : value.error();
+}
+
+/// A payload of a forged length and `rest` zero bytes.
+std::vector<std::byte> forged(std::uint64_t length, std::size_t rest) {
+  writer ar;
+  ar.write_length(length);
+  std::vector<std::byte> bytes(ar.bytes().begin(), ar.bytes().end());
+  bytes.resize(bytes.size() + rest);
+  return bytes;
+}
+
+TEST(archive_bounds, every_strict_prefix_of_a_payload_is_an_error) {
+  rng numbers(11);
+  for_each_type(rich_types{}, [&]<class T>() {
+    const auto bytes = pack(inventor(numbers.fork(numbers.next())).make<T>());
+    for (std::size_t length = 0; length < bytes.size(); ++length) {
+      const auto value = unpack<T>(std::span(bytes).first(length));
+      ASSERT_FALSE(value) << __PRETTY_FUNCTION__ << length;
+      ASSERT_TRUE(value.error() == wire_error::truncated || value.error() == wire_error::length_forged);
+    }
+  });
+}
+
+TEST(archive_bounds, one_byte_too_many_is_an_error) {
+  rng numbers(12);
+  for_each_type(rich_types{}, [&]<class T>() {
+    auto bytes = pack(inventor(numbers.fork(numbers.next())).make<T>());
+    bytes.push_back({});
+    EXPECT_EQ(error_of<T>(bytes), wire_error::trailing_bytes) << __PRETTY_FUNCTION__;
+  });
+}
+
+TEST(archive_bounds, a_forged_length_is_refused_without_allocating) {
+  const auto expect_forged = []<class T>(T*) {
+    for (const std::uint64_t length : {101ull, 1ull << 20, 0xfffffffeull, 1ull << 40, ~0ull / 8, ~0ull}) {
+      const auto bytes = forged(length, 100);
+      const allocation_meter reading;
+      EXPECT_EQ(error_of<T>(bytes), wire_error::length_forged) << __PRETTY_FUNCTION__ << length;
+      EXPECT_EQ(reading.peak_bytes(), 0u) << __PRETTY_FUNCTION__ << length;
+    }
+  };
+  expect_forged(static_cast<std::string*>(nullptr));
+  expect_forged(static_cast<std::vector<double>*>(nullptr));
+  expect_forged(static_cast<std::vector<std::monostate>*>(nullptr));
+  expect_forged(static_cast<std::vector<blank_form>*>(nullptr));
+  expect_forged(static_cast<std::vector<std::string>*>(nullptr));
+  expect_forged(static_cast<std::vector<cell>*>(nullptr));
+  expect_forged(static_cast<std::list<char>*>(nullptr));
+  expect_forged(static_cast<std::set<std::tuple<>>*>(nullptr));
+  expect_forged(static_cast<std::unordered_map<char, std::monostate>*>(nullptr));
+  expect_forged(static_cast<std::span<const std::byte>*>(nullptr));
+}
+
+TEST(archive_bounds, a_forged_length_of_bits_is_refused_without_allocating) {
+  const auto bytes = forged(801, 100);
+  const allocation_meter allocations;
+  EXPECT_EQ(error_of<std::vector<bool>>(bytes), wire_error::length_forged);
+  EXPECT_EQ(allocations.peak_bytes(), 0u);
+  EXPECT_EQ(error_of<std::vector<bool>>(forged(800, 100)), wire_error::none);
+}
+
+TEST(archive_bounds, a_length_that_just_fits_reserves_no_more_than_the_bytes_that_are_there) {
+  struct wide {
+    std::array<double, 512> numbers{};
+    percentage checked;
+    void serialize(reader& ar) { ar(checked); }
+  };
+  auto bytes = forged(100'000, 100'000);
+  bytes[4] = std::byte{200};  // the very first element is refused
+  const allocation_meter allocations;
+  EXPECT_EQ(error_of<std::vector<wide>>(bytes), wire_error::rejected);
+  EXPECT_LE(allocations.peak_bytes(), 110'000u);  // a reserve of the length would be 400 MB
+}
+
+TEST(archive_bounds, a_long_length_that_would_have_fitted_the_short_form_is_refused) {
+  const auto bytes = pack(detail::length_escape, std::uint64_t{1}, 'x');
+  EXPECT_EQ(error_of<std::string>(bytes), wire_error::length_forged);
+}
+
+TEST(archive_bounds, a_bool_other_than_0_and_1_is_refused_wherever_it_stands) {
+  const std::byte two{2};
+  EXPECT_EQ(error_of<bool>({two}), wire_error::bad_enum_or_bool);
+  EXPECT_EQ((error_of<std::array<bool, 2>>({std::byte{1}, two})), wire_error::bad_enum_or_bool);
+  EXPECT_EQ((error_of<std::tuple<char, bool>>({two, two})), wire_error::bad_enum_or_bool);
+  EXPECT_EQ(error_of<std::optional<char>>({two, two}), wire_error::bad_enum_or_bool);
+  EXPECT_EQ(error_of<std::unique_ptr<char>>({two, two}), wire_error::bad_enum_or_bool);
+  EXPECT_EQ(error_of<std::span<const bool>>(pack(std::string("\2"))), wire_error::bad_enum_or_bool);
+  EXPECT_EQ(error_of<std::vector<bool>>(pack(std::uint32_t{3}, two << 2)), wire_error::bad_enum_or_bool);
+  EXPECT_EQ(error_of<std::bitset<9>>({two, two}), wire_error::bad_enum_or_bool);
+  EXPECT_EQ(error_of<std::vector<blank_form>>(pack(std::uint32_t{1}, two)), wire_error::bad_enum_or_bool);
+}
+
+TEST(archive_bounds, a_checked_enum_out_of_range_is_refused) {
+  EXPECT_EQ(error_of<colour>({std::byte{3}}), wire_error::bad_enum_or_bool);
+  EXPECT_EQ((error_of<std::map<colour, bool>>(pack(std::uint32_t{1}, '\7', true))), wire_error::bad_enum_or_bool);
+}
+
+TEST(archive_bounds, an_alternative_that_does_not_exist_is_refused) {
+  using choice = std::variant<std::monostate, int>;
+  EXPECT_EQ(error_of<choice>({std::byte{2}}), wire_error::bad_variant_index);
+  EXPECT_EQ(error_of<choice>({std::byte{255}}), wire_error::bad_variant_index);
+}
+
+TEST(archive_bounds, a_repeated_key_is_refused_where_keys_are_unique) {
+  const auto map_bytes = pack(std::multimap<char, char>{{'a', '1'}, {'a', '2'}});
+  EXPECT_EQ((error_of<std::map<char, char>>(map_bytes)), wire_error::duplicate_key);
+  EXPECT_EQ((error_of<std::unordered_map<char, char>>(map_bytes)), wire_error::duplicate_key);
+  EXPECT_EQ((error_of<std::unordered_multimap<char, char>>(map_bytes)), wire_error::none);
+  EXPECT_EQ(error_of<std::set<int>>(pack(std::vector{7, 7})), wire_error::duplicate_key);
+  EXPECT_EQ(error_of<std::set<char>>(pack(std::string("aa"))), wire_error::duplicate_key);
+}
+
+TEST(archive_bounds, nesting_is_bounded_however_long_the_payload) {
+  writer ar;
+  for (int level = 0; level < 100'000; ++level) ar(0, true);
+  EXPECT_EQ(unpack<tree>(ar.bytes()).error(), wire_error::too_deep);
+  writer nested;
+  for (int level = 0; level < 100'000; ++level) nested(0, false, std::uint32_t{1});
+  EXPECT_EQ(unpack<tree>(nested.bytes()).error(), wire_error::too_deep);
+}
+
+TEST(archive_bounds, the_deepest_value_that_is_packed_can_be_read) {
+  tree root;
+  tree* last = &root;
+  for (int level = 1; level < archive_depth_max / 2; ++level) {  // a level is a tree and a pointer
+    last->left = std::make_unique<tree>();
+    last = last->left.get();
+  }
+  const auto back = unpack<tree>(pack(root));
+  ASSERT_TRUE(back);
+  EXPECT_EQ(*back, root);
+}
+
+TEST(archive_bounds, after_an_error_every_read_yields_nothing_and_the_first_error_stays) {
+  const auto bytes = pack('\2', std::string("never read"));
+  reader ar{std::span<const std::byte>(bytes)};
+  bool broken = true;
+  ar(broken);
+  EXPECT_EQ(ar.error(), wire_error::bad_enum_or_bool);
+  EXPECT_FALSE(broken);
+  for_each_type(rich_types{}, [&]<class T>() {
+    T value = inventor(rng(5)).make<T>();
+    ar(value);
+    EXPECT_TRUE(ar.remaining() == 0 && ar.error() == wire_error::bad_enum_or_bool);
+    if constexpr (detail::container<T>) {
+      EXPECT_TRUE(value.empty()) << __PRETTY_FUNCTION__;
+    } else if constexpr (detail::flat<T> && std::is_default_constructible_v<T>) {
+      EXPECT_EQ(value, T{}) << __PRETTY_FUNCTION__;
+    } else if constexpr (detail::owning_pointer<T>) {
+      EXPECT_EQ(value, nullptr);
+    }
+  });
+  std::span<const double> view;
+  ar(view);
+  EXPECT_TRUE(view.empty());
+  EXPECT_FALSE(ar.finish());
+  EXPECT_EQ(ar.error(), wire_error::bad_enum_or_bool);
+}
+
+TEST(archive_bounds, a_load_function_may_refuse) {
+  EXPECT_EQ(error_of<percentage>({std::byte{101}}), wire_error::rejected);
+  EXPECT_EQ((error_of<std::vector<percentage>>(pack(std::uint32_t{2}, '\1', '\x65'))), wire_error::rejected);
+}
+
+TEST(archive_bounds, every_error_has_words) {
+  for (int code = 0; code <= static_cast<int>(wire_error::trailing_bytes); ++code) {
+    EXPECT_NE(describe(static_cast<wire_error>(code)), describe(static_cast<wire_error>(255))) << code;
+  }
+}
+
+}  // namespace
+}  // namespace nacre

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+// What goes through an archive comes out the same, for every kind of type.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "wire/archive_test_random.hpp"
+#include "wire/archive_test_types.hpp"
+
+namespace nacre {
+namespace {
+
+using namespace test;
+
+template <class T>
+void expect_round_trip(const T& value) {
+  const std::vector<std::byte> bytes = pack(value);
+  const auto back = unpack<T>(bytes);
+  ASSERT_TRUE(back) << describe(back.error());
+  EXPECT_TRUE(same(value, *back));
+}
+
+struct table {
+  int cells[2][2] = {};
+  std::string names[2];
+  template <class Archive>
+  void serialize(Archive& ar) {
+    ar(cells, names);
+  }
+};
+
+template <class T>
+std::vector<std::byte> packed_by_growing(const T& value) {
+  writer ar;
+  ar(value);
+  return {ar.bytes().begin(), ar.bytes().end()};
+}
+
+TEST(archive, random_values_of_every_type_come_back_equal) {
+  rng numbers(1);
+  for (std::uint64_t round = 0; round < 60; ++round) {
+    for_each_type(rich_types{}, [&]<class T>() {
+      const T value = inventor(numbers.fork(round)).make<T>();
+      expect_round_trip(value);
+      if (testing::Test::HasFailure()) ADD_FAILURE() << "round " << round << ": " << __PRETTY_FUNCTION__;
+      numbers.next();
+    });
+  }
+}
+
+TEST(archive, a_growing_writer_writes_the_same_bytes_as_one_of_the_right_size) {
+  rng numbers(2);
+  for_each_type(rich_types{}, [&]<class T>() {
+    const T value = inventor(numbers.fork(numbers.next())).make<T>();
+    EXPECT_EQ(packed_by_growing(value), pack(value)) << __PRETTY_FUNCTION__;
+  });
+}
+
+TEST(archive, empty_values_of_every_type_come_back_empty) {
+  for_each_type(rich_types{}, []<class T>() { expect_round_trip(detail::blank<T>()); });
+}
+
+TEST(archive, reading_replaces_what_a_value_held_before) {
+  rng numbers(3);
+  for_each_type(rich_types{}, [&]<class T>() {
+    const T value = inventor(numbers.fork(1)).make<T>();
+    T into = inventor(numbers.fork(2)).make<T>();
+    const std::vector<std::byte> bytes = pack(value);
+    reader ar{std::span<const std::byte>(bytes)};
+    ar(into);
+    ASSERT_TRUE(ar.finish());
+    EXPECT_TRUE(same(value, into)) << __PRETTY_FUNCTION__;
+    numbers.next();
+  });
+}
+
+TEST(archive, values_packed_together_are_those_of_a_tuple) {
+  const auto bytes = pack(1, std::string("two"), 3.0);
+  EXPECT_EQ(bytes, pack(std::tuple(1, std::string("two"), 3.0)));
+  int one = 0;
+  std::string two;
+  double three = 0;
+  reader ar{std::span<const std::byte>(bytes)};
+  ar(one)(two, three);
+  EXPECT_TRUE(ar.finish());
+  EXPECT_EQ(std::tuple(one, two, three), std::tuple(1, "two", 3.0));
+}
+
+TEST(archive, the_format_is_the_documented_one) {
+  const auto expect_bytes = [](const std::vector<std::byte>& packed, std::vector<unsigned> wanted) {
+    std::vector<unsigned> numbers;
+    for (const std::byte b : packed) numbers.push_back(std::to_integer<unsigned>(b));
+    EXPECT_EQ(numbers, wanted);
+  };
+  expect_bytes(pack(true, std::uint16_t{0x0201}, colour::blue), {1, 1, 2, 2});
+  expect_bytes(pack(std::string_view("ab")), {2, 0, 0, 0, 'a', 'b'});
+  expect_bytes(pack('x', std::vector<std::uint32_t>{7}), {'x', 1, 0, 0, 0, 0, 0, 0, 7, 0, 0, 0});
+  expect_bytes(pack(std::vector<double>{}), {0, 0, 0, 0});
+  expect_bytes(pack(std::vector<bool>{true, false, true, false, false, false, false, false, true}), {9, 0, 0, 0, 5, 1});
+  expect_bytes(pack(std::bitset<9>(0x105)), {5, 1});
+  expect_bytes(pack(std::optional<char>{}, std::optional<char>('c')), {0, 1, 'c'});
+  expect_bytes(pack(std::variant<int, char>('c')), {1, 'c'});
+  expect_bytes(pack(std::make_unique<char>('p'), std::shared_ptr<char>()), {1, 'p', 0});
+  expect_bytes(pack(std::map<char, bool>{{'k', true}}), {1, 0, 0, 0, 'k', 1});
+  expect_bytes(pack(std::pair(std::monostate{}, 'c'), blank_form{}), {'c'});
+  expect_bytes(pack(std::vector<blank_form>(2)), {2, 0, 0, 0, 0, 0});
+}
+
+TEST(archive, a_length_of_2_to_the_32_or_more_takes_twelve_bytes) {
+  sizer size;
+  size.write_length(0xffff'fffe);
+  EXPECT_EQ(size.size(), 4u);
+  size.write_length(0xffff'ffff);
+  EXPECT_EQ(size.size(), 16u);
+  writer ar;
+  ar.write_length(0x1'0000'0000);
+  const auto bytes = ar.bytes();
+  ASSERT_EQ(bytes.size(), 12u);
+  EXPECT_EQ(unpack<std::uint64_t>(bytes.subspan(4)), 0x1'0000'0000u);
+}
+
+TEST(archive, spans_and_string_views_are_read_in_place) {
+  const std::vector<double> numbers{1, 2, 3};
+  const bool flags[] = {true, false};
+  const auto bytes = pack(char{}, std::span(numbers), std::string_view("text"), std::span(flags));
+  using views = std::tuple<char, std::span<const double>, std::string_view, std::span<const bool>>;
+  const auto back = unpack<views>(bytes);
+  ASSERT_TRUE(back);
+  const auto& [_, doubles, text, bools] = *back;
+  EXPECT_EQ(std::vector(doubles.begin(), doubles.end()), numbers);
+  EXPECT_EQ(text, "text");
+  EXPECT_EQ(std::vector(bools.begin(), bools.end()), (std::vector{true, false}));
+  const auto* inside = reinterpret_cast<const std::byte*>(doubles.data());
+  EXPECT_TRUE(inside > bytes.data() && inside < bytes.data() + bytes.size());
+}
+
+TEST(archive, a_vector_is_written_like_a_span_and_a_string_like_a_view) {
+  const std::vector<int> numbers{1, 2};
+  EXPECT_EQ(pack(numbers), pack(std::span(numbers)));
+  EXPECT_EQ(pack(std::string("abc")), pack(std::string_view("abc")));
+  const auto bytes = pack(std::span(numbers), std::string_view("abc"));
+  const auto back = unpack<std::tuple<std::vector<int>, std::string>>(bytes);
+  ASSERT_TRUE(back);
+  EXPECT_EQ(*back, std::tuple(numbers, "abc"));
+}
+
+TEST(archive, a_view_into_a_misaligned_payload_is_an_error_and_a_copy_is_not) {
+  const std::vector<double> numbers{1, 2, 3};
+  const std::vector<std::byte> packed = pack(numbers);
+  std::vector<std::byte> shifted(packed.size() + 1);
+  std::copy(packed.begin(), packed.end(), shifted.begin() + 1);
+  const auto payload = std::span<const std::byte>(shifted).subspan(1);
+  EXPECT_EQ(unpack<std::span<const double>>(payload).error(), wire_error::misaligned);
+  EXPECT_EQ(unpack<std::vector<double>>(payload), numbers);
+}
+
+TEST(archive, one_writer_serves_move_only_values_without_touching_them) {
+  const auto value = std::make_unique<tree>();
+  value->left = std::make_unique<tree>();
+  value->left->value = 5;
+  const auto back = unpack<std::unique_ptr<tree>>(pack(value));
+  ASSERT_TRUE(back);
+  EXPECT_EQ((*back)->left->value, 5);
+  EXPECT_EQ(value->left->value, 5);
+}
+
+TEST(archive, two_shared_pointers_to_one_object_arrive_as_two_objects) {
+  const auto one = std::make_shared<int>(7);
+  const auto back = unpack<std::vector<std::shared_ptr<const int>>>(pack(std::vector{one, one}));
+  ASSERT_TRUE(back);
+  EXPECT_EQ(*back->at(0), 7);
+  EXPECT_EQ(*back->at(1), 7);
+  EXPECT_NE(back->at(0), back->at(1));
+}
+
+TEST(archive, c_arrays_are_their_elements) {
+  const auto back = unpack<table>(pack(table{{{1, 2}, {3, 4}}, {"a", "b"}}));
+  ASSERT_TRUE(back);
+  EXPECT_EQ(back->cells[1][0], 3);
+  EXPECT_EQ(back->names[1], "b");
+}
+
+TEST(archive, a_trivial_type_without_default_constructor_needs_no_tag) {
+  struct pinned {
+    explicit pinned(int n) : number(n) {}
+    int number;
+  };
+  const std::vector<pinned> values{pinned(1), pinned(2)};
+  const auto vector = unpack<std::vector<pinned>>(pack(values));
+  ASSERT_TRUE(vector);
+  EXPECT_EQ(vector->at(1).number, 2);
+  const auto nested =
+      unpack<std::map<int, std::optional<pinned>>>(pack(std::map<int, std::optional<pinned>>{{1, values[0]}}));
+  ASSERT_TRUE(nested);
+  EXPECT_EQ(nested->at(1)->number, 1);
+}
+
+TEST(archive, a_fixed_writer_that_overflows_ends_the_process_with_a_reason) {
+  std::array<std::byte, 4> memory;
+  EXPECT_DEATH(
+      {
+        writer ar{std::span<std::byte>(memory)};
+        ar(1.0);
+      },
+      "packed_size");
+}
+
+TEST(archive, a_value_too_deep_for_any_reader_is_not_packed) {
+  tree root;
+  tree* last = &root;
+  for (int level = 0; level < archive_depth_max; ++level) {
+    last->left = std::make_unique<tree>();
+    last = last->left.get();
+  }
+  EXPECT_DEATH(static_cast<void>(packed_size(root)), "archive_depth_max");
+}
+
+}  // namespace
+}  // namespace nacre
