@@ -162,6 +162,7 @@ TEST(epoch_domain, readers_never_see_a_destroyed_object_while_they_come_and_go) 
   constexpr int replacements = 4000;
   std::atomic<int> destroyed{0};
   std::atomic<int> dead_seen{0};
+  std::atomic<int> looks{0};
   std::atomic<bool> done{false};
   {
     epoch_domain domain;
@@ -171,16 +172,17 @@ TEST(epoch_domain, readers_never_see_a_destroyed_object_while_they_come_and_go) 
       epoch_domain::participant self(domain);
       ready.arrive_and_wait();
       for (int round = 0; !done.load(); ++round) {
-        for (int look = 0; look < 10; ++look) {
+        for (int look = 0; look < 3; ++look) {
           if (current.load()->state != published::alive) dead_seen.fetch_add(1);
         }
-        if (!naps || round % 3 != 0) {
+        looks.fetch_add(1, std::memory_order_relaxed);  // must not order what the domain has to order
+        if (naps) {
+          self.offline();
+          if (round % 64 == 0) std::this_thread::yield();
+          self.online();
+        } else {
           self.quiescent();
-          continue;
         }
-        self.offline();
-        std::this_thread::yield();
-        self.online();
       }
     };
     std::array readers{std::thread(read, true), std::thread(read, true), std::thread(read, false)};
@@ -194,8 +196,11 @@ TEST(epoch_domain, readers_never_see_a_destroyed_object_while_they_come_and_go) 
         } else {
           writer.retire(old, published::destroy);
         }
-        if (i % 16 == 0) writer.collect();
         writer.quiescent();
+        if (i % 2 == 0) writer.collect();
+        if (i % 16 != 0) continue;
+        const int before = looks.load(std::memory_order_relaxed);  // as above
+        while (looks.load(std::memory_order_relaxed) == before) std::this_thread::yield();
       }
     }
     done.store(true);

@@ -14,6 +14,7 @@
 #include <gtest/gtest.h>
 
 #include "base/rng.hpp"
+#include "base/spin.hpp"
 
 namespace nacre {
 namespace {
@@ -76,12 +77,14 @@ class ws_deque_race : public testing::Test {
     for (std::thread& thread : threads_) {
       thread = std::thread([this] {
         ready_.arrive_and_wait();
+        backoff waiting;
         while (!done_.load()) {
           if (item* const found = deque_.take_oldest()) {
             take(*found);
-            stolen_.fetch_add(1);
+            stolen_.fetch_add(1, std::memory_order_relaxed);  // must not order what the deque has to order
+            waiting.reset();
           } else {
-            sched_yield();
+            waiting.pause();
           }
         }
       });
@@ -90,16 +93,16 @@ class ws_deque_race : public testing::Test {
   }
   /// Now and then gives a thief the time to take something, so that the race takes place on every machine.
   void push(std::size_t index) {
-    const std::size_t stolen = stolen_.load();
+    const std::size_t stolen = stolen_.load(std::memory_order_relaxed);  // as in the thieves
     items_[index].payload = static_cast<int>(index);
     deque_.push(&items_[index]);
     if (index % 1000 == 1) {
-      while (stolen_.load() == stolen) sched_yield();
+      while (stolen_.load(std::memory_order_relaxed) == stolen) sched_yield();  // as above
     }
   }
   void take(item& one) {
-    sum_.fetch_add(one.payload);
-    one.taken.fetch_add(1);
+    sum_.fetch_add(one.payload, std::memory_order_relaxed);  // as in the thieves
+    one.taken.fetch_add(1, std::memory_order_relaxed);       // as in the thieves
   }
   void finish() {
     EXPECT_GT(stolen_.load(), 0U);

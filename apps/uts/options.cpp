@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+// Declares the options with CLI11 and turns their values into a tree.
+#include "options.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
+#include <nacre/error.hpp>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "nearest.hpp"
+#include "presets.hpp"
+
+namespace uts {
+namespace {
+
+constexpr int usage_exit_code = 2;
+
+constexpr const char* footer = R"(Examples:
+  uts --tree T1                      search a named tree of about 4 million nodes
+  uts --tree T1L --sequential        102 million nodes in a plain loop: the yardstick
+  uts --tree T3 --seed 43            a named tree with one parameter changed
+  uts --type geometric --shape fixed --depth 8 --branching 4 --seed 19
+  uts --tree T1 --json --quiet       one JSON object for scripts
+
+Exit code: 0 when the counts match the published ones or none are known, 1 on a mismatch, 2 when the options are wrong.)";
+
+/// The options as given; what was not given stays empty.
+struct given_options {
+  std::string tree, type, shape, sha = "auto";
+  std::optional<double> branching, q, f;
+  std::optional<std::uint32_t> depth, seed, m, granularity;
+};
+
+void declare_tree(CLI::App& app, given_options& given) {
+  app.add_option("--tree", given.tree, "A tree by its name, such as T1 or T1L; --list shows all")->type_name("NAME");
+  const std::string group = "A tree by its parameters (alone, or to change a named one)";
+  app.add_option("--type", given.type, "geometric (default), binomial, hybrid or balanced")
+      ->type_name("TYPE")
+      ->group(group);
+  app.add_option("--shape", given.shape, "How a geometric tree narrows: linear (default), expdec, cyclic or fixed")
+      ->type_name("SHAPE")
+      ->group(group);
+  app.add_option("--depth", given.depth, "d: depth that the shape is measured by (default 6)")
+      ->type_name("COUNT")
+      ->group(group);
+  app.add_option("--branching", given.branching, "b: mean children near the root; children of a binomial root (4)")
+      ->type_name("NUMBER")
+      ->group(group);
+  app.add_option("--seed", given.seed, "r: each seed gives another tree (default 0)")->type_name("COUNT")->group(group);
+  app.add_option("--q", given.q, "Binomial: probability of having children (default 15/64 = 0.234375)")
+      ->type_name("NUMBER")
+      ->group(group);
+  app.add_option("--m", given.m, "Binomial: how many children then (default 4)")->type_name("COUNT")->group(group);
+  app.add_option("--f", given.f, "Hybrid: geometric above depth f * d, binomial below (default 0.5)")
+      ->type_name("NUMBER")
+      ->group(group);
+  app.add_option("--granularity", given.granularity, "g: compute each hash g times; more work, same tree (default 1)")
+      ->type_name("COUNT")
+      ->group(group);
+}
+
+void declare_run(CLI::App& app, given_options& given, options& asked) {
+  app.add_option("--sha", given.sha,
+                 "SHA-1 by the processor's instructions or without: native, portable, auto (default)")
+      ->type_name("HOW")
+      ->group("How to run");
+  app.add_flag("--sequential", asked.sequential, "Search in a plain loop on one thread")->group("How to run");
+  app.add_flag("--json", asked.json, "Print the result as one JSON object")->group("Output");
+  app.add_flag("--quiet", asked.quiet, "No progress line (there is one only on a terminal)")->group("Output");
+  app.add_flag("--list", asked.list, "Print the named trees with their published sizes, and stop")->group("Output");
+}
+
+/// The position of `value` among `names`; throws setup_error, naming the nearest, if it is not there.
+std::size_t position(std::string_view value, std::span<const std::string_view> names, std::string_view option) {
+  for (std::size_t k = 0; k < names.size(); ++k) {
+    if (equal_ignoring_case(names[k], value)) return k;
+  }
+  std::string known;
+  for (const std::string_view name : names) known.append(known.empty() ? "" : ", ").append(name);
+  throw nacre::setup_error({fmt::format("{} has no value '{}'", option, value), "it knows " + known,
+                            fmt::format("did you mean {}?", nearest(value, names))});
+}
+
+template <class Given, class Value>
+void replace_if_given(const std::optional<Given>& given, Value& value) {
+  if (given) value = *given;
+}
+
+tree_params tree_from(const given_options& given) {
+  tree_params params = given.tree.empty() ? tree_params{} : find_preset(given.tree).params;
+  if (!given.type.empty()) params.type = static_cast<tree_type>(position(given.type, tree_type_names, "--type"));
+  if (!given.shape.empty()) params.shape = static_cast<tree_shape>(position(given.shape, tree_shape_names, "--shape"));
+  replace_if_given(given.depth, params.depth);
+  replace_if_given(given.branching, params.branching);
+  replace_if_given(given.seed, params.seed);
+  replace_if_given(given.q, params.q);
+  replace_if_given(given.m, params.m);
+  replace_if_given(given.f, params.f);
+  replace_if_given(given.granularity, params.granularity);
+  validate(params);
+  return params;
+}
+
+/// What to try after an argument that is no option: the nearest option, or --tree for what looks like a tree.
+std::string advice_for(const std::string& argument, const CLI::App& app) {
+  if (argument.front() != '-') {
+    std::vector<std::string_view> trees;
+    for (const preset& p : presets()) trees.push_back(p.name);
+    return fmt::format("did you mean --tree {}?", nearest(argument, trees));
+  }
+  std::vector<std::string> names;
+  for (const CLI::Option* option : app.get_options()) names.push_back(option->get_name());
+  const std::vector<std::string_view> views(names.begin(), names.end());
+  return fmt::format("did you mean {}?", nearest(argument.substr(0, argument.find('=')), views));
+}
+
+/// The line for an error of the command line itself.
+std::string explain(const CLI::App& app, const CLI::ParseError& error) {
+  std::string problem = error.what();
+  std::string advice = "--help shows the options";
+  if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) {
+    std::vector<std::string> extras = app.remaining();
+    // An unknown option leaves its value behind as well; the option is what to speak of.
+    const auto option = std::find_if(extras.begin(), extras.end(), [](const auto& e) { return e.starts_with("-"); });
+    const std::string& unknown = option != extras.end() ? *option : extras.front();
+    problem = fmt::format("there is no option '{}'", unknown);
+    advice = advice_for(unknown, app) + " " + advice;
+  } else if (dynamic_cast<const CLI::ConversionError*>(&error) != nullptr) {
+    advice = "COUNT is a whole number from 0 to 4294967295, NUMBER may have a fraction, as in --depth 8 --q 0.2";
+  }
+  return problem + ": " + advice;
+}
+
+}  // namespace
+
+command_line parse_command_line(int argc, const char* const* argv) {
+  CLI::App app("Unbalanced Tree Search: counts the nodes of a tree that exists only as SHA-1 digests.", "uts");
+  app.footer(footer);
+  command_line result;
+  given_options given;
+  declare_tree(app, given);
+  declare_run(app, given, result.asked);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& help) {
+    result.exit_code = app.exit(help);
+    return result;
+  } catch (const CLI::ParseError& error) {
+    fmt::print(stderr, "uts: {}\n", explain(app, error));
+    result.exit_code = usage_exit_code;
+    return result;
+  }
+  constexpr std::array<std::string_view, 3> sha_names{"auto", "portable", "native"};
+  result.asked.sha = static_cast<sha1_choice>(position(given.sha, sha_names, "--sha"));
+  if (!result.asked.list) result.asked.tree = tree_from(given);
+  return result;
+}
+
+}  // namespace uts

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// The interface of a load balancer between ranks, and how a program brings its own.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string_view>
+
+#include <nacre/config.hpp>
+#include <nacre/ids.hpp>
+#include <nacre/rng.hpp>
+
+namespace nacre {
+
+/// What a balancer knows of one object on its rank; an estimate of a moment ago.
+struct object_load {
+  object_id object;
+  double load = 0;             ///< what its type declares by load(); else seconds that its waiting messages will take
+  std::uint32_t messages = 0;  ///< that wait to be run, not counting the one that a worker runs now
+  double migration_cost = 0;   ///< seconds, as far as known
+  bool running = false;        ///< a handler runs on it now: it could leave only afterwards
+};
+
+/// What a rank offers its balancer. Valid during the call that hands it over.
+class balancer_host {
+ public:
+  [[nodiscard]] virtual rank_id rank() const noexcept = 0;
+  [[nodiscard]] virtual std::uint32_t size() const noexcept = 0;
+  /// Objects here that run, have messages waiting or declare a load, in a stable order; none that is about to leave,
+  /// and none while the program has disabled balancing. Looks at every object of the rank: ask when it matters. The
+  /// span is valid until the next call of the host.
+  [[nodiscard]] virtual std::span<const object_load> local_loads() = 0;
+  /// The sum over local_loads(), at the same price.
+  [[nodiscard]] virtual double total_load() = 0;
+  [[nodiscard]] virtual std::uint32_t workers() const = 0;
+  /// Workers that look for work and find none.
+  [[nodiscard]] virtual std::uint32_t idle_workers() const = 0;
+  /// Sends to the balancer of another rank, in order, at any length. Uncounted: quiescence does not wait for it.
+  virtual void send(rank_id to, std::span<const std::byte> bytes) = 0;
+  /// A wish: the object leaves with its waiting messages before it runs again, unless it is not here any more.
+  virtual void migrate(object_id object, rank_id to) = 0;
+  /// The balancer's own stream.
+  [[nodiscard]] virtual nacre::rng& rng() = 0;
+  /// Seconds since the job's start; virtual ones under simulation.
+  [[nodiscard]] virtual double now() const = 0;
+
+ protected:
+  ~balancer_host() = default;
+};
+
+/// Decides which objects leave a rank (PREMA figure 2, without the part that schedules inside a rank, see scheduler).
+/// One for each rank; its methods are called one at a time, inside the poll loop, so they are short and never block.
+class balancer {
+ public:
+  virtual ~balancer() = default;
+  /// An object's load has changed since the last tick.
+  virtual void on_load(const object_load& /*changed*/) {}
+  /// Called often, also while balancing is disabled: look, ask, decide.
+  virtual void on_tick(balancer_host& /*host*/) {}
+  /// Bytes from the balancer of another rank. They are input: decode with care, ignore what makes no sense.
+  virtual void on_message(balancer_host& /*host*/, rank_id /*from*/, std::span<const std::byte> /*bytes*/) {}
+  /// True while other ranks wait for work from here: handlers see it as wanted_elsewhere().
+  [[nodiscard]] virtual bool wanted() const { return false; }
+  /// Whether on_load is wanted; it costs a look at every object on every tick.
+  [[nodiscard]] virtual bool observes_loads() const { return true; }
+};
+
+using balancer_factory = std::function<std::unique_ptr<balancer>(const config&)>;
+
+/// Makes a balancer selectable by --nacre.balancer=NAME; `make` is called once for each rank of this process, one at a
+/// time. Before nacre::run. A name that exists already, a built-in one too, means this one from now on. Any thread.
+void register_balancer(std::string_view name, balancer_factory make);
+
+}  // namespace nacre

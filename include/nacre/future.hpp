@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+// The result of a call that is still on its way.
+#pragma once
+
+#include <atomic>
+#include <exception>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include <nacre/archive.hpp>
+#include <nacre/message.hpp>
+
+namespace nacre {
+
+class engine;
+class lane;
+
+/// Misuse of the interface that only the run can show, such as a blocking wait inside a handler.
+class usage_error : public std::logic_error {
+ public:
+  using std::logic_error::logic_error;
+};
+
+/// The call did not produce a value: the object is gone, or its handler threw. what() says which.
+class call_error : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+namespace detail {
+
+/// What to do when a result has arrived: wakes the application thread, or makes a coroutine runnable.
+struct waiter {
+  void (*notify)(waiter&, lane& by);
+};
+
+/// The place where a result arrives: made by the caller, completed once by whatever lane handles the reply.
+///
+/// | state | completed | awaited by w |
+/// |---|---|---|
+/// | empty | ready | awaited |
+/// | awaited | ready, w notified | - |
+/// | ready | - | ready, w goes on at once |
+class future_state {
+ public:
+  future_state() = default;
+  future_state(const future_state&) = delete;
+  future_state& operator=(const future_state&) = delete;
+
+  void acquire() noexcept { references_.fetch_add(1, std::memory_order_relaxed); }
+  void release() noexcept {
+    // acq_rel: pairs with the release of every other holder, so that the last one sees all their writes.
+    if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
+  }
+
+  /// acquire: pairs with the exchange in `complete`; the value is visible when this says true.
+  [[nodiscard]] bool ready() const noexcept { return state_.load(std::memory_order_acquire) == is_ready; }
+
+  /// Decodes the reply and completes; a reply that does not decode completes with an error.
+  void complete_with(message& reply, lane& by);
+  void complete_with_error(std::string what, lane& by);
+
+  /// Registers `w` to be told; false when the result is there already, and then `w` is not touched. One waiter only.
+  [[nodiscard]] bool await(waiter& w) noexcept;
+
+  void throw_if_failed() const {
+    if (error_) throw call_error(*error_);
+  }
+
+ protected:
+  virtual ~future_state() = default;
+  /// Stores the value; false when the bytes are not a value of the type.
+  virtual bool take(message& reply) = 0;
+
+ private:
+  enum : std::uint32_t { is_empty, is_awaited, is_ready };
+  void complete(lane& by);
+
+  std::atomic<std::uint32_t> references_{1};
+  std::atomic<std::uint32_t> state_{is_empty};
+  waiter* waiter_ = nullptr;
+  std::optional<std::string> error_;
+};
+
+template <class T>
+class future_value final : public future_state {
+ public:
+  T&& value() noexcept { return std::move(*value_); }
+
+ private:
+  bool take(message& reply) override {
+    if (!reply.packed()) {
+      value_.emplace(std::move(std::get<0>(*std::launder(reinterpret_cast<std::tuple<T>*>(reply.body())))));
+      return true;
+    }
+    expected<T, wire_error> value = unpack<T>(reply.payload());
+    if (!value) return false;
+    value_.emplace(std::move(*value));
+    return true;
+  }
+  std::optional<T> value_;
+};
+
+template <>
+class future_value<void> final : public future_state {
+ public:
+  void value() noexcept {}
+
+ private:
+  bool take(message& reply) override { return !reply.packed() || reply.header.payload_bytes == 0; }
+};
+
+/// Runs other work of this rank until `state` is ready. Throws usage_error on a worker: handlers never block.
+void wait_in_application(engine& core, lane& on, future_state& state);
+
+}  // namespace detail
+
+/// The result of one call, to be taken once. Movable; abandoning it is safe. Belongs to the thread that made it.
+template <class T>
+class future {
+ public:
+  future() = default;
+  future(engine& core, lane& on, detail::future_value<T>* state) noexcept : core_(&core), lane_(&on), state_(state) {}
+  future(future&& other) noexcept
+      : core_(other.core_), lane_(other.lane_), state_(std::exchange(other.state_, nullptr)) {}
+  future& operator=(future&& other) noexcept {
+    std::swap(core_, other.core_);
+    std::swap(lane_, other.lane_);
+    std::swap(state_, other.state_);
+    return *this;
+  }
+  ~future() {
+    if (state_ != nullptr) state_->release();
+  }
+
+  [[nodiscard]] bool valid() const noexcept { return state_ != nullptr; }
+  [[nodiscard]] bool ready() const noexcept { return state_ != nullptr && state_->ready(); }
+
+  /// Application thread only: runs other work until the result is there. In a handler write `co_await` instead.
+  void wait() {
+    if (state_ == nullptr) throw usage_error("wait on a future that has no call (it was moved from, or never given one)");
+    detail::wait_in_application(*core_, *lane_, *state_);
+  }
+  /// wait(), then the value; throws call_error when the call failed. The future is empty afterwards.
+  T get() {
+    wait();
+    return take();
+  }
+
+  /// For `co_await`; see task.hpp.
+  [[nodiscard]] detail::future_state* state() const noexcept { return state_; }
+  /// The value of a ready future; throws call_error when the call failed.
+  T take() {
+    const future emptied = std::move(*this);
+    emptied.state_->throw_if_failed();
+    return emptied.state_->value();
+  }
+
+ private:
+  engine* core_ = nullptr;
+  lane* lane_ = nullptr;
+  detail::future_value<T>* state_ = nullptr;
+};
+
+}  // namespace nacre

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+// Typed handlers: from a function pointer known at compile time to a row of the table that messages name.
+#pragma once
+
+#include <memory>
+#include <new>
+#include <span>
+#include <string_view>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <nacre/archive.hpp>
+#include <nacre/message.hpp>
+
+namespace nacre {
+
+class context;
+class engine;
+class lane;
+template <class T>
+class task;
+
+namespace detail {
+
+/// How running a message ended.
+enum class outcome : std::uint8_t {
+  done,      ///< ran; the message may be released
+  malformed  ///< the bytes are not the arguments of this handler; nothing ran
+};
+
+/// One row of the handler table. Lives for ever; `id` is given when the first runtime starts, equal in every process of
+/// one binary, because rows are numbered in the order of their names.
+struct handler_info {
+  body_ops ops;                                                          ///< the arguments, while they are live values
+  /// Target: the object, the module, or null.
+  outcome (*invoke)(engine&, lane&, message_ptr, void* target, handler_id self);
+  std::string_view name;
+  const void* target_key;  ///< which class the handler is a member of; null for a free function
+  bool shared = false;     ///< a const member function
+  bool coroutine = false;  ///< returns a task
+  handler_id id{};
+  handler_info* next = nullptr;  ///< link of the list that the table is made from
+};
+
+/// Adds a row to the list, while static objects are initialised. Afterwards the list does not change.
+struct handler_registration {
+  explicit handler_registration(handler_info& row) noexcept;
+};
+
+template <class T>
+struct stored {
+  using type = T;
+  using viewed = T;
+};
+template <class T>
+struct stored<std::span<const T>> {
+  using type = std::vector<T>;
+  using viewed = std::span<const T>;
+};
+template <>
+struct stored<std::string_view> {
+  using type = std::string;
+  using viewed = std::string;
+};
+
+template <class... Params>
+struct argument_types {
+  using values = std::tuple<typename stored<std::decay_t<Params>>::type...>;
+  using views = std::tuple<typename stored<std::decay_t<Params>>::viewed...>;
+  static constexpr std::size_t count = sizeof...(Params);
+  static constexpr bool all_by_value = (!std::is_reference_v<Params> && ...);
+};
+
+/// Parameters without the leading context.
+template <class... Params>
+struct split_context : argument_types<Params...> {
+  static constexpr bool takes_context = false;
+};
+template <class... Params>
+struct split_context<context&, Params...> : argument_types<Params...> {
+  static constexpr bool takes_context = true;
+};
+
+template <class Signature>
+struct signature;
+template <class R, class... P>
+struct signature<R (*)(P...)> : split_context<P...> {
+  using result = R;
+  using target = void;
+  static constexpr bool is_const = false;
+};
+template <class R, class... P>
+struct signature<R (*)(P...) noexcept> : signature<R (*)(P...)> {};
+template <class R, class T, class... P>
+struct signature<R (T::*)(P...)> : split_context<P...> {
+  using result = R;
+  using target = T;
+  static constexpr bool is_const = false;
+};
+template <class R, class T, class... P>
+struct signature<R (T::*)(P...) const> : split_context<P...> {
+  using result = R;
+  using target = T;
+  static constexpr bool is_const = true;
+};
+template <class R, class T, class... P>
+struct signature<R (T::*)(P...) noexcept> : signature<R (T::*)(P...)> {};
+template <class R, class T, class... P>
+struct signature<R (T::*)(P...) const noexcept> : signature<R (T::*)(P...) const> {};
+
+template <class T>
+struct task_value {
+  using type = T;
+  static constexpr bool is_task = false;
+};
+template <class T>
+struct task_value<task<T>> {
+  using type = T;
+  static constexpr bool is_task = true;
+};
+
+template <auto F>
+using traits = signature<decltype(F)>;
+/// What a caller of F receives: its result, or what its coroutine returns in the end.
+template <auto F>
+using result_of = typename task_value<typename traits<F>::result>::type;
+
+template <class Values>
+struct body_of {
+  static_assert(alignof(Values) <= 16, "an argument of a handler is over-aligned: send it as std::vector or by value");
+  static Values& values(message& m) noexcept { return *std::launder(reinterpret_cast<Values*>(m.body())); }
+  static const Values& values(const message& m) noexcept {
+    return *std::launder(reinterpret_cast<const Values*>(m.body()));
+  }
+  static std::size_t packed_size(const message& m) {
+    return std::apply([](const auto&... v) { return nacre::packed_size(v...); }, values(m));
+  }
+  static void pack(message& m, writer& out) {
+    std::apply([&](const auto&... v) { out(v...); }, values(m));
+  }
+  static void destroy(message& m) noexcept { std::destroy_at(&values(m)); }
+  static constexpr body_ops ops{&packed_size, &pack, &destroy};
+};
+
+template <auto F>
+constexpr std::string_view name_of() noexcept {
+  constexpr std::string_view whole = __PRETTY_FUNCTION__;
+  constexpr std::size_t begin = whole.find("F = ") + 4;
+  constexpr std::size_t end = whole.find_first_of(";]", begin);
+  return whole.substr(begin, end - begin);
+}
+
+/// Its address stands for the class T.
+template <class T>
+inline constexpr char class_key = 0;
+template <class T>
+constexpr const void* key_of() noexcept {
+  if constexpr (std::is_void_v<T>) {
+    return nullptr;
+  } else {
+    return &class_key<T>;
+  }
+}
+
+/// Runs F for one message; defined in invoke.hpp, where context is complete.
+template <auto F, class T>
+outcome invoke(engine& core, lane& on, message_ptr m, void* target, handler_id self);
+
+/// The row of F on targets of class T: F's own class or one derived from it; void for a free function.
+template <auto F, class T>
+inline handler_info handler_row{body_of<typename traits<F>::values>::ops,
+                                &invoke<F, T>,
+                                name_of<F>(),
+                                key_of<T>(),
+                                traits<F>::is_const,
+                                task_value<typename traits<F>::result>::is_task};
+template <auto F, class T>
+inline const handler_registration handler_enlisted{handler_row<F, T>};
+
+/// Mentioning it anywhere in a program is what puts F into the table.
+template <auto F, class T = typename traits<F>::target>
+const handler_info& handler_of() noexcept {
+  static_cast<void>(&handler_enlisted<F, T>);
+  return handler_row<F, T>;
+}
+
+/// A message for F on a T that holds the arguments as live values.
+template <auto F, class T = typename traits<F>::target, class... Args>
+message_ptr make_typed(Args&&... args) {
+  using values = typename traits<F>::values;
+  static_assert(sizeof...(Args) == traits<F>::count, "the handler takes another number of arguments");
+  message_ptr m = make_message(sizeof(values));
+  ::new (static_cast<void*>(m->body())) values(std::forward<Args>(args)...);
+  const handler_info& row = handler_of<F, T>();
+  m->ops = &row.ops;
+  m->header.handler = row.id.value();
+  return m;
+}
+
+}  // namespace detail
+}  // namespace nacre

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// Running a handler for a message: arguments out of the body, the call, the reply.
+#pragma once
+
+#include <exception>
+#include <utility>
+
+#include <nacre/handler.hpp>
+#include <nacre/runtime.hpp>
+#include <nacre/task.hpp>
+
+namespace nacre::detail {
+
+/// Sends the result of a call back. `request` names caller and call.
+void post_reply(engine& core, lane& on, const message_header& request, message_ptr reply);
+/// The handler threw: tells the caller if it waits for a result, else ends the job with a line that names the handler.
+void handler_failed(engine& core, lane& on, const message_header& request, handler_id handler, const char* what);
+
+template <class R>
+message_ptr make_reply(R&& value) {
+  using values = std::tuple<std::decay_t<R>>;
+  message_ptr m = make_message(sizeof(values));
+  ::new (static_cast<void*>(m->body())) values(std::forward<R>(value));
+  m->ops = &body_of<values>::ops;
+  return m;
+}
+
+template <class Call>
+void call_and_reply(engine& core, lane& on, const message_header& request, Call&& body) {
+  using result = decltype(body());
+  if constexpr (std::is_void_v<result>) {
+    body();
+    if (request.reply != 0) post_reply(core, on, request, make_message(0));
+  } else if (request.reply != 0) {
+    post_reply(core, on, request, make_reply(body()));
+  } else {
+    static_cast<void>(body());
+  }
+}
+
+template <auto F, class T, class Tuple>
+decltype(auto) call_handler(context& ctx, void* target, Tuple&& arguments) {
+  using shape = traits<F>;
+  return std::apply(
+      [&](auto&&... argument) -> decltype(auto) {
+        if constexpr (std::is_void_v<T>) {
+          if constexpr (shape::takes_context) {
+            return F(ctx, std::forward<decltype(argument)>(argument)...);
+          } else {
+            return F(std::forward<decltype(argument)>(argument)...);
+          }
+        } else {
+          auto& object = *static_cast<T*>(target);
+          if constexpr (shape::takes_context) {
+            return (object.*F)(ctx, std::forward<decltype(argument)>(argument)...);
+          } else {
+            return (object.*F)(std::forward<decltype(argument)>(argument)...);
+          }
+        }
+      },
+      std::forward<Tuple>(arguments));
+}
+
+template <auto F, class T, class Tuple>
+void run_handler(engine& core, lane& on, const message_header& request, handler_id self, void* target,
+                 Tuple&& arguments) {
+  try {
+    if constexpr (task_value<typename traits<F>::result>::is_task) {
+      static_assert(traits<F>::all_by_value, "a coroutine handler takes its arguments by value: they outlive the message");
+      start_coroutine(core, on, request, self, [&](context& ctx) {
+        return call_handler<F, T>(ctx, target, std::forward<Tuple>(arguments));
+      });
+    } else {
+      context ctx(core, on, request);
+      call_and_reply(core, on, request, [&]() -> decltype(auto) {
+        return call_handler<F, T>(ctx, target, std::forward<Tuple>(arguments));
+      });
+    }
+  } catch (const std::exception& error) {
+    handler_failed(core, on, request, self, error.what());
+  } catch (...) {
+    handler_failed(core, on, request, self, "an exception that is no std::exception");
+  }
+}
+
+template <auto F, class T>
+outcome invoke(engine& core, lane& on, message_ptr m, void* target, handler_id self) {
+  using shape = traits<F>;
+  if (!m->packed()) {
+    run_handler<F, T>(core, on, m->header, self, target, std::move(body_of<typename shape::values>::values(*m)));
+    return outcome::done;
+  }
+  typename shape::views arguments;
+  reader in(m->payload());
+  std::apply([&](auto&... argument) { in(argument...); }, arguments);
+  if (!in.finish()) return outcome::malformed;
+  run_handler<F, T>(core, on, m->header, self, target, std::move(arguments));
+  return outcome::done;
+}
+
+}  // namespace nacre::detail

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+// The message: the header that travels, and the pooled block that holds it in memory.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include <nacre/ids.hpp>
+#include <nacre/work.hpp>
+
+namespace nacre {
+
+class writer;
+
+/// Where a handler runs (PREMA section 3.2): `worker` handlers on a worker, `communication` handlers inside the poll
+/// loop, so those must be short.
+enum class category : std::uint8_t { worker, communication };
+
+/// Traffic classes. Messages of one rank to one rank on one channel stay in order; channels do not wait for each other.
+enum class channel : std::uint8_t { system, application, bulk };
+
+/// What a message addresses.
+enum class message_kind : std::uint8_t {
+  rank,    ///< a free function on a rank
+  module,  ///< a member of one of the runtime's own parts on a rank
+  object,  ///< a member of a mobile object, wherever it is
+  migrate, ///< asks an object to move to the rank that the payload names
+  destroy, ///< ends an object
+  arrival, ///< an object on its way, with all that waits for it
+  reply    ///< the result of a call, for the future that waits at the caller
+};
+
+/// The part of a message that travels in front of its payload: 40 bytes, little-endian, no padding.
+struct message_header {
+  std::uint64_t object = 0;         ///< object_id of the target, or of the object that a reply concerns
+  std::uint64_t reply = 0;          ///< the caller's pending call, 0 for a one-way message
+  std::uint32_t payload_bytes = 0;  ///< bytes behind the header
+  std::uint32_t handler = 0;        ///< handler_id
+  std::uint32_t source = 0;         ///< rank that sent it first; forwarding does not change it
+  std::uint32_t sequence = 0;       ///< position in the stream from `source` to `object`
+  std::uint32_t epoch = 0;          ///< location epoch that the last sender believed in
+  message_kind kind = message_kind::rank;
+  std::uint8_t flags = 0;  ///< see message_flag
+  nacre::channel channel = nacre::channel::application;
+  std::uint8_t hops = 0;  ///< ranks that have forwarded it
+};
+static_assert(sizeof(message_header) == 40);
+
+/// Bits of message_header::flags.
+enum message_flag : std::uint8_t {
+  flag_communication = 1,  ///< category::communication
+  flag_uncounted = 2,      ///< invisible to quiescence: starts no user code (waves, load reports, location updates)
+  flag_failed = 4          ///< a reply that carries an error instead of a value
+};
+/// Every flag there is; another one from a peer is an error of its bytes.
+inline constexpr std::uint8_t message_flags_known = flag_communication | flag_uncounted | flag_failed;
+
+struct message;
+
+/// How to treat a body that holds live C++ values instead of bytes. One constant table for each handler.
+struct body_ops {
+  std::size_t (*packed_size)(const message&);
+  void (*pack)(message&, writer&);        ///< writes the values; they stay alive
+  void (*destroy)(message&) noexcept;     ///< ends their life
+};
+
+/// A message in memory: one pooled block, this head of 64 bytes, then the body: either packed bytes (`ops` is null) or,
+/// while it stays in one address space, the argument values themselves. Whoever holds the pointer owns the block.
+struct message : work {
+  message* next = nullptr;        ///< link of the one queue that it is in
+  const body_ops* ops = nullptr;  ///< null: the body is header.payload_bytes packed bytes
+  message_header header;
+
+  message() noexcept : work(nullptr) {}
+  void run_by(runner how) noexcept { run_ = how; }
+
+  [[nodiscard]] std::byte* body() noexcept { return reinterpret_cast<std::byte*>(this + 1); }
+  [[nodiscard]] const std::byte* body() const noexcept { return reinterpret_cast<const std::byte*>(this + 1); }
+  [[nodiscard]] std::span<const std::byte> payload() const noexcept { return {body(), header.payload_bytes}; }
+  [[nodiscard]] bool packed() const noexcept { return ops == nullptr; }
+  [[nodiscard]] bool counted() const noexcept { return (header.flags & flag_uncounted) == 0; }
+};
+static_assert(sizeof(message) == 64, "the body starts on the second cache line");
+
+/// Ends the life of a message's values, if it holds any, and gives its block back to its pool. Any thread.
+void release_message(message* m) noexcept;
+
+struct message_deleter {
+  void operator()(message* m) const noexcept { release_message(m); }
+};
+using message_ptr = std::unique_ptr<message, message_deleter>;
+
+/// A message whose body has room for `body_bytes`; header.payload_bytes is set to it. Any thread; the caller owns it.
+[[nodiscard]] message_ptr make_message(std::size_t body_bytes);
+
+/// Turns live values into bytes in a new block when needed; returns the message itself when it is packed already.
+[[nodiscard]] message_ptr packed_form(message_ptr m);
+
+/// An intrusive first-in first-out list of messages, which it owns. One thread at a time.
+class message_list {
+ public:
+  message_list() = default;
+  message_list(message_list&& other) noexcept { append(other); }
+  message_list& operator=(message_list&& other) noexcept {
+    if (this != &other) {
+      clear();
+      append(other);
+    }
+    return *this;
+  }
+  ~message_list() { clear(); }
+
+  [[nodiscard]] bool empty() const noexcept { return head_ == nullptr; }
+  [[nodiscard]] std::size_t size() const noexcept { return count_; }
+  [[nodiscard]] message* front() const noexcept { return head_; }
+
+  void push_back(message_ptr m) noexcept {
+    message* raw = m.release();
+    raw->next = nullptr;
+    (head_ == nullptr ? head_ : tail_->next) = raw;
+    tail_ = raw;
+    ++count_;
+  }
+  [[nodiscard]] message_ptr pop_front() noexcept {
+    message* raw = head_;
+    if (raw == nullptr) return nullptr;
+    head_ = raw->next;
+    raw->next = nullptr;
+    --count_;
+    return message_ptr(raw);
+  }
+  /// Moves all of `other` behind what is here; `other` is empty afterwards.
+  void append(message_list& other) noexcept {
+    if (other.empty()) return;
+    (head_ == nullptr ? head_ : tail_->next) = other.head_;
+    tail_ = other.tail_;
+    count_ += other.count_;
+    other.head_ = nullptr;
+    other.count_ = 0;
+  }
+  /// The two ends of a linked run of messages; both null for none.
+  struct chain {
+    message* first = nullptr;
+    message* last = nullptr;
+  };
+  /// Gives up everything, still linked in order, to the caller; the list is empty afterwards.
+  [[nodiscard]] chain release() noexcept {
+    if (empty()) return {};
+    const chain all{head_, tail_};
+    head_ = nullptr;
+    count_ = 0;
+    return all;
+  }
+  void clear() noexcept {
+    while (!empty()) static_cast<void>(pop_front());
+  }
+
+ private:
+  message* head_ = nullptr;
+  message* tail_ = nullptr;
+  std::size_t count_ = 0;
+};
+
+}  // namespace nacre

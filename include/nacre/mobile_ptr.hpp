@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// The name of a mobile object, valid on every rank.
+#pragma once
+
+#include <compare>
+#include <functional>
+#include <memory>
+#include <string_view>
+#include <type_traits>
+
+#include <nacre/archive.hpp>
+#include <nacre/handler.hpp>
+#include <nacre/ids.hpp>
+
+namespace nacre {
+
+/// Names one mobile object wherever it is: a value of 8 bytes, trivially copyable, comparable, hashable, serializable.
+/// It does not keep the object alive; sending to a destroyed object reaches the sender's error handler.
+template <class T>
+class mobile_ptr {
+ public:
+  mobile_ptr() = default;
+  explicit mobile_ptr(object_id id) noexcept : id_(id) {}
+  [[nodiscard]] object_id id() const noexcept { return id_; }
+  explicit operator bool() const noexcept { return id_.valid(); }
+  friend auto operator<=>(mobile_ptr, mobile_ptr) = default;
+  friend bool operator==(mobile_ptr, mobile_ptr) = default;
+
+ private:
+  object_id id_;
+};
+
+namespace detail {
+
+/// How to treat an object of one type without knowing it. Lives for ever; numbered as handlers are.
+struct object_type {
+  std::string_view name;
+  void (*destroy)(void*) noexcept;
+  std::size_t (*packed_size)(void*);
+  void (*pack)(void*, writer&);
+  void* (*unpack)(reader&);          ///< null when the bytes are not such an object
+  double (*load)(const void*);       ///< null when the type declares none
+  const void* key;                   ///< the class, as handlers name it
+  type_id id{};
+  object_type* next = nullptr;
+};
+
+struct type_registration {
+  explicit type_registration(object_type& row) noexcept;
+};
+
+template <class T>
+concept declares_load = requires(const T& object) {
+  { object.load() } -> std::convertible_to<double>;
+};
+
+template <class T>
+struct object_operations {
+  static void destroy(void* object) noexcept { delete static_cast<T*>(object); }
+  static std::size_t packed_size(void* object) { return nacre::packed_size(*static_cast<T*>(object)); }
+  static void pack(void* object, writer& out) { out(*static_cast<T*>(object)); }
+  static void* unpack(reader& in) {
+    auto object = std::make_unique<T>();
+    in(*object);
+    return in.ok() ? object.release() : nullptr;
+  }
+  static double load(const void* object) {
+    if constexpr (declares_load<T>) return static_cast<double>(static_cast<const T*>(object)->load());
+    return 0;
+  }
+  static constexpr std::string_view name() noexcept {
+    constexpr std::string_view whole = __PRETTY_FUNCTION__;
+    constexpr std::size_t begin = whole.find("T = ") + 4;
+    return whole.substr(begin, whole.find_first_of(";]", begin) - begin);
+  }
+};
+
+template <class T>
+inline object_type type_row{object_operations<T>::name(),    &object_operations<T>::destroy,
+                            &object_operations<T>::packed_size, &object_operations<T>::pack,
+                            &object_operations<T>::unpack,   declares_load<T> ? &object_operations<T>::load : nullptr,
+                            key_of<T>()};
+template <class T>
+inline const type_registration type_enlisted{type_row<T>};
+
+template <class T>
+const object_type& type_of() noexcept {
+  static_assert(std::is_default_constructible_v<T>,
+                "a mobile object needs a default constructor: it is made empty on the rank that it moves to");
+  static_cast<void>(&type_enlisted<T>);
+  return type_row<T>;
+}
+
+}  // namespace detail
+}  // namespace nacre
+
+template <class T>
+struct std::hash<nacre::mobile_ptr<T>> {
+  std::size_t operator()(nacre::mobile_ptr<T> p) const noexcept { return std::hash<nacre::object_id>{}(p.id()); }
+};

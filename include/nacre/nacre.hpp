@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// All of Nacre.
+#pragma once
+
+#include <nacre/archive.hpp>
+#include <nacre/balancer.hpp>
+#include <nacre/config.hpp>
+#include <nacre/error.hpp>
+#include <nacre/future.hpp>
+#include <nacre/ids.hpp>
+#include <nacre/invoke.hpp>
+#include <nacre/message.hpp>
+#include <nacre/mobile_ptr.hpp>
+#include <nacre/run.hpp>
+#include <nacre/runtime.hpp>
+#include <nacre/scheduler.hpp>
+#include <nacre/task.hpp>

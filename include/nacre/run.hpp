@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where a program enters Nacre.
+#pragma once
+
+#include <functional>
+
+#include <nacre/config.hpp>
+#include <nacre/runtime.hpp>
+
+namespace nacre {
+
+/// Starts the ranks of this process, calls `main` once on each, waits for global quiescence, and ends them. Options are
+/// taken from the command line (`--nacre.name=value`; they are removed from argv), the environment (`NACRE_NAME`) and the file
+/// that --nacre.config names. Returns 0, or non-zero after one line on stderr when a rank failed or an option is wrong.
+/// `--nacre.help` prints the table of options and returns 0. With no option: one rank, as many workers as cores.
+int run(int& argc, char** argv, const std::function<void(runtime&)>& main);
+
+/// The same with a configuration built in code; names are checked when it starts.
+int run(const config& configuration, const std::function<void(runtime&)>& main);
+
+/// The configuration that run(argc, argv, ...) would use; throws setup_error. For programs that parse their own options and
+/// want to see those of Nacre first.
+[[nodiscard]] config read_config(int& argc, char** argv);
+
+/// The version, as in "0.1.0".
+[[nodiscard]] const char* version() noexcept;
+
+}  // namespace nacre

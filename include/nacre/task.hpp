@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+// Coroutine handlers: how a handler waits without blocking its worker.
+#pragma once
+
+#include <coroutine>
+#include <exception>
+#include <memory>
+#include <optional>
+#include <type_traits>
+#include <utility>
+
+#include <nacre/future.hpp>
+#include <nacre/handler.hpp>
+#include <nacre/runtime.hpp>
+
+namespace nacre {
+
+namespace detail {
+
+/// What outlives the message of a coroutine handler: its context, and whom to answer. Ends itself when the coroutine does.
+class coroutine_run {
+ public:
+  coroutine_run(engine& core, lane& on, const message_header& request, handler_id handler) noexcept
+      : ctx(core, on, request), request_(request), handler_(handler) {}
+  virtual ~coroutine_run() = default;
+
+  context ctx;
+
+  /// The outermost coroutine has ended on `ctx`'s lane: answers, releases the object, and ends this.
+  virtual void finish() = 0;
+
+ protected:
+  message_header request_;
+  handler_id handler_;
+};
+
+/// The coroutine's message is done: its access to the object ends and it counts for quiescence.
+void coroutine_finished(engine& core, lane& on, const message_header& request, handler_id handler);
+void make_runnable(engine& core, lane& by, work& item);
+[[nodiscard]] lane& lane_of(const context& ctx) noexcept;
+void post_reply(engine& core, lane& on, const message_header& request, message_ptr reply);
+void handler_failed(engine& core, lane& on, const message_header& request, handler_id handler, const char* what);
+template <class R>
+message_ptr make_reply(R&& value);
+
+struct promise_base {
+  coroutine_run* run = nullptr;             ///< set before the first resumption
+  std::coroutine_handle<> continuation;     ///< the coroutine that awaits this one; null for the handler itself
+  std::exception_ptr error;
+
+  struct at_end {
+    [[nodiscard]] bool await_ready() const noexcept { return false; }
+    template <class Promise>
+    std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> ended) const noexcept {
+      promise_base& promise = ended.promise();
+      if (promise.continuation) return promise.continuation;
+      promise.run->finish();  // destroys the coroutine; nothing of it may be touched from here on
+      return std::noop_coroutine();
+    }
+    void await_resume() const noexcept {}
+  };
+
+  std::suspend_always initial_suspend() noexcept { return {}; }
+  at_end final_suspend() noexcept { return {}; }
+  void unhandled_exception() noexcept { error = std::current_exception(); }
+};
+
+/// Suspends a coroutine until a result arrives; lives in the coroutine's frame and is the work that resumes it.
+template <class T>
+class future_awaiter final : public waiter, public work {
+ public:
+  explicit future_awaiter(future<T> result) noexcept
+      : waiter{&on_result}, work(&on_run), result_(std::move(result)) {}
+  [[nodiscard]] bool await_ready() const noexcept { return result_.ready(); }
+  template <class Promise>
+  bool await_suspend(std::coroutine_handle<Promise> suspended) {
+    if (!result_.valid()) throw usage_error("co_await on a future that has no call");
+    handle_ = suspended;
+    run_of_ = suspended.promise().run;
+    return result_.state()->await(*this);  // when true, another lane may have resumed and ended us already
+  }
+  T await_resume() { return result_.take(); }
+
+ private:
+  static void on_result(waiter& self, lane& by) {
+    auto& awaiter = static_cast<future_awaiter&>(self);
+    make_runnable(awaiter.run_of_->ctx.core(), by, awaiter);
+  }
+  static void on_run(work& self, lane& on) {
+    auto& awaiter = static_cast<future_awaiter&>(self);
+    awaiter.run_of_->ctx.move_to(on);
+    awaiter.handle_.resume();
+  }
+  future<T> result_;
+  std::coroutine_handle<> handle_;
+  coroutine_run* run_of_ = nullptr;
+};
+
+}  // namespace detail
+
+/// The return type of a coroutine handler, and of coroutines that it awaits. While it is suspended it keeps its access
+/// to the object that it runs on, and no worker. `context&` and `*this` stay valid; arguments are taken by value.
+template <class T>
+class [[nodiscard]] task {
+ public:
+  struct promise_type;
+  using handle = std::coroutine_handle<promise_type>;
+
+  explicit task(handle h) noexcept : handle_(h) {}
+  task(task&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
+  task& operator=(task&&) = delete;
+  ~task() {
+    if (handle_) handle_.destroy();
+  }
+
+  /// For the runtime: takes over the coroutine.
+  [[nodiscard]] handle detach() noexcept { return std::exchange(handle_, nullptr); }
+
+  // co_await of a task inside a task runs it at once, on the same worker.
+  [[nodiscard]] bool await_ready() const noexcept { return false; }
+  template <class Promise>
+  std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> awaiting) noexcept {
+    handle_.promise().continuation = awaiting;
+    handle_.promise().run = awaiting.promise().run;
+    return handle_;
+  }
+  T await_resume() { return handle_.promise().take(); }
+
+ private:
+  handle handle_;
+};
+
+namespace detail {
+
+template <class T>
+struct promise_with_value : promise_base {
+  std::optional<T> value;
+  template <class U>
+  void return_value(U&& result) {
+    value.emplace(std::forward<U>(result));
+  }
+  T take() {
+    if (error) std::rethrow_exception(error);
+    return std::move(*value);
+  }
+};
+template <>
+struct promise_with_value<void> : promise_base {
+  void return_void() noexcept {}
+  void take() {
+    if (error) std::rethrow_exception(error);
+  }
+};
+
+template <class T>
+class coroutine_run_of final : public coroutine_run {
+ public:
+  using coroutine_run::coroutine_run;
+  void start(task<T> coroutine) {
+    handle_ = coroutine.detach();
+    handle_.promise().run = this;
+    handle_.resume();
+  }
+
+  void finish() override {
+    engine& core = ctx.core();
+    lane& on = lane_of(ctx);
+    try {
+      if constexpr (std::is_void_v<T>) {
+        handle_.promise().take();
+        if (request_.reply != 0) post_reply(core, on, request_, make_message(0));
+      } else {
+        T value = handle_.promise().take();
+        if (request_.reply != 0) post_reply(core, on, request_, make_reply(std::move(value)));
+      }
+    } catch (const std::exception& error) {
+      handler_failed(core, on, request_, handler_, error.what());
+    } catch (...) {
+      handler_failed(core, on, request_, handler_, "an exception that is no std::exception");
+    }
+    handle_.destroy();
+    coroutine_finished(core, on, request_, handler_);
+    delete this;
+  }
+
+ private:
+  typename task<T>::handle handle_;
+};
+
+/// Runs a coroutine handler until it ends or waits for the first time.
+template <class Make>
+void start_coroutine(engine& core, lane& on, const message_header& request, handler_id handler, Make&& make) {
+  using coroutine = std::invoke_result_t<Make, context&>;
+  using value = typename task_value<coroutine>::type;
+  auto run = std::make_unique<coroutine_run_of<value>>(core, on, request, handler);
+  auto made = make(run->ctx);
+  run.release()->start(std::move(made));
+}
+
+}  // namespace detail
+
+template <class T>
+struct task<T>::promise_type : detail::promise_with_value<T> {
+  task get_return_object() noexcept { return task(handle::from_promise(*this)); }
+  template <class U>
+  auto await_transform(future<U> result) noexcept {
+    return detail::future_awaiter<U>(std::move(result));
+  }
+  template <class U>
+  task<U>&& await_transform(task<U>&& inner) noexcept {
+    return std::move(inner);
+  }
+};
+
+}  // namespace nacre

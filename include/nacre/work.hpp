@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a scheduler orders: one unit of work of a rank.
+#pragma once
+
+namespace nacre {
+
+class lane;
+
+/// One thing that a worker can run: the activation of a mobile object, a message to the rank, a resumed coroutine.
+/// A scheduler stores pointers to it and never looks inside. The runtime owns it; running it may end its life.
+class work {
+ public:
+  using runner = void (*)(work&, lane&);
+
+  constexpr explicit work(runner how) noexcept : run_(how) {}
+  void run(lane& on) { run_(*this, on); }
+
+ protected:
+  ~work() = default;
+  runner run_;
+};
+
+}  // namespace nacre

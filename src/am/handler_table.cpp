@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// Numbering handlers and object types.
+#include "am/handler_table.hpp"
+
+#include <algorithm>
+
+namespace nacre {
+namespace {
+
+/// The list that registrations of one kind are linked into while static objects are initialised, which is before main and
+/// in one thread.
+template <class Row>
+Row*& first_row() noexcept {
+  static constinit Row* first = nullptr;
+  return first;
+}
+
+template <class Row>
+std::vector<Row*> sorted_rows() {
+  std::vector<Row*> rows;
+  for (Row* row = first_row<Row>(); row != nullptr; row = row->next) rows.push_back(row);
+  // Stable over the reversed list: equal names (of internal linkage) keep the order of their initialisation.
+  std::reverse(rows.begin(), rows.end());
+  std::stable_sort(rows.begin(), rows.end(), [](const Row* a, const Row* b) { return a->name < b->name; });
+  return rows;
+}
+
+template <class Row>
+void enlist(Row& row) noexcept {
+  row.next = first_row<Row>();
+  first_row<Row>() = &row;
+}
+
+}  // namespace
+
+namespace detail {
+handler_registration::handler_registration(handler_info& row) noexcept { enlist(row); }
+type_registration::type_registration(object_type& row) noexcept { enlist(row); }
+}  // namespace detail
+
+const handler_table& handler_table::get() {
+  static const handler_table table;
+  return table;
+}
+
+handler_table::handler_table() {
+  const auto mix = [this](std::string_view name) {
+    for (const char c : name) fingerprint_ = (fingerprint_ ^ static_cast<unsigned char>(c)) * 0x100000001b3U;
+  };
+  handlers_.push_back(nullptr);
+  for (detail::handler_info* row : sorted_rows<detail::handler_info>()) {
+    row->id = handler_id(static_cast<std::uint32_t>(handlers_.size()));
+    handlers_.push_back(row);
+    mix(row->name);
+  }
+  types_.push_back(nullptr);
+  for (detail::object_type* row : sorted_rows<detail::object_type>()) {
+    row->id = type_id(static_cast<std::uint32_t>(types_.size()));
+    types_.push_back(row);
+    mix(row->name);
+  }
+}
+
+}  // namespace nacre

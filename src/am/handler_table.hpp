@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// The numbers of handlers and object types: equal in every process of one binary.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include <nacre/handler.hpp>
+#include <nacre/mobile_ptr.hpp>
+
+namespace nacre {
+
+/// Every handler and object type that the program mentions, numbered in the order of their names from 1. Made once, when the
+/// first runtime of the process starts; constant afterwards. It is link-time data, the same for all ranks, and so the
+/// one table that ranks of a process share.
+class handler_table {
+ public:
+  static const handler_table& get();
+
+  /// Null for a number that no handler has; messages are input, so ask.
+  [[nodiscard]] const detail::handler_info* handler(std::uint32_t id) const noexcept {
+    return id < handlers_.size() ? handlers_[id] : nullptr;
+  }
+  [[nodiscard]] const detail::object_type* type(std::uint32_t id) const noexcept {
+    return id < types_.size() ? types_[id] : nullptr;
+  }
+  /// A hash of all names in order; peers must agree on it.
+  [[nodiscard]] std::uint64_t fingerprint() const noexcept { return fingerprint_; }
+
+ private:
+  handler_table();
+  std::vector<const detail::handler_info*> handlers_;
+  std::vector<const detail::object_type*> types_;
+  std::uint64_t fingerprint_ = 0xcbf29ce484222325U;
+};
+
+}  // namespace nacre

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sending and dispatching active messages.
+#include "am/node.hpp"
+
+#include <cstring>
+#include <utility>
+
+#include <nacre/assert.hpp>
+
+namespace nacre {
+
+node::node(engine& core, backplane& link, crew& team, std::function<void(const std::string&)> fail)
+    : core_(core), link_(link), team_(team), fail_(std::move(fail)), table_(handler_table::get()) {
+  link_.attach(*this);
+  for (const auto& each : team_.lanes()) each->attach(*this);
+}
+
+void node::post(lane& on, rank_id to, message_ptr m) {
+  m->header.source = rank().value();
+  if (m->counted()) on.tallies().created.add(1);
+  const bool worker = (m->header.flags & flag_communication) == 0;
+  if (to == rank() && worker && m->header.kind == message_kind::rank && !deferred()) {
+    m->run_by(&run_rank_message);
+    team_.make_ready(on, *m.release());
+    return;
+  }
+  route(on, to, std::move(m));
+}
+
+void node::route(lane& on, rank_id to, message_ptr m) {
+  if (!by_pointer() && (to != rank() || deferred())) m = packed_form(std::move(m));
+  lane_tallies& tallies = on.tallies();
+  tallies.messages_sent.add(1);
+  tallies.bytes_sent.add(sizeof(message_header) + m->header.payload_bytes);
+  link_.send(to, std::move(m));
+}
+
+void node::post_module_message(lane& on, rank_id to, message_ptr m, std::uint8_t flags) {
+  m->header.kind = message_kind::module;
+  m->header.channel = channel::system;
+  m->header.flags = static_cast<std::uint8_t>(flags | flag_communication);
+  post(on, to, std::move(m));
+}
+
+void node::post_reply(lane& on, const message_header& request, message_ptr reply) {
+  reply->header.kind = message_kind::reply;
+  reply->header.channel = request.channel;
+  reply->header.reply = request.reply;
+  reply->header.object = request.object;
+  reply->header.flags |= flag_communication;
+  const rank_id caller(request.source);
+  if (caller == rank() && !deferred()) {
+    dispatch_reply(on, std::move(reply));
+    return;
+  }
+  post(on, caller, std::move(reply));
+}
+
+void node::post_failure(lane& on, const message_header& request, std::string_view what) {
+  message_ptr reply = make_message(what.size());
+  std::memcpy(reply->body(), what.data(), what.size());
+  reply->header.flags = flag_failed;
+  post_reply(on, request, std::move(reply));
+}
+
+void node::deliver(lane& by, message_list& arrived) {
+  while (message_ptr m = arrived.pop_front()) dispatch(by, std::move(m));
+}
+
+void node::dispatch(lane& by, message_ptr m) {
+  switch (m->header.kind) {
+    case message_kind::rank:
+      if ((m->header.flags & flag_communication) != 0) {
+        run(by, std::move(m), nullptr);
+      } else {
+        m->run_by(&run_rank_message);
+        team_.make_ready(by, *m.release());
+      }
+      return;
+    case message_kind::module: {
+      const detail::handler_info* row = table_.handler(m->header.handler);
+      if (row == nullptr) return refuse(*m, "names no handler");
+      for (const module& each : modules_) {
+        if (each.key == row->target_key) return run(by, std::move(m), each.target);
+      }
+      return refuse(*m, "is for a part of the runtime that this rank does not have");
+    }
+    case message_kind::reply: {
+      const bool counted = m->counted();
+      dispatch_reply(by, std::move(m));
+      if (counted) by.tallies().done.add(1);
+      return;
+    }
+    default:
+      objects_->accept(by, std::move(m));
+  }
+}
+
+void node::dispatch_reply(lane& by, message_ptr m) {
+  detail::future_state* state = calls_.close(m->header.reply);
+  if (state == nullptr) return refuse(*m, "answers a call that nobody made");
+  state->complete_with(*m, by);
+  state->release();
+}
+
+void node::run_rank_message(work& item, lane& on) {
+  const std::uint64_t begin = on.team().instant();
+  on.messages().run(on, message_ptr(static_cast<message*>(&item)), nullptr);
+  on.tallies().handler_ticks.add(on.team().instant() - begin);
+}
+
+void node::run(lane& on, message_ptr m, void* target) {
+  const detail::handler_info* row = table_.handler(m->header.handler);
+  if (row == nullptr) return refuse(*m, "names no handler");
+  const bool fits = (row->target_key == nullptr) == (target == nullptr);
+  if (!fits) return refuse(*m, "names a handler of another kind");
+  const bool counted = m->counted() && !row->coroutine;
+  const message_header header = m->header;
+  on.tallies().handlers.add(1);
+  if (row->invoke(core_, on, std::move(m), target, row->id) == detail::outcome::malformed) {
+    fail("a message from rank " + std::to_string(header.source) + " does not decode as the arguments of " +
+         std::string(row->name));
+    return;
+  }
+  if (counted) on.tallies().done.add(1);
+}
+
+void node::refuse(const message& m, std::string_view why) {
+  fail("a message from rank " + std::to_string(m.header.source) + " " + std::string(why) + " (handler " +
+       std::to_string(m.header.handler) + ")");
+}
+
+void node::peer_failed(const transport::failure& what) {
+  // The launcher, where there is one, prints the line for the whole job.
+  fail(what.announced ? std::string() : transport::describe(what));
+}
+
+}  // namespace nacre

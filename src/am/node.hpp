@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// Active messages of one rank: routing what is sent, running what arrives.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include <nacre/future.hpp>
+#include <nacre/handler.hpp>
+#include <nacre/invoke.hpp>
+
+#include "am/handler_table.hpp"
+#include "am/pending_calls.hpp"
+#include "backplane/backplane.hpp"
+#include "exec/crew.hpp"
+
+namespace nacre {
+
+/// Where messages to objects go; mobile/ implements it. Any lane; `m` has been counted as created.
+class object_sink {
+ public:
+  virtual void accept(lane& by, message_ptr m) = 0;
+  /// A coroutine handler on an object has ended: its access ends.
+  virtual void coroutine_ended(lane& on, const message_header& request, const detail::handler_info& handler) = 0;
+
+ protected:
+  ~object_sink() = default;
+};
+
+/// The active-message engine of a rank. All sends pass `post`, all arrivals pass `deliver`.
+///
+/// Counting for quiescence: a message that may start user code counts as created when it is posted for the first time and as
+/// done when its handler has ended; forwarding changes neither. Modules' messages are uncounted unless they say so.
+class node final : public message_sink {
+ public:
+  /// `fail` ends the job: bytes of a peer that make no sense, a peer that died, an exception in a handler. Its argument is the
+  /// reason, empty when it has been printed already.
+  node(engine& core, backplane& link, crew& team, std::function<void(const std::string&)> fail);
+
+  void attach_objects(object_sink& objects) noexcept { objects_ = &objects; }
+  [[nodiscard]] object_sink& objects() const noexcept { return *objects_; }
+  [[nodiscard]] const handler_table& handlers() const noexcept { return table_; }
+  /// Makes the member handlers of T reachable on this rank; `part` outlives the node's last progress.
+  template <class T>
+  void attach_module(T& part) {
+    modules_.push_back({detail::key_of<T>(), &part});
+  }
+
+  [[nodiscard]] rank_id rank() const noexcept { return link_.rank(); }
+  [[nodiscard]] std::uint32_t size() const noexcept { return link_.size(); }
+  [[nodiscard]] crew& team() const noexcept { return team_; }
+  [[nodiscard]] engine& core() const noexcept { return core_; }
+  [[nodiscard]] pending_calls& calls() noexcept { return calls_; }
+  /// True where live values may cross between ranks.
+  [[nodiscard]] bool by_pointer() const noexcept { return link_.declared().by_pointer; }
+  /// True under virtual time: what is sent to the own rank must not take effect before the sender's present.
+  [[nodiscard]] bool deferred() const noexcept { return link_.declared().virtual_time; }
+
+  /// Stamps and counts a message to a rank, and sends it. Any lane.
+  void post(lane& on, rank_id to, message_ptr m);
+  /// Sends a message that has been posted before on its way, uncounted: forwarding, and messages to objects.
+  void route(lane& on, rank_id to, message_ptr m);
+  /// Sends to a member of the module T of another rank; runs in its poll loop. Uncounted unless `counted`.
+  template <auto F, class... Args>
+  void post_to_module(lane& on, rank_id to, Args&&... args) {
+    post_module_message(on, to, detail::make_typed<F>(std::forward<Args>(args)...), flag_uncounted);
+  }
+  template <auto F, class... Args>
+  void post_counted_to_module(lane& on, rank_id to, Args&&... args) {
+    post_module_message(on, to, detail::make_typed<F>(std::forward<Args>(args)...), 0);
+  }
+  /// The result of the call that `request` was; `reply` holds it.
+  void post_reply(lane& on, const message_header& request, message_ptr reply);
+  void post_failure(lane& on, const message_header& request, std::string_view what);
+
+  void deliver(lane& by, message_list& arrived) override;
+  void peer_failed(const transport::failure& what) override;
+
+  /// Runs the handler of a message and counts it done, unless it is a coroutine, which counts itself in the end.
+  void run(lane& on, message_ptr m, void* target);
+  void fail(const std::string& why) { fail_(why); }
+
+ private:
+  struct module {
+    const void* key;
+    void* target;
+  };
+  void post_module_message(lane& on, rank_id to, message_ptr m, std::uint8_t flags);
+  void dispatch(lane& by, message_ptr m);
+  void dispatch_reply(lane& by, message_ptr m);
+  void refuse(const message& m, std::string_view why);
+  static void run_rank_message(work& item, lane& on);
+
+  engine& core_;
+  backplane& link_;
+  crew& team_;
+  std::function<void(const std::string&)> fail_;
+  const handler_table& table_;
+  object_sink* objects_ = nullptr;
+  pending_calls calls_;
+  std::vector<module> modules_;
+};
+
+}  // namespace nacre

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// The calls of a rank that wait for their reply.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <vector>
+
+#include <nacre/future.hpp>
+
+namespace nacre {
+
+/// Names each waiting call by a number that goes with the request and comes back with the reply. A number is never valid
+/// twice, so a forged or repeated reply finds nothing. Any lane.
+class pending_calls {
+ public:
+  ~pending_calls();
+
+  /// Keeps a reference to `state` until its reply comes. Never returns 0.
+  [[nodiscard]] std::uint64_t open(detail::future_state& state);
+  /// Gives the reference back, or null when no call has that number.
+  [[nodiscard]] detail::future_state* close(std::uint64_t number);
+  [[nodiscard]] std::size_t count() const;
+
+ private:
+  struct slot {
+    detail::future_state* state = nullptr;
+    std::uint32_t generation = 1;
+  };
+  mutable std::mutex mutex_;
+  std::vector<slot> slots_;           // under mutex_
+  std::vector<std::uint32_t> free_;   // under mutex_
+};
+
+}  // namespace nacre

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+// Turns of the poll loop, outboxes, timers.
+#include "backplane/backplane.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include <nacre/assert.hpp>
+
+namespace nacre {
+
+backplane::backplane(std::unique_ptr<transport::endpoint> link, clock& time)
+    : link_(std::move(link)),
+      time_(time),
+      rank_(link_->rank()),
+      size_(link_->size()),
+      declared_(link_->declared()),
+      next_due_ns_(std::numeric_limits<std::int64_t>::max()),
+      flush_bound_ticks_(static_cast<std::uint64_t>(ticks_per_second() *
+                                                    std::chrono::duration<double>(flush_bound).count())),
+      outboxes_(size_) {}
+
+backplane::~backplane() = default;
+
+void backplane::send(rank_id to, message_ptr m) {
+  NACRE_EXPECT(to.value() < size_, "a message to a rank that does not exist");
+  const bool own = to == rank_ && !declared_.virtual_time;
+  if ((declared_.concurrent_submit && !own) || declared_.virtual_time) {
+    message_list single;
+    single.push_back(std::move(m));
+    link_->submit(to, single);
+    if (single.empty()) return;
+    const std::scoped_lock lock(outboxes_[to.value()].mutex);
+    waiting_.fetch_add(single.size(), std::memory_order_relaxed);  // a hint; the outbox's mutex orders the messages
+    outboxes_[to.value()].waiting.append(single);
+    return;
+  }
+  {
+    outbox& box = outboxes_[to.value()];
+    const std::scoped_lock lock(box.mutex);
+    box.waiting.push_back(std::move(m));
+    waiting_.fetch_add(1, std::memory_order_relaxed);  // a hint, as above
+  }
+  if (own) {
+    link_->wake();
+    return;
+  }
+  // A lone message leaves at once; those that follow within the bound share a write.
+  const std::uint64_t now = ticks();
+  if (now - flushed_at_ticks_.load(std::memory_order_relaxed) < flush_bound_ticks_) {  // a hint: no order needed
+    link_->wake();
+    return;
+  }
+  if (turn_.test_and_set(std::memory_order_acquire)) {  // pairs with the clear at the end of a turn
+    link_->wake();
+    return;
+  }
+  flush();
+  turn_.clear(std::memory_order_release);  // pairs with the next test_and_set
+}
+
+bool backplane::flush() {
+  if (waiting_.load(std::memory_order_relaxed) == 0) return false;  // a hint: the next turn sees what this one misses
+  bool moved = false;
+  for (std::uint32_t rank = 0; rank < size_; ++rank) {
+    if (rank == rank_.value() && !declared_.virtual_time) continue;
+    outbox& box = outboxes_[rank];
+    const std::scoped_lock lock(box.mutex);
+    if (box.waiting.empty()) continue;
+    const std::size_t before = box.waiting.size();
+    link_->submit(rank_id(rank), box.waiting);
+    const std::size_t sent = before - box.waiting.size();
+    waiting_.fetch_sub(sent, std::memory_order_relaxed);  // a hint
+    moved |= sent != 0;
+  }
+  flushed_at_ticks_.store(ticks(), std::memory_order_relaxed);  // a hint
+  return moved;
+}
+
+bool backplane::progress(lane& by) {
+  if (turn_.test_and_set(std::memory_order_acquire)) return false;  // pairs with the clear below
+  bool moved = flush();
+  message_list arrived;
+  if (waiting_.load(std::memory_order_relaxed) != 0) {  // a hint, as in flush
+    outbox& own = outboxes_[rank_.value()];
+    const std::scoped_lock lock(own.mutex);
+    waiting_.fetch_sub(own.waiting.size(), std::memory_order_relaxed);  // a hint
+    arrived.append(own.waiting);
+  }
+  moved |= link_->poll(arrived, messages_a_turn);
+  if (!arrived.empty()) {
+    moved = true;
+    sink_->deliver(by, arrived);
+    flush();
+  }
+  if (declared_.separate_processes) {
+    while (const auto failure = link_->failed()) sink_->peer_failed(*failure);
+  }
+  run_timers(by);
+  for (const auto& hook : hooks_) hook(by);
+  turn_.clear(std::memory_order_release);  // pairs with the next test_and_set
+  return moved;
+}
+
+void backplane::wait(std::chrono::nanoseconds timeout) {
+  // acquire: pairs with the release in run_timers; only the number matters.
+  const auto until_timer = std::chrono::nanoseconds(next_due_ns_.load(std::memory_order_acquire)) - time_.now();
+  timeout = std::min(timeout, until_timer);
+  if (timeout > std::chrono::nanoseconds::zero()) link_->wait(timeout);
+}
+
+void backplane::add_timer(std::chrono::nanoseconds interval, std::function<void(lane&)> action) {
+  timers_.push_back({interval, time_.now() + interval, std::move(action)});
+  next_due_ns_ = std::min(next_due_ns_.load(), timers_.back().due.count());
+}
+
+std::chrono::nanoseconds backplane::timer_interval() const noexcept {
+  auto shortest = std::chrono::nanoseconds::max();
+  for (const timer& each : timers_) shortest = std::min(shortest, each.interval);
+  return shortest;
+}
+
+void backplane::run_timers(lane& by) {
+  if (timers_.empty()) return;
+  const auto now = time_.now();
+  if (now.count() < next_due_ns_.load(std::memory_order_relaxed)) return;  // written under this turn
+  std::int64_t next = std::numeric_limits<std::int64_t>::max();
+  for (timer& each : timers_) {
+    if (each.due <= now) {
+      each.action(by);
+      each.due = now + each.interval;
+    }
+    next = std::min(next, each.due.count());
+  }
+  next_due_ns_.store(next, std::memory_order_release);  // pairs with the acquire in wait
+}
+
+void backplane::close(std::chrono::nanoseconds timeout) {
+  flush();
+  link_->close(timeout);
+}
+
+}  // namespace nacre

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+// The transitions of diffusion; states and invariants stand in the header.
+#include "balance/balancer/diffusion_balancer.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <nacre/archive.hpp>
+
+namespace nacre::balance {
+namespace {
+
+/// An object that is heavier than this part of the difference does not narrow it enough to be worth its way.
+constexpr double worthwhile_part = 0.9;
+
+enum class diffusion_kind : std::uint8_t { level_request, level, work_request, nothing, given };
+[[nodiscard]] constexpr bool wire_valid(diffusion_kind kind) noexcept { return kind <= diffusion_kind::given; }
+
+struct diffusion_message {
+  diffusion_kind kind = diffusion_kind::level_request;
+  std::uint32_t number = 0;  // of the look, in every kind
+  double load = 0;           // level, work_request: of the sender
+
+  template <class Archive>
+  void serialize(Archive& ar) {
+    ar(kind, number, load);
+  }
+};
+
+void send(balancer_host& host, rank_id to, const diffusion_message& m) { host.send(to, pack(m)); }
+
+/// A load as a number that can be compared, whatever a type declares or a message says.
+double sane(double load) noexcept { return load >= 0 ? load : 0; }
+
+}  // namespace
+
+diffusion_balancer::diffusion_balancer(const options& parameters) : parameters_(parameters), pace_(parameters.pace) {}
+
+void diffusion_balancer::on_tick(balancer_host& host) {
+  own_load_.reset();
+  if (host.size() < 2) return;
+  if (!underloaded(host)) {
+    pace_.succeed();
+    look_at_ = looked_at_ + pace_.min();
+  } else if (now_ == state::resting && host.now() >= look_at_) {
+    look(host);
+  }
+}
+
+bool diffusion_balancer::underloaded(balancer_host& host) {
+  return host.idle_workers() != 0 || (parameters_.low_load > 0 && own_load(host) < parameters_.low_load);
+}
+
+double diffusion_balancer::own_load(balancer_host& host) {
+  if (!own_load_) own_load_ = sane(host.total_load());
+  return *own_load_;
+}
+
+void diffusion_balancer::look(balancer_host& host) {
+  if (neighbours_.empty()) choose_neighbours(host);
+  now_ = state::looking;
+  looked_at_ = host.now();
+  ++number_;
+  for (neighbour& each : neighbours_) {
+    each.load.reset();
+    send(host, each.rank, {.kind = diffusion_kind::level_request, .number = number_});
+  }
+}
+
+void diffusion_balancer::on_message(balancer_host& host, rank_id from, std::span<const std::byte> bytes) {
+  const expected<diffusion_message, wire_error> m = unpack<diffusion_message>(bytes);
+  if (!m || from == host.rank() || from.value() >= host.size()) return;
+  const bool mine = m->number == number_;
+  const bool from_victim = mine && now_ == state::asking && from == neighbours_[victim_].rank;
+  switch (m->kind) {
+    case diffusion_kind::level_request:
+      return send(host, from, {.kind = diffusion_kind::level, .number = m->number, .load = own_load(host)});
+    case diffusion_kind::work_request: {
+      const bool gave = give(host, from, sane(m->load));
+      return send(host, from, {.kind = gave ? diffusion_kind::given : diffusion_kind::nothing, .number = m->number});
+    }
+    case diffusion_kind::level:
+      if (mine && now_ == state::looking) on_level(host, from, sane(m->load));
+      return;
+    case diffusion_kind::nothing:
+      if (from_victim) on_refusal(host);
+      return;
+    case diffusion_kind::given:
+      if (!from_victim) return;
+      pace_.succeed();
+      return rest(host, pace_.min());
+  }
+}
+
+void diffusion_balancer::on_level(balancer_host& host, rank_id from, double load) {
+  bool complete = true;
+  for (neighbour& each : neighbours_) {
+    if (each.rank == from) each.load = load;
+    complete = complete && each.load.has_value();
+  }
+  if (!complete) return;
+  const auto highest = std::max_element(neighbours_.begin(), neighbours_.end(),
+                                        [](const neighbour& a, const neighbour& b) { return *a.load < *b.load; });
+  if (*highest->load <= own_load(host)) {
+    choose_neighbours(host);
+    return rest(host, pace_.fail(host.rng()));
+  }
+  victim_ = static_cast<std::size_t>(highest - neighbours_.begin());
+  now_ = state::asking;
+  send(host, highest->rank, {.kind = diffusion_kind::work_request, .number = number_, .load = own_load(host)});
+}
+
+void diffusion_balancer::on_refusal(balancer_host& host) {
+  if (neighbours_.size() + 1 < host.size()) neighbours_[victim_].rank = stranger(host);
+  rest(host, pace_.fail(host.rng()));
+}
+
+void diffusion_balancer::rest(balancer_host& host, double pause) {
+  now_ = state::resting;
+  look_at_ = host.now() + pause;
+}
+
+void diffusion_balancer::choose_neighbours(balancer_host& host) {
+  neighbours_.clear();
+  const std::uint32_t others = host.size() - 1;
+  if (others <= parameters_.neighbours) {
+    for (std::uint32_t rank = 0; rank <= others; ++rank) {
+      if (rank != host.rank().value()) neighbours_.push_back({rank_id{rank}, {}});
+    }
+  } else {
+    while (neighbours_.size() < parameters_.neighbours) neighbours_.push_back({stranger(host), {}});
+  }
+}
+
+/// A random rank that is neither this one nor a neighbour. There must be one.
+rank_id diffusion_balancer::stranger(balancer_host& host) {
+  while (true) {
+    const rank_id drawn{static_cast<std::uint32_t>(host.rng().below(host.size()))};
+    const bool known =
+        std::any_of(neighbours_.begin(), neighbours_.end(), [&](const neighbour& each) { return each.rank == drawn; });
+    if (drawn != host.rank() && !known) return drawn;
+  }
+}
+
+/// Moves what narrows the difference to a rank whose load is `load_there`; false when there is nothing that does.
+bool diffusion_balancer::give(balancer_host& host, rank_id to, double load_there) {
+  candidates_.clear();
+  double load_here = 0;
+  std::size_t waiting = 0;
+  for (const object_load& each : host.local_loads()) {
+    load_here += sane(each.load);
+    if (each.running) continue;
+    waiting += each.messages != 0 ? 1 : 0;
+    if (each.load > 0 && each.load >= parameters_.object_load_min) candidates_.push_back(each);
+  }
+  std::sort(candidates_.begin(), candidates_.end(), [](const object_load& a, const object_load& b) {
+    return a.load > b.load || (a.load == b.load && a.object < b.object);
+  });
+  const std::size_t reserved = host.idle_workers();
+  const double difference = load_here - load_there;
+  double rest = std::min(difference / 2, load_here - parameters_.low_load);
+  std::uint32_t moved = 0;
+  const auto move_if = [&](const object_load& each, double most) {
+    if (moved == parameters_.objects_max || !(each.load <= most)) return;
+    if (each.messages != 0 && waiting <= reserved) return;
+    waiting -= each.messages != 0 ? 1 : 0;
+    rest -= each.load;
+    ++moved;
+    host.migrate(each.object, to);
+  };
+  for (const object_load& each : candidates_) move_if(each, rest);
+  if (moved == 0 && !candidates_.empty()) {
+    move_if(candidates_.back(), std::min(worthwhile_part * difference, load_here - parameters_.low_load));
+  }
+  own_load_.reset();
+  return moved != 0;
+}
+
+std::unique_ptr<balancer> make_diffusion_balancer(const config& configuration) {
+  return std::make_unique<diffusion_balancer>(diffusion_balancer::options{
+      .neighbours = static_cast<std::uint32_t>(configuration.get_int("balance.diffusion.neighbours")),
+      .low_load = configuration.get_double("balance.diffusion.low_load"),
+      .object_load_min = configuration.get_double("balance.diffusion.object_load_min"),
+      .pace = read_backoff(configuration, "balance.diffusion.interval", "balance.diffusion.interval_max"),
+      .objects_max = static_cast<std::uint32_t>(configuration.get_int("balance.diffusion.objects_max")),
+  });
+}
+
+}  // namespace nacre::balance

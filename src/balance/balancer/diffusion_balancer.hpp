@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// Balancing by diffusion: an underloaded rank draws load from the most loaded of a few neighbours.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include <nacre/balancer.hpp>
+
+#include "balance/balancer/backoff.hpp"
+
+namespace nacre::balance {
+
+/// Receiver-initiated diffusion over a random neighbourhood.
+///
+/// The underloaded rank:
+/// | state | tick, underloaded, time to look | level(n) of a neighbour | nothing(n) | given(n) |
+/// |---|---|---|---|---|
+/// | resting | level_request(n+1) to all neighbours; looking | - | - | - |
+/// | looking | - | note; when all are there, see below | - | - |
+/// | asking | - | - | replace that neighbour; longer back-off; resting | shortest back-off; resting |
+///
+/// All levels are there: if one is above the own load, work_request(n, own load) to the highest; asking. Otherwise new
+/// neighbours, longer back-off; resting.
+///
+/// Any rank answers level_request(n) with level(n, own load), and work_request(n, load of the asker) with given(n) when
+/// it has moved objects, else with nothing(n). It moves the heaviest objects that fit into half of the difference
+/// between the two loads; if none fits, the lightest one, should that still narrow the gap by a tenth. It keeps
+/// `low_load` for itself, and as many waiting objects as it has idle workers.
+///
+/// Invariants. What is moved makes the sum of the squares of the loads smaller, so objects that nobody works on cannot
+/// be moved for ever, and come to rest where no pair of neighbours differs by more than an object. One look or request
+/// of a rank is open at a time. A rank that is not underloaded sends nothing but answers.
+///
+/// Source: PREMA appendix I.2, where the largest object is given whatever the difference; giving less keeps two
+/// ranks from exchanging an object back and forth.
+class diffusion_balancer final : public balancer {
+ public:
+  /// Times in seconds; balance_options() explains them.
+  struct options {
+    std::uint32_t neighbours = 4;
+    double low_load = 0;
+    double object_load_min = 0;
+    backoff pace{100e-6, 10e-3};
+    std::uint32_t objects_max = 16;
+  };
+
+  explicit diffusion_balancer(const options& parameters);
+
+  void on_tick(balancer_host& host) override;
+  void on_message(balancer_host& host, rank_id from, std::span<const std::byte> bytes) override;
+  [[nodiscard]] bool observes_loads() const override { return false; }
+
+ private:
+  enum class state : std::uint8_t { resting, looking, asking };
+
+  struct neighbour {
+    rank_id rank;
+    std::optional<double> load;
+  };
+
+  [[nodiscard]] bool underloaded(balancer_host& host);
+  [[nodiscard]] double own_load(balancer_host& host);
+  void look(balancer_host& host);
+  void on_level(balancer_host& host, rank_id from, double load);
+  void on_refusal(balancer_host& host);
+  void rest(balancer_host& host, double pause);
+  void choose_neighbours(balancer_host& host);
+  [[nodiscard]] rank_id stranger(balancer_host& host);
+  [[nodiscard]] bool give(balancer_host& host, rank_id to, double load_there);
+
+  const options parameters_;
+  backoff pace_;
+  state now_ = state::resting;
+  std::uint32_t number_ = 0;  // of the latest look
+  double look_at_ = 0;
+  double looked_at_ = 0;
+  std::vector<neighbour> neighbours_;
+  std::size_t victim_ = 0;               // asking: which neighbour
+  std::optional<double> own_load_;       // since the last tick
+  std::vector<object_load> candidates_;  // scratch
+};
+
+[[nodiscard]] std::unique_ptr<balancer> make_diffusion_balancer(const config& configuration);
+
+}  // namespace nacre::balance

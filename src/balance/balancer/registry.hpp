@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// Balancers by name, and their options.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string_view>
+
+#include <nacre/balancer.hpp>
+#include <nacre/config.hpp>
+
+namespace nacre {
+
+/// The balancer of that name: one that the program has registered, else a built-in one; null for `none`. Throws
+/// setup_error that names the nearest. Any thread.
+[[nodiscard]] std::unique_ptr<balancer> make_balancer(std::string_view name, const config& configuration);
+
+/// "balancer", "balance.tick", and the parameters of the built-in policies.
+[[nodiscard]] std::span<const option> balance_options() noexcept;
+
+}  // namespace nacre

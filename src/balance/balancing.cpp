@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// Between a balancer and its rank.
+#include "balance/balancing.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "balance/balancer/registry.hpp"
+
+namespace nacre {
+
+balancing::balancing(node& messages, object_space& objects, backplane& link, clock& time, const config& configuration,
+                     std::uint64_t seed)
+    : messages_(messages),
+      objects_(objects),
+      time_(time),
+      started_(time.now()),
+      policy_(make_balancer(configuration.get_string("balancer"), configuration)),
+      random_(nacre::rng(seed).fork(link.rank().value())) {
+  messages_.attach_module(*this);
+  if (policy_ != nullptr) {
+    link.add_timer(configuration.get_duration("balance.tick"), [this](lane& by) { tick(by); });
+  }
+}
+
+balancing::~balancing() = default;
+
+void balancing::tick(lane& by) {
+  by_ = &by;
+  if (policy_->observes_loads()) {
+    for (const object_load& each : local_loads()) policy_->on_load(each);
+  }
+  policy_->on_tick(*this);
+  note_wish();
+}
+
+void balancing::on_balancer_message(context& ctx, const std::vector<std::byte>& bytes) {
+  if (policy_ == nullptr) return;
+  by_ = &ctx.current_lane();
+  policy_->on_message(*this, ctx.source(), bytes);
+  note_wish();
+}
+
+void balancing::note_wish() {
+  wanted_.store(policy_->wanted(), std::memory_order_relaxed);  // a hint
+}
+
+rank_id balancing::rank() const noexcept { return messages_.rank(); }
+std::uint32_t balancing::size() const noexcept { return messages_.size(); }
+
+std::span<const object_load> balancing::local_loads() {
+  loads_.clear();
+  if (!enabled_.load(std::memory_order_relaxed)) return loads_;  // a wish
+  objects_.visit_loads([this](const object_estimate& each) {
+    loads_.push_back({.object = each.id, .load = each.load, .messages = each.messages, .running = each.running});
+  });
+  std::sort(loads_.begin(), loads_.end(),
+            [](const object_load& a, const object_load& b) { return a.object.value() < b.object.value(); });
+  return loads_;
+}
+
+double balancing::total_load() {
+  double sum = 0;
+  for (const object_load& each : local_loads()) sum += each.load;
+  return sum;
+}
+
+std::uint32_t balancing::workers() const { return messages_.team().workers(); }
+std::uint32_t balancing::idle_workers() const { return messages_.team().idle_workers(); }
+
+void balancing::send(rank_id to, std::span<const std::byte> bytes) {
+  messages_.post_to_module<&balancing::on_balancer_message>(*by_, to, std::vector(bytes.begin(), bytes.end()));
+}
+
+void balancing::migrate(object_id object, rank_id to) {
+  if (enabled_.load(std::memory_order_relaxed)) objects_.move_out(*by_, object, to);  // a wish
+}
+
+double balancing::now() const { return std::chrono::duration<double>(time_.now() - started_).count(); }
+
+}  // namespace nacre

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// A balancer at work in a rank: its clock, its messages, its view of the load.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <vector>
+
+#include <nacre/balancer.hpp>
+#include <nacre/runtime.hpp>
+
+#include "mobile/mobile.hpp"
+
+namespace nacre {
+
+/// Hosts one balancer. The balancer's methods are called inside the poll loop only, so one at a time.
+class balancing final : private balancer_host {
+ public:
+  balancing(node& messages, object_space& objects, backplane& link, clock& time, const config& configuration,
+            std::uint64_t seed);
+  ~balancing();
+
+  void enable(bool on) noexcept { enabled_.store(on, std::memory_order_relaxed); }  // a wish, not an order
+  /// Other ranks have asked this one for work. Any lane; a hint.
+  [[nodiscard]] bool wanted() const noexcept { return wanted_.load(std::memory_order_relaxed); }
+
+  /// For the balancers of other ranks.
+  void on_balancer_message(context& ctx, const std::vector<std::byte>& bytes);
+
+ private:
+  void tick(lane& by);
+  void note_wish();
+
+  [[nodiscard]] rank_id rank() const noexcept override;
+  [[nodiscard]] std::uint32_t size() const noexcept override;
+  [[nodiscard]] std::span<const object_load> local_loads() override;
+  [[nodiscard]] double total_load() override;
+  [[nodiscard]] std::uint32_t workers() const override;
+  [[nodiscard]] std::uint32_t idle_workers() const override;
+  void send(rank_id to, std::span<const std::byte> bytes) override;
+  void migrate(object_id object, rank_id to) override;
+  [[nodiscard]] nacre::rng& rng() override { return random_; }
+  [[nodiscard]] double now() const override;
+
+  node& messages_;
+  object_space& objects_;
+  clock& time_;
+  std::chrono::nanoseconds started_;
+  std::unique_ptr<balancer> policy_;  // null for `none`
+  nacre::rng random_;
+  std::vector<object_load> loads_;
+  lane* by_ = nullptr;  // who runs the poll loop now
+  std::atomic<bool> enabled_{true};
+  std::atomic<bool> wanted_{false};
+};
+
+}  // namespace nacre

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// Random-victim work stealing inside a rank.
+#include "balance/scheduler/steal.hpp"
+
+namespace nacre {
+
+steal_scheduler::steal_scheduler(std::uint32_t workers, std::uint64_t seed) {
+  const rng seeds(seed);
+  for (std::uint32_t index = 0; index < workers + 2; ++index) {
+    lanes_.push_back(std::make_unique<lane_queue>(seeds.fork(index)));
+  }
+}
+
+void steal_scheduler::push(worker_id by, work& item) { lanes_[by.value()]->items.push(&item); }
+
+work* steal_scheduler::pop(worker_id by) {
+  lane_queue& own = *lanes_[by.value()];
+  work* item = nullptr;
+  for (;;) {
+    const steal_result how = own.items.take_oldest(item);
+    if (how == steal_result::taken) return item;
+    if (how == steal_result::empty) break;
+  }
+  const auto count = static_cast<std::uint32_t>(lanes_.size());
+  std::uint32_t victim = static_cast<std::uint32_t>(own.random.below(count));
+  for (std::uint32_t tried = 0; tried < count; ++tried, victim = victim + 1 == count ? 0 : victim + 1) {
+    if (victim == by.value()) continue;
+    if (lanes_[victim]->items.take_oldest(item) == steal_result::taken) {
+      ++own.steals;
+      return item;
+    }
+  }
+  return nullptr;
+}
+
+std::size_t steal_scheduler::waiting(worker_id by) const { return lanes_[by.value()]->items.size_estimate(); }
+
+}  // namespace nacre

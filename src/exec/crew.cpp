@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// One step of a worker.
+#include "exec/crew.hpp"
+
+namespace nacre {
+
+crew::crew(const settings& how, backplane& link, scheduler& order)
+    : link_(link), order_(order), poll_bound_(0), workers_(how.workers) {
+  const rng seeds = rng(how.seed).fork(link.rank().value());
+  for (std::uint32_t index = 0; index < workers_ + 2; ++index) {
+    const lane_role role = index < workers_    ? lane_role::worker
+                           : index == workers_ ? lane_role::application
+                                               : lane_role::progress;
+    lanes_.push_back(std::make_unique<lane>(*this, worker_id(index), role, seeds.fork(index), readers_));
+  }
+}
+
+crew::~crew() = default;
+
+void crew::enter_idle(lane& on) noexcept {
+  if (on.idle_ || on.role_ != lane_role::worker) return;
+  on.idle_ = true;
+  idle_workers_.fetch_add(1, std::memory_order_acq_rel);  // pairs with the acquire in idle_workers
+}
+
+void crew::leave_idle(lane& on) noexcept {
+  if (!on.idle_) return;
+  on.idle_ = false;
+  idle_workers_.fetch_sub(1, std::memory_order_acq_rel);  // pairs with the acquire in idle_workers
+}
+
+void crew::run_item(lane& on, work& item) {
+  leave_idle(on);
+  on.in_item_ = true;
+  item.run(on);
+  on.in_item_ = false;
+}
+
+bool crew::step(lane& on) {
+  on.reader_.quiescent();
+  work* item = order_.pop(on.id_);
+  if (item == nullptr) {
+    enter_idle(on);
+    on.polled_at_ = instant();
+    return link_.progress(on);
+  }
+  const std::uint64_t begin = instant();
+  run_item(on, *item);
+  const std::uint64_t end = instant();
+  on.tallies_.busy_ticks.add(end - begin);
+  if (end - on.polled_at_ > poll_bound_) {
+    on.polled_at_ = end;
+    link_.progress(on);
+  }
+  return true;
+}
+
+}  // namespace nacre

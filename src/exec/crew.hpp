@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// The execution component of a rank: its lanes, what they do in one step, and how they are woken.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include <nacre/scheduler.hpp>
+
+#include "backplane/backplane.hpp"
+#include "exec/lane.hpp"
+
+namespace nacre {
+
+/// The lanes of one rank. `thread_crew` gives each a thread; `sim_crew` steps them in virtual time. Both run `step`.
+class crew {
+ public:
+  struct settings {
+    std::uint32_t workers = 1;
+    std::uint64_t seed = 1;
+  };
+  crew(const settings& how, backplane& link, scheduler& order);
+  virtual ~crew();
+
+  [[nodiscard]] std::uint32_t workers() const noexcept { return workers_; }
+  [[nodiscard]] lane& worker(std::uint32_t index) noexcept { return *lanes_[index]; }
+  [[nodiscard]] lane& application() noexcept { return *lanes_[workers_]; }
+  [[nodiscard]] lane& progress_lane() noexcept { return *lanes_[workers_ + 1]; }
+  /// All lanes: workers first, then the application's, then the poll loop's.
+  [[nodiscard]] const std::vector<std::unique_ptr<lane>>& lanes() const noexcept { return lanes_; }
+  [[nodiscard]] epoch_domain& readers() noexcept { return readers_; }
+
+  /// Hands ready work to the scheduler and wakes an idle worker when one could help. Any lane of this rank.
+  virtual void make_ready(lane& by, work& item) = 0;
+
+  /// The application lane waits until `ready` says true, while its thread runs other work. `wake_application` must follow
+  /// whatever makes it true.
+  virtual void wait_until(const std::function<bool()>& ready) = 0;
+  virtual void wake_application(lane& by) = 0;
+
+  /// Time that `on` has reached, in ticks: the processor's, or virtual nanoseconds.
+  [[nodiscard]] virtual std::uint64_t instant() const noexcept = 0;
+  [[nodiscard]] virtual double seconds_a_tick() const noexcept = 0;
+  /// The running handler on `on` declares that it has worked for so many seconds.
+  virtual void charge(lane& on, double seconds) = 0;
+
+  /// Workers that look for work at this moment. A hint, but exact once the rank has come to rest.
+  [[nodiscard]] std::uint32_t idle_workers() const noexcept {
+    return idle_workers_.load(std::memory_order_acquire);  // pairs with the changes in enter_idle and leave_idle
+  }
+  /// True when other workers of this rank look for work and `on` has none ready to give.
+  [[nodiscard]] bool hungry_beside(const lane& on) const noexcept {
+    return idle_workers_.load(std::memory_order_relaxed) != 0 && order_.waiting(on.id()) == 0;  // a hint
+  }
+
+ protected:
+  /// Runs one item of ready work, or takes a turn of the poll loop. False when there was nothing to do.
+  bool step(lane& on);
+  void run_item(lane& on, work& item);
+  void enter_idle(lane& on) noexcept;
+  void leave_idle(lane& on) noexcept;
+
+  backplane& link_;
+  scheduler& order_;
+  std::uint64_t poll_bound_;  // ticks between two turns of a busy worker
+  std::atomic<std::uint32_t> idle_workers_{0};
+
+ private:
+  std::uint32_t workers_;
+  epoch_domain readers_;
+  std::vector<std::unique_ptr<lane>> lanes_;
+};
+
+}  // namespace nacre

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+// Fibers over Boost.Context, with the notices that address and thread sanitizer need about stack switches.
+#include "exec/fiber.hpp"
+
+#include <boost/context/fiber.hpp>
+#include <boost/context/protected_fixedsize_stack.hpp>
+#include <exception>
+#include <utility>
+
+#include <nacre/assert.hpp>
+
+#if defined(__SANITIZE_ADDRESS__)
+#define NACRE_FIBER_ASAN 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define NACRE_FIBER_ASAN 1
+#endif
+#endif
+#if defined(__SANITIZE_THREAD__)
+#define NACRE_FIBER_TSAN 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define NACRE_FIBER_TSAN 1
+#endif
+#endif
+
+#ifdef NACRE_FIBER_ASAN
+#include <sanitizer/common_interface_defs.h>
+#endif
+#ifdef NACRE_FIBER_TSAN
+#include <sanitizer/tsan_interface.h>
+#endif
+
+namespace nacre {
+
+struct fiber::state {
+  std::function<void()> body;
+  boost::context::fiber inside;   // the suspended body, while outside runs
+  boost::context::fiber outside;  // who resumed, while the body runs
+  std::exception_ptr error;
+  bool ended = false;
+  bool unwinding = false;
+#ifdef NACRE_FIBER_ASAN
+  void* outside_fake_stack = nullptr;
+  void* inside_fake_stack = nullptr;
+  const void* outside_stack = nullptr;
+  std::size_t outside_bytes = 0;
+  const void* inside_stack = nullptr;
+  std::size_t inside_bytes = 0;
+#endif
+#ifdef NACRE_FIBER_TSAN
+  void* tsan_outside = nullptr;
+  void* tsan_inside = nullptr;
+#endif
+
+  void about_to_enter() {
+#ifdef NACRE_FIBER_ASAN
+    __sanitizer_start_switch_fiber(&outside_fake_stack, inside_stack, inside_bytes);
+#endif
+#ifdef NACRE_FIBER_TSAN
+    tsan_outside = __tsan_get_current_fiber();
+    __tsan_switch_to_fiber(tsan_inside, 0);
+#endif
+  }
+  void entered() {
+#ifdef NACRE_FIBER_ASAN
+    __sanitizer_finish_switch_fiber(inside_fake_stack, &outside_stack, &outside_bytes);
+#endif
+  }
+  void about_to_leave(bool for_ever) {
+    static_cast<void>(for_ever);
+#ifdef NACRE_FIBER_ASAN
+    __sanitizer_start_switch_fiber(for_ever ? nullptr : &inside_fake_stack, outside_stack, outside_bytes);
+#endif
+#ifdef NACRE_FIBER_TSAN
+    __tsan_switch_to_fiber(tsan_outside, 0);
+#endif
+  }
+  void left() {
+#ifdef NACRE_FIBER_ASAN
+    __sanitizer_finish_switch_fiber(outside_fake_stack, nullptr, nullptr);
+#endif
+  }
+};
+
+namespace {
+struct unwind {};  // thrown through a body whose fiber is destroyed early
+}  // namespace
+
+fiber::fiber(std::function<void()> body, std::size_t stack_bytes) : state_(std::make_unique<state>()) {
+  state* const self = state_.get();
+  self->body = std::move(body);
+  boost::context::protected_fixedsize_stack allocator(stack_bytes);
+  boost::context::stack_context stack = allocator.allocate();
+#ifdef NACRE_FIBER_ASAN
+  self->inside_stack = static_cast<char*>(stack.sp) - stack.size;
+  self->inside_bytes = stack.size;
+#endif
+#ifdef NACRE_FIBER_TSAN
+  self->tsan_inside = __tsan_create_fiber(0);
+#endif
+  const boost::context::preallocated place(stack.sp, stack.size, stack);
+  self->inside = boost::context::fiber(std::allocator_arg, place, allocator, [self](boost::context::fiber&& outside) {
+    self->entered();
+    self->outside = std::move(outside);
+    try {
+      if (!self->unwinding) self->body();
+    } catch (const unwind&) {
+    } catch (...) {
+      self->error = std::current_exception();
+    }
+    self->ended = true;
+    self->about_to_leave(true);
+    return std::move(self->outside);
+  });
+}
+
+fiber::~fiber() {
+  if (!state_->ended) {
+    state_->unwinding = true;
+    resume();
+  }
+#ifdef NACRE_FIBER_TSAN
+  __tsan_destroy_fiber(state_->tsan_inside);
+#endif
+}
+
+bool fiber::ended() const noexcept { return state_->ended; }
+
+void fiber::resume() {
+  NACRE_EXPECT(!state_->ended, "a fiber that has ended cannot go on");
+  state_->about_to_enter();
+  state_->inside = std::move(state_->inside).resume();
+  state_->left();
+  if (state_->error) std::rethrow_exception(std::exchange(state_->error, nullptr));
+}
+
+void fiber::suspend() {
+  state_->about_to_leave(false);
+  state_->outside = std::move(state_->outside).resume();
+  state_->entered();
+  if (state_->unwinding) throw unwind{};
+}
+
+}  // namespace nacre

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// A lane: what belongs to one thread of control of a rank.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+
+#include <nacre/ids.hpp>
+
+#include "base/cache_line.hpp"
+#include "base/epoch.hpp"
+#include "base/parker.hpp"
+#include "base/rng.hpp"
+
+namespace nacre {
+
+class crew;
+class node;
+
+/// A number that one lane advances and others read.
+class tally {
+ public:
+  /// Owner only. release: pairs with the acquire in `read`, so that a reader who sees a message done sees all that its
+  /// handler has created before.
+  void add(std::uint64_t amount) noexcept {
+    value_.store(value_.load(std::memory_order_relaxed) + amount, std::memory_order_release);
+  }
+  [[nodiscard]] std::uint64_t read() const noexcept { return value_.load(std::memory_order_acquire); }
+
+ private:
+  std::atomic<std::uint64_t> value_{0};
+};
+
+enum class lane_role : std::uint8_t {
+  worker,       ///< runs handlers
+  application,  ///< the SPMD main; while it waits, its thread sits in for worker 0
+  progress      ///< the poll loop, when it has a thread of its own
+};
+
+/// What a lane has done; all but the first two only for the summary.
+struct lane_tallies {
+  tally created;  ///< counted messages that it brought into being; see quiescence/
+  tally done;     ///< counted messages whose handlers have ended here
+  tally handlers, messages_sent, bytes_sent, forwards, migrations_out, migrations_in, steals;
+  tally handler_ticks, busy_ticks, idle_ticks;
+};
+
+/// The state of one thread of control that acts for a rank; a worker's, the application's, or the poll loop's. Used by one
+/// thread at a time. The lane is what stands in for thread-local variables, so that many ranks fit into one thread.
+class alignas(cache_line_bytes) lane {
+ public:
+  lane(crew& team, worker_id id, lane_role role, rng random, epoch_domain& readers)
+      : team_(team), id_(id), role_(role), random_(random), reader_(readers) {
+    reader_.offline();
+  }
+
+  [[nodiscard]] crew& team() const noexcept { return team_; }
+  [[nodiscard]] worker_id id() const noexcept { return id_; }
+  [[nodiscard]] lane_role role() const noexcept { return role_; }
+  [[nodiscard]] rng& random() noexcept { return random_; }
+  [[nodiscard]] epoch_domain::participant& reader() noexcept { return reader_; }
+  /// The active-message engine above, for work that runs on this lane.
+  [[nodiscard]] node& messages() const noexcept { return *messages_; }
+  void attach(node& messages) noexcept { messages_ = &messages; }
+  [[nodiscard]] lane_tallies& tallies() noexcept { return tallies_; }
+  [[nodiscard]] const lane_tallies& tallies() const noexcept { return tallies_; }
+
+  /// Seconds that the running handlers have declared by charge(), taken and reset by whoever accounts the load.
+  double charged = 0;
+
+ private:
+  friend class crew;
+  friend class thread_crew;
+  friend class sim_crew;
+
+  crew& team_;
+  node* messages_ = nullptr;
+  worker_id id_;
+  lane_role role_;
+  bool idle_ = false;             // own thread: counted in crew::idle_workers_
+  bool in_item_ = false;          // own thread: a handler may be running
+  std::uint64_t polled_at_ = 0;   // own thread: instant of the last turn
+  rng random_;
+  epoch_domain::participant reader_;
+  lane_tallies tallies_;
+  alignas(cache_line_bytes) std::atomic<bool> parked_{false};
+  parker parker_;
+};
+
+}  // namespace nacre

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+// Stepping the lanes of a simulated rank.
+#include "exec/sim_crew.hpp"
+
+#include <algorithm>
+
+#include <nacre/assert.hpp>
+
+namespace nacre {
+
+sim_crew::sim_crew(const settings& how, const options& costs, backplane& link, scheduler& order,
+                   machine::simulation& machine)
+    : crew(how, link, order), costs_(costs), machine_(machine), simulated_(how.workers) {
+  poll_bound_ = 10'000;
+  for (std::uint32_t index = 0; index < how.workers; ++index) {
+    simulated_[index].owner = this;
+    enter_idle(worker(index));
+  }
+}
+
+void sim_crew::start(std::function<void()> application) {
+  application_fiber_.emplace(std::move(application));
+  machine_.at(machine_.event_time(), &resume_event, this, 0);
+  resuming_ = true;
+  machine_.at(machine_.event_time() + costs_.tick, &tick_event, this, 0);
+}
+
+void sim_crew::step_event(void* subject, std::uint64_t index) {
+  static_cast<sim_crew*>(subject)->take_step(static_cast<std::uint32_t>(index));
+}
+
+void sim_crew::take_step(std::uint32_t index) {
+  simulated_worker& self = simulated_[index];
+  self.scheduled = false;
+  if (stopped_) return;
+  lane& on = worker(index);
+  const bool found = step(on);
+  if (found) machine_.spend(costs_.dispatch);
+  self.free_at = machine_.now();
+  machine_.trace(link_.rank().value(), index, found ? 1u : 0u);
+  if (found) schedule(index, self.free_at);
+}
+
+void sim_crew::schedule(std::uint32_t index, std::chrono::nanoseconds when) {
+  simulated_worker& chosen = simulated_[index];
+  if (chosen.scheduled) return;
+  chosen.scheduled = true;
+  machine_.at(std::max(when, chosen.free_at), &step_event, this, index);
+}
+
+void sim_crew::wake_worker() {
+  const std::uint32_t first = workers() == 1 ? 0 : static_cast<std::uint32_t>(machine_.random().below(workers()));
+  for (std::uint32_t offset = 0; offset < workers(); ++offset) {
+    const std::uint32_t index = (first + offset) % workers();
+    if (simulated_[index].scheduled) continue;
+    schedule(index, machine_.now());
+    return;
+  }
+}
+
+void sim_crew::on_arrival() {
+  if (!stopped_) wake_worker();
+}
+
+void sim_crew::make_ready(lane& by, work& item) {
+  if (machine_.now() == machine_.event_time()) {
+    order_.push(by.id(), item);
+    wake_worker();
+    return;
+  }
+  std::uint32_t slot = 0;
+  if (free_slots_.empty()) {
+    slot = static_cast<std::uint32_t>(not_yet_ready_.size());
+    not_yet_ready_.push_back(&item);
+  } else {
+    slot = free_slots_.back();
+    free_slots_.pop_back();
+    not_yet_ready_[slot] = &item;
+  }
+  machine_.at(machine_.now(), &ready_event, this, (std::uint64_t{by.id().value()} << 32) | slot);
+}
+
+void sim_crew::ready_event(void* subject, std::uint64_t argument) {
+  auto& self = *static_cast<sim_crew*>(subject);
+  const auto slot = static_cast<std::uint32_t>(argument);
+  work& item = *self.not_yet_ready_[slot];
+  self.free_slots_.push_back(slot);
+  self.order_.push(worker_id(static_cast<std::uint32_t>(argument >> 32)), item);
+  self.wake_worker();
+}
+
+void sim_crew::tick_event(void* subject, std::uint64_t) {
+  auto& self = *static_cast<sim_crew*>(subject);
+  if (self.stopped_) return;
+  if (self.idle_workers() == self.workers()) self.wake_worker();
+  self.machine_.at(self.machine_.event_time() + self.costs_.tick, &tick_event, subject, 0);
+}
+
+void sim_crew::resume_event(void* subject, std::uint64_t) { static_cast<sim_crew*>(subject)->resume_application(); }
+
+void sim_crew::resume_application() {
+  resuming_ = false;
+  if (application_ended()) return;
+  machine_.trace(link_.rank().value(), ~std::uint64_t{0});
+  application_fiber_->resume();
+  application_free_at_ = machine_.now();
+}
+
+void sim_crew::wait_until(const std::function<bool()>& ready) {
+  while (!ready()) {
+    waiting_ = true;
+    application_fiber_->suspend();
+    waiting_ = false;
+  }
+}
+
+void sim_crew::wake_application(lane&) {
+  if (resuming_) return;
+  resuming_ = true;
+  machine_.at(std::max(machine_.now(), application_free_at_), &resume_event, this, 0);
+}
+
+void sim_crew::charge(lane& on, double seconds) {
+  on.charged += seconds;
+  machine_.spend(std::chrono::nanoseconds(static_cast<std::int64_t>(seconds * 1e9)));
+}
+
+}  // namespace nacre

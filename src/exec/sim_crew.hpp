@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// A crew of simulated threads: the same steps, taken by the event loop in virtual time.
+#pragma once
+
+#include <optional>
+
+#include "exec/crew.hpp"
+#include "exec/fiber.hpp"
+#include "machine/simulation.hpp"
+
+namespace nacre {
+
+/// One simulated rank. Every worker is a line of events "take a step"; the application is a fiber that is resumed when
+/// what it waits for is there.
+///
+/// Time: an event runs code at once and spends what the code charges; whatever the code causes carries the time that had
+/// been spent by then: messages leave then, and work that it makes ready can be taken by others from then on. So no
+/// effect comes before its cause, and a lane's events never overlap.
+///
+/// | lane | step found work | found nothing | woken |
+/// |---|---|---|---|
+/// | scheduled | scheduled at its end | asleep | - |
+/// | asleep | - | - | scheduled now |
+class sim_crew final : public crew {
+ public:
+  struct options {
+    std::chrono::nanoseconds dispatch{50};  ///< what the runtime itself costs for one item of work
+    std::chrono::nanoseconds tick{20'000};  ///< how often an idle rank looks at its timers
+  };
+  sim_crew(const settings& how, const options& costs, backplane& link, scheduler& order, machine::simulation& machine);
+
+  /// Prepares the application's fiber; the event loop does the rest.
+  void start(std::function<void()> application);
+  [[nodiscard]] bool application_ended() const noexcept { return !application_fiber_ || application_fiber_->ended(); }
+  [[nodiscard]] bool application_waits() const noexcept { return waiting_; }
+  /// No more steps after this.
+  void stop() noexcept { stopped_ = true; }
+  /// A message has arrived for this rank.
+  void on_arrival();
+
+  void make_ready(lane& by, work& item) override;
+  void wait_until(const std::function<bool()>& ready) override;
+  void wake_application(lane& by) override;
+  [[nodiscard]] std::uint64_t instant() const noexcept override {
+    return static_cast<std::uint64_t>(machine_.now().count());
+  }
+  [[nodiscard]] double seconds_a_tick() const noexcept override { return 1e-9; }
+  void charge(lane& on, double seconds) override;
+
+ private:
+  struct simulated_worker {
+    sim_crew* owner;
+    bool scheduled = false;
+    std::chrono::nanoseconds free_at{0};  // end of its last step
+  };
+  static void step_event(void* subject, std::uint64_t index);
+  static void ready_event(void* subject, std::uint64_t index);
+  static void resume_event(void* subject, std::uint64_t);
+  static void tick_event(void* subject, std::uint64_t);
+  void take_step(std::uint32_t index);
+  void wake_worker();
+  void schedule(std::uint32_t index, std::chrono::nanoseconds when);
+  void resume_application();
+
+  options costs_;
+  machine::simulation& machine_;
+  std::vector<simulated_worker> simulated_;
+  std::vector<work*> not_yet_ready_;         // made ready by code that had already spent time
+  std::vector<std::uint32_t> free_slots_;    // of not_yet_ready_
+  std::optional<fiber> application_fiber_;
+  std::chrono::nanoseconds application_free_at_{0};
+  bool waiting_ = false;
+  bool resuming_ = false;
+  bool stopped_ = false;
+};
+
+}  // namespace nacre

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+// Threads of a rank: working, resting, waking.
+#include "exec/thread_crew.hpp"
+
+#include <sched.h>
+
+#include <string>
+
+#include <nacre/assert.hpp>
+
+#include "base/slab_pool.hpp"
+#include "base/spin.hpp"
+
+namespace nacre {
+namespace {
+
+constexpr std::chrono::milliseconds sleep_max{100};  // a bound on what a missed hint can cost
+constexpr std::chrono::milliseconds stand_in_period{1};
+constexpr int stand_in_patience = 16;  // periods of a waiting application before the stand-in sleeps for good
+constexpr double poll_bound_seconds = 10e-6;
+
+void label(rank_id rank, std::string_view what, std::uint32_t index) {
+  set_thread_label("rank " + std::to_string(rank.value()) + ' ' + std::string(what) + ' ' + std::to_string(index));
+}
+
+}  // namespace
+
+thread_crew::thread_crew(const settings& how, const options& tuning, backplane& link, scheduler& order)
+    : crew(how, link, order), tuning_(tuning), seconds_a_tick_(1.0 / ticks_per_second()) {
+  spin_ticks_ = static_cast<std::uint64_t>(static_cast<double>(tuning.spin.count()) * 1e-9 / seconds_a_tick_);
+  poll_bound_ = static_cast<std::uint64_t>(poll_bound_seconds / seconds_a_tick_);
+}
+
+thread_crew::~thread_crew() { stop(); }
+
+void thread_crew::start() {
+  label(link_.rank(), "application", 0);
+  for (std::uint32_t index = 1; index < workers(); ++index) {
+    threads_.emplace_back([this, index] {
+      label(link_.rank(), "worker", index);
+      work_as(worker(index));
+    });
+  }
+  threads_.emplace_back([this] {
+    label(link_.rank(), "worker", 0);
+    stand_in();
+  });
+  if (tuning_.progress == progress_mode::dedicated) {
+    threads_.emplace_back([this] {
+      label(link_.rank(), "poll loop", 0);
+      poll_alone();
+    });
+  }
+}
+
+void thread_crew::stop() {
+  stopping_ = true;
+  stand_in_parker_.unpark();
+  while (sleepers_ != 0) {  // whoever goes to sleep later looks at stopping_ after announcing itself
+    wake_one();
+    sched_yield();
+  }
+  for (std::thread& each : threads_) each.join();
+  threads_.clear();
+}
+
+/// One step in this mode: with a dedicated poll loop, workers leave polling to it.
+bool thread_crew::advance(lane& on) {
+  if (tuning_.progress == progress_mode::shared) return step(on);
+  on.reader_.quiescent();
+  if (work* item = order_.pop(on.id_)) {
+    const std::uint64_t begin = instant();
+    run_item(on, *item);
+    on.tallies_.busy_ticks.add(instant() - begin);
+    return true;
+  }
+  enter_idle(on);
+  return false;
+}
+
+template <class Until>
+void thread_crew::serve(lane& on, Until until) {
+  on.reader_.online();
+  while (!until()) {
+    if (!advance(on)) rest(on, until);
+    // A worker that has more than the item it runs looks for sleepers here: see the class comment.
+    if (sleepers_.load(std::memory_order_relaxed) != 0 && order_.waiting(on.id()) > 1) wake_one();
+  }
+  on.reader_.offline();
+}
+
+template <class Until>
+void thread_crew::rest(lane& on, Until until) {
+  const std::uint64_t begin = instant();
+  backoff pause;
+  bool found = false;
+  while (!found && !until() && instant() - begin < spin_ticks_) {
+    if (tuning_.crowded) {
+      sched_yield();
+    } else {
+      pause.pause();
+    }
+    found = advance(on);
+  }
+  if (!found) sleep(on, until);
+  on.tallies_.idle_ticks.add(instant() - begin);
+}
+
+template <class Until>
+void thread_crew::sleep(lane& on, Until until) {
+  flush_remote_frees();
+  // Everything a waker looks at is set before the announcement, so that who sees the sleeper sees how to wake it.
+  const bool watches = tuning_.progress == progress_mode::shared && !watched_.exchange(true);
+  on.parked_.store(true, std::memory_order_release);  // pairs with the exchange in wake_one
+  sleepers_.fetch_add(1, std::memory_order_acq_rel);  // pairs with the read-modify-writes of those who wake
+  if (!until() && !advance(on)) {
+    on.reader_.offline();
+    if (watches) {
+      link_.wait(sleep_max);
+    } else {
+      on.parker_.park_for(sleep_max);
+    }
+    on.reader_.online();
+  }
+  if (watches) watched_ = false;
+  on.parked_.store(false, std::memory_order_relaxed);  // a stale true costs one wake-up too many
+  sleepers_.fetch_sub(1, std::memory_order_acq_rel);
+}
+
+void thread_crew::wake_one() {
+  for (std::uint32_t index = 0; index < workers(); ++index) {
+    lane& each = worker(index);
+    if (each.parked_.load(std::memory_order_relaxed) && each.parked_.exchange(false)) {
+      each.parker_.unpark();
+      if (watched_) link_.wake();
+      return;
+    }
+  }
+  if (watched_) link_.wake();
+}
+
+void thread_crew::make_ready(lane& by, work& item) {
+  order_.push(by.id(), item);
+  if (by.role() == lane_role::worker) {
+    if (sleepers_.load(std::memory_order_relaxed) != 0 && (by.in_item_ || order_.waiting(by.id()) > 1)) wake_one();
+  } else if (sleepers_.fetch_add(0, std::memory_order_acq_rel) != 0) {  // pairs with the fetch_add in sleep
+    wake_one();
+  }
+}
+
+void thread_crew::work_as(lane& on) {
+  serve(on, [this] { return stopping_.load(std::memory_order_relaxed); });  // only a flag: no data behind it
+}
+
+void thread_crew::poll_alone() {
+  lane& on = progress_lane();
+  on.reader_.online();
+  backoff pause;
+  std::uint64_t moved_at = instant();
+  while (!stopping_.load(std::memory_order_relaxed)) {  // only a flag
+    on.reader_.quiescent();
+    if (link_.progress(on)) {
+      moved_at = instant();
+      pause.reset();
+    } else if (instant() - moved_at < spin_ticks_) {
+      pause.pause();
+    } else {
+      on.reader_.offline();
+      watched_ = true;
+      link_.wait(sleep_max);
+      watched_ = false;
+      on.reader_.online();
+    }
+  }
+  on.reader_.offline();
+}
+
+void thread_crew::stand_in() {
+  int waits = 0;
+  while (!stopping_) {
+    if (application_waits_) {
+      if (++waits < stand_in_patience) {
+        stand_in_parker_.park_for(stand_in_period);
+        continue;
+      }
+      stand_in_asleep_ = true;
+      if (application_waits_ && !stopping_) stand_in_parker_.park_for(std::chrono::nanoseconds::max());
+      stand_in_asleep_ = false;
+      waits = 0;
+      continue;
+    }
+    stand_in_parker_.park_for(stand_in_period);
+    if (application_waits_ || stopping_ || !seat_.try_lock()) continue;
+    serve(worker(0), [this] { return application_waits_.load() || stopping_.load(); });
+    seat_.unlock();
+  }
+}
+
+void thread_crew::wait_until(const std::function<bool()>& ready) {
+  application_waits_ = true;
+  if (!seat_.try_lock()) {
+    lane& seat = worker(0);
+    seat.parker_.unpark();
+    link_.wake();
+    seat_.lock();
+  }
+  serve(worker(0), ready);
+  seat_.unlock();
+  application_waits_ = false;
+  if (stand_in_asleep_) stand_in_parker_.unpark();
+}
+
+void thread_crew::wake_application(lane& by) {
+  static_cast<void>(by);
+  // The read-modify-write pairs with the one in sleep: the application sees what made it ready, or is seen asleep.
+  if (sleepers_.fetch_add(0, std::memory_order_acq_rel) == 0) return;
+  worker(0).parker_.unpark();
+  link_.wake();
+}
+
+}  // namespace nacre

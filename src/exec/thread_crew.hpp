@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// A crew of real threads that spin a little, then sleep, and wake each other.
+#pragma once
+
+#include <mutex>
+#include <thread>
+
+#include "exec/crew.hpp"
+
+namespace nacre {
+
+/// Where the poll loop runs.
+enum class progress_mode : std::uint8_t {
+  shared,    ///< workers take turns
+  dedicated  ///< a thread of its own
+};
+
+/// Threads: one a worker, except that worker 0 is played by the application's thread while that waits. When the
+/// application computes instead, a stand-in thread takes the seat of worker 0 within about a millisecond, so that the rank
+/// stays responsive; it gives the seat back after the item that it runs.
+///
+/// Sleeping: a worker without work spins for `spin`, then announces itself in sleepers_, looks once more, and sleeps: one
+/// of them, the watcher, in the transport, the others on their parkers. Who makes work ready reads sleepers_ after its
+/// push. The application and the poll loop read it by a read-modify-write, so that either they see the sleeper, or it sees the
+/// work. A worker reads it plainly: it is awake itself, and looks again whenever it takes an item while more wait.
+class thread_crew final : public crew {
+ public:
+  struct options {
+    progress_mode progress = progress_mode::shared;
+    std::chrono::nanoseconds spin{20'000};
+    bool crowded = false;  ///< more threads than cores: yield instead of spinning
+  };
+  thread_crew(const settings& how, const options& tuning, backplane& link, scheduler& order);
+  ~thread_crew() override;
+
+  /// Starts the threads. The calling thread is the application's from here on.
+  void start();
+  /// Ends the threads after the items that they run. Ready work that is left stays where it is.
+  void stop();
+
+  void make_ready(lane& by, work& item) override;
+  void wait_until(const std::function<bool()>& ready) override;
+  void wake_application(lane& by) override;
+  [[nodiscard]] std::uint64_t instant() const noexcept override { return ticks(); }
+  [[nodiscard]] double seconds_a_tick() const noexcept override { return seconds_a_tick_; }
+  void charge(lane& on, double seconds) override { on.charged += seconds; }
+
+ private:
+  void work_as(lane& on);
+  void stand_in();
+  void poll_alone();
+  template <class Until>
+  void serve(lane& on, Until until);
+  template <class Until>
+  void rest(lane& on, Until until);
+  template <class Until>
+  void sleep(lane& on, Until until);
+  bool advance(lane& on);
+  void wake_one();
+
+  options tuning_;
+  double seconds_a_tick_;
+  std::uint64_t spin_ticks_;
+  std::vector<std::thread> threads_;
+  std::atomic<bool> stopping_{false};
+
+  alignas(cache_line_bytes) std::atomic<std::uint32_t> sleepers_{0};
+  std::atomic<bool> watched_{false};  // somebody sleeps in the transport
+
+  std::mutex seat_;                              // of worker 0
+  std::atomic<bool> application_waits_{false};   // the application wants, or has, the seat
+  std::atomic<bool> stand_in_asleep_{false};     // sleeps without a time limit
+  parker stand_in_parker_;
+};
+
+}  // namespace nacre

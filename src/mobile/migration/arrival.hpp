@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// An object on its way: the message that carries it, with its stream numbers and the messages that wait for it.
+#pragma once
+
+#include <memory>
+
+#include <nacre/message.hpp>
+
+#include "mobile/object/entry.hpp"
+
+namespace nacre {
+
+/// Whom to tell that a migration has ended; `reply` is 0 when nobody asked.
+struct migration_request {
+  std::uint32_t source = 0;
+  std::uint64_t reply = 0;
+};
+
+/// Puts a resident into a message of kind `arrival`: as it is where `by_pointer`, else packed.
+[[nodiscard]] message_ptr make_arrival(object_id id, std::unique_ptr<resident> body, const migration_request& asked,
+                                       bool by_pointer);
+
+/// Takes the resident out again; null when the bytes are not one.
+[[nodiscard]] std::unique_ptr<resident> take_arrival(message& m, migration_request& asked);
+
+}  // namespace nacre

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// Leaving, arriving, ending.
+#include <cstring>
+#include <utility>
+
+#include <nacre/assert.hpp>
+
+#include "mobile/mobile.hpp"
+
+namespace nacre {
+
+void object_space::migrate_front(entry& at, lane& on) {
+  const message_ptr m = at.body->pending.pop_front();
+  std::uint32_t rank = ~std::uint32_t{0};
+  if (m->header.payload_bytes == sizeof rank) std::memcpy(&rank, m->body(), sizeof rank);
+  if (rank >= messages_.size()) {
+    messages_.fail("rank " + std::to_string(m->header.source) + " asked an object to move to a rank that is none");
+  } else if (rank == messages_.rank().value()) {
+    if (m->header.reply != 0) messages_.post_reply(on, m->header, make_message(0));
+  } else {
+    depart(at, on, rank_id(rank), {m->header.source, m->header.reply});
+  }
+  on.tallies().done.add(1);
+}
+
+void object_space::depart(entry& at, lane& on, rank_id to, const migration_request& asked) {
+  NACRE_ASSERT(at.gate.idle(), "an object left under its handlers");
+  const std::uint32_t epoch = ++at.body->epoch;
+  message_ptr m = make_arrival(at.id, std::move(at.body), asked, messages_.by_pointer());
+  m->header.source = messages_.rank().value();
+  m->header.epoch = epoch;
+  on.tallies().created.add(1);
+  on.tallies().migrations_out.add(1);
+  // The object goes first: who reads the new fact sends behind it.
+  messages_.route(on, to, std::move(m));
+  at.fact.learn({to, epoch});
+}
+
+void object_space::install(entry& at, lane& on, message_ptr arrival) {
+  migration_request asked;
+  std::unique_ptr<resident> body = take_arrival(*arrival, asked);
+  if (body == nullptr || at.body != nullptr) {
+    return messages_.fail("rank " + std::to_string(arrival->header.source) + " sent an object that does not unpack");
+  }
+  at.wanted_by.store(entry::nobody, std::memory_order_relaxed);  // a wish from before the object had left
+  at.body = std::move(body);
+  const std::uint32_t epoch = at.body->epoch;
+  at.fact.learn({messages_.rank(), epoch});
+  on.tallies().migrations_in.add(1);
+  const rank_id home = at.id.home();
+  const auto tell = [&](rank_id whom) {
+    messages_.post_to_module<&object_space::on_location>(on, whom, at.id.value(), messages_.rank().value(), epoch);
+  };
+  if (home != messages_.rank()) tell(home);
+  for (const rank_id each : policy_->on_arrival(messages_.rank())) {
+    if (each != messages_.rank() && each != home) tell(each);
+  }
+  if (asked.reply != 0) {
+    message_header request;
+    request.source = asked.source;
+    request.reply = asked.reply;
+    request.object = at.id.value();
+    messages_.post_reply(on, request, make_message(0));
+  }
+  on.tallies().done.add(1);
+}
+
+void object_space::move_out(lane& on, object_id object, rank_id to) {
+  entry* const at = entries_.find(object);
+  if (at == nullptr || at->fact.read().rank != messages_.rank()) return;
+  at->wanted_by.store(to.value(), std::memory_order_relaxed);  // the seizure below, or the activation, sees it
+  message_list taken;
+  const inbox::begun how = at->arrivals.seize(taken);
+  if (how == inbox::begun::no) return;
+  if (how == inbox::begun::from_scheduled) at->add_reference();  // its ticket has become stale
+  run_claimed(*at, on, taken, false);
+}
+
+void object_space::end_object(entry& at, lane& on) {
+  const message_ptr m = at.body->pending.pop_front();
+  const std::unique_ptr<resident> body = std::move(at.body);
+  at.fact.learn({messages_.rank(), body->epoch + 1, true});
+  forget(at, on);
+  if (at.id.home() != messages_.rank()) {
+    messages_.post_to_module<&object_space::on_gone>(on, at.id.home(), at.id.value());
+  }
+  body->order.take_early(body->pending);
+  while (message_ptr left = body->pending.pop_front()) undeliverable(on, std::move(left));
+  if (m->header.reply != 0) messages_.post_reply(on, m->header, make_message(0));
+  on.tallies().done.add(1);
+}
+
+}  // namespace nacre

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sending to objects, and what other ranks report about them.
+#include "mobile/mobile.hpp"
+
+#include <cstdio>
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include <nacre/assert.hpp>
+
+namespace nacre {
+namespace {
+
+/// Lets the application's lane read the directory for one operation; workers are readers all the time.
+class reading {
+ public:
+  explicit reading(lane& on) : on_(on.role() == lane_role::application ? &on : nullptr) {
+    if (on_ != nullptr) on_->reader().online();
+  }
+  reading(const reading&) = delete;
+  reading& operator=(const reading&) = delete;
+  ~reading() {
+    if (on_ != nullptr) on_->reader().offline();
+  }
+
+ private:
+  lane* on_;
+};
+
+void print_delivery_error(rank_id rank, const delivery_error& what) {
+  const std::string line = "nacre: rank " + std::to_string(rank.value()) + ": a message (" + std::string(what.handler) +
+                           ") to object " + std::to_string(what.object.home().value()) + ":" +
+                           std::to_string(what.object.index()) + " was not delivered: the object has been destroyed\n";
+  std::fputs(line.c_str(), stderr);
+}
+
+}  // namespace
+
+object_space::object_space(node& messages, const options& limits, std::unique_ptr<location_policy> policy)
+    : messages_(messages), limits_(limits), policy_(std::move(policy)), entries_(messages.team().readers()) {
+  report_ = [rank = messages_.rank()](const delivery_error& what) { print_delivery_error(rank, what); };
+  messages_.attach_objects(*this);
+  messages_.attach_module(*this);
+}
+
+object_space::~object_space() = default;
+
+object_id object_space::adopt(lane& on, const detail::object_type& type, void* object) {
+  const reading guard(on);
+  const std::uint64_t index = last_index_.fetch_add(1, std::memory_order_relaxed) + 1;  // only uniqueness counts
+  const object_id id(messages_.rank(), index);
+  entry& at = entries_.find_or_add(id, {messages_.rank(), 1}, &activate_work);
+  at.body = std::make_unique<resident>();
+  at.body->object = object;
+  at.body->type = &type;
+  publish_load(at);
+  return id;
+}
+
+/// The entry of an object; a new one that refers to its home when this rank has never heard of it; null when this is its
+/// home, which therefore knows that it has been destroyed.
+entry* object_space::find_or_refer(object_id id) {
+  if (entry* known = entries_.find(id)) return known;
+  if (id.home() == messages_.rank() || id.home().value() >= messages_.size()) return nullptr;
+  return &entries_.find_or_add(id, {id.home(), 0}, &activate_work);
+}
+
+void object_space::push(entry& at, lane& on, message_ptr m) {
+  if (at.arrivals.push(m.release())) messages_.team().make_ready(on, at);
+}
+
+void object_space::post(lane& on, object_id to, message_ptr m) {
+  if (!to.valid()) throw usage_error("a message to a mobile_ptr that names no object (it was default-constructed)");
+  m->header.object = to.value();
+  m->header.source = messages_.rank().value();
+  if (m->counted()) on.tallies().created.add(1);
+  const reading guard(on);
+  entry* const at = find_or_refer(to);
+  if (at == nullptr) return undeliverable(on, std::move(m));
+  m->header.sequence = at->next_sequence.fetch_add(1, std::memory_order_relaxed);  // the number alone makes the order
+  const location_fact fact = at->fact.read();
+  m->header.epoch = fact.epoch;
+  if (fact.rank == messages_.rank() && !messages_.deferred()) {
+    push(*at, on, std::move(m));
+  } else {
+    messages_.route(on, fact.rank, std::move(m));
+  }
+}
+
+void object_space::post_migrate(lane& on, object_id object, rank_id to, detail::future_state& done) {
+  if (to.value() >= messages_.size()) {
+    throw usage_error("migrate to rank " + std::to_string(to.value()) + " of a job with " +
+                      std::to_string(messages_.size()) + " ranks");
+  }
+  message_ptr m = make_message(sizeof(std::uint32_t));
+  const std::uint32_t rank = to.value();
+  std::memcpy(m->body(), &rank, sizeof rank);
+  m->header.kind = message_kind::migrate;
+  m->header.reply = messages_.calls().open(done);
+  post(on, object, std::move(m));
+}
+
+void object_space::post_destroy(lane& on, object_id object) {
+  message_ptr m = make_message(0);
+  m->header.kind = message_kind::destroy;
+  post(on, object, std::move(m));
+}
+
+bool object_space::is_resident(lane& on, object_id object) noexcept {
+  const reading guard(on);
+  const entry* at = entries_.find(object);
+  if (at == nullptr) return false;
+  const location_fact fact = at->fact.read();
+  return fact.rank == messages_.rank() && !fact.gone;
+}
+
+void object_space::accept(lane& by, message_ptr m) {
+  const object_id id = object_id::from_value(m->header.object);
+  if (m->header.kind == message_kind::arrival) {
+    return push(entries_.find_or_add(id, {id.home(), 0}, &activate_work), by, std::move(m));
+  }
+  entry* const at = find_or_refer(id);
+  if (at == nullptr) return undeliverable(by, std::move(m));
+  if (at->fact.read().rank != messages_.rank()) return forward(*at, by, std::move(m));
+  push(*at, by, std::move(m));
+}
+
+void object_space::forward(entry& at, lane& on, message_ptr m) {
+  const location_fact fact = at.fact.read();
+  if (fact.gone) return undeliverable(on, std::move(m));
+  if (m->header.hops < 255) ++m->header.hops;
+  const bool lost = m->header.hops > limits_.hops_max && at.id.home() != messages_.rank();
+  on.tallies().forwards.add(1);
+  messages_.route(on, lost ? at.id.home() : fact.rank, std::move(m));
+}
+
+void object_space::undeliverable(lane& on, message_ptr m) {
+  const message_header& header = m->header;
+  const bool counted = m->counted();
+  if (header.reply != 0) {
+    messages_.post_failure(on, header, "the object has been destroyed");
+  } else if (header.source == messages_.rank().value()) {
+    const detail::handler_info* row = messages_.handlers().handler(header.handler);
+    report_({object_id::from_value(header.object), row != nullptr ? row->name : "destroy"});
+  } else {
+    messages_.post_counted_to_module<&object_space::on_undeliverable>(on, rank_id(header.source), header.object,
+                                                                      header.handler);
+  }
+  if (counted) on.tallies().done.add(1);
+}
+
+void object_space::on_undeliverable(context& ctx, std::uint64_t object, std::uint32_t handler) {
+  const object_id id = object_id::from_value(object);
+  entry* const at = entries_.find(id);
+  if (at != nullptr && at->fact.read().rank != messages_.rank() && id.home() != messages_.rank()) {
+    forget(*at, detail::lane_of(ctx));
+  }
+  const detail::handler_info* row = messages_.handlers().handler(handler);
+  report_({id, row != nullptr ? row->name : "destroy"});
+}
+
+void object_space::on_location(context&, std::uint64_t object, std::uint32_t rank, std::uint32_t epoch) {
+  entry* const at = entries_.find(object_id::from_value(object));
+  if (at != nullptr && rank < messages_.size()) at->fact.learn({rank_id(rank), epoch});
+}
+
+void object_space::on_gone(context& ctx, std::uint64_t object) {
+  if (entry* const at = entries_.find(object_id::from_value(object))) forget(*at, detail::lane_of(ctx));
+}
+
+/// Takes an entry out of the directory; it is deleted once no lane can still hold it.
+void object_space::forget(entry& at, lane& on) {
+  entries_.remove(at);
+  on.reader().retire(&at, [](void* gone) {
+    auto& orphan = *static_cast<entry*>(gone);
+    if (orphan.arrivals.orphan()) orphan.release_reference();
+  });
+}
+
+void object_space::visit_loads(const std::function<void(const object_estimate&)>& visit) const {
+  entries_.for_each([&](const entry& at) {
+    const location_fact fact = at.fact.read();
+    if (fact.rank != messages_.rank() || fact.gone) return;
+    // Everything below is an estimate: relaxed.
+    if (at.wanted_by.load(std::memory_order_relaxed) != entry::nobody) return;
+    const bool running = at.arrivals.active();
+    const std::uint32_t waiting = at.pending_estimate.load(std::memory_order_relaxed) + (at.arrivals.empty() ? 0u : 1u);
+    const double load = at.load_estimate.load(std::memory_order_relaxed);
+    if (running || waiting != 0 || load > 0) visit({at.id, load, waiting, running});
+  });
+}
+
+}  // namespace nacre

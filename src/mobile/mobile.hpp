@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// The mobile objects of one rank: sending to them wherever they are, running what arrives, moving and ending them.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+
+#include <nacre/runtime.hpp>
+
+#include "am/node.hpp"
+#include "mobile/directory/directory.hpp"
+#include "mobile/location/policy.hpp"
+#include "mobile/migration/arrival.hpp"
+
+namespace nacre {
+
+/// An object as a balancer sees it, an estimate of a moment ago.
+struct object_estimate {
+  object_id id;
+  double load;
+  std::uint32_t messages;  ///< that wait; of those that have just arrived, however many, one
+  bool running;            ///< a handler runs on it
+};
+
+/// The mobile object layer (Clam section 3.1, PREMA sections 3 and 4.1.2).
+///
+/// Everything that concerns an object on a rank is a message in its entry's inbox and is processed by the entry's activation,
+/// one at a time: messages to run, migrations and ends requested, arrivals. So no two lanes ever disagree about the object,
+/// and an entry whose object is elsewhere simply forwards.
+///
+/// Order: every rank numbers its messages to an object (streams.hpp). Location: facts with epochs (fact.hpp), kept fresh by
+/// a policy; a message that was forwarded `hops_max` times goes to the object's home, which is told of every arrival.
+class object_space final : public object_sink {
+ public:
+  struct options {
+    std::uint32_t hops_max = 8;
+  };
+  object_space(node& messages, const options& limits, std::unique_ptr<location_policy> policy);
+  ~object_space();
+
+  [[nodiscard]] object_id adopt(lane& on, const detail::object_type& type, void* object);
+  /// Posts a message of kind object, migrate or destroy to an object: stamps source and sequence, counts it. Any lane.
+  void post(lane& on, object_id to, message_ptr m);
+  void post_migrate(lane& on, object_id object, rank_id to, detail::future_state& done);
+  void post_destroy(lane& on, object_id object);
+  [[nodiscard]] bool is_resident(lane& on, object_id object) noexcept;
+
+  /// Moves an object out of turn, before the messages that wait for it, if no handler runs on it; else as soon as the handler
+  /// has ended. For balancers, inside the poll loop.
+  void move_out(lane& on, object_id object, rank_id to);
+  /// Calls visit(object_estimate) for every object here that runs, has messages waiting or declares a load, and that no
+  /// balancer has sent away.
+  void visit_loads(const std::function<void(const object_estimate&)>& visit) const;
+
+  /// Objects that this rank knows of, here or elsewhere.
+  [[nodiscard]] std::size_t known() const noexcept { return entries_.size(); }
+
+  void on_delivery_error(std::function<void(const delivery_error&)> handler) { report_ = std::move(handler); }
+
+  void accept(lane& by, message_ptr m) override;
+  void coroutine_ended(lane& on, const message_header& request, const detail::handler_info& handler) override;
+
+  // Handlers that other ranks' object spaces call.
+  void on_location(context& ctx, std::uint64_t object, std::uint32_t rank, std::uint32_t epoch);
+  void on_gone(context& ctx, std::uint64_t object);
+  void on_undeliverable(context& ctx, std::uint64_t object, std::uint32_t handler);
+
+ private:
+  enum class drained : std::uint8_t { empty, yielded, blocked, left_to_reader };
+
+  static void activate_work(work& item, lane& on);
+  static void reader_work(work& item, lane& on);
+  void run_claimed(entry& at, lane& on, message_list& taken, bool may_run);
+  void admit(entry& at, lane& on, message_list& taken);
+  drained drain(entry& at, lane& on, bool may_run);
+  drained run_front(entry& at, lane& on);
+  drained run_shared(entry& at, lane& on, message_ptr m);
+  drained run_exclusive(entry& at, lane& on, message_ptr m, const detail::handler_info& row);
+  void run_reader(entry& at, lane& on, message_ptr m);
+  void leave_shared(entry& at, lane& on);
+  void publish_load(entry& at);
+  void let_go_on(entry& at, lane& on);
+
+  void migrate_front(entry& at, lane& on);
+  void depart(entry& at, lane& on, rank_id to, const migration_request& asked);
+  void install(entry& at, lane& on, message_ptr arrival);
+  void end_object(entry& at, lane& on);
+  void forget(entry& at, lane& on);
+  void forward(entry& at, lane& on, message_ptr m);
+  void tell_late_sender(entry& at, lane& on, const message_header& late);
+  void undeliverable(lane& on, message_ptr m);
+  void push(entry& at, lane& on, message_ptr m);
+  [[nodiscard]] entry* find_or_refer(object_id id);
+
+  node& messages_;
+  options limits_;
+  std::unique_ptr<location_policy> policy_;
+  directory entries_;
+  std::atomic<std::uint64_t> last_index_{0};  // of objects whose home is here
+  std::function<void(const delivery_error&)> report_;
+};
+
+}  // namespace nacre

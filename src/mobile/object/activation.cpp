@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+// The activation of an entry: order, access, and the running of handlers.
+#include <utility>
+
+#include <nacre/assert.hpp>
+
+#include "mobile/mobile.hpp"
+
+namespace nacre {
+namespace {
+
+constexpr int messages_a_turn = 64;  // of one object before others get the worker
+
+object_space& space_of(lane& on) noexcept { return static_cast<object_space&>(on.messages().objects()); }
+
+}  // namespace
+
+void object_space::activate_work(work& item, lane& on) {
+  auto& at = static_cast<entry&>(item);
+  message_list taken;
+  if (!at.arrivals.claim(taken)) return at.release_reference();  // a stale ticket
+  space_of(on).run_claimed(at, on, taken, true);
+}
+
+/// One turn of an entry. What comes while it runs waits for the next turn, so that an object that keeps itself busy leaves
+/// room for others and for the poll loop.
+void object_space::run_claimed(entry& at, lane& on, message_list& taken, bool may_run) {
+  admit(at, on, taken);
+  switch (drain(at, on, may_run)) {
+    case drained::blocked:
+    case drained::left_to_reader:
+      return;
+    case drained::yielded:
+      publish_load(at);
+      return let_go_on(at, on);
+    case drained::empty:
+      publish_load(at);
+      switch (at.arrivals.finish()) {
+        case inbox::finished::yes:
+          return;
+        case inbox::finished::orphaned:
+          return at.release_reference();
+        case inbox::finished::messages_came:
+          return let_go_on(at, on);
+      }
+  }
+}
+
+/// Takes messages in: arrivals are installed, others put into sequence, or sent on when the object is not here.
+void object_space::admit(entry& at, lane& on, message_list& taken) {
+  while (message_ptr m = taken.pop_front()) {
+    if (m->header.kind == message_kind::arrival) {
+      install(at, on, std::move(m));
+    } else if (at.body == nullptr) {
+      if (at.fact.read().rank == messages_.rank()) {
+        undeliverable(on, std::move(m));
+      } else {
+        forward(at, on, std::move(m));
+      }
+    } else {
+      const message_header header = m->header;
+      if (at.body->order.admit(m, at.body->pending) == streams::verdict::repeated) {
+        messages_.fail("rank " + std::to_string(header.source) + " sent a message to an object twice");
+      }
+      if (header.hops != 0) tell_late_sender(at, on, header);
+    }
+  }
+}
+
+void object_space::tell_late_sender(entry& at, lane& on, const message_header& late) {
+  const rank_id source(late.source);
+  if (source == messages_.rank()) return;
+  resident& body = *at.body;
+  if (!policy_->tell_sender({source, body.order.told_epoch(source), body.epoch})) return;
+  body.order.note_told(source, body.epoch);
+  messages_.post_to_module<&object_space::on_location>(on, source, at.id.value(), messages_.rank().value(), body.epoch);
+}
+
+/// Runs messages until there are none, the turn is over, or one must wait. After `blocked` and `left_to_reader` the
+/// activation is somebody else's.
+object_space::drained object_space::drain(entry& at, lane& on, bool may_run) {
+  const std::uint64_t begin = messages_.team().instant();
+  int run = 0;
+  drained how = drained::empty;
+  while (at.body != nullptr) {
+    if (at.wanted_by.load(std::memory_order_relaxed) != entry::nobody) {  // a wish: nothing hangs on when it is seen
+      if (!at.gate.try_exclusive()) return drained::blocked;
+      const rank_id to(at.wanted_by.exchange(entry::nobody));
+      if (to != messages_.rank()) depart(at, on, to, {});
+      continue;
+    }
+    if (at.body->pending.empty()) break;
+    if (!may_run || run == messages_a_turn) {
+      how = drained::yielded;
+      break;
+    }
+    ++run;
+    how = run_front(at, on);
+    if (how != drained::empty) return how;
+  }
+  if (run != 0) {
+    const std::uint64_t spent = messages_.team().instant() - begin;
+    on.tallies().handler_ticks.add(spent);
+    if (at.body != nullptr) {
+      const double seconds = static_cast<double>(spent) * messages_.team().seconds_a_tick() + std::exchange(on.charged, 0);
+      at.body->handler_seconds += (seconds / run - at.body->handler_seconds) / 4;
+    }
+  }
+  return how;
+}
+
+object_space::drained object_space::run_front(entry& at, lane& on) {
+  message_list& pending = at.body->pending;
+  const message_header& header = pending.front()->header;
+  const detail::handler_info* row = nullptr;
+  if (header.kind == message_kind::object) {
+    row = messages_.handlers().handler(header.handler);
+    if (row == nullptr || row->target_key != at.body->type->key) {
+      messages_.fail("rank " + std::to_string(header.source) + " sent a message that fits no member of " +
+                     std::string(at.body->type->name));
+      static_cast<void>(pending.pop_front());
+      return drained::empty;
+    }
+    if (row->shared) return run_shared(at, on, pending.pop_front());
+  }
+  if (!at.gate.try_exclusive()) return drained::blocked;
+  switch (header.kind) {
+    case message_kind::migrate:
+      migrate_front(at, on);
+      return drained::empty;
+    case message_kind::destroy:
+      end_object(at, on);
+      return drained::empty;
+    default:
+      return run_exclusive(at, on, pending.pop_front(), *row);
+  }
+}
+
+object_space::drained object_space::run_exclusive(entry& at, lane& on, message_ptr m, const detail::handler_info& row) {
+  if (!row.coroutine) {
+    messages_.run(on, std::move(m), at.body->object);
+    return drained::empty;
+  }
+  at.exclusive_coroutine.store(entry::coroutine::inline_, std::memory_order_relaxed);  // the run below publishes it
+  messages_.run(on, std::move(m), at.body->object);
+  auto seen = entry::coroutine::inline_;
+  // acq_rel: pairs with the exchange in coroutine_ended; whichever comes second lets the activation go on.
+  if (at.exclusive_coroutine.compare_exchange_strong(seen, entry::coroutine::suspended, std::memory_order_acq_rel)) {
+    return drained::blocked;
+  }
+  return drained::empty;
+}
+
+object_space::drained object_space::run_shared(entry& at, lane& on, message_ptr m) {
+  at.gate.enter_shared();
+  if (at.body->pending.empty() && at.arrivals.empty()) {
+    // The last message runs here; the activation is given back first, so that others may begin beside it.
+    publish_load(at);
+    if (at.arrivals.finish() == inbox::finished::yes) {
+      run_reader(at, on, std::move(m));
+      return drained::left_to_reader;
+    }
+  }
+  m->run_by(&reader_work);
+  messages_.team().make_ready(on, *m.release());
+  return drained::empty;
+}
+
+void object_space::reader_work(work& item, lane& on) {
+  message_ptr m(static_cast<message*>(&item));
+  object_space& self = space_of(on);
+  entry* const at = self.entries_.find(object_id::from_value(m->header.object));
+  NACRE_ASSERT(at != nullptr, "an object went away under a shared handler");
+  self.run_reader(*at, on, std::move(m));
+}
+
+void object_space::run_reader(entry& at, lane& on, message_ptr m) {
+  const std::uint64_t begin = messages_.team().instant();
+  const bool coroutine = messages_.handlers().handler(m->header.handler)->coroutine;
+  messages_.run(on, std::move(m), at.body->object);
+  on.tallies().handler_ticks.add(messages_.team().instant() - begin);
+  if (!coroutine) leave_shared(at, on);
+}
+
+void object_space::leave_shared(entry& at, lane& on) {
+  if (at.gate.leave_shared()) let_go_on(at, on);
+}
+
+void object_space::let_go_on(entry& at, lane& on) {
+  at.arrivals.requeue();
+  messages_.team().make_ready(on, at);
+}
+
+void object_space::coroutine_ended(lane& on, const message_header& request, const detail::handler_info& handler) {
+  entry* const at = entries_.find(object_id::from_value(request.object));
+  NACRE_ASSERT(at != nullptr, "an object went away under a coroutine handler");
+  if (handler.shared) return leave_shared(*at, on);
+  // acq_rel: pairs with the exchange in run_exclusive.
+  if (at->exclusive_coroutine.exchange(entry::coroutine::ended, std::memory_order_acq_rel) ==
+      entry::coroutine::suspended) {
+    let_go_on(*at, on);
+  }
+}
+
+void object_space::publish_load(entry& at) {
+  std::uint32_t messages = 0;
+  double load = 0;
+  if (at.body != nullptr) {
+    const resident& body = *at.body;
+    messages = static_cast<std::uint32_t>(body.pending.size());
+    load = body.type->load != nullptr ? body.type->load(body.object) : body.handler_seconds * messages;
+  }
+  at.pending_estimate.store(messages, std::memory_order_relaxed);  // estimates for the poll loop
+  at.load_estimate.store(load, std::memory_order_relaxed);
+}
+
+}  // namespace nacre

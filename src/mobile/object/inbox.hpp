@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where messages for one object arrive, and the right to process them: one atomic word.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include <nacre/assert.hpp>
+#include <nacre/message.hpp>
+
+namespace nacre {
+
+/// A stack of messages and the state of the entry's activation, in one word, so that each change is one exchange.
+///
+/// | state | push | claim | seize | finish | requeue | orphan |
+/// |---|---|---|---|---|---|---|
+/// | idle | scheduled, true: put a ticket into the scheduler | false (stale ticket) | running | - | - | true: delete it |
+/// | scheduled | | running, takes all | running, takes all: its ticket is stale | - | - | |
+/// | running | | false (stale ticket) | false | idle, if nothing has come | scheduled: put a ticket | |
+///
+/// Invariant: at most one lane is between claim (or seize) and finish (or requeue); only it touches what the entry
+/// protects. Orphaned: no new message can come; whoever finishes deletes the entry.
+class inbox {
+ public:
+  /// Any lane. True: the caller must make the entry ready.
+  [[nodiscard]] bool push(message* m) noexcept {
+    std::uintptr_t known = word_.load(std::memory_order_relaxed);  // the exchange below decides
+    std::uintptr_t wanted = 0;
+    do {
+      m->next = reinterpret_cast<message*>(known & ~mask);
+      const std::uintptr_t state = (known & state_mask) == idle ? scheduled : known & state_mask;
+      wanted = reinterpret_cast<std::uintptr_t>(m) | state | (known & orphaned);
+      // release: pairs with the acquire of whoever takes the messages.
+    } while (!word_.compare_exchange_weak(known, wanted, std::memory_order_acq_rel, std::memory_order_relaxed));
+    return (known & state_mask) == idle;
+  }
+
+  /// By the lane that runs a ticket. False: the ticket is stale. `taken` holds the messages, oldest first.
+  [[nodiscard]] bool claim(message_list& taken) noexcept { return begin(taken, false) != begun::no; }
+  enum class begun : std::uint8_t { no, from_idle, from_scheduled };
+  /// Without a ticket, for a balancer that moves a waiting object.
+  [[nodiscard]] begun seize(message_list& taken) noexcept { return begin(taken, true); }
+
+  [[nodiscard]] bool empty() const noexcept {
+    return (word_.load(std::memory_order_relaxed) & ~mask) == 0;  // a hint
+  }
+  /// Whether the entry's activation runs at this moment. A hint.
+  [[nodiscard]] bool active() const noexcept {
+    return (word_.load(std::memory_order_relaxed) & state_mask) == running;  // a hint
+  }
+
+  enum class finished : std::uint8_t { yes, messages_came, orphaned };
+  /// While running: gives the right back.
+  [[nodiscard]] finished finish() noexcept {
+    std::uintptr_t known = running;
+    // release: pairs with the acquire of the next claim.
+    if (word_.compare_exchange_strong(known, idle, std::memory_order_acq_rel, std::memory_order_acquire)) {
+      return finished::yes;
+    }
+    return known == (running | orphaned) ? finished::orphaned : finished::messages_came;
+  }
+  /// While running: the caller will make the entry ready; messages stay.
+  void requeue() noexcept {
+    const std::uintptr_t before = word_.fetch_xor(running ^ scheduled, std::memory_order_acq_rel);
+    NACRE_ASSERT((before & state_mask) == running, "an activation was given back that nobody had");
+  }
+
+  /// Once no lane can find the entry any more. True: it is idle, and the caller deletes it.
+  [[nodiscard]] bool orphan() noexcept {
+    return (word_.fetch_or(orphaned, std::memory_order_acq_rel) & state_mask) == idle;
+  }
+
+ private:
+  static constexpr std::uintptr_t idle = 0, scheduled = 1, running = 2, state_mask = 3, orphaned = 4, mask = 15;
+
+  begun begin(message_list& taken, bool also_idle) noexcept {
+    std::uintptr_t known = word_.load(std::memory_order_relaxed);  // the exchange below decides
+    for (;;) {
+      const std::uintptr_t state = known & state_mask;
+      if (state == running || (state == idle && !also_idle)) return begun::no;
+      // acquire: pairs with the releases in push and finish.
+      if (word_.compare_exchange_weak(known, running | (known & orphaned), std::memory_order_acq_rel,
+                                      std::memory_order_relaxed)) {
+        append_reversed(known, taken);
+        return state == idle ? begun::from_idle : begun::from_scheduled;
+      }
+    }
+  }
+  static void append_reversed(std::uintptr_t word, message_list& taken) noexcept {
+    auto* newest = reinterpret_cast<message*>(word & ~mask);
+    message* oldest = nullptr;
+    while (newest != nullptr) {
+      message* const before = newest->next;
+      newest->next = oldest;
+      oldest = newest;
+      newest = before;
+    }
+    while (oldest != nullptr) {
+      message* const later = oldest->next;
+      taken.push_back(message_ptr(oldest));
+      oldest = later;
+    }
+  }
+
+  std::atomic<std::uintptr_t> word_{idle};
+};
+
+}  // namespace nacre

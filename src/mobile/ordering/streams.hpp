@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// Order of messages to one object: a stream from each rank, put back into sequence whatever way its messages took.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include <nacre/archive.hpp>
+#include <nacre/message.hpp>
+
+namespace nacre {
+
+/// What an object expects from each rank that has sent to it. Travels with the object.
+///
+/// Every rank numbers its messages to an object 0, 1, 2, ... (PREMA section 4.1.2). For a stream whose next number is n:
+///
+/// | message | action |
+/// |---|---|
+/// | n | admitted; n+1; then early messages that have become next |
+/// | > n | set aside; earlier ones are certain to come, because none is ever dropped |
+/// | < n | refused: its number has run already, so some peer lies |
+///
+/// Numbers wrap; a message may be early by less than 2^31. Not thread-safe: it belongs to the object's activation.
+class streams {
+ public:
+  enum class verdict : std::uint8_t { admitted, early, repeated };
+
+  /// Appends what may run now to `ready`. A repeated message is left in `m`.
+  verdict admit(message_ptr& m, message_list& ready);
+
+  /// The newest epoch that `source` has been told of from the object's places; 0 when never.
+  [[nodiscard]] std::uint32_t told_epoch(rank_id source) const noexcept;
+  void note_told(rank_id source, std::uint32_t epoch);
+
+  [[nodiscard]] std::size_t early_count() const noexcept { return early_.size(); }
+  /// Gives all messages that were set aside to `taken`, in no order.
+  void take_early(message_list& taken);
+
+  template <class Archive>
+  void serialize(Archive& ar) {
+    ar(streams_);
+  }
+
+ private:
+  struct stream {
+    std::uint32_t source = 0;
+    std::uint32_t next = 0;
+    std::uint32_t told_epoch = 0;
+  };
+  stream& of(std::uint32_t source);
+  void release_early(stream& of, message_list& ready);
+
+  std::vector<stream> streams_;  // by source
+  std::size_t recent_ = 0;       // index of the stream that was used last
+  std::vector<message_ptr> early_;
+};
+
+}  // namespace nacre

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// Between the detector and the rank.
+#include "quiescence/quiescence.hpp"
+
+#include <utility>
+
+namespace nacre {
+
+quiescence_part::quiescence_part(node& messages, std::unique_ptr<quiescence::detector> detector)
+    : messages_(messages), detector_(std::move(detector)) {
+  messages_.attach_module(*this);
+}
+
+void quiescence_part::note_wish() {
+  wanted_.store(detector_->wants_counters(), std::memory_order_relaxed);  // a hint; the mutex orders the rest
+}
+
+void quiescence_part::request(lane& by, std::function<void(lane&)> action) {
+  const std::scoped_lock lock(mutex_);
+  by_ = &by;
+  const std::uint64_t number = detector_->request(*this);
+  waiting_.push_back({number, std::move(action)});
+  note_wish();
+}
+
+void quiescence_part::poll(lane& by, bool at_rest) {
+  if (!at_rest || !wanted_.load(std::memory_order_relaxed)) return;  // a hint: the next turn looks again
+  const std::scoped_lock lock(mutex_);
+  by_ = &by;
+  detector_->on_idle(*this, counters());
+  note_wish();
+}
+
+void quiescence_part::on_detector_message(context& ctx, quiescence::detector_message m) {
+  const std::scoped_lock lock(mutex_);
+  by_ = &detail::lane_of(ctx);
+  if (!detector_->on_message(*this, ctx.source(), m)) {
+    messages_.fail("rank " + std::to_string(ctx.source().value()) + " sent a wave that nobody asked for");
+  }
+  note_wish();
+}
+
+/// Every `done` before any `created`: see detector.hpp, rule 1.
+quiescence::unit_counters quiescence_part::counters() const {
+  quiescence::unit_counters sum;
+  for (const auto& each : messages_.team().lanes()) sum.done += each->tallies().done.read();
+  for (const auto& each : messages_.team().lanes()) sum.created += each->tallies().created.read();
+  return sum;
+}
+
+void quiescence_part::send(rank_id to, const quiescence::detector_message& m) {
+  messages_.post_to_module<&quiescence_part::on_detector_message>(*by_, to, m);
+}
+
+void quiescence_part::declare(std::uint64_t last) {
+  while (!waiting_.empty() && waiting_.front().number <= last) {
+    const waiting next = std::move(waiting_.front());
+    waiting_.pop_front();
+    next.action(*by_);
+  }
+}
+
+}  // namespace nacre

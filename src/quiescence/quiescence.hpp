@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// Quiescence as a part of a running rank: the detector, its messages, and who waits for its word.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+
+#include <nacre/runtime.hpp>
+
+#include "am/node.hpp"
+#include "quiescence/detector.hpp"
+
+namespace nacre {
+
+/// Gives a detector its messages and its rank's counters. Requests come from any lane; the poll loop does the rest.
+class quiescence_part final : private quiescence::detector_host {
+ public:
+  quiescence_part(node& messages, std::unique_ptr<quiescence::detector> detector);
+
+  /// Calls `action` on some lane of this rank once the system has been quiet; what it starts must have been counted as
+  /// created when it returns.
+  void request(lane& by, std::function<void(lane&)> action);
+
+  /// Inside the poll loop, at every turn. `at_rest`: no worker of the rank has work and its main is not active.
+  void poll(lane& by, bool at_rest);
+
+  /// For the detectors of other ranks.
+  void on_detector_message(context& ctx, quiescence::detector_message m);
+
+ private:
+  void send(rank_id to, const quiescence::detector_message& m) override;
+  void declare(std::uint64_t last) override;
+  [[nodiscard]] quiescence::unit_counters counters() const;
+  void note_wish();
+
+  node& messages_;
+  std::mutex mutex_;
+  std::unique_ptr<quiescence::detector> detector_;  // under mutex_
+  lane* by_ = nullptr;                              // under mutex_: who is calling the detector
+  struct waiting {
+    std::uint64_t number;
+    std::function<void(lane&)> action;
+  };
+  std::deque<waiting> waiting_;          // under mutex_
+  std::atomic<bool> wanted_{false};      // the detector waits for counters; a hint for the poll loop
+};
+
+}  // namespace nacre

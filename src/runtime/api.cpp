@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// The untyped functions behind the public templates: each finds the part of the rank that does it.
+#include <cstring>
+#include <utility>
+
+#include <nacre/nacre.hpp>
+
+#include "runtime/engine.hpp"
+
+namespace nacre {
+
+worker_id context::worker() const noexcept { return lane_->id(); }
+
+void context::charge(double seconds) noexcept { lane_->team().charge(*lane_, seconds); }
+
+bool context::wanted_elsewhere() const noexcept {
+  return lane_->team().hungry_beside(*lane_) || core_->balance().wanted();
+}
+
+namespace detail {
+
+rank_id rank_of(const engine& core) noexcept { return core.rank(); }
+std::uint32_t size_of(const engine& core) noexcept { return core.size(); }
+std::uint32_t workers_of(const engine& core) noexcept { return core.team().workers(); }
+double seconds_of(const engine& core, const lane&) noexcept { return core.seconds(); }
+
+void post_to_rank(engine& core, lane& on, rank_id to, message_ptr m) {
+  if (to.value() >= core.size()) {
+    throw usage_error("a message to rank " + std::to_string(to.value()) + " of a job with " +
+                      std::to_string(core.size()) + " ranks");
+  }
+  core.messages().post(on, to, std::move(m));
+}
+
+void post_to_all(engine& core, lane& on, message_ptr m) {
+  const message_ptr packed = packed_form(std::move(m));
+  for (std::uint32_t rank = 0; rank < core.size(); ++rank) {
+    message_ptr copy = make_message(packed->header.payload_bytes);
+    copy->header = packed->header;
+    std::memcpy(copy->body(), packed->body(), packed->header.payload_bytes);
+    core.messages().post(on, rank_id(rank), std::move(copy));
+  }
+}
+
+void post_to_object(engine& core, lane& on, object_id object, message_ptr m) {
+  core.objects().post(on, object, std::move(m));
+}
+
+void open_call(engine& core, lane&, message& request, future_state& state) {
+  request.header.reply = core.messages().calls().open(state);
+}
+
+object_id adopt_object(engine& core, lane& on, const object_type& type, void* object) {
+  return core.objects().adopt(on, type, object);
+}
+
+void post_migrate(engine& core, lane& on, object_id object, rank_id to, future_state& done) {
+  core.objects().post_migrate(on, object, to, done);
+}
+
+void post_destroy(engine& core, lane& on, object_id object) { core.objects().post_destroy(on, object); }
+
+bool is_resident(engine& core, lane& on, object_id object) noexcept { return core.objects().is_resident(on, object); }
+
+void enable_balancing(engine& core, bool on) noexcept { core.balance().enable(on); }
+
+void wait_quiescence(engine& core, lane& on) { core.wait_quiescence(on); }
+
+void post_on_quiescence(engine& core, lane& on, message_ptr m) {
+  // A function must be copyable; the message is not, so it travels by its address and is taken exactly once.
+  core.quiet().request(on, [&core, raw = std::make_shared<message_ptr>(std::move(m))](lane& by) {
+    core.messages().post(by, core.rank(), std::move(*raw));
+  });
+}
+
+void set_error_handler(engine& core, std::function<void(const delivery_error&)> handler) {
+  core.objects().on_delivery_error(std::move(handler));
+}
+
+void wait_in_application(engine& core, lane& on, future_state& state) { core.wait_for(on, state); }
+
+void post_reply(engine& core, lane& on, const message_header& request, message_ptr reply) {
+  core.messages().post_reply(on, request, std::move(reply));
+}
+
+void handler_failed(engine& core, lane& on, const message_header& request, handler_id handler, const char* what) {
+  const handler_info* row = core.messages().handlers().handler(handler.value());
+  std::string line = "the handler " + std::string(row->name) + " threw: " + what;
+  if (request.object != 0) {
+    const object_id id = object_id::from_value(request.object);
+    line += " (object " + std::to_string(id.home().value()) + ":" + std::to_string(id.index()) + ")";
+  }
+  if (request.reply != 0) {
+    core.messages().post_failure(on, request, line);
+  } else {
+    core.messages().fail(line);
+  }
+}
+
+void coroutine_finished(engine& core, lane& on, const message_header& request, handler_id handler) {
+  if (request.kind == message_kind::object) {
+    core.objects().coroutine_ended(on, request, *core.messages().handlers().handler(handler.value()));
+  }
+  if ((request.flags & flag_uncounted) == 0) on.tallies().done.add(1);
+}
+
+void make_runnable(engine& core, lane& by, work& item) { core.team().make_ready(by, item); }
+
+lane& lane_of(const context& ctx) noexcept { return ctx.current_lane(); }
+
+namespace {
+
+std::vector<std::byte> run_collective(engine& core, lane& on, collective_call call) {
+  const auto wait = [&](const auto& begin) { core.wait_as_application(on, begin); };
+  return core.collectives().run(on, wait, std::move(call));
+}
+
+}  // namespace
+
+void barrier(engine& core, lane& on) {
+  static_cast<void>(run_collective(core, on, {collective_kind::barrier, {}, {}, {}}));
+}
+
+std::vector<std::byte> broadcast_bytes(engine& core, lane& on, std::vector<std::byte> value, rank_id root) {
+  return run_collective(core, on, {collective_kind::broadcast, root, std::move(value), {}});
+}
+
+std::vector<std::byte> all_reduce_bytes(engine& core, lane& on, std::vector<std::byte> value, combine_function combine) {
+  return run_collective(core, on, {collective_kind::all_reduce, {}, std::move(value), std::move(combine)});
+}
+
+}  // namespace detail
+}  // namespace nacre

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+// Building a rank, running its main, ending it.
+#include "runtime/engine.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <exception>
+#include <fstream>
+#include <utility>
+
+#include <nacre/error.hpp>
+
+#include "balance/scheduler/steal.hpp"
+#include "quiescence/wave_detector.hpp"
+#include "runtime/options.hpp"
+#include "transport/sim/sim_fabric.hpp"
+
+namespace nacre {
+namespace {
+
+constexpr std::chrono::seconds goodbye_max{2};
+
+crew::settings crew_settings(const config& configuration, std::uint32_t ranks_on_host) {
+  const auto asked = static_cast<std::uint32_t>(configuration.get_int("workers"));
+  return {.workers = asked != 0 ? asked : workers_by_default(ranks_on_host),
+          .seed = static_cast<std::uint64_t>(configuration.get_int("seed"))};
+}
+
+}  // namespace
+
+engine::engine(std::unique_ptr<transport::endpoint> link, const engine_surroundings& around)
+    : configuration_(around.configuration),
+      time_(around.time),
+      started_(around.time.now()),
+      fail_(around.fail),
+      order_(std::make_unique<steal_scheduler>(crew_settings(around.configuration, around.ranks_on_host).workers,
+                                               link->rank().value() + 1)),
+      link_(std::move(link), around.time),
+      team_(make_crew(around)),
+      messages_(*this, link_, *team_, [this](const std::string& why) { fail_(rank(), why); }),
+      objects_(messages_,
+               {.hops_max = static_cast<std::uint32_t>(around.configuration.get_int("hops_max"))},
+               make_location_policy(around.configuration.get_string("location"))),
+      collectives_(messages_),
+      quiet_(messages_, std::make_unique<quiescence::wave_detector>(
+                            quiescence::wave_detector::options{.self = link_.rank(), .size = link_.size()})),
+      balance_(messages_, objects_, link_, around.time, around.configuration,
+               static_cast<std::uint64_t>(around.configuration.get_int("seed"))) {
+  team_->application().tallies().created.add(1);  // main is a unit of work from before the first wave
+  link_.add_poll_hook([this](lane& by) { poll(by); });
+}
+
+engine::~engine() = default;
+
+std::unique_ptr<crew> engine::make_crew(const engine_surroundings& around) {
+  const crew::settings how = crew_settings(around.configuration, around.ranks_on_host);
+  if (around.simulation != nullptr) {
+    auto made = std::make_unique<sim_crew>(how, sim_crew::options{}, link_, *order_, *around.simulation);
+    sim_team_ = made.get();
+    return made;
+  }
+  const std::uint32_t cores = usable_cores();
+  const std::uint32_t threads = around.ranks_on_host * how.workers;
+  const std::string& progress = around.configuration.get_string("progress");
+  thread_crew::options tuning;
+  const bool dedicated = progress == "dedicated" || (progress == "auto" && threads + around.ranks_on_host <= cores);
+  tuning.progress = dedicated ? progress_mode::dedicated : progress_mode::shared;
+  tuning.spin = around.configuration.get_duration("spin");
+  tuning.crowded = threads > cores;
+  auto made = std::make_unique<thread_crew>(how, tuning, link_, *order_);
+  thread_team_ = made.get();
+  return made;
+}
+
+double engine::seconds() const noexcept {
+  return std::chrono::duration<double>(time_.now() - started_).count();
+}
+
+void engine::poll(lane& by) {
+  const bool at_rest = !main_active_.load(std::memory_order_acquire) &&  // pairs with the stores in wait_as_application
+                       team_->idle_workers() == team_->workers();
+  quiet_.poll(by, at_rest);
+}
+
+void engine::run(const std::function<void(runtime&)>& main) {
+  thread_team_->start();
+  main_of_rank(main);
+  thread_team_->stop();
+  link_.close(goodbye_max);
+}
+
+void engine::start_simulated(const std::function<void(runtime&)>& main) {
+  sim_team_->start([this, main] {
+    main_of_rank(main);
+    ended_ = true;
+  });
+}
+
+void engine::main_of_rank(const std::function<void(runtime&)>& main) {
+  lane& on = team_->application();
+  try {
+    runtime rt(*this, on);
+    main(rt);
+  } catch (const std::exception& error) {
+    fail_(rank(), std::string("main threw: ") + error.what());
+  }
+  wait_quiescence(on);
+  if (configuration_.get_bool("summary") || configuration_.was_set("summary_json")) print_summary(on);
+}
+
+void engine::wait_as_application(lane& on, const std::function<void(std::function<void(lane&)>)>& begin) {
+  if (on.role() != lane_role::application) {
+    throw usage_error("a blocking wait inside a handler would stop its worker: make the handler a coroutine that returns "
+                      "nacre::task and write `co_await ctx.call<...>(...)`");
+  }
+  std::atomic<bool> over{false};
+  main_active_.store(false, std::memory_order_release);  // pairs with the acquire in poll
+  begin([this, &over](lane& by) {
+    by.tallies().created.add(1);
+    main_active_.store(true, std::memory_order_release);  // pairs with the acquire in poll
+    over.store(true, std::memory_order_release);          // pairs with the acquire below; nothing here lives on
+    team_->wake_application(by);
+  });
+  on.tallies().done.add(1);
+  team_->wait_until([&over] { return over.load(std::memory_order_acquire); });
+}
+
+void engine::wait_for(lane& on, detail::future_state& state) {
+  struct application_waiter : detail::waiter {
+    std::function<void(lane&)> end;
+  };
+  application_waiter w;
+  w.notify = [](detail::waiter& self, lane& by) {
+    const auto end = static_cast<application_waiter&>(self).end;  // a copy: the waiter ends with the wait
+    end(by);
+  };
+  wait_as_application(on, [&](std::function<void(lane&)> end) {
+    w.end = end;
+    if (!state.await(w)) end(on);
+  });
+}
+
+void engine::wait_quiescence(lane& on) {
+  wait_as_application(on, [&](std::function<void(lane&)> end) { quiet_.request(on, std::move(end)); });
+}
+
+trace::summary engine::own_summary() const {
+  trace::summary own;
+  own.seconds = seconds();
+  own.transport = configuration_.get_string("transport");
+  own.balancer = configuration_.get_string("balancer");
+  const double tick = team_->seconds_a_tick();
+  const auto& steals = static_cast<const steal_scheduler&>(*order_);
+  trace::rank_row total;
+  total.rank = link_.rank().value();
+  total.objects = objects_.known();
+  for (const auto& each : team_->lanes()) {
+    const lane_tallies& t = each->tallies();
+    total.messages_sent += t.messages_sent.read();
+    total.bytes_sent += t.bytes_sent.read();
+    total.forwards += t.forwards.read();
+    total.migrations_out += t.migrations_out.read();
+    total.migrations_in += t.migrations_in.read();
+    if (each->role() != lane_role::worker) continue;
+    const double handlers = static_cast<double>(t.handler_ticks.read()) * tick;
+    const double busy = static_cast<double>(t.busy_ticks.read()) * tick;
+    const double idle = static_cast<double>(t.idle_ticks.read()) * tick;
+    own.workers.push_back({total.rank, each->id().value(), handlers, std::max(0.0, busy - handlers), idle,
+                           t.handlers.read(), steals.steals(each->id())});
+  }
+  own.ranks.push_back(total);
+  return own;
+}
+
+void engine::print_summary(lane& on) {
+  const auto combine = [](std::vector<std::byte>& accumulated, std::span<const std::byte> contribution) {
+    auto all = detail::unpack_own<trace::summary>(accumulated);
+    const auto more = detail::unpack_own<trace::summary>(contribution);
+    all.seconds = std::max(all.seconds, more.seconds);
+    all.workers.insert(all.workers.end(), more.workers.begin(), more.workers.end());
+    all.ranks.insert(all.ranks.end(), more.ranks.begin(), more.ranks.end());
+    accumulated = pack(all);
+  };
+  const auto bytes = detail::all_reduce_bytes(*this, on, pack(own_summary()), combine);
+  if (rank().value() != 0) return;
+  auto all = detail::unpack_own<trace::summary>(bytes);
+  std::sort(all.workers.begin(), all.workers.end(), [](const auto& a, const auto& b) {
+    return std::pair(a.rank, a.worker) < std::pair(b.rank, b.worker);
+  });
+  std::sort(all.ranks.begin(), all.ranks.end(), [](const auto& a, const auto& b) { return a.rank < b.rank; });
+  if (configuration_.get_bool("summary")) std::fputs(trace::as_text(all).c_str(), stderr);
+  if (configuration_.was_set("summary_json")) {
+    const std::string& path = configuration_.get_string("summary_json");
+    std::ofstream file(path);
+    file << trace::as_json(all) << '\n';
+    file.close();
+    if (!file) fail_(rank(), "the summary could not be written to " + path + ": is there room, and may it be written?");
+  }
+}
+
+}  // namespace nacre

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// One rank put together: it owns the parts, wires them, starts and stops them.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include <nacre/config.hpp>
+#include <nacre/runtime.hpp>
+
+#include "am/collectives_part.hpp"
+#include "am/node.hpp"
+#include "backplane/backplane.hpp"
+#include "balance/balancing.hpp"
+#include "exec/sim_crew.hpp"
+#include "exec/thread_crew.hpp"
+#include "machine/simulation.hpp"
+#include "mobile/mobile.hpp"
+#include "quiescence/quiescence.hpp"
+#include "trace/summary.hpp"
+
+namespace nacre {
+
+/// What a rank needs from the process around it.
+struct engine_surroundings {
+  const config& configuration;
+  clock& time;
+  machine::simulation* simulation = nullptr;  ///< null on real threads
+  std::uint32_t ranks_on_host = 1;
+  std::function<void(rank_id, const std::string&)> fail;  ///< ends the job; may be called by any lane
+};
+
+/// The composition root of one rank. Layers know what stands below them; only this knows all of them.
+class engine {
+ public:
+  engine(std::unique_ptr<transport::endpoint> link, const engine_surroundings& around);
+  ~engine();
+  engine(const engine&) = delete;
+  engine& operator=(const engine&) = delete;
+
+  /// On real threads: runs the rank's main on the calling thread, from start to end.
+  void run(const std::function<void(runtime&)>& main);
+  /// Under simulation: prepares main; the event loop runs it.
+  void start_simulated(const std::function<void(runtime&)>& main);
+  [[nodiscard]] bool ended() const noexcept { return ended_; }
+  void stop_simulated() noexcept { sim_team_->stop(); }
+  /// Under simulation: what its main waits for, for the report of a standstill.
+  [[nodiscard]] bool main_waits() const noexcept { return !main_active_.load(); }
+
+  [[nodiscard]] backplane& link() noexcept { return link_; }
+  [[nodiscard]] crew& team() noexcept { return *team_; }
+  [[nodiscard]] const crew& team() const noexcept { return *team_; }
+  [[nodiscard]] node& messages() noexcept { return messages_; }
+  [[nodiscard]] object_space& objects() noexcept { return objects_; }
+  [[nodiscard]] quiescence_part& quiet() noexcept { return quiet_; }
+  [[nodiscard]] balancing& balance() noexcept { return balance_; }
+  [[nodiscard]] collectives_part& collectives() noexcept { return collectives_; }
+  [[nodiscard]] rank_id rank() const noexcept { return link_.rank(); }
+  [[nodiscard]] std::uint32_t size() const noexcept { return link_.size(); }
+  [[nodiscard]] double seconds() const noexcept;
+
+  /// The application's main waits for `begin`'s completion: it is no unit of work meanwhile. `begin` gets a function that
+  /// ends the wait, to be called once, on any lane.
+  void wait_as_application(lane& on, const std::function<void(std::function<void(lane&)>)>& begin);
+  void wait_for(lane& on, detail::future_state& state);
+  void wait_quiescence(lane& on);
+
+  /// Under simulation: a message has become visible.
+  void on_arrival() { sim_team_->on_arrival(); }
+
+ private:
+  [[nodiscard]] std::unique_ptr<crew> make_crew(const engine_surroundings& around);
+  void main_of_rank(const std::function<void(runtime&)>& main);
+  void print_summary(lane& on);
+  [[nodiscard]] trace::summary own_summary() const;
+  void poll(lane& by);
+
+  const config& configuration_;
+  clock& time_;
+  std::chrono::nanoseconds started_;
+  std::function<void(rank_id, const std::string&)> fail_;
+  std::unique_ptr<scheduler> order_;
+  backplane link_;
+  sim_crew* sim_team_ = nullptr;
+  thread_crew* thread_team_ = nullptr;
+  std::unique_ptr<crew> team_;
+  node messages_;
+  object_space objects_;
+  collectives_part collectives_;
+  quiescence_part quiet_;
+  balancing balance_;
+  std::atomic<bool> main_active_{true};
+  bool ended_ = false;
+};
+
+}  // namespace nacre

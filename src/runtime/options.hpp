@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// The options of a rank as a whole, and all tables together.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include <nacre/config.hpp>
+
+namespace nacre {
+
+/// Every table of this build, in the order in which --nacre.help prints them.
+[[nodiscard]] std::vector<option_table> all_option_tables();
+
+/// Workers a rank of `ranks` in this process gets when the program does not say: the cores, shared.
+[[nodiscard]] std::uint32_t workers_by_default(std::uint32_t ranks_on_host);
+
+/// Cores that this process may use.
+[[nodiscard]] std::uint32_t usable_cores();
+
+}  // namespace nacre

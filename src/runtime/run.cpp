@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// nacre::run: from options to a running job.
+#include <nacre/run.hpp>
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <exception>
+
+#include <nacre/error.hpp>
+
+#include "runtime/job.hpp"
+#include "runtime/options.hpp"
+#include "transport/transport.hpp"
+
+namespace nacre {
+namespace {
+
+constexpr int exit_setup = 2;
+
+int report(const char* what) {
+  std::fprintf(stderr, "nacre: %s\n", what);
+  return exit_setup;
+}
+
+}  // namespace
+
+config read_config(int& argc, char** argv) {
+  config merged(all_option_tables());
+  if (transport::started_by_launcher()) merged.set("transport", "tcp", setting_source::program);
+  merged.apply_environment(environ);
+  merged.apply_command_line(argc, argv);
+  return merged;
+}
+
+int run(int& argc, char** argv, const std::function<void(runtime&)>& main) {
+  try {
+    return run(read_config(argc, argv), main);
+  } catch (const setup_error& error) {
+    return report(error.what());
+  }
+}
+
+int run(const config& configuration, const std::function<void(runtime&)>& main) {
+  try {
+    config complete = configuration;
+    if (!complete.is_declared("transport")) complete.declare(all_option_tables());
+    if (complete.get_bool("help")) {
+      std::fputs(complete.help_text().c_str(), stdout);
+      return 0;
+    }
+    const simulation_report simulated = run_job(complete, main);
+    if (complete.get_bool("trace_hash") && simulated.events != 0) {
+      std::fprintf(stderr, "nacre: simulated %.9f s in %llu events, trace hash %016llx\n", simulated.seconds,
+                   static_cast<unsigned long long>(simulated.events),
+                   static_cast<unsigned long long>(simulated.trace_hash));
+    }
+    return 0;
+  } catch (const transport::job_aborted&) {
+    return 1;  // the launcher has printed why
+  } catch (const setup_error& error) {
+    return report(error.what());
+  }
+}
+
+const char* version() noexcept { return "0.1.0"; }
+
+}  // namespace nacre

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// The summary as text and as JSON.
+#include "trace/summary.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <nlohmann/json.hpp>
+
+namespace nacre::trace {
+namespace {
+
+constexpr std::size_t rows_shown_max = 16;
+
+void add_worker(std::string& out, const worker_row& row) {
+  const double all = std::max(1e-12, row.handler_seconds + row.runtime_seconds + row.idle_seconds);
+  fmt::format_to(std::back_inserter(out), "  {:>5} {:>6} {:>11.4f} {:>11.4f} {:>11.4f} {:>6.1f} {:>12} {:>9}\n", row.rank,
+                 row.worker, row.handler_seconds, row.runtime_seconds, row.idle_seconds, 100 * row.handler_seconds / all,
+                 row.handlers, row.steals);
+}
+
+void add_rank(std::string& out, const rank_row& row) {
+  fmt::format_to(std::back_inserter(out), "  {:>5} {:>12} {:>14} {:>10} {:>10} {:>10} {:>10}\n", row.rank,
+                 row.messages_sent, row.bytes_sent, row.forwards, row.migrations_out, row.migrations_in, row.objects);
+}
+
+/// All rows of a few; of many, the first and the last few, with a line that says how many are left out.
+template <class Row, class Add>
+void add_rows(std::string& out, const std::vector<Row>& rows, Add add) {
+  if (rows.size() <= rows_shown_max) {
+    for (const Row& row : rows) add(out, row);
+    return;
+  }
+  for (std::size_t index = 0; index < rows_shown_max / 2; ++index) add(out, rows[index]);
+  fmt::format_to(std::back_inserter(out), "  ... {} more ...\n", rows.size() - rows_shown_max);
+  for (std::size_t index = rows.size() - rows_shown_max / 2; index < rows.size(); ++index) add(out, rows[index]);
+}
+
+}  // namespace
+
+std::string as_text(const summary& what) {
+  std::string out = fmt::format("nacre: {:.3f} s on {} ranks ({}, balancer {}), {} workers\n", what.seconds,
+                                what.ranks.size(), what.transport, what.balancer, what.workers.size());
+  out += "   rank worker   handler s   runtime s      idle s  busy%     handlers    steals\n";
+  add_rows(out, what.workers, add_worker);
+  double least = 1e300, most = 0, sum = 0;
+  for (const worker_row& row : what.workers) {
+    least = std::min(least, row.handler_seconds);
+    most = std::max(most, row.handler_seconds);
+    sum += row.handler_seconds;
+  }
+  if (!what.workers.empty() && sum > 0) {
+    const double mean = sum / static_cast<double>(what.workers.size());
+    out += fmt::format("  handler seconds a worker: least {:.4f}, mean {:.4f}, most {:.4f}; imbalance {:.2f}\n", least,
+                       mean, most, most / mean);
+  }
+  out += "   rank     messages          bytes   forwards  moved out   moved in    objects\n";
+  add_rows(out, what.ranks, add_rank);
+  return out;
+}
+
+std::string as_json(const summary& what) {
+  nlohmann::ordered_json all;
+  all["seconds"] = what.seconds;
+  all["transport"] = what.transport;
+  all["balancer"] = what.balancer;
+  for (const worker_row& row : what.workers) {
+    all["workers"].push_back({{"rank", row.rank},
+                              {"worker", row.worker},
+                              {"handler_seconds", row.handler_seconds},
+                              {"runtime_seconds", row.runtime_seconds},
+                              {"idle_seconds", row.idle_seconds},
+                              {"handlers", row.handlers},
+                              {"steals", row.steals}});
+  }
+  for (const rank_row& row : what.ranks) {
+    all["ranks"].push_back({{"rank", row.rank},
+                            {"messages_sent", row.messages_sent},
+                            {"bytes_sent", row.bytes_sent},
+                            {"forwards", row.forwards},
+                            {"migrations_out", row.migrations_out},
+                            {"migrations_in", row.migrations_in},
+                            {"objects", row.objects}});
+  }
+  return all.dump(2);
+}
+
+}  // namespace nacre::trace

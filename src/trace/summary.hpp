@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a run prints at its end: where the time went, and what was sent, forwarded, moved and stolen.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace nacre::trace {
+
+/// One worker's share. Seconds are real ones, or virtual ones under simulation.
+struct worker_row {
+  std::uint32_t rank = 0;
+  std::uint32_t worker = 0;
+  double handler_seconds = 0;
+  double runtime_seconds = 0;
+  double idle_seconds = 0;
+  std::uint64_t handlers = 0;
+  std::uint64_t steals = 0;
+
+  template <class Archive>
+  void serialize(Archive& ar) {
+    ar(rank, worker, handler_seconds, runtime_seconds, idle_seconds, handlers, steals);
+  }
+};
+
+/// One rank's totals, over all its lanes.
+struct rank_row {
+  std::uint32_t rank = 0;
+  std::uint64_t messages_sent = 0;
+  std::uint64_t bytes_sent = 0;
+  std::uint64_t forwards = 0;
+  std::uint64_t migrations_out = 0;
+  std::uint64_t migrations_in = 0;
+  std::uint64_t objects = 0;  ///< entries in its directory at the end
+
+  template <class Archive>
+  void serialize(Archive& ar) {
+    ar(rank, messages_sent, bytes_sent, forwards, migrations_out, migrations_in, objects);
+  }
+};
+
+struct summary {
+  double seconds = 0;
+  std::string transport;
+  std::string balancer;
+  std::vector<worker_row> workers;
+  std::vector<rank_row> ranks;
+
+  template <class Archive>
+  void serialize(Archive& ar) {
+    ar(seconds, transport, balancer, workers, ranks);
+  }
+};
+
+/// A table for people. With many workers, those between the first and last few are drawn together.
+[[nodiscard]] std::string as_text(const summary& what);
+/// The same numbers, all of them.
+[[nodiscard]] std::string as_json(const summary& what);
+
+}  // namespace nacre::trace

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// Life of messages: their pooled blocks and the change from live values to bytes.
+#include <nacre/message.hpp>
+
+#include <new>
+#include <utility>
+
+#include <nacre/archive.hpp>
+#include <nacre/assert.hpp>
+#include <nacre/block.hpp>
+
+namespace nacre {
+
+void release_message(message* m) noexcept {
+  if (m->ops != nullptr) m->ops->destroy(*m);
+  release_block(m);
+}
+
+message_ptr make_message(std::size_t body_bytes) {
+  message_ptr m(new (allocate_block(sizeof(message) + body_bytes)) message);
+  m->header.payload_bytes = static_cast<std::uint32_t>(body_bytes);
+  return m;
+}
+
+message_ptr packed_form(message_ptr m) {
+  if (m->packed()) return m;
+  const std::size_t bytes = m->ops->packed_size(*m);
+  message_ptr packed = make_message(bytes);
+  const std::uint32_t payload_bytes = packed->header.payload_bytes;
+  packed->header = m->header;
+  packed->header.payload_bytes = payload_bytes;
+  writer out(std::span<std::byte>(packed->body(), bytes));
+  m->ops->pack(*m, out);
+  NACRE_ENSURE(out.size() == bytes, "a serialize function wrote another number of bytes than it announced");
+  return packed;
+}
+
+}  // namespace nacre
