@@ -104,9 +104,10 @@ void node::dispatch_reply(lane& by, message_ptr m) {
 }
 
 void node::run_rank_message(work& item, lane& on) {
-  const std::uint64_t begin = on.team().instant();
+  const bool measure = on.meter.begin();
+  const std::uint64_t begin = measure ? on.team().instant() : 0;
   on.messages().run(on, message_ptr(static_cast<message*>(&item)), nullptr);
-  on.tallies().handler_ticks.add(on.team().instant() - begin);
+  if (measure) on.tallies().handler_ticks.add(on.meter.measured(on.team().instant() - begin));
 }
 
 void node::run(lane& on, message_ptr m, void* target) {

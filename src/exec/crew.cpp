@@ -36,20 +36,29 @@ void crew::run_item(lane& on, work& item) {
   on.in_item_ = false;
 }
 
-bool crew::step(lane& on) {
+bool crew::take_item(lane& on) {
   on.reader_.quiescent();
   work* item = order_.pop(on.id_);
   if (item == nullptr) {
-    enter_idle(on);
-    on.polled_at_ = instant();
-    return link_.progress(on);
+    on.running_ = false;
+    return false;
   }
-  const std::uint64_t begin = instant();
+  if (!on.running_) on.stepped_at_ = instant();
   run_item(on, *item);
   const std::uint64_t end = instant();
-  on.tallies_.busy_ticks.add(end - begin);
-  if (end - on.polled_at_ > poll_bound_) {
-    on.polled_at_ = end;
+  on.tallies_.busy_ticks.add(end - on.stepped_at_);
+  on.stepped_at_ = end;  // the next item begins here, so that a busy worker reads the clock once an item
+  on.running_ = true;
+  return true;
+}
+
+bool crew::step(lane& on) {
+  if (!take_item(on)) {
+    enter_idle(on);
+    return link_.progress(on);
+  }
+  if (on.stepped_at_ - on.polled_at_ > poll_bound_) {
+    on.polled_at_ = on.stepped_at_;
     link_.progress(on);
   }
   return true;

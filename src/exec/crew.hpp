@@ -60,6 +60,8 @@ class crew {
  protected:
   /// Runs one item of ready work, or takes a turn of the poll loop. False when there was nothing to do.
   bool step(lane& on);
+  /// Runs one item of ready work, if there is one.
+  bool take_item(lane& on);
   void run_item(lane& on, work& item);
   void enter_idle(lane& on) noexcept;
   void leave_idle(lane& on) noexcept;

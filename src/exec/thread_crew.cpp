@@ -67,13 +67,7 @@ void thread_crew::stop() {
 /// One step in this mode: with a dedicated poll loop, workers leave polling to it.
 bool thread_crew::advance(lane& on) {
   if (tuning_.progress == progress_mode::shared) return step(on);
-  on.reader_.quiescent();
-  if (work* item = order_.pop(on.id_)) {
-    const std::uint64_t begin = instant();
-    run_item(on, *item);
-    on.tallies_.busy_ticks.add(instant() - begin);
-    return true;
-  }
+  if (take_item(on)) return true;
   enter_idle(on);
   return false;
 }

@@ -20,10 +20,12 @@ namespace {
 
 constexpr std::chrono::seconds goodbye_max{2};
 
-crew::settings crew_settings(const config& configuration, std::uint32_t ranks_on_host) {
-  const auto asked = static_cast<std::uint32_t>(configuration.get_int("workers"));
-  return {.workers = asked != 0 ? asked : workers_by_default(ranks_on_host),
-          .seed = static_cast<std::uint64_t>(configuration.get_int("seed"))};
+/// A simulated rank has one worker unless told otherwise, so that a run does not depend on the host's cores.
+crew::settings crew_settings(const engine_surroundings& around) {
+  const auto asked = static_cast<std::uint32_t>(around.configuration.get_int("workers"));
+  const std::uint32_t by_default = around.simulation != nullptr ? 1 : workers_by_default(around.ranks_on_host);
+  return {.workers = asked != 0 ? asked : by_default,
+          .seed = static_cast<std::uint64_t>(around.configuration.get_int("seed"))};
 }
 
 }  // namespace
@@ -33,7 +35,7 @@ engine::engine(std::unique_ptr<transport::endpoint> link, const engine_surroundi
       time_(around.time),
       started_(around.time.now()),
       fail_(around.fail),
-      order_(std::make_unique<steal_scheduler>(crew_settings(around.configuration, around.ranks_on_host).workers,
+      order_(std::make_unique<steal_scheduler>(crew_settings(around).workers,
                                                link->rank().value() + 1)),
       link_(std::move(link), around.time),
       team_(make_crew(around)),
@@ -53,7 +55,7 @@ engine::engine(std::unique_ptr<transport::endpoint> link, const engine_surroundi
 engine::~engine() = default;
 
 std::unique_ptr<crew> engine::make_crew(const engine_surroundings& around) {
-  const crew::settings how = crew_settings(around.configuration, around.ranks_on_host);
+  const crew::settings how = crew_settings(around);
   if (around.simulation != nullptr) {
     auto made = std::make_unique<sim_crew>(how, sim_crew::options{}, link_, *order_, *around.simulation);
     sim_team_ = made.get();

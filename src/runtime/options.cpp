@@ -16,7 +16,7 @@ constexpr option runtime_options[] = {
     {"transport", option_kind::choice, "inproc", "", "inproc|tcp|sim",
      "what carries messages between ranks: threads of one process, processes, or a simulated machine"},
     {"ranks", option_kind::integer, "1", "ranks", "1..1000000", "ranks in this process (inproc, sim)"},
-    {"workers", option_kind::integer, "0", "threads", "0..65536", "workers of each rank; 0 shares out the cores"},
+    {"workers", option_kind::integer, "0", "threads", "0..65536", "workers of each rank; 0 shares out the cores, under sim it means 1"},
     {"seed", option_kind::integer, "1", "", "0..", "seeds every random choice; under sim it decides the whole run"},
     {"progress", option_kind::choice, "auto", "", "auto|shared|dedicated",
      "who runs the poll loop: the workers in turns, a thread of its own, or that only where a core is to spare"},

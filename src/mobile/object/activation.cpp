@@ -79,12 +79,16 @@ void object_space::tell_late_sender(entry& at, lane& on, const message_header& l
 /// Runs messages until there are none, the turn is over, or one must wait. After `blocked` and `left_to_reader` the
 /// activation is somebody else's.
 object_space::drained object_space::drain(entry& at, lane& on, bool may_run) {
-  const std::uint64_t begin = messages_.team().instant();
+  const bool measure = on.meter.begin();
+  const std::uint64_t begin = measure ? messages_.team().instant() : 0;
   int run = 0;
   drained how = drained::empty;
   while (at.body != nullptr) {
     if (at.wanted_by.load(std::memory_order_relaxed) != entry::nobody) {  // a wish: nothing hangs on when it is seen
-      if (!at.gate.try_exclusive()) return drained::blocked;
+      if (!at.gate.try_exclusive()) {
+        how = drained::blocked;
+        break;
+      }
       const rank_id to(at.wanted_by.exchange(entry::nobody));
       if (to != messages_.rank()) depart(at, on, to, {});
       continue;
@@ -96,12 +100,13 @@ object_space::drained object_space::drain(entry& at, lane& on, bool may_run) {
     }
     ++run;
     how = run_front(at, on);
-    if (how != drained::empty) return how;
+    if (how != drained::empty) break;
   }
-  if (run != 0) {
+  if (measure) {
     const std::uint64_t spent = messages_.team().instant() - begin;
-    on.tallies().handler_ticks.add(spent);
-    if (at.body != nullptr) {
+    on.tallies().handler_ticks.add(on.meter.measured(spent));
+    const bool ours = how == drained::empty || how == drained::yielded;
+    if (ours && at.body != nullptr && run != 0) {
       const double seconds = static_cast<double>(spent) * messages_.team().seconds_a_tick() + std::exchange(on.charged, 0);
       at.body->handler_seconds += (seconds / run - at.body->handler_seconds) / 4;
     }
@@ -171,14 +176,15 @@ void object_space::reader_work(work& item, lane& on) {
   object_space& self = space_of(on);
   entry* const at = self.entries_.find(object_id::from_value(m->header.object));
   NACRE_ASSERT(at != nullptr, "an object went away under a shared handler");
+  const bool measure = on.meter.begin();
+  const std::uint64_t begin = measure ? on.team().instant() : 0;
   self.run_reader(*at, on, std::move(m));
+  if (measure) on.tallies().handler_ticks.add(on.meter.measured(on.team().instant() - begin));
 }
 
 void object_space::run_reader(entry& at, lane& on, message_ptr m) {
-  const std::uint64_t begin = messages_.team().instant();
   const bool coroutine = messages_.handlers().handler(m->header.handler)->coroutine;
   messages_.run(on, std::move(m), at.body->object);
-  on.tallies().handler_ticks.add(messages_.team().instant() - begin);
   if (!coroutine) leave_shared(at, on);
 }
 
