@@ -60,7 +60,8 @@ enum class setting_source {
 /// Two options are always declared: "config" (a TOML file to read) and "help".
 class config {
  public:
-  /// A configuration without tables: set() keeps everything and declare() checks it later. Nothing can be read or applied.
+  /// A configuration without tables: set() keeps everything and declare() checks it later. Nothing can be read or
+  /// applied.
   config() = default;
   explicit config(std::span<const option_table> tables) { declare(tables); }
   config(std::initializer_list<option_table> tables) : config(std::span(tables.begin(), tables.size())) {}

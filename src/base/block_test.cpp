@@ -55,7 +55,7 @@ TEST(block, blocks_that_cross_threads_in_all_directions_keep_their_content) {
       received.fetch_add(1);
     };
     for (std::uint64_t i = 0; i < each; ++i) {
-      const std::size_t words = random.below(8) == 0 ? random.below(10000) : random.below(60);
+      const std::size_t words = random.below(64) == 0 ? random.below(10000) : random.below(60);
       inboxes[random.below(threads)].push(parcel::make(random.next(), words));
       if (i % 2 == 0) receive();
       if (i % 1000 == 0) flush_remote_frees();

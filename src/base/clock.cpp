@@ -45,7 +45,7 @@ moment read_both() noexcept {
 }
 
 double measure_ticks_per_second() {
-  constexpr std::int64_t window_ns = 4'000'000;
+  constexpr std::int64_t window_ns = 3'000'000;
   const moment first = read_both();
   while (monotonic_ns() - first.nanoseconds < window_ns) cpu_relax();
   const moment last = read_both();
