@@ -91,6 +91,7 @@ TEST(options, help_goes_to_standard_output_and_ends_the_program_well) {
 
 TEST(options, mistyped_names_are_answered_with_the_nearest) {
   EXPECT_TRUE(contains(complaint({"--tre", "T1"}), "no option '--tre': did you mean --tree?"));
+  EXPECT_TRUE(contains(complaint({"T1", "--tre"}), "no option '--tre': did you mean --tree?"));
   EXPECT_TRUE(contains(complaint({"--brnaching=4"}), "did you mean --branching?"));
   EXPECT_TRUE(contains(complaint({"T1l"}), "did you mean --tree T1L?"));
   EXPECT_TRUE(contains(refusal({"--tree", "T7"}), "did you mean T"));

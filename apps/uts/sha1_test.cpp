@@ -4,8 +4,11 @@
 
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <iterator>
 #include <nacre/error.hpp>
 #include <random>
+#include <string>
 
 #include "reference.hpp"
 
@@ -74,6 +77,13 @@ INSTANTIATE_TEST_SUITE_P(all, sha1_kernels, testing::ValuesIn(reference::kernels
 
 TEST(sha1, automatic_takes_the_processor_s_instructions_where_it_has_them) {
   EXPECT_EQ(select_sha1(sha1_choice::automatic).name, native_sha1_available() ? "native" : "portable");
+}
+
+TEST(sha1, the_processor_has_the_instructions_when_the_system_says_so) {
+  std::ifstream info("/proc/cpuinfo");
+  const std::string text{std::istreambuf_iterator<char>(info), std::istreambuf_iterator<char>()};
+  if (text.empty()) GTEST_SKIP() << "this system does not list the features of its processor";
+  EXPECT_EQ(native_sha1_available(), text.find(" sha_ni") != std::string::npos);
 }
 
 TEST(sha1, asking_for_instructions_that_the_processor_lacks_is_an_error_that_says_what_to_try) {

@@ -67,6 +67,16 @@ TEST(tree, nodes_at_depths_without_a_table_have_them_too) {
   }
 }
 
+TEST(tree, a_tree_of_shape_expdec_has_the_children_of_the_formula_at_any_depth) {
+  const tree endless({.shape = tree_shape::expdec, .branching = 3, .depth = 5});
+  for (const std::uint32_t depth : {1000u, 1023u, 1024u, 1025u, 5000u, 1'000'000u}) {
+    for (const std::uint32_t draw : {0u, draw_end / 10 * 9, draw_end - 1000, draw_end - 1}) {
+      const node n{{{0, 0, 0, 0, draw}}, depth};
+      EXPECT_EQ(endless.children(n), reference::children(endless.params(), depth, draw)) << depth << " " << draw;
+    }
+  }
+}
+
 TEST(tree, a_tree_as_deep_as_allowed_is_built_with_a_bounded_number_of_tables) {
   const tree deep({.type = geometric, .shape = tree_shape::linear, .branching = 1.001, .depth = 1'000'000}, 4);
   for (const std::uint32_t depth : {0u, 3u, 4u, 500'000u, 999'999u, 1'000'000u}) {
