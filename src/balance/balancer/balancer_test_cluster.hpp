@@ -78,7 +78,10 @@ class cluster {
 
   struct site final : balancer_host {
     site(cluster& owner, rank_id rank_of)
-        : all(owner), self(rank_of), policy(owner.how_.make()), stream(nacre::rng(owner.how_.seed).fork(rank_of.value() + 1)) {}
+        : all(owner),
+          self(rank_of),
+          policy(owner.how_.make()),
+          stream(nacre::rng(owner.how_.seed).fork(rank_of.value() + 1)) {}
 
     [[nodiscard]] rank_id rank() const noexcept override { return self; }
     [[nodiscard]] std::uint32_t size() const noexcept override { return all.how_.ranks; }

@@ -86,9 +86,8 @@ void diffusion_balancer::on_message(balancer_host& host, rank_id from, std::span
       if (from_victim) on_refusal(host);
       return;
     case diffusion_kind::given:
-      if (!from_victim) return;
-      pace_.succeed();
-      return rest(host, pace_.min());
+      if (from_victim) on_success(host);
+      return;
   }
 }
 
@@ -98,26 +97,36 @@ void diffusion_balancer::on_level(balancer_host& host, rank_id from, double load
     if (each.rank == from) each.load = load;
     complete = complete && each.load.has_value();
   }
-  if (!complete) return;
+  if (complete) ask_highest(host);
+}
+
+/// Asks the highest neighbour that has not refused, if it is above the own load; else ends this look.
+void diffusion_balancer::ask_highest(balancer_host& host) {
   const auto highest = std::max_element(neighbours_.begin(), neighbours_.end(),
-                                        [](const neighbour& a, const neighbour& b) { return *a.load < *b.load; });
-  if (*highest->load <= own_load(host)) {
-    choose_neighbours(host);
-    return rest(host, pace_.fail(host.rng()));
+                                        [](const neighbour& a, const neighbour& b) { return a.load < b.load; });
+  if (highest->load <= own_load(host)) {
+    if (now_ == state::looking) choose_neighbours(host);
+    now_ = state::resting;
+    look_at_ = host.now() + pace_.fail(host.rng());
+    return;
   }
   victim_ = static_cast<std::size_t>(highest - neighbours_.begin());
   now_ = state::asking;
   send(host, highest->rank, {.kind = diffusion_kind::work_request, .number = number_, .load = own_load(host)});
 }
 
+/// Replaces the neighbour that has nothing to give, and tries the next one.
 void diffusion_balancer::on_refusal(balancer_host& host) {
-  if (neighbours_.size() + 1 < host.size()) neighbours_[victim_].rank = stranger(host);
-  rest(host, pace_.fail(host.rng()));
+  neighbour& refused = neighbours_[victim_];
+  if (neighbours_.size() + 1 < host.size()) refused.rank = stranger(host);
+  refused.load.reset();
+  ask_highest(host);
 }
 
-void diffusion_balancer::rest(balancer_host& host, double pause) {
+void diffusion_balancer::on_success(balancer_host& host) {
+  pace_.succeed();
   now_ = state::resting;
-  look_at_ = host.now() + pause;
+  look_at_ = host.now() + pace_.min();
 }
 
 void diffusion_balancer::choose_neighbours(balancer_host& host) {

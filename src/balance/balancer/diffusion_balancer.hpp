@@ -19,11 +19,11 @@ namespace nacre::balance {
 /// | state | tick, underloaded, time to look | level(n) of a neighbour | nothing(n) | given(n) |
 /// |---|---|---|---|---|
 /// | resting | level_request(n+1) to all neighbours; looking | - | - | - |
-/// | looking | - | note; when all are there, see below | - | - |
-/// | asking | - | - | replace that neighbour; longer back-off; resting | shortest back-off; resting |
+/// | looking | - | note; all there: see below | - | - |
+/// | asking | - | - | replace that neighbour; see below | shortest back-off; resting |
 ///
-/// All levels are there: if one is above the own load, work_request(n, own load) to the highest; asking. Otherwise new
-/// neighbours, longer back-off; resting.
+/// Below: if one that has not refused is above the own load, work_request(n, own load) to the highest of them; asking.
+/// Otherwise a longer back-off and, when nobody was above, new neighbours; resting.
 ///
 /// Any rank answers level_request(n) with level(n, own load), and work_request(n, load of the asker) with given(n) when
 /// it has moved objects, else with nothing(n). It moves the heaviest objects that fit into half of the difference
@@ -58,15 +58,16 @@ class diffusion_balancer final : public balancer {
 
   struct neighbour {
     rank_id rank;
-    std::optional<double> load;
+    std::optional<double> load;  // nothing until it has answered, and after it has refused
   };
 
   [[nodiscard]] bool underloaded(balancer_host& host);
   [[nodiscard]] double own_load(balancer_host& host);
   void look(balancer_host& host);
   void on_level(balancer_host& host, rank_id from, double load);
+  void ask_highest(balancer_host& host);
   void on_refusal(balancer_host& host);
-  void rest(balancer_host& host, double pause);
+  void on_success(balancer_host& host);
   void choose_neighbours(balancer_host& host);
   [[nodiscard]] rank_id stranger(balancer_host& host);
   [[nodiscard]] bool give(balancer_host& host, rank_id to, double load_there);

@@ -20,7 +20,7 @@ namespace {
 constexpr option rows[] = {
     {"balancer", option_kind::text, "none", "", "",
      "who moves objects between ranks: none, steal, diffusion, or a name that the program has registered"},
-    {"balance.tick", option_kind::duration, "100us", "", "1us..10s", "how often a balancer looks"},
+    {"balance.tick", option_kind::duration, "20us", "", "1us..10s", "how often a balancer looks"},
     {"balance.steal.backoff", option_kind::duration, "20us", "", "1us..1s",
      "how long an idle rank waits after a first request in vain; the wait doubles with each further one"},
     {"balance.steal.backoff_max", option_kind::duration, "1ms", "", "1us..10s", "the longest such wait"},
