@@ -103,21 +103,13 @@ bool backplane::progress(lane& by) {
 }
 
 void backplane::wait(std::chrono::nanoseconds timeout) {
-  // acquire: pairs with the release in run_timers; only the number matters.
-  const auto until_timer = std::chrono::nanoseconds(next_due_ns_.load(std::memory_order_acquire)) - time_.now();
-  timeout = std::min(timeout, until_timer);
+  timeout = std::min(timeout, next_due() - time_.now());
   if (timeout > std::chrono::nanoseconds::zero()) link_->wait(timeout);
 }
 
-void backplane::add_timer(std::chrono::nanoseconds interval, std::function<void(lane&)> action) {
-  timers_.push_back({interval, time_.now() + interval, std::move(action)});
+void backplane::add_timer(std::chrono::nanoseconds first, std::function<std::chrono::nanoseconds(lane&)> action) {
+  timers_.push_back({time_.now() + first, std::move(action)});
   next_due_ns_ = std::min(next_due_ns_.load(), timers_.back().due.count());
-}
-
-std::chrono::nanoseconds backplane::timer_interval() const noexcept {
-  auto shortest = std::chrono::nanoseconds::max();
-  for (const timer& each : timers_) shortest = std::min(shortest, each.interval);
-  return shortest;
 }
 
 void backplane::run_timers(lane& by) {
@@ -126,10 +118,7 @@ void backplane::run_timers(lane& by) {
   if (now.count() < next_due_ns_.load(std::memory_order_relaxed)) return;  // written under this turn
   std::int64_t next = std::numeric_limits<std::int64_t>::max();
   for (timer& each : timers_) {
-    if (each.due <= now) {
-      each.action(by);
-      each.due = now + each.interval;
-    }
+    if (each.due <= now) each.due = now + each.action(by);
     next = std::min(next, each.due.count());
   }
   next_due_ns_.store(next, std::memory_order_release);  // pairs with the acquire in wait

@@ -54,12 +54,15 @@ class backplane {
   void wait(std::chrono::nanoseconds timeout);
   void wake() noexcept { link_->wake(); }
 
-  /// Runs `action` inside the poll loop every `interval`. Before the first progress only.
-  void add_timer(std::chrono::nanoseconds interval, std::function<void(lane&)> action);
+  /// Runs `action` inside the poll loop after `first`, and then again after whatever time it returns. Before the first
+  /// progress only.
+  void add_timer(std::chrono::nanoseconds first, std::function<std::chrono::nanoseconds(lane&)> action);
   /// Runs `action` at every turn; it must be cheap. Before the first progress only.
   void add_poll_hook(std::function<void(lane&)> action) { hooks_.push_back(std::move(action)); }
-  /// The shortest interval of any timer: how often a simulated rank must be stepped.
-  [[nodiscard]] std::chrono::nanoseconds timer_interval() const noexcept;
+  /// When the next timer is due; nanoseconds::max() when there is none. Any thread.
+  [[nodiscard]] std::chrono::nanoseconds next_due() const noexcept {
+    return std::chrono::nanoseconds(next_due_ns_.load(std::memory_order_acquire));  // pairs with run_timers
+  }
 
   /// Flushes and says goodbye to all peers. After the last progress.
   void close(std::chrono::nanoseconds timeout);
@@ -70,9 +73,8 @@ class backplane {
     message_list waiting;  // under mutex
   };
   struct timer {
-    std::chrono::nanoseconds interval;
     std::chrono::nanoseconds due;
-    std::function<void(lane&)> action;
+    std::function<std::chrono::nanoseconds(lane&)> action;
   };
   static constexpr std::chrono::microseconds flush_bound{50};
   static constexpr std::size_t messages_a_turn = 256;

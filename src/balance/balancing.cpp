@@ -8,6 +8,12 @@
 #include "balance/balancer/registry.hpp"
 
 namespace nacre {
+namespace {
+
+constexpr std::uint32_t ticks_before_longer = 4;
+constexpr std::uint32_t longer_max = 5;  // powers of two
+
+}  // namespace
 
 balancing::balancing(node& messages, object_space& objects, backplane& link, clock& time, const config& configuration,
                      std::uint64_t seed)
@@ -15,28 +21,33 @@ balancing::balancing(node& messages, object_space& objects, backplane& link, clo
       objects_(objects),
       time_(time),
       started_(time.now()),
+      interval_(configuration.get_duration("balance.tick")),
       policy_(make_balancer(configuration.get_string("balancer"), configuration)),
       random_(nacre::rng(seed).fork(link.rank().value())) {
   messages_.attach_module(*this);
   if (policy_ != nullptr) {
-    link.add_timer(configuration.get_duration("balance.tick"), [this](lane& by) { tick(by); });
+    link.add_timer(interval_, [this](lane& by) { return tick(by); });
   }
 }
 
 balancing::~balancing() = default;
 
-void balancing::tick(lane& by) {
+/// A rank that has had nothing to do for some ticks looks less and less often, so that waiting costs no core.
+std::chrono::nanoseconds balancing::tick(lane& by) {
   by_ = &by;
   if (policy_->observes_loads()) {
     for (const object_load& each : local_loads()) policy_->on_load(each);
   }
   policy_->on_tick(*this);
   note_wish();
+  idle_ticks_ = idle_workers() == workers() ? idle_ticks_ + 1 : 0;
+  return interval_ * (1 << std::min(idle_ticks_ / ticks_before_longer, longer_max));
 }
 
 void balancing::on_balancer_message(context& ctx, const std::vector<std::byte>& bytes) {
   if (policy_ == nullptr) return;
   by_ = &ctx.current_lane();
+  idle_ticks_ = 0;
   policy_->on_message(*this, ctx.source(), bytes);
   note_wish();
 }

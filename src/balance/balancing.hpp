@@ -29,7 +29,7 @@ class balancing final : private balancer_host {
   void on_balancer_message(context& ctx, const std::vector<std::byte>& bytes);
 
  private:
-  void tick(lane& by);
+  std::chrono::nanoseconds tick(lane& by);
   void note_wish();
 
   [[nodiscard]] rank_id rank() const noexcept override;
@@ -47,6 +47,8 @@ class balancing final : private balancer_host {
   object_space& objects_;
   clock& time_;
   std::chrono::nanoseconds started_;
+  std::chrono::nanoseconds interval_;
+  std::uint32_t idle_ticks_ = 0;  // in a row, of a rank that has nothing to do
   std::unique_ptr<balancer> policy_;  // null for `none`
   nacre::rng random_;
   std::vector<object_load> loads_;

@@ -92,8 +92,11 @@ void sim_crew::ready_event(void* subject, std::uint64_t argument) {
 void sim_crew::tick_event(void* subject, std::uint64_t) {
   auto& self = *static_cast<sim_crew*>(subject);
   if (self.stopped_) return;
-  if (self.idle_workers() == self.workers()) self.wake_worker();
-  self.machine_.at(self.machine_.event_time() + self.costs_.tick, &tick_event, subject, 0);
+  const auto now = self.machine_.event_time();
+  if (self.link_.next_due() <= now && self.idle_workers() == self.workers()) self.wake_worker();
+  // A busy rank looks at its timers between its items; an idle one is woken for them here.
+  const auto next = std::min(self.link_.next_due(), now + self.costs_.tick_max);
+  self.machine_.at(std::max(next, now + self.costs_.tick), &tick_event, subject, 0);
 }
 
 void sim_crew::resume_event(void* subject, std::uint64_t) { static_cast<sim_crew*>(subject)->resume_application(); }

@@ -25,7 +25,8 @@ class sim_crew final : public crew {
  public:
   struct options {
     std::chrono::nanoseconds dispatch{50};  ///< what the runtime itself costs for one item of work
-    std::chrono::nanoseconds tick{20'000};  ///< how often an idle rank looks at its timers
+    std::chrono::nanoseconds tick{20'000};      ///< the shortest time between two looks at the timers of an idle rank
+    std::chrono::nanoseconds tick_max{1'000'000};  ///< the longest
   };
   sim_crew(const settings& how, const options& costs, backplane& link, scheduler& order, machine::simulation& machine);
 
