@@ -4,11 +4,14 @@
 
 #include <algorithm>
 #include <bit>
+#include <limits>
 
 #include <nacre/assert.hpp>
 
 namespace nacre::quiescence {
 namespace {
+
+constexpr std::uint32_t waves_max = std::numeric_limits<std::uint32_t>::max();  // their numbers start again behind it
 
 enum kind : std::uint16_t {
   probe,    // parent to child: wave `wave` has begun
@@ -81,9 +84,9 @@ bool wave_detector::on_answer(detector_host& host, child_set from, const detecto
 }
 
 bool wave_detector::on_kick(detector_host& host, child_set from, std::uint32_t wave) {
-  if (from == 0) return false;
-  if ((missing_ & from) != 0) return wave == wave_ - 1;  // the probe that it waits for is on its way to it
-  if (wave != wave_) return false;
+  const std::uint32_t age = wave_ - wave;
+  if (from == 0 || age > waves_max / 2) return false;
+  if (age != 0) return true;  // a later wave has not reached the asking rank yet, or has already found its request
   if (gathering_) {
     again_ = true;
   } else {

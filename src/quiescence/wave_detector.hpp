@@ -22,8 +22,8 @@ namespace nacre::quiescence {
 /// | probe(w+1) | pass down; gathering | - | - |
 /// | own counters | not wanted | add | not wanted |
 /// | answer(w) of a child | - | add | add |
-/// | kick(w) of a child that has answered | kick | note `again` | note `again` |
-/// | kick(w-1) of one that has not | - | drop | drop |
+/// | kick(w) of a child | kick | note `again` | note `again` |
+/// | an older kick of a child | drop | drop | drop |
 /// | declared(w), if somebody here asked | pass down; tell the host | - | - |
 ///
 /// w is the latest wave that has reached this rank. A dash: not a legal message, refused. To kick is to send kick(w) to
@@ -47,7 +47,8 @@ namespace nacre::quiescence {
 /// Proof that it is not late. Once the system is quiet, counters stand still; the first wave that starts after that
 /// reads the final `done`, the second the final `created`, which is equal. So at most two waves start, about two round
 /// trips of the tree. A request is never lost: it is in the answer of a wave that is still to come here, or in `again`,
-/// or in a kick; a kick is dropped only when the wave that makes it superfluous is on its way to the kicker.
+/// or in a kick. A kick is dropped only when a later wave is on its way to where it comes from, or has been there: that
+/// wave's answer says `asked`. So kicks, unlike the other messages, need no order.
 ///
 /// Source: F. Mattern, Algorithms for distributed termination detection, Distributed Computing 2 (1987).
 /// UTS-MPI section 3.2.1 has a token ring with counters instead: one message at a time, but as many hops as ranks.
