@@ -66,12 +66,7 @@ void enable_balancing(engine& core, bool on) noexcept { core.balance().enable(on
 
 void wait_quiescence(engine& core, lane& on) { core.wait_quiescence(on); }
 
-void post_on_quiescence(engine& core, lane& on, message_ptr m) {
-  // A function must be copyable; the message is not, so it travels by its address and is taken exactly once.
-  core.quiet().request(on, [&core, raw = std::make_shared<message_ptr>(std::move(m))](lane& by) {
-    core.messages().post(by, core.rank(), std::move(*raw));
-  });
-}
+void post_on_quiescence(engine& core, lane& on, message_ptr m) { core.post_on_quiescence(on, std::move(m)); }
 
 void set_error_handler(engine& core, std::function<void(const delivery_error&)> handler) {
   core.objects().on_delivery_error(std::move(handler));

@@ -106,8 +106,30 @@ void engine::main_of_rank(const std::function<void(runtime&)>& main) {
   } catch (const std::exception& error) {
     fail_(rank(), std::string("main threw: ") + error.what());
   }
-  wait_quiescence(on);
+  wait_for_end(on);
   if (configuration_.get_bool("summary") || configuration_.was_set("summary_json")) print_summary(on);
+}
+
+/// Quiescence alone does not end a rank: it may be what another rank's main has waited for before it goes on, and it may
+/// start handlers. So all mains meet once each has ended, and once more as long as a declaration has roused anything.
+void engine::wait_for_end(lane& on) {
+  const auto either = [](std::vector<std::byte>& accumulated, std::span<const std::byte> contribution) {
+    accumulated.front() |= contribution.front();
+  };
+  bool roused = true;
+  while (roused) {
+    wait_quiescence(on);
+    const auto own = roused_.exchange(false) ? std::byte{1} : std::byte{0};
+    roused = detail::all_reduce_bytes(*this, on, {own}, either).front() != std::byte{0};
+  }
+}
+
+void engine::post_on_quiescence(lane& on, message_ptr m) {
+  // A function must be copyable; the message is not, so it waits in a shared place and is taken exactly once.
+  quiet_.request(on, [this, waiting = std::make_shared<message_ptr>(std::move(m))](lane& by) {
+    roused_ = true;
+    messages_.post(by, rank(), std::move(*waiting));
+  });
 }
 
 void engine::wait_as_application(lane& on, const std::function<void(std::function<void(lane&)>)>& begin) {

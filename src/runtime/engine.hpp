@@ -66,6 +66,8 @@ class engine {
   void wait_as_application(lane& on, const std::function<void(std::function<void(lane&)>)>& begin);
   void wait_for(lane& on, detail::future_state& state);
   void wait_quiescence(lane& on);
+  /// Posts a message to this rank once the system is quiet.
+  void post_on_quiescence(lane& on, message_ptr m);
 
   /// Under simulation: a message has become visible.
   void on_arrival() { sim_team_->on_arrival(); }
@@ -73,6 +75,7 @@ class engine {
  private:
   [[nodiscard]] std::unique_ptr<crew> make_crew(const engine_surroundings& around);
   void main_of_rank(const std::function<void(runtime&)>& main);
+  void wait_for_end(lane& on);
   void print_summary(lane& on);
   [[nodiscard]] trace::summary own_summary() const;
   void poll(lane& by);
@@ -92,6 +95,7 @@ class engine {
   quiescence_part quiet_;
   balancing balance_;
   std::atomic<bool> main_active_{true};
+  std::atomic<bool> roused_{false};  // a declaration has started something here, see wait_for_end
   bool ended_ = false;
 };
 

@@ -14,21 +14,29 @@ namespace {
 
 constexpr option runtime_options[] = {
     {"transport", option_kind::choice, "inproc", "", "inproc|tcp|sim",
-     "what carries messages between ranks: threads of one process, processes, or a simulated machine"},
-    {"ranks", option_kind::integer, "1", "ranks", "1..1000000", "ranks in this process (inproc, sim)"},
-    {"workers", option_kind::integer, "0", "threads", "0..65536", "workers of each rank; 0 shares out the cores, under sim it means 1"},
-    {"seed", option_kind::integer, "1", "", "0..", "seeds every random choice; under sim it decides the whole run"},
+     "what carries messages: inproc between threads of this process, tcp between processes that `nacre run` starts, "
+     "sim on a simulated machine in virtual time"},
+    {"ranks", option_kind::integer, "1", "ranks", "1..1000000",
+     "how many ranks this process holds under inproc and sim; under `nacre run` its -n decides"},
+    {"workers", option_kind::integer, "0", "threads", "0..65536",
+     "worker threads of each rank; 0 shares out the cores of this host, and means 1 under sim"},
+    {"seed", option_kind::integer, "1", "", "0..",
+     "where every random choice is drawn from; under sim, an equal seed gives an equal run"},
     {"progress", option_kind::choice, "auto", "", "auto|shared|dedicated",
-     "who runs the poll loop: the workers in turns, a thread of its own, or that only where a core is to spare"},
-    {"spin", option_kind::duration, "20us", "", "0us..10ms", "how long a worker without work looks before it sleeps"},
+     "who sends and receives messages: shared, the workers in turns; dedicated, a thread of its own for each rank; "
+     "auto, that thread if there is a core to spare for it"},
+    {"spin", option_kind::duration, "20us", "", "0us..10ms",
+     "how long a worker that has nothing to do looks for work before it sleeps"},
     {"location", option_kind::choice, "jump_update", "", "jump_update",
-     "who is told where a mobile object is"},
+     "who is told where a mobile object has moved: jump_update tells its home, and whoever sent to "
+     "the old place"},
     {"hops_max", option_kind::integer, "8", "ranks", "1..200",
-     "how often a message is forwarded before it goes to the object's home"},
-    {"summary", option_kind::boolean, "false", "", "", "print where the time went and what moved when the run ends"},
+     "how often a message follows its object from rank to rank before it is sent to the object's home"},
+    {"summary", option_kind::boolean, "false", "", "",
+     "at the end, print where the time went and what was sent and moved"},
+    {"summary_json", option_kind::text, "", "file", "", "at the end, write that summary as JSON to this file"},
     {"trace_hash", option_kind::boolean, "false", "", "",
-     "under sim: print at the end a hash of everything that happened, equal for equal seeds"},
-    {"summary_json", option_kind::text, "", "file", "", "write the same as JSON to this file"},
+     "at the end of a simulation, print a number that two runs share only if everything in them happened alike"},
 };
 
 }  // namespace
