@@ -29,7 +29,7 @@ enum class message_kind : std::uint8_t {
   migrate, ///< asks an object to move to the rank that the payload names
   destroy, ///< ends an object
   arrival, ///< an object on its way, with all that waits for it
-  reply    ///< the result of a call, for the future that waits at the caller
+  reply    ///< the result of a call, for the future that waits at the caller; stays last, as the end of what peers may send
 };
 
 /// The part of a message that travels in front of its payload: 40 bytes, little-endian, no padding.

@@ -20,10 +20,10 @@ namespace nacre::transport {
 
 /// What a backend declares about itself. The layers above adapt; the conformance suite holds it to its word.
 struct capabilities {
-  bool concurrent_submit = false;  ///< submit may be called by any thread at any time, beside poll
-  bool by_pointer = false;         ///< one address space: bodies that hold live values are handed over as they are
-  bool virtual_time = false;       ///< driven by a simulation; wait and wake are never called
-  bool separate_processes = false; ///< a peer can die alone
+  bool concurrent_submit = false;   ///< submit may be called by any thread at any time, beside poll
+  bool by_pointer = false;          ///< one address space: bodies that hold live values are handed over as they are
+  bool virtual_time = false;        ///< driven by a simulation; wait and wake are never called
+  bool separate_processes = false;  ///< a peer can die alone
   std::uint32_t payload_bytes_max = 1u << 30;
 };
 
@@ -37,8 +37,8 @@ struct failure {
 /// One line for a person: "rank 2 was killed by signal 9 (Killed)".
 [[nodiscard]] std::string describe(const failure& what);
 
-/// The launcher ended the job while this rank was still joining it. The launcher has printed why, so that whoever catches
-/// this ends the process with an error and without a line.
+/// The launcher ended the job while this rank was still joining it. The launcher has printed why, so that whoever
+/// catches this ends the process with an error and without a line.
 class job_aborted : public setup_error {
  public:
   using setup_error::setup_error;
@@ -77,9 +77,10 @@ class endpoint {
   /// True while messages taken by submit have not left for the peer yet.
   [[nodiscard]] virtual bool unsent() const noexcept = 0;
 
-  /// Says goodbye to every peer, after which their end is no failure, nor this one's for them. Flushes what was submitted,
-  /// at most `timeout` (under virtual time, advance does that). What arrives later is dropped; so is what a peer submits to
-  /// an end that has said goodbye. Called once, by a rank that needs nothing more; only the destructor may follow.
+  /// Says goodbye to every peer, after which their end is no failure, nor this one's for them. Flushes what was
+  /// submitted, at most `timeout` (under virtual time, advance does that). What arrives later is dropped; so is what a
+  /// peer submits to an end that has said goodbye. Called once, by a rank that needs nothing more; only the destructor
+  /// may follow.
   virtual void close(std::chrono::nanoseconds timeout) = 0;
 };
 

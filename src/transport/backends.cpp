@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// The table of backends and the search in it.
+#include <array>
+#include <string>
+#include <vector>
+
+#include "base/nearest_name.hpp"
+#include "transport/inproc/inproc.hpp"
+#include "transport/sim/sim_fabric.hpp"
+#include "transport/tcp/tcp.hpp"
+#include "transport/transport.hpp"
+
+namespace nacre::transport {
+namespace {
+
+backend sim_backend() noexcept {
+  return {.name = "sim",
+          .help = "ranks are simulated in virtual time on a machine of your choice; everything follows from the seed",
+          .options = sim_option_rows(),
+          .virtual_time = true,
+          .make_local = make_sim_fabric,
+          .join_job = nullptr};
+}
+
+}  // namespace
+
+std::span<const backend> backends() noexcept {
+  static const std::array table{inproc::make_backend(), tcp::make_backend(), sim_backend()};
+  return table;
+}
+
+const backend& find_backend(std::string_view name) {
+  std::vector<std::string_view> names;
+  std::string all;
+  for (const backend& each : backends()) {
+    if (each.name == name) return each;
+    all.append(all.empty() ? "" : ", ").append(each.name);
+    names.push_back(each.name);
+  }
+  const auto nearest = nearest_name(name, names);
+  throw setup_error({.problem = "there is no transport '" + std::string(name) + "'",
+                     .why = "a transport carries the messages between ranks",
+                     .remedy = nearest ? "did you mean '" + std::string(*nearest) + "'?" : "choose one of " + all});
+}
+
+std::string describe(const failure& what) {
+  return what.peer ? "rank " + std::to_string(what.peer->value()) + " " + what.reason : what.reason;
+}
+
+}  // namespace nacre::transport

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// What every backend promises about messages, for each row of the table and several numbers of ranks.
+#include <gtest/gtest.h>
+
+#include <chrono>
+
+#include "transport/conformance/streams.hpp"
+
+namespace nacre::transport::conformance {
+namespace {
+
+class jobs : public ::testing::TestWithParam<subject> {};
+
+INSTANTIATE_TEST_SUITE_P(every_backend, jobs, ::testing::ValuesIn(every_backend_with({1, 2, 3, 8})),
+                         [](const auto& each) { return name_of(each.param); });
+
+TEST_P(jobs, connect_all_ranks_and_declare_the_same_on_each) {
+  job under_test(GetParam());
+  EXPECT_EQ(under_test.net().size(), GetParam().ranks);
+  EXPECT_EQ(under_test.net().local_ranks().size(), GetParam().ranks);
+  for (std::uint32_t rank = 0; rank < under_test.size(); ++rank) {
+    EXPECT_EQ(under_test.at(rank).rank(), rank_id(rank));
+    EXPECT_EQ(under_test.at(rank).size(), GetParam().ranks);
+    EXPECT_EQ(under_test.at(rank).declared().virtual_time, GetParam().row->virtual_time);
+    EXPECT_FALSE(under_test.at(rank).unsent());
+  }
+}
+
+TEST_P(jobs, messages_sent_one_by_one_arrive_once_and_in_order_on_their_channel) {
+  job under_test(GetParam());
+  under_test.play(everyone_sends(under_test.size(), {.payload_bytes = {0, 1, 39, 40, 4096}, .messages = 50}));
+}
+
+TEST_P(jobs, batches_of_thousands_arrive_once_and_in_order) {
+  job under_test(GetParam());
+  const std::uint32_t messages = 4000 / under_test.size();
+  under_test.play(
+      everyone_sends(under_test.size(), {.payload_bytes = {8, 0, 100}, .messages = messages, .batch = 3000}));
+}
+
+TEST_P(jobs, large_payloads_arrive_unharmed_between_small_ones) {
+  job under_test(GetParam());
+  const std::vector<std::uint32_t> sizes{1u << 20, 3, 8192, 16384, 16343, 65536, 100, 0};
+  const std::uint32_t messages = under_test.size() < 8 ? 8 : 4;
+  under_test.play(everyone_sends(under_test.size(), {.payload_bytes = sizes, .messages = messages, .batch = 5}));
+}
+
+TEST_P(jobs, a_flood_in_all_directions_with_small_buffers_does_not_lock_up) {
+  job under_test(GetParam(), job::buffers::tight);
+  const std::uint32_t messages = 1200 / (under_test.size() * under_test.size()) + 4;
+  under_test.play(everyone_sends(under_test.size(),
+                                 {.payload_bytes = {4096, 30000, 200, 100000}, .messages = messages, .batch = 400}));
+}
+
+TEST_P(jobs, ranks_that_say_goodbye_one_after_the_other_are_no_failures) {
+  job under_test(GetParam());
+  for (std::uint32_t leaving = 0; leaving < under_test.size(); ++leaving) {
+    under_test.at(leaving).close(std::chrono::seconds(10));
+    for (std::uint32_t staying = leaving + 1; staying < under_test.size(); ++staying) {
+      endpoint& own = under_test.at(staying);
+      message_list to_nobody;
+      to_nobody.push_back(numbered_message(own.rank(), channel::application, 0, 100));
+      for (int turn = 0; turn < 3; ++turn) {
+        message_list arrived;
+        own.submit(rank_id(leaving), to_nobody);
+        own.poll(arrived, 10);
+        under_test.settle();
+        EXPECT_TRUE(arrived.empty());
+        EXPECT_FALSE(own.failed());
+      }
+      EXPECT_TRUE(to_nobody.empty()) << "what is meant for a rank that has left is taken and dropped";
+    }
+  }
+}
+
+}  // namespace
+}  // namespace nacre::transport::conformance

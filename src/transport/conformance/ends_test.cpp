@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: Apache-2.0
+// What every backend promises about one rank's end: ownership, sleeping and waking, threads, and how it closes.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <thread>
+#include <utility>
+
+#include "transport/conformance/streams.hpp"
+
+namespace nacre::transport::conformance {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using std::chrono::steady_clock;
+
+constexpr seconds patience{30};
+
+class ends : public ::testing::TestWithParam<subject> {};
+
+INSTANTIATE_TEST_SUITE_P(every_backend, ends, ::testing::ValuesIn(every_backend_with({2})),
+                         [](const auto& each) { return name_of(each.param); });
+
+/// Polls `own` until `count` messages have come, or patience ends; the others' time passes, too.
+message_list receive(job& under_test, endpoint& own, std::size_t count) {
+  message_list arrived;
+  const auto deadline = steady_clock::now() + patience;
+  while (arrived.size() < count && steady_clock::now() < deadline) {
+    if (own.poll(arrived, 64)) continue;
+    if (own.declared().virtual_time) {
+      if (!under_test.net().advance()) break;
+    } else {
+      own.wait(milliseconds(1));
+    }
+  }
+  EXPECT_EQ(arrived.size(), count);
+  return arrived;
+}
+
+message_list numbered_messages(rank_id source, std::uint32_t count, std::uint32_t payload_bytes) {
+  message_list batch;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    batch.push_back(numbered_message(source, channel::application, i, payload_bytes));
+  }
+  return batch;
+}
+
+TEST_P(ends, what_submit_leaves_stays_the_callers_and_what_it_takes_arrives) {
+  constexpr std::uint32_t count = 4000;
+  constexpr std::uint32_t payload_bytes = 5000;
+  job under_test(GetParam(), job::buffers::tight);
+  message_list batch = numbered_messages(rank_id(0), count, payload_bytes);
+  under_test.at(0).submit(rank_id(1), batch);
+  const auto taken = static_cast<std::uint32_t>(count - batch.size());
+  EXPECT_GT(taken, 0U);
+  for (std::uint32_t i = taken; const message_ptr m = batch.pop_front(); ++i) expect_numbered(*m, i, payload_bytes);
+
+  std::thread sender;  // goes on polling, because what was taken may not have left yet
+  std::atomic<bool> over{false};
+  if (!under_test.declared().virtual_time) {
+    sender = std::thread([&] {
+      message_list nothing;
+      while (!over) {
+        under_test.at(0).poll(nothing, 1);
+        under_test.at(0).wait(milliseconds(1));
+      }
+      EXPECT_TRUE(nothing.empty());
+    });
+  }
+  message_list arrived = receive(under_test, under_test.at(1), taken);
+  for (std::uint32_t i = 0; const message_ptr m = arrived.pop_front(); ++i) expect_numbered(*m, i, payload_bytes);
+  over = true;
+  if (sender.joinable()) sender.join();
+  EXPECT_FALSE(under_test.at(0).unsent());
+}
+
+/// A body that is a live value, and counts how many of its kind there are.
+struct live_body {
+  explicit live_body(std::atomic<int>& alive, int content) : alive_(alive), content_(content) { ++alive_; }
+  live_body(const live_body&) = delete;
+  live_body& operator=(const live_body&) = delete;
+  ~live_body() { --alive_; }
+  std::atomic<int>& alive_;
+  int content_;
+};
+
+constexpr body_ops live_ops{.packed_size = nullptr, .pack = nullptr, .destroy = [](message& m) noexcept {
+                              reinterpret_cast<live_body*>(m.body())->~live_body();
+                            }};
+
+message_ptr live_message(std::atomic<int>& alive, int content) {
+  message_ptr m = make_message(sizeof(live_body));
+  new (m->body()) live_body(alive, content);
+  m->ops = &live_ops;
+  return m;
+}
+
+TEST_P(ends, live_values_are_handed_over_as_they_are_and_released_once) {
+  std::atomic<int> alive{0};
+  {
+    job under_test(GetParam());
+    if (!under_test.declared().by_pointer) GTEST_SKIP() << "by_pointer is not declared: bodies travel as bytes";
+    message_list batch;
+    for (int i = 0; i < 100; ++i) batch.push_back(live_message(alive, i));
+    const message* const first = batch.front();
+    under_test.at(0).submit(rank_id(1), batch);
+    EXPECT_EQ(alive, 100);
+    message_list arrived;
+    EXPECT_TRUE(under_test.at(1).poll(arrived, 60));
+    EXPECT_EQ(arrived.front(), first) << "the block itself is handed over";
+    for (int i = 0; const message_ptr m = arrived.pop_front(); ++i) {
+      EXPECT_EQ(m->ops, &live_ops);
+      EXPECT_EQ(reinterpret_cast<const live_body*>(m->body())->content_, i);
+    }
+    EXPECT_EQ(alive, 40);
+  }
+  EXPECT_EQ(alive, 0) << "what nobody has polled ends with the job";
+}
+
+TEST_P(ends, several_threads_submit_at_the_same_time_and_each_keeps_its_order) {
+  constexpr std::uint32_t threads = 3;
+  constexpr std::uint32_t messages = 2000;
+  job under_test(GetParam());
+  if (!under_test.declared().concurrent_submit) GTEST_SKIP() << "concurrent_submit is not declared";
+  std::vector<std::thread> senders;
+  for (std::uint32_t thread = 0; thread < threads; ++thread) {
+    senders.emplace_back([&under_test, thread] {
+      // The thread's own stream is told from the others by the source that its messages name.
+      for (std::uint32_t i = 0; i < messages;) {
+        message_list batch;
+        for (std::uint32_t k = 0; k <= i % 3 && i < messages; ++k, ++i) {
+          batch.push_back(numbered_message(rank_id(thread), channel::application, i, 16));
+        }
+        while (!batch.empty()) under_test.at(0).submit(rank_id(1), batch);
+      }
+    });
+  }
+  std::vector<std::uint32_t> next(threads);
+  message_list arrived = receive(under_test, under_test.at(1), threads * messages);
+  while (const message_ptr m = arrived.pop_front()) expect_numbered(*m, next[m->header.source]++, 16);
+  for (std::thread& each : senders) each.join();
+}
+
+TEST_P(ends, a_wake_before_the_wait_is_kept) {
+  job under_test(GetParam());
+  if (under_test.declared().virtual_time) GTEST_SKIP() << "virtual_time is declared: nobody waits";
+  const auto start = steady_clock::now();
+  for (int i = 0; i < 10; ++i) {
+    under_test.at(0).wake();
+    under_test.at(0).wait(patience);
+  }
+  EXPECT_LT(steady_clock::now() - start, patience);
+}
+
+TEST_P(ends, an_idle_rank_sleeps_until_its_time_is_over) {
+  job under_test(GetParam());
+  if (under_test.declared().virtual_time) GTEST_SKIP() << "virtual_time is declared: nobody waits";
+  constexpr int waits = 10;
+  const auto start = steady_clock::now();
+  for (int i = 0; i < waits; ++i) {
+    message_list nothing;
+    under_test.at(0).poll(nothing, 1);
+    under_test.at(0).wait(milliseconds(5));
+  }
+  const auto elapsed = steady_clock::now() - start;
+  EXPECT_GT(elapsed, milliseconds(5) * waits / 2) << "it may return early, but not always";
+  EXPECT_LT(elapsed, patience);
+}
+
+/// Answers every message, and sleeps as long as nothing comes: a lost wake-up shows as a rank that sleeps for ever.
+void answer(endpoint& own, std::uint32_t messages, bool begins) {
+  message_list out;
+  if (begins) out.push_back(numbered_message(own.rank(), channel::system, 0, 8));
+  const rank_id other(1 - own.rank().value());
+  own.submit(other, out);
+  for (std::uint32_t received = 0; received < messages;) {
+    message_list arrived;
+    if (!own.poll(arrived, 4)) own.wait(patience);
+    while (message_ptr m = arrived.pop_front()) {
+      if (++received == messages && begins) break;
+      out.push_back(std::move(m));
+      own.submit(other, out);
+    }
+  }
+}
+
+TEST_P(ends, a_sleeping_rank_wakes_when_a_message_arrives) {
+  constexpr std::uint32_t rounds = 500;
+  job under_test(GetParam());
+  if (under_test.declared().virtual_time) GTEST_SKIP() << "virtual_time is declared: nobody waits";
+  const auto start = steady_clock::now();
+  under_test.on_every_rank([&](std::uint32_t rank) { answer(under_test.at(rank), rounds, rank == 0); });
+  EXPECT_LT(steady_clock::now() - start, patience);
+}
+
+TEST_P(ends, one_thread_sleeps_beside_another_that_submits_and_wakes) {
+  job under_test(GetParam());
+  if (under_test.declared().virtual_time) GTEST_SKIP() << "virtual_time is declared: nobody waits";
+  constexpr int rounds = 200;
+  endpoint& own = under_test.at(0);
+  const auto start = steady_clock::now();
+  std::atomic<int> asked{0};
+  std::atomic<int> woken{0};
+  std::thread sleeper([&] {
+    for (int i = 1; i <= rounds; ++i) {
+      while (asked < i) own.wait(patience);
+      woken = i;
+    }
+  });
+  for (int i = 1; i <= rounds; ++i) {
+    asked = i;
+    if (i % 2 == 0) {
+      own.wake();
+    } else {
+      message_list to_itself = numbered_messages(own.rank(), 1, 8);
+      own.submit(own.rank(), to_itself);
+    }
+    while (woken < i) std::this_thread::yield();
+    message_list arrived;
+    own.poll(arrived, 10);
+    EXPECT_EQ(arrived.size(), static_cast<std::size_t>(i % 2));
+  }
+  sleeper.join();
+  EXPECT_LT(steady_clock::now() - start, patience);
+}
+
+TEST_P(ends, close_flushes_what_was_submitted) {
+  constexpr std::uint32_t count = 300;
+  constexpr std::uint32_t payload_bytes = 20000;
+  job under_test(GetParam());
+  message_list batch = numbered_messages(rank_id(0), count, payload_bytes);
+  under_test.at(0).submit(rank_id(1), batch);
+  EXPECT_TRUE(batch.empty()) << "6 MB fit into the usual buffers";
+  std::thread closing;
+  if (under_test.declared().virtual_time) {
+    under_test.at(0).close(patience);
+  } else {
+    closing = std::thread([&] { under_test.at(0).close(patience); });
+  }
+  message_list arrived = receive(under_test, under_test.at(1), count);
+  for (std::uint32_t i = 0; const message_ptr m = arrived.pop_front(); ++i) expect_numbered(*m, i, payload_bytes);
+  if (closing.joinable()) closing.join();
+  message_list nothing;
+  under_test.at(1).poll(nothing, 1);
+  EXPECT_TRUE(nothing.empty());
+  EXPECT_FALSE(under_test.at(1).failed());
+}
+
+TEST_P(ends, close_returns_in_time_although_the_peer_takes_nothing) {
+  job under_test(GetParam());
+  message_list batch = numbered_messages(rank_id(0), 1000, 8000);
+  under_test.at(0).submit(rank_id(1), batch);
+  const auto start = steady_clock::now();
+  under_test.at(0).close(milliseconds(50));
+  EXPECT_LT(steady_clock::now() - start, patience);
+}
+
+TEST_P(ends, a_peer_that_ends_without_a_goodbye_is_a_failure_and_what_is_meant_for_it_is_dropped) {
+  job under_test(GetParam());
+  if (!under_test.declared().separate_processes)
+    GTEST_SKIP() << "separate_processes is not declared: nobody dies alone";
+  under_test.end(1);
+  endpoint& own = under_test.at(0);
+  std::optional<failure> seen;
+  const auto deadline = steady_clock::now() + patience;
+  while (!seen && steady_clock::now() < deadline) {
+    message_list nothing;
+    own.poll(nothing, 1);
+    seen = own.failed();
+    if (!seen) own.wait(milliseconds(1));
+  }
+  ASSERT_TRUE(seen);
+  EXPECT_EQ(seen->peer, rank_id(1));
+  EXPECT_FALSE(seen->reason.empty());
+  EXPECT_FALSE(seen->announced) << "no launcher has started this job";
+  EXPECT_FALSE(own.failed()) << "each failure is told once";
+  message_list batch = numbered_messages(own.rank(), 10000, 4000);
+  own.submit(rank_id(1), batch);
+  EXPECT_TRUE(batch.empty());
+}
+
+}  // namespace
+}  // namespace nacre::transport::conformance

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs one part for each rank of a job, over any backend: in threads, or in virtual time.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "transport/transport.hpp"
+
+namespace nacre::transport::conformance {
+
+/// A backend under test and how many ranks it is to connect.
+struct subject {
+  const backend* row;
+  std::uint32_t ranks;
+};
+[[nodiscard]] std::string name_of(const subject& which);
+/// Every backend of this build with each of these numbers of ranks.
+[[nodiscard]] std::vector<subject> every_backend_with(std::vector<std::uint32_t> ranks);
+
+/// What one rank does, one step after the other, so that it can run beside others in one thread as well as in its own.
+class part {
+ public:
+  enum class progress {
+    idle,    ///< nothing to do until something arrives
+    moving,  ///< call again at once
+    done     ///< the rank's work is done; further steps only watch for what should not come
+  };
+  virtual ~part() = default;
+  virtual progress step(endpoint& own) = 0;
+};
+using cast = std::vector<std::unique_ptr<part>>;  // by rank
+
+/// One job. Its endpoints are open from the constructor to the destructor, unless a test closes one.
+class job {
+ public:
+  /// `tight`: with the smallest buffers that the backend's options allow.
+  enum class buffers { usual, tight };
+  explicit job(const subject& which, buffers how = buffers::usual);
+  ~job();
+
+  [[nodiscard]] std::uint32_t size() const noexcept { return size_; }
+  [[nodiscard]] endpoint& at(std::uint32_t rank) { return *endpoints_[rank]; }
+  [[nodiscard]] const capabilities& declared() { return at(0).declared(); }
+  [[nodiscard]] fabric& net() { return *fabric_; }
+
+  /// Ends one rank without a goodbye.
+  void end(std::uint32_t rank) { endpoints_[rank].reset(); }
+
+  /// Steps every part until all are done and nothing moves any more: each in a thread of its own, or all in this one
+  /// with fabric::advance in between. Reports a failure when they do not come to an end.
+  void play(const cast& parts);
+
+  /// Runs `what(rank)` for all ranks at once in threads of their own; one after the other in virtual time.
+  void on_every_rank(const std::function<void(std::uint32_t)>& what);
+
+  /// Lets virtual time pass until nothing is left to happen; nothing elsewhere.
+  void settle();
+
+ private:
+  void play_in_threads(const cast& parts);
+  void play_in_virtual_time(const cast& parts);
+
+  std::uint32_t size_;
+  bool virtual_time_;
+  std::unique_ptr<fabric> fabric_;
+  std::vector<std::unique_ptr<endpoint>> endpoints_;
+};
+
+}  // namespace nacre::transport::conformance

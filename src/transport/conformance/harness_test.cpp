@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs one part for each rank of a job, over any backend: in threads, or in virtual time.
+#include "transport/conformance/harness.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <thread>
+
+namespace nacre::transport::conformance {
+namespace {
+
+using std::chrono::steady_clock;
+
+constexpr std::chrono::seconds patience{60};
+constexpr std::chrono::milliseconds nap{1};
+
+/// Steps after the end, during which nothing may come that should not.
+constexpr int steps_of_watching = 20;
+
+config configuration_of(const backend& row, job::buffers how) {
+  config result{option_table{.component = row.name, .options = row.options}};
+  if (how == job::buffers::tight && result.is_declared("tcp.output_max")) result.set("tcp.output_max", "64KiB");
+  return result;
+}
+
+}  // namespace
+
+std::string name_of(const subject& which) {
+  return std::string(which.row->name) + "_" + std::to_string(which.ranks) + "_ranks";
+}
+
+std::vector<subject> every_backend_with(std::vector<std::uint32_t> ranks) {
+  std::vector<subject> result;
+  for (const backend& row : backends()) {
+    for (const std::uint32_t each : ranks) result.push_back({.row = &row, .ranks = each});
+  }
+  return result;
+}
+
+job::job(const subject& which, buffers how)
+    : size_(which.ranks),
+      virtual_time_(which.row->virtual_time),
+      fabric_(which.row->make_local(which.ranks, configuration_of(*which.row, how))) {
+  endpoints_.resize(size_);
+  std::vector<std::thread> threads;
+  for (std::uint32_t rank = 0; rank < size_; ++rank) {
+    const auto open = [this, rank] { endpoints_[rank] = fabric_->open(rank_id(rank)); };
+    if (virtual_time_) {
+      open();
+    } else {
+      threads.emplace_back(open);
+    }
+  }
+  for (std::thread& each : threads) each.join();
+}
+
+job::~job() {
+  settle();
+  // All at once, as the ranks of a job end: tcp has each of them wait until the others have its last bytes.
+  on_every_rank([this](std::uint32_t rank) { endpoints_[rank].reset(); });
+}
+
+void job::settle() {
+  while (fabric_->advance()) continue;
+}
+
+void job::on_every_rank(const std::function<void(std::uint32_t)>& what) {
+  std::vector<std::thread> threads;
+  for (std::uint32_t rank = 0; rank < size_; ++rank) {
+    if (virtual_time_) {
+      what(rank);
+    } else {
+      threads.emplace_back(what, rank);
+    }
+  }
+  for (std::thread& each : threads) each.join();
+}
+
+void job::play(const cast& parts) {
+  ASSERT_EQ(parts.size(), size_);
+  if (declared().virtual_time) {
+    play_in_virtual_time(parts);
+  } else {
+    play_in_threads(parts);
+  }
+}
+
+void job::play_in_threads(const cast& parts) {
+  const auto deadline = steady_clock::now() + patience;
+  std::atomic<std::uint32_t> done{0};
+  std::atomic<bool> in_time{true};
+  on_every_rank([&](std::uint32_t rank) {
+    bool counted = false;
+    int watched = 0;
+    while (watched < steps_of_watching) {
+      const part::progress now = parts[rank]->step(at(rank));
+      if (now == part::progress::done && !counted) {
+        counted = true;
+        ++done;
+      }
+      if (done == size_) ++watched;
+      if (steady_clock::now() > deadline) {
+        in_time = false;
+        return;
+      }
+      if (now != part::progress::moving) at(rank).wait(nap);
+    }
+  });
+  EXPECT_TRUE(in_time) << "only " << done << " of " << size_ << " ranks came to an end";
+}
+
+void job::play_in_virtual_time(const cast& parts) {
+  for (bool moved = true; moved;) {
+    bool all_done = true;
+    moved = false;
+    for (std::uint32_t rank = 0; rank < size_; ++rank) {
+      const part::progress now = parts[rank]->step(at(rank));
+      all_done &= now == part::progress::done;
+      moved |= now == part::progress::moving;
+    }
+    moved |= fabric_->advance();
+    EXPECT_TRUE(moved || all_done) << "nothing moves any more, and not all ranks are done";
+  }
+}
+
+}  // namespace nacre::transport::conformance

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// A part in which every rank sends numbered messages to every rank and checks what it gets.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "transport/conformance/harness.hpp"
+
+namespace nacre::transport::conformance {
+
+inline constexpr std::size_t channel_count = 3;
+
+/// What each rank sends to each rank, itself included.
+struct traffic {
+  std::vector<std::uint32_t> payload_bytes;  ///< sizes, taken in turn
+  std::uint32_t messages = 0;                ///< on each channel
+  std::uint32_t batch = 1;                   ///< messages that are submitted together
+};
+
+/// A message whose header and payload follow from its place in a stream.
+[[nodiscard]] message_ptr numbered_message(rank_id source, channel on, std::uint32_t sequence,
+                                           std::uint32_t payload_bytes);
+/// Reports a failure unless `m` is that message, to the last bit of its header.
+void expect_numbered(const message& m, std::uint32_t sequence, std::uint32_t payload_bytes);
+
+/// Submits all of the traffic, keeping what submit leaves, while it takes what arrives. Done when everything is sent
+/// and everything has come: each message once, and in order on its channel.
+class streams final : public part {
+ public:
+  streams(rank_id own, std::uint32_t size, const traffic& what);
+  progress step(endpoint& own) override;
+
+ private:
+  struct outgoing {
+    message_list batch;
+    std::uint32_t made = 0;  // over all channels, taken in turn
+  };
+
+  [[nodiscard]] std::uint32_t payload_bytes_of(std::uint32_t sequence) const;
+  bool send(endpoint& own);
+  bool take(endpoint& own);
+
+  rank_id own_;
+  traffic what_;
+  std::vector<outgoing> outgoing_;                                  // by target
+  std::vector<std::array<std::uint32_t, channel_count>> received_;  // by source and channel
+  std::uint64_t missing_;
+};
+
+/// The same traffic for each rank.
+[[nodiscard]] cast everyone_sends(std::uint32_t size, const traffic& what);
+
+}  // namespace nacre::transport::conformance

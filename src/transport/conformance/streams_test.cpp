@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// A part in which every rank sends numbered messages to every rank and checks what it gets.
+#include "transport/conformance/streams.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include <nacre/rng.hpp>
+
+namespace nacre::transport::conformance {
+namespace {
+
+constexpr std::size_t payload_bytes_max = 1u << 20;
+constexpr std::size_t pattern_starts = 251;
+
+/// Random bytes; each message has a piece of them, from a place that follows from its number.
+const std::vector<std::byte>& pattern() {
+  static const std::vector<std::byte> bytes = [] {
+    rng numbers(1);
+    std::vector<std::byte> result(payload_bytes_max + pattern_starts);
+    for (std::byte& each : result) each = static_cast<std::byte>(numbers.next());
+    return result;
+  }();
+  return bytes;
+}
+
+const std::byte* pattern_of(std::uint32_t sequence, rank_id source, channel on) {
+  return pattern().data() + (sequence * 7 + source.value() * 3 + static_cast<std::uint32_t>(on)) % pattern_starts;
+}
+
+message_header header_of(rank_id source, channel on, std::uint32_t sequence, std::uint32_t payload_bytes) {
+  return {.object = ~std::uint64_t{sequence},
+          .reply = std::uint64_t{sequence} << 32 | source.value(),
+          .payload_bytes = payload_bytes,
+          .handler = sequence * 3,
+          .source = source.value(),
+          .sequence = sequence,
+          .epoch = sequence ^ 0x5555,
+          .kind = static_cast<message_kind>(sequence % 4),
+          .flags = static_cast<std::uint8_t>(sequence & message_flags_known),
+          .channel = on,
+          .hops = static_cast<std::uint8_t>(sequence)};
+}
+
+}  // namespace
+
+message_ptr numbered_message(rank_id source, channel on, std::uint32_t sequence, std::uint32_t payload_bytes) {
+  message_ptr m = make_message(payload_bytes);
+  m->header = header_of(source, on, sequence, payload_bytes);
+  std::memcpy(m->body(), pattern_of(sequence, source, on), payload_bytes);
+  return m;
+}
+
+void expect_numbered(const message& m, std::uint32_t sequence, std::uint32_t payload_bytes) {
+  const rank_id source(m.header.source);
+  const message_header expected = header_of(source, m.header.channel, sequence, payload_bytes);
+  ASSERT_EQ(m.header.sequence, sequence) << "out of order, lost or doubled";
+  ASSERT_EQ(m.header.payload_bytes, payload_bytes);
+  ASSERT_EQ(std::memcmp(&m.header, &expected, sizeof expected), 0) << "the header has changed on the way";
+  ASSERT_TRUE(m.packed());
+  ASSERT_EQ(std::memcmp(m.body(), pattern_of(sequence, source, m.header.channel), payload_bytes), 0);
+}
+
+streams::streams(rank_id own, std::uint32_t size, const traffic& what)
+    : own_(own),
+      what_(what),
+      outgoing_(size),
+      received_(size),
+      missing_(std::uint64_t{size} * channel_count * what.messages) {}
+
+std::uint32_t streams::payload_bytes_of(std::uint32_t sequence) const {
+  return what_.payload_bytes[sequence % what_.payload_bytes.size()];
+}
+
+part::progress streams::step(endpoint& own) {
+  const bool sent = send(own);
+  const bool took = take(own);
+  EXPECT_FALSE(own.failed()) << "all ranks are well";
+  if (sent || took) return progress::moving;
+  for (const outgoing& each : outgoing_) {
+    if (!each.batch.empty() || each.made < what_.messages * channel_count) return progress::idle;
+  }
+  return missing_ == 0 && !own.unsent() ? progress::done : progress::idle;
+}
+
+bool streams::send(endpoint& own) {
+  bool moved = false;
+  for (std::uint32_t target = 0; target < outgoing_.size(); ++target) {
+    outgoing& to = outgoing_[target];
+    if (to.batch.empty()) {
+      for (std::uint32_t i = 0; i < what_.batch && to.made < what_.messages * channel_count; ++i, ++to.made) {
+        const std::uint32_t sequence = to.made / channel_count;
+        const auto on = static_cast<channel>(to.made % channel_count);
+        to.batch.push_back(numbered_message(own_, on, sequence, payload_bytes_of(sequence)));
+      }
+    }
+    const std::size_t before = to.batch.size();
+    if (before == 0) continue;
+    own.submit(rank_id(target), to.batch);
+    moved |= to.batch.size() < before;
+  }
+  return moved;
+}
+
+bool streams::take(endpoint& own) {
+  message_list arrived;
+  const bool moved = own.poll(arrived, 256);
+  while (const message_ptr m = arrived.pop_front()) {
+    EXPECT_LT(m->header.source, received_.size());
+    EXPECT_LT(static_cast<std::size_t>(m->header.channel), channel_count);
+    if (::testing::Test::HasFailure()) return false;
+    std::uint32_t& received = received_[m->header.source][static_cast<std::size_t>(m->header.channel)];
+    EXPECT_LT(received, what_.messages) << "more has come than was sent";
+    expect_numbered(*m, received, payload_bytes_of(received));
+    ++received;
+    --missing_;
+  }
+  return moved;
+}
+
+cast everyone_sends(std::uint32_t size, const traffic& what) {
+  cast result;
+  for (std::uint32_t rank = 0; rank < size; ++rank) {
+    result.push_back(std::make_unique<streams>(rank_id(rank), size, what));
+  }
+  return result;
+}
+
+}  // namespace nacre::transport::conformance

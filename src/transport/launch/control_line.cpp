@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// A rank's connection to its launcher, which introduces it to its peers and later tells both of trouble.
+#include "transport/launch/control_line.hpp"
+
+#include <array>
+#include <span>
+#include <utility>
+
+#include <nacre/error.hpp>
+
+#include "transport/net/call.hpp"
+#include "transport/net/wait.hpp"
+#include "transport/transport.hpp"
+
+namespace nacre::transport::launch {
+namespace {
+
+[[noreturn]] void give_up(const std::string& problem) {
+  throw setup_error({.problem = problem,
+                     .why = "the launcher tells each rank where its peers are",
+                     .remedy = "look whether nacre run still lives, and for lines that it has printed"});
+}
+
+net::guest call_launcher(const job_ticket& ticket, net::time_point deadline) {
+  const peer_identity local = control_identity(ticket.rank.value(), ticket.size);
+  auto launcher = net::call(*net::address::parse(ticket.rendezvous),
+                            handshake(handshake_role::initiator, ticket.secret, local, rank_id(ticket.size)), deadline);
+  if (!launcher) give_up("cannot reach the launcher: " + launcher.error().log_line(ticket.rendezvous));
+  return std::move(*launcher);
+}
+
+}  // namespace
+
+peer_identity control_identity(std::uint32_t rank_or_size, std::uint32_t size) {
+  peer_identity identity;
+  identity.rank = rank_id(rank_or_size);
+  identity.size = size + 1;
+  return identity;
+}
+
+std::string aborted_text(const aborted& why) {
+  const auto peer = why.peer ? std::optional<rank_id>(*why.peer) : std::nullopt;
+  return "the launcher has ended the job: " + describe(failure{.peer = peer, .reason = why.reason, .announced = true});
+}
+
+control_line::control_line(const job_ticket& ticket, net::time_point deadline) {
+  net::guest launcher = call_launcher(ticket, deadline);
+  socket_ = std::move(launcher.socket);
+  stream_.received(launcher.leftover);
+}
+
+std::vector<std::string> control_line::exchange_addresses(std::string own, net::time_point deadline) {
+  push(joined{.address = std::move(own)});
+  for (;;) {
+    receive();
+    while (auto m = next()) {
+      if (const auto* why = std::get_if<aborted>(&*m)) throw job_aborted(aborted_text(*why));
+      if (auto* all = std::get_if<roster>(&*m)) return std::move(all->addresses);
+    }
+    if (!open()) give_up("the launcher has closed its connection to this rank");
+    if (std::chrono::steady_clock::now() >= deadline) give_up("not all ranks have joined the job in time");
+    send();
+    net::wait_until(socket_.get(), !stream_.outgoing().empty(), deadline);
+  }
+}
+
+std::optional<aborted> control_line::poll() {
+  if (!open()) return std::nullopt;
+  send();
+  receive();
+  while (auto m = next()) {
+    if (auto* why = std::get_if<aborted>(&*m)) return std::move(*why);
+  }
+  if (!open()) return aborted{.peer = std::nullopt, .reason = "the launcher has ended"};
+  return std::nullopt;
+}
+
+void control_line::report_lost(rank_id peer, std::string_view reason) {
+  push(lost{.peer = peer.value(), .reason = std::string(reason)});
+}
+
+void control_line::report_left() { push(left{}); }
+
+std::optional<control_message> control_line::next() {
+  auto m = stream_.pop();
+  if (!m) {
+    socket_.reset();
+    return std::nullopt;
+  }
+  return std::move(*m);
+}
+
+void control_line::push(const control_message& m) {
+  if (!open()) return;
+  stream_.push(m);
+  send();
+}
+
+void control_line::send() noexcept {
+  while (open() && !stream_.outgoing().empty()) {
+    const auto bytes = stream_.outgoing();
+    const std::ptrdiff_t sent = net::send_some(socket_.get(), bytes.data(), bytes.size());
+    if (sent <= 0) return;  // after an error, too: what the launcher has said before its end is still to be read
+    stream_.sent(static_cast<std::size_t>(sent));
+  }
+}
+
+void control_line::receive() {
+  std::array<std::byte, 4096> buffer;
+  while (open()) {
+    const std::ptrdiff_t received = net::receive_some(socket_.get(), buffer.data(), buffer.size());
+    if (received == 0) return;
+    if (received < 0) return socket_.reset();
+    stream_.received(std::span(buffer.data(), static_cast<std::size_t>(received)));
+  }
+}
+
+}  // namespace nacre::transport::launch

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// A rank's connection to its launcher, which introduces it to its peers and later tells both of trouble.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <nacre/ids.hpp>
+
+#include "transport/launch/control_message.hpp"
+#include "transport/launch/job_ticket.hpp"
+#include "transport/net/greeting.hpp"
+
+namespace nacre::transport::launch {
+
+/// How the two sides of a control connection describe themselves to each other. The launcher counts as one more rank
+/// behind the others, of a job that is one larger, so that no proof made for a peer serves here, nor the other way
+/// round. It may be another executable than the ranks.
+[[nodiscard]] peer_identity control_identity(std::uint32_t rank_or_size, std::uint32_t size);
+
+/// The rank's end. Until the roster is there its members block, at most to the deadline, and throw setup_error, or
+/// job_aborted when the launcher gives the job up; afterwards nothing blocks. One thread.
+class control_line {
+ public:
+  /// Connects and proves the secret.
+  control_line(const job_ticket& ticket, net::time_point deadline);
+
+  /// The own end of the connection: the interface by which this host reaches the others.
+  [[nodiscard]] net::address own_address() const { return net::address::of_own_end(socket_.get()); }
+
+  /// Reports where this rank listens and waits for the addresses of all, by rank.
+  [[nodiscard]] std::vector<std::string> exchange_addresses(std::string own, net::time_point deadline);
+
+  /// Readable when poll has something to do; -1 when the launcher is gone.
+  [[nodiscard]] int descriptor() const noexcept { return socket_.get(); }
+
+  /// What the launcher says now: the end of the job, if it does. Its disappearance is an end of the job, too.
+  [[nodiscard]] std::optional<aborted> poll();
+  /// False once the launcher is gone, so that nobody will print a line for this rank.
+  [[nodiscard]] bool open() const noexcept { return static_cast<bool>(socket_); }
+
+  void report_lost(rank_id peer, std::string_view reason);
+  void report_left();
+
+ private:
+  [[nodiscard]] std::optional<control_message> next();
+  void send() noexcept;
+  void receive();
+  void push(const control_message& m);
+
+  net::unique_fd socket_;
+  control_stream stream_;
+};
+
+/// The text for the exception when the launcher ends the job.
+[[nodiscard]] std::string aborted_text(const aborted& why);
+
+}  // namespace nacre::transport::launch

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+// The launcher's side: where ranks meet, report trouble, and are told of the end.
+#include "transport/launch/rendezvous.hpp"
+
+#include <sys/epoll.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <iterator>
+#include <utility>
+
+#include <nacre/error.hpp>
+
+#include "transport/launch/control_line.hpp"
+
+namespace nacre::transport::launch {
+namespace {
+
+constexpr std::uint64_t door_tag = ~std::uint64_t{0};
+
+}  // namespace
+
+rendezvous::rendezvous(std::uint32_t size, const job_secret& secret)
+    : rendezvous(size, secret, net::listen_at(net::address::any_port_of_loopback())) {}
+
+rendezvous::rendezvous(std::uint32_t size, const job_secret& secret, net::unique_fd listener)
+    : events_(::epoll_create1(EPOLL_CLOEXEC)),
+      address_(net::address::of_own_end(listener.get()).text()),
+      door_(std::move(listener), secret, control_identity(size, size), net::refusal_log("nacre run:")),
+      connections_(size) {
+  watch(door_.descriptor(), door_tag, EPOLL_CTL_ADD, false);
+}
+
+void rendezvous::poll(net::time_point now, std::vector<report>& reports) {
+  std::vector<net::guest> newcomers;
+  door_.poll(now, newcomers);
+  for (net::guest& newcomer : newcomers) {
+    if (admit(newcomer, now)) serve(newcomer.identity.rank.value(), reports);
+  }
+
+  std::array<epoll_event, 64> ready;
+  int count = 0;
+  do {
+    count = ::epoll_wait(events_.get(), ready.data(), ready.size(), 0);
+    for (int i = 0; i < count; ++i) {
+      const std::uint64_t tag = ready[static_cast<std::size_t>(i)].data.u64;
+      if (tag != door_tag) serve(static_cast<std::uint32_t>(tag), reports);
+    }
+  } while (count == static_cast<int>(ready.size()));
+}
+
+bool rendezvous::admit(net::guest& newcomer, net::time_point now) {
+  const std::uint32_t rank = newcomer.identity.rank.value();  // below size: the handshake has checked it
+  connection& place = connections_[rank];
+  if (place.socket || !place.address.empty()) {
+    door_.refuse(newcomer, "it says it is rank " + std::to_string(rank) + ", which has joined already", now);
+    return false;
+  }
+  place.socket = std::move(newcomer.socket);
+  place.stream.received(newcomer.leftover);
+  watch(place.socket.get(), rank, EPOLL_CTL_ADD, false);
+  if (announced_) place.stream.push(*announced_);
+  return true;
+}
+
+void rendezvous::serve(std::uint32_t rank, std::vector<report>& reports) {
+  connection& from = connections_[rank];
+  if (!from.socket) return;
+  send(rank);
+  const bool alive = receive(from);
+  const bool sound = interpret(rank, reports);
+  if (alive && sound) return;
+  from.socket.reset();
+  if (!from.left) reports.push_back({.from = rank_id(rank), .what = hung_up{}});
+}
+
+bool rendezvous::receive(connection& from) {
+  std::array<std::byte, 4096> buffer;
+  for (;;) {
+    const std::ptrdiff_t received = net::receive_some(from.socket.get(), buffer.data(), buffer.size());
+    if (received <= 0) return received == 0;
+    from.stream.received(std::span(buffer.data(), static_cast<std::size_t>(received)));
+  }
+}
+
+bool rendezvous::interpret(std::uint32_t rank, std::vector<report>& reports) {
+  connection& from = connections_[rank];
+  for (;;) {
+    auto m = from.stream.pop();
+    if (!m) return false;
+    if (!*m) return true;
+    if (auto* own = std::get_if<joined>(&**m)) {
+      if (!from.address.empty() || !net::address::parse(own->address)) return false;
+      from.address = own->address;
+      reports.push_back({.from = rank_id(rank), .what = std::move(*own)});
+      send_roster_when_complete();
+    } else if (auto* trouble = std::get_if<lost>(&**m)) {
+      if (trouble->peer >= connections_.size()) return false;
+      reports.push_back({.from = rank_id(rank), .what = std::move(*trouble)});
+    } else if (std::holds_alternative<left>(**m)) {
+      from.left = true;
+      reports.push_back({.from = rank_id(rank), .what = left{}});
+    } else {
+      return false;
+    }
+  }
+}
+
+void rendezvous::send(std::uint32_t rank) {
+  connection& to = connections_[rank];
+  while (to.socket && !to.stream.outgoing().empty()) {
+    const auto bytes = to.stream.outgoing();
+    const std::ptrdiff_t sent = net::send_some(to.socket.get(), bytes.data(), bytes.size());
+    if (sent <= 0) break;  // an error shows again when the connection is read
+    to.stream.sent(static_cast<std::size_t>(sent));
+  }
+  if (to.socket) watch(to.socket.get(), rank, EPOLL_CTL_MOD, !to.stream.outgoing().empty());
+}
+
+void rendezvous::send_roster_when_complete() {
+  roster all;
+  for (const connection& each : connections_) {
+    if (each.address.empty()) return;
+    all.addresses.push_back(each.address);
+  }
+  for (std::uint32_t rank = 0; rank < connections_.size(); ++rank) {
+    if (!connections_[rank].socket) continue;
+    connections_[rank].stream.push(all);
+    send(rank);
+  }
+}
+
+void rendezvous::announce(const aborted& why) {
+  announced_ = why;
+  for (std::uint32_t rank = 0; rank < connections_.size(); ++rank) {
+    if (!connections_[rank].socket) continue;
+    connections_[rank].stream.push(why);
+    send(rank);
+  }
+}
+
+void rendezvous::watch(int descriptor, std::uint64_t tag, int operation, bool to_write) {
+  epoll_event event{};
+  event.events = EPOLLIN | (to_write ? static_cast<std::uint32_t>(EPOLLOUT) : 0U);
+  event.data.u64 = tag;
+  if (::epoll_ctl(events_.get(), operation, descriptor, &event) == 0) return;
+  throw setup_error({.problem = "cannot watch a socket: " + net::error_text(errno),
+                     .why = "the launcher listens to every rank",
+                     .remedy = "raise the limit of open files (ulimit -n)"});
+}
+
+}  // namespace nacre::transport::launch

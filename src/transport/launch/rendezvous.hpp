@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// The launcher's side: where ranks meet, report trouble, and are told of the end.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include <nacre/ids.hpp>
+
+#include "transport/launch/control_message.hpp"
+#include "transport/net/door.hpp"
+#include "transport/net/socket.hpp"
+#include "wire/job_secret.hpp"
+
+namespace nacre::transport::launch {
+
+/// The control connection of a rank has ended before the rank said that it leaves.
+struct hung_up {};
+
+/// Something that a rank has said or done.
+struct report {
+  rank_id from;
+  std::variant<joined, lost, left, hung_up> what;
+};
+
+/// Listens on the loopback interface for the ranks of one job. Nothing blocks. One thread.
+///
+/// | a rank | then |
+/// |---|---|
+/// | proves the secret and joins | its address is kept; when all have, every rank gets the roster |
+/// | joins after announce | it is told at once |
+/// | proves to be a rank that has a connection already | the new connection is refused |
+/// | sends what is no control message, or hangs up | its connection is closed; reported unless it had said that it
+/// leaves |
+class rendezvous {
+ public:
+  rendezvous(std::uint32_t size, const job_secret& secret);
+
+  /// Where it listens, for the tickets.
+  [[nodiscard]] const std::string& address() const noexcept { return address_; }
+  /// Readable when poll has something to do.
+  [[nodiscard]] int descriptor() const noexcept { return events_.get(); }
+
+  /// Does what can be done now and appends what it learnt, in order for each rank. Also to be called now and then for
+  /// the deadlines of handshakes.
+  void poll(net::time_point now, std::vector<report>& reports);
+
+  /// Tells every rank that the job ends, now or when it joins. Once.
+  void announce(const aborted& why);
+
+ private:
+  rendezvous(std::uint32_t size, const job_secret& secret, net::unique_fd listener);
+
+  struct connection {
+    net::unique_fd socket;
+    control_stream stream;
+    std::string address;  // where the rank listens; empty until it has joined
+    bool left = false;
+  };
+
+  [[nodiscard]] bool admit(net::guest& newcomer, net::time_point now);
+  void serve(std::uint32_t rank, std::vector<report>& reports);
+  [[nodiscard]] bool receive(connection& from);
+  [[nodiscard]] bool interpret(std::uint32_t rank, std::vector<report>& reports);
+  void send(std::uint32_t rank);
+  void send_roster_when_complete();
+  void watch(int descriptor, std::uint64_t tag, int operation, bool to_write);
+
+  net::unique_fd events_;
+  std::string address_;
+  net::door door_;
+  std::vector<connection> connections_;  // by rank; without a socket before the call and after the end
+  std::optional<aborted> announced_;
+};
+
+}  // namespace nacre::transport::launch

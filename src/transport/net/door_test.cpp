@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+// The door lets members in and keeps strangers out, however many and however slow.
+#include "transport/net/door.hpp"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include "transport/net/call.hpp"
+#include "transport/net/wait.hpp"
+
+namespace nacre::transport::net {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using std::chrono::steady_clock;
+
+constexpr seconds patience{30};
+
+peer_identity identity_of(std::uint32_t rank) {
+  peer_identity identity;
+  identity.rank = rank_id(rank);
+  identity.size = 4;
+  return identity;
+}
+
+/// A door of rank 0 and what it has logged, driven by a clock of the test's own.
+class house {
+ public:
+  house() : house(listen_at(address::any_port_of_loopback())) {}
+
+  [[nodiscard]] const address& where() const noexcept { return where_; }
+  [[nodiscard]] const job_secret& secret() const noexcept { return secret_; }
+  [[nodiscard]] std::size_t waiting() const noexcept { return door_.waiting(); }
+
+  /// Polls until `enough` says so, then once more.
+  template <class Condition>
+  void poll_until(Condition enough) {
+    const auto deadline = steady_clock::now() + patience;
+    while (!enough() && steady_clock::now() < deadline) {
+      wait_until(door_.descriptor(), false, steady_clock::now() + milliseconds(10));
+      poll();
+    }
+    EXPECT_TRUE(enough());
+  }
+  void poll() { door_.poll(now, guests); }
+
+  time_point now = steady_clock::now();
+  std::vector<guest> guests;
+  std::vector<std::string> lines;
+
+ private:
+  explicit house(unique_fd listener)
+      : where_(address::of_own_end(listener.get())),
+        secret_(job_secret::generate()),
+        door_(std::move(listener), secret_, identity_of(0),
+              refusal_log("rank 0", [this](std::string_view line) { lines.emplace_back(line); })) {}
+
+  address where_;
+  job_secret secret_;
+  door door_;
+};
+
+unique_fd connect_to(const address& where) {
+  unique_fd socket = start_connect(where);
+  wait_until(socket.get(), true, steady_clock::now() + patience);
+  EXPECT_EQ(connect_result(socket.get()), 0);
+  return socket;
+}
+
+/// The outcome of a call that runs beside the door.
+expected<guest, refusal> call_at(house& at, const job_secret& secret, const peer_identity& who) {
+  std::optional<expected<guest, refusal>> outcome;
+  std::atomic<bool> over{false};
+  std::thread caller([&] {
+    outcome = call(at.where(), handshake(handshake_role::initiator, secret, who), steady_clock::now() + patience);
+    over = true;
+  });
+  at.poll_until([&] { return over.load(); });
+  caller.join();
+  return std::move(*outcome);
+}
+
+TEST(door, lets_in_who_knows_the_secret_and_tells_who_it_is) {
+  house at;
+  const auto outcome = call_at(at, at.secret(), identity_of(3));
+  ASSERT_TRUE(outcome);
+  EXPECT_EQ(outcome->identity.rank, rank_id(0));
+  ASSERT_EQ(at.guests.size(), 1U);
+  EXPECT_EQ(at.guests[0].identity.rank, rank_id(3));
+  EXPECT_TRUE(at.lines.empty());
+}
+
+TEST(door, refuses_another_secret_with_one_line) {
+  house at;
+  const auto outcome = call_at(at, job_secret::generate(), identity_of(3));
+  EXPECT_FALSE(outcome);
+  at.poll_until([&] { return at.waiting() == 0; });
+  EXPECT_TRUE(at.guests.empty());
+  ASSERT_EQ(at.lines.size(), 1U);
+  EXPECT_NE(at.lines[0].find("secret"), std::string::npos) << at.lines[0];
+}
+
+TEST(door, refuses_another_binary_with_a_line_that_says_so_on_both_sides) {
+  house at;
+  peer_identity other = identity_of(3);
+  other.binary = 42;
+  const auto outcome = call_at(at, at.secret(), other);
+  ASSERT_FALSE(outcome);
+  EXPECT_EQ(outcome.error().reason, refusal_reason::other_binary);
+  at.poll_until([&] { return at.waiting() == 0; });
+  ASSERT_EQ(at.lines.size(), 1U);
+  EXPECT_NE(at.lines[0].find("another binary"), std::string::npos) << at.lines[0];
+}
+
+TEST(door, refuses_garbage_with_one_line) {
+  house at;
+  const unique_fd stranger = connect_to(at.where());
+  const std::string garbage = "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n" + std::string(1000, 'x');
+  ASSERT_EQ(send_some(stranger.get(), garbage.data(), garbage.size()), static_cast<std::ptrdiff_t>(garbage.size()));
+  at.poll_until([&] { return !at.lines.empty(); });
+  EXPECT_EQ(at.lines.size(), 1U);
+  EXPECT_EQ(at.waiting(), 0U);
+}
+
+TEST(door, logs_one_line_for_a_connection_that_opens_and_closes) {
+  house at;
+  connect_to(at.where()).reset();
+  at.poll_until([&] { return !at.lines.empty(); });
+  EXPECT_EQ(at.lines.size(), 1U);
+  EXPECT_EQ(at.waiting(), 0U);
+}
+
+TEST(door, gives_up_on_a_silent_connection_when_its_time_is_over) {
+  house at;
+  const unique_fd silent = connect_to(at.where());
+  at.poll_until([&] { return at.waiting() == 1; });
+  at.now += milliseconds(handshake_time_ms_max - 1);
+  at.poll();
+  EXPECT_EQ(at.waiting(), 1U);
+  at.now += milliseconds(1);
+  at.poll();
+  EXPECT_EQ(at.waiting(), 0U);
+  EXPECT_EQ(at.lines.size(), 1U);
+}
+
+TEST(door, gives_up_on_a_connection_that_sends_a_byte_now_and_then) {
+  house at;
+  const unique_fd slow = connect_to(at.where());
+  at.poll_until([&] { return at.waiting() == 1; });
+  // The first bytes of an honest response, so that each one alone is no offence.
+  handshake acceptor(handshake_role::acceptor, at.secret(), identity_of(0));
+  handshake initiator(handshake_role::initiator, at.secret(), identity_of(1));
+  std::span<const std::byte> challenge = acceptor.to_send();
+  initiator.on_bytes(challenge);
+  const std::vector<std::byte> response(initiator.to_send().begin(), initiator.to_send().end());
+  const milliseconds step(handshake_time_ms_max / 20);
+  for (std::size_t i = 0; i < 30 && at.waiting() > 0; ++i) {
+    static_cast<void>(send_some(slow.get(), &response[i], 1));
+    wait_until(slow.get(), false, steady_clock::now());
+    at.now += step;
+    at.poll();
+  }
+  EXPECT_EQ(at.waiting(), 0U);
+  EXPECT_EQ(at.lines.size(), 1U);
+}
+
+TEST(door, lets_a_member_in_although_strangers_hold_all_places) {
+  house at;
+  std::vector<unique_fd> strangers;
+  for (std::size_t i = 0; i < door::places + 10; ++i) {
+    strangers.push_back(connect_to(at.where()));
+    at.poll();
+    EXPECT_LE(at.waiting(), door::places);
+  }
+  at.poll_until([&] { return at.waiting() == door::places; });
+  const auto outcome = call_at(at, at.secret(), identity_of(2));
+  EXPECT_TRUE(outcome);
+  EXPECT_EQ(at.guests.size(), 1U);
+  EXPECT_LE(at.lines.size(), refusal_log::burst);
+}
+
+TEST(refusal_log, writes_a_burst_then_one_line_a_second_and_counts_the_rest) {
+  std::vector<std::string> lines;
+  refusal_log log("rank 0", [&](std::string_view line) { lines.emplace_back(line); });
+  const auto now = steady_clock::now();
+  for (int i = 0; i < 100; ++i) log.write("refused a peer", now);
+  EXPECT_EQ(lines.size(), refusal_log::burst);
+  EXPECT_EQ(lines.front(), "rank 0 refused a peer");
+  log.write("refused a peer", now + refusal_log::interval);
+  ASSERT_EQ(lines.size(), refusal_log::burst + 1);
+  EXPECT_EQ(lines.back(), "rank 0 refused a peer (92 more were refused before)");
+}
+
+TEST(address, reads_back_what_it_writes_and_nothing_else) {
+  for (const char* text : {"127.0.0.1:4711", "[::1]:65535", "0.0.0.0:0"}) {
+    const auto parsed = address::parse(text);
+    ASSERT_TRUE(parsed) << text;
+    EXPECT_EQ(parsed->text(), text);
+  }
+  for (const char* text : {"", ":", "127.0.0.1", "127.0.0.1:", "127.0.0.1:65536", "127.0.0.1:1x", "localhost:1",
+                           "::1:1", "[::1]", "[]:1", "1.2.3:4"}) {
+    EXPECT_FALSE(address::parse(text)) << text;
+  }
+}
+
+}  // namespace
+}  // namespace nacre::transport::net

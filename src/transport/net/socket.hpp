@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sockets as values: owned descriptors, numeric addresses, and the few calls on them, none of which blocks.
+#pragma once
+
+#include <sys/socket.h>
+#include <sys/uio.h>
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace nacre::transport::net {
+
+/// Owns a file descriptor and closes it at its end.
+class unique_fd {
+ public:
+  unique_fd() noexcept = default;
+  explicit unique_fd(int fd) noexcept : fd_(fd) {}
+  unique_fd(unique_fd&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  unique_fd& operator=(unique_fd&& other) noexcept {
+    if (this != &other) reset(std::exchange(other.fd_, -1));
+    return *this;
+  }
+  ~unique_fd() { reset(); }
+
+  [[nodiscard]] int get() const noexcept { return fd_; }
+  [[nodiscard]] explicit operator bool() const noexcept { return fd_ >= 0; }
+  [[nodiscard]] int release() noexcept { return std::exchange(fd_, -1); }
+  void reset(int fd = -1) noexcept;
+
+ private:
+  int fd_ = -1;
+};
+
+/// A numeric IPv4 or IPv6 address with a port.
+class address {
+ public:
+  /// Reads "127.0.0.1:4711" or "[::1]:4711"; nothing when the text is no such thing. Asks no name server.
+  [[nodiscard]] static std::optional<address> parse(std::string_view text);
+  /// This host only, at a port that the system chooses.
+  [[nodiscard]] static address any_port_of_loopback();
+  [[nodiscard]] static address of_own_end(int socket);
+  [[nodiscard]] static address of_other_end(int socket);
+
+  [[nodiscard]] std::string text() const;
+  /// The same host at a port that the system chooses.
+  [[nodiscard]] address at_any_port() const;
+
+  [[nodiscard]] const sockaddr* data() const noexcept { return reinterpret_cast<const sockaddr*>(&storage_); }
+  [[nodiscard]] socklen_t bytes() const noexcept { return bytes_; }
+  [[nodiscard]] int family() const noexcept { return storage_.ss_family; }
+
+ private:
+  using name_function = int (*)(int, sockaddr*, socklen_t*);
+  [[nodiscard]] static address named_by(name_function ask, int socket);
+
+  sockaddr_storage storage_{};
+  socklen_t bytes_ = 0;
+};
+
+/// A listening socket. Throws setup_error.
+[[nodiscard]] unique_fd listen_at(const address& at);
+
+/// Takes one connection from a listening socket; an empty one when none waits or it is gone already.
+[[nodiscard]] unique_fd accept_from(int listener) noexcept;
+
+/// Begins to connect; the socket is writable when that has succeeded or failed. Empty, with errno set, when it cannot
+/// begin.
+[[nodiscard]] unique_fd start_connect(const address& to) noexcept;
+
+/// How a connect that had begun came out: 0, or the errno. Call it when the socket is writable.
+[[nodiscard]] int connect_result(int socket) noexcept;
+
+/// Small messages leave at once, and a host that has vanished is noticed after 20 s of silence. No limit on the time
+/// that a peer takes to read: a process in the debugger is not dead.
+void set_stream_options(int socket) noexcept;
+
+/// A non-blocking send without SIGPIPE, or recv. The count of bytes; 0 when nothing moves now; -1 at the end of the
+/// stream or after an error, with errno set (0 at the end).
+[[nodiscard]] std::ptrdiff_t send_some(int socket, const void* data, std::size_t bytes) noexcept;
+[[nodiscard]] std::ptrdiff_t send_some(int socket, std::span<const iovec> pieces) noexcept;
+[[nodiscard]] std::ptrdiff_t receive_some(int socket, void* data, std::size_t bytes) noexcept;
+[[nodiscard]] std::ptrdiff_t receive_some(int socket, std::span<const iovec> pieces) noexcept;
+
+/// The words for an errno, such as "connection refused". Any thread.
+[[nodiscard]] std::string error_text(int error);
+
+}  // namespace nacre::transport::net

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+// The data path of a rank's end of a mesh of sockets: submit, poll, wait, wake.
+#include "transport/tcp/endpoint.hpp"
+
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include <nacre/assert.hpp>
+#include <nacre/error.hpp>
+
+namespace nacre::transport::tcp {
+namespace {
+
+constexpr capabilities tcp_capabilities{.separate_processes = true};
+
+constexpr std::uint32_t polls_between_looks_aside = 256;
+constexpr std::uint64_t alarm_tag = ~std::uint64_t{0};
+constexpr std::uint64_t aside_tag = alarm_tag - 1;  // door and line
+
+void watch_descriptor(int events, int descriptor, std::uint64_t tag, int operation, bool to_write) {
+  epoll_event event{};
+  event.events = EPOLLIN | (to_write ? static_cast<std::uint32_t>(EPOLLOUT) : 0U);
+  event.data.u64 = tag;
+  if (::epoll_ctl(events, operation, descriptor, &event) == 0) return;
+  throw setup_error({.problem = "cannot watch a socket: " + net::error_text(errno),
+                     .why = "a rank listens to all of its peers",
+                     .remedy = "raise the limit of open files (ulimit -n)"});
+}
+
+/// epoll_wait for one event, with a finer clock where the kernel has it.
+void sleep_on(int events, std::chrono::nanoseconds timeout) {
+  using std::chrono::nanoseconds;
+  timeout = std::clamp(timeout, nanoseconds::zero(), nanoseconds(std::chrono::hours(1)));
+  const timespec exact{.tv_sec = static_cast<time_t>(timeout.count() / 1'000'000'000),
+                       .tv_nsec = static_cast<long>(timeout.count() % 1'000'000'000)};
+  epoll_event ready{};
+  if (::epoll_pwait2(events, &ready, 1, &exact, nullptr) >= 0 || errno != ENOSYS) return;
+  ::epoll_wait(events, &ready, 1, static_cast<int>(std::chrono::ceil<std::chrono::milliseconds>(timeout).count()));
+}
+
+}  // namespace
+
+tcp_endpoint::tcp_endpoint(endpoint_parts parts)
+    : rank_(parts.rank),
+      entrance_(std::move(parts.entrance)),
+      line_(std::move(parts.line)),
+      output_bytes_max_(parts.output_bytes_max),
+      events_(::epoll_create1(EPOLL_CLOEXEC)),
+      alarm_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+  watch_descriptor(events_.get(), alarm_.get(), alarm_tag, EPOLL_CTL_ADD, false);
+  watch_descriptor(events_.get(), entrance_->descriptor(), aside_tag, EPOLL_CTL_ADD, false);
+  if (line_ != nullptr) watch_descriptor(events_.get(), line_->descriptor(), aside_tag, EPOLL_CTL_ADD, false);
+
+  const auto ranks = static_cast<std::uint32_t>(parts.guests.size());
+  const frame_limits limits{.ranks = ranks, .payload_bytes_max = tcp_capabilities.payload_bytes_max};
+  links_.resize(ranks);
+  for (std::uint32_t peer = 0; peer < ranks; ++peer) {
+    if (!parts.guests[peer]) continue;
+    net::guest& guest = *parts.guests[peer];
+    auto link = std::make_unique<peer_link>(rank_id(peer), std::move(guest.socket), limits);
+    watch(*link, EPOLL_CTL_ADD);
+    if (ranks == 2) only_ = link.get();
+    link->begin_with(guest.leftover, own_);
+    peer_link& kept = *link;
+    links_[peer] = std::move(link);
+    on_state_change(kept);
+  }
+  own_waiting_.store(!own_.empty(), std::memory_order_relaxed);  // nobody else knows this object yet
+}
+
+const capabilities& tcp_endpoint::declared() const noexcept { return tcp_capabilities; }
+
+void tcp_endpoint::submit(rank_id to, message_list& batch) {
+  NACRE_EXPECT(to.value() < links_.size(), "no such rank");
+  if (to == rank_) {
+    if (batch.empty()) return;
+    own_.append(batch);
+    own_waiting_.store(true);  // seq_cst, as the load of sleeping_ in wake: one of wait and wake sees the other
+    return wake();
+  }
+  peer_link* const link = links_[to.value()].get();
+  if (link == nullptr) return batch.clear();
+  const bool was_empty = link->unsent_bytes() == 0;
+  link->submit(batch, output_bytes_max_);
+  if (was_empty && link->unsent_bytes() != 0) note_blocked(*link);
+}
+
+void tcp_endpoint::note_blocked(peer_link& link) {
+  backlog_.push_back(&link);
+  watch(link, EPOLL_CTL_MOD);
+}
+
+bool tcp_endpoint::flush_backlog() {
+  bool moved = false;
+  for (std::size_t i = 0; i < backlog_.size();) {
+    peer_link& link = *backlog_[i];
+    moved |= link.flush();
+    if (link.unsent_bytes() != 0) {
+      ++i;
+      continue;
+    }
+    backlog_[i] = backlog_.back();
+    backlog_.pop_back();
+    watch(link, EPOLL_CTL_MOD);
+  }
+  return moved;
+}
+
+void tcp_endpoint::watch(const peer_link& link, int operation) {
+  if (link.descriptor() < 0) return;
+  watch_descriptor(events_.get(), link.descriptor(), link.peer().value(), operation, link.unsent_bytes() != 0);
+}
+
+bool tcp_endpoint::poll(message_list& arrived, std::size_t messages_max) {
+  bool moved = false;
+  if (!own_.empty()) {
+    own_waiting_.store(false, std::memory_order_relaxed);  // a late sight of it costs one wait that returns early
+    arrived.append(own_);
+    moved = true;
+  }
+  if (!backlog_.empty()) moved |= flush_backlog();
+  if (only_ != nullptr) {
+    moved |= receive(*only_, arrived, arrived.size() + messages_max);
+  } else {
+    moved |= poll_kernel(arrived, messages_max);
+  }
+  // relaxed: set by wait, by this thread or by one whose caller has told this thread that it returned
+  if (++polls_ % polls_between_looks_aside == 0 || look_aside_.load(std::memory_order_relaxed)) look_aside();
+  return moved;
+}
+
+bool tcp_endpoint::receive(peer_link& from, message_list& arrived, std::size_t enough) {
+  const peer_link::state before = from.now();
+  const bool moved = from.receive(arrived, enough);
+  if (from.now() != before) on_state_change(from);
+  return moved;
+}
+
+bool tcp_endpoint::poll_kernel(message_list& arrived, std::size_t messages_max) {
+  std::array<epoll_event, 32> ready;
+  bool moved = false;
+  const std::size_t enough = arrived.size() + messages_max;
+  const int count = ::epoll_wait(events_.get(), ready.data(), static_cast<int>(ready.size()), 0);
+  for (int i = 0; i < count && arrived.size() < enough; ++i) {
+    const epoll_event& event = ready[static_cast<std::size_t>(i)];
+    const std::uint64_t tag = event.data.u64;
+    if (tag == aside_tag) {
+      look_aside_.store(true, std::memory_order_relaxed);  // for this thread
+    } else if (tag != alarm_tag && links_[tag] != nullptr && (event.events & ~EPOLLOUT) != 0) {
+      moved |= receive(*links_[tag], arrived, enough);
+    }
+  }
+  return moved;
+}
+
+void tcp_endpoint::wait(std::chrono::nanoseconds timeout) {
+  sleeping_.store(true);
+  // Either these loads see what wake and submit have set, or those see the flag above: all are seq_cst.
+  if (woken_.load() || own_waiting_.load()) timeout = std::chrono::nanoseconds::zero();
+  if (timeout > std::chrono::nanoseconds::zero()) sleep(timeout);
+  sleeping_.store(false, std::memory_order_relaxed);  // a wake that still sees true makes the next wait return early
+  woken_.exchange(false);  // reads what it clears, so that the caller sees what the waker did before
+  look_aside_.store(true, std::memory_order_relaxed);  // see poll
+}
+
+void tcp_endpoint::sleep(std::chrono::nanoseconds timeout) {
+  sleep_on(events_.get(), timeout);
+  std::uint64_t rings = 0;
+  [[maybe_unused]] const ssize_t bytes = ::read(alarm_.get(), &rings, sizeof rings);  // usually nothing is there
+}
+
+void tcp_endpoint::wake() noexcept {
+  woken_.store(true);
+  if (!sleeping_.load() || !sleeping_.exchange(false)) return;
+  const std::uint64_t ring = 1;
+  [[maybe_unused]] const ssize_t bytes = ::write(alarm_.get(), &ring, sizeof ring);  // full only when it rings already
+}
+
+}  // namespace nacre::transport::tcp

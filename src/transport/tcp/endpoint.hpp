@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// One rank's end of a full mesh of sockets.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "base/cache_line.hpp"
+#include "transport/launch/control_line.hpp"
+#include "transport/net/door.hpp"
+#include "transport/tcp/peer_link.hpp"
+#include "transport/transport.hpp"
+
+namespace nacre::transport::tcp {
+
+/// What the endpoint is made of: the outcome of a meeting.
+struct endpoint_parts {
+  rank_id rank;
+  std::vector<std::optional<net::guest>> guests;  ///< by rank; empty for the own one
+  std::unique_ptr<net::door> entrance;
+  std::unique_ptr<launch::control_line> line;  ///< null: no launcher
+  std::size_t output_bytes_max = 0;            ///< for each peer
+};
+
+/// Messages over one authenticated stream to each peer, which serves all channels.
+///
+/// submit writes at once what the socket takes; what it does not take waits in the peer's outbox up to its bound, and a
+/// poll writes it later. poll reads the socket itself when there is one peer, and asks the kernel which ones are
+/// readable when there are more; every so often, and after every wait, it also looks aside: at strangers at the door
+/// and at the launcher's line. wait sleeps on everything at once.
+class tcp_endpoint final : public endpoint {
+ public:
+  explicit tcp_endpoint(endpoint_parts parts);
+  tcp_endpoint(const tcp_endpoint&) = delete;
+  tcp_endpoint& operator=(const tcp_endpoint&) = delete;
+  ~tcp_endpoint() override = default;
+
+  rank_id rank() const noexcept override { return rank_; }
+  std::uint32_t size() const noexcept override { return static_cast<std::uint32_t>(links_.size()); }
+  const capabilities& declared() const noexcept override;
+
+  void submit(rank_id to, message_list& batch) override;
+  bool poll(message_list& arrived, std::size_t messages_max) override;
+  void wait(std::chrono::nanoseconds timeout) override;
+  void wake() noexcept override;
+  std::optional<failure> failed() override;
+  bool unsent() const noexcept override { return !backlog_.empty(); }
+  void close(std::chrono::nanoseconds timeout) override;
+
+ private:
+  bool receive(peer_link& from, message_list& arrived, std::size_t enough);
+  bool poll_kernel(message_list& arrived, std::size_t messages_max);
+  bool flush_backlog();
+  void note_blocked(peer_link& link);
+  void watch(const peer_link& link, int operation);
+  void sleep(std::chrono::nanoseconds timeout);
+  void on_state_change(peer_link& link);
+
+  void look_aside();
+  void serve_door();
+  void serve_line();
+
+  void say_goodbye();
+  void discard_arrivals();
+  [[nodiscard]] bool acknowledged() const noexcept;
+
+  rank_id rank_;
+  std::vector<std::unique_ptr<peer_link>> links_;  // by rank; null for the own one, and for those that are over
+  peer_link* only_ = nullptr;                      // the only peer of a job of two
+  std::vector<peer_link*> backlog_;                // links that hold unsent bytes
+  message_list own_;                               // submitted to the own rank, or early
+  std::deque<failure> failures_;
+  std::unique_ptr<net::door> entrance_;
+  std::unique_ptr<launch::control_line> line_;
+  std::size_t output_bytes_max_;
+  std::uint32_t polls_ = 0;
+  bool closing_ = false;
+  net::unique_fd events_;  // epoll: links, door, line, alarm
+  net::unique_fd alarm_;   // eventfd: written by wake when somebody sleeps
+
+  // Shared by wait, wake and poll, which may be in three threads.
+  alignas(cache_line_bytes) std::atomic<bool> sleeping_{false};
+  std::atomic<bool> woken_{false};
+  std::atomic<bool> own_waiting_{false};
+  std::atomic<bool> look_aside_{false};
+};
+
+}  // namespace nacre::transport::tcp

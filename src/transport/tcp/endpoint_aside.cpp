@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a rank's end does beside its data path: failures, strangers, the launcher, and the goodbye.
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "transport/tcp/endpoint.hpp"
+
+namespace nacre::transport::tcp {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
+
+constexpr milliseconds look_again{1};  // while closing: acknowledgements ring no bell
+
+}  // namespace
+
+void tcp_endpoint::on_state_change(peer_link& link) {
+  const bool failed = link.now() == peer_link::state::failed;
+  if (!failed && link.now() != peer_link::state::over) return;
+  if (failed && !closing_) {
+    if (line_ != nullptr) line_->report_lost(link.peer(), link.reason());
+    failures_.push_back({.peer = link.peer(), .reason = link.reason(), .announced = line_ != nullptr && line_->open()});
+  }
+  std::erase(backlog_, &link);
+  if (only_ == &link) only_ = nullptr;
+  links_[link.peer().value()].reset();
+}
+
+std::optional<failure> tcp_endpoint::failed() {
+  if (failures_.empty()) return std::nullopt;
+  failure first = std::move(failures_.front());
+  failures_.pop_front();
+  return first;
+}
+
+void tcp_endpoint::look_aside() {
+  look_aside_.store(false, std::memory_order_relaxed);  // whoever sets it again wants another look
+  serve_door();
+  serve_line();
+}
+
+void tcp_endpoint::serve_door() {
+  const auto now = steady_clock::now();
+  std::vector<net::guest> newcomers;
+  entrance_->poll(now, newcomers);
+  for (const net::guest& newcomer : newcomers) {
+    entrance_->refuse(newcomer, fmt::format("rank {} is connected already", newcomer.identity.rank.value()), now);
+  }
+}
+
+void tcp_endpoint::serve_line() {
+  if (line_ == nullptr) return;
+  auto end = line_->poll();
+  if (!end) return;
+  const auto peer = end->peer ? std::optional<rank_id>(*end->peer) : std::nullopt;
+  failures_.push_back({.peer = peer, .reason = std::move(end->reason), .announced = line_->open()});
+}
+
+void tcp_endpoint::close(std::chrono::nanoseconds timeout) {
+  const auto deadline = steady_clock::now() + std::min<std::chrono::nanoseconds>(timeout, std::chrono::hours(1));
+  closing_ = true;
+  say_goodbye();
+  const auto in_time = [&] { return steady_clock::now() < deadline; };
+  while (!backlog_.empty() && in_time()) {
+    sleep(look_again);
+    flush_backlog();
+    discard_arrivals();
+  }
+  for (const auto& link : links_) {
+    if (link != nullptr) link->shut_down_sending();
+  }
+  // A socket that is closed with something unread in it resets the connection; by then the peer is to have everything.
+  discard_arrivals();
+  while (!acknowledged() && in_time()) {
+    sleep(look_again);
+    discard_arrivals();
+  }
+  only_ = nullptr;
+  backlog_.clear();
+  links_ = std::vector<std::unique_ptr<peer_link>>(links_.size());
+}
+
+void tcp_endpoint::say_goodbye() {
+  for (const auto& link : links_) {
+    if (link == nullptr) continue;
+    const bool was_empty = link->unsent_bytes() == 0;
+    link->push_goodbye();
+    if (was_empty) link->flush();
+    if (was_empty && link->unsent_bytes() != 0) note_blocked(*link);
+  }
+  if (line_ != nullptr) line_->report_left();
+}
+
+void tcp_endpoint::discard_arrivals() {
+  message_list unwanted;
+  for (std::size_t peer = 0; peer < links_.size(); ++peer) {
+    if (links_[peer] != nullptr) receive(*links_[peer], unwanted, std::size_t{1} << 16);
+  }
+}
+
+bool tcp_endpoint::acknowledged() const noexcept {
+  return std::all_of(links_.begin(), links_.end(),
+                     [](const auto& link) { return link == nullptr || link->unacknowledged_bytes() == 0; });
+}
+
+}  // namespace nacre::transport::tcp

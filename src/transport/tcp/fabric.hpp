@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// The fabrics of the backend tcp: all ranks in one process for tests, or one rank of a job that a launcher has started.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "transport/launch/job_ticket.hpp"
+#include "transport/net/refusal_log.hpp"
+#include "transport/net/socket.hpp"
+#include "transport/transport.hpp"
+#include "wire/auth.hpp"
+
+namespace nacre::transport::tcp {
+
+/// What the configuration says.
+struct settings {
+  std::chrono::nanoseconds connect_timeout = std::chrono::seconds(30);
+  std::size_t output_bytes_max = std::size_t{8} << 20;  ///< for each peer
+};
+
+/// All ranks in this process, over the loopback interface, with a secret of their own. The ranks' ends must be opened
+/// by threads of their own, because each waits for all others.
+class local_fabric final : public fabric {
+ public:
+  local_fabric(std::uint32_t ranks, const settings& how, net::line_sink log = net::write_error_line);
+
+  std::uint32_t size() const noexcept override { return static_cast<std::uint32_t>(local_ranks_.size()); }
+  std::span<const rank_id> local_ranks() const noexcept override { return local_ranks_; }
+  std::unique_ptr<endpoint> open(rank_id rank) override;
+
+  /// Where the rank listens, until it has closed.
+  [[nodiscard]] const std::string& address_of(rank_id rank) const { return addresses_[rank.value()]; }
+  [[nodiscard]] const job_secret& secret() const noexcept { return secret_; }
+
+ private:
+  settings settings_;
+  net::line_sink log_;
+  job_secret secret_;
+  std::vector<rank_id> local_ranks_;
+  std::vector<std::string> addresses_;
+  std::vector<net::unique_fd> listeners_;  // by rank; open takes its own
+};
+
+/// The one rank that this process is.
+class job_fabric final : public fabric {
+ public:
+  job_fabric(launch::job_ticket ticket, const settings& how);
+
+  std::uint32_t size() const noexcept override { return ticket_.size; }
+  std::span<const rank_id> local_ranks() const noexcept override { return {&ticket_.rank, 1}; }
+  std::unique_ptr<endpoint> open(rank_id rank) override;
+
+ private:
+  settings settings_;
+  launch::job_ticket ticket_;
+};
+
+}  // namespace nacre::transport::tcp

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+// How messages lie in a byte stream between two ranks, and the checks that they pass on the way in.
+#include "transport/tcp/frame.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <type_traits>
+#include <utility>
+
+#include <nacre/assert.hpp>
+
+namespace nacre::transport::tcp {
+namespace {
+
+constexpr std::size_t header_bytes = sizeof(message_header);
+constexpr auto goodbye_kind = static_cast<message_kind>(255);
+
+static_assert(std::endian::native == std::endian::little, "headers travel little-endian, as they are in memory");
+static_assert(std::is_trivially_copyable_v<message_header>);
+static_assert(std::has_unique_object_representations_v<message_header>, "padding would carry stray bytes");
+
+}  // namespace
+
+std::span<const std::byte> frame_of(const message& m) noexcept {
+  const std::byte* const begin = m.body() - header_bytes;
+  NACRE_ASSERT_SLOW(begin == reinterpret_cast<const std::byte*>(&m.header), "the header ends where the body begins");
+  return {begin, header_bytes + m.header.payload_bytes};
+}
+
+std::array<std::byte, header_bytes> goodbye_frame() noexcept {
+  message_header header;
+  header.kind = goodbye_kind;
+  header.channel = channel::system;
+  return std::bit_cast<std::array<std::byte, header_bytes>>(header);
+}
+
+std::string_view describe(frame_error error) noexcept {
+  switch (error) {
+    case frame_error::payload_too_large:
+      return "sent a message that is larger than allowed";
+    case frame_error::unknown_kind:
+      return "sent a message of an unknown kind";
+    case frame_error::unknown_channel:
+      return "sent a message on an unknown channel";
+    case frame_error::unknown_flags:
+      return "sent a message with unknown flags";
+    case frame_error::source_out_of_range:
+      return "sent a message from a rank that does not exist";
+    case frame_error::bytes_after_goodbye:
+      return "sent something after its goodbye";
+  }
+  return "sent something that is no message";
+}
+
+std::optional<frame_error> check_header(const message_header& header, const frame_limits& limits) noexcept {
+  if (header.kind == goodbye_kind) {
+    const auto bytes = std::bit_cast<std::array<std::byte, header_bytes>>(header);
+    if (bytes != goodbye_frame()) return frame_error::unknown_kind;
+    return std::nullopt;
+  }
+  if (header.payload_bytes > limits.payload_bytes_max) return frame_error::payload_too_large;
+  if (header.kind > message_kind::reply) return frame_error::unknown_kind;
+  if (header.channel > channel::bulk) return frame_error::unknown_channel;
+  if ((header.flags & ~message_flags_known) != 0) return frame_error::unknown_flags;
+  if (header.source >= limits.ranks) return frame_error::source_out_of_range;
+  return std::nullopt;
+}
+
+frame_reader::frame_reader(const frame_limits& limits)
+    : limits_(limits), buffer_(std::make_unique_for_overwrite<std::byte[]>(buffer_bytes)) {}
+
+frame_reader::places frame_reader::space() noexcept {
+  const std::span<std::byte> buffer(buffer_.get() + end_, buffer_bytes - end_);
+  if (partial_ == nullptr) return {buffer, {}};
+  return {{partial_->body() + partial_bytes_, partial_->header.payload_bytes - partial_bytes_}, buffer};
+}
+
+expected<void, frame_error> frame_reader::filled(std::size_t bytes, message_list& arrived) {
+  if (failed_) return unexpected(*failed_);
+  if (partial_ != nullptr) {
+    const std::size_t body_bytes = std::min(bytes, partial_->header.payload_bytes - partial_bytes_);
+    partial_bytes_ += body_bytes;
+    bytes -= body_bytes;
+    if (partial_bytes_ < partial_->header.payload_bytes) return {};
+    arrived.push_back(std::exchange(partial_, nullptr));
+  }
+  end_ += bytes;
+  NACRE_ASSERT(end_ <= buffer_bytes, "no more bytes than there was space for");
+  auto result = parse(arrived);
+  if (!result) failed_ = result.error();
+  return result;
+}
+
+expected<void, frame_error> frame_reader::parse(message_list& arrived) {
+  while (end_ - begin_ >= header_bytes) {
+    if (ended_) return unexpected(frame_error::bytes_after_goodbye);
+    message_header header;
+    std::memcpy(&header, buffer_.get() + begin_, header_bytes);
+    if (const auto error = check_header(header, limits_)) return unexpected(*error);
+    if (header.kind == goodbye_kind) {
+      ended_ = true;
+      begin_ += header_bytes;
+      continue;
+    }
+    if (end_ - begin_ < header_bytes + header.payload_bytes) {
+      if (header.payload_bytes >= direct_bytes_min) begin_direct(header);
+      break;
+    }
+    message_ptr m = make_message(header.payload_bytes);
+    std::memcpy(m->body() - header_bytes, buffer_.get() + begin_, header_bytes + header.payload_bytes);
+    begin_ += header_bytes + header.payload_bytes;
+    arrived.push_back(std::move(m));
+  }
+  if (ended_ && begin_ != end_) return unexpected(frame_error::bytes_after_goodbye);
+  if (begin_ != 0) {
+    std::memmove(buffer_.get(), buffer_.get() + begin_, end_ - begin_);
+    end_ -= begin_;
+    begin_ = 0;
+  }
+  return {};
+}
+
+void frame_reader::begin_direct(const message_header& header) {
+  partial_ = make_message(header.payload_bytes);
+  partial_->header = header;
+  partial_bytes_ = end_ - begin_ - header_bytes;
+  std::memcpy(partial_->body(), buffer_.get() + begin_ + header_bytes, partial_bytes_);
+  begin_ = end_ = 0;
+}
+
+}  // namespace nacre::transport::tcp

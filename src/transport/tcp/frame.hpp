@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// How messages lie in a byte stream between two ranks, and the checks that they pass on the way in.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include <nacre/expected.hpp>
+#include <nacre/message.hpp>
+
+namespace nacre::transport::tcp {
+
+/// The bytes of a message as they travel: its header and, right behind it in memory too, its payload. Needs a packed
+/// one.
+[[nodiscard]] std::span<const std::byte> frame_of(const message& m) noexcept;
+
+/// The frame that ends a stream on purpose: a header of zeros whose kind is 255.
+[[nodiscard]] std::array<std::byte, sizeof(message_header)> goodbye_frame() noexcept;
+
+/// What can be wrong with the bytes of a peer. Each is the end of that peer.
+enum class frame_error : std::uint8_t {
+  payload_too_large,
+  unknown_kind,
+  unknown_channel,
+  unknown_flags,
+  source_out_of_range,
+  bytes_after_goodbye
+};
+
+/// One clause, such as "sent a message of an unknown kind".
+[[nodiscard]] std::string_view describe(frame_error error) noexcept;
+
+/// What a header has to satisfy.
+struct frame_limits {
+  std::uint32_t ranks = 0;              ///< sources are below
+  std::uint32_t payload_bytes_max = 0;  ///< payloads are at most this long
+};
+
+/// The first violation, if any. A goodbye is none.
+[[nodiscard]] std::optional<frame_error> check_header(const message_header& header,
+                                                      const frame_limits& limits) noexcept;
+
+/// Cuts the byte stream of one peer into messages. Does no I/O: its user reads into `space` and tells how much came.
+///
+/// | state | bytes arrive | next |
+/// |---|---|---|
+/// | in the buffer | whole frames become messages; the rest of a short one moves to the front | in the buffer |
+/// | in the buffer | the header of a frame with a large payload | in a message |
+/// | in a message | its body fills; what is behind it goes to the buffer | in a message, or in the buffer when it is
+/// full | | any | a goodbye and nothing behind it | ended | | any | anything that check_header rejects, or anything
+/// after a goodbye | failed, for ever |
+///
+/// Invariant: at most one frame is unfinished, and in the buffer it is shorter than `direct_bytes_min` and a header.
+/// A header is believed to the extent of its own payload_bytes: at most payload_bytes_max are allocated for it, so a
+/// reader serves authenticated peers only. One thread.
+class frame_reader {
+ public:
+  /// From this size on, a payload whose end has not arrived yet is read into its message block and not into the buffer.
+  static constexpr std::size_t direct_bytes_min = 16 * 1024;
+  static constexpr std::size_t buffer_bytes = 64 * 1024;
+
+  explicit frame_reader(const frame_limits& limits);
+
+  /// Where the next bytes belong: first into `first`, then into `second`, which may be empty. Valid until the next
+  /// call.
+  struct places {
+    std::span<std::byte> first;
+    std::span<std::byte> second;
+  };
+  [[nodiscard]] places space() noexcept;
+
+  /// Takes notice of `bytes` more bytes at `space` and appends the messages that are complete. Those in front of an
+  /// error are appended too.
+  [[nodiscard]] expected<void, frame_error> filled(std::size_t bytes, message_list& arrived);
+
+  /// The peer has said goodbye.
+  [[nodiscard]] bool ended() const noexcept { return ended_; }
+  /// A frame has begun and not ended: the end of the stream would cut it.
+  [[nodiscard]] bool within_frame() const noexcept { return partial_ != nullptr || begin_ != end_; }
+
+ private:
+  [[nodiscard]] expected<void, frame_error> parse(message_list& arrived);
+  void begin_direct(const message_header& header);
+
+  frame_limits limits_;
+  std::unique_ptr<std::byte[]> buffer_;
+  std::size_t begin_ = 0;  // unparsed bytes of the buffer
+  std::size_t end_ = 0;
+  message_ptr partial_;  // the message whose body is being read, and how much of it is there
+  std::size_t partial_bytes_ = 0;
+  bool ended_ = false;
+  std::optional<frame_error> failed_;
+};
+
+}  // namespace nacre::transport::tcp

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+// The promises of the frame reader and the outbox, each as a sentence.
+#include "transport/tcp/frame.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/uio.h>
+
+#include <array>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include "transport/tcp/outbox.hpp"
+
+namespace nacre::transport::tcp {
+namespace {
+
+constexpr frame_limits limits{.ranks = 4, .payload_bytes_max = 1u << 20};
+
+constexpr auto behind_last_kind = static_cast<message_kind>(static_cast<int>(message_kind::reply) + 1);
+
+message_ptr sample(std::uint32_t sequence, std::size_t payload_bytes) {
+  message_ptr m = make_message(payload_bytes);
+  m->header.source = 3;
+  m->header.sequence = sequence;
+  for (std::size_t i = 0; i < payload_bytes; ++i) m->body()[i] = static_cast<std::byte>(i * 31 + sequence);
+  return m;
+}
+
+std::vector<std::byte> bytes_of(const message_header& header) {
+  std::vector<std::byte> bytes(sizeof header);
+  std::memcpy(bytes.data(), &header, sizeof header);
+  return bytes;
+}
+
+void append(std::vector<std::byte>& stream, std::span<const std::byte> bytes) {
+  stream.insert(stream.end(), bytes.begin(), bytes.end());
+}
+
+/// Gives the reader at most `piece` bytes at a time, as a socket would.
+expected<void, frame_error> feed(frame_reader& reader, std::span<const std::byte> stream, std::size_t piece,
+                                 message_list& arrived) {
+  while (!stream.empty()) {
+    const frame_reader::places places = reader.space();
+    std::size_t given = 0;
+    for (const std::span<std::byte> place : {places.first, places.second}) {
+      const std::size_t part = std::min({place.size(), piece - given, stream.size()});
+      std::memcpy(place.data(), stream.data(), part);
+      stream = stream.subspan(part);
+      given += part;
+    }
+    if (auto result = reader.filled(given, arrived); !result) return result;
+  }
+  return {};
+}
+
+void expect_samples(message_list& arrived, std::span<const std::size_t> sizes) {
+  ASSERT_EQ(arrived.size(), sizes.size());
+  for (std::uint32_t i = 0; const message_ptr m = arrived.pop_front(); ++i) {
+    const message_ptr wanted = sample(i, sizes[i]);
+    ASSERT_EQ(m->header.payload_bytes, sizes[i]);
+    ASSERT_EQ(m->header.sequence, i);
+    ASSERT_EQ(std::memcmp(m->body(), wanted->body(), sizes[i]), 0) << "payload of message " << i;
+  }
+}
+
+TEST(frame_reader, a_stream_cut_into_pieces_of_any_size_gives_the_same_messages) {
+  const std::vector<std::size_t> sizes{0, 1, 39, 40, 5000, 16383, 16384, 70000, 3, 200000, 0, 0, 12};
+  std::vector<std::byte> stream;
+  for (std::uint32_t i = 0; i < sizes.size(); ++i) append(stream, frame_of(*sample(i, sizes[i])));
+  append(stream, goodbye_frame());
+  for (const std::size_t piece : {1UL, 7UL, 40UL, 4096UL, 65536UL, 1000000UL}) {
+    frame_reader reader(limits);
+    message_list arrived;
+    ASSERT_TRUE(feed(reader, stream, piece, arrived)) << "pieces of " << piece;
+    EXPECT_TRUE(reader.ended());
+    EXPECT_FALSE(reader.within_frame());
+    expect_samples(arrived, sizes);
+  }
+}
+
+TEST(frame_reader, a_large_payload_is_read_into_its_message_and_not_into_the_buffer) {
+  frame_reader reader(limits);
+  message_list arrived;
+  const message_ptr large = sample(0, 500000);
+  ASSERT_TRUE(feed(reader, frame_of(*large).first(1000), 1000, arrived));
+  EXPECT_TRUE(reader.within_frame());
+  EXPECT_EQ(reader.space().first.size(), 500000 - (1000 - sizeof(message_header)));
+  EXPECT_EQ(reader.space().second.size(), frame_reader::buffer_bytes);
+}
+
+TEST(frame_reader, an_unfinished_frame_is_noticed_at_the_end_of_the_stream) {
+  frame_reader reader(limits);
+  message_list arrived;
+  EXPECT_FALSE(reader.within_frame());
+  ASSERT_TRUE(feed(reader, frame_of(*sample(0, 10)).first(49), 100, arrived));
+  EXPECT_TRUE(reader.within_frame());
+  EXPECT_TRUE(arrived.empty());
+}
+
+TEST(frame_reader, each_forged_field_of_a_header_is_refused_by_its_own_name) {
+  const auto error_of = [](auto forge) {
+    message_header header;
+    forge(header);
+    frame_reader reader(limits);
+    message_list arrived;
+    const auto result = feed(reader, bytes_of(header), 40, arrived);
+    EXPECT_TRUE(arrived.empty());
+    return result ? std::optional<frame_error>() : result.error();
+  };
+  EXPECT_EQ(error_of([](auto& h) { h.payload_bytes = limits.payload_bytes_max + 1; }), frame_error::payload_too_large);
+  EXPECT_EQ(error_of([](auto& h) { h.payload_bytes = ~0U; }), frame_error::payload_too_large);
+  EXPECT_EQ(error_of([](auto& h) { h.kind = behind_last_kind; }), frame_error::unknown_kind);
+  EXPECT_EQ(error_of([](auto& h) { h.kind = static_cast<message_kind>(254); }), frame_error::unknown_kind);
+  EXPECT_EQ(error_of([](auto& h) { h.channel = static_cast<channel>(3); }), frame_error::unknown_channel);
+  EXPECT_EQ(error_of([](auto& h) { h.flags = 0x80; }), frame_error::unknown_flags);
+  EXPECT_EQ(error_of([](auto& h) { h.source = limits.ranks; }), frame_error::source_out_of_range);
+}
+
+TEST(frame_reader, a_goodbye_with_anything_in_it_is_no_goodbye) {
+  std::vector<std::byte> bytes(goodbye_frame().begin(), goodbye_frame().end());
+  const auto frame = goodbye_frame();
+  for (std::size_t i = 0; i < frame.size(); ++i) {
+    auto forged = frame;
+    forged[i] ^= std::byte{1};
+    frame_reader reader(limits);
+    message_list arrived;
+    const auto result = feed(reader, forged, 40, arrived);
+    EXPECT_FALSE(result && reader.ended()) << "byte " << i;
+  }
+}
+
+TEST(frame_reader, nothing_is_believed_after_a_goodbye_or_an_error) {
+  frame_reader reader(limits);
+  message_list arrived;
+  ASSERT_TRUE(feed(reader, goodbye_frame(), 40, arrived));
+  const auto late = feed(reader, frame_of(*sample(0, 0)), 40, arrived);
+  ASSERT_FALSE(late);
+  EXPECT_EQ(late.error(), frame_error::bytes_after_goodbye);
+  EXPECT_FALSE(feed(reader, frame_of(*sample(0, 0)), 40, arrived));
+  EXPECT_TRUE(arrived.empty());
+}
+
+TEST(frame_reader, messages_in_front_of_an_error_still_arrive) {
+  std::vector<std::byte> stream;
+  append(stream, frame_of(*sample(0, 5)));
+  message_header bad;
+  bad.source = 99;
+  append(stream, bytes_of(bad));
+  frame_reader reader(limits);
+  message_list arrived;
+  EXPECT_FALSE(feed(reader, stream, 1000, arrived));
+  expect_samples(arrived, std::vector<std::size_t>{5});
+}
+
+/// Takes `bytes` bytes off the outbox's front, as a socket would.
+std::vector<std::byte> write_some(outbox& from, std::size_t bytes) {
+  std::vector<std::byte> taken;
+  std::array<iovec, 3> pieces;
+  const std::size_t count = from.front(pieces);
+  for (std::size_t i = 0; i < count && taken.size() < bytes; ++i) {
+    const auto* const data = static_cast<const std::byte*>(pieces[i].iov_base);
+    taken.insert(taken.end(), data, data + std::min(pieces[i].iov_len, bytes - taken.size()));
+  }
+  from.written(taken.size());
+  return taken;
+}
+
+TEST(outbox, gives_out_the_bytes_in_order_whatever_the_sizes_of_messages_and_writes) {
+  const std::vector<std::size_t> sizes{1, 9000, 0, 8152, 8153, 100000, 7, 7, 60000, 3};
+  for (const std::size_t piece : {13UL, 1000UL, 300000UL}) {
+    outbox box;
+    std::vector<std::byte> expected_bytes;
+    std::vector<std::byte> written;
+    for (std::uint32_t i = 0; i < 40; ++i) {
+      message_ptr m = sample(i, sizes[i % sizes.size()]);
+      append(expected_bytes, frame_of(*m));
+      box.push(std::move(m));
+      append(written, write_some(box, piece));
+      ASSERT_EQ(box.bytes(), expected_bytes.size() - written.size());
+    }
+    while (!box.empty()) append(written, write_some(box, piece));
+    EXPECT_EQ(written, expected_bytes) << "writes of " << piece;
+  }
+}
+
+TEST(outbox, short_messages_leave_in_one_piece) {
+  outbox box;
+  for (std::uint32_t i = 0; i < 100; ++i) box.push(sample(i, 100));
+  std::array<iovec, 8> pieces;
+  ASSERT_EQ(box.front(pieces), 1U);
+  EXPECT_EQ(pieces[0].iov_len, 100 * (100 + sizeof(message_header)));
+}
+
+TEST(outbox, a_long_message_is_written_from_where_it_is) {
+  outbox box;
+  message_ptr m = sample(0, 50000);
+  const std::byte* const begin = frame_of(*m).data();
+  box.push(std::move(m));
+  std::array<iovec, 8> pieces;
+  ASSERT_EQ(box.front(pieces), 1U);
+  EXPECT_EQ(pieces[0].iov_base, begin);
+}
+
+}  // namespace
+}  // namespace nacre::transport::tcp

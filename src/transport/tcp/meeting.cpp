@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+// Opens the connections of one rank to all of its peers.
+#include "transport/tcp/meeting.hpp"
+
+#include <poll.h>
+
+#include <algorithm>
+#include <chrono>
+#include <list>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include <nacre/error.hpp>
+
+#include "transport/net/wait.hpp"
+#include "transport/transport.hpp"
+
+namespace nacre::transport::tcp {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
+
+constexpr milliseconds retry_after{20};
+constexpr milliseconds look_again{100};  // for the deadlines of handshakes
+
+/// One peer that this rank calls, until it has answered.
+struct call {
+  rank_id peer;
+  net::address where;
+  std::optional<net::greeting> under_way;
+  net::time_point next_try{};
+  std::string last_trouble = "it did not answer";
+};
+
+bool is_final(const refusal& why) noexcept {
+  return why.reason != refusal_reason::closed && why.reason != refusal_reason::timed_out;
+}
+
+class assembly {
+ public:
+  explicit assembly(const meeting& parts) : parts_(parts), guests_(parts.addresses.size()) {
+    for (std::uint32_t peer = 0; peer < own().value(); ++peer) {
+      const auto where = net::address::parse(parts.addresses[peer]);
+      if (!where)
+        throw setup_error(fmt::format("rank {} listens at '{}', which is no address", peer, parts.addresses[peer]));
+      calls_.push_back({.peer = rank_id(peer), .where = *where, .under_way = std::nullopt});
+    }
+  }
+
+  std::vector<std::optional<net::guest>> run() {
+    for (;;) {
+      const auto now = steady_clock::now();
+      obey_launcher();
+      advance_calls(now);
+      open_door(now);
+      if (complete()) return std::move(guests_);
+      if (now >= parts_.deadline) give_up();
+      wait(now);
+    }
+  }
+
+ private:
+  [[nodiscard]] rank_id own() const noexcept { return parts_.local.rank; }
+  [[nodiscard]] bool complete() const noexcept {
+    return std::count(guests_.begin(), guests_.end(), std::nullopt) == 1;  // the own place
+  }
+
+  void obey_launcher() {
+    if (parts_.line == nullptr) return;
+    if (const auto why = parts_.line->poll()) throw job_aborted(launch::aborted_text(*why));
+  }
+
+  void advance_calls(net::time_point now) {
+    for (auto each = calls_.begin(); each != calls_.end();) {
+      each = advance(*each, now) ? calls_.erase(each) : std::next(each);
+    }
+  }
+
+  /// True when the peer is there.
+  bool advance(call& to, net::time_point now) {
+    if (!to.under_way) {
+      if (now < to.next_try) return false;
+      net::unique_fd socket = net::start_connect(to.where);
+      if (!socket) {
+        postpone(to, net::error_text(errno), now);
+        return false;
+      }
+      to.under_way.emplace(net::greeting::of_caller(
+          std::move(socket), handshake(handshake_role::initiator, parts_.secret, parts_.local, to.peer),
+          std::min(parts_.deadline, now + milliseconds(handshake_time_ms_max))));
+    }
+    switch (to.under_way->advance(now)) {
+      case net::greeting::outcome::pending:
+        return false;
+      case net::greeting::outcome::accepted:
+        guests_[to.peer.value()] = to.under_way->take();
+        return true;
+      case net::greeting::outcome::refused:
+        break;
+    }
+    const refusal& why = to.under_way->why();
+    if (is_final(why)) refuse(to, why);
+    postpone(to, why.why, now);
+    return false;
+  }
+
+  [[noreturn]] void refuse(const call& to, const refusal& why) const {
+    throw setup_error({.problem = fmt::format("rank {} and rank {} do not fit together: {}", own().value(),
+                                              to.peer.value(), why.log_line(parts_.addresses[to.peer.value()])),
+                       .why = "all ranks of a job run one binary and share one secret",
+                       .remedy = "start them all with one nacre run"});
+  }
+
+  void postpone(call& to, std::string trouble, net::time_point now) {
+    to.under_way.reset();
+    to.last_trouble = std::move(trouble);
+    to.next_try = now + retry_after;
+  }
+
+  void open_door(net::time_point now) {
+    std::vector<net::guest> newcomers;
+    parts_.entrance.poll(now, newcomers);
+    for (net::guest& newcomer : newcomers) {
+      const std::uint32_t peer = newcomer.identity.rank.value();
+      if (newcomer.identity.rank > own() && !guests_[peer]) {
+        guests_[peer] = std::move(newcomer);
+      } else {
+        parts_.entrance.refuse(newcomer, fmt::format("nobody waits for a call of rank {}", peer), now);
+      }
+    }
+  }
+
+  void wait(net::time_point now) const {
+    std::vector<pollfd> watched{{.fd = parts_.entrance.descriptor(), .events = POLLIN, .revents = 0}};
+    if (parts_.line != nullptr) watched.push_back({.fd = parts_.line->descriptor(), .events = POLLIN, .revents = 0});
+    auto until = std::min(parts_.deadline, now + look_again);
+    for (const call& each : calls_) {
+      if (each.under_way) {
+        const int events = POLLIN | (each.under_way->wants_to_write() ? POLLOUT : 0);
+        watched.push_back({.fd = each.under_way->descriptor(), .events = static_cast<short>(events), .revents = 0});
+      } else {
+        until = std::min(until, each.next_try);
+      }
+    }
+    net::wait_until(watched, until);
+  }
+
+  [[noreturn]] void give_up() const {
+    std::uint32_t peer = 0;
+    while (peer == own().value() || guests_[peer].has_value()) ++peer;
+    const auto at = std::find_if(calls_.begin(), calls_.end(), [&](const call& c) { return c.peer == rank_id(peer); });
+    const std::string trouble = at != calls_.end() ? at->last_trouble : "it did not call";
+    throw setup_error(
+        {.problem = fmt::format("rank {} waited in vain for rank {}: {}", own().value(), peer, trouble),
+         .why = "a job begins when all ranks are connected",
+         .remedy = "look for an error of that rank, or give it more time with --nacre.tcp.connect_timeout"});
+  }
+
+  const meeting& parts_;
+  std::vector<std::optional<net::guest>> guests_;
+  std::list<call> calls_;
+};
+
+}  // namespace
+
+std::vector<std::optional<net::guest>> meet(const meeting& parts) { return assembly(parts).run(); }
+
+}  // namespace nacre::transport::tcp

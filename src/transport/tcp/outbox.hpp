@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// What waits to be written to one peer.
+#pragma once
+
+#include <cstddef>
+#include <deque>
+#include <memory>
+#include <span>
+
+#include <nacre/message.hpp>
+
+struct iovec;
+
+namespace nacre::transport::tcp {
+
+/// A byte queue made of messages: short ones are copied behind each other so that many leave with one piece, long ones
+/// are written from where they are and released afterwards. Does no I/O. Its user bounds it by asking for `bytes`.
+/// One thread.
+class outbox {
+ public:
+  /// Messages whose frame is longer than this are not copied.
+  static constexpr std::size_t copy_bytes_max = 8 * 1024;
+
+  outbox() = default;
+  outbox(const outbox&) = delete;
+  outbox& operator=(const outbox&) = delete;
+
+  /// Appends the frame of a packed message, which it owns from now on.
+  void push(message_ptr m);
+  /// Appends a copy of at most copy_bytes_max bytes.
+  void push(std::span<const std::byte> bytes);
+
+  [[nodiscard]] bool empty() const noexcept { return bytes_ == 0; }
+  /// Bytes that have not been written yet.
+  [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
+
+  /// Fills `pieces` with the front of the queue and returns how many it used. Valid until the next change.
+  [[nodiscard]] std::size_t front(std::span<iovec> pieces) const noexcept;
+  /// The first `count` bytes have been written.
+  void written(std::size_t count) noexcept;
+  void clear() noexcept;
+
+ private:
+  static constexpr std::size_t chunk_bytes = 64 * 1024;
+
+  /// Memory for copies. A chunk that is all written is given up, or begun anew when it is the newest one.
+  struct chunk {
+    std::unique_ptr<std::byte[]> memory;
+    std::size_t used = 0;
+    std::size_t unwritten = 0;
+  };
+  /// Consecutive bytes: of one message, or of the chunk that is the oldest one by the time the run is at the front.
+  struct run {
+    const std::byte* data = nullptr;
+    std::size_t bytes = 0;
+    message_ptr owner;  // null: the bytes are in a chunk
+  };
+
+  [[nodiscard]] chunk& chunk_with_room(std::size_t bytes);
+  void written_of_chunk(std::size_t count) noexcept;
+
+  std::deque<run> runs_;
+  std::deque<chunk> chunks_;
+  std::unique_ptr<std::byte[]> spare_;
+  std::size_t bytes_ = 0;
+};
+
+}  // namespace nacre::transport::tcp

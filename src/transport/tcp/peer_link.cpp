@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+// One authenticated connection to one peer: messages in, messages out, and how it ends.
+#include "transport/tcp/peer_link.hpp"
+
+#include <linux/sockios.h>
+#include <sys/ioctl.h>
+#include <sys/uio.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include <nacre/assert.hpp>
+
+namespace nacre::transport::tcp {
+namespace {
+
+constexpr std::size_t write_at_bytes = 256 * 1024;  // what is copied out is still in the cache when it is written
+constexpr std::size_t pieces_max = 64;
+constexpr std::size_t bytes_a_turn = 1u << 20;
+
+}  // namespace
+
+peer_link::peer_link(rank_id peer, net::unique_fd socket, const frame_limits& limits)
+    : peer_(peer), socket_(std::move(socket)), reader_(limits) {}
+
+void peer_link::begin_with(std::span<const std::byte> bytes, message_list& arrived) {
+  if (bytes.empty()) return;
+  const frame_reader::places places = reader_.space();
+  NACRE_EXPECT(bytes.size() <= places.first.size(), "what follows a handshake fits into the buffer");
+  std::memcpy(places.first.data(), bytes.data(), bytes.size());
+  static_cast<void>(take_in(bytes.size(), arrived));
+}
+
+void peer_link::submit(message_list& batch, std::size_t bytes_max) {
+  if (state_ != state::open || write_broken_) return batch.clear();
+  while (!batch.empty() && outbox_.bytes() < bytes_max) {
+    NACRE_EXPECT(batch.front()->packed(), "only bytes leave the address space: use packed_form");
+    outbox_.push(batch.pop_front());
+    if (!blocked_ && outbox_.bytes() >= write_at_bytes) flush();
+  }
+  if (!blocked_) flush();
+}
+
+void peer_link::push_goodbye() {
+  if (state_ == state::open && !write_broken_) outbox_.push(goodbye_frame());
+}
+
+bool peer_link::flush() {
+  bool moved = false;
+  while (!outbox_.empty()) {
+    std::array<iovec, pieces_max> pieces;
+    const std::size_t count = outbox_.front(pieces);
+    std::size_t offered = 0;
+    for (std::size_t i = 0; i < count; ++i) offered += pieces[i].iov_len;
+    const std::ptrdiff_t sent = net::send_some(socket_.get(), std::span(pieces.data(), count));
+    if (sent < 0) {
+      write_broken_ = true;
+      outbox_.clear();
+      break;
+    }
+    outbox_.written(static_cast<std::size_t>(sent));
+    moved |= sent > 0;
+    blocked_ = static_cast<std::size_t>(sent) < offered;
+    if (blocked_) return moved;
+  }
+  blocked_ = false;
+  return moved;
+}
+
+void peer_link::shut_down_sending() noexcept {
+  if (socket_) ::shutdown(socket_.get(), SHUT_WR);
+}
+
+std::size_t peer_link::unacknowledged_bytes() const noexcept {
+  int bytes = 0;
+  if (!socket_ || ::ioctl(socket_.get(), SIOCOUTQ, &bytes) != 0) return 0;
+  return static_cast<std::size_t>(bytes);
+}
+
+bool peer_link::receive(message_list& arrived, std::size_t enough) {
+  if (state_ == state::failed || state_ == state::over) return false;
+  std::size_t total = 0;
+  do {
+    std::size_t asked = 0;
+    const std::ptrdiff_t received = read_once(asked);
+    if (received == 0) break;
+    if (received < 0) {
+      end_of_stream(errno);
+      return true;
+    }
+    total += static_cast<std::size_t>(received);
+    if (!take_in(static_cast<std::size_t>(received), arrived)) return true;
+    if (static_cast<std::size_t>(received) < asked) break;  // the socket is empty: saves the call that says so
+  } while (total < bytes_a_turn && arrived.size() < enough);
+  return total > 0;
+}
+
+bool peer_link::take_in(std::size_t bytes, message_list& arrived) {
+  const auto result = reader_.filled(bytes, arrived);
+  if (!result) {
+    fail(std::string(describe(result.error())));
+    return false;
+  }
+  if (reader_.ended()) state_ = state::departed;
+  return true;
+}
+
+std::ptrdiff_t peer_link::read_once(std::size_t& asked) {
+  const frame_reader::places places = reader_.space();
+  asked = places.first.size() + places.second.size();
+  if (places.second.empty()) return net::receive_some(socket_.get(), places.first.data(), places.first.size());
+  const std::array<iovec, 2> pieces{iovec{places.first.data(), places.first.size()},
+                                    iovec{places.second.data(), places.second.size()}};
+  return net::receive_some(socket_.get(), pieces);
+}
+
+void peer_link::end_of_stream(int error) {
+  if (state_ == state::departed) {
+    state_ = state::over;
+    outbox_.clear();
+    blocked_ = false;
+    socket_.reset();
+    return;
+  }
+  if (error != 0) return fail("cannot be reached any more: " + net::error_text(error));
+  fail(reader_.within_frame() ? "closed its connection in the middle of a message"
+                              : "closed its connection without a goodbye");
+}
+
+void peer_link::fail(std::string reason) {
+  state_ = state::failed;
+  reason_ = std::move(reason);
+  outbox_.clear();
+  blocked_ = false;
+  socket_.reset();
+}
+
+}  // namespace nacre::transport::tcp

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// The row of the backend tcp and its options.
+#include "transport/tcp/tcp.hpp"
+
+#include <array>
+#include <memory>
+
+#include "transport/launch/job_ticket.hpp"
+#include "transport/tcp/fabric.hpp"
+
+namespace nacre::transport::tcp {
+namespace {
+
+constexpr std::array options{
+    option{.name = "tcp.connect_timeout",
+           .kind = option_kind::duration,
+           .default_value = "30s",
+           .range = "10ms..1000s",
+           .help = "How long a rank waits for all others when the job begins"},
+    option{.name = "tcp.output_max",
+           .kind = option_kind::bytes,
+           .default_value = "8MiB",
+           .range = "64KiB..1GiB",
+           .help = "What may wait to be written to one peer before its senders are slowed; one message may exceed it"},
+};
+
+settings read_settings(const config& configuration) {
+  return {.connect_timeout = configuration.get_duration("tcp.connect_timeout"),
+          .output_bytes_max = static_cast<std::size_t>(configuration.get_int("tcp.output_max"))};
+}
+
+std::unique_ptr<fabric> make_local(std::uint32_t ranks, const config& configuration) {
+  return std::make_unique<local_fabric>(ranks, read_settings(configuration));
+}
+
+std::unique_ptr<fabric> join_job(const config& configuration) {
+  return std::make_unique<job_fabric>(launch::take_job_ticket(), read_settings(configuration));
+}
+
+}  // namespace
+
+backend make_backend() noexcept {
+  return {.name = "tcp",
+          .help = "ranks are processes that talk over sockets; start them with nacre run",
+          .options = options,
+          .virtual_time = false,
+          .make_local = make_local,
+          .join_job = join_job};
+}
+
+}  // namespace nacre::transport::tcp

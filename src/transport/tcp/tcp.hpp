@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+// The backend whose ranks are processes that talk over sockets.
+#pragma once
+
+#include "transport/transport.hpp"
+
+namespace nacre::transport::tcp {
+
+/// The row `tcp` of the table.
+[[nodiscard]] backend make_backend() noexcept;
+
+}  // namespace nacre::transport::tcp
