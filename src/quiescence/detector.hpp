@@ -55,8 +55,8 @@ class detector_host {
 /// What the host owes, and the proofs rest on:
 /// 1. `created` is incremented before the unit can run anywhere, and before the unit that creates it is done. `done` is
 ///    incremented when everything that the unit created has been counted. Each is a release, read by an acquire.
-/// 2. The application's main is a unit from before the first on_idle of its rank. It is done when main returns, or
-///    while main waits for quiescence; the declaration creates it anew.
+/// 2. The application's main is a unit from before the first on_idle of its rank. It is done when it returns or waits;
+///    what ends its wait, a unit or a declaration, creates it anew before it is done itself.
 /// 3. The detector's own messages are no units.
 /// Threads: one at a time, all calls. Ranks whose detectors differ in type or tree do not understand each other.
 class detector {
