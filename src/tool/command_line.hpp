@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+// The commands of `nacre` and their options.
+#pragma once
+
+namespace nacre::tool {
+
+/// Does what the arguments of main say and returns the exit code: 2 for arguments that make no sense, with a line on
+/// standard error.
+[[nodiscard]] int run_command_line(int argc, char** argv);
+
+}  // namespace nacre::tool

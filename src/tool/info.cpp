@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// What `nacre info` tells about this build and this machine.
+#include "tool/info.hpp"
+
+#include <sched.h>
+
+#include <array>
+#include <fstream>
+#include <string_view>
+#include <thread>
+
+#include <fmt/format.h>
+
+#include <nacre/run.hpp>
+
+#include "base/clock.hpp"
+#include "transport/transport.hpp"
+
+namespace nacre::tool {
+namespace {
+
+std::string build_text() {
+  std::string result =
+#if defined(__clang__)
+      fmt::format("clang {}.{}", __clang_major__, __clang_minor__);
+#else
+      fmt::format("gcc {}.{}", __GNUC__, __GNUC_MINOR__);
+#endif
+#if defined(__OPTIMIZE__)
+  result += ", optimised";
+#else
+  result += ", not optimised";
+#endif
+#if defined(NACRE_CHECK)
+  result += ", with all assertions";
+#endif
+#if defined(__SANITIZE_ADDRESS__)
+  result += ", address sanitizer";
+#elif defined(__SANITIZE_THREAD__)
+  result += ", thread sanitizer";
+#endif
+  return result;
+}
+
+std::string processor_text() {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);) {
+    if (line.starts_with("model name")) return line.substr(line.find(':') + 2);
+  }
+  return "unknown";
+}
+
+/// The instructions that Nacre and its applications make use of, or that tell machines apart.
+std::string features_text() {
+#if defined(__x86_64__)
+  static constexpr std::array wanted{"sse4_2", "aes",    "avx2",         "avx512f",
+                                     "bmi2",   "sha_ni", "constant_tsc", "nonstop_tsc"};
+  std::ifstream file("/proc/cpuinfo");
+  std::string flags;
+  for (std::string line; flags.empty() && std::getline(file, line);) {
+    if (line.starts_with("flags")) flags = line + " ";
+  }
+  std::string result;
+  for (const std::string_view each : wanted) {
+    if (flags.find(fmt::format(" {} ", each)) != std::string::npos) result += fmt::format("{} ", each);
+  }
+  return result;
+#else
+  return "";
+#endif
+}
+
+int usable_cores() {
+  cpu_set_t cores;
+  return ::sched_getaffinity(0, sizeof cores, &cores) == 0 ? CPU_COUNT(&cores) : 0;
+}
+
+}  // namespace
+
+std::string version_text() { return version(); }
+
+std::string info_text() {
+  std::string text = fmt::format("nacre      {}\nbuild      {}\n", version_text(), build_text());
+  const char* heading = "transports";
+  for (const transport::backend& each : transport::backends()) {
+    text += fmt::format("{:<10} {:<7} {}\n", heading, each.name, each.help);
+    heading = "";
+  }
+  text += fmt::format("processor  {}\n", processor_text());
+  if (const std::string features = features_text(); !features.empty()) text += fmt::format("features   {}\n", features);
+  text += fmt::format("cores      {} usable of {}\n", usable_cores(), std::thread::hardware_concurrency());
+  text +=
+      fmt::format("clock      {}\n", ticks_are_steady() ? "the processor's counter, which is steady"
+                                                        : "clock_gettime, since the processor's counter is not steady");
+  return text;
+}
+
+}  // namespace nacre::tool

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// Passes the output of many processes on, in whole lines.
+#include "tool/line_relay.hpp"
+
+#include <poll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <utility>
+
+namespace nacre::tool {
+namespace {
+
+// A pipe that is writable takes this much without blocking (PIPE_BUF).
+constexpr std::size_t safe_write_bytes = 4096;
+constexpr int reads_a_turn = 16;
+
+bool is_writable(int descriptor) noexcept {
+  pollfd watched{.fd = descriptor, .events = POLLOUT, .revents = 0};
+  return ::poll(&watched, 1, 0) > 0;
+}
+
+}  // namespace
+
+line_sink::line_sink(int descriptor) noexcept : descriptor_(descriptor), terminal_(::isatty(descriptor) != 0) {}
+
+void line_sink::push(std::string_view text) {
+  if (!broken_) waiting_ += text;
+}
+
+void line_sink::flush() {
+  std::size_t done = 0;
+  while (done < waiting_.size() && is_writable(descriptor_)) {
+    const std::size_t bytes = std::min(waiting_.size() - done, safe_write_bytes);
+    const ssize_t written = ::write(descriptor_, waiting_.data() + done, bytes);
+    if (written < 0 && (errno == EINTR || errno == EAGAIN)) break;
+    if (written < 0) {
+      broken_ = true;
+      waiting_.clear();
+      return;
+    }
+    done += static_cast<std::size_t>(written);
+  }
+  waiting_.erase(0, done);
+}
+
+line_relay::line_relay(unique_fd from, line_sink& to, std::string label)
+    : from_(std::move(from)), to_(&to), label_(std::move(label)) {}
+
+bool line_relay::pump() {
+  std::array<char, 16 * 1024> buffer;
+  bool moved = false;
+  for (int turn = 0; turn < reads_a_turn && from_; ++turn) {
+    const ssize_t bytes = ::read(from_.get(), buffer.data(), buffer.size());
+    if (bytes < 0 && (errno == EAGAIN || errno == EINTR)) break;
+    if (bytes <= 0) {
+      end();
+      break;
+    }
+    take({buffer.data(), static_cast<std::size_t>(bytes)});
+    moved = true;
+  }
+  if (to_->broken()) from_.reset();  // so that the process learns that nobody listens
+  return moved;
+}
+
+void line_relay::take(std::string_view text) {
+  const std::size_t last = text.rfind('\n');
+  if (last == std::string_view::npos) {
+    unfinished_ += text;
+  } else {
+    unfinished_ += text.substr(0, last + 1);
+    pass_on(std::exchange(unfinished_, std::string(text.substr(last + 1))));
+  }
+  if (unfinished_.size() >= line_bytes_max) release_unfinished();
+}
+
+void line_relay::release_unfinished() {
+  if (!unfinished_.empty()) pass_on(std::exchange(unfinished_, {}));
+}
+
+void line_relay::pass_on(std::string_view text) {
+  if (label_.empty()) return to_->push(text);
+  std::string labelled;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size() - 1) + 1;
+    if (!within_line_) labelled += label_;
+    labelled += text.substr(0, end);
+    within_line_ = text[end - 1] != '\n';
+    text.remove_prefix(end);
+  }
+  to_->push(labelled);
+}
+
+void line_relay::end() {
+  release_unfinished();
+  if (!label_.empty() && within_line_) to_->push("\n");  // the next line begins with a label of its own
+  from_.reset();
+}
+
+}  // namespace nacre::tool

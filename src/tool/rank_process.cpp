@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// Starts one process of a job and holds what the launcher needs of it.
+#include "tool/rank_process.hpp"
+
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <utility>
+
+#include <nacre/error.hpp>
+
+namespace nacre::tool {
+namespace {
+
+using transport::net::error_text;
+
+struct pipe_ends {
+  unique_fd read;
+  unique_fd write;
+};
+
+[[noreturn]] void refuse(const std::string& problem, const std::string& remedy) {
+  throw setup_error({.problem = problem, .why = "nacre run starts a process for each rank", .remedy = remedy});
+}
+
+pipe_ends make_pipe() {
+  std::array<int, 2> ends{};
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
+    refuse("cannot make a pipe: " + error_text(errno),
+           "raise the limit of open files (ulimit -n), or start fewer ranks");
+  }
+  return {.read = unique_fd(ends[0]), .write = unique_fd(ends[1])};
+}
+
+std::vector<char*> pointers_to(const std::vector<std::string>& texts) {
+  std::vector<char*> result;
+  for (const std::string& each : texts) result.push_back(const_cast<char*>(each.c_str()));
+  result.push_back(nullptr);
+  return result;
+}
+
+/// Runs between fork and exec: only calls that are safe there. Returns when it cannot go on, with errno set.
+void become(const char* path, char* const* arguments, char* const* environment, const inheritance& with, int output,
+            int error, pid_t launcher) noexcept {
+  if (::setpgid(0, 0) != 0 || ::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) return;
+  if (::getppid() != launcher) ::_exit(1);  // it died before the line above could see that
+  const int input = with.standard_input >= 0 ? with.standard_input : ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+  if (::dup2(output, STDOUT_FILENO) < 0 || ::dup2(error, STDERR_FILENO) < 0) return;
+  if (input == STDIN_FILENO ? ::fcntl(input, F_SETFD, 0) < 0 : ::dup2(input, STDIN_FILENO) < 0) return;
+  if (with.kept >= 0 && ::fcntl(with.kept, F_SETFD, 0) < 0) return;
+  ::signal(SIGPIPE, SIG_DFL);
+  sigset_t none;
+  ::sigemptyset(&none);
+  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+  ::execve(path, arguments, environment);
+}
+
+[[noreturn]] void explain(const command& what, int error) {
+  const std::string problem = "cannot run '" + what.path + "': " + error_text(error);
+  if (error == ENOEXEC)
+    refuse(problem, "a script begins with a line such as #!/bin/sh, a program is built for this processor");
+  if (error == ENOENT) refuse(problem, "the interpreter that its first line names, or its loader, does not exist");
+  if (error == EAGAIN || error == ENOMEM) refuse(problem, "start fewer ranks");
+  refuse(problem, "check its permissions");
+}
+
+}  // namespace
+
+rank_process start_process(const command& what, const inheritance& with) {
+  pipe_ends output = make_pipe();
+  pipe_ends error = make_pipe();
+  pipe_ends trouble = make_pipe();  // closed by a successful exec, otherwise it tells the errno
+  const std::vector<char*> arguments = pointers_to(what.arguments);
+  const std::vector<char*> environment = pointers_to(what.environment);
+  const pid_t launcher = ::getpid();
+  const pid_t pid = ::fork();
+  if (pid < 0) explain(what, errno);
+  if (pid == 0) {
+    become(what.path.c_str(), arguments.data(), environment.data(), with, output.write.get(), error.write.get(),
+           launcher);
+    const int number = errno;
+    [[maybe_unused]] const ssize_t told = ::write(trouble.write.get(), &number, sizeof number);
+    ::_exit(127);
+  }
+  trouble.write.reset();
+  int number = 0;
+  ssize_t told = 0;
+  do told = ::read(trouble.read.get(), &number, sizeof number);
+  while (told < 0 && errno == EINTR);
+  if (told == sizeof number) {
+    ::waitpid(pid, nullptr, 0);
+    explain(what, number);
+  }
+  ::fcntl(output.read.get(), F_SETFL, O_NONBLOCK);
+  ::fcntl(error.read.get(), F_SETFL, O_NONBLOCK);
+  return {.pid = pid, .output = std::move(output.read), .error = std::move(error.read)};
+}
+
+}  // namespace nacre::tool

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+// Decides what a launcher does when a rank of its job ends, without touching a process.
+#include "tool/supervisor.hpp"
+
+#include <algorithm>
+#include <csignal>
+#include <cstring>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace nacre::tool {
+namespace {
+
+constexpr int signal_code_base = 128;  // as shells do
+constexpr int failure_code = 1;
+
+int code_of(const ending& how) noexcept {
+  return how.how == ending::kind::killed ? signal_code_base + how.number : how.number;
+}
+
+}  // namespace
+
+std::string describe(const ending& how) {
+  if (how.how == ending::kind::exited) return fmt::format("exited with code {}", how.number);
+  return fmt::format("was killed by signal {} ({})", how.number, ::strsignal(how.number));
+}
+
+supervisor::supervisor(std::uint32_t ranks, const supervisor_times& times)
+    : times_(times), ranks_(ranks), running_(ranks) {}
+
+void supervisor::joined(std::uint32_t rank) { ranks_[rank].joined = true; }
+
+void supervisor::left(std::uint32_t rank) { ranks_[rank].left = true; }
+
+void supervisor::lost(std::uint32_t reporter, std::uint32_t peer, std::string reason, time_point now) {
+  ranks_[reporter].reported_loss = true;
+  blame(peer, std::move(reason), now);
+}
+
+void supervisor::hung_up(std::uint32_t rank, time_point now) {
+  if (!ranks_[rank].left) blame(rank, "ended without a goodbye", now);
+}
+
+void supervisor::blame(std::uint32_t rank, std::string reason, time_point now) {
+  if (suspicion_ || ending_) return;
+  suspicion_ = suspicion{.rank = rank, .reason = std::move(reason), .until = now + times_.blame};
+}
+
+void supervisor::ended(std::uint32_t rank, ending how) {
+  ranks_[rank].end = how;
+  --running_;
+}
+
+void supervisor::interrupted(int signal, time_point now) {
+  if (ending_) {
+    ending_->kill_at = now;
+    return;
+  }
+  exit_code_ = signal_code_base + signal;
+  orders_.signals.push_back(signal);
+  ending_ = final_phase{.terminate_at = std::nullopt, .kill_at = now + times_.farewell};
+}
+
+orders supervisor::settle(time_point now) {
+  if (!ending_) find_cause(now);
+  if (ending_) press(now);
+  return std::exchange(orders_, {});
+}
+
+/// What the rank's end does to the job: nothing, or a clause that says why the job cannot go on.
+std::optional<std::string> supervisor::fault_of(std::uint32_t rank) const {
+  const rank_state& state = ranks_[rank];
+  if (!state.end) return std::nullopt;
+  if (state.end->how == ending::kind::killed) return describe(*state.end);
+  if (state.left || state.reported_loss) return std::nullopt;
+  if (state.end->number != 0) return describe(*state.end);
+  if (state.joined && ranks_.size() > 1) return describe(*state.end) + " before the job was over";
+  if (!state.joined && anyone_waits_for(rank)) return describe(*state.end) + " without joining the job";
+  return std::nullopt;
+}
+
+bool supervisor::anyone_waits_for(std::uint32_t rank) const {
+  for (std::uint32_t other = 0; other < ranks_.size(); ++other) {
+    if (other != rank && ranks_[other].joined && !ranks_[other].left && !ranks_[other].end) return true;
+  }
+  return false;
+}
+
+/// The rank whose end is to be told: one that was killed, before one that exited.
+std::optional<std::uint32_t> supervisor::culprit() const {
+  std::optional<std::uint32_t> found;
+  for (std::uint32_t rank = 0; rank < ranks_.size(); ++rank) {
+    if (!fault_of(rank)) continue;
+    if (ranks_[rank].end->how == ending::kind::killed) return rank;
+    if (!found) found = rank;
+  }
+  return found;
+}
+
+void supervisor::find_cause(time_point now) {
+  if (suspicion_) {
+    if (const auto fault = fault_of(suspicion_->rank)) {
+      return end_job(suspicion_->rank, *fault, code_of(*ranks_[suspicion_->rank].end), now);
+    }
+    if (now < suspicion_->until) return;
+  }
+  if (const auto rank = culprit()) return end_job(*rank, *fault_of(*rank), code_of(*ranks_[*rank].end), now);
+  if (suspicion_) end_job(suspicion_->rank, suspicion_->reason, failure_code, now);
+}
+
+void supervisor::end_job(std::uint32_t rank, const std::string& reason, int code, time_point now) {
+  exit_code_ = code == 0 ? failure_code : code;
+  orders_.line = fmt::format("nacre run: rank {} {}{}", rank, reason, running_ > 0 ? "; ending the job" : "");
+  orders_.announce = announcement{.peer = rank, .reason = reason};
+  ending_ = final_phase{.terminate_at = now + times_.grace, .kill_at = now + times_.force};
+}
+
+void supervisor::press(time_point now) {
+  if (running_ == 0) return;
+  if (ending_->terminate_at && now >= *ending_->terminate_at) {
+    ending_->terminate_at.reset();
+    orders_.signals.push_back(SIGTERM);
+  }
+  if (ending_->kill_at && now >= *ending_->kill_at) {
+    ending_->kill_at.reset();
+    orders_.signals.push_back(SIGKILL);
+  }
+}
+
+std::optional<time_point> supervisor::due() const {
+  if (ending_) return ending_->terminate_at ? ending_->terminate_at : ending_->kill_at;
+  if (suspicion_) return suspicion_->until;
+  return std::nullopt;
+}
+
+int supervisor::exit_code() const {
+  if (exit_code_ != 0) return exit_code_;
+  for (const rank_state& each : ranks_) {
+    if (each.end && code_of(*each.end) != 0) return code_of(*each.end);
+  }
+  return 0;
+}
+
+}  // namespace nacre::tool
