@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// The promises of marks, each as a sentence.
+#include "base/marks.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace nacre {
+namespace {
+
+const mark* find(std::string_view name) {
+  const auto all = mark::all();
+  const auto found = std::find_if(all.begin(), all.end(), [&](const mark* each) { return each->name() == name; });
+  return found == all.end() ? nullptr : *found;
+}
+
+void take_branch(bool rare) {
+  if (rare) NACRE_MARK("a rare branch of this test");
+}
+
+TEST(marks, a_mark_is_listed_before_its_branch_has_ever_been_taken) {
+  const mark* known = find("a rare branch of this test");
+  ASSERT_NE(known, nullptr);
+  const std::uint64_t before = known->hits();
+  take_branch(false);
+  EXPECT_EQ(known->hits(), before);
+  take_branch(true);
+  EXPECT_EQ(known->hits(), before + 1);
+}
+
+TEST(marks, two_places_with_one_name_share_a_mark) {
+  NACRE_MARK("one name");
+  const std::uint64_t before = find("one name")->hits();
+  NACRE_MARK("one name");
+  EXPECT_EQ(find("one name")->hits(), before + 1);
+  const auto all = mark::all();
+  EXPECT_EQ(std::count_if(all.begin(), all.end(), [](const mark* each) { return each->name() == "one name"; }), 1);
+}
+
+}  // namespace
+}  // namespace nacre
