@@ -33,8 +33,12 @@ void sim_crew::take_step(std::uint32_t index) {
   simulated_worker& self = simulated_[index];
   self.scheduled = false;
   if (stopped_) return;
+  // Work that a step makes ready may wake its own worker, before it is known when that will be free.
+  if (machine_.event_time() < self.free_at) return schedule(index, self.free_at);
   lane& on = worker(index);
+  on.reader().online();
   const bool found = step(on);
+  on.reader().offline();  // between steps it holds nothing, and may never step again
   if (found) machine_.spend(costs_.dispatch);
   self.free_at = machine_.now();
   machine_.trace(link_.rank().value(), index, found ? 1u : 0u);

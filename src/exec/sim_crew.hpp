@@ -46,6 +46,9 @@ class sim_crew final : public crew {
     return static_cast<std::uint64_t>(machine_.now().count());
   }
   [[nodiscard]] double seconds_a_tick() const noexcept override { return 1e-9; }
+  [[nodiscard]] bool ahead() const noexcept override {
+    return workers() > 1 && machine_.now() != machine_.event_time();  // a lone worker is nobody's past
+  }
   void charge(lane& on, double seconds) override;
 
  private:

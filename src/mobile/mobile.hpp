@@ -67,18 +67,21 @@ class object_space final : public object_sink {
   void on_undeliverable(context& ctx, std::uint64_t object, std::uint32_t handler);
 
  private:
-  enum class drained : std::uint8_t { empty, yielded, blocked, left_to_reader };
+  enum class drained : std::uint8_t { empty, yielded, spent, blocked, left_to_reader };
 
   static void activate_work(work& item, lane& on);
-  static void reader_work(work& item, lane& on);
+  static void end_shared_work(work& item, lane& on);
+  static void end_exclusive_work(work& item, lane& on);
+  static void go_on_work(work& item, lane& on);
   void run_claimed(entry& at, lane& on, message_list& taken, bool may_run);
   void admit(entry& at, lane& on, message_list& taken);
   drained drain(entry& at, lane& on, bool may_run);
   drained run_front(entry& at, lane& on);
   drained run_shared(entry& at, lane& on, message_ptr m);
   drained run_exclusive(entry& at, lane& on, message_ptr m, const detail::handler_info& row);
-  void run_reader(entry& at, lane& on, message_ptr m);
-  void leave_shared(entry& at, lane& on);
+  void end_access(entry& at, lane& on, work::runner end, bool shared);
+  void later(entry& at, lane& on, work::runner what);
+  [[nodiscard]] entry& held_entry(work& item);
   void publish_load(entry& at);
   void let_go_on(entry& at, lane& on);
 

@@ -30,6 +30,9 @@ void object_space::run_claimed(entry& at, lane& on, message_list& taken, bool ma
     case drained::blocked:
     case drained::left_to_reader:
       return;
+    case drained::spent:
+      publish_load(at);
+      return later(at, on, &go_on_work);
     case drained::yielded:
       publish_load(at);
       return let_go_on(at, on);
@@ -76,8 +79,8 @@ void object_space::tell_late_sender(entry& at, lane& on, const message_header& l
   messages_.post_to_module<&object_space::on_location>(on, source, at.id.value(), messages_.rank().value(), body.epoch);
 }
 
-/// Runs messages until there are none, the turn is over, or one must wait. After `blocked` and `left_to_reader` the
-/// activation is somebody else's.
+/// Runs messages until there are none, the turn is over, one must wait, or a handler has spent simulated time, during
+/// which nobody else may have the object. After `blocked` and `left_to_reader` the activation is somebody else's.
 object_space::drained object_space::drain(entry& at, lane& on, bool may_run) {
   const bool measure = on.meter.begin();
   const std::uint64_t begin = measure ? messages_.team().instant() : 0;
@@ -101,11 +104,15 @@ object_space::drained object_space::drain(entry& at, lane& on, bool may_run) {
     ++run;
     how = run_front(at, on);
     if (how != drained::empty) break;
+    if (at.body != nullptr && messages_.team().ahead()) {
+      how = drained::spent;
+      break;
+    }
   }
   if (measure) {
     const std::uint64_t spent = messages_.team().instant() - begin;
     on.tallies().handler_ticks.add(on.meter.measured(spent));
-    const bool ours = how == drained::empty || how == drained::yielded;
+    const bool ours = how != drained::blocked && how != drained::left_to_reader;
     if (ours && at.body != nullptr && run != 0) {
       const double seconds = static_cast<double>(spent) * messages_.team().seconds_a_tick() + std::exchange(on.charged, 0);
       at.body->handler_seconds += (seconds / run - at.body->handler_seconds) / 4;
@@ -156,40 +163,55 @@ object_space::drained object_space::run_exclusive(entry& at, lane& on, message_p
   return drained::empty;
 }
 
+/// The reader runs here. The activation is given back first, to nobody or to whoever takes its ticket, so that others may
+/// begin beside it, but none before it: messages start in their order.
 object_space::drained object_space::run_shared(entry& at, lane& on, message_ptr m) {
   at.gate.enter_shared();
-  if (at.body->pending.empty() && at.arrivals.empty()) {
-    // The last message runs here; the activation is given back first, so that others may begin beside it.
-    publish_load(at);
-    if (at.arrivals.finish() == inbox::finished::yes) {
-      run_reader(at, on, std::move(m));
-      return drained::left_to_reader;
-    }
-  }
-  m->run_by(&reader_work);
-  messages_.team().make_ready(on, *m.release());
-  return drained::empty;
-}
-
-void object_space::reader_work(work& item, lane& on) {
-  message_ptr m(static_cast<message*>(&item));
-  object_space& self = space_of(on);
-  entry* const at = self.entries_.find(object_id::from_value(m->header.object));
-  NACRE_ASSERT(at != nullptr, "an object went away under a shared handler");
-  const bool measure = on.meter.begin();
-  const std::uint64_t begin = measure ? on.team().instant() : 0;
-  self.run_reader(*at, on, std::move(m));
-  if (measure) on.tallies().handler_ticks.add(on.meter.measured(on.team().instant() - begin));
-}
-
-void object_space::run_reader(entry& at, lane& on, message_ptr m) {
+  publish_load(at);
+  const bool more = !at.body->pending.empty() || at.arrivals.finish() != inbox::finished::yes;
+  if (more) let_go_on(at, on);
   const bool coroutine = messages_.handlers().handler(m->header.handler)->coroutine;
   messages_.run(on, std::move(m), at.body->object);
-  if (!coroutine) leave_shared(at, on);
+  if (!coroutine) end_access(at, on, &end_shared_work, true);
+  return drained::left_to_reader;
 }
 
-void object_space::leave_shared(entry& at, lane& on) {
-  if (at.gate.leave_shared()) let_go_on(at, on);
+/// Ends an access once the time that the handler has spent is over, which on threads is now.
+void object_space::end_access(entry& at, lane& on, work::runner end, bool shared) {
+  if (messages_.team().ahead()) return later(at, on, end);
+  if (!shared || at.gate.leave_shared()) let_go_on(at, on);
+}
+
+/// Makes a piece of work about an entry ready. The entry stays: its gate or its activation is held.
+void object_space::later(entry& at, lane& on, work::runner what) {
+  message_ptr m = make_message(0);
+  m->header.object = at.id.value();
+  m->run_by(what);
+  messages_.team().make_ready(on, *m.release());
+}
+
+entry& object_space::held_entry(work& item) {
+  const message_ptr m(static_cast<message*>(&item));
+  entry* const at = entries_.find(object_id::from_value(m->header.object));
+  NACRE_ASSERT(at != nullptr, "an object went away under its handler");
+  return *at;
+}
+
+void object_space::end_shared_work(work& item, lane& on) {
+  object_space& self = space_of(on);
+  entry& at = self.held_entry(item);
+  if (at.gate.leave_shared()) self.let_go_on(at, on);
+}
+
+void object_space::end_exclusive_work(work& item, lane& on) {
+  object_space& self = space_of(on);
+  self.let_go_on(self.held_entry(item), on);
+}
+
+void object_space::go_on_work(work& item, lane& on) {
+  object_space& self = space_of(on);
+  message_list none;
+  self.run_claimed(self.held_entry(item), on, none, true);
 }
 
 void object_space::let_go_on(entry& at, lane& on) {
@@ -200,11 +222,11 @@ void object_space::let_go_on(entry& at, lane& on) {
 void object_space::coroutine_ended(lane& on, const message_header& request, const detail::handler_info& handler) {
   entry* const at = entries_.find(object_id::from_value(request.object));
   NACRE_ASSERT(at != nullptr, "an object went away under a coroutine handler");
-  if (handler.shared) return leave_shared(*at, on);
+  if (handler.shared) return end_access(*at, on, &end_shared_work, true);
   // acq_rel: pairs with the exchange in run_exclusive.
   if (at->exclusive_coroutine.exchange(entry::coroutine::ended, std::memory_order_acq_rel) ==
       entry::coroutine::suspended) {
-    let_go_on(*at, on);
+    end_access(*at, on, &end_exclusive_work, false);
   }
 }
 

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// Options drawn from a seed, and the run.
+#include "campaign/job.hpp"
+
+#include <memory>
+#include <utility>
+
+#include "campaign/program.hpp"
+#include "runtime/options.hpp"
+
+namespace campaign {
+namespace {
+
+constexpr std::uint64_t options_stream = 7;  // of the seed; the program draws from the seed itself
+
+using settings = std::vector<std::pair<std::string, std::string>>;
+
+settings draw_settings(std::uint64_t seed, std::uint32_t ranks) {
+  nacre::rng draw = nacre::rng(seed).fork(options_stream);
+  const auto pick = [&](std::uint64_t low, std::uint64_t high) { return low + draw.below(high - low + 1); };
+  const auto text = [](std::uint64_t number) { return std::to_string(number); };
+  const auto one_of = [&](std::initializer_list<const char*> words) {
+    return *(words.begin() + draw.below(words.size()));
+  };
+  settings drawn{{"transport", "sim"}, {"ranks", text(ranks)}, {"seed", text(seed)}};
+  const auto set = [&](const char* name, std::string value) { drawn.emplace_back(name, std::move(value)); };
+  set("workers", text(pick(1, 3)));
+  set("hops_max", one_of({"1", "1", "2", "8", "200"}));
+  set("balancer", one_of({"none", "steal", "diffusion"}));
+  set("balance.tick", text(pick(1, 100)) + "us");
+  set("balance.steal.backoff", text(pick(1, 50)) + "us");
+  set("balance.diffusion.interval", text(pick(1, 100)) + "us");
+  set("sim.latency", one_of({"0ns", "100ns", "1500ns", "20us", "50us"}));
+  set("sim.local_latency", one_of({"0ns", "300ns", "5us"}));
+  set("sim.jitter", one_of({"0", "0.1", "2", "10"}));
+  set("sim.local_jitter", one_of({"0", "0.1", "5"}));
+  set("sim.ranks_per_host", text(pick(1, 4)));
+  set("sim.send_overhead", one_of({"0ns", "200ns", "2us"}));
+  set("sim.receive_overhead", one_of({"0ns", "200ns", "2us"}));
+  set("sim.topology", one_of({"flat", "flat", "torus", "fat_tree"}));
+  set("sim.late_probability", one_of({"0", "0.01", "0.2"}));
+  set("sim.late_factor", one_of({"3", "20", "50"}));
+  return drawn;
+}
+
+}  // namespace
+
+verdict run_seed(std::uint64_t seed) {
+  const auto in = std::make_unique<world>(seed);
+  nacre::config configuration(nacre::all_option_tables());
+  for (const auto& [name, value] : draw_settings(seed, in->ranks)) configuration.set(name, value);
+  verdict result;
+  result.run = nacre::run_job(configuration, [&](nacre::runtime& rt) { main_of_rank(rt, *in); });
+  in->truth.must_be_quiet("when the job had ended");
+  result.violations = in->truth.violations();
+  result.messages = in->truth.messages();
+  return result;
+}
+
+std::string describe_seed(std::uint64_t seed) {
+  const world drawn(seed);
+  std::string text;
+  for (const auto& [name, value] : draw_settings(seed, drawn.ranks)) {
+    text += (text.empty() ? "" : " ") + ("--nacre." + name) + "=" + value;
+  }
+  return text;
+}
+
+}  // namespace campaign

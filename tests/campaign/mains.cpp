@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// The phases of the random program, as the mains of the ranks go through them.
+#include <functional>
+#include <string>
+
+#include "campaign/actions.hpp"
+#include "campaign/program.hpp"
+
+namespace campaign {
+namespace {
+
+void at_quiescence(nacre::context& ctx, std::uint64_t key, bool goes_on) {
+  world& in = world::of(key);
+  ++in.handlers_at_quiescence;
+  in.truth.must_be_quiet("when a handler for quiescence began on rank " + std::to_string(ctx.rank().value()));
+  if (!goes_on) return;
+  in.messages_left += in.messages_a_phase / 2;
+  for (int burst = 0; burst < 3; ++burst) act(in, ctx, in.truth.main_of(nacre::rank_id(in.ranks)));
+}
+
+void check_quiet(nacre::runtime& rt, world& in) {
+  in.truth.must_be_quiet("when wait_quiescence returned on rank " + std::to_string(rt.rank().value()));
+  if (in.handlers_at_quiescence != in.handlers_expected) {
+    in.truth.violate(std::to_string(in.handlers_expected) + " handlers for quiescence were asked for, " +
+                     std::to_string(in.handlers_at_quiescence) + " have run");
+  }
+}
+
+void check_collectives(nacre::runtime& rt, world& in, std::uint32_t phase) {
+  const nacre::rank_id root(phase % in.ranks);
+  const std::string word = "phase " + std::to_string(phase);
+  if (rt.broadcast(rt.rank() == root ? word : std::string("wrong"), root) != word) {
+    in.truth.violate("a broadcast gave another value than the root's");
+  }
+  const std::uint64_t sum = rt.all_reduce(std::uint64_t{rt.rank().value()} + phase, std::plus<>{});
+  if (sum != std::uint64_t{in.ranks} * (in.ranks - 1) / 2 + std::uint64_t{phase} * in.ranks) {
+    in.truth.violate("a reduction gave a wrong sum");
+  }
+}
+
+void begin_phase(nacre::runtime& rt, world& in, std::uint32_t phase) {
+  if (rt.rank().value() == 0) in.messages_left = in.messages_a_phase;
+  rt.barrier();  // so that nobody finds a phase that has not begun
+  const stream_id stream = in.truth.main_of(rt.rank());
+  if (phase == 0) create_in_main(in, rt);
+  for (std::uint64_t rounds = in.truth.random.below(4); rounds != 0; --rounds) {
+    act(in, rt, stream);
+    const std::uint32_t object = any_object(in);
+    if (object >= in.truth.objects() || !spend(in)) continue;
+    switch (in.truth.random.below(4)) {
+      case 0:
+        settle_in_main(in, ask(in, rt, stream, object));
+        break;
+      case 1:
+        migrate_in_main(in, rt);
+        break;
+      case 2:
+        rt.enable_balancing(in.truth.random.below(4) != 0);
+        break;
+      default:
+        create_in_main(in, rt);
+    }
+  }
+}
+
+void end_phase(nacre::runtime& rt, world& in, std::uint32_t phase) {
+  const ending how = in.endings[phase];
+  if (how == ending::barrier) {
+    rt.barrier();
+    return check_collectives(rt, in, phase);
+  }
+  const bool asks = how == ending::handler_checks
+                        ? in.truth.random.below(2) == 0
+                        : how == ending::handler_goes_on && in.at_quiescence[phase] == rt.rank().value();
+  if (asks) {
+    ++in.handlers_expected;
+    rt.on_quiescence<&at_quiescence>(in.key(), how == ending::handler_goes_on);
+  }
+  rt.wait_quiescence();
+  // The others may run on from here; they do nothing but wait, until all have looked.
+  if (how == ending::quiescence) check_quiet(rt, in);
+  rt.barrier();
+  if (how == ending::quiescence) return;
+  rt.wait_quiescence();
+  check_quiet(rt, in);
+  rt.barrier();
+}
+
+}  // namespace
+
+world::world(std::uint64_t seed) : truth(seed) {
+  nacre::rng& draw = truth.random;
+  const auto pick = [&](std::uint32_t low, std::uint32_t high) {
+    return low + static_cast<std::uint32_t>(draw.below(high - low + 1));
+  };
+  ranks = draw.below(2) == 0 ? pick(2, 4) : pick(2, 16);
+  phases = pick(1, 4);
+  messages_a_phase = pick(10, 200);
+  fan_out = pick(1, 4);
+  charge_max = draw.below(4) == 0 ? 0 : 1e-6 * pick(1, 30);
+  destroy_percent = draw.below(3) == 0 ? 0 : pick(1, 10);
+  migrate_percent = pick(0, 40);
+  shared_percent = pick(0, 90);
+  coroutine_percent = pick(0, 50);
+  for (std::uint32_t phase = 0; phase < phases; ++phase) {
+    endings.push_back(static_cast<ending>(draw.below(4)));
+    at_quiescence.push_back(pick(0, ranks - 1));
+  }
+}
+
+void main_of_rank(nacre::runtime& rt, world& in) {
+  rt.on_delivery_error([&in, rank = rt.rank()](const nacre::delivery_error& what) { in.truth.reported(rank, what); });
+  for (std::uint32_t phase = 0; phase < in.phases; ++phase) {
+    begin_phase(rt, in, phase);
+    end_phase(rt, in, phase);
+  }
+}
+
+}  // namespace campaign

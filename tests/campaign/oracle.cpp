@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+// The promises, checked against the record.
+#include "campaign/oracle.hpp"
+
+#include <algorithm>
+
+namespace campaign {
+namespace {
+
+constexpr std::size_t violations_kept = 8;
+constexpr std::uint64_t rank_key = std::uint64_t{1} << 40;  // orders_ holds ranks beside objects
+
+std::string text(std::uint64_t number) { return std::to_string(number); }
+
+}  // namespace
+
+void oracle::violate(std::string what) {
+  ++violation_count_;
+  if (violations_.size() < violations_kept) violations_.push_back(std::move(what));
+}
+
+std::uint32_t oracle::new_object() {
+  objects_.emplace_back();
+  return static_cast<std::uint32_t>(objects_.size() - 1);
+}
+
+void oracle::created(std::uint32_t object, nacre::object_id id) {
+  if (!by_id_.emplace(id, object).second) violate("two objects have one name");
+  objects_[object].id = id;
+}
+
+std::uint64_t oracle::tally_of(nacre::rank_id from, nacre::object_id object, std::string_view handler) {
+  const auto [at, fresh] =
+      tally_index_.try_emplace({from.value(), object.value(), std::string(handler)}, one_way_open_.size());
+  if (fresh) one_way_open_.push_back(0);
+  return at->second;
+}
+
+std::uint64_t oracle::sent(posted how, stream_id by, nacre::rank_id from, std::uint32_t object,
+                           std::string_view handler) {
+  send_record m{how, false, true, false, false, object, 0, by, 0};
+  m.position = order_of(m).sent++;
+  if (how == posted::one_way) {
+    m.tally = tally_of(from, id_of(object), handler);
+    ++one_way_open_[m.tally];
+    ++one_way_total_;
+  } else if (how == posted::awaited) {
+    ++awaited_open_;
+  }
+  sends_.push_back(m);
+  return sends_.size();
+}
+
+/// A destroy runs no handler of the program; it is settled as a one-way message that may be reported, by must_be_quiet.
+void oracle::destroy_sent(stream_id by, nacre::rank_id from, std::uint32_t object) {
+  object_record& at = objects_[object];
+  const send_record m{posted::one_way, false, true, false, false, object, 0, by, 0};
+  order_record& order = order_of(m);
+  order.before_destroy = std::min(order.before_destroy, order.sent);
+  if (at.destroys++ == 0) {
+    at.destroyer = by;
+  } else {
+    // One of the two ends the object, the other is reported; nobody can say which, so any rank may report it.
+    at.destroyer = ~stream_id{0};
+  }
+  static_cast<void>(from);
+}
+
+void oracle::reported(nacre::rank_id at, const nacre::delivery_error& what) {
+  const auto object = by_id_.find(what.object);
+  if (object == by_id_.end()) return violate("a delivery error names an object that nobody has created");
+  object_record& target = objects_[object->second];
+  target.gone = true;
+  if (what.handler == "destroy") {
+    if (target.destroys < 2) violate("the only destroy of object " + text(object->second) + " was not delivered");
+    return;
+  }
+  if (target.destroys == 0) violate("a message to object " + text(object->second) + ", which lives, was reported");
+  const std::uint64_t tally = tally_of(at, what.object, what.handler);
+  --one_way_total_;
+  if (--one_way_open_[tally] < 0) {
+    violate("a message to object " + text(object->second) +
+            " was reported, and it has run: " + std::string(what.handler));
+  }
+}
+
+oracle::send_record* oracle::find(std::uint64_t id) {
+  if (id == 0 || id > sends_.size()) {
+    violate("message " + text(id) + " runs, which nobody has sent");
+    return nullptr;
+  }
+  return &sends_[id - 1];
+}
+
+oracle::order_record& oracle::order_of(const send_record& m) {
+  return orders_[{m.stream, m.object + (m.to_rank ? rank_key : 0)}];
+}
+
+void oracle::returned(std::uint64_t id, const std::uint64_t* value) {
+  send_record* const m = find(id);
+  if (m == nullptr) return;
+  if (m->over) violate("call " + text(id) + " was answered twice");
+  m->over = true;
+  --awaited_open_;
+  if (value == nullptr) {
+    if (m->ran) violate("call " + text(id) + " has failed, and it has run");
+    if (m->to_rank || !destroy_posted(m->object)) violate("call " + text(id) + " has failed for no reason");
+    if (!m->to_rank) objects_[m->object].gone = true;
+  } else {
+    if (!m->ran) violate("call " + text(id) + " has a value, and it has not run");
+    if (*value != expected_value(id)) violate("call " + text(id) + " has a wrong value");
+  }
+}
+
+void oracle::check_order(const send_record& m, std::uint64_t id) {
+  order_record& order = order_of(m);
+  if (m.position >= order.before_destroy) violate("message " + text(id) + " has run after the destroy before it");
+  if (m.in_order && m.position != order.ran) {
+    violate("order: message " + text(id) + " of stream " + text(m.stream) + " to " + (m.to_rank ? "rank " : "object ") +
+            text(m.object) + " is number " + text(m.position) + " and runs where " + text(order.ran) + " should");
+  }
+  order.ran = std::max(order.ran, m.position) + 1;
+}
+
+void oracle::check_access(std::uint64_t id, std::uint32_t object, bool shared, double now) {
+  const object_record& at = objects_[object];
+  const bool beside = at.exclusive_open != 0 || (!shared && at.shared_open != 0);
+  const bool overlaps = now < at.exclusive_until || (!shared && now < at.shared_until);
+  if (beside || overlaps) {
+    violate("access: " + std::string(shared ? "shared" : "exclusive") + " message " + text(id) + " on object " +
+            text(object) + " begins at " + std::to_string(now * 1e6) + " us while another handler " +
+            (beside ? "is suspended there"
+                    : "runs until " + std::to_string(std::max(at.exclusive_until, at.shared_until) * 1e6) + " us"));
+  }
+}
+
+stream_id oracle::began(std::uint64_t id, std::uint32_t object, bool shared, std::uint64_t hash, double now) {
+  send_record* const m = find(id);
+  if (m == nullptr) return next_stream_++;
+  if (m->ran) violate("message " + text(id) + " has run twice");
+  if (m->to_rank || m->object != object) violate("message " + text(id) + " runs on another target");
+  m->ran = true;
+  if (m->how == posted::one_way) {
+    --one_way_total_;
+    if (--one_way_open_[m->tally] < 0) violate("message " + text(id) + " has run, and it was reported");
+  }
+  object_record& at = objects_[object];
+  if (at.gone) violate("message " + text(id) + " runs on object " + text(object) + ", which is gone");
+  if (hash != at.hash) violate("state: object " + text(object) + " is not what it was, at message " + text(id));
+  check_order(*m, id);
+  check_access(id, object, shared, now);
+  ++(shared ? at.shared_open : at.exclusive_open);
+  ++running_;
+  return next_stream_++;
+}
+
+std::uint64_t oracle::next_hash(std::uint64_t hash, std::uint64_t id) const noexcept {
+  hash = (hash ^ id) * 0x9e3779b97f4a7c15U;
+  return hash ^ (hash >> 29);
+}
+
+void oracle::ended(std::uint64_t id, std::uint32_t object, bool shared, std::uint64_t hash, double now) {
+  object_record& at = objects_[object];
+  --running_;
+  --(shared ? at.shared_open : at.exclusive_open);
+  double& until = shared ? at.shared_until : at.exclusive_until;
+  until = std::max(until, now);
+  if (shared) {
+    if (hash != at.hash) violate("state: object " + text(object) + " changed under shared message " + text(id));
+  } else {
+    at.hash = hash;
+  }
+}
+
+std::uint64_t oracle::sent_to_rank(stream_id by, nacre::rank_id to, bool in_order) {
+  send_record m{posted::one_way, true, in_order, false, false, to.value(), 0, by, 0};
+  if (in_order) m.position = order_of(m).sent++;
+  ++rank_messages_open_;
+  sends_.push_back(m);
+  return sends_.size();
+}
+
+stream_id oracle::began_on_rank(std::uint64_t id, nacre::rank_id at) {
+  send_record* const m = find(id);
+  if (m == nullptr) return next_stream_++;
+  if (m->ran) violate("message " + text(id) + " has run twice");
+  if (!m->to_rank || m->object != at.value()) violate("message " + text(id) + " runs on another rank");
+  m->ran = true;
+  if (m->in_order) check_order(*m, id);
+  --rank_messages_open_;
+  ++running_;
+  return next_stream_++;
+}
+
+void oracle::ended_on_rank(std::uint64_t) { --running_; }
+
+void oracle::must_be_quiet(std::string_view when) {
+  if (one_way_total_ != 0 || awaited_open_ != 0 || rank_messages_open_ != 0 || running_ != 0 || others_open_ != 0) {
+    violate("quiescence: " + std::string(when) + ", " + std::to_string(one_way_total_) + " messages to objects, " +
+            std::to_string(awaited_open_) + " calls, " + std::to_string(rank_messages_open_) + " messages to ranks, " +
+            std::to_string(running_) + " handlers and " + std::to_string(others_open_) + " other things were pending");
+    return;
+  }
+  for (std::size_t index = 0; index < sends_.size(); ++index) {
+    const send_record& m = sends_[index];
+    if (m.ran || m.to_rank) continue;
+    const object_record& at = objects_[m.object];
+    if (at.destroys == 0) violate("message " + text(index + 1) + " to a living object has never run");
+    const order_record& order = orders_.at({m.stream, m.object});
+    if (at.destroys == 1 && at.destroyer == m.stream && m.position < order.before_destroy) {
+      violate("message " + text(index + 1) + " was sent before the destroy, by the same sender, and has not run");
+    }
+  }
+}
+
+}  // namespace campaign

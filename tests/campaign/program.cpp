@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the handlers of the random program do.
+#include "campaign/program.hpp"
+
+#include <functional>
+#include <string>
+#include <utility>
+
+#include "campaign/actions.hpp"
+
+namespace campaign {
+namespace {
+
+/// Brackets one run of a handler for the oracle.
+class run {
+ public:
+  run(world& in, nacre::context& ctx, std::uint64_t id, std::uint32_t object, bool shared, const std::uint64_t& hash)
+      : in_(in),
+        ctx_(ctx),
+        id_(id),
+        object_(object),
+        shared_(shared),
+        hash_(hash),
+        stream_(in.truth.began(id, object, shared, hash, ctx.now())) {}
+  run(const run&) = delete;
+  run& operator=(const run&) = delete;
+  ~run() { in_.truth.ended(id_, object_, shared_, hash_, ctx_.now()); }
+  [[nodiscard]] stream_id stream() const noexcept { return stream_; }
+
+ private:
+  world& in_;
+  nacre::context& ctx_;
+  std::uint64_t id_;
+  std::uint32_t object_;
+  bool shared_;
+  const std::uint64_t& hash_;
+  stream_id stream_;
+};
+
+void work_a_little(world& in, nacre::context& ctx) {
+  if (in.truth.random.below(3) == 0) ctx.charge(in.truth.random.uniform() * in.charge_max);
+}
+
+/// Awaits calls on objects of later names only, so that waiting makes no circle.
+nacre::task<void> ask_later_ones(world& in, nacre::context& ctx, std::uint32_t name, stream_id stream) {
+  for (std::uint64_t rounds = in.truth.random.below(3); rounds != 0; --rounds) {
+    const std::uint32_t later = name + 1 + static_cast<std::uint32_t>(in.truth.random.below(4));
+    if (later >= in.truth.objects() || !in.truth.id_of(later).valid() || !spend(in)) co_return;
+    pending_call asked = ask(in, ctx, stream, later);
+    co_await settle(in, std::move(asked));
+  }
+}
+
+}  // namespace
+
+void cell::poke(nacre::context& ctx, std::uint64_t id, std::vector<std::uint32_t> more) {
+  const run here(in(), ctx, id, name, false, hash);
+  ballast = std::move(more);
+  act(in(), ctx, here.stream());
+  work_a_little(in(), ctx);
+  act(in(), ctx, here.stream());
+  hash = in().truth.next_hash(hash, id);
+}
+
+void cell::prod(nacre::context& ctx, std::uint64_t id, std::span<const std::uint32_t> more) {
+  const run here(in(), ctx, id, name, false, hash);
+  for (std::size_t index = 0; index < more.size(); ++index) {
+    if (more[index] != index + id) in().truth.violate("an argument of message " + std::to_string(id) + " has changed");
+  }
+  work_a_little(in(), ctx);
+  act(in(), ctx, here.stream());
+  hash = in().truth.next_hash(hash, id);
+}
+
+void cell::peek(nacre::context& ctx, std::uint64_t id) const {
+  const run here(in(), ctx, id, name, true, hash);
+  work_a_little(in(), ctx);
+  act(in(), ctx, here.stream());
+}
+
+std::uint64_t cell::change(nacre::context& ctx, std::uint64_t id) {
+  const run here(in(), ctx, id, name, false, hash);
+  work_a_little(in(), ctx);
+  hash = in().truth.next_hash(hash, id);
+  return oracle::expected_value(id);
+}
+
+std::uint64_t cell::look(nacre::context& ctx, std::uint64_t id) const {
+  const run here(in(), ctx, id, name, true, hash);
+  work_a_little(in(), ctx);
+  return oracle::expected_value(id);
+}
+
+nacre::task<std::uint64_t> cell::walk(nacre::context& ctx, std::uint64_t id) {
+  const run here(in(), ctx, id, name, false, hash);
+  work_a_little(in(), ctx);
+  hash = in().truth.next_hash(hash, id);
+  const std::uint64_t mine = hash;
+  co_await ask_later_ones(in(), ctx, name, here.stream());
+  if (hash != mine)
+    in().truth.violate("state: an exclusive coroutine was interrupted, at message " + std::to_string(id));
+  act(in(), ctx, here.stream());
+  co_return oracle::expected_value(id);
+}
+
+nacre::task<std::uint64_t> cell::watch(nacre::context& ctx, std::uint64_t id) const {
+  const run here(in(), ctx, id, name, true, hash);
+  co_await ask_later_ones(in(), ctx, name, here.stream());
+  work_a_little(in(), ctx);
+  act(in(), ctx, here.stream());
+  co_return oracle::expected_value(id);
+}
+
+}  // namespace campaign
