@@ -76,7 +76,7 @@ TEST_P(uts_program, counts_a_tree_right) {
 }
 
 INSTANTIATE_TEST_SUITE_P(every_way, uts_program, testing::ValuesIn(ways),
-                         [](const auto& info) { return std::string(info.param.title); });
+                         [](const auto& each) { return std::string(each.param.title); });
 
 class published_tree : public testing::TestWithParam<const char*> {};
 
@@ -93,6 +93,6 @@ TEST_P(published_tree, matches) {
 }
 
 INSTANTIATE_TEST_SUITE_P(every_tree, published_tree, testing::Values("T2", "T3", "T4", "T5", "T1L", "T3L"),
-                         [](const auto& info) { return std::string(info.param); });
+                         [](const auto& each) { return std::string(each.param); });
 
 }  // namespace

@@ -12,13 +12,13 @@
 namespace uts {
 namespace {
 
-/// Nodes that one handler generates: some tens of microseconds, so that a rank looks at its messages often enough, and a message
-/// to itself in between costs less than a hundredth.
+/// Nodes that one handler generates: 150 us or so, so that a rank looks at its messages often enough, and the message to
+/// itself in between costs less than a thousandth.
 constexpr std::uint64_t nodes_a_handler = 8192;
 /// Counts are reported when so many have come together, for the progress line.
 constexpr std::uint64_t nodes_a_report = std::uint64_t{1} << 21;
-/// What one node costs where time is simulated: the spec's figure for one core with SHA instructions.
-constexpr double seconds_a_node = 47e-9;
+/// What one node costs where time is simulated: about what --sequential measures on a core with SHA instructions.
+constexpr double seconds_a_node = 20e-9;
 
 /// The tree of these parameters, made once in a process: it is a pure function of them, and its tables take some
 /// milliseconds. Objects that arrive from another rank find it here.
@@ -83,7 +83,7 @@ class part {
     ctx.send<&part::go_on>(ctx.self<part>());
   }
 
-  /// For the balancer: the nodes that are expected below what is on the stack.
+  /// For the balancer: how many nodes wait to be expanded.
   double load() const { return static_cast<double>(work_.stack().size()); }
 
   template <class Archive>

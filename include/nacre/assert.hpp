@@ -43,10 +43,10 @@ struct source_place {
 /// What the function owes, checked on exit.
 #define NACRE_ENSURE(condition, message) NACRE_DETAIL_CHECK("guarantee", condition, message)
 
-/// A check too dear for release builds; present when NACRE_CHECK (in a program) or NACRE_SLOW_ASSERTS (by the presets
+/// A check too dear for release builds; present when NACRE_SLOW_ASSERTS is defined (by the presets
 /// debug, asan, tsan) is defined. The condition is compiled in every build, so that it cannot rot, but evaluated only
 /// there.
-#if defined(NACRE_CHECK) || defined(NACRE_SLOW_ASSERTS)
+#ifdef NACRE_SLOW_ASSERTS
 #define NACRE_ASSERT_SLOW(condition, message) NACRE_ASSERT(condition, message)
 #else
 #define NACRE_ASSERT_SLOW(condition, message) static_cast<void>(sizeof((condition) ? 1 : 0))

@@ -2,6 +2,7 @@
 // Sending to objects, and what other ranks report about them.
 #include "mobile/mobile.hpp"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <string>
@@ -9,8 +10,12 @@
 
 #include <nacre/assert.hpp>
 
+#include "base/marks.hpp"
+
 namespace nacre {
 namespace {
+
+constexpr double seconds_at_least = 100e-9;  // what a message is taken to cost that has not been measured yet
 
 /// Lets the application's lane read the directory for one operation; workers are readers all the time.
 class reading {
@@ -58,8 +63,8 @@ object_id object_space::adopt(lane& on, const detail::object_type& type, void* o
   return id;
 }
 
-/// The entry of an object; a new one that refers to its home when this rank has never heard of it; null when this is its
-/// home, which therefore knows that it has been destroyed.
+/// The entry of an object; a new one that refers to its home when this rank has never heard of it; null when this is
+/// its home, which therefore knows that it has been destroyed.
 entry* object_space::find_or_refer(object_id id) {
   if (entry* known = entries_.find(id)) return known;
   if (id.home() == messages_.rank() || id.home().value() >= messages_.size()) return nullptr;
@@ -131,6 +136,7 @@ void object_space::forward(entry& at, lane& on, message_ptr m) {
   if (fact.gone) return undeliverable(on, std::move(m));
   if (m->header.hops < 255) ++m->header.hops;
   const bool lost = m->header.hops > limits_.hops_max && at.id.home() != messages_.rank();
+  if (lost) NACRE_MARK("a message has been forwarded too often and goes to the home of its object");
   on.tallies().forwards.add(1);
   messages_.route(on, lost ? at.id.home() : fact.rank, std::move(m));
 }
@@ -144,6 +150,7 @@ void object_space::undeliverable(lane& on, message_ptr m) {
     const detail::handler_info* row = messages_.handlers().handler(header.handler);
     report_({object_id::from_value(header.object), row != nullptr ? row->name : "destroy"});
   } else {
+    NACRE_MARK("a message to a destroyed object is reported to the rank that sent it");
     messages_.post_counted_to_module<&object_space::on_undeliverable>(on, rank_id(header.source), header.object,
                                                                       header.handler);
   }
@@ -154,6 +161,7 @@ void object_space::on_undeliverable(context& ctx, std::uint64_t object, std::uin
   const object_id id = object_id::from_value(object);
   entry* const at = entries_.find(id);
   if (at != nullptr && at->fact.read().rank != messages_.rank() && id.home() != messages_.rank()) {
+    NACRE_MARK("a rank forgets where an object was that has been destroyed elsewhere");
     forget(*at, detail::lane_of(ctx));
   }
   const detail::handler_info* row = messages_.handlers().handler(handler);
@@ -162,7 +170,8 @@ void object_space::on_undeliverable(context& ctx, std::uint64_t object, std::uin
 
 void object_space::on_location(context&, std::uint64_t object, std::uint32_t rank, std::uint32_t epoch) {
   entry* const at = entries_.find(object_id::from_value(object));
-  if (at != nullptr && rank < messages_.size()) at->fact.learn({rank_id(rank), epoch});
+  if (at == nullptr || rank >= messages_.size()) return;
+  if (!at->fact.learn({rank_id(rank), epoch})) NACRE_MARK("a location update is older than what is known");
 }
 
 void object_space::on_gone(context& ctx, std::uint64_t object) {
@@ -186,7 +195,9 @@ void object_space::visit_loads(const std::function<void(const object_estimate&)>
     if (at.wanted_by.load(std::memory_order_relaxed) != entry::nobody) return;
     const bool running = at.arrivals.active();
     const std::uint32_t waiting = at.pending_estimate.load(std::memory_order_relaxed) + (at.arrivals.empty() ? 0u : 1u);
-    const double load = at.load_estimate.load(std::memory_order_relaxed);
+    const double declared = at.declared_load.load(std::memory_order_relaxed);
+    const double each = std::max(at.seconds_a_message.load(std::memory_order_relaxed), seconds_at_least);
+    const double load = declared > 0 ? declared : each * waiting;
     if (running || waiting != 0 || load > 0) visit({at.id, load, waiting, running});
   });
 }

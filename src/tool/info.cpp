@@ -31,7 +31,7 @@ std::string build_text() {
 #else
   result += ", not optimised";
 #endif
-#if defined(NACRE_CHECK)
+#if defined(NACRE_SLOW_ASSERTS)
   result += ", with all assertions";
 #endif
 #if defined(__SANITIZE_ADDRESS__)

@@ -20,7 +20,7 @@ namespace nacre::transport {
 
 /// What a backend declares about itself. The layers above adapt; the conformance suite holds it to its word.
 struct capabilities {
-  bool concurrent_submit = false;   ///< submit may be called by any thread at any time, beside poll
+  bool concurrent_submit = false;   ///< any thread may submit at any time, beside poll; everything is taken
   bool by_pointer = false;          ///< one address space: bodies that hold live values are handed over as they are
   bool virtual_time = false;        ///< driven by a simulation; wait and wake are never called
   bool separate_processes = false;  ///< a peer can die alone

@@ -5,6 +5,7 @@
 
 #include <nacre/assert.hpp>
 
+#include "base/marks.hpp"
 #include "mobile/mobile.hpp"
 
 namespace nacre {
@@ -16,6 +17,7 @@ void object_space::migrate_front(entry& at, lane& on) {
   if (rank >= messages_.size()) {
     messages_.fail("rank " + std::to_string(m->header.source) + " asked an object to move to a rank that is none");
   } else if (rank == messages_.rank().value()) {
+    NACRE_MARK("an object is asked to move to where it is");
     if (m->header.reply != 0) messages_.post_reply(on, m->header, make_message(0));
   } else {
     depart(at, on, rank_id(rank), {m->header.source, m->header.reply});
@@ -71,7 +73,10 @@ void object_space::move_out(lane& on, object_id object, rank_id to) {
   at->wanted_by.store(to.value(), std::memory_order_relaxed);  // the seizure below, or the activation, sees it
   message_list taken;
   const inbox::begun how = at->arrivals.seize(taken);
-  if (how == inbox::begun::no) return;
+  if (how == inbox::begun::no) {
+    NACRE_MARK("a balancer wants an object whose handler runs");
+    return;
+  }
   if (how == inbox::begun::from_scheduled) at->add_reference();  // its ticket has become stale
   run_claimed(*at, on, taken, false);
 }
@@ -85,7 +90,10 @@ void object_space::end_object(entry& at, lane& on) {
     messages_.post_to_module<&object_space::on_gone>(on, at.id.home(), at.id.value());
   }
   body->order.take_early(body->pending);
-  while (message_ptr left = body->pending.pop_front()) undeliverable(on, std::move(left));
+  while (message_ptr left = body->pending.pop_front()) {
+    NACRE_MARK("an object is destroyed before messages that wait for it");
+    undeliverable(on, std::move(left));
+  }
   if (m->header.reply != 0) messages_.post_reply(on, m->header, make_message(0));
   on.tallies().done.add(1);
 }

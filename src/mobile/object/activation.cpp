@@ -4,6 +4,7 @@
 
 #include <nacre/assert.hpp>
 
+#include "base/marks.hpp"
 #include "mobile/mobile.hpp"
 
 namespace nacre {
@@ -18,12 +19,15 @@ object_space& space_of(lane& on) noexcept { return static_cast<object_space&>(on
 void object_space::activate_work(work& item, lane& on) {
   auto& at = static_cast<entry&>(item);
   message_list taken;
-  if (!at.arrivals.claim(taken)) return at.release_reference();  // a stale ticket
+  if (!at.arrivals.claim(taken)) {
+    NACRE_MARK("a ticket is stale");
+    return at.release_reference();
+  }
   space_of(on).run_claimed(at, on, taken, true);
 }
 
-/// One turn of an entry. What comes while it runs waits for the next turn, so that an object that keeps itself busy leaves
-/// room for others and for the poll loop.
+/// One turn of an entry. What comes while it runs waits for the next turn, so that an object that keeps itself busy
+/// leaves room for others and for the poll loop.
 void object_space::run_claimed(entry& at, lane& on, message_list& taken, bool may_run) {
   admit(at, on, taken);
   switch (drain(at, on, may_run)) {
@@ -42,6 +46,7 @@ void object_space::run_claimed(entry& at, lane& on, message_list& taken, bool ma
         case inbox::finished::yes:
           return;
         case inbox::finished::orphaned:
+          NACRE_MARK("an entry ends while its activation runs");
           return at.release_reference();
         case inbox::finished::messages_came:
           return let_go_on(at, on);
@@ -56,13 +61,17 @@ void object_space::admit(entry& at, lane& on, message_list& taken) {
       install(at, on, std::move(m));
     } else if (at.body == nullptr) {
       if (at.fact.read().rank == messages_.rank()) {
+        NACRE_MARK("a message waits in the inbox of an object that is destroyed");
         undeliverable(on, std::move(m));
       } else {
+        NACRE_MARK("a message meets an object that has just departed");
         forward(at, on, std::move(m));
       }
     } else {
       const message_header header = m->header;
-      if (at.body->order.admit(m, at.body->pending) == streams::verdict::repeated) {
+      const streams::verdict how = at.body->order.admit(m, at.body->pending);
+      if (how == streams::verdict::early) NACRE_MARK("a message comes before an earlier one and is set aside");
+      if (how == streams::verdict::repeated) {
         messages_.fail("rank " + std::to_string(header.source) + " sent a message to an object twice");
       }
       if (header.hops != 0) tell_late_sender(at, on, header);
@@ -89,6 +98,7 @@ object_space::drained object_space::drain(entry& at, lane& on, bool may_run) {
   while (at.body != nullptr) {
     if (at.wanted_by.load(std::memory_order_relaxed) != entry::nobody) {  // a wish: nothing hangs on when it is seen
       if (!at.gate.try_exclusive()) {
+        NACRE_MARK("a balancer's wish waits for shared handlers");
         how = drained::blocked;
         break;
       }
@@ -114,7 +124,8 @@ object_space::drained object_space::drain(entry& at, lane& on, bool may_run) {
     on.tallies().handler_ticks.add(on.meter.measured(spent));
     const bool ours = how != drained::blocked && how != drained::left_to_reader;
     if (ours && at.body != nullptr && run != 0) {
-      const double seconds = static_cast<double>(spent) * messages_.team().seconds_a_tick() + std::exchange(on.charged, 0);
+      const double seconds =
+          static_cast<double>(spent) * messages_.team().seconds_a_tick() + std::exchange(on.charged, 0);
       at.body->handler_seconds += (seconds / run - at.body->handler_seconds) / 4;
     }
   }
@@ -135,7 +146,10 @@ object_space::drained object_space::run_front(entry& at, lane& on) {
     }
     if (row->shared) return run_shared(at, on, pending.pop_front());
   }
-  if (!at.gate.try_exclusive()) return drained::blocked;
+  if (!at.gate.try_exclusive()) {
+    NACRE_MARK("an exclusive message waits for shared handlers");
+    return drained::blocked;
+  }
   switch (header.kind) {
     case message_kind::migrate:
       migrate_front(at, on);
@@ -163,8 +177,8 @@ object_space::drained object_space::run_exclusive(entry& at, lane& on, message_p
   return drained::empty;
 }
 
-/// The reader runs here. The activation is given back first, to nobody or to whoever takes its ticket, so that others may
-/// begin beside it, but none before it: messages start in their order.
+/// The reader runs here. The activation is given back first, to nobody or to whoever takes its ticket, so that others
+/// may begin beside it, but none before it: messages start in their order.
 object_space::drained object_space::run_shared(entry& at, lane& on, message_ptr m) {
   at.gate.enter_shared();
   publish_load(at);
@@ -232,14 +246,20 @@ void object_space::coroutine_ended(lane& on, const message_header& request, cons
 
 void object_space::publish_load(entry& at) {
   std::uint32_t messages = 0;
-  double load = 0;
+  double declared = 0, seconds = 0;
   if (at.body != nullptr) {
     const resident& body = *at.body;
     messages = static_cast<std::uint32_t>(body.pending.size());
-    load = body.type->load != nullptr ? body.type->load(body.object) : body.handler_seconds * messages;
+    if (body.type->load != nullptr) {
+      declared = body.type->load(body.object);
+    } else {
+      seconds = body.handler_seconds;
+    }
   }
-  at.pending_estimate.store(messages, std::memory_order_relaxed);  // estimates for the poll loop
-  at.load_estimate.store(load, std::memory_order_relaxed);
+  // Estimates for the poll loop: relaxed.
+  at.pending_estimate.store(messages, std::memory_order_relaxed);
+  at.declared_load.store(declared, std::memory_order_relaxed);
+  at.seconds_a_message.store(seconds, std::memory_order_relaxed);
 }
 
 }  // namespace nacre

@@ -56,7 +56,8 @@ class alignas(cache_line_bytes) entry final : public work {
 
   // For balancers; written by the activation, read by the poll loop as estimates.
   std::atomic<std::uint32_t> pending_estimate{0};
-  std::atomic<double> load_estimate{0};
+  std::atomic<double> declared_load{0};
+  std::atomic<double> seconds_a_message{0};
 
   /// The directory holds one until no lane can find the entry; so does every ticket that a balancer has made stale.
   void release_reference() noexcept {

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+// A job of processes whose rank dies, or that a stranger bothers.
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace {
+
+namespace fs = std::filesystem;
+using std::chrono::steady_clock;
+
+std::string contents(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+/// `nacre run` with a program that would run for minutes, its output in files.
+class long_job {
+ public:
+  explicit long_job(int ranks) : folder_(fs::temp_directory_path() / ("nacre_faults_" + std::to_string(getpid()))) {
+    fs::create_directories(folder_);
+    const std::string count = std::to_string(ranks);
+    launcher_ = fork();
+    if (launcher_ == 0) {
+      const int out = open((folder_ / "out").c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+      const int err = open((folder_ / "err").c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+      dup2(out, 1);
+      dup2(err, 2);
+      execl(NACRE_BIN_DIR "/nacre", "nacre", "run", "-n", count.c_str(), NACRE_BIN_DIR "/uts", "--tree", "T2XXL",
+            "--quiet", "--nacre.workers=1", static_cast<char*>(nullptr));
+      _exit(127);
+    }
+  }
+  long_job(const long_job&) = delete;
+  long_job& operator=(const long_job&) = delete;
+  ~long_job() {
+    if (launcher_ > 0) {
+      kill(launcher_, SIGKILL);
+      waitpid(launcher_, nullptr, 0);
+    }
+    fs::remove_all(folder_);
+  }
+
+  /// The processes of the ranks, once all of them use the processor, which they do only after they have met.
+  [[nodiscard]] std::vector<pid_t> working_ranks(std::size_t count) const {
+    const auto until = steady_clock::now() + std::chrono::seconds(60);
+    while (steady_clock::now() < until) {
+      std::vector<pid_t> found;
+      std::ifstream children("/proc/" + std::to_string(launcher_) + "/task/" + std::to_string(launcher_) + "/children");
+      for (pid_t child = 0; children >> child;) {
+        if (cpu_ticks(child) > 20) found.push_back(child);
+      }
+      if (found.size() == count) return found;
+      sched_yield();
+    }
+    return {};
+  }
+
+  /// The launcher's exit status, and how many seconds it took to end.
+  [[nodiscard]] std::pair<int, double> end(std::chrono::seconds patience) {
+    const auto start = steady_clock::now();
+    int status = 0;
+    while (waitpid(launcher_, &status, WNOHANG) == 0) {
+      if (steady_clock::now() - start > patience) return {-1, std::chrono::duration<double>(patience).count()};
+      sched_yield();
+    }
+    launcher_ = -1;
+    return {status, std::chrono::duration<double>(steady_clock::now() - start).count()};
+  }
+
+  [[nodiscard]] std::string errors() const { return contents(folder_ / "err"); }
+  [[nodiscard]] pid_t launcher() const noexcept { return launcher_; }
+
+ private:
+  /// User and system time of a process, in clock ticks of 10 ms.
+  static long cpu_ticks(pid_t process) {
+    const std::string stat = contents("/proc/" + std::to_string(process) + "/stat");
+    const std::size_t after_name = stat.rfind(')');
+    if (after_name == std::string::npos) return 0;
+    std::istringstream fields(stat.substr(after_name + 2));
+    std::string skipped;
+    for (int field = 3; field < 14; ++field) fields >> skipped;
+    long user = 0, system = 0;
+    fields >> user >> system;
+    return user + system;
+  }
+
+  fs::path folder_;
+  pid_t launcher_ = -1;
+};
+
+/// Ports on which a process of ours listens, from the kernel's table.
+std::vector<std::uint16_t> listening_ports(pid_t process) {
+  std::vector<std::string> sockets;
+  for (const auto& each : fs::directory_iterator("/proc/" + std::to_string(process) + "/fd")) {
+    std::error_code gone;
+    const std::string target = fs::read_symlink(each.path(), gone).string();
+    if (target.starts_with("socket:[")) sockets.push_back(target.substr(8, target.size() - 9));
+  }
+  std::vector<std::uint16_t> ports;
+  std::ifstream table("/proc/net/tcp");
+  std::string line;
+  std::getline(table, line);
+  while (std::getline(table, line)) {
+    std::istringstream fields(line);
+    std::string number, local, remote, state, queues, timer, retransmit, user, timeout, inode;
+    fields >> number >> local >> remote >> state >> queues >> timer >> retransmit >> user >> timeout >> inode;
+    const bool ours = std::find(sockets.begin(), sockets.end(), inode) != sockets.end();
+    if (ours && state == "0A") {
+      ports.push_back(static_cast<std::uint16_t>(std::stoul(local.substr(local.find(':') + 1), nullptr, 16)));
+    }
+  }
+  return ports;
+}
+
+TEST(job_of_processes, ends_within_seconds_with_one_line_when_a_rank_is_killed) {
+  long_job job(3);
+  const std::vector<pid_t> ranks = job.working_ranks(3);
+  ASSERT_EQ(ranks.size(), 3u) << job.errors();
+  kill(ranks[1], SIGKILL);
+  const auto [status, seconds] = job.end(std::chrono::seconds(20));
+  EXPECT_LT(seconds, 5.0);
+  ASSERT_TRUE(WIFEXITED(status));
+  EXPECT_NE(WEXITSTATUS(status), 0);
+  const std::string errors = job.errors();
+  EXPECT_EQ(std::count(errors.begin(), errors.end(), '\n'), 1) << errors;
+  EXPECT_NE(errors.find("was killed by signal 9"), std::string::npos) << errors;
+  for (const pid_t each : ranks) EXPECT_NE(kill(each, 0), 0) << "a rank outlived its job";
+}
+
+TEST(job_of_processes, leaves_no_rank_behind_when_the_launcher_is_killed) {
+  long_job job(2);
+  const std::vector<pid_t> ranks = job.working_ranks(2);
+  ASSERT_EQ(ranks.size(), 2u) << job.errors();
+  kill(job.launcher(), SIGKILL);
+  static_cast<void>(job.end(std::chrono::seconds(5)));
+  const auto until = steady_clock::now() + std::chrono::seconds(5);
+  const auto alive = [&] { return std::any_of(ranks.begin(), ranks.end(), [](pid_t r) { return kill(r, 0) == 0; }); };
+  while (alive() && steady_clock::now() < until) sched_yield();
+  EXPECT_FALSE(alive());
+}
+
+TEST(job_of_processes, logs_a_stranger_and_goes_on) {
+  long_job job(2);
+  const std::vector<pid_t> ranks = job.working_ranks(2);
+  ASSERT_EQ(ranks.size(), 2u) << job.errors();
+  const std::vector<std::uint16_t> ports = listening_ports(ranks[0]);
+  ASSERT_FALSE(ports.empty()) << "rank 0 does not listen any more, so nobody can bother it";
+  const int stranger = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(ports.front());
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  ASSERT_EQ(connect(stranger, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+  const std::string garbage(4096, 'x');
+  static_cast<void>(send(stranger, garbage.data(), garbage.size(), MSG_NOSIGNAL));
+  const auto until = steady_clock::now() + std::chrono::seconds(10);
+  while (job.errors().find("refused") == std::string::npos && steady_clock::now() < until) sched_yield();
+  EXPECT_NE(job.errors().find("refused"), std::string::npos) << job.errors();
+  for (const pid_t each : ranks) EXPECT_EQ(kill(each, 0), 0) << "the stranger ended a rank: " << job.errors();
+  close(stranger);
+}
+
+}  // namespace
