@@ -8,8 +8,9 @@
 #include <cstdlib>
 #include <new>
 
+#include "base/rng.hpp"
 #include "wire/allocation_meter.hpp"
-#include "wire/archive_test_random.hpp"
+#include "wire/archive_cases.hpp"
 #include "wire/archive_test_types.hpp"
 
 namespace {
@@ -63,47 +64,46 @@ namespace {
 using namespace test;
 
 template <class T>
-wire_error error_of(const std::vector<std::byte>& bytes) {
-  const auto value = unpack<T>(bytes);
+wire_error error_of(const bytes& payload) {
+  const auto value = unpack<T>(payload);
   return value ? wire_error::none : value.error();
 }
 
 /// A payload of a forged length and `rest` zero bytes.
-std::vector<std::byte> forged(std::uint64_t length, std::size_t rest) {
+bytes forged(std::uint64_t length, std::size_t rest) {
   writer ar;
   ar.write_length(length);
-  std::vector<std::byte> bytes(ar.bytes().begin(), ar.bytes().end());
-  bytes.resize(bytes.size() + rest);
-  return bytes;
+  bytes made(ar.bytes().begin(), ar.bytes().end());
+  made.resize(made.size() + rest);
+  return made;
 }
 
 TEST(archive_bounds, every_strict_prefix_of_a_payload_is_an_error) {
   rng numbers(11);
-  for_each_type(rich_types{}, [&]<class T>() {
-    const auto bytes = pack(inventor(numbers.fork(numbers.next())).make<T>());
-    for (std::size_t length = 0; length < bytes.size(); ++length) {
-      const auto value = unpack<T>(std::span(bytes).first(length));
-      ASSERT_FALSE(value) << __PRETTY_FUNCTION__ << length;
-      ASSERT_TRUE(value.error() == wire_error::truncated || value.error() == wire_error::length_forged);
+  for (const type_case& type : rich_cases()) {
+    const bytes whole = type.pack_random(numbers.fork(numbers.next()));
+    for (std::size_t length = 0; length < whole.size(); ++length) {
+      const wire_error error = type.read(std::span(whole).first(length)).error;
+      ASSERT_TRUE(error == wire_error::truncated || error == wire_error::length_forged) << type.name << length;
     }
-  });
+  }
 }
 
 TEST(archive_bounds, one_byte_too_many_is_an_error) {
   rng numbers(12);
-  for_each_type(rich_types{}, [&]<class T>() {
-    auto bytes = pack(inventor(numbers.fork(numbers.next())).make<T>());
-    bytes.push_back({});
-    EXPECT_EQ(error_of<T>(bytes), wire_error::trailing_bytes) << __PRETTY_FUNCTION__;
-  });
+  for (const type_case& type : rich_cases()) {
+    bytes longer = type.pack_random(numbers.fork(numbers.next()));
+    longer.push_back({});
+    EXPECT_EQ(type.read(longer).error, wire_error::trailing_bytes) << type.name;
+  }
 }
 
 TEST(archive_bounds, a_forged_length_is_refused_without_allocating) {
   const auto expect_forged = []<class T>(T*) {
     for (const std::uint64_t length : {101ull, 1ull << 20, 0xfffffffeull, 1ull << 40, ~0ull / 8, ~0ull}) {
-      const auto bytes = forged(length, 100);
+      const bytes payload = forged(length, 100);
       const allocation_meter reading;
-      EXPECT_EQ(error_of<T>(bytes), wire_error::length_forged) << __PRETTY_FUNCTION__ << length;
+      EXPECT_EQ(error_of<T>(payload), wire_error::length_forged) << __PRETTY_FUNCTION__ << length;
       EXPECT_EQ(reading.peak_bytes(), 0u) << __PRETTY_FUNCTION__ << length;
     }
   };
@@ -120,9 +120,9 @@ TEST(archive_bounds, a_forged_length_is_refused_without_allocating) {
 }
 
 TEST(archive_bounds, a_forged_length_of_bits_is_refused_without_allocating) {
-  const auto bytes = forged(801, 100);
+  const bytes payload = forged(801, 100);
   const allocation_meter allocations;
-  EXPECT_EQ(error_of<std::vector<bool>>(bytes), wire_error::length_forged);
+  EXPECT_EQ(error_of<std::vector<bool>>(payload), wire_error::length_forged);
   EXPECT_EQ(allocations.peak_bytes(), 0u);
   EXPECT_EQ(error_of<std::vector<bool>>(forged(800, 100)), wire_error::none);
 }
@@ -133,16 +133,16 @@ TEST(archive_bounds, a_length_that_just_fits_reserves_no_more_than_the_bytes_tha
     percentage checked;
     void serialize(reader& ar) { ar(checked); }
   };
-  auto bytes = forged(100'000, 100'000);
-  bytes[4] = std::byte{200};  // the very first element is refused
+  bytes payload = forged(100'000, 100'000);
+  payload[4] = std::byte{200};  // the very first element is refused
   const allocation_meter allocations;
-  EXPECT_EQ(error_of<std::vector<wide>>(bytes), wire_error::rejected);
+  EXPECT_EQ(error_of<std::vector<wide>>(payload), wire_error::rejected);
   EXPECT_LE(allocations.peak_bytes(), 110'000u);  // a reserve of the length would be 400 MB
 }
 
 TEST(archive_bounds, a_long_length_that_would_have_fitted_the_short_form_is_refused) {
-  const auto bytes = pack(detail::length_escape, std::uint64_t{1}, 'x');
-  EXPECT_EQ(error_of<std::string>(bytes), wire_error::length_forged);
+  const bytes payload = pack(detail::length_escape, std::uint64_t{1}, 'x');
+  EXPECT_EQ(error_of<std::string>(payload), wire_error::length_forged);
 }
 
 TEST(archive_bounds, a_bool_other_than_0_and_1_is_refused_wherever_it_stands) {
@@ -200,24 +200,16 @@ TEST(archive_bounds, the_deepest_value_that_is_packed_can_be_read) {
 }
 
 TEST(archive_bounds, after_an_error_every_read_yields_nothing_and_the_first_error_stays) {
-  const auto bytes = pack('\2', std::string("never read"));
-  reader ar{std::span<const std::byte>(bytes)};
+  const bytes payload = pack('\2', std::string("never read"));
+  reader ar{std::span<const std::byte>(payload)};
   bool broken = true;
   ar(broken);
   EXPECT_EQ(ar.error(), wire_error::bad_enum_or_bool);
   EXPECT_FALSE(broken);
-  for_each_type(rich_types{}, [&]<class T>() {
-    T value = inventor(rng(5)).make<T>();
-    ar(value);
-    EXPECT_TRUE(ar.remaining() == 0 && ar.error() == wire_error::bad_enum_or_bool);
-    if constexpr (detail::container<T>) {
-      EXPECT_TRUE(value.empty()) << __PRETTY_FUNCTION__;
-    } else if constexpr (detail::flat<T> && std::is_default_constructible_v<T>) {
-      EXPECT_EQ(value, T{}) << __PRETTY_FUNCTION__;
-    } else if constexpr (detail::owning_pointer<T>) {
-      EXPECT_EQ(value, nullptr);
-    }
-  });
+  for (const type_case& type : rich_cases()) {
+    EXPECT_TRUE(type.is_cleared_by(ar, rng(5))) << type.name;
+    EXPECT_TRUE(ar.remaining() == 0 && ar.error() == wire_error::bad_enum_or_bool) << type.name;
+  }
   std::span<const double> view;
   ar(view);
   EXPECT_TRUE(view.empty());

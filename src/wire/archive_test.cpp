@@ -6,21 +6,14 @@
 #include <string_view>
 #include <vector>
 
-#include "wire/archive_test_random.hpp"
+#include "base/rng.hpp"
+#include "wire/archive_cases.hpp"
 #include "wire/archive_test_types.hpp"
 
 namespace nacre {
 namespace {
 
 using namespace test;
-
-template <class T>
-void expect_round_trip(const T& value) {
-  const std::vector<std::byte> bytes = pack(value);
-  const auto back = unpack<T>(bytes);
-  ASSERT_TRUE(back) << describe(back.error());
-  EXPECT_TRUE(same(value, *back));
-}
 
 struct table {
   int cells[2][2] = {};
@@ -31,58 +24,48 @@ struct table {
   }
 };
 
-template <class T>
-std::vector<std::byte> packed_by_growing(const T& value) {
-  writer ar;
-  ar(value);
-  return {ar.bytes().begin(), ar.bytes().end()};
-}
-
 TEST(archive, random_values_of_every_type_come_back_equal) {
   rng numbers(1);
-  for (std::uint64_t round = 0; round < 60; ++round) {
-    for_each_type(rich_types{}, [&]<class T>() {
-      const T value = inventor(numbers.fork(round)).make<T>();
-      expect_round_trip(value);
-      if (testing::Test::HasFailure()) ADD_FAILURE() << "round " << round << ": " << __PRETTY_FUNCTION__;
-      numbers.next();
-    });
+  for (const type_case& type : rich_cases()) {
+    for (int round = 0; round < 60; ++round) {
+      EXPECT_TRUE(type.comes_back(numbers.fork(numbers.next()))) << type.name << " in round " << round;
+    }
   }
 }
 
 TEST(archive, a_growing_writer_writes_the_same_bytes_as_one_of_the_right_size) {
   rng numbers(2);
-  for_each_type(rich_types{}, [&]<class T>() {
-    const T value = inventor(numbers.fork(numbers.next())).make<T>();
-    EXPECT_EQ(packed_by_growing(value), pack(value)) << __PRETTY_FUNCTION__;
-  });
+  for (const type_case& type : rich_cases()) {
+    const rng value = numbers.fork(numbers.next());
+    EXPECT_EQ(type.pack_random_growing(value), type.pack_random(value)) << type.name;
+  }
 }
 
 TEST(archive, empty_values_of_every_type_come_back_empty) {
-  for_each_type(rich_types{}, []<class T>() { expect_round_trip(detail::blank<T>()); });
+  for (const type_case& type : rich_cases()) {
+    const bytes blank = type.pack_blank();
+    const reading read = type.read(blank);
+    EXPECT_EQ(read.error, wire_error::none) << type.name;
+    EXPECT_EQ(read.again, blank) << type.name;
+  }
 }
 
 TEST(archive, reading_replaces_what_a_value_held_before) {
   rng numbers(3);
-  for_each_type(rich_types{}, [&]<class T>() {
-    const T value = inventor(numbers.fork(1)).make<T>();
-    T into = inventor(numbers.fork(2)).make<T>();
-    const std::vector<std::byte> bytes = pack(value);
-    reader ar{std::span<const std::byte>(bytes)};
-    ar(into);
-    ASSERT_TRUE(ar.finish());
-    EXPECT_TRUE(same(value, into)) << __PRETTY_FUNCTION__;
+  for (const type_case& type : rich_cases()) {
+    const bytes packed = type.pack_random(numbers.fork(1));
+    EXPECT_EQ(type.read_over(packed, numbers.fork(2)).again, type.read(packed).again) << type.name;
     numbers.next();
-  });
+  }
 }
 
 TEST(archive, values_packed_together_are_those_of_a_tuple) {
-  const auto bytes = pack(1, std::string("two"), 3.0);
-  EXPECT_EQ(bytes, pack(std::tuple(1, std::string("two"), 3.0)));
+  const auto packed = pack(1, std::string("two"), 3.0);
+  EXPECT_EQ(packed, pack(std::tuple(1, std::string("two"), 3.0)));
   int one = 0;
   std::string two;
   double three = 0;
-  reader ar{std::span<const std::byte>(bytes)};
+  reader ar{std::span<const std::byte>(packed)};
   ar(one)(two, three);
   EXPECT_TRUE(ar.finish());
   EXPECT_EQ(std::tuple(one, two, three), std::tuple(1, "two", 3.0));
@@ -124,24 +107,24 @@ TEST(archive, a_length_of_2_to_the_32_or_more_takes_twelve_bytes) {
 TEST(archive, spans_and_string_views_are_read_in_place) {
   const std::vector<double> numbers{1, 2, 3};
   const bool flags[] = {true, false};
-  const auto bytes = pack(char{}, std::span(numbers), std::string_view("text"), std::span(flags));
+  const auto packed = pack(char{}, std::span(numbers), std::string_view("text"), std::span(flags));
   using views = std::tuple<char, std::span<const double>, std::string_view, std::span<const bool>>;
-  const auto back = unpack<views>(bytes);
+  const auto back = unpack<views>(packed);
   ASSERT_TRUE(back);
   const auto& [_, doubles, text, bools] = *back;
   EXPECT_EQ(std::vector(doubles.begin(), doubles.end()), numbers);
   EXPECT_EQ(text, "text");
   EXPECT_EQ(std::vector(bools.begin(), bools.end()), (std::vector{true, false}));
   const auto* inside = reinterpret_cast<const std::byte*>(doubles.data());
-  EXPECT_TRUE(inside > bytes.data() && inside < bytes.data() + bytes.size());
+  EXPECT_TRUE(inside > packed.data() && inside < packed.data() + packed.size());
 }
 
 TEST(archive, a_vector_is_written_like_a_span_and_a_string_like_a_view) {
   const std::vector<int> numbers{1, 2};
   EXPECT_EQ(pack(numbers), pack(std::span(numbers)));
   EXPECT_EQ(pack(std::string("abc")), pack(std::string_view("abc")));
-  const auto bytes = pack(std::span(numbers), std::string_view("abc"));
-  const auto back = unpack<std::tuple<std::vector<int>, std::string>>(bytes);
+  const auto packed = pack(std::span(numbers), std::string_view("abc"));
+  const auto back = unpack<std::tuple<std::vector<int>, std::string>>(packed);
   ASSERT_TRUE(back);
   EXPECT_EQ(*back, std::tuple(numbers, "abc"));
 }

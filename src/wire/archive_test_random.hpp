@@ -111,7 +111,7 @@ void inventor::invent(T& value) {
   } else if constexpr (detail::fixed_array<T>) {
     for (auto& element : value) invent(element);
   } else if constexpr (detail::tuple_like<T>) {
-    std::apply([this](auto&... element) { (invent(element), ...); }, value);
+    std::apply([&](auto&... element) { (invent(element), ...); }, value);
   } else if constexpr (detail::is_a<T, std::optional>) {
     if (length() != 0) value.emplace(make<typename T::value_type>());
   } else if constexpr (detail::owning_pointer<T>) {

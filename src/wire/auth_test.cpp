@@ -173,7 +173,7 @@ TEST(handshake, an_initiator_that_is_not_wanted_learns_why_from_the_verdict) {
 
 TEST(handshake, an_unprintable_address_is_refused_although_its_sender_is_proven) {
   handshake acceptor(handshake_role::acceptor, secret_one(), identity_of(0));
-  test::forger forger(acceptor);
+  test::forger forger(acceptor, handshake_role::acceptor);
   peer_identity bad = identity_of(1);
   bad.address = "10.0.0.1:1\nrank 0 is fine";
   forger.prove_identity(pack(bad));

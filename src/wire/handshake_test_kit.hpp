@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <span>
 #include <string>
 #include <string_view>
@@ -63,6 +64,15 @@ inline std::vector<std::byte> message_of(handshake_step step, std::span<const st
   return bytes;
 }
 
+/// The nonce with which the body of `message` begins; zeros when there is none.
+inline handshake_nonce nonce_in(std::span<const std::byte> message) {
+  handshake_nonce nonce{};
+  if (message.size() >= message_bytes(nonce.size())) {
+    std::memcpy(nonce.data(), message.data() + handshake_head::size_bytes, nonce.size());
+  }
+  return nonce;
+}
+
 /// `identity`, any bytes, with the proof that `secret` gives for it in the conversation `said`.
 inline std::vector<std::byte> identity_message(const job_secret& secret, handshake_step step, handshake_transcript said,
                                                std::vector<std::byte> identity) {
@@ -76,30 +86,38 @@ inline std::vector<std::byte> identity_message(const job_secret& secret, handsha
   return identity_message(secret, step, said, pack(identity));
 }
 
-/// An initiator that knows the secret but says whatever a test wants. `victim` is an acceptor of secret_one().
+/// A peer that knows the secret but says whatever a test wants, facing a `victim` that holds secret_one().
 class forger {
  public:
-  explicit forger(handshake& victim) : victim_(victim) {
+  /// Brings the victim to the point where it awaits an identity.
+  explicit forger(handshake& victim, handshake_role victim_role) : victim_(victim), victim_role_(victim_role) {
     said_.protocol = wire_protocol_version;
-    const std::vector<std::byte> challenge = take_all(victim);
-    std::copy_n(challenge.begin() + handshake_head::size_bytes, 32, said_.acceptor_nonce.begin());
+    if (victim_role_ == handshake_role::initiator) {
+      feed(victim_, message_of(handshake_step::challenge, said_.acceptor_nonce));
+      const std::vector<std::byte> response = take_all(victim_);
+      said_.initiator_nonce = nonce_in(response);
+      return;
+    }
+    const std::vector<std::byte> challenge = take_all(victim_);
+    said_.acceptor_nonce = nonce_in(challenge);
     const job_secret::proof proof = prove_step(secret_one(), handshake_step::response, said_);
     std::vector<std::byte> body(said_.initiator_nonce.begin(), said_.initiator_nonce.end());
     body.insert(body.end(), proof.begin(), proof.end());
     feed(victim_, message_of(handshake_step::response, body));
-    const std::vector<std::byte> identity = take_all(victim);
+    const std::vector<std::byte> identity = take_all(victim_);
     said_.acceptor_identity.assign(identity.begin() + handshake_head::size_bytes, identity.end() - 32);
   }
 
-  /// Sends `identity` with a valid proof.
+  /// Sends `identity`, any bytes, with a valid proof.
   void prove_identity(std::vector<std::byte> identity) {
-    feed(victim_, identity_message(secret_one(), handshake_step::initiator_identity, said_, std::move(identity)));
+    const bool as_acceptor = victim_role_ == handshake_role::initiator;
+    const auto step = as_acceptor ? handshake_step::acceptor_identity : handshake_step::initiator_identity;
+    feed(victim_, identity_message(secret_one(), step, said_, std::move(identity)));
   }
-
-  [[nodiscard]] const handshake_transcript& said() const { return said_; }
 
  private:
   handshake& victim_;
+  handshake_role victim_role_;
   handshake_transcript said_;
 };
 

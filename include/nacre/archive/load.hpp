@@ -28,7 +28,7 @@ inline void load_element(reader& ar, Ts&... parts) {
 }
 
 template <class T>
-inline void load_block(reader& ar, T& value) {
+void load_block(reader& ar, T& value) {
   using element = typename T::value_type;
   value.clear();
   const std::size_t count = ar.read_length(sizeof(element));
@@ -45,7 +45,7 @@ inline void load_block(reader& ar, T& value) {
 }
 
 template <class T>
-inline void load_view(reader& ar, T& value) {
+void load_view(reader& ar, T& value) {
   using element = typename T::value_type;
   if constexpr (is_span<T>) {
     static_assert(std::is_const_v<typename T::element_type> && T::extent == std::dynamic_extent,
@@ -78,7 +78,7 @@ inline void load_bits(reader& ar, std::size_t count, auto&& set_bit) {
 }
 
 template <class T>
-inline void load_keyed(reader& ar, T& value, std::size_t count) {
+void load_keyed(reader& ar, T& value, std::size_t count) {
   for (std::size_t i = 0; i < count && ar.ok(); ++i) {
     auto key = blank<typename T::key_type>();
     if constexpr (map_like<T>) {
@@ -94,7 +94,7 @@ inline void load_keyed(reader& ar, T& value, std::size_t count) {
 }
 
 template <class T>
-inline void load_range(reader& ar, T& value) {
+void load_range(reader& ar, T& value) {
   using element = typename T::value_type;
   value.clear();
   std::size_t count = 0;
@@ -126,7 +126,7 @@ inline void load_range(reader& ar, T& value) {
 }
 
 template <class T>
-inline void load_pointer(reader& ar, T& value) {
+void load_pointer(reader& ar, T& value) {
   using element = std::remove_cv_t<typename T::element_type>;
   value.reset();
   bool present = false;
@@ -139,7 +139,7 @@ inline void load_pointer(reader& ar, T& value) {
 }
 
 template <class T>
-inline void load_optional(reader& ar, T& value) {
+void load_optional(reader& ar, T& value) {
   value.reset();
   bool present = false;
   ar.read_flat(present);
@@ -150,7 +150,7 @@ inline void load_optional(reader& ar, T& value) {
 }
 
 template <class... Ts>
-inline void load_variant(reader& ar, std::variant<Ts...>& value) {
+void load_variant(reader& ar, std::variant<Ts...>& value) {
   std::uint8_t index = 0;
   ar.read_flat(index);
   if (index >= sizeof...(Ts)) {
@@ -184,7 +184,7 @@ inline void load_custom(reader& ar, T& value) {
 }
 
 template <class T>
-inline void load_nested(reader& ar, T& value) {
+void load_nested(reader& ar, T& value) {
   if (!ar.enter()) return;
   if constexpr (custom<T>) {
     load_custom(ar, value);
@@ -223,7 +223,7 @@ inline void load_value(reader& ar, T& value) {
   } else if constexpr (is_a<T, std::variant>) {
     load_variant(ar, value);
   } else if constexpr (tuple_like<T>) {
-    std::apply([&ar](auto&... element) { (load_value(ar, element), ...); }, value);
+    std::apply([&](auto&... element) { (load_value(ar, element), ...); }, value);
   } else if constexpr (owning_pointer<T> || container<T>) {
     load_nested(ar, value);
   } else {

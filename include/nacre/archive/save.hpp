@@ -19,7 +19,7 @@ namespace nacre {
 
 /// How deep user types, containers and owning pointers may nest in one value. It bounds the stack that a forged message
 /// can make the reader use; a writer that would exceed it aborts, since no reader could take the bytes.
-inline constexpr std::uint16_t archive_depth_max = 128;
+inline constexpr std::uint16_t archive_depth_max = 256;
 
 /// The largest alignment that arrays get inside a payload, and that the memory of a payload must have for views.
 inline constexpr std::size_t archive_alignment = 16;
@@ -41,7 +41,7 @@ inline std::byte* store_flat(std::byte* to, const T& value) noexcept {
     std::memcpy(to, std::addressof(value), sizeof(T));
     return to + sizeof(T);
   } else if constexpr (tuple_like<T>) {
-    std::apply([&to](const auto&... element) { ((to = store_flat(to, element)), ...); }, value);
+    std::apply([&](const auto&... element) { ((to = store_flat(to, element)), ...); }, value);
     return to;
   } else {
     for (const auto& element : value) to = store_flat(to, element);
@@ -73,7 +73,7 @@ inline void save_element(Ar& ar, const Ts&... parts) {
 }
 
 template <class Ar>
-inline void save_bits(Ar& ar, const auto& bits, auto&& bit_at) {
+void save_bits(Ar& ar, const auto& bits, auto&& bit_at) {
   const std::size_t count = bits.size();
   for (std::size_t i = 0; i < count; i += 8) {
     unsigned octet = 0;
@@ -83,7 +83,7 @@ inline void save_bits(Ar& ar, const auto& bits, auto&& bit_at) {
 }
 
 template <class Ar, class T>
-inline void save_range(Ar& ar, const T& value) {
+void save_range(Ar& ar, const T& value) {
   if constexpr (forward_list_like<T>) {
     ar.write_length(static_cast<std::size_t>(std::distance(value.begin(), value.end())));
   } else {
@@ -113,7 +113,7 @@ inline void save_custom(Ar& ar, const T& value) {
 }
 
 template <class Ar, class T>
-inline void save_nested(Ar& ar, const T& value) {
+void save_nested(Ar& ar, const T& value) {
   ar.enter();
   if constexpr (custom<T>) {
     save_custom(ar, value);
@@ -156,7 +156,7 @@ inline void save_value(Ar& ar, const T& value) {
     ar.write_flat(static_cast<std::uint8_t>(value.index()));
     std::visit([&ar](const auto& alternative) { save_value(ar, alternative); }, value);
   } else if constexpr (tuple_like<T>) {
-    std::apply([&ar](const auto&... element) { (save_value(ar, element), ...); }, value);
+    std::apply([&](const auto&... element) { (save_value(ar, element), ...); }, value);
   } else if constexpr (owning_pointer<T> || container<T>) {
     save_nested(ar, value);
   } else {
