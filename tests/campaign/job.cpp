@@ -5,6 +5,8 @@
 #include <memory>
 #include <utility>
 
+#include <nacre/balancer.hpp>
+
 #include "campaign/program.hpp"
 #include "runtime/options.hpp"
 
@@ -12,6 +14,25 @@ namespace campaign {
 namespace {
 
 constexpr std::uint64_t options_stream = 7;  // of the seed; the program draws from the seed itself
+
+/// A balancer that moves whatever it sees to anywhere, running or not, and talks nonsense to its fellows.
+class restless final : public nacre::balancer {
+ public:
+  void on_tick(nacre::balancer_host& host) override {
+    const auto loads = host.local_loads();
+    for (std::uint64_t moves = host.rng().below(3); moves != 0 && !loads.empty(); --moves) {
+      host.migrate(loads[host.rng().below(loads.size())].object, any_rank(host));
+    }
+    const std::byte nonsense[3]{};
+    if (host.rng().below(8) == 0) host.send(any_rank(host), nonsense);
+  }
+  [[nodiscard]] bool observes_loads() const override { return false; }
+
+ private:
+  static nacre::rank_id any_rank(nacre::balancer_host& host) {
+    return nacre::rank_id(static_cast<std::uint32_t>(host.rng().below(host.size())));
+  }
+};
 
 using settings = std::vector<std::pair<std::string, std::string>>;
 
@@ -26,7 +47,7 @@ settings draw_settings(std::uint64_t seed, std::uint32_t ranks) {
   const auto set = [&](const char* name, std::string value) { drawn.emplace_back(name, std::move(value)); };
   set("workers", text(pick(1, 3)));
   set("hops_max", one_of({"1", "1", "2", "8", "200"}));
-  set("balancer", one_of({"none", "steal", "diffusion"}));
+  set("balancer", one_of({"none", "steal", "diffusion", "restless"}));
   set("balance.tick", text(pick(1, 100)) + "us");
   set("balance.steal.backoff", text(pick(1, 50)) + "us");
   set("balance.diffusion.interval", text(pick(1, 100)) + "us");
@@ -49,6 +70,7 @@ verdict run_seed(std::uint64_t seed) {
   const auto in = std::make_unique<world>(seed);
   nacre::config configuration(nacre::all_option_tables());
   for (const auto& [name, value] : draw_settings(seed, in->ranks)) configuration.set(name, value);
+  nacre::register_balancer("restless", [](const nacre::config&) { return std::make_unique<restless>(); });
   verdict result;
   result.run = nacre::run_job(configuration, [&](nacre::runtime& rt) { main_of_rank(rt, *in); });
   in->truth.must_be_quiet("when the job had ended");

@@ -94,8 +94,8 @@ world::world(std::uint64_t seed) : truth(seed) {
     return low + static_cast<std::uint32_t>(draw.below(high - low + 1));
   };
   ranks = draw.below(2) == 0 ? pick(2, 4) : pick(2, 16);
-  phases = pick(1, 4);
-  messages_a_phase = pick(10, 200);
+  phases = pick(1, 5);
+  messages_a_phase = draw.below(4) == 0 ? pick(200, 1500) : pick(10, 300);
   fan_out = pick(1, 4);
   charge_max = draw.below(4) == 0 ? 0 : 1e-6 * pick(1, 30);
   destroy_percent = draw.below(3) == 0 ? 0 : pick(1, 10);

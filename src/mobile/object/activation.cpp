@@ -46,7 +46,6 @@ void object_space::run_claimed(entry& at, lane& on, message_list& taken, bool ma
         case inbox::finished::yes:
           return;
         case inbox::finished::orphaned:
-          NACRE_MARK("an entry ends while its activation runs");
           return at.release_reference();
         case inbox::finished::messages_came:
           return let_go_on(at, on);
