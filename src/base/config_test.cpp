@@ -35,7 +35,7 @@ constexpr std::array<option, 4> runtime_options{{
 constexpr std::array<option, 3> tcp_options{{
     {.name = "tcp.port", .kind = option_kind::integer, .default_value = "0", .range = "0..65535", .help = "A port."},
     {.name = "tcp.buffer", .kind = option_kind::bytes, .default_value = "64KiB", .help = "Buffer of a socket."},
-    {.name = "tcp.loss", .kind = option_kind::real, .default_value = "0.5", .range = "0.0..1.0", .help = "A share."},
+    {.name = "tcp.loss", .kind = option_kind::real, .default_value = "0.5", .range = "0.0..1.0", .help = "a share"},
 }};
 
 config make_config() { return config{{"runtime", runtime_options}, {"tcp transport", tcp_options}}; }
@@ -288,6 +288,21 @@ TEST(config, the_help_shows_every_option_under_its_component_and_what_was_change
   for (const option& one : tcp_options) {
     EXPECT_NE(text.find("--nacre." + std::string(one.name)), std::string::npos) << one.name;
   }
+}
+
+TEST(config, long_help_is_broken_into_lines_at_spaces) {
+  const std::string long_help = std::string(60, 'a') + ' ' + std::string(33, 'b') + ' ' + std::string(120, 'c') + " d";
+  const option rows[] = {{.name = "one", .help = long_help}};
+  const std::string text = config{{"x", rows}}.help_text();
+  EXPECT_NE(text.find("\n      A" + std::string(59, 'a') + ' ' + std::string(33, 'b') + "\n      " +
+                      std::string(120, 'c') + "\n      d.\n"),
+            std::string::npos)
+      << text;
+}
+
+TEST(config, help_that_is_no_sentence_is_printed_as_one) {
+  EXPECT_NE(make_config().help_text().find("\n      A share.\n"), std::string::npos);
+  EXPECT_NE(make_config().docs_markdown().find("| A share. |\n"), std::string::npos);
 }
 
 TEST(config, the_documentation_is_a_table_per_component_with_bars_escaped) {
