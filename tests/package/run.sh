@@ -13,10 +13,20 @@ cmake --install "$build" --prefix "$scratch/prefix" >"$scratch/install.log"
 cp "$here/main.cpp" "$here/CMakeLists.txt" "$scratch"
 cd "$scratch"
 
+# expect RANKS COMMAND...: the command exits with 0 and says that all ranks have answered.
+expect() {
+  line="$1 answers on $1 ranks"
+  shift
+  output=$("$@")
+  printf '%s\n' "$output"
+  case $output in *"$line"*) ;; *) echo "expected: $line" >&2; exit 1 ;; esac
+}
+
 echo "-- find_package(nacre)"
 cmake -G Ninja -S . -B build -DCMAKE_PREFIX_PATH="$scratch/prefix" >configure.log || { cat configure.log; exit 1; }
 cmake --build build
-build/greet --nacre.ranks=2
+expect 2 build/greet --nacre.ranks=2
+expect 5 build/greet --nacre.ranks=5 --nacre.transport=sim
 
 echo "-- pkg-config nacre"
 pc=$(find prefix -name nacre.pc)
@@ -24,7 +34,7 @@ PKG_CONFIG_PATH=$scratch/$(dirname "$pc")
 export PKG_CONFIG_PATH
 # shellcheck disable=SC2046  # the flags are words
 $CXX main.cpp -o greet $(pkg-config --cflags --libs nacre)
-./greet --nacre.ranks=2
+expect 2 ./greet --nacre.ranks=2
 
 echo "-- the installed command"
-prefix/bin/nacre run -n 2 build/greet
+expect 2 prefix/bin/nacre run -n 2 build/greet
