@@ -40,14 +40,21 @@ void write_messages(Out& out, const std::vector<message_ptr>& messages) {
   }
 }
 
-bool read_messages(reader& in, message_list& into) {
+/// Whether a message may wait for the object of that name: what is put into its stream by object_space::post.
+bool may_wait(const message_header& header, std::uint64_t object) noexcept {
+  const bool kind = header.kind == message_kind::object || header.kind == message_kind::migrate ||
+                    header.kind == message_kind::destroy;
+  return kind && header.object == object && (header.flags & ~message_flags_known) == 0;
+}
+
+bool read_messages(reader& in, std::uint64_t object, message_list& into) {
   std::uint32_t count = 0;
   in(count);
   for (std::uint32_t index = 0; index < count && in.ok(); ++index) {
     message_header header;
     std::span<const std::byte> payload;
     in(header, payload);
-    if (!in.ok() || payload.size() != header.payload_bytes) return false;
+    if (!in.ok() || payload.size() != header.payload_bytes || !may_wait(header, object)) return false;
     message_ptr m = make_message(payload.size());
     m->header = header;
     if (!payload.empty()) std::memcpy(m->body(), payload.data(), payload.size());
@@ -103,7 +110,8 @@ std::unique_ptr<resident> take_arrival(message& m, migration_request& asked) {
   body->type = handler_table::get().type(type);
   message_list early;
   if (!in.ok() || body->type == nullptr) return nullptr;
-  if (!read_messages(in, body->pending) || !read_messages(in, early)) return nullptr;
+  const std::uint64_t object_value = m.header.object;
+  if (!read_messages(in, object_value, body->pending) || !read_messages(in, object_value, early)) return nullptr;
   std::span<const std::byte> object;
   in(object);
   if (!in.finish()) return nullptr;

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// The promises of fiber, each as a sentence.
+#include "exec/fiber.hpp"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace nacre {
+namespace {
+
+TEST(fiber, body_and_owner_take_turns) {
+  std::string said;
+  std::unique_ptr<fiber> one;
+  one = std::make_unique<fiber>([&] {
+    said += 'a';
+    one->suspend();
+    said += 'b';
+    one->suspend();
+    said += 'c';
+  });
+  EXPECT_EQ(said, "");
+  for (const char* expected : {"a", "ab", "abc"}) {
+    EXPECT_FALSE(one->ended());
+    one->resume();
+    EXPECT_EQ(said, expected);
+  }
+  EXPECT_TRUE(one->ended());
+}
+
+TEST(fiber, an_exception_of_the_body_comes_out_of_the_resume_that_saw_it) {
+  std::unique_ptr<fiber> one;
+  one = std::make_unique<fiber>([&] {
+    one->suspend();
+    throw std::runtime_error("from within");
+  });
+  one->resume();
+  EXPECT_THROW(one->resume(), std::runtime_error);
+  EXPECT_TRUE(one->ended());
+}
+
+TEST(fiber, a_body_that_has_not_ended_is_unwound_with_its_fiber) {
+  struct guard {
+    bool& gone;
+    ~guard() { gone = true; }
+  };
+  bool gone = false, went_on = false;
+  std::unique_ptr<fiber> one;
+  fiber* self = nullptr;
+  one = std::make_unique<fiber>([&] {
+    const guard here{gone};
+    self->suspend();
+    went_on = true;
+  });
+  self = one.get();
+  one->resume();
+  one.reset();
+  EXPECT_TRUE(gone);
+  EXPECT_FALSE(went_on);
+}
+
+TEST(fiber, a_body_that_has_never_begun_does_not_begin_when_its_fiber_ends) {
+  bool began = false;
+  {
+    const fiber one([&] { began = true; });
+  }
+  EXPECT_FALSE(began);
+}
+
+TEST(fiber, many_fibers_keep_their_own_stacks) {
+  constexpr int count = 50, rounds = 20;
+  std::vector<std::unique_ptr<fiber>> all(count);
+  std::vector<int> sums(count, 0);
+  for (int index = 0; index < count; ++index) {
+    all[static_cast<std::size_t>(index)] = std::make_unique<fiber>([&, index] {
+      int local = index;
+      for (int round = 0; round < rounds; ++round) {
+        local += round;
+        all[static_cast<std::size_t>(index)]->suspend();
+      }
+      sums[static_cast<std::size_t>(index)] = local;
+    });
+  }
+  for (int round = 0; round <= rounds; ++round) {
+    for (const auto& each : all) each->resume();
+  }
+  for (int index = 0; index < count; ++index) {
+    EXPECT_EQ(sums[static_cast<std::size_t>(index)], index + rounds * (rounds - 1) / 2);
+  }
+}
+
+}  // namespace
+}  // namespace nacre

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// The promises of arrivals, each as a sentence, and forged ones.
+#include "mobile/migration/arrival.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "am/handler_table.hpp"
+#include "base/rng.hpp"
+
+namespace nacre {
+namespace {
+
+struct parcel {
+  std::string text;
+  std::vector<int> numbers;
+  template <class Archive>
+  void serialize(Archive& ar) {
+    ar(text, numbers);
+  }
+};
+
+const object_id named(rank_id(2), 9);
+
+message_ptr message_for(message_kind kind, std::uint32_t source, std::uint32_t sequence, std::size_t bytes) {
+  message_ptr m = make_message(bytes);
+  std::memset(m->body(), static_cast<int>(sequence + 1), bytes);
+  m->header.kind = kind;
+  m->header.object = named.value();
+  m->header.source = source;
+  m->header.sequence = sequence;
+  return m;
+}
+
+/// A parcel with two messages that wait and one that is early.
+std::unique_ptr<resident> sample() {
+  static_cast<void>(handler_table::get());
+  auto body = std::make_unique<resident>();
+  body->type = &detail::type_of<parcel>();
+  body->object = new parcel{"hello", {1, 2, 3}};
+  body->epoch = 41;
+  body->handler_seconds = 0.5;
+  for (const std::uint32_t sequence : {0U, 1U, 3U}) {
+    message_ptr m =
+        message_for(sequence == 1 ? message_kind::migrate : message_kind::object, 6, sequence, 4 * sequence);
+    EXPECT_NE(body->order.admit(m, body->pending), streams::verdict::repeated);
+  }
+  return body;
+}
+
+void expect_sample(resident& body) {
+  const auto& object = *static_cast<parcel*>(body.object);
+  EXPECT_EQ(object.text, "hello");
+  EXPECT_EQ(object.numbers, (std::vector<int>{1, 2, 3}));
+  EXPECT_EQ(body.epoch, 41U);
+  ASSERT_EQ(body.pending.size(), 2U);
+  EXPECT_EQ(body.order.early_count(), 1U);
+  message_ptr missing = message_for(message_kind::object, 6, 2, 0);
+  EXPECT_EQ(body.order.admit(missing, body.pending), streams::verdict::admitted);
+  for (std::uint32_t sequence = 0; sequence < 4; ++sequence) {
+    const message_ptr m = body.pending.pop_front();
+    ASSERT_NE(m, nullptr);
+    EXPECT_EQ(m->header.sequence, sequence);
+    for (const std::byte each : m->payload()) EXPECT_EQ(each, static_cast<std::byte>(sequence + 1));
+  }
+}
+
+TEST(arrival, an_object_comes_back_with_its_numbers_and_all_that_waits_for_it) {
+  for (const bool by_pointer : {true, false}) {
+    const message_ptr m = make_arrival(named, sample(), {3, 77}, by_pointer);
+    EXPECT_EQ(m->header.object, named.value());
+    EXPECT_EQ(m->header.kind, message_kind::arrival);
+    EXPECT_EQ(m->packed(), !by_pointer);
+    migration_request asked;
+    const auto body = take_arrival(*m, asked);
+    ASSERT_NE(body, nullptr);
+    EXPECT_EQ(asked.source, 3U);
+    EXPECT_EQ(asked.reply, 77U);
+    expect_sample(*body);
+  }
+}
+
+TEST(arrival, an_arrival_that_is_dropped_takes_its_object_with_it) {
+  const message_ptr live = make_arrival(named, sample(), {}, true);  // the leak checker sees what is left
+  const message_ptr packed = make_arrival(named, sample(), {}, false);
+}
+
+TEST(arrival, no_part_of_an_arrival_is_an_arrival) {
+  const message_ptr whole = make_arrival(named, sample(), {}, false);
+  for (std::uint32_t bytes = 0; bytes < whole->header.payload_bytes; ++bytes) {
+    const message_ptr part = make_message(bytes);
+    std::memcpy(part->body(), whole->body(), bytes);
+    part->header.object = named.value();
+    migration_request asked;
+    EXPECT_EQ(take_arrival(*part, asked), nullptr) << bytes;
+  }
+}
+
+TEST(arrival, damaged_bytes_give_nothing_or_messages_that_an_object_may_have) {
+  const message_ptr whole = make_arrival(named, sample(), {}, false);
+  rng random(5);
+  for (int round = 0; round < 30'000; ++round) {
+    const message_ptr damaged = make_message(whole->header.payload_bytes);
+    std::memcpy(damaged->body(), whole->body(), whole->header.payload_bytes);
+    damaged->header.object = named.value();
+    for (std::uint64_t hits = 1 + random.below(3); hits != 0; --hits) {
+      damaged->body()[random.below(whole->header.payload_bytes)] = static_cast<std::byte>(random.next());
+    }
+    migration_request asked;
+    const auto body = take_arrival(*damaged, asked);
+    if (body == nullptr) continue;
+    ASSERT_NE(body->object, nullptr);
+    while (const message_ptr m = body->pending.pop_front()) {
+      ASSERT_TRUE(m->header.kind == message_kind::object || m->header.kind == message_kind::migrate ||
+                  m->header.kind == message_kind::destroy)
+          << static_cast<int>(m->header.kind);
+      ASSERT_EQ(m->header.object, named.value());
+    }
+  }
+}
+
+}  // namespace
+}  // namespace nacre

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+// The promises of inbox, each as a sentence.
+#include "mobile/object/inbox.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <thread>
+#include <vector>
+
+namespace nacre {
+namespace {
+
+message* numbered(std::uint32_t source, std::uint32_t sequence) {
+  message_ptr m = make_message(0);
+  m->header.source = source;
+  m->header.sequence = sequence;
+  return m.release();
+}
+
+TEST(inbox, only_the_first_message_asks_for_a_ticket) {
+  inbox box;
+  EXPECT_TRUE(box.push(numbered(0, 0)));
+  EXPECT_FALSE(box.push(numbered(0, 1)));
+  message_list taken;
+  ASSERT_TRUE(box.claim(taken));
+  EXPECT_TRUE(box.active());
+  ASSERT_EQ(taken.size(), 2U);
+  EXPECT_EQ(taken.pop_front()->header.sequence, 0U);
+  EXPECT_EQ(taken.pop_front()->header.sequence, 1U);
+  EXPECT_EQ(box.finish(), inbox::finished::yes);
+}
+
+TEST(inbox, what_comes_while_it_runs_keeps_it_from_finishing) {
+  inbox box;
+  message_list taken;
+  ASSERT_TRUE(box.push(numbered(0, 0)));
+  ASSERT_TRUE(box.claim(taken));
+  EXPECT_FALSE(box.push(numbered(0, 1)));
+  EXPECT_EQ(box.finish(), inbox::finished::messages_came);
+  box.requeue();
+  ASSERT_TRUE(box.claim(taken));
+  EXPECT_EQ(taken.size(), 2U);
+  EXPECT_EQ(box.finish(), inbox::finished::yes);
+}
+
+TEST(inbox, a_seizure_makes_the_ticket_stale) {
+  inbox box;
+  message_list taken;
+  ASSERT_TRUE(box.push(numbered(0, 0)));
+  EXPECT_EQ(box.seize(taken), inbox::begun::from_scheduled);
+  EXPECT_FALSE(box.claim(taken));
+  EXPECT_EQ(box.seize(taken), inbox::begun::no);
+  EXPECT_EQ(box.finish(), inbox::finished::yes);
+  EXPECT_FALSE(box.claim(taken));
+  EXPECT_EQ(box.seize(taken), inbox::begun::from_idle);
+  EXPECT_EQ(box.finish(), inbox::finished::yes);
+}
+
+TEST(inbox, an_orphan_is_deleted_by_whoever_finishes_it) {
+  inbox idle;
+  EXPECT_TRUE(idle.orphan());
+  inbox busy;
+  message_list taken;
+  ASSERT_TRUE(busy.push(numbered(0, 0)));
+  ASSERT_TRUE(busy.claim(taken));
+  EXPECT_FALSE(busy.orphan());
+  EXPECT_EQ(busy.finish(), inbox::finished::orphaned);
+}
+
+/// Runs tickets as workers do: `tickets` counts those that wait in the scheduler.
+struct mill {
+  inbox box;
+  std::atomic<int> tickets{0};
+  std::atomic<int> inside{0};
+  std::atomic<std::uint64_t> taken_in_all{0};
+  std::vector<std::uint32_t> next = std::vector<std::uint32_t>(3, 0);  // by source; protected by the activation
+  bool in_order = true;                                                // as above
+
+  bool take_ticket() {
+    int known = tickets.load();
+    while (known > 0) {
+      if (tickets.compare_exchange_weak(known, known - 1)) return true;
+    }
+    return false;
+  }
+  void process(message_list& taken) {
+    if (inside.fetch_add(1) != 0) in_order = false;
+    std::uint64_t count = 0;
+    while (const message_ptr m = taken.pop_front()) {
+      in_order = in_order && m->header.sequence == next[m->header.source]++;
+      ++count;
+    }
+    inside.fetch_sub(1);
+    taken_in_all += count;
+    if (box.finish() == inbox::finished::yes) return;
+    box.requeue();
+    ++tickets;
+  }
+  void run_one() {
+    message_list taken;
+    if (take_ticket() && box.claim(taken)) process(taken);
+  }
+};
+
+TEST(inbox, messages_of_many_threads_are_processed_once_in_order_by_one_thread_at_a_time) {
+  constexpr std::uint32_t senders = 3, each_sends = 4000;
+  mill all;
+  const auto over = [&] { return all.taken_in_all == std::uint64_t{senders} * each_sends; };
+  std::vector<std::thread> threads;
+  for (std::uint32_t source = 0; source < senders; ++source) {
+    threads.emplace_back([&, source] {
+      for (std::uint32_t sequence = 0; sequence < each_sends; ++sequence) {
+        if (all.box.push(numbered(source, sequence))) ++all.tickets;
+        if (sequence % 4 == 0) all.run_one();
+      }
+      while (!over()) {
+        all.run_one();
+        std::this_thread::yield();
+      }
+    });
+  }
+  threads.emplace_back([&] {  // a balancer that seizes
+    while (!over()) {
+      message_list taken;
+      if (all.box.seize(taken) != inbox::begun::no) all.process(taken);
+      std::this_thread::yield();
+    }
+  });
+  for (std::thread& each : threads) each.join();
+  EXPECT_TRUE(all.in_order);
+  EXPECT_TRUE(all.box.empty());
+}
+
+}  // namespace
+}  // namespace nacre
