@@ -36,11 +36,17 @@ void sim_crew::take_step(std::uint32_t index) {
   // Work that a step makes ready may wake its own worker, before it is known when that will be free.
   if (machine_.event_time() < self.free_at) return schedule(index, self.free_at);
   lane& on = worker(index);
+  on.tallies_.idle_ticks.add(static_cast<std::uint64_t>((machine_.event_time() - self.free_at).count()));
+  on.running_ = false;  // what was between this step and the last one was no work
+  const std::uint64_t busy_before = on.tallies_.busy_ticks.read();
   on.reader().online();
   const bool found = step(on);
   on.reader().offline();  // between steps it holds nothing, and may never step again
   if (found) machine_.spend(costs_.dispatch);
   self.free_at = machine_.now();
+  // The step has counted its item; the rest of it is time in the runtime.
+  const auto step_ticks = static_cast<std::uint64_t>((self.free_at - machine_.event_time()).count());
+  on.tallies_.busy_ticks.add(step_ticks - (on.tallies_.busy_ticks.read() - busy_before));
   machine_.trace(link_.rank().value(), index, found ? 1u : 0u);
   if (found) schedule(index, self.free_at);
 }
