@@ -20,9 +20,9 @@
 namespace {
 
 #if defined(NACRE_SLOW_ASSERTS)
-constexpr std::uint64_t seeds_by_default = 120;  // sanitizers and debug builds are slow
+constexpr std::uint64_t seeds_by_default = 250;  // sanitizers and debug builds are slow
 #else
-constexpr std::uint64_t seeds_by_default = 1000;
+constexpr std::uint64_t seeds_by_default = 2000;
 #endif
 
 struct arguments {

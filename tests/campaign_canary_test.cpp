@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// Canaries: with a bug planted by the linker (tests/CMakeLists.txt wraps three functions), the campaign must fail.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "campaign/job.hpp"
+#include "mobile/mobile.hpp"
+
+namespace nacre {
+namespace {
+
+enum class bug { none, early_messages_run, losses_are_silent, messages_are_not_counted };
+
+/// The one that is planted now. The wrappers have no other way to learn it.
+bug planted = bug::none;
+
+}  // namespace
+
+// The names that the linker gives to a wrapped function and to its wrapper.
+streams::verdict real_admit(streams* self, message_ptr& m, message_list& ready) asm(
+    "__real__ZN5nacre7streams5admitERSt10unique_ptrINS_7messageENS_15message_deleterEERNS_12message_listE");
+streams::verdict wrapped_admit(streams* self, message_ptr& m, message_list& ready) asm(
+    "__wrap__ZN5nacre7streams5admitERSt10unique_ptrINS_7messageENS_15message_deleterEERNS_12message_listE");
+void real_undeliverable(object_space* self, lane& on, message_ptr m) asm(
+    "__real__ZN5nacre12object_space13undeliverableERNS_4laneESt10unique_ptrINS_7messageENS_15message_deleterEE");
+void wrapped_undeliverable(object_space* self, lane& on, message_ptr m) asm(
+    "__wrap__ZN5nacre12object_space13undeliverableERNS_4laneESt10unique_ptrINS_7messageENS_15message_deleterEE");
+void real_post(node* self, lane& on, rank_id to, message_ptr m) asm(
+    "__real__ZN5nacre4node4postERNS_4laneENS_8typed_idINS_8rank_tagEjEESt10unique_ptrINS_7messageENS_15message_"
+    "deleterEE");
+void wrapped_post(node* self, lane& on, rank_id to, message_ptr m) asm(
+    "__wrap__ZN5nacre4node4postERNS_4laneENS_8typed_idINS_8rank_tagEjEESt10unique_ptrINS_7messageENS_15message_"
+    "deleterEE");
+
+streams::verdict wrapped_admit(streams* self, message_ptr& m, message_list& ready) {
+  if (planted != bug::early_messages_run) return real_admit(self, m, ready);
+  ready.push_back(std::move(m));
+  return streams::verdict::admitted;
+}
+
+void wrapped_undeliverable(object_space* self, lane& on, message_ptr m) {
+  if (planted != bug::losses_are_silent || m->header.reply != 0) return real_undeliverable(self, on, std::move(m));
+  on.tallies().done.add(1);
+}
+
+void wrapped_post(node* self, lane& on, rank_id to, message_ptr m) {
+  if (planted == bug::messages_are_not_counted && m->header.kind == message_kind::rank) {
+    m->header.flags |= flag_uncounted;
+  }
+  real_post(self, on, to, std::move(m));
+}
+
+namespace {
+
+constexpr std::uint64_t seeds = 150;
+
+/// How many seeds find a violation whose text begins with `kind`.
+std::uint64_t seeds_that_find(bug which, std::string_view kind) {
+  std::uint64_t found = 0;
+  for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
+    planted = which;
+    const campaign::verdict result = campaign::run_seed(seed);
+    planted = bug::none;
+    for (const std::string& each : result.violations) {
+      if (!std::string_view(each).starts_with(kind)) continue;
+      ++found;
+      break;
+    }
+  }
+  return found;
+}
+
+TEST(campaign_canary, without_a_planted_bug_these_seeds_find_nothing) { EXPECT_EQ(seeds_that_find(bug::none, ""), 0U); }
+
+TEST(campaign_canary, messages_that_are_not_put_back_into_sequence_are_caught) {
+  EXPECT_GT(seeds_that_find(bug::early_messages_run, "order"), 0U);
+}
+
+TEST(campaign_canary, messages_that_vanish_in_silence_are_caught) {
+  EXPECT_GT(seeds_that_find(bug::losses_are_silent, "quiescence"), 0U);
+}
+
+TEST(campaign_canary, quiescence_that_is_declared_too_early_is_caught) {
+  EXPECT_GT(seeds_that_find(bug::messages_are_not_counted, "quiescence"), 0U);
+}
+
+}  // namespace
+}  // namespace nacre
