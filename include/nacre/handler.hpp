@@ -2,6 +2,7 @@
 // Typed handlers: from a function pointer known at compile time to a row of the table that messages name.
 #pragma once
 
+#include <iterator>
 #include <memory>
 #include <new>
 #include <span>
@@ -186,13 +187,26 @@ const handler_info& handler_of() noexcept {
   return handler_row<F, T>;
 }
 
+/// An argument as a message keeps it: as it is, or, for a parameter that is a span, a copy of the elements.
+template <class Stored, class Arg>
+decltype(auto) to_stored(Arg&& argument) {
+  if constexpr (std::is_constructible_v<Stored, Arg&&>) {
+    return std::forward<Arg>(argument);
+  } else {
+    return Stored(std::begin(argument), std::end(argument));
+  }
+}
+
 /// A message for F on a T that holds the arguments as live values.
 template <auto F, class T = typename traits<F>::target, class... Args>
 message_ptr make_typed(Args&&... args) {
   using values = typename traits<F>::values;
   static_assert(sizeof...(Args) == traits<F>::count, "the handler takes another number of arguments");
   message_ptr m = make_message(sizeof(values));
-  ::new (static_cast<void*>(m->body())) values(std::forward<Args>(args)...);
+  [&]<std::size_t... Index>(std::index_sequence<Index...>) {
+    ::new (static_cast<void*>(m->body()))
+        values(to_stored<std::tuple_element_t<Index, values>>(std::forward<Args>(args))...);
+  }(std::index_sequence_for<Args...>{});
   const handler_info& row = handler_of<F, T>();
   m->ops = &row.ops;
   m->header.handler = row.id.value();
