@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
 #include <cmath>
 #include <functional>
 #include <span>
@@ -280,6 +281,22 @@ INSTANTIATE_TEST_SUITE_P(of_several_shapes, on_threads,
                            return std::to_string(given.param.ranks) + "_ranks_" + std::to_string(given.param.workers) +
                                   "_workers";
                          });
+
+TEST(runtime_ends, a_job_does_not_sleep_on_its_way_out) {
+  // A thread that nobody wakes sleeps for 100 ms. Half of the jobs may be slow, for the machine is busy.
+  int slow = 0;
+  for (int job = 0; job < 10; ++job) {
+    nacre::config made = settings({1, 1});
+    made.set("progress", "dedicated");
+    const auto begin = std::chrono::steady_clock::now();
+    const auto compute = [](nacre::runtime& rt) {
+      while (rt.now() < 2e-3) continue;  // until the poll loop has gone to sleep
+    };
+    EXPECT_EQ(nacre::run(made, compute), 0);
+    if (std::chrono::steady_clock::now() - begin >= std::chrono::milliseconds(90)) ++slow;
+  }
+  EXPECT_LE(slow, 5);
+}
 
 void tire(nacre::context& ctx, nacre::mobile_ptr<cell> p) { ctx.send<&cell::fail>(p, 1); }
 

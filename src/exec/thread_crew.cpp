@@ -56,6 +56,7 @@ void thread_crew::start() {
 void thread_crew::stop() {
   stopping_ = true;
   stand_in_parker_.unpark();
+  link_.wake();  // the poll loop, where it has a thread, is no sleeper that the loop below would see
   while (sleepers_ != 0) {  // whoever goes to sleep later looks at stopping_ after announcing itself
     wake_one();
     sched_yield();
@@ -109,6 +110,8 @@ void thread_crew::sleep(lane& on, Until until) {
   sleepers_.fetch_add(1, std::memory_order_acq_rel);  // pairs with the read-modify-writes of those who wake
   if (!until() && !advance(on)) {
     on.reader_.offline();
+    // That a rank has come to rest is seen by the poll loop's hooks only; one that sleeps already must look again.
+    if (tuning_.progress == progress_mode::dedicated) link_.wake();
     if (watches) {
       link_.wait(sleep_max);
     } else {
