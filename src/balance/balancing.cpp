@@ -40,7 +40,7 @@ std::chrono::nanoseconds balancing::tick(lane& by) {
   }
   policy_->on_tick(*this);
   note_wish();
-  idle_ticks_ = idle_workers() == workers() ? idle_ticks_ + 1 : 0;
+  idle_ticks_ = messages_.team().idle_workers() == workers() ? idle_ticks_ + 1 : 0;
   return interval_ * (1 << std::min(idle_ticks_ / ticks_before_longer, longer_max));
 }
 
@@ -77,7 +77,14 @@ double balancing::total_load() {
 }
 
 std::uint32_t balancing::workers() const { return messages_.team().workers(); }
-std::uint32_t balancing::idle_workers() const { return messages_.team().idle_workers(); }
+
+/// A worker that takes its turn of the poll loop between two items will take the next one: it counts as looking for work, so
+/// that its only object is no surplus.
+std::uint32_t balancing::idle_workers() const {
+  const bool between_items = by_->role() == lane_role::worker && !by_->idle();
+  return messages_.team().idle_workers() + (between_items ? 1 : 0);
+}
+
 
 void balancing::send(rank_id to, std::span<const std::byte> bytes) {
   messages_.post_to_module<&balancing::on_balancer_message>(*by_, to, std::vector(bytes.begin(), bytes.end()));

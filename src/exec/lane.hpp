@@ -79,6 +79,8 @@ class alignas(cache_line_bytes) lane {
   [[nodiscard]] crew& team() const noexcept { return team_; }
   [[nodiscard]] worker_id id() const noexcept { return id_; }
   [[nodiscard]] lane_role role() const noexcept { return role_; }
+  /// Whether it has found no work when it last looked. Own thread.
+  [[nodiscard]] bool idle() const noexcept { return idle_; }
   [[nodiscard]] rng& random() noexcept { return random_; }
   [[nodiscard]] epoch_domain::participant& reader() noexcept { return reader_; }
   /// The active-message engine above, for work that runs on this lane.
