@@ -217,6 +217,24 @@ TEST(archive_bounds, after_an_error_every_read_yields_nothing_and_the_first_erro
   EXPECT_EQ(ar.error(), wire_error::bad_enum_or_bool);
 }
 
+TEST(archive_bounds, a_value_in_which_an_error_was_met_is_left_empty) {
+  const auto expect_empty = [](auto value, const bytes& payload) {
+    reader ar{std::span<const std::byte>(payload)};
+    ar(value);
+    EXPECT_FALSE(ar.ok());
+    return value;
+  };
+  const bytes two = pack(std::uint32_t{2}, '\1', '\x65');  // the second percentage is out of range
+  EXPECT_TRUE(expect_empty(std::vector<percentage>(3), two).empty());
+  EXPECT_TRUE(expect_empty(std::list<percentage>(3), two).empty());
+  EXPECT_TRUE(expect_empty(std::forward_list<percentage>(3), two).empty());
+  EXPECT_TRUE((expect_empty(std::map<char, percentage>{{'a', {}}}, pack(std::uint32_t{1}, 'k', '\x65')).empty()));
+  EXPECT_TRUE(expect_empty(std::vector<bool>(3), pack(std::uint32_t{3}, '\x0f')).empty());
+  EXPECT_FALSE(expect_empty(std::optional<percentage>(percentage{}), pack(true, '\x65')));
+  EXPECT_EQ(expect_empty(std::make_shared<percentage>(), pack(true, '\x65')), nullptr);
+  EXPECT_EQ(expect_empty(std::tuple(7, true), pack(7, '\2')), std::tuple(0, false));
+}
+
 TEST(archive_bounds, a_load_function_may_refuse) {
   EXPECT_EQ(error_of<percentage>({std::byte{101}}), wire_error::rejected);
   EXPECT_EQ((error_of<std::vector<percentage>>(pack(std::uint32_t{2}, '\1', '\x65'))), wire_error::rejected);

@@ -44,7 +44,7 @@ class hidden {
   std::string text_;
 };
 
-auto capturing(int& n) {
+[[maybe_unused]] auto capturing(int& n) {
   return [&n] { return n; };
 }
 using closure = decltype(capturing(std::declval<int&>()));

@@ -199,10 +199,7 @@ void load_nested(reader& ar, T& value) {
 template <class T>
 inline void load_value(reader& ar, T& value) {
   static_assert(!std::is_const_v<T>, "nacre: a constant cannot be read into");
-  static_assert(serializable<T>,
-                "nacre: this type cannot be unpacked; write `template <class Archive> void serialize(Archive& ar) { "
-                "ar(every, member); }` in it, or a pair of `save(Archive&) const` and `load(Archive&)`; its members "
-                "must be packable too, and contain no pointers");
+  explain_unpackable<T>();
   if constexpr (flat<T>) {
     ar.read_flat(value);
   } else if constexpr (custom<T>) {
@@ -226,7 +223,7 @@ inline void load_value(reader& ar, T& value) {
     std::apply([&](auto&... element) { (load_value(ar, element), ...); }, value);
   } else if constexpr (owning_pointer<T> || container<T>) {
     load_nested(ar, value);
-  } else {
+  } else if constexpr (std::is_array_v<T> || fixed_array<T>) {
     for (auto& element : value) load_value(ar, element);
   }
 }

@@ -101,4 +101,21 @@ consteval bool is_packable() {
 template <class T>
 concept serializable = detail::is_packable<std::remove_cv_t<T>>();
 
+namespace detail {
+
+/// Fails to compile, in words, for what cannot be packed.
+template <class T>
+consteval void explain_unpackable() {
+  static_assert(!addresses<T> || view<T> || custom<T>,
+                "nacre: a pointer, reference or iterator means nothing on another rank; send the object itself, a "
+                "std::unique_ptr to it, or a nacre::mobile_ptr");
+  static_assert(addresses<T> || serializable<T>,
+                "nacre: this type cannot be packed; write `template <class Archive> void serialize(Archive& ar) { "
+                "ar(every, member); }` in it (a private one needs `friend class nacre::archive_access`), or a pair of "
+                "`save(Archive&) const` and `load(Archive&)`; its members "
+                "must be packable too, and contain no pointers");
+}
+
+}  // namespace detail
+
 }  // namespace nacre

@@ -128,13 +128,7 @@ void save_nested(Ar& ar, const T& value) {
 
 template <class Ar, class T>
 inline void save_value(Ar& ar, const T& value) {
-  static_assert(!addresses<T> || view<T> || custom<T>,
-                "nacre: a pointer, reference or iterator means nothing on another rank; send the object itself, a "
-                "std::unique_ptr to it, or a nacre::mobile_ptr");
-  static_assert(serializable<T>,
-                "nacre: this type cannot be packed; write `template <class Archive> void serialize(Archive& ar) { "
-                "ar(every, member); }` in it, or a pair of `save(Archive&) const` and `load(Archive&)`; its members "
-                "must be packable too, and contain no pointers");
+  explain_unpackable<T>();
   if constexpr (flat<T>) {
     ar.write_flat(value);
   } else if constexpr (custom<T>) {
@@ -159,8 +153,8 @@ inline void save_value(Ar& ar, const T& value) {
     std::apply([&](const auto&... element) { (save_value(ar, element), ...); }, value);
   } else if constexpr (owning_pointer<T> || container<T>) {
     save_nested(ar, value);
-  } else {
-    for (const auto& element : value) save_value(ar, element);  // an array: the length is part of the type
+  } else if constexpr (std::is_array_v<T> || fixed_array<T>) {
+    for (const auto& element : value) save_value(ar, element);
   }
 }
 
