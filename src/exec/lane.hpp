@@ -89,7 +89,8 @@ class alignas(cache_line_bytes) lane {
   [[nodiscard]] lane_tallies& tallies() noexcept { return tallies_; }
   [[nodiscard]] const lane_tallies& tallies() const noexcept { return tallies_; }
 
-  /// Seconds that the running handlers have declared by charge(), taken and reset by whoever accounts the load.
+  /// Seconds that handlers have declared by charge() beyond the time that they took; taken and reset by whoever accounts
+  /// the load. Under simulation they are spent instead.
   double charged = 0;
   handler_meter meter;
 

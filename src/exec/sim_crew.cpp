@@ -133,8 +133,7 @@ void sim_crew::wake_application(lane&) {
   machine_.at(std::max(machine_.now(), application_free_at_), &resume_event, this, 0);
 }
 
-void sim_crew::charge(lane& on, double seconds) {
-  on.charged += seconds;
+void sim_crew::charge(lane&, double seconds) {
   machine_.spend(std::chrono::nanoseconds(static_cast<std::int64_t>(seconds * 1e9)));
 }
 

@@ -110,8 +110,8 @@ void thread_crew::sleep(lane& on, Until until) {
   sleepers_.fetch_add(1, std::memory_order_acq_rel);  // pairs with the read-modify-writes of those who wake
   if (!until() && !advance(on)) {
     on.reader_.offline();
-    // That a rank has come to rest is seen by the poll loop's hooks only; one that sleeps already must look again.
-    if (tuning_.progress == progress_mode::dedicated) link_.wake();
+    // That a rank has come to rest is seen by the poll loop's hooks only, so whoever watches for messages looks again.
+    if (!watches && idle_workers() == workers()) link_.wake();
     if (watches) {
       link_.wait(sleep_max);
     } else {
