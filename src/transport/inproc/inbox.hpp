@@ -88,6 +88,7 @@ class inbox {
   message* refill() noexcept {
     message* const first = oldest_.load(std::memory_order_acquire);  // pairs with the release store in push
     if (first == nullptr) return nullptr;
+    __builtin_prefetch(first, 1);  // comes while the exchange waits for the line, past which no load can go
     oldest_.store(nullptr, std::memory_order_relaxed);  // before the exchange, whose release the next push acquires
     first_.store(first, std::memory_order_relaxed);     // see wait
     last_ = newest_.exchange(nullptr, std::memory_order_acq_rel);  // pairs with the exchange in push

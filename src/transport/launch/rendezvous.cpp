@@ -10,9 +10,8 @@
 #include <iterator>
 #include <utility>
 
-#include <nacre/error.hpp>
-
 #include "transport/launch/control_line.hpp"
+#include "transport/net/watch.hpp"
 
 namespace nacre::transport::launch {
 namespace {
@@ -29,7 +28,7 @@ rendezvous::rendezvous(std::uint32_t size, const job_secret& secret, net::unique
       address_(net::address::of_own_end(listener.get()).text()),
       door_(std::move(listener), secret, control_identity(size, size), net::refusal_log("nacre run:")),
       connections_(size) {
-  watch(door_.descriptor(), door_tag, EPOLL_CTL_ADD, false);
+  net::watch({.events = events_.get(), .descriptor = door_.descriptor(), .tag = door_tag}, EPOLL_CTL_ADD);
 }
 
 void rendezvous::poll(net::time_point now, std::vector<report>& reports) {
@@ -59,7 +58,7 @@ bool rendezvous::admit(net::guest& newcomer, net::time_point now) {
   }
   place.socket = std::move(newcomer.socket);
   place.stream.received(newcomer.leftover);
-  watch(place.socket.get(), rank, EPOLL_CTL_ADD, false);
+  net::watch({.events = events_.get(), .descriptor = place.socket.get(), .tag = rank}, EPOLL_CTL_ADD);
   if (announced_) place.stream.push(*announced_);
   return true;
 }
@@ -115,7 +114,9 @@ void rendezvous::send(std::uint32_t rank) {
     if (sent <= 0) break;  // an error shows again when the connection is read
     to.stream.sent(static_cast<std::size_t>(sent));
   }
-  if (to.socket) watch(to.socket.get(), rank, EPOLL_CTL_MOD, !to.stream.outgoing().empty());
+  if (!to.socket) return;
+  const bool more = !to.stream.outgoing().empty();
+  net::watch({.events = events_.get(), .descriptor = to.socket.get(), .tag = rank, .to_write = more}, EPOLL_CTL_MOD);
 }
 
 void rendezvous::send_roster_when_complete() {
@@ -138,16 +139,6 @@ void rendezvous::announce(const aborted& why) {
     connections_[rank].stream.push(why);
     send(rank);
   }
-}
-
-void rendezvous::watch(int descriptor, std::uint64_t tag, int operation, bool to_write) {
-  epoll_event event{};
-  event.events = EPOLLIN | (to_write ? static_cast<std::uint32_t>(EPOLLOUT) : 0U);
-  event.data.u64 = tag;
-  if (::epoll_ctl(events_.get(), operation, descriptor, &event) == 0) return;
-  throw setup_error({.problem = "cannot watch a socket: " + net::error_text(errno),
-                     .why = "the launcher listens to every rank",
-                     .remedy = "raise the limit of open files (ulimit -n)"});
 }
 
 }  // namespace nacre::transport::launch

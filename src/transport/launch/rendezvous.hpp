@@ -67,7 +67,6 @@ class rendezvous {
   [[nodiscard]] bool interpret(std::uint32_t rank, std::vector<report>& reports);
   void send(std::uint32_t rank);
   void send_roster_when_complete();
-  void watch(int descriptor, std::uint64_t tag, int operation, bool to_write);
 
   net::unique_fd events_;
   std::string address_;

@@ -22,17 +22,6 @@ void set_option(int socket, int level, int name, int value) noexcept {
   ::setsockopt(socket, level, name, &value, sizeof value);  // only advice: the job works without it
 }
 
-std::ptrdiff_t outcome_of_send(ssize_t sent) noexcept {
-  if (sent >= 0) return sent;
-  return errno == EAGAIN || errno == EINTR ? 0 : -1;
-}
-
-std::ptrdiff_t outcome_of_receive(ssize_t received) noexcept {
-  if (received > 0) return received;
-  if (received == 0) errno = 0;
-  return received < 0 && (errno == EAGAIN || errno == EINTR) ? 0 : -1;
-}
-
 msghdr message_of(std::span<const iovec> pieces) noexcept {
   msghdr whole{};
   whole.msg_iov = const_cast<iovec*>(pieces.data());
@@ -148,23 +137,17 @@ void set_stream_options(int socket) noexcept {
   set_option(socket, IPPROTO_TCP, TCP_KEEPCNT, 3);
 }
 
-std::ptrdiff_t send_some(int socket, const void* data, std::size_t bytes) noexcept {
-  return outcome_of_send(::send(socket, data, bytes, MSG_DONTWAIT | MSG_NOSIGNAL));
-}
-
 std::ptrdiff_t send_some(int socket, std::span<const iovec> pieces) noexcept {
   if (pieces.size() == 1) return send_some(socket, pieces[0].iov_base, pieces[0].iov_len);
   const msghdr whole = message_of(pieces);
-  return outcome_of_send(::sendmsg(socket, &whole, MSG_DONTWAIT | MSG_NOSIGNAL));
-}
-
-std::ptrdiff_t receive_some(int socket, void* data, std::size_t bytes) noexcept {
-  return outcome_of_receive(::recv(socket, data, bytes, MSG_DONTWAIT));
+  return detail::moved(::sendmsg(socket, &whole, MSG_DONTWAIT | MSG_NOSIGNAL));
 }
 
 std::ptrdiff_t receive_some(int socket, std::span<const iovec> pieces) noexcept {
   msghdr whole = message_of(pieces);
-  return outcome_of_receive(::recvmsg(socket, &whole, MSG_DONTWAIT));
+  const ssize_t received = ::recvmsg(socket, &whole, MSG_DONTWAIT);
+  if (received == 0) errno = 0;
+  return detail::moved(received);
 }
 
 std::string error_text(int error) {

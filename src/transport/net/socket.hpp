@@ -5,6 +5,7 @@
 #include <sys/socket.h>
 #include <sys/uio.h>
 
+#include <cerrno>
 #include <cstddef>
 #include <optional>
 #include <span>
@@ -78,11 +79,26 @@ class address {
 /// that a peer takes to read: a process in the debugger is not dead.
 void set_stream_options(int socket) noexcept;
 
-/// A non-blocking send without SIGPIPE, or recv. The count of bytes; 0 when nothing moves now; -1 at the end of the
-/// stream or after an error, with errno set (0 at the end).
-[[nodiscard]] std::ptrdiff_t send_some(int socket, const void* data, std::size_t bytes) noexcept;
+namespace detail {
+
+[[nodiscard]] inline std::ptrdiff_t moved(ssize_t bytes) noexcept {
+  if (bytes > 0) return bytes;
+  return bytes < 0 && (errno == EAGAIN || errno == EINTR) ? 0 : -1;
+}
+
+}  // namespace detail
+
+/// A non-blocking send without SIGPIPE of at least one byte, or recv. The count of bytes; 0 when nothing moves now; -1
+/// at the end of the stream or after an error, with errno set (0 at the end).
+[[nodiscard]] inline std::ptrdiff_t send_some(int socket, const void* data, std::size_t bytes) noexcept {
+  return detail::moved(::send(socket, data, bytes, MSG_DONTWAIT | MSG_NOSIGNAL));
+}
+[[nodiscard]] inline std::ptrdiff_t receive_some(int socket, void* data, std::size_t bytes) noexcept {
+  const ssize_t received = ::recv(socket, data, bytes, MSG_DONTWAIT);
+  if (received == 0) errno = 0;
+  return detail::moved(received);
+}
 [[nodiscard]] std::ptrdiff_t send_some(int socket, std::span<const iovec> pieces) noexcept;
-[[nodiscard]] std::ptrdiff_t receive_some(int socket, void* data, std::size_t bytes) noexcept;
 [[nodiscard]] std::ptrdiff_t receive_some(int socket, std::span<const iovec> pieces) noexcept;
 
 /// The words for an errno, such as "connection refused". Any thread.

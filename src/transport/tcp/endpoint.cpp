@@ -15,26 +15,19 @@
 #include <fmt/format.h>
 
 #include <nacre/assert.hpp>
-#include <nacre/error.hpp>
+
+#include "transport/net/watch.hpp"
 
 namespace nacre::transport::tcp {
 namespace {
 
 constexpr capabilities tcp_capabilities{.separate_processes = true};
 
-constexpr std::uint32_t polls_between_looks_aside = 256;
+constexpr std::uint32_t polls_between_looks_aside = 1024;
+constexpr std::uint32_t warm_hits_max = 8;     // after so many reads in a row the others have their turn
+constexpr std::uint32_t warm_misses_max = 16;  // after so many empty reads in a row the kernel is asked alone
 constexpr std::uint64_t alarm_tag = ~std::uint64_t{0};
 constexpr std::uint64_t aside_tag = alarm_tag - 1;  // door and line
-
-void watch_descriptor(int events, int descriptor, std::uint64_t tag, int operation, bool to_write) {
-  epoll_event event{};
-  event.events = EPOLLIN | (to_write ? static_cast<std::uint32_t>(EPOLLOUT) : 0U);
-  event.data.u64 = tag;
-  if (::epoll_ctl(events, operation, descriptor, &event) == 0) return;
-  throw setup_error({.problem = "cannot watch a socket: " + net::error_text(errno),
-                     .why = "a rank listens to all of its peers",
-                     .remedy = "raise the limit of open files (ulimit -n)"});
-}
 
 /// epoll_wait for one event, with a finer clock where the kernel has it.
 void sleep_on(int events, std::chrono::nanoseconds timeout) {
@@ -56,9 +49,11 @@ tcp_endpoint::tcp_endpoint(endpoint_parts parts)
       output_bytes_max_(parts.output_bytes_max),
       events_(::epoll_create1(EPOLL_CLOEXEC)),
       alarm_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
-  watch_descriptor(events_.get(), alarm_.get(), alarm_tag, EPOLL_CTL_ADD, false);
-  watch_descriptor(events_.get(), entrance_->descriptor(), aside_tag, EPOLL_CTL_ADD, false);
-  if (line_ != nullptr) watch_descriptor(events_.get(), line_->descriptor(), aside_tag, EPOLL_CTL_ADD, false);
+  net::watch({.events = events_.get(), .descriptor = alarm_.get(), .tag = alarm_tag}, EPOLL_CTL_ADD);
+  net::watch({.events = events_.get(), .descriptor = entrance_->descriptor(), .tag = aside_tag}, EPOLL_CTL_ADD);
+  if (line_ != nullptr) {
+    net::watch({.events = events_.get(), .descriptor = line_->descriptor(), .tag = aside_tag}, EPOLL_CTL_ADD);
+  }
 
   const auto ranks = static_cast<std::uint32_t>(parts.guests.size());
   const frame_limits limits{.ranks = ranks, .payload_bytes_max = tcp_capabilities.payload_bytes_max};
@@ -67,8 +62,8 @@ tcp_endpoint::tcp_endpoint(endpoint_parts parts)
     if (!parts.guests[peer]) continue;
     net::guest& guest = *parts.guests[peer];
     auto link = std::make_unique<peer_link>(rank_id(peer), std::move(guest.socket), limits);
-    watch(*link, EPOLL_CTL_ADD);
     if (ranks == 2) only_ = link.get();
+    watch(*link, EPOLL_CTL_ADD);
     link->begin_with(guest.leftover, own_);
     peer_link& kept = *link;
     links_[peer] = std::move(link);
@@ -117,7 +112,17 @@ bool tcp_endpoint::flush_backlog() {
 
 void tcp_endpoint::watch(const peer_link& link, int operation) {
   if (link.descriptor() < 0) return;
-  watch_descriptor(events_.get(), link.descriptor(), link.peer().value(), operation, link.unsent_bytes() != 0);
+  if (&link != only_) {
+    net::watch({.events = events_.get(),
+                .descriptor = link.descriptor(),
+                .tag = link.peer().value(),
+                .to_write = link.unsent_bytes() != 0},
+               operation);
+  } else if (operation == EPOLL_CTL_ADD) {
+    only_watch_.attach(events_.get(), link.descriptor(), link.peer().value());
+  } else {
+    only_watch_.set_blocked(link.unsent_bytes() != 0);
+  }
 }
 
 bool tcp_endpoint::poll(message_list& arrived, std::size_t messages_max) {
@@ -128,10 +133,16 @@ bool tcp_endpoint::poll(message_list& arrived, std::size_t messages_max) {
     moved = true;
   }
   if (!backlog_.empty()) moved |= flush_backlog();
+  const std::size_t enough = arrived.size() + messages_max;
   if (only_ != nullptr) {
-    moved |= receive(*only_, arrived, arrived.size() + messages_max);
+    if (receive(*only_, arrived, enough)) {
+      moved = true;
+      only_watch_.on_arrival();
+    }
   } else {
-    moved |= poll_kernel(arrived, messages_max);
+    const bool warm = poll_warm(arrived, enough);
+    moved |= warm;
+    if (!warm || ++warm_hits_ % warm_hits_max == 0) moved |= poll_kernel(arrived, enough);
   }
   // relaxed: set by wait, by this thread or by one whose caller has told this thread that it returned
   if (++polls_ % polls_between_looks_aside == 0 || look_aside_.load(std::memory_order_relaxed)) look_aside();
@@ -145,10 +156,18 @@ bool tcp_endpoint::receive(peer_link& from, message_list& arrived, std::size_t e
   return moved;
 }
 
-bool tcp_endpoint::poll_kernel(message_list& arrived, std::size_t messages_max) {
+/// Reads the peer that was heard of last, because who has answered once is likely to answer again.
+bool tcp_endpoint::poll_warm(message_list& arrived, std::size_t enough) {
+  if (warm_ == nullptr) return false;
+  const bool moved = receive(*warm_, arrived, enough);
+  warm_misses_ = moved ? 0 : warm_misses_ + 1;
+  if (warm_misses_ == warm_misses_max) warm_ = nullptr;
+  return moved;
+}
+
+bool tcp_endpoint::poll_kernel(message_list& arrived, std::size_t enough) {
   std::array<epoll_event, 32> ready;
   bool moved = false;
-  const std::size_t enough = arrived.size() + messages_max;
   const int count = ::epoll_wait(events_.get(), ready.data(), static_cast<int>(ready.size()), 0);
   for (int i = 0; i < count && arrived.size() < enough; ++i) {
     const epoll_event& event = ready[static_cast<std::size_t>(i)];
@@ -156,7 +175,11 @@ bool tcp_endpoint::poll_kernel(message_list& arrived, std::size_t messages_max) 
     if (tag == aside_tag) {
       look_aside_.store(true, std::memory_order_relaxed);  // for this thread
     } else if (tag != alarm_tag && links_[tag] != nullptr && (event.events & ~EPOLLOUT) != 0) {
-      moved |= receive(*links_[tag], arrived, enough);
+      peer_link& link = *links_[tag];
+      if (!receive(link, arrived, enough)) continue;
+      moved = true;
+      warm_ = links_[tag].get();  // null when it has just ended
+      warm_misses_ = 0;
     }
   }
   return moved;
@@ -173,7 +196,9 @@ void tcp_endpoint::wait(std::chrono::nanoseconds timeout) {
 }
 
 void tcp_endpoint::sleep(std::chrono::nanoseconds timeout) {
+  only_watch_.before_sleep();
   sleep_on(events_.get(), timeout);
+  only_watch_.after_sleep();
   std::uint64_t rings = 0;
   [[maybe_unused]] const ssize_t bytes = ::read(alarm_.get(), &rings, sizeof rings);  // usually nothing is there
 }

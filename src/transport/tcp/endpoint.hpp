@@ -12,6 +12,7 @@
 #include "base/cache_line.hpp"
 #include "transport/launch/control_line.hpp"
 #include "transport/net/door.hpp"
+#include "transport/tcp/lone_watch.hpp"
 #include "transport/tcp/peer_link.hpp"
 #include "transport/transport.hpp"
 
@@ -53,7 +54,8 @@ class tcp_endpoint final : public endpoint {
 
  private:
   bool receive(peer_link& from, message_list& arrived, std::size_t enough);
-  bool poll_kernel(message_list& arrived, std::size_t messages_max);
+  bool poll_warm(message_list& arrived, std::size_t enough);
+  bool poll_kernel(message_list& arrived, std::size_t enough);
   bool flush_backlog();
   void note_blocked(peer_link& link);
   void watch(const peer_link& link, int operation);
@@ -71,8 +73,12 @@ class tcp_endpoint final : public endpoint {
   rank_id rank_;
   std::vector<std::unique_ptr<peer_link>> links_;  // by rank; null for the own one, and for those that are over
   peer_link* only_ = nullptr;                      // the only peer of a job of two
-  std::vector<peer_link*> backlog_;                // links that hold unsent bytes
-  message_list own_;                               // submitted to the own rank, or early
+  peer_link* warm_ = nullptr;                      // of several peers, the one that was heard of last
+  std::uint32_t warm_hits_ = 0;
+  std::uint32_t warm_misses_ = 0;
+  lone_watch only_watch_;
+  std::vector<peer_link*> backlog_;  // links that hold unsent bytes
+  message_list own_;                 // submitted to the own rank, or early
   std::deque<failure> failures_;
   std::unique_ptr<net::door> entrance_;
   std::unique_ptr<launch::control_line> line_;

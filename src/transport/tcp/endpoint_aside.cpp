@@ -26,7 +26,11 @@ void tcp_endpoint::on_state_change(peer_link& link) {
     failures_.push_back({.peer = link.peer(), .reason = link.reason(), .announced = line_ != nullptr && line_->open()});
   }
   std::erase(backlog_, &link);
-  if (only_ == &link) only_ = nullptr;
+  if (only_ == &link) {
+    only_watch_.detach();
+    only_ = nullptr;
+  }
+  if (warm_ == &link) warm_ = nullptr;
   links_[link.peer().value()].reset();
 }
 
@@ -79,7 +83,8 @@ void tcp_endpoint::close(std::chrono::nanoseconds timeout) {
     sleep(look_again);
     discard_arrivals();
   }
-  only_ = nullptr;
+  only_watch_.detach();
+  only_ = warm_ = nullptr;
   backlog_.clear();
   links_ = std::vector<std::unique_ptr<peer_link>>(links_.size());
 }

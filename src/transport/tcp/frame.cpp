@@ -70,34 +70,27 @@ std::optional<frame_error> check_header(const message_header& header, const fram
 frame_reader::frame_reader(const frame_limits& limits)
     : limits_(limits), buffer_(std::make_unique_for_overwrite<std::byte[]>(buffer_bytes)) {}
 
-frame_reader::places frame_reader::space() noexcept {
-  const std::span<std::byte> buffer(buffer_.get() + end_, buffer_bytes - end_);
-  if (partial_ == nullptr) return {buffer, {}};
-  return {{partial_->body() + partial_bytes_, partial_->header.payload_bytes - partial_bytes_}, buffer};
-}
-
-expected<void, frame_error> frame_reader::filled(std::size_t bytes, message_list& arrived) {
-  if (failed_) return unexpected(*failed_);
+std::optional<frame_error> frame_reader::filled(std::size_t bytes, message_list& arrived) {
+  if (failed_) return failed_;
   if (partial_ != nullptr) {
     const std::size_t body_bytes = std::min(bytes, partial_->header.payload_bytes - partial_bytes_);
     partial_bytes_ += body_bytes;
     bytes -= body_bytes;
-    if (partial_bytes_ < partial_->header.payload_bytes) return {};
+    if (partial_bytes_ < partial_->header.payload_bytes) return std::nullopt;
     arrived.push_back(std::exchange(partial_, nullptr));
   }
   end_ += bytes;
   NACRE_ASSERT(end_ <= buffer_bytes, "no more bytes than there was space for");
-  auto result = parse(arrived);
-  if (!result) failed_ = result.error();
-  return result;
+  failed_ = parse(arrived);
+  return failed_;
 }
 
-expected<void, frame_error> frame_reader::parse(message_list& arrived) {
+std::optional<frame_error> frame_reader::parse(message_list& arrived) {
   while (end_ - begin_ >= header_bytes) {
-    if (ended_) return unexpected(frame_error::bytes_after_goodbye);
+    if (ended_) return frame_error::bytes_after_goodbye;
     message_header header;
     std::memcpy(&header, buffer_.get() + begin_, header_bytes);
-    if (const auto error = check_header(header, limits_)) return unexpected(*error);
+    if (const auto error = check_header(header, limits_)) return error;
     if (header.kind == goodbye_kind) {
       ended_ = true;
       begin_ += header_bytes;
@@ -112,13 +105,13 @@ expected<void, frame_error> frame_reader::parse(message_list& arrived) {
     begin_ += header_bytes + header.payload_bytes;
     arrived.push_back(std::move(m));
   }
-  if (ended_ && begin_ != end_) return unexpected(frame_error::bytes_after_goodbye);
+  if (ended_ && begin_ != end_) return frame_error::bytes_after_goodbye;
   if (begin_ != 0) {
     std::memmove(buffer_.get(), buffer_.get() + begin_, end_ - begin_);
     end_ -= begin_;
     begin_ = 0;
   }
-  return {};
+  return std::nullopt;
 }
 
 void frame_reader::begin_direct(const message_header& header) {

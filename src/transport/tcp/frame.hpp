@@ -10,7 +10,6 @@
 #include <span>
 #include <string_view>
 
-#include <nacre/expected.hpp>
 #include <nacre/message.hpp>
 
 namespace nacre::transport::tcp {
@@ -72,11 +71,15 @@ class frame_reader {
     std::span<std::byte> first;
     std::span<std::byte> second;
   };
-  [[nodiscard]] places space() noexcept;
+  [[nodiscard]] places space() noexcept {
+    const std::span<std::byte> buffer(buffer_.get() + end_, buffer_bytes - end_);
+    if (partial_ == nullptr) return {buffer, {}};
+    return {{partial_->body() + partial_bytes_, partial_->header.payload_bytes - partial_bytes_}, buffer};
+  }
 
-  /// Takes notice of `bytes` more bytes at `space` and appends the messages that are complete. Those in front of an
-  /// error are appended too.
-  [[nodiscard]] expected<void, frame_error> filled(std::size_t bytes, message_list& arrived);
+  /// Takes notice of `bytes` more bytes at `space` and appends the messages that are complete, those in front of an
+  /// error, too. Returns the error, if any.
+  [[nodiscard]] std::optional<frame_error> filled(std::size_t bytes, message_list& arrived);
 
   /// The peer has said goodbye.
   [[nodiscard]] bool ended() const noexcept { return ended_; }
@@ -84,7 +87,7 @@ class frame_reader {
   [[nodiscard]] bool within_frame() const noexcept { return partial_ != nullptr || begin_ != end_; }
 
  private:
-  [[nodiscard]] expected<void, frame_error> parse(message_list& arrived);
+  [[nodiscard]] std::optional<frame_error> parse(message_list& arrived);
   void begin_direct(const message_header& header);
 
   frame_limits limits_;

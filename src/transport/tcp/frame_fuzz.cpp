@@ -62,7 +62,7 @@ outcome read_in_pieces(std::span<const std::byte> stream, rng& numbers) {
     std::memcpy(places.first.data(), stream.data(), first);
     if (second > 0) std::memcpy(places.second.data(), stream.data() + first, second);
     stream = stream.subspan(first + second);
-    if (const auto status = reader.filled(first + second, arrived); !status) result.error = status.error();
+    result.error = reader.filled(first + second, arrived);
   }
   while (const message_ptr m = arrived.pop_front()) result.headers.push_back(m->header);
   result.ended = reader.ended();

@@ -24,7 +24,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     std::memcpy(places.first.data(), stream.data(), first);
     if (second > 0) std::memcpy(places.second.data(), stream.data() + first, second);
     stream = stream.subspan(first + second);
-    if (!reader.filled(first + second, arrived)) break;
+    if (reader.filled(first + second, arrived)) break;
   }
   std::size_t bytes = 0;
   while (const message_ptr m = arrived.pop_front()) {

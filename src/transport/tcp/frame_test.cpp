@@ -38,20 +38,20 @@ void append(std::vector<std::byte>& stream, std::span<const std::byte> bytes) {
 }
 
 /// Gives the reader at most `piece` bytes at a time, as a socket would.
-expected<void, frame_error> feed(frame_reader& reader, std::span<const std::byte> stream, std::size_t piece,
-                                 message_list& arrived) {
+std::optional<frame_error> feed(frame_reader& reader, std::span<const std::byte> stream, std::size_t piece,
+                                message_list& arrived) {
   while (!stream.empty()) {
     const frame_reader::places places = reader.space();
     std::size_t given = 0;
     for (const std::span<std::byte> place : {places.first, places.second}) {
       const std::size_t part = std::min({place.size(), piece - given, stream.size()});
-      std::memcpy(place.data(), stream.data(), part);
+      if (part > 0) std::memcpy(place.data(), stream.data(), part);
       stream = stream.subspan(part);
       given += part;
     }
-    if (auto result = reader.filled(given, arrived); !result) return result;
+    if (const auto error = reader.filled(given, arrived)) return error;
   }
-  return {};
+  return std::nullopt;
 }
 
 void expect_samples(message_list& arrived, std::span<const std::size_t> sizes) {
@@ -72,7 +72,7 @@ TEST(frame_reader, a_stream_cut_into_pieces_of_any_size_gives_the_same_messages)
   for (const std::size_t piece : {1UL, 7UL, 40UL, 4096UL, 65536UL, 1000000UL}) {
     frame_reader reader(limits);
     message_list arrived;
-    ASSERT_TRUE(feed(reader, stream, piece, arrived)) << "pieces of " << piece;
+    ASSERT_FALSE(feed(reader, stream, piece, arrived)) << "pieces of " << piece;
     EXPECT_TRUE(reader.ended());
     EXPECT_FALSE(reader.within_frame());
     expect_samples(arrived, sizes);
@@ -83,7 +83,7 @@ TEST(frame_reader, a_large_payload_is_read_into_its_message_and_not_into_the_buf
   frame_reader reader(limits);
   message_list arrived;
   const message_ptr large = sample(0, 500000);
-  ASSERT_TRUE(feed(reader, frame_of(*large).first(1000), 1000, arrived));
+  ASSERT_FALSE(feed(reader, frame_of(*large).first(1000), 1000, arrived));
   EXPECT_TRUE(reader.within_frame());
   EXPECT_EQ(reader.space().first.size(), 500000 - (1000 - sizeof(message_header)));
   EXPECT_EQ(reader.space().second.size(), frame_reader::buffer_bytes);
@@ -93,7 +93,7 @@ TEST(frame_reader, an_unfinished_frame_is_noticed_at_the_end_of_the_stream) {
   frame_reader reader(limits);
   message_list arrived;
   EXPECT_FALSE(reader.within_frame());
-  ASSERT_TRUE(feed(reader, frame_of(*sample(0, 10)).first(49), 100, arrived));
+  ASSERT_FALSE(feed(reader, frame_of(*sample(0, 10)).first(49), 100, arrived));
   EXPECT_TRUE(reader.within_frame());
   EXPECT_TRUE(arrived.empty());
 }
@@ -106,7 +106,7 @@ TEST(frame_reader, each_forged_field_of_a_header_is_refused_by_its_own_name) {
     message_list arrived;
     const auto result = feed(reader, bytes_of(header), 40, arrived);
     EXPECT_TRUE(arrived.empty());
-    return result ? std::optional<frame_error>() : result.error();
+    return result;
   };
   EXPECT_EQ(error_of([](auto& h) { h.payload_bytes = limits.payload_bytes_max + 1; }), frame_error::payload_too_large);
   EXPECT_EQ(error_of([](auto& h) { h.payload_bytes = ~0U; }), frame_error::payload_too_large);
@@ -118,7 +118,6 @@ TEST(frame_reader, each_forged_field_of_a_header_is_refused_by_its_own_name) {
 }
 
 TEST(frame_reader, a_goodbye_with_anything_in_it_is_no_goodbye) {
-  std::vector<std::byte> bytes(goodbye_frame().begin(), goodbye_frame().end());
   const auto frame = goodbye_frame();
   for (std::size_t i = 0; i < frame.size(); ++i) {
     auto forged = frame;
@@ -126,18 +125,17 @@ TEST(frame_reader, a_goodbye_with_anything_in_it_is_no_goodbye) {
     frame_reader reader(limits);
     message_list arrived;
     const auto result = feed(reader, forged, 40, arrived);
-    EXPECT_FALSE(result && reader.ended()) << "byte " << i;
+    EXPECT_FALSE(!result && reader.ended()) << "byte " << i;
   }
 }
 
 TEST(frame_reader, nothing_is_believed_after_a_goodbye_or_an_error) {
   frame_reader reader(limits);
   message_list arrived;
-  ASSERT_TRUE(feed(reader, goodbye_frame(), 40, arrived));
+  ASSERT_FALSE(feed(reader, goodbye_frame(), 40, arrived));
   const auto late = feed(reader, frame_of(*sample(0, 0)), 40, arrived);
-  ASSERT_FALSE(late);
-  EXPECT_EQ(late.error(), frame_error::bytes_after_goodbye);
-  EXPECT_FALSE(feed(reader, frame_of(*sample(0, 0)), 40, arrived));
+  EXPECT_EQ(late, frame_error::bytes_after_goodbye);
+  EXPECT_TRUE(feed(reader, frame_of(*sample(0, 0)), 40, arrived));
   EXPECT_TRUE(arrived.empty());
 }
 
@@ -149,7 +147,7 @@ TEST(frame_reader, messages_in_front_of_an_error_still_arrive) {
   append(stream, bytes_of(bad));
   frame_reader reader(limits);
   message_list arrived;
-  EXPECT_FALSE(feed(reader, stream, 1000, arrived));
+  EXPECT_TRUE(feed(reader, stream, 1000, arrived));
   expect_samples(arrived, std::vector<std::size_t>{5});
 }
 

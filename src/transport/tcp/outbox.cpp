@@ -14,8 +14,8 @@
 
 namespace nacre::transport::tcp {
 
-void outbox::push(message_ptr m) {
-  const std::span<const std::byte> frame = frame_of(*m);
+void outbox::push(message_ptr m, std::size_t written) {
+  const std::span<const std::byte> frame = frame_of(*m).subspan(written);
   if (frame.size() <= copy_bytes_max) return push(frame);
   runs_.push_back({.data = frame.data(), .bytes = frame.size(), .owner = std::move(m)});
   bytes_ += frame.size();

@@ -25,8 +25,8 @@ class outbox {
   outbox(const outbox&) = delete;
   outbox& operator=(const outbox&) = delete;
 
-  /// Appends the frame of a packed message, which it owns from now on.
-  void push(message_ptr m);
+  /// Appends the frame of a packed message, which it owns from now on, except for its first `written` bytes.
+  void push(message_ptr m, std::size_t written = 0);
   /// Appends a copy of at most copy_bytes_max bytes.
   void push(std::span<const std::byte> bytes);
 

@@ -36,12 +36,24 @@ void peer_link::begin_with(std::span<const std::byte> bytes, message_list& arriv
 
 void peer_link::submit(message_list& batch, std::size_t bytes_max) {
   if (state_ != state::open || write_broken_) return batch.clear();
+  if (batch.size() == 1 && outbox_.empty()) return send_directly(batch.pop_front());
   while (!batch.empty() && outbox_.bytes() < bytes_max) {
     NACRE_EXPECT(batch.front()->packed(), "only bytes leave the address space: use packed_form");
     outbox_.push(batch.pop_front());
     if (!blocked_ && outbox_.bytes() >= write_at_bytes) flush();
   }
   if (!blocked_) flush();
+}
+
+void peer_link::send_directly(message_ptr m) {
+  NACRE_EXPECT(m->packed(), "only bytes leave the address space: use packed_form");
+  const std::span<const std::byte> frame = frame_of(*m);
+  const std::ptrdiff_t sent = net::send_some(socket_.get(), frame.data(), frame.size());
+  if (sent == static_cast<std::ptrdiff_t>(frame.size())) return;
+  write_broken_ = sent < 0;
+  if (write_broken_) return;
+  outbox_.push(std::move(m), static_cast<std::size_t>(sent));
+  blocked_ = true;
 }
 
 void peer_link::push_goodbye() {
@@ -99,9 +111,8 @@ bool peer_link::receive(message_list& arrived, std::size_t enough) {
 }
 
 bool peer_link::take_in(std::size_t bytes, message_list& arrived) {
-  const auto result = reader_.filled(bytes, arrived);
-  if (!result) {
-    fail(std::string(describe(result.error())));
+  if (const auto error = reader_.filled(bytes, arrived)) {
+    fail(std::string(describe(*error)));
     return false;
   }
   if (reader_.ended()) state_ = state::departed;
@@ -122,7 +133,6 @@ void peer_link::end_of_stream(int error) {
     state_ = state::over;
     outbox_.clear();
     blocked_ = false;
-    socket_.reset();
     return;
   }
   if (error != 0) return fail("cannot be reached any more: " + net::error_text(error));
@@ -135,7 +145,6 @@ void peer_link::fail(std::string reason) {
   reason_ = std::move(reason);
   outbox_.clear();
   blocked_ = false;
-  socket_.reset();
 }
 
 }  // namespace nacre::transport::tcp

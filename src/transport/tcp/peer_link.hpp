@@ -58,6 +58,7 @@ class peer_link {
   bool receive(message_list& arrived, std::size_t enough);
 
  private:
+  void send_directly(message_ptr m);
   [[nodiscard]] std::ptrdiff_t read_once(std::size_t& asked);
   [[nodiscard]] bool take_in(std::size_t bytes, message_list& arrived);
   void end_of_stream(int error);

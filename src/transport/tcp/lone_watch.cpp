@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// Watches one socket for sleepers only, because watching costs the sender of every message that arrives.
+#include "transport/tcp/lone_watch.hpp"
+
+#include <sys/epoll.h>
+
+#include "transport/net/watch.hpp"
+
+namespace nacre::transport::tcp {
+
+void lone_watch::attach(int events, int descriptor, std::uint64_t tag) {
+  const std::scoped_lock lock(mutex_);
+  events_ = events;
+  descriptor_ = descriptor;
+  tag_ = tag;
+}
+
+void lone_watch::detach() {
+  const std::scoped_lock lock(mutex_);
+  if (registered_.load(std::memory_order_relaxed)) tell_kernel(EPOLL_CTL_DEL);  // written under the lock
+  registered_.store(false, std::memory_order_relaxed);                          // a hint outside of it
+  descriptor_ = -1;
+}
+
+void lone_watch::before_sleep() {
+  const std::scoped_lock lock(mutex_);
+  occupied_ = true;
+  if (descriptor_ < 0 || registered_.load(std::memory_order_relaxed)) return;  // written under the lock
+  tell_kernel(EPOLL_CTL_ADD);
+  registered_.store(true, std::memory_order_relaxed);  // a hint outside of the lock
+}
+
+void lone_watch::after_sleep() {
+  const std::scoped_lock lock(mutex_);
+  occupied_ = false;
+}
+
+void lone_watch::set_blocked(bool blocked) {
+  const std::scoped_lock lock(mutex_);
+  if (blocked_ == blocked) return;
+  blocked_ = blocked;
+  if (registered_.load(std::memory_order_relaxed)) tell_kernel(EPOLL_CTL_MOD);  // written under the lock
+}
+
+void lone_watch::vacate() {
+  const std::unique_lock lock(mutex_, std::try_to_lock);
+  if (!lock.owns_lock() || occupied_ || descriptor_ < 0) return;
+  tell_kernel(EPOLL_CTL_DEL);
+  registered_.store(false, std::memory_order_relaxed);  // a hint outside of the lock
+  arrivals_ = 0;
+}
+
+void lone_watch::tell_kernel(int operation) {
+  net::watch({.events = events_, .descriptor = descriptor_, .tag = tag_, .to_write = blocked_}, operation);
+}
+
+}  // namespace nacre::transport::tcp
