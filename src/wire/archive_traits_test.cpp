@@ -37,6 +37,28 @@ struct private_data {
   std::string text_;
 };
 
+/// Trivially copyable, but whoever wrote it meant something else and forgot the friend.
+class unbefriended {
+ public:
+  [[nodiscard]] bool flag() const { return flag_; }
+
+ private:
+  template <class Archive>
+  void serialize(Archive& ar) {
+    ar(flag_);
+  }
+  bool flag_ = false;
+};
+
+/// Trivially copyable, with the signature of another library.
+struct versioned {
+  int value = 0;
+  template <class Archive>
+  void serialize(Archive& ar, unsigned version) {
+    ar(value, version);
+  }
+};
+
 class hidden {
  private:
   template <class Archive>
@@ -63,6 +85,11 @@ TEST(archive_traits, what_does_not_say_how_it_is_packed_is_refused) {
   EXPECT_TRUE((none_serializable<private_data, hidden, std::vector<private_data>, std::function<void()>>));
   EXPECT_TRUE((none_serializable<std::atomic<int>, std::weak_ptr<int>, std::unique_ptr<int[]>, std::thread>));
   EXPECT_TRUE((none_serializable<std::filesystem::path, std::span<std::string>, void>));
+}
+
+TEST(archive_traits, a_class_with_a_serialize_that_cannot_be_called_is_not_taken_as_its_bytes) {
+  EXPECT_TRUE((none_serializable<unbefriended, versioned, std::vector<unbefriended>>));
+  EXPECT_TRUE((all_serializable<particle, sealed>));
 }
 
 TEST(archive_traits, a_pointer_to_a_base_class_is_refused_since_it_would_be_sliced) {

@@ -70,6 +70,18 @@ template <class T, class Ar>
 concept custom_load = user_definable<T> &&
     (member_serialize<T, Ar> || member_load<T, Ar> || free_serialize<T, Ar> || free_load<T, Ar>);
 
+struct serialize_name {
+  int serialize;
+};
+template <class T>
+struct name_probe : T, serialize_name {};
+/// T has a member called serialize, but not one that an archive can call: a private one without the friend, or one with
+/// other parameters. It must not be taken for a class that says nothing.
+template <class T>
+concept hides_serialize = std::is_class_v<T> && !std::is_final_v<T> && !requires {
+  &name_probe<T>::serialize;  // ambiguous when T has the name too, whatever its access
+};
+
 /// The user says how T is packed. Both halves are demanded later, so that a forgotten `load` is a compile-time error.
 template <class T>
 concept custom = custom_save<T, writer> || custom_load<T, reader>;

@@ -146,8 +146,10 @@ consteval bool is_bitwise() {
     return std::is_trivially_copyable_v<T> && is_bitwise<typename T::value_type>();
   } else if constexpr (view<T> || tuple_like<T> || bit_array<T> || is_a<T, std::optional> || is_a<T, std::variant>) {
     return false;
+  } else if constexpr (std::is_trivially_copyable_v<T> && std::is_copy_assignable_v<T> && !std::is_empty_v<T>) {
+    return !hides_serialize<T>;
   } else {
-    return std::is_trivially_copyable_v<T> && std::is_copy_assignable_v<T> && !std::is_empty_v<T>;
+    return false;
   }
 }
 
