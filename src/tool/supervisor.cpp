@@ -111,7 +111,10 @@ void supervisor::find_cause(time_point now) {
 
 void supervisor::end_job(std::uint32_t rank, const std::string& reason, int code, time_point now) {
   exit_code_ = code == 0 ? failure_code : code;
-  orders_.line = fmt::format("nacre run: rank {} {}{}", rank, reason, running_ > 0 ? "; ending the job" : "");
+  // Whether others are still at work, not whether they still run: they may have ended in the same moment.
+  const auto all_left = std::all_of(ranks_.begin(), ranks_.end(),
+                                    [&](const rank_state& each) { return each.left || &each == &ranks_[rank]; });
+  orders_.line = fmt::format("nacre run: rank {} {}{}", rank, reason, all_left ? "" : "; ending the job");
   orders_.announce = announcement{.peer = rank, .reason = reason};
   ending_ = final_phase{.terminate_at = now + times_.grace, .kill_at = now + times_.force};
 }
