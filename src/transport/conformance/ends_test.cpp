@@ -169,15 +169,24 @@ TEST_P(ends, an_idle_rank_sleeps_until_its_time_is_over) {
   EXPECT_LT(elapsed, patience);
 }
 
-/// Answers every message, and sleeps as long as nothing comes: a lost wake-up shows as a rank that sleeps for ever.
-void answer(endpoint& own, std::uint32_t messages, bool begins) {
+enum class when_idle { polls, sleeps };
+
+/// Answers every message; when nothing comes, polls on, or sleeps as long as it takes: a lost wake-up shows as a rank
+/// that sleeps for ever.
+void answer(endpoint& own, std::uint32_t messages, bool begins, when_idle how) {
   message_list out;
   if (begins) out.push_back(numbered_message(own.rank(), channel::system, 0, 8));
   const rank_id other(1 - own.rank().value());
   own.submit(other, out);
   for (std::uint32_t received = 0; received < messages;) {
     message_list arrived;
-    if (!own.poll(arrived, 4)) own.wait(patience);
+    if (!own.poll(arrived, 4)) {
+      if (how == when_idle::sleeps) {
+        own.wait(patience);
+      } else {
+        std::this_thread::yield();
+      }
+    }
     while (message_ptr m = arrived.pop_front()) {
       if (++received == messages && begins) break;
       out.push_back(std::move(m));
@@ -191,7 +200,20 @@ TEST_P(ends, a_sleeping_rank_wakes_when_a_message_arrives) {
   job under_test(GetParam());
   if (under_test.declared().virtual_time) GTEST_SKIP() << "virtual_time is declared: nobody waits";
   const auto start = steady_clock::now();
-  under_test.on_every_rank([&](std::uint32_t rank) { answer(under_test.at(rank), rounds, rank == 0); });
+  under_test.on_every_rank(
+      [&](std::uint32_t rank) { answer(under_test.at(rank), rounds, rank == 0, when_idle::sleeps); });
+  EXPECT_LT(steady_clock::now() - start, patience);
+}
+
+TEST_P(ends, a_rank_that_has_polled_for_long_still_wakes_when_it_sleeps) {
+  job under_test(GetParam());
+  if (under_test.declared().virtual_time) GTEST_SKIP() << "virtual_time is declared: nobody waits";
+  const auto start = steady_clock::now();
+  under_test.on_every_rank([&](std::uint32_t rank) {
+    for (int turn = 0; turn < 4; ++turn) {
+      answer(under_test.at(rank), 60, rank == 0, turn % 2 == 0 ? when_idle::polls : when_idle::sleeps);
+    }
+  });
   EXPECT_LT(steady_clock::now() - start, patience);
 }
 

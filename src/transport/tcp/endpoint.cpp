@@ -139,7 +139,7 @@ bool tcp_endpoint::poll(message_list& arrived, std::size_t messages_max) {
       moved = true;
       only_watch_.on_arrival();
     }
-  } else {
+  } else if (links_.size() > 1) {
     const bool warm = poll_warm(arrived, enough);
     moved |= warm;
     if (!warm || ++warm_hits_ % warm_hits_max == 0) moved |= poll_kernel(arrived, enough);

@@ -14,12 +14,21 @@
 
 #include <nacre/assert.hpp>
 
+#include "transport/transport.hpp"
+
 namespace nacre::transport::tcp {
 namespace {
 
 constexpr std::size_t write_at_bytes = 256 * 1024;  // what is copied out is still in the cache when it is written
 constexpr std::size_t pieces_max = 64;
 constexpr std::size_t bytes_a_turn = 1u << 20;
+
+/// What the peer would refuse is this rank's own mistake.
+void check_outgoing(const message& m) {
+  NACRE_EXPECT(m.packed(), "only bytes leave the address space: use packed_form");
+  NACRE_EXPECT(m.header.payload_bytes <= capabilities{}.payload_bytes_max,
+               "a payload is at most payload_bytes_max long");
+}
 
 }  // namespace
 
@@ -38,7 +47,7 @@ void peer_link::submit(message_list& batch, std::size_t bytes_max) {
   if (state_ != state::open || write_broken_) return batch.clear();
   if (batch.size() == 1 && outbox_.empty()) return send_directly(batch.pop_front());
   while (!batch.empty() && outbox_.bytes() < bytes_max) {
-    NACRE_EXPECT(batch.front()->packed(), "only bytes leave the address space: use packed_form");
+    check_outgoing(*batch.front());
     outbox_.push(batch.pop_front());
     if (!blocked_ && outbox_.bytes() >= write_at_bytes) flush();
   }
@@ -46,7 +55,7 @@ void peer_link::submit(message_list& batch, std::size_t bytes_max) {
 }
 
 void peer_link::send_directly(message_ptr m) {
-  NACRE_EXPECT(m->packed(), "only bytes leave the address space: use packed_form");
+  check_outgoing(*m);
   const std::span<const std::byte> frame = frame_of(*m);
   const std::ptrdiff_t sent = net::send_some(socket_.get(), frame.data(), frame.size());
   if (sent == static_cast<std::ptrdiff_t>(frame.size())) return;
