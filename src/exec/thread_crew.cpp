@@ -87,13 +87,12 @@ void thread_crew::serve(lane& on, Until until) {
 template <class Until>
 void thread_crew::rest(lane& on, Until until) {
   const std::uint64_t begin = instant();
-  backoff pause;
   bool found = false;
   while (!found && !until() && instant() - begin < spin_ticks_) {
     if (tuning_.crowded) {
       sched_yield();
     } else {
-      pause.pause();
+      cpu_relax();  // a look at the transport is pause enough, and a longer one is latency
     }
     found = advance(on);
   }
