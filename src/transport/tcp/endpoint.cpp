@@ -24,8 +24,9 @@ namespace {
 constexpr capabilities tcp_capabilities{.separate_processes = true};
 
 constexpr std::uint32_t polls_between_looks_aside = 1024;
-constexpr std::uint32_t warm_hits_max = 8;     // after so many reads in a row the others have their turn
-constexpr std::uint32_t warm_misses_max = 16;  // after so many empty reads in a row the kernel is asked alone
+constexpr std::uint32_t polls_between_others = 8;  // however much the warm peer sends, the others have their turn
+constexpr std::uint32_t warm_misses_max = 64;      // after so many empty reads in a row a peer is not warm any more
+constexpr std::uint32_t warm_hits_before_adoption = 16;  // reads in a row that make its own watch worth its while
 constexpr std::uint64_t alarm_tag = ~std::uint64_t{0};
 constexpr std::uint64_t aside_tag = alarm_tag - 1;  // door and line
 
@@ -62,7 +63,7 @@ tcp_endpoint::tcp_endpoint(endpoint_parts parts)
     if (!parts.guests[peer]) continue;
     net::guest& guest = *parts.guests[peer];
     auto link = std::make_unique<peer_link>(rank_id(peer), std::move(guest.socket), limits);
-    if (ranks == 2) only_ = link.get();
+    if (ranks == 2) only_ = lone_ = link.get();
     watch(*link, EPOLL_CTL_ADD);
     link->begin_with(guest.leftover, own_);
     peer_link& kept = *link;
@@ -112,16 +113,16 @@ bool tcp_endpoint::flush_backlog() {
 
 void tcp_endpoint::watch(const peer_link& link, int operation) {
   if (link.descriptor() < 0) return;
-  if (&link != only_) {
+  if (&link != lone_) {
     net::watch({.events = events_.get(),
                 .descriptor = link.descriptor(),
                 .tag = link.peer().value(),
                 .to_write = link.unsent_bytes() != 0},
                operation);
   } else if (operation == EPOLL_CTL_ADD) {
-    only_watch_.attach(events_.get(), link.descriptor(), link.peer().value());
+    lone_watch_.attach(events_.get(), link.descriptor(), link.peer().value());
   } else {
-    only_watch_.set_blocked(link.unsent_bytes() != 0);
+    lone_watch_.set_blocked(link.unsent_bytes() != 0);
   }
 }
 
@@ -137,12 +138,12 @@ bool tcp_endpoint::poll(message_list& arrived, std::size_t messages_max) {
   if (only_ != nullptr) {
     if (receive(*only_, arrived, enough)) {
       moved = true;
-      only_watch_.on_arrival();
+      lone_watch_.on_arrival();
     }
   } else if (links_.size() > 1) {
     const bool warm = poll_warm(arrived, enough);
     moved |= warm;
-    if (!warm || ++warm_hits_ % warm_hits_max == 0) moved |= poll_kernel(arrived, enough);
+    if (!warm || polls_ % polls_between_others == 0) moved |= poll_kernel(arrived, enough);
   }
   // relaxed: set by wait, by this thread or by one whose caller has told this thread that it returned
   if (++polls_ % polls_between_looks_aside == 0 || look_aside_.load(std::memory_order_relaxed)) look_aside();
@@ -159,10 +160,30 @@ bool tcp_endpoint::receive(peer_link& from, message_list& arrived, std::size_t e
 /// Reads the peer that was heard of last, because who has answered once is likely to answer again.
 bool tcp_endpoint::poll_warm(message_list& arrived, std::size_t enough) {
   if (warm_ == nullptr) return false;
-  const bool moved = receive(*warm_, arrived, enough);
-  warm_misses_ = moved ? 0 : warm_misses_ + 1;
-  if (warm_misses_ == warm_misses_max) warm_ = nullptr;
-  return moved;
+  if (!receive(*warm_, arrived, enough)) {
+    if (++warm_misses_ == warm_misses_max) warm_to(nullptr);
+    return false;
+  }
+  warm_misses_ = 0;
+  if (warm_ == nullptr) return true;  // it has just ended
+  if (lone_ == warm_) {
+    lone_watch_.on_arrival();
+  } else if (++warm_hits_ == warm_hits_before_adoption) {
+    lone_ = warm_;
+    lone_watch_.adopt(events_.get(), warm_->descriptor(), warm_->peer().value(), warm_->unsent_bytes() != 0);
+  }
+  return true;
+}
+
+void tcp_endpoint::warm_to(peer_link* link) {
+  warm_misses_ = 0;
+  if (warm_ == link) return;
+  if (lone_ != nullptr) {
+    lone_watch_.give_back();
+    lone_ = nullptr;
+  }
+  warm_ = link;
+  warm_hits_ = 0;
 }
 
 bool tcp_endpoint::poll_kernel(message_list& arrived, std::size_t enough) {
@@ -178,8 +199,7 @@ bool tcp_endpoint::poll_kernel(message_list& arrived, std::size_t enough) {
       peer_link& link = *links_[tag];
       if (!receive(link, arrived, enough)) continue;
       moved = true;
-      warm_ = links_[tag].get();  // null when it has just ended
-      warm_misses_ = 0;
+      warm_to(links_[tag].get());  // null when it has just ended
     }
   }
   return moved;
@@ -196,9 +216,9 @@ void tcp_endpoint::wait(std::chrono::nanoseconds timeout) {
 }
 
 void tcp_endpoint::sleep(std::chrono::nanoseconds timeout) {
-  only_watch_.before_sleep();
+  lone_watch_.before_sleep();
   sleep_on(events_.get(), timeout);
-  only_watch_.after_sleep();
+  lone_watch_.after_sleep();
   std::uint64_t rings = 0;
   [[maybe_unused]] const ssize_t bytes = ::read(alarm_.get(), &rings, sizeof rings);  // usually nothing is there
 }

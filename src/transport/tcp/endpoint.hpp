@@ -30,9 +30,9 @@ struct endpoint_parts {
 /// Messages over one authenticated stream to each peer, which serves all channels.
 ///
 /// submit writes at once what the socket takes; what it does not take waits in the peer's outbox up to its bound, and a
-/// poll writes it later. poll reads the socket itself when there is one peer, and asks the kernel which ones are
-/// readable when there are more; every so often, and after every wait, it also looks aside: at strangers at the door
-/// and at the launcher's line. wait sleeps on everything at once.
+/// poll writes it later. poll reads the only peer's socket itself; of several it reads the one that was heard of last,
+/// and asks the kernel which others are readable. Every so often, and after every wait, it also looks aside: at
+/// strangers at the door and at the launcher's line. wait sleeps on everything at once.
 class tcp_endpoint final : public endpoint {
  public:
   explicit tcp_endpoint(endpoint_parts parts);
@@ -55,6 +55,7 @@ class tcp_endpoint final : public endpoint {
  private:
   bool receive(peer_link& from, message_list& arrived, std::size_t enough);
   bool poll_warm(message_list& arrived, std::size_t enough);
+  void warm_to(peer_link* link);
   bool poll_kernel(message_list& arrived, std::size_t enough);
   bool flush_backlog();
   void note_blocked(peer_link& link);
@@ -76,7 +77,8 @@ class tcp_endpoint final : public endpoint {
   peer_link* warm_ = nullptr;                      // of several peers, the one that was heard of last
   std::uint32_t warm_hits_ = 0;
   std::uint32_t warm_misses_ = 0;
-  lone_watch only_watch_;
+  peer_link* lone_ = nullptr;  // whose socket lone_watch_ has: the only one, or the warm one
+  lone_watch lone_watch_;
   std::vector<peer_link*> backlog_;  // links that hold unsent bytes
   message_list own_;                 // submitted to the own rank, or early
   std::deque<failure> failures_;

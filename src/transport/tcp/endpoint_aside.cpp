@@ -26,10 +26,11 @@ void tcp_endpoint::on_state_change(peer_link& link) {
     failures_.push_back({.peer = link.peer(), .reason = link.reason(), .announced = line_ != nullptr && line_->open()});
   }
   std::erase(backlog_, &link);
-  if (only_ == &link) {
-    only_watch_.detach();
-    only_ = nullptr;
+  if (lone_ == &link) {
+    lone_watch_.detach();
+    lone_ = nullptr;
   }
+  if (only_ == &link) only_ = nullptr;
   if (warm_ == &link) warm_ = nullptr;
   links_[link.peer().value()].reset();
 }
@@ -83,8 +84,8 @@ void tcp_endpoint::close(std::chrono::nanoseconds timeout) {
     sleep(look_again);
     discard_arrivals();
   }
-  only_watch_.detach();
-  only_ = warm_ = nullptr;
+  lone_watch_.detach();
+  lone_ = only_ = warm_ = nullptr;
   backlog_.clear();
   links_ = std::vector<std::unique_ptr<peer_link>>(links_.size());
 }

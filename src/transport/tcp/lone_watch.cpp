@@ -10,16 +10,33 @@ namespace nacre::transport::tcp {
 
 void lone_watch::attach(int events, int descriptor, std::uint64_t tag) {
   const std::scoped_lock lock(mutex_);
-  events_ = events;
-  descriptor_ = descriptor;
-  tag_ = tag;
+  reset(events, descriptor, tag, false, false);
+}
+
+void lone_watch::adopt(int events, int descriptor, std::uint64_t tag, bool blocked) {
+  const std::scoped_lock lock(mutex_);
+  reset(events, descriptor, tag, blocked, true);
+}
+
+void lone_watch::give_back() {
+  const std::scoped_lock lock(mutex_);
+  if (descriptor_ >= 0 && !registered_.load(std::memory_order_relaxed)) tell_kernel(EPOLL_CTL_ADD);  // see reset
+  reset(-1, -1, 0, false, false);
 }
 
 void lone_watch::detach() {
   const std::scoped_lock lock(mutex_);
-  if (registered_.load(std::memory_order_relaxed)) tell_kernel(EPOLL_CTL_DEL);  // written under the lock
-  registered_.store(false, std::memory_order_relaxed);                          // a hint outside of it
-  descriptor_ = -1;
+  if (descriptor_ >= 0 && registered_.load(std::memory_order_relaxed)) tell_kernel(EPOLL_CTL_DEL);  // see reset
+  reset(-1, -1, 0, false, false);
+}
+
+void lone_watch::reset(int events, int descriptor, std::uint64_t tag, bool blocked, bool registered) {
+  events_ = events;
+  descriptor_ = descriptor;
+  tag_ = tag;
+  blocked_ = blocked;
+  arrivals_ = 0;
+  registered_.store(registered, std::memory_order_relaxed);  // written under the lock; outside of it a hint
 }
 
 void lone_watch::before_sleep() {

@@ -8,8 +8,9 @@
 
 namespace nacre::transport::tcp {
 
-/// The registration of the only peer's socket with an epoll instance. A registered socket runs the kernel's callback at
-/// each arrival, in the time of the sender (0.3 us of 4). A rank that polls without a pause does not need it.
+/// The registration with an epoll instance of the one socket that is read in every poll: that of the only peer, or of
+/// the peer that messages come from just now. A registered socket runs the kernel's callback at each arrival, in the
+/// time of the sender (0.3 us of 4). A rank that polls without a pause does not need it.
 ///
 /// | state | before_sleep | after_sleep | on_arrival |
 /// |---|---|---|---|
@@ -18,7 +19,7 @@ namespace nacre::transport::tcp {
 /// | registered, vacant | occupied | | unregistered after a while |
 ///
 /// Invariant: while somebody is between before_sleep and after_sleep, the socket is registered, and for writing, too,
-/// when set_blocked said so. on_arrival by one thread; the others by any.
+/// when set_blocked said so. before_sleep and after_sleep by any thread, the others by the one that polls.
 class lone_watch {
  public:
   lone_watch() = default;
@@ -27,7 +28,11 @@ class lone_watch {
 
   /// Begins with `descriptor` in the instance `events`, under that tag. Unregistered.
   void attach(int events, int descriptor, std::uint64_t tag);
-  /// The socket is about to be closed.
+  /// Begins with a socket that is registered under that tag, for writing when it is blocked.
+  void adopt(int events, int descriptor, std::uint64_t tag, bool blocked);
+  /// Ends with the socket registered.
+  void give_back();
+  /// Ends with the socket unregistered, because it is about to be closed. Does nothing without one.
   void detach();
 
   void before_sleep();
@@ -44,6 +49,7 @@ class lone_watch {
  private:
   static constexpr std::uint32_t arrivals_before_vacating = 16;
 
+  void reset(int events, int descriptor, std::uint64_t tag, bool blocked, bool registered);
   void vacate();
   void tell_kernel(int operation);
 

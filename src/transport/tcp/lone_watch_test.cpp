@@ -78,6 +78,24 @@ TEST_F(lone_watch_over_a_socket, wakes_for_the_end_of_a_write_when_one_is_awaite
   EXPECT_EQ(seen(), 0U);
 }
 
+TEST_F(lone_watch_over_a_socket, takes_a_registered_socket_over_and_gives_it_back_registered) {
+  watch_.before_sleep();
+  watch_.after_sleep();
+  watch_.give_back();
+  send_a_byte();
+  EXPECT_NE(seen(), 0U);
+  for (const bool vacated : {true, false}) {
+    watch_.adopt(events_.get(), own_.get(), 7, false);
+    EXPECT_NE(seen(), 0U);
+    if (vacated) poll_many_arrivals();
+    EXPECT_EQ(seen() == 0, vacated);
+    watch_.give_back();
+    EXPECT_NE(seen(), 0U);
+  }
+  poll_many_arrivals();
+  EXPECT_NE(seen(), 0U) << "it is none of the watch's business any more";
+}
+
 TEST_F(lone_watch_over_a_socket, leaves_a_socket_alone_that_is_about_to_be_closed) {
   watch_.before_sleep();
   watch_.after_sleep();

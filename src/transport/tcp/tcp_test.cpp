@@ -136,6 +136,62 @@ TEST(tcp, a_crowd_of_silent_connections_does_not_slow_the_job_down) {
   for (int i = 0; i < 100; ++i) job.exchange();
 }
 
+/// Ranks that one thread drives.
+class ranks_in_turn {
+ public:
+  explicit ranks_in_turn(std::uint32_t ranks) : fabric_(ranks, {}), ends_(ranks) {
+    std::vector<std::thread> threads;
+    for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+      threads.emplace_back([this, rank] { ends_[rank] = fabric_.open(rank_id(rank)); });
+    }
+    for (std::thread& each : threads) each.join();
+  }
+
+  [[nodiscard]] endpoint& at(std::uint32_t rank) { return *ends_[rank]; }
+  void send(std::uint32_t from, std::uint32_t to) {
+    message_list batch;
+    batch.push_back(make_message(8));
+    at(from).submit(rank_id(to), batch);
+  }
+  /// Polls, without a sleep, until a message is there.
+  void take(std::uint32_t at_rank) {
+    message_list arrived;
+    const auto deadline = steady_clock::now() + patience;
+    while (arrived.empty() && steady_clock::now() < deadline) at(at_rank).poll(arrived, 10);
+    EXPECT_EQ(arrived.size(), 1U);
+  }
+
+ private:
+  local_fabric fabric_;
+  std::vector<std::unique_ptr<endpoint>> ends_;
+};
+
+TEST(tcp, a_rank_that_talks_to_one_peer_for_long_still_hears_it_and_the_others_asleep_and_awake) {
+  ranks_in_turn job(3);
+  const auto talk_for_long = [&] {
+    for (int i = 0; i < 100; ++i) {
+      job.send(1, 0);
+      job.take(0);
+    }
+  };
+  const auto start = steady_clock::now();
+  for (const std::uint32_t sender : {1U, 2U, 1U}) {
+    talk_for_long();
+    job.send(sender, 0);
+    job.at(0).wait(patience);
+    job.take(0);
+    talk_for_long();
+    job.send(sender, 0);
+    job.take(0);
+  }
+  talk_for_long();
+  message_list nothing;
+  for (int i = 0; i < 200; ++i) job.at(0).poll(nothing, 10);  // the peer falls silent
+  job.send(1, 0);
+  job.take(0);
+  EXPECT_LT(steady_clock::now() - start, patience);
+}
+
 /// Rank 0 of two, whose peer is the test itself, with nothing but a socket.
 class rank_with_a_forger {
  public:
