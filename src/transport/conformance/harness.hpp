@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <iosfwd>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -19,6 +20,8 @@ struct subject {
   std::uint32_t ranks;
 };
 [[nodiscard]] std::string name_of(const subject& which);
+/// For the names and messages of tests.
+void PrintTo(const subject& which, std::ostream* out);
 /// Every backend of this build with each of these numbers of ranks.
 [[nodiscard]] std::vector<subject> every_backend_with(std::vector<std::uint32_t> ranks);
 

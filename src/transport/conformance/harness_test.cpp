@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <ostream>
 #include <thread>
 
 namespace nacre::transport::conformance {
@@ -31,6 +32,8 @@ config configuration_of(const backend& row, job::buffers how) {
 std::string name_of(const subject& which) {
   return std::string(which.row->name) + "_" + std::to_string(which.ranks) + "_ranks";
 }
+
+void PrintTo(const subject& which, std::ostream* out) { *out << name_of(which); }
 
 std::vector<subject> every_backend_with(std::vector<std::uint32_t> ranks) {
   std::vector<subject> result;
