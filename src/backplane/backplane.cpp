@@ -15,9 +15,10 @@ backplane::backplane(std::unique_ptr<transport::endpoint> link, clock& time)
       rank_(link_->rank()),
       size_(link_->size()),
       declared_(link_->declared()),
+      timers_due_(std::chrono::nanoseconds::max()),
       next_due_ns_(std::numeric_limits<std::int64_t>::max()),
-      flush_bound_ticks_(static_cast<std::uint64_t>(ticks_per_second() *
-                                                    std::chrono::duration<double>(flush_bound).count())),
+      flush_bound_ticks_(
+          static_cast<std::uint64_t>(ticks_per_second() * std::chrono::duration<double>(flush_bound).count())),
       outboxes_(size_) {}
 
 backplane::~backplane() = default;
@@ -93,8 +94,7 @@ bool backplane::progress(lane& by) {
   if (declared_.separate_processes) {
     while (const auto failure = link_->failed()) sink_->peer_failed(*failure);
   }
-  run_timers(by);
-  for (const auto& hook : hooks_) hook(by);
+  run_due(by);
   turn_.clear(std::memory_order_release);  // pairs with the next test_and_set
   return moved;
 }
@@ -106,19 +106,26 @@ void backplane::wait(std::chrono::nanoseconds timeout) {
 
 void backplane::add_timer(std::chrono::nanoseconds first, std::function<std::chrono::nanoseconds(lane&)> action) {
   timers_.push_back({time_.now() + first, std::move(action)});
-  next_due_ns_ = std::min(next_due_ns_.load(), timers_.back().due.count());
+  timers_due_ = std::min(timers_due_, timers_.back().due);
+  next_due_ns_ = timers_due_.count();
+}
+
+void backplane::run_due(lane& by) {
+  if (!timers_.empty() && time_.now() >= timers_due_) run_timers(by);
+  std::chrono::nanoseconds next = timers_due_;
+  for (const auto& hook : hooks_) next = std::min(next, hook(by));
+  if (next.count() != next_due_ns_.load(std::memory_order_relaxed)) {  // written under this turn
+    next_due_ns_.store(next.count(), std::memory_order_release);       // pairs with the acquire in next_due
+  }
 }
 
 void backplane::run_timers(lane& by) {
-  if (timers_.empty()) return;
   const auto now = time_.now();
-  if (now.count() < next_due_ns_.load(std::memory_order_relaxed)) return;  // written under this turn
-  std::int64_t next = std::numeric_limits<std::int64_t>::max();
+  timers_due_ = std::chrono::nanoseconds::max();
   for (timer& each : timers_) {
     if (each.due <= now) each.due = now + each.action(by);
-    next = std::min(next, each.due.count());
+    timers_due_ = std::min(timers_due_, each.due);
   }
-  next_due_ns_.store(next, std::memory_order_release);  // pairs with the acquire in wait
 }
 
 void backplane::close(std::chrono::nanoseconds timeout) {

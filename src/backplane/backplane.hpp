@@ -46,8 +46,8 @@ class backplane {
   /// Takes a message for any rank, the own one included. Returns at once. Any lane.
   void send(rank_id to, message_ptr m);
 
-  /// Takes the turn if nobody has it: sends what waits, receives, delivers, runs due timers and poll hooks. Returns true
-  /// when anything moved. `by` is the lane that runs what arrives for the communication category.
+  /// Takes the turn if nobody has it: sends what waits, receives, delivers, runs due timers and poll hooks. Returns
+  /// true when anything moved. `by` is the lane that runs what arrives for the communication category.
   bool progress(lane& by);
 
   /// Sleeps until a message may have arrived, `wake`, or a timer is due. One lane at a time; beside anybody's progress.
@@ -57,11 +57,12 @@ class backplane {
   /// Runs `action` inside the poll loop after `first`, and then again after whatever time it returns. Before the first
   /// progress only.
   void add_timer(std::chrono::nanoseconds first, std::function<std::chrono::nanoseconds(lane&)> action);
-  /// Runs `action` at every turn; it must be cheap. Before the first progress only.
-  void add_poll_hook(std::function<void(lane&)> action) { hooks_.push_back(std::move(action)); }
-  /// When the next timer is due; nanoseconds::max() when there is none. Any thread.
+  /// Runs `action` at every turn; it must be cheap. It returns when, on the clock, the next turn is needed at the
+  /// latest; nanoseconds::max() when it can wait for whatever moves next. Before the first progress only.
+  void add_poll_hook(std::function<std::chrono::nanoseconds(lane&)> action) { hooks_.push_back(std::move(action)); }
+  /// When the next timer or poll hook is due; nanoseconds::max() when none is. Any thread.
   [[nodiscard]] std::chrono::nanoseconds next_due() const noexcept {
-    return std::chrono::nanoseconds(next_due_ns_.load(std::memory_order_acquire));  // pairs with run_timers
+    return std::chrono::nanoseconds(next_due_ns_.load(std::memory_order_acquire));  // pairs with run_due
   }
 
   /// Flushes and says goodbye to all peers. After the last progress.
@@ -80,6 +81,7 @@ class backplane {
   static constexpr std::size_t messages_a_turn = 256;
 
   bool flush();
+  void run_due(lane& by);
   void run_timers(lane& by);
 
   std::unique_ptr<transport::endpoint> link_;
@@ -89,10 +91,11 @@ class backplane {
   std::uint32_t size_;
   transport::capabilities declared_;
 
-  alignas(cache_line_bytes) std::atomic_flag turn_;           // held during flush, poll, deliver, timers
-  std::vector<timer> timers_;                                 // under turn_
-  std::vector<std::function<void(lane&)>> hooks_;             // under turn_
-  std::atomic<std::int64_t> next_due_ns_;                     // of the timers; read by wait
+  alignas(cache_line_bytes) std::atomic_flag turn_;                    // held during flush, poll, deliver, timers
+  std::vector<timer> timers_;                                          // under turn_
+  std::chrono::nanoseconds timers_due_;                                // under turn_: the earliest of them
+  std::vector<std::function<std::chrono::nanoseconds(lane&)>> hooks_;  // under turn_
+  std::atomic<std::int64_t> next_due_ns_;  // of timers and hooks; written under turn_, read by wait
   std::uint64_t flush_bound_ticks_;
   std::atomic<std::uint64_t> flushed_at_ticks_{0};
   alignas(cache_line_bytes) std::atomic<std::size_t> waiting_{0};  // messages in all outboxes

@@ -22,7 +22,7 @@ void sim_crew::start(std::function<void()> application) {
   application_fiber_.emplace(std::move(application));
   machine_.at(machine_.event_time(), &resume_event, this, 0);
   resuming_ = true;
-  machine_.at(machine_.event_time() + costs_.tick, &tick_event, this, 0);
+  set_alarm();
 }
 
 void sim_crew::step_event(void* subject, std::uint64_t index) {
@@ -49,6 +49,7 @@ void sim_crew::take_step(std::uint32_t index) {
   on.tallies_.busy_ticks.add(step_ticks - (on.tallies_.busy_ticks.read() - busy_before));
   machine_.trace(link_.rank().value(), index, found ? 1u : 0u);
   if (found) schedule(index, self.free_at);
+  set_alarm();
 }
 
 void sim_crew::schedule(std::uint32_t index, std::chrono::nanoseconds when) {
@@ -99,14 +100,20 @@ void sim_crew::ready_event(void* subject, std::uint64_t argument) {
   self.wake_worker();
 }
 
-void sim_crew::tick_event(void* subject, std::uint64_t) {
+/// Some worker steps when the poll loop is due, if all are asleep by then; busy ones look between their items.
+void sim_crew::set_alarm() {
+  const auto due = link_.next_due();
+  if (due >= alarm_at_) return;
+  alarm_at_ = std::max(due, machine_.event_time());
+  machine_.at(alarm_at_, &alarm_event, this, static_cast<std::uint64_t>(alarm_at_.count()));
+}
+
+void sim_crew::alarm_event(void* subject, std::uint64_t when) {
   auto& self = *static_cast<sim_crew*>(subject);
-  if (self.stopped_) return;
-  const auto now = self.machine_.event_time();
-  if (self.link_.next_due() <= now && self.idle_workers() == self.workers()) self.wake_worker();
-  // A busy rank looks at its timers between its items; an idle one is woken for them here.
-  const auto next = std::min(self.link_.next_due(), now + self.costs_.tick_max);
-  self.machine_.at(std::max(next, now + self.costs_.tick), &tick_event, subject, 0);
+  if (self.stopped_ || static_cast<std::uint64_t>(self.alarm_at_.count()) != when)
+    return;  // an earlier one has replaced it
+  self.alarm_at_ = std::chrono::nanoseconds::max();
+  self.wake_worker();
 }
 
 void sim_crew::resume_event(void* subject, std::uint64_t) { static_cast<sim_crew*>(subject)->resume_application(); }
@@ -120,6 +127,7 @@ void sim_crew::resume_application() {
 }
 
 void sim_crew::wait_until(const std::function<bool()>& ready) {
+  wake_worker();  // somebody looks whether the rank is at rest now
   while (!ready()) {
     waiting_ = true;
     application_fiber_->suspend();

@@ -13,8 +13,8 @@ namespace nacre {
 /// One simulated rank. Every worker is a line of events "take a step"; the application is a fiber that is resumed when
 /// what it waits for is there.
 ///
-/// Time: an event runs code at once and spends what the code charges; whatever the code causes carries the time that had
-/// been spent by then: messages leave then, and work that it makes ready can be taken by others from then on. So no
+/// Time: an event runs code at once and spends what the code charges; whatever the code causes carries the time that
+/// had been spent by then: messages leave then, and work that it makes ready can be taken by others from then on. So no
 /// effect comes before its cause, and a lane's events never overlap.
 ///
 /// | lane | step found work | found nothing | woken |
@@ -25,8 +25,6 @@ class sim_crew final : public crew {
  public:
   struct options {
     std::chrono::nanoseconds dispatch{50};  ///< what the runtime itself costs for one item of work
-    std::chrono::nanoseconds tick{20'000};      ///< the shortest time between two looks at the timers of an idle rank
-    std::chrono::nanoseconds tick_max{1'000'000};  ///< the longest
   };
   sim_crew(const settings& how, const options& costs, backplane& link, scheduler& order, machine::simulation& machine);
 
@@ -60,17 +58,19 @@ class sim_crew final : public crew {
   static void step_event(void* subject, std::uint64_t index);
   static void ready_event(void* subject, std::uint64_t index);
   static void resume_event(void* subject, std::uint64_t);
-  static void tick_event(void* subject, std::uint64_t);
+  static void alarm_event(void* subject, std::uint64_t when);
   void take_step(std::uint32_t index);
   void wake_worker();
+  void set_alarm();
   void schedule(std::uint32_t index, std::chrono::nanoseconds when);
   void resume_application();
 
   options costs_;
   machine::simulation& machine_;
   std::vector<simulated_worker> simulated_;
-  std::vector<work*> not_yet_ready_;         // made ready by code that had already spent time
-  std::vector<std::uint32_t> free_slots_;    // of not_yet_ready_
+  std::vector<work*> not_yet_ready_;       // made ready by code that had already spent time
+  std::vector<std::uint32_t> free_slots_;  // of not_yet_ready_
+  std::chrono::nanoseconds alarm_at_ = std::chrono::nanoseconds::max();  // of the event that wakes a worker; max: none
   std::optional<fiber> application_fiber_;
   std::chrono::nanoseconds application_free_at_{0};
   bool waiting_ = false;

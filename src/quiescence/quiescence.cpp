@@ -6,8 +6,8 @@
 
 namespace nacre {
 
-quiescence_part::quiescence_part(node& messages, std::unique_ptr<quiescence::detector> detector)
-    : messages_(messages), detector_(std::move(detector)) {
+quiescence_part::quiescence_part(node& messages, clock& time, std::unique_ptr<quiescence::detector> detector)
+    : messages_(messages), time_(time), detector_(std::move(detector)) {
   messages_.attach_module(*this);
 }
 
@@ -23,12 +23,21 @@ void quiescence_part::request(lane& by, std::function<void(lane&)> action) {
   note_wish();
 }
 
-void quiescence_part::poll(lane& by, bool at_rest) {
-  if (!at_rest || !wanted_.load(std::memory_order_relaxed)) return;  // a hint: the next turn looks again
+std::chrono::nanoseconds quiescence_part::poll(lane& by, bool at_rest) {
+  constexpr auto never = std::chrono::nanoseconds::max();
+  if (!at_rest || !wanted_.load(std::memory_order_relaxed)) return never;  // a hint: the next turn looks again
+  const quiescence::unit_counters now_counted = counters();
+  const auto now = time_.now();
+  if (now_counted != last_seen_) {
+    last_seen_ = now_counted;
+    changed_at_ = now;
+  }
+  if (now - changed_at_ < calm) return changed_at_ + calm;
   const std::scoped_lock lock(mutex_);
   by_ = &by;
-  detector_->on_idle(*this, counters());
+  detector_->on_idle(*this, now_counted);
   note_wish();
+  return wanted_.load(std::memory_order_relaxed) ? now + calm : never;  // the root may have begun the next wave
 }
 
 void quiescence_part::on_detector_message(context& ctx, quiescence::detector_message m) {

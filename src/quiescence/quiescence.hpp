@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -12,21 +13,30 @@
 #include <nacre/runtime.hpp>
 
 #include "am/node.hpp"
+#include "base/clock.hpp"
 #include "quiescence/detector.hpp"
 
 namespace nacre {
 
 /// Gives a detector its messages and its rank's counters. Requests come from any lane; the poll loop does the rest.
+///
+/// A rank at rest hands its counters over only when they have stood still for `calm`. Ranks that wait for each other's
+/// messages are at rest again and again; without the calm, waves would follow each other as fast as the network allows,
+/// and double the traffic of a ping-pong. A quiet system is found `calm` later, once for all waves.
 class quiescence_part final : private quiescence::detector_host {
  public:
-  quiescence_part(node& messages, std::unique_ptr<quiescence::detector> detector);
+  static constexpr std::chrono::microseconds calm{20};  // longer than a round trip, shorter than a sleeping hand-over
+
+  quiescence_part(node& messages, clock& time, std::unique_ptr<quiescence::detector> detector);
 
   /// Calls `action` on some lane of this rank once the system has been quiet; what it starts must have been counted as
   /// created when it returns.
   void request(lane& by, std::function<void(lane&)> action);
 
-  /// Inside the poll loop, at every turn. `at_rest`: no worker of the rank has work and its main is not active.
-  void poll(lane& by, bool at_rest);
+  /// Inside the poll loop, at every turn. `at_rest`: no worker of the rank has work and its main is not active. Returns
+  /// when it must be called again at the latest, on the clock; nanoseconds::max() when only an arrival can change
+  /// anything.
+  std::chrono::nanoseconds poll(lane& by, bool at_rest);
 
   /// For the detectors of other ranks.
   void on_detector_message(context& ctx, quiescence::detector_message m);
@@ -38,6 +48,9 @@ class quiescence_part final : private quiescence::detector_host {
   void note_wish();
 
   node& messages_;
+  clock& time_;
+  quiescence::unit_counters last_seen_;     // used by the poll loop alone, as is the next
+  std::chrono::nanoseconds changed_at_{0};  // when they were first seen
   std::mutex mutex_;
   std::unique_ptr<quiescence::detector> detector_;  // under mutex_
   lane* by_ = nullptr;                              // under mutex_: who is calling the detector
@@ -45,8 +58,8 @@ class quiescence_part final : private quiescence::detector_host {
     std::uint64_t number;
     std::function<void(lane&)> action;
   };
-  std::deque<waiting> waiting_;          // under mutex_
-  std::atomic<bool> wanted_{false};      // the detector waits for counters; a hint for the poll loop
+  std::deque<waiting> waiting_;      // under mutex_
+  std::atomic<bool> wanted_{false};  // the detector waits for counters; a hint for the poll loop
 };
 
 }  // namespace nacre

@@ -35,21 +35,20 @@ engine::engine(std::unique_ptr<transport::endpoint> link, const engine_surroundi
       time_(around.time),
       started_(around.time.now()),
       fail_(around.fail),
-      order_(std::make_unique<steal_scheduler>(crew_settings(around).workers,
-                                               link->rank().value() + 1)),
+      order_(std::make_unique<steal_scheduler>(crew_settings(around).workers, link->rank().value() + 1)),
       link_(std::move(link), around.time),
       team_(make_crew(around)),
       messages_(*this, link_, *team_, [this](const std::string& why) { fail_(rank(), why); }),
-      objects_(messages_,
-               {.hops_max = static_cast<std::uint32_t>(around.configuration.get_int("hops_max"))},
+      objects_(messages_, {.hops_max = static_cast<std::uint32_t>(around.configuration.get_int("hops_max"))},
                make_location_policy(around.configuration.get_string("location"))),
       collectives_(messages_),
-      quiet_(messages_, std::make_unique<quiescence::wave_detector>(
-                            quiescence::wave_detector::options{.self = link_.rank(), .size = link_.size()})),
+      quiet_(messages_, time_,
+             std::make_unique<quiescence::wave_detector>(
+                 quiescence::wave_detector::options{.self = link_.rank(), .size = link_.size()})),
       balance_(messages_, objects_, link_, around.time, around.configuration,
                static_cast<std::uint64_t>(around.configuration.get_int("seed"))) {
   team_->application().tallies().created.add(1);  // main is a unit of work from before the first wave
-  link_.add_poll_hook([this](lane& by) { poll(by); });
+  link_.add_poll_hook([this](lane& by) { return poll(by); });
 }
 
 engine::~engine() = default;
@@ -74,14 +73,12 @@ std::unique_ptr<crew> engine::make_crew(const engine_surroundings& around) {
   return made;
 }
 
-double engine::seconds() const noexcept {
-  return std::chrono::duration<double>(time_.now() - started_).count();
-}
+double engine::seconds() const noexcept { return std::chrono::duration<double>(time_.now() - started_).count(); }
 
-void engine::poll(lane& by) {
+std::chrono::nanoseconds engine::poll(lane& by) {
   const bool at_rest = !main_active_.load(std::memory_order_acquire) &&  // pairs with the stores in wait_as_application
                        team_->idle_workers() == team_->workers();
-  quiet_.poll(by, at_rest);
+  return quiet_.poll(by, at_rest);
 }
 
 void engine::run(const std::function<void(runtime&)>& main) {
@@ -110,8 +107,9 @@ void engine::main_of_rank(const std::function<void(runtime&)>& main) {
   if (configuration_.get_bool("summary") || configuration_.was_set("summary_json")) print_summary(on);
 }
 
-/// Quiescence alone does not end a rank: it may be what another rank's main has waited for before it goes on, and it may
-/// start handlers. So all mains meet once each has ended, and once more as long as a declaration has roused anything.
+/// Quiescence alone does not end a rank: it may be what another rank's main has waited for before it goes on, and it
+/// may start handlers. So all mains meet once each has ended, and once more as long as a declaration has roused
+/// anything.
 void engine::wait_for_end(lane& on) {
   const auto either = [](std::vector<std::byte>& accumulated, std::span<const std::byte> contribution) {
     accumulated.front() |= contribution.front();
@@ -134,8 +132,9 @@ void engine::post_on_quiescence(lane& on, message_ptr m) {
 
 void engine::wait_as_application(lane& on, const std::function<void(std::function<void(lane&)>)>& begin) {
   if (on.role() != lane_role::application) {
-    throw usage_error("a blocking wait inside a handler would stop its worker: make the handler a coroutine that returns "
-                      "nacre::task and write `co_await ctx.call<...>(...)`");
+    throw usage_error(
+        "a blocking wait inside a handler would stop its worker: make the handler a coroutine that returns "
+        "nacre::task and write `co_await ctx.call<...>(...)`");
   }
   std::atomic<bool> over{false};
   main_active_.store(false, std::memory_order_release);  // pairs with the acquire in poll
@@ -208,9 +207,8 @@ void engine::print_summary(lane& on) {
   const auto bytes = detail::all_reduce_bytes(*this, on, pack(own_summary()), combine);
   if (rank().value() != 0) return;
   auto all = detail::unpack_own<trace::summary>(bytes);
-  std::sort(all.workers.begin(), all.workers.end(), [](const auto& a, const auto& b) {
-    return std::pair(a.rank, a.worker) < std::pair(b.rank, b.worker);
-  });
+  std::sort(all.workers.begin(), all.workers.end(),
+            [](const auto& a, const auto& b) { return std::pair(a.rank, a.worker) < std::pair(b.rank, b.worker); });
   std::sort(all.ranks.begin(), all.ranks.end(), [](const auto& a, const auto& b) { return a.rank < b.rank; });
   if (configuration_.get_bool("summary")) std::fputs(trace::as_text(all).c_str(), stderr);
   if (configuration_.was_set("summary_json")) {

@@ -61,8 +61,8 @@ class engine {
   [[nodiscard]] std::uint32_t size() const noexcept { return link_.size(); }
   [[nodiscard]] double seconds() const noexcept;
 
-  /// The application's main waits for `begin`'s completion: it is no unit of work meanwhile. `begin` gets a function that
-  /// ends the wait, to be called once, on any lane.
+  /// The application's main waits for `begin`'s completion: it is no unit of work meanwhile. `begin` gets a function
+  /// that ends the wait, to be called once, on any lane.
   void wait_as_application(lane& on, const std::function<void(std::function<void(lane&)>)>& begin);
   void wait_for(lane& on, detail::future_state& state);
   void wait_quiescence(lane& on);
@@ -78,7 +78,7 @@ class engine {
   void wait_for_end(lane& on);
   void print_summary(lane& on);
   [[nodiscard]] trace::summary own_summary() const;
-  void poll(lane& by);
+  std::chrono::nanoseconds poll(lane& by);
 
   const config& configuration_;
   clock& time_;
