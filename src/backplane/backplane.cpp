@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <thread>
 
 #include <nacre/assert.hpp>
 
@@ -76,7 +77,13 @@ bool backplane::flush() {
 }
 
 bool backplane::progress(lane& by) {
-  if (turn_.test_and_set(std::memory_order_acquire)) return false;  // pairs with the clear below
+  if (turn_.test_and_set(std::memory_order_acquire)) {   // pairs with the clear below
+    refused_.exchange(true, std::memory_order_acq_rel);  // pairs with the exchange of the next turn
+    return false;
+  }
+  if (refused_.load(std::memory_order_relaxed)) {         // a miss leaves it to the next turn
+    refused_.exchange(false, std::memory_order_acq_rel);  // what woke those refused before is seen below
+  }
   bool moved = flush();
   message_list arrived;
   if (waiting_.load(std::memory_order_relaxed) != 0) {  // a hint, as in flush
@@ -100,6 +107,11 @@ bool backplane::progress(lane& by) {
 }
 
 void backplane::wait(std::chrono::nanoseconds timeout) {
+  // The turn that refused somebody may be past its look at what that one was woken for, and its owner may sleep next.
+  if (refused_.load(std::memory_order_relaxed)) {  // cleared only by a turn that sees what was there at the refusal
+    std::this_thread::yield();
+    return;
+  }
   timeout = std::min(timeout, next_due() - time_.now());
   if (timeout > std::chrono::nanoseconds::zero()) link_->wait(timeout);
 }

@@ -51,6 +51,7 @@ class backplane {
   bool progress(lane& by);
 
   /// Sleeps until a message may have arrived, `wake`, or a timer is due. One lane at a time; beside anybody's progress.
+  /// Returns at once when a turn was refused and none has begun since: what the refused one was woken for still waits.
   void wait(std::chrono::nanoseconds timeout);
   void wake() noexcept { link_->wake(); }
 
@@ -92,6 +93,7 @@ class backplane {
   transport::capabilities declared_;
 
   alignas(cache_line_bytes) std::atomic_flag turn_;                    // held during flush, poll, deliver, timers
+  std::atomic<bool> refused_{false};                                   // somebody wanted the turn since its last begin
   std::vector<timer> timers_;                                          // under turn_
   std::chrono::nanoseconds timers_due_;                                // under turn_: the earliest of them
   std::vector<std::function<std::chrono::nanoseconds(lane&)>> hooks_;  // under turn_

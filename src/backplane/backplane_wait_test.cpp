@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the backplane promises about time: timers, poll hooks, sleeping and waking.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include <nacre/config.hpp>
+
+#include "backplane/backplane_test_kit.hpp"
+
+namespace nacre::backplane_test {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::nanoseconds;
+
+[[nodiscard]] std::unique_ptr<transport::endpoint> lone_endpoint() {
+  return transport::find_backend("inproc").make_local(1, config())->open(rank_id(0));
+}
+
+TEST(backplane_wait, a_timer_runs_when_due_and_again_after_the_time_that_it_returns) {
+  scripted_rank one;
+  std::vector<nanoseconds> runs;
+  one.plane.add_timer(milliseconds(10), [&](lane& by) -> nanoseconds {
+    EXPECT_EQ(&by, &one.by);
+    runs.push_back(one.time.now());
+    return milliseconds(runs.size() == 1 ? 3 : 5);
+  });
+  const nanoseconds start = one.time.now();
+  for (int passed = 0; passed < 20; ++passed) {
+    one.turn();
+    one.turn();  // not twice at one time
+    one.time.advance(milliseconds(1));
+  }
+  const std::vector<nanoseconds> expected{start + milliseconds(10), start + milliseconds(13), start + milliseconds(18)};
+  EXPECT_EQ(runs, expected);
+}
+
+TEST(backplane_wait, a_turn_that_comes_late_runs_a_timer_once_and_counts_from_there) {
+  scripted_rank one;
+  int runs = 0;
+  one.plane.add_timer(milliseconds(1), [&](lane&) -> nanoseconds {
+    ++runs;
+    return milliseconds(2);
+  });
+  one.time.advance(milliseconds(100));
+  one.turn();
+  EXPECT_EQ(runs, 1);
+  EXPECT_EQ(one.plane.next_due(), one.time.now() + milliseconds(2));
+}
+
+TEST(backplane_wait, timers_do_not_depend_on_each_other) {
+  scripted_rank one;
+  std::array<int, 4> runs{};
+  const std::array<int, 4> periods_ms{7, 2, 3, 5};
+  for (std::size_t i = 0; i < periods_ms.size(); ++i) {
+    const milliseconds period{periods_ms[i]};
+    one.plane.add_timer(period, [&runs, i, period](lane&) -> nanoseconds {
+      ++runs[i];
+      return period;
+    });
+  }
+  EXPECT_EQ(one.plane.next_due(), one.time.now() + milliseconds(2));
+  const nanoseconds start = one.time.now();
+  for (int passed = 1; passed <= 210; ++passed) {
+    one.time.advance(milliseconds(1));
+    one.turn();
+    nanoseconds next = nanoseconds::max();
+    for (const int period : periods_ms)
+      next = std::min<nanoseconds>(next, milliseconds((passed / period + 1) * period));
+    ASSERT_EQ(one.plane.next_due(), start + next);
+  }
+  EXPECT_EQ(runs, (std::array<int, 4>{30, 105, 70, 42}));
+}
+
+TEST(backplane_wait, what_is_due_next_is_the_earliest_of_timers_and_poll_hooks) {
+  scripted_rank none;
+  none.turn();
+  EXPECT_EQ(none.plane.next_due(), nanoseconds::max());
+
+  scripted_rank one;
+  const nanoseconds start = one.time.now();
+  std::array<nanoseconds, 2> wishes{nanoseconds::max(), nanoseconds::max()};
+  std::array<int, 2> looks{};
+  for (std::size_t i = 0; i < wishes.size(); ++i) {
+    one.plane.add_poll_hook([&, i](lane&) {
+      ++looks[i];
+      return wishes[i];
+    });
+  }
+  one.plane.add_timer(milliseconds(10), [](lane&) -> nanoseconds { return milliseconds(10); });
+  EXPECT_EQ(one.plane.next_due(), start + milliseconds(10));
+  one.turn();
+  EXPECT_EQ(one.plane.next_due(), start + milliseconds(10));
+  wishes = {start + milliseconds(4), start + milliseconds(6)};
+  one.turn();
+  EXPECT_EQ(one.plane.next_due(), start + milliseconds(4));
+  wishes[0] = start + milliseconds(20);
+  one.turn();
+  EXPECT_EQ(one.plane.next_due(), start + milliseconds(6));
+  wishes[1] = nanoseconds::max();
+  one.turn();
+  EXPECT_EQ(one.plane.next_due(), start + milliseconds(10));
+  EXPECT_EQ(looks, (std::array<int, 2>{4, 4})) << "at every turn";
+}
+
+TEST(backplane_wait, does_not_outsleep_what_is_due) {
+  scripted_rank one;
+  one.plane.add_timer(milliseconds(10), [](lane&) -> nanoseconds { return milliseconds(10); });
+  one.plane.wait(milliseconds(3));
+  one.plane.wait(milliseconds(30));
+  one.time.advance(milliseconds(4));
+  one.plane.wait(milliseconds(30));
+  one.time.advance(milliseconds(6));
+  one.plane.wait(milliseconds(30));  // it is time
+  one.time.advance(milliseconds(1));
+  one.plane.wait(milliseconds(30));
+  EXPECT_EQ(one.link->waits, (std::vector<nanoseconds>{milliseconds(3), milliseconds(10), milliseconds(6)}));
+}
+
+TEST(backplane_wait, ends_for_a_timer_on_a_real_link) {
+  steady_clock_source time;
+  backplane plane(lone_endpoint(), time);
+  remembering_sink sink;
+  plane.attach(sink);
+  bool ran = false;
+  const nanoseconds start = time.now();
+  plane.add_timer(milliseconds(2), [&](lane&) -> nanoseconds {
+    ran = true;
+    return patience;
+  });
+  lane by;
+  while (!ran && time.now() - start < patience) {
+    plane.wait(patience);
+    plane.progress(by);
+  }
+  EXPECT_GE(time.now() - start, milliseconds(2));
+  EXPECT_LT(time.now() - start, patience);
+}
+
+TEST(backplane_wait, a_wake_or_an_own_message_before_the_wait_is_kept) {
+  steady_clock_source time;
+  backplane plane(lone_endpoint(), time);
+  remembering_sink sink;
+  plane.attach(sink);
+  lane by;
+  const nanoseconds start = time.now();
+  plane.wake();
+  plane.wait(patience);
+  plane.send(rank_id(0), numbered(0));
+  plane.wait(patience);
+  EXPECT_LT(time.now() - start, patience);
+  plane.progress(by);
+  EXPECT_EQ(sink.all(), counting(0, 1));
+}
+
+TEST(backplane_wait, who_was_refused_a_turn_does_not_sleep_before_another_one_has_begun) {
+  scripted_rank one;
+  std::atomic<bool> in_hook{false}, let_go{false};
+  one.plane.add_poll_hook([&](lane&) {
+    in_hook = true;
+    while (!let_go) std::this_thread::yield();
+    return nanoseconds::max();
+  });
+  std::thread other([&] { one.turn(); });
+  while (!in_hook) std::this_thread::yield();
+  // The other's turn is past its look at the outboxes. Somebody is woken for the message, and cannot take a turn.
+  lane mine;
+  one.plane.send(rank_id(0), numbered(0));
+  EXPECT_FALSE(one.plane.progress(mine));
+  one.plane.wait(patience);
+  EXPECT_TRUE(one.link->waits.empty()) << "nobody would look at the message";
+  let_go = true;
+  other.join();
+  one.plane.wait(patience);
+  EXPECT_TRUE(one.link->waits.empty());
+  EXPECT_TRUE(one.plane.progress(mine));
+  EXPECT_EQ(one.sink.all(), counting(0, 1));
+  one.plane.wait(patience);
+  EXPECT_EQ(one.link->waits.size(), 1U) << "a turn of its own has seen everything";
+}
+
+}  // namespace
+}  // namespace nacre::backplane_test
