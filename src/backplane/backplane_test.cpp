@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the backplane promises about messages: order, exactly once, and patience with a link that is full.
+#include "backplane/backplane.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <vector>
+
+#include <nacre/config.hpp>
+
+#include "backplane/backplane_test_kit.hpp"
+
+namespace nacre::backplane_test {
+namespace {
+
+using std::chrono::microseconds;
+using std::chrono::milliseconds;
+
+/// All ranks of a job over the transport inside a process, each driven by the test.
+struct inproc_job {
+  explicit inproc_job(std::uint32_t ranks)
+      : net(transport::find_backend("inproc").make_local(ranks, config())), sinks(ranks) {
+    for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+      planes.push_back(std::make_unique<backplane>(net->open(rank_id(rank)), time));
+      planes.back()->attach(sinks[rank]);
+    }
+  }
+  /// Takes turns until nothing moves any more.
+  void settle() {
+    for (bool moved = true; moved;) {
+      moved = false;
+      for (const auto& each : planes) moved |= each->progress(by);
+    }
+  }
+
+  manual_clock time;
+  std::unique_ptr<transport::fabric> net;
+  std::vector<remembering_sink> sinks;
+  lane by;
+  std::vector<std::unique_ptr<backplane>> planes;
+};
+
+TEST(backplane, messages_to_every_rank_arrive_once_and_in_order) {
+  constexpr std::uint32_t ranks = 3;
+  constexpr std::uint32_t messages = 1000;
+  inproc_job job(ranks);
+  for (std::uint32_t i = 0; i < messages; ++i) {
+    for (std::uint32_t to = 0; to < ranks; ++to) job.planes[0]->send(rank_id(to), numbered(i));
+  }
+  job.settle();
+  for (std::uint32_t to = 0; to < ranks; ++to) {
+    EXPECT_EQ(job.sinks[to].all(), counting(0, messages)) << "rank " << to;
+    EXPECT_EQ(job.sinks[to].last_lane, &job.by);
+  }
+  EXPECT_GT(job.sinks[1].deliveries.size(), 1U) << "a turn has a bound, whatever has arrived";
+}
+
+TEST(backplane, a_message_to_the_own_rank_is_never_delivered_inside_send) {
+  inproc_job job(1);
+  backplane& plane = *job.planes[0];
+  remembering_sink& sink = job.sinks[0];
+  sink.on_message = [&](std::uint32_t number) {
+    if (number < 5) plane.send(rank_id(0), numbered(number + 1));
+  };
+  plane.send(rank_id(0), numbered(0));
+  EXPECT_TRUE(sink.deliveries.empty());
+  for (std::uint32_t turn = 1; turn <= 6; ++turn) {
+    EXPECT_TRUE(plane.progress(job.by));
+    EXPECT_EQ(sink.all(), counting(0, turn)) << "one more at each turn";
+  }
+  EXPECT_FALSE(plane.progress(job.by));
+  EXPECT_EQ(sink.all(), counting(0, 6));
+}
+
+TEST(backplane, a_link_that_any_lane_may_use_gets_messages_at_once) {
+  scripted_rank one({.concurrent_submit = true});
+  one.plane.send(rank_id(1), numbered(0));
+  one.plane.send(rank_id(1), numbered(1));
+  EXPECT_EQ(one.link->taken[1], counting(0, 2));
+  one.plane.send(rank_id(0), numbered(2));
+  EXPECT_TRUE(one.link->taken[0].empty()) << "the own rank needs no link";
+}
+
+TEST(backplane, in_virtual_time_the_link_carries_messages_to_the_own_rank_too) {
+  scripted_rank one({.virtual_time = true});
+  one.plane.send(rank_id(0), numbered(0));
+  one.plane.send(rank_id(2), numbered(1));
+  EXPECT_EQ(one.link->taken[0], counting(0, 1));
+  EXPECT_EQ(one.link->taken[2], counting(1, 2));
+  EXPECT_EQ(one.link->wakes, 0U);
+  EXPECT_FALSE(one.turn());
+}
+
+TEST(backplane, what_a_full_link_leaves_is_sent_later_and_in_order) {
+  scripted_rank one;
+  one.link->room[1] = 2;
+  for (std::uint32_t i = 0; i < 7; ++i) one.plane.send(rank_id(1), numbered(i));
+  one.turn();
+  EXPECT_EQ(one.link->taken[1], counting(0, 2));
+  EXPECT_FALSE(one.turn()) << "a turn that finds no room moves nothing";
+
+  one.link->room[1] = 3;
+  EXPECT_TRUE(one.turn());
+  EXPECT_EQ(one.link->taken[1], counting(0, 5));
+  one.plane.send(rank_id(1), numbered(7));
+  one.turn();
+  EXPECT_EQ(one.link->taken[1], counting(0, 5));
+
+  one.link->room[1] = scripted_endpoint::boundless;
+  EXPECT_TRUE(one.turn());
+  EXPECT_EQ(one.link->taken[1], counting(0, 8));
+  EXPECT_FALSE(one.turn());
+}
+
+TEST(backplane, a_full_link_holds_up_no_other_rank_and_not_the_own) {
+  scripted_rank one;
+  one.link->room[1] = 0;
+  for (std::uint32_t i = 0; i < 4; ++i) {
+    for (std::uint32_t to = 0; to < scripted_endpoint::ranks; ++to) one.plane.send(rank_id(to), numbered(i));
+  }
+  EXPECT_TRUE(one.turn());
+  EXPECT_EQ(one.link->taken[2], counting(0, 4));
+  EXPECT_EQ(one.sink.all(), counting(0, 4));
+  one.link->room[1] = scripted_endpoint::boundless;
+  EXPECT_TRUE(one.turn());
+  EXPECT_EQ(one.link->taken[1], counting(0, 4));
+  EXPECT_EQ(one.sink.all(), counting(0, 4));
+}
+
+TEST(backplane, a_lone_message_leaves_at_once_and_those_close_behind_share_a_write) {
+  constexpr microseconds bound{50};  // of the backplane
+  const auto bound_ticks =
+      static_cast<std::uint64_t>(std::chrono::duration<double>(bound).count() * ticks_per_second());
+  bool seen = false;
+  for (std::uint32_t attempt = 0; attempt < 1000 && !seen; ++attempt) {
+    scripted_rank one;
+    const std::uint64_t begin = ticks();
+    one.plane.send(rank_id(1), numbered(0));
+    ASSERT_EQ(one.link->taken[1], counting(0, 1));
+    const std::uint64_t flushed = ticks();
+    one.plane.send(rank_id(1), numbered(1));
+    one.plane.send(rank_id(1), numbered(2));
+    if (ticks() - begin >= bound_ticks) continue;  // another program had the processor: nothing is to be learnt
+    seen = true;
+    EXPECT_EQ(one.link->taken[1], counting(0, 1));
+    EXPECT_GE(one.link->wakes, 1U) << "or whoever sleeps in the link would let them wait";
+    while (ticks() - flushed <= bound_ticks) continue;
+    one.plane.send(rank_id(1), numbered(3));
+    EXPECT_EQ(one.link->taken[1], counting(0, 4)) << "beyond the bound, sending alone moves what waits";
+  }
+  EXPECT_TRUE(seen) << "three sends took 50 us each time";
+}
+
+TEST(backplane, what_a_handler_sends_leaves_at_the_end_of_the_same_turn) {
+  scripted_rank one;
+  one.sink.on_message = [&](std::uint32_t number) {
+    one.plane.send(rank_id(1), numbered(number));
+    one.plane.send(rank_id(1), numbered(number + 1));
+    EXPECT_TRUE(one.link->taken[1].empty()) << "the turn has the link, whoever sends";
+  };
+  one.link->incoming.push_back(numbered(0, 1));
+  EXPECT_TRUE(one.turn());
+  EXPECT_EQ(one.link->taken[1], counting(0, 2));
+}
+
+TEST(backplane, each_failure_reaches_the_sink_once) {
+  scripted_rank one({.separate_processes = true});
+  one.turn();
+  EXPECT_TRUE(one.sink.failures.empty());
+  for (const char* reason : {"first", "second"}) one.link->failures.push_back({rank_id(1), reason});
+  for (int turn = 0; turn < 3; ++turn) {
+    one.turn();
+    EXPECT_EQ(one.sink.failures, (std::vector<std::string>{"first", "second"}));
+  }
+}
+
+TEST(backplane, says_goodbye_behind_the_last_message) {
+  scripted_rank one;
+  for (std::uint32_t i = 0; i < 3; ++i) one.plane.send(rank_id(1), numbered(i));
+  one.plane.close(milliseconds(7));
+  EXPECT_EQ(one.link->closed_after, 3U);
+  EXPECT_EQ(one.link->close_timeout, milliseconds(7));
+}
+
+}  // namespace
+}  // namespace nacre::backplane_test
