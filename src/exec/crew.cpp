@@ -27,6 +27,7 @@ void crew::leave_idle(lane& on) noexcept {
   if (!on.idle_) return;
   on.idle_ = false;
   idle_workers_.fetch_sub(1, std::memory_order_acq_rel);  // pairs with the acquire in idle_workers
+  on_found(on);
 }
 
 void crew::run_item(lane& on, work& item) {

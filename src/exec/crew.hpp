@@ -68,6 +68,8 @@ class crew {
   void run_item(lane& on, work& item);
   void enter_idle(lane& on) noexcept;
   void leave_idle(lane& on) noexcept;
+  /// `on` looked for work and has found some: until that is done it will look neither for more nor for messages.
+  virtual void on_found(lane& on) noexcept { static_cast<void>(on); }
 
   backplane& link_;
   scheduler& order_;

@@ -105,6 +105,8 @@ class alignas(cache_line_bytes) lane {
   lane_role role_;
   bool idle_ = false;             // own thread: counted in crew::idle_workers_
   bool in_item_ = false;          // own thread: a handler may be running
+  bool announced_ = false;        // own thread: counted in thread_crew::sleepers_
+  bool watches_ = false;          // own thread: has the watch of the transport
   bool running_ = false;          // own thread: the last step ran an item, and ended at stepped_at_
   std::uint64_t stepped_at_ = 0;  // own thread
   std::uint64_t polled_at_ = 0;   // own thread: instant of the last turn of the poll loop

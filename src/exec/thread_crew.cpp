@@ -5,6 +5,7 @@
 #include <sched.h>
 
 #include <string>
+#include <utility>
 
 #include <nacre/assert.hpp>
 
@@ -56,7 +57,7 @@ void thread_crew::start() {
 void thread_crew::stop() {
   stopping_ = true;
   stand_in_parker_.unpark();
-  link_.wake();  // the poll loop, where it has a thread, is no sleeper that the loop below would see
+  link_.wake();             // the poll loop, where it has a thread, is no sleeper that the loop below would see
   while (sleepers_ != 0) {  // whoever goes to sleep later looks at stopping_ after announcing itself
     wake_one();
     sched_yield();
@@ -100,30 +101,45 @@ void thread_crew::rest(lane& on, Until until) {
   on.tallies_.idle_ticks.add(instant() - begin);
 }
 
+/// Everything a waker looks at is set before the announcement, so that who sees the sleeper sees how to wake it.
+void thread_crew::announce(lane& on) noexcept {
+  const bool shared = tuning_.progress == progress_mode::shared;
+  on.announced_ = true;
+  on.watches_ = shared && !watched_.exchange(true);
+  on.parked_.store(true, std::memory_order_release);  // pairs with the exchange in wake_one
+  sleepers_.fetch_add(1, std::memory_order_acq_rel);  // pairs with the read-modify-writes of those who wake
+  // A watcher that has left without seeing this sleeper has left the watch to it.
+  if (shared && !on.watches_) on.watches_ = !watched_.exchange(true);
+}
+
+/// Takes the announcement back. True when somebody has spent a wake-up on it.
+bool thread_crew::withdraw(lane& on) noexcept {
+  if (!std::exchange(on.announced_, false)) return false;
+  if (std::exchange(on.watches_, false)) watched_.exchange(false);  // sees the sleepers that found the watch taken
+  const bool woken = !on.parked_.exchange(false);
+  sleepers_.fetch_sub(1, std::memory_order_acq_rel);
+  return woken;
+}
+
 template <class Until>
 void thread_crew::sleep(lane& on, Until until) {
   flush_remote_frees();
-  // Everything a waker looks at is set before the announcement, so that who sees the sleeper sees how to wake it.
-  const bool watches = tuning_.progress == progress_mode::shared && !watched_.exchange(true);
-  on.parked_.store(true, std::memory_order_release);  // pairs with the exchange in wake_one
-  sleepers_.fetch_add(1, std::memory_order_acq_rel);  // pairs with the read-modify-writes of those who wake
+  announce(on);
   if (!until() && !advance(on)) {
     on.reader_.offline();
     // That a rank has come to rest is seen by the poll loop's hooks only, so whoever watches for messages looks again.
-    if (!watches && idle_workers() == workers()) link_.wake();
-    if (watches) {
+    if (!on.watches_ && idle_workers() == workers()) link_.wake();
+    if (on.watches_) {
       link_.wait(sleep_max);
     } else {
       on.parker_.park_for(sleep_max);
     }
     on.reader_.online();
   }
-  if (watches) watched_ = false;
-  on.parked_.store(false, std::memory_order_relaxed);  // a stale true costs one wake-up too many
-  sleepers_.fetch_sub(1, std::memory_order_acq_rel);
+  withdraw(on);
 }
 
-void thread_crew::wake_one() {
+void thread_crew::wake_one() noexcept {
   for (std::uint32_t index = 0; index < workers(); ++index) {
     lane& each = worker(index);
     if (each.parked_.load(std::memory_order_relaxed) && each.parked_.exchange(false)) {
@@ -135,11 +151,19 @@ void thread_crew::wake_one() {
   if (watched_) link_.wake();
 }
 
+void thread_crew::on_found(lane& on) noexcept {
+  const bool woken = withdraw(on);
+  const std::uint32_t asleep = sleepers_.load(std::memory_order_acquire);  // pairs with the fetch_add in announce
+  if (asleep == 0) return;
+  const bool unwatched = tuning_.progress == progress_mode::shared && !watched_ && idle_workers() <= asleep;
+  if (woken || unwatched) wake_one();
+}
+
 void thread_crew::make_ready(lane& by, work& item) {
   order_.push(by.id(), item);
   if (by.role() == lane_role::worker) {
     if (sleepers_.load(std::memory_order_relaxed) != 0 && (by.in_item_ || order_.waiting(by.id()) > 1)) wake_one();
-  } else if (sleepers_.fetch_add(0, std::memory_order_acq_rel) != 0) {  // pairs with the fetch_add in sleep
+  } else if (sleepers_.fetch_add(0, std::memory_order_acq_rel) != 0) {  // pairs with the fetch_add in announce
     wake_one();
   }
 }
@@ -208,7 +232,7 @@ void thread_crew::wait_until(const std::function<bool()>& ready) {
 
 void thread_crew::wake_application(lane& by) {
   static_cast<void>(by);
-  // The read-modify-write pairs with the one in sleep: the application sees what made it ready, or is seen asleep.
+  // The read-modify-write pairs with the one in announce: the application sees what made it ready, or is seen asleep.
   if (sleepers_.fetch_add(0, std::memory_order_acq_rel) == 0) return;
   worker(0).parker_.unpark();
   link_.wake();

@@ -23,6 +23,11 @@ enum class progress_mode : std::uint8_t {
 /// of them, the watcher, in the transport, the others on their parkers. Who makes work ready reads sleepers_ after its
 /// push. The application and the poll loop read it by a read-modify-write, so that either they see the sleeper, or it sees the
 /// work. A worker reads it plainly: it is awake itself, and looks again whenever it takes an item while more wait.
+///
+/// Watching: while workers share the poll loop and one of them sleeps, somebody watches the transport, or an awake worker
+/// looks. So the last worker that looked, when it finds work, wakes a sleeper unless one watches; that one looks, and
+/// becomes the watcher. Who finds work in its last look takes its announcement back first, and hands on a wake-up that it
+/// got meanwhile, so that nobody counts on a sleeper that works.
 class thread_crew final : public crew {
  public:
   struct options {
@@ -56,7 +61,10 @@ class thread_crew final : public crew {
   template <class Until>
   void sleep(lane& on, Until until);
   bool advance(lane& on);
-  void wake_one();
+  void announce(lane& on) noexcept;
+  bool withdraw(lane& on) noexcept;
+  void wake_one() noexcept;
+  void on_found(lane& on) noexcept override;
 
   options tuning_;
   double seconds_a_tick_;
