@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a crew of threads promises beside waking: the seat of worker 0, the spread of a burst, and an end.
+#include "exec/thread_crew.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <deque>
+#include <mutex>
+#include <set>
+#include <thread>
+
+#include "exec/thread_crew_test_kit.hpp"
+
+namespace nacre::exec_test {
+namespace {
+
+constexpr auto shared = progress_mode::shared;
+constexpr auto dedicated = progress_mode::dedicated;
+
+class thread_crew_settings : public testing::TestWithParam<setting> {};
+
+INSTANTIATE_TEST_SUITE_P(
+    with, thread_crew_settings,
+    testing::Values(setting{shared, 1, microseconds(0), false}, setting{shared, 2, microseconds(20), false},
+                    setting{shared, 4, microseconds(0), true}, setting{shared, 3, std::chrono::seconds(10), true},
+                    setting{dedicated, 1, microseconds(20), false}, setting{dedicated, 3, microseconds(0), true},
+                    setting{dedicated, 2, std::chrono::seconds(10), true}),
+    [](const auto& each) { return name_of(each.param); });
+
+TEST(thread_crew, a_stand_in_plays_worker_0_while_the_application_computes_and_only_then) {
+  threaded_rank rank({.workers = 1});
+  std::atomic<int> ran{0};
+  std::atomic<std::thread::id> thread;
+  function_item item([&](lane& on) {
+    EXPECT_EQ(&on, &rank.team.worker(0));
+    thread = std::this_thread::get_id();
+    ++ran;
+  });
+  const auto offer = [&] { rank.team.make_ready(rank.team.application(), item); };
+  slow_rounds times;
+  rank.team.start();
+  for (int round = 0; round < 50 && !times.too_many(); ++round) {
+    offer();
+    times.add(time_until([&] { return ran == 2 * round + 1; }));
+    EXPECT_NE(thread.load(), std::this_thread::get_id());
+
+    const auto start = std::chrono::steady_clock::now();
+    bool offered = false;
+    rank.team.wait_until([&] {
+      if (!std::exchange(offered, true)) offer();  // the application has the seat by now
+      return ran == 2 * round + 2;
+    });
+    times.add(std::chrono::steady_clock::now() - start);
+    EXPECT_EQ(thread.load(), std::this_thread::get_id());
+  }
+  rank.team.stop();
+  times.check();
+}
+
+TEST(thread_crew, the_stand_in_comes_back_after_a_wait_that_was_long_enough_to_send_it_to_sleep) {
+  threaded_rank rank({.workers = 1});
+  std::atomic<int> ran{0};
+  std::atomic<bool> over{false};
+  function_item item([&](lane&) { ++ran; });
+  rank.plane.add_timer(milliseconds(60), [&](lane& by) -> nanoseconds {  // several times its patience
+    over = true;
+    rank.team.wake_application(by);
+    return patience;
+  });
+  rank.team.start();
+  rank.team.wait_until([&] { return over.load(); });
+  rank.team.make_ready(rank.team.application(), item);
+  EXPECT_LT(time_until([&] { return ran == 1; }), patience);
+  rank.team.stop();
+}
+
+TEST(thread_crew, the_stand_in_gives_the_seat_back_after_the_item_that_it_runs) {
+  threaded_rank rank({.workers = 1});
+  std::atomic<int> begun{0}, let_go{0}, ended{0};
+  function_item item([&](lane&) {
+    const int round = ++begun;
+    static_cast<void>(time_until([&] { return let_go >= round; }));
+    ++ended;
+  });
+  slow_rounds times;
+  rank.team.start();
+  for (int round = 1; round <= 50 && !times.too_many(); ++round) {
+    rank.team.make_ready(rank.team.application(), item);
+    times.add(time_until([&] { return begun == round; }));
+    rank.team.make_ready(rank.team.application(), item);  // one more behind, which the application may run itself
+    std::thread other([&] {
+      spin_for(microseconds(200));
+      let_go = 1'000'000;
+    });
+    const auto start = std::chrono::steady_clock::now();
+    rank.team.wait_until([&] {
+      EXPECT_GE(ended, 1) << "two threads in one seat";
+      return true;
+    });
+    times.add(std::chrono::steady_clock::now() - start);
+    other.join();
+    times.add(time_until([&] { return ended == 2; }));
+    begun = round;
+    let_go = ended = 0;
+  }
+  rank.team.stop();
+  times.check();
+}
+
+TEST_P(thread_crew_settings, the_application_may_take_its_seat_and_leave_it_as_fast_as_it_likes) {
+  threaded_rank rank(GetParam());
+  std::atomic<int> ran{0};
+  function_item item([&](lane&) { ++ran; });
+  rank.sink.on_message = [&](lane& by, std::uint32_t) { rank.team.make_ready(by, item); };
+  slow_rounds times;
+  rank.team.start();
+  for (int round = 0; round < 100 && !times.too_many(); ++round) {
+    rank.send_from_peer(0);
+    const auto start = std::chrono::steady_clock::now();
+    rank.team.wait_until([] { return true; });
+    times.add(std::chrono::steady_clock::now() - start);
+    if (round % 8 == 0) times.add(time_until([&] { return ran == round + 1; }));
+    static_cast<void>(time_until([&] { return ran == round + 1; }));
+  }
+  rank.team.stop();
+  times.check();
+}
+
+/// How a burst of work comes to a rank.
+enum class source { item, application, messages };
+
+/// As many items as there are workers, each of which ends only when all of them run at the same time.
+void spread_a_burst(const setting& how, source from) {
+  threaded_rank rank(how);
+  std::atomic<std::uint32_t> together{0}, ended{0};
+  std::deque<function_item> burst;
+  for (std::uint32_t i = 0; i < how.workers; ++i) {
+    burst.emplace_back([&](lane&) {
+      ++together;
+      static_cast<void>(time_until([&] { return together % how.workers == 0; }));
+      ++ended;
+    });
+  }
+  function_item all_of_them([&](lane& on) {
+    for (function_item& each : burst) rank.team.make_ready(on, each);
+  });
+  rank.sink.on_message = [&](lane& by, std::uint32_t number) { rank.team.make_ready(by, burst[number]); };
+  rng random(5);
+  const auto pause = [&] { spin_for(nanoseconds(random.below(3'000))); };  // some catch workers on their way to sleep
+  slow_rounds times;
+  rank.team.start();
+  for (std::uint32_t round = 1; round <= 100 && !times.too_many(); ++round) {
+    pause();
+    if (from == source::item) rank.team.make_ready(rank.team.application(), all_of_them);
+    for (std::uint32_t i = 0; i < how.workers; ++i) {
+      if (from == source::application) rank.team.make_ready(rank.team.application(), burst[i]);
+      if (from == source::messages) rank.send_from_peer(i);
+      if (from != source::item) pause();
+    }
+    times.add(time_until([&] { return ended == round * how.workers; }));
+  }
+  rank.team.stop();
+  times.check();
+}
+
+TEST_P(thread_crew_settings, a_burst_of_an_item_spreads_over_all_workers) { spread_a_burst(GetParam(), source::item); }
+TEST_P(thread_crew_settings, a_burst_of_the_application_spreads_over_all_workers) {
+  spread_a_burst(GetParam(), source::application);
+}
+TEST_P(thread_crew_settings, a_burst_of_messages_spreads_over_all_workers) {
+  spread_a_burst(GetParam(), source::messages);
+}
+
+TEST_P(thread_crew_settings, knows_how_many_workers_look_for_work) {
+  threaded_rank rank(GetParam());
+  const std::uint32_t workers = GetParam().workers;
+  std::atomic<bool> let_go{false};
+  std::atomic<std::uint32_t> running{0};
+  std::deque<function_item> items;
+  for (std::uint32_t i = 0; i < workers; ++i) {
+    items.emplace_back([&](lane&) {
+      ++running;
+      static_cast<void>(time_until([&] { return let_go.load(); }));
+    });
+  }
+  rank.team.start();
+  EXPECT_LT(time_until([&] { return rank.team.idle_workers() == workers; }), patience);
+  for (std::uint32_t i = 0; i < workers; ++i) {
+    rank.team.make_ready(rank.team.application(), items[i]);
+    EXPECT_LT(time_until([&] { return running == i + 1; }), patience);
+    EXPECT_EQ(rank.team.idle_workers(), workers - i - 1);
+  }
+  let_go = true;
+  EXPECT_LT(time_until([&] { return rank.team.idle_workers() == workers; }), patience);
+  rank.team.stop();
+}
+
+/// What the workers do when they are told to stop.
+enum class pastime { starting, resting, working };
+
+void stop_quickly(const setting& how, pastime doing) {
+  slow_rounds times;
+  for (int round = 0; round < 10 && !times.too_many(); ++round) {
+    threaded_rank rank(how);
+    std::atomic<std::uint32_t> ran{0};
+    std::deque<function_item> endless;
+    for (std::uint32_t i = 0; i < how.workers; ++i) {
+      endless.emplace_back([&, i](lane& on) {
+        ++ran;
+        rank.team.make_ready(on, endless[i]);
+      });
+    }
+    rank.team.start();
+    if (doing == pastime::working) {
+      for (function_item& each : endless) rank.team.make_ready(rank.team.application(), each);
+      EXPECT_LT(time_until([&] { return ran > 100; }), patience);
+    } else if (doing == pastime::resting) {
+      EXPECT_LT(time_until([&] { return rank.team.idle_workers() == how.workers; }), patience);
+      spin_for(microseconds(round * 3));
+    }
+    const auto start = std::chrono::steady_clock::now();
+    rank.team.stop();
+    times.add(std::chrono::steady_clock::now() - start);
+    EXPECT_TRUE(doing != pastime::working || rank.order.waiting(worker_id(0)) <= how.workers);
+  }
+  times.check();
+}
+
+TEST_P(thread_crew_settings, stops_at_once_when_it_has_just_started) { stop_quickly(GetParam(), pastime::starting); }
+TEST_P(thread_crew_settings, stops_at_once_when_all_rest) { stop_quickly(GetParam(), pastime::resting); }
+TEST_P(thread_crew_settings, stops_at_once_when_there_is_always_more_work) {
+  stop_quickly(GetParam(), pastime::working);
+}
+
+}  // namespace
+}  // namespace nacre::exec_test
