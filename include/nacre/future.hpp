@@ -55,6 +55,12 @@ class future_state {
     if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
   }
 
+  /// The future is given up: nobody will ask for the value any more.
+  void abandon() noexcept {
+    if (!ready()) on_abandon();
+    release();
+  }
+
   /// acquire: pairs with the exchange in `complete`; the value is visible when this says true.
   [[nodiscard]] bool ready() const noexcept { return state_.load(std::memory_order_acquire) == is_ready; }
 
@@ -73,10 +79,12 @@ class future_state {
   virtual ~future_state() = default;
   /// Stores the value; false when the bytes are not a value of the type.
   virtual bool take(message& reply) = 0;
+  /// The future was dropped before the result was there. For results that go to the caller's memory: it may be gone next.
+  virtual void on_abandon() noexcept {}
+  void complete(lane& by);
 
  private:
   enum : std::uint32_t { is_empty, is_awaited, is_ready };
-  void complete(lane& by);
 
   std::atomic<std::uint32_t> references_{1};
   std::atomic<std::uint32_t> state_{is_empty};
@@ -104,7 +112,7 @@ class future_value final : public future_state {
 };
 
 template <>
-class future_value<void> final : public future_state {
+class future_value<void> : public future_state {
  public:
   void value() noexcept {}
 
@@ -132,7 +140,7 @@ class future {
     return *this;
   }
   ~future() {
-    if (state_ != nullptr) state_->release();
+    if (state_ != nullptr) state_->abandon();
   }
 
   [[nodiscard]] bool valid() const noexcept { return state_ != nullptr; }

@@ -9,6 +9,7 @@
 #include <nacre/future.hpp>
 #include <nacre/ids.hpp>
 #include <nacre/invoke.hpp>
+#include <nacre/memory.hpp>
 #include <nacre/message.hpp>
 #include <nacre/mobile_ptr.hpp>
 #include <nacre/run.hpp>

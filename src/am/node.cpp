@@ -35,9 +35,9 @@ void node::route(lane& on, rank_id to, message_ptr m) {
   link_.send(to, std::move(m));
 }
 
-void node::post_module_message(lane& on, rank_id to, message_ptr m, std::uint8_t flags) {
+void node::post_module_message(lane& on, rank_id to, message_ptr m, channel over, std::uint8_t flags) {
   m->header.kind = message_kind::module;
-  m->header.channel = channel::system;
+  m->header.channel = over;
   m->header.flags = static_cast<std::uint8_t>(flags | flag_communication);
   post(on, to, std::move(m));
 }

@@ -65,11 +65,16 @@ class node final : public message_sink {
   /// Sends to a member of the module T of another rank; runs in its poll loop. Uncounted unless `counted`.
   template <auto F, class... Args>
   void post_to_module(lane& on, rank_id to, Args&&... args) {
-    post_module_message(on, to, detail::make_typed<F>(std::forward<Args>(args)...), flag_uncounted);
+    post_module_message(on, to, detail::make_typed<F>(std::forward<Args>(args)...), channel::system, flag_uncounted);
   }
   template <auto F, class... Args>
   void post_counted_to_module(lane& on, rank_id to, Args&&... args) {
-    post_module_message(on, to, detail::make_typed<F>(std::forward<Args>(args)...), 0);
+    post_module_message(on, to, detail::make_typed<F>(std::forward<Args>(args)...), channel::system, 0);
+  }
+  /// Counted, and on the channel where much data holds up nobody.
+  template <auto F, class... Args>
+  void post_bulk_to_module(lane& on, rank_id to, Args&&... args) {
+    post_module_message(on, to, detail::make_typed<F>(std::forward<Args>(args)...), channel::bulk, 0);
   }
   /// The result of the call that `request` was; `reply` holds it.
   void post_reply(lane& on, const message_header& request, message_ptr reply);
@@ -87,7 +92,7 @@ class node final : public message_sink {
     const void* key;
     void* target;
   };
-  void post_module_message(lane& on, rank_id to, message_ptr m, std::uint8_t flags);
+  void post_module_message(lane& on, rank_id to, message_ptr m, channel over, std::uint8_t flags);
   void dispatch(lane& by, message_ptr m);
   void dispatch_reply(lane& by, message_ptr m);
   void refuse(const message& m, std::string_view why);

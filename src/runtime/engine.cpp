@@ -42,6 +42,7 @@ engine::engine(std::unique_ptr<transport::endpoint> link, const engine_surroundi
       objects_(messages_, {.hops_max = static_cast<std::uint32_t>(around.configuration.get_int("hops_max"))},
                make_location_policy(around.configuration.get_string("location"))),
       collectives_(messages_),
+      memory_(messages_, static_cast<std::uint64_t>(around.configuration.get_int("seed"))),
       quiet_(messages_, time_,
              std::make_unique<quiescence::wave_detector>(
                  quiescence::wave_detector::options{.self = link_.rank(), .size = link_.size()})),

@@ -11,6 +11,7 @@
 #include <nacre/runtime.hpp>
 
 #include "am/collectives_part.hpp"
+#include "am/memory_part.hpp"
 #include "am/node.hpp"
 #include "backplane/backplane.hpp"
 #include "balance/balancing.hpp"
@@ -57,6 +58,7 @@ class engine {
   [[nodiscard]] quiescence_part& quiet() noexcept { return quiet_; }
   [[nodiscard]] balancing& balance() noexcept { return balance_; }
   [[nodiscard]] collectives_part& collectives() noexcept { return collectives_; }
+  [[nodiscard]] memory_part& memory() noexcept { return memory_; }
   [[nodiscard]] rank_id rank() const noexcept { return link_.rank(); }
   [[nodiscard]] std::uint32_t size() const noexcept { return link_.size(); }
   [[nodiscard]] double seconds() const noexcept;
@@ -92,6 +94,7 @@ class engine {
   node messages_;
   object_space objects_;
   collectives_part collectives_;
+  memory_part memory_;
   quiescence_part quiet_;
   balancing balance_;
   std::atomic<bool> main_active_{true};

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+// Between the caller's memory, the pieces of a transfer, and the segments of the target.
+#include "am/memory_part.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "wire/job_secret.hpp"
+
+namespace nacre {
+namespace {
+
+using intent = memory_transfer::intent;
+
+/// Source and target may be the same memory.
+void copy_bytes(std::byte* to, const std::byte* from, std::uint64_t bytes) noexcept {
+  if (bytes != 0) std::memmove(to, from, bytes);
+}
+
+}  // namespace
+
+memory_part::memory_part(node& messages, std::uint64_t seed)
+    : messages_(messages),
+      segments_(messages.rank()),
+      transfers_(messages.by_pointer() ? memory_transfers::data_path::shared : memory_transfers::data_path::reply),
+      key_source_(rng(seed).fork(0x6d656d6f72790000U + messages.rank().value())) {
+  messages_.attach_module(*this);
+}
+
+std::array<std::uint64_t, 2> memory_part::new_key() {
+  std::array<std::uint64_t, 2> key{};
+  if (messages_.deferred()) {
+    const std::scoped_lock lock(mutex_);
+    for (std::uint64_t& word : key) word = key_source_.next();
+  } else {
+    fill_random(std::as_writable_bytes(std::span(key)));
+  }
+  return key;
+}
+
+detail::memory_name memory_part::expose(std::span<std::byte> bytes, detail::memory_access access) {
+  return segments_.expose(bytes, access, new_key());
+}
+
+void memory_part::withdraw(const detail::memory_name& name) {
+  if (segments_.withdraw(name)) return;
+  throw usage_error("withdraw of memory " + std::to_string(name.segment) + " of rank " + std::to_string(name.rank) +
+                    " on rank " + std::to_string(messages_.rank().value()) +
+                    ", which does not expose it (any more): withdraw once, on the rank that called expose");
+}
+
+void memory_part::begin(lane& on, memory_transfer& transfer) {
+  if (transfer.name().segment == 0 || transfer.target().value() >= messages_.size()) {
+    transfer.end(memory_status::never_exposed, on);
+    return;
+  }
+  if (transfer.target() == messages_.rank() && !messages_.deferred()) {
+    transfer.end(copy_here(transfer), on);
+    return;
+  }
+  {
+    const std::scoped_lock lock(mutex_);
+    transfers_.start(transfer);
+  }
+  pump(on, transfer.target());
+}
+
+/// In pieces as well, so that a withdraw need not wait for more than one.
+memory_status memory_part::copy_here(memory_transfer& transfer) {
+  std::uint64_t at = 0;
+  do {
+    auto range = segments_.access(transfer.name(), transfer.offset(), transfer.bytes(), transfer.what());
+    if (!range) return range.error();
+    const std::uint64_t bytes = std::min(transfer.bytes() - at, memory_transfers::piece_bytes_max);
+    std::byte* const there = range->bytes().data() + at;
+    static_cast<void>(transfer.with_own_memory([&](std::byte* own) {
+      transfer.what() == intent::write ? copy_bytes(there, own + at, bytes) : copy_bytes(own + at, there, bytes);
+    }));
+    at += bytes;
+  } while (at != transfer.bytes());
+  return memory_status::done;
+}
+
+void memory_part::pump(lane& by, rank_id to) {
+  for (;;) {
+    std::optional<memory_transfers::piece> leaving;
+    {
+      const std::scoped_lock lock(mutex_);
+      leaving = transfers_.next(to);
+    }
+    if (!leaving) return;
+    send(by, *leaving);
+  }
+}
+
+void memory_part::send(lane& by, const memory_transfers::piece& leaving) {
+  memory_transfer& of = *leaving.transfer;
+  const rank_id to = of.target();
+  const memory_request asked{.name = of.name(),
+                             .token = leaving.token,
+                             .offset = of.offset(),
+                             .length = of.bytes(),
+                             .at = leaving.at,
+                             .bytes = leaving.bytes};
+  const bool shared = messages_.by_pointer();
+  if (of.what() == intent::read) {
+    messages_.post_counted_to_module<&memory_part::on_get>(by, to, asked, shared ? memory_bytes(of) : memory_bytes());
+    return;
+  }
+  if (shared) {
+    messages_.post_bulk_to_module<&memory_part::on_put>(by, to, asked, memory_bytes(of));
+    return;
+  }
+  // Packed inside the call, while the memory is the caller's to lend.
+  const bool sent = of.with_own_memory([&](const std::byte* own) {
+    messages_.post_bulk_to_module<&memory_part::on_put>(
+        by, to, asked, memory_bytes(std::span<const std::byte>(own + leaving.at, leaving.bytes)));
+  });
+  if (sent) return;
+  std::optional<memory_transfers::piece> kept;
+  {
+    const std::scoped_lock lock(mutex_);
+    kept = transfers_.take_reply(to, leaving.token, memory_status::done, 0);
+  }
+  answer(by, *kept, memory_status::done);
+}
+
+/// A piece is in place, or has failed.
+void memory_part::answer(lane& by, const memory_transfers::piece& answered, memory_status status) {
+  std::optional<memory_status> over;
+  {
+    const std::scoped_lock lock(mutex_);
+    over = transfers_.settle(answered, status);
+  }
+  if (!over) return;
+  answered.transfer->end(*over, by);
+  answered.transfer->release();
+}
+
+bool memory_part::well_formed(context& ctx, const memory_request& asked) {
+  const bool inside = asked.at <= asked.length && asked.bytes <= asked.length - asked.at &&
+                      asked.bytes <= memory_transfers::piece_bytes_max && asked.name.rank == messages_.rank().value();
+  if (!inside) refuse(ctx, "a piece of a transfer that cannot be one");
+  return inside;
+}
+
+void memory_part::on_put(context& ctx, memory_request asked, memory_bytes data) {
+  if (!well_formed(ctx, asked)) return;
+  memory_transfer* const lender = data.transfer();
+  if (lender == nullptr && data.bytes().size() != asked.bytes)
+    return refuse(ctx, "a piece of another length than it says");
+  memory_status status = memory_status::done;
+  if (auto range = segments_.access(asked.name, asked.offset, asked.length, intent::write)) {
+    std::byte* const there = range->bytes().data() + asked.at;
+    if (lender == nullptr) {
+      copy_bytes(there, data.bytes().data(), asked.bytes);
+    } else {
+      static_cast<void>(
+          lender->with_own_memory([&](const std::byte* own) { copy_bytes(there, own + asked.at, asked.bytes); }));
+    }
+  } else {
+    status = range.error();
+  }
+  messages_.post_counted_to_module<&memory_part::on_done>(ctx.current_lane(), ctx.source(), asked.token, status);
+}
+
+void memory_part::on_get(context& ctx, memory_request asked, memory_bytes data) {
+  if (!well_formed(ctx, asked)) return;
+  lane& by = ctx.current_lane();
+  auto range = segments_.access(asked.name, asked.offset, asked.length, intent::read);
+  if (!range) {
+    messages_.post_counted_to_module<&memory_part::on_done>(by, ctx.source(), asked.token, range.error());
+    return;
+  }
+  const std::span<const std::byte> there = range->bytes().subspan(asked.at, asked.bytes);
+  if (memory_transfer* const borrower = data.transfer()) {
+    static_cast<void>(
+        borrower->with_own_memory([&](std::byte* own) { copy_bytes(own + asked.at, there.data(), there.size()); }));
+    messages_.post_counted_to_module<&memory_part::on_done>(by, ctx.source(), asked.token, memory_status::done);
+    return;
+  }
+  messages_.post_bulk_to_module<&memory_part::on_data>(by, ctx.source(), asked.token, memory_bytes(there));
+}
+
+void memory_part::on_done(context& ctx, std::uint64_t token, memory_status status) {
+  std::optional<memory_transfers::piece> answered;
+  {
+    const std::scoped_lock lock(mutex_);
+    answered = transfers_.take_reply(ctx.source(), token, status, 0);
+  }
+  if (!answered) return refuse(ctx, "the end of a piece that nobody awaits");
+  answer(ctx.current_lane(), *answered, status);
+  pump(ctx.current_lane(), ctx.source());
+}
+
+void memory_part::on_data(context& ctx, std::uint64_t token, memory_bytes data) {
+  std::optional<memory_transfers::piece> answered;
+  {
+    const std::scoped_lock lock(mutex_);
+    answered = transfers_.take_reply(ctx.source(), token, memory_status::done, data.bytes().size());
+  }
+  if (!answered) return refuse(ctx, "bytes of memory that nobody has asked for");
+  const auto arrived = data.bytes();
+  static_cast<void>(answered->transfer->with_own_memory(
+      [&](std::byte* own) { copy_bytes(own + answered->at, arrived.data(), arrived.size()); }));
+  answer(ctx.current_lane(), *answered, memory_status::done);
+  pump(ctx.current_lane(), ctx.source());
+}
+
+void memory_part::refuse(context& ctx, const char* what) {
+  messages_.fail("rank " + std::to_string(ctx.source().value()) + " sent " + what);
+}
+
+}  // namespace nacre

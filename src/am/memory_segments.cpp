@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// Checks of accesses, and the end of a segment.
+#include "am/memory_segments.hpp"
+
+#include <limits>
+
+namespace nacre {
+namespace {
+
+/// Takes the same time wherever they differ.
+bool same_key(const std::array<std::uint64_t, 2>& a, const std::array<std::uint64_t, 2>& b) noexcept {
+  return ((a[0] ^ b[0]) | (a[1] ^ b[1])) == 0;
+}
+
+}  // namespace
+
+const char* describe(memory_status status) noexcept {
+  switch (status) {
+    case memory_status::done:
+      return "nothing is wrong";
+    case memory_status::never_exposed:
+      return "that rank has exposed no such memory: is the handle one that expose has returned?";
+    case memory_status::withdrawn:
+      return "it has been withdrawn: let its rank wait, for example at a barrier, before it withdraws";
+    case memory_status::wrong_key:
+      return "the handle's key is wrong: is it one that expose has returned?";
+    case memory_status::out_of_range:
+      return "the range does not lie inside the memory";
+    case memory_status::read_only:
+      return "it was exposed for reading only: expose elements that are not const";
+  }
+  return "";
+}
+
+detail::memory_name memory_segments::expose(std::span<std::byte> bytes, detail::memory_access access,
+                                            const std::array<std::uint64_t, 2>& key) {
+  const std::scoped_lock lock(mutex_);
+  if (last_ == std::numeric_limits<std::uint32_t>::max()) {
+    throw usage_error(
+        "this rank has exposed 2^32 - 1 memories, which is all it has numbers for: expose fewer, larger ones");
+  }
+  const std::uint32_t number = ++last_;
+  exposed_.emplace(number, segment{bytes, access, key, 0});
+  return {.rank = self_.value(), .segment = number, .bytes = bytes.size(), .key = key};
+}
+
+bool memory_segments::withdraw(const detail::memory_name& name) {
+  std::unique_lock lock(mutex_);
+  const auto at = exposed_.find(name.segment);
+  if (name.rank != self_.value() || at == exposed_.end() || !same_key(at->second.key, name.key)) return false;
+  const std::uint32_t leases = at->second.leases;
+  exposed_.erase(at);
+  if (leases == 0) return true;
+  ending_.emplace(name.segment, leases);
+  unused_.wait(lock, [&] { return !ending_.contains(name.segment); });
+  return true;
+}
+
+memory_status memory_segments::check(const detail::memory_name& name, std::uint64_t offset, std::uint64_t length,
+                                     intent what) const {
+  if (name.segment == 0 || name.segment > last_) return memory_status::never_exposed;
+  const auto at = exposed_.find(name.segment);
+  if (at == exposed_.end()) return memory_status::withdrawn;
+  const segment& found = at->second;
+  if (!same_key(found.key, name.key)) return memory_status::wrong_key;
+  const std::uint64_t size = found.bytes.size();
+  if (offset > size || length > size - offset) return memory_status::out_of_range;
+  if (what == intent::write && found.access == detail::memory_access::read_only) return memory_status::read_only;
+  return memory_status::done;
+}
+
+expected<memory_segments::lease, memory_status> memory_segments::access(const detail::memory_name& name,
+                                                                        std::uint64_t offset, std::uint64_t length,
+                                                                        intent what) {
+  const std::scoped_lock lock(mutex_);
+  const memory_status status = check(name, offset, length, what);
+  if (status != memory_status::done) return unexpected(status);
+  segment& found = exposed_.find(name.segment)->second;
+  ++found.leases;
+  return lease(*this, name.segment, found.bytes.subspan(offset, length));
+}
+
+void memory_segments::end_lease(std::uint32_t number) {
+  const std::scoped_lock lock(mutex_);
+  if (const auto at = exposed_.find(number); at != exposed_.end()) {
+    --at->second.leases;
+    return;
+  }
+  const auto at = ending_.find(number);
+  if (--at->second != 0) return;
+  ending_.erase(at);
+  unused_.notify_all();
+}
+
+std::size_t memory_segments::count() const {
+  const std::scoped_lock lock(mutex_);
+  return exposed_.size();
+}
+
+}  // namespace nacre

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// The memory that a rank has exposed: who may touch which bytes of it, and until when.
+#pragma once
+
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <span>
+#include <string>
+#include <unordered_map>
+
+#include <nacre/expected.hpp>
+#include <nacre/memory.hpp>
+
+namespace nacre {
+
+/// How an access ended at the rank whose memory it is.
+enum class memory_status : std::uint8_t { done, never_exposed, withdrawn, wrong_key, out_of_range, read_only };
+
+/// What archives ask before they hand out a status that a peer has sent.
+[[nodiscard]] constexpr bool wire_valid(memory_status status) noexcept { return status <= memory_status::read_only; }
+
+/// The reason for the caller, who reads "put of 8 bytes at ... failed: " before it.
+[[nodiscard]] const char* describe(memory_status status) noexcept;
+
+/// The segments of one rank. Any thread.
+///
+/// | a segment | access | withdraw | last lease ends |
+/// |---|---|---|---|
+/// | exposed | checked; a lease | withdrawn; returns when there is no lease | - |
+/// | withdrawn | refused | refused: misuse | forgotten |
+///
+/// Invariant: bytes are touched under a lease only, and withdraw returns when there is none and none can be had. So
+/// nothing touches the memory after withdraw. A lease lasts as long as copying one piece.
+class memory_segments {
+ public:
+  /// The right to touch a range, held while it is copied.
+  class lease {
+   public:
+    lease(memory_segments& owner, std::uint32_t segment, std::span<std::byte> bytes) noexcept
+        : owner_(&owner), segment_(segment), bytes_(bytes) {}
+    lease(lease&& other) noexcept : owner_(other.owner_), segment_(other.segment_), bytes_(other.bytes_) {
+      other.owner_ = nullptr;
+    }
+    lease& operator=(lease&&) = delete;
+    ~lease() {
+      if (owner_ != nullptr) owner_->end_lease(segment_);
+    }
+    [[nodiscard]] std::span<std::byte> bytes() const noexcept { return bytes_; }
+
+   private:
+    memory_segments* owner_;
+    std::uint32_t segment_;
+    std::span<std::byte> bytes_;
+  };
+
+  explicit memory_segments(rank_id self) : self_(self) {}
+
+  /// `key` must be new and unpredictable.
+  [[nodiscard]] detail::memory_name expose(std::span<std::byte> bytes, detail::memory_access access,
+                                           const std::array<std::uint64_t, 2>& key);
+  /// False when the name is none that is exposed here.
+  [[nodiscard]] bool withdraw(const detail::memory_name& name);
+
+  enum class intent : std::uint8_t { read, write };
+  /// The range, to be touched while the lease lives. Nothing of the arguments is trusted.
+  [[nodiscard]] expected<lease, memory_status> access(const detail::memory_name& name, std::uint64_t offset,
+                                                      std::uint64_t length, intent what);
+  /// Segments exposed and not withdrawn.
+  [[nodiscard]] std::size_t count() const;
+
+ private:
+  struct segment {
+    std::span<std::byte> bytes;
+    detail::memory_access access = detail::memory_access::read_only;
+    std::array<std::uint64_t, 2> key{};
+    std::uint32_t leases = 0;
+  };
+  [[nodiscard]] memory_status check(const detail::memory_name& name, std::uint64_t offset, std::uint64_t length,
+                                    intent what) const;
+  void end_lease(std::uint32_t segment);
+
+  const rank_id self_;
+  mutable std::mutex mutex_;
+  std::condition_variable unused_;                           // a withdrawn segment has lost its last lease
+  std::uint32_t last_ = 0;                                   // under mutex_: the number given last
+  std::unordered_map<std::uint32_t, segment> exposed_;       // under mutex_
+  std::unordered_map<std::uint32_t, std::uint32_t> ending_;  // under mutex_: leases of withdrawn ones
+};
+
+}  // namespace nacre

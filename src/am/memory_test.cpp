@@ -1,0 +1,415 @@
+// SPDX-License-Identifier: Apache-2.0
+// Segments and transfers without a network: random traffic against a model, forgeries, and the end of a segment.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <deque>
+#include <limits>
+#include <memory>
+#include <thread>
+#include <variant>
+#include <vector>
+
+#include "am/memory_segments.hpp"
+#include "am/memory_transfers.hpp"
+#include "base/rng.hpp"
+
+namespace nacre {
+namespace {
+
+using detail::memory_access;
+using detail::memory_name;
+using intent = memory_segments::intent;
+using piece = memory_transfers::piece;
+using bytes = std::vector<std::byte>;
+
+constexpr std::uint64_t big = std::numeric_limits<std::uint64_t>::max();
+
+/// Ranks that put to and get from each other; what they send waits in a bag, out of which the seed draws.
+class machine {
+ public:
+  machine(std::uint32_t ranks, std::uint64_t seed) : random_(seed) {
+    for (std::uint32_t r = 0; r < ranks; ++r) sites_.emplace_back(rank_id(r));
+    for (site& s : sites_) {
+      s.memory.resize(slice * ranks);
+      s.model = s.memory;
+      s.exposed = s.segments.expose(s.memory, memory_access::read_write, {random_.next(), random_.next()});
+    }
+  }
+
+  /// Each rank begins `count` transfers at random moments, in its own slice of a random rank's memory.
+  void run(std::uint32_t count) {
+    std::vector<std::uint32_t> left(sites_.size(), count);
+    for (;;) {
+      std::vector<std::uint32_t> able;
+      for (std::uint32_t r = 0; r < sites_.size(); ++r) {
+        if (left[r] != 0 && sites_[r].open.size() < 6) able.push_back(r);
+      }
+      if (able.empty() && bag_.empty()) return;
+      const std::uint64_t choice = random_.below(able.size() * 4 + bag_.size());
+      if (choice < able.size() * 4) {
+        --left[able[choice / 4]];
+        begin(sites_[able[choice / 4]]);
+      } else {
+        deliver(choice - able.size() * 4);
+      }
+    }
+  }
+
+  void expect_all_over() const {
+    for (const site& s : sites_) {
+      EXPECT_EQ(s.transfers.open(), 0U);
+      EXPECT_EQ(s.transfers.in_flight(), 0U);
+      EXPECT_EQ(s.memory, s.model);
+    }
+  }
+
+  bool forge = false;
+  std::uint64_t pieces = 0, forged = 0;
+
+ private:
+  static constexpr std::uint64_t slice = 400'000;
+  struct operation {
+    memory_transfer* transfer;
+    std::uint32_t target;
+    std::uint64_t offset;
+    bytes own;
+  };
+  struct site {
+    explicit site(rank_id rank) : self(rank), segments(rank), transfers(memory_transfers::data_path::reply) {}
+    rank_id self;
+    memory_segments segments;
+    memory_transfers transfers;
+    bytes memory, model;
+    memory_name exposed;
+    std::vector<std::unique_ptr<operation>> open;
+  };
+  struct request {
+    std::uint32_t from, to;
+    piece what;
+    bytes data;
+  };
+  struct reply {
+    std::uint32_t from, to;
+    std::uint64_t token;
+    memory_status status;
+    bytes data;
+  };
+
+  [[nodiscard]] bool overlaps(const site& s, std::uint32_t target, std::uint64_t offset, std::uint64_t length) const {
+    return std::any_of(s.open.begin(), s.open.end(), [&](const auto& each) {
+      return each->target == target && offset < each->offset + each->own.size() && each->offset < offset + length;
+    });
+  }
+
+  void begin(site& s) {
+    const auto target = static_cast<std::uint32_t>(random_.below(sites_.size()));
+    const std::uint64_t length = random_.below(random_.below(2) == 0 ? 200 : slice / 2);
+    const std::uint64_t offset = s.self.value() * slice + random_.below(slice - length + 1);
+    if (overlaps(s, target, offset, length)) return;
+    const bool writes = random_.below(2) == 0;
+    auto op = std::make_unique<operation>(operation{nullptr, target, offset, bytes(length)});
+    if (writes) {
+      for (std::byte& each : op->own) each = static_cast<std::byte>(random_.next());
+    }
+    op->transfer = new memory_transfer({.name = sites_[target].exposed,
+                                        .what = writes ? intent::write : intent::read,
+                                        .offset = offset,
+                                        .own = op->own});
+    s.transfers.start(*op->transfer);
+    s.open.push_back(std::move(op));
+    pump(s, target);
+  }
+
+  void pump(site& s, std::uint32_t target) {
+    while (const auto leaving = s.transfers.next(rank_id(target))) {
+      ++pieces;
+      ASSERT_LE(leaving->bytes, memory_transfers::piece_bytes_max);
+      ASSERT_LE(in_flight_cost(s, target) + leaving->bytes + memory_transfers::piece_cost,
+                memory_transfers::window_bytes);
+      bytes data;
+      if (leaving->transfer->what() == intent::write) {
+        EXPECT_TRUE(leaving->transfer->with_own_memory(
+            [&](const std::byte* own) { data.assign(own + leaving->at, own + leaving->at + leaving->bytes); }));
+      }
+      bag_.push_back(request{s.self.value(), target, *leaving, std::move(data)});
+    }
+  }
+
+  [[nodiscard]] std::uint64_t in_flight_cost(const site& s, std::uint32_t target) const {
+    std::uint64_t sum = 0;
+    for (const auto& each : bag_) {
+      const auto* asked = std::get_if<request>(&each);
+      const auto* answer = std::get_if<reply>(&each);
+      if (asked != nullptr && asked->from == s.self.value() && asked->to == target) sum += asked->what.bytes + 256;
+      if (answer != nullptr && answer->to == s.self.value() && answer->from == target) sum += 256;
+    }
+    return sum;
+  }
+
+  void deliver(std::size_t index) {
+    std::swap(bag_[index], bag_.back());
+    auto flight = std::move(bag_.back());
+    bag_.pop_back();
+    if (auto* asked = std::get_if<request>(&flight)) {
+      if (forge) send_forged_requests(*asked);
+      serve(*asked);
+    } else {
+      auto& answer = std::get<reply>(flight);
+      if (forge) send_forged_replies(answer);
+      take(answer);
+    }
+  }
+
+  void serve(const request& asked) {
+    site& s = sites_[asked.to];
+    const memory_transfer& of = *asked.what.transfer;
+    auto range = s.segments.access(of.name(), of.offset(), of.bytes(), of.what());
+    ASSERT_TRUE(range) << describe(range.error());
+    reply answer{asked.to, asked.from, asked.what.token, memory_status::done, {}};
+    const auto part = range->bytes().subspan(asked.what.at, asked.what.bytes);
+    if (of.what() == intent::write) {
+      std::copy(asked.data.begin(), asked.data.end(), part.begin());
+    } else {
+      answer.data.assign(part.begin(), part.end());
+    }
+    bag_.push_back(std::move(answer));
+  }
+
+  void take(const reply& answer) {
+    site& s = sites_[answer.to];
+    const auto answered = s.transfers.take_reply(rank_id(answer.from), answer.token, answer.status, answer.data.size());
+    ASSERT_TRUE(answered);
+    EXPECT_TRUE(answered->transfer->with_own_memory(
+        [&](std::byte* own) { std::copy(answer.data.begin(), answer.data.end(), own + answered->at); }));
+    if (const auto over = s.transfers.settle(*answered, answer.status)) {
+      EXPECT_EQ(*over, memory_status::done);
+      finish(s, answered->transfer);
+    }
+    pump(s, answer.from);
+  }
+
+  /// At the very moment at which the transfer is over the bytes are where they belong.
+  void finish(site& s, memory_transfer* ended) {
+    const auto at =
+        std::find_if(s.open.begin(), s.open.end(), [&](const auto& each) { return each->transfer == ended; });
+    ASSERT_NE(at, s.open.end());
+    const operation& op = **at;
+    site& target = sites_[op.target];
+    const auto place = [&](bytes& of) { return of.begin() + static_cast<std::ptrdiff_t>(op.offset); };
+    if (ended->what() == intent::write) {
+      EXPECT_TRUE(std::equal(op.own.begin(), op.own.end(), place(target.memory)));
+      std::copy(op.own.begin(), op.own.end(), place(target.model));
+    } else {
+      EXPECT_TRUE(std::equal(op.own.begin(), op.own.end(), place(target.model)));
+    }
+    ended->release();  // as the window's
+    ended->release();  // as the caller's future
+    s.open.erase(at);
+  }
+
+  void send_forged_requests(const request& asked) {
+    site& s = sites_[asked.to];
+    const memory_name good = s.exposed;
+    const std::uint64_t size = s.memory.size();
+    const auto refused = [&](memory_name name, std::uint64_t offset, std::uint64_t length, memory_status as) {
+      const auto range = s.segments.access(name, offset, length, intent::write);
+      ++forged;
+      ASSERT_FALSE(range);
+      EXPECT_EQ(range.error(), as);
+    };
+    memory_name bad = good;
+    bad.key[random_.below(2)] ^= std::uint64_t{1} << random_.below(64);
+    refused(bad, 0, 1, memory_status::wrong_key);
+    bad.key = {};
+    refused(bad, 0, 0, memory_status::wrong_key);
+    bad = good;
+    bad.segment = static_cast<std::uint32_t>(2 + random_.below(1u << 31));
+    refused(bad, 0, 1, memory_status::never_exposed);
+    bad.segment = 0;
+    refused(bad, 0, 1, memory_status::never_exposed);
+    bad = good;
+    bad.bytes = big;  // not believed
+    refused(bad, size, 1, memory_status::out_of_range);
+    refused(good, size + 1, 0, memory_status::out_of_range);
+    refused(good, 1, big, memory_status::out_of_range);
+    refused(good, big, 1, memory_status::out_of_range);
+    refused(good, big, big, memory_status::out_of_range);
+    refused(good, 1 + random_.below(size), size, memory_status::out_of_range);
+  }
+
+  void send_forged_replies(const reply& true_one) {
+    memory_transfers& t = sites_[true_one.to].transfers;
+    const std::size_t before = t.in_flight();
+    const std::uint64_t token = true_one.token;
+    const rank_id from(true_one.from);
+    const std::uint64_t length = true_one.data.size();
+    EXPECT_FALSE(t.take_reply(from, token, memory_status::done, length + 1));
+    EXPECT_FALSE(t.take_reply(from, token, memory_status::done, big));
+    EXPECT_FALSE(t.take_reply(from, token, memory_status::done, length - 1));
+    EXPECT_FALSE(t.take_reply(from, token, memory_status::withdrawn, 1 + random_.below(100)));
+    EXPECT_FALSE(t.take_reply(rank_id(from.value() + 1), token, memory_status::done, length));
+    EXPECT_FALSE(t.take_reply(from, token + (std::uint64_t{1} << 32), memory_status::done, length));
+    EXPECT_FALSE(t.take_reply(from, token + 1'000'000, memory_status::done, length));
+    EXPECT_FALSE(t.take_reply(from, 0, memory_status::done, 0));
+    EXPECT_EQ(t.in_flight(), before);
+    forged += 8;
+  }
+
+  rng random_;
+  std::deque<site> sites_;
+  std::vector<std::variant<request, reply>> bag_;
+};
+
+TEST(memory_transfers, random_puts_and_gets_in_any_order_agree_with_a_model) {
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    machine m(1 + static_cast<std::uint32_t>(seed % 4), seed);
+    m.run(15);
+    m.expect_all_over();
+    if (testing::Test::HasFailure()) FAIL() << "seed " << seed;
+  }
+}
+
+TEST(memory_transfers, forged_requests_and_replies_are_refused_and_harm_nothing) {
+  std::uint64_t forged = 0;
+  for (std::uint64_t seed = 100; seed <= 110; ++seed) {
+    machine m(3, seed);
+    m.forge = true;
+    m.run(8);
+    m.expect_all_over();
+    forged += m.forged;
+    if (testing::Test::HasFailure()) FAIL() << "seed " << seed;
+  }
+  EXPECT_GT(forged, 1000U);
+}
+
+struct lone_transfer {
+  explicit lone_transfer(std::uint64_t size, memory_transfers& with, intent what = intent::write) : own(size) {
+    state = new memory_transfer(
+        {.name = {.rank = 1, .segment = 1, .bytes = size, .key = {}}, .what = what, .offset = 0, .own = own});
+    with.start(*state);
+  }
+  bytes own;
+  memory_transfer* state;
+};
+
+TEST(memory_transfers, a_short_transfer_does_not_wait_for_a_long_one) {
+  memory_transfers t(memory_transfers::data_path::reply);
+  const rank_id to(1);
+  lone_transfer tall(100 * memory_transfers::piece_bytes_max, t);
+  std::vector<piece> leaving;
+  while (const auto p = t.next(to)) leaving.push_back(*p);
+  EXPECT_EQ(leaving.size(),
+            memory_transfers::window_bytes / (memory_transfers::piece_bytes_max + memory_transfers::piece_cost));
+  lone_transfer small(8, t);
+  const auto answered = t.take_reply(to, leaving.front().token, memory_status::done, 0);
+  ASSERT_TRUE(answered);
+  EXPECT_FALSE(t.settle(*answered, memory_status::done));
+  const auto first = t.next(to), second = t.next(to);
+  ASSERT_TRUE(first && second);
+  EXPECT_TRUE(first->transfer == small.state || second->transfer == small.state);
+  tall.state->release();
+  small.state->release();
+}
+
+TEST(memory_transfers, an_error_ends_a_transfer_when_its_last_piece_is_answered_and_sends_no_more) {
+  memory_transfers t(memory_transfers::data_path::reply);
+  const rank_id to(1);
+  lone_transfer tall(100 * memory_transfers::piece_bytes_max, t);
+  std::vector<piece> leaving;
+  while (const auto p = t.next(to)) leaving.push_back(*p);
+  for (std::size_t index = 0; index < leaving.size(); ++index) {
+    const memory_status status = index == 0 ? memory_status::withdrawn : memory_status::done;
+    const auto answered = t.take_reply(to, leaving[index].token, status, 0);
+    ASSERT_TRUE(answered);
+    const auto over = t.settle(*answered, status);
+    EXPECT_FALSE(t.next(to));
+    ASSERT_EQ(over.has_value(), index + 1 == leaving.size());
+    EXPECT_EQ(over.value_or(memory_status::withdrawn), memory_status::withdrawn);
+  }
+  EXPECT_EQ(t.open(), 0U);
+  tall.state->release();  // as the window's
+  tall.state->release();
+}
+
+TEST(memory_transfers, a_dropped_future_takes_the_memory_back_and_ends_the_transfer) {
+  memory_transfers t(memory_transfers::data_path::reply);
+  const rank_id to(1);
+  lone_transfer tall(100 * memory_transfers::piece_bytes_max, t);
+  lone_transfer behind(3 * memory_transfers::window_bytes, t);
+  const auto first = t.next(to);
+  ASSERT_TRUE(first && first->transfer == tall.state);
+  memory_transfer* const state = tall.state;
+  state->abandon();
+  behind.state->abandon();  // before its first piece
+  EXPECT_FALSE(state->with_own_memory([](std::byte*) { FAIL() << "the memory has been taken back"; }));
+  EXPECT_FALSE(t.next(to));
+  EXPECT_EQ(t.open(), 1U);
+  const auto answered = t.take_reply(to, first->token, memory_status::done, 0);
+  ASSERT_TRUE(answered);
+  ASSERT_TRUE(t.settle(*answered, memory_status::done));
+  EXPECT_EQ(t.open(), 0U);
+  state->release();
+}
+
+TEST(memory_transfers, what_is_under_way_at_the_end_is_given_back) {
+  memory_transfers t(memory_transfers::data_path::reply);
+  lone_transfer one(10, t), two(memory_transfers::window_bytes * 2, t, intent::read);
+  static_cast<void>(t.next(rank_id(1)));
+  one.state->abandon();
+  two.state->abandon();  // the rest is the leak checker's
+}
+
+TEST(memory_segments, a_withdrawn_segment_is_refused_and_so_is_writing_to_a_constant_one) {
+  memory_segments s(rank_id(3));
+  bytes memory(10);
+  const memory_name fixed = s.expose(memory, memory_access::read_only, {1, 2});
+  EXPECT_EQ(s.access(fixed, 0, 10, intent::write).error(), memory_status::read_only);
+  EXPECT_TRUE(s.access(fixed, 0, 10, intent::read));
+  memory_name other = fixed;
+  other.key[1] = 3;
+  EXPECT_FALSE(s.withdraw(other));
+  other = fixed;
+  other.rank = 2;
+  EXPECT_FALSE(s.withdraw(other));
+  EXPECT_TRUE(s.withdraw(fixed));
+  EXPECT_FALSE(s.withdraw(fixed));
+  EXPECT_EQ(s.access(fixed, 0, 0, intent::read).error(), memory_status::withdrawn);
+  EXPECT_EQ(s.count(), 0U);
+  EXPECT_NE(s.expose(memory, memory_access::read_only, {1, 2}).segment, fixed.segment);
+}
+
+TEST(memory_segments, nothing_touches_the_memory_after_withdraw_has_returned) {
+  for (int round = 0; round < 30; ++round) {
+    memory_segments s(rank_id(0));
+    auto memory = std::make_unique<bytes>(64);
+    const memory_name name = s.expose(*memory, memory_access::read_write, {7, 8});
+    std::atomic<int> ready{0};
+    std::vector<std::thread> others;
+    std::atomic<std::uint64_t> touched{0};
+    for (std::size_t index = 0; index < 2; ++index) {
+      others.emplace_back([&, index] {
+        for (bool first = true;; first = false) {
+          auto range = s.access(name, index * 32, 32, intent::write);
+          if (!range) break;
+          for (std::byte& each : range->bytes()) each = static_cast<std::byte>(index);
+          ++touched;
+          if (first) ++ready;
+        }
+      });
+    }
+    while (ready != 2) std::this_thread::yield();
+    ASSERT_TRUE(s.withdraw(name));
+    const std::uint64_t before = touched;
+    std::fill(memory->begin(), memory->end(), std::byte{9});  // a race, were anybody still there
+    EXPECT_TRUE(std::all_of(memory->begin(), memory->end(), [](std::byte each) { return each == std::byte{9}; }));
+    memory.reset();
+    for (std::thread& each : others) each.join();
+    EXPECT_LE(touched, before + 2);  // counted after its lease
+  }
+}
+
+}  // namespace
+}  // namespace nacre

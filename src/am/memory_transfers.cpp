@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// Pieces, the window, and the end of a transfer.
+#include "am/memory_transfers.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace nacre {
+
+void memory_transfer::end(memory_status status, lane& by) {
+  if (status == memory_status::done) {
+    complete(by);
+    return;
+  }
+  const char* what = plan_.what == intent::write ? "put of " : "get of ";
+  complete_with_error(what + std::to_string(bytes()) + " bytes at byte " + std::to_string(offset()) + " of memory " +
+                          std::to_string(name().segment) + " of rank " + std::to_string(name().rank) + " (" +
+                          std::to_string(name().bytes) + " bytes) failed: " + describe(status),
+                      by);
+}
+
+memory_transfers::~memory_transfers() {
+  for (memory_transfer* each : open_) each->release();
+}
+
+void memory_transfers::start(memory_transfer& begun) {
+  begun.acquire();
+  open_.insert(&begun);
+  targets_[begun.target().value()].queue.push_back(&begun);
+}
+
+std::uint64_t memory_transfers::open_slot(const piece& leaving) {
+  std::uint32_t index = 0;
+  if (free_.empty()) {
+    index = static_cast<std::uint32_t>(slots_.size());
+    slots_.emplace_back();
+  } else {
+    index = free_.back();
+    free_.pop_back();
+  }
+  slot& at = slots_[index];
+  at.waiting = leaving;
+  at.waiting.token = (std::uint64_t{at.generation} << 32) | index;
+  return at.waiting.token;
+}
+
+std::optional<memory_transfers::piece> memory_transfers::next(rank_id to) {
+  const auto found = targets_.find(to.value());
+  if (found == targets_.end()) return std::nullopt;
+  path_to_rank& path = found->second;
+  while (!path.queue.empty()) {
+    memory_transfer& turn = *path.queue.front();
+    if (turn.status_ != memory_status::done || !turn.lent()) {
+      path.queue.pop_front();
+      turn.queued_ = false;
+      if (turn.outstanding_ == 0) {  // nobody waits for it: its future has been dropped before its first piece
+        open_.erase(&turn);
+        turn.release();
+      }
+      continue;
+    }
+    const std::uint64_t bytes = std::min(turn.bytes() - turn.sent_, piece_bytes_max);
+    if (path.cost != 0 && path.cost + bytes + piece_cost > window_bytes) return std::nullopt;
+    path.cost += bytes + piece_cost;
+    path.queue.pop_front();
+    piece leaving{.token = 0, .transfer = &turn, .at = turn.sent_, .bytes = bytes};
+    leaving.token = open_slot(leaving);
+    turn.sent_ += bytes;
+    ++turn.outstanding_;
+    turn.queued_ = turn.sent_ != turn.bytes();
+    if (turn.queued_) path.queue.push_back(&turn);
+    return leaving;
+  }
+  return std::nullopt;
+}
+
+std::optional<memory_transfers::piece> memory_transfers::take_reply(rank_id from, std::uint64_t token,
+                                                                    memory_status status, std::uint64_t data_bytes) {
+  const auto index = static_cast<std::uint32_t>(token);
+  const auto generation = static_cast<std::uint32_t>(token >> 32);
+  if (index >= slots_.size() || slots_[index].generation != generation) return std::nullopt;
+  slot& at = slots_[index];
+  const piece answered = at.waiting;
+  if (answered.transfer == nullptr || answered.transfer->target() != from) return std::nullopt;
+  const bool carries = status == memory_status::done && path_ == data_path::reply &&
+                       answered.transfer->what() == memory_transfer::intent::read;
+  if (data_bytes != (carries ? answered.bytes : 0)) return std::nullopt;
+  at.waiting = {};
+  if (++at.generation == 0) at.generation = 1;
+  free_.push_back(index);
+  targets_[from.value()].cost -= answered.bytes + piece_cost;
+  return answered;
+}
+
+std::optional<memory_status> memory_transfers::settle(const piece& answered, memory_status status) {
+  memory_transfer& of = *answered.transfer;
+  if (status != memory_status::done && of.status_ == memory_status::done) of.status_ = status;
+  --of.outstanding_;
+  if (of.queued_ && of.status_ != memory_status::done) {
+    auto& queue = targets_[of.target().value()].queue;
+    queue.erase(std::find(queue.begin(), queue.end(), &of));
+    of.queued_ = false;
+  }
+  if (of.outstanding_ != 0 || of.queued_) return std::nullopt;
+  open_.erase(&of);
+  return of.status_;
+}
+
+}  // namespace nacre

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+// The transfers that a rank has begun, cut into pieces, without I/O.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include <nacre/memory.hpp>
+
+#include "am/memory_segments.hpp"
+
+namespace nacre {
+
+/// One put or get: the state of its future, and the caller's memory while that is lent.
+class memory_transfer final : public detail::future_value<void> {
+ public:
+  using intent = memory_segments::intent;
+  struct plan {
+    detail::memory_name name;
+    intent what = intent::read;
+    std::uint64_t offset = 0;  ///< bytes into the segment
+    std::span<std::byte> own;  ///< the caller's memory; its size is the transfer's
+  };
+  explicit memory_transfer(const plan& of) noexcept : plan_(of), own_(of.own.data()) {}
+
+  [[nodiscard]] const detail::memory_name& name() const noexcept { return plan_.name; }
+  [[nodiscard]] rank_id target() const noexcept { return rank_id(plan_.name.rank); }
+  [[nodiscard]] intent what() const noexcept { return plan_.what; }
+  [[nodiscard]] std::uint64_t offset() const noexcept { return plan_.offset; }
+  [[nodiscard]] std::uint64_t bytes() const noexcept { return plan_.own.size(); }
+
+  /// Calls `use` with the first byte of the caller's memory, or says false when the caller has taken it back by
+  /// dropping the future, which waits while `use` runs. Any thread.
+  template <class Use>
+  [[nodiscard]] bool with_own_memory(Use&& use) {
+    const std::scoped_lock lock(guard_);
+    if (!lent_) return false;
+    use(own_);
+    return true;
+  }
+  [[nodiscard]] bool lent() const {
+    const std::scoped_lock lock(guard_);
+    return lent_;
+  }
+  /// Makes the future ready, with an error unless `status` is done. Once.
+  void end(memory_status status, lane& by);
+
+ private:
+  friend class memory_transfers;
+  void on_abandon() noexcept override {
+    const std::scoped_lock lock(guard_);
+    lent_ = false;
+  }
+
+  const plan plan_;
+  mutable std::mutex guard_;
+  std::byte* const own_;  // touched under guard_ while lent_
+  bool lent_ = true;      // under guard_
+  // What follows belongs to memory_transfers.
+  std::uint64_t sent_ = 0;         // bytes in pieces that have left
+  std::uint32_t outstanding_ = 0;  // pieces without a reply
+  bool queued_ = true;             // it may have more pieces to send
+  memory_status status_ = memory_status::done;
+};
+
+/// What one rank has under way to others.
+///
+/// | a transfer | its turn | reply | last reply | error in a reply | future dropped |
+/// |---|---|---|---|---|---|
+/// | queued | sends a piece; the last one: draining | stays | stays | draining | draining at its turn |
+/// | draining | - | stays | over | stays | stays |
+///
+/// Turns go round among the queued transfers to one rank, a piece each, as long as the window to that rank has room,
+/// so that a short one does not wait for a long one. The window: pieces without a reply may cost `window_bytes`
+/// together, each its bytes and `piece_cost`; one piece always fits. An empty transfer is one empty piece, so that it
+/// is checked as well.
+///
+/// Invariants. Every piece names the whole range of its transfer, and the target checks that: either all pieces are
+/// inside the memory or none is written. A token is never valid twice, so a forged or repeated reply finds nothing. A
+/// transfer is over exactly when each piece that has left is answered and none is to leave, so when the last byte is in
+/// place. Threads: one at a time, all calls.
+class memory_transfers {
+ public:
+  static constexpr std::uint64_t piece_bytes_max = 63 * 1024;  // with its headers below the 64 KiB that pools hold
+  static constexpr std::uint64_t window_bytes = 1u << 20;
+  static constexpr std::uint64_t piece_cost = 256;
+
+  /// Where the bytes of a get come from.
+  enum class data_path : std::uint8_t {
+    reply,  ///< the reply carries them
+    shared  ///< ranks share their addresses: the target has put them in place before it replies
+  };
+  explicit memory_transfers(data_path path) noexcept : path_(path) {}
+  memory_transfers(const memory_transfers&) = delete;
+  memory_transfers& operator=(const memory_transfers&) = delete;
+  ~memory_transfers();
+
+  struct piece {
+    std::uint64_t token = 0;
+    memory_transfer* transfer = nullptr;  ///< lives until settle says that it is over
+    std::uint64_t at = 0;                 ///< from the beginning of the transfer
+    std::uint64_t bytes = 0;
+  };
+
+  /// Queues a transfer and keeps a reference to it until it is over.
+  void start(memory_transfer& begun);
+  /// The next piece that may leave for `to`, or none.
+  [[nodiscard]] std::optional<piece> next(rank_id to);
+  /// The piece that a reply from `from` answers; it leaves the window. None: no such piece waits for `from`, or
+  /// `data_bytes` is not what a reply to it carries: nothing for a put or an error, else the bytes asked for.
+  [[nodiscard]] std::optional<piece> take_reply(rank_id from, std::uint64_t token, memory_status status,
+                                                std::uint64_t data_bytes);
+  /// The bytes of an answered piece are in place. Returns the transfer's status if it is over: end it, then release it.
+  [[nodiscard]] std::optional<memory_status> settle(const piece& answered, memory_status status);
+
+  /// Transfers that are not over.
+  [[nodiscard]] std::size_t open() const noexcept { return open_.size(); }
+  /// Pieces without a reply.
+  [[nodiscard]] std::size_t in_flight() const noexcept { return slots_.size() - free_.size(); }
+
+ private:
+  struct slot {
+    piece waiting;  // transfer null: free
+    std::uint32_t generation = 1;
+  };
+  struct path_to_rank {
+    std::deque<memory_transfer*> queue;
+    std::uint64_t cost = 0;  // of the pieces in flight
+  };
+  [[nodiscard]] std::uint64_t open_slot(const piece& leaving);
+
+  const data_path path_;
+  std::unordered_map<std::uint32_t, path_to_rank> targets_;
+  std::vector<slot> slots_;
+  std::vector<std::uint32_t> free_;
+  std::unordered_set<memory_transfer*> open_;  // a reference to each
+};
+
+}  // namespace nacre

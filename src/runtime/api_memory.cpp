@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// The untyped functions behind one-sided memory.
+#include <limits>
+
+#include <nacre/memory.hpp>
+
+#include "runtime/engine.hpp"
+
+namespace nacre::detail {
+namespace {
+
+future<void> transfer(engine& core, lane& on, const memory_name& name, const memory_range& range,
+                      memory_transfer::intent what) {
+  constexpr std::uint64_t beyond_all = std::numeric_limits<std::uint64_t>::max();
+  const bool countable = range.offset <= beyond_all / range.element_bytes;
+  auto* state = new memory_transfer({.name = name,
+                                     .what = what,
+                                     .offset = countable ? range.offset * range.element_bytes : beyond_all,
+                                     .own = range.own});
+  future<void> ended(core, on, state);
+  core.memory().begin(on, *state);
+  return ended;
+}
+
+}  // namespace
+
+memory_name expose(engine& core, std::span<std::byte> bytes, memory_access access) {
+  return core.memory().expose(bytes, access);
+}
+
+void withdraw(engine& core, const memory_name& name) { core.memory().withdraw(name); }
+
+future<void> put(engine& core, lane& on, const memory_name& to, const memory_range& range) {
+  return transfer(core, on, to, range, memory_transfer::intent::write);
+}
+
+future<void> get(engine& core, lane& on, const memory_name& from, const memory_range& range) {
+  return transfer(core, on, from, range, memory_transfer::intent::read);
+}
+
+}  // namespace nacre::detail
