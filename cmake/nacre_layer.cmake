@@ -3,6 +3,7 @@
 #
 #   x.cpp                 source of the layer (main.cpp: of the executable that a layer may bring)
 #   x_test.cpp, x_fuzz.cpp   gtest cases, all in the executable <layer>_tests
+#   x_module.cpp          part of a shared object that is loaded at run time, see the folder's CMakeLists.txt
 #   x_libfuzzer.cpp       built by tools/libfuzzer.sh only
 
 # Splits the *.cpp files below `folder` into `<prefix>_sources` and `<prefix>_tests` of the caller.
@@ -10,20 +11,21 @@ function(nacre_glob prefix folder)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${folder}/*.cpp)
   set(tests ${sources})
   list(FILTER tests INCLUDE REGEX "_(test|fuzz)\\.cpp$")
-  list(FILTER sources EXCLUDE REGEX "(_(test|fuzz|libfuzzer)|/main)\\.cpp$")
+  list(FILTER sources EXCLUDE REGEX "(_(test|fuzz|libfuzzer|module)|/main)\\.cpp$")
   set(${prefix}_sources ${sources} PARENT_SCOPE)
   set(${prefix}_tests ${tests} PARENT_SCOPE)
 endfunction()
 
-# Registers every TEST of the executable `target` with CTest as <target>.<suite>.<title>.
+# Registers every TEST of the executable `target` with CTest as <target>.<suite>.<title>, or those that a gtest filter
+# selects.
 function(nacre_register_tests target)
-  gtest_discover_tests(${target} TEST_PREFIX "${target}." DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 120)
+  gtest_discover_tests(${target} TEST_FILTER "${ARGN}" TEST_PREFIX "${target}." DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 120)
 endfunction()
 
-# nacre_layer(<name> DEPENDS <layers> LIBRARIES <targets>)
+# nacre_layer(<name> DEPENDS <layers> LIBRARIES <targets> [TEST_FILTER <gtest filter>])
 # Library nacre_<name>; a layer that has no source yet is an interface only. DEPENDS must stand left of it in src/README.md.
 function(nacre_layer name)
-  cmake_parse_arguments(PARSE_ARGV 1 layer "" "" "DEPENDS;LIBRARIES")
+  cmake_parse_arguments(PARSE_ARGV 1 layer "" "TEST_FILTER" "DEPENDS;LIBRARIES")
   nacre_glob(layer ${CMAKE_CURRENT_SOURCE_DIR})
   list(TRANSFORM layer_DEPENDS PREPEND nacre_)
   set(scope INTERFACE)
@@ -42,6 +44,6 @@ function(nacre_layer name)
   if(NACRE_TESTS AND layer_tests)
     add_executable(${name}_tests ${layer_tests})
     target_link_libraries(${name}_tests PRIVATE nacre_${name} GTest::gtest_main)
-    nacre_register_tests(${name}_tests)
+    nacre_register_tests(${name}_tests ${layer_TEST_FILTER})
   endif()
 endfunction()

@@ -47,7 +47,7 @@ class virtual_clock final : public clock {
 
 std::unique_ptr<transport::fabric> open_fabric(const config& configuration) {
   const transport::backend& chosen = transport::find_backend(configuration.get_string("transport"));
-  if (transport::started_by_launcher()) {
+  if (transport::started_by_launcher() || chosen.needs_launcher) {
     if (chosen.join_job == nullptr) {
       throw setup_error("transport '" + std::string(chosen.name) +
                         "' keeps all ranks in one process, so a launcher cannot start it: run the program without "
@@ -61,8 +61,8 @@ std::unique_ptr<transport::fabric> open_fabric(const config& configuration) {
 void run_threads(transport::fabric& fabric, const config& configuration, const std::function<void(runtime&)>& main) {
   steady_clock_source time;
   const auto local = fabric.local_ranks();
-  // Ranks of one job on one host share its cores; `nacre run` starts all of them on this host.
-  const engine_surroundings around{configuration, time, nullptr, fabric.size(), &end_process};
+  // Ranks of one job on one host share its cores.
+  const engine_surroundings around{configuration, time, nullptr, fabric.ranks_on_host(), &end_process};
   const auto run_rank = [&](rank_id rank) {
     engine one(fabric.open(rank), around);
     one.run(main);

@@ -27,7 +27,9 @@ int report(const char* what) {
 
 config read_config(int& argc, char** argv) {
   config merged(all_option_tables());
-  if (transport::started_by_launcher()) merged.set("transport", "tcp", setting_source::program);
+  if (const auto joins = transport::backend_of_launcher(); !joins.empty()) {
+    merged.set("transport", joins, setting_source::program);
+  }
   merged.apply_environment(environ);
   merged.apply_command_line(argc, argv);
   return merged;

@@ -6,6 +6,8 @@
 
 #include "base/nearest_name.hpp"
 #include "transport/inproc/inproc.hpp"
+#include "transport/mpi/flavour.hpp"
+#include "transport/mpi/mpi.hpp"
 #include "transport/sim/sim_fabric.hpp"
 #include "transport/tcp/tcp.hpp"
 #include "transport/transport.hpp"
@@ -25,8 +27,13 @@ backend sim_backend() noexcept {
 }  // namespace
 
 std::span<const backend> backends() noexcept {
-  static const std::array table{inproc::make_backend(), tcp::make_backend(), sim_backend()};
+  static const std::array table{inproc::make_backend(), tcp::make_backend(), mpi::make_backend(), sim_backend()};
   return table;
+}
+
+std::string_view backend_of_launcher() noexcept {
+  if (started_by_launcher()) return "tcp";
+  return mpi::started_by_mpirun() ? "mpi" : "";
 }
 
 const backend& find_backend(std::string_view name) {

@@ -89,6 +89,8 @@ class fabric {
  public:
   virtual ~fabric() = default;
   [[nodiscard]] virtual std::uint32_t size() const noexcept = 0;
+  /// The ranks of the job that share this host's cores.
+  [[nodiscard]] virtual std::uint32_t ranks_on_host() const noexcept { return size(); }
   /// The ranks that this process is to open.
   [[nodiscard]] virtual std::span<const rank_id> local_ranks() const noexcept = 0;
   /// Opens one local rank's end; each exactly once, each possibly by its own thread at the same time. May block until
@@ -106,6 +108,9 @@ struct backend {
   std::span<const option> options;
   /// As its endpoints declare it: all ranks live in one thread, and time passes by fabric::advance.
   bool virtual_time = false;
+  /// A program that no launcher has started has no job of this kind: join_job says what to type, and make_local is for
+  /// tests.
+  bool needs_launcher = false;
   /// All `ranks` in this process, as the conformance suite needs it and as inproc and sim are used.
   std::unique_ptr<fabric> (*make_local)(std::uint32_t ranks, const config& configuration);
   /// This process's part of a job that a launcher has started; null where there is no such thing.
@@ -114,6 +119,10 @@ struct backend {
 
 /// True when a launcher has started this process as a rank of a job (`nacre run`), which join_job joins.
 [[nodiscard]] bool started_by_launcher() noexcept;
+
+/// The backend that joins the job which this process was started for, unless an option names another: tcp under
+/// `nacre run`, mpi under mpirun; empty when no launcher has started it.
+[[nodiscard]] std::string_view backend_of_launcher() noexcept;
 
 /// Every backend of this build, in the order of their preference.
 [[nodiscard]] std::span<const backend> backends() noexcept;

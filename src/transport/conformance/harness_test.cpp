@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cstdlib>
 #include <ostream>
 #include <thread>
 
@@ -24,6 +25,11 @@ constexpr int steps_of_watching = 20;
 config configuration_of(const backend& row, job::buffers how) {
   config result{option_table{.component = row.name, .options = row.options}};
   if (how == job::buffers::tight && result.is_declared("tcp.output_max")) result.set("tcp.output_max", "64KiB");
+  if (how == job::buffers::tight && result.is_declared("mpi.output_max")) result.set("mpi.output_max", "64KiB");
+  if (result.is_declared("mpi.library")) {
+    // A process can hold one MPI only, so that a variable tells which one is tested.
+    if (const char* const library = std::getenv("NACRE_MPI_LIBRARY")) result.set("mpi.library", library);
+  }
   return result;
 }
 

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a rank's end sleeps, closes, and ends.
+#include "transport/mpi/endpoint.hpp"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace nacre::transport::mpi {
+namespace {
+
+using std::chrono::nanoseconds;
+using std::chrono::steady_clock;
+
+constexpr capabilities mpi_capabilities{.separate_processes = true};
+
+/// How long an end that has said goodbye waits for those of its peers, and one that has not.
+constexpr std::chrono::seconds farewell_max{5};
+constexpr std::chrono::milliseconds farewell_max_without_goodbye{200};
+
+/// MPI rings no bell. Somebody who waits gives up the core at once, a few times, then sleeps for longer and longer.
+class idle_pauses {
+ public:
+  explicit idle_pauses(nanoseconds longest) : longest_(longest) {}
+  /// Returns true when it was woken.
+  bool pause(parker& sleeper, nanoseconds most) {
+    if (yields_ < yields_max) {
+      ++yields_;
+      ::sched_yield();
+      return sleeper.park_for(nanoseconds::zero());
+    }
+    const bool woken = sleeper.park_for(std::min(next_, most));
+    next_ = std::min(next_ * 2, longest_);
+    return woken;
+  }
+
+ private:
+  static constexpr int yields_max = 8;
+  int yields_ = 0;
+  nanoseconds longest_;
+  nanoseconds next_ = std::min<nanoseconds>(longest_, std::chrono::microseconds(5));
+};
+
+steady_clock::time_point after(nanoseconds timeout) {
+  return steady_clock::now() + std::min<nanoseconds>(timeout, std::chrono::hours(1));
+}
+
+}  // namespace
+
+mpi_endpoint::mpi_endpoint(rank_id own, std::uint32_t size, std::unique_ptr<port> end,
+                           std::shared_ptr<shared_state> shared, const settings& how)
+    : rank_(own), port_(std::move(end)), shared_(std::move(shared)), settings_(how), peers_(size) {}
+
+const capabilities& mpi_endpoint::declared() const noexcept { return mpi_capabilities; }
+
+bool mpi_endpoint::unsent() const noexcept {
+  const std::lock_guard turn(shared_->turn);
+  return !busy_.empty();
+}
+
+void mpi_endpoint::wait(nanoseconds timeout) {
+  if (sleeper_.park_for(nanoseconds::zero())) return;
+  const auto deadline = after(timeout);
+  for (idle_pauses pauses(settings_.pause_max);;) {
+    {
+      const std::unique_lock turn(shared_->turn, std::try_to_lock);  // when it is taken, somebody looks already
+      if (turn.owns_lock() && progress(seen_, 1)) return;
+    }
+    const nanoseconds left = deadline - steady_clock::now();
+    if (left <= nanoseconds::zero() || pauses.pause(sleeper_, left)) return;
+  }
+}
+
+void mpi_endpoint::forget_waiting(std::uint32_t rank) {
+  for (link& each : peers_[rank].links) {
+    each.waiting.clear();  // pump takes it off the list of the busy ones
+    each.waiting_bytes = 0;
+  }
+}
+
+/// Receives, and drops what comes, until the condition holds or the time is over.
+template <class Condition>
+bool mpi_endpoint::receive_until(Condition over, nanoseconds timeout) {
+  const auto deadline = after(timeout);
+  for (idle_pauses pauses(settings_.pause_max);;) {
+    message_list unwanted;
+    {
+      const std::lock_guard turn(shared_->turn);
+      const bool moved = progress(unwanted, 256);
+      if (over()) return true;
+      if (broken_) return false;
+      if (moved) pauses = idle_pauses(settings_.pause_max);
+    }
+    const nanoseconds left = deadline - steady_clock::now();
+    if (left <= nanoseconds::zero()) return false;
+    pauses.pause(sleeper_, left);
+  }
+}
+
+bool mpi_endpoint::flushed() const noexcept {
+  return busy_.empty() && std::none_of(transfers_.begin(), transfers_.end(), [this](const transfer& it) {
+           return it.what != transfer::kind::unused && it.what != transfer::kind::arriving &&
+                  peers_[it.of.peer].now == peer::state::present;
+         });
+}
+
+bool mpi_endpoint::all_over() const noexcept {
+  if (receiving_ + sending_[0] + sending_[1] + sending_[2] != 0) return false;
+  for (std::uint32_t rank = 0; rank < size(); ++rank) {
+    const auto& links = peers_[rank].links;
+    if (rank != rank_.value() && !std::all_of(links.begin(), links.end(), [](const link& l) { return l.over; })) {
+      return false;
+    }
+  }
+  return true;
+}
+
+void mpi_endpoint::say(farewell what) {
+  for (std::uint32_t rank = 0; rank < size() && !broken_; ++rank) {
+    if (rank == rank_.value()) continue;
+    forget_waiting(rank);
+    for (std::uint32_t lane = 0; lane < lane_count; ++lane) {
+      transfer& it = begin(transfer::kind::piece, {rank, lane});
+      it.notice[0] = static_cast<std::byte>(what);
+      settle(it, port_->send({lane, rank, it.ticket}, {it.notice.data(), 1}, port::completion::buffered));
+    }
+  }
+}
+
+void mpi_endpoint::close(nanoseconds timeout) {
+  {
+    const std::lock_guard turn(shared_->turn);
+    closing_ = true;
+  }
+  receive_until([this] { return flushed(); }, timeout);
+  const std::lock_guard turn(shared_->turn);
+  say(farewell::goodbye);
+  closed_ = true;
+}
+
+mpi_endpoint::~mpi_endpoint() {
+  if (!closed_) {
+    const std::lock_guard turn(shared_->turn);
+    closing_ = true;
+    say(farewell::abandoned);
+  }
+  const nanoseconds patience = closed_ ? nanoseconds(farewell_max) : farewell_max_without_goodbye;
+  const bool quiet = receive_until([this] { return all_over(); }, patience);
+  const std::lock_guard turn(shared_->turn);
+  if (!quiet) leave_to_mpi();
+  port_.reset();
+}
+
+/// MPI may still read or write what is under way, and there is no way to make it stop.
+void mpi_endpoint::leave_to_mpi() {
+  struct leftovers {
+    std::deque<transfer> transfers;
+    std::vector<peer> peers;
+  };
+  static auto* const all = new std::list<leftovers>;  // reachable for ever, and under turn
+  all->push_back({std::move(transfers_), std::move(peers_)});
+  shared_->quiet = false;
+}
+
+}  // namespace nacre::transport::mpi

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+// One rank's end of a job whose messages travel by MPI.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/parker.hpp"
+#include "transport/mpi/module.hpp"
+#include "transport/transport.hpp"
+
+namespace nacre::transport::mpi {
+
+/// What the configuration says.
+struct settings {
+  slot_shape shape{.slots = 16, .bytes = 4096};
+  std::size_t output_bytes_max = std::size_t{8} << 20;  ///< for each peer and channel
+  std::chrono::nanoseconds pause_max = std::chrono::microseconds(100);
+};
+
+/// What the ends of a process share. It outlives them.
+struct shared_state {
+  std::mutex turn;    ///< held during every call of MPI, so that it sees one thread at a time
+  bool quiet = true;  ///< under turn: every end so far has seen that nothing is under way any more
+};
+
+/// MPI needs a few bytes in front of a piece, and has a fast path up to a power of two with them.
+inline constexpr std::uint32_t slot_bytes_spared = 64;
+
+/// Messages over a lane of small pieces for each channel.
+///
+/// | message | travels as |
+/// |---|---|
+/// | header and payload fit a slot | one piece |
+/// | longer | its header as one piece, the *notice*; then its payload as a body, into the block of its message |
+/// | goodbye, or end without one | one piece of one byte on each lane, the *farewell*, the last one there |
+///
+/// Order: pieces of one lane arrive in order. What comes behind a notice is held until the body is there.
+/// Bounds, for each peer and channel: after every `window` pieces one is sent to be matched, and with two of those under
+/// way the link is full, so at most twice `window` pieces wait at the receiver; `bodies_max` bodies; output_bytes_max
+/// bytes wait here for those. Beyond, submit leaves it. For each channel `sends_max` transfers at all.
+/// End: `close` flushes and says goodbye. The destructor goes on receiving until every peer has said its farewell, for
+/// only then nothing is left at MPI; it does that for a bounded time, and without a goodbye it tells that, too.
+class mpi_endpoint final : public endpoint {
+ public:
+  static constexpr std::uint32_t window = 32;
+  static constexpr std::uint32_t bodies_max = 4;
+  static constexpr std::uint32_t sends_max = 512;
+
+  mpi_endpoint(rank_id own, std::uint32_t size, std::unique_ptr<port> end, std::shared_ptr<shared_state> shared,
+               const settings& how);
+  mpi_endpoint(const mpi_endpoint&) = delete;
+  mpi_endpoint& operator=(const mpi_endpoint&) = delete;
+  ~mpi_endpoint() override;
+
+  rank_id rank() const noexcept override { return rank_; }
+  std::uint32_t size() const noexcept override { return static_cast<std::uint32_t>(peers_.size()); }
+  const capabilities& declared() const noexcept override;
+
+  void submit(rank_id to, message_list& batch) override;
+  bool poll(message_list& arrived, std::size_t messages_max) override;
+  void wait(std::chrono::nanoseconds timeout) override;
+  void wake() noexcept override { sleeper_.unpark(); }
+  std::optional<failure> failed() override;
+  bool unsent() const noexcept override;
+  void close(std::chrono::nanoseconds timeout) override;
+
+ private:
+  enum class farewell : std::uint8_t { goodbye = 1, abandoned = 2 };
+  struct incoming {
+    message_ptr m;
+    bool complete = false;
+  };
+  /// One channel of one peer.
+  struct link {
+    message_list waiting;
+    std::size_t waiting_bytes = 0;
+    std::uint32_t since_matched = 0;    // pieces since the last one that is to be matched
+    std::uint32_t matched_pending = 0;  // those that are not matched yet
+    std::uint32_t bodies_pending = 0;
+    std::list<incoming> held;  // from the oldest body that is not there yet
+    bool over = false;         // it has said its farewell here
+  };
+  /// `left`: it has said its farewell on some lane. `lost`: what it sends makes no sense, or MPI does not reach it.
+  struct peer {
+    enum class state : std::uint8_t { present, left, lost };
+    state now = state::present;
+    std::array<link, lane_count> links;
+  };
+  struct place {
+    std::uint32_t peer;
+    std::uint32_t lane;
+  };
+  /// Something under way at MPI; a ticket is its index.
+  struct transfer {
+    enum class kind : std::uint8_t { unused, piece, matched, body, arriving };
+    std::uint32_t ticket = 0;
+    kind what = kind::unused;
+    place of{};
+    message_ptr m;             // what is read
+    incoming* into = nullptr;  // or written
+    std::array<std::byte, sizeof(message_header)> notice{};
+  };
+
+  // endpoint_send.cpp
+  [[nodiscard]] bool full(const link& to, std::uint32_t lane) const noexcept;
+  void start(place where, message_ptr m);
+  void send_piece(place where, message_ptr m);
+  void send_notice_and_body(place where, message_ptr m);
+  [[nodiscard]] transfer& begin(transfer::kind what, place of);
+  void settle(transfer& it, outcome how);
+  bool complete_transfers();
+  bool pump();
+
+  // endpoint_receive.cpp
+  bool progress(message_list& arrived, std::size_t messages_max);
+  void take(const arrival& piece, message_list& arrived);
+  void take_farewell(const arrival& piece);
+  void take_notice(place source, message_ptr m);
+  void deliver_complete(place source, message_list& arrived);
+  void lose(std::uint32_t rank, std::string reason);
+  void note(failure what);
+  void break_down();
+
+  // endpoint.cpp
+  [[nodiscard]] bool flushed() const noexcept;
+  [[nodiscard]] bool all_over() const noexcept;
+  void say(farewell what);
+  void forget_waiting(std::uint32_t rank);
+  template <class Condition>
+  bool receive_until(Condition over, std::chrono::nanoseconds timeout);
+  void leave_to_mpi();
+
+  rank_id rank_;
+  std::unique_ptr<port> port_;
+  std::shared_ptr<shared_state> shared_;
+  settings settings_;
+  std::vector<peer> peers_;                         // by rank
+  std::vector<place> busy_;                         // links where something waits
+  std::deque<transfer> transfers_;                  // by ticket
+  std::vector<std::uint32_t> free_;                 // tickets that nothing uses
+  std::array<std::uint32_t, lane_count> sending_{};  // transfers under way that send, by lane
+  std::uint32_t receiving_ = 0;                     // bodies under way to this rank
+  std::uint32_t burst_ = 1;                         // pieces that the next poll takes at most
+  message_list own_;                                // submitted to the own rank
+  message_list seen_;                               // received while waiting
+  std::vector<place> bodies_arrived_;               // links whose oldest body may be there now
+  std::deque<failure> failures_;
+  std::atomic<bool> troubled_{false};  // failures_ holds something
+  parker sleeper_;
+  bool broken_ = false;  // MPI does not receive any more
+  bool closing_ = false;
+  bool closed_ = false;
+};
+
+}  // namespace nacre::transport::mpi

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a rank's end does with what arrives, and with what goes wrong.
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "transport/mpi/endpoint.hpp"
+#include "transport/tcp/frame.hpp"
+
+namespace nacre::transport::mpi {
+namespace {
+
+constexpr std::uint32_t header_bytes = sizeof(message_header);
+constexpr std::uint32_t burst_max = 64;
+
+}  // namespace
+
+bool mpi_endpoint::poll(message_list& arrived, std::size_t messages_max) {
+  bool moved = false;
+  if (!own_.empty()) {
+    arrived.append(own_);
+    moved = true;
+  }
+  const std::lock_guard turn(shared_->turn);
+  if (!seen_.empty()) {
+    arrived.append(seen_);
+    moved = true;
+  }
+  return progress(arrived, messages_max) || moved;
+}
+
+/// Moves everything that can move. An exchange of single messages needs one look for each, and a stream of them many:
+/// how many to take at once is learnt from how many were there.
+bool mpi_endpoint::progress(message_list& arrived, std::size_t messages_max) {
+  if (broken_) return false;
+  const auto most = static_cast<std::uint32_t>(std::min<std::size_t>(burst_, std::max<std::size_t>(messages_max, 1)));
+  std::uint32_t taken = 0;
+  for (arrival piece; taken < most; ++taken) {
+    const outcome how = port_->next(piece);
+    if (how == outcome::nothing) break;
+    if (how == outcome::failed) break_down();
+    if (broken_) return true;
+    take(piece, arrived);
+    if (port_->release(piece.lane) == outcome::failed) break_down();
+  }
+  burst_ = taken == burst_ ? std::min(burst_ * 2, burst_max) : 1;
+  bool moved = taken != 0;
+  if (receiving_ + sending_[0] + sending_[1] + sending_[2] != 0 && complete_transfers()) {
+    moved = true;
+    for (const place each : bodies_arrived_) deliver_complete(each, arrived);
+    bodies_arrived_.clear();
+  }
+  if (!busy_.empty()) moved |= pump();
+  return moved;
+}
+
+void mpi_endpoint::take(const arrival& piece, message_list& arrived) {
+  if (piece.source >= peers_.size() || peers_[piece.source].now == peer::state::lost) return;
+  link& from = peers_[piece.source].links[piece.lane];
+  if (from.over) return lose(piece.source, "sent something after its goodbye");
+  if (piece.byte_count == 1) return take_farewell(piece);
+  if (piece.byte_count < header_bytes) return lose(piece.source, "sent something that is no message");
+
+  message_header header;
+  std::memcpy(&header, piece.bytes, header_bytes);
+  const tcp::frame_limits limits{.ranks = size(), .payload_bytes_max = declared().payload_bytes_max};
+  if (const auto wrong = tcp::check_header(header, limits)) {
+    return lose(piece.source, std::string(tcp::describe(*wrong)));
+  }
+  if (static_cast<std::uint32_t>(header.channel) != piece.lane) {
+    return lose(piece.source, "sent a message on another channel than it belongs to");
+  }
+  const bool whole = piece.byte_count == header_bytes + header.payload_bytes;
+  if (!whole && piece.byte_count != header_bytes) return lose(piece.source, "sent a message of another length");
+
+  message_ptr m = make_message(header.payload_bytes);
+  m->header = header;
+  if (!whole) return take_notice({piece.source, piece.lane}, std::move(m));
+  std::memcpy(m->body(), piece.bytes + header_bytes, header.payload_bytes);
+  if (from.held.empty()) {
+    arrived.push_back(std::move(m));
+  } else {
+    from.held.push_back({std::move(m), true});
+  }
+}
+
+void mpi_endpoint::take_notice(place source, message_ptr m) {
+  link& from = peers_[source.peer].links[source.lane];
+  incoming& into = from.held.emplace_back(std::move(m), false);
+  transfer& it = begin(transfer::kind::arriving, source);
+  it.into = &into;
+  settle(it, port_->receive_body({source.lane, source.peer, it.ticket}, {into.m->body(), into.m->header.payload_bytes}));
+}
+
+/// Passes on what is held, up to a body that is not there yet.
+void mpi_endpoint::deliver_complete(place source, message_list& arrived) {
+  std::list<incoming>& held = peers_[source.peer].links[source.lane].held;
+  for (; !held.empty() && held.front().complete; held.pop_front()) arrived.push_back(std::move(held.front().m));
+}
+
+void mpi_endpoint::take_farewell(const arrival& piece) {
+  peer& from = peers_[piece.source];
+  from.links[piece.lane].over = true;
+  if (from.now != peer::state::present) return;
+  from.now = peer::state::left;
+  forget_waiting(piece.source);
+  if (*piece.bytes != static_cast<std::byte>(farewell::goodbye)) {
+    note({.peer = rank_id(piece.source), .reason = "ended without a goodbye"});
+  }
+}
+
+void mpi_endpoint::lose(std::uint32_t rank, std::string reason) {
+  if (peers_[rank].now == peer::state::lost) return;
+  peers_[rank].now = peer::state::lost;
+  forget_waiting(rank);
+  note({.peer = rank_id(rank), .reason = std::move(reason)});
+}
+
+void mpi_endpoint::break_down() {
+  broken_ = true;
+  note({.peer = std::nullopt, .reason = std::string("MPI does not receive any more: ") + port_->error()});
+  for (std::uint32_t rank = 0; rank < size(); ++rank) {
+    peers_[rank].now = peer::state::lost;
+    forget_waiting(rank);
+  }
+}
+
+void mpi_endpoint::note(failure what) {
+  if (closing_) return;
+  failures_.push_back(std::move(what));
+  troubled_.store(true, std::memory_order_relaxed);  // a hint, as in failed: the lock orders what it tells of
+}
+
+std::optional<failure> mpi_endpoint::failed() {
+  if (!troubled_.load(std::memory_order_relaxed)) return std::nullopt;
+  const std::lock_guard turn(shared_->turn);
+  if (failures_.empty()) return std::nullopt;
+  failure first = std::move(failures_.front());
+  failures_.pop_front();
+  return first;
+}
+
+}  // namespace nacre::transport::mpi

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a rank's end does with messages that leave.
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include <nacre/assert.hpp>
+
+#include "transport/mpi/endpoint.hpp"
+
+namespace nacre::transport::mpi {
+namespace {
+
+constexpr std::uint32_t header_bytes = sizeof(message_header);
+
+/// Header and payload, which lie behind each other.
+std::span<const std::byte> frame_of(const message& m) noexcept {
+  return {m.body() - header_bytes, header_bytes + m.header.payload_bytes};
+}
+
+}  // namespace
+
+void mpi_endpoint::submit(rank_id to, message_list& batch) {
+  NACRE_EXPECT(to.value() < peers_.size(), "no such rank");
+  if (batch.empty()) return;
+  if (to == rank_) {
+    own_.append(batch);
+    return wake();
+  }
+  const std::lock_guard turn(shared_->turn);
+  peer& target = peers_[to.value()];
+  while (!batch.empty() && target.now == peer::state::present) {
+    const auto lane = static_cast<std::uint32_t>(batch.front()->header.channel);
+    link& via = target.links[lane];
+    if (via.waiting.empty() && !full(via, lane)) {
+      start({to.value(), lane}, packed_form(batch.pop_front()));
+      continue;
+    }
+    if (via.waiting_bytes >= settings_.output_bytes_max) return;
+    message_ptr m = packed_form(batch.pop_front());
+    if (via.waiting.empty()) busy_.push_back({to.value(), lane});
+    via.waiting_bytes += header_bytes + m->header.payload_bytes;
+    via.waiting.push_back(std::move(m));
+  }
+  if (target.now != peer::state::present) batch.clear();
+}
+
+bool mpi_endpoint::full(const link& to, std::uint32_t lane) const noexcept {
+  return to.matched_pending == 2 || to.bodies_pending == bodies_max || sending_[lane] >= sends_max;
+}
+
+void mpi_endpoint::start(place where, message_ptr m) {
+  if (header_bytes + m->header.payload_bytes <= settings_.shape.bytes - slot_bytes_spared) {
+    send_piece(where, std::move(m));
+  } else {
+    send_notice_and_body(where, std::move(m));
+  }
+}
+
+void mpi_endpoint::send_piece(place where, message_ptr m) {
+  link& via = peers_[where.peer].links[where.lane];
+  const bool matched = ++via.since_matched == window;
+  transfer& it = begin(matched ? transfer::kind::matched : transfer::kind::piece, where);
+  it.m = std::move(m);
+  const transfer_request request{where.lane, where.peer, it.ticket};
+  settle(it, port_->send(request, frame_of(*it.m), matched ? port::completion::matched : port::completion::buffered));
+}
+
+void mpi_endpoint::send_notice_and_body(place where, message_ptr m) {
+  link& via = peers_[where.peer].links[where.lane];
+  const bool matched = ++via.since_matched == window;
+  transfer& notice = begin(matched ? transfer::kind::matched : transfer::kind::piece, where);
+  std::memcpy(notice.notice.data(), &m->header, header_bytes);
+  settle(notice, port_->send({where.lane, where.peer, notice.ticket}, notice.notice,
+                             matched ? port::completion::matched : port::completion::buffered));
+  if (peers_[where.peer].now != peer::state::present) return;
+  transfer& body = begin(transfer::kind::body, where);
+  body.m = std::move(m);
+  settle(body, port_->send_body({where.lane, where.peer, body.ticket}, body.m->payload()));
+}
+
+mpi_endpoint::transfer& mpi_endpoint::begin(transfer::kind what, place of) {
+  if (free_.empty()) {
+    free_.push_back(static_cast<std::uint32_t>(transfers_.size()));
+    transfers_.emplace_back().ticket = free_.back();
+  }
+  transfer& it = transfers_[free_.back()];
+  free_.pop_back();
+  it.what = what;
+  it.of = of;
+  link& via = peers_[of.peer].links[of.lane];
+  if (what == transfer::kind::arriving) {
+    ++receiving_;
+    return it;
+  }
+  ++sending_[of.lane];
+  if (what == transfer::kind::body) ++via.bodies_pending;
+  if (what == transfer::kind::matched) {
+    via.since_matched = 0;
+    ++via.matched_pending;
+  }
+  return it;
+}
+
+/// What becomes of a transfer after a call: it goes on, or it ends.
+void mpi_endpoint::settle(transfer& it, outcome how) {
+  if (how == outcome::pending) return;
+  link& via = peers_[it.of.peer].links[it.of.lane];
+  if (it.what == transfer::kind::arriving) {
+    --receiving_;
+    if (how == outcome::done) {
+      it.into->complete = true;
+      bodies_arrived_.push_back(it.of);
+    }
+  } else {
+    --sending_[it.of.lane];
+    if (it.what == transfer::kind::body) --via.bodies_pending;
+    if (it.what == transfer::kind::matched) --via.matched_pending;
+  }
+  it.what = transfer::kind::unused;
+  it.m.reset();
+  free_.push_back(it.ticket);
+  if (how == outcome::failed) lose(it.of.peer, std::string("cannot be reached by MPI: ") + port_->error());
+}
+
+bool mpi_endpoint::complete_transfers() {
+  std::array<std::uint64_t, 64> tickets;
+  const port::completions ended = port_->completed(tickets);
+  for (std::uint32_t i = 0; i < ended.count; ++i) {
+    const bool well = i + ended.failed < ended.count;
+    settle(transfers_[tickets[i]], well ? outcome::done : outcome::failed);
+  }
+  return ended.count != 0;
+}
+
+/// Starts what waits, as far as the links take it.
+bool mpi_endpoint::pump() {
+  bool moved = false;
+  for (std::size_t i = 0; i < busy_.size();) {
+    const place where = busy_[i];
+    link& via = peers_[where.peer].links[where.lane];
+    while (!via.waiting.empty() && !full(via, where.lane)) {
+      message_ptr m = via.waiting.pop_front();
+      via.waiting_bytes -= header_bytes + m->header.payload_bytes;
+      start(where, std::move(m));
+      moved = true;
+    }
+    if (via.waiting.empty()) {
+      busy_[i] = busy_.back();
+      busy_.pop_back();
+    } else {
+      ++i;
+    }
+  }
+  return moved;
+}
+
+}  // namespace nacre::transport::mpi

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// The fabric of the backend mpi: the one rank of a job that this process is, or all ranks in one process for tests.
+#include "transport/mpi/fabric.hpp"
+
+#include <array>
+#include <mutex>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include <nacre/assert.hpp>
+#include <nacre/error.hpp>
+
+#include "wire/binary_fingerprint.hpp"
+#include "wire/peer_identity.hpp"
+
+namespace nacre::transport::mpi {
+namespace {
+
+/// What all ranks of a job must have in common, as it is gathered at the beginning.
+struct identity {
+  std::uint64_t binary = 0;
+  std::uint32_t protocol = wire_protocol_version;
+  std::uint32_t slot_bytes = 0;
+};
+
+std::string difference(const identity& own, const identity& other) {
+  if (other.binary != own.binary) return "runs another executable";
+  if (other.protocol != own.protocol) return "speaks another version of the protocol";
+  if (other.slot_bytes != own.slot_bytes) return "has another value of mpi.slot";
+  return {};
+}
+
+/// Every rank finds the same pair, and so all of them give up together.
+void compare_ranks(mesh& net, const settings& how) {
+  const identity own{.binary = binary_fingerprint(), .slot_bytes = how.shape.bytes};
+  std::vector<identity> all(net.size());
+  if (!net.gather(std::as_bytes(std::span(&own, 1)), std::as_writable_bytes(std::span(all)))) {
+    throw setup_error(fmt::format("the ranks could not be compared: {}", net.error()));
+  }
+  for (std::size_t rank = 1; rank < all.size(); ++rank) {
+    const std::string what = difference(all.front(), all[rank]);
+    if (what.empty()) continue;
+    net.retire();
+    throw setup_error({.problem = fmt::format("rank {} {} than rank 0", rank, what),
+                       .why = "ranks of one job must read each other's messages alike",
+                       .remedy = "start every rank from the same executable, with the same options"});
+  }
+}
+
+[[noreturn]] void throw_not_started() {
+  throw setup_error({.problem = "transport mpi was chosen, but no mpirun has started this program",
+                     .why = "it connects the processes that mpirun starts",
+                     .remedy = "type `mpirun -n 4 PROGRAM`, or choose a transport that needs no MPI, as "
+                               "`nacre run -n 4 PROGRAM` does"});
+}
+
+}  // namespace
+
+std::unique_ptr<fabric> mpi_fabric::join(const module_choice& choice, std::optional<std::int64_t> communicator,
+                                         const settings& how) {
+  const auto signs = read_launch_signs();
+  const flavour* const wanted = find_flavour(choice);
+  if (!signs && !communicator && wanted == nullptr) throw_not_started();
+  library& here = load_library(wanted, choice.folder);
+  const bool programs_own = here.started();
+  if (!signs && !programs_own) throw_not_started();
+  if (!here.start()) throw setup_error(fmt::format("{} does not begin: {}", here.name(), here.error()));
+  std::unique_ptr<mesh> net(here.join(communicator ? &*communicator : nullptr, how.shape));
+  if (net == nullptr) throw setup_error(fmt::format("{} does not connect the ranks: {}", here.name(), here.error()));
+  if (signs && !communicator && signs->size != net->size()) {
+    net->retire();
+    throw setup_error({.problem = fmt::format("mpirun has started {} ranks, but {} sees {}", signs->size, here.name(),
+                                              net->size()),
+                       .why = fmt::format("that mpirun belongs to {}", signs->by->title),
+                       .remedy = "start the program with the mpirun of its own MPI, or change --nacre.mpi.library"});
+  }
+  compare_ranks(*net, how);
+  const rank_id own(net->rank());
+  return std::make_unique<mpi_fabric>(std::move(net), std::vector{own}, how);
+}
+
+std::unique_ptr<fabric> mpi_fabric::make_local(std::uint32_t ranks, const module_choice& choice, const settings& how) {
+  library& here = load_library(find_flavour(choice), choice.folder);
+  if (!here.start()) throw setup_error(fmt::format("{} does not begin: {}", here.name(), here.error()));
+  std::unique_ptr<mesh> net(here.make_local(ranks, how.shape));
+  if (net == nullptr) throw setup_error(fmt::format("{} connects no ranks: {}", here.name(), here.error()));
+  std::vector<rank_id> all;
+  for (std::uint32_t rank = 0; rank < ranks; ++rank) all.emplace_back(rank);
+  return std::make_unique<mpi_fabric>(std::move(net), std::move(all), how);
+}
+
+mpi_fabric::mpi_fabric(std::unique_ptr<mesh> net, std::vector<rank_id> local_ranks, const settings& how)
+    : mesh_(std::move(net)), local_ranks_(std::move(local_ranks)), settings_(how) {}
+
+mpi_fabric::~mpi_fabric() {
+  const std::lock_guard turn(shared_->turn);
+  if (shared_->quiet) mesh_->retire();
+  mesh_.reset();
+}
+
+std::unique_ptr<endpoint> mpi_fabric::open(rank_id rank) {
+  NACRE_EXPECT(rank.value() < size(), "no such rank");
+  const std::lock_guard turn(shared_->turn);
+  std::unique_ptr<port> end(mesh_->open(rank.value()));
+  if (end == nullptr) throw setup_error(fmt::format("MPI does not receive: {}", mesh_->error()));
+  return std::make_unique<mpi_endpoint>(rank, size(), std::move(end), shared_, settings_);
+}
+
+}  // namespace nacre::transport::mpi

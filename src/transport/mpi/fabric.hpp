@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// The fabric of the backend mpi: the one rank of a job that this process is, or all ranks in one process for tests.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "transport/mpi/endpoint.hpp"
+#include "transport/mpi/loader.hpp"
+#include "transport/mpi/module.hpp"
+#include "transport/transport.hpp"
+
+namespace nacre::transport::mpi {
+
+/// Ranks on a mesh of communicators.
+class mpi_fabric final : public fabric {
+ public:
+  /// Takes part in the job of mpirun, or in that of the communicator whose Fortran handle is given. Blocks until all
+  /// ranks do. Throws setup_error when mpirun has not started this process, or when ranks do not fit together.
+  static std::unique_ptr<fabric> join(const module_choice& choice, std::optional<std::int64_t> communicator,
+                                      const settings& how);
+  /// All ranks in this process, which sends to itself through MPI.
+  static std::unique_ptr<fabric> make_local(std::uint32_t ranks, const module_choice& choice, const settings& how);
+
+  mpi_fabric(std::unique_ptr<mesh> net, std::vector<rank_id> local_ranks, const settings& how);
+  mpi_fabric(const mpi_fabric&) = delete;
+  mpi_fabric& operator=(const mpi_fabric&) = delete;
+  ~mpi_fabric() override;
+
+  std::uint32_t size() const noexcept override { return mesh_->size(); }
+  std::uint32_t ranks_on_host() const noexcept override { return mesh_->ranks_on_host(); }
+  std::span<const rank_id> local_ranks() const noexcept override { return local_ranks_; }
+  std::unique_ptr<endpoint> open(rank_id rank) override;
+
+ private:
+  std::unique_ptr<mesh> mesh_;
+  std::vector<rank_id> local_ranks_;
+  settings settings_;
+  std::shared_ptr<shared_state> shared_ = std::make_shared<shared_state>();
+};
+
+}  // namespace nacre::transport::mpi

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// Inside a module: the communicators of a job.
+#pragma once
+
+#include <mpi.h>
+
+#include <string>
+
+#include "transport/mpi/module.hpp"
+#include "transport/mpi/module/port.hpp"
+
+namespace nacre::transport::mpi {
+
+/// What the meshes of this process leave behind, which decides how MPI ends with it.
+struct usage {
+  int open = 0;                  ///< meshes that live
+  bool unquiet_job = false;      ///< one with other processes ended while something was under way
+  bool unquiet_process = false;  ///< the same for one within this process
+};
+
+/// Duplicates of the application's communicator, or of MPI_COMM_SELF for each of several ranks in one process.
+class mpi_mesh final : public mesh {
+ public:
+  mpi_mesh(usage& whole, const slot_shape& shape) : whole_(whole), shape_(shape) { ++whole_.open; }
+  ~mpi_mesh() override;
+
+  [[nodiscard]] bool join(MPI_Comm all);
+  [[nodiscard]] bool make_local(std::uint32_t ranks);
+
+  std::uint32_t rank() const noexcept override { return job_.rank; }
+  std::uint32_t size() const noexcept override { return job_.size; }
+  std::uint32_t ranks_on_host() const noexcept override { return ranks_on_host_; }
+  bool gather(std::span<const std::byte> own, std::span<std::byte> all) noexcept override;
+  port* open(std::uint32_t rank) noexcept override;
+  void retire() noexcept override { quiet_ = true; }
+  const char* error() const noexcept override { return error_.c_str(); }
+
+ private:
+  [[nodiscard]] bool duplicate(MPI_Comm of, communicator_set& set);
+  [[nodiscard]] bool check_tags();
+  [[nodiscard]] bool count_host(MPI_Comm all);
+  [[nodiscard]] bool succeeded(const char* call, int code);
+
+  usage& whole_;
+  slot_shape shape_;
+  wiring job_;
+  std::uint32_t ranks_on_host_ = 1;
+  bool quiet_ = false;
+  std::string error_;
+};
+
+}  // namespace nacre::transport::mpi

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// Inside a module: the communicators of a job.
+#include "transport/mpi/module/mesh.hpp"
+
+namespace nacre::transport::mpi {
+
+bool mpi_mesh::succeeded(const char* call, int code) {
+  if (code != MPI_SUCCESS) error_ = words_of(call, code);
+  return code == MPI_SUCCESS;
+}
+
+bool mpi_mesh::duplicate(MPI_Comm of, communicator_set& set) {
+  for (MPI_Comm* each : {&set.lanes[0], &set.lanes[1], &set.lanes[2], &set.bodies}) {
+    if (!succeeded("MPI_Comm_dup", MPI_Comm_dup(of, each))) return false;
+    if (!succeeded("MPI_Comm_set_errhandler", MPI_Comm_set_errhandler(*each, MPI_ERRORS_RETURN))) return false;
+  }
+  return true;
+}
+
+bool mpi_mesh::check_tags() {
+  const int* highest = nullptr;
+  int found = 0;
+  const int code = MPI_Comm_get_attr(job_.sets.front().bodies, MPI_TAG_UB, static_cast<void*>(&highest), &found);
+  if (!succeeded("MPI_Comm_get_attr", code)) return false;
+  if (found == 0 || job_.size * lane_count <= static_cast<std::uint32_t>(*highest)) return true;
+  error_ = "this MPI has tags up to " + std::to_string(*highest) + " only, too few for " + std::to_string(job_.size) +
+           " ranks";
+  return false;
+}
+
+bool mpi_mesh::count_host(MPI_Comm all) {
+  MPI_Comm host = MPI_COMM_NULL;
+  int ranks = 1;
+  if (!succeeded("MPI_Comm_split_type", MPI_Comm_split_type(all, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host))) {
+    return false;
+  }
+  const bool counted = succeeded("MPI_Comm_size", MPI_Comm_size(host, &ranks));
+  MPI_Comm_free(&host);
+  ranks_on_host_ = static_cast<std::uint32_t>(ranks);
+  return counted;
+}
+
+bool mpi_mesh::join(MPI_Comm all) {
+  int rank = 0;
+  int size = 0;
+  if (!succeeded("MPI_Comm_rank", MPI_Comm_rank(all, &rank))) return false;
+  if (!succeeded("MPI_Comm_size", MPI_Comm_size(all, &size))) return false;
+  job_.rank = static_cast<std::uint32_t>(rank);
+  job_.size = static_cast<std::uint32_t>(size);
+  job_.sets.resize(1);
+  return duplicate(all, job_.sets.front()) && check_tags() && count_host(job_.sets.front().bodies);
+}
+
+bool mpi_mesh::make_local(std::uint32_t ranks) {
+  job_.one_process = true;
+  job_.size = ranks;
+  job_.sets.resize(ranks);
+  ranks_on_host_ = ranks;
+  for (communicator_set& set : job_.sets) {
+    if (!duplicate(MPI_COMM_SELF, set)) return false;
+  }
+  return check_tags();
+}
+
+mpi_mesh::~mpi_mesh() {
+  --whole_.open;
+  if (!quiet_) {
+    (job_.one_process ? whole_.unquiet_process : whole_.unquiet_job) = true;
+    return;
+  }
+  for (communicator_set& set : job_.sets) {
+    for (MPI_Comm* each : {&set.lanes[0], &set.lanes[1], &set.lanes[2], &set.bodies}) {
+      if (*each != MPI_COMM_NULL) MPI_Comm_free(each);
+    }
+  }
+}
+
+bool mpi_mesh::gather(std::span<const std::byte> own, std::span<std::byte> all) noexcept {
+  const int bytes = static_cast<int>(own.size());
+  return succeeded("MPI_Allgather", MPI_Allgather(own.data(), bytes, MPI_BYTE, all.data(), bytes, MPI_BYTE,
+                                                  job_.sets.front().bodies));
+}
+
+port* mpi_mesh::open(std::uint32_t rank) noexcept {
+  auto made = std::make_unique<mpi_port>(job_, rank, shape_);
+  if (made->start()) return made.release();
+  error_ = made->error();
+  return nullptr;
+}
+
+}  // namespace nacre::transport::mpi

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// Inside a module: the requests of one rank at MPI.
+#pragma once
+
+#include <mpi.h>
+
+#include <array>
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "transport/mpi/module.hpp"
+
+namespace nacre::transport::mpi {
+
+/// What one rank receives on: a communicator for each lane, and one for the bodies of all lanes. Ranks that are
+/// processes of their own share one set; those of one process have a set each, which tells them apart.
+struct communicator_set {
+  std::array<MPI_Comm, lane_count> lanes{MPI_COMM_NULL, MPI_COMM_NULL, MPI_COMM_NULL};
+  MPI_Comm bodies = MPI_COMM_NULL;
+};
+
+/// Where the ranks of a job are.
+struct wiring {
+  bool one_process = false;
+  std::vector<communicator_set> sets;  // one, or by rank
+  std::uint32_t rank = 0;
+  std::uint32_t size = 0;
+
+  [[nodiscard]] const communicator_set& set_of(std::uint32_t peer) const noexcept {
+    return sets[one_process ? peer : 0];
+  }
+  [[nodiscard]] int process_of(std::uint32_t peer) const noexcept { return one_process ? 0 : static_cast<int>(peer); }
+};
+
+/// "MPI_Isend: MPI_ERR_RANK: invalid rank".
+[[nodiscard]] std::string words_of(const char* call, int code);
+
+/// A ring of receives stands ready on each lane: persistent, from any source, with any tag. MPI matches a piece with
+/// the receive that was started first, so that pieces arrive in ring order, and only the receive at the head of each
+/// ring is ever asked. Tags name the sender: on a lane its rank, for bodies its rank and the lane.
+class mpi_port final : public port {
+ public:
+  mpi_port(const wiring& job, std::uint32_t own, const slot_shape& shape);
+  ~mpi_port() override;
+
+  /// Starts the receives; false: see error().
+  [[nodiscard]] bool start();
+
+  outcome next(arrival& piece) noexcept override;
+  outcome release(std::uint32_t lane) noexcept override;
+  outcome send(const transfer_request& what, std::span<const std::byte> piece, completion when) noexcept override;
+  outcome send_body(const transfer_request& what, std::span<const std::byte> body) noexcept override;
+  outcome receive_body(const transfer_request& what, std::span<std::byte> body) noexcept override;
+  completions completed(std::span<std::uint64_t> tickets) noexcept override;
+  [[nodiscard]] const char* error() const noexcept override { return error_.c_str(); }
+
+ private:
+  [[nodiscard]] std::byte* slot(std::uint32_t lane, std::uint32_t index) noexcept {
+    return memory_.get() + (std::size_t{lane} * shape_.slots + index) * shape_.bytes;
+  }
+  outcome fail(const char* call, int code) noexcept;
+  outcome keep(MPI_Request request, std::uint64_t ticket) noexcept;
+
+  const wiring& job_;
+  std::uint32_t own_;
+  slot_shape shape_;
+  std::unique_ptr<std::byte[]> memory_;                       // of the slots
+  std::array<std::vector<MPI_Request>, lane_count> rings_;    // by lane and slot
+  std::array<std::uint32_t, lane_count> heads_{};             // the slot that is filled next
+  std::array<MPI_Request, lane_count> asked_{MPI_REQUEST_NULL, MPI_REQUEST_NULL, MPI_REQUEST_NULL};  // of the heads
+  std::vector<MPI_Request> pending_;                          // transfers under way, and their tickets
+  std::vector<std::uint64_t> tickets_;
+  std::size_t looked_at_ = 0;  // where `completed` goes on
+  std::string error_;
+};
+
+}  // namespace nacre::transport::mpi

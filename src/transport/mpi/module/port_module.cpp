@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+// Inside a module: the requests of one rank at MPI.
+#include "transport/mpi/module/port.hpp"
+
+#include <algorithm>
+
+namespace nacre::transport::mpi {
+namespace {
+
+/// Requests that one look at the transfers under way asks about: it must stay cheap when there are hundreds.
+constexpr std::size_t window_max = 32;
+
+/// How often a cancelled receive is asked whether it has ended, before it is left to MPI.
+constexpr int looks_at_cancelled = 1000;
+
+[[nodiscard]] int tag_of_body(std::uint32_t sender, std::uint32_t lane) noexcept {
+  return static_cast<int>(sender * lane_count + lane);
+}
+
+}  // namespace
+
+std::string words_of(const char* call, int code) {
+  std::array<char, MPI_MAX_ERROR_STRING + 1> text{};
+  int length = 0;
+  if (MPI_Error_string(code, text.data(), &length) != MPI_SUCCESS) length = 0;
+  std::string words(text.data(), static_cast<std::size_t>(length));
+  std::replace(words.begin(), words.end(), '\n', ' ');
+  return std::string(call) + ": " + (words.empty() ? "error " + std::to_string(code) : words);
+}
+
+mpi_port::mpi_port(const wiring& job, std::uint32_t own, const slot_shape& shape)
+    : job_(job),
+      own_(own),
+      shape_(shape),
+      memory_(std::make_unique<std::byte[]>(std::size_t{lane_count} * shape.slots * shape.bytes)) {
+  for (auto& ring : rings_) ring.assign(shape.slots, MPI_REQUEST_NULL);
+}
+
+bool mpi_port::start() {
+  const communicator_set& set = job_.set_of(own_);
+  for (std::uint32_t lane = 0; lane < lane_count; ++lane) {
+    for (std::uint32_t index = 0; index < shape_.slots; ++index) {
+      MPI_Request& request = rings_[lane][index];
+      int code = MPI_Recv_init(slot(lane, index), static_cast<int>(shape_.bytes), MPI_BYTE, MPI_ANY_SOURCE, MPI_ANY_TAG,
+                               set.lanes[lane], &request);
+      if (code != MPI_SUCCESS) return fail("MPI_Recv_init", code) == outcome::done;
+      code = MPI_Start(&request);
+      if (code != MPI_SUCCESS) return fail("MPI_Start", code) == outcome::done;
+    }
+    asked_[lane] = rings_[lane].front();
+  }
+  return true;
+}
+
+mpi_port::~mpi_port() {
+  bool given_back = true;
+  for (auto& ring : rings_) {
+    for (MPI_Request& request : ring) {
+      if (request == MPI_REQUEST_NULL) continue;
+      int ended = MPI_Cancel(&request) == MPI_SUCCESS ? 0 : 1;
+      for (int look = 0; ended == 0 && look < looks_at_cancelled; ++look) {
+        if (MPI_Test(&request, &ended, MPI_STATUS_IGNORE) != MPI_SUCCESS) break;
+      }
+      given_back &= ended != 0;
+      MPI_Request_free(&request);
+    }
+  }
+  for (MPI_Request& request : pending_) MPI_Request_free(&request);
+  if (!given_back) static_cast<void>(memory_.release());  // MPI may still write there
+}
+
+outcome mpi_port::fail(const char* call, int code) noexcept {
+  error_ = words_of(call, code);
+  return outcome::failed;
+}
+
+outcome mpi_port::next(arrival& piece) noexcept {
+  int lane = MPI_UNDEFINED;
+  int arrived = 0;
+  MPI_Status status;
+  const int code = MPI_Testany(lane_count, asked_.data(), &lane, &arrived, &status);
+  if (code != MPI_SUCCESS) return fail("MPI_Testany", code);
+  if (arrived == 0 || lane == MPI_UNDEFINED) return outcome::nothing;
+  int bytes = 0;
+  MPI_Get_count(&status, MPI_BYTE, &bytes);
+  piece.lane = static_cast<std::uint32_t>(lane);
+  piece.source = static_cast<std::uint32_t>(status.MPI_TAG);
+  piece.bytes = slot(piece.lane, heads_[piece.lane]);
+  piece.byte_count = static_cast<std::uint32_t>(bytes);
+  return outcome::done;
+}
+
+outcome mpi_port::release(std::uint32_t lane) noexcept {
+  std::uint32_t& head = heads_[lane];
+  const int code = MPI_Start(&rings_[lane][head]);
+  if (code != MPI_SUCCESS) return fail("MPI_Start", code);
+  head = head + 1 == shape_.slots ? 0 : head + 1;
+  asked_[lane] = rings_[lane][head];
+  return outcome::done;
+}
+
+outcome mpi_port::send(const transfer_request& what, std::span<const std::byte> piece, completion when) noexcept {
+  const MPI_Comm lane = job_.set_of(what.peer).lanes[what.lane];
+  const int process = job_.process_of(what.peer);
+  const int tag = static_cast<int>(own_);
+  const int bytes = static_cast<int>(piece.size());
+  MPI_Request request = MPI_REQUEST_NULL;
+  if (when == completion::matched) {
+    const int code = MPI_Issend(piece.data(), bytes, MPI_BYTE, process, tag, lane, &request);
+    return code == MPI_SUCCESS ? keep(request, what.ticket) : fail("MPI_Issend", code);
+  }
+  const int code = MPI_Isend(piece.data(), bytes, MPI_BYTE, process, tag, lane, &request);
+  if (code != MPI_SUCCESS) return fail("MPI_Isend", code);
+  // A small piece has usually left at once, and to see it costs less than to keep a list of it.
+  int left = 0;
+  const int tested = MPI_Test(&request, &left, MPI_STATUS_IGNORE);
+  if (tested != MPI_SUCCESS) return fail("MPI_Isend", tested);
+  return left != 0 ? outcome::done : keep(request, what.ticket);
+}
+
+outcome mpi_port::send_body(const transfer_request& what, std::span<const std::byte> body) noexcept {
+  MPI_Request request = MPI_REQUEST_NULL;
+  const int code = MPI_Isend(body.data(), static_cast<int>(body.size()), MPI_BYTE, job_.process_of(what.peer),
+                             tag_of_body(own_, what.lane), job_.set_of(what.peer).bodies, &request);
+  return code == MPI_SUCCESS ? keep(request, what.ticket) : fail("MPI_Isend", code);
+}
+
+outcome mpi_port::receive_body(const transfer_request& what, std::span<std::byte> body) noexcept {
+  MPI_Request request = MPI_REQUEST_NULL;
+  const int code = MPI_Irecv(body.data(), static_cast<int>(body.size()), MPI_BYTE, job_.process_of(what.peer),
+                             tag_of_body(what.peer, what.lane), job_.set_of(own_).bodies, &request);
+  return code == MPI_SUCCESS ? keep(request, what.ticket) : fail("MPI_Irecv", code);
+}
+
+outcome mpi_port::keep(MPI_Request request, std::uint64_t ticket) noexcept {
+  pending_.push_back(request);
+  tickets_.push_back(ticket);
+  return outcome::pending;
+}
+
+port::completions mpi_port::completed(std::span<std::uint64_t> tickets) noexcept {
+  const std::size_t window = std::min({window_max, pending_.size(), tickets.size()});
+  if (window == 0) return {};
+  if (looked_at_ + window > pending_.size()) looked_at_ = pending_.size() - window;
+  const std::size_t first = looked_at_;
+  looked_at_ = first == 0 ? pending_.size() : first - std::min(first, window);  // downwards, so that all have their turn
+
+  std::array<int, window_max> indices;
+  std::array<MPI_Status, window_max> states;
+  int count = 0;
+  const int code =
+      MPI_Testsome(static_cast<int>(window), pending_.data() + first, &count, indices.data(), states.data());
+  if (count == MPI_UNDEFINED || count < 0) count = 0;
+  const auto ended = indices.begin() + count;
+  // Good ones first, then those that failed.
+  const auto failed = [&](int at) {
+    const auto state = static_cast<std::size_t>(std::find(indices.begin(), ended, at) - indices.begin());
+    return code == MPI_ERR_IN_STATUS && states[state].MPI_ERROR != MPI_SUCCESS;
+  };
+  completions result;
+  for (const bool wanted : {false, true}) {
+    for (auto at = indices.begin(); at != ended; ++at) {
+      if (failed(*at) != wanted) continue;
+      if (wanted) {
+        ++result.failed;
+        error_ = words_of("MPI_Testsome", states[static_cast<std::size_t>(at - indices.begin())].MPI_ERROR);
+      }
+      tickets[result.count++] = tickets_[first + static_cast<std::size_t>(*at)];
+    }
+  }
+  // From behind, so that what moves into a gap is none that has ended.
+  std::sort(indices.begin(), ended, std::greater<>());
+  for (auto at = indices.begin(); at != ended; ++at) {
+    const std::size_t gap = first + static_cast<std::size_t>(*at);
+    pending_[gap] = pending_.back();
+    tickets_[gap] = tickets_.back();
+    pending_.pop_back();
+    tickets_.pop_back();
+  }
+  return result;
+}
+
+}  // namespace nacre::transport::mpi
