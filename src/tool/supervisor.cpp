@@ -103,7 +103,7 @@ void supervisor::find_cause(time_point now) {
     if (const auto fault = fault_of(suspicion_->rank)) {
       return end_job(suspicion_->rank, *fault, code_of(*ranks_[suspicion_->rank].end), now);
     }
-    if (now < suspicion_->until) return;
+    if (now < suspicion_->until && running_ > 0) return;  // once all have ended, there is nothing to wait for
   }
   if (const auto rank = culprit()) return end_job(*rank, *fault_of(*rank), code_of(*ranks_[*rank].end), now);
   if (suspicion_) end_job(suspicion_->rank, suspicion_->reason, failure_code, now);

@@ -119,6 +119,17 @@ TEST(supervisor, believes_the_peer_when_the_lost_rank_does_not_end) {
   EXPECT_EQ(job.exit_code(), 1);
 }
 
+TEST(supervisor, names_the_first_that_was_lost_when_all_give_each_other_up) {
+  supervisor job = joined_job(2);
+  job.lost(0, 1, "sent a message of an unknown kind", start);
+  job.lost(1, 0, "closed its connection without a goodbye", start);
+  job.ended(0, exited(1));
+  EXPECT_FALSE(job.settle(start).line);
+  job.ended(1, exited(1));
+  EXPECT_EQ(job.settle(start).line, "nacre run: rank 1 sent a message of an unknown kind; ending the job");
+  EXPECT_EQ(job.exit_code(), 1);
+}
+
 TEST(supervisor, blames_a_rank_that_hangs_up_and_goes_on) {
   supervisor job = joined_job(2);
   job.hung_up(1, start);
