@@ -8,6 +8,7 @@
 #include "transport/inproc/inproc.hpp"
 #include "transport/mpi/flavour.hpp"
 #include "transport/mpi/mpi.hpp"
+#include "transport/shm/shm.hpp"
 #include "transport/sim/sim_fabric.hpp"
 #include "transport/tcp/tcp.hpp"
 #include "transport/transport.hpp"
@@ -27,7 +28,8 @@ backend sim_backend() noexcept {
 }  // namespace
 
 std::span<const backend> backends() noexcept {
-  static const std::array table{inproc::make_backend(), tcp::make_backend(), mpi::make_backend(), sim_backend()};
+  static const std::array table{inproc::make_backend(), shm::make_backend(), tcp::make_backend(), mpi::make_backend(),
+                                sim_backend()};
   return table;
 }
 

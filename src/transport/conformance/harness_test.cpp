@@ -25,6 +25,10 @@ constexpr int steps_of_watching = 20;
 config configuration_of(const backend& row, job::buffers how) {
   config result{option_table{.component = row.name, .options = row.options}};
   if (how == job::buffers::tight && result.is_declared("tcp.output_max")) result.set("tcp.output_max", "64KiB");
+  if (how == job::buffers::tight && result.is_declared("shm.ring_bytes")) {
+    result.set("shm.ring_bytes", "4KiB");
+    result.set("shm.output_max", "64KiB");
+  }
   if (how == job::buffers::tight && result.is_declared("mpi.output_max")) result.set("mpi.output_max", "64KiB");
   if (result.is_declared("mpi.library")) {
     // A process can hold one MPI only, so that a variable tells which one is tested.

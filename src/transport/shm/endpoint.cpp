@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+// The data path of a rank's end of a mesh of rings: submit, poll, wait, wake.
+#include "transport/shm/endpoint.hpp"
+
+#include <sys/epoll.h>
+
+#include <algorithm>
+#include <utility>
+
+#include <nacre/assert.hpp>
+
+#include "transport/net/watch.hpp"
+
+namespace nacre::transport::shm {
+namespace {
+
+constexpr capabilities shm_capabilities{.separate_processes = true};
+
+constexpr std::uint32_t polls_between_looks_aside = 1024;
+constexpr std::size_t messages_a_visit = 32;  // where several peers send, each has its turn
+
+}  // namespace
+
+shm_endpoint::shm_endpoint(endpoint_parts parts)
+    : rank_(parts.rank),
+      own_segment_(std::move(parts.own)),
+      lookout_(own_segment_->head(), static_cast<std::uint32_t>(parts.peers.size())),
+      line_(std::move(parts.line)),
+      events_(::epoll_create1(EPOLL_CLOEXEC)) {
+  const auto ranks = static_cast<std::uint32_t>(parts.peers.size());
+  if (line_ != nullptr) {
+    net::watch({.events = events_.get(), .descriptor = line_->descriptor(), .tag = ranks}, EPOLL_CTL_ADD);
+  }
+  links_.resize(ranks);
+  for (std::uint32_t peer = 0; peer < ranks; ++peer) {
+    if (!parts.peers[peer]) continue;
+    auto link = std::make_unique<peer_link>(rank_, rank_id(peer), *own_segment_, std::move(*parts.peers[peer]), ranks,
+                                            parts.limits);
+    net::watch({.events = events_.get(), .descriptor = link->lifeline(), .tag = peer}, EPOLL_CTL_ADD);
+    if (lookout_.admit(peer)) link->set_mode(attention::polled);
+    links_[peer] = std::move(link);
+  }
+}
+
+const capabilities& shm_endpoint::declared() const noexcept { return shm_capabilities; }
+
+void shm_endpoint::submit(rank_id to, message_list& batch) {
+  NACRE_EXPECT(to.value() < links_.size(), "no such rank");
+  if (batch.empty()) return;
+  if (to == rank_) {
+    own_.append(batch);
+    own_waiting_.store(true);  // seq_cst, as the load of sleeping_ in wake: one of wait and wake sees the other
+    return wake();
+  }
+  peer_link& link = *links_[to.value()];
+  link.submit(batch);
+  if (link.ended()) {
+    on_end(link);
+  } else if (link.unsent()) {
+    note_unsent(link);
+  }
+}
+
+void shm_endpoint::note_unsent(peer_link& link) {
+  if (std::find(backlog_.begin(), backlog_.end(), &link) == backlog_.end()) backlog_.push_back(&link);
+}
+
+bool shm_endpoint::flush_backlog() {
+  bool moved = false;
+  for (std::size_t i = 0; i < backlog_.size();) {
+    peer_link& link = *backlog_[i];
+    moved |= link.advance();
+    if (link.unsent()) {
+      ++i;
+      continue;
+    }
+    backlog_[i] = backlog_.back();
+    backlog_.pop_back();
+    if (link.ended()) on_end(link);
+  }
+  return moved;
+}
+
+bool shm_endpoint::poll(message_list& arrived, std::size_t messages_max) {
+  bool moved = false;
+  if (!own_.empty()) {
+    own_waiting_.store(false, std::memory_order_relaxed);  // a late sight of it costs one wait that returns early
+    arrived.append(own_);
+    moved = true;
+  }
+  if (!backlog_.empty()) moved |= flush_backlog();
+  const std::size_t enough = arrived.size() + messages_max;
+  moved |= receive_polled(arrived, enough);
+  if (lookout_.uses_bells() && lookout_.take_bells()) moved |= answer_bells(arrived, enough);
+  if (!dying_.empty()) moved |= attend_the_dying(arrived, enough);
+  // relaxed: set by wait, by this thread or by one whose caller has told this thread that it returned
+  if (++polls_ % polls_between_looks_aside == 0 || look_aside_.load(std::memory_order_relaxed)) look_aside();
+  return moved;
+}
+
+bool shm_endpoint::receive(std::uint32_t peer, channel on, message_list& arrived, std::size_t enough) {
+  peer_link& link = *links_[peer];
+  if (!link.receive(on, arrived, enough)) return false;
+  if (link.ended()) on_end(link);
+  return true;
+}
+
+/// The peers in the places of the lookout, all of them on the system channel first.
+bool shm_endpoint::receive_polled(message_list& arrived, std::size_t enough) {
+  bool moved = false;
+  std::array<bool, lookout::places> hits{};
+  for (const channel on : {channel::system, channel::application, channel::bulk}) {
+    for (std::size_t i = 0; i < lookout::places && arrived.size() < enough; ++i) {
+      const std::size_t at = (i + polls_) % lookout::places;
+      const auto peer = lookout_.polled(at);
+      if (!peer) continue;
+      const std::size_t share = links_.size() == 2 ? enough : std::min(enough, arrived.size() + messages_a_visit);
+      hits[at] |= receive(*peer, on, arrived, share);
+      moved |= hits[at];
+    }
+  }
+  if (lookout_.uses_bells()) {
+    for (std::size_t at = 0; at < lookout::places; ++at) lookout_.note(at, hits[at]);
+  }
+  return moved;
+}
+
+bool shm_endpoint::answer_bells(message_list& arrived, std::size_t enough) {
+  bool moved = false;
+  std::uint32_t cursor = lookout_.begin_turn();
+  while (arrived.size() < enough) {
+    const auto peer = lookout_.next_pending(cursor);
+    if (!peer) break;
+    peer_link* const link = links_[*peer].get();
+    if (link == nullptr || link->ended()) {
+      lookout_.set_pending(*peer, false);
+      continue;
+    }
+    bool hit = false;
+    for (const channel on : {channel::system, channel::application, channel::bulk}) {
+      hit |= receive(*peer, on, arrived, std::min(enough, arrived.size() + messages_a_visit));
+    }
+    moved |= hit;
+    if (hit && !link->ended()) promote(*link);
+    if (!link->ready()) lookout_.set_pending(*peer, false);
+  }
+  return moved;
+}
+
+/// A peer that was heard is likely to be heard again: it gets a place, if one is free or has been quiet.
+void shm_endpoint::promote(peer_link& heard) {
+  const std::uint32_t peer = heard.peer().value();
+  if (heard.polled()) return;
+  if (lookout_.admit(peer)) return heard.set_mode(attention::polled);
+  const auto at = lookout_.vacancy();
+  if (!at) return;
+  peer_link& evicted = *links_[*lookout_.polled(*at)];
+  lookout_.settle(*at, peer);
+  heard.set_mode(attention::polled);
+  evicted.set_mode(attention::bell);
+  if (evicted.ready()) lookout_.set_pending(evicted.peer().value(), true);  // see the table of the lookout
+}
+
+bool shm_endpoint::anything_ready() const noexcept {
+  for (std::size_t at = 0; at < lookout::places; ++at) {
+    const auto peer = lookout_.polled(at);
+    if (peer && links_[*peer]->ready()) return true;
+  }
+  return lookout_.rung();
+}
+
+void shm_endpoint::wait(std::chrono::nanoseconds timeout) {
+  sleeping_.store(true);
+  announce_sleep(own_segment_->head());
+  // Either these loads see what wake, submit and the peers have set, or those see the flags above: all are seq_cst.
+  if (woken_.load() || own_waiting_.load() || anything_ready()) timeout = std::chrono::nanoseconds::zero();
+  if (timeout > std::chrono::nanoseconds::zero()) {
+    sleep_until_alarm(own_segment_->head(), std::min<std::chrono::nanoseconds>(timeout, sleep_max));
+  }
+  end_sleep(own_segment_->head());
+  sleeping_.store(false, std::memory_order_relaxed);  // a wake that still sees true makes the next wait return early
+  woken_.exchange(false);  // reads what it clears, so that the caller sees what the waker did before
+  look_aside_.store(true, std::memory_order_relaxed);  // see poll
+}
+
+void shm_endpoint::wake() noexcept {
+  woken_.store(true);
+  if (sleeping_.load()) ring_alarm(own_segment_->head());
+}
+
+}  // namespace nacre::transport::shm

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// A rank's end of a mesh of rings in shared memory.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "base/cache_line.hpp"
+#include "transport/launch/control_line.hpp"
+#include "transport/shm/lookout.hpp"
+#include "transport/shm/peer_link.hpp"
+#include "transport/transport.hpp"
+
+namespace nacre::transport::shm {
+
+/// What an endpoint is made of.
+struct endpoint_parts {
+  rank_id rank;
+  std::shared_ptr<segment> own;
+  std::vector<std::optional<peer_parts>> peers;  ///< by rank; without the own one
+  std::unique_ptr<launch::control_line> line;    ///< null: no launcher
+  writer_limits limits;
+};
+
+/// Reads the rings of the peers that `lookout` names, and of those that have rung; sleeps on the alarm of its segment.
+/// The lifelines and the launcher's line are looked at once in 1,024 polls and after every sleep, which lasts at most
+/// `sleep_max`, so that a death is noticed although nobody rings for the dead.
+class shm_endpoint final : public endpoint {
+ public:
+  static constexpr std::chrono::milliseconds sleep_max{100};
+
+  explicit shm_endpoint(endpoint_parts parts);
+
+  rank_id rank() const noexcept override { return rank_; }
+  std::uint32_t size() const noexcept override { return static_cast<std::uint32_t>(links_.size()); }
+  const capabilities& declared() const noexcept override;
+  void submit(rank_id to, message_list& batch) override;
+  bool poll(message_list& arrived, std::size_t messages_max) override;
+  void wait(std::chrono::nanoseconds timeout) override;
+  void wake() noexcept override;
+  std::optional<failure> failed() override;
+  bool unsent() const noexcept override { return !backlog_.empty(); }
+  void close(std::chrono::nanoseconds timeout) override;
+
+ private:
+  bool receive(std::uint32_t peer, channel on, message_list& arrived, std::size_t enough);
+  bool receive_polled(message_list& arrived, std::size_t enough);
+  bool answer_bells(message_list& arrived, std::size_t enough);
+  void promote(peer_link& heard);
+  bool flush_backlog();
+  void note_unsent(peer_link& link);
+  void sleep(std::chrono::nanoseconds timeout);
+  [[nodiscard]] bool anything_ready() const noexcept;
+
+  void look_aside();
+  void serve_line();
+  bool attend_the_dying(message_list& arrived, std::size_t enough);
+  void on_end(peer_link& link);
+
+  rank_id rank_;
+  std::shared_ptr<segment> own_segment_;
+  std::vector<std::unique_ptr<peer_link>> links_;  // by rank; null for the own one
+  lookout lookout_;
+  std::vector<peer_link*> backlog_;  // links that hold something unsent
+  std::vector<peer_link*> dying_;
+  message_list own_;  // submitted to the own rank
+  std::deque<failure> failures_;
+  std::unique_ptr<launch::control_line> line_;
+  std::uint32_t polls_ = 0;
+  bool closing_ = false;
+  net::unique_fd events_;  // epoll: lifelines and line
+
+  // Shared by wait, wake and poll, which may be in three threads.
+  alignas(cache_line_bytes) std::atomic<bool> sleeping_{false};
+  std::atomic<bool> woken_{false};
+  std::atomic<bool> own_waiting_{false};
+  std::atomic<bool> look_aside_{false};
+};
+
+}  // namespace nacre::transport::shm

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// The fabrics of the backend shm: all ranks in one process, or one rank of a job that a launcher has started.
+#include "transport/shm/fabric.hpp"
+
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include <nacre/assert.hpp>
+#include <nacre/error.hpp>
+
+#include "transport/launch/control_line.hpp"
+#include "transport/net/door.hpp"
+#include "transport/shm/endpoint.hpp"
+#include "transport/shm/introduction.hpp"
+#include "transport/tcp/meeting.hpp"
+#include "wire/binary_fingerprint.hpp"
+
+namespace nacre::transport::shm {
+namespace {
+
+geometry geometry_of(std::uint32_t ranks, const settings& how) {
+  if (ranks > ranks_max) {
+    throw setup_error({.problem = fmt::format("{} ranks are more than shared memory connects", ranks),
+                       .why = "every rank has rings for every other",
+                       .remedy = fmt::format("start at most {}, or use --transport tcp", ranks_max)});
+  }
+  return geometry::fitting(ranks, how.ring_bytes, how.memory_max);
+}
+
+writer_limits limits_of(const settings& how) noexcept {
+  return {.held_bytes_max = how.output_max, .fetch_bytes_min = how.single_copy_min};
+}
+
+}  // namespace
+
+local_fabric::local_fabric(std::uint32_t ranks, const settings& how) : settings_(how), lifelines_(ranks) {
+  const geometry sizes = geometry_of(ranks, how);
+  for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+    local_ranks_.emplace_back(rank);
+    segments_.push_back(std::make_shared<segment>(segment::create(sizes)));
+    lifelines_[rank].resize(ranks);
+    for (std::uint32_t peer = 0; peer < rank; ++peer) {
+      std::array<int, 2> ends{-1, -1};
+      if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends.data()) != 0) {
+        throw setup_error({.problem = "cannot connect two ranks: " + net::error_text(errno),
+                           .why = "each notices the end of the other by it",
+                           .remedy = "raise the limit of open files (ulimit -n), or start fewer ranks"});
+      }
+      lifelines_[rank][peer].reset(ends[0]);
+      lifelines_[peer].resize(ranks);
+      lifelines_[peer][rank].reset(ends[1]);
+    }
+  }
+}
+
+std::unique_ptr<endpoint> local_fabric::open(rank_id rank) {
+  NACRE_EXPECT(rank.value() < size(), "no such rank");
+  std::vector<net::unique_fd>& lifelines = lifelines_[rank.value()];
+  NACRE_EXPECT(!lifelines.empty(), "a rank is opened once");
+  endpoint_parts parts{.rank = rank,
+                       .own = segments_[rank.value()],
+                       .peers = std::vector<std::optional<peer_parts>>(size()),
+                       .line = nullptr,
+                       .limits = limits_of(settings_)};
+  const std::byte here{1};
+  std::byte seen{0};
+  const bool can_fetch = settings_.single_copy &&
+                         read_memory(::getpid(), reinterpret_cast<std::uint64_t>(&here), &seen, 1) && seen == here;
+  for (std::uint32_t peer = 0; peer < size(); ++peer) {
+    if (peer == rank.value()) continue;
+    parts.peers[peer] = peer_parts{
+        .theirs = segments_[peer], .lifeline = std::move(lifelines[peer]), .fetch_from = can_fetch ? ::getpid() : 0};
+  }
+  lifelines.clear();
+  return std::make_unique<shm_endpoint>(std::move(parts));
+}
+
+job_fabric::job_fabric(launch::job_ticket ticket, const settings& how) : settings_(how), ticket_(std::move(ticket)) {}
+
+std::unique_ptr<endpoint> job_fabric::open(rank_id rank) {
+  NACRE_EXPECT(rank == ticket_.rank, "the launcher has given this process another rank");
+  const auto deadline = std::chrono::steady_clock::now() + settings_.connect_timeout;
+  const geometry sizes = geometry_of(ticket_.size, settings_);
+  auto own = std::make_shared<segment>(segment::create(sizes));
+  auto line = std::make_unique<launch::control_line>(ticket_, deadline);
+  net::unique_fd listener = net::listen_at(line->own_address().at_any_port());
+
+  peer_identity local;
+  local.rank = rank;
+  local.size = ticket_.size;
+  local.binary = binary_fingerprint();
+  local.address = net::address::of_own_end(listener.get()).text();
+  const std::vector<std::string> addresses = line->exchange_addresses(local.address, deadline);
+  // Nobody is let in once all are there: the door is closed at the end of this function.
+  net::door entrance(std::move(listener), ticket_.secret, local,
+                     net::refusal_log(fmt::format("nacre: rank {}", rank.value())));
+  auto guests = tcp::meet({.secret = ticket_.secret,
+                           .local = local,
+                           .addresses = addresses,
+                           .entrance = entrance,
+                           .line = line.get(),
+                           .deadline = deadline});
+  auto peers = introduce({.rank = rank,
+                          .own = *own,
+                          .sizes = sizes,
+                          .single_copy = settings_.single_copy,
+                          .line = line.get(),
+                          .deadline = deadline},
+                         std::move(guests));
+  return std::make_unique<shm_endpoint>(endpoint_parts{.rank = rank,
+                                                       .own = std::move(own),
+                                                       .peers = std::move(peers),
+                                                       .line = std::move(line),
+                                                       .limits = limits_of(settings_)});
+}
+
+}  // namespace nacre::transport::shm

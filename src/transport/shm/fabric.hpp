@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// The fabrics of the backend shm: all ranks in one process, or one rank of a job that a launcher has started.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "transport/launch/job_ticket.hpp"
+#include "transport/net/socket.hpp"
+#include "transport/shm/layout.hpp"
+#include "transport/shm/segment.hpp"
+#include "transport/transport.hpp"
+
+namespace nacre::transport::shm {
+
+/// What the configuration says.
+struct settings {
+  std::chrono::nanoseconds connect_timeout = std::chrono::seconds(30);
+  std::uint64_t ring_bytes = std::uint64_t{128} << 10;  ///< of data, for each sender and channel
+  std::uint64_t memory_max = std::uint64_t{16} << 20;   ///< of all rings that lead to one rank
+  std::size_t output_max = std::size_t{8} << 20;        ///< for each peer and channel
+  bool single_copy = true;                              ///< where the kernel permits
+  std::size_t single_copy_min = std::size_t{16} << 10;
+};
+
+/// All ranks in this process, which share one mapping of each segment.
+class local_fabric final : public fabric {
+ public:
+  local_fabric(std::uint32_t ranks, const settings& how);
+
+  std::uint32_t size() const noexcept override { return static_cast<std::uint32_t>(local_ranks_.size()); }
+  std::span<const rank_id> local_ranks() const noexcept override { return local_ranks_; }
+  std::unique_ptr<endpoint> open(rank_id rank) override;
+
+  /// The segment through which a rank receives.
+  [[nodiscard]] segment& segment_of(rank_id rank) const noexcept { return *segments_[rank.value()]; }
+
+ private:
+  settings settings_;
+  std::vector<rank_id> local_ranks_;
+  std::vector<std::shared_ptr<segment>> segments_;      // by rank
+  std::vector<std::vector<net::unique_fd>> lifelines_;  // by rank and peer; open takes its own
+};
+
+/// The one rank that this process is.
+class job_fabric final : public fabric {
+ public:
+  job_fabric(launch::job_ticket ticket, const settings& how);
+
+  std::uint32_t size() const noexcept override { return ticket_.size; }
+  std::span<const rank_id> local_ranks() const noexcept override { return {&ticket_.rank, 1}; }
+  std::unique_ptr<endpoint> open(rank_id rank) override;
+
+ private:
+  settings settings_;
+  launch::job_ticket ticket_;
+};
+
+}  // namespace nacre::transport::shm

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a segment of shared memory is divided into rings, and rings into slots.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+#include <nacre/message.hpp>
+
+#include "base/cache_line.hpp"
+
+namespace nacre::transport::shm {
+
+inline constexpr std::size_t channel_count = 3;
+inline constexpr std::uint32_t ranks_max = 4096;
+inline constexpr std::size_t page_bytes = 4096;
+
+/// What a slot holds. Zero is a slot that has never been written.
+enum class slot_kind : std::uint8_t {
+  whole_inline = 1,  ///< a message whose payload lies in the slot
+  whole,             ///< a message whose payload lies next in the data
+  fetch,             ///< a message whose payload is to be read from the sender's memory, and acknowledged
+  begin,             ///< the header of a message whose payload follows in pieces
+  piece,             ///< bytes of that payload, next in the data
+  goodbye            ///< nothing more comes through this ring
+};
+
+/// One cache line. It is full when its stamp carries the number that its reader waits for, so that a message and the
+/// news of it are one transfer.
+struct alignas(cache_line_bytes) slot {
+  std::uint64_t stamp = 0;          ///< number of the slot since the job began, from 1, times 256, and slot_kind
+  message_header header;            ///< of a piece: payload_bytes only
+  std::uint64_t extra[2] = {0, 0};  ///< the payload, or the address of it in the sender's memory
+};
+static_assert(sizeof(slot) == cache_line_bytes && std::is_trivially_copyable_v<slot>);
+
+inline constexpr std::size_t inline_bytes_max = sizeof(slot::extra);
+inline constexpr std::size_t slot_words = sizeof(slot) / sizeof(std::uint64_t);
+
+[[nodiscard]] constexpr std::uint64_t make_stamp(std::uint64_t position, slot_kind kind) noexcept {
+  return (position + 1) << 8 | static_cast<std::uint64_t>(kind);
+}
+/// Whether the stamp is that of the slot at `position`, of whatever kind.
+[[nodiscard]] constexpr bool is_stamp_of(std::uint64_t stamp, std::uint64_t position) noexcept {
+  return stamp >> 8 == ((position + 1) & (~std::uint64_t{0} >> 8));
+}
+
+/// How the reader of a ring learns that there is something in it.
+enum class attention : std::uint32_t {
+  bell,   ///< the writer rings the bell of its rank
+  polled  ///< the reader looks by itself
+};
+
+/// What the reader of a ring tells its writer. Written by the reader alone.
+struct alignas(cache_line_bytes) reader_line {
+  std::uint64_t slots_consumed = 0;
+  std::uint64_t data_consumed = 0;
+  std::uint64_t fetched = 0;  ///< messages of slot_kind::fetch that the sender may release
+  std::uint32_t mode = 0;     ///< attention
+  std::uint32_t can_fetch = 0;
+};
+
+/// What the writer of a ring tells its reader.
+struct alignas(cache_line_bytes) writer_line {
+  std::uint32_t waits = 0;    ///< the writer asks to be woken when the reader line changes
+  std::uint32_t revoked = 0;  ///< payloads that are not fetched yet are gone
+};
+
+/// What a rank shares with everybody who sends to it.
+struct segment_head {
+  std::uint64_t nonce = 0;                            ///< proves that this is the segment that the rank speaks of
+  alignas(cache_line_bytes) std::uint32_t alarm = 0;  ///< futex: 1 while the rank sleeps
+  alignas(cache_line_bytes) std::uint64_t bells[ranks_max / 64] = {};  ///< a bit for each sender
+};
+static_assert(sizeof(segment_head) <= page_bytes);
+
+/// The words of a mapping are atomic where two ranks meet.
+template <class Word>
+[[nodiscard]] std::atomic_ref<Word> shared(Word& word) noexcept {
+  return std::atomic_ref<Word>(word);
+}
+
+/// The parts of one ring, wherever they are mapped.
+struct ring_view {
+  reader_line* reader = nullptr;
+  writer_line* writer = nullptr;
+  slot* slots = nullptr;
+  std::byte* data = nullptr;
+  std::uint64_t slot_count = 0;  ///< powers of two
+  std::uint64_t data_bytes = 0;
+
+  /// The longest payload that lies in the data in one piece: a quarter, so that the reader, who speaks up after each
+  /// quarter that it has consumed, never leaves the writer without room for one.
+  [[nodiscard]] std::uint64_t piece_bytes_max() const noexcept { return data_bytes / 4; }
+};
+
+/// The sizes of a job's segments, equal for all of its ranks. Each rank owns one segment, through which it receives:
+///
+/// | at | what |
+/// |---|---|
+/// | 0 | segment_head |
+/// | page_bytes + (sender * 3 + channel) * ring_bytes() | reader_line, writer_line, slots, data |
+///
+/// Memory: a page is taken from the system when it is first written, so a rank costs 4 KiB and, for each sender and
+/// channel in use, up to ring_bytes(): 5/4 of data_bytes and a page.
+struct geometry {
+  static constexpr std::uint64_t data_bytes_min = 4096;
+
+  std::uint32_t ranks = 0;
+  std::uint64_t data_bytes = 0;  ///< of one ring, a power of two
+
+  [[nodiscard]] constexpr std::uint64_t slot_count() const noexcept { return data_bytes / (4 * sizeof(slot)); }
+  [[nodiscard]] constexpr std::uint64_t ring_bytes() const noexcept {
+    const std::uint64_t bytes = sizeof(reader_line) + sizeof(writer_line) + slot_count() * sizeof(slot) + data_bytes;
+    return (bytes + page_bytes - 1) / page_bytes * page_bytes;
+  }
+  [[nodiscard]] constexpr std::uint64_t segment_bytes() const noexcept {
+    return page_bytes + std::uint64_t{ranks} * channel_count * ring_bytes();
+  }
+  [[nodiscard]] ring_view ring(std::byte* segment, std::uint32_t sender, std::size_t on_channel) const noexcept {
+    std::byte* const begin = segment + page_bytes + (std::uint64_t{sender} * channel_count + on_channel) * ring_bytes();
+    std::byte* const slots = begin + sizeof(reader_line) + sizeof(writer_line);
+    return {.reader = reinterpret_cast<reader_line*>(begin),
+            .writer = reinterpret_cast<writer_line*>(begin + sizeof(reader_line)),
+            .slots = reinterpret_cast<slot*>(slots),
+            .data = slots + slot_count() * sizeof(slot),
+            .slot_count = slot_count(),
+            .data_bytes = data_bytes};
+  }
+
+  /// Rings of `wanted` bytes of data, rounded to a power of two, or smaller ones when all that lead to one rank would
+  /// take more than `memory_max`, but not below data_bytes_min.
+  [[nodiscard]] static constexpr geometry fitting(std::uint32_t ranks, std::uint64_t wanted,
+                                                  std::uint64_t memory_max) noexcept {
+    geometry result{.ranks = ranks, .data_bytes = std::bit_ceil(std::max(wanted, data_bytes_min))};
+    const std::uint64_t rings = std::uint64_t{ranks} * channel_count;
+    while (result.data_bytes > data_bytes_min && rings * result.ring_bytes() > memory_max) result.data_bytes /= 2;
+    return result;
+  }
+};
+
+}  // namespace nacre::transport::shm

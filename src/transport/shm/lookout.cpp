@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which of many peers a rank looks at by itself, and which have to ring.
+#include "transport/shm/lookout.hpp"
+
+#include <algorithm>
+#include <bit>
+
+namespace nacre::transport::shm {
+namespace {
+
+constexpr std::uint32_t word_bits = 64;
+
+}  // namespace
+
+bool lookout::rung() const noexcept {
+  if (!uses_bells()) return false;
+  if (any_pending_.load(std::memory_order_relaxed)) return true;  // the poller's; it looks again by itself
+  for (std::size_t word = 0; word < pending_.size(); ++word) {
+    if (shared(own_.bells[word]).load() != 0) return true;
+  }
+  return false;
+}
+
+bool lookout::admit(std::uint32_t peer) {
+  for (place& each : places_) {
+    if (each.peer.load(std::memory_order_relaxed) != 0) continue;  // own
+    each.peer.store(peer + 1, std::memory_order_relaxed);          // see polled
+    each.misses = 0;
+    return true;
+  }
+  return false;
+}
+
+void lookout::remove(std::uint32_t peer) {
+  for (place& each : places_) {
+    if (each.peer.load(std::memory_order_relaxed) == peer + 1) each.peer.store(0, std::memory_order_relaxed);  // own
+  }
+  set_pending(peer, false);
+}
+
+std::optional<std::size_t> lookout::vacancy() const noexcept {
+  const auto longest = std::max_element(places_.begin(), places_.end(),
+                                        [](const place& a, const place& b) { return a.misses < b.misses; });
+  if (longest->misses < misses_max) return std::nullopt;
+  return static_cast<std::size_t>(longest - places_.begin());
+}
+
+void lookout::settle(std::size_t at, std::uint32_t peer) noexcept {
+  places_[at].peer.store(peer + 1, std::memory_order_relaxed);  // see polled
+  places_[at].misses = 0;
+}
+
+bool lookout::take_bells() noexcept {
+  for (std::size_t word = 0; word < pending_.size(); ++word) {
+    // relaxed: a bit that is not seen yet is seen by the next look, or by that of a sleeper, which is seq_cst
+    if (shared(own_.bells[word]).load(std::memory_order_relaxed) == 0) continue;
+    const std::uint32_t above = ranks_ - static_cast<std::uint32_t>(word) * word_bits;
+    const std::uint64_t members = above < word_bits ? (std::uint64_t{1} << above) - 1 : ~std::uint64_t{0};
+    pending_[word] |= shared(own_.bells[word]).exchange(0) & members;  // anybody may write here, whatever they like
+    any_pending_.store(true, std::memory_order_relaxed);               // see rung
+  }
+  return any_pending_.load(std::memory_order_relaxed);  // own
+}
+
+std::optional<std::uint32_t> lookout::next_pending(std::uint32_t& cursor) const noexcept {
+  while (cursor < turn_ + ranks_) {
+    const std::uint32_t peer = cursor % ranks_;
+    const std::uint64_t rest = pending_[peer / word_bits] >> peer % word_bits;
+    if (rest != 0) {
+      const std::uint32_t found = peer + static_cast<std::uint32_t>(std::countr_zero(rest));
+      cursor += found - peer + 1;
+      if (cursor > turn_ + ranks_) continue;
+      return found;
+    }
+    cursor += std::min(word_bits - peer % word_bits, ranks_ - peer);
+  }
+  return std::nullopt;
+}
+
+void lookout::set_pending(std::uint32_t peer, bool pends) noexcept {
+  const std::uint64_t bit = std::uint64_t{1} << peer % word_bits;
+  std::uint64_t& word = pending_[peer / word_bits];
+  word = pends ? word | bit : word & ~bit;
+  const bool any = pends || std::any_of(pending_.begin(), pending_.end(), [](std::uint64_t w) { return w != 0; });
+  any_pending_.store(any, std::memory_order_relaxed);  // see rung
+}
+
+}  // namespace nacre::transport::shm

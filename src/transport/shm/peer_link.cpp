@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// One rank's rings to and from one peer, and how it learns of the peer's end.
+#include "transport/shm/peer_link.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace nacre::transport::shm {
+namespace {
+
+constexpr std::uint32_t payload_bytes_max = 1u << 30;
+
+}  // namespace
+
+peer_link::peer_link(rank_id own, rank_id peer, const segment& ours, peer_parts parts, std::uint32_t ranks,
+                     const writer_limits& limits)
+    : own_(own),
+      peer_(peer),
+      theirs_(std::move(parts.theirs)),
+      lifeline_(std::move(parts.lifeline)),
+      out_{ring_writer(theirs_->ring(own.value(), 0), limits), ring_writer(theirs_->ring(own.value(), 1), limits),
+           ring_writer(theirs_->ring(own.value(), 2), limits)},
+      in_{ring_reader(ours.ring(peer.value(), 0), {ranks, channel::system, payload_bytes_max, parts.fetch_from}),
+          ring_reader(ours.ring(peer.value(), 1), {ranks, channel::application, payload_bytes_max, parts.fetch_from}),
+          ring_reader(ours.ring(peer.value(), 2), {ranks, channel::bulk, payload_bytes_max, parts.fetch_from})} {
+  if (parts.fetch_from == 0) return;
+  for (ring_reader& each : in_) each.offer_to_fetch();
+}
+
+void peer_link::submit(message_list& batch) {
+  for (std::size_t before = 0; !ended() && before != batch.size() && !batch.empty();) {
+    before = batch.size();
+    ring_writer& through = out_[static_cast<std::size_t>(batch.front()->header.channel)];
+    if (through.submit(batch)) tell(through);
+    if (through.broken()) fail("contradicts itself about what it has received");
+  }
+  if (ended()) batch.clear();
+}
+
+bool peer_link::advance() {
+  if (ended()) return false;
+  bool moved = false;
+  for (ring_writer& each : out_) {
+    if (!each.unsent()) continue;
+    moved |= each.advance();
+    tell(each);
+    if (each.broken()) {
+      fail("contradicts itself about what it has received");
+      return true;
+    }
+  }
+  return moved;
+}
+
+/// The reader learns that slots have been published.
+void peer_link::tell(ring_writer& through) {
+  if (!through.take_published()) return;
+  segment_head& head = theirs_->head();
+  if (through.mode() != attention::polled) {
+    shared(head.bells[own_.value() / 64]).fetch_or(std::uint64_t{1} << own_.value() % 64);
+  }
+  ring_alarm(head);
+}
+
+void peer_link::after_receive(ring_reader& from) {
+  if (from.take_wish()) ring_alarm(theirs_->head());
+  if (const auto error = from.error()) return fail(*error);
+  if (from.over() && std::all_of(in_.begin(), in_.end(), [](const ring_reader& each) { return each.over(); })) {
+    end(state::over);
+  }
+}
+
+void peer_link::say_goodbye() {
+  for (ring_writer& each : out_) each.say_goodbye();
+}
+
+void peer_link::look_at_lifeline() {
+  if (state_ != state::open) return;
+  std::array<std::byte, 64> unwanted;
+  const std::ptrdiff_t received = net::receive_some(lifeline_.get(), unwanted.data(), unwanted.size());
+  if (received == 0) return;
+  if (received > 0) return fail("sent something where nothing is to be sent");
+  lifeline_.reset();
+  state_ = state::dying;
+}
+
+void peer_link::bury() {
+  if (state_ == state::dying && !ready()) fail("ended without a goodbye");
+}
+
+void peer_link::fail(std::string_view why) {
+  if (ended()) return;
+  reason_ = why;
+  end(state::failed);
+}
+
+void peer_link::end(state how) {
+  if (ended()) return;
+  state_ = how;
+  lifeline_.reset();
+  for (ring_writer& each : out_) each.drop();
+}
+
+}  // namespace nacre::transport::shm

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// One rank's rings to and from one peer, and how it learns of the peer's end.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <nacre/ids.hpp>
+#include <nacre/message.hpp>
+
+#include "transport/net/socket.hpp"
+#include "transport/shm/alarm.hpp"
+#include "transport/shm/ring_reader.hpp"
+#include "transport/shm/ring_writer.hpp"
+#include "transport/shm/segment.hpp"
+
+namespace nacre::transport::shm {
+
+/// A peer that has proven itself and whose segment is mapped.
+struct peer_parts {
+  std::shared_ptr<segment> theirs;
+  net::unique_fd lifeline;  ///< a connection that carries nothing any more; it ends when the peer does
+  pid_t fetch_from = 0;     ///< its process, when that may be read; 0 otherwise
+};
+
+/// | state | event | then |
+/// |---|---|---|
+/// | open | goodbyes in all three rings | over |
+/// | open | a ring is broken | failed |
+/// | open | the lifeline ends | dying: what lies in the rings is still taken |
+/// | dying | goodbyes in all three rings | over |
+/// | dying | the rings are empty, or broken | failed |
+///
+/// In `over` and `failed` what is submitted is dropped. The rings stay mapped until the end. One thread, but `ready`.
+class peer_link {
+ public:
+  enum class state : std::uint8_t { open, dying, over, failed };
+
+  peer_link(rank_id own, rank_id peer, const segment& ours, peer_parts parts, std::uint32_t ranks,
+            const writer_limits& limits);
+  peer_link(const peer_link&) = delete;
+  peer_link& operator=(const peer_link&) = delete;
+  ~peer_link() { end(state::over); }
+
+  [[nodiscard]] rank_id peer() const noexcept { return peer_; }
+  [[nodiscard]] state now() const noexcept { return state_; }
+  [[nodiscard]] bool ended() const noexcept { return state_ == state::over || state_ == state::failed; }
+  /// One clause, once it has failed.
+  [[nodiscard]] std::string_view reason() const noexcept { return reason_; }
+  [[nodiscard]] int lifeline() const noexcept { return lifeline_.get(); }
+
+  void submit(message_list& batch);
+  /// Takes from one channel until `arrived` holds `enough`. True when anything moved.
+  bool receive(channel on, message_list& arrived, std::size_t enough) {
+    ring_reader& from = in_[static_cast<std::size_t>(on)];
+    if (!from.receive(arrived, enough)) return false;
+    after_receive(from);
+    return true;
+  }
+  /// Whether anything can be received. Any thread.
+  [[nodiscard]] bool ready() const noexcept { return in_[0].ready() || in_[1].ready() || in_[2].ready(); }
+  void set_mode(attention how) noexcept {
+    polled_ = how == attention::polled;
+    for (ring_reader& each : in_) each.set_mode(how);
+  }
+  [[nodiscard]] bool polled() const noexcept { return polled_; }
+
+  /// Goes on with what waits. True when anything moved.
+  bool advance();
+  [[nodiscard]] bool unsent() const noexcept {
+    return !ended() && (out_[0].unsent() || out_[1].unsent() || out_[2].unsent());
+  }
+  void say_goodbye();
+  /// The own rank has said goodbye, or gives up doing so: nothing is sent or received any more.
+  void leave() { end(state::over); }
+  /// True the first time that it is asked after the end.
+  [[nodiscard]] bool take_end() noexcept { return ended() && !std::exchange(end_taken_, true); }
+
+  /// Reads the lifeline, whose descriptor has something to tell.
+  void look_at_lifeline();
+  /// Of a dying link whose rings are empty: it has failed.
+  void bury();
+
+ private:
+  void after_receive(ring_reader& from);
+  void tell(ring_writer& through);
+  void fail(std::string_view why);
+  void end(state how);
+
+  rank_id own_;
+  rank_id peer_;
+  std::shared_ptr<segment> theirs_;
+  net::unique_fd lifeline_;
+  std::array<ring_writer, channel_count> out_;
+  std::array<ring_reader, channel_count> in_;
+  state state_ = state::open;
+  bool polled_ = false;
+  bool end_taken_ = false;
+  std::string reason_;
+};
+
+}  // namespace nacre::transport::shm

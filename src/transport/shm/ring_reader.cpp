@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+// The receiving end of one ring: from slots to messages, believing nothing.
+#include "transport/shm/ring_reader.hpp"
+
+#include <sys/uio.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstring>
+#include <utility>
+
+namespace nacre::transport::shm {
+namespace {
+
+/// A copy that the writer cannot change any more.
+slot copy_of(slot& next) noexcept {
+  std::array<std::uint64_t, slot_words> words;
+  auto* const from = reinterpret_cast<std::uint64_t*>(&next);
+  // relaxed: behind the load in `ready` that has seen the stamp; whatever else is read is checked
+  for (std::size_t i = 0; i < words.size(); ++i) words[i] = shared(from[i]).load(std::memory_order_relaxed);
+  return std::bit_cast<slot>(words);
+}
+
+constexpr std::uint64_t rounded(std::uint64_t bytes) noexcept {
+  return (bytes + cache_line_bytes - 1) / cache_line_bytes * cache_line_bytes;
+}
+
+std::optional<std::string_view> trouble_with(const message_header& header, const reader_limits& limits) noexcept {
+  if (header.payload_bytes > limits.payload_bytes_max) return "sent a message that is larger than allowed";
+  if (header.kind > message_kind::reply) return "sent a message of an unknown kind";
+  if (header.channel != limits.on) return "sent a message on another channel than its own";
+  if ((header.flags & ~message_flags_known) != 0) return "sent a message with unknown flags";
+  if (header.source >= limits.ranks) return "sent a message from a rank that does not exist";
+  return std::nullopt;
+}
+
+}  // namespace
+
+bool read_memory(pid_t process, std::uint64_t address, std::byte* to, std::size_t bytes) noexcept {
+  while (bytes > 0) {
+    const iovec local{.iov_base = to, .iov_len = bytes};
+    const iovec remote{.iov_base = reinterpret_cast<void*>(address), .iov_len = bytes};
+    const ssize_t got = ::process_vm_readv(process, &local, 1, &remote, 1, 0);
+    if (got <= 0) return false;
+    to += got;
+    address += static_cast<std::uint64_t>(got);
+    bytes -= static_cast<std::size_t>(got);
+  }
+  return true;
+}
+
+bool ring_reader::receive_some(message_list& arrived, std::size_t enough) {
+  if (fetching_) {
+    fetch(arrived);
+    if (fetching_ || error_) return true;
+  }
+  while (arrived.size() < enough && ready() && !error_ && !fetching_) {
+    const std::uint64_t position = position_.load(std::memory_order_relaxed);  // own
+    take(copy_of(ring_.slots[position & (ring_.slot_count - 1)]), arrived);
+    position_.store(position + 1, std::memory_order_relaxed);  // see ready
+    announce_when_due();
+  }
+  if (fetching_ && !error_) fetch(arrived);
+  return true;
+}
+
+void ring_reader::take(const slot& next, message_list& arrived) {
+  const auto kind = static_cast<slot_kind>(next.stamp & 0xff);
+  if (over_) return fail("sent something after its goodbye");
+  if (partial_ != nullptr) {
+    if (kind != slot_kind::piece) return fail("sent a message in the middle of another one");
+    return take_piece(next, arrived);
+  }
+  switch (kind) {
+    case slot_kind::whole_inline:
+    case slot_kind::whole:
+    case slot_kind::fetch:
+    case slot_kind::begin:
+      return take_message(kind, next, arrived);
+    case slot_kind::goodbye:
+      over_ = true;
+      return;
+    case slot_kind::piece:
+      return fail("sent a piece of a message that it has not begun");
+  }
+  fail("wrote a slot of an unknown kind");
+}
+
+void ring_reader::take_message(slot_kind kind, const slot& next, message_list& arrived) {
+  if (const auto trouble = trouble_with(next.header, limits_)) return fail(*trouble);
+  const std::uint32_t bytes = next.header.payload_bytes;
+  if (kind == slot_kind::whole_inline && bytes > inline_bytes_max) return fail("wrote a slot that is too long");
+  if (kind == slot_kind::whole && bytes > ring_.piece_bytes_max()) return fail("wrote a slot that is too long");
+  if (kind == slot_kind::begin && bytes == 0) return fail("began a message that has no pieces");
+  if (kind == slot_kind::fetch && limits_.writer == 0) return fail("left a message where nobody can fetch it");
+  message_ptr m = make_message(bytes);
+  m->header = next.header;
+  if (kind == slot_kind::begin || kind == slot_kind::fetch) {
+    partial_ = std::move(m);
+    partial_bytes_ = 0;
+    fetching_ = kind == slot_kind::fetch;
+    fetch_from_ = next.extra[0];
+    return;
+  }
+  if (kind == slot_kind::whole) {
+    copy_data(m->body(), bytes);
+  } else {
+    std::memcpy(m->body(), next.extra, bytes);
+  }
+  arrived.push_back(std::move(m));
+}
+
+void ring_reader::take_piece(const slot& next, message_list& arrived) {
+  const std::size_t bytes = next.header.payload_bytes;
+  const std::size_t missing = partial_->header.payload_bytes - partial_bytes_;
+  if (bytes == 0 || bytes > missing || bytes > ring_.piece_bytes_max()) return fail("wrote a piece of a wrong length");
+  copy_data(partial_->body() + partial_bytes_, bytes);
+  partial_bytes_ += bytes;
+  if (bytes == missing) arrived.push_back(std::exchange(partial_, nullptr));
+}
+
+void ring_reader::fetch(message_list& arrived) {
+  const std::size_t missing = partial_->header.payload_bytes - partial_bytes_;
+  const std::size_t bytes = std::min(missing, fetch_bytes_a_call);
+  if (!read_memory(limits_.writer, fetch_from_ + partial_bytes_, partial_->body() + partial_bytes_, bytes)) {
+    return fail("left a message where it cannot be fetched");
+  }
+  partial_bytes_ += bytes;
+  if (bytes != missing) return;
+  fetching_ = false;
+  if (shared(ring_.writer->revoked).load() != 0) return fail("took a message back before it was fetched");
+  arrived.push_back(std::exchange(partial_, nullptr));
+  shared(ring_.reader->fetched).store(++fetches_);  // pairs with the loads in ring_writer
+  announced_ = true;
+}
+
+void ring_reader::copy_data(std::byte* to, std::size_t bytes) {
+  const std::uint64_t at = data_position_ & (ring_.data_bytes - 1);
+  const std::size_t first = std::min<std::size_t>(bytes, ring_.data_bytes - at);
+  std::memcpy(to, ring_.data + at, first);
+  std::memcpy(to + first, ring_.data, bytes - first);
+  data_position_ += rounded(bytes);
+}
+
+void ring_reader::announce_when_due() {
+  const std::uint64_t position = position_.load(std::memory_order_relaxed);  // own
+  // Both stores pair with the loads in ring_writer, which gives away what is announced here.
+  if (position - position_announced_ >= ring_.slot_count / 4) {
+    shared(ring_.reader->slots_consumed).store(position_announced_ = position);
+    announced_ = true;
+  }
+  if (data_position_ - data_announced_ >= ring_.data_bytes / 4) {
+    shared(ring_.reader->data_consumed).store(data_announced_ = data_position_);
+    announced_ = true;
+  }
+}
+
+bool ring_reader::take_wish() noexcept {
+  if (!std::exchange(announced_, false)) return false;
+  // seq_cst, as the stores above: either this sees the wish, or its owner sees what was announced
+  return shared(ring_.writer->waits).load() != 0 && shared(ring_.writer->waits).exchange(0) != 0;
+}
+
+}  // namespace nacre::transport::shm

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+// The sending end of one ring: from messages to slots, and what waits for room.
+#include "transport/shm/ring_writer.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include <nacre/assert.hpp>
+
+namespace nacre::transport::shm {
+namespace {
+
+constexpr std::uint64_t rounded(std::uint64_t bytes) noexcept {
+  return (bytes + cache_line_bytes - 1) / cache_line_bytes * cache_line_bytes;
+}
+
+std::size_t held_bytes_of(const message& m) noexcept { return sizeof(message) + m.header.payload_bytes; }
+
+}  // namespace
+
+bool ring_writer::submit(message_list& batch) {
+  const channel on = batch.front()->header.channel;
+  while (!batch.empty() && batch.front()->header.channel == on && held_bytes_ < limits_.held_bytes_max) {
+    message_ptr m = packed_form(batch.pop_front());
+    if (waiting_.empty() && write(m)) continue;
+    held_bytes_ += held_bytes_of(*m);
+    waiting_.push_back(std::move(m));
+  }
+  publish();
+  return published_;
+}
+
+bool ring_writer::advance() {
+  bool moved = release_fetched();
+  moved |= write_all();
+  // What is still held is looked at once more after the wish to be woken, so that no answer falls in between.
+  if (unsent() && !broken_ && shared(ring_.writer->waits).load(std::memory_order_relaxed) == 0) {  // own store
+    shared(ring_.writer->waits).store(1);
+    look_again();
+    moved |= release_fetched();
+    moved |= write_all();
+  }
+  publish();
+  return moved;
+}
+
+bool ring_writer::write_all() {
+  const std::uint64_t before = slots_written_;
+  while (!waiting_.empty() && !broken_) {
+    message_ptr m = waiting_.pop_front();
+    const std::size_t bytes = held_bytes_of(*m);
+    const bool done = write(m);
+    if (!done) {
+      message_list rest;
+      rest.push_back(std::move(m));
+      rest.append(waiting_);
+      waiting_ = std::move(rest);
+      break;
+    }
+    held_bytes_ -= bytes;
+  }
+  if (goodbye_ == goodbye::wanted && waiting_.empty() && room(0)) {
+    put(slot_kind::goodbye, {}, nullptr, 0);
+    goodbye_ = goodbye::written;
+  }
+  return slots_written_ != before;
+}
+
+void ring_writer::drop() {
+  if (!pinned_.empty()) shared(ring_.writer->revoked).store(1);  // before the memory is given away
+  waiting_.clear();
+  pinned_.clear();
+  held_bytes_ = 0;
+  pins_freed_ = pins_;
+  goodbye_ = goodbye::written;
+}
+
+/// False when there is no room: the caller keeps the message and offers it first the next time.
+bool ring_writer::write(message_ptr& m) {
+  const std::size_t bytes = m->header.payload_bytes;
+  if (bytes <= inline_bytes_max) {
+    if (!room(0)) return false;
+    put(slot_kind::whole_inline, m->header, m->body(), bytes);
+  } else if (!begun_ && bytes >= limits_.fetch_bytes_min &&
+             shared(ring_.reader->can_fetch).load(std::memory_order_relaxed) != 0) {  // a fact; nothing is behind it
+    if (!room(0)) return false;
+    pin(m);
+    return true;
+  } else if (bytes <= ring_.piece_bytes_max()) {
+    if (!room(rounded(bytes))) return false;
+    put_data(m->body(), bytes);
+    put(slot_kind::whole, m->header, nullptr, 0);
+  } else {
+    return write_pieces(m);
+  }
+  m.reset();
+  return true;
+}
+
+bool ring_writer::write_pieces(message_ptr& m) {
+  if (!begun_) {
+    if (!room(0)) return false;
+    put(slot_kind::begin, m->header, nullptr, 0);
+    begun_ = true;
+    piece_offset_ = 0;
+  }
+  const std::size_t all = m->header.payload_bytes;
+  while (piece_offset_ < all) {
+    const std::size_t bytes = std::min<std::size_t>(all - piece_offset_, ring_.piece_bytes_max());
+    if (!room(rounded(bytes))) return false;
+    put_data(m->body() + piece_offset_, bytes);
+    message_header length;
+    length.payload_bytes = static_cast<std::uint32_t>(bytes);
+    put(slot_kind::piece, length, nullptr, 0);
+    piece_offset_ += bytes;
+  }
+  begun_ = false;
+  m.reset();
+  return true;
+}
+
+void ring_writer::pin(message_ptr& m) {
+  const std::byte* const body = m->body();
+  put(slot_kind::fetch, m->header, &body, sizeof body);
+  held_bytes_ += held_bytes_of(*m);
+  ++pins_;
+  pinned_.push_back(std::move(m));
+}
+
+bool ring_writer::release_fetched() {
+  if (pinned_.empty()) return false;
+  // Pairs with the reader's store behind its last look at the memory that is released here.
+  const std::uint64_t fetched = shared(ring_.reader->fetched).load();
+  if (fetched < pins_freed_ || fetched > pins_) {
+    broken_ = true;
+    return false;
+  }
+  const bool moved = pins_freed_ < fetched;
+  for (; pins_freed_ < fetched; ++pins_freed_) {
+    const message_ptr m = pinned_.pop_front();
+    held_bytes_ -= held_bytes_of(*m);
+  }
+  return moved;
+}
+
+/// Whether a slot and that much data are free.
+bool ring_writer::room(std::uint64_t data) {
+  const auto known = [&] { return slots_written_ < slots_free_until_ && data_written_ + data <= data_free_until_; };
+  if (known()) return true;
+  look_again();
+  return known();
+}
+
+void ring_writer::look_again() {
+  // Both pair with the stores in ring_reader::announce, behind which the reader does not touch what it gives back.
+  const std::uint64_t slots = shared(ring_.reader->slots_consumed).load();
+  const std::uint64_t data = shared(ring_.reader->data_consumed).load();
+  const bool sound = slots <= slots_written_ && slots + ring_.slot_count >= slots_free_until_ &&
+                     data <= data_written_ && data + ring_.data_bytes >= data_free_until_;
+  if (!sound) {
+    broken_ = true;
+    slots_free_until_ = 0;  // no room any more
+    return;
+  }
+  slots_free_until_ = slots + ring_.slot_count;
+  data_free_until_ = data + ring_.data_bytes;
+}
+
+void ring_writer::put_data(const std::byte* from, std::size_t bytes) {
+  const std::uint64_t at = data_written_ & (ring_.data_bytes - 1);
+  const std::size_t first = std::min<std::size_t>(bytes, ring_.data_bytes - at);
+  std::memcpy(ring_.data + at, from, first);
+  std::memcpy(ring_.data, from + first, bytes - first);
+  data_written_ += rounded(bytes);
+}
+
+/// Fills the next slot and publishes the one before it.
+void ring_writer::put(slot_kind kind, const message_header& header, const void* extra, std::size_t extra_bytes) {
+  if (unpublished_stamp_ != 0) {
+    slot& before = ring_.slots[(slots_written_ - 1) & (ring_.slot_count - 1)];
+    // release: pairs with the reader's load of the stamp
+    shared(before.stamp).store(unpublished_stamp_, std::memory_order_release);
+    published_ = true;
+  }
+  slot& next = ring_.slots[slots_written_ & (ring_.slot_count - 1)];
+  next.header = header;
+  if (extra_bytes != 0) std::memcpy(next.extra, extra, extra_bytes);
+  unpublished_stamp_ = make_stamp(slots_written_, kind);
+  ++slots_written_;
+}
+
+void ring_writer::publish() {
+  if (unpublished_stamp_ == 0) return;
+  // seq_cst: what is looked at next, the reader's mode and alarm, is looked at after this
+  shared(ring_.slots[(slots_written_ - 1) & (ring_.slot_count - 1)].stamp).store(unpublished_stamp_);
+  unpublished_stamp_ = 0;
+  published_ = true;
+}
+
+}  // namespace nacre::transport::shm
