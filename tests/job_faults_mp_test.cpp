@@ -6,6 +6,7 @@
 #include <netinet/in.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -15,12 +16,19 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <set>
 #include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "transport/shm/layout.hpp"
+
 namespace {
+
+using nacre::channel;
+constexpr std::uint64_t shm_ring_bytes = 128u << 10;  // the defaults
+constexpr std::uint64_t shm_memory_max = 16u << 20;
 
 namespace fs = std::filesystem;
 using std::chrono::steady_clock;
@@ -33,7 +41,8 @@ std::string contents(const fs::path& path) {
 /// `nacre run` with a program that would run for minutes, its output in files.
 class long_job {
  public:
-  explicit long_job(int ranks) : folder_(fs::temp_directory_path() / ("nacre_faults_" + std::to_string(getpid()))) {
+  long_job(int ranks, const std::string& transport)
+      : folder_(fs::temp_directory_path() / ("nacre_faults_" + std::to_string(getpid()))) {
     fs::create_directories(folder_);
     const std::string count = std::to_string(ranks);
     launcher_ = fork();
@@ -42,8 +51,8 @@ class long_job {
       const int err = open((folder_ / "err").c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
       dup2(out, 1);
       dup2(err, 2);
-      execl(NACRE_BIN_DIR "/nacre", "nacre", "run", "-n", count.c_str(), NACRE_BIN_DIR "/uts", "--tree", "T2XXL",
-            "--quiet", "--nacre.workers=1", static_cast<char*>(nullptr));
+      execl(NACRE_BIN_DIR "/nacre", "nacre", "run", "-n", count.c_str(), "--transport", transport.c_str(),
+            NACRE_BIN_DIR "/uts", "--tree", "T2XXL", "--quiet", "--nacre.workers=1", static_cast<char*>(nullptr));
       _exit(127);
     }
   }
@@ -105,6 +114,13 @@ class long_job {
   pid_t launcher_ = -1;
 };
 
+/// Shared memory that has a name, and so outlives those who use it.
+std::set<std::string> named_segments() {
+  std::set<std::string> names;
+  for (const auto& each : fs::directory_iterator("/dev/shm")) names.insert(each.path().filename().string());
+  return names;
+}
+
 /// Ports on which a process of ours listens, from the kernel's table.
 std::vector<std::uint16_t> listening_ports(pid_t process) {
   std::vector<std::string> sockets;
@@ -129,8 +145,14 @@ std::vector<std::uint16_t> listening_ports(pid_t process) {
   return ports;
 }
 
-TEST(job_of_processes, ends_within_seconds_with_one_line_when_a_rank_is_killed) {
-  long_job job(3);
+class job_of_processes : public testing::TestWithParam<const char*> {};
+
+INSTANTIATE_TEST_SUITE_P(over, job_of_processes, testing::Values("shm", "tcp"),
+                         [](const auto& each) { return std::string(each.param); });
+
+TEST_P(job_of_processes, ends_within_seconds_with_one_line_when_a_rank_is_killed) {
+  const std::set<std::string> before = named_segments();
+  long_job job(3, GetParam());
   const std::vector<pid_t> ranks = job.working_ranks(3);
   ASSERT_EQ(ranks.size(), 3u) << job.errors();
   kill(ranks[1], SIGKILL);
@@ -142,10 +164,12 @@ TEST(job_of_processes, ends_within_seconds_with_one_line_when_a_rank_is_killed) 
   EXPECT_EQ(std::count(errors.begin(), errors.end(), '\n'), 1) << errors;
   EXPECT_NE(errors.find("was killed by signal 9"), std::string::npos) << errors;
   for (const pid_t each : ranks) EXPECT_NE(kill(each, 0), 0) << "a rank outlived its job";
+  EXPECT_EQ(named_segments(), before) << "memory that nobody will free";
 }
 
-TEST(job_of_processes, leaves_no_rank_behind_when_the_launcher_is_killed) {
-  long_job job(2);
+TEST_P(job_of_processes, leaves_no_rank_behind_when_the_launcher_is_killed) {
+  const std::set<std::string> before = named_segments();
+  long_job job(2, GetParam());
   const std::vector<pid_t> ranks = job.working_ranks(2);
   ASSERT_EQ(ranks.size(), 2u) << job.errors();
   kill(job.launcher(), SIGKILL);
@@ -154,10 +178,11 @@ TEST(job_of_processes, leaves_no_rank_behind_when_the_launcher_is_killed) {
   const auto alive = [&] { return std::any_of(ranks.begin(), ranks.end(), [](pid_t r) { return kill(r, 0) == 0; }); };
   while (alive() && steady_clock::now() < until) sched_yield();
   EXPECT_FALSE(alive());
+  EXPECT_EQ(named_segments(), before) << "memory that nobody will free";
 }
 
-TEST(job_of_processes, logs_a_stranger_and_goes_on) {
-  long_job job(2);
+TEST(job_over_tcp, logs_a_stranger_and_goes_on) {
+  long_job job(2, "tcp");
   const std::vector<pid_t> ranks = job.working_ranks(2);
   ASSERT_EQ(ranks.size(), 2u) << job.errors();
   const std::vector<std::uint16_t> ports = listening_ports(ranks[0]);
@@ -175,6 +200,56 @@ TEST(job_of_processes, logs_a_stranger_and_goes_on) {
   EXPECT_NE(job.errors().find("refused"), std::string::npos) << job.errors();
   for (const pid_t each : ranks) EXPECT_EQ(kill(each, 0), 0) << "the stranger ended a rank: " << job.errors();
   close(stranger);
+}
+
+/// The segment of a rank over shm, as its descriptor shows it; -1 when there is none.
+int open_segment(pid_t process) {
+  for (const auto& each : fs::directory_iterator("/proc/" + std::to_string(process) + "/fd")) {
+    std::error_code gone;
+    if (fs::read_symlink(each.path(), gone).string().find("memfd:nacre") == std::string::npos) continue;
+    return open(each.path().c_str(), O_RDWR | O_CLOEXEC);
+  }
+  return -1;
+}
+
+/// Puts slots behind the newest one that rank 1 has written for rank 0, each with the number that is awaited there, so
+/// that they are read as if rank 1 had written them.
+void forge_slots(int segment, channel on) {
+  using namespace nacre::transport::shm;
+  const geometry sizes = geometry::fitting(2, shm_ring_bytes, shm_memory_max);
+  ASSERT_EQ(lseek(segment, 0, SEEK_END), static_cast<off_t>(sizes.segment_bytes()));
+  void* const memory = mmap(nullptr, sizes.segment_bytes(), PROT_READ | PROT_WRITE, MAP_SHARED, segment, 0);
+  ASSERT_NE(memory, MAP_FAILED);
+  const ring_view ring = sizes.ring(static_cast<std::byte*>(memory), 1, static_cast<std::size_t>(on));
+  std::uint64_t newest = 0;
+  for (std::uint64_t i = 0; i < ring.slot_count; ++i) {
+    newest = std::max(newest, shared(ring.slots[i].stamp).load() >> 8);
+  }
+  for (std::uint64_t position = newest; position < newest + ring.slot_count; ++position) {
+    slot& forged = ring.slots[position % ring.slot_count];
+    forged.header.payload_bytes = 0xfffffff0U;
+    shared(forged.stamp).store(make_stamp(position, slot_kind::whole));
+  }
+  munmap(memory, sizes.segment_bytes());
+}
+
+TEST(job_over_shm, ends_with_one_line_and_without_a_crash_when_somebody_forges_slots_in_a_segment) {
+  long_job job(2, "shm");
+  const std::vector<pid_t> ranks = job.working_ranks(2);
+  ASSERT_EQ(ranks.size(), 2u) << job.errors();
+  EXPECT_TRUE(listening_ports(ranks[0]).empty()) << "nobody is let in once all are there";
+  const int segment = open_segment(ranks[0]);
+  ASSERT_GE(segment, 0);
+  EXPECT_NE(ftruncate(segment, 0), 0) << "a segment that shrinks ends those who use it";
+  forge_slots(segment, channel::application);
+  close(segment);
+  const auto [status, seconds] = job.end(std::chrono::seconds(20));
+  EXPECT_LT(seconds, 5.0);
+  ASSERT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 1);
+  const std::string errors = job.errors();
+  EXPECT_EQ(std::count(errors.begin(), errors.end(), '\n'), 1) << errors;
+  EXPECT_NE(errors.find("sent a message that is larger than allowed"), std::string::npos) << errors;
 }
 
 }  // namespace

@@ -51,7 +51,7 @@ std::unique_ptr<transport::fabric> open_fabric(const config& configuration) {
     if (chosen.join_job == nullptr) {
       throw setup_error("transport '" + std::string(chosen.name) +
                         "' keeps all ranks in one process, so a launcher cannot start it: run the program without "
-                        "`nacre run`, with --nacre.ranks=N, or choose --nacre.transport=tcp");
+                        "`nacre run`, with --nacre.ranks=N, or choose --nacre.transport=shm");
     }
     return chosen.join_job(configuration);
   }

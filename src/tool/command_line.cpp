@@ -62,7 +62,7 @@ class run_formatter final : public CLI::Formatter {
 /// The arguments as text; what they mean is checked here, so that every complaint has one form.
 struct run_arguments {
   std::string ranks;
-  std::string transport = "tcp";
+  std::string transport = "shm";
   std::string config;
   bool label = false;
   std::vector<std::string> program;
@@ -125,7 +125,7 @@ CLI::App* add_run(CLI::App& app, run_arguments& given) {
   command->add_option("-n,--ranks", given.ranks, fmt::format("Number of ranks, 1 to {}", ranks_max))
       ->required()
       ->type_name("N");
-  command->add_option("--transport", given.transport, "What carries messages between the ranks (default: tcp)")
+  command->add_option("--transport", given.transport, "What carries messages between the ranks (default: shm)")
       ->envname("NACRE_TRANSPORT")
       ->type_name("NAME");
   command->add_option("--config", given.config, "TOML file with configuration for every rank")->type_name("FILE");

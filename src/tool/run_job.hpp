@@ -13,7 +13,7 @@ inline constexpr std::uint32_t ranks_max = 4096;
 /// What a user asks nacre run for.
 struct job_options {
   std::uint32_t ranks = 1;             ///< 1 to ranks_max
-  std::string transport = "tcp";       ///< a backend that processes can join
+  std::string transport = "shm";       ///< a backend that processes can join
   std::string config;                  ///< a file with configuration; may be empty
   bool label = false;                  ///< put [rank] in front of each line of output
   std::vector<std::string> arguments;  ///< the program first

@@ -34,7 +34,7 @@ std::span<const backend> backends() noexcept {
 }
 
 std::string_view backend_of_launcher() noexcept {
-  if (started_by_launcher()) return "tcp";
+  if (started_by_launcher()) return "shm";
   return mpi::started_by_mpirun() ? "mpi" : "";
 }
 
