@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One-sided memory on threads and on a simulated machine: against a model, its errors, its end, and what waits for it.
+// One-sided memory, collectives and futures on threads, on processes and on a simulated machine.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <numeric>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -48,7 +49,7 @@ std::string failure(nacre::future<void> of) {
   }
 }
 
-class memory_on : public testing::TestWithParam<setting> {
+class communication_on : public testing::TestWithParam<setting> {
  protected:
   static void run(const std::function<void(nacre::runtime&)>& main, std::uint64_t seed = 1) {
     ASSERT_EQ(nacre::run(settings(GetParam(), seed), main), 0);
@@ -98,7 +99,7 @@ void random_transfers(nacre::runtime& rt, std::uint64_t seed, std::size_t slice)
   rt.withdraw(exposed);
 }
 
-TEST_P(memory_on, random_puts_and_gets_agree_with_a_model) {
+TEST_P(communication_on, random_puts_and_gets_agree_with_a_model) {
   const std::uint64_t seeds = simulated() ? 25 : 3;
   for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
     run([&](nacre::runtime& rt) { random_transfers(rt, seed, seed % 3 == 0 ? 40'000 : 900); }, seed);
@@ -160,7 +161,7 @@ void bad_accesses(nacre::runtime& rt) {
   EXPECT_EQ(mine, numbers(100, 5));
 }
 
-TEST_P(memory_on, every_bad_access_fails_at_its_caller_and_writes_nothing) { run(bad_accesses); }
+TEST_P(communication_on, every_bad_access_fails_at_its_caller_and_writes_nothing) { run(bad_accesses); }
 
 /// Fetches, changes and puts back: what only an owner of the memory could do by message.
 nacre::task<std::uint64_t> raise(nacre::context& ctx, nacre::remote_memory<std::uint64_t> at, std::uint64_t by) {
@@ -181,7 +182,7 @@ std::string refused_wait(nacre::context& ctx, nacre::remote_memory<std::uint64_t
   return "";
 }
 
-TEST_P(memory_on, coroutines_await_transfers_and_quiescence_waits_for_them) {
+TEST_P(communication_on, coroutines_await_transfers_and_quiescence_waits_for_them) {
   run([](nacre::runtime& rt) {
     numbers mine(30'000, rt.rank().value());
     const auto exposed = rt.expose(std::span(mine));
@@ -195,7 +196,7 @@ TEST_P(memory_on, coroutines_await_transfers_and_quiescence_waits_for_them) {
   });
 }
 
-TEST_P(memory_on, a_dropped_future_gives_the_callers_memory_back_at_once) {
+TEST_P(communication_on, a_dropped_future_gives_the_callers_memory_back_at_once) {
   run([](nacre::runtime& rt) {
     numbers mine(60'000, 1);
     const auto exposed = rt.expose(std::span(mine));
@@ -247,11 +248,11 @@ void withdraw_under_fire(nacre::runtime& rt, std::size_t size) {
   for (auto& each : busy) EXPECT_GE(each.get(), 0);
 }
 
-TEST_P(memory_on, nothing_touches_the_memory_once_withdraw_has_returned) {
+TEST_P(communication_on, nothing_touches_the_memory_once_withdraw_has_returned) {
   for (const std::size_t size : {80, 80'000, 800}) run([size](nacre::runtime& rt) { withdraw_under_fire(rt, size); });
 }
 
-TEST_P(memory_on, keys_differ_and_under_simulation_follow_the_seed) {
+TEST_P(communication_on, keys_differ_and_under_simulation_follow_the_seed) {
   const auto keys_of = [&](std::uint64_t seed) {
     numbers keys(2 * static_cast<std::size_t>(GetParam().ranks) * 2);
     run(
@@ -274,7 +275,153 @@ TEST_P(memory_on, keys_differ_and_under_simulation_follow_the_seed) {
   EXPECT_EQ(std::adjacent_find(sorted.begin(), sorted.end()), sorted.end());
 }
 
-INSTANTIATE_TEST_SUITE_P(every_kind_of_rank, memory_on,
+std::string joined(std::uint32_t begin, std::uint32_t end) {
+  std::string all;
+  for (; begin < end; ++begin) all += "<" + std::to_string(begin) + ">";
+  return all;
+}
+
+/// Every collective with a type that is packed and an operation that is not commutative.
+void all_collectives(nacre::runtime& rt) {
+  const std::string mine = joined(rt.rank().value(), rt.rank().value() + 1), every = joined(0, rt.size());
+  for (std::uint32_t round = 0; round < 3; ++round) {
+    const rank_id root(round * 5 % rt.size());
+    const std::optional<std::string> sum = rt.reduce(mine, std::plus<>{}, root);
+    ASSERT_EQ(sum.has_value(), rt.rank() == root);
+    ASSERT_EQ(sum.value_or(every), every);
+    ASSERT_EQ(rt.all_reduce(mine, std::plus<>{}), every);
+    ASSERT_EQ(rt.scan(mine, std::plus<>{}), joined(0, rt.rank().value() + 1));
+    ASSERT_EQ(rt.exclusive_scan(mine, std::string("!"), std::plus<>{}), "!" + joined(0, rt.rank().value()));
+    const std::vector<std::string> at_root = rt.gather(mine, root), here = rt.all_gather(mine);
+    ASSERT_EQ(at_root.size(), rt.rank() == root ? rt.size() : 0);
+    ASSERT_EQ(here.size(), rt.size());
+    for (std::uint32_t r = 0; r < rt.size(); ++r) ASSERT_EQ(here[r], joined(r, r + 1));
+    ASSERT_TRUE(at_root.empty() || at_root == here);
+    ASSERT_EQ(rt.broadcast(rt.rank() == root ? every : std::string(), root), every);
+  }
+}
+
+/// Values of half a megabyte.
+void large_collectives(nacre::runtime& rt) {
+  const numbers mine(60'000, rt.rank().value());
+  const rank_id root(rt.size() - 1);
+  const auto all = rt.gather(mine, root);
+  for (std::size_t r = 0; r < all.size(); ++r) ASSERT_EQ(all[r], numbers(60'000, r));
+  ASSERT_EQ(rt.broadcast(mine, root), numbers(60'000, root.value()));
+  const auto add = [](numbers a, const numbers& b) {
+    for (std::size_t index = 0; index < a.size(); ++index) a[index] += b[index];
+    return a;
+  };
+  ASSERT_EQ(rt.all_reduce(mine, add), numbers(60'000, rt.size() * (rt.size() - 1) / 2));
+}
+
+TEST_P(communication_on, collectives_combine_in_the_order_of_the_ranks) {
+  run([](nacre::runtime& rt) {
+    all_collectives(rt);
+    large_collectives(rt);
+    EXPECT_THROW(static_cast<void>(rt.gather(1, rank_id(rt.size()))), nacre::usage_error);
+  });
+}
+
+TEST(collectives, every_number_of_simulated_ranks_gets_the_same_as_one_loop) {
+  for (const int ranks : {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 130}) {
+    ASSERT_EQ(nacre::run(settings({"sim", ranks, 1}), all_collectives), 0);
+    if (testing::Test::HasFailure()) FAIL() << ranks << " ranks";
+  }
+}
+
+TEST(collectives_death, ranks_that_call_different_ones_are_told_so) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  const auto job = [](void (*main)(nacre::runtime&)) { std::exit(nacre::run(settings({"inproc", 3, 1}), main)); };
+  EXPECT_EXIT(job([](nacre::runtime& rt) {
+                if (rt.rank().value() == 2) rt.barrier();
+                static_cast<void>(rt.all_gather(1));
+              }),
+              testing::ExitedWithCode(1), "not the same on all ranks: .*(barrier.*all_gather|all_gather.*barrier)");
+  EXPECT_EXIT(job([](nacre::runtime& rt) {
+                static_cast<void>(rt.rank().value() == 1 ? rt.scan(1, std::plus<>{}) : rt.scan(1.5, std::plus<>{}) > 1);
+              }),
+              testing::ExitedWithCode(1), "values of another type");
+  EXPECT_EXIT(job([](nacre::runtime& rt) {
+                if (rt.rank().value() != 1) rt.barrier();
+              }),
+              testing::ExitedWithCode(1), "rank 1 has left its main");
+}
+
+std::vector<int> squared(std::vector<int> of) {
+  for (int& each : of) each *= each;
+  return of;
+}
+int checked(int index) { return std::vector<int>(10, 5).at(static_cast<std::size_t>(index)); }
+void nothing() {}
+int throws_an_int(int) { throw 5; }
+
+nacre::task<int> asks(nacre::context& ctx, rank_id where, int index) {
+  co_return co_await ctx.call<checked>(where, index);
+}
+
+nacre::task<int> asks_many(nacre::context& ctx, rank_id where, int count) {
+  std::vector<nacre::future<int>> parts;
+  for (int index = 0; index < count; ++index) parts.push_back(ctx.call<checked>(where, index));
+  int sum = 0;
+  for (const int each : co_await nacre::when_all(std::move(parts))) sum += each;
+  co_await nacre::when_all(std::vector<nacre::future<void>>());
+  co_return sum;
+}
+
+TEST_P(communication_on, dropped_futures_harm_nothing) {
+  run([](nacre::runtime& rt) {
+    for (int round = 0; round < 50; ++round) {
+      static_cast<void>(rt.call<squared>(next_of(rt), std::vector<int>(1000, round)));
+      static_cast<void>(rt.call<checked>(next_of(rt), 10));  // its error reaches nobody
+      static_cast<void>(rt.call<nothing>(next_of(rt)));
+      std::vector<nacre::future<int>> parts;
+      parts.push_back(rt.call<asks>(next_of(rt), rt.rank(), round % 12));
+      parts.push_back(rt.call<checked>(next_of(rt), 1));
+      static_cast<void>(nacre::when_all(std::move(parts)));
+    }
+    EXPECT_EQ(rt.call<squared>(next_of(rt), std::vector<int>{3}).get(), std::vector<int>{9});
+  });  // the last round may still be under way when main ends
+}
+
+TEST_P(communication_on, the_type_of_an_exception_comes_with_its_text) {
+  run([](nacre::runtime& rt) {
+    const auto told = [](auto call) -> std::string {
+      try {
+        static_cast<void>(call.get());
+        return "";
+      } catch (const nacre::call_error& error) {
+        return error.type() + ": " + error.what();
+      }
+    };
+    const std::string plain = told(rt.call<checked>(next_of(rt), 10));
+    EXPECT_EQ(plain.find("std::out_of_range: the handler "), 0U) << plain;
+    EXPECT_NE(plain.find("checked"), std::string::npos) << plain;
+    const std::string passed_on = told(rt.call<asks>(next_of(rt), rt.rank(), 10));
+    EXPECT_EQ(passed_on.find("std::out_of_range: the handler "), 0U) << passed_on;
+    EXPECT_NE(passed_on.find("asks"), std::string::npos) << passed_on;
+    EXPECT_EQ(told(rt.call<throws_an_int>(next_of(rt), 1)).find(": the handler "), 0U);
+  });
+}
+
+TEST_P(communication_on, many_futures_are_awaited_as_one) {
+  run([](nacre::runtime& rt) {
+    EXPECT_EQ(rt.call<asks_many>(next_of(rt), rt.rank(), 10).get(), 50);
+    EXPECT_THROW(static_cast<void>(rt.call<asks_many>(next_of(rt), rt.rank(), 11).get()), nacre::call_error);
+    std::vector<nacre::future<std::vector<int>>> parts;
+    for (int index = 0; index < 20; ++index) parts.push_back(rt.call<squared>(next_of(rt), std::vector<int>{index}));
+    const auto all = nacre::when_all(std::move(parts)).get();
+    for (int index = 0; index < 20; ++index)
+      EXPECT_EQ(all[static_cast<std::size_t>(index)], std::vector<int>{index * index});
+    std::vector<nacre::future<void>> silent;
+    for (int index = 0; index < 5; ++index) silent.push_back(rt.call<nothing>(next_of(rt)));
+    nacre::when_all(std::move(silent)).get();
+    EXPECT_TRUE(nacre::when_all(std::vector<nacre::future<int>>()).get().empty());
+    EXPECT_THROW(static_cast<void>(nacre::when_all(std::vector<nacre::future<int>>(1))), nacre::usage_error);
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(every_kind_of_rank, communication_on,
                          testing::Values(setting{"inproc", 1, 2}, setting{"inproc", 3, 2}, setting{"sim", 1, 1},
                                          setting{"sim", 4, 1}, setting{"sim", 3, 3}),
                          [](const auto& given) {
@@ -305,6 +452,16 @@ TEST(memory_between_processes, random_puts_and_gets_agree_with_a_model) {
 TEST(memory_between_processes, bad_accesses_fail_at_their_caller_and_write_nothing) {
   if (started_as_processes(2)) return;
   ASSERT_EQ(nacre::run(settings({"tcp", 2, 1}), bad_accesses), 0);
+}
+
+TEST(collectives_between_processes, agree_with_one_loop) {
+  if (started_as_processes(5)) return;
+  ASSERT_EQ(nacre::run(settings({"tcp", 5, 1}),
+                       [](nacre::runtime& rt) {
+                         all_collectives(rt);
+                         large_collectives(rt);
+                       }),
+            0);
 }
 
 TEST(memory_between_processes, a_withdrawn_memory_is_out_of_reach_at_once) {

@@ -3,9 +3,12 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <stdexcept>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -16,34 +19,91 @@ namespace nacre {
 class engine;
 class lane;
 
-namespace detail {
+enum class collective_kind : std::uint8_t {
+  barrier,
+  broadcast,
+  reduce,
+  all_reduce,
+  gather,
+  all_gather,
+  scan,
+  exclusive_scan,
+  end_of_main  ///< an all_reduce of the runtime's own: the main of this rank has ended
+};
 
 /// Adds a contribution to what has been accumulated; both are packed values of one type.
-using combine_function = std::function<void(std::vector<std::byte>& accumulated, std::span<const std::byte> contribution)>;
+using combine_function =
+    std::function<void(std::vector<std::byte>& accumulated, std::span<const std::byte> contribution)>;
 
-void barrier(engine& core, lane& on);
-[[nodiscard]] std::vector<std::byte> broadcast_bytes(engine& core, lane& on, std::vector<std::byte> value, rank_id root);
-[[nodiscard]] std::vector<std::byte> all_reduce_bytes(engine& core, lane& on, std::vector<std::byte> value,
-                                                      combine_function combine);
+/// One rank's entry into a collective. Kind, root and type are alike on all ranks.
+struct collective_call {
+  collective_kind kind = collective_kind::barrier;
+  rank_id root;                  ///< broadcast: whose value it is; reduce, gather: who gets the result
+  std::vector<std::byte> value;  ///< this rank's contribution; broadcast: read at the root only
+  /// Reductions and scans: called inside start and on_message of the engine, through which its exceptions pass; the
+  /// collective does not end then.
+  combine_function combine = {};
+  std::uint32_t type = 0;  ///< stands for the type of the values, so that a difference is seen
+};
+
+namespace detail {
+
+[[nodiscard]] rank_id rank_of(const engine& core) noexcept;
+
+/// Enters a collective and waits for its end. What it returns: see collective_host::complete.
+std::vector<std::byte> run_collective(engine& core, lane& on, collective_call call);
+
+/// Equal for equal types, in every process of one binary.
+template <class T>
+consteval std::uint32_t type_mark() {
+  std::uint32_t hash = 0x811c9dc5U;  // FNV-1a
+  for (const char each : std::string_view(__PRETTY_FUNCTION__)) {
+    hash = (hash ^ static_cast<unsigned char>(each)) * 0x01000193U;
+  }
+  return hash;
+}
 
 template <class T>
 T unpack_own(std::span<const std::byte> bytes) {
   expected<T, wire_error> value = unpack<T>(bytes);
-  if (!value) throw std::runtime_error("a collective got bytes of another type: do all ranks call it with the same one?");
+  if (!value)
+    throw std::runtime_error("a collective got bytes of another type: do all ranks call it with the same one?");
   return std::move(*value);
+}
+
+template <class T, class Op>
+combine_function combine_with(Op op) {
+  return [op](std::vector<std::byte>& accumulated, std::span<const std::byte> contribution) {
+    accumulated = pack(static_cast<T>(op(unpack_own<T>(accumulated), unpack_own<T>(contribution))));
+  };
 }
 
 template <class T>
 T broadcast_value(engine& core, lane& on, const T& value, rank_id root) {
-  return unpack_own<T>(broadcast_bytes(core, on, pack(value), root));
+  auto bytes = rank_of(core) == root ? pack(value) : std::vector<std::byte>();
+  return unpack_own<T>(
+      run_collective(core, on, {collective_kind::broadcast, root, std::move(bytes), {}, type_mark<T>()}));
 }
 
+/// A reduction or a scan; the bytes are packed T, or none where this rank gets no result.
 template <class T, class Op>
-T all_reduce_value(engine& core, lane& on, const T& value, Op op) {
-  auto combine = [op](std::vector<std::byte>& accumulated, std::span<const std::byte> contribution) {
-    accumulated = pack(static_cast<T>(op(unpack_own<T>(accumulated), unpack_own<T>(contribution))));
-  };
-  return unpack_own<T>(all_reduce_bytes(core, on, pack(value), std::move(combine)));
+std::vector<std::byte> combine_values(engine& core, lane& on, collective_kind kind, rank_id root, const T& value,
+                                      Op op) {
+  return run_collective(core, on, {kind, root, pack(value), combine_with<T>(std::move(op)), type_mark<T>()});
+}
+
+/// A gathered sequence: each rank's bytes behind their length, in the order of the ranks.
+void append_part(std::vector<std::byte>& to, std::span<const std::byte> part);
+[[nodiscard]] std::vector<std::span<const std::byte>> parts_of(std::span<const std::byte> gathered);
+
+template <class T>
+std::vector<T> gather_values(engine& core, lane& on, collective_kind kind, rank_id root, const T& value) {
+  const auto bytes = run_collective(core, on, {kind, root, pack(value), {}, type_mark<T>()});
+  std::vector<T> values;
+  const auto parts = parts_of(bytes);
+  values.reserve(parts.size());
+  for (const auto part : parts) values.push_back(unpack_own<T>(part));
+  return values;
 }
 
 }  // namespace detail

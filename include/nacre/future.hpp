@@ -26,7 +26,14 @@ class usage_error : public std::logic_error {
 /// The call did not produce a value: the object is gone, or its handler threw. what() says which.
 class call_error : public std::runtime_error {
  public:
-  using std::runtime_error::runtime_error;
+  explicit call_error(const std::string& what, std::string type = {})
+      : std::runtime_error(what), type_(std::move(type)) {}
+  /// The exception that the handler threw, as C++ spells it: "std::out_of_range". That of the first handler, where one
+  /// awaited the other. Empty when none threw.
+  [[nodiscard]] const std::string& type() const noexcept { return type_; }
+
+ private:
+  std::string type_;
 };
 
 namespace detail {
@@ -67,12 +74,13 @@ class future_state {
   /// Decodes the reply and completes; a reply that does not decode completes with an error.
   void complete_with(message& reply, lane& by);
   void complete_with_error(std::string what, lane& by);
+  void complete_with_error(call_error error, lane& by);
 
   /// Registers `w` to be told; false when the result is there already, and then `w` is not touched. One waiter only.
   [[nodiscard]] bool await(waiter& w) noexcept;
 
   void throw_if_failed() const {
-    if (error_) throw call_error(*error_);
+    if (error_) throw *error_;
   }
 
  protected:
@@ -82,6 +90,9 @@ class future_state {
   /// The future was dropped before the result was there. For results that go to the caller's memory: it may be gone next.
   virtual void on_abandon() noexcept {}
   void complete(lane& by);
+  /// While the future has not been handed out yet.
+  void complete_unawaited() noexcept { state_.store(is_ready, std::memory_order_release); }  // pairs with ready
+  void set_error(call_error error) { error_ = std::move(error); }
 
  private:
   enum : std::uint32_t { is_empty, is_awaited, is_ready };
@@ -89,13 +100,16 @@ class future_state {
   std::atomic<std::uint32_t> references_{1};
   std::atomic<std::uint32_t> state_{is_empty};
   waiter* waiter_ = nullptr;
-  std::optional<std::string> error_;
+  std::optional<call_error> error_;
 };
 
 template <class T>
-class future_value final : public future_state {
+class future_value : public future_state {
  public:
   T&& value() noexcept { return std::move(*value_); }
+
+ protected:
+  void set_value(T value) { value_.emplace(std::move(value)); }
 
  private:
   bool take(message& reply) override {
@@ -149,13 +163,19 @@ class future {
   /// Application thread only: runs other work until the result is there. In a handler write `co_await` instead.
   void wait() {
     if (state_ == nullptr) throw usage_error("wait on a future that has no call (it was moved from, or never given one)");
-    detail::wait_in_application(*core_, *lane_, *state_);
+    if (core_ != nullptr) detail::wait_in_application(*core_, *lane_, *state_);
   }
   /// wait(), then the value; throws call_error when the call failed. The future is empty afterwards.
   T get() {
     wait();
     return take();
   }
+
+  /// For the runtime: where it may be waited for. Null for a result that was there from the beginning.
+  [[nodiscard]] engine* core() const noexcept { return core_; }
+  [[nodiscard]] lane* home() const noexcept { return lane_; }
+  /// A result that is there, and belongs to no call.
+  explicit future(detail::future_value<T>* state) noexcept : state_(state) {}
 
   /// For `co_await`; see task.hpp.
   [[nodiscard]] detail::future_state* state() const noexcept { return state_; }

@@ -13,8 +13,9 @@ namespace nacre::detail {
 
 /// Sends the result of a call back. `request` names caller and call.
 void post_reply(engine& core, lane& on, const message_header& request, message_ptr reply);
-/// The handler threw: tells the caller if it waits for a result, else ends the job with a line that names the handler.
-void handler_failed(engine& core, lane& on, const message_header& request, handler_id handler, const char* what);
+/// The handler threw (null: what is no std::exception): tells the caller if it waits for a result, else ends the job with a line that names the handler.
+void handler_failed(engine& core, lane& on, const message_header& request, handler_id handler,
+                    const std::exception* thrown);
 
 template <class R>
 message_ptr make_reply(R&& value) {
@@ -77,9 +78,9 @@ void run_handler(engine& core, lane& on, const message_header& request, handler_
       });
     }
   } catch (const std::exception& error) {
-    handler_failed(core, on, request, self, error.what());
+    handler_failed(core, on, request, self, &error);
   } catch (...) {
-    handler_failed(core, on, request, self, "an exception that is no std::exception");
+    handler_failed(core, on, request, self, nullptr);
   }
 }
 

@@ -16,3 +16,4 @@
 #include <nacre/runtime.hpp>
 #include <nacre/scheduler.hpp>
 #include <nacre/task.hpp>
+#include <nacre/when_all.hpp>

@@ -5,9 +5,11 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include <nacre/collectives.hpp>
 #include <nacre/future.hpp>
@@ -256,18 +258,55 @@ class runtime : public operations {
   runtime(const runtime&) = delete;
   runtime& operator=(const runtime&) = delete;
 
-  /// Collective: waits until every rank is here, while this rank goes on running handlers.
-  void barrier() { detail::barrier(*core_, *lane_); }
-  /// Collective: the root's value, on every rank.
+  // Collectives. All ranks call the same ones in the same order, with values of one type, from their mains; else the job
+  // ends with a line that says who called what. A type is any that messages may carry. `op` takes two values and returns one;
+  // it must be associative. It need not be commutative: values are combined in the order of the ranks, and always
+  // in the same grouping, so that sums of floating-point numbers are the same in every run. Each takes a number of steps that
+  // grows with the logarithm of the number of ranks, and none returns before all ranks have called it.
+
+  /// Waits until every rank is here, while this rank goes on running handlers.
+  void barrier() { static_cast<void>(detail::run_collective(*core_, *lane_, {})); }
+  /// The root's value, on every rank.
   template <class T>
   [[nodiscard]] T broadcast(const T& value, rank_id root) {
     return detail::broadcast_value(*core_, *lane_, value, root);
   }
-  /// Collective: op(op(v0, v1), ...) over all ranks' values, combined in the same order on every run; op must be
-  /// associative. Every rank gets the result.
+  /// op(op(v0, v1), ...) over the values of all ranks, at the root; nothing elsewhere.
+  template <class T, class Op>
+  std::optional<T> reduce(const T& value, Op op, rank_id root) {
+    const auto bytes =
+        detail::combine_values(*core_, *lane_, collective_kind::reduce, root, value, std::move(op));
+    if (rank() != root) return std::nullopt;
+    return detail::unpack_own<T>(bytes);
+  }
+  /// As reduce, with the result on every rank.
   template <class T, class Op>
   [[nodiscard]] T all_reduce(const T& value, Op op) {
-    return detail::all_reduce_value(*core_, *lane_, value, op);
+    return detail::unpack_own<T>(
+        detail::combine_values(*core_, *lane_, collective_kind::all_reduce, {}, value, std::move(op)));
+  }
+  /// The values of all ranks, by rank, at the root; an empty vector elsewhere.
+  template <class T>
+  std::vector<T> gather(const T& value, rank_id root) {
+    return detail::gather_values(*core_, *lane_, collective_kind::gather, root, value);
+  }
+  /// The values of all ranks, by rank, on every rank.
+  template <class T>
+  [[nodiscard]] std::vector<T> all_gather(const T& value) {
+    return detail::gather_values(*core_, *lane_, collective_kind::all_gather, {}, value);
+  }
+  /// op(op(v0, v1), ...) over the values of the ranks up to this one, its own included.
+  template <class T, class Op>
+  [[nodiscard]] T scan(const T& value, Op op) {
+    return detail::unpack_own<T>(
+        detail::combine_values(*core_, *lane_, collective_kind::scan, {}, value, std::move(op)));
+  }
+  /// op(op(init, v0), ...) over the values of the ranks before this one; `init` itself on rank 0.
+  template <class T, class Op>
+  [[nodiscard]] T exclusive_scan(const T& value, T init, Op op) {
+    const auto before = detail::combine_values(*core_, *lane_, collective_kind::exclusive_scan, {}, value, op);
+    if (rank().value() == 0) return init;
+    return static_cast<T>(op(std::move(init), detail::unpack_own<T>(before)));
   }
   /// Collective: waits until no handler runs and no message is under way anywhere.
   void wait_quiescence() { detail::wait_quiescence(*core_, *lane_); }

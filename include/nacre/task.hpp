@@ -26,8 +26,16 @@ class coroutine_run {
 
   context ctx;
 
+  /// Whether a coroutine whose results are always there already must let others run now. Otherwise one that looks at memory of
+  /// its own rank until that changes would keep its worker from what changes it.
+  [[nodiscard]] bool must_yield() noexcept { return ++ready_in_a_row_ % ready_in_a_row_max == 0; }
+
   /// The outermost coroutine has ended on `ctx`'s lane: answers, releases the object, and ends this.
   virtual void finish() = 0;
+
+ private:
+  static constexpr std::uint32_t ready_in_a_row_max = 64;
+  std::uint32_t ready_in_a_row_ = 0;
 
  protected:
   message_header request_;
@@ -39,7 +47,8 @@ void coroutine_finished(engine& core, lane& on, const message_header& request, h
 void make_runnable(engine& core, lane& by, work& item);
 [[nodiscard]] lane& lane_of(const context& ctx) noexcept;
 void post_reply(engine& core, lane& on, const message_header& request, message_ptr reply);
-void handler_failed(engine& core, lane& on, const message_header& request, handler_id handler, const char* what);
+void handler_failed(engine& core, lane& on, const message_header& request, handler_id handler,
+                    const std::exception* thrown);
 template <class R>
 message_ptr make_reply(R&& value);
 
@@ -69,14 +78,21 @@ struct promise_base {
 template <class T>
 class future_awaiter final : public waiter, public work {
  public:
-  explicit future_awaiter(future<T> result) noexcept
-      : waiter{&on_result}, work(&on_run), result_(std::move(result)) {}
-  [[nodiscard]] bool await_ready() const noexcept { return result_.ready(); }
+  future_awaiter(future<T> result, coroutine_run& run) noexcept
+      : waiter{&on_result}, work(&on_run), result_(std::move(result)), run_of_(run) {}
+  [[nodiscard]] bool await_ready() noexcept {
+    if (!result_.ready()) return false;
+    yields_ = run_of_.must_yield();
+    return !yields_;
+  }
   template <class Promise>
   bool await_suspend(std::coroutine_handle<Promise> suspended) {
     if (!result_.valid()) throw usage_error("co_await on a future that has no call");
     handle_ = suspended;
-    run_of_ = suspended.promise().run;
+    if (yields_) {
+      make_runnable(run_of_.ctx.core(), run_of_.ctx.current_lane(), *this);
+      return true;  // as below
+    }
     return result_.state()->await(*this);  // when true, another lane may have resumed and ended us already
   }
   T await_resume() { return result_.take(); }
@@ -84,16 +100,17 @@ class future_awaiter final : public waiter, public work {
  private:
   static void on_result(waiter& self, lane& by) {
     auto& awaiter = static_cast<future_awaiter&>(self);
-    make_runnable(awaiter.run_of_->ctx.core(), by, awaiter);
+    make_runnable(awaiter.run_of_.ctx.core(), by, awaiter);
   }
   static void on_run(work& self, lane& on) {
     auto& awaiter = static_cast<future_awaiter&>(self);
-    awaiter.run_of_->ctx.move_to(on);
+    awaiter.run_of_.ctx.move_to(on);
     awaiter.handle_.resume();
   }
   future<T> result_;
   std::coroutine_handle<> handle_;
-  coroutine_run* run_of_ = nullptr;
+  coroutine_run& run_of_;
+  bool yields_ = false;
 };
 
 }  // namespace detail
@@ -174,9 +191,9 @@ class coroutine_run_of final : public coroutine_run {
         if (request_.reply != 0) post_reply(core, on, request_, make_reply(std::move(value)));
       }
     } catch (const std::exception& error) {
-      handler_failed(core, on, request_, handler_, error.what());
+      handler_failed(core, on, request_, handler_, &error);
     } catch (...) {
-      handler_failed(core, on, request_, handler_, "an exception that is no std::exception");
+      handler_failed(core, on, request_, handler_, nullptr);
     }
     handle_.destroy();
     coroutine_finished(core, on, request_, handler_);
@@ -204,7 +221,7 @@ struct task<T>::promise_type : detail::promise_with_value<T> {
   task get_return_object() noexcept { return task(handle::from_promise(*this)); }
   template <class U>
   auto await_transform(future<U> result) noexcept {
-    return detail::future_awaiter<U>(std::move(result));
+    return detail::future_awaiter<U>(std::move(result), *this->run);
   }
   template <class U>
   task<U>&& await_transform(task<U>&& inner) noexcept {

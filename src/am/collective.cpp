@@ -3,6 +3,7 @@
 #include "am/collective.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 #include <nacre/assert.hpp>
@@ -11,48 +12,86 @@ namespace nacre {
 namespace {
 
 bool same(const collective_mismatch::entry& a, const collective_mismatch::entry& b) noexcept {
-  return a.kind == b.kind && a.root == b.root;
+  return a.kind == b.kind && a.root == b.root && a.type == b.type;
+}
+
+bool has_root(collective_kind kind) noexcept {
+  return kind == collective_kind::broadcast || kind == collective_kind::reduce || kind == collective_kind::gather;
+}
+
+bool is_scan(collective_kind kind) noexcept {
+  return kind == collective_kind::scan || kind == collective_kind::exclusive_scan;
+}
+
+bool is_gather(collective_kind kind) noexcept {
+  return kind == collective_kind::gather || kind == collective_kind::all_gather;
+}
+
+bool combines(collective_kind kind) noexcept {
+  return kind == collective_kind::reduce || kind == collective_kind::all_reduce ||
+         kind == collective_kind::end_of_main || is_scan(kind);
+}
+
+const char* name_of(collective_kind kind) noexcept {
+  constexpr const char* names[] = {"barrier",    "broadcast", "reduce",         "all_reduce", "gather",
+                                   "all_gather", "scan",      "exclusive_scan", "the end"};
+  return names[static_cast<std::size_t>(kind)];
 }
 
 std::string phrase(const collective_mismatch::entry& entered) {
-  std::string text = "rank " + std::to_string(entered.rank.value()) + " calls ";
-  switch (entered.kind) {
-    case collective_kind::barrier:
-      return text + "barrier";
-    case collective_kind::broadcast:
-      return text + "broadcast with root " + std::to_string(entered.root.value());
-    case collective_kind::all_reduce:
-      return text + "all_reduce";
-  }
+  const std::string rank = "rank " + std::to_string(entered.rank.value());
+  if (entered.kind == collective_kind::end_of_main) return rank + " has left its main";
+  std::string text = rank + " calls " + name_of(entered.kind);
+  if (has_root(entered.kind)) text += " with root " + std::to_string(entered.root.value());
   return text;
 }
 
 }  // namespace
 
 std::string describe(const collective_mismatch& what) {
-  return "collective number " + std::to_string(what.number) + " is not the same on all ranks: " + phrase(what.one) +
-         ", " + phrase(what.other);
+  std::string text = "collective number " + std::to_string(what.number) +
+                     " is not the same on all ranks: " + phrase(what.one) + ", " + phrase(what.other);
+  if (what.one.kind == what.other.kind && what.one.root == what.other.root) text += " with values of another type";
+  return text;
 }
 
-collective_engine::collective_engine(const options& tree) : self_(tree.self), size_(tree.size), arity_(tree.arity) {
+collective_engine::collective_engine(const options& tree) : self_(tree.self), size_(tree.size) {
   NACRE_EXPECT(tree.self.value() < tree.size, "a rank's number is below the number of ranks");
   NACRE_EXPECT(tree.arity >= 1 && tree.arity <= arity_max, "the arity of the tree is 1 to arity_max");
-  const std::uint64_t first = std::uint64_t{self_.value()} * arity_ + 1;
-  children_ = first < size_ ? static_cast<std::uint32_t>(std::min<std::uint64_t>(size_ - first, arity_)) : 0;
+  plant(tree.arity);
+}
+
+/// Descends from rank 0 to the own one; each run of ranks is shared out among the children of its first.
+void collective_engine::plant(std::uint32_t arity) {
+  subtree at{rank_id{0}, size_};
+  for (;;) {
+    const std::uint32_t rest = at.end - at.root.value() - 1;
+    const std::uint32_t parts = std::min(arity, rest);
+    children_.clear();
+    std::uint32_t begin = at.root.value() + 1;
+    for (std::uint32_t index = 0; index < parts; ++index) {
+      const std::uint32_t end = begin + rest / parts + (index < rest % parts ? 1 : 0);
+      children_.push_back({rank_id{begin}, end});
+      begin = end;
+    }
+    if (at.root == self_) return;
+    parent_ = at.root;
+    at = *std::find_if(children_.begin(), children_.end(), [&](const subtree& s) { return self_.value() < s.end; });
+  }
 }
 
 std::uint32_t collective_engine::start(collective_host& host, collective_call call) {
   NACRE_EXPECT(outstanding_ < outstanding_max, "too many collectives at a time: wait for one of them first");
-  NACRE_EXPECT(call.root.value() < size_, "a broadcast's root is one of the ranks");
-  NACRE_EXPECT(call.kind != collective_kind::all_reduce || call.combine, "all_reduce needs a function that combines");
-  if (call.kind != collective_kind::broadcast) call.root = rank_id{0};
+  NACRE_EXPECT(call.root.value() < size_, "the root of a collective is one of the ranks");
+  NACRE_EXPECT(!combines(call.kind) || call.combine, "a reduction or scan needs a function that combines");
+  if (!has_root(call.kind)) call.root = rank_id{0};
   if (call.kind == collective_kind::barrier || (call.kind == collective_kind::broadcast && call.root != self_)) {
     call.value.clear();
   }
   const std::uint32_t number = next_++;
   ++outstanding_;
   slot& at = *find(number);
-  if (failed_ || !agrees(host, number, at, {self_, call.kind, call.root})) return number;
+  if (failed_ || !agrees(host, number, at, {self_, call.kind, call.root, call.type})) return number;
   at.call = std::move(call);
   at.now = state::waiting;
   advance(host, number, at);
@@ -61,8 +100,7 @@ std::uint32_t collective_engine::start(collective_host& host, collective_call ca
 
 bool collective_engine::on_message(collective_host& host, rank_id from, collective_message m) {
   if (failed_) return true;
-  const bool well_formed = wire_valid(m.kind) && m.root < size_ &&
-                           (m.root == 0 || m.kind == collective_kind::broadcast) &&
+  const bool well_formed = wire_valid(m.kind) && m.root < size_ && (m.root == 0 || has_root(m.kind)) &&
                            (m.value.empty() || m.kind != collective_kind::barrier);
   if (!well_formed) return false;
   return m.result ? take_result(host, from, m) : take_contribution(host, from, m);
@@ -90,13 +128,14 @@ bool collective_engine::agrees(collective_host& host, std::uint32_t number, slot
 }
 
 bool collective_engine::take_contribution(collective_host& host, rank_id from, collective_message& m) {
-  const std::uint32_t index = from.value() - child(0).value();
-  slot* at = index < children_ ? find(m.number) : nullptr;
+  const auto child = std::find_if(children_.begin(), children_.end(), [&](const subtree& s) { return s.root == from; });
+  slot* at = child != children_.end() ? find(m.number) : nullptr;
+  const auto index = static_cast<std::size_t>(child - children_.begin());
   const std::uint32_t bit = std::uint32_t{1} << (index % 32);
   if (at == nullptr || at->now > state::waiting || (at->arrived & bit) != 0) return false;
-  if (!agrees(host, m.number, *at, {from, m.kind, rank_id{m.root}})) return true;
+  if (!agrees(host, m.number, *at, {from, m.kind, rank_id{m.root}, m.type})) return true;
   at->arrived |= bit;
-  at->contributions.resize(children_);
+  at->contributions.resize(children_.size());
   at->contributions[index] = std::move(m.value);
   advance(host, m.number, *at);
   return true;
@@ -104,52 +143,127 @@ bool collective_engine::take_contribution(collective_host& host, rank_id from, c
 
 bool collective_engine::take_result(collective_host& host, rank_id from, collective_message& m) {
   slot* at = find(m.number);
-  const bool expected = at != nullptr && at->now == state::contributed && self_.value() != 0 && from == parent() &&
-                        same(at->first, {from, m.kind, rank_id{m.root}});
+  const bool expected = at != nullptr && at->now == state::contributed && self_.value() != 0 && from == parent_ &&
+                        same(at->first, {from, m.kind, rank_id{m.root}, m.type});
   if (!expected) return false;
-  at->call.value = std::move(m.value);
+  (is_scan(m.kind) ? at->before : at->call.value) = std::move(m.value);
   finish(host, m.number, *at);
   return true;
 }
 
 /// Combines and passes up when the local call and all contributions are there.
 void collective_engine::advance(collective_host& host, std::uint32_t number, slot& at) {
-  if (at.now != state::waiting || at.arrived != (std::uint32_t{1} << children_) - 1) return;
+  if (at.now != state::waiting || at.arrived != (std::uint32_t{1} << children_.size()) - 1) return;
   at.now = state::contributed;
   collective_call& call = at.call;
+  std::vector<std::byte> up;
+  if (is_scan(call.kind)) {
+    if (self_.value() != 0) up = call.value;  // contribution and value are needed again on the way down
+  } else if (is_gather(call.kind)) {
+    detail::append_part(up, call.value);
+  } else {
+    up = std::move(call.value);
+  }
   for (std::vector<std::byte>& each : at.contributions) {
-    if (call.kind == collective_kind::all_reduce) {
-      call.combine(call.value, each);
+    if (is_gather(call.kind)) {
+      up.insert(up.end(), each.begin(), each.end());
+    } else if (is_scan(call.kind)) {
+      if (self_.value() != 0) call.combine(up, each);
+    } else if (combines(call.kind)) {
+      call.combine(up, each);
     } else if (!each.empty()) {
-      call.value = std::move(each);  // the broadcast's root is below that child
+      up = std::move(each);  // the broadcast's root is below that child
     }
   }
-  at.contributions.clear();
+  if (!is_scan(call.kind)) at.contributions.clear();
   if (self_.value() == 0) {
+    if (!is_scan(call.kind)) call.value = std::move(up);
     finish(host, number, at);
   } else {
-    host.send(parent(), {.number = number,
-                         .root = call.root.value(),
-                         .kind = call.kind,
-                         .result = false,
-                         .value = std::move(call.value)});
+    host.send(parent_, {.number = number,
+                        .root = call.root.value(),
+                        .type = call.type,
+                        .kind = call.kind,
+                        .result = false,
+                        .value = std::move(up)});
   }
+}
+
+/// The result to all children, or, if it is for one rank, only to the child on the way to it; the others learn of the
+/// end.
+void collective_engine::pass_down(collective_host& host, collective_message m, const slot& at) {
+  const bool for_one = at.call.kind == collective_kind::reduce || at.call.kind == collective_kind::gather;
+  for (const subtree& each : children_) {
+    const std::uint32_t root = at.call.root.value();
+    const bool gets = !for_one || (root >= each.root.value() && root < each.end);
+    m.value = gets ? at.call.value : std::vector<std::byte>();
+    host.send(each.root, m);
+  }
+}
+
+/// Sends to each child what stands before it, and returns what is the own result.
+std::vector<std::byte> collective_engine::pass_down_scan(collective_host& host, collective_message m, slot& at) {
+  std::vector<std::byte> sum = at.before;
+  if (self_.value() == 0) {
+    sum = at.call.value;
+  } else {
+    at.call.combine(sum, at.call.value);
+  }
+  std::vector<std::byte> own = at.call.kind == collective_kind::scan ? sum : std::move(at.before);
+  for (std::size_t index = 0; index < children_.size(); ++index) {
+    m.value = sum;
+    host.send(children_[index].root, m);
+    if (index + 1 != children_.size()) at.call.combine(sum, at.contributions[index]);
+  }
+  return own;
 }
 
 /// Passes the result down, forgets the collective and tells the host.
 void collective_engine::finish(collective_host& host, std::uint32_t number, slot& at) {
-  collective_call call = std::exchange(at.call, {});
+  slot over = std::exchange(at, {});
   at.now = state::over;
-  for (std::uint32_t index = 0; index < children_; ++index) {
-    host.send(child(index),
-              {.number = number, .root = call.root.value(), .kind = call.kind, .result = true, .value = call.value});
+  const collective_call& call = over.call;
+  const collective_message m{
+      .number = number, .root = call.root.value(), .type = call.type, .kind = call.kind, .result = true, .value = {}};
+  std::vector<std::byte> own;
+  if (is_scan(call.kind)) {
+    own = pass_down_scan(host, m, over);
+  } else {
+    pass_down(host, m, over);
+    const bool for_one = call.kind == collective_kind::reduce || call.kind == collective_kind::gather;
+    if (!for_one || call.root == self_) own = std::move(over.call.value);
   }
   --outstanding_;
   while (!slots_.empty() && slots_.front().now == state::over) {
     slots_.pop_front();
     ++first_;
   }
-  host.complete(number, std::move(call.value));
+  host.complete(number, std::move(own));
 }
 
+namespace detail {
+
+void append_part(std::vector<std::byte>& to, std::span<const std::byte> part) {
+  const std::uint64_t length = part.size();
+  const std::size_t at = to.size();
+  to.resize(at + sizeof length + part.size());
+  std::memcpy(to.data() + at, &length, sizeof length);
+  std::copy(part.begin(), part.end(), to.begin() + static_cast<std::ptrdiff_t>(at + sizeof length));
+}
+
+std::vector<std::span<const std::byte>> parts_of(std::span<const std::byte> gathered) {
+  std::vector<std::span<const std::byte>> parts;
+  while (!gathered.empty()) {
+    std::uint64_t length = gathered.size();
+    if (gathered.size() >= sizeof length) std::memcpy(&length, gathered.data(), sizeof length);
+    if (gathered.size() < sizeof length || length > gathered.size() - sizeof length) {
+      throw std::runtime_error("a collective got bytes that are no gathered values");
+    }
+    parts.push_back(gathered.subspan(sizeof length, length));
+    gathered = gathered.subspan(sizeof length + length);
+  }
+  return parts;
+}
+
+}  // namespace detail
 }  // namespace nacre

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Barrier, broadcast and reduction to all over a tree of ranks, without I/O.
+// Collectives over a tree of ranks, without I/O.
 #pragma once
 
 #include <cstddef>
@@ -10,36 +10,26 @@
 #include <string>
 #include <vector>
 
+#include <nacre/collectives.hpp>
 #include <nacre/ids.hpp>
 
 namespace nacre {
 
-enum class collective_kind : std::uint8_t { barrier, broadcast, all_reduce };
-
 /// What archives ask before they hand out a kind that a peer has sent.
-[[nodiscard]] constexpr bool wire_valid(collective_kind kind) noexcept { return kind <= collective_kind::all_reduce; }
-
-/// One rank's entry into a collective. Kind and root are alike on all ranks.
-struct collective_call {
-  collective_kind kind = collective_kind::barrier;
-  rank_id root;                  ///< broadcast: whose value it is
-  std::vector<std::byte> value;  ///< all_reduce: this rank's contribution; broadcast: read at the root only
-  /// all_reduce: adds a contribution to what has been accumulated. Called inside start and on_message, through which
-  /// its exceptions pass; the collective does not end then.
-  std::function<void(std::vector<std::byte>& accumulated, std::span<const std::byte> contribution)> combine;
-};
+[[nodiscard]] constexpr bool wire_valid(collective_kind kind) noexcept { return kind <= collective_kind::end_of_main; }
 
 /// What travels along the edges of the tree.
 struct collective_message {
   std::uint32_t number = 0;
   std::uint32_t root = 0;
+  std::uint32_t type = 0;
   collective_kind kind = collective_kind::barrier;
   bool result = false;  ///< down the tree; else a contribution, up
   std::vector<std::byte> value;
 
   template <class Archive>
   void serialize(Archive& ar) {
-    ar(number, root, kind, result, value);
+    ar(number, root, type, kind, result, value);
   }
 };
 
@@ -49,6 +39,7 @@ struct collective_mismatch {
     rank_id rank;
     collective_kind kind;
     rank_id root;
+    std::uint32_t type = 0;
   };
   std::uint32_t number;
   entry one;
@@ -63,7 +54,9 @@ class collective_host {
  public:
   /// Sends to another rank, reliably; order does not matter.
   virtual void send(rank_id to, collective_message m) = 0;
-  /// The collective of that number is over here. `value`: the root's, or the reduction; empty for a barrier.
+  /// The collective of that number is over here. `value`: what this rank gets of it. For broadcast, the root's value;
+  /// for a reduction or a scan, packed as contributions are; for gathers, see detail::parts_of. Empty for a barrier,
+  /// where another rank is the root, and for rank 0 in an exclusive scan.
   virtual void complete(std::uint32_t number, std::vector<std::byte> value) = 0;
   /// The program is wrong and the collective will never end. The engine is deaf from then on.
   virtual void mismatch(const collective_mismatch& what) = 0;
@@ -75,8 +68,16 @@ class collective_host {
 /// The collectives of one rank. All ranks enter the same ones in the same order; the n-th entry of each belongs
 /// together.
 ///
-/// Each collective is a reduction up a k-ary tree whose root is rank 0, and a distribution of the result down the same
-/// tree. In a broadcast the root's value takes the place of the sum, in a barrier there is none.
+/// Each collective is a pass up a k-ary tree whose root is rank 0, and a pass down the same tree. Subtrees are runs of
+/// consecutive ranks: a rank's own comes first, the rest of its run is shared out evenly among its children.
+///
+/// | kind | up: for the subtree | down: to a child | result |
+/// |---|---|---|---|
+/// | barrier | - | - | - |
+/// | broadcast | the value, if the root is in it | the value | the value |
+/// | reduce, all_reduce | the combination | it; reduce: on the root's way only | it |
+/// | gather, all_gather | the values behind each other | them; gather: on the root's way only | them |
+/// | scans | the combination | the combination of all ranks before the child | it; scan: and the own value |
 ///
 /// | a number's state | start | contribution of a child | result of the parent |
 /// |---|---|---|---|
@@ -87,15 +88,16 @@ class collective_host {
 ///
 /// A dash: no legal input, refused.
 ///
-/// Every mismatch of kind or root is seen: of the ranks in whose subtrees there are different calls take one that has
-/// no such rank below it. Its children's subtrees are uniform, so all of them contribute to it, and it compares. This
-/// is why the tree is not rotated to the root of a broadcast, which would save the value its way up, a quarter of
+/// Every mismatch of kind, root or type is seen: of the ranks in whose subtrees there are different calls take one that
+/// has no such rank below it. Its children's subtrees are uniform, so all of them contribute to it, and it compares.
+/// This is why the tree is not rotated to the root of a broadcast, which would save the value its way up, a quarter of
 /// the time at arity 4: ranks that believe in different roots would wait for each other's contributions in silence.
 ///
 /// Invariants. No rank leaves a collective before all have entered it. So a rank with at most `outstanding_max` open
 /// ones is at most that far ahead of any other, and what arrives before its local call is bounded by
-/// outstanding_max * arity contributions. Own value first, then the children's in the order of the tree: the
-/// order of combination depends on size and arity alone, so floating-point sums are the same in every run.
+/// outstanding_max * arity contributions. Own value first, then the children's: that is the order of the ranks,
+/// and the grouping depends on size and arity alone, so floating-point sums are the same in every run. A rank sends one
+/// message up and one to each child; the depth is logarithmic.
 /// Threads: one at a time, all calls.
 class collective_engine {
  public:
@@ -132,6 +134,11 @@ class collective_engine {
     std::uint32_t arrived = 0;                          // bit i: the contribution of child i is there
     std::vector<std::vector<std::byte>> contributions;  // by child
     collective_call call;
+    std::vector<std::byte> before;  // scans: the combination of all ranks before this one
+  };
+  struct subtree {
+    rank_id root;
+    std::uint32_t end;  // its ranks are root .. end - 1
   };
 
   [[nodiscard]] slot* find(std::uint32_t number);
@@ -142,17 +149,16 @@ class collective_engine {
   void advance(collective_host& host, std::uint32_t number, slot& at);
   void finish(collective_host& host, std::uint32_t number, slot& at);
 
-  [[nodiscard]] rank_id parent() const noexcept { return rank_id{(self_.value() - 1) / arity_}; }
-  [[nodiscard]] rank_id child(std::uint32_t index) const noexcept {
-    return rank_id{self_.value() * arity_ + 1 + index};
-  }
+  void plant(std::uint32_t arity);
+  void pass_down(collective_host& host, collective_message m, const slot& at);
+  [[nodiscard]] std::vector<std::byte> pass_down_scan(collective_host& host, collective_message m, slot& at);
 
   const rank_id self_;
   const std::uint32_t size_;
-  const std::uint32_t arity_;
-  std::uint32_t children_ = 0;  // how many
-  std::uint32_t first_ = 0;     // the number of slots_.front()
-  std::uint32_t next_ = 0;      // the number of the next local call
+  rank_id parent_;                 // of all ranks but 0
+  std::vector<subtree> children_;  // by rank
+  std::uint32_t first_ = 0;        // the number of slots_.front()
+  std::uint32_t next_ = 0;         // the number of the next local call
   std::uint32_t outstanding_ = 0;
   bool failed_ = false;
   std::deque<slot> slots_;

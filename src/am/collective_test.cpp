@@ -39,9 +39,31 @@ collective_call sum_of(double mine) {
   return {.kind = collective_kind::all_reduce,
           .root = {},
           .value = bytes_of(mine),
-          .combine = [](bytes& sum, std::span<const std::byte> more) {
-            sum = bytes_of(value_of<double>(sum) + value_of<double>(more));
-          }};
+          .combine =
+              [](bytes& sum, std::span<const std::byte> more) {
+                sum = bytes_of(value_of<double>(sum) + value_of<double>(more));
+              },
+          .type = 8};
+}
+
+/// Joins the numbers of ranks: an operation that is associative and nothing else.
+collective_call spell(collective_kind kind, rank_id self, rank_id root = {}) {
+  return {
+      .kind = kind,
+      .root = root,
+      .value = bytes_of(self.value()),
+      .combine = [](bytes& all, std::span<const std::byte> more) { all.insert(all.end(), more.begin(), more.end()); },
+      .type = 4};
+}
+
+/// What spell gives for ranks begin .. end - 1.
+bytes spelt(std::uint32_t begin, std::uint32_t end) {
+  bytes all;
+  for (; begin < end; ++begin) {
+    const bytes one = bytes_of(begin);
+    all.insert(all.end(), one.begin(), one.end());
+  }
+  return all;
 }
 
 /// Ranks whose messages wait in a bag, out of which the seed draws one after the other, in any order at all.
@@ -72,6 +94,21 @@ class machine {
     }
   }
 
+  /// All ranks enter one collective, one after the other, and then what is under way arrives in any order.
+  void run_once(const std::function<collective_call(rank_id)>& call) {
+    watch = false;
+    for (site& s : sites_) s.engine.start(s, call(s.self));
+    while (!flying_.empty()) deliver(random_.below(flying_.size()));
+  }
+  [[nodiscard]] std::uint32_t most_sent() const {
+    return std::max_element(sites_.begin(), sites_.end(), [](const site& a, const site& b) { return a.sent < b.sent; })
+        ->sent;
+  }
+  [[nodiscard]] std::uint32_t steps() const {
+    return std::max_element(sites_.begin(), sites_.end(), [](const site& a, const site& b) { return a.step < b.step; })
+        ->step;
+  }
+
   [[nodiscard]] const bytes& result(std::uint32_t rank, std::uint32_t number) {
     return sites_[rank].results.at(number);
   }
@@ -81,6 +118,7 @@ class machine {
 
   std::optional<collective_mismatch> mismatch;
   bool left_before_all_entered = false;
+  bool watch = true;  // for that
   bool forge = false;
   bool refused = false;
   bool forgery_taken = false;
@@ -89,8 +127,15 @@ class machine {
   struct site final : collective_host {
     site(machine& owner, rank_id rank, std::uint32_t size, std::uint32_t arity)
         : all(owner), self(rank), engine({.self = rank, .size = size, .arity = arity}) {}
-    void send(rank_id to, collective_message m) override { all.flying_.push_back({self, to, std::move(m)}); }
+    void send(rank_id to, collective_message m) override {
+      ++sent;
+      all.flying_.push_back({self, to, std::move(m), step + 1});
+    }
     void complete(std::uint32_t number, bytes value) override {
+      if (!all.watch) {
+        results.emplace(number, std::move(value));
+        return;
+      }
       for (const site& s : all.sites_) all.left_before_all_entered |= s.engine.next() <= number && &s != this;
       EXPECT_TRUE(results.emplace(number, std::move(value)).second) << "complete twice";
     }
@@ -100,11 +145,14 @@ class machine {
     rank_id self;
     collective_engine engine;
     std::map<std::uint32_t, bytes> results;
+    std::uint32_t sent = 0;
+    std::uint32_t step = 0;  // messages in the longest chain that has ended here
   };
   struct flight {
     rank_id from;
     rank_id to;
     collective_message m;
+    std::uint32_t step;
   };
 
   void deliver(std::size_t index) {
@@ -112,6 +160,7 @@ class machine {
     flight f = std::move(flying_.back());
     flying_.pop_back();
     site& target = sites_[f.to.value()];
+    target.step = std::max(target.step, f.step);
     if (forge) send_nonsense(target, f);
     const collective_message copy = f.m;
     refused |= !target.engine.on_message(target, f.from, std::move(f.m));
@@ -120,13 +169,15 @@ class machine {
 
   void send_nonsense(site& target, const flight& f) {
     const auto size = static_cast<std::uint32_t>(sites_.size());
-    std::vector<flight> bad(6, f);
+    std::vector<flight> bad(7, f);
     bad[0].from = rank_id{size + static_cast<std::uint32_t>(random_.below(100))};
     bad[1].from = target.self;
     bad[2].m.number += 100 + static_cast<std::uint32_t>(random_.below(1u << 31));
-    bad[3].m.kind = static_cast<collective_kind>(3 + random_.below(200));
+    bad[3].m.kind = static_cast<collective_kind>(9 + random_.below(200));
     bad[4].m.root = size + static_cast<std::uint32_t>(random_.below(1u << 30));
     bad[5].m.result = !f.m.result;
+    bad[6].m.type += 1 + static_cast<std::uint32_t>(random_.below(99));
+    if (!f.m.result) bad.pop_back();  // on the way up that is a mismatch
     for (flight& each : bad) forgery_taken |= target.engine.on_message(target, each.from, std::move(each.m));
   }
 
@@ -172,20 +223,68 @@ TEST(collective_engine, a_floating_point_sum_is_the_same_to_the_last_bit_in_ever
   }
 }
 
-TEST(collective_engine, combines_its_own_value_first_and_then_the_children_in_order) {
-  const auto spell = [](rank_id self) -> collective_call {
-    return {.kind = collective_kind::all_reduce,
-            .root = {},
-            .value = {std::byte(self.value())},
-            .combine = [](bytes& all, std::span<const std::byte> more) {
-              all.insert(all.end(), more.begin(), more.end());
-            }};
+TEST(collective_engine, reductions_scans_and_gathers_keep_the_order_of_the_ranks_on_every_size) {
+  using enum collective_kind;
+  const auto gathered = [](std::uint32_t size) {
+    bytes all;
+    for (std::uint32_t r = 0; r < size; ++r) detail::append_part(all, bytes_of(r));
+    return all;
   };
-  machine m(7, 2, 1);
-  m.run({spell});
-  bytes expected;
-  for (const int rank : {0, 1, 3, 4, 2, 5, 6}) expected.push_back(std::byte(rank));
-  EXPECT_EQ(m.result(5, 0), expected);
+  for (std::uint32_t size = 1; size <= 18; ++size) {
+    const std::uint32_t ranks = size == 18 ? 100 : size;
+    const rank_id root{ranks * 2 / 3};
+    machine::program calls;
+    for (const collective_kind kind : {reduce, all_reduce, gather, all_gather, scan, exclusive_scan}) {
+      calls.emplace_back([=](rank_id self) { return spell(kind, self, root); });
+    }
+    machine m(ranks, 1 + size % 6, size);
+    m.run(calls, 1 + size % 4);
+    ASSERT_TRUE(m.complete(6)) << ranks;
+    ASSERT_FALSE(m.left_before_all_entered);
+    ASSERT_FALSE(m.refused);
+    for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+      const bool root_here = rank == root.value();
+      ASSERT_EQ(m.result(rank, 0), root_here ? spelt(0, ranks) : bytes()) << ranks << " ranks, rank " << rank;
+      ASSERT_EQ(m.result(rank, 1), spelt(0, ranks));
+      ASSERT_EQ(m.result(rank, 2), root_here ? gathered(ranks) : bytes());
+      ASSERT_EQ(m.result(rank, 3), gathered(ranks));
+      ASSERT_EQ(m.result(rank, 4), spelt(0, rank + 1)) << ranks << " ranks, rank " << rank;
+      ASSERT_EQ(m.result(rank, 5), spelt(0, rank));
+    }
+  }
+}
+
+TEST(collective_engine, ten_thousand_ranks_send_few_messages_each_in_few_steps) {
+  using enum collective_kind;
+  constexpr std::uint32_t ranks = 10'000, arity = 4, levels = 8;  // 10,000 -> 2,500 -> 625 -> 156 -> 39 -> 10 -> 3 -> 1
+  const auto sum = [](collective_kind kind) {
+    return [kind](rank_id self) {
+      collective_call call = sum_of(self.value());
+      call.kind = kind;
+      return call;
+    };
+  };
+  for (const collective_kind kind : {all_reduce, scan, barrier}) {
+    machine m(ranks, arity, 5);
+    m.run_once(sum(kind));
+    ASSERT_TRUE(m.complete(1));
+    EXPECT_LE(m.most_sent(), arity + 1);
+    EXPECT_LE(m.steps(), 2 * levels);
+    if (kind == barrier) continue;
+    EXPECT_EQ(value_of<double>(m.result(ranks - 1, 0)), ranks * (ranks - 1.0) / 2);
+    EXPECT_EQ(value_of<double>(m.result(99, 0)), kind == scan ? 99 * 100 / 2.0 : ranks * (ranks - 1.0) / 2);
+  }
+}
+
+TEST(collective_engine, gathered_bytes_that_are_none_are_refused) {
+  bytes all;
+  detail::append_part(all, bytes_of(std::uint32_t{7}));
+  EXPECT_EQ(detail::parts_of(all).size(), 1U);
+  for (std::size_t cut = 1; cut < all.size(); ++cut) {
+    EXPECT_THROW(static_cast<void>(detail::parts_of(std::span(all).first(cut))), std::runtime_error);
+  }
+  all.assign(8, std::byte{255});
+  EXPECT_THROW(static_cast<void>(detail::parts_of(all)), std::runtime_error);
 }
 
 TEST(collective_engine, several_may_be_open_at_a_time_up_to_a_bound) {
@@ -212,7 +311,15 @@ TEST(collective_engine, several_may_be_open_at_a_time_up_to_a_bound) {
 
 TEST(collective_engine, every_mismatch_between_any_two_groups_of_ranks_is_reported) {
   const std::vector<std::function<collective_call(rank_id)>> kinds = {
-      barrier_call, broadcast_from(0), broadcast_from(1), broadcast_from(2), [](rank_id) { return sum_of(1); }};
+      barrier_call,
+      broadcast_from(0),
+      broadcast_from(1),
+      broadcast_from(2),
+      [](rank_id) { return sum_of(1); },
+      [](rank_id self) { return spell(collective_kind::all_reduce, self); },
+      [](rank_id self) { return spell(collective_kind::scan, self); },
+      [](rank_id self) { return spell(collective_kind::gather, self); },
+      [](rank_id self) { return spell(collective_kind::end_of_main, self); }};
   for (std::uint32_t size = 2; size <= 6; ++size) {
     for (std::uint32_t group = 1; group + 1 < (1u << size); ++group) {
       for (std::size_t one = 0; one < kinds.size(); ++one) {
@@ -234,6 +341,16 @@ TEST(collective_engine, a_mismatch_is_told_in_words_that_name_both_ranks) {
   EXPECT_EQ(
       describe(what),
       "collective number 7 is not the same on all ranks: rank 0 calls barrier, rank 3 calls broadcast with root 1");
+  EXPECT_EQ(
+      describe({.number = 1,
+                .one = {rank_id{0}, collective_kind::end_of_main, rank_id{0}},
+                .other = {rank_id{3}, collective_kind::gather, rank_id{1}}}),
+      "collective number 1 is not the same on all ranks: rank 0 has left its main, rank 3 calls gather with root 1");
+  EXPECT_EQ(describe({.number = 1,
+                      .one = {rank_id{0}, collective_kind::scan, rank_id{0}, 1},
+                      .other = {rank_id{2}, collective_kind::scan, rank_id{0}, 2}}),
+            "collective number 1 is not the same on all ranks: rank 0 calls scan, rank 2 calls scan with values of "
+            "another type");
 }
 
 TEST(collective_engine, refuses_messages_that_nobody_may_send_and_goes_on_unharmed) {

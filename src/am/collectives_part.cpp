@@ -32,7 +32,8 @@ void collectives_part::on_collective_message(context& ctx, collective_message m)
     const std::scoped_lock lock(mutex_);
     by_ = &by;
     if (!engine_.on_message(*this, ctx.source(), std::move(m))) {
-      messages_.fail("rank " + std::to_string(ctx.source().value()) + " sent a part of a collective that nobody awaits");
+      messages_.fail("rank " + std::to_string(ctx.source().value()) +
+                     " sent a part of a collective that nobody awaits");
     }
   }
   tell_the_waiting(by);

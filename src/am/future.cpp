@@ -2,22 +2,30 @@
 // Completion of futures.
 #include <nacre/future.hpp>
 
+#include <algorithm>
+#include <string_view>
 #include <utility>
 
 namespace nacre::detail {
 
 void future_state::complete_with(message& reply, lane& by) {
   if ((reply.header.flags & flag_failed) != 0) {
+    // The type of the exception, a zero, and the line.
     const auto bytes = reply.payload();
-    complete_with_error(std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size()), by);
+    const std::string_view all(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    const std::size_t end = std::min(all.find('\0'), all.size());
+    complete_with_error(
+        call_error(std::string(all.substr(std::min(end + 1, all.size()))), std::string(all.substr(0, end))), by);
     return;
   }
-  if (!take(reply)) error_ = "the reply does not decode as the type that the caller expects";
+  if (!take(reply)) error_.emplace("the reply does not decode as the type that the caller expects");
   complete(by);
 }
 
-void future_state::complete_with_error(std::string what, lane& by) {
-  error_ = std::move(what);
+void future_state::complete_with_error(std::string what, lane& by) { complete_with_error(call_error(what), by); }
+
+void future_state::complete_with_error(call_error error, lane& by) {
+  error_ = std::move(error);
   complete(by);
 }
 

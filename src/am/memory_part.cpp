@@ -84,9 +84,15 @@ memory_status memory_part::copy_here(memory_transfer& transfer) {
 void memory_part::pump(lane& by, rank_id to) {
   for (;;) {
     std::optional<memory_transfers::piece> leaving;
+    std::vector<memory_transfer*> dropped;
     {
       const std::scoped_lock lock(mutex_);
       leaving = transfers_.next(to);
+      dropped = transfers_.take_dropped();
+    }
+    for (memory_transfer* each : dropped) {
+      each->end(memory_status::done, by);
+      each->release();
     }
     if (!leaving) return;
     send(by, *leaving);

@@ -70,7 +70,7 @@ class machine {
   std::uint64_t pieces = 0, forged = 0;
 
  private:
-  static constexpr std::uint64_t slice = 400'000;
+  static constexpr std::uint64_t slice = 140'000;
   struct operation {
     memory_transfer* transfer;
     std::uint32_t target;
@@ -106,13 +106,14 @@ class machine {
 
   void begin(site& s) {
     const auto target = static_cast<std::uint32_t>(random_.below(sites_.size()));
-    const std::uint64_t length = random_.below(random_.below(2) == 0 ? 200 : slice / 2);
+    const std::uint64_t length = random_.below(random_.below(2) == 0 ? 200 : slice);
     const std::uint64_t offset = s.self.value() * slice + random_.below(slice - length + 1);
     if (overlaps(s, target, offset, length)) return;
     const bool writes = random_.below(2) == 0;
     auto op = std::make_unique<operation>(operation{nullptr, target, offset, bytes(length)});
     if (writes) {
-      for (std::byte& each : op->own) each = static_cast<std::byte>(random_.next());
+      const std::uint64_t salt = random_.next();
+      for (std::size_t index = 0; index < length; ++index) op->own[index] = static_cast<std::byte>(index * 7 + salt);
     }
     op->transfer = new memory_transfer({.name = sites_[target].exposed,
                                         .what = writes ? intent::write : intent::read,
@@ -347,6 +348,10 @@ TEST(memory_transfers, a_dropped_future_takes_the_memory_back_and_ends_the_trans
   EXPECT_FALSE(state->with_own_memory([](std::byte*) { FAIL() << "the memory has been taken back"; }));
   EXPECT_FALSE(t.next(to));
   EXPECT_EQ(t.open(), 1U);
+  const auto dropped = t.take_dropped();
+  ASSERT_EQ(dropped.size(), 1U);
+  EXPECT_EQ(dropped.front(), behind.state);
+  dropped.front()->release();
   const auto answered = t.take_reply(to, first->token, memory_status::done, 0);
   ASSERT_TRUE(answered);
   ASSERT_TRUE(t.settle(*answered, memory_status::done));

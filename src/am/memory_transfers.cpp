@@ -21,6 +21,7 @@ void memory_transfer::end(memory_status status, lane& by) {
 
 memory_transfers::~memory_transfers() {
   for (memory_transfer* each : open_) each->release();
+  for (memory_transfer* each : dropped_) each->release();
 }
 
 void memory_transfers::start(memory_transfer& begun) {
@@ -53,9 +54,9 @@ std::optional<memory_transfers::piece> memory_transfers::next(rank_id to) {
     if (turn.status_ != memory_status::done || !turn.lent()) {
       path.queue.pop_front();
       turn.queued_ = false;
-      if (turn.outstanding_ == 0) {  // nobody waits for it: its future has been dropped before its first piece
+      if (turn.outstanding_ == 0) {
         open_.erase(&turn);
-        turn.release();
+        dropped_.push_back(&turn);
       }
       continue;
     }

@@ -10,6 +10,7 @@
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include <nacre/memory.hpp>
@@ -120,6 +121,9 @@ class memory_transfers {
   /// The bytes of an answered piece are in place. Returns the transfer's status if it is over: end it, then release it.
   [[nodiscard]] std::optional<memory_status> settle(const piece& answered, memory_status status);
 
+  /// The transfers that were dropped before their first piece, and so are over: end each, then release it.
+  [[nodiscard]] std::vector<memory_transfer*> take_dropped() { return std::exchange(dropped_, {}); }
+
   /// Transfers that are not over.
   [[nodiscard]] std::size_t open() const noexcept { return open_.size(); }
   /// Pieces without a reply.
@@ -141,6 +145,7 @@ class memory_transfers {
   std::vector<slot> slots_;
   std::vector<std::uint32_t> free_;
   std::unordered_set<memory_transfer*> open_;  // a reference to each
+  std::vector<memory_transfer*> dropped_;      // likewise
 };
 
 }  // namespace nacre

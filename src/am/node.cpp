@@ -56,9 +56,12 @@ void node::post_reply(lane& on, const message_header& request, message_ptr reply
   post(on, caller, std::move(reply));
 }
 
-void node::post_failure(lane& on, const message_header& request, std::string_view what) {
-  message_ptr reply = make_message(what.size());
-  std::memcpy(reply->body(), what.data(), what.size());
+void node::post_failure(lane& on, const message_header& request, std::string_view what, std::string_view type) {
+  message_ptr reply = make_message(type.size() + 1 + what.size());
+  char* const text = reinterpret_cast<char*>(reply->body());
+  std::memcpy(text, type.data(), type.size());
+  text[type.size()] = '\0';
+  std::memcpy(text + type.size() + 1, what.data(), what.size());
   reply->header.flags = flag_failed;
   post_reply(on, request, std::move(reply));
 }

@@ -78,7 +78,8 @@ class node final : public message_sink {
   }
   /// The result of the call that `request` was; `reply` holds it.
   void post_reply(lane& on, const message_header& request, message_ptr reply);
-  void post_failure(lane& on, const message_header& request, std::string_view what);
+  /// `type`: of the exception, if one was thrown.
+  void post_failure(lane& on, const message_header& request, std::string_view what, std::string_view type = {});
 
   void deliver(lane& by, message_list& arrived) override;
   void peer_failed(const transport::failure& what) override;

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The untyped functions behind the public templates: each finds the part of the rank that does it.
+#include <cxxabi.h>
+
+#include <cstdlib>
 #include <cstring>
+#include <memory>
+#include <typeinfo>
 #include <utility>
 
 #include <nacre/nacre.hpp>
@@ -78,15 +83,30 @@ void post_reply(engine& core, lane& on, const message_header& request, message_p
   core.messages().post_reply(on, request, std::move(reply));
 }
 
-void handler_failed(engine& core, lane& on, const message_header& request, handler_id handler, const char* what) {
+namespace {
+
+std::string type_of_exception(const std::exception& thrown) {
+  if (const auto* passed_on = dynamic_cast<const call_error*>(&thrown); passed_on && !passed_on->type().empty()) {
+    return passed_on->type();
+  }
+  const char* const name = typeid(thrown).name();
+  const std::unique_ptr<char, decltype(&std::free)> spelt(abi::__cxa_demangle(name, nullptr, nullptr, nullptr), &std::free);
+  return spelt ? spelt.get() : name;
+}
+
+}  // namespace
+
+void handler_failed(engine& core, lane& on, const message_header& request, handler_id handler,
+                    const std::exception* thrown) {
   const handler_info* row = core.messages().handlers().handler(handler.value());
-  std::string line = "the handler " + std::string(row->name) + " threw: " + what;
+  std::string line = "the handler " + std::string(row->name) +
+                     " threw: " + (thrown != nullptr ? thrown->what() : "an exception that is no std::exception");
   if (request.object != 0) {
     const object_id id = object_id::from_value(request.object);
     line += " (object " + std::to_string(id.home().value()) + ":" + std::to_string(id.index()) + ")";
   }
   if (request.reply != 0) {
-    core.messages().post_failure(on, request, line);
+    core.messages().post_failure(on, request, line, thrown != nullptr ? type_of_exception(*thrown) : std::string());
   } else {
     core.messages().fail(line);
   }
@@ -103,25 +123,13 @@ void make_runnable(engine& core, lane& by, work& item) { core.team().make_ready(
 
 lane& lane_of(const context& ctx) noexcept { return ctx.current_lane(); }
 
-namespace {
-
 std::vector<std::byte> run_collective(engine& core, lane& on, collective_call call) {
+  if (call.root.value() >= core.size()) {
+    throw usage_error("a collective with root " + std::to_string(call.root.value()) + " in a job with " +
+                      std::to_string(core.size()) + " ranks");
+  }
   const auto wait = [&](const auto& begin) { core.wait_as_application(on, begin); };
   return core.collectives().run(on, wait, std::move(call));
-}
-
-}  // namespace
-
-void barrier(engine& core, lane& on) {
-  static_cast<void>(run_collective(core, on, {collective_kind::barrier, {}, {}, {}}));
-}
-
-std::vector<std::byte> broadcast_bytes(engine& core, lane& on, std::vector<std::byte> value, rank_id root) {
-  return run_collective(core, on, {collective_kind::broadcast, root, std::move(value), {}});
-}
-
-std::vector<std::byte> all_reduce_bytes(engine& core, lane& on, std::vector<std::byte> value, combine_function combine) {
-  return run_collective(core, on, {collective_kind::all_reduce, {}, std::move(value), std::move(combine)});
 }
 
 }  // namespace detail

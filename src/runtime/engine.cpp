@@ -119,7 +119,7 @@ void engine::wait_for_end(lane& on) {
   while (roused) {
     wait_quiescence(on);
     const auto own = roused_.exchange(false) ? std::byte{1} : std::byte{0};
-    roused = detail::all_reduce_bytes(*this, on, {own}, either).front() != std::byte{0};
+    roused = detail::run_collective(*this, on, {collective_kind::end_of_main, {}, {own}, either}).front() != std::byte{0};
   }
 }
 
@@ -205,7 +205,7 @@ void engine::print_summary(lane& on) {
     all.ranks.insert(all.ranks.end(), more.ranks.begin(), more.ranks.end());
     accumulated = pack(all);
   };
-  const auto bytes = detail::all_reduce_bytes(*this, on, pack(own_summary()), combine);
+  const auto bytes = detail::run_collective(*this, on, {collective_kind::all_reduce, {}, pack(own_summary()), combine});
   if (rank().value() != 0) return;
   auto all = detail::unpack_own<trace::summary>(bytes);
   std::sort(all.workers.begin(), all.workers.end(),
