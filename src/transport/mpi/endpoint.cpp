@@ -15,9 +15,8 @@ using std::chrono::steady_clock;
 
 constexpr capabilities mpi_capabilities{.separate_processes = true};
 
-/// How long an end that has said goodbye waits for those of its peers, and one that has not.
+/// How long an end that has said goodbye waits for those of its peers.
 constexpr std::chrono::seconds farewell_max{5};
-constexpr std::chrono::milliseconds farewell_max_without_goodbye{200};
 
 /// MPI rings no bell. Somebody who waits gives up the core at once, a few times, then sleeps for longer and longer.
 class idle_pauses {
@@ -143,9 +142,9 @@ mpi_endpoint::~mpi_endpoint() {
   if (!closed_) {
     const std::lock_guard turn(shared_->turn);
     closing_ = true;
-    say(farewell::abandoned);
+    if (settings_.tells_of_failure) say(farewell::abandoned);
   }
-  const nanoseconds patience = closed_ ? nanoseconds(farewell_max) : farewell_max_without_goodbye;
+  const nanoseconds patience = closed_ ? nanoseconds(farewell_max) : settings_.patience_in_failure;
   const bool quiet = receive_until([this] { return all_over(); }, patience);
   const std::lock_guard turn(shared_->turn);
   if (!quiet) leave_to_mpi();

@@ -24,6 +24,10 @@ struct settings {
   slot_shape shape{.slots = 16, .bytes = 4096};
   std::size_t output_bytes_max = std::size_t{8} << 20;  ///< for each peer and channel
   std::chrono::nanoseconds pause_max = std::chrono::microseconds(100);
+  /// How an end that was not closed says so to its peers, and how long it waits for theirs. Where the end of the
+  /// process ends the job anyway, it stays silent, so that the process can print why first.
+  bool tells_of_failure = true;
+  std::chrono::nanoseconds patience_in_failure = std::chrono::milliseconds(200);
 };
 
 /// What the ends of a process share. It outlives them.
@@ -44,11 +48,11 @@ inline constexpr std::uint32_t slot_bytes_spared = 64;
 /// | goodbye, or end without one | one piece of one byte on each lane, the *farewell*, the last one there |
 ///
 /// Order: pieces of one lane arrive in order. What comes behind a notice is held until the body is there.
-/// Bounds, for each peer and channel: after every `window` pieces one is sent to be matched, and with two of those under
-/// way the link is full, so at most twice `window` pieces wait at the receiver; `bodies_max` bodies; output_bytes_max
-/// bytes wait here for those. Beyond, submit leaves it. For each channel `sends_max` transfers at all.
+/// Bounds, for each peer and channel: after every `window` pieces one is sent to be matched, and with two of those
+/// under way the link is full, so at most twice `window` pieces wait at the receiver; `bodies_max` bodies;
+/// output_bytes_max bytes wait here for those. Beyond, submit leaves it. For each channel `sends_max` transfers at all.
 /// End: `close` flushes and says goodbye. The destructor goes on receiving until every peer has said its farewell, for
-/// only then nothing is left at MPI; it does that for a bounded time, and without a goodbye it tells that, too.
+/// only then nothing is left at MPI; it does that for a bounded time.
 class mpi_endpoint final : public endpoint {
  public:
   static constexpr std::uint32_t window = 32;
@@ -143,16 +147,16 @@ class mpi_endpoint final : public endpoint {
   std::unique_ptr<port> port_;
   std::shared_ptr<shared_state> shared_;
   settings settings_;
-  std::vector<peer> peers_;                         // by rank
-  std::vector<place> busy_;                         // links where something waits
-  std::deque<transfer> transfers_;                  // by ticket
-  std::vector<std::uint32_t> free_;                 // tickets that nothing uses
+  std::vector<peer> peers_;                          // by rank
+  std::vector<place> busy_;                          // links where something waits
+  std::deque<transfer> transfers_;                   // by ticket
+  std::vector<std::uint32_t> free_;                  // tickets that nothing uses
   std::array<std::uint32_t, lane_count> sending_{};  // transfers under way that send, by lane
-  std::uint32_t receiving_ = 0;                     // bodies under way to this rank
-  std::uint32_t burst_ = 1;                         // pieces that the next poll takes at most
-  message_list own_;                                // submitted to the own rank
-  message_list seen_;                               // received while waiting
-  std::vector<place> bodies_arrived_;               // links whose oldest body may be there now
+  std::uint32_t receiving_ = 0;                      // bodies under way to this rank
+  std::uint32_t burst_ = 1;                          // pieces that the next poll takes at most
+  message_list own_;                                 // submitted to the own rank
+  message_list seen_;                                // received while waiting
+  std::vector<place> bodies_arrived_;                // links whose oldest body may be there now
   std::deque<failure> failures_;
   std::atomic<bool> troubled_{false};  // failures_ holds something
   parker sleeper_;

@@ -89,7 +89,8 @@ void mpi_endpoint::take_notice(place source, message_ptr m) {
   incoming& into = from.held.emplace_back(std::move(m), false);
   transfer& it = begin(transfer::kind::arriving, source);
   it.into = &into;
-  settle(it, port_->receive_body({source.lane, source.peer, it.ticket}, {into.m->body(), into.m->header.payload_bytes}));
+  settle(it,
+         port_->receive_body({source.lane, source.peer, it.ticket}, {into.m->body(), into.m->header.payload_bytes}));
 }
 
 /// Passes on what is held, up to a body that is not there yet.

@@ -70,14 +70,17 @@ std::unique_ptr<fabric> mpi_fabric::join(const module_choice& choice, std::optio
   if (net == nullptr) throw setup_error(fmt::format("{} does not connect the ranks: {}", here.name(), here.error()));
   if (signs && !communicator && signs->size != net->size()) {
     net->retire();
-    throw setup_error({.problem = fmt::format("mpirun has started {} ranks, but {} sees {}", signs->size, here.name(),
-                                              net->size()),
-                       .why = fmt::format("that mpirun belongs to {}", signs->by->title),
-                       .remedy = "start the program with the mpirun of its own MPI, or change --nacre.mpi.library"});
+    throw setup_error(
+        {.problem = fmt::format("mpirun has started {} ranks, but {} sees {}", signs->size, here.name(), net->size()),
+         .why = fmt::format("that mpirun belongs to {}", signs->by->title),
+         .remedy = "start the program with the mpirun of its own MPI, or change --nacre.mpi.library"});
   }
   compare_ranks(*net, how);
   const rank_id own(net->rank());
-  return std::make_unique<mpi_fabric>(std::move(net), std::vector{own}, how);
+  settings in_job = how;
+  in_job.tells_of_failure = programs_own;
+  in_job.patience_in_failure = std::chrono::nanoseconds::zero();
+  return std::make_unique<mpi_fabric>(std::move(net), std::vector{own}, in_job);
 }
 
 std::unique_ptr<fabric> mpi_fabric::make_local(std::uint32_t ranks, const module_choice& choice, const settings& how) {

@@ -11,11 +11,11 @@ namespace nacre::transport::mpi {
 
 /// One implementation.
 struct flavour {
-  std::string_view name;       ///< as in mpi.library and in the file name of the module
-  std::string_view title;      ///< for people
-  std::string_view package;    ///< of Debian, to build the module with
-  const char* own_symbol;      ///< a function or variable that only this MPI has
-  const char* size_variable;   ///< how its mpirun tells the number of ranks
+  std::string_view name;      ///< as in mpi.library and in the file name of the module
+  std::string_view title;     ///< for people
+  std::string_view package;   ///< of Debian, to build the module with
+  const char* own_symbol;     ///< a function or variable that only this MPI has
+  const char* size_variable;  ///< how its mpirun tells the number of ranks
   const char* rank_variable;
 };
 

@@ -70,12 +70,12 @@ const fs::path* find_file(const std::vector<fs::path>& candidates) {
   std::string places;
   for (const fs::path& each : searched) places += (places.empty() ? "" : ", ") + each.string();
   const flavour& named = wanted != nullptr ? *wanted : flavours.front();
-  throw setup_error({.problem = fmt::format("there is no module for {} in {}",
-                                            wanted != nullptr ? wanted->title : "any MPI", places),
-                     .why = "Nacre was built without it, or has been moved",
-                     .remedy = fmt::format("install {} and build Nacre again, or name the folder of {} by "
-                                           "--nacre.mpi.modules",
-                                           named.package, file_of(named))});
+  throw setup_error(
+      {.problem = fmt::format("there is no module for {} in {}", wanted != nullptr ? wanted->title : "any MPI", places),
+       .why = "Nacre was built without it, or has been moved",
+       .remedy = fmt::format("install {} and build Nacre again, or name the folder of {} by "
+                             "--nacre.mpi.modules",
+                             named.package, file_of(named))});
 }
 
 }  // namespace

@@ -55,8 +55,7 @@ class mpi_library final : public library {
   }
 
   mesh* join(const std::int64_t* communicator, const slot_shape& shape) noexcept override {
-    const MPI_Comm all =
-        communicator == nullptr ? MPI_COMM_WORLD : MPI_Comm_f2c(static_cast<MPI_Fint>(*communicator));
+    const MPI_Comm all = communicator == nullptr ? MPI_COMM_WORLD : MPI_Comm_f2c(static_cast<MPI_Fint>(*communicator));
     auto made = std::make_unique<mpi_mesh>(whole_, shape);
     return made->join(all) ? made.release() : refuse(*made);
   }

@@ -77,8 +77,8 @@ mpi_mesh::~mpi_mesh() {
 
 bool mpi_mesh::gather(std::span<const std::byte> own, std::span<std::byte> all) noexcept {
   const int bytes = static_cast<int>(own.size());
-  return succeeded("MPI_Allgather", MPI_Allgather(own.data(), bytes, MPI_BYTE, all.data(), bytes, MPI_BYTE,
-                                                  job_.sets.front().bodies));
+  return succeeded("MPI_Allgather",
+                   MPI_Allgather(own.data(), bytes, MPI_BYTE, all.data(), bytes, MPI_BYTE, job_.sets.front().bodies));
 }
 
 port* mpi_mesh::open(std::uint32_t rank) noexcept {

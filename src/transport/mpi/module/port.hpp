@@ -66,11 +66,11 @@ class mpi_port final : public port {
   const wiring& job_;
   std::uint32_t own_;
   slot_shape shape_;
-  std::unique_ptr<std::byte[]> memory_;                       // of the slots
-  std::array<std::vector<MPI_Request>, lane_count> rings_;    // by lane and slot
-  std::array<std::uint32_t, lane_count> heads_{};             // the slot that is filled next
+  std::unique_ptr<std::byte[]> memory_;                     // of the slots
+  std::array<std::vector<MPI_Request>, lane_count> rings_;  // by lane and slot
+  std::array<std::uint32_t, lane_count> heads_{};           // the slot that is filled next
   std::array<MPI_Request, lane_count> asked_{MPI_REQUEST_NULL, MPI_REQUEST_NULL, MPI_REQUEST_NULL};  // of the heads
-  std::vector<MPI_Request> pending_;                          // transfers under way, and their tickets
+  std::vector<MPI_Request> pending_;  // transfers under way, and their tickets
   std::vector<std::uint64_t> tickets_;
   std::size_t looked_at_ = 0;  // where `completed` goes on
   std::string error_;

@@ -143,7 +143,8 @@ port::completions mpi_port::completed(std::span<std::uint64_t> tickets) noexcept
   if (window == 0) return {};
   if (looked_at_ + window > pending_.size()) looked_at_ = pending_.size() - window;
   const std::size_t first = looked_at_;
-  looked_at_ = first == 0 ? pending_.size() : first - std::min(first, window);  // downwards, so that all have their turn
+  looked_at_ =
+      first == 0 ? pending_.size() : first - std::min(first, window);  // downwards, so that all have their turn
 
   std::array<int, window_max> indices;
   std::array<MPI_Status, window_max> states;

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+// A program for mpirun: it uses MPI itself while Nacre runs beside it, or one of its ranks goes wrong; argv[1] tells.
+#include <nacre/mpi.hpp>
+
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <nacre/nacre.hpp>
+
+namespace {
+
+constexpr int app_tag = 7;
+constexpr int hops_each = 30;
+constexpr int walkers_each = 4;
+constexpr int rounds = 25;
+
+/// An object that goes from rank to rank and counts its steps, with a load that is too long for one piece.
+struct walker {
+  int steps = 0;
+  std::vector<double> load = std::vector<double>(2000, 1.0);
+  void step(nacre::context& ctx, int left) {
+    ++steps;
+    if (left == 0) return;
+    const auto self = ctx.self<walker>();
+    ctx.migrate(self, nacre::rank_id{(ctx.rank().value() + 1) % ctx.size()});
+    ctx.send<&walker::step>(self, left - 1);
+  }
+  int count() const { return load.size() == 2000 && load.back() == 1.0 ? steps : -1; }
+  template <class Archive>
+  void serialize(Archive& ar) {
+    ar(steps, load);
+  }
+};
+
+void require(bool holds, const char* what) {
+  if (!holds) throw std::runtime_error(std::string("broken: ") + what);
+}
+
+/// Nothing of Nacre's may show in the application's communicator.
+void expect_silence() {
+  int there = 0;
+  MPI_Status status;
+  MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &there, &status);
+  require(there == 0, "a probe on MPI_COMM_WORLD sees what the application has not sent");
+}
+
+/// Everything that an application does, in rounds whose parts are told apart by barriers.
+void use_mpi(int rank, int size) {
+  const int next = (rank + 1) % size, before = (rank + size - 1) % size;
+  for (int round = 0; round < rounds; ++round) {
+    int sum = 0;
+    const int own = rank + round;
+    MPI_Allreduce(&own, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    require(sum == size * (size - 1) / 2 + size * round, "MPI_Allreduce is wrong");
+    expect_silence();
+    MPI_Barrier(MPI_COMM_WORLD);
+    const int sent = 1000 * rank + round;
+    int got = -1;
+    MPI_Request request;
+    MPI_Isend(&sent, 1, MPI_INT, next, app_tag, MPI_COMM_WORLD, &request);
+    MPI_Status status;
+    MPI_Probe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &status);
+    require(status.MPI_SOURCE == before && status.MPI_TAG == app_tag, "a probe sees a message of somebody else");
+    MPI_Recv(&got, 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &status);
+    require(got == 1000 * before + round, "a message of the application has changed");
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+}
+
+/// The steps of all walkers of all ranks, which walk while `meanwhile` runs.
+int walk(nacre::runtime& rt, const std::function<void()>& meanwhile) {
+  std::vector<nacre::mobile_ptr<walker>> own;
+  for (int i = 0; i < walkers_each; ++i) own.push_back(rt.create<walker>());
+  for (const auto& each : own) rt.send<&walker::step>(each, hops_each);
+  meanwhile();
+  rt.wait_quiescence();
+  int steps = 0;
+  for (const auto& each : own) steps += rt.call<&walker::count>(each).get();
+  return rt.all_reduce(steps, std::plus<>{});
+}
+
+int beside(int argc, char** argv) {
+  int level = 0, rank = 0, size = 0;
+  MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
+  require(level == MPI_THREAD_MULTIPLE, "this MPI has no MPI_THREAD_MULTIPLE");
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  int steps = 0;
+  nacre::config configuration = nacre::mpi_config(MPI_COMM_WORLD, argc, argv);
+  configuration.set("workers", "1");
+  const int code = nacre::run(configuration, [&](nacre::runtime& rt) {
+    require(rt.rank().value() == static_cast<unsigned>(rank), "ranks of Nacre are those of the communicator");
+    steps = walk(rt, [&] { use_mpi(rank, size); });
+  });
+  if (code != 0) return code;
+  require(steps == size * walkers_each * (hops_each + 1), "a step of a walker is lost or doubled");
+  expect_silence();
+
+  // A second job, on a part of the ranks in another order.
+  MPI_Comm half = MPI_COMM_NULL;
+  MPI_Comm_split(MPI_COMM_WORLD, rank % 2, -rank, &half);
+  int half_rank = 0, half_size = 0, half_steps = 0;
+  MPI_Comm_rank(half, &half_rank);
+  MPI_Comm_size(half, &half_size);
+  nacre::config part = nacre::mpi_config(half);
+  part.set("workers", "1");
+  const int second = nacre::run(part, [&](nacre::runtime& rt) {
+    require(rt.rank().value() == static_cast<unsigned>(half_rank), "ranks of the half");
+    half_steps = walk(rt, [] {});
+  });
+  require(half_steps == half_size * walkers_each * (hops_each + 1), "a step in the half is lost or doubled");
+  MPI_Comm_free(&half);
+  use_mpi(rank, size);
+  MPI_Finalize();
+  if (rank == 0) std::printf("both ran: %d steps\n", steps);
+  return second;
+}
+
+/// The application's MPI knows of one thread only, which Nacre must refuse.
+int single(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  const int code = nacre::run(nacre::mpi_config(MPI_COMM_WORLD), [](nacre::runtime&) {});
+  MPI_Finalize();
+  return code;
+}
+
+/// Nobody has initialised MPI, and rank 1 goes wrong in one way or the other.
+int goes_wrong(const std::string& how, int argc, char** argv) {
+  const char* rank = std::getenv("OMPI_COMM_WORLD_RANK");
+  if (rank == nullptr) rank = std::getenv("PMI_RANK");
+  const bool odd_one = rank != nullptr && std::strcmp(rank, "1") == 0;
+  nacre::config configuration = nacre::read_config(argc, argv);
+  configuration.set("workers", "1");
+  if (odd_one && how == "refused") configuration.set("balancer", "no_such_balancer");
+  if (odd_one && how == "mismatch") configuration.set("mpi.slot", "8KiB");
+  return nacre::run(configuration, [&](nacre::runtime& rt) {
+    rt.barrier();
+    if (odd_one && how == "killed") std::raise(SIGKILL);
+    if (odd_one && how == "leaves") std::exit(0);
+    if (odd_one && how == "throws") throw std::runtime_error("rank 1 has had enough");
+    if (how != "well") rt.barrier();  // nobody gets past this one
+  });
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::string how = argc > 1 ? argv[1] : "beside";
+  try {
+    if (how == "beside") return beside(argc, argv);
+    if (how == "single") return single(argc, argv);
+    return goes_wrong(how, argc, argv);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+    return 3;
+  }
+}

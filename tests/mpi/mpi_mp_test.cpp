@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+// Programs under the mpirun of each MPI: published trees, an application that uses MPI itself, and ranks that go wrong.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+#include <ostream>
+#include <string>
+#include <vector>
+
+namespace {
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool sanitized = true;
+#else
+constexpr bool sanitized = false;
+#endif
+
+/// One MPI, as the build has found it.
+struct installation {
+  std::string flavour;
+  std::string mpirun;
+  friend void PrintTo(const installation& which, std::ostream* out) { *out << which.flavour; }
+};
+
+/// From "openmpi=/usr/bin/mpirun.openmpi,mpich=/usr/bin/mpirun.mpich".
+std::vector<installation> installations() {
+  std::vector<installation> result;
+  std::string rest = NACRE_MPI_INSTALLATIONS;
+  while (!rest.empty()) {
+    const std::size_t equals = rest.find('='), end = std::min(rest.find(','), rest.size());
+    result.push_back({rest.substr(0, equals), rest.substr(equals + 1, end - equals - 1)});
+    rest.erase(0, end + 1);
+  }
+  return result;
+}
+
+struct outcome {
+  int exit_code = -1;
+  std::string output;  // of both streams
+  double seconds = 0;
+};
+
+outcome run(const std::string& command) {
+  const auto start = std::chrono::steady_clock::now();
+  FILE* const pipe = popen(("ASAN_OPTIONS=detect_leaks=0 timeout 100 " + command + " 2>&1").c_str(), "r");
+  if (pipe == nullptr) return {};
+  outcome result;
+  std::array<char, 4096> buffer;
+  while (const std::size_t got = fread(buffer.data(), 1, buffer.size(), pipe)) result.output.append(buffer.data(), got);
+  const int status = pclose(pipe);
+  result.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return result;
+}
+
+/// mpirun starts ranks on this host, however few its cores are, also for root, as in a container.
+outcome run_ranks(const installation& mpi, int ranks, const std::string& program_and_arguments) {
+  const std::string freely = mpi.flavour == "openmpi" ? " --oversubscribe --allow-run-as-root" : "";
+  return run(mpi.mpirun + freely + " -n " + std::to_string(ranks) + " " NACRE_BIN_DIR "/" + program_and_arguments);
+}
+
+bool holds(const outcome& of, const std::string& words) { return of.output.find(words) != std::string::npos; }
+
+class under_mpirun : public testing::TestWithParam<installation> {
+ protected:
+  [[nodiscard]] outcome run_beside(int ranks, const std::string& arguments) const {
+    return run_ranks(GetParam(), ranks, "beside_mpi_" + GetParam().flavour + " " + arguments);
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(each, under_mpirun, testing::ValuesIn(installations()),
+                         [](const auto& which) { return which.param.flavour; });
+
+TEST_P(under_mpirun, uts_counts_published_trees_right_on_2_3_4_and_8_ranks) {
+  struct job {
+    int ranks;
+    const char* tree;
+    std::uint64_t nodes;
+  };
+  for (const job& each : {job{2, "T1", 4130071}, job{3, "T3", 4112897}, job{4, "T1", 4130071}, job{8, "T3", 4112897}}) {
+    const std::string tree = sanitized ? "--type geometric --shape fixed --depth 6 --branching 4 --seed 19"
+                                       : std::string("--tree ") + each.tree;
+    // The program is the same as for every transport: mpirun is what tells it.
+    const outcome got = run_ranks(GetParam(), each.ranks, "uts --quiet --json " + tree);
+    ASSERT_EQ(got.exit_code, 0) << got.output;
+    const std::size_t json = got.output.find('{');
+    ASSERT_NE(json, std::string::npos) << got.output;
+    EXPECT_EQ(nlohmann::json::parse(got.output.substr(json)).at("nodes"), sanitized ? 16000 : each.nodes);
+  }
+}
+
+TEST_P(under_mpirun, an_application_that_uses_mpi_itself_disturbs_nobody_and_is_not_disturbed) {
+  for (const int ranks : {2, 3, 4}) {
+    const outcome got = run_beside(ranks, "beside");
+    EXPECT_EQ(got.exit_code, 0) << got.output;
+    EXPECT_TRUE(holds(got, "both ran: " + std::to_string(ranks * 4 * 31) + " steps")) << got.output;
+  }
+}
+
+TEST_P(under_mpirun, small_slots_and_buffers_carry_everything_too) {
+  const outcome got = run_beside(3, "beside --nacre.mpi.slot=256B --nacre.mpi.slots=2 --nacre.mpi.output_max=64KiB");
+  EXPECT_EQ(got.exit_code, 0) << got.output;
+}
+
+TEST_P(under_mpirun, an_application_whose_mpi_is_for_one_thread_is_told_what_to_call) {
+  const outcome got = run_beside(2, "single");
+  EXPECT_NE(got.exit_code, 0);
+  EXPECT_TRUE(holds(got, "call MPI_Init_thread with MPI_THREAD_SERIALIZED")) << got.output;
+}
+
+TEST_P(under_mpirun, a_job_ends_within_seconds_however_a_rank_goes_wrong) {
+  struct way {
+    const char* name;
+    const char* words;  // the line that names the reason, where there is one
+  };
+  ASSERT_EQ(run_beside(3, "well").exit_code, 0) << "without a fault, it ends well";
+  for (const way& each : {way{"killed", ""}, way{"leaves", ""}, way{"throws", "rank 1 has had enough"},
+                          way{"refused", "no_such_balancer"}, way{"mismatch", "another value of mpi.slot"}}) {
+    const outcome got = run_beside(3, each.name);
+    EXPECT_NE(got.exit_code, 0) << each.name;
+    EXPECT_NE(got.exit_code, 124) << each.name << " hangs";
+    EXPECT_LT(got.seconds, sanitized ? 15.0 : 5.0) << each.name;
+    EXPECT_TRUE(holds(got, each.words)) << each.name << ": " << got.output;
+  }
+}
+
+TEST_P(under_mpirun, a_module_that_is_not_there_is_an_error_that_names_the_package) {
+  const outcome got = run_ranks(GetParam(), 2, "uts --quiet --nacre.mpi.modules=/nowhere");
+  EXPECT_NE(got.exit_code, 0);
+  EXPECT_TRUE(holds(got, "lib" + GetParam().flavour + "-dev")) << got.output;
+}
+
+TEST_P(under_mpirun, another_mpi_than_that_of_mpirun_is_an_error_that_says_so) {
+  if (installations().size() < 2) GTEST_SKIP() << "there is one MPI only";
+  const std::string other = GetParam().flavour == "mpich" ? "openmpi" : "mpich";
+  const outcome got = run_ranks(GetParam(), 2, "uts --quiet --nacre.mpi.library=" + other);
+  EXPECT_NE(got.exit_code, 0);
+  EXPECT_TRUE(holds(got, "mpirun has started 2 ranks, but ")) << got.output;
+}
+
+TEST(without_mpirun, the_transport_mpi_says_what_to_type) {
+  const outcome got = run(NACRE_BIN_DIR "/uts --quiet --nacre.transport=mpi");
+  EXPECT_EQ(got.exit_code, 2);
+  EXPECT_TRUE(holds(got, "type `mpirun -n 4 PROGRAM`")) << got.output;
+}
+
+}  // namespace
