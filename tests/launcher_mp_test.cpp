@@ -2,11 +2,7 @@
 // nacre run as its users see it: how ranks start and end, what is printed, and what is passed on.
 //
 // The executable is its own rank program: `launcher_mp_test --as-rank NAME` runs one of the programs below.
-#include <fcntl.h>
 #include <gtest/gtest.h>
-#include <poll.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -23,13 +19,11 @@
 
 #include <nacre/nacre.hpp>
 
+#include "launched.hpp"
+
 namespace {
 
-using std::chrono::milliseconds;
-using std::chrono::seconds;
-using std::chrono::steady_clock;
-
-constexpr seconds patience{60};
+using namespace nacre::tests;
 
 // ---- rank programs
 
@@ -68,123 +62,10 @@ const std::map<std::string_view, rank_program>& rank_programs() {
   return all;
 }
 
-// ---- the launcher as a child process
-
-struct outcome {
-  int status = -1;  ///< as from waitpid
-  double seconds = 0;
-  std::string output;
-  std::string errors;
-};
-
-[[nodiscard]] std::vector<std::string> lines_of(const std::string& text) {
-  std::vector<std::string> lines;
-  for (std::size_t begin = 0; begin < text.size();) {
-    const std::size_t end = std::min(text.find('\n', begin), text.size());
-    lines.push_back(text.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  return lines;
-}
-
-class launched {
- public:
-  explicit launched(std::vector<std::string> arguments, const std::string& input = "") {
-    std::array<int, 2> in{}, out{}, err{};
-    EXPECT_EQ(pipe2(in.data(), O_CLOEXEC) | pipe2(out.data(), O_CLOEXEC) | pipe2(err.data(), O_CLOEXEC), 0);
-    pid_ = fork();
-    if (pid_ == 0) {
-      dup2(in[0], 0);
-      dup2(out[1], 1);
-      dup2(err[1], 2);
-      std::vector<char*> argv{const_cast<char*>(NACRE_BIN_DIR "/nacre")};
-      for (std::string& each : arguments) argv.push_back(each.data());
-      argv.push_back(nullptr);
-      execv(argv[0], argv.data());
-      _exit(127);
-    }
-    for (const int end : {in[0], out[1], err[1]}) close(end);
-    EXPECT_EQ(write(in[1], input.data(), input.size()), static_cast<ssize_t>(input.size()));
-    close(in[1]);
-    pipes_ = {out[0], err[0]};
-  }
-  launched(const launched&) = delete;
-  launched& operator=(const launched&) = delete;
-  ~launched() {
-    if (pid_ > 0) {
-      kill(pid_, SIGKILL);
-      waitpid(pid_, nullptr, 0);
-    }
-    for (const int end : pipes_) close(end);
-  }
-
-  /// Reads until the output contains `text`.
-  void read_until(std::string_view text) {
-    const auto deadline = steady_clock::now() + patience;
-    while (seen_.output.find(text) == std::string::npos && steady_clock::now() < deadline && read_some()) continue;
-    EXPECT_NE(seen_.output.find(text), std::string::npos) << seen_.output << seen_.errors;
-  }
-
-  void signal(int number) const { kill(pid_, number); }
-
-  /// Again and again, because two signals of one number may become one.
-  void signal_until_over(int number) {
-    const auto deadline = steady_clock::now() + patience;
-    do signal(number);
-    while (read_some() && steady_clock::now() < deadline);
-  }
-
-  /// Reads to the end and waits.
-  outcome end() {
-    const auto start = steady_clock::now();
-    while (steady_clock::now() < start + patience && read_some()) continue;
-    waitpid(pid_, &seen_.status, 0);
-    pid_ = -1;
-    seen_.seconds = std::chrono::duration<double>(steady_clock::now() - start).count();
-    return seen_;
-  }
-
- private:
-  /// False when both ends are closed.
-  bool read_some() {
-    std::array<pollfd, 2> watched{{{pipes_[0], POLLIN, 0}, {pipes_[1], POLLIN, 0}}};
-    poll(watched.data(), watched.size(), 100);
-    for (std::size_t i = 0; i < watched.size(); ++i) {
-      if (watched[i].revents == 0) continue;
-      std::array<char, 4096> buffer;
-      const ssize_t bytes = read(pipes_[i], buffer.data(), buffer.size());
-      if (bytes > 0) {
-        (i == 0 ? seen_.output : seen_.errors).append(buffer.data(), static_cast<std::size_t>(bytes));
-      } else {
-        close(std::exchange(pipes_[i], -1));
-      }
-    }
-    return pipes_[0] >= 0 || pipes_[1] >= 0;
-  }
-
-  pid_t pid_ = -1;
-  std::array<int, 2> pipes_{-1, -1};
-  outcome seen_;
-};
-
-outcome nacre_command(std::vector<std::string> arguments, const std::string& input = "") {
-  return launched(std::move(arguments), input).end();
-}
-
-int code_of(const outcome& got) { return WIFEXITED(got.status) ? WEXITSTATUS(got.status) : -1; }
-
 std::vector<std::string> run_script(const std::string& ranks, const std::string& script) {
   return {"run", "-n", ranks, "sh", "-c", script};
 }
 
-/// The path of this program: /proc/self/exe is another one in the launcher.
-const std::string& own_path() {
-  static const std::string path = [] {
-    std::array<char, 4096> buffer{};
-    return readlink("/proc/self/exe", buffer.data(), buffer.size() - 1) > 0 ? std::string(buffer.data()) : "";
-  }();
-  return path;
-}
 std::vector<std::string> run_self(const std::string& ranks, const std::string& program) {
   return {"run", "-n", ranks, own_path(), "--as-rank", program, "--nacre.workers=1"};
 }
@@ -283,7 +164,8 @@ TEST(nacre_run_scripts, write_lines_that_never_mix) {
 
 TEST(nacre_run_scripts, get_the_signals_of_the_launcher) {
   for (const int number : {SIGINT, SIGTERM}) {
-    launched job(run_script("2", "trap 'echo got it; exit 0' INT TERM; echo ready; while :; do sleep 0.02; done"));
+    launched job(
+        nacre_with(run_script("2", "trap 'echo got it; exit 0' INT TERM; echo ready; while :; do sleep 0.02; done")));
     job.read_until("ready\nready\n");
     job.signal(number);
     const outcome got = job.end();
@@ -295,7 +177,7 @@ TEST(nacre_run_scripts, get_the_signals_of_the_launcher) {
 }
 
 TEST(nacre_run_scripts, that_are_interrupted_twice_are_killed) {
-  launched job(run_script("2", "trap '' INT; echo ready; while :; do sleep 0.02; done"));
+  launched job(nacre_with(run_script("2", "trap '' INT; echo ready; while :; do sleep 0.02; done")));
   job.read_until("ready\nready\n");
   job.signal_until_over(SIGINT);
   const outcome got = job.end();
@@ -318,7 +200,20 @@ TEST(nacre_command_line, answers_mistakes_with_one_line_that_says_what_to_do) {
       {{"run", "-n", "100000", "true"}, "choose 1 to 4096"},
       {{"run", "-n", "two", "true"}, "-n two is no number of ranks"},
       {{"run", "-n", "2"}, "no program is given"},
-      {{"run", "true"}, "--ranks is required"},
+      {{"run", "true"}, "neither -n nor --hosts is given"},
+      {{"run", "--hosts", "a:0", "true"}, "'a:0' names no number of slots"},
+      {{"run", "--hosts", "a:1", "-n", "2", "true"}, "-n 2 is more than the 1 slots"},
+      {{"run", "--hosts", "a", "--hostfile", "b", "true"}, "--hosts and --hostfile are both given"},
+      {{"run", "--hostfile", "no_such_file", "true"}, "cannot read 'no_such_file'"},
+      {{"run", "--hosts", "a", "--distribution", "random", "true"}, "block (0, 1 on the first host) or cyclic"},
+      {{"run", "--hosts", "localhost", "--ssh", "'ssh", "true"}, "is no command"},
+      {{"run", "--hosts", "localhost", "--address", "here", "true"}, "--address here is no numeric address"},
+      {{"run", "--hosts", "no-such-host.invalid", "true"}, "host no-such-host.invalid has no address"},
+      {{"run", "--hosts", "localhost", "no_such_program"}, "host localhost: there is no program 'no_such_program'"},
+      {{"run", "--hosts", "localhost", "--wdir", "/no/such", "true"}, "host localhost: cannot enter the folder"},
+      {{"run", "-n", "1", "-x", "NO_SUCH_VARIABLE", "true"}, "there is no variable NO_SUCH_VARIABLE"},
+      {{"run", "-n", "1", "-x", "NACRE_JOB_RANK=1", "true"}, "names no variable that can be set"},
+      {{"host-agent"}, "standard input holds no orders of a launcher"},
       {{"run", "-n", "2", "--lable", "true"}, "did you mean --label?"},
       {{"run", "-n", "2", "--transport", "tpc", "true"}, "did you mean 'tcp'?"},
       {{"run", "-n", "2", "--transport", "sim", "true"}, "the transport 'sim' connects no processes"},

@@ -17,6 +17,7 @@
 #include "base/clock.hpp"
 #include "runtime/engine.hpp"
 #include "transport/sim/sim_fabric.hpp"
+#include "transport/launch/foreign_launcher.hpp"
 #include "transport/transport.hpp"
 
 namespace nacre {
@@ -55,6 +56,11 @@ std::unique_ptr<transport::fabric> open_fabric(const config& configuration) {
     }
     return chosen.join_job(configuration);
   }
+  // One who names a transport inside the process means it, whatever has started the process.
+  if (chosen.join_job != nullptr || configuration.source_of("transport") <= setting_source::program) {
+    transport::launch::refuse_lonely_task(chosen.name);
+  }
+  if (transport::started_by_pmix() && chosen.join_job != nullptr) return chosen.join_job(configuration);
   return chosen.make_local(static_cast<std::uint32_t>(configuration.get_int("ranks")), configuration);
 }
 

@@ -51,7 +51,6 @@ line_relay::line_relay(unique_fd from, line_sink& to, std::string label)
 
 bool line_relay::pump() {
   std::array<char, 16 * 1024> buffer;
-  bool moved = false;
   for (int turn = 0; turn < reads_a_turn && from_; ++turn) {
     const ssize_t bytes = ::read(from_.get(), buffer.data(), buffer.size());
     if (bytes < 0 && (errno == EAGAIN || errno == EINTR)) break;
@@ -60,13 +59,16 @@ bool line_relay::pump() {
       break;
     }
     take({buffer.data(), static_cast<std::size_t>(bytes)});
-    moved = true;
   }
-  if (to_->broken()) from_.reset();  // so that the process learns that nobody listens
-  return moved;
+  if (from_ && to_->broken()) {  // so that the process learns that nobody listens
+    from_.reset();
+    ended_ = true;
+  }
+  return std::exchange(moved_, false);
 }
 
 void line_relay::take(std::string_view text) {
+  moved_ = true;
   const std::size_t last = text.rfind('\n');
   if (last == std::string_view::npos) {
     unfinished_ += text;
@@ -98,6 +100,7 @@ void line_relay::end() {
   release_unfinished();
   if (!label_.empty() && within_line_) to_->push("\n");  // the next line begins with a label of its own
   from_.reset();
+  ended_ = true;
 }
 
 }  // namespace nacre::tool

@@ -46,28 +46,32 @@ class line_relay {
  public:
   static constexpr std::size_t line_bytes_max = 64 * 1024;
 
-  /// `from` is non-blocking; `label` may be empty.
+  /// `from` is non-blocking, or empty for a stream that comes by `take`; `label` may be empty.
   line_relay(unique_fd from, line_sink& to, std::string label);
 
-  /// -1 after the end of the stream.
+  /// -1 after the end of the stream, and where none is read here.
   [[nodiscard]] int descriptor() const noexcept { return from_.get(); }
+  [[nodiscard]] bool ended() const noexcept { return ended_; }
   [[nodiscard]] const line_sink& sink() const noexcept { return *to_; }
   [[nodiscard]] bool holds_unfinished_line() const noexcept { return !unfinished_.empty(); }
 
-  /// Reads what there is, a bounded amount, and passes whole lines on. True when bytes came.
+  /// Reads what there is, a bounded amount, and passes whole lines on. True when bytes came since the last call.
   bool pump();
+  /// What the stream brings, when somebody else reads it, and its end.
+  void take(std::string_view text);
+  void end();
   /// Passes an unfinished line on as it is.
   void release_unfinished();
 
  private:
-  void take(std::string_view text);
   void pass_on(std::string_view text);
-  void end();
 
   unique_fd from_;
   line_sink* to_;
   std::string label_;
   std::string unfinished_;
+  bool moved_ = false;
+  bool ended_ = false;
   bool within_line_ = false;  // the sink has the beginning of the current line
 };
 

@@ -2,25 +2,26 @@
 // The processes of a job that runs, and the loop that serves them.
 #include "tool/running_job.hpp"
 
-#include <sys/resource.h>
+#include <poll.h>
 #include <sys/signalfd.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
-#include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
+#include <string>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include <fmt/format.h>
 
-#include <nacre/error.hpp>
-
+#include "tool/hosts/gathering.hpp"
+#include "tool/hosts/own_address.hpp"
+#include "tool/hosts/remote_crew.hpp"
+#include "tool/local_crew.hpp"
 #include "tool/program.hpp"
 #include "transport/launch/job_ticket.hpp"
 
@@ -32,8 +33,6 @@ using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
 constexpr milliseconds tick{1000};              // for the deadlines of handshakes
-constexpr milliseconds unfinished_time{100};    // how long a terminal waits for the end of a line
-constexpr milliseconds last_output_time{500};   // for output of processes that outlive their rank
 constexpr milliseconds slow_reader_time{2000};  // for whoever reads the launcher's output
 
 /// Signals arrive as something to read from here on, instead of interrupting.
@@ -46,78 +45,81 @@ unique_fd watch_signals() {
   return unique_fd(::signalfd(-1, &watched, SFD_CLOEXEC | SFD_NONBLOCK));
 }
 
-/// The launcher's environment without the ticket of another job, and with what the user has asked for.
-std::vector<std::string> common_environment(const job_options& options) {
-  std::vector<std::string> result;
-  for (char** each = environ; *each != nullptr; ++each) {
-    const std::string_view variable = *each;
-    const bool replaced = launch::is_ticket_variable(variable) || variable.starts_with("NACRE_TRANSPORT=") ||
-                          (!options.config.empty() && variable.starts_with("NACRE_CONFIG="));
-    if (!replaced) result.emplace_back(variable);
-  }
+/// What the user has asked for.
+std::vector<std::string> asked_variables(const job_options& options) {
+  std::vector<std::string> result = options.variables;
   result.push_back("NACRE_TRANSPORT=" + options.transport);
   if (::isatty(STDERR_FILENO) != 0) result.emplace_back("NACRE_JOB_TERMINAL=1");  // for those who show progress
   if (!options.config.empty()) result.push_back("NACRE_CONFIG=" + std::filesystem::absolute(options.config).string());
   return result;
 }
 
-/// Room for the pipes of each rank here, and for its connections to all others there.
-void raise_limit_of_files(std::uint32_t ranks) {
-  const rlim_t needed = 3 * rlim_t{ranks} + 64;
-  rlimit limit{};
-  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= needed) return;
-  if (limit.rlim_max < needed) {
-    throw setup_error(
-        {.problem = fmt::format("{} ranks need {} open files, and the limit is {}", ranks, needed, limit.rlim_max),
-         .why = "every rank is connected to every other",
-         .remedy = "start fewer ranks, or raise the hard limit (ulimit -Hn)"});
+/// Those, and the launcher's own environment without the ticket of another job: all of it for ranks here, what begins
+/// with NACRE_ for ranks elsewhere.
+std::vector<std::string> common_environment(const job_options& options) {
+  std::vector<std::string> result = asked_variables(options);
+  const std::size_t asked = result.size();
+  for (char** each = environ; *each != nullptr; ++each) {
+    const std::string_view variable = *each;
+    const std::string_view name = variable.substr(0, variable.find('=') + 1);
+    const bool replaced = launch::is_ticket_variable(variable) ||
+                          std::any_of(result.begin(), result.begin() + static_cast<std::ptrdiff_t>(asked),
+                                      [&](const std::string& other) { return other.starts_with(name); });
+    if (!replaced && (options.hosts.empty() || variable.starts_with("NACRE_"))) result.emplace_back(variable);
   }
-  limit.rlim_cur = needed;
-  ::setrlimit(RLIMIT_NOFILE, &limit);
+  return result;
 }
 
-ending ending_of(const siginfo_t& about) noexcept {
-  if (about.si_code == CLD_EXITED) return {.how = ending::kind::exited, .number = about.si_status};
-  return {.how = ending::kind::killed, .number = about.si_status};
+transport::net::address meeting_point(const job_options& options) {
+  std::vector<std::string> hosts;
+  for (const host_share& each : options.hosts) hosts.push_back(each.name);
+  return own_address(hosts, options.remote.address);
+}
+
+std::vector<std::string> hosts_by_rank(const job_options& options) {
+  if (options.hosts.empty()) return {};
+  std::vector<std::string> result(options.ranks);
+  for (const host_share& each : options.hosts) {
+    for (const std::uint32_t rank : each.ranks) result[rank] = each.name;
+  }
+  return result;
+}
+
+rank_recipe local_recipe(const job_options& options, const job_secret& secret, const std::string& rendezvous) {
+  const char* const search_path = std::getenv("PATH");
+  return {
+      .what = {.path = find_program(options.arguments.front(), search_path == nullptr ? "/usr/bin:/bin" : search_path),
+               .arguments = options.arguments,
+               .environment = common_environment(options)},
+      .secret = secret,
+      .rendezvous = rendezvous,
+      .size = options.ranks,
+      .ranks_on_host = options.ranks};
 }
 
 }  // namespace
 
 running_job::running_job(const job_options& options)
-    : output_(STDOUT_FILENO),
-      error_(STDERR_FILENO),
-      signals_(watch_signals()),
+    : signals_(watch_signals()),
       secret_(job_secret::generate()),
-      rendezvous_(options.ranks, secret_),
+      rendezvous_(options.ranks, secret_, meeting_point(options)),
       supervisor_(options.ranks) {
-  raise_limit_of_files(options.ranks);
-  try {
-    start_ranks(options);
-  } catch (...) {
-    signal_groups(SIGKILL);
-    throw;
-  }
-}
-
-running_job::~running_job() { signal_groups(SIGKILL); }
-
-void running_job::start_ranks(const job_options& options) {
-  const char* const search_path = std::getenv("PATH");
-  command what{.path = find_program(options.arguments.front(), search_path == nullptr ? "/usr/bin:/bin" : search_path),
-               .arguments = options.arguments,
-               .environment = {}};
-  const std::vector<std::string> common = common_environment(options);
-  for (std::uint32_t rank = 0; rank < options.ranks; ++rank) {
-    const unique_fd secret = launch::make_secret_pipe(secret_);
-    what.environment = launch::ticket_variables(rank_id(rank), options.ranks, rendezvous_.address(), secret.get());
-    what.environment.insert(what.environment.end(), common.begin(), common.end());
-    rank_process started =
-        start_process(what, {.standard_input = rank == 0 ? input_.for_rank_zero() : -1, .kept = secret.get()});
-    processes_.push_back({.pid = started.pid, .running = true});
-    const std::string label = options.label ? fmt::format("[{}] ", rank) : "";
-    relays_.emplace_back(std::move(started.output), output_, label);
-    relays_.emplace_back(std::move(started.error), error_, label);
-    if (rank == 0) input_.started();
+  // Room for the pipes of each rank here, and for its connections to all others there; elsewhere that is the agents'.
+  raise_limit_of_files((options.hosts.empty() ? 3 : 1) * std::uint64_t{options.ranks} + options.hosts.size() +
+                           4 * std::min<std::uint64_t>(options.hosts.size(), shells_max) + 64,
+                       fmt::format("{} ranks", options.ranks));
+  supervisor_.name_hosts(hosts_by_rank(options));
+  if (options.hosts.empty()) {
+    crew_ =
+        std::make_unique<local_crew>(local_recipe(options, secret_, rendezvous_.address()), options.label, printer_);
+  } else {
+    crew_ = std::make_unique<remote_crew>(options,
+                                          remote_surroundings{.meeting = rendezvous_,
+                                                              .secret = secret_,
+                                                              .listen_at = meeting_point(options),
+                                                              .variables = common_environment(options),
+                                                              .signals = signals_.get()},
+                                          printer_);
   }
 }
 
@@ -125,10 +127,9 @@ int running_job::run() {
   while (!supervisor_.over()) {
     wait();
     const auto now = steady_clock::now();
-    if (read_signals()) reap();
-    listen_to_ranks(now);  // after reap: what a rank said before its end is known with its end
-    input_.pump();
-    pass_output_on(now);
+    serve_crew(now, read_signals());
+    listen_to_ranks(now);  // after the ends of processes: what a rank said before its end is known with its end
+    printer_.pump(now);
     obey(supervisor_.settle(now));
   }
   drain();
@@ -137,22 +138,17 @@ int running_job::run() {
 
 void running_job::wait() {
   std::vector<pollfd> watched{{.fd = signals_.get(), .events = POLLIN, .revents = 0},
-                              {.fd = rendezvous_.descriptor(), .events = POLLIN, .revents = 0},
-                              {.fd = input_.source(), .events = POLLIN, .revents = 0},
-                              {.fd = input_.target(), .events = POLLOUT, .revents = 0}};
-  for (const line_relay& each : relays_) {
-    if (!each.sink().full()) watched.push_back({.fd = each.descriptor(), .events = POLLIN, .revents = 0});
-  }
-  for (const line_sink* each : {&output_, &error_}) {
-    if (!each->empty()) watched.push_back({.fd = each->descriptor(), .events = POLLOUT, .revents = 0});
-  }
+                              {.fd = rendezvous_.descriptor(), .events = POLLIN, .revents = 0}};
+  crew_->watch(watched);
+  printer_.watch(watched);
   ::poll(watched.data(), watched.size(), milliseconds_to_sleep(steady_clock::now()));
 }
 
 int running_job::milliseconds_to_sleep(time_point now) const {
   auto until = now + tick;
-  if (const auto due = supervisor_.due()) until = std::min(until, *due);
-  if (unfinished_since_) until = std::min(until, *unfinished_since_ + unfinished_time);
+  for (const auto& due : {supervisor_.due(), printer_.due(), crew_->due()}) {
+    if (due) until = std::min(until, *due);
+  }
   return static_cast<int>(std::max<std::int64_t>(0, std::chrono::ceil<milliseconds>(until - now).count()));
 }
 
@@ -172,25 +168,17 @@ bool running_job::read_signals() {
   return child;
 }
 
-void running_job::suspend() const noexcept {
-  signal_groups(SIGTSTP);
+void running_job::suspend() const {
+  crew_->signal(SIGTSTP);
   ::raise(SIGSTOP);  // returns when the shell continues this process
-  signal_groups(SIGCONT);
+  crew_->signal(SIGCONT);
 }
 
-void running_job::reap() {
-  for (std::uint32_t rank = 0; rank < processes_.size(); ++rank) {
-    process& each = processes_[rank];
-    siginfo_t about{};
-    if (!each.running || ::waitid(P_PID, static_cast<id_t>(each.pid), &about, WEXITED | WNOHANG | WNOWAIT) != 0)
-      continue;
-    if (about.si_pid == 0) continue;
-    // While it is not reaped, its group cannot be mistaken for another one: whom it has started ends with the job.
-    if (supervisor_.is_ending()) ::kill(-each.pid, SIGKILL);
-    ::waitpid(each.pid, nullptr, 0);
-    each.running = false;
-    supervisor_.ended(rank, ending_of(about));
-  }
+void running_job::serve_crew(time_point now, bool child) {
+  if (supervisor_.is_ending()) crew_->job_ends();
+  std::vector<rank_end> ends;
+  crew_->serve(now, child, ends);
+  for (const rank_end& each : ends) supervisor_.ended(each.rank, each.how);
 }
 
 void running_job::listen_to_ranks(time_point now) {
@@ -208,52 +196,31 @@ void running_job::listen_to_ranks(time_point now) {
 }
 
 void running_job::obey(const orders& what) {
-  if (what.line) {
-    pass_output_on(steady_clock::now());  // what the ranks have said comes first
-    error_.push(*what.line + "\n");
-    error_.flush();
-  }
+  if (what.line) printer_.say(*what.line, steady_clock::now());  // what the ranks have said comes first
   if (what.announce) rendezvous_.announce({.peer = what.announce->peer, .reason = what.announce->reason});
-  for (const int each : what.signals) signal_groups(each);
-}
-
-void running_job::signal_groups(int signal) const noexcept {
-  for (const process& each : processes_) {
-    if (each.running) ::kill(-each.pid, signal);
-  }
-}
-
-void running_job::pass_output_on(time_point now) {
-  bool unfinished = false;
-  for (line_relay& each : relays_) {
-    if (each.sink().full()) continue;
-    const bool moved = each.pump();
-    if (each.sink().is_terminal() && each.holds_unfinished_line()) {
-      if (!moved && unfinished_since_ && now >= *unfinished_since_ + unfinished_time) each.release_unfinished();
-      unfinished |= each.holds_unfinished_line();
-    }
-  }
-  if (!unfinished) unfinished_since_.reset();
-  if (unfinished && (!unfinished_since_ || now >= *unfinished_since_ + unfinished_time)) unfinished_since_ = now;
-  std::erase_if(relays_, [](const line_relay& each) { return each.descriptor() < 0; });
-  output_.flush();
-  error_.flush();
+  for (const int each : what.signals) crew_->signal(each);
 }
 
 void running_job::drain() {
   const auto start = steady_clock::now();
   for (auto now = start; now < start + slow_reader_time; now = steady_clock::now()) {
     listen_to_ranks(now);
-    pass_output_on(now);
-    const bool sources = !relays_.empty() && now < start + last_output_time;
-    if (!sources && output_.empty() && error_.empty()) break;
+    serve_crew(now, read_signals());
+    printer_.pump(now);
+    const bool sources = crew_->has_output() && now < start + crew_->last_output_time();
+    if (!sources && printer_.idle()) break;
     wait();
   }
-  for (line_relay& each : relays_) each.release_unfinished();
-  output_.flush();
-  error_.flush();
+  printer_.finish();
 }
 
-int run_job(const job_options& options) { return running_job(options).run(); }
+int run_job(const job_options& options) {
+  try {
+    return running_job(options).run();
+  } catch (const interrupted_start& why) {
+    constexpr int signal_code_base = 128;  // as shells do
+    return signal_code_base + why.signal;
+  }
+}
 
 }  // namespace nacre::tool

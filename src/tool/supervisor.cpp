@@ -16,6 +16,7 @@ constexpr int signal_code_base = 128;  // as shells do
 constexpr int failure_code = 1;
 
 int code_of(const ending& how) noexcept {
+  if (how.how == ending::kind::lost) return failure_code;
   return how.how == ending::kind::killed ? signal_code_base + how.number : how.number;
 }
 
@@ -23,6 +24,7 @@ int code_of(const ending& how) noexcept {
 
 std::string describe(const ending& how) {
   if (how.how == ending::kind::exited) return fmt::format("exited with code {}", how.number);
+  if (how.how == ending::kind::lost) return "was lost: the connection to its host has ended";
   return fmt::format("was killed by signal {} ({})", how.number, ::strsignal(how.number));
 }
 
@@ -72,7 +74,7 @@ orders supervisor::settle(time_point now) {
 std::optional<std::string> supervisor::fault_of(std::uint32_t rank) const {
   const rank_state& state = ranks_[rank];
   if (!state.end) return std::nullopt;
-  if (state.end->how == ending::kind::killed) return describe(*state.end);
+  if (state.end->how != ending::kind::exited) return describe(*state.end);
   if (state.left || state.reported_loss) return std::nullopt;
   if (state.end->number != 0) return describe(*state.end);
   if (state.joined && ranks_.size() > 1) return describe(*state.end) + " before the job was over";
@@ -92,7 +94,7 @@ std::optional<std::uint32_t> supervisor::culprit() const {
   std::optional<std::uint32_t> found;
   for (std::uint32_t rank = 0; rank < ranks_.size(); ++rank) {
     if (!fault_of(rank)) continue;
-    if (ranks_[rank].end->how == ending::kind::killed) return rank;
+    if (ranks_[rank].end->how != ending::kind::exited) return rank;
     if (!found) found = rank;
   }
   return found;
@@ -114,7 +116,8 @@ void supervisor::end_job(std::uint32_t rank, const std::string& reason, int code
   // Whether others are still at work, not whether they still run: they may have ended in the same moment.
   const auto all_left = std::all_of(ranks_.begin(), ranks_.end(),
                                     [&](const rank_state& each) { return each.left || &each == &ranks_[rank]; });
-  orders_.line = fmt::format("nacre run: rank {} {}{}", rank, reason, all_left ? "" : "; ending the job");
+  const std::string place = hosts_.empty() ? "" : fmt::format(" on {}", hosts_[rank]);
+  orders_.line = fmt::format("nacre run: rank {}{} {}{}", rank, place, reason, all_left ? "" : "; ending the job");
   orders_.announce = announcement{.peer = rank, .reason = reason};
   ending_ = final_phase{.terminate_at = now + times_.grace, .kill_at = now + times_.force};
 }

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace nacre::tool {
@@ -14,9 +15,9 @@ using time_point = std::chrono::steady_clock::time_point;
 
 /// How a process has ended.
 struct ending {
-  enum class kind : std::uint8_t { exited, killed };
+  enum class kind : std::uint8_t { exited, killed, lost };  ///< lost: with its host
   kind how = kind::exited;
-  int number = 0;  ///< exit code or signal
+  std::int32_t number = 0;  ///< exit code or signal
 };
 
 /// Why a job ends, for those ranks that still run.
@@ -57,6 +58,9 @@ struct supervisor_times {
 class supervisor {
  public:
   explicit supervisor(std::uint32_t ranks, const supervisor_times& times = {});
+
+  /// The host of each rank, for its line; nothing is said of hosts before.
+  void name_hosts(std::vector<std::string> by_rank) { hosts_ = std::move(by_rank); }
 
   void joined(std::uint32_t rank);
   /// The rank has said goodbye: from here its exit code counts, and its end disturbs nobody.
@@ -103,6 +107,7 @@ class supervisor {
 
   supervisor_times times_;
   std::vector<rank_state> ranks_;
+  std::vector<std::string> hosts_;  // by rank, or empty
   std::uint32_t running_;
   std::optional<suspicion> suspicion_;
   std::optional<final_phase> ending_;

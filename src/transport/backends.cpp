@@ -6,6 +6,7 @@
 
 #include "base/nearest_name.hpp"
 #include "transport/inproc/inproc.hpp"
+#include "transport/launch/foreign_launcher.hpp"
 #include "transport/mpi/flavour.hpp"
 #include "transport/mpi/mpi.hpp"
 #include "transport/shm/shm.hpp"
@@ -35,7 +36,8 @@ std::span<const backend> backends() noexcept {
 
 std::string_view backend_of_launcher() noexcept {
   if (started_by_launcher()) return "shm";
-  return mpi::started_by_mpirun() ? "mpi" : "";
+  if (mpi::started_by_mpirun()) return "mpi";
+  return started_by_pmix() ? "tcp" : "";
 }
 
 const backend& find_backend(std::string_view name) {

@@ -2,16 +2,16 @@
 // What a rank and its launcher say to each other, and the byte stream that carries it.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <variant>
 #include <vector>
 
 #include <nacre/expected.hpp>
+
+#include "transport/launch/piece_stream.hpp"
 
 namespace nacre::transport::launch {
 
@@ -38,25 +38,12 @@ struct aborted {
 
 using control_message = std::variant<joined, roster, lost, left, aborted>;
 
-/// Cuts the bytes of a control connection into messages, each behind its length in 4 bytes, and queues those to be
-/// sent. No I/O. One thread.
-class control_stream {
+/// The control connection as messages, in both directions. No I/O. One thread.
+class control_stream : public piece_stream {
  public:
-  /// A longer message is an error: room for the addresses of all ranks that a launcher may start.
-  static constexpr std::size_t message_bytes_max = 1u << 20;
-
   void push(const control_message& m);
-  [[nodiscard]] std::span<const std::byte> outgoing() const noexcept { return std::span(outgoing_).subspan(sent_); }
-  void sent(std::size_t bytes) noexcept;
-
-  void received(std::span<const std::byte> bytes);
   /// The next message that is complete; nothing while there is none; a clause when the bytes are no message.
   [[nodiscard]] expected<std::optional<control_message>, std::string_view> pop();
-
- private:
-  std::vector<std::byte> outgoing_;
-  std::size_t sent_ = 0;
-  std::vector<std::byte> incoming_;
 };
 
 }  // namespace nacre::transport::launch

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <charconv>
@@ -23,6 +24,7 @@ namespace {
 
 constexpr const char* rank_name = "NACRE_JOB_RANK";
 constexpr const char* size_name = "NACRE_JOB_SIZE";
+constexpr const char* ranks_on_host_name = "NACRE_JOB_RANKS_ON_HOST";
 constexpr const char* rendezvous_name = "NACRE_JOB_RENDEZVOUS";
 constexpr const char* secret_name = "NACRE_JOB_SECRET_FD";
 constexpr const char* joined_name = "NACRE_JOB_JOINED";  // the process that has used the ticket
@@ -71,10 +73,11 @@ bool is_own_pid(const char* text) noexcept { return text != nullptr && parse<pid
 }  // namespace
 
 std::vector<std::string> ticket_variables(rank_id rank, std::uint32_t size, const std::string& rendezvous,
-                                          int secret_descriptor) {
+                                          int secret_descriptor, std::uint32_t ranks_on_host) {
   const auto line = [](const char* name, const std::string& value) { return std::string(name) + "=" + value; };
   return {line(rank_name, std::to_string(rank.value())), line(size_name, std::to_string(size)),
-          line(rendezvous_name, rendezvous), line(secret_name, std::to_string(secret_descriptor))};
+          line(ranks_on_host_name, std::to_string(ranks_on_host)), line(rendezvous_name, rendezvous),
+          line(secret_name, std::to_string(secret_descriptor))};
 }
 
 bool is_ticket_variable(std::string_view variable) noexcept { return variable.starts_with("NACRE_JOB_"); }
@@ -109,9 +112,10 @@ job_ticket take_job_ticket() {
     reject(std::string(rendezvous_name) + " is no address");
   job_ticket ticket{.rank = rank_id(rank),
                     .size = size,
+                    .ranks_on_host = std::min(size, std::max(1U, number(ranks_on_host_name))),
                     .rendezvous = rendezvous,
                     .secret = read_secret(static_cast<int>(number(secret_name)))};
-  for (const char* name : {rank_name, size_name, rendezvous_name, secret_name}) ::unsetenv(name);
+  for (const char* name : {rank_name, size_name, ranks_on_host_name, rendezvous_name, secret_name}) ::unsetenv(name);
   ::setenv(joined_name, std::to_string(::getpid()).c_str(), 1);
   return ticket;
 }

@@ -17,14 +17,15 @@ namespace nacre::transport::launch {
 struct job_ticket {
   rank_id rank;
   std::uint32_t size = 0;
-  std::string rendezvous;  ///< address of the launcher, "127.0.0.1:4711"
+  std::uint32_t ranks_on_host = 0;  ///< of this job, this one included; they share its cores
+  std::string rendezvous;           ///< address of the launcher, "127.0.0.1:4711"
   job_secret secret;
 };
 
 /// The ticket as variables of an environment, each "NACRE_JOB_NAME=value". The secret is not among them, since others
 /// may read /proc/<pid>/environ: the process inherits `secret_descriptor` and reads it there.
 [[nodiscard]] std::vector<std::string> ticket_variables(rank_id rank, std::uint32_t size, const std::string& rendezvous,
-                                                        int secret_descriptor);
+                                                        int secret_descriptor, std::uint32_t ranks_on_host);
 
 /// Whether the "NAME=value" of an environment belongs to a ticket: an older one must not reach a new process.
 [[nodiscard]] bool is_ticket_variable(std::string_view variable) noexcept;

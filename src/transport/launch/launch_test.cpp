@@ -86,7 +86,11 @@ class meeting_place {
       : secret_(job_secret::generate()), size_(ranks), rendezvous_(ranks, secret_) {}
 
   [[nodiscard]] job_ticket ticket(std::uint32_t rank) const {
-    return {.rank = rank_id(rank), .size = size_, .rendezvous = rendezvous_.address(), .secret = secret_};
+    return {.rank = rank_id(rank),
+            .size = size_,
+            .ranks_on_host = size_,
+            .rendezvous = rendezvous_.address(),
+            .secret = secret_};
   }
   [[nodiscard]] rendezvous& host() noexcept { return rendezvous_; }
 
@@ -251,7 +255,7 @@ int take_ticket() {
 TEST(job_ticket, carries_rank_size_address_and_secret_once_and_leaves_nothing_to_child_processes) {
   const job_secret secret = job_secret::generate();
   const net::unique_fd pipe = make_secret_pipe(secret);
-  const auto variables = ticket_variables(rank_id(2), 3, "127.0.0.1:4711", pipe.get());
+  const auto variables = ticket_variables(rank_id(2), 3, "127.0.0.1:4711", pipe.get(), 2);
   for (const std::string& each : variables) {
     EXPECT_TRUE(is_ticket_variable(each));
     EXPECT_EQ(each.find(secret.to_hex()), std::string::npos) << "the secret is not in the environment";
@@ -273,12 +277,20 @@ TEST(job_ticket, that_is_damaged_is_an_error) {
   const std::string secret = "NACRE_JOB_SECRET_FD=" + std::to_string(pipe.get());
   const std::string where = "NACRE_JOB_RENDEZVOUS=127.0.0.1:1";
   EXPECT_EQ(in_child({"NACRE_JOB_RANK=0"}, expect_setup_error), 0);
-  EXPECT_EQ(in_child({"NACRE_JOB_RANK=2", "NACRE_JOB_SIZE=2", where, secret}, expect_setup_error), 0);
-  EXPECT_EQ(in_child({"NACRE_JOB_RANK=x", "NACRE_JOB_SIZE=2", where, secret}, expect_setup_error), 0);
-  EXPECT_EQ(in_child({"NACRE_JOB_RANK=0", "NACRE_JOB_SIZE=2", "NACRE_JOB_RENDEZVOUS=here", secret}, expect_setup_error),
+  EXPECT_EQ(in_child({"NACRE_JOB_RANK=2", "NACRE_JOB_SIZE=2", "NACRE_JOB_RANKS_ON_HOST=1", where, secret},
+                     expect_setup_error),
             0);
-  EXPECT_EQ(in_child({"NACRE_JOB_RANK=0", "NACRE_JOB_SIZE=2", where, "NACRE_JOB_SECRET_FD=9999"}, expect_setup_error),
+  EXPECT_EQ(in_child({"NACRE_JOB_RANK=x", "NACRE_JOB_SIZE=2", "NACRE_JOB_RANKS_ON_HOST=1", where, secret},
+                     expect_setup_error),
             0);
+  EXPECT_EQ(in_child({"NACRE_JOB_RANK=0", "NACRE_JOB_SIZE=2", "NACRE_JOB_RANKS_ON_HOST=1", "NACRE_JOB_RENDEZVOUS=here",
+                      secret},
+                     expect_setup_error),
+            0);
+  EXPECT_EQ(
+      in_child({"NACRE_JOB_RANK=0", "NACRE_JOB_SIZE=2", "NACRE_JOB_RANKS_ON_HOST=1", where, "NACRE_JOB_SECRET_FD=9999"},
+               expect_setup_error),
+      0);
 }
 
 }  // namespace

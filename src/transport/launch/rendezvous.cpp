@@ -20,8 +20,8 @@ constexpr std::uint64_t door_tag = ~std::uint64_t{0};
 
 }  // namespace
 
-rendezvous::rendezvous(std::uint32_t size, const job_secret& secret)
-    : rendezvous(size, secret, net::listen_at(net::address::any_port_of_loopback())) {}
+rendezvous::rendezvous(std::uint32_t size, const job_secret& secret, const net::address& at)
+    : rendezvous(size, secret, net::listen_at(at)) {}
 
 rendezvous::rendezvous(std::uint32_t size, const job_secret& secret, net::unique_fd listener)
     : events_(::epoll_create1(EPOLL_CLOEXEC)),

@@ -26,7 +26,7 @@ struct report {
   std::variant<joined, lost, left, hung_up> what;
 };
 
-/// Listens on the loopback interface for the ranks of one job. Nothing blocks. One thread.
+/// Listens for the ranks of one job. Nothing blocks. One thread.
 ///
 /// | a rank | then |
 /// |---|---|
@@ -37,12 +37,19 @@ struct report {
 /// leaves |
 class rendezvous {
  public:
-  rendezvous(std::uint32_t size, const job_secret& secret);
+  /// `at`: an address of this host that all ranks can reach, and a port or 0.
+  rendezvous(std::uint32_t size, const job_secret& secret,
+             const net::address& at = net::address::any_port_of_loopback());
 
   /// Where it listens, for the tickets.
   [[nodiscard]] const std::string& address() const noexcept { return address_; }
   /// Readable when poll has something to do.
   [[nodiscard]] int descriptor() const noexcept { return events_.get(); }
+
+  /// The rank has a control connection that has not ended.
+  [[nodiscard]] bool is_connected(std::uint32_t rank) const noexcept {
+    return static_cast<bool>(connections_[rank].socket);
+  }
 
   /// Does what can be done now and appends what it learnt, in order for each rank. Also to be called now and then for
   /// the deadlines of handshakes.

@@ -63,6 +63,12 @@ std::optional<address> address::parse(std::string_view text) {
 }
 
 address address::any_port_of_loopback() { return *parse("127.0.0.1:0"); }
+address address::of(const sockaddr& other) noexcept {
+  address result;
+  result.bytes_ = other.sa_family == AF_INET6 ? sizeof(sockaddr_in6) : sizeof(sockaddr_in);
+  std::memcpy(&result.storage_, &other, result.bytes_);
+  return result;
+}
 address address::of_own_end(int socket) {
   return named_by([](int fd, sockaddr* name, socklen_t* bytes) { return ::getsockname(fd, name, bytes); }, socket);
 }

@@ -43,6 +43,8 @@ class address {
   [[nodiscard]] static std::optional<address> parse(std::string_view text);
   /// This host only, at a port that the system chooses.
   [[nodiscard]] static address any_port_of_loopback();
+  /// Of an IPv4 or IPv6 address.
+  [[nodiscard]] static address of(const sockaddr& other) noexcept;
   [[nodiscard]] static address of_own_end(int socket);
   [[nodiscard]] static address of_other_end(int socket);
 

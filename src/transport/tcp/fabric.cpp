@@ -10,6 +10,7 @@
 
 #include "transport/launch/control_line.hpp"
 #include "transport/net/door.hpp"
+#include "transport/net/interface.hpp"
 #include "transport/tcp/endpoint.hpp"
 #include "transport/tcp/meeting.hpp"
 #include "wire/binary_fingerprint.hpp"
@@ -65,7 +66,8 @@ std::unique_ptr<endpoint> job_fabric::open(rank_id rank) {
   NACRE_EXPECT(rank == ticket_.rank, "the launcher has given this process another rank");
   const auto deadline = std::chrono::steady_clock::now() + settings_.connect_timeout;
   auto line = std::make_unique<launch::control_line>(ticket_, deadline);
-  net::unique_fd listener = net::listen_at(line->own_address().at_any_port());
+  net::unique_fd listener = net::listen_at(settings_.interface.empty() ? line->own_address().at_any_port()
+                                                                       : net::own_interface(settings_.interface));
 
   peer_identity local;
   local.rank = rank;
@@ -83,6 +85,30 @@ std::unique_ptr<endpoint> job_fabric::open(rank_id rank) {
                       .line = line.get(),
                       .deadline = deadline};
   return join(parts, std::move(entrance), std::move(line), settings_);
+}
+
+std::unique_ptr<endpoint> pmix_fabric::open(rank_id rank) {
+  NACRE_EXPECT(rank == rank_, "the launcher has given this process another rank");
+  const auto deadline = std::chrono::steady_clock::now() + settings_.connect_timeout;
+  const bool one_host = job_.ranks_on_host() == job_.size();
+  net::unique_fd listener =
+      net::listen_at(one_host && settings_.interface.empty() ? net::address::any_port_of_loopback()
+                                                             : net::own_interface(settings_.interface));
+  peer_identity local;
+  local.rank = rank;
+  local.size = job_.size();
+  local.binary = binary_fingerprint();
+  local.address = net::address::of_own_end(listener.get()).text();
+  const launch::pmix_job::introduction all = job_.exchange(local.address, deadline);
+  auto entrance =
+      std::make_unique<net::door>(std::move(listener), all.secret, local, log_of(rank, net::write_error_line));
+  const meeting parts{.secret = all.secret,
+                      .local = local,
+                      .addresses = all.addresses,
+                      .entrance = *entrance,
+                      .line = nullptr,
+                      .deadline = deadline};
+  return join(parts, std::move(entrance), nullptr, settings_);
 }
 
 }  // namespace nacre::transport::tcp

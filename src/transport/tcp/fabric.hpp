@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "transport/launch/job_ticket.hpp"
+#include "transport/launch/pmix_job.hpp"
 #include "transport/net/refusal_log.hpp"
 #include "transport/net/socket.hpp"
 #include "transport/transport.hpp"
@@ -20,6 +21,7 @@ namespace nacre::transport::tcp {
 struct settings {
   std::chrono::nanoseconds connect_timeout = std::chrono::seconds(30);
   std::size_t output_bytes_max = std::size_t{8} << 20;  ///< for each peer
+  std::string interface = "";                           ///< as net::own_interface; empty: chosen
 };
 
 /// All ranks in this process, over the loopback interface, with a secret of their own. The ranks' ends must be opened
@@ -52,11 +54,29 @@ class job_fabric final : public fabric {
 
   std::uint32_t size() const noexcept override { return ticket_.size; }
   std::span<const rank_id> local_ranks() const noexcept override { return {&ticket_.rank, 1}; }
+  std::uint32_t ranks_on_host() const noexcept override { return ticket_.ranks_on_host; }
   std::unique_ptr<endpoint> open(rank_id rank) override;
 
  private:
   settings settings_;
   launch::job_ticket ticket_;
+};
+
+/// The one rank that this process is, in a job of a launcher that speaks PMIx. There is no line to that launcher: a
+/// rank that loses a peer says so itself.
+class pmix_fabric final : public fabric {
+ public:
+  explicit pmix_fabric(const settings& how) : settings_(how), rank_(job_.rank()) {}
+
+  std::uint32_t size() const noexcept override { return job_.size(); }
+  std::span<const rank_id> local_ranks() const noexcept override { return {&rank_, 1}; }
+  std::uint32_t ranks_on_host() const noexcept override { return job_.ranks_on_host(); }
+  std::unique_ptr<endpoint> open(rank_id rank) override;
+
+ private:
+  settings settings_;
+  launch::pmix_job job_;
+  rank_id rank_;
 };
 
 }  // namespace nacre::transport::tcp

@@ -5,6 +5,7 @@
 #include <array>
 #include <memory>
 
+#include "transport/launch/foreign_launcher.hpp"
 #include "transport/launch/job_ticket.hpp"
 #include "transport/tcp/fabric.hpp"
 
@@ -22,11 +23,18 @@ constexpr std::array options{
            .default_value = "8MiB",
            .range = "64KiB..1GiB",
            .help = "What may wait to be written to one peer before its senders are slowed; one message may exceed it"},
+    option{.name = "tcp.interface",
+           .kind = option_kind::text,
+           .default_value = "",
+           .range = "",
+           .help = "Network interface, or its address, at which a rank of a job with several hosts listens; empty: the "
+                   "one that leads to the launcher, or the first under a launcher that speaks PMIx"},
 };
 
 settings read_settings(const config& configuration) {
   return {.connect_timeout = configuration.get_duration("tcp.connect_timeout"),
-          .output_bytes_max = static_cast<std::size_t>(configuration.get_int("tcp.output_max"))};
+          .output_bytes_max = static_cast<std::size_t>(configuration.get_int("tcp.output_max")),
+          .interface = configuration.get_string("tcp.interface")};
 }
 
 std::unique_ptr<fabric> make_local(std::uint32_t ranks, const config& configuration) {
@@ -34,6 +42,7 @@ std::unique_ptr<fabric> make_local(std::uint32_t ranks, const config& configurat
 }
 
 std::unique_ptr<fabric> join_job(const config& configuration) {
+  if (started_by_pmix()) return std::make_unique<pmix_fabric>(read_settings(configuration));
   return std::make_unique<job_fabric>(launch::take_job_ticket(), read_settings(configuration));
 }
 
@@ -41,7 +50,7 @@ std::unique_ptr<fabric> join_job(const config& configuration) {
 
 backend make_backend() noexcept {
   return {.name = "tcp",
-          .help = "ranks are processes that talk over sockets; start them with nacre run",
+          .help = "ranks are processes that talk over sockets; start them with nacre run or srun --mpi=pmix",
           .options = options,
           .virtual_time = false,
           .make_local = make_local,

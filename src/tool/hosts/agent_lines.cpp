@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// The launcher's connections to its agents.
+#include "tool/hosts/agent_lines.hpp"
+
+#include <sys/epoll.h>
+
+#include <array>
+#include <utility>
+
+#include "transport/launch/control_line.hpp"
+#include "transport/net/watch.hpp"
+
+namespace nacre::tool {
+namespace {
+
+namespace net = transport::net;
+
+constexpr std::uint64_t door_tag = ~std::uint64_t{0};
+constexpr std::size_t reads_a_turn = 16;
+
+}  // namespace
+
+agent_lines::agent_lines(std::uint32_t hosts, net::unique_fd listener)
+    : events_(::epoll_create1(EPOLL_CLOEXEC)),
+      address_(net::address::of_own_end(listener.get()).text()),
+      secret_(job_secret::generate()),
+      door_(std::move(listener), secret_, transport::launch::control_identity(hosts, hosts),
+            net::refusal_log("nacre run:")),
+      connections_(hosts) {
+  net::watch({.events = events_.get(), .descriptor = door_.descriptor(), .tag = door_tag}, EPOLL_CTL_ADD);
+}
+
+void agent_lines::poll(time_point now, std::vector<agent_report>& reports) {
+  std::vector<net::guest> newcomers;
+  door_.poll(now, newcomers);
+  for (net::guest& newcomer : newcomers) {
+    const std::uint32_t host =
+        newcomer.identity.rank.value();  // below the number of hosts: the handshake has checked it
+    connection& place = connections_[host];
+    if (std::exchange(place.called, true)) {
+      door_.refuse(newcomer, "its host has an agent already", now);
+      continue;
+    }
+    place.socket = std::move(newcomer.socket);
+    place.stream.received(newcomer.leftover);
+    net::watch({.events = events_.get(), .descriptor = place.socket.get(), .tag = host}, EPOLL_CTL_ADD);
+    serve(host, reports);
+  }
+  std::array<epoll_event, 64> ready;
+  const int count = ::epoll_wait(events_.get(), ready.data(), ready.size(), 0);
+  for (int i = 0; i < count; ++i) {
+    const std::uint64_t tag = ready[static_cast<std::size_t>(i)].data.u64;
+    if (tag != door_tag) serve(static_cast<std::uint32_t>(tag), reports);
+  }
+}
+
+void agent_lines::serve(std::uint32_t host, std::vector<agent_report>& reports) {
+  connection& from = connections_[host];
+  if (!from.socket) return;
+  flush(host);
+  std::array<std::byte, 16 * 1024> buffer;
+  std::ptrdiff_t received = 1;
+  for (std::size_t turn = 0; turn < reads_a_turn && received > 0; ++turn) {
+    received = net::receive_some(from.socket.get(), buffer.data(), buffer.size());
+    if (received > 0) from.stream.received(std::span(buffer.data(), static_cast<std::size_t>(received)));
+  }
+  auto m = from.stream.pop();
+  for (; m && *m; m = from.stream.pop()) reports.push_back({.host = host, .what = std::move(**m)});
+  if (m && received >= 0) return;
+  from.socket.reset();
+  reports.push_back({.host = host, .what = std::nullopt});
+}
+
+void agent_lines::send(std::uint32_t host, const host_message& m) {
+  if (!connections_[host].socket) return;
+  connections_[host].stream.push(m);
+  flush(host);
+}
+
+void agent_lines::flush(std::uint32_t host) {
+  connection& to = connections_[host];
+  bool moved = false;
+  while (!to.stream.outgoing().empty()) {
+    const auto bytes = to.stream.outgoing();
+    const std::ptrdiff_t sent = net::send_some(to.socket.get(), bytes.data(), bytes.size());
+    if (sent <= 0) break;  // an error shows again when the connection is read
+    to.stream.sent(static_cast<std::size_t>(sent));
+    moved = true;
+  }
+  const bool more = !to.stream.outgoing().empty();
+  if (!moved && !more) return;
+  net::watch({.events = events_.get(), .descriptor = to.socket.get(), .tag = host, .to_write = more}, EPOLL_CTL_MOD);
+}
+
+}  // namespace nacre::tool

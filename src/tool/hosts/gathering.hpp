@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// Starts an agent on every host of a job, a bounded number at a time, and waits until all are ready.
+#pragma once
+
+#include <csignal>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "tool/hosts/agent_lines.hpp"
+#include "tool/hosts/host_message.hpp"
+#include "tool/rank_process.hpp"
+
+namespace nacre::tool {
+
+/// Remote shells that run at the same time. Each ends as soon as its agent has called the launcher and gone to the
+/// background of its host, so that a job of many hosts holds a connection for each, and no process.
+inline constexpr std::uint32_t shells_max = 64;
+
+/// How agents are started.
+struct agent_start {
+  std::vector<std::string> shell;  ///< its words; empty: the agent is started here, whatever the host's name
+  std::string nacre;               ///< the path of nacre on the hosts
+};
+
+/// A signal has come while the agents were being started.
+struct interrupted_start {
+  int signal = 0;
+};
+
+/// | host | event | then |
+/// |---|---|---|
+/// | waiting | fewer than shells_max run | its shell is started and given its ticket: starting |
+/// | starting | its agent calls and says that it is ready | ready |
+/// | starting | its shell fails, or is silent for too long; its agent reports trouble or hangs up | all is given up |
+/// | ready | it runs another program than the first host | all is given up |
+///
+/// Invariant: no rank starts before all hosts are ready. One thread.
+class gathering {
+ public:
+  /// `tickets` by host. `signals` is a signalfd for SIGCHLD and what interrupts.
+  gathering(const agent_start& how, std::vector<host_ticket> tickets, agent_lines& lines, int signals);
+  gathering(const gathering&) = delete;
+  gathering& operator=(const gathering&) = delete;
+  /// Kills the shells that still run.
+  ~gathering();
+
+  /// Blocks until all are ready. Throws setup_error that names the host and what to try, or interrupted_start.
+  void run();
+
+ private:
+  enum class progress : std::uint8_t { waiting, starting, ready };
+  struct member {
+    host_ticket ticket;
+    progress state = progress::waiting;
+    std::vector<std::string> command;
+    pid_t shell = 0;  // 0: none runs
+    unique_fd input;  // the rest of its ticket
+    std::vector<std::byte> unsent;
+    unique_fd output;
+    unique_fd error;
+    std::string said;  // what it has written to standard error, the last part
+    time_point deadline;
+    host_ready program;
+  };
+
+  void start_some(time_point now);
+  void start(member& one, time_point now);
+  void wait(time_point now) const;
+  void read_signals();
+  void move_bytes(member& one);
+  void reap(member& one);
+  void listen(time_point now);
+  void check_program(const member& one) const;
+  void check_time(member& one, time_point now);
+
+  agent_start how_;
+  agent_lines& lines_;
+  int signals_;
+  std::vector<member> members_;
+  std::uint32_t next_ = 0;  // to be started
+  std::uint32_t shells_ = 0;
+  std::uint32_t ready_ = 0;
+};
+
+}  // namespace nacre::tool

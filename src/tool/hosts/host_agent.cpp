@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// The launcher's agent on a host, until it has called the launcher and gone to the background.
+#include "tool/hosts/host_agent.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <cstdlib>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include <nacre/error.hpp>
+
+#include "tool/hosts/host_message.hpp"
+#include "tool/hosts/serving_agent.hpp"
+#include "tool/program.hpp"
+#include "transport/launch/control_line.hpp"
+#include "transport/launch/job_ticket.hpp"
+#include "transport/net/call.hpp"
+#include "wire/binary_fingerprint.hpp"
+
+namespace nacre::tool {
+namespace {
+
+namespace launch = transport::launch;
+namespace net = transport::net;
+
+constexpr std::size_t ticket_bytes_max = 16u << 20;
+constexpr std::chrono::seconds call_time{10};
+
+std::vector<std::byte> read_standard_input() {
+  std::vector<std::byte> bytes;
+  std::array<std::byte, 16 * 1024> buffer;
+  while (bytes.size() <= ticket_bytes_max) {
+    const ssize_t count = ::read(STDIN_FILENO, buffer.data(), buffer.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) break;
+    bytes.insert(bytes.end(), buffer.begin(), buffer.begin() + count);
+  }
+  return bytes;
+}
+
+void enter(const std::string& folder) {
+  if (::chdir(folder.c_str()) == 0) return;
+  throw setup_error({.problem = "cannot enter the folder '" + folder + "': " + net::error_text(errno),
+                     .why = "the ranks start where nacre run was started",
+                     .remedy = "make it there, or name another one with --wdir"});
+}
+
+job_secret secret_of(const std::string& digits) {
+  const auto secret = job_secret::from_hex(digits);
+  if (!secret) throw setup_error("the launcher's orders hold no secret");
+  return *secret;
+}
+
+bool is_replaced(std::string_view variable, const std::vector<std::string>& by) {
+  const std::string_view name = variable.substr(0, variable.find('=') + 1);
+  for (const std::string& each : by) {
+    if (each.starts_with(name)) return true;
+  }
+  return launch::is_ticket_variable(variable);
+}
+
+rank_recipe make_recipe(const host_ticket& ticket, const std::string& path) {
+  command what{.path = path, .arguments = ticket.arguments, .environment = ticket.variables};
+  for (char** each = environ; *each != nullptr; ++each) {
+    if (!is_replaced(*each, ticket.variables)) what.environment.emplace_back(*each);
+  }
+  return {.what = std::move(what),
+          .secret = secret_of(ticket.job_secret),
+          .rendezvous = ticket.rendezvous,
+          .size = ticket.size,
+          .ranks_on_host = static_cast<std::uint32_t>(ticket.ranks.size())};
+}
+
+net::guest call_launcher(const host_ticket& ticket) {
+  const auto where = net::address::parse(ticket.launcher);
+  if (!where) throw setup_error("the launcher's orders hold no address");
+  const handshake how(handshake_role::initiator, secret_of(ticket.agent_secret),
+                      launch::control_identity(ticket.index, ticket.hosts), rank_id(ticket.hosts));
+  auto launcher = net::call(*where, how, std::chrono::steady_clock::now() + call_time);
+  if (!launcher) {
+    throw setup_error({.problem = "cannot call the launcher at " + ticket.launcher + ": " + launcher.error().why,
+                       .why = "agents and ranks are connected to it",
+                       .remedy = "name an address of its host that can be reached from here with --address, or open "
+                                 "its firewall for the hosts of the job"});
+  }
+  return std::move(*launcher);
+}
+
+/// Leaves the descriptors that keep the remote shell waiting. Returns in the child alone.
+void go_to_background() {
+  const pid_t child = ::fork();
+  if (child < 0) throw setup_error("cannot start a process: " + net::error_text(errno));
+  if (child > 0) ::_exit(EXIT_SUCCESS);
+  ::setsid();
+  const int nothing = ::open("/dev/null", O_RDWR | O_CLOEXEC);
+  for (const int each : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) ::dup2(nothing, each);
+}
+
+}  // namespace
+
+int run_host_agent() {
+  const host_ticket ticket = unpack_ticket(read_standard_input());
+  enter(ticket.folder);
+  const char* const search_path = std::getenv("PATH");
+  const std::string path =
+      find_program(ticket.arguments.front(), search_path == nullptr ? "/usr/bin:/bin" : search_path);
+  const auto fingerprint = file_fingerprint(path.c_str());
+  if (!fingerprint) {
+    throw setup_error({.problem = "cannot read '" + path + "'",
+                       .why = "hosts compare the program before they start it",
+                       .remedy = "check its permissions"});
+  }
+  const rank_recipe recipe = make_recipe(ticket, path);
+  raise_limit_of_files(3 * std::uint64_t{recipe.ranks_on_host} + ticket.size + 64,
+                       fmt::format("{} ranks of {} here", recipe.ranks_on_host, ticket.size));
+  net::guest launcher = call_launcher(ticket);
+  go_to_background();
+  return serving_agent(recipe, ticket.ranks, std::move(launcher)).run({.program = path, .fingerprint = *fingerprint});
+}
+
+}  // namespace nacre::tool

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the launcher and its agent on a host say to each other.
+#include "tool/hosts/host_message.hpp"
+
+#include <utility>
+
+#include <nacre/archive.hpp>
+#include <nacre/error.hpp>
+#include <nacre/run.hpp>
+
+namespace nacre::tool {
+
+template <class Archive>
+void serialize(Archive& ar, host_ticket& t) {
+  ar(t.host, t.index, t.hosts, t.launcher, t.agent_secret, t.rendezvous, t.job_secret, t.size, t.ranks, t.folder,
+     t.arguments, t.variables);
+}
+template <class Archive>
+void serialize(Archive& ar, host_ready& m) {
+  ar(m.program, m.fingerprint);
+}
+template <class Archive>
+void serialize(Archive& ar, rank_output& m) {
+  ar(m.rank, m.to_error, m.text);
+}
+template <class Archive>
+void serialize(Archive& ar, input_text& m) {
+  ar(m.text);
+}
+template <class Archive>
+void serialize(Archive& ar, input_taken& m) {
+  ar(m.more);
+}
+template <class Archive>
+void serialize(Archive& ar, ending& how) {
+  ar(how.how, how.number);
+}
+template <class Archive>
+void serialize(Archive& ar, rank_ended& m) {
+  ar(m.rank, m.how);
+}
+template <class Archive>
+void serialize(Archive& ar, host_trouble& m) {
+  ar(m.problem);
+}
+
+bool wire_valid(ending::kind how) noexcept { return how <= ending::kind::lost; }
+
+std::vector<std::byte> pack_ticket(const host_ticket& ticket) { return pack(std::string(version()), pack(ticket)); }
+
+host_ticket unpack_ticket(std::span<const std::byte> bytes) {
+  const std::string why = "nacre run tells its agent on a host what to do";
+  auto parts = unpack<std::pair<std::string, std::vector<std::byte>>>(bytes);
+  if (!parts) {
+    throw setup_error(
+        {.problem = "standard input holds no orders of a launcher",
+         .why = why,
+         .remedy = "let nacre run start this command, with a remote shell that passes bytes on unchanged"});
+  }
+  auto ticket = unpack<host_ticket>(parts->second);
+  if (parts->first != version() || !ticket) {
+    throw setup_error({.problem = "the launcher is nacre " + parts->first + ", and this is nacre " + version(),
+                       .why = why,
+                       .remedy = "install one version on all hosts, or name it with --nacre PATH"});
+  }
+  return std::move(*ticket);
+}
+
+void host_stream::push(const host_message& m) {
+  writer out(append(packed_size(m)));
+  out(m);
+}
+
+expected<std::optional<host_message>, std::string_view> host_stream::pop() {
+  const auto piece = next();
+  if (!piece) return unexpected(piece.error());
+  if (!*piece) return std::nullopt;
+  auto m = unpack<host_message>(**piece);
+  if (!m) return unexpected(std::string_view("sent bytes that are no message of a launcher or an agent"));
+  return std::optional<host_message>(std::move(*m));
+}
+
+}  // namespace nacre::tool

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// The command that starts an agent on another host, and what its failures mean.
+#include "tool/hosts/remote_shell.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+#include <nacre/error.hpp>
+
+namespace nacre::tool {
+namespace {
+
+constexpr int ssh_failed = 255;
+constexpr int not_executable = 126;
+constexpr int not_found = 127;
+
+/// What ssh says, and what to do about it.
+struct known_trouble {
+  std::string_view words;
+  std::string_view meaning;
+  std::string_view remedy;
+};
+constexpr std::array troubles{
+    known_trouble{"Could not resolve", "its name has no address", "check the name in --hosts and in ~/.ssh/config"},
+    known_trouble{"Name or service not known", "its name has no address", "check the name in --hosts"},
+    known_trouble{"Permission denied", "it refuses the keys of this user",
+                  "put a key there (ssh-copy-id {host}), or name one: --ssh 'ssh -i KEY'"},
+    known_trouble{"Host key verification failed", "its host key is not known here, or has changed",
+                  "log in once by hand (ssh {host}) and compare it"},
+    known_trouble{"Connection refused", "nothing listens there for ssh",
+                  "start sshd there, or name its port: --ssh 'ssh -p PORT'"},
+    known_trouble{"timed out", "it does not answer",
+                  "look whether it is up and not behind a firewall: ssh {host} true"},
+    known_trouble{"No route to host", "there is no route to it", "look whether it is up: ssh {host} true"},
+    known_trouble{"Network is unreachable", "there is no route to it", "check the network of this host"},
+    known_trouble{"Connection closed", "it closed the connection", "ssh {host} true shows more"},
+};
+
+std::string quoted(std::string_view word) {
+  std::string result = "'";
+  for (const char c : word) result += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return result + "'";
+}
+
+/// The last line that says something.
+std::string last_line(std::string_view text) {
+  while (!text.empty() && (text.back() == '\n' || text.back() == '\r' || text.back() == ' ')) text.remove_suffix(1);
+  const std::size_t begin = text.rfind('\n');
+  return std::string(begin == std::string_view::npos ? text : text.substr(begin + 1));
+}
+
+std::string with_host(std::string_view text, const std::string& host) {
+  std::string result(text);
+  constexpr std::string_view mark = "{host}";
+  const std::size_t at = result.find(mark);
+  if (at != std::string::npos) result.replace(at, mark.size(), host);
+  return result;
+}
+
+std::string explain_shell(const failed_start& what) {
+  for (const known_trouble& each : troubles) {
+    if (what.said.find(each.words) == std::string::npos) continue;
+    return fmt::format("host {} cannot be used: {} ({}): {}", what.host, each.meaning, last_line(what.said),
+                       with_host(each.remedy, what.host));
+  }
+  const std::string said = last_line(what.said);
+  return fmt::format("host {} cannot be used: {} failed{}: try {} {} true", what.host, what.command.front(),
+                     said.empty() ? "" : " (" + said + ")", what.command.front(), what.host);
+}
+
+}  // namespace
+
+std::vector<std::string> split_words(std::string_view line) {
+  std::vector<std::string> words;
+  bool within = false;
+  char quote = '\0';
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    const char c = line[i];
+    if (quote == '\0' && (c == ' ' || c == '\t')) {
+      within = false;
+      continue;
+    }
+    if (!within) words.emplace_back();
+    within = true;
+    if (quote == '\0' && (c == '\'' || c == '"')) {
+      quote = c;
+    } else if (c == quote) {
+      quote = '\0';
+    } else if (c == '\\' && quote != '\'' && i + 1 < line.size()) {
+      words.back() += line[++i];
+    } else {
+      words.back() += c;
+    }
+  }
+  if (quote != '\0' || words.empty()) {
+    throw setup_error({.problem = fmt::format("--ssh {} is no command", quoted(line)),
+                       .why = "it starts an agent on each host",
+                       .remedy = "write --ssh 'ssh -p 2222 -i KEY'"});
+  }
+  return words;
+}
+
+std::vector<std::string> agent_command(const std::vector<std::string>& shell, const std::string& host,
+                                       const std::string& nacre) {
+  std::vector<std::string> words = shell;
+  words.push_back(host);
+  words.push_back(fmt::format("exec {} host-agent", quoted(nacre)));
+  return words;
+}
+
+std::string explain(const failed_start& what) {
+  constexpr std::string_view own = "nacre: ";
+  const std::string said = last_line(what.said);
+  if (what.how.how == ending::kind::killed) {
+    return fmt::format("host {} cannot be used: {} {}: try {} {} true", what.host, what.command.front(),
+                       describe(what.how), what.command.front(), what.host);
+  }
+  if (said.starts_with(own)) return fmt::format("host {}: {}", what.host, said.substr(own.size()));
+  if (what.how.number == ssh_failed) return explain_shell(what);
+  if (what.how.number == not_found || what.how.number == not_executable) {
+    return fmt::format(
+        "host {} cannot run {} ({}): install nacre there at the same path, or name its place with "
+        "--nacre PATH",
+        what.host, what.nacre, said);
+  }
+  return fmt::format("host {} cannot be used: {} {} before an agent had called{}: try {} {} true", what.host,
+                     what.command.front(), describe(what.how), said.empty() ? "" : " (" + said + ")",
+                     what.command.front(), what.host);
+}
+
+}  // namespace nacre::tool

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// The launcher's agent on a host in the background: serves its ranks until they, or the launcher, have ended.
+#pragma once
+
+#include <poll.h>
+
+#include <cstdint>
+#include <list>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tool/hosts/host_message.hpp"
+#include "tool/rank_group.hpp"
+#include "transport/net/greeting.hpp"
+
+namespace nacre::tool {
+
+/// See run_host_agent. One thread, and the only one of its process.
+class serving_agent {
+ public:
+  /// `launcher` is connected and proven. Blocks SIGCHLD.
+  serving_agent(const rank_recipe& recipe, std::vector<std::uint32_t> ranks, transport::net::guest launcher);
+  serving_agent(const serving_agent&) = delete;
+  serving_agent& operator=(const serving_agent&) = delete;
+
+  /// Introduces itself and serves to the end. Returns the exit code.
+  [[nodiscard]] int run(const host_ready& self);
+
+ private:
+  struct source {
+    std::uint32_t rank = 0;
+    bool to_error = false;
+    unique_fd pipe;
+  };
+
+  void wait() const;
+  void hear_launcher();
+  void obey(const host_message& m);
+  void start();
+  void take_input(std::string text);
+  void pump_input();
+  void pump_output();
+  void reap();
+  void finish_when_done();
+  void send(const host_message& m);
+  void flush();
+
+  const rank_recipe& recipe_;
+  std::vector<std::uint32_t> ranks_;
+  unique_fd launcher_;
+  host_stream stream_;
+  unique_fd signals_;
+  rank_group group_;
+  std::list<source> sources_;
+  std::size_t ahead_ = 0;  // bytes of output that are not acknowledged
+  unique_fd input_;        // the pipe of rank 0
+  std::string input_text_;
+  bool started_ = false;
+  bool trouble_ = false;
+  bool done_ = false;
+  std::optional<time_point> all_ended_;
+};
+
+}  // namespace nacre::tool

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// All ranks of a job as processes of this host, started by the launcher itself.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tool/crew.hpp"
+#include "tool/printer.hpp"
+#include "tool/rank_group.hpp"
+#include "tool/standard_input.hpp"
+
+namespace nacre::tool {
+
+/// See crew. Their output goes to the printer, which reads it.
+class local_crew final : public crew {
+ public:
+  /// Starts all. Throws setup_error when one cannot be started; none runs then.
+  local_crew(const rank_recipe& recipe, bool label, printer& out);
+
+  void watch(std::vector<pollfd>& watched) const override;
+  void serve(time_point now, bool child, std::vector<rank_end>& ends) override;
+  void signal(int number) override { ranks_.signal(number); }
+  void job_ends() override { ranks_.job_ends(); }
+  [[nodiscard]] bool has_output() const override { return out_->has_streams(); }
+
+ private:
+  printer* out_;
+  standard_input input_;
+  rank_group ranks_;
+};
+
+/// "[3] ", or nothing.
+[[nodiscard]] std::string label_of(std::uint32_t rank, bool label);
+
+}  // namespace nacre::tool

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// The processes of a job's ranks on one host: their start, their signals and their ends.
+#include "tool/rank_group.hpp"
+
+#include <sys/resource.h>
+#include <sys/wait.h>
+
+#include <csignal>
+
+#include <fmt/format.h>
+
+#include <nacre/error.hpp>
+
+#include "transport/launch/job_ticket.hpp"
+
+namespace nacre::tool {
+namespace {
+
+namespace launch = transport::launch;
+
+ending ending_of(const siginfo_t& about) noexcept {
+  if (about.si_code == CLD_EXITED) return {.how = ending::kind::exited, .number = about.si_status};
+  return {.how = ending::kind::killed, .number = about.si_status};
+}
+
+}  // namespace
+
+rank_group::~rank_group() { signal(SIGKILL); }
+
+rank_process rank_group::start(std::uint32_t rank, const rank_recipe& recipe, int standard_input) {
+  const unique_fd secret = launch::make_secret_pipe(recipe.secret);
+  command what = recipe.what;
+  for (std::string& each :
+       launch::ticket_variables(rank_id(rank), recipe.size, recipe.rendezvous, secret.get(), recipe.ranks_on_host)) {
+    what.environment.push_back(std::move(each));
+  }
+  rank_process started = start_process(what, {.standard_input = standard_input, .kept = secret.get()});
+  processes_.push_back({.rank = rank, .pid = started.pid, .running = true});
+  ++running_;
+  return started;
+}
+
+void rank_group::reap(std::vector<rank_end>& ends) {
+  for (process& each : processes_) {
+    siginfo_t about{};
+    if (!each.running || ::waitid(P_PID, static_cast<id_t>(each.pid), &about, WEXITED | WNOHANG | WNOWAIT) != 0)
+      continue;
+    if (about.si_pid == 0) continue;
+    // While it is not reaped, its group cannot be mistaken for another one: whom it has started ends with the job.
+    if (job_ends_) ::kill(-each.pid, SIGKILL);
+    ::waitpid(each.pid, nullptr, 0);
+    each.running = false;
+    --running_;
+    ends.push_back({.rank = each.rank, .how = ending_of(about)});
+  }
+}
+
+void rank_group::signal(int number) const noexcept {
+  for (const process& each : processes_) {
+    if (each.running) ::kill(-each.pid, number);
+  }
+}
+
+void raise_limit_of_files(std::uint64_t needed, const std::string& whom) {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= needed) return;
+  if (limit.rlim_max < needed) {
+    throw setup_error(
+        {.problem = fmt::format("{} need {} open files, and the limit is {}", whom, needed, limit.rlim_max),
+         .why = "every rank is connected to every other",
+         .remedy = "start fewer ranks, or raise the hard limit (ulimit -Hn)"});
+  }
+  limit.rlim_cur = needed;
+  ::setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+}  // namespace nacre::tool

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// Launchers other than nacre run: whether one has started this process, and whether it can be of use.
+#pragma once
+
+#include <string_view>
+
+namespace nacre::transport {
+
+/// True when a launcher that speaks PMIx has started this process. False for a rank of nacre run, wherever that runs.
+[[nodiscard]] bool started_by_pmix() noexcept;
+
+namespace launch {
+
+/// Throws setup_error that says what to type when srun or mpirun has started this process as one of several, and offers
+/// nothing by which `transport` could find the others: each of them would be a job of its own.
+void refuse_lonely_task(std::string_view transport);
+
+}  // namespace launch
+}  // namespace nacre::transport
