@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+// An sshd of a test's own, on addresses of the loopback interface, with keys made for it.
+#pragma once
+
+#include <netinet/in.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "launched.hpp"
+
+namespace nacre::tests {
+
+/// A folder that vanishes.
+class scratch_folder {
+ public:
+  scratch_folder() {
+    std::string pattern = (std::filesystem::temp_directory_path() / "nacre_test.XXXXXX").string();
+    if (::mkdtemp(pattern.data()) != nullptr) path_ = pattern;
+  }
+  scratch_folder(const scratch_folder&) = delete;
+  scratch_folder& operator=(const scratch_folder&) = delete;
+  ~scratch_folder() {
+    std::error_code ignored;
+    if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
+  }
+
+  [[nodiscard]] std::string operator/(const std::string& name) const { return path_ + "/" + name; }
+  [[nodiscard]] const std::string& path() const noexcept { return path_; }
+
+  void write(const std::string& name, const std::string& text, mode_t mode = 0600) const {
+    std::ofstream(path_ + "/" + name) << text;
+    ::chmod((path_ + "/" + name).c_str(), mode);
+  }
+
+ private:
+  std::string path_;
+};
+
+/// Runs while it exists. Needs the packages openssh-server and openssh-client and changes nothing of theirs.
+class ssh_server {
+ public:
+  ssh_server() {
+    if (!missing_.empty()) return;
+    port_ = free_port();
+    make_keys();
+    // sshd insists on this folder when root runs it; it is the package's, and gone again when it was not there before.
+    if (::geteuid() == 0) made_folder_ = ::mkdir("/run/sshd", 0755) == 0;
+    pid_ = ::fork();
+    if (pid_ == 0) {
+      const std::string config = folder_ / "sshd_config", log = folder_ / "log";
+      ::execl("/usr/sbin/sshd", "/usr/sbin/sshd", "-D", "-f", config.c_str(), "-E", log.c_str(), nullptr);
+      ::_exit(127);
+    }
+    if (!answers()) missing_ = "sshd does not start: " + text_of(folder_ / "log");
+  }
+  ssh_server(const ssh_server&) = delete;
+  ssh_server& operator=(const ssh_server&) = delete;
+  ~ssh_server() {
+    if (pid_ > 0) {
+      ::kill(pid_, SIGTERM);
+      ::waitpid(pid_, nullptr, 0);
+    }
+    if (made_folder_) ::rmdir("/run/sshd");
+  }
+
+  /// What keeps it from running, or nothing.
+  [[nodiscard]] const std::string& missing() const noexcept { return missing_; }
+  /// For --ssh; without the key that the server knows, another one.
+  [[nodiscard]] std::string shell(const std::string& key = "user") const {
+    return "ssh -p " + std::to_string(port_) + " -i " + (folder_ / key) +
+           " -F none -T -o BatchMode=yes -o IdentitiesOnly=yes -o StrictHostKeyChecking=no -o LogLevel=ERROR "
+           "-o UserKnownHostsFile=" +
+           (folder_ / "known_hosts");
+  }
+
+ private:
+  static std::string find_missing() {
+    if (::access("/usr/sbin/sshd", X_OK) != 0) return "there is no sshd: apt-get install openssh-server";
+    if (std::system("command -v ssh ssh-keygen >/dev/null") != 0) {
+      return "there is no ssh: apt-get install openssh-client";
+    }
+    return "";
+  }
+  static std::string text_of(const std::string& path) {
+    std::ifstream file(path);
+    return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  }
+
+  static int free_port() {
+    const int probe = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    sockaddr_in where{};
+    where.sin_family = AF_INET;
+    where.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t bytes = sizeof where;
+    ::bind(probe, reinterpret_cast<sockaddr*>(&where), bytes);
+    ::getsockname(probe, reinterpret_cast<sockaddr*>(&where), &bytes);
+    ::close(probe);
+    return ntohs(where.sin_port);
+  }
+
+  void make_keys() {
+    for (const char* name : {"host", "user", "stranger"}) {
+      const std::string command = "ssh-keygen -q -t ed25519 -N '' -f '" + (folder_ / name) + "'";
+      if (std::system(command.c_str()) != 0) missing_ = "ssh-keygen failed";
+    }
+    folder_.write("authorized_keys", text_of(folder_ / "user.pub"));
+    folder_.write("sshd_config", "Port " + std::to_string(port_) +
+                                     "\nListenAddress 127.0.0.1\nListenAddress 127.0.0.2\nHostKey " +
+                                     (folder_ / "host") + "\nAuthorizedKeysFile " + (folder_ / "authorized_keys") +
+                                     "\nPidFile " + (folder_ / "pid") +
+                                     "\nStrictModes no\nUsePAM no\nPasswordAuthentication no\n"
+                                     "KbdInteractiveAuthentication no\nPermitRootLogin prohibit-password\n"
+                                     "MaxStartups 200\nPrintMotd no\n");
+  }
+
+  [[nodiscard]] bool answers() const {
+    const auto deadline = steady_clock::now() + seconds(10);
+    while (steady_clock::now() < deadline && ::waitpid(pid_, nullptr, WNOHANG) == 0) {
+      const int probe = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+      sockaddr_in where{};
+      where.sin_family = AF_INET;
+      where.sin_port = htons(static_cast<std::uint16_t>(port_));
+      where.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+      const bool listens = ::connect(probe, reinterpret_cast<sockaddr*>(&where), sizeof where) == 0;
+      ::close(probe);
+      if (listens) return true;
+      ::poll(nullptr, 0, 20);
+    }
+    return false;
+  }
+
+  scratch_folder folder_;
+  std::string missing_ = find_missing();
+  int port_ = 0;
+  pid_t pid_ = -1;
+  bool made_folder_ = false;
+};
+
+}  // namespace nacre::tests
