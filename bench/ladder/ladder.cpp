@@ -65,6 +65,37 @@ double cache_line_round_trip(std::uint64_t round_trips) {
   return seconds / static_cast<double>(round_trips);
 }
 
+// Two rings of slots whose stamp tells that they are full: the floor of an exchange over shared memory.
+double ring_round_trip(std::uint64_t round_trips) {
+  struct alignas(64) slot {
+    std::atomic<std::uint64_t> stamp{0};
+    std::array<std::uint64_t, 7> words{};
+  };
+  constexpr std::size_t slots = 512;
+  std::vector<slot> there(slots), back(slots);
+  const auto put = [](std::vector<slot>& ring, std::uint64_t n) {
+    slot& next = ring[n % slots];
+    next.words.fill(n);
+    next.stamp.store(n, std::memory_order_release);  // pairs with the load below
+  };
+  const auto take = [](std::vector<slot>& ring, std::uint64_t n) {
+    const slot& next = ring[n % slots];
+    while (next.stamp.load(std::memory_order_acquire) != n) continue;
+    return next.words[6];
+  };
+  std::thread other([&] {
+    for (std::uint64_t n = 1; n <= round_trips; ++n) put(back, take(there, n));
+  });
+  const double start = wall_seconds();
+  for (std::uint64_t n = 1; n <= round_trips; ++n) {
+    put(there, n);
+    static_cast<void>(take(back, n));
+  }
+  const double seconds = wall_seconds() - start;
+  other.join();
+  return seconds / static_cast<double>(round_trips);
+}
+
 // Two sockets over loopback, both sides polling: the floor of an exchange over tcp.
 double socket_round_trip(std::uint64_t round_trips, std::size_t bytes) {
   const int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -185,6 +216,9 @@ void print(std::vector<rung>& rungs) {
     const auto [least, most] = std::minmax_element(each.nanoseconds.begin(), each.nanoseconds.end());
     fmt::print("{:<52} {:>10.1f} {:>10.1f} {:>10.1f}  {}\n", each.name, each.median(), *least, *most, each.unit);
   }
+  if (rungs[8].nanoseconds.size() == rungs[7].nanoseconds.size() && !rungs[8].nanoseconds.empty()) {
+    fmt::print("\nactive message over shm / raw ring  {:.2f}\n", rungs[8].median() / rungs[7].median());
+  }
   if (rungs[0].nanoseconds.empty() || rungs[5].nanoseconds.empty()) return;
   fmt::print("\nactive message / cache lines  {:.2f}\n", rungs[1].median() / rungs[0].median());
   fmt::print("active message over tcp / raw socket  {:.2f}\n", rungs[5].median() / rungs[4].median());
@@ -215,6 +249,11 @@ int main(int argc, char** argv) {
        [&] { return message_round_trip("tcp", how.round_trips / 4, true); }, {}},
       {"active message, tcp, on a worker", "wall, round trip",
        [&] { return message_round_trip("tcp", how.round_trips / 4, false); }, {}},
+      {"raw ring of slots, polled", "wall, round trip", [&] { return ring_round_trip(how.round_trips); }, {}},
+      {"active message, shm, in the poll loop", "wall, round trip",
+       [&] { return message_round_trip("shm", how.round_trips, true); }, {}},
+      {"active message, shm, on a worker", "wall, round trip",
+       [&] { return message_round_trip("shm", how.round_trips, false); }, {}},
   };
   for (int run = 0; run < how.runs; ++run) {
     for (rung& each : rungs) {
