@@ -16,7 +16,7 @@ flags="$flags -Iinclude -Isrc $(pkg-config --cflags fmt libsodium tomlplusplus)"
 libraries="$(pkg-config --libs fmt libsodium tomlplusplus) -pthread"
 
 # The decoders under test live in wire, or need nothing above it but themselves. Each object says which source it is of.
-find src/base src/wire src/transport/tcp/frame.cpp -name '*.cpp' ! -name '*_test.cpp' ! -name '*_fuzz.cpp' ! -name '*_libfuzzer.cpp' |
+find src/base src/wire src/transport/tcp/frame.cpp src/transport/shm/ring_reader.cpp src/transport/shm/ring_writer.cpp -name '*.cpp' ! -name '*_test.cpp' ! -name '*_fuzz.cpp' ! -name '*_libfuzzer.cpp' |
   xargs -P 2 -I '{}' sh -c '"$1" $2 -fsanitize=fuzzer-no-link -c "$3" -o "$4/$(echo "$3" | tr / .).o"' \
     compile "$CLANG" "$flags" '{}' "$out/objects"
 

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+// The two ends of a ring: every size arrives, room is used and given back, and a lie of either end is noticed.
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "transport/shm/ring_test_kit.hpp"
+
+namespace nacre::transport::shm {
+namespace {
+
+constexpr std::uint64_t small_ring = 4096;  // 16 slots, pieces of 1024 bytes
+constexpr std::size_t enough = 1000;
+
+/// Both ends of a small ring.
+struct ends {
+  explicit ends(bool fetches, std::size_t held_bytes_max = 1u << 20, std::uint64_t data_bytes = small_ring)
+      : memory(data_bytes),
+        writer(memory.view(), {.held_bytes_max = held_bytes_max, .fetch_bytes_min = 2000}),
+        reader(memory.view(), test_limits(fetches)) {
+    if (fetches) reader.offer_to_fetch();
+  }
+  void submit(message_ptr m) {
+    message_list batch;
+    batch.push_back(std::move(m));
+    writer.submit(batch);
+    EXPECT_TRUE(batch.empty());
+  }
+  ring_memory memory;
+  ring_writer writer;
+  ring_reader reader;
+  message_list arrived;
+};
+
+class ring : public ::testing::TestWithParam<bool> {};
+INSTANTIATE_TEST_SUITE_P(that, ring, ::testing::Bool(),
+                         [](const auto& each) { return each.param ? "fetches" : "copies"; });
+
+TEST_P(ring, carries_payloads_of_every_kind_of_size_in_order) {
+  ends both(GetParam());
+  const std::size_t sizes[] = {0, 1, 16, 17, 64, 65, 1024, 1025, 1999, 2000, 5000, 100000, 16, 0, 300000, 8};
+  for (std::uint32_t i = 0; i < std::size(sizes); ++i) {
+    both.submit(numbered(i, sizes[i]));
+    for (int turn = 0; turn < 1000 && both.arrived.empty(); ++turn) {
+      both.reader.receive(both.arrived, enough);
+      both.writer.advance();
+    }
+    ASSERT_EQ(both.arrived.size(), 1U) << sizes[i];
+    ASSERT_TRUE(is_numbered(*both.arrived.pop_front(), i, sizes[i])) << sizes[i];
+    both.writer.advance();
+    ASSERT_FALSE(both.writer.unsent()) << sizes[i];
+  }
+  EXPECT_FALSE(both.reader.error());
+}
+
+TEST_P(ring, keeps_what_it_has_no_room_for_up_to_the_bound_and_asks_to_be_woken) {
+  ends both(GetParam(), 4096);
+  message_list batch;
+  for (std::uint32_t i = 0; i < 200; ++i) batch.push_back(numbered(i, 100));
+  both.writer.submit(batch);
+  const std::size_t left = batch.size();
+  EXPECT_GT(left, 100U);
+  EXPECT_LT(left, 200U - 16U) << "16 slots are written, and some more messages kept";
+  EXPECT_TRUE(both.writer.unsent());
+  EXPECT_FALSE(both.writer.advance());
+  EXPECT_TRUE(both.reader.receive(both.arrived, enough));
+  EXPECT_EQ(both.arrived.size(), 16U);
+  EXPECT_TRUE(both.reader.take_wish());
+  EXPECT_FALSE(both.reader.take_wish()) << "once for each wish";
+  EXPECT_TRUE(both.writer.advance());
+  for (int turn = 0; turn < 100; ++turn) {
+    both.reader.receive(both.arrived, enough);
+    both.writer.submit(batch);
+    both.writer.advance();
+  }
+  ASSERT_EQ(both.arrived.size(), 200U);
+  for (std::uint32_t i = 0; i < 200; ++i) ASSERT_TRUE(is_numbered(*both.arrived.pop_front(), i, 100));
+}
+
+TEST_P(ring, ends_with_a_goodbye_behind_everything) {
+  ends both(GetParam());
+  for (std::uint32_t i = 0; i < 40; ++i) both.submit(numbered(i, 3000));
+  both.writer.say_goodbye();
+  for (int turn = 0; turn < 1000 && !both.reader.over(); ++turn) {
+    both.writer.advance();
+    both.reader.receive(both.arrived, enough);
+  }
+  EXPECT_EQ(both.arrived.size(), 40U);
+  EXPECT_TRUE(both.reader.over());
+  both.writer.advance();
+  EXPECT_FALSE(both.writer.unsent());
+}
+
+TEST(ring_that_fetches, keeps_a_payload_until_it_has_been_fetched) {
+  ends both(true);
+  both.submit(numbered(1, 2000));
+  EXPECT_TRUE(both.writer.take_published());
+  EXPECT_FALSE(both.writer.advance());
+  EXPECT_TRUE(both.writer.unsent());
+  EXPECT_TRUE(both.reader.receive(both.arrived, enough));
+  EXPECT_TRUE(both.reader.take_wish()) << "the writer may sleep";
+  EXPECT_TRUE(both.writer.advance());
+  EXPECT_FALSE(both.writer.unsent());
+}
+
+TEST(ring_that_fetches, reads_a_very_long_payload_in_parts_so_that_a_poll_stays_short) {
+  ends both(true);
+  constexpr std::size_t bytes = ring_reader::fetch_bytes_a_call * 5 / 2;
+  both.submit(numbered(1, bytes));
+  for (int part = 0; part < 3; ++part) {
+    EXPECT_TRUE(both.arrived.empty()) << part;
+    EXPECT_TRUE(both.reader.receive(both.arrived, enough)) << part;
+  }
+  ASSERT_EQ(both.arrived.size(), 1U);
+  EXPECT_TRUE(is_numbered(*both.arrived.front(), 1, bytes));
+}
+
+TEST(ring_that_fetches, refuses_a_payload_that_its_writer_has_released) {
+  ends both(true);
+  both.submit(numbered(1, 5000));
+  both.writer.drop();
+  both.reader.receive(both.arrived, enough);
+  EXPECT_TRUE(both.arrived.empty());
+  EXPECT_EQ(both.reader.error(), "took a message back before it was fetched");
+}
+
+TEST(ring, breaks_when_its_reader_claims_more_than_was_written) {
+  for (int lie = 0; lie < 3; ++lie) {
+    ends both(true);
+    reader_line& line = *both.memory.view().reader;
+    both.submit(numbered(0, 2000));
+    EXPECT_FALSE(both.writer.broken());
+    if (lie == 0) line.slots_consumed = 2;
+    if (lie == 1) line.data_consumed = 64;
+    if (lie == 2) line.fetched = 2;
+    both.writer.advance();
+    EXPECT_TRUE(both.writer.broken()) << lie;
+  }
+}
+
+/// A slot that a reader is to refuse, as the first or behind another one.
+struct forgery {
+  slot_kind kind;
+  message_header header;
+  const char* complaint;
+};
+
+message_header forged_header(void (*change)(message_header&)) {
+  message_header result;
+  change(result);
+  return result;
+}
+
+TEST(ring_reader, refuses_by_name_every_slot_that_may_not_be) {
+  const auto header = [](auto change) { return forged_header(change); };
+  const message_header fine;
+  const forgery forgeries[] = {
+      {slot_kind::whole, header([](message_header& h) { h.payload_bytes = 0xffffffff; }), "larger than allowed"},
+      {slot_kind::begin, header([](message_header& h) { h.payload_bytes = test_payload_bytes_max + 1; }),
+       "larger than"},
+      {slot_kind::whole, header([](message_header& h) { h.payload_bytes = 1025; }), "a slot that is too long"},
+      {slot_kind::whole_inline, header([](message_header& h) { h.payload_bytes = 17; }), "a slot that is too long"},
+      {slot_kind::whole_inline, header([](message_header& h) { h.kind = static_cast<message_kind>(99); }),
+       "unknown kind"},
+      {slot_kind::whole_inline, header([](message_header& h) { h.channel = channel::bulk; }), "another channel"},
+      {slot_kind::whole_inline, header([](message_header& h) { h.channel = static_cast<channel>(7); }),
+       "another channel"},
+      {slot_kind::whole_inline, header([](message_header& h) { h.flags = 0x80; }), "unknown flags"},
+      {slot_kind::whole_inline, header([](message_header& h) { h.source = 8; }), "does not exist"},
+      {slot_kind::begin, fine, "no pieces"},
+      {slot_kind::piece, fine, "has not begun"},
+      {slot_kind::fetch, header([](message_header& h) { h.payload_bytes = 100; }), "cannot be fetched"},
+      {static_cast<slot_kind>(0), fine, "unknown kind"},
+      {static_cast<slot_kind>(200), fine, "unknown kind"},
+  };
+  for (const forgery& each : forgeries) {
+    ring_memory memory(small_ring);
+    ring_reader reader(memory.view(), test_limits());
+    slot& first = memory.view().slots[0];
+    first.header = each.header;
+    first.stamp = make_stamp(0, each.kind);
+    message_list arrived;
+    reader.receive(arrived, enough);
+    EXPECT_TRUE(arrived.empty()) << each.complaint;
+    ASSERT_TRUE(reader.error()) << each.complaint;
+    EXPECT_NE(std::string(*reader.error()).find(each.complaint), std::string::npos) << *reader.error();
+    EXPECT_FALSE(reader.receive(arrived, enough)) << "a failed ring stays failed";
+  }
+}
+
+TEST(ring_reader, refuses_pieces_that_do_not_add_up_and_messages_in_between) {
+  for (const std::uint32_t second : {0U, 1025U, 501U}) {
+    ring_memory memory(small_ring);
+    ring_reader reader(memory.view(), test_limits());
+    const ring_view view = memory.view();
+    view.slots[0].header = {};
+    view.slots[0].header.payload_bytes = 500;
+    view.slots[0].stamp = make_stamp(0, slot_kind::begin);
+    view.slots[1].header.payload_bytes = second;
+    view.slots[1].stamp = make_stamp(1, slot_kind::piece);
+    message_list arrived;
+    reader.receive(arrived, enough);
+    EXPECT_EQ(reader.error(), "wrote a piece of a wrong length") << second;
+  }
+  ring_memory memory(small_ring);
+  ring_reader reader(memory.view(), test_limits());
+  memory.view().slots[0].header = {};
+  memory.view().slots[0].header.payload_bytes = 500;
+  memory.view().slots[0].stamp = make_stamp(0, slot_kind::begin);
+  memory.view().slots[1].stamp = make_stamp(1, slot_kind::whole_inline);
+  message_list arrived;
+  reader.receive(arrived, enough);
+  EXPECT_EQ(reader.error(), "sent a message in the middle of another one");
+}
+
+TEST(ring_reader, takes_no_slot_whose_stamp_is_not_the_next) {
+  ring_memory memory(small_ring);
+  ring_reader reader(memory.view(), test_limits());
+  message_list arrived;
+  for (const std::uint64_t position : {1U, 16U, 15U}) {
+    memory.view().slots[0].stamp = make_stamp(position, slot_kind::whole_inline);
+    EXPECT_FALSE(reader.receive(arrived, enough)) << position;
+  }
+  EXPECT_FALSE(reader.error());
+}
+
+TEST(geometry, keeps_all_rings_of_a_rank_below_the_bound_while_they_can_become_smaller) {
+  constexpr std::uint64_t memory_max = 16u << 20;
+  for (const std::uint32_t ranks : {1U, 2U, 8U, 64U, 128U}) {
+    const geometry sizes = geometry::fitting(ranks, 100'000, memory_max);
+    EXPECT_LE(sizes.segment_bytes(), memory_max + page_bytes) << ranks;
+    EXPECT_GE(sizes.data_bytes, geometry::data_bytes_min);
+    EXPECT_EQ(sizes.data_bytes & (sizes.data_bytes - 1), 0U);
+  }
+  EXPECT_EQ(geometry::fitting(2, 100'000, memory_max).data_bytes, 128u << 10);
+  EXPECT_EQ(geometry::fitting(4096, 1, 1).data_bytes, geometry::data_bytes_min);
+}
+
+}  // namespace
+}  // namespace nacre::transport::shm

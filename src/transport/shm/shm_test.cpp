@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ranks over shared memory: who is polled, who has to ring, who wakes whom, and what is left of the dead.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <set>
+#include <thread>
+#include <vector>
+
+#include "transport/shm/fabric.hpp"
+#include "transport/shm/lookout.hpp"
+
+namespace nacre::transport::shm {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using std::chrono::steady_clock;
+
+constexpr seconds patience{30};
+
+/// Ranks of this process, all open.
+class open_job {
+ public:
+  explicit open_job(std::uint32_t ranks, const settings& how = {}) : fabric_(ranks, how) {
+    for (const rank_id each : fabric_.local_ranks()) ends_.push_back(fabric_.open(each));
+  }
+  [[nodiscard]] endpoint& at(std::uint32_t rank) { return *ends_[rank]; }
+  [[nodiscard]] segment_head& head_of(std::uint32_t rank) { return fabric_.segment_of(rank_id(rank)).head(); }
+  void end(std::uint32_t rank) { ends_[rank].reset(); }
+
+  void send(std::uint32_t from, std::uint32_t to, std::size_t bytes) {
+    message_list batch;
+    batch.push_back(make_message(bytes));
+    batch.front()->header.source = from;
+    at(from).submit(rank_id(to), batch);
+    EXPECT_TRUE(batch.empty());
+  }
+  /// Who has sent what `rank` receives next.
+  [[nodiscard]] std::uint32_t receive(std::uint32_t rank) {
+    message_list arrived;
+    const auto deadline = steady_clock::now() + patience;
+    while (arrived.empty() && steady_clock::now() < deadline) {
+      if (!at(rank).poll(arrived, 1)) at(rank).wait(milliseconds(1));
+    }
+    EXPECT_EQ(arrived.size(), 1U);
+    return arrived.empty() ? ~0U : arrived.front()->header.source;
+  }
+
+ private:
+  local_fabric fabric_;
+  std::vector<std::unique_ptr<endpoint>> ends_;
+};
+
+TEST(shm, hears_every_one_of_many_peers_in_whatever_order_they_speak) {
+  constexpr std::uint32_t ranks = 70;  // more than a word of bells
+  open_job job(ranks);
+  for (std::uint32_t round = 0; round < 5; ++round) {
+    for (std::uint32_t peer = 1; peer < ranks; ++peer) {
+      const std::uint32_t sender = 1 + (peer * 13 + round) % (ranks - 1);
+      job.send(sender, 0, 8);
+      ASSERT_EQ(job.receive(0), sender);
+      // Long silence makes those who are polled give up their places to others.
+      message_list nothing;
+      for (int i = 0; i < 30; ++i) job.at(0).poll(nothing, 1);
+      ASSERT_TRUE(nothing.empty());
+    }
+  }
+}
+
+TEST(shm, a_flooding_peer_does_not_keep_others_from_being_heard) {
+  constexpr std::uint32_t ranks = 8;
+  open_job job(ranks);
+  for (int i = 0; i < 400; ++i) job.send(1, 0, 8);
+  for (std::uint32_t peer = 2; peer < ranks; ++peer) job.send(peer, 0, 8);
+  message_list arrived;
+  for (int polls = 0; polls < 4; ++polls) job.at(0).poll(arrived, 64);
+  std::set<std::uint32_t> heard;
+  while (const message_ptr m = arrived.pop_front()) heard.insert(m->header.source);
+  EXPECT_EQ(heard.size(), ranks - 1);
+}
+
+TEST(shm, bells_and_alarms_that_somebody_forges_keep_nobody_awake_or_asleep) {
+  open_job job(8);
+  for (std::uint64_t& word : job.head_of(0).bells) word = ~std::uint64_t{0};
+  job.head_of(0).alarm = 77;
+  message_list nothing;
+  job.at(0).poll(nothing, 64);
+  job.at(0).poll(nothing, 64);
+  const auto start = steady_clock::now();
+  for (int i = 0; i < 5; ++i) {
+    job.at(0).wait(milliseconds(4));
+    job.at(0).poll(nothing, 64);
+  }
+  EXPECT_GT(steady_clock::now() - start, milliseconds(10)) << "a bell that nobody can answer keeps ringing";
+  EXPECT_TRUE(nothing.empty());
+  job.send(3, 0, 8);
+  EXPECT_EQ(job.receive(0), 3U);
+}
+
+TEST(shm, long_payloads_go_in_pieces_where_memory_cannot_be_read) {
+  open_job job(2, {.ring_bytes = 4096, .single_copy = false});
+  job.send(0, 1, 1u << 20);
+  EXPECT_TRUE(job.at(0).unsent());
+  message_list arrived, nothing;
+  for (int turn = 0; turn < 10000 && arrived.empty(); ++turn) {
+    job.at(1).poll(arrived, 1);
+    job.at(0).poll(nothing, 1);
+  }
+  ASSERT_EQ(arrived.size(), 1U);
+  EXPECT_EQ(arrived.front()->header.payload_bytes, 1u << 20);
+  EXPECT_FALSE(job.at(0).unsent());
+}
+
+TEST(shm, a_sender_that_sleeps_for_want_of_room_is_woken_when_there_is_some) {
+  open_job job(2, {.ring_bytes = 4096, .output_max = 64u << 10, .single_copy = false});
+  std::thread reader([&] {
+    message_list arrived;
+    while (arrived.size() < 100) {
+      if (!job.at(1).poll(arrived, 4)) job.at(1).wait(patience);
+    }
+  });
+  const auto start = steady_clock::now();
+  message_list batch, nothing;
+  for (int i = 0; i < 100; ++i) batch.push_back(make_message(10000));
+  while (!batch.empty() || job.at(0).unsent()) {
+    job.at(0).submit(rank_id(1), batch);
+    if (!job.at(0).poll(nothing, 1)) job.at(0).wait(patience);
+  }
+  reader.join();
+  // Each of about 1,000 pieces waits for room: sleeps that end by themselves would take 100 ms each.
+  EXPECT_LT(steady_clock::now() - start, seconds(15));
+}
+
+TEST(shm, what_the_dead_have_sent_arrives_before_their_failure_is_told) {
+  open_job job(8);
+  job.at(1).wait(milliseconds(0));
+  for (int i = 0; i < 100; ++i) job.send(5, 0, 100);
+  job.end(5);
+  message_list arrived;
+  std::optional<failure> seen;
+  const auto deadline = steady_clock::now() + patience;
+  while (!seen && steady_clock::now() < deadline) {
+    if (!job.at(0).poll(arrived, 7)) job.at(0).wait(milliseconds(1));
+    seen = job.at(0).failed();
+  }
+  ASSERT_TRUE(seen);
+  EXPECT_EQ(arrived.size(), 100U);
+  EXPECT_EQ(seen->peer, rank_id(5));
+  EXPECT_EQ(seen->reason, "ended without a goodbye");
+}
+
+TEST(lookout, gives_places_to_the_first_peers_and_later_to_those_who_are_heard_instead_of_the_silent) {
+  auto head = std::make_unique<segment_head>();
+  lookout of(*head, 100);
+  for (std::uint32_t peer = 1; peer <= lookout::places; ++peer) EXPECT_TRUE(of.admit(peer));
+  EXPECT_FALSE(of.admit(50));
+  EXPECT_FALSE(of.vacancy()) << "nobody has been silent for long";
+  for (int i = 0; i < 200; ++i) {
+    for (std::size_t at = 0; at < lookout::places; ++at) of.note(at, at != 2);
+  }
+  ASSERT_EQ(of.vacancy(), 2U);
+  of.settle(2, 50);
+  EXPECT_EQ(of.polled(2), 50U);
+  EXPECT_FALSE(of.vacancy());
+  of.remove(50);
+  EXPECT_FALSE(of.polled(2));
+  EXPECT_TRUE(of.admit(60));
+}
+
+TEST(lookout, names_everybody_who_has_rung_once_a_turn_and_starts_at_another_each_time) {
+  auto head = std::make_unique<segment_head>();
+  lookout of(*head, 100);
+  EXPECT_FALSE(of.take_bells());
+  EXPECT_FALSE(of.rung());
+  head->bells[0] = 0b1001;
+  head->bells[1] = ~std::uint64_t{0};  // 36 of these are ranks
+  EXPECT_TRUE(of.rung());
+  EXPECT_TRUE(of.take_bells());
+  EXPECT_EQ(head->bells[1], 0U);
+  std::set<std::uint32_t> firsts;
+  for (int turn = 0; turn < 100; ++turn) {
+    std::vector<std::uint32_t> named;
+    std::uint32_t cursor = of.begin_turn();
+    while (const auto peer = of.next_pending(cursor)) named.push_back(*peer);
+    ASSERT_EQ(named.size(), 38U);
+    ASSERT_EQ(std::set<std::uint32_t>(named.begin(), named.end()).size(), 38U);
+    ASSERT_LT(*std::max_element(named.begin(), named.end()), 100U);
+    firsts.insert(named.front());
+  }
+  EXPECT_EQ(firsts.size(), 38U);
+  for (std::uint32_t peer = 0; peer < 100; ++peer) of.set_pending(peer, false);
+  EXPECT_FALSE(of.rung());
+}
+
+}  // namespace
+}  // namespace nacre::transport::shm
