@@ -2,7 +2,7 @@
 // The example of docs/communication.md: heat along a rod that is spread over the ranks, with one-sided halos.
 // run: --nacre.ranks=4
 // run: --nacre.transport=sim --nacre.ranks=8
-// nacre run -n 3:
+// nacre run -n 3: --nacre.workers=1
 // prints: heat 1000
 #include <nacre/nacre.hpp>
 

@@ -10,6 +10,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -129,6 +130,10 @@ class machine {
         : all(owner), self(rank), engine({.self = rank, .size = size, .arity = arity}) {}
     void send(rank_id to, collective_message m) override {
       ++sent;
+      const bool for_one = m.kind == collective_kind::reduce || m.kind == collective_kind::gather;
+      if (for_one && m.result && !m.value.empty()) {
+        EXPECT_TRUE(passed_on.insert(m.number).second) << "not only on the way to the root";
+      }
       all.flying_.push_back({self, to, std::move(m), step + 1});
     }
     void complete(std::uint32_t number, bytes value) override {
@@ -145,6 +150,7 @@ class machine {
     rank_id self;
     collective_engine engine;
     std::map<std::uint32_t, bytes> results;
+    std::set<std::uint32_t> passed_on;
     std::uint32_t sent = 0;
     std::uint32_t step = 0;  // messages in the longest chain that has ended here
   };

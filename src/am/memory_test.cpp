@@ -315,6 +315,21 @@ TEST(memory_transfers, a_short_transfer_does_not_wait_for_a_long_one) {
   small.state->release();
 }
 
+TEST(memory_transfers, a_repeated_reply_finds_nothing_though_its_place_is_used_again) {
+  memory_transfers t(memory_transfers::data_path::reply);
+  const rank_id to(1);
+  lone_transfer tall(5 * memory_transfers::piece_bytes_max, t);
+  const auto first = t.next(to);
+  ASSERT_TRUE(first && t.take_reply(to, first->token, memory_status::done, 0));
+  EXPECT_FALSE(t.settle(*first, memory_status::done));
+  const auto second = t.next(to);
+  ASSERT_TRUE(second);
+  EXPECT_EQ(t.in_flight(), 1U);
+  EXPECT_FALSE(t.take_reply(to, first->token, memory_status::done, 0));
+  EXPECT_TRUE(t.take_reply(to, second->token, memory_status::done, 0));
+  tall.state->abandon();
+}
+
 TEST(memory_transfers, an_error_ends_a_transfer_when_its_last_piece_is_answered_and_sends_no_more) {
   memory_transfers t(memory_transfers::data_path::reply);
   const rank_id to(1);
