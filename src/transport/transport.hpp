@@ -120,8 +120,8 @@ struct backend {
 /// True when a launcher has started this process as a rank of a job (`nacre run`), which join_job joins.
 [[nodiscard]] bool started_by_launcher() noexcept;
 
-/// The backend that joins the job which this process was started for, unless an option names another: tcp under
-/// `nacre run` and srun --mpi=pmix, mpi under mpirun; empty when no launcher has started it.
+/// The backend that joins the job which this process was started for, unless an option names another: shm under
+/// `nacre run`, tcp under srun --mpi=pmix, mpi under mpirun; empty when no launcher has started it.
 [[nodiscard]] std::string_view backend_of_launcher() noexcept;
 
 /// Every backend of this build, in the order of their preference.

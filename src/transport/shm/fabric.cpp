@@ -37,6 +37,58 @@ writer_limits limits_of(const settings& how) noexcept {
   return {.held_bytes_max = how.output_max, .fetch_bytes_min = how.single_copy_min};
 }
 
+void check_one_host(std::uint32_t ranks_on_host, std::uint32_t ranks) {
+  if (ranks_on_host == ranks) return;
+  throw setup_error({.problem = fmt::format("{} of {} ranks run on this host", ranks_on_host, ranks),
+                     .why = "the transport shm does not leave a host",
+                     .remedy = "choose --nacre.transport=tcp"});
+}
+
+peer_identity identity_of(rank_id rank, std::uint32_t ranks, int listener) {
+  peer_identity local;
+  local.rank = rank;
+  local.size = ranks;
+  local.binary = binary_fingerprint();
+  local.address = net::address::of_own_end(listener).text();
+  return local;
+}
+
+/// A rank that knows where the others listen.
+struct newcomer {
+  peer_identity local;
+  job_secret secret;
+  std::vector<std::string> addresses;
+  net::unique_fd listener;
+  std::unique_ptr<launch::control_line> line;  // null: no launcher that listens
+  net::time_point deadline;
+};
+
+std::unique_ptr<endpoint> join(newcomer who, const settings& how) {
+  const geometry sizes = geometry_of(who.local.size, how);
+  auto own = std::make_shared<segment>(segment::create(sizes));
+  // Nobody is let in once all are there: the door is closed at the end of this function.
+  net::door entrance(std::move(who.listener), who.secret, who.local,
+                     net::refusal_log(fmt::format("nacre: rank {}", who.local.rank.value())));
+  auto guests = tcp::meet({.secret = who.secret,
+                           .local = who.local,
+                           .addresses = who.addresses,
+                           .entrance = entrance,
+                           .line = who.line.get(),
+                           .deadline = who.deadline});
+  auto peers = introduce({.rank = who.local.rank,
+                          .own = *own,
+                          .sizes = sizes,
+                          .single_copy = how.single_copy,
+                          .line = who.line.get(),
+                          .deadline = who.deadline},
+                         std::move(guests));
+  return std::make_unique<shm_endpoint>(endpoint_parts{.rank = who.local.rank,
+                                                       .own = std::move(own),
+                                                       .peers = std::move(peers),
+                                                       .line = std::move(who.line),
+                                                       .limits = limits_of(how)});
+}
+
 }  // namespace
 
 local_fabric::local_fabric(std::uint32_t ranks, const settings& how) : settings_(how), lifelines_(ranks) {
@@ -85,39 +137,35 @@ job_fabric::job_fabric(launch::job_ticket ticket, const settings& how) : setting
 
 std::unique_ptr<endpoint> job_fabric::open(rank_id rank) {
   NACRE_EXPECT(rank == ticket_.rank, "the launcher has given this process another rank");
+  check_one_host(ticket_.ranks_on_host, ticket_.size);
   const auto deadline = std::chrono::steady_clock::now() + settings_.connect_timeout;
-  const geometry sizes = geometry_of(ticket_.size, settings_);
-  auto own = std::make_shared<segment>(segment::create(sizes));
   auto line = std::make_unique<launch::control_line>(ticket_, deadline);
-  net::unique_fd listener = net::listen_at(line->own_address().at_any_port());
+  net::unique_fd listener = net::listen_at(net::address::any_port_of_loopback());
+  const peer_identity local = identity_of(rank, ticket_.size, listener.get());
+  std::vector<std::string> addresses = line->exchange_addresses(local.address, deadline);
+  return join({.local = local,
+               .secret = ticket_.secret,
+               .addresses = std::move(addresses),
+               .listener = std::move(listener),
+               .line = std::move(line),
+               .deadline = deadline},
+              settings_);
+}
 
-  peer_identity local;
-  local.rank = rank;
-  local.size = ticket_.size;
-  local.binary = binary_fingerprint();
-  local.address = net::address::of_own_end(listener.get()).text();
-  const std::vector<std::string> addresses = line->exchange_addresses(local.address, deadline);
-  // Nobody is let in once all are there: the door is closed at the end of this function.
-  net::door entrance(std::move(listener), ticket_.secret, local,
-                     net::refusal_log(fmt::format("nacre: rank {}", rank.value())));
-  auto guests = tcp::meet({.secret = ticket_.secret,
-                           .local = local,
-                           .addresses = addresses,
-                           .entrance = entrance,
-                           .line = line.get(),
-                           .deadline = deadline});
-  auto peers = introduce({.rank = rank,
-                          .own = *own,
-                          .sizes = sizes,
-                          .single_copy = settings_.single_copy,
-                          .line = line.get(),
-                          .deadline = deadline},
-                         std::move(guests));
-  return std::make_unique<shm_endpoint>(endpoint_parts{.rank = rank,
-                                                       .own = std::move(own),
-                                                       .peers = std::move(peers),
-                                                       .line = std::move(line),
-                                                       .limits = limits_of(settings_)});
+std::unique_ptr<endpoint> pmix_fabric::open(rank_id rank) {
+  NACRE_EXPECT(rank == rank_, "the launcher has given this process another rank");
+  check_one_host(job_.ranks_on_host(), job_.size());
+  const auto deadline = std::chrono::steady_clock::now() + settings_.connect_timeout;
+  net::unique_fd listener = net::listen_at(net::address::any_port_of_loopback());
+  const peer_identity local = identity_of(rank, job_.size(), listener.get());
+  launch::pmix_job::introduction all = job_.exchange(local.address, deadline);
+  return join({.local = local,
+               .secret = all.secret,
+               .addresses = std::move(all.addresses),
+               .listener = std::move(listener),
+               .line = nullptr,
+               .deadline = deadline},
+              settings_);
 }
 
 }  // namespace nacre::transport::shm

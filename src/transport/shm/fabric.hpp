@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "transport/launch/job_ticket.hpp"
+#include "transport/launch/pmix_job.hpp"
 #include "transport/net/socket.hpp"
 #include "transport/shm/layout.hpp"
 #include "transport/shm/segment.hpp"
@@ -56,6 +57,22 @@ class job_fabric final : public fabric {
  private:
   settings settings_;
   launch::job_ticket ticket_;
+};
+
+/// The one rank that this process is, in a job of a launcher that speaks PMIx. There is no line to that launcher: a
+/// rank that loses a peer says so itself.
+class pmix_fabric final : public fabric {
+ public:
+  explicit pmix_fabric(const settings& how) : settings_(how), rank_(job_.rank()) {}
+
+  std::uint32_t size() const noexcept override { return job_.size(); }
+  std::span<const rank_id> local_ranks() const noexcept override { return {&rank_, 1}; }
+  std::unique_ptr<endpoint> open(rank_id rank) override;
+
+ private:
+  settings settings_;
+  launch::pmix_job job_;
+  rank_id rank_;
 };
 
 }  // namespace nacre::transport::shm

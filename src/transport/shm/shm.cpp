@@ -5,6 +5,7 @@
 #include <array>
 #include <memory>
 
+#include "transport/launch/foreign_launcher.hpp"
 #include "transport/launch/job_ticket.hpp"
 #include "transport/shm/fabric.hpp"
 
@@ -62,6 +63,7 @@ std::unique_ptr<fabric> make_local(std::uint32_t ranks, const config& configurat
 }
 
 std::unique_ptr<fabric> join_job(const config& configuration) {
+  if (started_by_pmix()) return std::make_unique<pmix_fabric>(read_settings(configuration));
   return std::make_unique<job_fabric>(launch::take_job_ticket(), read_settings(configuration));
 }
 
@@ -69,7 +71,7 @@ std::unique_ptr<fabric> join_job(const config& configuration) {
 
 backend make_backend() noexcept {
   return {.name = "shm",
-          .help = "ranks are processes of one host that share memory; start them with nacre run",
+          .help = "ranks are processes of one host that share memory; start them with nacre run or srun --mpi=pmix",
           .options = options,
           .virtual_time = false,
           .make_local = make_local,
