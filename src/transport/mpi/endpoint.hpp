@@ -21,7 +21,7 @@ namespace nacre::transport::mpi {
 
 /// What the configuration says.
 struct settings {
-  slot_shape shape{.slots = 16, .bytes = 4096};
+  slot_shape shape{.slots = 16, .bytes = 16384};
   std::size_t output_bytes_max = std::size_t{8} << 20;  ///< for each peer and channel
   std::chrono::nanoseconds pause_max = std::chrono::microseconds(100);
   /// How an end that was not closed says so to its peers, and how long it waits for theirs. Where the end of the
@@ -36,7 +36,8 @@ struct shared_state {
   bool quiet = true;  ///< under turn: every end so far has seen that nothing is under way any more
 };
 
-/// MPI needs a few bytes in front of a piece, and has a fast path up to a power of two with them.
+/// MPI puts a few bytes in front of a piece; with them, too, it is to stay below the power of two at which MPI changes
+/// its way.
 inline constexpr std::uint32_t slot_bytes_spared = 64;
 
 /// Messages over a lane of small pieces for each channel.

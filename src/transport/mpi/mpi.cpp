@@ -29,7 +29,7 @@ constexpr std::array options{
                    "it; empty is MPI_COMM_WORLD"},
     option{.name = "mpi.slot",
            .kind = option_kind::bytes,
-           .default_value = "4KiB",
+           .default_value = "16KiB",
            .range = "256B..64KiB",
            .help = "Size of a receive slot; longer messages are announced first and then received where they belong"},
     option{.name = "mpi.slots",

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+// What does an active message cost over MPI? MPI by itself, in two ways, and Nacre on the same two ranks, in turns.
+//   mpirun -n 2 raw_mpi_openmpi [--runs N] [--bytes N]...
+// prints one line of JSON for each variant and size: nanoseconds of a round trip, and MiB/s one way.
+#include <nacre/mpi.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include <nacre/nacre.hpp>
+
+namespace {
+
+constexpr int batches = 20;        // of round trips; the fastest one counts, since others share the machine
+constexpr int stream_length = 16;  // messages one way before one comes back
+
+int own_rank = 0;
+
+struct figures {
+  double round_trip_seconds = 1e9;
+  double one_way_seconds = 1e9;  // of a message in a stream
+};
+
+int trips_of(std::size_t bytes) { return bytes <= 4096 ? 250 : bytes <= 65536 ? 60 : 6; }
+
+/// Rank 0 measures; `exchange(count, back)` sends `count` messages there for each one back, `back` times.
+figures measure(std::size_t bytes, const std::function<void(int, int)>& exchange) {
+  figures best;
+  const int trips = trips_of(bytes);
+  for (int batch = 0; batch < batches; ++batch) {
+    double start = MPI_Wtime();
+    exchange(1, trips);
+    best.round_trip_seconds = std::min(best.round_trip_seconds, (MPI_Wtime() - start) / trips);
+    const int streams = std::max(2, trips / stream_length);
+    start = MPI_Wtime();
+    exchange(stream_length, streams);
+    best.one_way_seconds = std::min(best.one_way_seconds, (MPI_Wtime() - start) / (streams * stream_length));
+  }
+  return best;
+}
+
+/// Receives with a probe first, as programs do that do not know what comes.
+class probing {
+ public:
+  explicit probing(std::size_t bytes) : buffer_(bytes) {}
+  void send() { MPI_Send(buffer_.data(), static_cast<int>(buffer_.size()), MPI_BYTE, 1 - own_rank, 0, MPI_COMM_WORLD); }
+  void receive() {
+    int there = 0;
+    MPI_Status status;
+    while (there == 0) MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &there, &status);
+    MPI_Recv(buffer_.data(), static_cast<int>(buffer_.size()), MPI_BYTE, status.MPI_SOURCE, status.MPI_TAG,
+             MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  }
+
+ private:
+  std::vector<char> buffer_;
+};
+
+/// Receives by persistent requests that stand ready.
+class standing_ready {
+ public:
+  explicit standing_ready(std::size_t bytes) : out_(bytes), in_(stream_length) {
+    for (int i = 0; i < stream_length; ++i) {
+      in_[i].resize(bytes);
+      MPI_Recv_init(in_[i].data(), static_cast<int>(bytes), MPI_BYTE, MPI_ANY_SOURCE, 0, MPI_COMM_WORLD, &requests_[i]);
+      MPI_Start(&requests_[i]);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+  standing_ready(const standing_ready&) = delete;
+  standing_ready& operator=(const standing_ready&) = delete;
+  ~standing_ready() {
+    MPI_Barrier(MPI_COMM_WORLD);
+    for (MPI_Request& each : requests_) {
+      MPI_Cancel(&each);
+      MPI_Wait(&each, MPI_STATUS_IGNORE);
+      MPI_Request_free(&each);
+    }
+  }
+  void send() { MPI_Send(out_.data(), static_cast<int>(out_.size()), MPI_BYTE, 1 - own_rank, 0, MPI_COMM_WORLD); }
+  void receive() {
+    int there = 0;
+    while (there == 0) MPI_Test(&requests_[head_], &there, MPI_STATUS_IGNORE);
+    MPI_Start(&requests_[head_]);
+    head_ = (head_ + 1) % stream_length;
+  }
+
+ private:
+  std::vector<char> out_;
+  std::vector<std::vector<char>> in_;
+  std::array<MPI_Request, stream_length> requests_{};
+  std::size_t head_ = 0;
+};
+
+template <class Way>
+figures measure_raw(std::size_t bytes) {
+  Way way(bytes);
+  return measure(bytes, [&](int count, int back) {
+    for (int i = 0; i < back; ++i) {
+      for (int k = 0; k < count; ++k) own_rank == 0 ? way.send() : way.receive();
+      own_rank == 0 ? way.receive() : way.send();
+    }
+  });
+}
+
+// The same by active messages, whose handlers run in the poll loop.
+constexpr nacre::with quickly{.category = nacre::category::communication};
+
+/// What rank 0 still has to measure; handlers of the poll loop, one at a time, are the only ones that use it.
+struct session {
+  figures best;
+  int batches_left = batches;
+  bool streaming = false;
+  double start = 0;
+};
+
+void take(nacre::context& ctx, std::uint64_t of, std::uint32_t left, bool last, std::span<const char> payload);
+
+session& at(std::uint64_t of) { return *reinterpret_cast<session*>(of); }
+
+void give(nacre::context& ctx, std::uint64_t of, std::uint32_t left, std::span<const char> payload) {
+  const int count = at(of).streaming ? stream_length : 1;
+  for (int k = 1; k <= count; ++k) ctx.send<take>(quickly, nacre::rank_id{1}, of, left, k == count, payload);
+}
+
+/// One batch of round trips, then one of streams, and so on.
+void begin_batch(nacre::context& ctx, std::uint64_t of, std::span<const char> payload) {
+  const int trips = trips_of(payload.size());
+  at(of).start = MPI_Wtime();
+  give(ctx, of, static_cast<std::uint32_t>(at(of).streaming ? std::max(2, trips / stream_length) : trips), payload);
+}
+
+void answered(nacre::context& ctx, std::uint64_t of, std::uint32_t left, std::span<const char> payload) {
+  if (left > 1) return give(ctx, of, left - 1, payload);
+  session& here = at(of);
+  const double seconds = MPI_Wtime() - here.start;
+  const int trips = trips_of(payload.size());
+  if (here.streaming) {
+    const int messages = std::max(2, trips / stream_length) * stream_length;
+    here.best.one_way_seconds = std::min(here.best.one_way_seconds, seconds / messages);
+    --here.batches_left;
+  } else {
+    here.best.round_trip_seconds = std::min(here.best.round_trip_seconds, seconds / trips);
+  }
+  here.streaming = !here.streaming;
+  if (here.batches_left > 0) begin_batch(ctx, of, payload);
+}
+
+void take(nacre::context& ctx, std::uint64_t of, std::uint32_t left, bool last, std::span<const char> payload) {
+  if (last) ctx.send<answered>(quickly, nacre::rank_id{0}, of, left, payload);
+}
+
+figures measure_nacre(std::size_t bytes) {
+  session here;
+  nacre::config how = nacre::mpi_config(MPI_COMM_WORLD);
+  how.set("workers", "1");
+  how.set("spin", "10ms");  // the question is what a message costs, not what waking costs
+  nacre::run(how, [&](nacre::runtime& rt) {
+    const std::vector<char> payload(bytes);
+    rt.barrier();
+    if (rt.rank().value() == 0) {
+      rt.send<begin_batch>(quickly, nacre::rank_id{0}, reinterpret_cast<std::uint64_t>(&here), std::span(payload));
+    }
+    rt.wait_quiescence();
+  });
+  return here.best;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  int level = 0, size = 0, runs = 3;
+  MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &level);
+  MPI_Comm_rank(MPI_COMM_WORLD, &own_rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  std::vector<std::size_t> sizes;
+  for (int i = 1; i + 1 < argc; i += 2) {
+    if (std::strcmp(argv[i], "--runs") == 0) runs = std::atoi(argv[i + 1]);
+    if (std::strcmp(argv[i], "--bytes") == 0) sizes.push_back(std::strtoul(argv[i + 1], nullptr, 10));
+  }
+  if (sizes.empty()) sizes = {8, 512, 4096, 65536, 1u << 20};
+  if (size != 2) {
+    if (own_rank == 0) std::fprintf(stderr, "raw_mpi measures between 2 ranks: mpirun -n 2 %s\n", argv[0]);
+    MPI_Finalize();
+    return 2;
+  }
+  for (const std::size_t bytes : sizes) {
+    struct variant {
+      const char* name;
+      figures (*run)(std::size_t);
+      std::vector<double> round_trips{}, one_ways{};
+    };
+    std::array variants{variant{"mpi_iprobe", measure_raw<probing>},
+                        variant{"mpi_persistent", measure_raw<standing_ready>},
+                        variant{"active_message", measure_nacre}};
+    for (int run = 0; run < runs; ++run) {
+      for (variant& each : variants) {
+        MPI_Barrier(MPI_COMM_WORLD);
+        const figures got = each.run(bytes);
+        each.round_trips.push_back(got.round_trip_seconds);
+        each.one_ways.push_back(got.one_way_seconds);
+      }
+    }
+    for (variant& each : variants) {
+      std::sort(each.round_trips.begin(), each.round_trips.end());
+      std::sort(each.one_ways.begin(), each.one_ways.end());
+      if (own_rank != 0) continue;
+      const auto middle = static_cast<std::size_t>(runs / 2);
+      std::printf(
+          "{\"variant\":\"%s\",\"bytes\":%zu,\"round_trip_ns\":%.0f,\"min_ns\":%.0f,\"max_ns\":%.0f,"
+          "\"mib_per_second\":%.1f,\"runs\":%d}\n",
+          each.name, bytes, each.round_trips[middle] * 1e9, each.round_trips.front() * 1e9,
+          each.round_trips.back() * 1e9, static_cast<double>(bytes) / each.one_ways[middle] / (1 << 20), runs);
+      std::fflush(stdout);
+    }
+  }
+  MPI_Finalize();
+}
