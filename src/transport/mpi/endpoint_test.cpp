@@ -5,8 +5,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <deque>
+#include <thread>
 #include <utility>
 
 namespace nacre::transport::mpi {
@@ -37,6 +39,7 @@ struct script {
   bool pieces_leave_at_once = true;
   bool receiving_fails = false;
   std::string sends_fail_to;  // "1"
+  bool echoes = false;        // rank 1 sends pieces back
 
   [[nodiscard]] std::size_t count(const std::string& what) const {
     return static_cast<std::size_t>(
@@ -61,6 +64,10 @@ class scripted_port final : public port {
   }
   outcome send(const transfer_request& what, std::span<const std::byte> piece, completion when) noexcept override {
     if (by_.sends_fail_to == std::to_string(what.peer)) return outcome::failed;
+    if (by_.echoes) {
+      by_.arriving.push_back({what.lane, what.peer, {piece.begin(), piece.end()}});
+      return outcome::done;
+    }
     by_.calls.push_back({when == completion::matched ? "matched" : "send", what, piece, {}});
     return when == completion::buffered && by_.pieces_leave_at_once ? outcome::done : outcome::pending;
   }
@@ -304,6 +311,30 @@ TEST_F(end_over_script, what_arrives_while_somebody_waits_ends_the_wait_and_keep
   arrive(1, 8);
   end.wait(std::chrono::hours(1));
   EXPECT_EQ(polled(), (sequences{0, 1}));
+}
+
+TEST_F(end_over_script, one_thread_waits_beside_another_that_submits_and_polls) {
+  constexpr std::uint32_t messages = 3000;
+  mpi.echoes = true;
+  std::atomic<bool> over{false};
+  std::thread waiting([&] {
+    while (!over) end.wait(std::chrono::milliseconds(1));
+  });
+  message_list arrived;
+  for (std::uint32_t i = 0; i < messages; ++i) {
+    message_list batch;
+    batch.push_back(numbered(i, 8));
+    end.submit(rank_id(1), batch);
+    EXPECT_TRUE(batch.empty());
+    EXPECT_FALSE(end.failed());
+    end.poll(arrived, 1);
+    if (i % 64 == 0) end.wake();
+  }
+  while (arrived.size() < messages) end.poll(arrived, 64);
+  over = true;
+  end.wake();
+  waiting.join();
+  for (std::uint32_t i = 0; i < messages; ++i) ASSERT_EQ(arrived.pop_front()->header.sequence, i);
 }
 
 TEST_F(end_over_script, says_goodbye_on_every_channel_of_every_peer) {
