@@ -20,16 +20,20 @@ enum class category : std::uint8_t { worker, communication };
 
 /// Traffic classes. Messages of one rank to one rank on one channel stay in order; channels do not wait for each other.
 enum class channel : std::uint8_t { system, application, bulk };
+inline constexpr std::size_t channel_count = 3;
 
 /// What a message addresses.
 enum class message_kind : std::uint8_t {
-  rank,    ///< a free function on a rank
-  module,  ///< a member of one of the runtime's own parts on a rank
-  object,  ///< a member of a mobile object, wherever it is
-  migrate, ///< asks an object to move to the rank that the payload names
-  destroy, ///< ends an object
-  arrival, ///< an object on its way, with all that waits for it
-  reply    ///< the result of a call, for the future that waits at the caller; stays last, as the end of what peers may send
+  rank,     ///< a free function on a rank
+  module,   ///< a member of one of the runtime's own parts on a rank
+  object,   ///< a member of a mobile object, wherever it is
+  migrate,  ///< asks an object to move to the rank that the payload names
+  destroy,  ///< ends an object
+  arrival,  ///< an object on its way, with all that waits for it
+  bundle,   ///< messages to one rank that travel as one; see am/bundle.hpp
+  credit,   ///< the backplane's own: see backplane/credits.hpp
+  reply     ///< the result of a call, for the future that waits at the caller; stays last, as the end of what peers may
+            ///< send
 };
 
 /// The part of a message that travels in front of its payload: 40 bytes, little-endian, no padding.
@@ -59,18 +63,20 @@ inline constexpr std::uint8_t message_flags_known = flag_communication | flag_un
 
 struct message;
 
-/// How to treat a body that holds live C++ values instead of bytes. One constant table for each handler.
+/// How to treat a body that holds live C++ values instead of bytes: one constant table for each handler. Or, where
+/// `of_packed`, who is to hear of the end of a packed message.
 struct body_ops {
   std::size_t (*packed_size)(const message&);
-  void (*pack)(message&, writer&);        ///< writes the values; they stay alive
-  void (*destroy)(message&) noexcept;     ///< ends their life
+  void (*pack)(message&, writer&);     ///< writes the values; they stay alive
+  void (*destroy)(message&) noexcept;  ///< ends their life
+  bool of_packed = false;              ///< there are none: the body is bytes, and `destroy` only takes note
 };
 
 /// A message in memory: one pooled block, this head of 64 bytes, then the body: either packed bytes (`ops` is null) or,
 /// while it stays in one address space, the argument values themselves. Whoever holds the pointer owns the block.
 struct message : work {
   message* next = nullptr;        ///< link of the one queue that it is in
-  const body_ops* ops = nullptr;  ///< null: the body is header.payload_bytes packed bytes
+  const body_ops* ops = nullptr;  ///< null, or of_packed: the body is header.payload_bytes packed bytes
   message_header header;
 
   message() noexcept : work(nullptr) {}
@@ -79,7 +85,7 @@ struct message : work {
   [[nodiscard]] std::byte* body() noexcept { return reinterpret_cast<std::byte*>(this + 1); }
   [[nodiscard]] const std::byte* body() const noexcept { return reinterpret_cast<const std::byte*>(this + 1); }
   [[nodiscard]] std::span<const std::byte> payload() const noexcept { return {body(), header.payload_bytes}; }
-  [[nodiscard]] bool packed() const noexcept { return ops == nullptr; }
+  [[nodiscard]] bool packed() const noexcept { return ops == nullptr || ops->of_packed; }
   [[nodiscard]] bool counted() const noexcept { return (header.flags & flag_uncounted) == 0; }
 };
 static_assert(sizeof(message) == 64, "the body starts on the second cache line");

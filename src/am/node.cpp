@@ -12,7 +12,31 @@ namespace nacre {
 node::node(engine& core, backplane& link, crew& team, std::function<void(const std::string&)> fail)
     : core_(core), link_(link), team_(team), fail_(std::move(fail)), table_(handler_table::get()) {
   link_.attach(*this);
-  for (const auto& each : team_.lanes()) each->attach(*this);
+  for (const auto& each : team_.lanes()) each->attach(*this, nullptr);
+}
+
+void node::aggregate(const aggregator::settings& how) {
+  for (const auto& each : team_.lanes()) {
+    aggregators_.push_back(std::make_unique<aggregator>(*each, link_, how));
+    each->attach(*this, aggregators_.back().get());
+  }
+}
+
+std::uint64_t node::flush_overdue() {
+  std::uint64_t soonest = 0;
+  if (aggregators_.empty()) return soonest;
+  const std::uint64_t bound = aggregators_.front()->bound_ticks();
+  for (const auto& each : aggregators_) {
+    const std::uint64_t since = each->since();
+    if (since == 0) continue;
+    const std::uint64_t now = team_.instant();
+    if (now >= since + bound) {
+      each->flush();
+    } else if (soonest == 0 || since + bound - now < soonest) {
+      soonest = since + bound - now;
+    }
+  }
+  return soonest;
 }
 
 void node::post(lane& on, rank_id to, message_ptr m) {
@@ -28,6 +52,12 @@ void node::post(lane& on, rank_id to, message_ptr m) {
 }
 
 void node::route(lane& on, rank_id to, message_ptr m) {
+  if (!aggregators_.empty() && to != rank()) {
+    lane_tallies& tallies = on.tallies();
+    tallies.messages_sent.add(1);
+    tallies.bytes_sent.add(sizeof(message_header) + aggregators_[on.id().value()]->append(to, std::move(m)));
+    return;
+  }
   if (!by_pointer() && (to != rank() || deferred())) m = packed_form(std::move(m));
   lane_tallies& tallies = on.tallies();
   tallies.messages_sent.add(1);
@@ -94,6 +124,10 @@ void node::dispatch(lane& by, message_ptr m) {
       if (counted) by.tallies().done.add(1);
       return;
     }
+    case message_kind::bundle:
+      return dispatch_bundle(by, std::move(m));
+    case message_kind::credit:
+      return refuse(*m, "is of a kind that does not come here");
     default:
       objects_->accept(by, std::move(m));
   }

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include <nacre/handler.hpp>
 #include <nacre/invoke.hpp>
 
+#include "am/aggregator.hpp"
 #include "am/handler_table.hpp"
 #include "am/pending_calls.hpp"
 #include "backplane/backplane.hpp"
@@ -31,13 +33,16 @@ class object_sink {
 
 /// The active-message engine of a rank. All sends pass `post`, all arrivals pass `deliver`.
 ///
-/// Counting for quiescence: a message that may start user code counts as created when it is posted for the first time and as
-/// done when its handler has ended; forwarding changes neither. Modules' messages are uncounted unless they say so.
+/// Counting for quiescence: a message that may start user code counts as created when it is posted for the first time
+/// and as done when its handler has ended; forwarding changes neither. Modules' messages are uncounted unless they say
+/// so.
 class node final : public message_sink {
  public:
-  /// `fail` ends the job: bytes of a peer that make no sense, a peer that died, an exception in a handler. Its argument is the
-  /// reason, empty when it has been printed already.
+  /// `fail` ends the job: bytes of a peer that make no sense, a peer that died, an exception in a handler. Its argument
+  /// is the reason, empty when it has been printed already.
   node(engine& core, backplane& link, crew& team, std::function<void(const std::string&)> fail);
+  /// From now on small messages of one lane to one rank travel together. Before anything runs.
+  void aggregate(const aggregator::settings& how);
 
   void attach_objects(object_sink& objects) noexcept { objects_ = &objects; }
   [[nodiscard]] object_sink& objects() const noexcept { return *objects_; }
@@ -81,8 +86,13 @@ class node final : public message_sink {
   /// `type`: of the exception, if one was thrown.
   void post_failure(lane& on, const message_header& request, std::string_view what, std::string_view type = {});
 
+  /// Inside the poll loop: sends for lanes that have held messages back for too long. Returns when it must be called
+  /// again at the latest, in ticks from now; 0: not for this.
+  std::uint64_t flush_overdue();
+
   void deliver(lane& by, message_list& arrived) override;
   void peer_failed(const transport::failure& what) override;
+  bool idle() const override { return team_.idle_workers() == team_.workers(); }
 
   /// Runs the handler of a message and counts it done, unless it is a coroutine, which counts itself in the end.
   void run(lane& on, message_ptr m, void* target);
@@ -95,9 +105,13 @@ class node final : public message_sink {
   };
   void post_module_message(lane& on, rank_id to, message_ptr m, channel over, std::uint8_t flags);
   void dispatch(lane& by, message_ptr m);
+  void dispatch_bundle(lane& by, message_ptr m);
+  void run_bundle(lane& on, message_ptr m);
+  void share_bundle(lane& on, message& m, std::size_t offset);
   void dispatch_reply(lane& by, message_ptr m);
   void refuse(const message& m, std::string_view why);
   static void run_rank_message(work& item, lane& on);
+  static void run_bundle_item(work& item, lane& on);
 
   engine& core_;
   backplane& link_;
@@ -107,6 +121,7 @@ class node final : public message_sink {
   object_sink* objects_ = nullptr;
   pending_calls calls_;
   std::vector<module> modules_;
+  std::vector<std::unique_ptr<aggregator>> aggregators_;  // by lane; empty: everything leaves at once
 };
 
 }  // namespace nacre

@@ -9,10 +9,20 @@
 #include <nacre/assert.hpp>
 
 namespace nacre {
+namespace {
 
-backplane::backplane(std::unique_ptr<transport::endpoint> link, clock& time)
+/// The same on all ranks, which share their configuration.
+std::uint64_t window_bytes(const backplane::settings& bounds, std::uint32_t ranks) {
+  constexpr std::uint64_t channels_with_credit = channel_count - 1;
+  return std::max(bounds.receive_bytes / (channels_with_credit * std::max(ranks - 1, 1u)), window_bytes_min);
+}
+
+}  // namespace
+
+backplane::backplane(std::unique_ptr<transport::endpoint> link, clock& time, const settings& bounds)
     : link_(std::move(link)),
       time_(time),
+      bounds_(bounds),
       rank_(link_->rank()),
       size_(link_->size()),
       declared_(link_->declared()),
@@ -20,28 +30,31 @@ backplane::backplane(std::unique_ptr<transport::endpoint> link, clock& time)
       next_due_ns_(std::numeric_limits<std::int64_t>::max()),
       flush_bound_ticks_(
           static_cast<std::uint64_t>(ticks_per_second() * std::chrono::duration<double>(flush_bound).count())),
-      outboxes_(size_) {}
+      peers_(size_, window_bytes(bounds, size_), due_) {}
+
+backplane::backplane(std::unique_ptr<transport::endpoint> link, clock& time)
+    : backplane(std::move(link), time, settings{}) {}
 
 backplane::~backplane() = default;
 
 void backplane::send(rank_id to, message_ptr m) {
   NACRE_EXPECT(to.value() < size_, "a message to a rank that does not exist");
-  const bool own = to == rank_ && !declared_.virtual_time;
-  if ((declared_.concurrent_submit && !own) || declared_.virtual_time) {
+  if (m->packed() && m->ops != nullptr) {  // it is forwarded, and holds credit until here
+    m->ops->destroy(*m);
+    credit_account::let_go(*m);
+  }
+  if (to == rank_ && !declared_.virtual_time) return send_to_self(std::move(m));
+  if (declared_.concurrent_submit) {
     message_list single;
     single.push_back(std::move(m));
     link_->submit(to, single);
     NACRE_ENSURE(single.empty(), "a transport that any lane may submit to takes everything; see its contract");
     return;
   }
-  {
-    outbox& box = outboxes_[to.value()];
-    const std::scoped_lock lock(box.mutex);
-    box.waiting.push_back(std::move(m));
-    waiting_.fetch_add(1, std::memory_order_relaxed);  // a hint, as above
-  }
-  if (own) {
-    link_->wake();
+  outbox& box = peers_.of(to).box(m->header.channel);
+  put(box, std::move(m));
+  if (declared_.virtual_time) {  // it leaves now, at the sender's time
+    flush();
     return;
   }
   // A lone message leaves at once; those that follow within the bound share a write.
@@ -58,22 +71,106 @@ void backplane::send(rank_id to, message_ptr m) {
   turn_.clear(std::memory_order_release);  // pairs with the next test_and_set
 }
 
-bool backplane::flush() {
-  if (waiting_.load(std::memory_order_relaxed) == 0) return false;  // a hint: the next turn sees what this one misses
-  bool moved = false;
-  for (std::uint32_t rank = 0; rank < size_; ++rank) {
-    if (rank == rank_.value() && !declared_.virtual_time) continue;
-    outbox& box = outboxes_[rank];
-    const std::scoped_lock lock(box.mutex);
-    if (box.waiting.empty()) continue;
-    const std::size_t before = box.waiting.size();
-    link_->submit(rank_id(rank), box.waiting);
-    const std::size_t sent = before - box.waiting.size();
-    waiting_.fetch_sub(sent, std::memory_order_relaxed);  // a hint
-    moved |= sent != 0;
+void backplane::put(outbox& box, message_ptr m) {
+  const std::scoped_lock lock(box.mutex);
+  const std::uint64_t cost = cost_of(m->header);
+  const std::uint64_t waiting = waiting_bytes_.fetch_add(cost, std::memory_order_relaxed) + cost;  // a hint
+  if (waiting > bounds_.send_bytes && !congested()) congested_.store(true, std::memory_order_relaxed);
+  box.waiting.push_back(std::move(m));
+  if (!box.listed) list(box);
+}
+
+void backplane::send_to_self(message_ptr m) {
+  {
+    const std::scoped_lock lock(own_mutex_);
+    own_.push_back(std::move(m));
+    own_waiting_.store(true, std::memory_order_relaxed);  // a hint: the next turn sees what this one misses
   }
-  flushed_at_ticks_.store(ticks(), std::memory_order_relaxed);  // a hint
+  link_->wake();
+}
+
+/// Under the box's mutex.
+void backplane::list(outbox& box) noexcept {
+  box.listed = true;
+  outbox* head = listed_.load(std::memory_order_relaxed);
+  do {
+    box.next = head;
+  } while (!listed_.compare_exchange_weak(head, &box, std::memory_order_release, std::memory_order_relaxed));  // flush
+}
+
+bool backplane::flush() {
+  bool moved = false;
+  // The second pass sends what the first has made: questions for credit.
+  for (int pass = 0; pass < 2; ++pass) {
+    if (listed_.load(std::memory_order_relaxed) != nullptr) {  // a hint: the next turn sees what this one misses
+      outbox* box = listed_.exchange(nullptr, std::memory_order_acquire);  // pairs with list
+      for (; box != nullptr; box = box->next) sending_[static_cast<std::size_t>(box->via)].push_back(box);
+    } else if (pass != 0) {
+      break;
+    }
+    for (std::vector<outbox*>& boxes : sending_) {
+      if (boxes.empty()) continue;
+      std::erase_if(boxes, [&](outbox* box) {
+        bool blocked = false;
+        moved |= flush_one(*box, blocked);
+        return !blocked;
+      });
+      flushed_at_ticks_.store(ticks(), std::memory_order_relaxed);  // a hint
+    }
+  }
   return moved;
+}
+
+/// Sends what credit and link admit. `blocked`: the link is full, so that the next turn tries again. A box that waits
+/// for credit is listed again by the grant.
+bool backplane::flush_one(outbox& box, bool& blocked) {
+  bool moved = false;
+  for (;;) {
+    if (box.leaving.empty()) {
+      bool ask = false;
+      {
+        const std::scoped_lock lock(box.mutex);
+        admit(box);
+        if (box.leaving.empty()) {
+          box.listed = false;
+          ask = !box.waiting.empty() && !box.asked;
+          box.asked |= ask;
+        }
+      }
+      if (ask) send_credit(box.to, box.via, 0, true);
+      if (box.leaving.empty()) return moved;
+    }
+    const std::size_t before = box.leaving.size();
+    link_->submit(box.to, box.leaving);
+    moved |= box.leaving.size() < before;
+    blocked = !box.leaving.empty();
+    if (blocked) return moved;
+  }
+}
+
+/// Moves what the window admits from the waiting to the leaving. Under the box's mutex.
+void backplane::admit(outbox& box) {
+  std::uint64_t admitted = 0;
+  while (!box.waiting.empty()) {
+    const message_header& next = box.waiting.front()->header;
+    const std::uint64_t cost = cost_of(next);
+    if (needs_credit(next) && !declared_.by_pointer) {
+      if (!box.window.admits(cost)) break;
+      box.window.spend(cost);
+    }
+    admitted += cost;
+    box.leaving.push_back(box.waiting.pop_front());
+  }
+  if (admitted == 0) return;
+  const std::uint64_t waiting = waiting_bytes_.fetch_sub(admitted, std::memory_order_relaxed) - admitted;  // a hint
+  if (congested() && waiting <= bounds_.send_bytes / 2) congested_.store(false, std::memory_order_relaxed);
+}
+
+void backplane::take_own(message_list& arrived) {
+  if (!own_waiting_.load(std::memory_order_relaxed)) return;  // a hint: the next turn sees what this one misses
+  const std::scoped_lock lock(own_mutex_);
+  own_waiting_.store(false, std::memory_order_relaxed);
+  arrived.append(own_);
 }
 
 bool backplane::progress(lane& by) {
@@ -86,18 +183,15 @@ bool backplane::progress(lane& by) {
   }
   bool moved = flush();
   message_list arrived;
-  if (waiting_.load(std::memory_order_relaxed) != 0) {  // a hint, as in flush
-    outbox& own = outboxes_[rank_.value()];
-    const std::scoped_lock lock(own.mutex);
-    waiting_.fetch_sub(own.waiting.size(), std::memory_order_relaxed);  // a hint
-    arrived.append(own.waiting);
-  }
   moved |= link_->poll(arrived, messages_a_turn);
+  if (!declared_.by_pointer) account_for(arrived);
+  take_own(arrived);
   if (!arrived.empty()) {
     moved = true;
     sink_->deliver(by, arrived);
-    flush();
   }
+  if (!due_.empty() || !asked_.empty()) moved |= grant_credits();
+  if (moved) flush();
   if (declared_.separate_processes) {
     while (const auto failure = link_->failed()) sink_->peer_failed(*failure);
   }

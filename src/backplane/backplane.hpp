@@ -2,6 +2,7 @@
 // The communication component of a rank: one poll loop between the transport and the layers above.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -12,6 +13,7 @@
 
 #include <nacre/message.hpp>
 
+#include "backplane/peers.hpp"
 #include "base/cache_line.hpp"
 #include "base/clock.hpp"
 #include "transport/transport.hpp"
@@ -23,6 +25,8 @@ class message_sink {
  public:
   virtual void deliver(lane& by, message_list& arrived) = 0;
   virtual void peer_failed(const transport::failure& what) = 0;
+  /// True when the rank has nothing to run, so that more may come.
+  [[nodiscard]] virtual bool idle() const = 0;
 
  protected:
   ~message_sink() = default;
@@ -31,11 +35,17 @@ class message_sink {
 /// Sends for every lane of the rank, and moves bytes whenever some lane takes its turn (PREMA section 4.1.1: the
 /// communication component may be a thread of its own, or a duty that threads share).
 ///
-/// Order: messages of one lane to one rank keep their order. Messages wait here while the link is full, or, where the
-/// transport is not thread-safe, until the next turn, at most `flush_bound` when lanes go on sending.
+/// Order: messages of one lane to one rank on one channel keep their order. Messages wait here while the link is full,
+/// while the peer has given no credit (credits.hpp), or, where the transport is not thread-safe, until the next turn,
+/// at most `flush_bound` when lanes go on sending.
 class backplane {
  public:
-  backplane(std::unique_ptr<transport::endpoint> link, clock& time);
+  struct settings {
+    std::uint64_t receive_bytes = 256u << 20;  ///< what a busy rank lets its peers send it ahead, all together
+    std::uint64_t send_bytes = 64u << 20;      ///< what may wait here before the rank counts as congested
+  };
+  backplane(std::unique_ptr<transport::endpoint> link, clock& time, const settings& bounds);
+  backplane(std::unique_ptr<transport::endpoint> link, clock& time);  // with the bounds above
   ~backplane();
 
   void attach(message_sink& sink) noexcept { sink_ = &sink; }
@@ -45,6 +55,11 @@ class backplane {
 
   /// Takes a message for any rank, the own one included. Returns at once. Any lane.
   void send(rank_id to, message_ptr m);
+
+  /// True while more than send_bytes wait here for credit or for the link: whoever can should produce less. Any thread.
+  [[nodiscard]] bool congested() const noexcept { return congested_.load(std::memory_order_relaxed); }  // a hint
+  /// What waits here for credit or for the link, at its cost. A figure for people and tests.
+  [[nodiscard]] std::uint64_t waiting_bytes() const noexcept { return waiting_bytes_.load(std::memory_order_relaxed); }
 
   /// Takes the turn if nobody has it: sends what waits, receives, delivers, runs due timers and poll hooks. Returns
   /// true when anything moved. `by` is the lane that runs what arrives for the communication category.
@@ -70,10 +85,6 @@ class backplane {
   void close(std::chrono::nanoseconds timeout);
 
  private:
-  struct alignas(cache_line_bytes) outbox {
-    std::mutex mutex;
-    message_list waiting;  // under mutex
-  };
   struct timer {
     std::chrono::nanoseconds due;
     std::function<std::chrono::nanoseconds(lane&)> action;
@@ -81,12 +92,25 @@ class backplane {
   static constexpr std::chrono::microseconds flush_bound{50};
   static constexpr std::size_t messages_a_turn = 256;
 
+  void send_to_self(message_ptr m);
+  void put(outbox& box, message_ptr m);
+  void list(outbox& box) noexcept;
   bool flush();
+  bool flush_one(outbox& box, bool& blocked);
+  void admit(outbox& box);
+  void take_own(message_list& arrived);
+
+  void account_for(message_list& arrived);
+  void take_credit(const message& m);
+  bool grant_credits();
+  void send_credit(rank_id to, channel via, std::uint64_t bytes, bool ask);
+
   void run_due(lane& by);
   void run_timers(lane& by);
 
   std::unique_ptr<transport::endpoint> link_;
   clock& time_;
+  settings bounds_;
   message_sink* sink_ = nullptr;
   rank_id rank_;
   std::uint32_t size_;
@@ -94,14 +118,23 @@ class backplane {
 
   alignas(cache_line_bytes) std::atomic_flag turn_;                    // held during flush, poll, deliver, timers
   std::atomic<bool> refused_{false};                                   // somebody wanted the turn since its last begin
+  std::array<std::vector<outbox*>, channel_count> sending_;            // under turn_: listed boxes, by channel
+  std::vector<credit_account*> asked_;                                 // under turn_: whose peers wait for a grant
   std::vector<timer> timers_;                                          // under turn_
   std::chrono::nanoseconds timers_due_;                                // under turn_: the earliest of them
   std::vector<std::function<std::chrono::nanoseconds(lane&)>> hooks_;  // under turn_
   std::atomic<std::int64_t> next_due_ns_;  // of timers and hooks; written under turn_, read by wait
   std::uint64_t flush_bound_ticks_;
   std::atomic<std::uint64_t> flushed_at_ticks_{0};
-  alignas(cache_line_bytes) std::atomic<std::size_t> waiting_{0};  // messages in all outboxes
-  std::vector<outbox> outboxes_;                                   // by rank; the own one is the loopback
+
+  alignas(cache_line_bytes) std::atomic<bool> congested_{false};
+  alignas(cache_line_bytes) std::atomic<outbox*> listed_{nullptr};  // boxes with something to send, linked by next
+  alignas(cache_line_bytes) std::atomic<std::uint64_t> waiting_bytes_{0};  // in all outboxes, at their cost
+  std::atomic<bool> own_waiting_{false};
+  std::mutex own_mutex_;
+  message_list own_;  // under own_mutex_: to this rank itself
+  due_accounts due_;
+  peer_table peers_;
 };
 
 }  // namespace nacre

@@ -42,6 +42,7 @@ bool crew::take_item(lane& on) {
   work* item = order_.pop(on.id_);
   if (item == nullptr) {
     on.running_ = false;
+    on.flush();
     return false;
   }
   if (!on.running_) on.stepped_at_ = instant();
@@ -58,7 +59,8 @@ bool crew::step(lane& on) {
     enter_idle(on);
     return link_.progress(on);
   }
-  if (on.stepped_at_ - on.polled_at_ > poll_bound_) {
+  // A congested rank looks after every item: draining comes before producing.
+  if (on.stepped_at_ - on.polled_at_ > poll_bound_ || link_.congested()) {
     on.polled_at_ = on.stepped_at_;
     link_.progress(on);
   }

@@ -67,8 +67,24 @@ class handler_meter {
   std::uint32_t weight_ = 1;
 };
 
-/// The state of one thread of control that acts for a rank; a worker's, the application's, or the poll loop's. Used by one
-/// thread at a time. The lane is what stands in for thread-local variables, so that many ranks fit into one thread.
+/// Where what a lane sends may collect until the lane runs out of work. Its owner is above; the lane only says when.
+class outlet {
+ public:
+  /// Sends what has collected. Any thread.
+  virtual void flush() = 0;
+  /// Since when something has been waiting, in ticks of the crew; 0: nothing is. Any thread, as a hint.
+  [[nodiscard]] std::uint64_t since() const noexcept { return since_.load(std::memory_order_relaxed); }
+
+ protected:
+  ~outlet() = default;
+  void set_since(std::uint64_t instant) noexcept { since_.store(instant, std::memory_order_relaxed); }  // a hint
+
+ private:
+  std::atomic<std::uint64_t> since_{0};
+};
+
+/// The state of one thread of control that acts for a rank; a worker's, the application's, or the poll loop's. Used by
+/// one thread at a time. The lane is what stands in for thread-local variables, so that many ranks fit into one thread.
 class alignas(cache_line_bytes) lane {
  public:
   lane(crew& team, worker_id id, lane_role role, rng random, epoch_domain& readers)
@@ -85,12 +101,19 @@ class alignas(cache_line_bytes) lane {
   [[nodiscard]] epoch_domain::participant& reader() noexcept { return reader_; }
   /// The active-message engine above, for work that runs on this lane.
   [[nodiscard]] node& messages() const noexcept { return *messages_; }
-  void attach(node& messages) noexcept { messages_ = &messages; }
+  void attach(node& messages, outlet* collected) noexcept {
+    messages_ = &messages;
+    outlet_ = collected;
+  }
+  /// Sends what has collected, if anything has. Own thread.
+  void flush() {
+    if (outlet_ != nullptr && outlet_->since() != 0) outlet_->flush();
+  }
   [[nodiscard]] lane_tallies& tallies() noexcept { return tallies_; }
   [[nodiscard]] const lane_tallies& tallies() const noexcept { return tallies_; }
 
-  /// Seconds that handlers have declared by charge() beyond the time that they took; taken and reset by whoever accounts
-  /// the load. Under simulation they are spent instead.
+  /// Seconds that handlers have declared by charge() beyond the time that they took; taken and reset by whoever
+  /// accounts the load. Under simulation they are spent instead.
   double charged = 0;
   handler_meter meter;
 
@@ -101,6 +124,7 @@ class alignas(cache_line_bytes) lane {
 
   crew& team_;
   node* messages_ = nullptr;
+  outlet* outlet_ = nullptr;  // null: everything leaves at once
   worker_id id_;
   lane_role role_;
   bool idle_ = false;             // own thread: counted in crew::idle_workers_

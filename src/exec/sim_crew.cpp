@@ -127,6 +127,7 @@ void sim_crew::resume_application() {
 }
 
 void sim_crew::wait_until(const std::function<bool()>& ready) {
+  application().flush();
   wake_worker();  // somebody looks whether the rank is at rest now
   while (!ready()) {
     waiting_ = true;

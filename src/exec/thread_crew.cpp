@@ -180,6 +180,7 @@ void thread_crew::poll_alone() {
   while (!stopping_.load(std::memory_order_relaxed)) {  // only a flag
     on.reader_.quiescent();
     if (link_.progress(on)) {
+      on.flush();  // what handlers in the poll loop have sent
       moved_at = instant();
       pause.reset();
     } else if (instant() - moved_at < spin_ticks_) {
@@ -217,6 +218,7 @@ void thread_crew::stand_in() {
 }
 
 void thread_crew::wait_until(const std::function<bool()>& ready) {
+  application().flush();
   application_waits_ = true;
   if (!seat_.try_lock()) {
     lane& seat = worker(0);

@@ -34,12 +34,14 @@ void post_to_rank(engine& core, lane& on, rank_id to, message_ptr m) {
     throw usage_error("a message to rank " + std::to_string(to.value()) + " of a job with " +
                       std::to_string(core.size()) + " ranks");
   }
+  core.throttle(on);
   core.messages().post(on, to, std::move(m));
 }
 
 void post_to_all(engine& core, lane& on, message_ptr m) {
   const message_ptr packed = packed_form(std::move(m));
   for (std::uint32_t rank = 0; rank < core.size(); ++rank) {
+    core.throttle(on);
     message_ptr copy = make_message(packed->header.payload_bytes);
     copy->header = packed->header;
     std::memcpy(copy->body(), packed->body(), packed->header.payload_bytes);
@@ -48,6 +50,7 @@ void post_to_all(engine& core, lane& on, message_ptr m) {
 }
 
 void post_to_object(engine& core, lane& on, object_id object, message_ptr m) {
+  core.throttle(on);
   core.objects().post(on, object, std::move(m));
 }
 

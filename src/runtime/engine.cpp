@@ -36,7 +36,9 @@ engine::engine(std::unique_ptr<transport::endpoint> link, const engine_surroundi
       started_(around.time.now()),
       fail_(around.fail),
       order_(std::make_unique<steal_scheduler>(crew_settings(around).workers, link->rank().value() + 1)),
-      link_(std::move(link), around.time),
+      link_(std::move(link), around.time,
+            {.receive_bytes = static_cast<std::uint64_t>(around.configuration.get_int("receive_memory")),
+             .send_bytes = static_cast<std::uint64_t>(around.configuration.get_int("send_memory"))}),
       team_(make_crew(around)),
       messages_(*this, link_, *team_, [this](const std::string& why) { fail_(rank(), why); }),
       objects_(messages_, {.hops_max = static_cast<std::uint32_t>(around.configuration.get_int("hops_max"))},
@@ -48,6 +50,7 @@ engine::engine(std::unique_ptr<transport::endpoint> link, const engine_surroundi
                  quiescence::wave_detector::options{.self = link_.rank(), .size = link_.size()})),
       balance_(messages_, objects_, link_, around.time, around.configuration,
                static_cast<std::uint64_t>(around.configuration.get_int("seed"))) {
+  aggregate();
   team_->application().tallies().created.add(1);  // main is a unit of work from before the first wave
   link_.add_poll_hook([this](lane& by) { return poll(by); });
 }
@@ -76,10 +79,33 @@ std::unique_ptr<crew> engine::make_crew(const engine_surroundings& around) {
 
 double engine::seconds() const noexcept { return std::chrono::duration<double>(time_.now() - started_).count(); }
 
+void engine::aggregate() {
+  const std::string& wish = configuration_.get_string("aggregate");
+  const transport::capabilities& link = link_.declared();
+  // Live values cross by pointer at once; a simulation tells of single messages unless it is asked for bundles.
+  if (link.by_pointer || wish == "off" || (wish == "auto" && link.virtual_time)) return;
+  const double bound = std::chrono::duration<double>(configuration_.get_duration("aggregate_bound")).count();
+  messages_.aggregate({.bytes_max = static_cast<std::size_t>(configuration_.get_int("aggregate_bytes")),
+                       .bound_ticks = static_cast<std::uint64_t>(bound / team_->seconds_a_tick())});
+}
+
+void engine::throttle_slowly(lane& on) {
+  if (on.role() != lane_role::application) return;
+  throttled_.store(true, std::memory_order_relaxed);  // a hint: the poll loop looks at every turn
+  team_->wait_until([this] { return !link_.congested(); });
+  throttled_.store(false, std::memory_order_relaxed);
+}
+
 std::chrono::nanoseconds engine::poll(lane& by) {
+  if (throttled_.load(std::memory_order_relaxed) && !link_.congested()) team_->wake_application(by);
+  std::chrono::nanoseconds due = std::chrono::nanoseconds::max();
+  if (const std::uint64_t ticks = messages_.flush_overdue(); ticks != 0) {
+    due = time_.now() + std::chrono::nanoseconds(
+                            1 + static_cast<std::int64_t>(static_cast<double>(ticks) * team_->seconds_a_tick() * 1e9));
+  }
   const bool at_rest = !main_active_.load(std::memory_order_acquire) &&  // pairs with the stores in wait_as_application
                        team_->idle_workers() == team_->workers();
-  return quiet_.poll(by, at_rest);
+  return std::min(due, quiet_.poll(by, at_rest));
 }
 
 void engine::run(const std::function<void(runtime&)>& main) {

@@ -71,12 +71,19 @@ class engine {
   /// Posts a message to this rank once the system is quiet.
   void post_on_quiescence(lane& on, message_ptr m);
 
+  /// Before a send: the application's main waits, running other work, while too much waits to be sent. Handlers pass.
+  void throttle(lane& on) {
+    if (link_.congested()) throttle_slowly(on);
+  }
+
   /// Under simulation: a message has become visible.
   void on_arrival() { sim_team_->on_arrival(); }
 
  private:
   [[nodiscard]] std::unique_ptr<crew> make_crew(const engine_surroundings& around);
   void main_of_rank(const std::function<void(runtime&)>& main);
+  void aggregate();
+  void throttle_slowly(lane& on);
   void wait_for_end(lane& on);
   void print_summary(lane& on);
   [[nodiscard]] trace::summary own_summary() const;
@@ -98,7 +105,8 @@ class engine {
   quiescence_part quiet_;
   balancing balance_;
   std::atomic<bool> main_active_{true};
-  std::atomic<bool> roused_{false};  // a declaration has started something here, see wait_for_end
+  std::atomic<bool> throttled_{false};  // main waits in throttle
+  std::atomic<bool> roused_{false};     // a declaration has started something here, see wait_for_end
   bool ended_ = false;
 };
 

@@ -33,6 +33,17 @@ constexpr option runtime_options[] = {
      "the old place"},
     {"hops_max", option_kind::integer, "8", "ranks", "1..200",
      "how often a message follows its object from rank to rank before it is sent to the object's home"},
+    {"aggregate", option_kind::choice, "auto", "", "auto|on|off",
+     "whether small messages of one thread to one rank travel together; auto, wherever they travel as bytes, but not "
+     "under sim"},
+    {"aggregate_bytes", option_kind::bytes, "8KiB", "", "512B..64KiB", "how much travels together at most"},
+    {"aggregate_bound", option_kind::duration, "20us", "", "1us..10ms",
+     "how long a message waits for others at most, while its thread has other work"},
+    {"receive_memory", option_kind::bytes, "256MiB", "", "1MiB..1TiB",
+     "how much all other ranks together may send ahead to a busy rank; each gets its share, at least 128 KiB. The "
+     "same for all ranks"},
+    {"send_memory", option_kind::bytes, "64MiB", "", "64KiB..1TiB",
+     "how much may wait to be sent before main waits in send, and workers send before they go on"},
     {"summary", option_kind::boolean, "false", "", "",
      "at the end, print where the time went and what was sent and moved"},
     {"summary_json", option_kind::text, "", "file", "", "at the end, write that summary as JSON to this file"},

@@ -24,6 +24,7 @@ struct capabilities {
   bool by_pointer = false;          ///< one address space: bodies that hold live values are handed over as they are
   bool virtual_time = false;        ///< driven by a simulation; wait and wake are never called
   bool separate_processes = false;  ///< a peer can die alone
+  bool separate_channels = false;   ///< a full channel holds up no other, and system messages overtake the rest
   std::uint32_t payload_bytes_max = 1u << 30;
 };
 
@@ -58,7 +59,8 @@ class endpoint {
   [[nodiscard]] virtual std::uint32_t size() const noexcept = 0;
   [[nodiscard]] virtual const capabilities& declared() const noexcept = 0;
 
-  /// Takes messages for `to` from the front of `batch`, in order, until the batch is empty or the link is full. What it
+  /// Takes messages for `to`, all of one channel, from the front of `batch`, in order, until the batch is empty or the
+  /// link is full (the link of that channel, when they are separate). What it
   /// takes it owns; what it leaves stays the caller's, to be submitted again after a later poll. After a failure of the
   /// peer everything is taken and dropped; `failed` tells. Bodies are packed unless `by_pointer`.
   virtual void submit(rank_id to, message_list& batch) = 0;

@@ -76,6 +76,39 @@ TEST_P(ends, what_submit_leaves_stays_the_callers_and_what_it_takes_arrives) {
   EXPECT_FALSE(under_test.at(0).unsent());
 }
 
+TEST_P(ends, a_full_channel_holds_up_no_other) {
+  constexpr std::uint32_t payload_bytes = 5000;
+  job under_test(GetParam(), job::buffers::tight);
+  if (!under_test.declared().separate_channels) GTEST_SKIP();
+  endpoint& sender = under_test.at(0);
+  std::uint32_t made = 0;
+  message_list rest;
+  for (; rest.empty() && made < 100'000; ++made) {
+    rest.push_back(numbered_message(rank_id(0), channel::bulk, made, payload_bytes));
+    sender.submit(rank_id(1), rest);
+  }
+  ASSERT_FALSE(rest.empty()) << "the link takes everything, so it is no test of a full one";
+  for (const channel other : {channel::application, channel::system}) {
+    message_list single;
+    single.push_back(numbered_message(rank_id(0), other, 0, 8));
+    sender.submit(rank_id(1), single);
+    EXPECT_TRUE(single.empty());
+  }
+  // Whoever polls next gets the system message before most of what was submitted long before it.
+  message_list arrived;
+  std::uint32_t bulk_before = 0;
+  bool seen = false;
+  for (const auto deadline = steady_clock::now() + patience; !seen && steady_clock::now() < deadline;) {
+    under_test.at(1).poll(arrived, 1);
+    while (const message_ptr m = arrived.pop_front()) {
+      seen |= m->header.channel == channel::system;
+      bulk_before += !seen && m->header.channel == channel::bulk ? 1 : 0;
+    }
+  }
+  EXPECT_TRUE(seen);
+  EXPECT_LT(bulk_before, made / 2) << "it has waited for the bulk";
+}
+
 /// A body that is a live value, and counts how many of its kind there are.
 struct live_body {
   explicit live_body(std::atomic<int>& alive, int content) : alive_(alive), content_(content) { ++alive_; }

@@ -12,8 +12,6 @@
 
 namespace nacre::transport::conformance {
 
-inline constexpr std::size_t channel_count = 3;
-
 /// What each rank sends to each rank, itself included.
 struct traffic {
   std::vector<std::uint32_t> payload_bytes;  ///< sizes, taken in turn
@@ -35,9 +33,9 @@ class streams final : public part {
   progress step(endpoint& own) override;
 
  private:
-  struct outgoing {
+  struct outgoing {  // to one rank on one channel
     message_list batch;
-    std::uint32_t made = 0;  // over all channels, taken in turn
+    std::uint32_t made = 0;
   };
 
   [[nodiscard]] std::uint32_t payload_bytes_of(std::uint32_t sequence) const;

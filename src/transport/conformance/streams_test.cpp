@@ -65,7 +65,7 @@ void expect_numbered(const message& m, std::uint32_t sequence, std::uint32_t pay
 streams::streams(rank_id own, std::uint32_t size, const traffic& what)
     : own_(own),
       what_(what),
-      outgoing_(size),
+      outgoing_(std::size_t{size} * channel_count),
       received_(size),
       missing_(std::uint64_t{size} * channel_count * what.messages) {}
 
@@ -79,25 +79,24 @@ part::progress streams::step(endpoint& own) {
   EXPECT_FALSE(own.failed()) << "all ranks are well";
   if (sent || took) return progress::moving;
   for (const outgoing& each : outgoing_) {
-    if (!each.batch.empty() || each.made < what_.messages * channel_count) return progress::idle;
+    if (!each.batch.empty() || each.made < what_.messages) return progress::idle;
   }
   return missing_ == 0 && !own.unsent() ? progress::done : progress::idle;
 }
 
 bool streams::send(endpoint& own) {
   bool moved = false;
-  for (std::uint32_t target = 0; target < outgoing_.size(); ++target) {
-    outgoing& to = outgoing_[target];
+  for (std::uint32_t index = 0; index < outgoing_.size(); ++index) {
+    outgoing& to = outgoing_[index];
+    const auto on = static_cast<channel>(index % channel_count);
     if (to.batch.empty()) {
-      for (std::uint32_t i = 0; i < what_.batch && to.made < what_.messages * channel_count; ++i, ++to.made) {
-        const std::uint32_t sequence = to.made / channel_count;
-        const auto on = static_cast<channel>(to.made % channel_count);
-        to.batch.push_back(numbered_message(own_, on, sequence, payload_bytes_of(sequence)));
+      for (std::uint32_t i = 0; i < what_.batch && to.made < what_.messages; ++i, ++to.made) {
+        to.batch.push_back(numbered_message(own_, on, to.made, payload_bytes_of(to.made)));
       }
     }
     const std::size_t before = to.batch.size();
     if (before == 0) continue;
-    own.submit(rank_id(target), to.batch);
+    own.submit(rank_id(index / channel_count), to.batch);
     moved |= to.batch.size() < before;
   }
   return moved;

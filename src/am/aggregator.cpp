@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+// The slots of an aggregator.
+#include "am/aggregator.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include <nacre/archive.hpp>
+#include <nacre/assert.hpp>
+
+#include "am/bundle.hpp"
+#include "base/spin.hpp"
+
+namespace nacre {
+namespace {
+
+constexpr std::uint32_t room_min = 512;
+
+/// Held so shortly that nobody sleeps over it.
+class held_flag {
+ public:
+  explicit held_flag(std::atomic_flag& flag) noexcept : flag_(flag) {
+    backoff pause;
+    while (flag_.test_and_set(std::memory_order_acquire)) pause.pause();  // pairs with the clear
+  }
+  ~held_flag() { flag_.clear(std::memory_order_release); }
+  held_flag(const held_flag&) = delete;
+  held_flag& operator=(const held_flag&) = delete;
+
+ private:
+  std::atomic_flag& flag_;
+};
+
+std::size_t payload_bytes_of(const message& m) { return m.packed() ? m.header.payload_bytes : m.ops->packed_size(m); }
+
+}  // namespace
+
+aggregator::aggregator(lane& on, backplane& link, const settings& how) : lane_(on), link_(link), how_(how) {
+  pages_.resize((std::size_t{link.size()} * 2 + page_slots - 1) / page_slots);
+}
+
+aggregator::slot& aggregator::slot_of(rank_id to, bool free) {
+  const std::size_t index = std::size_t{to.value()} * 2 + (free ? 1 : 0);
+  std::unique_ptr<page>& where = pages_[index / page_slots];
+  if (where == nullptr) where = std::make_unique<page>();
+  slot& found = (*where)[index % page_slots];
+  if (found.room == 0) {
+    found.room = room_min;
+    found.to = to;
+  }
+  return found;
+}
+
+std::size_t aggregator::append(rank_id to, message_ptr m) {
+  if (m->header.channel != channel::application) {
+    m = packed_form(std::move(m));
+    const std::size_t payload_bytes = m->header.payload_bytes;
+    link_.send(to, std::move(m));
+    return payload_bytes;
+  }
+  const held_flag held(busy_);
+  return append_locked(slot_of(to, !needs_credit(m->header)), std::move(m));
+}
+
+std::size_t aggregator::append_locked(slot& into, message_ptr m) {
+  const std::size_t payload_bytes = payload_bytes_of(*m);
+  const std::size_t bytes = bundle::part_bytes(payload_bytes);
+  if (into.held != nullptr) {
+    const std::size_t used = into.used != 0 ? into.used : bundle::part_bytes(into.held->header.payload_bytes);
+    if (used + bytes <= into.room) {
+      if (into.used == 0) start_bundle(into);
+      add_part(into, *m, payload_bytes);
+      return payload_bytes;
+    }
+    into.room = static_cast<std::uint32_t>(std::min<std::size_t>(how_.bytes_max, std::size_t{into.room} * 2));
+    send(into);
+  }
+  const std::uint64_t now = lane_.team().instant();
+  if (bytes * 2 > how_.bytes_max || now - into.flushed_at > how_.bound_ticks) {
+    into.flushed_at = now;
+    link_.send(into.to, packed_form(std::move(m)));
+    return payload_bytes;
+  }
+  into.held = packed_form(std::move(m));
+  if (into.open) return payload_bytes;
+  into.open = true;
+  if (open_.empty()) {
+    set_since(now);
+    if (!link_.declared().virtual_time) link_.wake();  // so that the poll loop comes to flush, should the lane not
+  }
+  open_.push_back(&into);
+  return payload_bytes;
+}
+
+/// Turns the one message that is held into a bundle of it.
+void aggregator::start_bundle(slot& into) {
+  const message_ptr first = std::exchange(into.held, make_message(into.room));
+  message_header& header = into.held->header;
+  header.kind = message_kind::bundle;
+  header.channel = first->header.channel;
+  header.flags = flag_uncounted;
+  header.source = link_.rank().value();
+  header.hops = needs_credit(first->header) ? 0 : 1;
+  header.object = bundle::uniform;
+  add_part(into, *first, first->header.payload_bytes);
+}
+
+void aggregator::add_part(slot& into, message& m, std::size_t payload_bytes) {
+  std::byte* const at = into.held->body() + into.used;
+  message_header header = m.header;
+  header.payload_bytes = static_cast<std::uint32_t>(payload_bytes);
+  std::memcpy(at, &header, sizeof header);
+  std::byte* const body = at + sizeof header;
+  if (m.packed()) {
+    if (payload_bytes != 0) std::memcpy(body, m.body(), payload_bytes);
+  } else {
+    writer out(std::span<std::byte>(body, payload_bytes));
+    m.ops->pack(m, out);
+    NACRE_ENSURE(out.size() == payload_bytes, "a serialize function wrote another number of bytes than it announced");
+  }
+  std::memset(body + payload_bytes, 0, bundle::padded(payload_bytes) - payload_bytes);
+  into.used += static_cast<std::uint32_t>(bundle::part_bytes(payload_bytes));
+  if (!bundle::is_uniform_part(header)) into.held->header.object = bundle::mixed;
+}
+
+void aggregator::send(slot& from) {
+  if (from.used != 0) {
+    from.held->header.payload_bytes = from.used;
+    from.used = 0;
+  }
+  link_.send(from.to, std::move(from.held));
+  from.flushed_at = lane_.team().instant();
+}
+
+void aggregator::flush() {
+  const held_flag held(busy_);
+  for (slot* const each : open_) {
+    each->open = false;
+    if (each->held == nullptr) continue;
+    if (each->used < each->room / 4) each->room = std::max(room_min, each->room / 2);
+    send(*each);
+  }
+  open_.clear();
+  set_since(0);
+}
+
+}  // namespace nacre

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lets small messages of one lane to one rank travel together.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include <nacre/message.hpp>
+
+#include "backplane/backplane.hpp"
+#include "base/cache_line.hpp"
+#include "exec/crew.hpp"
+
+namespace nacre {
+
+/// What a lane sends to other ranks passes here. Messages on channel `application` wait for company when the lane has
+/// sent to the same rank a short while ago; the others leave at once.
+///
+/// | slot of a rank | message fits | message does not fit | flush |
+/// |---|---|---|---|
+/// | empty, last flush long ago | leaves at once | leaves at once | - |
+/// | empty, else | held as it is | leaves at once | - |
+/// | one message | bundle of both | flush; as when empty | leaves |
+/// | bundle | joins it | flush; as when empty | leaves |
+///
+/// The lane flushes when it runs out of work, or `bound` after the first message; the poll loop does it for a lane that
+/// is busy elsewhere. The room of a bundle doubles when one was full and halves when one left nearly empty, so that a
+/// lane with many targets does not hold much. Order from lane to rank is kept. Messages that need no credit have slots
+/// of their own, because they must not wait behind the others.
+///
+/// Threads: `append` by the lane's own; `flush` by any.
+class aggregator final : public outlet {
+ public:
+  struct settings {
+    std::size_t bytes_max = 8 * 1024;  ///< room of a bundle
+    std::uint64_t bound_ticks = 0;     ///< how long a message waits for company
+  };
+  aggregator(lane& on, backplane& link, const settings& how);
+  aggregator(const aggregator&) = delete;
+  aggregator& operator=(const aggregator&) = delete;
+
+  /// Takes a message for another rank, of live values or packed; its header is complete. Returns its payload's bytes.
+  std::size_t append(rank_id to, message_ptr m);
+  void flush() override;
+  [[nodiscard]] std::uint64_t bound_ticks() const noexcept { return how_.bound_ticks; }
+
+ private:
+  struct slot {
+    message_ptr held;        // a message, or the bundle
+    std::uint32_t used = 0;  // bytes of the bundle; 0: what is held is no bundle
+    std::uint32_t room = 0;  // bytes of this bundle; of the next one when there is none
+    std::uint64_t flushed_at = 0;
+    bool open = false;  // in open_
+    rank_id to{};
+  };
+  static constexpr std::size_t page_slots = 64;
+  using page = std::array<slot, page_slots>;
+
+  [[nodiscard]] slot& slot_of(rank_id to, bool free);
+  std::size_t append_locked(slot& into, message_ptr m);
+  void start_bundle(slot& into);
+  void add_part(slot& into, message& m, std::size_t payload_bytes);
+  void send(slot& from);
+
+  lane& lane_;
+  backplane& link_;
+  settings how_;
+  std::atomic_flag busy_;                     // held for some tens of nanoseconds
+  std::vector<std::unique_ptr<page>> pages_;  // under busy_, as all below; by rank, two slots each
+  std::vector<slot*> open_;
+};
+
+}  // namespace nacre

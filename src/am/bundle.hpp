@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// Many small messages as one: the layout of a bundle, its writer and its checked reader.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <optional>
+#include <span>
+
+#include <nacre/message.hpp>
+
+namespace nacre::bundle {
+
+/// A bundle is a message whose payload is a row of parts: a header of 40 bytes, the payload, and zeros up to a multiple
+/// of 8 bytes. In its own header, `object` is `mixed`, or `uniform` when every part is for a worker and for the rank
+/// itself. Parts are in the order in which they were sent; a bundle holds no bundles.
+inline constexpr std::uint64_t mixed = 0;
+inline constexpr std::uint64_t uniform = 1;
+
+[[nodiscard]] constexpr std::size_t padded(std::size_t bytes) noexcept { return (bytes + 7) & ~std::size_t{7}; }
+/// Bytes that a message with this payload takes in a bundle.
+[[nodiscard]] constexpr std::size_t part_bytes(std::size_t payload_bytes) noexcept {
+  return sizeof(message_header) + padded(payload_bytes);
+}
+[[nodiscard]] inline bool is_uniform_part(const message_header& header) noexcept {
+  return header.kind == message_kind::rank && (header.flags & flag_communication) == 0;
+}
+
+/// A part as it lies in its bundle.
+struct part {
+  message_header header;  ///< a copy
+  std::span<const std::byte> payload;
+};
+
+/// The part that begins at `offset`, which moves behind it; nothing when the bytes there are no part.
+[[nodiscard]] inline std::optional<part> read_part(std::span<const std::byte> bytes, std::size_t& offset) noexcept {
+  if (bytes.size() - offset < sizeof(message_header)) return std::nullopt;
+  part found;
+  std::memcpy(&found.header, bytes.data() + offset, sizeof(message_header));
+  const std::size_t rest = bytes.size() - offset - sizeof(message_header);
+  const std::size_t length = found.header.payload_bytes;
+  if (length > rest || padded(length) > rest) return std::nullopt;
+  const bool sane = found.header.kind <= message_kind::reply && found.header.kind != message_kind::bundle &&
+                    found.header.kind != message_kind::credit && (found.header.flags & ~message_flags_known) == 0 &&
+                    found.header.channel <= channel::bulk;
+  if (!sane) return std::nullopt;
+  found.payload = bytes.subspan(offset + sizeof(message_header), length);
+  offset += sizeof(message_header) + padded(length);
+  return found;
+}
+
+/// A part as a message of its own.
+[[nodiscard]] inline message_ptr make_message_of(const part& from) {
+  message_ptr m = make_message(from.payload.size());
+  m->header = from.header;
+  if (!from.payload.empty()) std::memcpy(m->body(), from.payload.data(), from.payload.size());
+  return m;
+}
+
+}  // namespace nacre::bundle

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a rank does with bundles of messages that have arrived.
+#include <cstring>
+#include <utility>
+
+#include "am/bundle.hpp"
+#include "am/node.hpp"
+
+namespace nacre {
+namespace {
+
+constexpr double turn_seconds = 20e-6;            // after which a worker looks at what else there is
+constexpr std::uint32_t parts_between_looks = 8;  // at the clock and at idle neighbours
+constexpr std::size_t bytes_worth_sharing = 512;
+
+/// Where a worker goes on in a bundle that is on its way through the scheduler; in its header, which has no use for it.
+std::uint32_t& cursor_of(message& m) noexcept { return m.header.epoch; }
+
+}  // namespace
+
+/// A uniform bundle becomes one item of work. Any other is taken apart, its parts go their ways.
+void node::dispatch_bundle(lane& by, message_ptr m) {
+  if (m->header.object == bundle::uniform) {
+    cursor_of(*m) = 0;
+    m->run_by(&run_bundle_item);
+    team_.make_ready(by, *m.release());
+    return;
+  }
+  const std::span<const std::byte> bytes = m->payload();
+  message_list parts;
+  for (std::size_t offset = 0; offset < bytes.size();) {
+    const auto part = bundle::read_part(bytes, offset);
+    if (!part || part->header.kind == message_kind::module) return refuse(*m, "is a bundle of something else");
+    message_ptr single = bundle::make_message_of(*part);
+    credit_account::hand_over(*m, *single);
+    parts.push_back(std::move(single));
+  }
+  credit_account::let_go(*m);
+  m.reset();
+  while (message_ptr single = parts.pop_front()) dispatch(by, std::move(single));
+}
+
+void node::run_bundle_item(work& item, lane& on) {
+  on.messages().run_bundle(on, message_ptr(static_cast<message*>(&item)));
+}
+
+/// Runs the parts in order, as an item of bounded length. What is left when the turn is over waits behind other work.
+void node::run_bundle(lane& on, message_ptr m) {
+  const std::uint64_t begin = team_.instant();
+  const auto turn = static_cast<std::uint64_t>(turn_seconds / team_.seconds_a_tick());
+  const std::span<const std::byte> bytes = m->payload();
+  std::size_t offset = cursor_of(*m);
+  std::uint32_t until_look = parts_between_looks;
+  bool over = false;
+  while (!over && offset < m->header.payload_bytes) {
+    const auto part = bundle::read_part(bytes, offset);
+    if (!part || !bundle::is_uniform_part(part->header)) return refuse(*m, "is a bundle of something else");
+    run(on, bundle::make_message_of(*part), nullptr);
+    if (--until_look != 0) continue;
+    until_look = parts_between_looks;
+    over = team_.instant() - begin > turn;
+    if (team_.hungry_beside(on)) share_bundle(on, *m, offset);
+  }
+  on.tallies().handler_ticks.add(team_.instant() - begin);
+  if (offset >= m->header.payload_bytes) return;
+  cursor_of(*m) = static_cast<std::uint32_t>(offset);
+  team_.make_ready(on, *m.release());
+}
+
+/// Gives the later half of what lies behind `offset` to whoever looks for work.
+void node::share_bundle(lane& on, message& m, std::size_t offset) {
+  const std::span<const std::byte> bytes = m.payload();
+  if (bytes.size() - offset < bytes_worth_sharing) return;
+  const std::size_t middle = offset + (bytes.size() - offset) / 2;
+  std::size_t cut = offset;
+  while (cut < middle) {
+    if (!bundle::read_part(bytes, cut)) return;  // the owner will come to it, and complain
+  }
+  if (cut == bytes.size()) return;
+  message_ptr rest = make_message(bytes.size() - cut);
+  const std::uint32_t rest_bytes = rest->header.payload_bytes;
+  rest->header = m.header;
+  rest->header.payload_bytes = rest_bytes;
+  std::memcpy(rest->body(), bytes.data() + cut, rest_bytes);
+  credit_account::hand_over(m, *rest);
+  m.header.payload_bytes -= rest_bytes;
+  cursor_of(*rest) = 0;
+  rest->run_by(&run_bundle_item);
+  team_.make_ready(on, *rest.release());
+}
+
+}  // namespace nacre

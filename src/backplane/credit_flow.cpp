@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// The backplane's part in flow control: what arrived holds credit, what was released is granted again.
+#include <string>
+
+#include "backplane/backplane.hpp"
+
+namespace nacre {
+namespace {
+
+constexpr std::uint32_t flag_ask = 1;  // in header.sequence of a credit message: its sender waits for a grant
+
+}  // namespace
+
+/// Takes credit messages out, and lets the others hold their cost.
+void backplane::account_for(message_list& arrived) {
+  bool credits = false;
+  for (message* m = arrived.front(); m != nullptr; m = m->next) {
+    message_header& header = m->header;
+    if (header.kind == message_kind::credit) {
+      credits = true;
+    } else if (needs_credit(header) && header.source < size_) {  // a source that is none is refused further up
+      peers_.of(rank_id(header.source)).account(header.channel).hold(*m);
+    }
+  }
+  if (!credits) return;
+  message_list others;
+  while (message_ptr m = arrived.pop_front()) {
+    if (m->header.kind == message_kind::credit) {
+      take_credit(*m);
+    } else {
+      others.push_back(std::move(m));
+    }
+  }
+  arrived.append(others);
+}
+
+/// The channel stands in header.handler, the bytes of the grant in header.object.
+void backplane::take_credit(const message& m) {
+  const message_header& header = m.header;
+  const bool sane = header.source < size_ && header.handler < channel_count &&
+                    header.handler != static_cast<std::uint32_t>(channel::system);
+  if (!sane) return sink_->peer_failed({.peer = {}, .reason = "a credit message makes no sense"});
+  peer& from = peers_.of(rank_id(header.source));
+  const auto via = static_cast<channel>(header.handler);
+  if (header.sequence == flag_ask) {
+    credit_account& account = from.account(via);
+    if (!account.asked) asked_.push_back(&account);
+    account.asked = true;
+    return;
+  }
+  outbox& box = from.box(via);
+  const std::scoped_lock lock(box.mutex);
+  if (!box.window.restore(header.object)) {
+    return sink_->peer_failed({.peer = rank_id(header.source), .reason = "granted more than it was sent"});
+  }
+  box.asked = false;
+  if (!box.waiting.empty() && !box.listed) list(box);
+}
+
+/// True when it has granted any.
+bool backplane::grant_credits() {
+  bool granted = false;
+  const auto grant = [&](credit_account& account, std::uint64_t bytes) {
+    account.asked = false;
+    if (bytes == 0) return;
+    granted = true;
+    send_credit(account.peer, account.via, bytes, false);
+  };
+  for (credit_account* account = due_.take(); account != nullptr;) {
+    credit_account* const next = account->next_due;  // read before it may be listed again
+    account->unlist();
+    grant(*account, account->grant());
+    account = next;
+  }
+  if (asked_.empty()) return granted;
+  const bool idle = sink_->idle();
+  std::erase_if(asked_, [&](credit_account* account) {
+    if (!account->asked) return true;  // it was among the due
+    if (!idle && !account->settled()) return false;
+    grant(*account, account->grant_all());  // nothing when the last grant and the question have crossed
+    return true;
+  });
+  return granted;
+}
+
+void backplane::send_credit(rank_id to, channel via, std::uint64_t bytes, bool ask) {
+  message_ptr m = make_message(0);
+  m->header.kind = message_kind::credit;
+  m->header.channel = channel::system;
+  m->header.flags = flag_uncounted | flag_communication;
+  m->header.source = rank_.value();
+  m->header.handler = static_cast<std::uint32_t>(via);
+  m->header.object = bytes;
+  m->header.sequence = ask ? flag_ask : 0;
+  put(peers_.of(to).box(channel::system), std::move(m));
+}
+
+}  // namespace nacre

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+// Credits: how much a rank may send to a peer that has not digested what came before.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include <nacre/assert.hpp>
+#include <nacre/ids.hpp>
+#include <nacre/message.hpp>
+
+#include "base/cache_line.hpp"
+
+namespace nacre {
+
+/// # Flow control
+///
+/// Every pair of ranks has, for each channel but `system`, a window of bytes. A message spends its cost when it leaves
+/// the sender and holds it until the receiver gives its block back, wherever it waits until then: in the scheduler's
+/// queue, in an object's inbox, or set aside. What exceeds the window waits in the sender's outbox.
+///
+/// | at the sender | | at the receiver | |
+/// |---|---|---|---|
+/// | the window admits the next message | it leaves | a message arrives | it holds its cost |
+/// | it does not | ask, once a grant | a block is given back | its cost is released |
+/// | a grant arrives | the window opens by it | `grant_bytes` have been released | grant them |
+/// | | | asked, and the rank has nothing to run | grant all that has arrived |
+///
+/// The last line is why nothing deadlocks: messages that wait for other messages (set aside until an earlier one comes,
+/// or before an object whose coroutine waits for a reply) may hold all of a window, and what they wait for may be
+/// behind it. A rank that has nothing to run is not overrun, so it lets more come. Replies and forwarded messages need
+/// no credit: the first are bounded by the calls, the second belong to a rank that must not hold them.
+///
+/// The bound: a busy rank holds at most one window for each peer and channel, plus one message when it alone is larger.
+/// After: credits of the link layer in InfiniBand, and the sender coordination of DVCM, section 3.
+inline constexpr std::uint64_t grant_bytes = 16 * 1024;
+inline constexpr std::uint64_t window_bytes_min = 4 * grant_bytes;
+
+/// What a message costs: its bytes, header included. A bundle costs what its parts would, so that it can be taken
+/// apart.
+[[nodiscard]] inline std::uint64_t cost_of(const message_header& header) noexcept {
+  if (header.kind == message_kind::bundle) return header.payload_bytes;
+  return sizeof(message_header) + ((std::uint64_t{header.payload_bytes} + 7) & ~std::uint64_t{7});
+}
+[[nodiscard]] inline bool needs_credit(const message_header& header) noexcept {
+  return header.channel != channel::system && header.kind != message_kind::reply && header.hops == 0;
+}
+
+/// The sender's side of one channel to one peer. One thread at a time.
+class credit_window {
+ public:
+  explicit credit_window(std::uint64_t bytes) noexcept : limit_(bytes) {}
+  [[nodiscard]] bool admits(std::uint64_t cost) const noexcept { return spent_ == 0 || spent_ + cost <= limit_; }
+  void spend(std::uint64_t cost) noexcept { spent_ += cost; }
+  /// False: more than was spent, so the peer has lied; nothing changes.
+  [[nodiscard]] bool restore(std::uint64_t bytes) noexcept {
+    if (bytes > spent_) return false;
+    spent_ -= bytes;
+    return true;
+  }
+  [[nodiscard]] std::uint64_t spent() const noexcept { return spent_; }
+
+ private:
+  std::uint64_t limit_;
+  std::uint64_t spent_ = 0;
+};
+
+class credit_account;
+
+/// The accounts of a rank of which enough has been released for a grant. Any thread puts in, the poll loop takes out.
+class due_accounts {
+ public:
+  void push(credit_account& account) noexcept;
+  [[nodiscard]] bool empty() const noexcept { return head_.load(std::memory_order_relaxed) == nullptr; }  // a hint
+  /// All of them, linked by next_due.
+  [[nodiscard]] credit_account* take() noexcept {
+    return head_.exchange(nullptr, std::memory_order_acquire);  // pairs with push
+  }
+
+ private:
+  std::atomic<credit_account*> head_{nullptr};
+};
+
+/// The receiver's side of one channel from one peer. Arrived messages point to it as their body_ops, so that it hears
+/// of the end of each, on whatever thread that is.
+class alignas(cache_line_bytes) credit_account : public body_ops {
+ public:
+  credit_account(rank_id from, channel on, due_accounts& due) noexcept
+      : body_ops{nullptr, nullptr, &release}, peer(from), via(on), due_(due) {}
+  credit_account(const credit_account&) = delete;
+  credit_account& operator=(const credit_account&) = delete;
+
+  /// `m` holds its cost from now on. The poll loop only, as all that follows.
+  void hold(message& m) noexcept {
+    m.ops = this;
+    arrived_ += cost_of(m.header);
+  }
+  /// `part` takes over the cost that it is worth from a bundle that holds it; see cost_of. Any thread.
+  static void hand_over(const message& bundle, message& part) noexcept { part.ops = bundle.ops; }
+  /// `m` leaves this rank, or is taken apart: it holds nothing any more.
+  static void let_go(message& m) noexcept { m.ops = nullptr; }
+
+  /// It has been taken out of the list. Before grant: a release that grant does not see lists it again.
+  void unlist() noexcept { listed_.store(false, std::memory_order_seq_cst); }
+  /// What has been released and not been granted.
+  [[nodiscard]] std::uint64_t grant() noexcept {
+    const std::uint64_t granted = granted_.load(std::memory_order_relaxed);  // written here alone
+    const std::uint64_t released = released_.load(std::memory_order_seq_cst);
+    if (released <= granted) return 0;
+    granted_.store(released, std::memory_order_relaxed);  // read by release as a hint
+    return released - granted;
+  }
+  /// Everything that has arrived and not been granted, released or not.
+  [[nodiscard]] std::uint64_t grant_all() noexcept {
+    const std::uint64_t granted = granted_.load(std::memory_order_relaxed);  // written here alone
+    granted_.store(arrived_, std::memory_order_relaxed);
+    return arrived_ - granted;
+  }
+  /// Everything has been granted.
+  [[nodiscard]] bool settled() const noexcept {
+    return arrived_ == granted_.load(std::memory_order_relaxed);  // written here alone
+  }
+  [[nodiscard]] std::uint64_t held() const noexcept {
+    return arrived_ - released_.load(std::memory_order_relaxed);  // a figure for people and tests
+  }
+
+  const rank_id peer;
+  const channel via;
+  bool asked = false;                  // poll loop: the peer waits for a grant
+  credit_account* next_due = nullptr;  // link of due_accounts
+
+ private:
+  static void release(message& m) noexcept {
+    auto& self = const_cast<credit_account&>(static_cast<const credit_account&>(*m.ops));
+    const std::uint64_t cost = cost_of(m.header);
+    const std::uint64_t released = self.released_.fetch_add(cost, std::memory_order_seq_cst) + cost;
+    // A hint from grant and grant_all: too old a value lists too early, and the latter may have granted ahead.
+    const std::uint64_t granted = self.granted_.load(std::memory_order_relaxed);
+    if (released < granted + grant_bytes || self.listed_.load(std::memory_order_seq_cst)) return;
+    if (!self.listed_.exchange(true, std::memory_order_seq_cst)) self.due_.push(self);
+  }
+
+  due_accounts& due_;
+  std::uint64_t arrived_ = 0;
+  std::atomic<std::uint64_t> granted_{0};
+  alignas(cache_line_bytes) std::atomic<std::uint64_t> released_{0};
+  std::atomic<bool> listed_{false};
+};
+
+inline void due_accounts::push(credit_account& account) noexcept {
+  credit_account* head = head_.load(std::memory_order_relaxed);
+  do {
+    account.next_due = head;
+  } while (!head_.compare_exchange_weak(head, &account, std::memory_order_release, std::memory_order_relaxed));
+}
+
+}  // namespace nacre
