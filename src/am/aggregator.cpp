@@ -60,7 +60,8 @@ std::size_t aggregator::append(rank_id to, message_ptr m) {
     return payload_bytes;
   }
   const held_flag held(busy_);
-  return append_locked(slot_of(to, !needs_credit(m->header)), std::move(m));
+  slot& into = slot_of(to, !needs_credit(m->header));
+  return append_locked(into, std::move(m));
 }
 
 std::size_t aggregator::append_locked(slot& into, message_ptr m) {

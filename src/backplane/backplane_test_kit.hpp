@@ -109,6 +109,7 @@ class remembering_sink final : public message_sink {
     inside = false;
   }
   void peer_failed(const transport::failure& what) override { failures.push_back(what.reason); }
+  [[nodiscard]] bool idle() const override { return true; }
 
   [[nodiscard]] numbers all() const {
     numbers joined;

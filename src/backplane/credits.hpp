@@ -86,7 +86,7 @@ class due_accounts {
 class alignas(cache_line_bytes) credit_account : public body_ops {
  public:
   credit_account(rank_id from, channel on, due_accounts& due) noexcept
-      : body_ops{nullptr, nullptr, &release}, peer(from), via(on), due_(due) {}
+      : body_ops{nullptr, nullptr, &release, true}, peer(from), via(on), due_(due) {}
   credit_account(const credit_account&) = delete;
   credit_account& operator=(const credit_account&) = delete;
 

@@ -74,6 +74,7 @@ class function_sink final : public message_sink {
     while (const message_ptr m = arrived.pop_front()) on_message(by, m->header.sequence);
   }
   void peer_failed(const transport::failure&) override {}
+  [[nodiscard]] bool idle() const override { return true; }
 
   std::function<void(lane&, std::uint32_t)> on_message = [](lane&, std::uint32_t) {};
 };

@@ -13,19 +13,23 @@ steal_scheduler::steal_scheduler(std::uint32_t workers, std::uint64_t seed) {
 
 void steal_scheduler::push(worker_id by, work& item) { lanes_[by.value()]->items.push(&item); }
 
+/// Null only when every queue was seen empty: a worker may sleep on that.
 work* steal_scheduler::pop(worker_id by) {
   lane_queue& own = *lanes_[by.value()];
-  work* item = nullptr;
-  for (;;) {
-    const steal_result how = own.items.take_oldest(item);
-    if (how == steal_result::taken) return item;
-    if (how == steal_result::empty) break;
-  }
+  const auto take = [](lane_queue& from) {
+    work* item = nullptr;
+    steal_result how;
+    do {
+      how = from.items.take_oldest(item);
+    } while (how == steal_result::lost_race);
+    return how == steal_result::taken ? item : nullptr;
+  };
+  if (work* const item = take(own)) return item;
   const auto count = static_cast<std::uint32_t>(lanes_.size());
   std::uint32_t victim = static_cast<std::uint32_t>(own.random.below(count));
   for (std::uint32_t tried = 0; tried < count; ++tried, victim = victim + 1 == count ? 0 : victim + 1) {
     if (victim == by.value()) continue;
-    if (lanes_[victim]->items.take_oldest(item) == steal_result::taken) {
+    if (work* const item = take(*lanes_[victim])) {
       ++own.steals;
       return item;
     }
