@@ -14,7 +14,7 @@
 namespace nacre::transport::shm {
 namespace {
 
-constexpr capabilities shm_capabilities{.separate_processes = true};
+constexpr capabilities shm_capabilities{.separate_processes = true, .separate_channels = true};
 
 constexpr std::uint32_t polls_between_looks_aside = 1024;
 constexpr std::size_t messages_a_visit = 32;  // where several peers send, each has its turn

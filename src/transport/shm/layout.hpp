@@ -15,7 +15,6 @@
 
 namespace nacre::transport::shm {
 
-inline constexpr std::size_t channel_count = 3;
 inline constexpr std::uint32_t ranks_max = 4096;
 inline constexpr std::size_t page_bytes = 4096;
 

@@ -20,9 +20,7 @@ std::size_t held_bytes_of(const message& m) noexcept { return sizeof(message) + 
 }  // namespace
 
 bool ring_writer::submit(message_list& batch) {
-  if (batch.empty()) return false;
-  const channel on = batch.front()->header.channel;
-  while (!batch.empty() && batch.front()->header.channel == on && held_bytes_ < limits_.held_bytes_max) {
+  while (!batch.empty() && held_bytes_ < limits_.held_bytes_max) {
     message_ptr m = packed_form(batch.pop_front());
     if (waiting_.empty() && write(m)) continue;
     held_bytes_ += held_bytes_of(*m);
