@@ -3,6 +3,8 @@
 // PMIx.
 //
 // A test whose server cannot run here is skipped, and says what is missing.
+#include "ssh_server.hpp"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -14,7 +16,6 @@
 #include <vector>
 
 #include "launched.hpp"
-#include "ssh_server.hpp"
 
 namespace {
 

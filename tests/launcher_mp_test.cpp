@@ -2,6 +2,8 @@
 // nacre run as its users see it: how ranks start and end, what is printed, and what is passed on.
 //
 // The executable is its own rank program: `launcher_mp_test --as-rank NAME` runs one of the programs below.
+#include "launched.hpp"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -18,8 +20,6 @@
 #include <vector>
 
 #include <nacre/nacre.hpp>
-
-#include "launched.hpp"
 
 namespace {
 
