@@ -77,6 +77,16 @@ TEST_F(nacre_run_by_ssh, counts_what_one_host_counts) {
   EXPECT_TRUE(contains(got.output, counted));
 }
 
+TEST_F(nacre_run_by_ssh, shares_memory_within_a_host_and_uses_sockets_between_hosts) {
+  // Two agents on this machine would share memory, so the ranks are told which host they are to be on.
+  const std::string script = "NACRE_AUTO_HOST=$((NACRE_JOB_RANK / 2)) exec " + std::string(uts) +
+                             " --tree T1 --nacre.workers=1 --nacre.balancer=steal";
+  const outcome got = nacre_command(run("127.0.0.1:2,127.0.0.2:2", {"sh", "-c", script}));
+  EXPECT_EQ(code_of(got), 0) << got.errors;
+  EXPECT_EQ(got.errors, "");
+  EXPECT_TRUE(contains(got.output, counted));
+}
+
 TEST_F(nacre_run_by_ssh, places_ranks_in_blocks_or_in_turns_and_labels_their_lines) {
   const std::string script = "set -- $SSH_CONNECTION; echo $3 $NACRE_JOB_SIZE $NACRE_JOB_RANKS_ON_HOST; echo e >&2";
   outcome got = nacre_command(run("127.0.0.1:2,127.0.0.2:2", {"--label", "sh", "-c", script}));
@@ -96,7 +106,7 @@ TEST_F(nacre_run_by_ssh, passes_on_what_it_is_asked_for_and_nothing_else) {
   const outcome got = on_two_hosts(
       {"-x", "MINE", "-x", "GIVEN=c=d", "sh", "-c", "echo \"$MINE|$GIVEN|$NOT_MINE|$NACRE_SEED|$NACRE_TRANSPORT\""});
   ::unsetenv("NACRE_SEED");
-  EXPECT_EQ(lines_of(got.output), (std::vector<std::string>(2, "a b|c=d||7|tcp"))) << got.errors;
+  EXPECT_EQ(lines_of(got.output), (std::vector<std::string>(2, "a b|c=d||7|auto"))) << got.errors;
 }
 
 TEST_F(nacre_run_by_ssh, shows_no_secret_to_those_who_list_processes) {

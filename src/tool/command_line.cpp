@@ -108,7 +108,7 @@ std::uint32_t parse_ranks(const std::string& text) {
 void check_transport(const std::string& name, std::size_t hosts) {
   if (name == "shm" && hosts > 1) {
     refuse("the transport 'shm' does not leave a host", fmt::format("the ranks run on {} hosts", hosts),
-           "choose --transport tcp");
+           "choose --transport auto");
   }
   if (transport::find_backend(name).join_job != nullptr) return;
   refuse(fmt::format("the transport '{}' connects no processes", name), "nacre run starts one for each rank",
@@ -202,7 +202,7 @@ int run(const CLI::App& command, const run_arguments& given) {
   check_program(command, given.program);
   const std::vector<host_share> hosts = parse_placement(given);
   const std::uint32_t ranks = count_ranks(given, hosts);
-  const std::string transport = given.transport.empty() ? (hosts.size() > 1 ? "tcp" : "shm") : given.transport;
+  const std::string transport = given.transport.empty() ? (hosts.size() > 1 ? "auto" : "shm") : given.transport;
   check_transport(transport, hosts.size());
   if (!given.config.empty() && !std::filesystem::is_regular_file(given.config)) {
     refuse(fmt::format("there is no file '{}'", given.config), "--config names a file with configuration",
@@ -244,7 +244,7 @@ CLI::App* add_run(CLI::App& app, run_arguments& given) {
   command->add_option("-n,--ranks", given.ranks, fmt::format("Number of ranks, 1 to {}", ranks_max))->type_name("N");
   command
       ->add_option("--transport", given.transport,
-                   "What carries messages between the ranks (default: shm on one host, tcp on several)")
+                   "What carries messages between the ranks (default: shm on one host, auto on several)")
       ->envname("NACRE_TRANSPORT")
       ->type_name("NAME");
   command->add_option("--config", given.config, "TOML file with configuration for every rank")->type_name("FILE");

@@ -7,6 +7,7 @@
 #include "base/nearest_name.hpp"
 #include "transport/inproc/inproc.hpp"
 #include "transport/launch/foreign_launcher.hpp"
+#include "transport/mixed/mixed.hpp"
 #include "transport/mpi/flavour.hpp"
 #include "transport/mpi/mpi.hpp"
 #include "transport/shm/shm.hpp"
@@ -29,15 +30,15 @@ backend sim_backend() noexcept {
 }  // namespace
 
 std::span<const backend> backends() noexcept {
-  static const std::array table{inproc::make_backend(), shm::make_backend(), tcp::make_backend(), mpi::make_backend(),
-                                sim_backend()};
+  static const std::array table{inproc::make_backend(), shm::make_backend(), tcp::make_backend(),
+                                mixed::make_backend(),  mpi::make_backend(), sim_backend()};
   return table;
 }
 
 std::string_view backend_of_launcher() noexcept {
   if (started_by_launcher()) return "shm";
   if (mpi::started_by_mpirun()) return "mpi";
-  return started_by_pmix() ? "tcp" : "";
+  return started_by_pmix() ? "auto" : "";
 }
 
 const backend& find_backend(std::string_view name) {

@@ -123,7 +123,8 @@ struct backend {
 [[nodiscard]] bool started_by_launcher() noexcept;
 
 /// The backend that joins the job which this process was started for, unless an option names another: shm under
-/// `nacre run`, tcp under srun --mpi=pmix, mpi under mpirun; empty when no launcher has started it.
+/// `nacre run`, which names another one itself when the ranks live on several hosts, auto under srun --mpi=pmix, mpi
+/// under mpirun; empty when no launcher has started it.
 [[nodiscard]] std::string_view backend_of_launcher() noexcept;
 
 /// Every backend of this build, in the order of their preference.

@@ -24,6 +24,13 @@ constexpr int steps_of_watching = 20;
 
 config configuration_of(const backend& row, job::buffers how) {
   config result{option_table{.component = row.name, .options = row.options}};
+  if (row.name == "auto") {  // made of two others
+    for (const char* part : {"tcp", "shm"}) {
+      const backend& each = find_backend(part);
+      const option_table table{.component = each.name, .options = each.options};
+      result.declare({&table, 1});
+    }
+  }
   if (how == job::buffers::tight && result.is_declared("tcp.output_max")) result.set("tcp.output_max", "64KiB");
   if (how == job::buffers::tight && result.is_declared("shm.ring_bytes")) {
     result.set("shm.ring_bytes", "4KiB");

@@ -24,7 +24,7 @@ struct endpoint_parts {
   rank_id rank;
   std::shared_ptr<segment> own;
   std::vector<std::optional<peer_parts>> peers;  ///< by rank; without the own one
-  std::unique_ptr<launch::control_line> line;    ///< null: no launcher
+  std::shared_ptr<launch::control_line> line;    ///< null: no launcher
   writer_limits limits;
 };
 
@@ -71,7 +71,7 @@ class shm_endpoint final : public endpoint {
   std::vector<peer_link*> dying_;
   message_list own_;  // submitted to the own rank
   std::deque<failure> failures_;
-  std::unique_ptr<launch::control_line> line_;
+  std::shared_ptr<launch::control_line> line_;
   std::uint32_t polls_ = 0;
   bool closing_ = false;
   net::unique_fd events_;  // epoll: lifelines and line

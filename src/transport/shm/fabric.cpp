@@ -41,7 +41,7 @@ void check_one_host(std::uint32_t ranks_on_host, std::uint32_t ranks) {
   if (ranks_on_host == ranks) return;
   throw setup_error({.problem = fmt::format("{} of {} ranks run on this host", ranks_on_host, ranks),
                      .why = "the transport shm does not leave a host",
-                     .remedy = "choose --nacre.transport=tcp"});
+                     .remedy = "choose --nacre.transport=auto"});
 }
 
 peer_identity identity_of(rank_id rank, std::uint32_t ranks, int listener) {
@@ -64,8 +64,6 @@ struct newcomer {
 };
 
 std::unique_ptr<endpoint> join(newcomer who, const settings& how) {
-  const geometry sizes = geometry_of(who.local.size, how);
-  auto own = std::make_shared<segment>(segment::create(sizes));
   // Nobody is let in once all are there: the door is closed at the end of this function.
   net::door entrance(std::move(who.listener), who.secret, who.local,
                      net::refusal_log(fmt::format("nacre: rank {}", who.local.rank.value())));
@@ -75,18 +73,12 @@ std::unique_ptr<endpoint> join(newcomer who, const settings& how) {
                            .entrance = entrance,
                            .line = who.line.get(),
                            .deadline = who.deadline});
-  auto peers = introduce({.rank = who.local.rank,
-                          .own = *own,
-                          .sizes = sizes,
-                          .single_copy = how.single_copy,
-                          .line = who.line.get(),
-                          .deadline = who.deadline},
-                         std::move(guests));
-  return std::make_unique<shm_endpoint>(endpoint_parts{.rank = who.local.rank,
-                                                       .own = std::move(own),
-                                                       .peers = std::move(peers),
-                                                       .line = std::move(who.line),
-                                                       .limits = limits_of(how)});
+  return open_among({.rank = who.local.rank,
+                     .size = who.local.size,
+                     .guests = std::move(guests),
+                     .line = std::move(who.line),
+                     .deadline = who.deadline},
+                    how);
 }
 
 }  // namespace
@@ -131,6 +123,23 @@ std::unique_ptr<endpoint> local_fabric::open(rank_id rank) {
   }
   lifelines.clear();
   return std::make_unique<shm_endpoint>(std::move(parts));
+}
+
+std::unique_ptr<endpoint> open_among(neighbourhood parts, const settings& how) {
+  const geometry sizes = geometry_of(parts.size, how);
+  auto own = std::make_shared<segment>(segment::create(sizes));
+  auto peers = introduce({.rank = parts.rank,
+                          .own = *own,
+                          .sizes = sizes,
+                          .single_copy = how.single_copy,
+                          .line = parts.line.get(),
+                          .deadline = parts.deadline},
+                         std::move(parts.guests));
+  return std::make_unique<shm_endpoint>(endpoint_parts{.rank = parts.rank,
+                                                       .own = std::move(own),
+                                                       .peers = std::move(peers),
+                                                       .line = std::move(parts.line),
+                                                       .limits = limits_of(how)});
 }
 
 job_fabric::job_fabric(launch::job_ticket ticket, const settings& how) : settings_(how), ticket_(std::move(ticket)) {}

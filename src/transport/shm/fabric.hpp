@@ -5,10 +5,13 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
+#include "transport/launch/control_line.hpp"
 #include "transport/launch/job_ticket.hpp"
 #include "transport/launch/pmix_job.hpp"
+#include "transport/net/greeting.hpp"
 #include "transport/net/socket.hpp"
 #include "transport/shm/layout.hpp"
 #include "transport/shm/segment.hpp"
@@ -25,6 +28,20 @@ struct settings {
   bool single_copy = true;                              ///< where the kernel permits
   std::size_t single_copy_min = std::size_t{16} << 10;
 };
+
+/// The values of the options of shm; their defaults where they are not declared.
+[[nodiscard]] settings read_settings(const config& configuration);
+
+/// The end of a rank in a job whose ranks may live on several hosts: those that `guests` has are on this one.
+struct neighbourhood {
+  rank_id rank;
+  std::uint32_t size = 0;                         ///< ranks of the job
+  std::vector<std::optional<net::guest>> guests;  ///< by rank; empty for the own one and for those elsewhere
+  std::shared_ptr<launch::control_line> line;     ///< null: no launcher
+  net::time_point deadline;
+};
+/// Blocks until all neighbours have spoken. Throws setup_error or job_aborted.
+[[nodiscard]] std::unique_ptr<endpoint> open_among(neighbourhood parts, const settings& how);
 
 /// All ranks in this process, which share one mapping of each segment.
 class local_fabric final : public fabric {

@@ -49,15 +49,6 @@ constexpr std::array options{
            .help = "How long such a payload is at least"},
 };
 
-settings read_settings(const config& configuration) {
-  return {.connect_timeout = configuration.get_duration("shm.connect_timeout"),
-          .ring_bytes = static_cast<std::uint64_t>(configuration.get_int("shm.ring_bytes")),
-          .memory_max = static_cast<std::uint64_t>(configuration.get_int("shm.memory_max")),
-          .output_max = static_cast<std::size_t>(configuration.get_int("shm.output_max")),
-          .single_copy = configuration.get_bool("shm.single_copy"),
-          .single_copy_min = static_cast<std::size_t>(configuration.get_int("shm.single_copy_min"))};
-}
-
 std::unique_ptr<fabric> make_local(std::uint32_t ranks, const config& configuration) {
   return std::make_unique<local_fabric>(ranks, read_settings(configuration));
 }
@@ -68,6 +59,16 @@ std::unique_ptr<fabric> join_job(const config& configuration) {
 }
 
 }  // namespace
+
+settings read_settings(const config& configuration) {
+  if (!configuration.is_declared("shm.output_max")) return {};
+  return {.connect_timeout = configuration.get_duration("shm.connect_timeout"),
+          .ring_bytes = static_cast<std::uint64_t>(configuration.get_int("shm.ring_bytes")),
+          .memory_max = static_cast<std::uint64_t>(configuration.get_int("shm.memory_max")),
+          .output_max = static_cast<std::size_t>(configuration.get_int("shm.output_max")),
+          .single_copy = configuration.get_bool("shm.single_copy"),
+          .single_copy_min = static_cast<std::size_t>(configuration.get_int("shm.single_copy_min"))};
+}
 
 backend make_backend() noexcept {
   return {.name = "shm",

@@ -23,7 +23,7 @@ struct endpoint_parts {
   rank_id rank;
   std::vector<std::optional<net::guest>> guests;  ///< by rank; empty for the own one
   std::unique_ptr<net::door> entrance;
-  std::unique_ptr<launch::control_line> line;  ///< null: no launcher
+  std::shared_ptr<launch::control_line> line;  ///< null: no launcher
   std::size_t output_bytes_max = 0;            ///< for each peer
 };
 
@@ -83,7 +83,7 @@ class tcp_endpoint final : public endpoint {
   message_list own_;                 // submitted to the own rank, or early
   std::deque<failure> failures_;
   std::unique_ptr<net::door> entrance_;
-  std::unique_ptr<launch::control_line> line_;
+  std::shared_ptr<launch::control_line> line_;
   std::size_t output_bytes_max_;
   std::uint32_t polls_ = 0;
   bool closing_ = false;

@@ -5,11 +5,14 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "transport/launch/control_line.hpp"
 #include "transport/launch/job_ticket.hpp"
 #include "transport/launch/pmix_job.hpp"
+#include "transport/net/door.hpp"
 #include "transport/net/refusal_log.hpp"
 #include "transport/net/socket.hpp"
 #include "transport/transport.hpp"
@@ -23,6 +26,24 @@ struct settings {
   std::size_t output_bytes_max = std::size_t{8} << 20;  ///< for each peer
   std::string interface = "";                           ///< as net::own_interface; empty: chosen
 };
+
+/// A rank whose connections to all peers stand.
+struct arrival {
+  peer_identity self;
+  std::vector<std::optional<net::guest>> guests;  ///< by rank; empty for the own one
+  std::unique_ptr<net::door> entrance;
+  std::unique_ptr<launch::control_line> line;  ///< null: no launcher of Nacre
+  net::time_point deadline;
+};
+
+/// Joins the job of a ticket, or of a launcher that speaks PMIx: listens, learns where the others do, and meets them.
+/// `note` goes with the own address to each peer (peer_identity::address, behind a slash), when it is not empty.
+/// Blocks; throws setup_error or job_aborted.
+[[nodiscard]] arrival arrive(const launch::job_ticket& ticket, const settings& how, const std::string& note = "");
+[[nodiscard]] arrival arrive(launch::pmix_job& job, const settings& how, const std::string& note = "");
+
+/// The values of the options of tcp; their defaults where they are not declared.
+[[nodiscard]] settings read_settings(const config& configuration);
 
 /// All ranks in this process, over the loopback interface, with a secret of their own. The ranks' ends must be opened
 /// by threads of their own, because each waits for all others.

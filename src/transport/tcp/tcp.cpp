@@ -31,12 +31,6 @@ constexpr std::array options{
                    "one that leads to the launcher, or the first under a launcher that speaks PMIx"},
 };
 
-settings read_settings(const config& configuration) {
-  return {.connect_timeout = configuration.get_duration("tcp.connect_timeout"),
-          .output_bytes_max = static_cast<std::size_t>(configuration.get_int("tcp.output_max")),
-          .interface = configuration.get_string("tcp.interface")};
-}
-
 std::unique_ptr<fabric> make_local(std::uint32_t ranks, const config& configuration) {
   return std::make_unique<local_fabric>(ranks, read_settings(configuration));
 }
@@ -47,6 +41,13 @@ std::unique_ptr<fabric> join_job(const config& configuration) {
 }
 
 }  // namespace
+
+settings read_settings(const config& configuration) {
+  if (!configuration.is_declared("tcp.output_max")) return {};
+  return {.connect_timeout = configuration.get_duration("tcp.connect_timeout"),
+          .output_bytes_max = static_cast<std::size_t>(configuration.get_int("tcp.output_max")),
+          .interface = configuration.get_string("tcp.interface")};
+}
 
 backend make_backend() noexcept {
   return {.name = "tcp",

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// One rank's end of a job of several hosts: shared memory to the ranks of its own host, sockets to the others.
+#pragma once
+
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "transport/transport.hpp"
+
+namespace nacre::transport::mixed {
+
+/// Two ends as one. Each peer is reached by one of them alone, so that the order of each channel is that end's.
+///
+/// Sleeping is that of the near end, since its alarm is the quicker one. A thread of this object sleeps on the far end
+/// at the same time and wakes the near one:
+///
+/// | watcher | wait is called | the far end returns from its wait |
+/// |---|---|---|
+/// | parked | asleep on the far end | |
+/// | asleep on the far end | asked to go on | wakes the near end; asleep again if it was asked to go on, else parked |
+///
+/// Invariant: from the moment that wait begins to sleep, something of the far end that has not been polled finds the
+/// watcher asleep there or on its way. It wakes at most once for each wait, so that what nobody polls makes it not
+/// spin.
+class mixed_endpoint final : public endpoint {
+ public:
+  /// `is_near[rank]`: `near` has that peer; the own rank is near. Both ends have the same rank and size.
+  mixed_endpoint(std::unique_ptr<endpoint> near, std::unique_ptr<endpoint> far, std::vector<bool> is_near);
+  mixed_endpoint(const mixed_endpoint&) = delete;
+  mixed_endpoint& operator=(const mixed_endpoint&) = delete;
+  ~mixed_endpoint() override;
+
+  rank_id rank() const noexcept override { return near_->rank(); }
+  std::uint32_t size() const noexcept override { return near_->size(); }
+  const capabilities& declared() const noexcept override { return declared_; }
+
+  void submit(rank_id to, message_list& batch) override { end_to(to).submit(to, batch); }
+  bool poll(message_list& arrived, std::size_t messages_max) override;
+  void wait(std::chrono::nanoseconds timeout) override;
+  void wake() noexcept override { near_->wake(); }
+  std::optional<failure> failed() override;
+  bool unsent() const noexcept override { return near_->unsent() || far_->unsent(); }
+  void close(std::chrono::nanoseconds timeout) override;
+
+ private:
+  [[nodiscard]] endpoint& end_to(rank_id peer) const noexcept { return is_near_[peer.value()] ? *near_ : *far_; }
+  [[nodiscard]] std::optional<failure> failed_at(endpoint& end);
+  void watch_far_end();
+  void stop_watcher();
+
+  std::unique_ptr<endpoint> near_;
+  std::unique_ptr<endpoint> far_;
+  std::vector<bool> is_near_;  // by rank
+  capabilities declared_;
+
+  std::mutex mutex_;
+  std::condition_variable asked_;
+  bool go_on_ = false;  // under mutex_, as the following
+  bool stop_ = false;
+  std::thread watcher_;
+};
+
+}  // namespace nacre::transport::mixed

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// The fabrics of the backend auto: for each pair of ranks shared memory when they share a host, otherwise sockets.
+#include "transport/mixed/fabric.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <fstream>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <nacre/assert.hpp>
+
+#include "transport/mixed/endpoint.hpp"
+#include "transport/tcp/endpoint.hpp"
+
+namespace nacre::transport::mixed {
+namespace {
+
+/// What the peer has said of its host, behind the address where it listens.
+std::string_view host_of(const net::guest& peer) {
+  const std::string_view text = peer.identity.address;
+  const std::size_t slash = text.find('/');
+  return slash == std::string_view::npos ? std::string_view() : text.substr(slash + 1);
+}
+
+std::unique_ptr<endpoint> endpoint_among(tcp::arrival here, const std::string& host, const settings& how) {
+  const auto size = static_cast<std::uint32_t>(here.guests.size());
+  const std::shared_ptr<launch::control_line> line = std::move(here.line);
+  std::vector<bool> is_near(size);
+  std::vector<std::optional<net::guest>> neighbours(size);
+  for (std::uint32_t peer = 0; peer < size; ++peer) {
+    std::optional<net::guest>& guest = here.guests[peer];
+    is_near[peer] = !guest || host_of(*guest) == host;  // there is no guest in the own place
+    if (guest && is_near[peer]) neighbours[peer] = std::exchange(guest, std::nullopt);
+  }
+  const auto near_count = std::count(is_near.begin(), is_near.end(), true);
+  const auto make_near = [&] {
+    return shm::open_among({.rank = here.self.rank,
+                            .size = size,
+                            .guests = std::move(neighbours),
+                            .line = line,
+                            .deadline = here.deadline},
+                           how.near);
+  };
+  if (near_count == size) return make_near();
+  auto near = near_count > 1 ? make_near() : nullptr;
+  auto far = std::make_unique<tcp::tcp_endpoint>(tcp::endpoint_parts{.rank = here.self.rank,
+                                                                     .guests = std::move(here.guests),
+                                                                     .entrance = std::move(here.entrance),
+                                                                     .line = line,
+                                                                     .output_bytes_max = how.far.output_bytes_max});
+  if (near == nullptr) return far;
+  return std::make_unique<mixed_endpoint>(std::move(near), std::move(far), std::move(is_near));
+}
+
+}  // namespace
+
+std::string own_host() {
+  std::ifstream file("/proc/sys/kernel/random/boot_id");
+  std::string boot;
+  file >> boot;
+  std::array<char, 64> space{};
+  if (::readlink("/proc/self/ns/pid", space.data(), space.size() - 1) < 0) space[0] = '?';
+  return boot + "," + space.data() + "," + std::to_string(::geteuid());
+}
+
+std::unique_ptr<endpoint> local_fabric::open(rank_id rank) {
+  std::vector<bool> is_near;
+  for (std::uint32_t peer = 0; peer < size(); ++peer) is_near.push_back(peer % 2 == rank.value() % 2);
+  auto far = far_.open(rank);  // blocks until all are there
+  return std::make_unique<mixed_endpoint>(near_.open(rank), std::move(far), std::move(is_near));
+}
+
+job_fabric::job_fabric(launch::job_ticket ticket, const settings& how)
+    : settings_(how), ticket_(std::move(ticket)), rank_(ticket_->rank) {}
+
+job_fabric::job_fabric(const settings& how)
+    : settings_(how), pmix_(std::make_unique<launch::pmix_job>()), rank_(pmix_->rank()) {}
+
+std::unique_ptr<endpoint> job_fabric::open(rank_id rank) {
+  NACRE_EXPECT(rank == rank_, "the launcher has given this process another rank");
+  const std::string host = settings_.host.empty() ? own_host() : settings_.host;
+  return endpoint_among(pmix_ ? tcp::arrive(*pmix_, settings_.far, host) : tcp::arrive(*ticket_, settings_.far, host),
+                        host, settings_);
+}
+
+}  // namespace nacre::transport::mixed

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// The row of the backend auto and its option.
+#include "transport/mixed/mixed.hpp"
+
+#include <array>
+#include <memory>
+#include <string>
+
+#include <nacre/error.hpp>
+
+#include "transport/launch/foreign_launcher.hpp"
+#include "transport/launch/job_ticket.hpp"
+#include "transport/mixed/fabric.hpp"
+
+namespace nacre::transport::mixed {
+namespace {
+
+constexpr std::size_t host_bytes_max = 100;
+
+constexpr std::array options{
+    option{
+        .name = "auto.host",
+        .kind = option_kind::text,
+        .default_value = "",
+        .range = "",
+        .help = "Ranks with an equal word share memory; empty: those of one host, user and space of process numbers"},
+};
+
+settings read_settings(const config& configuration) {
+  const std::string host = configuration.get_string("auto.host");
+  if (host.size() > host_bytes_max || !peer_identity::is_address(host)) {
+    throw setup_error({.problem = "auto.host is '" + host + "'",
+                       .why = "it is a word that travels with the addresses of ranks",
+                       .remedy = "choose up to 100 printable letters without blanks"});
+  }
+  return {.far = tcp::read_settings(configuration), .near = shm::read_settings(configuration), .host = host};
+}
+
+std::unique_ptr<fabric> make_local(std::uint32_t ranks, const config& configuration) {
+  return std::make_unique<local_fabric>(ranks, read_settings(configuration));
+}
+
+std::unique_ptr<fabric> join_job(const config& configuration) {
+  const settings how = read_settings(configuration);
+  if (started_by_pmix()) return std::make_unique<job_fabric>(how);
+  return std::make_unique<job_fabric>(launch::take_job_ticket(), how);
+}
+
+}  // namespace
+
+backend make_backend() noexcept {
+  return {.name = "auto",
+          .help = "shm among the ranks of one host, tcp between hosts; start them with nacre run or srun --mpi=pmix",
+          .options = options,
+          .virtual_time = false,
+          .make_local = make_local,
+          .join_job = join_job};
+}
+
+}  // namespace nacre::transport::mixed
