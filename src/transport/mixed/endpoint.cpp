@@ -22,6 +22,7 @@ capabilities common(const capabilities& one, const capabilities& other) {
   capabilities result = one;
   result.concurrent_submit = one.concurrent_submit && other.concurrent_submit;
   result.by_pointer = one.by_pointer && other.by_pointer;
+  result.separate_channels = one.separate_channels && other.separate_channels;
   result.separate_processes = one.separate_processes || other.separate_processes;
   result.payload_bytes_max = std::min(one.payload_bytes_max, other.payload_bytes_max);
   return result;
