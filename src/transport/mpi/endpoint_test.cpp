@@ -210,10 +210,12 @@ TEST_F(end_over_script, pieces_that_mpi_keeps_for_a_while_are_kept_until_it_has_
   mpi.pieces_leave_at_once = false;
   submit(3, 8);
   ASSERT_EQ(mpi.calls.size(), 3U);
-  for (const auto& each : mpi.calls) {  // the address sanitizer watches
+  message_list others;  // take the place of whatever has been released too early
+  for (std::uint32_t i = 0; i < 10; ++i) others.push_back(numbered(99, 8));
+  for (std::uint32_t i = 0; i < 3; ++i) {
     message_header header;
-    std::memcpy(&header, each.bytes.data(), header_bytes);
-    EXPECT_EQ(header.payload_bytes, 8U);
+    std::memcpy(&header, mpi.calls[i].bytes.data(), header_bytes);
+    EXPECT_EQ(header.sequence, i);
   }
   complete_all("send");
   EXPECT_EQ(polled(), sequences{});

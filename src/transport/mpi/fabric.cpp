@@ -2,8 +2,14 @@
 // The fabric of the backend mpi: the one rank of a job that this process is, or all ranks in one process for tests.
 #include "transport/mpi/fabric.hpp"
 
+#include <sched.h>
+#include <unistd.h>
+
+#include <algorithm>
 #include <array>
+#include <functional>
 #include <mutex>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -20,9 +26,21 @@ namespace {
 /// What all ranks of a job must have in common, as it is gathered at the beginning.
 struct identity {
   std::uint64_t binary = 0;
+  std::uint64_t cores = 0;  // differs between hosts, and where mpirun has bound ranks to different cores
   std::uint32_t protocol = wire_protocol_version;
   std::uint32_t slot_bytes = 0;
 };
+
+/// The host and the cores of it that this process may use, as a number that tells them apart.
+std::uint64_t fingerprint_of_cores() {
+  struct {
+    std::array<char, 256> host{};
+    cpu_set_t cores{};
+  } place;
+  ::gethostname(place.host.data(), place.host.size() - 1);
+  ::sched_getaffinity(0, sizeof place.cores, &place.cores);
+  return std::hash<std::string_view>{}({reinterpret_cast<const char*>(&place), sizeof place});
+}
 
 std::string difference(const identity& own, const identity& other) {
   if (other.binary != own.binary) return "runs another executable";
@@ -31,9 +49,10 @@ std::string difference(const identity& own, const identity& other) {
   return {};
 }
 
-/// Every rank finds the same pair, and so all of them give up together.
-void compare_ranks(mesh& net, const settings& how) {
-  const identity own{.binary = binary_fingerprint(), .slot_bytes = how.shape.bytes};
+/// Every rank finds the same pair that does not fit, and so all of them give up together. Returns how many ranks share
+/// the cores of this one.
+std::uint32_t compare_ranks(mesh& net, const settings& how) {
+  const identity own{.binary = binary_fingerprint(), .cores = fingerprint_of_cores(), .slot_bytes = how.shape.bytes};
   std::vector<identity> all(net.size());
   if (!net.gather(std::as_bytes(std::span(&own, 1)), std::as_writable_bytes(std::span(all)))) {
     throw setup_error(fmt::format("the ranks could not be compared: {}", net.error()));
@@ -46,6 +65,8 @@ void compare_ranks(mesh& net, const settings& how) {
                        .why = "ranks of one job must read each other's messages alike",
                        .remedy = "start every rank from the same executable, with the same options"});
   }
+  return static_cast<std::uint32_t>(
+      std::count_if(all.begin(), all.end(), [&](const identity& each) { return each.cores == own.cores; }));
 }
 
 [[noreturn]] void throw_not_started() {
@@ -75,12 +96,12 @@ std::unique_ptr<fabric> mpi_fabric::join(const module_choice& choice, std::optio
          .why = fmt::format("that mpirun belongs to {}", signs->by->title),
          .remedy = "start the program with the mpirun of its own MPI, or change --nacre.mpi.library"});
   }
-  compare_ranks(*net, how);
+  const std::uint32_t sharing = compare_ranks(*net, how);
   const rank_id own(net->rank());
   settings in_job = how;
   in_job.tells_of_failure = programs_own;
   in_job.patience_in_failure = std::chrono::nanoseconds::zero();
-  return std::make_unique<mpi_fabric>(std::move(net), std::vector{own}, in_job);
+  return std::make_unique<mpi_fabric>(std::move(net), std::vector{own}, sharing, in_job);
 }
 
 std::unique_ptr<fabric> mpi_fabric::make_local(std::uint32_t ranks, const module_choice& choice, const settings& how) {
@@ -90,11 +111,12 @@ std::unique_ptr<fabric> mpi_fabric::make_local(std::uint32_t ranks, const module
   if (net == nullptr) throw setup_error(fmt::format("{} connects no ranks: {}", here.name(), here.error()));
   std::vector<rank_id> all;
   for (std::uint32_t rank = 0; rank < ranks; ++rank) all.emplace_back(rank);
-  return std::make_unique<mpi_fabric>(std::move(net), std::move(all), how);
+  return std::make_unique<mpi_fabric>(std::move(net), std::move(all), ranks, how);
 }
 
-mpi_fabric::mpi_fabric(std::unique_ptr<mesh> net, std::vector<rank_id> local_ranks, const settings& how)
-    : mesh_(std::move(net)), local_ranks_(std::move(local_ranks)), settings_(how) {}
+mpi_fabric::mpi_fabric(std::unique_ptr<mesh> net, std::vector<rank_id> local_ranks, std::uint32_t sharing_cores,
+                       const settings& how)
+    : mesh_(std::move(net)), local_ranks_(std::move(local_ranks)), sharing_cores_(sharing_cores), settings_(how) {}
 
 mpi_fabric::~mpi_fabric() {
   const std::lock_guard turn(shared_->turn);

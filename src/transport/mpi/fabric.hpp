@@ -24,19 +24,21 @@ class mpi_fabric final : public fabric {
   /// All ranks in this process, which sends to itself through MPI.
   static std::unique_ptr<fabric> make_local(std::uint32_t ranks, const module_choice& choice, const settings& how);
 
-  mpi_fabric(std::unique_ptr<mesh> net, std::vector<rank_id> local_ranks, const settings& how);
+  mpi_fabric(std::unique_ptr<mesh> net, std::vector<rank_id> local_ranks, std::uint32_t sharing_cores,
+             const settings& how);
   mpi_fabric(const mpi_fabric&) = delete;
   mpi_fabric& operator=(const mpi_fabric&) = delete;
   ~mpi_fabric() override;
 
   std::uint32_t size() const noexcept override { return mesh_->size(); }
-  std::uint32_t ranks_on_host() const noexcept override { return mesh_->ranks_on_host(); }
+  std::uint32_t ranks_on_host() const noexcept override { return sharing_cores_; }
   std::span<const rank_id> local_ranks() const noexcept override { return local_ranks_; }
   std::unique_ptr<endpoint> open(rank_id rank) override;
 
  private:
   std::unique_ptr<mesh> mesh_;
   std::vector<rank_id> local_ranks_;
+  std::uint32_t sharing_cores_;
   settings settings_;
   std::shared_ptr<shared_state> shared_ = std::make_shared<shared_state>();
 };

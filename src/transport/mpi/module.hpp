@@ -87,8 +87,6 @@ class mesh {
 
   [[nodiscard]] virtual std::uint32_t rank() const noexcept = 0;
   [[nodiscard]] virtual std::uint32_t size() const noexcept = 0;
-  /// Ranks of this job on this host.
-  [[nodiscard]] virtual std::uint32_t ranks_on_host() const noexcept = 0;
   /// Collects `own` of every rank in `all`, by rank. Blocks until all take part. For start-up.
   virtual bool gather(std::span<const std::byte> own, std::span<std::byte> all) noexcept = 0;
   /// The end of a local rank; null on failure. The caller owns it.

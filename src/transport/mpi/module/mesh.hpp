@@ -29,7 +29,6 @@ class mpi_mesh final : public mesh {
 
   std::uint32_t rank() const noexcept override { return job_.rank; }
   std::uint32_t size() const noexcept override { return job_.size; }
-  std::uint32_t ranks_on_host() const noexcept override { return ranks_on_host_; }
   bool gather(std::span<const std::byte> own, std::span<std::byte> all) noexcept override;
   port* open(std::uint32_t rank) noexcept override;
   void retire() noexcept override { quiet_ = true; }
@@ -38,13 +37,11 @@ class mpi_mesh final : public mesh {
  private:
   [[nodiscard]] bool duplicate(MPI_Comm of, communicator_set& set);
   [[nodiscard]] bool check_tags();
-  [[nodiscard]] bool count_host(MPI_Comm all);
   [[nodiscard]] bool succeeded(const char* call, int code);
 
   usage& whole_;
   slot_shape shape_;
   wiring job_;
-  std::uint32_t ranks_on_host_ = 1;
   bool quiet_ = false;
   std::string error_;
 };

@@ -28,18 +28,6 @@ bool mpi_mesh::check_tags() {
   return false;
 }
 
-bool mpi_mesh::count_host(MPI_Comm all) {
-  MPI_Comm host = MPI_COMM_NULL;
-  int ranks = 1;
-  if (!succeeded("MPI_Comm_split_type", MPI_Comm_split_type(all, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host))) {
-    return false;
-  }
-  const bool counted = succeeded("MPI_Comm_size", MPI_Comm_size(host, &ranks));
-  MPI_Comm_free(&host);
-  ranks_on_host_ = static_cast<std::uint32_t>(ranks);
-  return counted;
-}
-
 bool mpi_mesh::join(MPI_Comm all) {
   int rank = 0;
   int size = 0;
@@ -48,14 +36,13 @@ bool mpi_mesh::join(MPI_Comm all) {
   job_.rank = static_cast<std::uint32_t>(rank);
   job_.size = static_cast<std::uint32_t>(size);
   job_.sets.resize(1);
-  return duplicate(all, job_.sets.front()) && check_tags() && count_host(job_.sets.front().bodies);
+  return duplicate(all, job_.sets.front()) && check_tags();
 }
 
 bool mpi_mesh::make_local(std::uint32_t ranks) {
   job_.one_process = true;
   job_.size = ranks;
   job_.sets.resize(ranks);
-  ranks_on_host_ = ranks;
   for (communicator_set& set : job_.sets) {
     if (!duplicate(MPI_COMM_SELF, set)) return false;
   }
