@@ -13,7 +13,7 @@ namespace {
 using std::chrono::nanoseconds;
 using std::chrono::steady_clock;
 
-constexpr capabilities mpi_capabilities{.separate_processes = true};
+constexpr capabilities mpi_capabilities{.separate_processes = true, .separate_channels = true};
 
 /// How long an end that has said goodbye waits for those of its peers.
 constexpr std::chrono::seconds farewell_max{5};
