@@ -114,10 +114,13 @@ class long_job {
   pid_t launcher_ = -1;
 };
 
-/// Shared memory that has a name, and so outlives those who use it.
+/// Shared memory of ours that has a name, and so outlives those who use it; others may have theirs at any time.
 std::set<std::string> named_segments() {
   std::set<std::string> names;
-  for (const auto& each : fs::directory_iterator("/dev/shm")) names.insert(each.path().filename().string());
+  for (const auto& each : fs::directory_iterator("/dev/shm")) {
+    const std::string name = each.path().filename().string();
+    if (name.find("nacre") != std::string::npos) names.insert(name);
+  }
   return names;
 }
 
