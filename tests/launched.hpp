@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <poll.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -50,6 +51,7 @@ class launched {
     EXPECT_EQ(pipe2(in.data(), O_CLOEXEC) | pipe2(out.data(), O_CLOEXEC) | pipe2(err.data(), O_CLOEXEC), 0);
     pid_ = fork();
     if (pid_ == 0) {
+      prctl(PR_SET_PDEATHSIG, SIGTERM);  // a test that is killed leaves nobody behind
       dup2(in[0], 0);
       dup2(out[1], 1);
       dup2(err[1], 2);
@@ -96,6 +98,7 @@ class launched {
   outcome end() {
     const auto start = steady_clock::now();
     while (steady_clock::now() < start + patience && read_some()) continue;
+    if (steady_clock::now() >= start + patience) kill(pid_, SIGKILL);
     waitpid(pid_, &seen_.status, 0);
     pid_ = -1;
     seen_.seconds = std::chrono::duration<double>(steady_clock::now() - start).count();

@@ -4,6 +4,7 @@
 
 #include <netinet/in.h>
 #include <poll.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -57,6 +58,7 @@ class ssh_server {
     if (::geteuid() == 0) made_folder_ = ::mkdir("/run/sshd", 0755) == 0;
     pid_ = ::fork();
     if (pid_ == 0) {
+      ::prctl(PR_SET_PDEATHSIG, SIGTERM);  // a test that is killed leaves no server behind
       const std::string config = folder_ / "sshd_config", log = folder_ / "log";
       ::execl("/usr/sbin/sshd", "/usr/sbin/sshd", "-D", "-f", config.c_str(), "-E", log.c_str(), nullptr);
       ::_exit(127);
