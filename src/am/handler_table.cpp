@@ -7,8 +7,8 @@
 namespace nacre {
 namespace {
 
-/// The list that registrations of one kind are linked into while static objects are initialised, which is before main and
-/// in one thread.
+/// The list that registrations of one kind are linked into while static objects are initialised, which is before main
+/// and in one thread.
 template <class Row>
 Row*& first_row() noexcept {
   static constinit Row* first = nullptr;

@@ -5,6 +5,7 @@
 
 #include "am/bundle.hpp"
 #include "am/node.hpp"
+#include "base/marks.hpp"
 
 namespace nacre {
 namespace {
@@ -21,11 +22,13 @@ std::uint32_t& cursor_of(message& m) noexcept { return m.header.epoch; }
 /// A uniform bundle becomes one item of work. Any other is taken apart, its parts go their ways.
 void node::dispatch_bundle(lane& by, message_ptr m) {
   if (m->header.object == bundle::uniform) {
+    NACRE_MARK("a bundle for workers becomes one item");
     cursor_of(*m) = 0;
     m->run_by(&run_bundle_item);
     team_.make_ready(by, *m.release());
     return;
   }
+  NACRE_MARK("a bundle is taken apart");
   const std::span<const std::byte> bytes = m->payload();
   message_list parts;
   for (std::size_t offset = 0; offset < bytes.size();) {

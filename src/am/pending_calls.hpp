@@ -11,8 +11,8 @@
 
 namespace nacre {
 
-/// Names each waiting call by a number that goes with the request and comes back with the reply. A number is never valid
-/// twice, so a forged or repeated reply finds nothing. Any lane.
+/// Names each waiting call by a number that goes with the request and comes back with the reply. A number is never
+/// valid twice, so a forged or repeated reply finds nothing. Any lane.
 class pending_calls {
  public:
   ~pending_calls();
@@ -29,8 +29,8 @@ class pending_calls {
     std::uint32_t generation = 1;
   };
   mutable std::mutex mutex_;
-  std::vector<slot> slots_;           // under mutex_
-  std::vector<std::uint32_t> free_;   // under mutex_
+  std::vector<slot> slots_;          // under mutex_
+  std::vector<std::uint32_t> free_;  // under mutex_
 };
 
 }  // namespace nacre

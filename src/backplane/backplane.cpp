@@ -8,6 +8,8 @@
 
 #include <nacre/assert.hpp>
 
+#include "base/marks.hpp"
+
 namespace nacre {
 namespace {
 
@@ -30,6 +32,7 @@ backplane::backplane(std::unique_ptr<transport::endpoint> link, clock& time, con
       next_due_ns_(std::numeric_limits<std::int64_t>::max()),
       flush_bound_ticks_(
           static_cast<std::uint64_t>(ticks_per_second() * std::chrono::duration<double>(flush_bound).count())),
+      due_(window_bytes(bounds, size_)),
       peers_(size_, window_bytes(bounds, size_), due_) {}
 
 backplane::backplane(std::unique_ptr<transport::endpoint> link, clock& time)
@@ -69,6 +72,8 @@ void backplane::send(rank_id to, message_ptr m) {
   }
   flush();
   turn_.clear(std::memory_order_release);  // pairs with the next test_and_set
+  if (listed_.load(std::memory_order_relaxed) != nullptr)
+    link_->wake();  // put there by this thread, or by one that wakes
 }
 
 void backplane::put(outbox& box, message_ptr m) {
@@ -100,8 +105,8 @@ void backplane::list(outbox& box) noexcept {
 
 bool backplane::flush() {
   bool moved = false;
-  // The second pass sends what the first has made: questions for credit.
-  for (int pass = 0; pass < 2; ++pass) {
+  // A later pass sends what an earlier one has made: questions for credit. Threads leave the rest to the next turn.
+  for (int pass = 0; pass < 2 || declared_.virtual_time; ++pass) {
     if (listed_.load(std::memory_order_relaxed) != nullptr) {  // a hint: the next turn sees what this one misses
       outbox* box = listed_.exchange(nullptr, std::memory_order_acquire);  // pairs with list
       for (; box != nullptr; box = box->next) sending_[static_cast<std::size_t>(box->via)].push_back(box);
@@ -128,6 +133,7 @@ bool backplane::flush_one(outbox& box, bool& blocked) {
   for (;;) {
     if (box.leaving.empty()) {
       bool ask = false;
+      std::uint64_t spent = 0;
       {
         const std::scoped_lock lock(box.mutex);
         admit(box);
@@ -135,9 +141,13 @@ bool backplane::flush_one(outbox& box, bool& blocked) {
           box.listed = false;
           ask = !box.waiting.empty() && !box.asked;
           box.asked |= ask;
+          spent = box.window.total();
         }
       }
-      if (ask) send_credit(box.to, box.via, 0, true);
+      if (ask) {
+        NACRE_MARK("a message waits for credit");
+        send_credit(box.to, box.via, spent, true);
+      }
       if (box.leaving.empty()) return moved;
     }
     const std::size_t before = box.leaving.size();
@@ -155,6 +165,8 @@ void backplane::admit(outbox& box) {
     const message_header& next = box.waiting.front()->header;
     const std::uint64_t cost = cost_of(next);
     if (needs_credit(next) && !declared_.by_pointer) {
+      NACRE_EXPECT(next.source == rank_.value(),
+                   "a message is forwarded with a hop more; its sender cannot be granted");
       if (!box.window.admits(cost)) break;
       box.window.spend(cost);
     }

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "backplane/backplane.hpp"
+#include "base/marks.hpp"
 
 namespace nacre {
 namespace {
@@ -34,7 +35,7 @@ void backplane::account_for(message_list& arrived) {
   arrived.append(others);
 }
 
-/// The channel stands in header.handler, the bytes of the grant in header.object.
+/// The channel stands in header.handler; in header.object the bytes of the grant, or what who asks has spent in all.
 void backplane::take_credit(const message& m) {
   const message_header& header = m.header;
   const bool sane = header.source < size_ && header.handler < channel_count &&
@@ -45,6 +46,7 @@ void backplane::take_credit(const message& m) {
   if (header.sequence == flag_ask) {
     credit_account& account = from.account(via);
     if (!account.asked) asked_.push_back(&account);
+    account.ask(header.object);
     account.asked = true;
     return;
   }
@@ -61,8 +63,8 @@ void backplane::take_credit(const message& m) {
 bool backplane::grant_credits() {
   bool granted = false;
   const auto grant = [&](credit_account& account, std::uint64_t bytes) {
+    if (bytes == 0) return;  // all that has been released was granted ahead; who asked still waits
     account.asked = false;
-    if (bytes == 0) return;
     granted = true;
     send_credit(account.peer, account.via, bytes, false);
   };
@@ -76,9 +78,13 @@ bool backplane::grant_credits() {
   const bool idle = sink_->idle();
   std::erase_if(asked_, [&](credit_account* account) {
     if (!account->asked) return true;  // it was among the due
-    if (!idle && !account->settled()) return false;
-    grant(*account, account->grant_all());  // nothing when the last grant and the question have crossed
-    return true;
+    if (account->settled()) {
+      account->asked = false;
+    } else if (idle) {
+      grant(*account, account->grant_all());  // perhaps nothing: what it has spent is still under way
+      if (!account->asked) NACRE_MARK("a rank that has nothing to run lets more come than it has digested");
+    }
+    return !account->asked;
   });
   return granted;
 }

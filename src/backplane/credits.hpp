@@ -22,9 +22,12 @@ namespace nacre {
 /// | at the sender | | at the receiver | |
 /// |---|---|---|---|
 /// | the window admits the next message | it leaves | a message arrives | it holds its cost |
-/// | it does not | ask, once a grant | a block is given back | its cost is released |
-/// | a grant arrives | the window opens by it | `grant_bytes` have been released | grant them |
+/// | it does not | ask, once for each grant | a block is given back | its cost is released |
+/// | a grant arrives | the window opens by it | a quarter of a window has been released | grant it |
 /// | | | asked, and the rank has nothing to run | grant all that has arrived |
+///
+/// A question travels faster than what was sent before it, so it names what has been spent all in all, and the receiver
+/// keeps it in mind until it has granted that much or something.
 ///
 /// The last line is why nothing deadlocks: messages that wait for other messages (set aside until an earlier one comes,
 /// or before an object whose coroutine waits for a reply) may hold all of a window, and what they wait for may be
@@ -33,8 +36,7 @@ namespace nacre {
 ///
 /// The bound: a busy rank holds at most one window for each peer and channel, plus one message when it alone is larger.
 /// After: credits of the link layer in InfiniBand, and the sender coordination of DVCM, section 3.
-inline constexpr std::uint64_t grant_bytes = 16 * 1024;
-inline constexpr std::uint64_t window_bytes_min = 4 * grant_bytes;
+inline constexpr std::uint64_t window_bytes_min = 1024;
 
 /// What a message costs: its bytes, header included. A bundle costs what its parts would, so that it can be taken
 /// apart.
@@ -51,18 +53,23 @@ class credit_window {
  public:
   explicit credit_window(std::uint64_t bytes) noexcept : limit_(bytes) {}
   [[nodiscard]] bool admits(std::uint64_t cost) const noexcept { return spent_ == 0 || spent_ + cost <= limit_; }
-  void spend(std::uint64_t cost) noexcept { spent_ += cost; }
+  void spend(std::uint64_t cost) noexcept {
+    spent_ += cost;
+    total_ += cost;
+  }
   /// False: more than was spent, so the peer has lied; nothing changes.
   [[nodiscard]] bool restore(std::uint64_t bytes) noexcept {
     if (bytes > spent_) return false;
     spent_ -= bytes;
     return true;
   }
-  [[nodiscard]] std::uint64_t spent() const noexcept { return spent_; }
+  /// Everything that was ever spent: what the receiver will have seen arrive in the end.
+  [[nodiscard]] std::uint64_t total() const noexcept { return total_; }
 
  private:
   std::uint64_t limit_;
   std::uint64_t spent_ = 0;
+  std::uint64_t total_ = 0;
 };
 
 class credit_account;
@@ -70,12 +77,15 @@ class credit_account;
 /// The accounts of a rank of which enough has been released for a grant. Any thread puts in, the poll loop takes out.
 class due_accounts {
  public:
+  explicit due_accounts(std::uint64_t window_bytes) noexcept : grant_bytes(window_bytes / 4) {}
   void push(credit_account& account) noexcept;
   [[nodiscard]] bool empty() const noexcept { return head_.load(std::memory_order_relaxed) == nullptr; }  // a hint
   /// All of them, linked by next_due.
   [[nodiscard]] credit_account* take() noexcept {
     return head_.exchange(nullptr, std::memory_order_acquire);  // pairs with push
   }
+
+  const std::uint64_t grant_bytes;  // released, that make an account due
 
  private:
   std::atomic<credit_account*> head_{nullptr};
@@ -116,9 +126,11 @@ class alignas(cache_line_bytes) credit_account : public body_ops {
     granted_.store(arrived_, std::memory_order_relaxed);
     return arrived_ - granted;
   }
-  /// Everything has been granted.
+  /// The peer waits for a grant, after it has spent `total` all in all.
+  void ask(std::uint64_t total) noexcept { asked_at_ = total; }
+  /// All that the peer had spent when it asked has been granted: its question has crossed the last grant.
   [[nodiscard]] bool settled() const noexcept {
-    return arrived_ == granted_.load(std::memory_order_relaxed);  // written here alone
+    return granted_.load(std::memory_order_relaxed) >= asked_at_;  // written here alone
   }
   [[nodiscard]] std::uint64_t held() const noexcept {
     return arrived_ - released_.load(std::memory_order_relaxed);  // a figure for people and tests
@@ -136,12 +148,13 @@ class alignas(cache_line_bytes) credit_account : public body_ops {
     const std::uint64_t released = self.released_.fetch_add(cost, std::memory_order_seq_cst) + cost;
     // A hint from grant and grant_all: too old a value lists too early, and the latter may have granted ahead.
     const std::uint64_t granted = self.granted_.load(std::memory_order_relaxed);
-    if (released < granted + grant_bytes || self.listed_.load(std::memory_order_seq_cst)) return;
+    if (released < granted + self.due_.grant_bytes || self.listed_.load(std::memory_order_seq_cst)) return;
     if (!self.listed_.exchange(true, std::memory_order_seq_cst)) self.due_.push(self);
   }
 
   due_accounts& due_;
   std::uint64_t arrived_ = 0;
+  std::uint64_t asked_at_ = 0;
   std::atomic<std::uint64_t> granted_{0};
   alignas(cache_line_bytes) std::atomic<std::uint64_t> released_{0};
   std::atomic<bool> listed_{false};

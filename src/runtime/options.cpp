@@ -39,10 +39,10 @@ constexpr option runtime_options[] = {
     {"aggregate_bytes", option_kind::bytes, "8KiB", "", "512B..64KiB", "how much travels together at most"},
     {"aggregate_bound", option_kind::duration, "20us", "", "1us..10ms",
      "how long a message waits for others at most, while its thread has other work"},
-    {"receive_memory", option_kind::bytes, "256MiB", "", "1MiB..1TiB",
-     "how much all other ranks together may send ahead to a busy rank; each gets its share, at least 128 KiB. The "
+    {"receive_memory", option_kind::bytes, "256MiB", "", "1KiB..1TiB",
+     "how much all other ranks together may send ahead to a busy rank; each gets its share, at least 2 KiB. The "
      "same for all ranks"},
-    {"send_memory", option_kind::bytes, "64MiB", "", "64KiB..1TiB",
+    {"send_memory", option_kind::bytes, "64MiB", "", "1KiB..1TiB",
      "how much may wait to be sent before main waits in send, and workers send before they go on"},
     {"summary", option_kind::boolean, "false", "", "",
      "at the end, print where the time went and what was sent and moved"},

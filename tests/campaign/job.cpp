@@ -47,6 +47,11 @@ settings draw_settings(std::uint64_t seed, std::uint32_t ranks) {
   const auto set = [&](const char* name, std::string value) { drawn.emplace_back(name, std::move(value)); };
   set("workers", text(pick(1, 3)));
   set("hops_max", one_of({"1", "1", "2", "8", "200"}));
+  set("aggregate", one_of({"on", "on", "off"}));
+  set("aggregate_bytes", one_of({"512B", "2KiB", "8KiB"}));
+  set("aggregate_bound", one_of({"1us", "20us", "1ms"}));
+  set("receive_memory", one_of({"1KiB", "4KiB", "64KiB", "256MiB"}));
+  set("send_memory", one_of({"1KiB", "8KiB", "64MiB"}));
   set("balancer", one_of({"none", "steal", "diffusion", "restless"}));
   set("balance.tick", text(pick(1, 100)) + "us");
   set("balance.steal.backoff", text(pick(1, 50)) + "us");

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// The layout of bundles: what is written is read, and no forged byte leads the reader astray.
+#include "am/bundle.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <vector>
+
+#include "base/rng.hpp"
+
+namespace nacre::bundle {
+namespace {
+
+std::vector<std::byte> bundle_of(const std::vector<std::uint32_t>& payloads) {
+  std::vector<std::byte> bytes;
+  for (std::uint32_t i = 0; i < payloads.size(); ++i) {
+    message_header header;
+    header.payload_bytes = payloads[i];
+    header.sequence = i;
+    const std::size_t at = bytes.size();
+    bytes.resize(at + part_bytes(payloads[i]));
+    std::memcpy(bytes.data() + at, &header, sizeof header);
+    std::memset(bytes.data() + at + sizeof header, static_cast<int>(i), payloads[i]);
+  }
+  return bytes;
+}
+
+TEST(bundle, parts_come_out_as_they_went_in) {
+  const std::vector<std::uint32_t> payloads{0, 1, 7, 8, 9, 100};
+  const std::vector<std::byte> bytes = bundle_of(payloads);
+  std::size_t offset = 0;
+  for (std::uint32_t i = 0; i < payloads.size(); ++i) {
+    const auto found = read_part(bytes, offset);
+    ASSERT_TRUE(found);
+    EXPECT_EQ(found->header.sequence, i);
+    const message_ptr m = make_message_of(*found);
+    EXPECT_EQ(m->header.payload_bytes, payloads[i]);
+    for (const std::byte each : m->payload()) EXPECT_EQ(each, static_cast<std::byte>(i));
+  }
+  EXPECT_EQ(offset, bytes.size());
+}
+
+TEST(bundle, what_is_cut_off_is_no_part) {
+  const std::vector<std::byte> bytes = bundle_of({16});
+  for (std::size_t length = 0; length < bytes.size(); ++length) {
+    std::size_t offset = 0;
+    EXPECT_FALSE(read_part(std::span(bytes).first(length), offset)) << length;
+    EXPECT_EQ(offset, 0U);
+  }
+}
+
+TEST(bundle, holds_no_bundle_no_credit_and_no_unknown_kind) {
+  for (const auto kind : {message_kind::bundle, message_kind::credit, static_cast<message_kind>(200)}) {
+    std::vector<std::byte> bytes = bundle_of({8});
+    message_header header;
+    header.payload_bytes = 8;
+    header.kind = kind;
+    std::memcpy(bytes.data(), &header, sizeof header);
+    std::size_t offset = 0;
+    EXPECT_FALSE(read_part(bytes, offset));
+  }
+}
+
+TEST(bundle, forged_bytes_never_lead_outside) {
+  rng random(7);
+  for (int round = 0; round < 100'000; ++round) {
+    std::vector<std::byte> bytes = bundle_of({static_cast<std::uint32_t>(random.below(40)), 8, 0});
+    for (std::uint64_t changes = 1 + random.below(4); changes > 0; --changes) {
+      bytes[random.below(bytes.size())] = static_cast<std::byte>(random.below(256));
+    }
+    // A block of exactly these bytes, so that the address sanitizer sees every step beyond it.
+    std::size_t offset = 0;
+    while (offset < bytes.size()) {
+      const auto found = read_part(bytes, offset);
+      if (!found) break;
+      ASSERT_LE(offset, bytes.size());
+      EXPECT_EQ(make_message_of(*found)->header.payload_bytes, found->payload.size());
+    }
+  }
+}
+
+}  // namespace
+}  // namespace nacre::bundle

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+// Flow control: a busy rank holds at most a window, an idle one lets everything come, nothing is lost, liars are found
+// out.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "backplane/backplane.hpp"
+#include "base/clock.hpp"
+#include "base/rng.hpp"
+#include "exec/lane.hpp"
+
+namespace nacre {
+namespace {
+
+constexpr std::uint64_t window = 4096;
+
+/// One direction of a link between two ranks, which carries packed messages by copy.
+using wire_queue = message_list;
+
+class pair_end final : public transport::endpoint {
+ public:
+  pair_end(std::uint32_t self, wire_queue& out, wire_queue& in) : self_(self), out_(out), in_(in) {}
+  rank_id rank() const noexcept override { return self_; }
+  std::uint32_t size() const noexcept override { return 2; }
+  const transport::capabilities& declared() const noexcept override { return declared_; }
+  void submit(rank_id, message_list& batch) override {
+    while (const message_ptr m = batch.pop_front()) {
+      message_ptr copy = make_message(m->header.payload_bytes);
+      copy->header = m->header;
+      sent_bytes += m->header.kind == message_kind::credit ? 0 : cost_of(m->header);
+      out_.push_back(std::move(copy));
+    }
+  }
+  bool poll(message_list& arrived, std::size_t) override {
+    const bool moved = !in_.empty();
+    arrived.append(in_);
+    return moved;
+  }
+  void wait(std::chrono::nanoseconds) override {}
+  void wake() noexcept override {}
+  std::optional<transport::failure> failed() override { return std::nullopt; }
+  bool unsent() const noexcept override { return false; }
+  void close(std::chrono::nanoseconds) override {}
+
+  std::uint64_t sent_bytes = 0;
+
+ private:
+  rank_id self_;
+  wire_queue& out_;
+  wire_queue& in_;
+  transport::capabilities declared_;
+};
+
+/// Holds what arrives until the test releases it.
+class holding_sink final : public message_sink {
+ public:
+  void deliver(lane&, message_list& arrived) override {
+    while (message_ptr m = arrived.pop_front()) {
+      numbers.push_back(m->header.sequence);
+      held_bytes += cost_of(m->header);
+      held.push_back(std::move(m));
+    }
+    held_bytes_max = std::max(held_bytes_max, held_bytes);
+  }
+  void peer_failed(const transport::failure& what) override { failures.push_back(what.reason); }
+  [[nodiscard]] bool idle() const override { return at_rest; }
+  void release_one() {
+    const message_ptr m = held.pop_front();
+    if (m != nullptr) held_bytes -= cost_of(m->header);
+  }
+
+  std::vector<std::uint32_t> numbers;
+  std::vector<std::string> failures;
+  message_list held;
+  std::uint64_t held_bytes = 0;
+  std::uint64_t held_bytes_max = 0;
+  bool at_rest = false;
+};
+
+struct pair_of_ranks {
+  pair_of_ranks() {
+    for (std::uint32_t rank = 0; rank < 2; ++rank) planes[rank]->attach(sinks[rank]);
+  }
+  /// Turns of both until nothing moves.
+  void settle() {
+    for (int still = 0; still < 3; ++still) {
+      for (auto& each : planes) {
+        if (each->progress(*by)) still = 0;
+      }
+    }
+  }
+  void send(std::uint32_t number, std::size_t payload_bytes, message_kind kind = message_kind::rank,
+            channel via = channel::application, std::uint8_t hops = 0) {
+    message_ptr m = make_message(payload_bytes);
+    m->header.sequence = number;
+    m->header.kind = kind;
+    m->header.channel = via;
+    m->header.hops = hops;
+    planes[0]->send(rank_id(1), std::move(m));
+  }
+
+  manual_clock time;
+  std::array<wire_queue, 2> wires;
+  std::array<pair_end*, 2> ends{new pair_end(0, wires[0], wires[1]), new pair_end(1, wires[1], wires[0])};
+  // Two channels share the memory of the one peer.
+  const backplane::settings bounds{.receive_bytes = 2 * window, .send_bytes = 2 * window};
+  std::array<std::unique_ptr<backplane>, 2> planes{
+      std::make_unique<backplane>(std::unique_ptr<transport::endpoint>(ends[0]), time, bounds),
+      std::make_unique<backplane>(std::unique_ptr<transport::endpoint>(ends[1]), time, bounds)};
+  std::array<holding_sink, 2> sinks;
+  lane* by = nullptr_lane();
+
+ private:
+  /// The backplane hands lanes on without a look at them.
+  static lane* nullptr_lane() {
+    alignas(lane) static std::byte place[sizeof(lane)];
+    return reinterpret_cast<lane*>(place);
+  }
+};
+
+std::vector<std::uint32_t> counting(std::uint32_t count) {
+  std::vector<std::uint32_t> all(count);
+  for (std::uint32_t i = 0; i < count; ++i) all[i] = i;
+  return all;
+}
+
+TEST(credit_flow, a_busy_rank_is_sent_a_window_and_the_rest_when_it_releases) {
+  pair_of_ranks two;
+  constexpr std::uint32_t count = 300;
+  for (std::uint32_t i = 0; i < count; ++i) two.send(i, 60);
+  two.settle();
+  EXPECT_LE(two.ends[0]->sent_bytes, window);
+  EXPECT_GT(two.ends[0]->sent_bytes, window - 2 * 104);
+  EXPECT_TRUE(two.planes[0]->congested());
+  for (std::uint32_t i = 0; i < count; ++i) {
+    two.sinks[1].release_one();
+    two.settle();
+  }
+  EXPECT_EQ(two.sinks[1].numbers, counting(count));
+  EXPECT_LE(two.sinks[1].held_bytes_max, window);
+  EXPECT_EQ(two.planes[0]->waiting_bytes(), 0U);
+  EXPECT_FALSE(two.planes[0]->congested());
+}
+
+TEST(credit_flow, a_rank_that_has_nothing_to_run_lets_all_come_though_it_holds_what_came) {
+  pair_of_ranks two;
+  for (std::uint32_t i = 0; i < 300; ++i) two.send(i, 60);
+  two.settle();
+  ASSERT_LT(two.sinks[1].numbers.size(), 300U);
+  two.sinks[1].at_rest = true;  // what it holds waits for what is behind the window
+  two.settle();
+  EXPECT_EQ(two.sinks[1].numbers, counting(300));
+  two.sinks[1].at_rest = false;
+  while (!two.sinks[1].held.empty()) two.sinks[1].release_one();
+  for (std::uint32_t i = 0; i < 300; ++i) two.send(i, 60);
+  two.settle();
+  EXPECT_LE(two.sinks[1].held_bytes, window) << "what was granted ahead is not granted again";
+}
+
+TEST(credit_flow, replies_forwarded_and_system_messages_need_no_credit) {
+  pair_of_ranks two;
+  for (std::uint32_t i = 0; i < 100; ++i) two.send(i, 60);
+  two.settle();
+  const std::size_t before = two.sinks[1].numbers.size();
+  ASSERT_LT(before, 100U);
+  two.send(1000, 8, message_kind::rank, channel::system);
+  two.send(1001, 8, message_kind::rank, channel::bulk);  // another window
+  two.settle();
+  EXPECT_EQ(two.sinks[1].numbers.size(), before + 2);
+  pair_of_ranks others;
+  others.send(0, window - 40);
+  others.settle();
+  others.send(1, 8, message_kind::reply);
+  others.send(2, 8, message_kind::object, channel::application, 1);
+  others.settle();
+  EXPECT_EQ(others.sinks[1].numbers, (std::vector<std::uint32_t>{0, 1, 2}));
+}
+
+TEST(credit_flow, a_message_larger_than_the_window_goes_alone) {
+  pair_of_ranks two;
+  two.send(0, 8);
+  two.send(1, 10 * window);
+  two.send(2, 8);
+  two.settle();
+  EXPECT_EQ(two.sinks[1].numbers, (std::vector<std::uint32_t>{0}));
+  two.sinks[1].at_rest = true;
+  two.settle();
+  EXPECT_EQ(two.sinks[1].numbers, (std::vector<std::uint32_t>{0, 1, 2}));
+}
+
+TEST(credit_flow, a_peer_that_grants_what_it_was_never_sent_ends_the_job) {
+  pair_of_ranks two;
+  two.send(0, 8);
+  two.settle();
+  message_ptr lie = make_message(0);
+  lie->header.kind = message_kind::credit;
+  lie->header.channel = channel::system;
+  lie->header.source = 1;
+  lie->header.handler = static_cast<std::uint32_t>(channel::application);
+  lie->header.object = 1000;
+  two.wires[1].push_back(std::move(lie));
+  two.settle();
+  EXPECT_EQ(two.sinks[0].failures.size(), 1U);
+  for (const auto& [source, via] : {std::pair{7u, 1u}, std::pair{1u, 0u}, std::pair{1u, 9u}}) {
+    message_ptr nonsense = make_message(0);
+    nonsense->header.kind = message_kind::credit;
+    nonsense->header.source = source;
+    nonsense->header.handler = via;
+    two.wires[1].push_back(std::move(nonsense));
+  }
+  two.settle();
+  EXPECT_EQ(two.sinks[0].failures.size(), 4U);
+}
+
+TEST(credit_flow, under_random_sizes_and_releases_nothing_is_lost_and_the_bound_holds) {
+  for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+    rng random(seed);
+    pair_of_ranks two;
+    std::uint32_t sent = 0;
+    const auto count = static_cast<std::uint32_t>(random.below(400));
+    while (two.sinks[1].numbers.size() < count) {
+      for (std::uint64_t some = random.below(20); some > 0 && sent < count; --some) two.send(sent++, random.below(500));
+      for (std::uint64_t some = random.below(20); some > 0; --some) two.sinks[1].release_one();
+      for (std::uint64_t turns = random.below(4); turns > 0; --turns) two.planes[random.below(2)]->progress(*two.by);
+    }
+    EXPECT_EQ(two.sinks[1].numbers, counting(count)) << "seed " << seed;
+    EXPECT_LE(two.sinks[1].held_bytes_max, window) << "seed " << seed;
+    EXPECT_TRUE(two.sinks[0].failures.empty() && two.sinks[1].failures.empty());
+  }
+}
+
+}  // namespace
+}  // namespace nacre
