@@ -2,12 +2,19 @@
 // Between the detector and the rank.
 #include "quiescence/quiescence.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace nacre {
+namespace {
 
-quiescence_part::quiescence_part(node& messages, clock& time, std::unique_ptr<quiescence::detector> detector)
-    : messages_(messages), time_(time), detector_(std::move(detector)) {
+constexpr std::chrono::nanoseconds look_again{20'000};  // at a wave of the root's that has begun, if nothing else moves
+
+}  // namespace
+
+quiescence_part::quiescence_part(node& messages, clock& time, std::chrono::nanoseconds calm,
+                                 std::unique_ptr<quiescence::detector> detector)
+    : messages_(messages), time_(time), calm_(calm), detector_(std::move(detector)) {
   messages_.attach_module(*this);
 }
 
@@ -32,12 +39,13 @@ std::chrono::nanoseconds quiescence_part::poll(lane& by, bool at_rest) {
     last_seen_ = now_counted;
     changed_at_ = now;
   }
-  if (now - changed_at_ < calm) return changed_at_ + calm;
+  if (now - changed_at_ < calm_) return changed_at_ + calm_;
   const std::scoped_lock lock(mutex_);
   by_ = &by;
   detector_->on_idle(*this, now_counted);
   note_wish();
-  return wanted_.load(std::memory_order_relaxed) ? now + calm : never;  // the root may have begun the next wave
+  return wanted_.load(std::memory_order_relaxed) ? now + std::max(calm_, look_again)
+                                                 : never;  // the root may have begun the next wave
 }
 
 void quiescence_part::on_detector_message(context& ctx, quiescence::detector_message m) {

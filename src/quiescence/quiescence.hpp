@@ -25,9 +25,9 @@ namespace nacre {
 /// and double the traffic of a ping-pong. A quiet system is found `calm` later, once for all waves.
 class quiescence_part final : private quiescence::detector_host {
  public:
-  static constexpr std::chrono::microseconds calm{20};  // longer than a round trip, shorter than a sleeping hand-over
-
-  quiescence_part(node& messages, clock& time, std::unique_ptr<quiescence::detector> detector);
+  /// `calm` is best longer than a round trip, and shorter than a sleeping hand-over.
+  quiescence_part(node& messages, clock& time, std::chrono::nanoseconds calm,
+                  std::unique_ptr<quiescence::detector> detector);
 
   /// Calls `action` on some lane of this rank once the system has been quiet; what it starts must have been counted as
   /// created when it returns.
@@ -49,6 +49,7 @@ class quiescence_part final : private quiescence::detector_host {
 
   node& messages_;
   clock& time_;
+  std::chrono::nanoseconds calm_;
   quiescence::unit_counters last_seen_;     // used by the poll loop alone, as is the next
   std::chrono::nanoseconds changed_at_{0};  // when they were first seen
   std::mutex mutex_;

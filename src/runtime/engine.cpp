@@ -45,7 +45,7 @@ engine::engine(std::unique_ptr<transport::endpoint> link, const engine_surroundi
                make_location_policy(around.configuration.get_string("location"))),
       collectives_(messages_),
       memory_(messages_, static_cast<std::uint64_t>(around.configuration.get_int("seed"))),
-      quiet_(messages_, time_,
+      quiet_(messages_, time_, around.configuration.get_duration("quiescence_calm"),
              std::make_unique<quiescence::wave_detector>(
                  quiescence::wave_detector::options{.self = link_.rank(), .size = link_.size()})),
       balance_(messages_, objects_, link_, around.time, around.configuration,
@@ -145,7 +145,8 @@ void engine::wait_for_end(lane& on) {
   while (roused) {
     wait_quiescence(on);
     const auto own = roused_.exchange(false) ? std::byte{1} : std::byte{0};
-    roused = detail::run_collective(*this, on, {collective_kind::end_of_main, {}, {own}, either}).front() != std::byte{0};
+    roused =
+        detail::run_collective(*this, on, {collective_kind::end_of_main, {}, {own}, either}).front() != std::byte{0};
   }
 }
 

@@ -44,6 +44,8 @@ constexpr option runtime_options[] = {
      "same for all ranks"},
     {"send_memory", option_kind::bytes, "64MiB", "", "1KiB..1TiB",
      "how much may wait to be sent before main waits in send, and workers send before they go on"},
+    {"quiescence_calm", option_kind::duration, "20us", "", "0us..100ms",
+     "how long a rank that has nothing to do waits before it takes part in finding out that nobody has"},
     {"summary", option_kind::boolean, "false", "", "",
      "at the end, print where the time went and what was sent and moved"},
     {"summary_json", option_kind::text, "", "file", "", "at the end, write that summary as JSON to this file"},

@@ -48,6 +48,7 @@ settings draw_settings(std::uint64_t seed, std::uint32_t ranks) {
   set("workers", text(pick(1, 3)));
   set("hops_max", one_of({"1", "1", "2", "8", "200"}));
   set("aggregate", one_of({"on", "on", "off"}));
+  set("quiescence_calm", one_of({"0us", "0us", "1us", "20us"}));
   set("aggregate_bytes", one_of({"512B", "2KiB", "8KiB"}));
   set("aggregate_bound", one_of({"1us", "20us", "1ms"}));
   set("receive_memory", one_of({"1KiB", "4KiB", "64KiB", "256MiB"}));
