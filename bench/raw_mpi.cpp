@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What does an active message cost over MPI? MPI by itself, in two ways, and Nacre on the same two ranks, in turns.
-//   mpirun -n 2 raw_mpi_openmpi [--runs N] [--bytes N]...
+//   mpirun -n 2 raw_mpi_openmpi [--runs N] [--only VARIANT]... [--bytes N]...
 // prints one line of JSON for each variant and size: nanoseconds of a round trip, and MiB/s one way.
 #include <nacre/mpi.hpp>
 
@@ -12,14 +12,22 @@
 #include <cstring>
 #include <functional>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include <nacre/nacre.hpp>
 
+#include "ladder/parts/schedule.hpp"
+
 namespace {
 
-constexpr int batches = 20;        // of round trips; the fastest one counts, since others share the machine
-constexpr int stream_length = 16;  // messages one way before one comes back
+using ladder::answer_bytes;
+using ladder::batches_of;
+using ladder::stream_of;
+using ladder::streams_of;
+using ladder::trips_of;
+
+constexpr int standing = 16;  // receives that stand ready
 
 int own_rank = 0;
 
@@ -28,20 +36,18 @@ struct figures {
   double one_way_seconds = 1e9;  // of a message in a stream
 };
 
-int trips_of(std::size_t bytes) { return bytes <= 4096 ? 250 : bytes <= 65536 ? 60 : 6; }
-
-/// Rank 0 measures; `exchange(count, back)` sends `count` messages there for each one back, `back` times.
+/// Rank 0 measures; `exchange(count, times)` sends `count` messages there for each one back, so many times.
 figures measure(std::size_t bytes, const std::function<void(int, int)>& exchange) {
   figures best;
   const int trips = trips_of(bytes);
-  for (int batch = 0; batch < batches; ++batch) {
+  const int messages = streams_of(bytes) * stream_of(bytes);
+  for (int batch = 0; batch < batches_of(bytes); ++batch) {
     double start = MPI_Wtime();
     exchange(1, trips);
     best.round_trip_seconds = std::min(best.round_trip_seconds, (MPI_Wtime() - start) / trips);
-    const int streams = std::max(2, trips / stream_length);
     start = MPI_Wtime();
-    exchange(stream_length, streams);
-    best.one_way_seconds = std::min(best.one_way_seconds, (MPI_Wtime() - start) / (streams * stream_length));
+    exchange(stream_of(bytes), streams_of(bytes));
+    best.one_way_seconds = std::min(best.one_way_seconds, (MPI_Wtime() - start) / messages);
   }
   return best;
 }
@@ -49,8 +55,10 @@ figures measure(std::size_t bytes, const std::function<void(int, int)>& exchange
 /// Receives with a probe first, as programs do that do not know what comes.
 class probing {
  public:
-  explicit probing(std::size_t bytes) : buffer_(bytes) {}
-  void send() { MPI_Send(buffer_.data(), static_cast<int>(buffer_.size()), MPI_BYTE, 1 - own_rank, 0, MPI_COMM_WORLD); }
+  explicit probing(std::size_t bytes) : buffer_(std::max(bytes, answer_bytes)) {}
+  void send(std::size_t bytes) {
+    MPI_Send(buffer_.data(), static_cast<int>(bytes), MPI_BYTE, 1 - own_rank, 0, MPI_COMM_WORLD);
+  }
   void receive() {
     int there = 0;
     MPI_Status status;
@@ -66,8 +74,9 @@ class probing {
 /// Receives by persistent requests that stand ready.
 class standing_ready {
  public:
-  explicit standing_ready(std::size_t bytes) : out_(bytes), in_(stream_length) {
-    for (int i = 0; i < stream_length; ++i) {
+  explicit standing_ready(std::size_t payload) : out_(std::max(payload, answer_bytes)), in_(standing) {
+    const std::size_t bytes = out_.size();
+    for (int i = 0; i < standing; ++i) {
       in_[i].resize(bytes);
       MPI_Recv_init(in_[i].data(), static_cast<int>(bytes), MPI_BYTE, MPI_ANY_SOURCE, 0, MPI_COMM_WORLD, &requests_[i]);
       MPI_Start(&requests_[i]);
@@ -84,28 +93,30 @@ class standing_ready {
       MPI_Request_free(&each);
     }
   }
-  void send() { MPI_Send(out_.data(), static_cast<int>(out_.size()), MPI_BYTE, 1 - own_rank, 0, MPI_COMM_WORLD); }
+  void send(std::size_t bytes) {
+    MPI_Send(out_.data(), static_cast<int>(bytes), MPI_BYTE, 1 - own_rank, 0, MPI_COMM_WORLD);
+  }
   void receive() {
     int there = 0;
     while (there == 0) MPI_Test(&requests_[head_], &there, MPI_STATUS_IGNORE);
     MPI_Start(&requests_[head_]);
-    head_ = (head_ + 1) % stream_length;
+    head_ = (head_ + 1) % standing;
   }
 
  private:
   std::vector<char> out_;
   std::vector<std::vector<char>> in_;
-  std::array<MPI_Request, stream_length> requests_{};
+  std::array<MPI_Request, standing> requests_{};
   std::size_t head_ = 0;
 };
 
 template <class Way>
 figures measure_raw(std::size_t bytes) {
   Way way(bytes);
-  return measure(bytes, [&](int count, int back) {
-    for (int i = 0; i < back; ++i) {
-      for (int k = 0; k < count; ++k) own_rank == 0 ? way.send() : way.receive();
-      own_rank == 0 ? way.receive() : way.send();
+  return measure(bytes, [&](int count, int times) {
+    for (int i = 0; i < times; ++i) {
+      for (int k = 0; k < count; ++k) own_rank == 0 ? way.send(bytes) : way.receive();
+      own_rank == 0 ? way.receive() : way.send(count == 1 ? bytes : answer_bytes);
     }
   });
 }
@@ -116,57 +127,66 @@ constexpr nacre::with quickly{.category = nacre::category::communication};
 /// What rank 0 still has to measure; handlers of the poll loop, one at a time, are the only ones that use it.
 struct session {
   figures best;
-  int batches_left = batches;
+  std::vector<char> payload;
+  int batches_left = 0;
   bool streaming = false;
   double start = 0;
 };
 
-void take(nacre::context& ctx, std::uint64_t of, std::uint32_t left, bool last, std::span<const char> payload);
+/// `position` is the length of the stream at its last message, which is answered, and 0 before.
+void take(nacre::context& ctx, std::uint64_t of, std::uint32_t left, std::uint32_t position,
+          std::span<const char> payload);
 
 session& at(std::uint64_t of) { return *reinterpret_cast<session*>(of); }
 
 void give(nacre::context& ctx, std::uint64_t of, std::uint32_t left, std::span<const char> payload) {
-  const int count = at(of).streaming ? stream_length : 1;
-  for (int k = 1; k <= count; ++k) ctx.send<take>(quickly, nacre::rank_id{1}, of, left, k == count, payload);
+  const int count = at(of).streaming ? stream_of(payload.size()) : 1;
+  for (int k = 1; k <= count; ++k)
+    ctx.send<take>(quickly, nacre::rank_id{1}, of, left, k == count ? static_cast<std::uint32_t>(count) : 0, payload);
 }
 
 /// One batch of round trips, then one of streams, and so on.
-void begin_batch(nacre::context& ctx, std::uint64_t of, std::span<const char> payload) {
-  const int trips = trips_of(payload.size());
+void begin_batch(nacre::context& ctx, std::uint64_t of) {
+  const std::span<const char> payload(at(of).payload);
+  const int trips = at(of).streaming ? streams_of(payload.size()) : trips_of(payload.size());
   at(of).start = MPI_Wtime();
-  give(ctx, of, static_cast<std::uint32_t>(at(of).streaming ? std::max(2, trips / stream_length) : trips), payload);
+  give(ctx, of, static_cast<std::uint32_t>(trips), payload);
 }
 
-void answered(nacre::context& ctx, std::uint64_t of, std::uint32_t left, std::span<const char> payload) {
-  if (left > 1) return give(ctx, of, left - 1, payload);
+void answered(nacre::context& ctx, std::uint64_t of, std::uint32_t left, std::span<const char>) {
   session& here = at(of);
+  const std::span<const char> payload(here.payload);
+  if (left > 1) return give(ctx, of, left - 1, payload);
   const double seconds = MPI_Wtime() - here.start;
-  const int trips = trips_of(payload.size());
+  const std::size_t bytes = payload.size();
   if (here.streaming) {
-    const int messages = std::max(2, trips / stream_length) * stream_length;
+    const int messages = streams_of(bytes) * stream_of(bytes);
     here.best.one_way_seconds = std::min(here.best.one_way_seconds, seconds / messages);
     --here.batches_left;
   } else {
-    here.best.round_trip_seconds = std::min(here.best.round_trip_seconds, seconds / trips);
+    here.best.round_trip_seconds = std::min(here.best.round_trip_seconds, seconds / trips_of(bytes));
   }
   here.streaming = !here.streaming;
-  if (here.batches_left > 0) begin_batch(ctx, of, payload);
+  if (here.batches_left > 0) begin_batch(ctx, of);
 }
 
-void take(nacre::context& ctx, std::uint64_t of, std::uint32_t left, bool last, std::span<const char> payload) {
-  if (last) ctx.send<answered>(quickly, nacre::rank_id{0}, of, left, payload);
+void take(nacre::context& ctx, std::uint64_t of, std::uint32_t left, std::uint32_t position,
+          std::span<const char> payload) {
+  if (position == 0) return;
+  // A stream is answered by a few bytes, a single message by as many as it has.
+  if (position > 1) payload = payload.first(std::min(payload.size(), answer_bytes));
+  ctx.send<answered>(quickly, nacre::rank_id{0}, of, left, payload);
 }
 
 figures measure_nacre(std::size_t bytes) {
-  session here;
+  session here{.best = {}, .payload = std::vector<char>(bytes), .batches_left = batches_of(bytes)};
   nacre::config how = nacre::mpi_config(MPI_COMM_WORLD);
   how.set("workers", "1");
   how.set("spin", "10ms");  // the question is what a message costs, not what waking costs
   nacre::run(how, [&](nacre::runtime& rt) {
-    const std::vector<char> payload(bytes);
     rt.barrier();
     if (rt.rank().value() == 0) {
-      rt.send<begin_batch>(quickly, nacre::rank_id{0}, reinterpret_cast<std::uint64_t>(&here), std::span(payload));
+      rt.send<begin_batch>(quickly, nacre::rank_id{0}, reinterpret_cast<std::uint64_t>(&here));
     }
     rt.wait_quiescence();
   });
@@ -177,12 +197,14 @@ figures measure_nacre(std::size_t bytes) {
 
 int main(int argc, char** argv) {
   int level = 0, size = 0, runs = 3;
+  std::vector<std::string_view> only;
   MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &level);
   MPI_Comm_rank(MPI_COMM_WORLD, &own_rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   std::vector<std::size_t> sizes;
   for (int i = 1; i + 1 < argc; i += 2) {
     if (std::strcmp(argv[i], "--runs") == 0) runs = std::atoi(argv[i + 1]);
+    if (std::strcmp(argv[i], "--only") == 0) only.push_back(argv[i + 1]);
     if (std::strcmp(argv[i], "--bytes") == 0) sizes.push_back(std::strtoul(argv[i + 1], nullptr, 10));
   }
   if (sizes.empty()) sizes = {8, 512, 4096, 65536, 1u << 20};
@@ -202,6 +224,7 @@ int main(int argc, char** argv) {
                         variant{"active_message", measure_nacre}};
     for (int run = 0; run < runs; ++run) {
       for (variant& each : variants) {
+        if (!only.empty() && std::find(only.begin(), only.end(), each.name) == only.end()) continue;
         MPI_Barrier(MPI_COMM_WORLD);
         const figures got = each.run(bytes);
         each.round_trips.push_back(got.round_trip_seconds);
@@ -209,15 +232,17 @@ int main(int argc, char** argv) {
       }
     }
     for (variant& each : variants) {
+      if (each.round_trips.empty()) continue;
       std::sort(each.round_trips.begin(), each.round_trips.end());
       std::sort(each.one_ways.begin(), each.one_ways.end());
       if (own_rank != 0) continue;
       const auto middle = static_cast<std::size_t>(runs / 2);
       std::printf(
           "{\"variant\":\"%s\",\"bytes\":%zu,\"round_trip_ns\":%.0f,\"min_ns\":%.0f,\"max_ns\":%.0f,"
-          "\"mib_per_second\":%.1f,\"runs\":%d}\n",
+          "\"one_way_ns\":%.1f,\"mib_per_second\":%.1f,\"runs\":%d}\n",
           each.name, bytes, each.round_trips[middle] * 1e9, each.round_trips.front() * 1e9,
-          each.round_trips.back() * 1e9, static_cast<double>(bytes) / each.one_ways[middle] / (1 << 20), runs);
+          each.round_trips.back() * 1e9, each.one_ways[middle] * 1e9,
+          static_cast<double>(bytes) / each.one_ways[middle] / (1 << 20), runs);
       std::fflush(stdout);
     }
   }

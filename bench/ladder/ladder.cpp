@@ -1,264 +1,244 @@
 // SPDX-License-Identifier: Apache-2.0
-// What does each layer add to a small message? Floors and our own rungs, alternating, in one run.
-#include <netinet/in.h>
-#include <netinet/tcp.h>
-#include <sys/socket.h>
-#include <unistd.h>
-
+// What does each layer add to a message? Floors, active messages, and mobile objects over each transport, in turns.
 #include <algorithm>
-#include <array>
-#include <atomic>
-#include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
-#include <ctime>
+#include <exception>
 #include <functional>
+#include <map>
 #include <stdexcept>
 #include <string>
-#include <thread>
+#include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
 
 #include <nacre/nacre.hpp>
 
+#include "jobs.hpp"
+#include "parts/figures.hpp"
+#include "parts/floors.hpp"
+
+#include "parts/report.hpp"
+#include "parts/rungs.hpp"
+
 namespace {
 
+using namespace std::string_literals;
+
 struct plan {
-  std::uint64_t messages = 200'000;
-  std::uint64_t round_trips = 50'000;
-  int runs = 5;
-  std::string only;  // measure rungs whose name contains this
+  std::vector<std::string> transports{};
+  std::vector<std::size_t> sizes{};
+  int runs = 3;
+  std::string only{};  // what the name of a rung must contain
+  std::string json{}, svg{};
+  bool full = false;
+  bool as_job = false;  // started by the ladder itself, as a rank
 };
 
-double wall_seconds() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+const std::vector<std::size_t> quick_sizes{8, 256, 4096, 65536, 1u << 20, 4u << 20};
+
+void measure_raw_mpi(const std::string& flavour, const plan& how, ladder::figures& into);
+
+bool wanted(const plan& how, std::string_view transport, std::string_view name) {
+  return (name.find(how.only) != std::string_view::npos) ||
+         fmt::format("{}, {}", transport, name).find(how.only) != std::string::npos;
 }
 
-/// CPU time of the calling thread: what a message costs, whatever else the machine does.
-double cpu_seconds() {
-  timespec time{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
-}
+void say(const std::string& what) { fmt::print(stderr, "ladder: {}\n", what); }
 
-// Two lines of the cache that two threads hand to each other: the floor of any exchange between cores.
-double cache_line_round_trip(std::uint64_t round_trips) {
-  struct alignas(64) line {
-    std::atomic<std::uint64_t> value{0};
-  };
-  line there, back;
-  std::thread other([&] {
-    for (std::uint64_t n = 1; n <= round_trips; ++n) {
-      while (there.value.load(std::memory_order_acquire) != n) continue;  // pairs with the store below
-      back.value.store(n, std::memory_order_release);                     // pairs with the load below
+/// The floors of a transport, at all sizes.
+void measure_floors(const std::string& transport, const plan& how, ladder::figures& into) {
+  const auto floor = [&](std::string_view name, const std::function<ladder::sample(std::size_t)>& measure,
+                         std::size_t least, std::size_t most) {
+    if (!wanted(how, transport, name)) return;
+    for (const std::size_t bytes : how.sizes) {
+      if (bytes >= least && bytes <= most) into.add(transport, name, ladder::role::floor, measure(bytes));
     }
-  });
-  const double start = wall_seconds();
-  for (std::uint64_t n = 1; n <= round_trips; ++n) {
-    there.value.store(n, std::memory_order_release);
-    while (back.value.load(std::memory_order_acquire) != n) continue;
+  };
+  constexpr std::size_t any = SIZE_MAX;
+  if (transport == "inproc")
+    floor(
+        "two cache lines between two threads", [](auto) { return ladder::cache_lines(); }, 8, 8);
+  if (transport == "shm") {
+    floor("raw ring of slots, polled", ladder::shared_ring, 1, any);
+    floor("raw single copy (process_vm_readv)", ladder::single_copy, 4096, any);
   }
-  const double seconds = wall_seconds() - start;
-  other.join();
-  return seconds / static_cast<double>(round_trips);
+  if (transport == "tcp") floor("raw loopback socket, polled", ladder::raw_socket, 1, any);
+  if (transport == "openmpi" || transport == "mpich") measure_raw_mpi(transport, how, into);
 }
 
-// Two rings of slots whose stamp tells that they are full: the floor of an exchange over shared memory.
-double ring_round_trip(std::uint64_t round_trips) {
-  struct alignas(64) slot {
-    std::atomic<std::uint64_t> stamp{0};
-    std::array<std::uint64_t, 7> words{};
-  };
-  constexpr std::size_t slots = 512;
-  std::vector<slot> there(slots), back(slots);
-  const auto put = [](std::vector<slot>& ring, std::uint64_t n) {
-    slot& next = ring[n % slots];
-    next.words.fill(n);
-    next.stamp.store(n, std::memory_order_release);  // pairs with the load below
-  };
-  const auto take = [](std::vector<slot>& ring, std::uint64_t n) {
-    const slot& next = ring[n % slots];
-    while (next.stamp.load(std::memory_order_acquire) != n) continue;
-    return next.words[6];
-  };
-  std::thread other([&] {
-    for (std::uint64_t n = 1; n <= round_trips; ++n) put(back, take(there, n));
-  });
-  const double start = wall_seconds();
-  for (std::uint64_t n = 1; n <= round_trips; ++n) {
-    put(there, n);
-    static_cast<void>(take(back, n));
+/// MPI by itself is a program of its own, since the ladder is linked with no MPI.
+void measure_raw_mpi(const std::string& flavour, const plan& how, ladder::figures& into) {
+  const std::map<std::string, std::string> names{{"mpi_iprobe", "raw MPI, MPI_Iprobe and MPI_Recv"},
+                                                 {"mpi_persistent", "raw MPI, persistent receives"}};
+  std::vector<std::string> command = bench::launcher_of(flavour, 2).words;
+  command.push_back((bench::own_folder() / ("raw_mpi_" + flavour)).string());
+  const std::size_t words = command.size();
+  for (const auto& [variant, name] : names) {
+    if (wanted(how, flavour, name)) command.insert(command.end(), {"--only", variant});
   }
-  const double seconds = wall_seconds() - start;
-  other.join();
-  return seconds / static_cast<double>(round_trips);
-}
-
-// Two sockets over loopback, both sides polling: the floor of an exchange over tcp.
-double socket_round_trip(std::uint64_t round_trips, std::size_t bytes) {
-  const int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t length = sizeof address;
-  if (bind(listener, reinterpret_cast<sockaddr*>(&address), length) != 0 || listen(listener, 1) != 0 ||
-      getsockname(listener, reinterpret_cast<sockaddr*>(&address), &length) != 0) {
-    throw std::runtime_error("no loopback socket to compare with");
+  if (command.size() == words) return;
+  command.insert(command.end(), {"--runs", "1"});
+  for (const std::size_t bytes : how.sizes) command.insert(command.end(), {"--bytes", std::to_string(bytes)});
+  const bench::outcome got = bench::run_command(command);
+  if (got.exit_code != 0) throw std::runtime_error(fmt::format("{} ended with {}", command.front(), got.exit_code));
+  for (const std::string& line : got.lines) {
+    const auto row = nlohmann::json::parse(line, nullptr, false);
+    if (!row.is_object()) continue;
+    into.add(
+        flavour, names.at(row.at("variant")), ladder::role::floor,
+        {row.at("bytes"), row.at("round_trip_ns").get<double>() * 1e-9, row.at("one_way_ns").get<double>() * 1e-9});
   }
-  const auto exchange = [&](int end, bool first) {
-    const int one = 1;
-    setsockopt(end, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
-    std::vector<char> buffer(bytes);
-    const auto receive = [&] {
-      for (std::size_t got = 0; got < bytes;) {
-        const ssize_t more = recv(end, buffer.data() + got, bytes - got, MSG_DONTWAIT);
-        if (more > 0) got += static_cast<std::size_t>(more);
-      }
-    };
-    for (std::uint64_t n = 0; n < round_trips; ++n) {
-      if (!first) receive();
-      if (send(end, buffer.data(), bytes, MSG_NOSIGNAL) < 0) throw std::runtime_error("loopback send failed");
-      if (first) receive();
-    }
-    close(end);
-  };
-  std::thread other([&] {
-    const int end = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (connect(end, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0) exchange(end, false);
-  });
-  const int end = accept(listener, nullptr, nullptr);
-  const double start = wall_seconds();
-  exchange(end, true);
-  const double seconds = wall_seconds() - start;
-  other.join();
-  close(listener);
-  return seconds / static_cast<double>(round_trips);
 }
 
-void pong(nacre::context& ctx, std::uint64_t left, bool quick);
-
-/// One leg of the exchange between ranks 0 and 1.
-void ping(nacre::context& ctx, std::uint64_t left, bool quick) {
-  if (left == 0) return;
-  const auto category = quick ? nacre::category::communication : nacre::category::worker;
-  const nacre::rank_id other{1 - ctx.rank().value()};
-  ctx.send<pong>(nacre::with{.category = category}, other, left - 1, quick);
-}
-
-void pong(nacre::context& ctx, std::uint64_t left, bool quick) { ping(ctx, left, quick); }
-
-double message_round_trip(const std::string& transport, std::uint64_t round_trips, bool quick) {
+nacre::config job_config() {
   nacre::config configuration;
-  configuration.set("transport", transport);
-  configuration.set("ranks", "2");
-  configuration.set("workers", "1");
   configuration.set("spin", "10ms");  // the question is what a message costs, not what waking costs
-  double seconds = 0;
-  nacre::run(configuration, [&](nacre::runtime& rt) {
-    rt.barrier();
-    const double start = wall_seconds();
-    if (rt.rank().value() == 0) rt.send<ping>(nacre::rank_id{1}, round_trips * 2, quick);
-    rt.wait_quiescence();
-    if (rt.rank().value() == 0) seconds = wall_seconds() - start;
-  });
-  return seconds / static_cast<double>(round_trips);
+  return configuration;
 }
 
-/// An object that answers another one: each message goes to an idle object, is scheduled and run.
-struct partner {
-  std::uint64_t seen = 0;
-  void exchange(nacre::context& ctx, nacre::mobile_ptr<partner> other, std::uint64_t left) {
-    ++seen;
-    if (left != 0) ctx.send<&partner::exchange>(other, ctx.self<partner>(), left - 1);
+/// Starts the ladder again as so many ranks, and reads what its rank 0 has measured.
+void measure_job(const std::string& transport, int ranks, const plan& how, ladder::figures& into) {
+  std::vector<std::string> command = bench::launcher_of(transport, ranks).words;
+  command.push_back((bench::own_folder() / "ladder").string());
+  command.insert(command.end(), {"--as-job", "--transport", transport});
+  if (!how.only.empty()) command.insert(command.end(), {"--only", how.only});
+  command.push_back("--sizes");
+  for (const std::size_t bytes : how.sizes) command.push_back(std::to_string(bytes));
+  const bench::outcome got = bench::run_command(command);
+  if (got.exit_code != 0) {
+    throw std::runtime_error(fmt::format("the ranks under {} ended with {}", command.front(), got.exit_code));
   }
-  template <class Archive>
-  void serialize(Archive& ar) {
-    ar(seen);
+  for (const std::string& line : got.lines) {
+    const auto row = nlohmann::json::parse(line, nullptr, false);
+    if (!row.is_object()) continue;
+    into.add(transport, row.at("rung").get<std::string>(), ladder::role::rung,
+             {row.at("bytes"), row.at("round_trip_seconds"), row.at("one_way_seconds")});
   }
-};
-
-double object_message(std::uint64_t messages) {
-  nacre::config configuration;
-  configuration.set("workers", "1");
-  configuration.set("progress", "shared");
-  double seconds = 0;
-  nacre::run(configuration, [&](nacre::runtime& rt) {
-    const auto a = rt.create<partner>();
-    const auto b = rt.create<partner>();
-    rt.wait_quiescence();
-    const double start = cpu_seconds();  // while main waits, its thread is the worker
-    rt.send<&partner::exchange>(a, b, messages);
-    rt.wait_quiescence();
-    seconds = cpu_seconds() - start;
-  });
-  return seconds / static_cast<double>(messages);
 }
 
-struct rung {
-  std::string name;
-  std::string unit;
-  std::function<double()> measure;
-  std::vector<double> nanoseconds;
+/// What a rank of such a job does: rank 0 prints a line of JSON for each result.
+int serve_job(const plan& how, int argc, char** argv) {
+  nacre::config configuration = nacre::read_config(argc, argv);
+  configuration.set("spin", "10ms");
+  const std::string& transport = how.transports.front();
+  return ladder::climb(
+      configuration, how.sizes, [&](std::string_view name) { return wanted(how, transport, name); },
+      [](std::string_view name, const ladder::sample& value) {
+        fmt::print("{}\n", nlohmann::json{{"rung", name},
+                                          {"bytes", value.bytes},
+                                          {"round_trip_seconds", value.round_trip_seconds},
+                                          {"one_way_seconds", value.one_way_seconds}}
+                               .dump());
+        std::fflush(stdout);
+      });
+}
 
-  [[nodiscard]] double median() const {
-    std::vector<double> sorted = nanoseconds;
-    std::sort(sorted.begin(), sorted.end());
-    return sorted[sorted.size() / 2];
+void measure_rungs(const std::string& transport, const plan& how, ladder::figures& into) {
+  const auto keep = [&](std::string_view name) { return wanted(how, transport, name); };
+  const bool pair = keep(ladder::rung::poll_loop) || keep(ladder::rung::worker) || keep(ladder::rung::object);
+  for (const int ranks : {2, 3}) {
+    if (ranks == 2 ? !pair : !(keep(ladder::rung::direct) || keep(ladder::rung::forwarded))) continue;
+    if (transport != "inproc") {
+      measure_job(transport, ranks, how, into);
+      continue;
+    }
+    nacre::config configuration = job_config();
+    configuration.set("transport", transport);
+    configuration.set("ranks", std::to_string(ranks));
+    const int code =
+        ladder::climb(configuration, how.sizes, keep, [&](std::string_view name, const ladder::sample& value) {
+          into.add(transport, name, ladder::role::rung, value);
+        });
+    if (code != 0) throw std::runtime_error("the ranks of this process failed");
   }
-};
+  constexpr std::string_view local = "message to a local object, sent and run";
+  if (transport == "inproc" && keep(local)) {
+    into.add(transport, local, ladder::role::rung, ladder::local_object_message(), "processor time of a message");
+  }
+}
 
-void print(std::vector<rung>& rungs) {
-  fmt::print("{:<52} {:>10} {:>10} {:>10}  {}\n", "", "median ns", "min", "max", "of");
-  for (const rung& each : rungs) {
-    if (each.nanoseconds.empty()) continue;
-    const auto [least, most] = std::minmax_element(each.nanoseconds.begin(), each.nanoseconds.end());
-    fmt::print("{:<52} {:>10.1f} {:>10.1f} {:>10.1f}  {}\n", each.name, each.median(), *least, *most, each.unit);
+/// Takes away what cannot be measured here, and says why.
+std::vector<std::string> available(const std::vector<std::string>& asked) {
+  std::vector<std::string> result;
+  for (const std::string& transport : asked) {
+    const std::string missing = transport == "inproc" ? ""s : bench::launcher_of(transport, 2).missing;
+    if (missing.empty())
+      result.push_back(transport);
+    else
+      say(fmt::format("{} is left out: {}", transport, missing));
   }
-  if (rungs[8].nanoseconds.size() == rungs[7].nanoseconds.size() && !rungs[8].nanoseconds.empty()) {
-    fmt::print("\nactive message over shm / raw ring  {:.2f}\n", rungs[8].median() / rungs[7].median());
+  return result;
+}
+
+int measure_all(const plan& how) {
+  ladder::figures measured;
+  std::vector<std::string> left = available(how.transports);
+  bool complete = true;
+  for (int run = 0; run < how.runs; ++run) {
+    for (auto transport = left.begin(); transport != left.end();) {
+      try {
+        measure_floors(*transport, how, measured);
+        measure_rungs(*transport, how, measured);
+        ++transport;
+      } catch (const std::exception& problem) {
+        say(fmt::format("{} is given up: {}", *transport, problem.what()));
+        transport = left.erase(transport);
+        complete = false;
+      }
+    }
   }
-  if (rungs[0].nanoseconds.empty() || rungs[5].nanoseconds.empty()) return;
-  fmt::print("\nactive message / cache lines  {:.2f}\n", rungs[1].median() / rungs[0].median());
-  fmt::print("active message over tcp / raw socket  {:.2f}\n", rungs[5].median() / rungs[4].median());
+  ladder::print_table(measured, how.runs);
+  if (!how.json.empty()) ladder::write_json(measured, how.runs, how.json);
+  if (!how.svg.empty()) ladder::write_plot(measured, how.svg);
+  return complete && !measured.all().empty() ? 0 : 1;
+}
+
+void declare(CLI::App& app, plan& how) {
+  app.add_option("--transport", how.transports, "Only these: inproc, shm, tcp, openmpi, mpich; mpi is the last two")
+      ->check(CLI::IsMember({"inproc", "shm", "tcp", "mpi", "openmpi", "mpich"}))
+      ->delimiter(',');
+  app.add_option("--sizes", how.sizes,
+                 "Bytes of a message, such as 8,4KiB,1MiB; 6 sizes from 8 B to 4 MiB if not given")
+      ->transform(CLI::AsSizeValue(false))
+      ->check(CLI::Range(std::size_t{8}, std::size_t{64} << 20))
+      ->delimiter(',');
+  app.add_flag("--full", how.full, "Every power of two from 8 B to 4 MiB; takes some minutes");
+  app.add_option("--runs", how.runs, "Runs of every rung")->check(CLI::Range(1, 100))->capture_default_str();
+  app.add_option("--only", how.only, "Only rungs whose name, or \"TRANSPORT, NAME\", contains this");
+  app.add_option("--json", how.json, "Also write the figures to this file")->type_name("FILE");
+  app.add_option("--svg", how.svg, "Also plot latency and bandwidth over size to this file")->type_name("FILE");
+  app.add_flag("--as-job", how.as_job)->group("");  // for the ladder itself
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
   plan how;
-  CLI::App app("What each layer adds to a small message. Floors and rungs alternate; run it on an idle machine.");
-  app.add_option("--messages", how.messages, "Messages between objects a run")->capture_default_str();
-  app.add_option("--round-trips", how.round_trips, "Round trips a run")->capture_default_str();
-  app.add_option("--runs", how.runs, "Runs of every rung")->check(CLI::Range(1, 100))->capture_default_str();
-  app.add_option("--only", how.only, "Measure only the rungs whose name contains this");
+  CLI::App app(
+      "What each layer adds to a message: raw transport, active message, mobile object, forwarded mobile object. "
+      "Floors "
+      "and rungs alternate; run it on an idle machine.");
+  declare(app, how);
   CLI11_PARSE(app, argc, argv);
-
-  constexpr std::size_t message_bytes = 64;  // header and arguments of a ping
-  std::vector<rung> rungs{
-      {"two cache lines between two threads", "wall, round trip", [&] { return cache_line_round_trip(how.round_trips); }, {}},
-      {"active message, inproc, in the poll loop", "wall, round trip",
-       [&] { return message_round_trip("inproc", how.round_trips, true); }, {}},
-      {"active message, inproc, on a worker", "wall, round trip",
-       [&] { return message_round_trip("inproc", how.round_trips, false); }, {}},
-      {"message to a local object, sent and run", "CPU, message", [&] { return object_message(how.messages); }, {}},
-      {"raw loopback socket, polled", "wall, round trip",
-       [&] { return socket_round_trip(how.round_trips / 4, message_bytes); }, {}},
-      {"active message, tcp, in the poll loop", "wall, round trip",
-       [&] { return message_round_trip("tcp", how.round_trips / 4, true); }, {}},
-      {"active message, tcp, on a worker", "wall, round trip",
-       [&] { return message_round_trip("tcp", how.round_trips / 4, false); }, {}},
-      {"raw ring of slots, polled", "wall, round trip", [&] { return ring_round_trip(how.round_trips); }, {}},
-      {"active message, shm, in the poll loop", "wall, round trip",
-       [&] { return message_round_trip("shm", how.round_trips, true); }, {}},
-      {"active message, shm, on a worker", "wall, round trip",
-       [&] { return message_round_trip("shm", how.round_trips, false); }, {}},
-  };
-  for (int run = 0; run < how.runs; ++run) {
-    for (rung& each : rungs) {
-      if (each.name.find(how.only) != std::string::npos) each.nanoseconds.push_back(each.measure() * 1e9);
-    }
+  if (how.full) {
+    for (std::size_t bytes = 8; bytes <= 4u << 20; bytes *= 2) how.sizes.push_back(bytes);
   }
-  print(rungs);
+  if (how.sizes.empty()) how.sizes = quick_sizes;
+  std::sort(how.sizes.begin(), how.sizes.end());
+  how.sizes.erase(std::unique(how.sizes.begin(), how.sizes.end()), how.sizes.end());
+  if (how.transports.empty()) how.transports = {"inproc", "shm", "tcp", "mpi"};
+  if (const auto mpi = std::find(how.transports.begin(), how.transports.end(), "mpi"); mpi != how.transports.end()) {
+    how.transports.insert(how.transports.erase(mpi), {"openmpi", "mpich"});
+  }
+  try {
+    return how.as_job ? serve_job(how, argc, argv) : measure_all(how);
+  } catch (const std::exception& problem) {
+    say(problem.what());
+    return 1;
+  }
 }

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// Jobs of several processes: a benchmark starts itself again under a launcher and reads what its rank 0 prints.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace bench {
+
+/// What a launched command did.
+struct outcome {
+  int exit_code = 0;
+  std::vector<std::string> lines{};  ///< of its standard output; errors go to that of the benchmark
+};
+
+/// Runs a command, found on PATH if it has no slash, and waits for it. Throws std::runtime_error if none can be
+/// started.
+[[nodiscard]] outcome run_command(const std::vector<std::string>& command);
+
+/// The folder of the running program.
+[[nodiscard]] std::filesystem::path own_folder();
+
+/// Whether there is a program of this name on PATH.
+[[nodiscard]] bool on_path(const std::string& name);
+
+/// How a job is started, or why it cannot be: the words before those of the program.
+struct launcher {
+  std::vector<std::string> words{};
+  std::string missing{};  ///< empty if all is there
+};
+
+/// `transport` is shm, tcp, openmpi or mpich.
+[[nodiscard]] launcher launcher_of(const std::string& transport, int ranks);
+
+}  // namespace bench

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the ladder has measured: for each rung and size the time of a round trip, and of a message in a stream.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ladder {
+
+/// One measurement of a rung at one size.
+struct sample {
+  std::size_t bytes = 0;
+  double round_trip_seconds = 0;  ///< 0: not measured
+  double one_way_seconds = 0;     ///< of a message in a stream; 0: not measured
+};
+
+/// The values of all runs, and what to print of them.
+struct spread {
+  double median = 0, least = 0, most = 0;
+  [[nodiscard]] bool empty() const noexcept { return median <= 0; }
+};
+[[nodiscard]] spread spread_of(std::vector<double> values);
+
+enum class role {
+  floor,  ///< the thing itself, by hand; the first of a transport is what its rungs are compared with
+  rung    ///< a layer of Nacre
+};
+
+/// All samples of one rung, by size.
+struct series {
+  std::string transport;
+  std::string name;
+  ladder::role role = ladder::role::rung;
+  std::string unit = "round trip";                                       ///< what one time is of
+  std::map<std::size_t, std::vector<double>> round_trips{}, one_ways{};  // seconds
+
+  [[nodiscard]] spread round_trip(std::size_t bytes) const;
+  [[nodiscard]] spread one_way(std::size_t bytes) const;
+};
+
+/// The rungs in the order in which they first came.
+class figures {
+ public:
+  void add(std::string_view transport, std::string_view name, role as, const sample& value,
+           std::string_view unit = "round trip");
+  [[nodiscard]] const std::vector<series>& all() const noexcept { return all_; }
+  /// What the times of a rung are compared with; null if there is nothing.
+  [[nodiscard]] const series* floor_of(const series& rung) const;
+  [[nodiscard]] std::vector<std::string> transports() const;
+
+ private:
+  std::vector<series> all_;
+};
+
+}  // namespace ladder

@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: Apache-2.0
+// The floors: cache lines between threads, and rings, foreign memory and sockets between two processes.
+#include "floors.hpp"
+
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <new>
+#include <stdexcept>
+#include <thread>
+#include <vector>
+
+#include "schedule.hpp"
+
+namespace ladder {
+namespace {
+
+double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+
+/// A second process that runs `body` and ends; forked while this one has a single thread.
+class partner {
+ public:
+  explicit partner(const std::function<void()>& body) : id_(fork()) {
+    if (id_ < 0) throw std::runtime_error("no second process to compare with: fork failed");
+    if (id_ > 0) return;
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    try {
+      body();
+    } catch (...) {
+      _exit(1);
+    }
+    _exit(0);
+  }
+  partner(const partner&) = delete;
+  partner& operator=(const partner&) = delete;
+  ~partner() {
+    kill(id_, SIGKILL);  // it has nothing left to do, or waits for an answer that will not come
+    waitpid(id_, nullptr, 0);
+  }
+  [[nodiscard]] pid_t id() const noexcept { return id_; }
+
+ private:
+  pid_t id_;
+};
+
+/// Both sides of a floor: `first` sends and then receives; `count` messages there for each answer.
+template <class End>
+void serve(End& end, std::size_t bytes) {
+  for (int batch = 0; batch < batches_of(bytes); ++batch) {
+    for (int i = 0; i < trips_of(bytes); ++i) {
+      end.receive(bytes);
+      end.send(bytes);
+    }
+    for (int i = 0; i < streams_of(bytes); ++i) {
+      for (int k = 0; k < stream_of(bytes); ++k) end.receive(bytes);
+      end.send(answer_bytes);
+    }
+  }
+}
+
+template <class End>
+sample drive(End& end, std::size_t bytes) {
+  sample best{bytes, 1e9, 1e9};
+  for (int batch = 0; batch < batches_of(bytes); ++batch) {
+    double start = now();
+    for (int i = 0; i < trips_of(bytes); ++i) {
+      end.send(bytes);
+      end.receive(bytes);
+    }
+    best.round_trip_seconds = std::min(best.round_trip_seconds, (now() - start) / trips_of(bytes));
+    start = now();
+    for (int i = 0; i < streams_of(bytes); ++i) {
+      for (int k = 0; k < stream_of(bytes); ++k) end.send(bytes);
+      end.receive(answer_bytes);
+    }
+    best.one_way_seconds = std::min(best.one_way_seconds, (now() - start) / (streams_of(bytes) * stream_of(bytes)));
+  }
+  return best;
+}
+
+/// Memory that a forked process shares.
+class shared_memory {
+ public:
+  explicit shared_memory(std::size_t bytes)
+      : bytes_(bytes), at_(mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0)) {
+    if (at_ == MAP_FAILED) throw std::runtime_error("no shared memory to compare with: mmap failed");
+    std::memset(at_, 0, bytes);
+  }
+  shared_memory(const shared_memory&) = delete;
+  shared_memory& operator=(const shared_memory&) = delete;
+  ~shared_memory() { munmap(at_, bytes_); }
+  [[nodiscard]] std::byte* data() const noexcept { return static_cast<std::byte*>(at_); }
+
+ private:
+  std::size_t bytes_;
+  void* at_;
+};
+
+constexpr std::size_t line = 64;
+constexpr std::size_t piece_max = 16384;
+using counter = std::atomic<std::uint64_t>;
+static_assert(counter::is_always_lock_free);
+
+/// One direction: a line for the receiver's count, then the slots; each begins with a stamp, behind which the piece is.
+class ring {
+ public:
+  ring(std::byte* at, std::size_t message_bytes)
+      : stride_((sizeof(counter) + std::min(message_bytes, piece_max) + line - 1) / line * line),
+        slots_(slots_for(message_bytes)),
+        taken_(new (at) counter(0)),
+        first_(at + line) {}
+  static std::size_t slots_for(std::size_t message_bytes) { return message_bytes <= 1024 ? 256 : 16; }
+  static std::size_t size_for(std::size_t message_bytes) {
+    return line + slots_for(message_bytes) * (std::min(message_bytes, piece_max) + 2 * line);
+  }
+
+  void put(const char* from, std::size_t bytes) {
+    for (std::size_t done = 0; done < bytes; done += piece_max) {
+      while (next_ - known_taken_ == slots_) known_taken_ = taken_->load(std::memory_order_acquire);  // pairs with take
+      std::byte* slot = first_ + next_ % slots_ * stride_;
+      std::memcpy(slot + sizeof(counter), from + done, std::min(piece_max, bytes - done));
+      stamp(slot).store(++next_, std::memory_order_release);  // pairs with the load in take
+    }
+  }
+  void take(char* to, std::size_t bytes) {
+    for (std::size_t done = 0; done < bytes; done += piece_max) {
+      std::byte* slot = first_ + next_ % slots_ * stride_;
+      ++next_;
+      while (stamp(slot).load(std::memory_order_acquire) != next_) continue;  // pairs with the store in put
+      std::memcpy(to + done, slot + sizeof(counter), std::min(piece_max, bytes - done));
+      // Told now and then, as the line goes back and forth for it. Pairs with the load in put.
+      if (next_ % (slots_ / 8) == 0) taken_->store(next_, std::memory_order_release);
+    }
+  }
+
+ private:
+  static counter& stamp(std::byte* slot) { return *reinterpret_cast<counter*>(slot); }
+  std::size_t stride_, slots_;
+  counter* taken_;
+  std::byte* first_;
+  std::uint64_t next_ = 0, known_taken_ = 0;
+};
+
+struct ring_end {
+  ring out, in;
+  std::vector<char> from, to;
+  void send(std::size_t bytes) { out.put(from.data(), bytes); }
+  void receive(std::size_t bytes) { in.take(to.data(), bytes); }
+};
+
+/// Says where the message is, and waits until the other side has read it.
+struct reading_end {
+  ring out, in;
+  std::vector<char> from, to;
+  pid_t other;
+  struct place {
+    const char* at;
+    std::size_t bytes;
+  };
+  void send(std::size_t bytes) {
+    const place here{from.data(), bytes};
+    out.put(reinterpret_cast<const char*>(&here), sizeof here);
+  }
+  void receive(std::size_t) {
+    place there{};
+    in.take(reinterpret_cast<char*>(&there), sizeof there);
+    iovec into{to.data(), there.bytes};
+    iovec source{const_cast<char*>(there.at), there.bytes};
+    if (process_vm_readv(other, &into, 1, &source, 1, 0) < 0) std::memset(to.data(), 0, to.size());
+  }
+};
+
+bool can_read(pid_t other, const void* at) {
+  char one = 0;
+  iovec into{&one, 1};
+  iovec source{const_cast<void*>(at), 1};
+  return process_vm_readv(other, &into, 1, &source, 1, 0) == 1;
+}
+
+struct socket_end {
+  int descriptor;
+  std::vector<char> buffer;
+  void send(std::size_t bytes) {
+    for (std::size_t sent = 0; sent < bytes;) {
+      const ssize_t more = ::send(descriptor, buffer.data() + sent, bytes - sent, MSG_NOSIGNAL);
+      if (more < 0) throw std::runtime_error("loopback send failed");
+      sent += static_cast<std::size_t>(more);
+    }
+  }
+  void receive(std::size_t bytes) {
+    for (std::size_t got = 0; got < bytes;) {
+      const ssize_t more = recv(descriptor, buffer.data() + got, bytes - got, MSG_DONTWAIT);
+      if (more == 0 || (more < 0 && errno != EAGAIN)) throw std::runtime_error("the loopback connection broke");
+      if (more > 0) got += static_cast<std::size_t>(more);
+    }
+  }
+};
+
+}  // namespace
+
+sample cache_lines() {
+  struct alignas(line) cell {
+    std::atomic<std::uint64_t> value{0};
+  };
+  constexpr std::uint64_t trips = 2000;
+  constexpr std::uint64_t batches = 20;
+  cell there, back;
+  std::thread other([&] {
+    for (std::uint64_t n = 1; n <= trips * batches; ++n) {
+      while (there.value.load(std::memory_order_acquire) != n) continue;  // pairs with the store below
+      back.value.store(n, std::memory_order_release);                     // pairs with the load below
+    }
+  });
+  double best = 1e9;
+  for (std::uint64_t batch = 0; batch < batches; ++batch) {
+    const double start = now();
+    for (std::uint64_t n = batch * trips + 1; n <= (batch + 1) * trips; ++n) {
+      there.value.store(n, std::memory_order_release);
+      while (back.value.load(std::memory_order_acquire) != n) continue;
+    }
+    best = std::min(best, (now() - start) / static_cast<double>(trips));
+  }
+  other.join();
+  return {.bytes = 8, .round_trip_seconds = best};
+}
+
+sample shared_ring(std::size_t bytes) {
+  const std::size_t each = (ring::size_for(bytes) + line - 1) / line * line;
+  const shared_memory memory(2 * each);
+  ring there(memory.data(), bytes), back(memory.data() + each, bytes);
+  const partner other([&] {
+    ring_end end{back, there, std::vector<char>(bytes + line), std::vector<char>(bytes + line)};
+    serve(end, bytes);
+  });
+  ring_end end{there, back, std::vector<char>(bytes + line), std::vector<char>(bytes + line)};
+  return drive(end, bytes);
+}
+
+sample single_copy(std::size_t bytes) {
+  const std::size_t each = (ring::size_for(line) + line - 1) / line * line;
+  const shared_memory memory(2 * each);
+  const shared_memory verdict(line);
+  auto& permitted = *new (verdict.data()) std::atomic<int>(0);
+  ring there(memory.data(), line), back(memory.data() + each, line);
+  prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY);
+  const pid_t parent = getpid();
+  const std::vector<char> probe(1);
+  const partner other([&] {
+    permitted.store(can_read(parent, probe.data()) ? 1 : 2, std::memory_order_release);  // pairs with the load below
+    while (permitted.load(std::memory_order_acquire) == 1) continue;                     // pairs with the store below
+    if (permitted.load(std::memory_order_acquire) != 3) return;
+    reading_end end{back, there, std::vector<char>(bytes), std::vector<char>(bytes), parent};
+    serve(end, bytes);
+  });
+  int answer = 0;
+  while ((answer = permitted.load(std::memory_order_acquire)) == 0) continue;
+  if (answer == 1) answer = can_read(other.id(), probe.data()) ? 3 : 2;
+  permitted.store(answer, std::memory_order_release);
+  if (answer == 2) return {.bytes = bytes};
+  reading_end end{there, back, std::vector<char>(bytes), std::vector<char>(bytes), other.id()};
+  return drive(end, bytes);
+}
+
+sample raw_socket(std::size_t bytes) {
+  const int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t length = sizeof address;
+  if (bind(listener, reinterpret_cast<sockaddr*>(&address), length) != 0 || listen(listener, 1) != 0 ||
+      getsockname(listener, reinterpret_cast<sockaddr*>(&address), &length) != 0) {
+    throw std::runtime_error("no loopback socket to compare with");
+  }
+  const auto end_of = [&](int descriptor) {
+    const int one = 1;
+    setsockopt(descriptor, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
+    return socket_end{descriptor, std::vector<char>(std::max(bytes, answer_bytes))};
+  };
+  const partner other([&] {
+    socket_end end = end_of(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    if (connect(end.descriptor, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0) serve(end, bytes);
+  });
+  socket_end end = end_of(accept(listener, nullptr, nullptr));
+  close(listener);
+  const sample result = drive(end, bytes);
+  close(end.descriptor);
+  return result;
+}
+
+}  // namespace ladder

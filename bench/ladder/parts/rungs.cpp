@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: Apache-2.0
+// Messages between ranks, asked and answered by handlers; rank 0 measures, and the last rank answers.
+#include "rungs.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <ctime>
+#include <span>
+#include <vector>
+
+#include <nacre/nacre.hpp>
+
+#include "schedule.hpp"
+
+namespace ladder {
+namespace {
+
+enum class way { poll_loop, worker, object };
+
+double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+
+nacre::with how(way by) {
+  return {.category = by == way::poll_loop ? nacre::category::communication : nacre::category::worker};
+}
+
+struct partner;
+
+/// What rank 0 measures now. Set by its main before a barrier; then only its handlers use it, one at a time.
+struct asker {
+  way by = way::poll_loop;
+  std::size_t bytes = 0;
+  std::vector<char> payload;
+  nacre::mobile_ptr<partner> own, other;
+  std::vector<nacre::mobile_ptr<partner>> others;  // if not empty, each message goes to the next of them
+  std::size_t next_other = 0;
+  int count = 0;  // messages there for each one back
+  int trips = 0;  // of those, in a batch
+  int trips_left = 0;
+  int batches_left = 0;
+  double start = 0;
+  double best = 0;  // seconds of a batch
+};
+
+/// What the last rank answers.
+struct answerer {
+  way by = way::poll_loop;
+  int count = 0;
+  int seen = 0;
+  nacre::mobile_ptr<partner> asker_object;
+};
+
+// Each is the state of one rank of this process: rank 0's main and handlers use the first, those of the last rank the
+// second.
+asker& here() {
+  static asker state;
+  return state;
+}
+answerer& there() {
+  static answerer state;
+  return state;
+}
+
+void give(nacre::context& ctx);
+void begin_batch(nacre::context& ctx);
+void take_small(nacre::context& ctx, std::uint64_t value);
+void take(nacre::context& ctx, std::span<const char> payload);
+void answered_small(nacre::context& ctx, std::uint64_t value);
+void answered(nacre::context& ctx, std::span<const char> payload);
+
+/// The same handlers as members of an object.
+struct partner {
+  std::uint64_t seen = 0;
+  void take_small(nacre::context& ctx, std::uint64_t value) { ladder::take_small(ctx, value); }
+  void take(nacre::context& ctx, std::span<const char> payload) { ladder::take(ctx, payload); }
+  void answered_small(nacre::context& ctx, std::uint64_t value) { ladder::answered_small(ctx, value); }
+  void answered(nacre::context& ctx, std::span<const char> payload) { ladder::answered(ctx, payload); }
+  template <class Archive>
+  void serialize(Archive& ar) {
+    ar(seen);
+  }
+};
+
+void give_one(nacre::context& ctx, asker& me, nacre::rank_id last) {
+  const bool small = me.bytes <= sizeof(std::uint64_t);
+  if (me.by == way::object) {
+    const auto target = me.others.empty() ? me.other : me.others[me.next_other++ % me.others.size()];
+    small ? ctx.send<&partner::take_small>(target, 1u)
+          : ctx.send<&partner::take>(target, std::span<const char>(me.payload));
+  } else if (small) {
+    ctx.send<take_small>(how(me.by), last, 1u);
+  } else {
+    ctx.send<take>(how(me.by), last, std::span<const char>(me.payload));
+  }
+}
+
+void give(nacre::context& ctx) {
+  const nacre::rank_id last{ctx.size() - 1};
+  for (int k = 0; k < here().count; ++k) give_one(ctx, here(), last);
+}
+
+void begin_batch(nacre::context& ctx) {
+  here().trips_left = here().trips;
+  here().start = now();
+  give(ctx);
+}
+
+/// True when this message is the last of its stream, so that an answer is due.
+bool answer_due() {
+  if (++there().seen < there().count) return false;
+  there().seen = 0;
+  return true;
+}
+
+void answer_small(nacre::context& ctx) {
+  if (there().by == way::object) {
+    ctx.send<&partner::answered_small>(there().asker_object, 1u);
+  } else {
+    ctx.send<answered_small>(how(there().by), nacre::rank_id{0}, 1u);
+  }
+}
+
+void take_small(nacre::context& ctx, std::uint64_t) {
+  if (answer_due()) answer_small(ctx);
+}
+
+void take(nacre::context& ctx, std::span<const char> payload) {
+  if (!answer_due()) return;
+  if (there().count > 1) {
+    answer_small(ctx);
+  } else if (there().by == way::object) {
+    ctx.send<&partner::answered>(there().asker_object, payload);
+  } else {
+    ctx.send<answered>(how(there().by), nacre::rank_id{0}, payload);
+  }
+}
+
+void answered_small(nacre::context& ctx, std::uint64_t) {
+  asker& me = here();
+  if (--me.trips_left > 0) return give(ctx);
+  me.best = std::min(me.best, now() - me.start);
+  if (--me.batches_left > 0) begin_batch(ctx);
+}
+
+void answered(nacre::context& ctx, std::span<const char>) { answered_small(ctx, 0); }
+
+/// One phase, collective: all batches of round trips (`count` 1) or of streams. Returns the seconds of the fastest
+/// batch.
+double phase(nacre::runtime& rt, way by, std::size_t bytes, int count, int trips, int batches) {
+  asker& me = here();
+  if (rt.rank().value() == 0) {
+    me.by = by;
+    me.bytes = bytes;
+    me.payload.assign(bytes, 'x');
+    me.count = count;
+    me.trips = trips;
+    me.batches_left = batches;
+    me.best = 1e9;
+  }
+  if (rt.rank().value() + 1 == rt.size()) {
+    there().by = by;
+    there().count = count;
+    there().seen = 0;
+  }
+  rt.barrier();
+  if (rt.rank().value() == 0) rt.send<begin_batch>(how(by), rt.rank());
+  rt.wait_quiescence();
+  return rt.rank().value() == 0 ? me.best : 0;
+}
+
+sample measure(nacre::runtime& rt, way by, std::size_t bytes) {
+  sample result{.bytes = bytes};
+  const int trips = trips_of(bytes);
+  const int messages = streams_of(bytes) * stream_of(bytes);
+  result.round_trip_seconds = phase(rt, by, bytes, 1, trips, batches_of(bytes)) / trips;
+  result.one_way_seconds = phase(rt, by, bytes, stream_of(bytes), streams_of(bytes), batches_of(bytes)) / messages;
+  return result;
+}
+
+/// Objects at both ends that know of each other.
+void place_objects(nacre::runtime& rt) {
+  const auto own = rt.create<partner>();
+  const std::vector<nacre::mobile_ptr<partner>> all = rt.all_gather(own);
+  if (rt.rank().value() == 0) {
+    here().own = own;
+    here().other = all.back();
+    here().others.clear();
+  }
+  if (rt.rank().value() + 1 == rt.size()) there().asker_object = all.front();
+}
+
+/// Rank 1 makes objects and moves them to rank 2; rank 0 knows only where they were made. Its first message to each is
+/// forwarded by rank 1, which also tells it where the object is now, so that the second one goes straight there.
+std::vector<nacre::mobile_ptr<partner>> scatter(nacre::runtime& rt, int count) {
+  std::vector<nacre::mobile_ptr<partner>> moved;
+  if (rt.rank().value() == 1) {
+    for (int i = 0; i < count; ++i) {
+      moved.push_back(rt.create<partner>());
+      rt.migrate(moved.back(), nacre::rank_id{2});
+    }
+  }
+  rt.wait_quiescence();
+  return rt.broadcast(moved, nacre::rank_id{1});
+}
+
+void measure_forwarding(nacre::runtime& rt, std::size_t bytes, const listener& report) {
+  sample forwarded{bytes, 1e9, 1e9}, direct{bytes, 1e9, 1e9};
+  const int trips = std::min(trips_of(bytes), 100);
+  const int streamed = std::min(stream_of(bytes), 200);
+  const auto least = [](double& value, double seconds, int messages) { value = std::min(value, seconds / messages); };
+  for (int batch = 0; batch < std::min(batches_of(bytes), 8); ++batch) {
+    for (const bool streaming : {false, true}) {
+      const int messages = streaming ? streamed : trips;
+      const auto objects = scatter(rt, messages);
+      if (rt.rank().value() == 0) {
+        here().others = objects;
+        here().next_other = 0;
+      }
+      for (sample* each : {&forwarded, &direct}) {
+        const double seconds =
+            streaming ? phase(rt, way::object, bytes, messages, 1, 1) : phase(rt, way::object, bytes, 1, messages, 1);
+        least(streaming ? each->one_way_seconds : each->round_trip_seconds, seconds, messages);
+      }
+      if (rt.rank().value() == 1) std::for_each(objects.begin(), objects.end(), [&](auto each) { rt.destroy(each); });
+      rt.wait_quiescence();
+    }
+  }
+  if (rt.rank().value() != 0) return;
+  report(rung::direct, direct);
+  report(rung::forwarded, forwarded);
+}
+
+/// An object that answers another one: each message goes to an idle object, is scheduled and run.
+struct neighbour {
+  std::uint64_t seen = 0;
+  void exchange(nacre::context& ctx, nacre::mobile_ptr<neighbour> other, std::uint64_t left) {
+    ++seen;
+    if (left != 0) ctx.send<&neighbour::exchange>(other, ctx.self<neighbour>(), left - 1);
+  }
+  template <class Archive>
+  void serialize(Archive& ar) {
+    ar(seen);
+  }
+};
+
+/// Processor time of the calling thread: what a message costs, whatever else the machine does.
+double cpu_seconds() {
+  timespec time{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
+}
+
+}  // namespace
+
+int climb(nacre::config configuration, const std::vector<std::size_t>& sizes,
+          const std::function<bool(std::string_view)>& keep, const listener& report) {
+  configuration.set("workers", "1");
+  return nacre::run(configuration, [&](nacre::runtime& rt) {
+    place_objects(rt);
+    const bool first = rt.rank().value() == 0;
+    for (const std::size_t bytes : sizes) {
+      if (rt.size() == 3) {
+        if (keep(rung::direct) || keep(rung::forwarded)) measure_forwarding(rt, bytes, report);
+        continue;
+      }
+      for (const auto& [name, by] : {std::pair{rung::poll_loop, way::poll_loop}, std::pair{rung::worker, way::worker},
+                                     std::pair{rung::object, way::object}}) {
+        if (!keep(name)) continue;
+        const sample result = measure(rt, by, bytes);
+        if (first) report(name, result);
+      }
+    }
+  });
+}
+
+sample local_object_message() {
+  constexpr std::uint64_t messages = 200'000;
+  nacre::config configuration;
+  configuration.set("workers", "1");
+  configuration.set("progress", "shared");
+  double seconds = 0;
+  nacre::run(configuration, [&](nacre::runtime& rt) {
+    const auto a = rt.create<neighbour>();
+    const auto b = rt.create<neighbour>();
+    rt.wait_quiescence();
+    const double start = cpu_seconds();  // while main waits, its thread is the worker
+    rt.send<&neighbour::exchange>(a, b, messages);
+    rt.wait_quiescence();
+    seconds = cpu_seconds() - start;
+  });
+  return {.bytes = 8, .round_trip_seconds = seconds / static_cast<double>(messages)};
+}
+
+}  // namespace ladder

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// How many messages of a size are exchanged: equal for the floors, the rungs and raw MPI, so that they can be compared.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace ladder {
+
+/// One run of a rung at a size takes so many batches; the fastest one counts, since others share the machine.
+constexpr int batches_of(std::size_t bytes) { return bytes <= 4096 ? 20 : bytes <= 65536 ? 10 : 3; }
+
+/// Round trips in a batch.
+constexpr int trips_of(std::size_t bytes) {
+  return bytes <= 4096 ? 250 : bytes <= 65536 ? 40 : bytes <= 524288 ? 8 : 4;
+}
+
+/// Messages one way in a row, after which 8 bytes come back.
+constexpr int stream_of(std::size_t bytes) {
+  return bytes <= 1024 ? 1000 : bytes <= 16384 ? 100 : bytes <= 65536 ? 32 : bytes <= 524288 ? 16 : 4;
+}
+
+/// Such streams in a batch.
+constexpr int streams_of(std::size_t bytes) { return bytes <= 65536 ? 2 : 1; }
+
+/// Size of the answer to a stream.
+inline constexpr std::size_t answer_bytes = 8;
+
+}  // namespace ladder
