@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Does a rank that is overrun slow its senders, and does its memory stay bounded? Peak memory of each rank, and the count.
+// Does a rank that is overrun slow its senders, and does its memory stay bounded? Peak memory of each rank, and the
+// count.
 #include <sys/resource.h>
 
 #include <array>
@@ -20,7 +21,9 @@ namespace {
 struct plan {
   std::uint64_t messages = 1'000'000;  // by each flooding rank
   double work_seconds = 1e-6;
-  std::string_view pattern = "one";  // one: rank 0 floods rank 1; two: both; all: everybody everybody; echo: from handlers
+  double peak_mib_max = 0;  // more memory than this is a failure; 0: none is
+  std::string_view pattern =
+      "one";  // one: rank 0 floods rank 1; two: both; all: everybody everybody; echo: from handlers
 };
 
 struct counters {
@@ -83,23 +86,26 @@ bool flood(nacre::runtime& rt, const plan& how) {
   const std::uint64_t all_run = rt.all_reduce(here().run.load(), std::plus<>{});
   fmt::print("rank {}: {} sent, {} run, {:.2f} s, peak memory {:.0f} MiB ({:.0f} MiB before)\n", self, sent,
              here().run.load(), seconds, peak_mib(), before);
-  return all_sent == all_run;
+  if (all_sent != all_run) fmt::print("rank {}: messages are missing\n", self);
+  const bool bounded = how.peak_mib_max == 0 || peak_mib() <= how.peak_mib_max;
+  if (!bounded) fmt::print("rank {}: more memory than {:.0f} MiB\n", self, how.peak_mib_max);
+  return all_sent == all_run && bounded;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
   plan how;
-  bool complete = true;
+  bool well = true;
   const int code = nacre::run(argc, argv, [&](nacre::runtime& rt) {
     for (int i = 1; i < argc && argv[i] != nullptr; ++i) {
       const std::string_view word = argv[i];
       if (word.starts_with("--messages=")) how.messages = std::stoull(std::string(word.substr(11)));
       if (word.starts_with("--work=")) how.work_seconds = std::stod(std::string(word.substr(7))) * 1e-6;
+      if (word.starts_with("--peak-max=")) how.peak_mib_max = std::stod(std::string(word.substr(11)));
       if (word.starts_with("--pattern=")) how.pattern = word.substr(10);
     }
-    complete = flood(rt, how);
+    well = flood(rt, how);
   });
-  if (!complete) fmt::print("messages are missing\n");
-  return code != 0 ? code : (complete ? 0 : 1);
+  return code != 0 ? code : (well ? 0 : 1);
 }

@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "backplane/backplane.hpp"
+#include "backplane/backplane_test_kit.hpp"
 #include "base/clock.hpp"
 #include "base/rng.hpp"
-#include "exec/lane.hpp"
 
 namespace nacre {
 namespace {
@@ -91,7 +91,7 @@ struct pair_of_ranks {
   void settle() {
     for (int still = 0; still < 3; ++still) {
       for (auto& each : planes) {
-        if (each->progress(*by)) still = 0;
+        if (each->progress(by)) still = 0;
       }
     }
   }
@@ -114,14 +114,7 @@ struct pair_of_ranks {
       std::make_unique<backplane>(std::unique_ptr<transport::endpoint>(ends[0]), time, bounds),
       std::make_unique<backplane>(std::unique_ptr<transport::endpoint>(ends[1]), time, bounds)};
   std::array<holding_sink, 2> sinks;
-  lane* by = nullptr_lane();
-
- private:
-  /// The backplane hands lanes on without a look at them.
-  static lane* nullptr_lane() {
-    alignas(lane) static std::byte place[sizeof(lane)];
-    return reinterpret_cast<lane*>(place);
-  }
+  lane by;
 };
 
 std::vector<std::uint32_t> counting(std::uint32_t count) {
@@ -227,7 +220,7 @@ TEST(credit_flow, under_random_sizes_and_releases_nothing_is_lost_and_the_bound_
     while (two.sinks[1].numbers.size() < count) {
       for (std::uint64_t some = random.below(20); some > 0 && sent < count; --some) two.send(sent++, random.below(500));
       for (std::uint64_t some = random.below(20); some > 0; --some) two.sinks[1].release_one();
-      for (std::uint64_t turns = random.below(4); turns > 0; --turns) two.planes[random.below(2)]->progress(*two.by);
+      for (std::uint64_t turns = random.below(4); turns > 0; --turns) two.planes[random.below(2)]->progress(two.by);
     }
     EXPECT_EQ(two.sinks[1].numbers, counting(count)) << "seed " << seed;
     EXPECT_LE(two.sinks[1].held_bytes_max, window) << "seed " << seed;
