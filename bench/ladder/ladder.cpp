@@ -192,10 +192,14 @@ int measure_all(const plan& how) {
       }
     }
   }
+  if (measured.all().empty()) {
+    say("nothing was measured: no rung fits --only, or no transport is left");
+    return 1;
+  }
   ladder::print_table(measured, how.runs);
   if (!how.json.empty()) ladder::write_json(measured, how.runs, how.json);
   if (!how.svg.empty()) ladder::write_plot(measured, how.svg);
-  return complete && !measured.all().empty() ? 0 : 1;
+  return complete ? 0 : 1;
 }
 
 void declare(CLI::App& app, plan& how) {

@@ -24,6 +24,7 @@
 #include <thread>
 #include <vector>
 
+#include "ring.hpp"
 #include "schedule.hpp"
 
 namespace ladder {
@@ -57,10 +58,10 @@ class partner {
   pid_t id_;
 };
 
-/// Both sides of a floor: `first` sends and then receives; `count` messages there for each answer.
+/// The side that answers, until it is ended.
 template <class End>
-void serve(End& end, std::size_t bytes) {
-  for (int batch = 0; batch < batches_of(bytes); ++batch) {
+[[noreturn]] void serve(End& end, std::size_t bytes) {
+  for (;;) {
     for (int i = 0; i < trips_of(bytes); ++i) {
       end.receive(bytes);
       end.send(bytes);
@@ -72,10 +73,13 @@ void serve(End& end, std::size_t bytes) {
   }
 }
 
+/// The side that measures.
 template <class End>
 sample drive(End& end, std::size_t bytes) {
   sample best{bytes, 1e9, 1e9};
-  for (int batch = 0; batch < batches_of(bytes); ++batch) {
+  const double begin = now();
+  for (int batch = 0; batch < batches_of(bytes) && (batch < batches_least || now() - begin < 2 * phase_seconds);
+       ++batch) {
     double start = now();
     for (int i = 0; i < trips_of(bytes); ++i) {
       end.send(bytes);
@@ -108,51 +112,6 @@ class shared_memory {
  private:
   std::size_t bytes_;
   void* at_;
-};
-
-constexpr std::size_t line = 64;
-constexpr std::size_t piece_max = 16384;
-using counter = std::atomic<std::uint64_t>;
-static_assert(counter::is_always_lock_free);
-
-/// One direction: a line for the receiver's count, then the slots; each begins with a stamp, behind which the piece is.
-class ring {
- public:
-  ring(std::byte* at, std::size_t message_bytes)
-      : stride_((sizeof(counter) + std::min(message_bytes, piece_max) + line - 1) / line * line),
-        slots_(slots_for(message_bytes)),
-        taken_(new (at) counter(0)),
-        first_(at + line) {}
-  static std::size_t slots_for(std::size_t message_bytes) { return message_bytes <= 1024 ? 256 : 16; }
-  static std::size_t size_for(std::size_t message_bytes) {
-    return line + slots_for(message_bytes) * (std::min(message_bytes, piece_max) + 2 * line);
-  }
-
-  void put(const char* from, std::size_t bytes) {
-    for (std::size_t done = 0; done < bytes; done += piece_max) {
-      while (next_ - known_taken_ == slots_) known_taken_ = taken_->load(std::memory_order_acquire);  // pairs with take
-      std::byte* slot = first_ + next_ % slots_ * stride_;
-      std::memcpy(slot + sizeof(counter), from + done, std::min(piece_max, bytes - done));
-      stamp(slot).store(++next_, std::memory_order_release);  // pairs with the load in take
-    }
-  }
-  void take(char* to, std::size_t bytes) {
-    for (std::size_t done = 0; done < bytes; done += piece_max) {
-      std::byte* slot = first_ + next_ % slots_ * stride_;
-      ++next_;
-      while (stamp(slot).load(std::memory_order_acquire) != next_) continue;  // pairs with the store in put
-      std::memcpy(to + done, slot + sizeof(counter), std::min(piece_max, bytes - done));
-      // Told now and then, as the line goes back and forth for it. Pairs with the load in put.
-      if (next_ % (slots_ / 8) == 0) taken_->store(next_, std::memory_order_release);
-    }
-  }
-
- private:
-  static counter& stamp(std::byte* slot) { return *reinterpret_cast<counter*>(slot); }
-  std::size_t stride_, slots_;
-  counter* taken_;
-  std::byte* first_;
-  std::uint64_t next_ = 0, known_taken_ = 0;
 };
 
 struct ring_end {

@@ -37,9 +37,11 @@ struct asker {
   int count = 0;  // messages there for each one back
   int trips = 0;  // of those, in a batch
   int trips_left = 0;
-  int batches_left = 0;
-  double start = 0;
-  double best = 0;  // seconds of a batch
+  int batches = 0;
+  int batches_done = 0;
+  double begin = 0;  // of the phase
+  double start = 0;  // of the batch
+  double best = 0;   // seconds of a batch
 };
 
 /// What the last rank answers.
@@ -139,7 +141,9 @@ void answered_small(nacre::context& ctx, std::uint64_t) {
   asker& me = here();
   if (--me.trips_left > 0) return give(ctx);
   me.best = std::min(me.best, now() - me.start);
-  if (--me.batches_left > 0) begin_batch(ctx);
+  ++me.batches_done;
+  const bool is_late = me.batches_done >= batches_least && now() - me.begin > phase_seconds;
+  if (me.batches_done < me.batches && !is_late) begin_batch(ctx);
 }
 
 void answered(nacre::context& ctx, std::span<const char>) { answered_small(ctx, 0); }
@@ -154,8 +158,10 @@ double phase(nacre::runtime& rt, way by, std::size_t bytes, int count, int trips
     me.payload.assign(bytes, 'x');
     me.count = count;
     me.trips = trips;
-    me.batches_left = batches;
+    me.batches = batches;
+    me.batches_done = 0;
     me.best = 1e9;
+    me.begin = now();
   }
   if (rt.rank().value() + 1 == rt.size()) {
     there().by = by;
@@ -208,7 +214,7 @@ void measure_forwarding(nacre::runtime& rt, std::size_t bytes, const listener& r
   const int trips = std::min(trips_of(bytes), 100);
   const int streamed = std::min(stream_of(bytes), 200);
   const auto least = [](double& value, double seconds, int messages) { value = std::min(value, seconds / messages); };
-  for (int batch = 0; batch < std::min(batches_of(bytes), 8); ++batch) {
+  for (int batch = 0; batch < std::min(batches_of(bytes), 4); ++batch) {
     for (const bool streaming : {false, true}) {
       const int messages = streaming ? streamed : trips;
       const auto objects = scatter(rt, messages);

@@ -10,6 +10,11 @@ namespace ladder {
 /// One run of a rung at a size takes so many batches; the fastest one counts, since others share the machine.
 constexpr int batches_of(std::size_t bytes) { return bytes <= 4096 ? 20 : bytes <= 65536 ? 10 : 3; }
 
+/// Where it can, a run at a size takes no further batch after this time, for round trips and for streams each, but
+/// so many at least.
+inline constexpr double phase_seconds = 0.06;
+inline constexpr int batches_least = 3;
+
 /// Round trips in a batch.
 constexpr int trips_of(std::size_t bytes) {
   return bytes <= 4096 ? 250 : bytes <= 65536 ? 40 : bytes <= 524288 ? 8 : 4;
