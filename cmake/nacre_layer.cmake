@@ -22,6 +22,14 @@ function(nacre_register_tests target)
   gtest_discover_tests(${target} TEST_FILTER "${ARGN}" TEST_PREFIX "${target}." DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 120)
 endfunction()
 
+# More than half of the time that a small test takes to compile is that of <gtest/gtest.h>. Worth it from a few files on.
+function(nacre_precompile_gtest target)
+  list(LENGTH ARGN files)
+  if(files GREATER 2)
+    target_precompile_headers(${target} PRIVATE <gtest/gtest.h>)
+  endif()
+endfunction()
+
 # nacre_layer(<name> DEPENDS <layers> LIBRARIES <targets> [TEST_FILTER <gtest filter>])
 # Library nacre_<name>; a layer that has no source yet is an interface only. DEPENDS must stand left of it in src/README.md.
 function(nacre_layer name)
@@ -44,6 +52,7 @@ function(nacre_layer name)
   if(NACRE_TESTS AND layer_tests)
     add_executable(${name}_tests ${layer_tests})
     target_link_libraries(${name}_tests PRIVATE nacre_${name} GTest::gtest_main)
+    nacre_precompile_gtest(${name}_tests ${layer_tests})
     nacre_register_tests(${name}_tests ${layer_TEST_FILTER})
   endif()
 endfunction()
