@@ -22,10 +22,11 @@ function(nacre_register_tests target)
   gtest_discover_tests(${target} TEST_FILTER "${ARGN}" TEST_PREFIX "${target}." DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 120)
 endfunction()
 
-# More than half of the time that a small test takes to compile is that of <gtest/gtest.h>. Worth it from a few files on.
+# More than half of the time that a small test takes to compile is that of <gtest/gtest.h>. Worth it from a few files on,
+# and only without optimisation: gcc 12 warns of what it inlines from precompiled system headers.
 function(nacre_precompile_gtest target)
   list(LENGTH ARGN files)
-  if(files GREATER 2)
+  if(files GREATER 2 AND CMAKE_BUILD_TYPE STREQUAL "Debug")
     target_precompile_headers(${target} PRIVATE <gtest/gtest.h>)
   endif()
 endfunction()
