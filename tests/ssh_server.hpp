@@ -54,8 +54,8 @@ class ssh_server {
     if (!missing_.empty()) return;
     port_ = free_port();
     make_keys();
-    // sshd insists on this folder when root runs it; it is the package's, and gone again when it was not there before.
-    if (::geteuid() == 0) made_folder_ = ::mkdir("/run/sshd", 0755) == 0;
+    // sshd insists on this folder of its package when root runs it. It stays, because another test may have its own sshd.
+    if (::geteuid() == 0) ::mkdir("/run/sshd", 0755);
     pid_ = ::fork();
     if (pid_ == 0) {
       ::prctl(PR_SET_PDEATHSIG, SIGTERM);  // a test that is killed leaves no server behind
@@ -72,7 +72,6 @@ class ssh_server {
       ::kill(pid_, SIGTERM);
       ::waitpid(pid_, nullptr, 0);
     }
-    if (made_folder_) ::rmdir("/run/sshd");
   }
 
   /// What keeps it from running, or nothing.
@@ -145,7 +144,6 @@ class ssh_server {
   std::string missing_ = find_missing();
   int port_ = 0;
   pid_t pid_ = -1;
-  bool made_folder_ = false;
 };
 
 }  // namespace nacre::tests

@@ -2,7 +2,7 @@
 // Sending and dispatching active messages.
 #include "am/node.hpp"
 
-#include <cstring>
+#include <algorithm>
 #include <utility>
 
 #include <nacre/assert.hpp>
@@ -89,9 +89,8 @@ void node::post_reply(lane& on, const message_header& request, message_ptr reply
 void node::post_failure(lane& on, const message_header& request, std::string_view what, std::string_view type) {
   message_ptr reply = make_message(type.size() + 1 + what.size());
   char* const text = reinterpret_cast<char*>(reply->body());
-  std::memcpy(text, type.data(), type.size());
-  text[type.size()] = '\0';
-  std::memcpy(text + type.size() + 1, what.data(), what.size());
+  *std::copy(type.begin(), type.end(), text) = '\0';
+  std::copy(what.begin(), what.end(), text + type.size() + 1);
   reply->header.flags = flag_failed;
   post_reply(on, request, std::move(reply));
 }
