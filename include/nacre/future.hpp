@@ -80,7 +80,8 @@ class future_state {
   [[nodiscard]] bool await(waiter& w) noexcept;
 
   void throw_if_failed() const {
-    if (error_) throw *error_;
+    // The copy has a text of its own, because the last holder of this one may be another thread.
+    if (error_) throw call_error(error_->what(), error_->type());
   }
 
  protected:
