@@ -2,11 +2,15 @@
 // Gives every thread its slab pool, and hands the pools of ended threads to new ones.
 #include <nacre/block.hpp>
 
+#include <chrono>
 #include <memory>
 #include <mutex>
 #include <new>
 #include <vector>
 
+#include <fmt/format.h>
+
+#include "base/large_pool.hpp"
 #include "base/slab_pool.hpp"
 
 #if defined(__SANITIZE_ADDRESS__)
@@ -19,10 +23,22 @@
 
 namespace nacre {
 
+out_of_blocks::out_of_blocks(std::size_t bytes) noexcept : text_{} {
+  const large_statistics held = process_large_pool().statistics();
+  fmt::format_to_n(text_.data(), text_.size() - 1,
+                   "no memory for a block of {} bytes ({} MiB of large blocks are in use): send less at a time, lower "
+                   "receive_memory and send_memory, or raise the limit of the process (ulimit -v, or its cgroup)",
+                   bytes, held.bytes_live >> 20);
+}
+
 #ifdef NACRE_DETAIL_POOLS_OFF
 
 // The address sanitizer finds misuse of a block only if the block comes from its own allocator.
-void* allocate_block(std::size_t bytes) { return ::operator new(bytes); }
+void* allocate_block(std::size_t bytes) {
+  void* const block = bytes <= block_bytes_max ? ::operator new(bytes, std::nothrow) : nullptr;
+  if (block == nullptr) throw out_of_blocks(bytes);
+  return block;
+}
 void release_block(void* block) noexcept { ::operator delete(block); }
 void flush_remote_frees() noexcept {}
 pool_statistics process_pool_statistics() { return {}; }
@@ -54,7 +70,8 @@ class pool_registry {
 
   pool_statistics statistics() {
     const std::lock_guard lock(mutex_);
-    pool_statistics sum;
+    const large_statistics large = process_large_pool().statistics();
+    pool_statistics sum{.large_bytes_live = large.bytes_live, .large_bytes_kept = large.bytes_kept};
     for (const auto& pool : pools_) {
       const pool_statistics one = pool->statistics();
       sum.bytes_held += one.bytes_held;
@@ -94,7 +111,9 @@ class pool_guard {
 };
 
 [[gnu::cold, gnu::noinline]] void* allocate_first(std::size_t bytes) {
-  if (thread_is_ending) return slab_pool::allocate_unpooled(bytes);
+  if (thread_is_ending) {
+    return bytes > slab_pool::pooled_bytes_max ? slab_pool::allocate_large(bytes) : slab_pool::allocate_unpooled(bytes);
+  }
   own_pool = registry().adopt_or_make();
   thread_local pool_guard guard;
   return own_pool->allocate(bytes);
@@ -120,6 +139,7 @@ void release_block(void* block) noexcept {
 
 void flush_remote_frees() noexcept {
   if (own_pool != nullptr) own_pool->flush_remote_frees();
+  process_large_pool().trim_when_due(std::chrono::steady_clock::now().time_since_epoch());
 }
 
 pool_statistics process_pool_statistics() { return registry().statistics(); }

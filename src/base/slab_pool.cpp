@@ -3,9 +3,12 @@
 #include "base/slab_pool.hpp"
 
 #include <algorithm>
-#include <limits>
+#include <chrono>
 
 #include <nacre/assert.hpp>
+#include <nacre/block.hpp>
+
+#include "base/large_pool.hpp"
 
 namespace nacre {
 
@@ -96,9 +99,22 @@ void slab_pool::flush_remote_frees() noexcept {
 }
 
 void* slab_pool::allocate_unpooled(std::size_t bytes) {
-  if (bytes > std::numeric_limits<std::size_t>::max() - sizeof(free_block)) throw std::bad_alloc();
-  void* const memory = ::operator new(std::max(bytes + sizeof(header), sizeof(free_block)));
-  return (new (memory) free_block{{nullptr, 0, live}, nullptr})->payload();
+  void* memory = nullptr;
+  if (bytes <= block_bytes_max) {
+    memory = ::operator new(std::max(bytes + sizeof(header), sizeof(free_block)), std::nothrow);
+  }
+  if (memory == nullptr) throw out_of_blocks(bytes);
+  return (new (memory) free_block{{nullptr, of_operator_new, live}, nullptr})->payload();
+}
+
+void* slab_pool::allocate_large(std::size_t bytes) {
+  if (bytes > large_pool::bytes_max + large_pool::slack_bytes - sizeof(header)) return allocate_unpooled(bytes);
+  // A round number of bytes and some headers in front of it fit into the class of that number.
+  const std::size_t whole = bytes + sizeof(header);
+  const std::uint32_t index = large_pool::class_of(whole - std::min(whole, large_pool::slack_bytes));
+  void* const memory = process_large_pool().take(index);
+  if (memory == nullptr) throw out_of_blocks(bytes);
+  return (new (memory) free_block{{nullptr, index, live}, nullptr})->payload();
 }
 
 void slab_pool::release_unpooled(void* payload) noexcept {
@@ -107,8 +123,12 @@ void slab_pool::release_unpooled(void* payload) noexcept {
   block->head.state = dead;
   if (slab_pool* const owner = block->head.owner; owner != nullptr) {
     owner->accept(block, block);
-  } else {
+  } else if (block->head.size_class == of_operator_new) {
     ::operator delete(block);
+  } else {
+    large_pool& from = process_large_pool();
+    from.give_back(block, block->head.size_class);
+    from.trim_when_due(std::chrono::steady_clock::now().time_since_epoch());
   }
 }
 

@@ -14,9 +14,14 @@ namespace nacre {
 
 /// What one pool, or all pools of the process together, hold and have done.
 struct pool_statistics {
-  std::uint64_t bytes_held = 0;    ///< taken from the system for slabs, in use or not
-  std::uint64_t remote_frees = 0;  ///< blocks of other pools that were freed through these
+  std::uint64_t bytes_held = 0;        ///< taken from the system for slabs, in use or not
+  std::uint64_t remote_frees = 0;      ///< blocks of other pools that were freed through these
+  std::uint64_t large_bytes_live = 0;  ///< of the process: large blocks in use
+  std::uint64_t large_bytes_kept = 0;  ///< of the process: large blocks that wait for reuse
 };
+
+/// More than any process can address: refused without asking the system.
+inline constexpr std::size_t block_bytes_max = std::size_t{1} << 47;
 
 /// A pool of blocks that one thread at a time uses. allocate_block and release_block (nacre/block.hpp) find the pool of
 /// the calling thread; this class is what they do with it.
@@ -30,7 +35,8 @@ struct pool_statistics {
 /// Free lists are last-in first-out, since the newest block is the warmest. Slabs stay until the pool is destroyed.
 class slab_pool {
  public:
-  /// The largest block that comes from slabs; a larger one is taken from operator new and given back to it.
+  /// The largest block that comes from slabs; a larger one is taken from the large pool of the process, and beyond its
+  /// bound from operator new.
   static constexpr std::size_t pooled_bytes_max = 64 * 1024;
 
   slab_pool() = default;
@@ -41,7 +47,7 @@ class slab_pool {
 
   /// As allocate_block. The pool's thread only.
   [[nodiscard]] void* allocate(std::size_t bytes) {
-    if (bytes > pooled_bytes_max) return allocate_unpooled(bytes);
+    if (bytes > pooled_bytes_max) return allocate_large(bytes);
     const std::size_t index = class_of_units_[(bytes + sizeof(header) + unit_bytes - 1) / unit_bytes];
     size_class& from = classes_[index];
     free_block* const block = from.free;
@@ -66,8 +72,10 @@ class slab_pool {
   /// Sends all foreign blocks home. A thread calls it before it sleeps. The pool's thread only.
   void flush_remote_frees() noexcept;
 
-  /// Allocates without a pool, and releases in a thread that has none; for threads that are ending.
+  /// Allocates and releases without a pool of the thread; for threads that are ending.
   [[nodiscard]] static void* allocate_unpooled(std::size_t bytes);
+  /// A block of more than pooled_bytes_max.
+  [[nodiscard]] static void* allocate_large(std::size_t bytes);
   static void release_unpooled(void* payload) noexcept;
 
   /// May be called from any thread.
@@ -88,11 +96,12 @@ class slab_pool {
   static constexpr std::size_t class_count = strides_.size();
   static constexpr std::size_t units_max = strides_.back() / unit_bytes;
 
+  static constexpr std::uint32_t of_operator_new = ~std::uint32_t{0};
   enum block_state : std::uint32_t { live = 0x6c697665, dead = 0x64656164 };  // words that chance will hardly write
 
   struct header {
-    slab_pool* owner;  // null for a block that is not from a slab
-    std::uint32_t size_class;
+    slab_pool* owner;          // null for a block that is not from a slab
+    std::uint32_t size_class;  // without an owner: that of the large pool, or of_operator_new
     std::uint32_t state;
   };
 
@@ -157,10 +166,11 @@ class slab_pool {
   alignas(cache_line_bytes) std::atomic<free_block*> returned_{nullptr};
 };
 
-/// Sends home what the calling thread has freed of other threads' blocks. For a thread that is about to sleep.
+/// Sends home what the calling thread has freed of other threads' blocks, and returns to the system what nobody has
+/// needed for long. For a thread that is about to sleep.
 void flush_remote_frees() noexcept;
 
-/// The sums over all pools that allocate_block has made in this process. All zero where pools are off (address
+/// The sums over all pools that allocate_block has made in this process, and its large blocks. All zero where pools are off (address
 /// sanitizer).
 [[nodiscard]] pool_statistics process_pool_statistics();
 

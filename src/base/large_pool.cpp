@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+// Large blocks: from the kept ones or from the system, and when they go back there.
+#include "base/large_pool.hpp"
+
+#include <sys/mman.h>
+
+#include <new>
+
+namespace nacre {
+namespace {
+
+constexpr std::size_t huge_page_bytes = std::size_t{2} << 20;
+
+void* map_pages(std::size_t bytes) noexcept {
+  constexpr int access = PROT_READ | PROT_WRITE;
+  constexpr int kind = MAP_PRIVATE | MAP_ANONYMOUS;
+  if (bytes < huge_page_bytes) {
+    void* const at = ::mmap(nullptr, bytes, access, kind, -1, 0);
+    return at == MAP_FAILED ? nullptr : at;
+  }
+  // A huge page more than needed, of which the ends are given back again.
+  void* const mapped = ::mmap(nullptr, bytes + huge_page_bytes, access, kind, -1, 0);
+  if (mapped == MAP_FAILED) return nullptr;
+  auto* const begin = static_cast<std::byte*>(mapped);
+  const std::size_t before = -reinterpret_cast<std::uintptr_t>(mapped) & (huge_page_bytes - 1);
+  if (before != 0) ::munmap(begin, before);
+  ::munmap(begin + before + bytes, huge_page_bytes - before);
+  ::madvise(begin + before, bytes, MADV_HUGEPAGE);  // advice: a kernel without it changes nothing
+  return begin + before;
+}
+
+void unmap_pages(void* at, std::size_t bytes) noexcept { ::munmap(at, bytes); }
+
+}  // namespace
+
+page_source system_pages() noexcept { return {map_pages, unmap_pages}; }
+
+void* large_pool::take(std::uint32_t index) noexcept {
+  const std::size_t bytes = mapped_bytes(index);
+  void* block = pop(index);
+  if (block == nullptr) block = pages_.map(bytes);
+  if (block == nullptr) {
+    drop_kept();
+    block = pages_.map(bytes);
+  }
+  if (block != nullptr) live_bytes_.fetch_add(bytes, std::memory_order_relaxed);  // a figure for people
+  return block;
+}
+
+large_pool::kept_block* large_pool::pop(std::uint32_t index) noexcept {
+  size_class& from = classes_[index];
+  const std::scoped_lock lock(from.mutex);
+  kept_block* const block = from.newest;
+  if (block == nullptr) return nullptr;
+  from.newest = block->older;
+  (from.newest == nullptr ? from.oldest : from.newest->newer) = nullptr;
+  --from.count;
+  if (from.count < from.count_least) from.count_least = from.count;
+  kept_bytes_.fetch_sub(mapped_bytes(index), std::memory_order_relaxed);  // a sum that only reserve compares
+  return block;
+}
+
+void large_pool::give_back(void* memory, std::uint32_t index) noexcept {
+  const std::size_t bytes = mapped_bytes(index);
+  live_bytes_.fetch_sub(bytes, std::memory_order_relaxed);  // a figure for people
+  if (!reserve(bytes)) return pages_.unmap(memory, bytes);
+  size_class& to = classes_[index];
+  const std::scoped_lock lock(to.mutex);
+  auto* const block = static_cast<kept_block*>(memory);
+  block->older = to.newest;
+  block->newer = nullptr;
+  (to.newest == nullptr ? to.oldest : to.newest->newer) = block;
+  to.newest = block;
+  ++to.count;
+}
+
+/// Takes a part of the bound, if so much is left of it.
+bool large_pool::reserve(std::size_t bytes) noexcept {
+  std::uint64_t kept = kept_bytes_.load(std::memory_order_relaxed);  // a sum; the blocks are behind the mutexes
+  do {
+    if (kept + bytes > kept_bytes_max_) return false;
+  } while (!kept_bytes_.compare_exchange_weak(kept, kept + bytes, std::memory_order_relaxed));
+  return true;
+}
+
+/// Unmaps what has lain longest: as many as were never needed since the last time, or all.
+void large_pool::drop_oldest(std::uint32_t index, bool all) noexcept {
+  size_class& from = classes_[index];
+  kept_block* dropped = nullptr;
+  {
+    const std::scoped_lock lock(from.mutex);
+    for (std::size_t left = all ? from.count : from.count_least; left > 0; --left) {
+      kept_block* const block = from.oldest;
+      from.oldest = block->newer;
+      (from.oldest == nullptr ? from.newest : from.oldest->older) = nullptr;
+      block->older = dropped;
+      dropped = block;
+      --from.count;
+    }
+    from.count_least = from.count;
+  }
+  while (dropped != nullptr) {
+    kept_block* const next = dropped->older;
+    pages_.unmap(dropped, mapped_bytes(index));
+    kept_bytes_.fetch_sub(mapped_bytes(index), std::memory_order_relaxed);  // see reserve
+    dropped = next;
+  }
+}
+
+void large_pool::trim() noexcept {
+  for (std::uint32_t index = 0; index < class_count; ++index) drop_oldest(index, false);
+}
+
+void large_pool::trim_at(std::chrono::nanoseconds now, std::int64_t due) noexcept {
+  const std::int64_t next = (now + trim_period).count();
+  if (trim_due_ns_.compare_exchange_strong(due, next, std::memory_order_relaxed)) trim();  // only a time
+}
+
+void large_pool::drop_kept() noexcept {
+  for (std::uint32_t index = 0; index < class_count; ++index) drop_oldest(index, true);
+}
+
+large_statistics large_pool::statistics() const noexcept {
+  // Each by itself; no order between them is promised.
+  return {.bytes_live = live_bytes_.load(std::memory_order_relaxed),
+          .bytes_kept = kept_bytes_.load(std::memory_order_relaxed)};
+}
+
+large_pool& process_large_pool() noexcept {
+  // Threads may release blocks after the static objects of the program are gone. No destructor is registered for it.
+  alignas(large_pool) static std::array<std::byte, sizeof(large_pool)> place;
+  static large_pool* const all = new (place.data()) large_pool(process_large_bytes_kept_max);
+  return *all;
+}
+
+}  // namespace nacre

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// Memory for large blocks: pages of the system that are kept for a while, since new ones cost more than a copy.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <bit>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+
+#include "base/cache_line.hpp"
+
+namespace nacre {
+
+/// Where a large_pool gets its pages from; tests give it less than there is.
+struct page_source {
+  void* (*map)(std::size_t bytes) noexcept;  ///< zeroed, on a page boundary; null when there are none
+  void (*unmap)(void* at, std::size_t bytes) noexcept;
+};
+/// Those of the system. From 2 MiB on they lie so that the kernel can use huge pages, and it is asked to.
+[[nodiscard]] page_source system_pages() noexcept;
+
+/// What a large pool holds.
+struct large_statistics {
+  std::uint64_t bytes_live = 0;  ///< given out
+  std::uint64_t bytes_kept = 0;  ///< given back, and kept for the next who asks
+};
+
+/// A pool of memory blocks between 64 KiB and 64 MiB that all threads share. A block of 1 MiB fresh from the system costs
+/// 256 page faults, several times what it costs to copy 1 MiB; here it costs an uncontended lock.
+///
+/// | a block is | then |
+/// |---|---|
+/// | asked for, one of its class is kept | the one that came back last, whose pages are warm |
+/// | asked for, none is kept | mapped; when that fails, once more after everything kept has been unmapped |
+/// | given back, within kept_bytes_max | kept |
+/// | given back, beyond it | unmapped |
+/// | kept, and its class never ran that low between two trims | unmapped by the second one |
+///
+/// Classes are a quarter of a power of two apart, so that at most a fifth of a block is waste. Kept bytes never exceed the
+/// bound. Any thread, each call O(1) but for unmapping.
+class large_pool {
+ public:
+  static constexpr std::size_t bytes_min = 64 * 1024;  ///< smaller ones take as much
+  static constexpr std::size_t bytes_max = std::size_t{64} << 20;
+  static constexpr std::chrono::nanoseconds trim_period = std::chrono::seconds(1);
+
+  explicit large_pool(std::uint64_t kept_bytes_max, const page_source& pages = system_pages()) noexcept
+      : kept_bytes_max_(kept_bytes_max), pages_(pages) {}
+  large_pool(const large_pool&) = delete;
+  large_pool& operator=(const large_pool&) = delete;
+  ~large_pool() { drop_kept(); }
+
+  /// The class of blocks of that many usable bytes, at most bytes_max.
+  [[nodiscard]] static constexpr std::uint32_t class_of(std::size_t bytes) noexcept {
+    if (bytes <= bytes_min) return 0;
+    const std::size_t units = (bytes - 1) >> unit_bits;  // 4 for 64 KiB + 1
+    const auto power = static_cast<std::uint32_t>(std::bit_width(units)) - 3;
+    return power * 4 + static_cast<std::uint32_t>(units >> power) - 3;
+  }
+  /// What a block of a class can hold.
+  [[nodiscard]] static constexpr std::size_t usable_bytes(std::uint32_t size_class) noexcept {
+    return std::size_t{size_class % 4 + 4} << (size_class / 4 + unit_bits);
+  }
+
+  /// A block of at least usable_bytes(size_class) + slack_bytes, on a page boundary; its content is anything. Null when
+  /// the system has no memory.
+  [[nodiscard]] void* take(std::uint32_t size_class) noexcept;
+  /// Gives a block of that class back. Until it is taken again, its first 16 bytes stay as they are, if it is kept.
+  void give_back(void* block, std::uint32_t size_class) noexcept;
+
+  /// Unmaps what no one has needed for a trim_period. Called often, with a clock that does not go backwards.
+  void trim_when_due(std::chrono::nanoseconds now) noexcept {
+    const std::int64_t due = trim_due_ns_.load(std::memory_order_relaxed);  // only a time
+    if (now.count() >= due) trim_at(now, due);
+  }
+  /// Unmaps all that is kept.
+  void drop_kept() noexcept;
+  [[nodiscard]] large_statistics statistics() const noexcept;
+
+  /// Beside usable_bytes, for headers in front of a round number of bytes.
+  static constexpr std::size_t slack_bytes = 4096;
+
+ private:
+  static constexpr std::uint32_t unit_bits = 14;  // a quarter of bytes_min
+  static constexpr std::uint32_t class_count = 41;
+
+  /// The first bytes of a block that is kept.
+  struct kept_block {
+    std::array<std::byte, 16> left_alone;
+    kept_block* older;
+    kept_block* newer;
+  };
+  struct alignas(cache_line_bytes) size_class {
+    std::mutex mutex;
+    kept_block* newest = nullptr;
+    kept_block* oldest = nullptr;
+    std::size_t count = 0;
+    std::size_t count_least = 0;  // since the last trim
+  };
+
+  [[nodiscard]] static constexpr std::size_t mapped_bytes(std::uint32_t index) noexcept {
+    return usable_bytes(index) + slack_bytes;
+  }
+  [[nodiscard]] kept_block* pop(std::uint32_t index) noexcept;
+  [[nodiscard]] bool reserve(std::size_t bytes) noexcept;
+  void drop_oldest(std::uint32_t index, bool all) noexcept;
+  void trim() noexcept;
+  void trim_at(std::chrono::nanoseconds now, std::int64_t due) noexcept;
+
+  const std::uint64_t kept_bytes_max_;
+  const page_source pages_;
+  std::array<size_class, class_count> classes_{};
+  std::atomic<std::uint64_t> kept_bytes_{0};
+  std::atomic<std::uint64_t> live_bytes_{0};
+  std::atomic<std::int64_t> trim_due_ns_{0};
+};
+static_assert(large_pool::class_of(large_pool::bytes_max) == 40 &&
+              large_pool::usable_bytes(40) == large_pool::bytes_max);
+
+/// The one that allocate_block uses; it is never destroyed. Keeps up to process_large_bytes_kept_max.
+[[nodiscard]] large_pool& process_large_pool() noexcept;
+inline constexpr std::uint64_t process_large_bytes_kept_max = std::uint64_t{64} << 20;
+
+}  // namespace nacre
