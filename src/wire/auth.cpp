@@ -41,6 +41,9 @@ std::string verdict_words(refusal_reason reason, const peer_identity& local) {
       return "it runs another binary";
     case refusal_reason::other_job_size:
       return "it counts another number of ranks in the job";
+    case refusal_reason::other_connections:
+      return fmt::format("it does not make {} connections with each rank; start every rank with the same options",
+                         local.connections);
     default:
       return fmt::format("it gave reason {}", static_cast<unsigned>(reason));
   }

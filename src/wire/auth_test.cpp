@@ -128,7 +128,44 @@ TEST(handshake, another_protocol_version_is_refused_by_both_sides_before_anythin
   EXPECT_EQ(acceptor.why().reason, refusal_reason::other_protocol_version);
   EXPECT_EQ(initiator.why().reason, refusal_reason::other_protocol_version);
   EXPECT_EQ(acceptor.why().why,
-            "it speaks version 7 of the protocol, here 1; start every rank from the same executable");
+            "it speaks version 7 of the protocol, here 2; start every rank from the same executable");
+}
+
+TEST(handshake, another_number_of_connections_and_one_beyond_it_are_refused_by_both_sides) {
+  peer_identity other = identity_of(1);
+  other.connections = 3;
+  handshake acceptor(handshake_role::acceptor, secret_one(), identity_of(0));
+  handshake initiator(handshake_role::initiator, secret_one(), other);
+  converse(acceptor, initiator);
+  ASSERT_EQ(acceptor.status(), handshake_status::refused);
+  ASSERT_EQ(initiator.status(), handshake_status::refused);
+  EXPECT_EQ(acceptor.why().reason, refusal_reason::other_connections);
+  EXPECT_EQ(acceptor.why().why,
+            "it makes 3 connections with each rank, here 1; start every rank with the same options");
+  EXPECT_EQ(initiator.why().why,
+            "it makes 1 connections with each rank, here 3; start every rank with the same options");
+  other.connections = 1;
+  other.connection = 1;
+  const refusal beyond = test::refusal_at_acceptor(other);
+  EXPECT_EQ(beyond.reason, refusal_reason::other_connections);
+  EXPECT_EQ(beyond.why, "it says this is connection 1 of 1");
+}
+
+TEST(handshake, the_number_of_a_connection_reaches_the_acceptor_and_makes_no_other_peer) {
+  peer_identity called = identity_of(0);
+  peer_identity calls = identity_of(1);
+  called.connections = calls.connections = 3;
+  calls.connection = 2;
+  handshake acceptor(handshake_role::acceptor, secret_one(), called);
+  handshake initiator(handshake_role::initiator, secret_one(), calls);
+  converse(acceptor, initiator);
+  ASSERT_EQ(acceptor.status(), handshake_status::accepted);
+  EXPECT_EQ(acceptor.peer().connection, 2);
+  peer_identity first = calls;
+  first.connection = 0;
+  EXPECT_TRUE(first.same_peer(acceptor.peer()));
+  first.address = "10.0.0.8:4242";
+  EXPECT_FALSE(first.same_peer(acceptor.peer()));
 }
 
 TEST(handshake, another_job_size_is_refused) {

@@ -34,7 +34,7 @@ struct handshake_head {
 };
 static_assert(sizeof(handshake_head) == handshake_head::size_bytes, "no padding");
 
-/// The largest message of a handshake, head included. An identity takes at most 283 bytes, its proof 32.
+/// The largest message of a handshake, head included. An identity takes at most 285 bytes, its proof 32.
 inline constexpr std::size_t handshake_message_bytes_max = 384;
 
 using handshake_nonce = std::array<std::byte, 32>;

@@ -40,6 +40,15 @@ std::optional<refusal> judge(const peer_identity& local, const peer_identity& pe
   if (peer.rank == local.rank) {
     return refuse(refusal_reason::bad_rank, fmt::format("it says it is rank {}, which is this one", peer.rank.value()));
   }
+  if (peer.connections != local.connections) {
+    return refuse(refusal_reason::other_connections,
+                  fmt::format("it makes {} connections with each rank, here {}; start every rank with the same options",
+                              peer.connections, local.connections));
+  }
+  if (peer.connection >= local.connections) {
+    return refuse(refusal_reason::other_connections,
+                  fmt::format("it says this is connection {} of {}", peer.connection, local.connections));
+  }
   if (expected && peer.rank != *expected) {
     return refuse(refusal_reason::bad_rank,
                   fmt::format("it is rank {}, expected {}", peer.rank.value(), expected->value()));

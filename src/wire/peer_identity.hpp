@@ -15,7 +15,7 @@
 namespace nacre {
 
 /// The version of everything that Nacre says between processes. Raised whenever a byte changes its meaning.
-inline constexpr std::uint16_t wire_protocol_version = 1;
+inline constexpr std::uint16_t wire_protocol_version = 2;
 
 /// One member of a job, as it describes itself to the others.
 struct peer_identity {
@@ -24,11 +24,20 @@ struct peer_identity {
   rank_id rank;
   std::uint32_t size = 0;  ///< ranks in the job
   std::uint16_t protocol = wire_protocol_version;
-  std::uint64_t binary = 0;    ///< binary_fingerprint() of the executable
-  std::uint64_t handlers = 0;  ///< fingerprint of the handler table
-  std::string address;         ///< where the rank listens, for example "10.0.0.7:4242"; printable ASCII, no spaces
+  std::uint64_t binary = 0;      ///< binary_fingerprint() of the executable
+  std::uint64_t handlers = 0;    ///< fingerprint of the handler table
+  std::string address;           ///< where the rank listens, for example "10.0.0.7:4242"; printable ASCII, no spaces
+  std::uint8_t connection = 0;   ///< which of the connections of two ranks this is; means nothing at the side called
+  std::uint8_t connections = 1;  ///< how many of them there are
 
   friend bool operator==(const peer_identity&, const peer_identity&) = default;
+
+  /// Another connection of the same peer says all the same but its own number.
+  [[nodiscard]] bool same_peer(const peer_identity& other) const {
+    peer_identity twin = other;
+    twin.connection = connection;
+    return *this == twin;
+  }
 
   /// The address may be shown in logs and used to connect, so only short and printable ones are read.
   [[nodiscard]] static bool is_address(std::string_view text) noexcept {
@@ -38,7 +47,8 @@ struct peer_identity {
 
   template <class Archive>
   void serialize(Archive& ar) {
-    ar(rank, size, binary, handlers, address);  // the protocol's version stands in front of every message
+    ar(rank, size, binary, handlers, address, connection,
+       connections);  // the protocol's version stands in front of every message
     if constexpr (Archive::is_loading::value) {
       if (!is_address(address)) ar.fail();
     }
@@ -55,7 +65,8 @@ enum class refusal_reason : std::uint8_t {
   bad_rank,                ///< its rank is outside the job, is our own, or is not the one that was called
   malformed,               ///< it sent bytes that are no handshake
   closed,                  ///< it closed the connection in the middle
-  timed_out                ///< it did not finish in time
+  timed_out,               ///< it did not finish in time
+  other_connections        ///< it makes another number of connections for two ranks, or one beyond that number
 };
 
 /// A reason, and the words for it.

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <array>
 #include <fstream>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -19,22 +18,17 @@
 namespace nacre::transport::mixed {
 namespace {
 
-/// What the peer has said of its host, behind the address where it listens.
-std::string_view host_of(const net::guest& peer) {
-  const std::string_view text = peer.identity.address;
-  const std::size_t slash = text.find('/');
-  return slash == std::string_view::npos ? std::string_view() : text.substr(slash + 1);
-}
-
 std::unique_ptr<endpoint> endpoint_among(tcp::arrival here, const std::string& host, const settings& how) {
   const auto size = static_cast<std::uint32_t>(here.guests.size());
   const std::shared_ptr<launch::control_line> line = std::move(here.line);
   std::vector<bool> is_near(size);
   std::vector<std::optional<net::guest>> neighbours(size);
   for (std::uint32_t peer = 0; peer < size; ++peer) {
-    std::optional<net::guest>& guest = here.guests[peer];
-    is_near[peer] = !guest || host_of(*guest) == host;  // there is no guest in the own place
-    if (guest && is_near[peer]) neighbours[peer] = std::exchange(guest, std::nullopt);
+    launch::guests_of_rank& guests = here.guests[peer];
+    is_near[peer] = guests.empty() || tcp::note_of(guests.front().identity) == host;  // the own place is empty
+    if (guests.empty() || !is_near[peer]) continue;
+    neighbours[peer] = std::move(guests.front());
+    guests.clear();
   }
   const auto near_count = std::count(is_near.begin(), is_near.end(), true);
   const auto make_near = [&] {
@@ -49,6 +43,7 @@ std::unique_ptr<endpoint> endpoint_among(tcp::arrival here, const std::string& h
   auto near = near_count > 1 ? make_near() : nullptr;
   auto far = std::make_unique<tcp::tcp_endpoint>(tcp::endpoint_parts{.rank = here.self.rank,
                                                                      .guests = std::move(here.guests),
+                                                                     .connections = how.far.connections,
                                                                      .entrance = std::move(here.entrance),
                                                                      .line = line,
                                                                      .output_bytes_max = how.far.output_bytes_max});

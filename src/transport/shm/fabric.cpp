@@ -15,10 +15,10 @@
 #include <nacre/error.hpp>
 
 #include "transport/launch/control_line.hpp"
+#include "transport/launch/meeting.hpp"
 #include "transport/net/door.hpp"
 #include "transport/shm/endpoint.hpp"
 #include "transport/shm/introduction.hpp"
-#include "transport/tcp/meeting.hpp"
 #include "wire/binary_fingerprint.hpp"
 
 namespace nacre::transport::shm {
@@ -67,12 +67,12 @@ std::unique_ptr<endpoint> join(newcomer who, const settings& how) {
   // Nobody is let in once all are there: the door is closed at the end of this function.
   net::door entrance(std::move(who.listener), who.secret, who.local,
                      net::refusal_log(fmt::format("nacre: rank {}", who.local.rank.value())));
-  auto guests = tcp::meet({.secret = who.secret,
-                           .local = who.local,
-                           .addresses = who.addresses,
-                           .entrance = entrance,
-                           .line = who.line.get(),
-                           .deadline = who.deadline});
+  auto guests = launch::meet({.secret = who.secret,
+                              .local = who.local,
+                              .addresses = who.addresses,
+                              .entrance = entrance,
+                              .line = who.line.get(),
+                              .deadline = who.deadline});
   return open_among({.rank = who.local.rank,
                      .size = who.local.size,
                      .guests = std::move(guests),

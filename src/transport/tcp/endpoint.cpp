@@ -21,14 +21,25 @@
 namespace nacre::transport::tcp {
 namespace {
 
-constexpr capabilities tcp_capabilities{.separate_processes = true};
-
 constexpr std::uint32_t polls_between_looks_aside = 1024;
-constexpr std::uint32_t polls_between_others = 8;  // however much the warm peer sends, the others have their turn
-constexpr std::uint32_t warm_misses_max = 64;      // after so many empty reads in a row a peer is not warm any more
+constexpr std::uint32_t polls_between_others = 8;   // however much the warm stream brings, the others have their turn
+constexpr std::uint32_t misses_between_others = 4;  // empty reads of the warm stream for each question to the kernel
+constexpr std::uint32_t warm_misses_max = 64;       // after so many in a row a peer is not warm any more
 constexpr std::uint32_t warm_hits_before_adoption = 16;  // reads in a row that make its own watch worth its while
+constexpr std::uint32_t rivals_max = 2;                  // heard of in a row, they take the place of an adopted one
 constexpr std::uint64_t alarm_tag = ~std::uint64_t{0};
 constexpr std::uint64_t aside_tag = alarm_tag - 1;  // door and line
+
+/// The number of the connection that carries a channel.
+std::uint32_t place_among(channel which, std::uint32_t connections) noexcept {
+  return std::min(static_cast<std::uint32_t>(which), connections - 1);
+}
+
+/// Which channels the connection of that number carries: the last one serves all that have none of their own.
+std::uint32_t channels_of(std::uint32_t number, std::uint32_t connections) noexcept {
+  constexpr std::uint32_t every = (1u << channel_count) - 1;
+  return number + 1 < connections ? 1u << number : every & ~((1u << number) - 1);
+}
 
 /// epoll_wait for one event, with a finer clock where the kernel has it.
 void sleep_on(int events, std::chrono::nanoseconds timeout) {
@@ -45,45 +56,63 @@ void sleep_on(int events, std::chrono::nanoseconds timeout) {
 
 tcp_endpoint::tcp_endpoint(endpoint_parts parts)
     : rank_(parts.rank),
+      size_(static_cast<std::uint32_t>(parts.guests.size())),
+      connections_(parts.connections),
+      declared_{.separate_processes = true, .separate_channels = parts.connections == channel_count},
+      links_(std::size_t{size_} * connections_),
       entrance_(std::move(parts.entrance)),
       line_(std::move(parts.line)),
       output_bytes_max_(parts.output_bytes_max),
       events_(::epoll_create1(EPOLL_CLOEXEC)),
       alarm_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+  NACRE_EXPECT(connections_ > 0 && connections_ <= channel_count, "a peer has one connection for each channel at most");
   net::watch({.events = events_.get(), .descriptor = alarm_.get(), .tag = alarm_tag}, EPOLL_CTL_ADD);
   net::watch({.events = events_.get(), .descriptor = entrance_->descriptor(), .tag = aside_tag}, EPOLL_CTL_ADD);
   if (line_ != nullptr) {
     net::watch({.events = events_.get(), .descriptor = line_->descriptor(), .tag = aside_tag}, EPOLL_CTL_ADD);
   }
-
-  const auto ranks = static_cast<std::uint32_t>(parts.guests.size());
-  const frame_limits limits{.ranks = ranks, .payload_bytes_max = tcp_capabilities.payload_bytes_max};
-  links_.resize(ranks);
-  for (std::uint32_t peer = 0; peer < ranks; ++peer) {
-    if (!parts.guests[peer]) continue;
-    net::guest& guest = *parts.guests[peer];
-    auto link = std::make_unique<peer_link>(rank_id(peer), std::move(guest.socket), limits);
-    if (ranks == 2) only_ = lone_ = link.get();
-    watch(*link, EPOLL_CTL_ADD);
-    link->begin_with(guest.leftover, own_);
-    peer_link& kept = *link;
-    links_[peer] = std::move(link);
-    on_state_change(kept);
+  for (std::uint32_t peer = 0; peer < size_; ++peer) {
+    if (!parts.guests[peer].empty()) enrol(rank_id(peer), parts.guests[peer]);
   }
   own_waiting_.store(!own_.empty(), std::memory_order_relaxed);  // nobody else knows this object yet
 }
 
-const capabilities& tcp_endpoint::declared() const noexcept { return tcp_capabilities; }
+void tcp_endpoint::enrol(rank_id peer, launch::guests_of_rank& guests) {
+  NACRE_EXPECT(guests.size() == connections_, "every connection stands");
+  const std::size_t first = std::size_t{peer.value()} * connections_;
+  const std::uint32_t application = place_among(channel::application, connections_);
+  for (std::uint32_t number = 0; number < connections_; ++number) {
+    const frame_limits limits{.ranks = size_,
+                              .payload_bytes_max = declared_.payload_bytes_max,
+                              .channels = channels_of(number, connections_)};
+    links_[first + number] = std::make_unique<peer_link>(peer, number, std::move(guests[number].socket), limits);
+    ++links_alive_;
+    peer_link& link = *links_[first + number];
+    if (size_ == 2 && number == application) warm_ = lone_ = &link;
+    watch(link, EPOLL_CTL_ADD);
+  }
+  for (std::uint32_t number = 0; number < connections_; ++number) {
+    peer_link* const link = links_[first + number].get();
+    if (link == nullptr) continue;  // another one of this peer has brought bad bytes
+    link->begin_with(guests[number].leftover, own_);
+    on_state_change(*link);
+  }
+}
+
+std::size_t tcp_endpoint::place_of(const peer_link& link) const noexcept {
+  return std::size_t{link.peer().value()} * connections_ + link.number();
+}
 
 void tcp_endpoint::submit(rank_id to, message_list& batch) {
-  NACRE_EXPECT(to.value() < links_.size(), "no such rank");
+  NACRE_EXPECT(to.value() < size_, "no such rank");
+  if (batch.empty()) return;
   if (to == rank_) {
-    if (batch.empty()) return;
     own_.append(batch);
     own_waiting_.store(true);  // seq_cst, as the load of sleeping_ in wake: one of wait and wake sees the other
     return wake();
   }
-  peer_link* const link = links_[to.value()].get();
+  const channel on = batch.front()->header.channel;
+  peer_link* const link = links_[std::size_t{to.value()} * connections_ + place_among(on, connections_)].get();
   if (link == nullptr) return batch.clear();
   const bool was_empty = link->unsent_bytes() == 0;
   link->submit(batch, output_bytes_max_);
@@ -91,23 +120,18 @@ void tcp_endpoint::submit(rank_id to, message_list& batch) {
 }
 
 void tcp_endpoint::note_blocked(peer_link& link) {
-  backlog_.push_back(&link);
+  backlog_.insert(link.number() == 0 ? backlog_.begin() : backlog_.end(), &link);
   watch(link, EPOLL_CTL_MOD);
 }
 
 bool tcp_endpoint::flush_backlog() {
   bool moved = false;
-  for (std::size_t i = 0; i < backlog_.size();) {
-    peer_link& link = *backlog_[i];
-    moved |= link.flush();
-    if (link.unsent_bytes() != 0) {
-      ++i;
-      continue;
-    }
-    backlog_[i] = backlog_.back();
-    backlog_.pop_back();
-    watch(link, EPOLL_CTL_MOD);
-  }
+  std::erase_if(backlog_, [&](peer_link* link) {
+    moved |= link->flush();
+    if (link->unsent_bytes() != 0) return false;
+    watch(*link, EPOLL_CTL_MOD);
+    return true;
+  });
   return moved;
 }
 
@@ -116,11 +140,11 @@ void tcp_endpoint::watch(const peer_link& link, int operation) {
   if (&link != lone_) {
     net::watch({.events = events_.get(),
                 .descriptor = link.descriptor(),
-                .tag = link.peer().value(),
+                .tag = place_of(link),
                 .to_write = link.unsent_bytes() != 0},
                operation);
   } else if (operation == EPOLL_CTL_ADD) {
-    lone_watch_.attach(events_.get(), link.descriptor(), link.peer().value());
+    lone_watch_.attach(events_.get(), link.descriptor(), place_of(link));
   } else {
     lone_watch_.set_blocked(link.unsent_bytes() != 0);
   }
@@ -134,16 +158,10 @@ bool tcp_endpoint::poll(message_list& arrived, std::size_t messages_max) {
     moved = true;
   }
   if (!backlog_.empty()) moved |= flush_backlog();
-  const std::size_t enough = arrived.size() + messages_max;
-  if (only_ != nullptr) {
-    if (receive(*only_, arrived, enough)) {
-      moved = true;
-      lone_watch_.on_arrival();
-    }
-  } else if (links_.size() > 1) {
-    const bool warm = poll_warm(arrived, enough);
+  if (links_alive_ > 0) {
+    const bool warm = poll_warm(arrived, arrived.size() + messages_max);
     moved |= warm;
-    if (!warm || polls_ % polls_between_others == 0) moved |= poll_kernel(arrived, enough);
+    if (asks_kernel(warm)) moved |= poll_kernel(arrived, messages_max);
   }
   // relaxed: set by wait, by this thread or by one whose caller has told this thread that it returned
   if (++polls_ % polls_between_looks_aside == 0 || look_aside_.load(std::memory_order_relaxed)) look_aside();
@@ -157,26 +175,27 @@ bool tcp_endpoint::receive(peer_link& from, message_list& arrived, std::size_t e
   return moved;
 }
 
-/// Reads the peer that was heard of last, because who has answered once is likely to answer again.
+/// Reads the stream that was heard of last, because who has answered once is likely to answer again.
 bool tcp_endpoint::poll_warm(message_list& arrived, std::size_t enough) {
   if (warm_ == nullptr) return false;
   if (!receive(*warm_, arrived, enough)) {
-    if (++warm_misses_ == warm_misses_max) warm_to(nullptr);
+    // Between two ranks there is hardly anybody else to listen to.
+    if (++warm_misses_ >= warm_misses_max && size_ > 2) warm_to(nullptr);
     return false;
   }
-  warm_misses_ = 0;
+  warm_misses_ = rivals_ = 0;
   if (warm_ == nullptr) return true;  // it has just ended
   if (lone_ == warm_) {
     lone_watch_.on_arrival();
   } else if (++warm_hits_ == warm_hits_before_adoption) {
     lone_ = warm_;
-    lone_watch_.adopt(events_.get(), warm_->descriptor(), warm_->peer().value(), warm_->unsent_bytes() != 0);
+    lone_watch_.adopt(events_.get(), warm_->descriptor(), place_of(*warm_), warm_->unsent_bytes() != 0);
   }
   return true;
 }
 
 void tcp_endpoint::warm_to(peer_link* link) {
-  warm_misses_ = 0;
+  warm_misses_ = rivals_ = 0;
   if (warm_ == link) return;
   if (lone_ != nullptr) {
     lone_watch_.give_back();
@@ -186,23 +205,43 @@ void tcp_endpoint::warm_to(peer_link* link) {
   warm_hits_ = 0;
 }
 
-bool tcp_endpoint::poll_kernel(message_list& arrived, std::size_t enough) {
-  std::array<epoll_event, 32> ready;
+/// After a turn that left something unread the others come at once, so that none waits behind a full one for longer.
+bool tcp_endpoint::asks_kernel(bool heard_warm) noexcept {
+  if (warm_ == nullptr) return true;
+  if (links_alive_ == 1) return false;
+  if (heard_warm) return warm_->has_more() || polls_ % polls_between_others == 0;
+  return warm_misses_ % misses_between_others == 0;
+}
+
+bool tcp_endpoint::poll_kernel(message_list& arrived, std::size_t messages_max) {
+  std::array<epoll_event, 64> ready;
+  const int found = ::epoll_wait(events_.get(), ready.data(), static_cast<int>(ready.size()), 0);
+  const auto count = static_cast<std::size_t>(std::max(found, 0));
   bool moved = false;
-  const int count = ::epoll_wait(events_.get(), ready.data(), static_cast<int>(ready.size()), 0);
-  for (int i = 0; i < count && arrived.size() < enough; ++i) {
-    const epoll_event& event = ready[static_cast<std::size_t>(i)];
-    const std::uint64_t tag = event.data.u64;
-    if (tag == aside_tag) {
-      look_aside_.store(true, std::memory_order_relaxed);  // for this thread
-    } else if (tag != alarm_tag && links_[tag] != nullptr && (event.events & ~EPOLLOUT) != 0) {
-      peer_link& link = *links_[tag];
-      if (!receive(link, arrived, enough)) continue;
-      moved = true;
-      warm_to(links_[tag].get());  // null when it has just ended
-    }
+  const auto is_of_system = [&](std::uint64_t tag) { return tag < aside_tag && tag % connections_ == 0; };
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::uint64_t tag = ready[i].data.u64;
+    if (tag == aside_tag) look_aside_.store(true, std::memory_order_relaxed);  // for this thread
+    if (is_of_system(tag)) moved |= on_event(tag, ready[i].events, arrived, arrived.size() + messages_max);
   }
+  // The others begin with another one each time, because the bound may cut the last ones off.
+  const std::size_t enough = arrived.size() + messages_max;
+  for (std::size_t i = 0; i < count && arrived.size() < enough; ++i) {
+    const epoll_event& event = ready[(turn_ + i) % count];
+    const std::uint64_t tag = event.data.u64;
+    if (tag < aside_tag && !is_of_system(tag)) moved |= on_event(tag, event.events, arrived, enough);
+  }
+  ++turn_;
   return moved;
+}
+
+bool tcp_endpoint::on_event(std::uint64_t place, std::uint32_t what, message_list& arrived, std::size_t enough) {
+  if (links_[place] == nullptr || (what & ~std::uint32_t{EPOLLOUT}) == 0) return false;
+  if (!receive(*links_[place], arrived, enough)) return false;
+  peer_link* const heard = links_[place].get();  // null when it has just ended
+  if (heard == nullptr) return true;
+  if (heard == warm_ || lone_ == nullptr || ++rivals_ >= rivals_max) warm_to(heard);
+  return true;
 }
 
 void tcp_endpoint::wait(std::chrono::nanoseconds timeout) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One rank's end of a full mesh of sockets.
+// One rank's end of a full mesh of sockets, one for each channel and peer.
 #pragma once
 
 #include <atomic>
@@ -11,6 +11,7 @@
 
 #include "base/cache_line.hpp"
 #include "transport/launch/control_line.hpp"
+#include "transport/launch/meeting.hpp"
 #include "transport/net/door.hpp"
 #include "transport/tcp/lone_watch.hpp"
 #include "transport/tcp/peer_link.hpp"
@@ -21,18 +22,21 @@ namespace nacre::transport::tcp {
 /// What the endpoint is made of: the outcome of a meeting.
 struct endpoint_parts {
   rank_id rank;
-  std::vector<std::optional<net::guest>> guests;  ///< by rank; empty for the own one
+  std::vector<launch::guests_of_rank> guests;  ///< by rank; empty for the own one, and for those that others serve
+  std::uint32_t connections = 1;               ///< with each of the others: 1 to channel_count
   std::unique_ptr<net::door> entrance;
   std::shared_ptr<launch::control_line> line;  ///< null: no launcher
-  std::size_t output_bytes_max = 0;            ///< for each peer
+  std::size_t output_bytes_max = 0;            ///< for each connection
 };
 
-/// Messages over one authenticated stream to each peer, which serves all channels.
+/// Messages over authenticated streams to each peer: one for each channel, or fewer, so that the last one serves the
+/// channels that have none of their own.
 ///
-/// submit writes at once what the socket takes; what it does not take waits in the peer's outbox up to its bound, and a
-/// poll writes it later. poll reads the only peer's socket itself; of several it reads the one that was heard of last,
-/// and asks the kernel which others are readable. Every so often, and after every wait, it also looks aside: at
-/// strangers at the door and at the launcher's line. wait sleeps on everything at once.
+/// submit writes at once what the socket takes; what it does not take waits in the stream's outbox up to its bound, and
+/// a poll writes it later. poll reads the stream that was heard of last (the warm one), and asks the kernel which
+/// others are readable: of these it reads those of channel system first. Every so often, and after every wait, it also
+/// looks aside: at strangers at the door and at the launcher's line. wait sleeps on everything at once. When one stream
+/// of a peer fails, the peer has failed.
 class tcp_endpoint final : public endpoint {
  public:
   explicit tcp_endpoint(endpoint_parts parts);
@@ -41,8 +45,8 @@ class tcp_endpoint final : public endpoint {
   ~tcp_endpoint() override = default;
 
   rank_id rank() const noexcept override { return rank_; }
-  std::uint32_t size() const noexcept override { return static_cast<std::uint32_t>(links_.size()); }
-  const capabilities& declared() const noexcept override;
+  std::uint32_t size() const noexcept override { return size_; }
+  const capabilities& declared() const noexcept override { return declared_; }
 
   void submit(rank_id to, message_list& batch) override;
   bool poll(message_list& arrived, std::size_t messages_max) override;
@@ -53,15 +57,20 @@ class tcp_endpoint final : public endpoint {
   void close(std::chrono::nanoseconds timeout) override;
 
  private:
+  void enrol(rank_id peer, launch::guests_of_rank& guests);
+  [[nodiscard]] std::size_t place_of(const peer_link& link) const noexcept;
   bool receive(peer_link& from, message_list& arrived, std::size_t enough);
   bool poll_warm(message_list& arrived, std::size_t enough);
   void warm_to(peer_link* link);
-  bool poll_kernel(message_list& arrived, std::size_t enough);
+  [[nodiscard]] bool asks_kernel(bool heard_warm) noexcept;
+  bool poll_kernel(message_list& arrived, std::size_t messages_max);
+  bool on_event(std::uint64_t place, std::uint32_t what, message_list& arrived, std::size_t enough);
   bool flush_backlog();
   void note_blocked(peer_link& link);
   void watch(const peer_link& link, int operation);
   void sleep(std::chrono::nanoseconds timeout);
   void on_state_change(peer_link& link);
+  void drop(peer_link& link);
 
   void look_aside();
   void serve_door();
@@ -72,14 +81,19 @@ class tcp_endpoint final : public endpoint {
   [[nodiscard]] bool acknowledged() const noexcept;
 
   rank_id rank_;
-  std::vector<std::unique_ptr<peer_link>> links_;  // by rank; null for the own one, and for those that are over
-  peer_link* only_ = nullptr;                      // the only peer of a job of two
-  peer_link* warm_ = nullptr;                      // of several peers, the one that was heard of last
+  std::uint32_t size_;
+  std::uint32_t connections_;  // with each peer
+  capabilities declared_;
+  std::vector<std::unique_ptr<peer_link>> links_;  // by rank, then by number; null for the own one, and those over
+  std::size_t links_alive_ = 0;
+  peer_link* warm_ = nullptr;  // the one that was heard of last
   std::uint32_t warm_hits_ = 0;
   std::uint32_t warm_misses_ = 0;
-  peer_link* lone_ = nullptr;  // whose socket lone_watch_ has: the only one, or the warm one
+  std::uint32_t rivals_ = 0;   // others that were heard of since the warm one was
+  std::uint32_t turn_ = 0;     // where the next look at the readable ones begins
+  peer_link* lone_ = nullptr;  // whose socket lone_watch_ has: none, or the warm one
   lone_watch lone_watch_;
-  std::vector<peer_link*> backlog_;  // links that hold unsent bytes
+  std::vector<peer_link*> backlog_;  // links that hold unsent bytes, those of channel system in front
   message_list own_;                 // submitted to the own rank, or early
   std::deque<failure> failures_;
   std::unique_ptr<net::door> entrance_;

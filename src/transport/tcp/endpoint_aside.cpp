@@ -25,14 +25,22 @@ void tcp_endpoint::on_state_change(peer_link& link) {
     if (line_ != nullptr) line_->report_lost(link.peer(), link.reason());
     failures_.push_back({.peer = link.peer(), .reason = link.reason(), .announced = line_ != nullptr && line_->open()});
   }
+  if (!failed) return drop(link);
+  const std::size_t first = std::size_t{link.peer().value()} * connections_;
+  for (std::size_t place = first; place < first + connections_; ++place) {
+    if (links_[place] != nullptr) drop(*links_[place]);
+  }
+}
+
+void tcp_endpoint::drop(peer_link& link) {
   std::erase(backlog_, &link);
   if (lone_ == &link) {
     lone_watch_.detach();
     lone_ = nullptr;
   }
-  if (only_ == &link) only_ = nullptr;
   if (warm_ == &link) warm_ = nullptr;
-  links_[link.peer().value()].reset();
+  links_[place_of(link)].reset();
+  --links_alive_;
 }
 
 std::optional<failure> tcp_endpoint::failed() {
@@ -85,9 +93,10 @@ void tcp_endpoint::close(std::chrono::nanoseconds timeout) {
     discard_arrivals();
   }
   lone_watch_.detach();
-  lone_ = only_ = warm_ = nullptr;
+  lone_ = warm_ = nullptr;
   backlog_.clear();
   links_ = std::vector<std::unique_ptr<peer_link>>(links_.size());
+  links_alive_ = 0;
 }
 
 void tcp_endpoint::say_goodbye() {
@@ -103,8 +112,8 @@ void tcp_endpoint::say_goodbye() {
 
 void tcp_endpoint::discard_arrivals() {
   message_list unwanted;
-  for (std::size_t peer = 0; peer < links_.size(); ++peer) {
-    if (links_[peer] != nullptr) receive(*links_[peer], unwanted, std::size_t{1} << 16);
+  for (std::size_t place = 0; place < links_.size(); ++place) {
+    if (links_[place] != nullptr) receive(*links_[place], unwanted, std::size_t{1} << 16);
   }
 }
 

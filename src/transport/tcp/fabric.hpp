@@ -7,10 +7,12 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "transport/launch/control_line.hpp"
 #include "transport/launch/job_ticket.hpp"
+#include "transport/launch/meeting.hpp"
 #include "transport/launch/pmix_job.hpp"
 #include "transport/net/door.hpp"
 #include "transport/net/refusal_log.hpp"
@@ -23,24 +25,28 @@ namespace nacre::transport::tcp {
 /// What the configuration says.
 struct settings {
   std::chrono::nanoseconds connect_timeout = std::chrono::seconds(30);
-  std::size_t output_bytes_max = std::size_t{8} << 20;  ///< for each peer
+  std::size_t output_bytes_max = std::size_t{8} << 20;  ///< for each connection
+  std::uint32_t connections = channel_count;            ///< with each peer, see endpoint_parts
   std::string interface = "";                           ///< as net::own_interface; empty: chosen
 };
 
 /// A rank whose connections to all peers stand.
 struct arrival {
   peer_identity self;
-  std::vector<std::optional<net::guest>> guests;  ///< by rank; empty for the own one
+  std::vector<launch::guests_of_rank> guests;  ///< by rank; empty for the own one
   std::unique_ptr<net::door> entrance;
   std::unique_ptr<launch::control_line> line;  ///< null: no launcher of Nacre
   net::time_point deadline;
 };
 
 /// Joins the job of a ticket, or of a launcher that speaks PMIx: listens, learns where the others do, and meets them.
-/// `note` goes with the own address to each peer (peer_identity::address, behind a slash), when it is not empty.
-/// Blocks; throws setup_error or job_aborted.
+/// `note` goes with the own address to each peer (peer_identity::address, behind a slash), when it is not empty; peers
+/// with equal notes make a single connection. Blocks; throws setup_error or job_aborted.
 [[nodiscard]] arrival arrive(const launch::job_ticket& ticket, const settings& how, const std::string& note = "");
 [[nodiscard]] arrival arrive(launch::pmix_job& job, const settings& how, const std::string& note = "");
+
+/// What a peer has sent as its note; empty: none.
+[[nodiscard]] std::string_view note_of(const peer_identity& peer) noexcept;
 
 /// The values of the options of tcp; their defaults where they are not declared.
 [[nodiscard]] settings read_settings(const config& configuration);

@@ -43,6 +43,8 @@ std::string_view describe(frame_error error) noexcept {
       return "sent a message of an unknown kind";
     case frame_error::unknown_channel:
       return "sent a message on an unknown channel";
+    case frame_error::other_channel:
+      return "sent a message on the connection of another channel";
     case frame_error::unknown_flags:
       return "sent a message with unknown flags";
     case frame_error::source_out_of_range:
@@ -62,13 +64,11 @@ std::optional<frame_error> check_header(const message_header& header, const fram
   if (header.payload_bytes > limits.payload_bytes_max) return frame_error::payload_too_large;
   if (header.kind > message_kind::reply) return frame_error::unknown_kind;
   if (header.channel > channel::bulk) return frame_error::unknown_channel;
+  if ((limits.channels >> static_cast<unsigned>(header.channel) & 1u) == 0) return frame_error::other_channel;
   if ((header.flags & ~message_flags_known) != 0) return frame_error::unknown_flags;
   if (header.source >= limits.ranks) return frame_error::source_out_of_range;
   return std::nullopt;
 }
-
-frame_reader::frame_reader(const frame_limits& limits)
-    : limits_(limits), buffer_(std::make_unique_for_overwrite<std::byte[]>(buffer_bytes)) {}
 
 std::optional<frame_error> frame_reader::filled(std::size_t bytes, message_list& arrived) {
   if (failed_) return failed_;

@@ -26,6 +26,7 @@ enum class frame_error : std::uint8_t {
   payload_too_large,
   unknown_kind,
   unknown_channel,
+  other_channel,
   unknown_flags,
   source_out_of_range,
   bytes_after_goodbye
@@ -36,8 +37,9 @@ enum class frame_error : std::uint8_t {
 
 /// What a header has to satisfy.
 struct frame_limits {
-  std::uint32_t ranks = 0;              ///< sources are below
-  std::uint32_t payload_bytes_max = 0;  ///< payloads are at most this long
+  std::uint32_t ranks = 0;                             ///< sources are below
+  std::uint32_t payload_bytes_max = 0;                 ///< payloads are at most this long
+  std::uint32_t channels = (1u << channel_count) - 1;  ///< which the stream carries: bit n for the channel of number n
 };
 
 /// The first violation, if any. A goodbye is none.
@@ -63,7 +65,7 @@ class frame_reader {
   static constexpr std::size_t direct_bytes_min = 16 * 1024;
   static constexpr std::size_t buffer_bytes = 64 * 1024;
 
-  explicit frame_reader(const frame_limits& limits);
+  explicit frame_reader(const frame_limits& limits) : limits_(limits) {}
 
   /// Where the next bytes belong: first into `first`, then into `second`, which may be empty. Valid until the next
   /// call.
@@ -71,7 +73,8 @@ class frame_reader {
     std::span<std::byte> first;
     std::span<std::byte> second;
   };
-  [[nodiscard]] places space() noexcept {
+  [[nodiscard]] places space() {
+    if (buffer_ == nullptr) buffer_ = std::make_unique_for_overwrite<std::byte[]>(buffer_bytes);
     const std::span<std::byte> buffer(buffer_.get() + end_, buffer_bytes - end_);
     if (partial_ == nullptr) return {buffer, {}};
     return {{partial_->body() + partial_bytes_, partial_->header.payload_bytes - partial_bytes_}, buffer};
@@ -91,8 +94,8 @@ class frame_reader {
   void begin_direct(const message_header& header);
 
   frame_limits limits_;
-  std::unique_ptr<std::byte[]> buffer_;
-  std::size_t begin_ = 0;  // unparsed bytes of the buffer
+  std::unique_ptr<std::byte[]> buffer_;  // from the first `space` on: a silent peer costs none
+  std::size_t begin_ = 0;                // unparsed bytes of the buffer
   std::size_t end_ = 0;
   message_ptr partial_;  // the message whose body is being read, and how much of it is there
   std::size_t partial_bytes_ = 0;

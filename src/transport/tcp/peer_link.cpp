@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One authenticated connection to one peer: messages in, messages out, and how it ends.
+// One authenticated connection with one peer: messages in, messages out, and how it ends.
 #include "transport/tcp/peer_link.hpp"
 
 #include <linux/sockios.h>
@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::size_t write_at_bytes = 256 * 1024;  // what is copied out is still in the cache when it is written
 constexpr std::size_t pieces_max = 64;
-constexpr std::size_t bytes_a_turn = 1u << 20;
+constexpr std::size_t bytes_a_turn = 256 * 1024;  // then the other connections have theirs
 
 /// What the peer would refuse is this rank's own mistake.
 void check_outgoing(const message& m) {
@@ -32,8 +32,8 @@ void check_outgoing(const message& m) {
 
 }  // namespace
 
-peer_link::peer_link(rank_id peer, net::unique_fd socket, const frame_limits& limits)
-    : peer_(peer), socket_(std::move(socket)), reader_(limits) {}
+peer_link::peer_link(rank_id peer, std::uint32_t number, net::unique_fd socket, const frame_limits& limits)
+    : peer_(peer), number_(number), socket_(std::move(socket)), reader_(limits) {}
 
 void peer_link::begin_with(std::span<const std::byte> bytes, message_list& arrived) {
   if (bytes.empty()) return;
@@ -70,8 +70,8 @@ void peer_link::push_goodbye() {
 }
 
 bool peer_link::flush() {
-  bool moved = false;
-  while (!outbox_.empty()) {
+  std::size_t total = 0;
+  while (!outbox_.empty() && total < bytes_a_turn) {
     std::array<iovec, pieces_max> pieces;
     const std::size_t count = outbox_.front(pieces);
     std::size_t offered = 0;
@@ -83,12 +83,12 @@ bool peer_link::flush() {
       break;
     }
     outbox_.written(static_cast<std::size_t>(sent));
-    moved |= sent > 0;
+    total += static_cast<std::size_t>(sent);
     blocked_ = static_cast<std::size_t>(sent) < offered;
-    if (blocked_) return moved;
+    if (blocked_) return total > 0;
   }
   blocked_ = false;
-  return moved;
+  return total > 0;
 }
 
 void peer_link::shut_down_sending() noexcept {
@@ -104,6 +104,7 @@ std::size_t peer_link::unacknowledged_bytes() const noexcept {
 bool peer_link::receive(message_list& arrived, std::size_t enough) {
   if (state_ == state::failed || state_ == state::over) return false;
   std::size_t total = 0;
+  has_more_ = false;
   do {
     std::size_t asked = 0;
     const std::ptrdiff_t received = read_once(asked);
@@ -114,7 +115,8 @@ bool peer_link::receive(message_list& arrived, std::size_t enough) {
     }
     total += static_cast<std::size_t>(received);
     if (!take_in(static_cast<std::size_t>(received), arrived)) return true;
-    if (static_cast<std::size_t>(received) < asked) break;  // the socket is empty: saves the call that says so
+    has_more_ = static_cast<std::size_t>(received) == asked;
+    if (!has_more_) break;  // the socket is empty: saves the call that says so
   } while (total < bytes_a_turn && arrived.size() < enough);
   return total > 0;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One authenticated connection to one peer: messages in, messages out, and how it ends.
+// One authenticated connection with one peer: messages in, messages out, and how it ends.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@
 
 namespace nacre::transport::tcp {
 
-/// The stream between this rank and one peer. One thread.
+/// One of the streams between this rank and one peer. One thread.
 ///
 /// | state | goodbye arrives | the stream ends | bad bytes or an error |
 /// |---|---|---|---|
@@ -30,11 +30,13 @@ class peer_link {
  public:
   enum class state : std::uint8_t { open, departed, failed, over };
 
-  peer_link(rank_id peer, net::unique_fd socket, const frame_limits& limits);
+  /// `number`: which of the connections with the peer it is.
+  peer_link(rank_id peer, std::uint32_t number, net::unique_fd socket, const frame_limits& limits);
   /// Takes bytes of the peer that somebody else has read already. Once, before the first receive.
   void begin_with(std::span<const std::byte> bytes, message_list& arrived);
 
   [[nodiscard]] rank_id peer() const noexcept { return peer_; }
+  [[nodiscard]] std::uint32_t number() const noexcept { return number_; }
   [[nodiscard]] int descriptor() const noexcept { return socket_.get(); }
   [[nodiscard]] state now() const noexcept { return state_; }
   /// What it did when it failed: "closed its connection without a goodbye".
@@ -43,7 +45,7 @@ class peer_link {
   /// Takes messages off the front of `batch` until `bytes_max` wait to be written, and writes what the socket takes.
   void submit(message_list& batch, std::size_t bytes_max);
   void push_goodbye();
-  /// Writes what the socket takes now. True when bytes moved.
+  /// Writes what the socket takes now, a bounded amount. True when bytes moved.
   bool flush();
   [[nodiscard]] std::size_t unsent_bytes() const noexcept { return outbox_.bytes(); }
   /// The socket took less than it was offered: it has to become writable first.
@@ -56,6 +58,8 @@ class peer_link {
   /// Reads what there is, a bounded amount, and appends the messages that are complete, until `arrived` has about
   /// `enough`. True when bytes moved or the state changed.
   bool receive(message_list& arrived, std::size_t enough);
+  /// The last `receive` did not come to the end of what there was.
+  [[nodiscard]] bool has_more() const noexcept { return has_more_; }
 
  private:
   void send_directly(message_ptr m);
@@ -65,6 +69,7 @@ class peer_link {
   void fail(std::string reason);
 
   rank_id peer_;
+  std::uint32_t number_;
   net::unique_fd socket_;
   frame_reader reader_;
   outbox outbox_;
@@ -72,6 +77,7 @@ class peer_link {
   state state_ = state::open;
   bool blocked_ = false;
   bool write_broken_ = false;
+  bool has_more_ = false;
 };
 
 }  // namespace nacre::transport::tcp

@@ -22,7 +22,14 @@ constexpr std::array options{
            .kind = option_kind::bytes,
            .default_value = "8MiB",
            .range = "64KiB..1GiB",
-           .help = "What may wait to be written to one peer before its senders are slowed; one message may exceed it"},
+           .help = "What may wait to be written to one peer on one channel before its senders are slowed; one message "
+                   "may exceed it"},
+    option{.name = "tcp.sockets",
+           .kind = option_kind::integer,
+           .default_value = "3",
+           .range = "1..3",
+           .help = "Sockets for each peer: 3, one for each channel; 2, one for system and one for the others; 1, which "
+                   "spares open files in jobs of thousands of ranks, but lets system messages wait behind the others"},
     option{.name = "tcp.interface",
            .kind = option_kind::text,
            .default_value = "",
@@ -46,6 +53,7 @@ settings read_settings(const config& configuration) {
   if (!configuration.is_declared("tcp.output_max")) return {};
   return {.connect_timeout = configuration.get_duration("tcp.connect_timeout"),
           .output_bytes_max = static_cast<std::size_t>(configuration.get_int("tcp.output_max")),
+          .connections = static_cast<std::uint32_t>(configuration.get_int("tcp.sockets")),
           .interface = configuration.get_string("tcp.interface")};
 }
 

@@ -30,14 +30,26 @@ peer_identity identity_of(const local_fabric& job, std::uint32_t rank) {
   peer_identity identity;
   identity.rank = rank_id(rank);
   identity.size = job.size();
+  identity.connections = channel_count;
   return identity;
 }
 
-/// Calls rank 0 as if it were `rank`.
-expected<net::guest, refusal> call_rank_zero(const local_fabric& job, std::uint32_t rank) {
+/// Calls rank 0 with the secret.
+expected<net::guest, refusal> call_rank_zero(const local_fabric& job, peer_identity who) {
   return net::call(*net::address::parse(job.address_of(rank_id(0))),
-                   handshake(handshake_role::initiator, job.secret(), identity_of(job, rank)),
-                   steady_clock::now() + patience);
+                   handshake(handshake_role::initiator, job.secret(), std::move(who)), steady_clock::now() + patience);
+}
+
+/// All three connections of a rank 1 to rank 0; empty when one was refused.
+std::vector<net::unique_fd> connect_as_rank_one(const local_fabric& job) {
+  std::vector<net::unique_fd> sockets;
+  peer_identity who = identity_of(job, 1);
+  for (; who.connection < channel_count; ++who.connection) {
+    auto outcome = call_rank_zero(job, who);
+    if (!outcome) return {};
+    sockets.push_back(std::move(outcome->socket));
+  }
+  return sockets;
 }
 
 /// A job of two ranks, both open, and the lines that they have logged.
@@ -120,7 +132,7 @@ TEST(tcp, a_stranger_without_the_secret_is_refused_while_the_job_goes_on) {
 
 TEST(tcp, a_second_claim_to_a_rank_that_is_connected_is_refused) {
   pair_of_ranks job;
-  std::thread twin([&] { static_cast<void>(call_rank_zero(job.net(), 1)); });
+  std::thread twin([&] { static_cast<void>(call_rank_zero(job.net(), identity_of(job.net(), 1))); });
   job.exchange_until_lines(1);
   twin.join();
   EXPECT_NE(job.lines()[0].find("rank 1 is connected already"), std::string::npos) << job.lines()[0];
@@ -139,7 +151,7 @@ TEST(tcp, a_crowd_of_silent_connections_does_not_slow_the_job_down) {
 /// Ranks that one thread drives.
 class ranks_in_turn {
  public:
-  explicit ranks_in_turn(std::uint32_t ranks) : fabric_(ranks, {}), ends_(ranks) {
+  explicit ranks_in_turn(std::uint32_t ranks, const settings& how = {}) : fabric_(ranks, how), ends_(ranks) {
     std::vector<std::thread> threads;
     for (std::uint32_t rank = 0; rank < ranks; ++rank) {
       threads.emplace_back([this, rank] { ends_[rank] = fabric_.open(rank_id(rank)); });
@@ -148,9 +160,10 @@ class ranks_in_turn {
   }
 
   [[nodiscard]] endpoint& at(std::uint32_t rank) { return *ends_[rank]; }
-  void send(std::uint32_t from, std::uint32_t to) {
+  void send(std::uint32_t from, std::uint32_t to, channel on = channel::application) {
     message_list batch;
     batch.push_back(make_message(8));
+    batch.front()->header.channel = on;
     at(from).submit(rank_id(to), batch);
   }
   /// Polls, without a sleep, until a message is there.
@@ -192,27 +205,33 @@ TEST(tcp, a_rank_that_talks_to_one_peer_for_long_still_hears_it_and_the_others_a
   EXPECT_LT(steady_clock::now() - start, patience);
 }
 
-/// Rank 0 of two, whose peer is the test itself, with nothing but a socket.
+/// Rank 0 of two, whose peer is the test itself, with nothing but three sockets.
 class rank_with_a_forger {
  public:
   rank_with_a_forger() : fabric_(2, {}) {
-    std::thread forger([this] {
-      auto outcome = call_rank_zero(fabric_, 1);
-      ASSERT_TRUE(outcome);
-      forger_ = std::move(outcome->socket);
-    });
+    std::thread forger([this] { forger_ = connect_as_rank_one(fabric_); });
     own_ = fabric_.open(rank_id(0));
     forger.join();
+    EXPECT_EQ(forger_.size(), channel_count);
   }
 
-  void send(std::span<const std::byte> bytes) {
+  void send(std::span<const std::byte> bytes, channel by = channel::application) {
     while (!bytes.empty()) {
-      const std::ptrdiff_t sent = net::send_some(forger_.get(), bytes.data(), bytes.size());
+      const std::ptrdiff_t sent = net::send_some(socket_of(by).get(), bytes.data(), bytes.size());
       ASSERT_GE(sent, 0);
       bytes = bytes.subspan(static_cast<std::size_t>(sent));
     }
   }
-  void hang_up() { forger_.reset(); }
+  void hang_up() { forger_.clear(); }
+  void hang_up(channel by) { socket_of(by).reset(); }
+
+  [[nodiscard]] std::optional<failure> poll_for_failure(int polls) {
+    for (; polls > 0; --polls) {
+      own_->poll(arrived, 10);
+      if (auto seen = own_->failed()) return seen;
+    }
+    return std::nullopt;
+  }
 
   [[nodiscard]] std::optional<failure> wait_for_failure() {
     const auto deadline = steady_clock::now() + patience;
@@ -227,8 +246,10 @@ class rank_with_a_forger {
   message_list arrived;
 
  private:
+  net::unique_fd& socket_of(channel by) { return forger_[static_cast<std::size_t>(by)]; }
+
   local_fabric fabric_;
-  net::unique_fd forger_;
+  std::vector<net::unique_fd> forger_;  // by channel
   std::unique_ptr<endpoint> own_;
 };
 
@@ -254,7 +275,7 @@ TEST(tcp, a_member_that_ends_in_the_middle_of_a_message_is_a_failure_that_says_s
   rank_with_a_forger job;
   const auto frame = frame_with(1, 1000);
   job.send(std::span(frame).first(500));
-  job.hang_up();
+  job.hang_up(channel::application);
   const auto seen = job.wait_for_failure();
   ASSERT_TRUE(seen);
   EXPECT_EQ(describe(*seen), "rank 1 closed its connection in the middle of a message");
@@ -274,6 +295,88 @@ TEST(tcp, a_member_that_hangs_up_without_a_goodbye_is_a_failure_and_with_one_it_
   const auto seen = job.wait_for_failure();
   ASSERT_TRUE(seen);
   EXPECT_EQ(describe(*seen), "rank 1 sent something after its goodbye");
+}
+
+TEST(tcp, a_member_that_uses_the_connection_of_another_channel_is_a_failure_that_says_so) {
+  rank_with_a_forger job;
+  job.send(frame_with(1, 10), channel::system);
+  const auto seen = job.wait_for_failure();
+  ASSERT_TRUE(seen);
+  EXPECT_EQ(describe(*seen), "rank 1 sent a message on the connection of another channel");
+  EXPECT_TRUE(job.arrived.empty());
+}
+
+TEST(tcp, the_end_of_any_one_connection_without_a_goodbye_is_one_failure_of_its_peer) {
+  for (const channel by : {channel::system, channel::application, channel::bulk}) {
+    rank_with_a_forger job;
+    for (const channel other : {channel::system, channel::application, channel::bulk}) {
+      if (other != by) job.send(goodbye_frame(), other);
+    }
+    job.hang_up(by);
+    const auto seen = job.wait_for_failure();
+    ASSERT_TRUE(seen);
+    EXPECT_EQ(describe(*seen), "rank 1 closed its connection without a goodbye");
+    job.hang_up();
+    EXPECT_FALSE(job.poll_for_failure(100)) << "it is told once";
+  }
+}
+
+/// What rank 0 logs while rank 1 makes its three connections after `liar` has called.
+std::vector<std::string> lines_beside(const peer_identity& liar, std::uint8_t connections_before) {
+  std::vector<std::string> lines;  // rank 0's thread writes it until it has ended
+  local_fabric fabric(2, {}, [&](std::string_view line) { lines.emplace_back(line); });
+  std::unique_ptr<endpoint> own;
+  std::thread opener([&] { own = fabric.open(rank_id(0)); });
+  std::vector<net::unique_fd> honest;
+  for (peer_identity who = identity_of(fabric, 1); who.connection < channel_count; ++who.connection) {
+    if (who.connection == connections_before) static_cast<void>(call_rank_zero(fabric, liar));
+    auto outcome = call_rank_zero(fabric, who);
+    EXPECT_TRUE(outcome);
+    if (outcome) honest.push_back(std::move(outcome->socket));
+  }
+  opener.join();
+  return lines;
+}
+
+peer_identity rank_one_with(std::uint8_t connection, std::uint8_t connections) {
+  peer_identity who;
+  who.rank = rank_id(1);
+  who.size = 2;
+  who.connection = connection;
+  who.connections = connections;
+  return who;
+}
+
+TEST(tcp, a_member_that_lies_about_its_channel_or_its_identity_is_refused_in_words_and_the_honest_one_gets_in) {
+  peer_identity other = rank_one_with(1, 3);
+  other.address = "10.0.0.9:1";
+  const struct {
+    peer_identity liar;
+    std::uint8_t before;
+    std::string words;
+  } cases[]{
+      {rank_one_with(3, 3), 0, "it says this is connection 3 of 3"},
+      {rank_one_with(0, 1), 0, "it makes 1 connections with each rank, here 3; start every rank with the same options"},
+      {rank_one_with(2, 3), 1, "nobody waits for connection 2 of rank 1"},
+      {rank_one_with(0, 3), 1, "nobody waits for connection 0 of rank 1"},
+      {other, 1, "its connection 1 gives another identity of rank 1 than its first one"},
+  };
+  for (const auto& each : cases) {
+    const std::vector<std::string> lines = lines_beside(each.liar, each.before);
+    ASSERT_EQ(lines.size(), 1U) << each.words;
+    EXPECT_NE(lines[0].find(": " + each.words), std::string::npos) << lines[0];
+  }
+}
+
+TEST(tcp, ranks_with_fewer_sockets_declare_no_separate_channels_and_carry_all_three) {
+  for (const std::uint32_t connections : {1U, 2U, 3U}) {
+    ranks_in_turn job(2, {.connections = connections});
+    EXPECT_EQ(job.at(0).declared().separate_channels, connections == 3);
+    for (const channel on : {channel::bulk, channel::system, channel::application}) {
+      job.send(0, 1, on);
+      job.take(1);
+    }
+  }
 }
 
 TEST(tcp, submit_leaves_what_exceeds_the_bound_of_the_output) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Opens the connections of one rank to all of its peers.
-#include "transport/tcp/meeting.hpp"
+#include "transport/launch/meeting.hpp"
 
 #include <poll.h>
 
@@ -11,12 +11,13 @@
 
 #include <fmt/format.h>
 
+#include <nacre/assert.hpp>
 #include <nacre/error.hpp>
 
 #include "transport/net/wait.hpp"
 #include "transport/transport.hpp"
 
-namespace nacre::transport::tcp {
+namespace nacre::transport::launch {
 namespace {
 
 using std::chrono::milliseconds;
@@ -25,7 +26,7 @@ using std::chrono::steady_clock;
 constexpr milliseconds retry_after{20};
 constexpr milliseconds look_again{100};  // for the deadlines of handshakes
 
-/// One peer that this rank calls, until it has answered.
+/// One peer that this rank calls, until it has answered as often as wanted.
 struct call {
   rank_id peer;
   net::address where;
@@ -40,7 +41,8 @@ bool is_final(const refusal& why) noexcept {
 
 class assembly {
  public:
-  explicit assembly(const meeting& parts) : parts_(parts), guests_(parts.addresses.size()) {
+  explicit assembly(const meeting& parts)
+      : parts_(parts), guests_(parts.addresses.size()), missing_(parts.addresses.size() - 1) {
     for (std::uint32_t peer = 0; peer < own().value(); ++peer) {
       const auto where = net::address::parse(parts.addresses[peer]);
       if (!where)
@@ -49,13 +51,13 @@ class assembly {
     }
   }
 
-  std::vector<std::optional<net::guest>> run() {
+  std::vector<guests_of_rank> run() {
     for (;;) {
       const auto now = steady_clock::now();
       obey_launcher();
       advance_calls(now);
       open_door(now);
-      if (complete()) return std::move(guests_);
+      if (missing_ == 0) return std::move(guests_);
       if (now >= parts_.deadline) give_up();
       wait(now);
     }
@@ -63,13 +65,28 @@ class assembly {
 
  private:
   [[nodiscard]] rank_id own() const noexcept { return parts_.local.rank; }
-  [[nodiscard]] bool complete() const noexcept {
-    return std::count(guests_.begin(), guests_.end(), std::nullopt) == 1;  // the own place
+
+  [[nodiscard]] std::size_t wanted_of(const peer_identity& peer) const {
+    return parts_.wanted ? parts_.wanted(peer) : parts_.local.connections;
+  }
+
+  [[nodiscard]] bool complete(rank_id peer) const {
+    const guests_of_rank& there = guests_[peer.value()];
+    return !there.empty() && there.size() == wanted_of(there.front().identity);
+  }
+
+  /// True when it was the last one of its peer.
+  bool seat(net::guest&& newcomer) {
+    const rank_id peer = newcomer.identity.rank;
+    guests_[peer.value()].push_back(std::move(newcomer));
+    if (!complete(peer)) return false;
+    --missing_;
+    return true;
   }
 
   void obey_launcher() {
     if (parts_.line == nullptr) return;
-    if (const auto why = parts_.line->poll()) throw job_aborted(launch::aborted_text(*why));
+    if (const auto why = parts_.line->poll()) throw job_aborted(aborted_text(*why));
   }
 
   void advance_calls(net::time_point now) {
@@ -78,7 +95,7 @@ class assembly {
     }
   }
 
-  /// True when the peer is there.
+  /// True when the peer has answered as often as wanted.
   bool advance(call& to, net::time_point now) {
     if (!to.under_way) {
       if (now < to.next_try) return false;
@@ -87,16 +104,17 @@ class assembly {
         postpone(to, net::error_text(errno), now);
         return false;
       }
+      peer_identity local = parts_.local;
+      local.connection = static_cast<std::uint8_t>(guests_[to.peer.value()].size());
       to.under_way.emplace(net::greeting::of_caller(
-          std::move(socket), handshake(handshake_role::initiator, parts_.secret, parts_.local, to.peer),
+          std::move(socket), handshake(handshake_role::initiator, parts_.secret, std::move(local), to.peer),
           std::min(parts_.deadline, now + milliseconds(handshake_time_ms_max))));
     }
     switch (to.under_way->advance(now)) {
       case net::greeting::outcome::pending:
         return false;
       case net::greeting::outcome::accepted:
-        guests_[to.peer.value()] = to.under_way->take();
-        return true;
+        return take_answer(to);
       case net::greeting::outcome::refused:
         break;
     }
@@ -104,6 +122,22 @@ class assembly {
     if (is_final(why)) refuse(to, why);
     postpone(to, why.why, now);
     return false;
+  }
+
+  bool take_answer(call& to) {
+    net::guest answered = to.under_way->take();
+    to.under_way.reset();
+    to.next_try = {};
+    const guests_of_rank& there = guests_[to.peer.value()];
+    if (!there.empty() && !there.front().identity.same_peer(answered.identity)) {
+      refuse(to, {.reason = refusal_reason::bad_rank, .why = other_identity(to.peer, there.size())});
+    }
+    return seat(std::move(answered));
+  }
+
+  [[nodiscard]] static std::string other_identity(rank_id peer, std::size_t connection) {
+    return fmt::format("its connection {} gives another identity of rank {} than its first one", connection,
+                       peer.value());
   }
 
   [[noreturn]] void refuse(const call& to, const refusal& why) const {
@@ -123,13 +157,23 @@ class assembly {
     std::vector<net::guest> newcomers;
     parts_.entrance.poll(now, newcomers);
     for (net::guest& newcomer : newcomers) {
-      const std::uint32_t peer = newcomer.identity.rank.value();
-      if (newcomer.identity.rank > own() && !guests_[peer]) {
-        guests_[peer] = std::move(newcomer);
+      const std::string objection = objection_to(newcomer.identity);
+      if (objection.empty()) {
+        seat(std::move(newcomer));
       } else {
-        parts_.entrance.refuse(newcomer, fmt::format("nobody waits for a call of rank {}", peer), now);
+        parts_.entrance.refuse(newcomer, objection, now);
       }
     }
+  }
+
+  /// Why a proven member that has called is not let in; empty: it is.
+  [[nodiscard]] std::string objection_to(const peer_identity& who) const {
+    const std::uint32_t peer = who.rank.value();
+    if (who.rank < own()) return fmt::format("nobody waits for a call of rank {}", peer);
+    const guests_of_rank& there = guests_[peer];
+    if (!there.empty() && !there.front().identity.same_peer(who)) return other_identity(who.rank, who.connection);
+    if (who.connection == there.size() && !complete(who.rank)) return "";
+    return fmt::format("nobody waits for connection {} of rank {}", who.connection, peer);
   }
 
   void wait(net::time_point now) const {
@@ -149,7 +193,7 @@ class assembly {
 
   [[noreturn]] void give_up() const {
     std::uint32_t peer = 0;
-    while (peer == own().value() || guests_[peer].has_value()) ++peer;
+    while (peer == own().value() || complete(rank_id(peer))) ++peer;
     const auto at = std::find_if(calls_.begin(), calls_.end(), [&](const call& c) { return c.peer == rank_id(peer); });
     const std::string trouble = at != calls_.end() ? at->last_trouble : "it did not call";
     throw setup_error(
@@ -159,12 +203,22 @@ class assembly {
   }
 
   const meeting& parts_;
-  std::vector<std::optional<net::guest>> guests_;
+  std::vector<guests_of_rank> guests_;
+  std::size_t missing_;  // peers whose connections are not complete
   std::list<call> calls_;
 };
 
 }  // namespace
 
-std::vector<std::optional<net::guest>> meet(const meeting& parts) { return assembly(parts).run(); }
+std::vector<guests_of_rank> meet_all(const meeting& parts) { return assembly(parts).run(); }
 
-}  // namespace nacre::transport::tcp
+std::vector<std::optional<net::guest>> meet(const meeting& parts) {
+  NACRE_EXPECT(parts.local.connections == 1, "there is one connection with each peer");
+  std::vector<std::optional<net::guest>> result;
+  for (guests_of_rank& each : meet_all(parts)) {
+    result.push_back(each.empty() ? std::nullopt : std::optional(std::move(each.front())));
+  }
+  return result;
+}
+
+}  // namespace nacre::transport::launch
