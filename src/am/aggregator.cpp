@@ -56,7 +56,7 @@ std::size_t aggregator::append(rank_id to, message_ptr m) {
   if (m->header.channel != channel::application) {
     m = packed_form(std::move(m));
     const std::size_t payload_bytes = m->header.payload_bytes;
-    link_.send(to, std::move(m));
+    link_.send(&lane_, to, std::move(m));
     return payload_bytes;
   }
   const held_flag held(busy_);
@@ -75,12 +75,12 @@ std::size_t aggregator::append_locked(slot& into, message_ptr m) {
       return payload_bytes;
     }
     into.room = static_cast<std::uint32_t>(std::min<std::size_t>(how_.bytes_max, std::size_t{into.room} * 2));
-    send(into);
+    send(into, lane_);
   }
   const std::uint64_t now = lane_.team().instant();
   if (bytes * 2 > how_.bytes_max || now - into.flushed_at > how_.bound_ticks) {
     into.flushed_at = now;
-    link_.send(into.to, packed_form(std::move(m)));
+    link_.send(&lane_, into.to, packed_form(std::move(m)));
     return payload_bytes;
   }
   into.held = packed_form(std::move(m));
@@ -125,22 +125,22 @@ void aggregator::add_part(slot& into, message& m, std::size_t payload_bytes) {
   if (!bundle::is_uniform_part(header)) into.held->header.object = bundle::mixed;
 }
 
-void aggregator::send(slot& from) {
+void aggregator::send(slot& from, const lane& by) {
   if (from.used != 0) {
     from.held->header.payload_bytes = from.used;
     from.used = 0;
   }
-  link_.send(from.to, std::move(from.held));
+  link_.send(&by, from.to, std::move(from.held));
   from.flushed_at = lane_.team().instant();
 }
 
-void aggregator::flush() {
+void aggregator::flush(const lane& by) {
   const held_flag held(busy_);
   for (slot* const each : open_) {
     each->open = false;
     if (each->held == nullptr) continue;
     if (each->used < each->room / 4) each->room = std::max(room_min, each->room / 2);
-    send(*each);
+    send(*each, by);
   }
   open_.clear();
   set_since(0);

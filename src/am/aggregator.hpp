@@ -44,7 +44,7 @@ class aggregator final : public outlet {
 
   /// Takes a message for another rank, of live values or packed; its header is complete. Returns its payload's bytes.
   std::size_t append(rank_id to, message_ptr m);
-  void flush() override;
+  void flush(const lane& by) override;
   [[nodiscard]] std::uint64_t bound_ticks() const noexcept { return how_.bound_ticks; }
 
  private:
@@ -63,7 +63,7 @@ class aggregator final : public outlet {
   std::size_t append_locked(slot& into, message_ptr m);
   void start_bundle(slot& into);
   void add_part(slot& into, message& m, std::size_t payload_bytes);
-  void send(slot& from);
+  void send(slot& from, const lane& by);
 
   lane& lane_;
   backplane& link_;

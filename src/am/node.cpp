@@ -22,7 +22,7 @@ void node::aggregate(const aggregator::settings& how) {
   }
 }
 
-std::uint64_t node::flush_overdue() {
+std::uint64_t node::flush_overdue(const lane& by) {
   std::uint64_t soonest = 0;
   if (aggregators_.empty()) return soonest;
   const std::uint64_t bound = aggregators_.front()->bound_ticks();
@@ -31,7 +31,7 @@ std::uint64_t node::flush_overdue() {
     if (since == 0) continue;
     const std::uint64_t now = team_.instant();
     if (now >= since + bound) {
-      each->flush();
+      each->flush(by);
     } else if (soonest == 0 || since + bound - now < soonest) {
       soonest = since + bound - now;
     }
@@ -62,7 +62,7 @@ void node::route(lane& on, rank_id to, message_ptr m) {
   lane_tallies& tallies = on.tallies();
   tallies.messages_sent.add(1);
   tallies.bytes_sent.add(sizeof(message_header) + m->header.payload_bytes);
-  link_.send(to, std::move(m));
+  link_.send(&on, to, std::move(m));
 }
 
 void node::post_module_message(lane& on, rank_id to, message_ptr m, channel over, std::uint8_t flags) {
@@ -93,6 +93,10 @@ void node::post_failure(lane& on, const message_header& request, std::string_vie
   std::copy(what.begin(), what.end(), text + type.size() + 1);
   reply->header.flags = flag_failed;
   post_reply(on, request, std::move(reply));
+}
+
+void node::flush(lane& by) {
+  if (by.idle() || by.role() == lane_role::progress) by.flush();
 }
 
 void node::deliver(lane& by, message_list& arrived) {

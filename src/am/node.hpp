@@ -88,9 +88,10 @@ class node final : public message_sink {
 
   /// Inside the poll loop: sends for lanes that have held messages back for too long. Returns when it must be called
   /// again at the latest, in ticks from now; 0: not for this.
-  std::uint64_t flush_overdue();
+  std::uint64_t flush_overdue(const lane& by);
 
   void deliver(lane& by, message_list& arrived) override;
+  void flush(lane& by) override;
   void peer_failed(const transport::failure& what) override;
   bool idle() const override { return team_.idle_workers() == team_.workers(); }
 

@@ -40,7 +40,7 @@ backplane::backplane(std::unique_ptr<transport::endpoint> link, clock& time)
 
 backplane::~backplane() = default;
 
-void backplane::send(rank_id to, message_ptr m) {
+void backplane::send(const lane* by, rank_id to, message_ptr m) {
   NACRE_EXPECT(to.value() < size_, "a message to a rank that does not exist");
   if (m->packed() && m->ops != nullptr) {  // it is forwarded, and holds credit until here
     m->ops->destroy(*m);
@@ -55,25 +55,51 @@ void backplane::send(rank_id to, message_ptr m) {
     return;
   }
   outbox& box = peers_.of(to).box(m->header.channel);
-  put(box, std::move(m));
+  // relaxed: equal only if this thread has stored it
+  if (by != nullptr && holder_.load(std::memory_order_relaxed) == by) return pass(box, std::move(m));
   if (declared_.virtual_time) {  // it leaves now, at the sender's time
+    pass(box, std::move(m));
     flush();
     return;
   }
   // A lone message leaves at once; those that follow within the bound share a write.
-  const std::uint64_t now = ticks();
-  if (now - flushed_at_ticks_.load(std::memory_order_relaxed) < flush_bound_ticks_) {  // a hint: no order needed
+  if (ticks() - flushed_at_ticks_.load(std::memory_order_relaxed) < flush_bound_ticks_) {  // a hint: no order needed
+    put(box, std::move(m));
     link_->wake();
     return;
   }
   if (turn_.test_and_set(std::memory_order_acquire)) {  // pairs with the clear at the end of a turn
+    put(box, std::move(m));
     link_->wake();
     return;
   }
+  pass(box, std::move(m));
   flush();
   turn_.clear(std::memory_order_release);  // pairs with the next test_and_set
   if (listed_.load(std::memory_order_relaxed) != nullptr)
     link_->wake();  // put there by this thread, or by one that wakes
+}
+
+/// Sends past the outbox when nothing is in it, else through it. Under the turn, which flushes later.
+void backplane::pass(outbox& box, message_ptr m) {
+  const auto passes = [&] {
+    const std::scoped_lock lock(box.mutex);
+    if (box.listed || !box.waiting.empty()) return false;
+    if (!needs_credit(m->header) || declared_.by_pointer) return true;
+    const std::uint64_t cost = cost_of(m->header);
+    if (!box.window.admits(cost)) return false;
+    box.window.spend(cost);
+    return true;
+  };
+  if (!passes()) return put(box, std::move(m));
+  message_list single;
+  single.push_back(std::move(m));
+  link_->submit(box.to, single);
+  flushed_at_ticks_.store(ticks(), std::memory_order_relaxed);  // a hint
+  if (single.empty()) return;
+  box.leaving.append(single);
+  const std::scoped_lock lock(box.mutex);
+  if (!box.listed) list(box);
 }
 
 void backplane::put(outbox& box, message_ptr m) {
@@ -103,11 +129,11 @@ void backplane::list(outbox& box) noexcept {
   } while (!listed_.compare_exchange_weak(head, &box, std::memory_order_release, std::memory_order_relaxed));  // flush
 }
 
-bool backplane::flush() {
+bool backplane::flush_listed() {
   bool moved = false;
   // A later pass sends what an earlier one has made: questions for credit. Threads leave the rest to the next turn.
   for (int pass = 0; pass < 2 || declared_.virtual_time; ++pass) {
-    if (listed_.load(std::memory_order_relaxed) != nullptr) {  // a hint: the next turn sees what this one misses
+    if (listed_.load(std::memory_order_relaxed) != nullptr) {              // as in flush
       outbox* box = listed_.exchange(nullptr, std::memory_order_acquire);  // pairs with list
       for (; box != nullptr; box = box->next) sending_[static_cast<std::size_t>(box->via)].push_back(box);
     } else if (pass != 0) {
@@ -123,6 +149,7 @@ bool backplane::flush() {
       flushed_at_ticks_.store(ticks(), std::memory_order_relaxed);  // a hint
     }
   }
+  blocked_ = std::any_of(sending_.begin(), sending_.end(), [](const auto& boxes) { return !boxes.empty(); });
   return moved;
 }
 
@@ -185,14 +212,17 @@ void backplane::take_own(message_list& arrived) {
   arrived.append(own_);
 }
 
-bool backplane::progress(lane& by) {
+bool backplane::progress(lane& by, bool thorough) {
   if (turn_.test_and_set(std::memory_order_acquire)) {   // pairs with the clear below
     refused_.exchange(true, std::memory_order_acq_rel);  // pairs with the exchange of the next turn
+    sink_->flush(by);
     return false;
   }
+  holder_.store(&by, std::memory_order_relaxed);          // a lane looks for itself only
   if (refused_.load(std::memory_order_relaxed)) {         // a miss leaves it to the next turn
     refused_.exchange(false, std::memory_order_acq_rel);  // what woke those refused before is seen below
   }
+  sink_->flush(by);
   bool moved = flush();
   message_list arrived;
   moved |= link_->poll(arrived, messages_a_turn);
@@ -201,13 +231,12 @@ bool backplane::progress(lane& by) {
   if (!arrived.empty()) {
     moved = true;
     sink_->deliver(by, arrived);
+    sink_->flush(by);
   }
   if (!due_.empty() || !asked_.empty()) moved |= grant_credits();
-  if (moved) flush();
-  if (declared_.separate_processes) {
-    while (const auto failure = link_->failed()) sink_->peer_failed(*failure);
-  }
-  run_due(by);
+  flush();
+  if (moved || thorough) run_due(by);
+  holder_.store(nullptr, std::memory_order_relaxed);
   turn_.clear(std::memory_order_release);  // pairs with the next test_and_set
   return moved;
 }
@@ -229,6 +258,9 @@ void backplane::add_timer(std::chrono::nanoseconds first, std::function<std::chr
 }
 
 void backplane::run_due(lane& by) {
+  if (declared_.separate_processes) {
+    while (const auto failure = link_->failed()) sink_->peer_failed(*failure);
+  }
   if (!timers_.empty() && time_.now() >= timers_due_) run_timers(by);
   std::chrono::nanoseconds next = timers_due_;
   for (const auto& hook : hooks_) next = std::min(next, hook(by));

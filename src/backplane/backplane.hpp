@@ -24,6 +24,9 @@ namespace nacre {
 class message_sink {
  public:
   virtual void deliver(lane& by, message_list& arrived) = 0;
+  /// A turn for `by` begins or was refused, or what it brought is delivered: if the lane has nothing to run, what it
+  /// has collected is sent now.
+  virtual void flush(lane& by) = 0;
   virtual void peer_failed(const transport::failure& what) = 0;
   /// True when the rank has nothing to run, so that more may come.
   [[nodiscard]] virtual bool idle() const = 0;
@@ -53,8 +56,10 @@ class backplane {
   [[nodiscard]] std::uint32_t size() const noexcept { return size_; }
   [[nodiscard]] const transport::capabilities& declared() const noexcept { return declared_; }
 
-  /// Takes a message for any rank, the own one included. Returns at once. Any lane.
-  void send(rank_id to, message_ptr m);
+  /// Takes a message for any rank, the own one included. Returns at once. Any lane; `by` is the caller's, if it has
+  /// one.
+  void send(const lane* by, rank_id to, message_ptr m);
+  void send(rank_id to, message_ptr m) { send(nullptr, to, std::move(m)); }
 
   /// True while more than send_bytes wait here for credit or for the link: whoever can should produce less. Any thread.
   [[nodiscard]] bool congested() const noexcept { return congested_.load(std::memory_order_relaxed); }  // a hint
@@ -62,8 +67,10 @@ class backplane {
   [[nodiscard]] std::uint64_t waiting_bytes() const noexcept { return waiting_bytes_.load(std::memory_order_relaxed); }
 
   /// Takes the turn if nobody has it: sends what waits, receives, delivers, runs due timers and poll hooks. Returns
-  /// true when anything moved. `by` is the lane that runs what arrives for the communication category.
-  bool progress(lane& by);
+  /// true when anything moved. `by` is the lane that runs what arrives for the communication category. A turn that is
+  /// not `thorough` leaves out failures, timers and hooks unless something moves: idle turns follow each other fast,
+  /// and a message that comes meanwhile waits for the rest of one. Before it waits, a lane takes a thorough one.
+  bool progress(lane& by, bool thorough = true);
 
   /// Sleeps until a message may have arrived, `wake`, or a timer is due. One lane at a time; beside anybody's progress.
   /// Returns at once when a turn was refused and none has begun since: what the refused one was woken for still waits.
@@ -93,9 +100,14 @@ class backplane {
   static constexpr std::size_t messages_a_turn = 256;
 
   void send_to_self(message_ptr m);
+  void pass(outbox& box, message_ptr m);
   void put(outbox& box, message_ptr m);
   void list(outbox& box) noexcept;
-  bool flush();
+  bool flush() {
+    // A hint: the next turn sees what this one misses.
+    return (listed_.load(std::memory_order_relaxed) != nullptr || blocked_) && flush_listed();
+  }
+  bool flush_listed();
   bool flush_one(outbox& box, bool& blocked);
   void admit(outbox& box);
   void take_own(message_list& arrived);
@@ -117,8 +129,10 @@ class backplane {
   transport::capabilities declared_;
 
   alignas(cache_line_bytes) std::atomic_flag turn_;                    // held during flush, poll, deliver, timers
+  std::atomic<const lane*> holder_{nullptr};                           // whose turn it is, if a lane's
   std::atomic<bool> refused_{false};                                   // somebody wanted the turn since its last begin
   std::array<std::vector<outbox*>, channel_count> sending_;            // under turn_: listed boxes, by channel
+  bool blocked_ = false;                                               // under turn_: some are listed there
   std::vector<credit_account*> asked_;                                 // under turn_: whose peers wait for a grant
   std::vector<timer> timers_;                                          // under turn_
   std::chrono::nanoseconds timers_due_;                                // under turn_: the earliest of them

@@ -84,6 +84,28 @@ TEST(backplane, a_link_that_any_lane_may_use_gets_messages_at_once) {
   EXPECT_TRUE(one.link->taken[0].empty()) << "the own rank needs no link";
 }
 
+TEST(backplane, what_a_lane_sends_in_its_own_turn_goes_straight_to_the_link_and_keeps_its_order) {
+  scripted_rank one;
+  lane other;
+  one.link->room[1] = 2;
+  for (const std::uint32_t before : {0U, 1U}) {
+    one.sink.on_message = [&](std::uint32_t) {
+      const std::size_t taken = one.link->taken[1].size();
+      one.plane.send(&other, rank_id(2), numbered(before));
+      EXPECT_EQ(one.link->taken[2].size(), before) << "another lane's message waits for the flush";
+      for (std::uint32_t i = 0; i < 3; ++i) one.plane.send(&one.by, rank_id(1), numbered(3 * before + i));
+      EXPECT_EQ(one.link->taken[1].size(), taken + (before == 0 ? 2 : 0)) << "behind what waits, nothing passes";
+    };
+    one.link->incoming.push_back(numbered(100, 2));
+    EXPECT_TRUE(one.turn());
+  }
+  EXPECT_EQ(one.link->taken[1], counting(0, 2));
+  EXPECT_EQ(one.link->taken[2], counting(0, 2));
+  one.link->room[1] = scripted_endpoint::boundless;
+  EXPECT_TRUE(one.turn());
+  EXPECT_EQ(one.link->taken[1], counting(0, 6));
+}
+
 TEST(backplane, in_virtual_time_the_link_carries_messages_to_the_own_rank_too) {
   scripted_rank one({.virtual_time = true});
   one.plane.send(rank_id(0), numbered(0));

@@ -108,6 +108,7 @@ class remembering_sink final : public message_sink {
     }
     inside = false;
   }
+  void flush(lane&) override {}
   void peer_failed(const transport::failure& what) override { failures.push_back(what.reason); }
   [[nodiscard]] bool idle() const override { return true; }
 

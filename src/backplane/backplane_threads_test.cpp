@@ -46,6 +46,7 @@ class checking_sink final : public message_sink {
       received.fetch_add(1);
     }
   }
+  void flush(lane&) override {}
   void peer_failed(const transport::failure&) override { ADD_FAILURE(); }
   [[nodiscard]] bool idle() const override { return true; }
   void check() const {

@@ -109,6 +109,22 @@ TEST(backplane_wait, what_is_due_next_is_the_earliest_of_timers_and_poll_hooks) 
   EXPECT_EQ(looks, (std::array<int, 2>{4, 4})) << "at every turn";
 }
 
+TEST(backplane_wait, a_turn_that_is_not_thorough_runs_hooks_only_when_something_moves) {
+  scripted_rank one;
+  int looks = 0;
+  one.plane.add_poll_hook([&](lane&) {
+    ++looks;
+    return nanoseconds::max();
+  });
+  EXPECT_FALSE(one.plane.progress(one.by, false));
+  EXPECT_EQ(looks, 0);
+  one.link->incoming.push_back(numbered(0, 1));
+  EXPECT_TRUE(one.plane.progress(one.by, false));
+  EXPECT_EQ(looks, 1);
+  EXPECT_FALSE(one.plane.progress(one.by));
+  EXPECT_EQ(looks, 2);
+}
+
 TEST(backplane_wait, does_not_outsleep_what_is_due) {
   scripted_rank one;
   one.plane.add_timer(milliseconds(10), [](lane&) -> nanoseconds { return milliseconds(10); });

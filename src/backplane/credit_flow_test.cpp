@@ -68,6 +68,7 @@ class holding_sink final : public message_sink {
     }
     held_bytes_max = std::max(held_bytes_max, held_bytes);
   }
+  void flush(lane&) override {}
   void peer_failed(const transport::failure& what) override { failures.push_back(what.reason); }
   [[nodiscard]] bool idle() const override { return at_rest; }
   void release_one() {

@@ -42,7 +42,6 @@ bool crew::take_item(lane& on) {
   work* item = order_.pop(on.id_);
   if (item == nullptr) {
     on.running_ = false;
-    on.flush();
     return false;
   }
   if (!on.running_) on.stepped_at_ = instant();
@@ -54,10 +53,10 @@ bool crew::take_item(lane& on) {
   return true;
 }
 
-bool crew::step(lane& on) {
+bool crew::step(lane& on, bool thorough) {
   if (!take_item(on)) {
     enter_idle(on);
-    return link_.progress(on);
+    return link_.progress(on, thorough);
   }
   // A congested rank looks after every item: draining comes before producing.
   if (on.stepped_at_ - on.polled_at_ > poll_bound_ || link_.congested()) {

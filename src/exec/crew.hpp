@@ -37,8 +37,8 @@ class crew {
   /// Hands ready work to the scheduler and wakes an idle worker when one could help. Any lane of this rank.
   virtual void make_ready(lane& by, work& item) = 0;
 
-  /// The application lane waits until `ready` says true, while its thread runs other work. `wake_application` must follow
-  /// whatever makes it true.
+  /// The application lane waits until `ready` says true, while its thread runs other work. `wake_application` must
+  /// follow whatever makes it true.
   virtual void wait_until(const std::function<bool()>& ready) = 0;
   virtual void wake_application(lane& by) = 0;
 
@@ -62,7 +62,7 @@ class crew {
 
  protected:
   /// Runs one item of ready work, or takes a turn of the poll loop. False when there was nothing to do.
-  bool step(lane& on);
+  bool step(lane& on, bool thorough = true);
   /// Runs one item of ready work, if there is one.
   bool take_item(lane& on);
   void run_item(lane& on, work& item);

@@ -16,6 +16,7 @@
 namespace nacre {
 
 class crew;
+class lane;
 class node;
 
 /// A number that one lane advances and others read.
@@ -70,8 +71,8 @@ class handler_meter {
 /// Where what a lane sends may collect until the lane runs out of work. Its owner is above; the lane only says when.
 class outlet {
  public:
-  /// Sends what has collected. Any thread.
-  virtual void flush() = 0;
+  /// Sends what has collected. Any thread; `by` is the caller's lane.
+  virtual void flush(const lane& by) = 0;
   /// Since when something has been waiting, in ticks of the crew; 0: nothing is. Any thread, as a hint.
   [[nodiscard]] std::uint64_t since() const noexcept { return since_.load(std::memory_order_relaxed); }
 
@@ -107,7 +108,7 @@ class alignas(cache_line_bytes) lane {
   }
   /// Sends what has collected, if anything has. Own thread.
   void flush() {
-    if (outlet_ != nullptr && outlet_->since() != 0) outlet_->flush();
+    if (outlet_ != nullptr && outlet_->since() != 0) outlet_->flush(*this);
   }
   [[nodiscard]] lane_tallies& tallies() noexcept { return tallies_; }
   [[nodiscard]] const lane_tallies& tallies() const noexcept { return tallies_; }

@@ -19,6 +19,7 @@ constexpr std::chrono::milliseconds sleep_max{100};  // a bound on what a missed
 constexpr std::chrono::milliseconds stand_in_period{1};
 constexpr int stand_in_patience = 16;  // periods of a waiting application before the stand-in sleeps for good
 constexpr double poll_bound_seconds = 10e-6;
+constexpr std::uint32_t looks_for_a_thorough_one = 8;  // while nothing moves; see backplane::progress
 
 void label(rank_id rank, std::string_view what, std::uint32_t index) {
   set_thread_label("rank " + std::to_string(rank.value()) + ' ' + std::string(what) + ' ' + std::to_string(index));
@@ -67,10 +68,11 @@ void thread_crew::stop() {
 }
 
 /// One step in this mode: with a dedicated poll loop, workers leave polling to it.
-bool thread_crew::advance(lane& on) {
-  if (tuning_.progress == progress_mode::shared) return step(on);
+bool thread_crew::advance(lane& on, bool thorough) {
+  if (tuning_.progress == progress_mode::shared) return step(on, thorough);
   if (take_item(on)) return true;
   enter_idle(on);
+  on.flush();
   return false;
 }
 
@@ -89,13 +91,10 @@ template <class Until>
 void thread_crew::rest(lane& on, Until until) {
   const std::uint64_t begin = instant();
   bool found = false;
+  std::uint32_t looks = 0;
   while (!found && !until() && instant() - begin < spin_ticks_) {
-    if (tuning_.crowded) {
-      sched_yield();
-    } else {
-      cpu_relax();  // a look at the transport is pause enough, and a longer one is latency
-    }
-    found = advance(on);
+    if (tuning_.crowded) sched_yield();  // else a look at the transport is pause enough: a longer one is latency
+    found = advance(on, ++looks % looks_for_a_thorough_one == 0);
   }
   if (!found) sleep(on, until);
   on.tallies_.idle_ticks.add(instant() - begin);
@@ -177,13 +176,14 @@ void thread_crew::poll_alone() {
   on.reader_.online();
   backoff pause;
   std::uint64_t moved_at = instant();
+  std::uint32_t looks = 0;
   while (!stopping_.load(std::memory_order_relaxed)) {  // only a flag
     on.reader_.quiescent();
-    if (link_.progress(on)) {
-      on.flush();  // what handlers in the poll loop have sent
+    const bool spins = instant() - moved_at < spin_ticks_;
+    if (link_.progress(on, !spins || ++looks % looks_for_a_thorough_one == 0)) {
       moved_at = instant();
       pause.reset();
-    } else if (instant() - moved_at < spin_ticks_) {
+    } else if (spins) {
       pause.pause();
     } else {
       on.reader_.offline();

@@ -16,18 +16,19 @@ enum class progress_mode : std::uint8_t {
 };
 
 /// Threads: one a worker, except that worker 0 is played by the application's thread while that waits. When the
-/// application computes instead, a stand-in thread takes the seat of worker 0 within about a millisecond, so that the rank
-/// stays responsive; it gives the seat back after the item that it runs.
+/// application computes instead, a stand-in thread takes the seat of worker 0 within about a millisecond, so that the
+/// rank stays responsive; it gives the seat back after the item that it runs.
 ///
-/// Sleeping: a worker without work spins for `spin`, then announces itself in sleepers_, looks once more, and sleeps: one
-/// of them, the watcher, in the transport, the others on their parkers. Who makes work ready reads sleepers_ after its
-/// push. The application and the poll loop read it by a read-modify-write, so that either they see the sleeper, or it sees the
-/// work. A worker reads it plainly: it is awake itself, and looks again whenever it takes an item while more wait.
+/// Sleeping: a worker without work spins for `spin`, then announces itself in sleepers_, looks once more, and sleeps:
+/// one of them, the watcher, in the transport, the others on their parkers. Who makes work ready reads sleepers_ after
+/// its push. The application and the poll loop read it by a read-modify-write, so that either they see the sleeper, or
+/// it sees the work. A worker reads it plainly: it is awake itself, and looks again whenever it takes an item while
+/// more wait.
 ///
-/// Watching: while workers share the poll loop and one of them sleeps, somebody watches the transport, or an awake worker
-/// looks. So the last worker that looked, when it finds work, wakes a sleeper unless one watches; that one looks, and
-/// becomes the watcher. Who finds work in its last look takes its announcement back first, and hands on a wake-up that it
-/// got meanwhile, so that nobody counts on a sleeper that works.
+/// Watching: while workers share the poll loop and one of them sleeps, somebody watches the transport, or an awake
+/// worker looks. So the last worker that looked, when it finds work, wakes a sleeper unless one watches; that one
+/// looks, and becomes the watcher. Who finds work in its last look takes its announcement back first, and hands on a
+/// wake-up that it got meanwhile, so that nobody counts on a sleeper that works.
 class thread_crew final : public crew {
  public:
   struct options {
@@ -60,7 +61,7 @@ class thread_crew final : public crew {
   void rest(lane& on, Until until);
   template <class Until>
   void sleep(lane& on, Until until);
-  bool advance(lane& on);
+  bool advance(lane& on, bool thorough = true);
   void announce(lane& on) noexcept;
   bool withdraw(lane& on) noexcept;
   void wake_one() noexcept;
@@ -75,9 +76,9 @@ class thread_crew final : public crew {
   alignas(cache_line_bytes) std::atomic<std::uint32_t> sleepers_{0};
   std::atomic<bool> watched_{false};  // somebody sleeps in the transport
 
-  std::mutex seat_;                              // of worker 0
-  std::atomic<bool> application_waits_{false};   // the application wants, or has, the seat
-  std::atomic<bool> stand_in_asleep_{false};     // sleeps without a time limit
+  std::mutex seat_;                             // of worker 0
+  std::atomic<bool> application_waits_{false};  // the application wants, or has, the seat
+  std::atomic<bool> stand_in_asleep_{false};    // sleeps without a time limit
   parker stand_in_parker_;
 };
 

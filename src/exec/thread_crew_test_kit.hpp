@@ -73,6 +73,7 @@ class function_sink final : public message_sink {
   void deliver(lane& by, message_list& arrived) override {
     while (const message_ptr m = arrived.pop_front()) on_message(by, m->header.sequence);
   }
+  void flush(lane&) override {}
   void peer_failed(const transport::failure&) override {}
   [[nodiscard]] bool idle() const override { return true; }
 

@@ -99,7 +99,7 @@ void engine::throttle_slowly(lane& on) {
 std::chrono::nanoseconds engine::poll(lane& by) {
   if (throttled_.load(std::memory_order_relaxed) && !link_.congested()) team_->wake_application(by);
   std::chrono::nanoseconds due = std::chrono::nanoseconds::max();
-  if (const std::uint64_t ticks = messages_.flush_overdue(); ticks != 0) {
+  if (const std::uint64_t ticks = messages_.flush_overdue(by); ticks != 0) {
     due = time_.now() + std::chrono::nanoseconds(
                             1 + static_cast<std::int64_t>(static_cast<double>(ticks) * team_->seconds_a_tick() * 1e9));
   }

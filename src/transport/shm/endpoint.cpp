@@ -109,11 +109,12 @@ bool shm_endpoint::receive(std::uint32_t peer, channel on, message_list& arrived
 bool shm_endpoint::receive_polled(message_list& arrived, std::size_t enough) {
   bool moved = false;
   std::array<bool, lookout::places> hits{};
+  const std::size_t used = lookout_.places_used();
   for (const channel on : {channel::system, channel::application, channel::bulk}) {
-    for (std::size_t i = 0; i < lookout::places && arrived.size() < enough; ++i) {
-      const std::size_t at = (i + polls_) % lookout::places;
+    for (std::size_t i = 0; i < used && arrived.size() < enough; ++i) {
+      const std::size_t at = used == 1 ? 0 : (i + polls_) % used;
       const auto peer = lookout_.polled(at);
-      if (!peer) continue;
+      if (!peer || !links_[*peer]->has(on)) continue;
       const std::size_t share = links_.size() == 2 ? enough : std::min(enough, arrived.size() + messages_a_visit);
       hits[at] |= receive(*peer, on, arrived, share);
       moved |= hits[at];

@@ -45,6 +45,8 @@ class lookout {
     const std::uint32_t value = places_[at].peer.load(std::memory_order_relaxed);  // a view that may be a moment old
     return value == 0 ? std::nullopt : std::optional(value - 1);
   }
+  /// No place from here on has a peer. Any thread.
+  [[nodiscard]] std::size_t places_used() const noexcept { return std::min<std::size_t>(places, ranks_ - 1); }
   /// Whether a bell has rung that nobody has taken, or one that was taken still pends. Any thread.
   [[nodiscard]] bool rung() const noexcept;
 

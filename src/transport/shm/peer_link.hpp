@@ -61,6 +61,8 @@ class peer_link {
     after_receive(from);
     return true;
   }
+  /// Whether a look at that channel would move anything.
+  [[nodiscard]] bool has(channel on) const noexcept { return in_[static_cast<std::size_t>(on)].pending(); }
   /// Whether anything can be received. Any thread.
   [[nodiscard]] bool ready() const noexcept { return in_[0].ready() || in_[1].ready() || in_[2].ready(); }
   void set_mode(attention how) noexcept {

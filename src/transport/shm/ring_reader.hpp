@@ -48,8 +48,10 @@ class ring_reader {
 
   /// Appends what has arrived until `arrived` holds `enough`. True when anything moved.
   bool receive(message_list& arrived, std::size_t enough) {
-    return (ready() || fetching_) && !error_ && receive_some(arrived, enough);
+    return pending() && !error_ && receive_some(arrived, enough);
   }
+  /// Whether there is something to receive or to go on with.
+  [[nodiscard]] bool pending() const noexcept { return ready() || fetching_; }
 
   /// Whether the next slot is full. Any thread; beside `receive` it may err about what that takes away just now.
   [[nodiscard]] bool ready() const noexcept {
