@@ -38,9 +38,11 @@ class ws_deque {
   /// Adds the newest element. Owner only. Throws std::bad_alloc when it cannot grow; then the deque is unchanged.
   void push(T* element) {
     const std::int64_t bottom = bottom_.load(std::memory_order_relaxed);  // the owner's own variable
-    const std::int64_t top = top_.load(std::memory_order_acquire);        // pairs with the exchange on top
     ring* slots = ring_.load(std::memory_order_relaxed);                  // the owner's own variable
-    if (bottom - top >= slots->capacity()) slots = grow(slots, top, bottom);
+    if (bottom - top_seen_ >= slots->capacity()) {
+      top_seen_ = top_.load(std::memory_order_acquire);  // pairs with the exchange on top
+      if (bottom - top_seen_ >= slots->capacity()) slots = grow(slots, top_seen_, bottom);
+    }
     slots->at(bottom).store(element, std::memory_order_relaxed);  // published by the next line
     bottom_.store(bottom + 1, std::memory_order_release);         // pairs with the load of bottom in take_oldest
   }
@@ -123,6 +125,7 @@ class ws_deque {
 
   alignas(cache_line_bytes) std::atomic<std::int64_t> top_{0};     // thieves and, for the last element, the owner
   alignas(cache_line_bytes) std::atomic<std::int64_t> bottom_{0};  // the owner
+  std::int64_t top_seen_ = 0;  // the owner: top has been here, so that a push does not ask for the thieves' line
   std::atomic<ring*> ring_{nullptr};
   std::vector<std::unique_ptr<ring>> rings_;  // the owner; the last one is in use
 };
