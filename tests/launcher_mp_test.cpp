@@ -127,6 +127,27 @@ TEST(nacre_run_scripts, that_start_different_binaries_are_refused_with_a_line_th
   EXPECT_NE(got.errors.find("another binary"), std::string::npos) << got.errors;
 }
 
+TEST(nacre_run_scripts, that_start_programs_with_other_handlers_are_refused_with_what_to_do_over_every_transport) {
+  for (const char* transport : {"tcp", "shm", "auto"}) {
+    const auto start = [&](const char* first, const char* second) {
+      return nacre_command({"run", "-n", "2", "--transport", transport, "sh", "-c",
+                            "if [ $NACRE_JOB_RANK = 0 ]; then exec " NACRE_BIN_DIR "/\"$0\"; fi; exec " NACRE_BIN_DIR
+                            "/\"$1\"",
+                            first, second});
+    };
+    for (const char* program : {"handlers_few", "handlers_many"}) {
+      const outcome same = start(program, program);
+      EXPECT_EQ(code_of(same), 0) << transport << same.errors;
+      EXPECT_EQ(same.output, "all ranks have met\n");
+    }
+    const outcome other = start("handlers_few", "handlers_many");
+    EXPECT_NE(code_of(other), 0);
+    EXPECT_NE(other.errors.find("it has other handlers (handler table "), std::string::npos) << other.errors;
+    EXPECT_NE(other.errors.find("rebuild, and start every rank from the same executable"), std::string::npos);
+    EXPECT_EQ(other.output, "");
+  }
+}
+
 TEST(nacre_run_scripts, get_rank_and_size_and_labels_tell_their_lines_apart) {
   const outcome got =
       nacre_command({"run", "-n", "3", "--label", "sh", "-c", "echo of $NACRE_JOB_SIZE; echo trouble >&2"});

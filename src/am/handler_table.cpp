@@ -44,8 +44,10 @@ const handler_table& handler_table::get() {
 }
 
 handler_table::handler_table() {
-  const auto mix = [this](std::string_view name) {
-    for (const char c : name) fingerprint_ = (fingerprint_ ^ static_cast<unsigned char>(c)) * 0x100000001b3U;
+  const auto mix_byte = [this](unsigned char byte) { fingerprint_ = (fingerprint_ ^ byte) * 0x100000001b3U; };
+  const auto mix = [&](std::string_view name) {
+    for (const char c : name) mix_byte(static_cast<unsigned char>(c));
+    mix_byte(0);  // where a name ends
   };
   handlers_.push_back(nullptr);
   for (detail::handler_info* row : sorted_rows<detail::handler_info>()) {
@@ -53,6 +55,7 @@ handler_table::handler_table() {
     handlers_.push_back(row);
     mix(row->name);
   }
+  mix_byte(0);  // where the handlers end
   types_.push_back(nullptr);
   for (detail::object_type* row : sorted_rows<detail::object_type>()) {
     row->id = type_id(static_cast<std::uint32_t>(types_.size()));

@@ -14,6 +14,7 @@
 
 #include <nacre/error.hpp>
 
+#include "am/handler_table.hpp"
 #include "base/clock.hpp"
 #include "runtime/engine.hpp"
 #include "transport/sim/sim_fabric.hpp"
@@ -48,19 +49,20 @@ class virtual_clock final : public clock {
 
 std::unique_ptr<transport::fabric> open_fabric(const config& configuration) {
   const transport::backend& chosen = transport::find_backend(configuration.get_string("transport"));
+  const transport::program own{.handlers = handler_table::get().fingerprint()};
   if (transport::started_by_launcher() || chosen.needs_launcher) {
     if (chosen.join_job == nullptr) {
       throw setup_error("transport '" + std::string(chosen.name) +
                         "' keeps all ranks in one process, so a launcher cannot start it: run the program without "
                         "`nacre run`, with --nacre.ranks=N, or choose --nacre.transport=shm");
     }
-    return chosen.join_job(configuration);
+    return chosen.join_job(configuration, own);
   }
   // One who names a transport inside the process means it, whatever has started the process.
   if (chosen.join_job != nullptr || configuration.source_of("transport") <= setting_source::program) {
     transport::launch::refuse_lonely_task(chosen.name);
   }
-  if (transport::started_by_pmix() && chosen.join_job != nullptr) return chosen.join_job(configuration);
+  if (transport::started_by_pmix() && chosen.join_job != nullptr) return chosen.join_job(configuration, own);
   return chosen.make_local(static_cast<std::uint32_t>(configuration.get_int("ranks")), configuration);
 }
 

@@ -102,6 +102,12 @@ class fabric {
   virtual bool advance() { return false; }
 };
 
+/// What the ranks of a job must have in common beyond their executable; the handshake of every backend that connects
+/// processes refuses a rank that differs.
+struct program {
+  std::uint64_t handlers = 0;  ///< handler_table::fingerprint
+};
+
 /// One row of the table of backends, from which --nacre.transport, its help and the conformance suite derive.
 struct backend {
   std::string_view name;
@@ -116,7 +122,7 @@ struct backend {
   /// All `ranks` in this process, as the conformance suite needs it and as inproc and sim are used.
   std::unique_ptr<fabric> (*make_local)(std::uint32_t ranks, const config& configuration);
   /// This process's part of a job that a launcher has started; null where there is no such thing.
-  std::unique_ptr<fabric> (*join_job)(const config& configuration);
+  std::unique_ptr<fabric> (*join_job)(const config& configuration, const program& own);
 };
 
 /// True when a launcher has started this process as a rank of a job (`nacre run`), which join_job joins.

@@ -38,7 +38,7 @@ std::string verdict_words(refusal_reason reason, const peer_identity& local) {
     case refusal_reason::bad_rank:
       return fmt::format("it does not want rank {} here", local.rank.value());
     case refusal_reason::other_binary:
-      return "it runs another binary";
+      return "it runs another binary, or has other handlers";
     case refusal_reason::other_job_size:
       return "it counts another number of ranks in the job";
     case refusal_reason::other_connections:

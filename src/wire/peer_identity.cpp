@@ -19,16 +19,18 @@ std::optional<refusal> judge(const peer_identity& local, const peer_identity& pe
     return refusal{.reason = reason, .why = std::move(why)};
   };
   if (peer.binary != local.binary) {
-    return refuse(refusal_reason::other_binary,
-                  fmt::format("it runs another binary (fingerprint {:016x}, here {:016x}); start every rank from the "
-                              "same executable",
-                              peer.binary, local.binary));
+    return refuse(
+        refusal_reason::other_binary,
+        fmt::format("it runs another binary{} (fingerprint {:016x}, here {:016x}); start every rank from the "
+                    "same executable",
+                    peer.handlers == local.handlers ? "" : " with other handlers", peer.binary, local.binary));
   }
   if (peer.handlers != local.handlers) {
-    return refuse(refusal_reason::other_binary,
-                  fmt::format("it runs another binary (same executable, but handler table {:016x}, here {:016x}); "
-                              "register the same handlers on every rank",
-                              peer.handlers, local.handlers));
+    return refuse(
+        refusal_reason::other_binary,
+        fmt::format("it has other handlers (handler table {:016x}, here {:016x}); rebuild, and start every rank "
+                    "from the same executable with the same libraries",
+                    peer.handlers, local.handlers));
   }
   if (peer.size != local.size) {
     return refuse(refusal_reason::other_job_size,

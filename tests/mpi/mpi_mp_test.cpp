@@ -102,6 +102,15 @@ TEST_P(under_mpirun, an_application_that_uses_mpi_itself_disturbs_nobody_and_is_
   }
 }
 
+TEST_P(under_mpirun, ranks_with_other_handlers_are_refused_with_what_to_do) {
+  const outcome same = run_ranks(GetParam(), 2, "handlers_few");
+  EXPECT_TRUE(holds(same, "all ranks have met")) << same.output;
+  const outcome other = run_ranks(GetParam(), 1, "handlers_few : -n 1 " NACRE_BIN_DIR "/handlers_many");
+  EXPECT_NE(other.exit_code, 0);
+  EXPECT_TRUE(holds(other, "rank 1 has other handlers (handler table ")) << other.output;
+  EXPECT_TRUE(holds(other, "rebuild, and start every rank from the same executable")) << other.output;
+}
+
 TEST_P(under_mpirun, small_slots_and_buffers_carry_everything_too) {
   const outcome got = run_beside(3, "beside --nacre.mpi.slot=256B --nacre.mpi.slots=2 --nacre.mpi.output_max=64KiB");
   EXPECT_EQ(got.exit_code, 0) << got.output;

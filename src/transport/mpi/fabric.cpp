@@ -26,6 +26,7 @@ namespace {
 /// What all ranks of a job must have in common, as it is gathered at the beginning.
 struct identity {
   std::uint64_t binary = 0;
+  std::uint64_t handlers = 0;
   std::uint64_t cores = 0;  // differs between hosts, and where mpirun has bound ranks to different cores
   std::uint32_t protocol = wire_protocol_version;
   std::uint32_t slot_bytes = 0;
@@ -44,6 +45,9 @@ std::uint64_t fingerprint_of_cores() {
 
 std::string difference(const identity& own, const identity& other) {
   if (other.binary != own.binary) return "runs another executable";
+  if (other.handlers != own.handlers) {
+    return fmt::format("has other handlers (handler table {:016x}, there {:016x})", other.handlers, own.handlers);
+  }
   if (other.protocol != own.protocol) return "speaks another version of the protocol";
   if (other.slot_bytes != own.slot_bytes) return "has another value of mpi.slot";
   return {};
@@ -51,8 +55,11 @@ std::string difference(const identity& own, const identity& other) {
 
 /// Every rank finds the same pair that does not fit, and so all of them give up together. Returns how many ranks share
 /// the cores of this one.
-std::uint32_t compare_ranks(mesh& net, const settings& how) {
-  const identity own{.binary = binary_fingerprint(), .cores = fingerprint_of_cores(), .slot_bytes = how.shape.bytes};
+std::uint32_t compare_ranks(mesh& net, const settings& how, const program& program_here) {
+  const identity own{.binary = binary_fingerprint(),
+                     .handlers = program_here.handlers,
+                     .cores = fingerprint_of_cores(),
+                     .slot_bytes = how.shape.bytes};
   std::vector<identity> all(net.size());
   if (!net.gather(std::as_bytes(std::span(&own, 1)), std::as_writable_bytes(std::span(all)))) {
     throw setup_error(fmt::format("the ranks could not be compared: {}", net.error()));
@@ -61,9 +68,10 @@ std::uint32_t compare_ranks(mesh& net, const settings& how) {
     const std::string what = difference(all.front(), all[rank]);
     if (what.empty()) continue;
     net.retire();
-    throw setup_error({.problem = fmt::format("rank {} {} than rank 0", rank, what),
-                       .why = "ranks of one job must read each other's messages alike",
-                       .remedy = "start every rank from the same executable, with the same options"});
+    throw setup_error(
+        {.problem = fmt::format("rank {} {}, unlike rank 0", rank, what),
+         .why = "ranks of one job must read each other's messages alike",
+         .remedy = "rebuild, and start every rank from the same executable, with the same libraries and options"});
   }
   return static_cast<std::uint32_t>(
       std::count_if(all.begin(), all.end(), [&](const identity& each) { return each.cores == own.cores; }));
@@ -79,7 +87,7 @@ std::uint32_t compare_ranks(mesh& net, const settings& how) {
 }  // namespace
 
 std::unique_ptr<fabric> mpi_fabric::join(const module_choice& choice, std::optional<std::int64_t> communicator,
-                                         const settings& how) {
+                                         const settings& how, const program& own) {
   const auto signs = read_launch_signs();
   const flavour* const wanted = find_flavour(choice);
   if (!signs && !communicator && wanted == nullptr) throw_not_started();
@@ -96,12 +104,12 @@ std::unique_ptr<fabric> mpi_fabric::join(const module_choice& choice, std::optio
          .why = fmt::format("that mpirun belongs to {}", signs->by->title),
          .remedy = "start the program with the mpirun of its own MPI, or change --nacre.mpi.library"});
   }
-  const std::uint32_t sharing = compare_ranks(*net, how);
-  const rank_id own(net->rank());
+  const std::uint32_t sharing = compare_ranks(*net, how, own);
+  const rank_id rank(net->rank());
   settings in_job = how;
   in_job.tells_of_failure = programs_own;
   in_job.patience_in_failure = std::chrono::nanoseconds::zero();
-  return std::make_unique<mpi_fabric>(std::move(net), std::vector{own}, sharing, in_job);
+  return std::make_unique<mpi_fabric>(std::move(net), std::vector{rank}, sharing, in_job);
 }
 
 std::unique_ptr<fabric> mpi_fabric::make_local(std::uint32_t ranks, const module_choice& choice, const settings& how) {

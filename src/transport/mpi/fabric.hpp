@@ -20,7 +20,7 @@ class mpi_fabric final : public fabric {
   /// Takes part in the job of mpirun, or in that of the communicator whose Fortran handle is given. Blocks until all
   /// ranks do. Throws setup_error when mpirun has not started this process, or when ranks do not fit together.
   static std::unique_ptr<fabric> join(const module_choice& choice, std::optional<std::int64_t> communicator,
-                                      const settings& how);
+                                      const settings& how, const program& own);
   /// All ranks in this process, which sends to itself through MPI.
   static std::unique_ptr<fabric> make_local(std::uint32_t ranks, const module_choice& choice, const settings& how);
 

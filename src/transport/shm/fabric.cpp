@@ -44,11 +44,12 @@ void check_one_host(std::uint32_t ranks_on_host, std::uint32_t ranks) {
                      .remedy = "choose --nacre.transport=auto"});
 }
 
-peer_identity identity_of(rank_id rank, std::uint32_t ranks, int listener) {
+peer_identity identity_of(rank_id rank, std::uint32_t ranks, int listener, const settings& how) {
   peer_identity local;
   local.rank = rank;
   local.size = ranks;
   local.binary = binary_fingerprint();
+  local.handlers = how.handlers;
   local.address = net::address::of_own_end(listener).text();
   return local;
 }
@@ -150,7 +151,7 @@ std::unique_ptr<endpoint> job_fabric::open(rank_id rank) {
   const auto deadline = std::chrono::steady_clock::now() + settings_.connect_timeout;
   auto line = std::make_unique<launch::control_line>(ticket_, deadline);
   net::unique_fd listener = net::listen_at(net::address::any_port_of_loopback());
-  const peer_identity local = identity_of(rank, ticket_.size, listener.get());
+  const peer_identity local = identity_of(rank, ticket_.size, listener.get(), settings_);
   std::vector<std::string> addresses = line->exchange_addresses(local.address, deadline);
   return join({.local = local,
                .secret = ticket_.secret,
@@ -166,7 +167,7 @@ std::unique_ptr<endpoint> pmix_fabric::open(rank_id rank) {
   check_one_host(job_.ranks_on_host(), job_.size());
   const auto deadline = std::chrono::steady_clock::now() + settings_.connect_timeout;
   net::unique_fd listener = net::listen_at(net::address::any_port_of_loopback());
-  const peer_identity local = identity_of(rank, job_.size(), listener.get());
+  const peer_identity local = identity_of(rank, job_.size(), listener.get(), settings_);
   launch::pmix_job::introduction all = job_.exchange(local.address, deadline);
   return join({.local = local,
                .secret = all.secret,

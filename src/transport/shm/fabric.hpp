@@ -27,6 +27,7 @@ struct settings {
   std::size_t output_max = std::size_t{8} << 20;        ///< for each peer and channel
   bool single_copy = true;                              ///< where the kernel permits
   std::size_t single_copy_min = std::size_t{16} << 10;
+  std::uint64_t handlers = 0;  ///< program::handlers
 };
 
 /// The values of the options of shm; their defaults where they are not declared.

@@ -48,6 +48,7 @@ arrival meet(newcomer who, const settings& how, const std::string& note) {
   local.size = who.size;
   local.binary = binary_fingerprint();
   local.address = who.addresses[who.rank.value()] + (note.empty() ? "" : "/" + note);
+  local.handlers = how.handlers;
   local.connections = static_cast<std::uint8_t>(how.connections);
   auto entrance =
       std::make_unique<net::door>(std::move(who.listener), who.secret, local, log_of(who.rank, net::write_error_line));

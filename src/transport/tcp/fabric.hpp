@@ -28,6 +28,7 @@ struct settings {
   std::size_t output_bytes_max = std::size_t{8} << 20;  ///< for each connection
   std::uint32_t connections = channel_count;            ///< with each peer, see endpoint_parts
   std::string interface = "";                           ///< as net::own_interface; empty: chosen
+  std::uint64_t handlers = 0;                           ///< program::handlers
 };
 
 /// A rank whose connections to all peers stand.

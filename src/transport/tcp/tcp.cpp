@@ -42,9 +42,11 @@ std::unique_ptr<fabric> make_local(std::uint32_t ranks, const config& configurat
   return std::make_unique<local_fabric>(ranks, read_settings(configuration));
 }
 
-std::unique_ptr<fabric> join_job(const config& configuration) {
-  if (started_by_pmix()) return std::make_unique<pmix_fabric>(read_settings(configuration));
-  return std::make_unique<job_fabric>(launch::take_job_ticket(), read_settings(configuration));
+std::unique_ptr<fabric> join_job(const config& configuration, const program& own) {
+  settings how = read_settings(configuration);
+  how.handlers = own.handlers;
+  if (started_by_pmix()) return std::make_unique<pmix_fabric>(how);
+  return std::make_unique<job_fabric>(launch::take_job_ticket(), how);
 }
 
 }  // namespace
