@@ -1,8 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // One-sided memory, collectives and futures on threads, on processes and on a simulated machine.
 #include <gtest/gtest.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstddef>
 #include <cstdlib>
 #include <filesystem>
 #include <functional>
@@ -15,6 +24,7 @@
 
 #include <nacre/nacre.hpp>
 
+#include "base/slab_pool.hpp"
 #include "transport/transport.hpp"
 
 namespace {
@@ -369,6 +379,86 @@ nacre::task<int> asks_many(nacre::context& ctx, rank_id where, int count) {
   co_return sum;
 }
 
+constexpr std::size_t big = 8 << 20;  // a large block of its own
+
+/// Bytes of large blocks that this process has in use; nothing where the pools are off.
+std::uint64_t large_bytes_live() { return nacre::process_pool_statistics().large_bytes_live; }
+bool counts_blocks() {
+  const nacre::buffer probe(big);
+  return large_bytes_live() >= big;
+}
+
+/// Whether the sender's bytes are those that arrived, and how many copies of them this process has.
+struct seen_buffer {
+  bool equal = false;
+  std::uint64_t address = 0;
+  std::uint64_t large_bytes = 0;
+};
+seen_buffer look_at(int seed, nacre::buffer bytes) {
+  const auto words = bytes.as<std::uint64_t>();
+  bool equal = bytes.size() == big;
+  for (std::size_t i = 0; i < words.size(); i += 509) equal = equal && words[i] == i * static_cast<std::size_t>(seed);
+  return {equal, reinterpret_cast<std::uint64_t>(bytes.data()), large_bytes_live()};
+}
+seen_buffer look_at_span(std::span<const std::uint64_t> words) {
+  bool equal = words.size_bytes() == big;
+  for (std::size_t i = 0; i < words.size(); i += 509) equal = equal && words[i] == i * 3;
+  return {equal, reinterpret_cast<std::uint64_t>(words.data()), large_bytes_live()};
+}
+nacre::buffer echo(nacre::buffer bytes) { return bytes; }
+nacre::task<nacre::buffer> echo_later(nacre::context& ctx, rank_id by, nacre::buffer bytes) {
+  co_return co_await ctx.call<echo>(by, std::move(bytes));
+}
+
+nacre::buffer filled(std::size_t factor) {
+  nacre::buffer made(big);
+  const auto words = made.as<std::uint64_t>();
+  for (std::size_t i = 0; i < words.size(); ++i) words[i] = i * factor;
+  return made;
+}
+
+/// A buffer that travels takes one block in a process that has it, however it got there.
+void buffers_travel(nacre::runtime& rt, bool one_process) {
+  if (rt.rank().value() == 0) {
+    const bool counting = counts_blocks();
+    const rank_id there = next_of(rt);
+    nacre::buffer mine = filled(5);
+    const auto address = reinterpret_cast<std::uint64_t>(mine.data());
+    const std::uint64_t block = large_bytes_live();
+    const seen_buffer seen = rt.call<look_at>(there, 5, std::move(mine)).get();
+    EXPECT_TRUE(mine.empty());  // NOLINT: what is left behind is empty
+    EXPECT_TRUE(seen.equal);
+    if (one_process) {
+      EXPECT_EQ(seen.address, address) << "the bytes were copied on their way to another thread";
+    }
+    if (counting) {
+      EXPECT_EQ(seen.large_bytes, block) << "the receiver has copied the bytes";
+    }
+
+    nacre::buffer back = rt.call<echo>(there, filled(7)).get();
+    EXPECT_EQ(back.size(), big);
+    if (counting) {
+      EXPECT_EQ(large_bytes_live(), block) << "the caller has copied the result";
+    }
+    back = rt.call<echo_later>(there, rt.rank(), std::move(back)).get();
+    ASSERT_EQ(back.size(), big);
+    EXPECT_EQ(back.as<std::uint64_t>()[1000], 7000U);
+
+    const auto words = back.as<std::uint64_t>();
+    for (std::size_t i = 0; i < words.size(); ++i) words[i] = i * 3;
+    const seen_buffer viewed = rt.call<look_at_span>(there, words).get();
+    EXPECT_TRUE(viewed.equal);
+    if (counting) {
+      EXPECT_EQ(viewed.large_bytes, one_process ? 2 * block : block) << "the elements were copied";
+    }
+  }
+  rt.wait_quiescence();
+}
+
+TEST_P(communication_on, buffers_and_spans_are_not_copied_on_the_way) {
+  run([](nacre::runtime& rt) { buffers_travel(rt, true); });
+}
+
 TEST_P(communication_on, dropped_futures_harm_nothing) {
   run([](nacre::runtime& rt) {
     for (int round = 0; round < 50; ++round) {
@@ -447,6 +537,35 @@ TEST(memory_between_processes, random_puts_and_gets_agree_with_a_model) {
                          for (const std::uint64_t seed : {1, 2}) random_transfers(rt, seed, seed == 1 ? 900 : 60'000);
                        }),
             0);
+}
+
+TEST(messages_between_processes, buffers_and_spans_are_not_copied_on_the_way) {
+  if (started_as_processes(2)) return;
+  ASSERT_EQ(nacre::run(settings({"shm", 2, 1}), [](nacre::runtime& rt) { buffers_travel(rt, false); }), 0);
+}
+
+/// From now on the kernel refuses this process what it names, as in a container with a strict filter.
+bool forbid(int system_call) {
+  std::array<sock_filter, 4> program{{BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+                                      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, static_cast<unsigned>(system_call), 0, 1),
+                                      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+                                      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)}};
+  const sock_fprog filter{program.size(), program.data()};
+  return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == 0;
+}
+
+TEST(messages_between_processes, travel_in_pieces_where_the_kernel_forbids_to_read_a_peer) {
+  if (started_as_processes(2)) return;
+  ASSERT_TRUE(forbid(SYS_process_vm_readv));
+  char one = 0, other = 0;
+  iovec to{&one, 1}, from{&other, 1};
+  ASSERT_EQ(process_vm_readv(getpid(), &to, 1, &from, 1, 0), -1) << "the filter does nothing";
+  ASSERT_EQ(nacre::run(settings({"shm", 2, 1}), [](nacre::runtime& rt) { buffers_travel(rt, false); }), 0);
+}
+
+TEST(messages_over_sockets, carry_buffers_and_spans_without_a_copy_at_either_end) {
+  if (started_as_processes(2)) return;
+  ASSERT_EQ(nacre::run(settings({"tcp", 2, 1}), [](nacre::runtime& rt) { buffers_travel(rt, false); }), 0);
 }
 
 TEST(memory_between_processes, bad_accesses_fail_at_their_caller_and_write_nothing) {

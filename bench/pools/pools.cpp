@@ -1,171 +1,219 @@
 // SPDX-License-Identifier: Apache-2.0
-// How fast are pooled blocks, in one thread and handed from one thread to another, against malloc in the same run?
+// What do blocks that are there already save? Pools against glibc and mimalloc: blocks by themselves, and in messages.
 #include <algorithm>
-#include <array>
-#include <atomic>
-#include <chrono>
 #include <cstddef>
-#include <cstdint>
-#include <cstdlib>
-#include <memory>
-#include <thread>
+#include <cstdio>
+#include <exception>
+#include <fstream>
+#include <map>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
 
 #include <nacre/block.hpp>
+#include <nacre/run.hpp>
+
+#include "jobs.hpp"
+#include "parts/blocks.hpp"
+#include "parts/messages.hpp"
+#include "plot.hpp"
 
 namespace {
 
-struct pooled {
-  static void* allocate(std::size_t bytes) { return nacre::allocate_block(bytes); }
-  static void release(void* block) { nacre::release_block(block); }
+struct plan {
+  std::vector<std::size_t> sizes{64, 256, 1024, 4096, 16384, 65536, 262144, 1u << 20, 4u << 20};
+  int runs = 3;
+  std::string transport = "shm";
+  std::string only{}, json{}, svg{};
+  bool as_job = false, without_pools = false;  // started by the benchmark itself, as a rank
 };
-
-struct from_malloc {
-  static void* allocate(std::size_t bytes) { return std::malloc(bytes); }
-  static void release(void* block) { std::free(block); }
-};
-
-/// A bounded queue from one thread to another that costs as little as possible beside what is measured: each side
-/// publishes its progress every 16 blocks.
-class ring {
- public:
-  void push(void* block) {
-    for (unsigned attempt = 0; pushed_ - popped_seen_ == slots_.size(); ++attempt) {
-      publish_pushed();
-      wait(attempt);
-      popped_seen_ = popped_.load(std::memory_order_acquire);  // pairs with the store in pop
-    }
-    slots_[pushed_ % slots_.size()] = block;
-    if (++pushed_ % batch == 0) publish_pushed();
-  }
-  void publish_pushed() { published_.store(pushed_, std::memory_order_release); }  // pairs with the load in pop
-
-  void* pop() {
-    for (unsigned attempt = 0; taken_ == published_seen_; ++attempt) {
-      wait(attempt);
-      popped_.store(taken_, std::memory_order_release);              // pairs with the load in push
-      published_seen_ = published_.load(std::memory_order_acquire);  // pairs with publish_pushed
-    }
-    void* const block = slots_[taken_ % slots_.size()];
-    if (++taken_ % batch == 0) popped_.store(taken_, std::memory_order_release);  // pairs with the load in push
-    return block;
-  }
-
- private:
-  /// Leaves the core after a while, in case the other thread has none.
-  static void wait(unsigned attempt) {
-    if (attempt % 256 == 255) std::this_thread::yield();
-  }
-
-  static constexpr std::size_t batch = 16;
-  alignas(64) std::array<void*, 1024> slots_{};
-  alignas(64) std::atomic<std::size_t> published_{0};
-  alignas(64) std::atomic<std::size_t> popped_{0};
-  alignas(64) std::size_t pushed_ = 0;  // the producer's
-  std::size_t popped_seen_ = 0;
-  alignas(64) std::size_t taken_ = 0;  // the consumer's
-  std::size_t published_seen_ = 0;
-};
-
-double seconds_since(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-
-/// Nanoseconds for one allocation and its release in one thread, `window` blocks at a time.
-template <class Source>
-double same_thread_ns(std::size_t bytes, std::size_t operations, std::size_t window) {
-  std::vector<void*> blocks(window);
-  const auto start = std::chrono::steady_clock::now();
-  for (std::size_t done = 0; done < operations; done += window) {
-    for (void*& block : blocks) {
-      block = Source::allocate(bytes);
-      *static_cast<volatile std::size_t*>(block) = done;
-    }
-    for (void* const block : blocks) Source::release(block);
-  }
-  return seconds_since(start) * 1e9 / static_cast<double>(operations);
-}
-
-/// Million blocks a second that one thread allocates and writes and another reads and releases.
-template <class Source>
-double two_threads_mops(std::size_t bytes, std::size_t operations) {
-  const auto channel = std::make_unique<ring>();
-  std::size_t sum = 0;
-  const auto start = std::chrono::steady_clock::now();
-  std::thread consumer([&] {
-    for (std::size_t i = 0; i < operations; ++i) {
-      void* const block = channel->pop();
-      sum += *static_cast<std::size_t*>(block);
-      Source::release(block);
-    }
-  });
-  for (std::size_t i = 0; i < operations; ++i) {
-    void* const block = Source::allocate(bytes);
-    *static_cast<std::size_t*>(block) = i;
-    channel->push(block);
-  }
-  channel->publish_pushed();
-  consumer.join();
-  const double mops = static_cast<double>(operations) / seconds_since(start) / 1e6;
-  if (sum != operations * (operations - 1) / 2) {
-    fmt::print(stderr, "pools: blocks were lost or damaged on the way\n");
-    std::exit(EXIT_FAILURE);
-  }
-  return mops;
-}
 
 struct spread {
-  double median, least, most;
+  double median = 0, least = 0, most = 0;
 };
-
 spread spread_of(std::vector<double> values) {
+  if (values.empty()) return {};
   std::sort(values.begin(), values.end());
   return {values[values.size() / 2], values.front(), values.back()};
 }
 
-/// One line: both variants, measured in turns, and the ratio of their medians, larger when the pools are better.
-template <class Pooled, class Malloc>
-void compare(std::string_view what, std::string_view unit, int runs, const Pooled& pools, const Malloc& malloc,
-             bool smaller_is_better) {
-  std::vector<double> ours, theirs;
-  for (int run = 0; run < runs; ++run) {
-    ours.push_back(pools());
-    theirs.push_back(malloc());
+/// The seconds of all runs for one question: by variant, by size.
+struct answers {
+  std::string question;
+  std::vector<std::string> variants{};  // in the order in which they came
+  std::map<std::string, std::map<std::size_t, std::vector<double>>> seconds{};
+  void add(const std::string& variant, std::size_t bytes, double value) {
+    if (!seconds.contains(variant)) variants.push_back(variant);
+    seconds[variant][bytes].push_back(value);
   }
-  const spread left = spread_of(ours);
-  const spread right = spread_of(theirs);
-  const double ratio = smaller_is_better ? right.median / left.median : left.median / right.median;
-  fmt::print("{:<34} {:>8.2f} ({:.2f} to {:.2f}) {:>8.2f} ({:.2f} to {:.2f}) {:>5} {:>7.2f}\n", what, left.median,
-             left.least, left.most, right.median, right.least, right.most, unit, ratio);
+  [[nodiscard]] spread of(const std::string& variant, std::size_t bytes) const {
+    const auto& by_size = seconds.at(variant);
+    const auto found = by_size.find(bytes);
+    return found == by_size.end() ? spread{} : spread_of(found->second);
+  }
+};
+
+std::string size_text(std::size_t bytes) {
+  if (bytes >= (1u << 20)) return fmt::format("{} MiB", bytes >> 20);
+  return bytes >= 1024 ? fmt::format("{} KiB", bytes >> 10) : fmt::format("{} B", bytes);
+}
+
+std::string time_text(double seconds) {
+  if (seconds < 1e-6) return fmt::format("{:.1f} ns", seconds * 1e9);
+  return seconds < 1e-3 ? fmt::format("{:.2f} us", seconds * 1e6) : fmt::format("{:.2f} ms", seconds * 1e3);
+}
+
+/// Two ranks under a launcher; the allocator of the variant is that of their processes.
+void measure_messages(const plan& how, const std::string& variant, answers& trips, answers& ways) {
+  std::vector<std::string> command;
+  if (variant == "mimalloc") command = {"env", fmt::format("LD_PRELOAD={}", pools::mimalloc_library())};
+  const bench::launcher start = bench::launcher_of(how.transport, 2);
+  if (!start.missing.empty()) throw std::runtime_error(start.missing);
+  command.insert(command.end(), start.words.begin(), start.words.end());
+  command.push_back((bench::own_folder() / "pools").string());
+  command.insert(command.end(), {"--as-job", "--transport", how.transport, "--sizes"});
+  for (const std::size_t bytes : how.sizes) command.push_back(std::to_string(bytes));
+  if (variant != "pools") command.push_back("--without-pools");
+  const bench::outcome got = bench::run_command(command);
+  if (got.exit_code != 0) throw std::runtime_error(fmt::format("the ranks ended with {}", got.exit_code));
+  for (const std::string& line : got.lines) {
+    const auto row = nlohmann::json::parse(line, nullptr, false);
+    if (!row.is_object()) continue;
+    trips.add(variant, row.at("bytes"), row.at("round_trip"));
+    ways.add(variant, row.at("bytes"), row.at("one_way"));
+  }
+}
+
+int serve_job(const plan& how, int argc, char** argv) {
+  if (how.without_pools) nacre::disable_block_pools();
+  return pools::exchange(nacre::read_config(argc, argv), how.sizes, [](const pools::message_times& got) {
+    fmt::print("{}\n",
+               nlohmann::json{{"bytes", got.bytes}, {"round_trip", got.round_trip}, {"one_way", got.one_way}}.dump());
+    std::fflush(stdout);
+  });
+}
+
+void print_table(const answers& all, const plan& how) {
+  fmt::print("\n{}\n{:>8}", all.question, "");
+  for (const std::string& variant : all.variants) fmt::print(" {:>32}", variant);
+  for (std::size_t i = 1; i < all.variants.size(); ++i) fmt::print(" {:>14}", all.variants[i] + "/pools");
+  fmt::print("\n");
+  for (const std::size_t bytes : how.sizes) {
+    fmt::print("{:>8}", size_text(bytes));
+    for (const std::string& variant : all.variants) {
+      const spread one = all.of(variant, bytes);
+      fmt::print(" {:>10} ({:>8} to {:>8})", time_text(one.median), time_text(one.least), time_text(one.most));
+    }
+    for (std::size_t i = 1; i < all.variants.size(); ++i) {
+      fmt::print(" {:>14.2f}", all.of(all.variants[i], bytes).median / all.of(all.variants[0], bytes).median);
+    }
+    fmt::print("\n");
+  }
+}
+
+void write_json(const std::vector<answers>& all, const plan& how) {
+  nlohmann::json rows = nlohmann::json::array();
+  for (const answers& each : all) {
+    for (const std::string& variant : each.variants) {
+      for (const std::size_t bytes : how.sizes) {
+        const spread one = each.of(variant, bytes);
+        rows.push_back({{"question", each.question},
+                        {"variant", variant},
+                        {"bytes", bytes},
+                        {"ns", {{"median", one.median * 1e9}, {"min", one.least * 1e9}, {"max", one.most * 1e9}}},
+                        {"ratio", one.median / each.of(each.variants[0], bytes).median}});
+      }
+    }
+  }
+  std::ofstream file(how.json);
+  file << nlohmann::json{{"benchmark", "pools"}, {"runs", how.runs}, {"rows", std::move(rows)}}.dump(1) << '\n';
+  if (!file.flush()) throw std::runtime_error("cannot write " + how.json);
+}
+
+void write_plot(const std::vector<answers>& all, const plan& how) {
+  plot::page page("Blocks from pools, from glibc and from mimalloc");
+  std::vector<plot::chart> row;
+  for (const answers& each : all) {
+    plot::chart chart{.title = each.question, .x_label = "size", .y_unit = "s"};
+    for (std::size_t i = 0; i < each.variants.size(); ++i) {
+      plot::line line{.name = each.variants[i], .colour = i + 1, .dashed = i != 0};
+      for (const std::size_t bytes : how.sizes) {
+        const spread one = each.of(each.variants[i], bytes);
+        line.points.push_back({static_cast<double>(bytes), one.median, one.least, one.most});
+      }
+      chart.lines.push_back(std::move(line));
+    }
+    row.push_back(std::move(chart));
+    if (row.size() == 2) page.add_row(std::exchange(row, {}));
+  }
+  if (!row.empty()) page.add_row(std::move(row));
+  std::ofstream file(how.svg);
+  file << page.svg();
+  if (!file.flush()) throw std::runtime_error("cannot write " + how.svg);
+}
+
+/// All variants in turns, so that what else the machine does meets each of them.
+std::vector<answers> measure(const plan& how) {
+  std::vector<answers> all{{.question = "a block, taken and released by one thread"},
+                           {.question = "a block, taken by one thread and released by another"},
+                           {.question = fmt::format("a message over {}, there and back", how.transport)},
+                           {.question = fmt::format("a message over {}, in a stream", how.transport)}};
+  for (int run = 0; run < how.runs; ++run) {
+    for (const pools::source& from : pools::all_sources()) {
+      for (const std::size_t bytes : how.sizes) {
+        if (how.only == "messages") break;
+        all[0].add(from.name, bytes, pools::one_thread(from, bytes));
+        all[1].add(from.name, bytes, pools::two_threads(from, bytes));
+      }
+      if (how.only != "blocks") measure_messages(how, from.name, all[2], all[3]);
+    }
+  }
+  std::erase_if(all, [](const answers& each) { return each.variants.empty(); });
+  return all;
+}
+
+void declare(CLI::App& app, plan& how) {
+  app.add_option("--sizes", how.sizes, "Bytes, such as 64,4KiB,1MiB")
+      ->transform(CLI::AsSizeValue(false))
+      ->check(CLI::Range(std::size_t{8}, std::size_t{64} << 20))
+      ->delimiter(',');
+  app.add_option("--runs", how.runs, "Runs of each variant")->check(CLI::Range(1, 100))->capture_default_str();
+  app.add_option("--transport", how.transport, "What carries the messages")
+      ->check(CLI::IsMember({"shm", "tcp"}))
+      ->capture_default_str();
+  app.add_option("--only", how.only, "Only blocks, or only messages")->check(CLI::IsMember({"blocks", "messages"}));
+  app.add_option("--json", how.json, "Also write the figures to this file")->type_name("FILE");
+  app.add_option("--svg", how.svg, "Also plot them to this file")->type_name("FILE");
+  app.add_flag("--as-job", how.as_job)->group("");  // both for the benchmark itself
+  app.add_flag("--without-pools", how.without_pools)->group("");
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app("Pooled blocks against malloc: median (least to most) of alternating runs");
-  int runs = 5;
-  std::size_t operations = 1'000'000;
-  app.add_option("--runs", runs, "Runs of each variant")->check(CLI::Range(1, 1000));
-  app.add_option("--operations", operations, "Blocks per run")->check(CLI::Range(1000, 1'000'000'000));
+  plan how;
+  CLI::App app(
+      "What preallocated blocks save (PREMA's figure 6): Nacre's pools against glibc's malloc and, where "
+      "libmimalloc-dev is installed, mimalloc. Run it on an idle machine.");
+  declare(app, how);
   CLI11_PARSE(app, argc, argv);
-
-  fmt::print("{} runs of {} blocks; ratio > 1: the pools are faster\n", runs, operations);
-  fmt::print("{:<34} {:<24} {:<24} {:>5} {:>7}\n", "", "pools", "malloc", "unit", "ratio");
-  for (const std::size_t window : {1, 64}) {
-    for (const std::size_t bytes : {64, 256, 4096}) {
-      compare(
-          fmt::format("one thread, {} B, {} at a time", bytes, window), "ns", runs,
-          [=] { return same_thread_ns<pooled>(bytes, operations, window); },
-          [=] { return same_thread_ns<from_malloc>(bytes, operations, window); }, true);
-    }
-  }
-  for (const std::size_t bytes : {64, 256, 4096}) {
-    compare(
-        fmt::format("two threads, {} B", bytes), "Mop/s", runs,
-        [=] { return two_threads_mops<pooled>(bytes, operations); },
-        [=] { return two_threads_mops<from_malloc>(bytes, operations / 10); }, false);
+  try {
+    if (how.as_job) return serve_job(how, argc, argv);
+    if (pools::mimalloc_library().empty()) fmt::print(stderr, "pools: mimalloc is left out: no libmimalloc.so\n");
+    const std::vector<answers> all = measure(how);
+    fmt::print("Median (least to most) of {} runs in turns; a ratio above 1: the pools are faster\n", how.runs);
+    for (const answers& each : all) print_table(each, how);
+    if (!how.json.empty()) write_json(all, how);
+    if (!how.svg.empty()) write_plot(all, how);
+    return 0;
+  } catch (const std::exception& problem) {
+    fmt::print(stderr, "pools: {}\n", problem.what());
+    return 1;
   }
 }

@@ -32,4 +32,8 @@ class out_of_blocks : public std::bad_alloc {
 /// unless it has been given out again since.
 void release_block(void* block) noexcept;
 
+/// From now on, threads that have not used a block yet take theirs from operator new. For comparisons, and for memory
+/// checkers; called at the begin of main.
+void disable_block_pools() noexcept;
+
 }  // namespace nacre

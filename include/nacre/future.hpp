@@ -10,6 +10,7 @@
 #include <utility>
 
 #include <nacre/archive.hpp>
+#include <nacre/buffer.hpp>
 #include <nacre/message.hpp>
 
 namespace nacre {
@@ -71,8 +72,9 @@ class future_state {
   /// acquire: pairs with the exchange in `complete`; the value is visible when this says true.
   [[nodiscard]] bool ready() const noexcept { return state_.load(std::memory_order_acquire) == is_ready; }
 
-  /// Decodes the reply and completes; a reply that does not decode completes with an error.
-  void complete_with(message& reply, lane& by);
+  /// Decodes the reply and completes; a reply that does not decode completes with an error. The result may take over the
+  /// reply.
+  void complete_with(message_ptr reply, lane& by);
   void complete_with_error(std::string what, lane& by);
   void complete_with_error(call_error error, lane& by);
 
@@ -87,7 +89,7 @@ class future_state {
  protected:
   virtual ~future_state() = default;
   /// Stores the value; false when the bytes are not a value of the type.
-  virtual bool take(message& reply) = 0;
+  virtual bool take(message_ptr& reply) = 0;
   /// The future was dropped before the result was there. For results that go to the caller's memory: it may be gone next.
   virtual void on_abandon() noexcept {}
   void complete(lane& by);
@@ -113,14 +115,21 @@ class future_value : public future_state {
   void set_value(T value) { value_.emplace(std::move(value)); }
 
  private:
-  bool take(message& reply) override {
-    if (!reply.packed()) {
-      value_.emplace(std::move(std::get<0>(*std::launder(reinterpret_cast<std::tuple<T>*>(reply.body())))));
+  bool take(message_ptr& reply) override {
+    if (!reply->packed()) {
+      value_.emplace(std::move(std::get<0>(*std::launder(reinterpret_cast<std::tuple<T>*>(reply->body())))));
       return true;
     }
-    expected<T, wire_error> value = unpack<T>(reply.payload());
-    if (!value) return false;
-    value_.emplace(std::move(*value));
+    if constexpr (is_buffer<T>) {
+      reader in(reply->payload());
+      buffer_parts::read_view(in, value_.emplace());
+      if (!in.finish()) return value_.reset(), false;
+      buffer_parts::settle(*value_, reply, true);
+    } else {
+      expected<T, wire_error> value = unpack<T>(reply->payload());
+      if (!value) return false;
+      value_.emplace(std::move(*value));
+    }
     return true;
   }
   std::optional<T> value_;
@@ -132,7 +141,7 @@ class future_value<void> : public future_state {
   void value() noexcept {}
 
  private:
-  bool take(message& reply) override { return !reply.packed() || reply.header.payload_bytes == 0; }
+  bool take(message_ptr& reply) override { return !reply->packed() || reply->header.payload_bytes == 0; }
 };
 
 /// Runs other work of this rank until `state` is ready. Throws usage_error on a worker: handlers never block.

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include <nacre/archive.hpp>
+#include <nacre/buffer.hpp>
 #include <nacre/message.hpp>
 
 namespace nacre {
@@ -142,7 +143,14 @@ struct body_of {
     std::apply([&](const auto&... v) { out(v...); }, values(m));
   }
   static void destroy(message& m) noexcept { std::destroy_at(&values(m)); }
-  static constexpr body_ops ops{&packed_size, &pack, &destroy};
+  static constexpr auto adopt() noexcept -> message_ptr (*)(message&) {
+    if constexpr (ends_with_buffer<Values>) {
+      return [](message& m) { return adopt_buffer(values(m)); };
+    } else {
+      return nullptr;
+    }
+  }
+  static constexpr body_ops ops{&packed_size, &pack, &destroy, false, adopt()};
 };
 
 template <auto F>
@@ -197,18 +205,60 @@ decltype(auto) to_stored(Arg&& argument) {
   }
 }
 
-/// A message for F on a T that holds the arguments as live values.
+/// The handler sees elements in the message, and all else costs nothing to read: such arguments are packed at once, so
+/// that a span is copied once, into the message, wherever that goes.
+template <class Views>
+inline constexpr bool packs_at_once = false;
+template <class... Views>
+inline constexpr bool packs_at_once<std::tuple<Views...>> = (is_span<Views> || ...) &&
+                                                            ((is_span<Views> || flat<Views>)&&...);
+
+/// An argument as it is packed: without a copy where its type permits.
+template <class Viewed, class Stored, class Arg>
+decltype(auto) to_packable(Arg&& argument) {
+  if constexpr (std::is_same_v<Viewed, std::decay_t<Arg>>) {
+    return std::as_const(argument);
+  } else if constexpr (std::is_constructible_v<Viewed, Arg&>) {
+    return Viewed(argument);
+  } else {
+    return to_stored<Stored>(std::forward<Arg>(argument));
+  }
+}
+
+/// What make_typed makes where packs_at_once.
+template <class Views, class Values, class... Args>
+message_ptr make_packed(Args&&... args) {
+  return [&]<std::size_t... Index>(std::index_sequence<Index...>) {
+    const std::tuple<decltype(
+        to_packable<std::tuple_element_t<Index, Views>, std::tuple_element_t<Index, Values>>(std::forward<Args>(args)))...>
+        parts(to_packable<std::tuple_element_t<Index, Views>, std::tuple_element_t<Index, Values>>(
+            std::forward<Args>(args))...);
+    const std::size_t bytes = nacre::packed_size(std::get<Index>(parts)...);
+    message_ptr m = make_message(bytes);
+    writer out(std::span<std::byte>(m->body(), bytes));
+    out(std::get<Index>(parts)...);
+    return m;
+  }(std::index_sequence_for<Args...>{});
+}
+
+/// A message for F on a T that holds the arguments as live values, or packed.
 template <auto F, class T = typename traits<F>::target, class... Args>
 message_ptr make_typed(Args&&... args) {
   using values = typename traits<F>::values;
+  using views = typename traits<F>::views;
   static_assert(sizeof...(Args) == traits<F>::count, "the handler takes another number of arguments");
-  message_ptr m = make_message(sizeof(values));
-  [&]<std::size_t... Index>(std::index_sequence<Index...>) {
-    ::new (static_cast<void*>(m->body()))
-        values(to_stored<std::tuple_element_t<Index, values>>(std::forward<Args>(args))...);
-  }(std::index_sequence_for<Args...>{});
   const handler_info& row = handler_of<F, T>();
-  m->ops = &row.ops;
+  message_ptr m;
+  if constexpr (packs_at_once<views>) {
+    m = make_packed<views, values>(std::forward<Args>(args)...);
+  } else {
+    m = make_message(sizeof(values));
+    [&]<std::size_t... Index>(std::index_sequence<Index...>) {
+      ::new (static_cast<void*>(m->body()))
+          values(to_stored<std::tuple_element_t<Index, values>>(std::forward<Args>(args))...);
+    }(std::index_sequence_for<Args...>{});
+    m->ops = &row.ops;
+  }
   m->header.handler = row.id.value();
   return m;
 }

@@ -93,9 +93,17 @@ outcome invoke(engine& core, lane& on, message_ptr m, void* target, handler_id s
   }
   typename shape::views arguments;
   reader in(m->payload());
-  std::apply([&](auto&... argument) { in(argument...); }, arguments);
-  if (!in.finish()) return outcome::malformed;
-  run_handler<F, T>(core, on, m->header, self, target, std::move(arguments));
+  if constexpr (has_buffer<typename shape::views>) {
+    std::apply([&](auto&... argument) { (read_argument(in, argument), ...); }, arguments);
+    if (!in.finish()) return outcome::malformed;
+    const message_header request = m->header;
+    settle_buffers(arguments, m);
+    run_handler<F, T>(core, on, request, self, target, std::move(arguments));
+  } else {
+    std::apply([&](auto&... argument) { in(argument...); }, arguments);
+    if (!in.finish()) return outcome::malformed;
+    run_handler<F, T>(core, on, m->header, self, target, std::move(arguments));
+  }
   return outcome::done;
 }
 

@@ -63,6 +63,14 @@ inline constexpr std::uint8_t message_flags_known = flag_communication | flag_un
 
 struct message;
 
+/// Ends the life of a message's values, if it holds any, and gives its block back to its pool. Any thread.
+void release_message(message* m) noexcept;
+
+struct message_deleter {
+  void operator()(message* m) const noexcept { release_message(m); }
+};
+using message_ptr = std::unique_ptr<message, message_deleter>;
+
 /// How to treat a body that holds live C++ values instead of bytes: one constant table for each handler. Or, where
 /// `of_packed`, who is to hear of the end of a packed message.
 struct body_ops {
@@ -70,6 +78,9 @@ struct body_ops {
   void (*pack)(message&, writer&);     ///< writes the values; they stay alive
   void (*destroy)(message&) noexcept;  ///< ends their life
   bool of_packed = false;              ///< there are none: the body is bytes, and `destroy` only takes note
+  /// Null, or makes one of the values, which owns a block, the packed form: the values must then only be destroyed. The
+  /// header of the result is not set but for payload_bytes. Returns null when that cannot be; then nothing has changed.
+  message_ptr (*adopt)(message&) = nullptr;
 };
 
 /// A message in memory: one pooled block, this head of 64 bytes, then the body: either packed bytes (`ops` is null) or,
@@ -89,14 +100,6 @@ struct message : work {
   [[nodiscard]] bool counted() const noexcept { return (header.flags & flag_uncounted) == 0; }
 };
 static_assert(sizeof(message) == 64, "the body starts on the second cache line");
-
-/// Ends the life of a message's values, if it holds any, and gives its block back to its pool. Any thread.
-void release_message(message* m) noexcept;
-
-struct message_deleter {
-  void operator()(message* m) const noexcept { release_message(m); }
-};
-using message_ptr = std::unique_ptr<message, message_deleter>;
 
 /// A message whose body has room for `body_bytes`; header.payload_bytes is set to it. Any thread; the caller owns it.
 [[nodiscard]] message_ptr make_message(std::size_t body_bytes);

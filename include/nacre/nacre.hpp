@@ -4,6 +4,7 @@
 
 #include <nacre/archive.hpp>
 #include <nacre/balancer.hpp>
+#include <nacre/buffer.hpp>
 #include <nacre/config.hpp>
 #include <nacre/error.hpp>
 #include <nacre/future.hpp>

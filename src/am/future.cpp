@@ -8,10 +8,10 @@
 
 namespace nacre::detail {
 
-void future_state::complete_with(message& reply, lane& by) {
-  if ((reply.header.flags & flag_failed) != 0) {
+void future_state::complete_with(message_ptr reply, lane& by) {
+  if ((reply->header.flags & flag_failed) != 0) {
     // The type of the exception, a zero, and the line.
-    const auto bytes = reply.payload();
+    const auto bytes = reply->payload();
     const std::string_view all(reinterpret_cast<const char*>(bytes.data()), bytes.size());
     const std::size_t end = std::min(all.find('\0'), all.size());
     complete_with_error(

@@ -139,7 +139,7 @@ void node::dispatch(lane& by, message_ptr m) {
 void node::dispatch_reply(lane& by, message_ptr m) {
   detail::future_state* state = calls_.close(m->header.reply);
   if (state == nullptr) return refuse(*m, "answers a call that nobody made");
-  state->complete_with(*m, by);
+  state->complete_with(std::move(m), by);
   state->release();
 }
 

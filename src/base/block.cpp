@@ -2,6 +2,7 @@
 // Gives every thread its slab pool, and hands the pools of ended threads to new ones.
 #include <nacre/block.hpp>
 
+#include <atomic>
 #include <chrono>
 #include <memory>
 #include <mutex>
@@ -40,6 +41,7 @@ void* allocate_block(std::size_t bytes) {
   return block;
 }
 void release_block(void* block) noexcept { ::operator delete(block); }
+void disable_block_pools() noexcept {}
 void flush_remote_frees() noexcept {}
 pool_statistics process_pool_statistics() { return {}; }
 
@@ -86,6 +88,9 @@ class pool_registry {
   std::vector<slab_pool*> orphans_;
 };
 
+/// Looked at by threads that have no pool.
+constinit std::atomic<bool> pools_are_off{false};
+
 /// Never destroyed: threads may end, and release blocks, after the static objects of the program are gone. It stays
 /// reachable, so that a leak checker is content.
 pool_registry& registry() {
@@ -111,6 +116,7 @@ class pool_guard {
 };
 
 [[gnu::cold, gnu::noinline]] void* allocate_first(std::size_t bytes) {
+  if (pools_are_off.load(std::memory_order_relaxed)) return slab_pool::allocate_unpooled(bytes);  // a flag, no data
   if (thread_is_ending) {
     return bytes > slab_pool::pooled_bytes_max ? slab_pool::allocate_large(bytes) : slab_pool::allocate_unpooled(bytes);
   }
@@ -136,6 +142,8 @@ void release_block(void* block) noexcept {
     slab_pool::release_unpooled(block);
   }
 }
+
+void disable_block_pools() noexcept { pools_are_off.store(true, std::memory_order_relaxed); }
 
 void flush_remote_frees() noexcept {
   if (own_pool != nullptr) own_pool->flush_remote_frees();

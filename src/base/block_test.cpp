@@ -7,6 +7,7 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <cstdlib>
 #include <thread>
 #include <vector>
 
@@ -100,6 +101,21 @@ TEST(block, works_while_a_thread_ends) {
     user.kept = nullptr;
     user.kept = allocate_block(64);
   }).join();
+}
+
+TEST(block_death_test, without_pools_blocks_come_from_operator_new_and_may_be_released_by_anybody) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");  // in a process of its own, which stays without pools
+  const auto run = [] {
+    disable_block_pools();
+    std::vector<void*> blocks;
+    for (const std::size_t bytes : {0, 100, 70'000, 2'000'000}) blocks.push_back(allocate_block(bytes));
+    std::thread([&] {
+      for (void* const block : blocks) release_block(block);
+    }).join();
+    const pool_statistics held = process_pool_statistics();
+    std::exit(held.bytes_held == 0 && held.large_bytes_live == 0 && held.large_bytes_kept == 0 ? 7 : 8);
+  };
+  EXPECT_EXIT(run(), testing::ExitedWithCode(7), "");
 }
 
 TEST(block, null_is_released_without_effect) { release_block(nullptr); }

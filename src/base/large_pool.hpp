@@ -28,8 +28,8 @@ struct large_statistics {
   std::uint64_t bytes_kept = 0;  ///< given back, and kept for the next who asks
 };
 
-/// A pool of memory blocks between 64 KiB and 64 MiB that all threads share. A block of 1 MiB fresh from the system costs
-/// 256 page faults, several times what it costs to copy 1 MiB; here it costs an uncontended lock.
+/// A pool of memory blocks between 64 KiB and 64 MiB that all threads share. A block of 1 MiB fresh from the system
+/// costs 256 page faults, several times what it costs to copy 1 MiB; here it costs an uncontended lock.
 ///
 /// | a block is | then |
 /// |---|---|
@@ -39,8 +39,8 @@ struct large_statistics {
 /// | given back, beyond it | unmapped |
 /// | kept, and its class never ran that low between two trims | unmapped by the second one |
 ///
-/// Classes are a quarter of a power of two apart, so that at most a fifth of a block is waste. Kept bytes never exceed the
-/// bound. Any thread, each call O(1) but for unmapping.
+/// Classes are a quarter of a power of two apart, so that at most a fifth of a block is waste. Kept bytes never exceed
+/// the bound. Any thread, each call O(1) but for unmapping.
 class large_pool {
  public:
   static constexpr std::size_t bytes_min = 64 * 1024;  ///< smaller ones take as much

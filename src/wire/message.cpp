@@ -24,6 +24,14 @@ message_ptr make_message(std::size_t body_bytes) {
 
 message_ptr packed_form(message_ptr m) {
   if (m->packed()) return m;
+  if (m->ops->adopt != nullptr) {
+    if (message_ptr same = m->ops->adopt(*m)) {
+      const std::uint32_t payload_bytes = same->header.payload_bytes;
+      same->header = m->header;
+      same->header.payload_bytes = payload_bytes;
+      return same;
+    }
+  }
   const std::size_t bytes = m->ops->packed_size(*m);
   message_ptr packed = make_message(bytes);
   const std::uint32_t payload_bytes = packed->header.payload_bytes;

@@ -36,11 +36,17 @@ void figures::add(std::string_view transport, std::string_view name, role as, co
   if (value.one_way_seconds > 0) found->one_ways[value.bytes].push_back(value.one_way_seconds);
 }
 
-const series* figures::floor_of(const series& rung) const {
-  const auto found = std::find_if(all_.begin(), all_.end(), [&](const series& each) {
-    return each.transport == rung.transport && each.role == role::floor && each.unit == rung.unit;
-  });
-  return found == all_.end() || &*found == &rung ? nullptr : &*found;
+figures::best figures::floor_of(const series& rung, std::size_t bytes) const {
+  best found;
+  const auto improve = [](spread& so_far, const spread& with) {
+    if (!with.empty() && (so_far.empty() || with.median < so_far.median)) so_far = with;
+  };
+  for (const series& each : all_) {
+    if (each.transport != rung.transport || each.role != role::floor || each.unit != rung.unit) continue;
+    improve(found.round_trip, each.round_trip(bytes));
+    improve(found.one_way, each.one_way(bytes));
+  }
+  return found;
 }
 
 std::vector<std::string> figures::transports() const {

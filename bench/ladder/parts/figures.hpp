@@ -25,7 +25,7 @@ struct spread {
 [[nodiscard]] spread spread_of(std::vector<double> values);
 
 enum class role {
-  floor,  ///< the thing itself, by hand; the first of a transport is what its rungs are compared with
+  floor,  ///< the thing itself, by hand; the best of a transport is what its rungs are compared with
   rung    ///< a layer of Nacre
 };
 
@@ -47,8 +47,12 @@ class figures {
   void add(std::string_view transport, std::string_view name, role as, const sample& value,
            std::string_view unit = "round trip");
   [[nodiscard]] const std::vector<series>& all() const noexcept { return all_; }
-  /// What the times of a rung are compared with; null if there is nothing.
-  [[nodiscard]] const series* floor_of(const series& rung) const;
+  /// What the times of a rung at a size are compared with, each for itself: the best floor of its transport at that
+  /// size; empty if there is none.
+  struct best {
+    spread round_trip, one_way;
+  };
+  [[nodiscard]] best floor_of(const series& rung, std::size_t bytes) const;
   [[nodiscard]] std::vector<std::string> transports() const;
 
  private:

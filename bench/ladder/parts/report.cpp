@@ -50,13 +50,11 @@ std::set<std::size_t> sizes_of(const series& rung) {
 std::string ratio_text(double ours, double floor) { return floor > 0 ? fmt::format("{:.2f}", ours / floor) : ""; }
 
 void print_rung(const figures& measured, const series& rung) {
-  const series* floor = measured.floor_of(rung);
   fmt::print("  {}{}\n", rung.name, rung.unit == "round trip" ? "" : fmt::format(" ({})", rung.unit));
   for (const std::size_t bytes : sizes_of(rung)) {
     const spread trip = rung.round_trip(bytes);
     const spread one_way = rung.one_way(bytes);
-    const spread floor_trip = floor == nullptr ? spread{} : floor->round_trip(bytes);
-    const spread floor_one_way = floor == nullptr ? spread{} : floor->one_way(bytes);
+    const auto [floor_trip, floor_one_way] = measured.floor_of(rung, bytes);
     fmt::print("  {:>8} {:>10} {:>10} {:>10} {:>6}", size_text(bytes), trip.empty() ? "" : time_text(trip.median),
                trip.empty() ? "" : time_text(trip.least), trip.empty() ? "" : time_text(trip.most),
                !trip.empty() ? ratio_text(trip.median, floor_trip.median) : "");
@@ -72,7 +70,8 @@ void print_rung(const figures& measured, const series& rung) {
 
 /// Rungs have the same colour over every transport.
 std::size_t colour_of(std::string_view name) {
-  constexpr std::array order{rung::poll_loop, rung::worker, rung::object, rung::direct, rung::forwarded};
+  constexpr std::array order{rung::poll_loop, rung::worker,    rung::object,
+                             rung::direct,    rung::forwarded, rung::moved};
   return 1 + static_cast<std::size_t>(std::find(order.begin(), order.end(), name) - order.begin());
 }
 
@@ -82,7 +81,8 @@ void print_table(const figures& measured, int runs) {
   fmt::print(
       "Median, least and most of {} runs. Latency: a round trip; the ratio is to the floor, 1 is best, less is "
       "faster.\n"
-      "Streams: messages one way, their rate and MiB/s; the ratio is to the floor, 1 is best, more is faster.\n",
+      "Streams: messages one way, their rate and MiB/s; the ratio is to the best floor, 1 is best, more is faster.\n"
+      "Payloads of more than 8 B: a std::span, copied into the message and viewed in it; as a buffer, without a copy.\n",
       runs);
   for (const std::string& transport : measured.transports()) {
     fmt::print("\n{:<10} {:>10} {:>10} {:>10} {:>6} {:>12} {:>10} {:>10} {:>10} {:>6}\n", transport, "round trip",
@@ -96,8 +96,8 @@ void print_table(const figures& measured, int runs) {
 void write_json(const figures& measured, int runs, const std::string& path) {
   nlohmann::json rows = nlohmann::json::array();
   for (const series& rung : measured.all()) {
-    const series* floor = measured.floor_of(rung);
     for (const std::size_t bytes : sizes_of(rung)) {
+      const auto [floor_trip, floor_one_way] = measured.floor_of(rung, bytes);
       nlohmann::json row{{"transport", rung.transport},
                          {"rung", rung.name},
                          {"of", rung.unit},
@@ -105,14 +105,12 @@ void write_json(const figures& measured, int runs, const std::string& path) {
                          {"floor", rung.role == role::floor}};
       if (const spread trip = rung.round_trip(bytes); !trip.empty()) {
         row["round_trip_ns"] = {{"median", trip.median * 1e9}, {"min", trip.least * 1e9}, {"max", trip.most * 1e9}};
-        const spread least = floor == nullptr ? spread{} : floor->round_trip(bytes);
-        if (!least.empty()) row["round_trip_ratio"] = trip.median / least.median;
+        if (!floor_trip.empty()) row["round_trip_ratio"] = trip.median / floor_trip.median;
       }
       if (const spread way = rung.one_way(bytes); !way.empty()) {
         row["messages_per_second"] = {{"median", 1 / way.median}, {"min", 1 / way.most}, {"max", 1 / way.least}};
         row["mib_per_second"] = mib_per_second(bytes, way);
-        const spread least = floor == nullptr ? spread{} : floor->one_way(bytes);
-        if (!least.empty()) row["bandwidth_ratio"] = least.median / way.median;
+        if (!floor_one_way.empty()) row["bandwidth_ratio"] = floor_one_way.median / way.median;
       }
       rows.push_back(std::move(row));
     }

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <ctime>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include <nacre/nacre.hpp>
@@ -16,7 +17,7 @@
 namespace ladder {
 namespace {
 
-enum class way { poll_loop, worker, object };
+enum class way { poll_loop, worker, moved, object };
 
 double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
@@ -69,6 +70,8 @@ void take_small(nacre::context& ctx, std::uint64_t value);
 void take(nacre::context& ctx, std::span<const char> payload);
 void answered_small(nacre::context& ctx, std::uint64_t value);
 void answered(nacre::context& ctx, std::span<const char> payload);
+void take_moved(nacre::context& ctx, nacre::buffer payload);
+void answered_moved(nacre::context& ctx, nacre::buffer payload);
 
 /// The same handlers as members of an object.
 struct partner {
@@ -91,6 +94,8 @@ void give_one(nacre::context& ctx, asker& me, nacre::rank_id last) {
           : ctx.send<&partner::take>(target, std::span<const char>(me.payload));
   } else if (small) {
     ctx.send<take_small>(how(me.by), last, 1u);
+  } else if (me.by == way::moved) {
+    ctx.send<take_moved>(how(me.by), last, nacre::buffer(me.bytes));  // as the floors, whose bytes are not written anew
   } else {
     ctx.send<take>(how(me.by), last, std::span<const char>(me.payload));
   }
@@ -137,6 +142,12 @@ void take(nacre::context& ctx, std::span<const char> payload) {
   }
 }
 
+void take_moved(nacre::context& ctx, nacre::buffer payload) {
+  if (!answer_due()) return;
+  if (there().count > 1) return answer_small(ctx);
+  ctx.send<answered_moved>(how(there().by), nacre::rank_id{0}, std::move(payload));
+}
+
 void answered_small(nacre::context& ctx, std::uint64_t) {
   asker& me = here();
   if (--me.trips_left > 0) return give(ctx);
@@ -147,6 +158,7 @@ void answered_small(nacre::context& ctx, std::uint64_t) {
 }
 
 void answered(nacre::context& ctx, std::span<const char>) { answered_small(ctx, 0); }
+void answered_moved(nacre::context& ctx, nacre::buffer) { answered_small(ctx, 0); }
 
 /// One phase, collective: all batches of round trips (`count` 1) or of streams. Returns the seconds of the fastest
 /// batch.
@@ -270,8 +282,8 @@ int climb(nacre::config configuration, const std::vector<std::size_t>& sizes,
         continue;
       }
       for (const auto& [name, by] : {std::pair{rung::poll_loop, way::poll_loop}, std::pair{rung::worker, way::worker},
-                                     std::pair{rung::object, way::object}}) {
-        if (!keep(name)) continue;
+                                     std::pair{rung::moved, way::moved}, std::pair{rung::object, way::object}}) {
+        if (!keep(name) || (by == way::moved && bytes <= sizeof(std::uint64_t))) continue;
         const sample result = measure(rt, by, bytes);
         if (first) report(name, result);
       }

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cerrno>
 #include <cstring>
 #include <utility>
 
@@ -35,6 +36,12 @@ std::optional<std::string_view> trouble_with(const message_header& header, const
   return std::nullopt;
 }
 
+std::string_view fetch_trouble(int error) noexcept {
+  if (error == ESRCH) return "ended before a message of its could be fetched";
+  if (error == EPERM || error == ENOSYS) return "no longer lets its memory be read, where it has left a message";
+  return "left a message where it cannot be fetched";
+}
+
 }  // namespace
 
 bool read_memory(pid_t process, std::uint64_t address, std::byte* to, std::size_t bytes) noexcept {
@@ -42,6 +49,7 @@ bool read_memory(pid_t process, std::uint64_t address, std::byte* to, std::size_
     const iovec local{.iov_base = to, .iov_len = bytes};
     const iovec remote{.iov_base = reinterpret_cast<void*>(address), .iov_len = bytes};
     const ssize_t got = ::process_vm_readv(process, &local, 1, &remote, 1, 0);
+    if (got == 0) errno = EFAULT;
     if (got <= 0) return false;
     to += got;
     address += static_cast<std::uint64_t>(got);
@@ -124,7 +132,7 @@ void ring_reader::fetch(message_list& arrived) {
   const std::size_t missing = partial_->header.payload_bytes - partial_bytes_;
   const std::size_t bytes = std::min(missing, fetch_bytes_a_call);
   if (!read_memory(limits_.writer, fetch_from_ + partial_bytes_, partial_->body() + partial_bytes_, bytes)) {
-    return fail("left a message where it cannot be fetched");
+    return fail(fetch_trouble(errno));
   }
   partial_bytes_ += bytes;
   if (bytes != missing) return;

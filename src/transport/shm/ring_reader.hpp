@@ -98,7 +98,7 @@ class ring_reader {
   std::optional<std::string_view> error_;
 };
 
-/// Reads another process's memory. True when all of it could be read.
+/// Reads another process's memory. True when all of it could be read; otherwise errno says why not.
 [[nodiscard]] bool read_memory(pid_t process, std::uint64_t address, std::byte* to, std::size_t bytes) noexcept;
 
 }  // namespace nacre::transport::shm

@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The two ends of a ring: every size arrives, room is used and given back, and a lie of either end is noticed.
 #include <gtest/gtest.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <csignal>
 #include <string>
+#include <utility>
 
 #include "transport/shm/ring_test_kit.hpp"
 
@@ -122,6 +127,60 @@ TEST(ring_that_fetches, refuses_a_payload_that_its_writer_has_released) {
   both.reader.receive(both.arrived, enough);
   EXPECT_TRUE(both.arrived.empty());
   EXPECT_EQ(both.reader.error(), "took a message back before it was fetched");
+}
+
+/// A process that has the memory of this one as it was, and does nothing.
+class copy_of_this_process {
+ public:
+  copy_of_this_process() : id_(::fork()) {
+    if (id_ == 0) {
+      ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+      for (;;) ::pause();
+    }
+  }
+  copy_of_this_process(const copy_of_this_process&) = delete;
+  copy_of_this_process& operator=(const copy_of_this_process&) = delete;
+  ~copy_of_this_process() { end(); }
+  void end() {
+    if (id_ <= 0) return;
+    ::kill(id_, SIGKILL);
+    ::waitpid(std::exchange(id_, 0), nullptr, 0);
+  }
+  [[nodiscard]] pid_t id() const noexcept { return id_; }
+
+ private:
+  pid_t id_;
+};
+
+TEST(ring_that_fetches, tells_that_its_writer_has_ended_in_the_middle_of_a_payload) {
+  const message_ptr left = numbered(1, 3 * ring_reader::fetch_bytes_a_call);
+  copy_of_this_process writer;
+  ring_memory memory(small_ring);
+  reader_limits limits = test_limits();
+  limits.writer = writer.id();
+  ring_reader reader(memory.view(), limits);
+  slot& first = memory.view().slots[0];
+  first.header = left->header;
+  first.extra[0] = reinterpret_cast<std::uint64_t>(left->body());
+  first.stamp = make_stamp(0, slot_kind::fetch);
+  message_list arrived;
+  EXPECT_TRUE(reader.receive(arrived, enough)) << "the first part";
+  ASSERT_FALSE(reader.error()) << *reader.error();
+  writer.end();
+  reader.receive(arrived, enough);
+  EXPECT_TRUE(arrived.empty());
+  EXPECT_EQ(reader.error(), "ended before a message of its could be fetched");
+}
+
+TEST(ring_that_fetches, refuses_a_payload_that_its_writer_takes_back_in_the_middle) {
+  ends both(true);
+  both.submit(numbered(1, 3 * ring_reader::fetch_bytes_a_call));
+  both.reader.receive(both.arrived, enough);
+  ASSERT_FALSE(both.reader.error());
+  both.writer.drop();
+  for (int turn = 0; turn < 3; ++turn) both.reader.receive(both.arrived, enough);
+  EXPECT_TRUE(both.arrived.empty());
+  EXPECT_TRUE(both.reader.error());
 }
 
 TEST(ring, breaks_when_its_reader_claims_more_than_was_written) {

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// Buffers: where their bytes lie in a block, and how a block changes between buffer and message.
+#include <nacre/buffer.hpp>
+
+#include <cstring>
+#include <limits>
+
+#include <nacre/assert.hpp>
+
+namespace nacre {
+namespace {
+
+/// In front of a new buffer's bytes, for the arguments before it: what puts the bytes of a pooled block on a cache
+/// line.
+constexpr std::size_t headroom_bytes = 112;
+/// A gap is told in one byte.
+constexpr std::size_t gap_bytes_max = std::numeric_limits<std::uint8_t>::max();
+/// Below, a message of its own and the gap cost more than a copy.
+constexpr std::size_t adopt_bytes_min = 512;
+constexpr std::size_t payload_bytes_max = std::size_t{1} << 30;
+
+}  // namespace
+
+buffer::buffer(std::size_t bytes) {
+  if (bytes == 0) return;
+  message_ptr block = make_message(headroom_bytes + bytes);
+  data_ = block->body() + headroom_bytes;
+  size_ = bytes;
+  block_ = block.release();
+}
+
+buffer buffer::copy_of(std::span<const std::byte> bytes) {
+  buffer result(bytes.size());
+  if (!bytes.empty()) std::memcpy(result.data_, bytes.data(), bytes.size());
+  return result;
+}
+
+void buffer::shrink(std::size_t bytes) noexcept {
+  NACRE_EXPECT(bytes <= size_, "a buffer only becomes shorter");
+  size_ = bytes;
+}
+
+void buffer::load(reader& ar) {
+  buffer view;
+  detail::buffer_parts::read_view(ar, view);
+  message_ptr none;
+  detail::buffer_parts::settle(view, none, false);
+  *this = std::move(view);
+}
+
+namespace detail {
+
+void buffer_parts::read_view(reader& ar, buffer& into) noexcept {
+  const std::size_t bytes = ar.read_length(1);
+  if (bytes == 0) return;
+  std::uint8_t gap = 0;
+  ar.read_flat(gap);
+  static_cast<void>(ar.view_bytes(gap));
+  const std::span<const std::byte> view = ar.view_bytes(bytes);
+  // The payload is a message's own, or is copied before anybody writes to it.
+  into.data_ = const_cast<std::byte*>(view.data());
+  into.size_ = view.size();
+}
+
+void buffer_parts::settle(buffer& view, message_ptr& m, bool may_adopt) {
+  if (view.block_ != nullptr || view.size_ == 0) return;
+  const bool worth_it = may_adopt && m != nullptr && view.size_ >= m->header.payload_bytes / 2 &&
+                        reinterpret_cast<std::uintptr_t>(view.data_) % archive_alignment == 0;
+  if (!worth_it) {
+    const std::span<const std::byte> bytes(view.data_, view.size_);
+    view.data_ = nullptr;
+    view.size_ = 0;
+    view = buffer::copy_of(bytes);
+    return;
+  }
+  if (m->ops != nullptr) m->ops->destroy(*m);  // who grants credit hears that it has arrived
+  m->ops = nullptr;
+  view.block_ = m.release();
+}
+
+std::size_t buffer_parts::room_before(const buffer& last, std::size_t prefix) noexcept {
+  if (last.block_ == nullptr || last.size_ < adopt_bytes_min) return 0;
+  const auto before = static_cast<std::size_t>(last.data_ - last.block_->body());
+  const bool fits = prefix <= before && before - prefix <= gap_bytes_max && before + last.size_ <= payload_bytes_max;
+  return fits ? before : 0;
+}
+
+message_ptr buffer_parts::into_message(buffer& last, std::size_t before) noexcept {
+  message_ptr m(last.block_);
+  m->header = {};
+  m->header.payload_bytes = static_cast<std::uint32_t>(before + last.size_);
+  last.block_ = nullptr;
+  last.data_ = nullptr;
+  last.size_ = 0;
+  return m;
+}
+
+}  // namespace detail
+}  // namespace nacre
