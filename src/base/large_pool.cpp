@@ -78,7 +78,7 @@ void large_pool::give_back(void* memory, std::uint32_t index) noexcept {
 bool large_pool::reserve(std::size_t bytes) noexcept {
   std::uint64_t kept = kept_bytes_.load(std::memory_order_relaxed);  // a sum; the blocks are behind the mutexes
   do {
-    if (kept + bytes > kept_bytes_max_) return false;
+    if (kept + bytes > kept_bytes_max_.load(std::memory_order_relaxed)) return false;  // only a number
   } while (!kept_bytes_.compare_exchange_weak(kept, kept + bytes, std::memory_order_relaxed));
   return true;
 }
@@ -114,6 +114,11 @@ void large_pool::trim() noexcept {
 void large_pool::trim_at(std::chrono::nanoseconds now, std::int64_t due) noexcept {
   const std::int64_t next = (now + trim_period).count();
   if (trim_due_ns_.compare_exchange_strong(due, next, std::memory_order_relaxed)) trim();  // only a time
+}
+
+void large_pool::keep_at_most(std::uint64_t bytes) noexcept {
+  kept_bytes_max_.store(bytes, std::memory_order_relaxed);  // only a number
+  if (kept_bytes_.load(std::memory_order_relaxed) > bytes) drop_kept();  // the blocks are behind the mutexes
 }
 
 void large_pool::drop_kept() noexcept {

@@ -76,6 +76,8 @@ class large_pool {
     const std::int64_t due = trim_due_ns_.load(std::memory_order_relaxed);  // only a time
     if (now.count() >= due) trim_at(now, due);
   }
+  /// Another bound, for what comes back from now on; when more is kept already, all of that is unmapped.
+  void keep_at_most(std::uint64_t bytes) noexcept;
   /// Unmaps all that is kept.
   void drop_kept() noexcept;
   [[nodiscard]] large_statistics statistics() const noexcept;
@@ -110,7 +112,7 @@ class large_pool {
   void trim() noexcept;
   void trim_at(std::chrono::nanoseconds now, std::int64_t due) noexcept;
 
-  const std::uint64_t kept_bytes_max_;
+  std::atomic<std::uint64_t> kept_bytes_max_;
   const page_source pages_;
   std::array<size_class, class_count> classes_{};
   std::atomic<std::uint64_t> kept_bytes_{0};
@@ -120,7 +122,8 @@ class large_pool {
 static_assert(large_pool::class_of(large_pool::bytes_max) == 40 &&
               large_pool::usable_bytes(40) == large_pool::bytes_max);
 
-/// The one that allocate_block uses; it is never destroyed. Keeps up to process_large_bytes_kept_max.
+/// The one that allocate_block uses; it is never destroyed. Keeps up to process_large_bytes_kept_max
+/// before a job says otherwise (the option spare_memory).
 [[nodiscard]] large_pool& process_large_pool() noexcept;
 inline constexpr std::uint64_t process_large_bytes_kept_max = std::uint64_t{64} << 20;
 

@@ -98,6 +98,19 @@ TEST(large_pool, what_it_keeps_is_bounded_over_all_classes_and_goes_back_in_the_
   EXPECT_EQ(counted::mapped, 0);
 }
 
+TEST(large_pool, a_lower_bound_holds_at_once) {
+  large_pool pool(64 * mib, counted::source(1 << 30));
+  const std::uint32_t index = large_pool::class_of(mib);
+  void* const one = pool.take(index);
+  void* const other = pool.take(index);
+  pool.give_back(one, index);
+  pool.keep_at_most(mib / 2);
+  EXPECT_EQ(pool.statistics().bytes_kept, 0U);
+  pool.give_back(other, index);
+  EXPECT_EQ(pool.statistics().bytes_kept, 0U);
+  EXPECT_EQ(counted::mapped, 0);
+}
+
 TEST(large_pool, a_trim_returns_what_was_never_needed_since_the_last_one_and_keeps_the_rest) {
   using std::chrono::seconds;
   large_pool pool(64 * mib, counted::source(1 << 30));

@@ -44,6 +44,9 @@ constexpr option runtime_options[] = {
      "same for all ranks"},
     {"send_memory", option_kind::bytes, "64MiB", "", "1KiB..1TiB",
      "how much may wait to be sent before main waits in send, and workers send before they go on"},
+    {"spare_memory", option_kind::bytes, "64MiB", "", "0B..1TiB",
+     "how much of the memory of large messages, above 64 KiB each, a process keeps for the next ones; what none has "
+     "needed for a second is returned"},
     {"quiescence_calm", option_kind::duration, "20us", "", "0us..100ms",
      "how long a rank that has nothing to do waits before it takes part in finding out that nobody has"},
     {"summary", option_kind::boolean, "false", "", "",

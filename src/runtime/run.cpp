@@ -4,11 +4,13 @@
 
 #include <unistd.h>
 
+#include <cstdint>
 #include <cstdio>
 #include <exception>
 
 #include <nacre/error.hpp>
 
+#include "base/large_pool.hpp"
 #include "runtime/job.hpp"
 #include "runtime/options.hpp"
 #include "transport/transport.hpp"
@@ -51,6 +53,7 @@ int run(const config& configuration, const std::function<void(runtime&)>& main) 
       std::fputs(complete.help_text().c_str(), stdout);
       return 0;
     }
+    process_large_pool().keep_at_most(static_cast<std::uint64_t>(complete.get_int("spare_memory")));
     const simulation_report simulated = run_job(complete, main);
     if (complete.get_bool("trace_hash") && simulated.events != 0) {
       std::fprintf(stderr, "nacre: simulated %.9f s in %llu events, trace hash %016llx\n", simulated.seconds,

@@ -10,6 +10,11 @@
 #include <nacre/block.hpp>
 
 namespace nacre {
+namespace {
+
+constexpr std::size_t payload_bytes_max = std::size_t{1} << 30;  // as the transports accept
+
+}  // namespace
 
 void release_message(message* m) noexcept {
   if (m->ops != nullptr) m->ops->destroy(*m);
@@ -33,6 +38,7 @@ message_ptr packed_form(message_ptr m) {
     }
   }
   const std::size_t bytes = m->ops->packed_size(*m);
+  NACRE_EXPECT(bytes <= payload_bytes_max, "a message is longer than 1 GiB: send it in parts");
   message_ptr packed = make_message(bytes);
   const std::uint32_t payload_bytes = packed->header.payload_bytes;
   packed->header = m->header;
