@@ -26,6 +26,7 @@
 
 #include "base/slab_pool.hpp"
 #include "transport/transport.hpp"
+#include "transports.hpp"
 
 namespace {
 
@@ -523,6 +524,7 @@ INSTANTIATE_TEST_SUITE_P(every_kind_of_rank, communication_on,
 bool started_as_processes(int ranks) {
   if (nacre::transport::started_by_launcher()) return false;
   const auto* self = testing::UnitTest::GetInstance()->current_test_info();
+  nacre::tests::ignore_foreign_leaks(self->name());
   const std::string command = NACRE_BIN_DIR "/nacre run -n " + std::to_string(ranks) + " " +
                               std::filesystem::read_symlink("/proc/self/exe").string() +
                               " --gtest_filter=" + self->test_suite_name() + "." + self->name() + " >/dev/null";
@@ -530,9 +532,17 @@ bool started_as_processes(int ranks) {
   return true;
 }
 
-TEST(memory_between_processes, random_puts_and_gets_agree_with_a_model) {
+class memory_between_processes : public testing::TestWithParam<std::string> {};
+class collectives_between_processes : public testing::TestWithParam<std::string> {};
+
+INSTANTIATE_TEST_SUITE_P(over, memory_between_processes, testing::ValuesIn(nacre::tests::and_ucx(NACRE_BIN_DIR, {"tcp"})),
+                         [](const auto& given) { return given.param; });
+INSTANTIATE_TEST_SUITE_P(over, collectives_between_processes, testing::ValuesIn(nacre::tests::and_ucx(NACRE_BIN_DIR, {"tcp"})),
+                         [](const auto& given) { return given.param; });
+
+TEST_P(memory_between_processes, random_puts_and_gets_agree_with_a_model) {
   if (started_as_processes(3)) return;
-  ASSERT_EQ(nacre::run(settings({"tcp", 3, 1}),
+  ASSERT_EQ(nacre::run(settings({GetParam().c_str(), 3, 1}),
                        [](nacre::runtime& rt) {
                          for (const std::uint64_t seed : {1, 2}) random_transfers(rt, seed, seed == 1 ? 900 : 60'000);
                        }),
@@ -568,14 +578,14 @@ TEST(messages_over_sockets, carry_buffers_and_spans_without_a_copy_at_either_end
   ASSERT_EQ(nacre::run(settings({"tcp", 2, 1}), [](nacre::runtime& rt) { buffers_travel(rt, false); }), 0);
 }
 
-TEST(memory_between_processes, bad_accesses_fail_at_their_caller_and_write_nothing) {
+TEST_P(memory_between_processes, bad_accesses_fail_at_their_caller_and_write_nothing) {
   if (started_as_processes(2)) return;
-  ASSERT_EQ(nacre::run(settings({"tcp", 2, 1}), bad_accesses), 0);
+  ASSERT_EQ(nacre::run(settings({GetParam().c_str(), 2, 1}), bad_accesses), 0);
 }
 
-TEST(collectives_between_processes, agree_with_one_loop) {
+TEST_P(collectives_between_processes, agree_with_one_loop) {
   if (started_as_processes(5)) return;
-  ASSERT_EQ(nacre::run(settings({"tcp", 5, 1}),
+  ASSERT_EQ(nacre::run(settings({GetParam().c_str(), 5, 1}),
                        [](nacre::runtime& rt) {
                          all_collectives(rt);
                          large_collectives(rt);
@@ -583,9 +593,10 @@ TEST(collectives_between_processes, agree_with_one_loop) {
             0);
 }
 
-TEST(memory_between_processes, a_withdrawn_memory_is_out_of_reach_at_once) {
+TEST_P(memory_between_processes, a_withdrawn_memory_is_out_of_reach_at_once) {
   if (started_as_processes(2)) return;
-  ASSERT_EQ(nacre::run(settings({"tcp", 2, 1}), [](nacre::runtime& rt) { withdraw_under_fire(rt, 80'000); }), 0);
+  ASSERT_EQ(
+      nacre::run(settings({GetParam().c_str(), 2, 1}), [](nacre::runtime& rt) { withdraw_under_fire(rt, 80'000); }), 0);
 }
 
 }  // namespace

@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "transport/shm/layout.hpp"
+#include "transports.hpp"
 
 namespace {
 
@@ -51,6 +52,7 @@ class long_job {
       const int err = open((folder_ / "err").c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
       dup2(out, 1);
       dup2(err, 2);
+      nacre::tests::ignore_foreign_leaks(transport);
       execl(NACRE_BIN_DIR "/nacre", "nacre", "run", "-n", count.c_str(), "--transport", transport.c_str(),
             NACRE_BIN_DIR "/uts", "--tree", "T2XXL", "--quiet", "--nacre.workers=1", static_cast<char*>(nullptr));
       _exit(127);
@@ -148,10 +150,11 @@ std::vector<std::uint16_t> listening_ports(pid_t process) {
   return ports;
 }
 
-class job_of_processes : public testing::TestWithParam<const char*> {};
+class job_of_processes : public testing::TestWithParam<std::string> {};
 
-INSTANTIATE_TEST_SUITE_P(over, job_of_processes, testing::Values("shm", "tcp"),
-                         [](const auto& each) { return std::string(each.param); });
+INSTANTIATE_TEST_SUITE_P(over, job_of_processes,
+                         testing::ValuesIn(nacre::tests::and_ucx(NACRE_BIN_DIR, {"shm", "tcp"})),
+                         [](const auto& each) { return each.param; });
 
 TEST_P(job_of_processes, ends_within_seconds_with_one_line_when_a_rank_is_killed) {
   const std::set<std::string> before = named_segments();

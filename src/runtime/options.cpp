@@ -13,10 +13,10 @@ namespace nacre {
 namespace {
 
 constexpr option runtime_options[] = {
-    {"transport", option_kind::choice, "inproc", "", "inproc|shm|tcp|auto|mpi|sim",
+    {"transport", option_kind::choice, "inproc", "", "inproc|shm|tcp|ucx|auto|mpi|sim",
      "what carries messages: inproc between threads of this process, shm or tcp between processes that `nacre run` "
-     "starts, over shared memory or sockets, auto over whichever fits each pair, mpi between processes that mpirun "
-     "starts, sim on a simulated machine in virtual time"},
+     "starts, over shared memory or sockets, ucx the same by UCX, auto over shm or tcp, whichever fits each pair, mpi between "
+     "processes that mpirun starts, sim on a simulated machine in virtual time"},
     {"ranks", option_kind::integer, "1", "ranks", "1..1000000",
      "how many ranks this process holds under inproc and sim; under `nacre run` its -n decides"},
     {"workers", option_kind::integer, "0", "threads", "0..65536",

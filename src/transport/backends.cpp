@@ -14,6 +14,7 @@
 #include "transport/sim/sim_fabric.hpp"
 #include "transport/tcp/tcp.hpp"
 #include "transport/transport.hpp"
+#include "transport/ucx/ucx.hpp"
 
 namespace nacre::transport {
 namespace {
@@ -31,7 +32,7 @@ backend sim_backend() noexcept {
 
 std::span<const backend> backends() noexcept {
   static const std::array table{inproc::make_backend(), shm::make_backend(), tcp::make_backend(),
-                                mixed::make_backend(),  mpi::make_backend(), sim_backend()};
+                                mixed::make_backend(),  ucx::make_backend(), mpi::make_backend(), sim_backend()};
   return table;
 }
 

@@ -37,6 +37,7 @@ config configuration_of(const backend& row, job::buffers how) {
     result.set("shm.output_max", "64KiB");
   }
   if (how == job::buffers::tight && result.is_declared("mpi.output_max")) result.set("mpi.output_max", "64KiB");
+  if (how == job::buffers::tight && result.is_declared("ucx.output_max")) result.set("ucx.output_max", "64KiB");
   if (result.is_declared("mpi.library")) {
     // A process can hold one MPI only, so that a variable tells which one is tested.
     if (const char* const library = std::getenv("NACRE_MPI_LIBRARY")) result.set("mpi.library", library);

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a rank's end polls, sleeps and is woken.
+#include "transport/ucx/endpoint.hpp"
+
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <mutex>
+#include <utility>
+
+#include <nacre/assert.hpp>
+
+#include "transport/net/watch.hpp"
+
+namespace nacre::transport::ucx {
+namespace {
+
+using std::chrono::nanoseconds;
+
+constexpr capabilities ucx_capabilities{.separate_processes = true, .separate_channels = true};
+
+constexpr std::uint32_t polls_between_looks_aside = 1024;
+constexpr std::uint32_t warm_polls = 1024;
+constexpr std::uint32_t polls_between_cold_looks = 4;  // a power of two above lane_count
+constexpr std::size_t frames_of_a_stream = 4;          // so many at once, and more are probably there
+constexpr std::uint32_t looks_max = 16;                // at one lane in one poll
+
+/// Room in a queue that a peer empties rings no bell.
+constexpr std::chrono::microseconds pause_while_sending{50};
+
+constexpr std::uint64_t alarm_tag = ~std::uint64_t{0};
+constexpr std::uint64_t aside_tag = alarm_tag - 1;
+
+/// epoll_wait for one event, with a finer clock where the kernel has it.
+void sleep_on(int events, nanoseconds timeout) {
+  timeout = std::clamp(timeout, nanoseconds::zero(), nanoseconds(std::chrono::hours(1)));
+  const timespec exact{.tv_sec = static_cast<time_t>(timeout.count() / 1'000'000'000),
+                       .tv_nsec = static_cast<long>(timeout.count() % 1'000'000'000)};
+  epoll_event ready{};
+  if (::epoll_pwait2(events, &ready, 1, &exact, nullptr) >= 0 || errno != ENOSYS) return;
+  ::epoll_wait(events, &ready, 1, static_cast<int>(std::chrono::ceil<std::chrono::milliseconds>(timeout).count()));
+}
+
+}  // namespace
+
+ucx_endpoint::ucx_endpoint(endpoint_parts parts)
+    : rank_(parts.rank),
+      output_bytes_max_(parts.output_bytes_max),
+      port_(std::move(parts.end)),
+      peers_(parts.peers.size()),
+      line_(std::move(parts.line)),
+      aside_(::epoll_create1(EPOLL_CLOEXEC)),
+      events_(::epoll_create1(EPOLL_CLOEXEC)),
+      alarm_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+  net::watch({.events = events_.get(), .descriptor = aside_.get(), .tag = aside_tag}, EPOLL_CTL_ADD);
+  net::watch({.events = events_.get(), .descriptor = alarm_.get(), .tag = alarm_tag}, EPOLL_CTL_ADD);
+  if (line_ != nullptr) {
+    net::watch({.events = aside_.get(), .descriptor = line_->descriptor(), .tag = size()}, EPOLL_CTL_ADD);
+  }
+  for (std::uint32_t rank = 0; rank < size(); ++rank) {
+    if (!parts.peers[rank]) continue;
+    peer& made = peers_[rank];
+    made.now = peer::state::present;
+    made.parts = std::move(*parts.peers[rank]);
+    net::watch({.events = aside_.get(), .descriptor = made.parts.lifeline.get(), .tag = rank}, EPOLL_CTL_ADD);
+    unheard_ += lane_count;
+    ++unready_;
+  }
+  port_->tell(*this);
+  for (std::uint32_t lane = 0; lane < lane_count; ++lane) {
+    net::watch({.events = events_.get(), .descriptor = port_->descriptor(lane), .tag = lane}, EPOLL_CTL_ADD);
+  }
+}
+
+const capabilities& ucx_endpoint::declared() const noexcept { return ucx_capabilities; }
+
+bool ucx_endpoint::poll(message_list& arrived, std::size_t messages_max) {
+  bool moved = false;
+  if (!own_.empty()) {
+    own_waiting_.store(false, std::memory_order_relaxed);  // a late sight of it costs one wait that returns early
+    arrived.append(own_);
+    moved = true;
+  }
+  const std::scoped_lock lock(turn_);
+  if (!seen_.empty()) {
+    arrived.append(seen_);
+    moved = true;
+  }
+  moved |= progress(arrived, arrived.size() + messages_max);
+  // relaxed: set by wait, by this thread or by one whose caller has told this thread that it returned
+  if (polls_ % polls_between_looks_aside == 0 || look_aside_.load(std::memory_order_relaxed)) look_aside();
+  return moved;
+}
+
+/// A lane that has brought something lately is looked at every time, the others in turns.
+bool ucx_endpoint::progress(message_list& into, std::size_t enough) {
+  bool moved = false;
+  ++polls_;
+  into_ = &into;
+  for (std::uint32_t lane = 0; lane < lane_count; ++lane) {
+    if (warmth_[lane] == 0) {
+      if (polls_ % polls_between_cold_looks != lane) continue;
+    } else {
+      --warmth_[lane];
+    }
+    for (std::uint32_t look = 0; look < looks_max; ++look) {
+      const std::size_t before = into.size();
+      if (!port_->progress(lane)) break;
+      moved = true;
+      warmth_[lane] = warm_polls;
+      if (into.size() < before + frames_of_a_stream || into.size() >= enough) break;
+    }
+  }
+  into_ = nullptr;
+  if (!busy_.empty()) moved |= pump();
+  return moved;
+}
+
+void ucx_endpoint::wait(nanoseconds timeout) {
+  sleeping_.store(true);
+  // Either these loads see what wake and submit have set, or those see the flag above: all are seq_cst.
+  if (woken_.load() || own_waiting_.load()) timeout = nanoseconds::zero();
+  if (timeout > nanoseconds::zero()) sleep(std::min<nanoseconds>(timeout, sleep_max));
+  sleeping_.store(false, std::memory_order_relaxed);  // a wake that still sees true makes the next wait return early
+  woken_.exchange(false);  // reads what it clears, so that the caller sees what the waker did before
+  look_aside_.store(true, std::memory_order_relaxed);  // see poll
+}
+
+/// A lane that cannot be armed has something to do, which is done here, so that whoever only waits moves on, too.
+void ucx_endpoint::sleep(nanoseconds timeout) {
+  {
+    const std::scoped_lock lock(turn_);
+    if (!seen_.empty()) return;
+    bool armed = true;
+    for (std::uint32_t lane = 0; lane < lane_count; ++lane) {
+      if (port_->arm(lane)) continue;
+      armed = false;
+      into_ = &seen_;
+      port_->progress(lane);
+      into_ = nullptr;
+      warmth_[lane] = warm_polls;
+    }
+    if (!armed) return;
+    if (sending_ != 0) timeout = std::min<nanoseconds>(timeout, pause_while_sending);
+  }
+  sleep_on(events_.get(), timeout);
+  std::uint64_t rings = 0;
+  [[maybe_unused]] const ssize_t bytes = ::read(alarm_.get(), &rings, sizeof rings);  // usually nothing is there
+}
+
+void ucx_endpoint::wake() noexcept {
+  woken_.store(true);
+  if (!sleeping_.load() || !sleeping_.exchange(false)) return;
+  const std::uint64_t ring = 1;
+  [[maybe_unused]] const ssize_t bytes = ::write(alarm_.get(), &ring, sizeof ring);  // full only when it rings already
+}
+
+}  // namespace nacre::transport::ucx

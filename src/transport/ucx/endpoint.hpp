@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+// One rank's end of a job whose messages travel by UCX.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/cache_line.hpp"
+#include "transport/launch/control_line.hpp"
+#include "transport/net/greeting.hpp"
+#include "transport/net/socket.hpp"
+#include "transport/transport.hpp"
+#include "transport/ucx/module.hpp"
+#include "transport/ucx/turn.hpp"
+
+namespace nacre::transport::ucx {
+
+/// A peer that has proven itself.
+struct peer_parts {
+  net::unique_fd lifeline;      ///< an authenticated connection that has nothing more to carry than a goodbye
+  std::uint64_t key_here = 0;   ///< what its stamps must hold
+  std::uint64_t key_there = 0;  ///< what it wants to see in the stamps of this rank
+};
+
+/// What an endpoint is made of.
+struct endpoint_parts {
+  rank_id rank;
+  std::unique_ptr<port> end;                     ///< connected to every peer on every lane
+  std::vector<std::optional<peer_parts>> peers;  ///< by rank; without the own one
+  std::shared_ptr<launch::control_line> line;    ///< null: no launcher
+  std::size_t output_bytes_max = 0;              ///< for each peer and channel
+};
+
+/// Messages as frames: header and payload as they lie in memory, behind a stamp. Short ones are copied into a block;
+/// longer ones are written by UCX into the block in which they are delivered.
+///
+/// Order: frames of one peer and channel are numbered. UCX keeps the order of short ones, but a long one may be
+/// overtaken; what came early, or is announced and not there yet, is held until its turn.
+///
+/// Bounds, for each peer and channel: from the oldest frame that is still under way at most output_bytes_max bytes and
+/// frames_max frames are sent, which bounds what the receiver holds, too; as many bytes wait here; then submit leaves
+/// the rest. One message may exceed either.
+///
+/// | peer | event | then |
+/// |---|---|---|
+/// | present | a goodbye on its lifeline | left: what is meant for it is dropped, what it has sent still arrives |
+/// | present | its lifeline ends, or it sends nonsense | lost, and a failure |
+/// | present | UCX does not reach it | suspect: what is meant for it is dropped |
+/// | suspect | a goodbye | left |
+/// | suspect | its lifeline ends, or suspicion_max is over | lost, and a failure |
+class ucx_endpoint final : public endpoint, private listener {
+ public:
+  static constexpr std::uint32_t frames_max = 256;
+  static constexpr std::chrono::milliseconds sleep_max{100};
+  static constexpr std::chrono::seconds suspicion_max{2};
+
+  explicit ucx_endpoint(endpoint_parts parts);
+  ucx_endpoint(const ucx_endpoint&) = delete;
+  ucx_endpoint& operator=(const ucx_endpoint&) = delete;
+  ~ucx_endpoint() override;
+
+  /// Waits until every peer is heard on every channel and hears this rank. Before anything else. Throws setup_error or
+  /// job_aborted.
+  void meet(net::time_point deadline);
+
+  rank_id rank() const noexcept override { return rank_; }
+  std::uint32_t size() const noexcept override { return static_cast<std::uint32_t>(peers_.size()); }
+  const capabilities& declared() const noexcept override;
+  void submit(rank_id to, message_list& batch) override;
+  bool poll(message_list& arrived, std::size_t messages_max) override;
+  void wait(std::chrono::nanoseconds timeout) override;
+  void wake() noexcept override;
+  std::optional<failure> failed() override;
+  bool unsent() const noexcept override { return !busy_.empty(); }
+  void close(std::chrono::nanoseconds timeout) override;
+
+ private:
+  struct place_of {
+    std::uint32_t peer;
+    std::uint32_t lane;
+  };
+  /// A frame that came too early, or is still on its way into its block.
+  struct incoming {
+    message_ptr m;
+    bool complete = false;
+  };
+  /// A frame that has been sent behind one that is still under way.
+  struct sent_frame {
+    std::uint64_t behind_bytes = 0;  // sent on this link before
+    bool complete = false;
+  };
+  /// One channel of one peer.
+  struct link {
+    std::uint32_t sent = 0;             // frames; the next one's number
+    std::uint64_t sent_bytes = 0;       // in all
+    bool flushed = false;               // nothing has been sent since the last flush began
+    std::deque<sent_frame> under_way;   // from the oldest that is
+    std::uint64_t first_under_way = 0;  // its number among all that ever were in that list
+    message_list waiting;
+    std::size_t waiting_bytes = 0;
+    std::uint64_t delivered = 0;  // frames; the number of the next one
+    std::map<std::uint64_t, incoming> held;
+    bool heard = false;  // its first sign of life, which is no frame
+  };
+  struct peer {
+    enum class state : std::uint8_t { present, suspect, left, lost };
+    state now = state::lost;  // the own rank is nobody's peer
+    bool ready = false;       // it has met all others
+    peer_parts parts;
+    std::string suspicion;
+    net::time_point suspect_since;
+    std::array<link, lane_count> links;
+  };
+  /// Something under way at UCX; a ticket is its index.
+  struct transfer {
+    enum class kind : std::uint8_t { unused, frame, sign, flush, arriving };
+    std::uint32_t ticket = 0;
+    kind what = kind::unused;
+    place_of of{};
+    std::uint64_t number = 0;  // in the list of what is under way, or of the frame that arrives
+    std::size_t bytes = 0;     // of the frame that arrives
+    stamp with;
+    message_ptr m;
+  };
+
+  // endpoint_send.cpp
+  [[nodiscard]] bool full(const link& to) const noexcept;
+  void start(place_of where, message_ptr m);
+  [[nodiscard]] transfer& begin(transfer::kind what, place_of of);
+  void settle(transfer& it, outcome how);
+  void give_up(transfer& it);
+  void note_complete(link& via, std::uint64_t number);
+  bool pump();
+  void forget_waiting(peer& whom);
+
+  // endpoint_receive.cpp: what the port tells
+  void arrived(std::uint32_t lane, const stamp& of, std::span<const std::byte> frame) noexcept override;
+  place place_for(std::uint32_t lane, const stamp& of, std::size_t byte_count) noexcept override;
+  void ended(std::uint64_t ticket, bool well) noexcept override;
+  void broken(std::uint32_t peer, std::uint32_t lane, const char* why) noexcept override;
+  [[nodiscard]] link* link_of(std::uint32_t lane, const stamp& of) noexcept;
+  [[nodiscard]] std::optional<std::uint64_t> number_of(const link& from, const stamp& of) const noexcept;
+  [[nodiscard]] std::string_view fault_of(const message_header& header, std::size_t frame_bytes,
+                                          std::uint32_t lane) const;
+  void deliver_held(link& from);
+  void take_body(transfer& it, bool well);
+
+  // endpoint.cpp
+  bool progress(message_list& into, std::size_t enough);
+  void sleep(std::chrono::nanoseconds timeout);
+
+  // endpoint_aside.cpp
+  void look_aside();
+  void serve_line();
+  void read_lifeline(std::uint32_t rank);
+  void suspect(std::uint32_t rank, std::string_view why);
+  void judge_suspects();
+  void lose(std::uint32_t rank, std::string reason);
+  template <class Condition>
+  bool progress_until(Condition over, net::time_point deadline, bool joining);
+  void flush_links();
+  [[nodiscard]] bool flushed() const noexcept;
+
+  rank_id rank_;
+  std::size_t output_bytes_max_;
+  std::unique_ptr<port> port_;
+  std::vector<peer> peers_;          // by rank
+  std::vector<place_of> busy_;       // links where something waits
+  std::deque<transfer> transfers_;   // by ticket
+  std::vector<std::uint32_t> free_;  // tickets that nothing uses
+  std::uint32_t sending_ = 0;        // transfers under way that are not arriving
+  std::uint32_t unheard_ = 0;        // links that have given no sign of life
+  std::uint32_t unready_ = 0;        // peers that have not said that they are done meeting
+  std::uint32_t suspects_ = 0;
+  std::array<std::uint32_t, lane_count> warmth_{};  // polls for which a lane is still looked at every time
+  std::uint32_t polls_ = 0;
+  message_list* into_ = nullptr;  // where frames go; set while the port may call
+  message_list seen_;             // received while waiting
+  message_list own_;              // submitted to the own rank
+  std::deque<failure> failures_;
+  std::shared_ptr<launch::control_line> line_;
+  bool closing_ = false;
+  bool closed_ = false;
+  net::unique_fd aside_;   // epoll: lifelines and line
+  net::unique_fd events_;  // epoll: aside, lanes, alarm
+  net::unique_fd alarm_;   // eventfd: written by wake when somebody sleeps
+
+  // Shared by wait, wake and poll, which may be in three threads.
+  alignas(cache_line_bytes) turn turn_;  // held during every call of the port
+  std::atomic<bool> troubled_{false};    // failures_ holds something
+  std::atomic<bool> sleeping_{false};
+  std::atomic<bool> woken_{false};
+  std::atomic<bool> own_waiting_{false};
+  std::atomic<bool> look_aside_{false};
+};
+
+}  // namespace nacre::transport::ucx

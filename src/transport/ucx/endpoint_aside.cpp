@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a rank's end does beside its data path: the first and the last words with its peers, failures, the launcher.
+#include <sys/epoll.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <mutex>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include <nacre/error.hpp>
+
+#include "transport/ucx/endpoint.hpp"
+
+namespace nacre::transport::ucx {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
+
+/// What a lifeline carries.
+enum class word : std::uint8_t { ready = 1, goodbye = 2 };
+
+constexpr milliseconds look_again{1};
+
+/// Messages that UCX has taken are under way. To make sure that none waits in its own buffers, it needs the peers, who
+/// may have enough already and poll no more. What is left then goes on until the destructor is done.
+constexpr milliseconds flush_max{300};
+
+/// How long an end that has said goodbye waits for those of its peers.
+constexpr std::chrono::seconds farewell_max{5};
+
+bool say(const net::unique_fd& lifeline, word what) {
+  return net::send_some(lifeline.get(), &what, sizeof what) == std::ptrdiff_t{sizeof what};
+}
+
+[[noreturn]] void throw_apart(rank_id own, std::uint32_t peer, const std::string& what, const std::string& remedy) {
+  throw setup_error(
+      {.problem = fmt::format("rank {} and rank {} do not reach each other by UCX: {}", own.value(), peer, what),
+       .why = "a job begins when all ranks are connected",
+       .remedy = remedy});
+}
+
+}  // namespace
+
+/// Moves on until the condition holds or the time is over. While joining, what comes is kept, since a peer may have
+/// joined before, and what ends the job is thrown; otherwise what comes is dropped.
+template <class Condition>
+bool ucx_endpoint::progress_until(Condition over, net::time_point deadline, bool joining) {
+  for (;;) {
+    bool moved = false;
+    {
+      const std::scoped_lock lock(turn_);
+      message_list unwanted;
+      moved = progress(joining ? seen_ : unwanted, std::size_t{1} << 16);
+      look_aside();
+      if (over()) return true;
+    }
+    if (joining && !failures_.empty()) {
+      const failure& first = failures_.front();
+      if (!first.peer || first.announced) throw job_aborted(describe(first));
+      throw_apart(rank_, first.peer->value(), first.reason, "look for what it has printed");
+    }
+    if (steady_clock::now() >= deadline) return false;
+    if (!moved) wait(look_again);
+  }
+}
+
+/// A first sign on each lane completes what UCX does between two workers when they meet; without it a rank could not
+/// leave before its peers have polled. When all have gone through that, nobody depends on another's polling any more.
+void ucx_endpoint::meet(net::time_point deadline) {
+  {
+    const std::scoped_lock lock(turn_);
+    for (std::uint32_t rank = 0; rank < size(); ++rank) {
+      if (rank == rank_.value()) continue;
+      for (std::uint32_t lane = 0; lane < lane_count; ++lane) {
+        transfer& it = begin(transfer::kind::sign, {rank, lane});
+        it.with.sequence = 0;
+        settle(it, port_->send(rank, lane, it.with, {}, it.ticket));
+      }
+    }
+    flush_links();
+  }
+  const auto find_missing = [&](auto lacks) {
+    const auto at = std::find_if(peers_.begin(), peers_.end(),
+                                 [&](const peer& p) { return &p != &peers_[rank_.value()] && lacks(p); });
+    return static_cast<std::uint32_t>(at == peers_.end() ? rank_.value() : at - peers_.begin());
+  };
+  constexpr const char* remedy =
+      "look for an error of that rank; UCX_LOG_LEVEL=info and UCX_TLS tell and choose how UCX connects";
+  if (!progress_until([&] { return unheard_ == 0 && sending_ == 0; }, deadline, true)) {
+    const std::uint32_t missing = find_missing([](const peer& p) {
+      return std::any_of(p.links.begin(), p.links.end(), [](const link& l) { return !l.heard; });
+    });
+    throw_apart(rank_, missing, "it was not heard in time", remedy);
+  }
+  for (peer& each : peers_) {
+    if (each.parts.lifeline) say(each.parts.lifeline, word::ready);
+  }
+  if (!progress_until([&] { return unready_ == 0; }, deadline, true)) {
+    const std::uint32_t missing = find_missing([](const peer& p) { return !p.ready; });
+    throw_apart(rank_, missing, "it is not ready in time", remedy);
+  }
+}
+
+/// UCX may need the peer's help for this, so nothing is asked of a link that has been quiet.
+void ucx_endpoint::flush_links() {
+  for (std::uint32_t rank = 0; rank < size(); ++rank) {
+    if (peers_[rank].now != peer::state::present) continue;
+    for (std::uint32_t lane = 0; lane < lane_count; ++lane) {
+      if (std::exchange(peers_[rank].links[lane].flushed, true)) continue;
+      transfer& it = begin(transfer::kind::flush, {rank, lane});
+      settle(it, port_->flush(rank, lane, it.ticket));
+    }
+  }
+}
+
+void ucx_endpoint::look_aside() {
+  look_aside_.store(false, std::memory_order_relaxed);  // whoever sets it again wants another look
+  std::array<epoll_event, 32> ready;
+  const int count = ::epoll_wait(aside_.get(), ready.data(), static_cast<int>(ready.size()), 0);
+  for (int i = 0; i < count; ++i) {
+    const auto tag = static_cast<std::uint32_t>(ready[static_cast<std::size_t>(i)].data.u64);
+    tag == size() ? serve_line() : read_lifeline(tag);
+  }
+  if (suspects_ != 0) judge_suspects();
+}
+
+void ucx_endpoint::serve_line() {
+  auto end = line_->poll();
+  if (!end) return;
+  const auto whom = end->peer ? std::optional<rank_id>(*end->peer) : std::nullopt;
+  failures_.push_back({.peer = whom, .reason = std::move(end->reason), .announced = line_->open()});
+  troubled_.store(true, std::memory_order_relaxed);  // a hint: the lock orders what it tells of
+}
+
+void ucx_endpoint::read_lifeline(std::uint32_t rank) {
+  peer& from = peers_[rank];
+  word heard{};
+  const std::ptrdiff_t got = net::receive_some(from.parts.lifeline.get(), &heard, sizeof heard);
+  if (got == 0) return;
+  if (got > 0 && heard == word::ready && !from.ready) {
+    from.ready = true;
+    --unready_;
+    return;
+  }
+  const bool goodbye = got > 0 && heard == word::goodbye;
+  const std::string reason = got > 0 ? "says what makes no sense" : "closed its connection without a goodbye";
+  from.parts.lifeline.reset();  // nothing else comes; epoll forgets it
+  if (goodbye && from.now != peer::state::lost) {
+    if (from.now == peer::state::suspect) --suspects_;
+    from.now = peer::state::left;
+    return forget_waiting(from);
+  }
+  lose(rank, reason);
+}
+
+/// UCX does not reach a peer: it has ended, with a goodbye or without. Its lifeline tells.
+void ucx_endpoint::suspect(std::uint32_t rank, std::string_view why) {
+  peer& whom = peers_[rank];
+  if (whom.now != peer::state::present) return;
+  whom.now = peer::state::suspect;
+  whom.suspicion = why;
+  whom.suspect_since = steady_clock::now();
+  ++suspects_;
+  forget_waiting(whom);
+  look_aside_.store(true, std::memory_order_relaxed);  // for the thread that polls
+}
+
+void ucx_endpoint::judge_suspects() {
+  const auto now = steady_clock::now();
+  for (std::uint32_t rank = 0; rank < size(); ++rank) {
+    const peer& whom = peers_[rank];
+    if (whom.now != peer::state::suspect || now < whom.suspect_since + suspicion_max) continue;
+    lose(rank, "cannot be reached by UCX any more: " + whom.suspicion);
+  }
+}
+
+void ucx_endpoint::lose(std::uint32_t rank, std::string reason) {
+  peer& whom = peers_[rank];
+  if (whom.now == peer::state::lost) return;
+  if (whom.now == peer::state::suspect) --suspects_;
+  const bool had_left = whom.now == peer::state::left;
+  whom.now = peer::state::lost;
+  forget_waiting(whom);
+  if (closing_ || had_left) return;
+  if (line_ != nullptr) line_->report_lost(rank_id(rank), reason);
+  failures_.push_back(
+      {.peer = rank_id(rank), .reason = std::move(reason), .announced = line_ != nullptr && line_->open()});
+  troubled_.store(true, std::memory_order_relaxed);  // a hint: the lock orders what it tells of
+}
+
+std::optional<failure> ucx_endpoint::failed() {
+  if (!troubled_.load(std::memory_order_relaxed)) return std::nullopt;  // see lose
+  const std::scoped_lock lock(turn_);
+  if (failures_.empty()) return std::nullopt;
+  failure first = std::move(failures_.front());
+  failures_.pop_front();
+  return first;
+}
+
+bool ucx_endpoint::flushed() const noexcept {
+  return busy_.empty() && std::none_of(transfers_.begin(), transfers_.end(), [this](const transfer& it) {
+           return it.what != transfer::kind::unused && it.what != transfer::kind::arriving &&
+                  peers_[it.of.peer].now == peer::state::present;
+         });
+}
+
+void ucx_endpoint::close(std::chrono::nanoseconds timeout) {
+  const auto deadline = steady_clock::now() + std::min<std::chrono::nanoseconds>(timeout, std::chrono::hours(1));
+  {
+    const std::scoped_lock lock(turn_);
+    closing_ = true;
+  }
+  if (progress_until([this] { return flushed(); }, deadline, false)) {
+    {
+      const std::scoped_lock lock(turn_);
+      flush_links();
+    }
+    progress_until([this] { return flushed(); }, std::min(deadline, steady_clock::now() + flush_max), false);
+  }
+  const std::scoped_lock lock(turn_);
+  for (peer& each : peers_) {
+    forget_waiting(each);
+    if (each.parts.lifeline) say(each.parts.lifeline, word::goodbye);
+  }
+  busy_.clear();
+  if (line_ != nullptr) line_->report_left();
+  closed_ = true;
+}
+
+/// What UCX still moves must stay until it is told to stop; what it sends is cut off only when nobody needs it.
+ucx_endpoint::~ucx_endpoint() {
+  closing_ = true;
+  if (closed_) {
+    progress_until(
+        [this] {
+          return std::none_of(peers_.begin(), peers_.end(), [](const peer& p) { return bool(p.parts.lifeline); });
+        },
+        steady_clock::now() + farewell_max, false);
+  }
+  const std::scoped_lock lock(turn_);
+  into_ = &seen_;
+  port_->disconnect();
+  port_.reset();
+  into_ = nullptr;
+}
+
+}  // namespace nacre::transport::ucx

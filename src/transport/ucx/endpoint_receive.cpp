@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a rank's end does with what its port tells.
+#include <cstring>
+#include <utility>
+
+#include "transport/tcp/frame.hpp"
+#include "transport/ucx/endpoint.hpp"
+
+namespace nacre::transport::ucx {
+namespace {
+
+constexpr std::size_t header_bytes = sizeof(message_header);
+
+/// How far ahead of its turn a frame may be. A sender has fewer under way.
+constexpr std::uint32_t ahead_max = 1u << 24;
+
+/// Where the frame of a message lies.
+std::byte* frame_at(message& m) noexcept { return m.body() - header_bytes; }
+
+}  // namespace
+
+/// The link that a frame has come on; null for one that this end does not want to hear.
+ucx_endpoint::link* ucx_endpoint::link_of(std::uint32_t lane, const stamp& of) noexcept {
+  if (of.source >= peers_.size()) return nullptr;
+  peer& from = peers_[of.source];
+  if (from.now == peer::state::lost || of.key != from.parts.key_here) return nullptr;
+  return &from.links[lane];
+}
+
+/// The number of a frame from its last 32 bits; nothing when it has been there before.
+std::optional<std::uint64_t> ucx_endpoint::number_of(const link& from, const stamp& of) const noexcept {
+  const std::uint32_t ahead = of.sequence - static_cast<std::uint32_t>(from.delivered);
+  const std::uint64_t number = from.delivered + ahead;
+  if (ahead >= ahead_max || from.held.contains(number)) return std::nullopt;
+  return number;
+}
+
+/// What is wrong with a frame, as one clause; empty when nothing is.
+std::string_view ucx_endpoint::fault_of(const message_header& header, std::size_t frame_bytes,
+                                        std::uint32_t lane) const {
+  const tcp::frame_limits limits{.ranks = size(), .payload_bytes_max = declared().payload_bytes_max};
+  if (const auto wrong = tcp::check_header(header, limits)) return tcp::describe(*wrong);
+  if (static_cast<std::uint32_t>(header.channel) != lane) return "sent a message on another channel than it belongs to";
+  return header_bytes + header.payload_bytes == frame_bytes ? "" : "sent a message of another length";
+}
+
+void ucx_endpoint::arrived(std::uint32_t lane, const stamp& of, std::span<const std::byte> frame) noexcept {
+  link* const from = link_of(lane, of);
+  if (from == nullptr) return;
+  if (frame.empty()) {
+    if (!std::exchange(from->heard, true)) --unheard_;
+    return;
+  }
+  if (frame.size() < header_bytes) return lose(of.source, "sent something that is no message");
+  message_header header;
+  std::memcpy(&header, frame.data(), header_bytes);
+  if (const auto fault = fault_of(header, frame.size(), lane); !fault.empty()) {
+    return lose(of.source, std::string(fault));
+  }
+  const auto number = number_of(*from, of);
+  if (!number) return lose(of.source, "sent a message out of its turn");
+  message_ptr m = make_message(header.payload_bytes);
+  std::memcpy(frame_at(*m), frame.data(), frame.size());
+  if (*number == from->delivered && from->held.empty()) {
+    ++from->delivered;
+    into_->push_back(std::move(m));
+    return;
+  }
+  from->held.emplace(*number, incoming{std::move(m), true});
+  deliver_held(*from);
+}
+
+listener::place ucx_endpoint::place_for(std::uint32_t lane, const stamp& of, std::size_t byte_count) noexcept {
+  link* const from = link_of(lane, of);
+  if (from == nullptr || closed_) return {};
+  const auto number = number_of(*from, of);
+  const char* fault = number ? nullptr : "sent a message out of its turn";
+  if (byte_count < header_bytes) fault = "sent something that is no message";
+  if (byte_count > header_bytes + declared().payload_bytes_max) fault = "sent a message that is too long";
+  if (fault != nullptr) {
+    lose(of.source, fault);
+    return {};
+  }
+  transfer& it = begin(transfer::kind::arriving, {of.source, lane});
+  it.number = *number;
+  it.bytes = byte_count;
+  message& m = *from->held.emplace(*number, incoming{make_message(byte_count - header_bytes), false}).first->second.m;
+  return {.at = frame_at(m), .ticket = it.ticket};
+}
+
+void ucx_endpoint::take_body(transfer& it, bool well) {
+  link& from = peers_[it.of.peer].links[it.of.lane];
+  const auto at = from.held.find(it.number);
+  if (at == from.held.end()) return;
+  incoming& what = at->second;
+  if (peers_[it.of.peer].now == peer::state::lost) {
+    from.held.erase(at);
+    return;
+  }
+  if (!well) return suspect(it.of.peer, "a long message did not arrive");
+  if (const auto fault = fault_of(what.m->header, it.bytes, it.of.lane); !fault.empty()) {
+    return lose(it.of.peer, std::string(fault));
+  }
+  what.complete = true;
+  deliver_held(from);
+}
+
+/// Passes on what is held, up to what is missing.
+void ucx_endpoint::deliver_held(link& from) {
+  while (!from.held.empty()) {
+    const auto first = from.held.begin();
+    if (first->first != from.delivered || !first->second.complete) return;
+    into_->push_back(std::move(first->second.m));
+    from.held.erase(first);
+    ++from.delivered;
+  }
+}
+
+void ucx_endpoint::ended(std::uint64_t ticket, bool well) noexcept {
+  transfer& it = transfers_[ticket];
+  const transfer::kind what = it.what;
+  if (what == transfer::kind::arriving) {
+    take_body(it, well);
+  } else {
+    --sending_;
+    if (what == transfer::kind::frame) note_complete(peers_[it.of.peer].links[it.of.lane], it.number);
+    if (!well) suspect(it.of.peer, "a message did not leave");
+  }
+  give_up(it);
+}
+
+void ucx_endpoint::broken(std::uint32_t rank, std::uint32_t, const char* why) noexcept { suspect(rank, why); }
+
+}  // namespace nacre::transport::ucx

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a rank's end does with messages that leave.
+#include <utility>
+
+#include <nacre/assert.hpp>
+
+#include "transport/tcp/frame.hpp"
+#include "transport/ucx/endpoint.hpp"
+
+#include <mutex>
+
+namespace nacre::transport::ucx {
+
+void ucx_endpoint::submit(rank_id to, message_list& batch) {
+  NACRE_EXPECT(to.value() < peers_.size(), "no such rank");
+  if (batch.empty()) return;
+  if (to == rank_) {
+    own_.append(batch);
+    own_waiting_.store(true);  // seq_cst, as the load of sleeping_ in wake: one of wait and wake sees the other
+    return wake();
+  }
+  const std::scoped_lock lock(turn_);
+  peer& target = peers_[to.value()];
+  while (!batch.empty() && target.now == peer::state::present) {
+    const auto lane = static_cast<std::uint32_t>(batch.front()->header.channel);
+    link& via = target.links[lane];
+    if (via.waiting.empty() && !full(via)) {
+      start({to.value(), lane}, packed_form(batch.pop_front()));
+      continue;
+    }
+    if (via.waiting_bytes >= output_bytes_max_) return;
+    message_ptr m = packed_form(batch.pop_front());
+    if (via.waiting.empty()) busy_.push_back({to.value(), lane});
+    via.waiting_bytes += tcp::frame_of(*m).size();
+    via.waiting.push_back(std::move(m));
+  }
+  if (target.now != peer::state::present) batch.clear();
+}
+
+bool ucx_endpoint::full(const link& to) const noexcept {
+  return !to.under_way.empty() &&
+         (to.under_way.size() >= frames_max || to.sent_bytes - to.under_way.front().behind_bytes >= output_bytes_max_);
+}
+
+void ucx_endpoint::start(place_of where, message_ptr m) {
+  NACRE_EXPECT(m->packed() && m->header.payload_bytes <= declared().payload_bytes_max,
+               "only bytes leave the address space, at most payload_bytes_max");
+  link& via = peers_[where.peer].links[where.lane];
+  transfer& it = begin(transfer::kind::frame, where);
+  via.flushed = false;
+  it.with.sequence = via.sent++;
+  it.m = std::move(m);
+  const std::span<const std::byte> frame = tcp::frame_of(*it.m);
+  const std::uint64_t behind = std::exchange(via.sent_bytes, via.sent_bytes + frame.size());
+  const outcome how = port_->send(where.peer, where.lane, it.with, frame, it.ticket);
+  if (how == outcome::pending || !via.under_way.empty()) {
+    it.number = via.first_under_way + via.under_way.size();
+    via.under_way.push_back({.behind_bytes = behind, .complete = how != outcome::pending});
+  }
+  settle(it, how);
+}
+
+ucx_endpoint::transfer& ucx_endpoint::begin(transfer::kind what, place_of of) {
+  if (free_.empty()) {
+    free_.push_back(static_cast<std::uint32_t>(transfers_.size()));
+    transfers_.emplace_back().ticket = free_.back();
+  }
+  transfer& it = transfers_[free_.back()];
+  free_.pop_back();
+  it.what = what;
+  it.of = of;
+  it.with.key = peers_[of.peer].parts.key_there;
+  it.with.source = rank_.value();
+  return it;
+}
+
+/// What becomes of something that leaves after a call: it goes on, or it ends.
+void ucx_endpoint::settle(transfer& it, outcome how) {
+  if (how == outcome::pending) {
+    ++sending_;
+    return;
+  }
+  give_up(it);
+  if (how == outcome::failed) suspect(it.of.peer, port_->error());
+}
+
+void ucx_endpoint::give_up(transfer& it) {
+  it.what = transfer::kind::unused;
+  it.m.reset();
+  free_.push_back(it.ticket);
+}
+
+void ucx_endpoint::note_complete(link& via, std::uint64_t number) {
+  via.under_way[number - via.first_under_way].complete = true;
+  for (; !via.under_way.empty() && via.under_way.front().complete; via.under_way.pop_front()) ++via.first_under_way;
+}
+
+/// Starts what waits, as far as the links take it.
+bool ucx_endpoint::pump() {
+  bool moved = false;
+  for (std::size_t i = 0; i < busy_.size();) {
+    const place_of where = busy_[i];
+    link& via = peers_[where.peer].links[where.lane];
+    while (!via.waiting.empty() && !full(via)) {
+      message_ptr m = via.waiting.pop_front();
+      via.waiting_bytes -= tcp::frame_of(*m).size();
+      start(where, std::move(m));
+      moved = true;
+    }
+    if (via.waiting.empty()) {
+      busy_[i] = busy_.back();
+      busy_.pop_back();
+    } else {
+      ++i;
+    }
+  }
+  return moved;
+}
+
+void ucx_endpoint::forget_waiting(peer& whom) {
+  for (link& each : whom.links) {
+    each.waiting.clear();  // pump takes it off the list of the busy ones
+    each.waiting_bytes = 0;
+  }
+}
+
+}  // namespace nacre::transport::ucx

@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: Apache-2.0
+// Inside the module: one rank's workers and endpoints at UCX.
+#include <ucp/api/ucp.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "transport/ucx/module.hpp"
+
+namespace nacre::transport::ucx {
+namespace {
+
+constexpr unsigned frame_id = 1;  // of the one kind of active message
+constexpr std::chrono::seconds disconnect_time_max{1};
+
+void* as_pointer(std::uint64_t ticket) noexcept { return reinterpret_cast<void*>(static_cast<std::uintptr_t>(ticket)); }
+std::uint64_t as_ticket(void* user_data) noexcept { return reinterpret_cast<std::uintptr_t>(user_data); }
+
+/// Without MM_ERROR_HANDLING UCX does not use shared memory where the end of a peer is to be noticed; where UCX_TLS
+/// leaves shared memory out, UCX would warn of a setting that nobody reads. What the user has set holds.
+bool may_share_memory() {
+  if (std::getenv("UCX_MM_ERROR_HANDLING") != nullptr) return false;
+  const char* const chosen = std::getenv("UCX_TLS");
+  if (chosen == nullptr) return true;
+  constexpr std::array names{"all", "^", "sm", "shm", "mm", "posix", "sysv", "xpmem"};
+  return std::any_of(names.begin(), names.end(),
+                     [&](const char* name) { return std::strstr(chosen, name) != nullptr; });
+}
+
+class ucx_port;
+
+/// What the callbacks of one lane are given.
+struct lane {
+  ucx_port* of = nullptr;
+  std::uint32_t number = 0;
+  ucp_worker_h worker = nullptr;
+  ucp_address_t* address = nullptr;
+  std::size_t address_bytes = 0;
+  int descriptor = -1;
+};
+
+/// What the error handler of one connection is given.
+struct connection {
+  ucx_port* of = nullptr;
+  std::uint32_t peer = 0;
+  std::uint32_t lane = 0;
+  ucp_ep_h end = nullptr;
+};
+
+class ucx_port final : public port {
+ public:
+  explicit ucx_port(std::uint32_t ranks) : connections_(std::size_t{ranks} * lane_count) {}
+  ~ucx_port() override;
+
+  /// False: see error().
+  [[nodiscard]] bool start();
+
+  void tell(listener& whom) noexcept override { to_ = &whom; }
+  std::span<const std::byte> address(std::uint32_t which) const noexcept override {
+    return {reinterpret_cast<const std::byte*>(lanes_[which].address), lanes_[which].address_bytes};
+  }
+  bool connect(std::uint32_t peer, std::uint32_t which, std::span<const std::byte> address) noexcept override;
+  outcome send(std::uint32_t peer, std::uint32_t which, const stamp& with, std::span<const std::byte> frame,
+               std::uint64_t ticket) noexcept override;
+  outcome flush(std::uint32_t peer, std::uint32_t which, std::uint64_t ticket) noexcept override;
+  bool progress(std::uint32_t which) noexcept override { return ucp_worker_progress(lanes_[which].worker) != 0; }
+  bool arm(std::uint32_t which) noexcept override;
+  int descriptor(std::uint32_t which) const noexcept override { return lanes_[which].descriptor; }
+  void disconnect() noexcept override;
+  const char* error() const noexcept override { return error_.c_str(); }
+
+ private:
+  bool fail(const char* call, ucs_status_t status) noexcept;
+  bool open_lane(lane& which, std::uint32_t number);
+  outcome settle(const char* call, ucs_status_ptr_t request) noexcept;
+  [[nodiscard]] connection& at(std::uint32_t peer, std::uint32_t which) noexcept {
+    return connections_[std::size_t{peer} * lane_count + which];
+  }
+
+  static ucs_status_t on_frame(void* of, const void* header, std::size_t header_bytes, void* data, std::size_t bytes,
+                               const ucp_am_recv_param_t* how);
+  static ucs_status_t on_announcement(const lane& of, const stamp& with, void* data, std::size_t bytes);
+  static void on_sent(void* request, ucs_status_t status, void* port_and_ticket);
+  static void on_received(void* request, ucs_status_t status, std::size_t bytes, void* user_data);
+  static void on_broken(void* of, ucp_ep_h end, ucs_status_t status);
+
+  listener* to_ = nullptr;
+  ucp_context_h context_ = nullptr;
+  std::array<lane, lane_count> lanes_{};
+  std::vector<connection> connections_;  // by peer and lane
+  std::string error_;
+};
+
+/// Callbacks of requests get one pointer, which is the ticket; the port is a neighbour of the request.
+struct request_space {
+  ucx_port* of;
+};
+
+bool ucx_port::fail(const char* call, ucs_status_t status) noexcept {
+  error_ = std::string(call) + ": " + ucs_status_string(status);
+  return false;
+}
+
+bool ucx_port::start() {
+  ucp_config_t* configuration = nullptr;
+  ucs_status_t status = ucp_config_read(nullptr, nullptr, &configuration);
+  if (status != UCS_OK) return fail("ucp_config_read", status);
+  if (may_share_memory()) ucp_config_modify(configuration, "MM_ERROR_HANDLING", "y");
+  ucp_params_t wanted{};
+  wanted.field_mask = UCP_PARAM_FIELD_FEATURES | UCP_PARAM_FIELD_REQUEST_SIZE | UCP_PARAM_FIELD_REQUEST_INIT |
+                      UCP_PARAM_FIELD_ESTIMATED_NUM_EPS;
+  wanted.features = UCP_FEATURE_AM | UCP_FEATURE_WAKEUP;
+  wanted.request_size = sizeof(request_space);
+  wanted.request_init = [](void* request) { static_cast<request_space*>(request)->of = nullptr; };
+  wanted.estimated_num_eps = connections_.size();
+  status = ucp_init(&wanted, configuration, &context_);
+  ucp_config_release(configuration);
+  if (status != UCS_OK) return fail("ucp_init", status);
+  for (std::uint32_t number = 0; number < lane_count; ++number) {
+    if (!open_lane(lanes_[number], number)) return false;
+  }
+  return true;
+}
+
+bool ucx_port::open_lane(lane& which, std::uint32_t number) {
+  which.of = this;
+  which.number = number;
+  ucp_worker_params_t wanted{};
+  wanted.field_mask = UCP_WORKER_PARAM_FIELD_THREAD_MODE;
+  wanted.thread_mode = UCS_THREAD_MODE_SERIALIZED;
+  ucs_status_t status = ucp_worker_create(context_, &wanted, &which.worker);
+  if (status != UCS_OK) return fail("ucp_worker_create", status);
+  ucp_am_handler_param_t handler{};
+  handler.field_mask = UCP_AM_HANDLER_PARAM_FIELD_ID | UCP_AM_HANDLER_PARAM_FIELD_CB | UCP_AM_HANDLER_PARAM_FIELD_ARG;
+  handler.id = frame_id;
+  handler.cb = &on_frame;
+  handler.arg = &which;
+  status = ucp_worker_set_am_recv_handler(which.worker, &handler);
+  if (status != UCS_OK) return fail("ucp_worker_set_am_recv_handler", status);
+  status = ucp_worker_get_efd(which.worker, &which.descriptor);
+  if (status != UCS_OK) return fail("ucp_worker_get_efd", status);
+  status = ucp_worker_get_address(which.worker, &which.address, &which.address_bytes);
+  return status == UCS_OK || fail("ucp_worker_get_address", status);
+}
+
+ucx_port::~ucx_port() {
+  for (lane& each : lanes_) {
+    if (each.address != nullptr) ucp_worker_release_address(each.worker, each.address);
+    if (each.worker != nullptr) ucp_worker_destroy(each.worker);
+  }
+  if (context_ != nullptr) ucp_cleanup(context_);
+}
+
+bool ucx_port::connect(std::uint32_t peer, std::uint32_t which, std::span<const std::byte> address) noexcept {
+  connection& made = at(peer, which);
+  made.of = this;
+  made.peer = peer;
+  made.lane = which;
+  ucp_ep_params_t wanted{};
+  wanted.field_mask =
+      UCP_EP_PARAM_FIELD_REMOTE_ADDRESS | UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE | UCP_EP_PARAM_FIELD_ERR_HANDLER;
+  wanted.address = reinterpret_cast<const ucp_address_t*>(address.data());
+  wanted.err_mode = UCP_ERR_HANDLING_MODE_PEER;
+  wanted.err_handler.cb = &on_broken;
+  wanted.err_handler.arg = &made;
+  const ucs_status_t status = ucp_ep_create(lanes_[which].worker, &wanted, &made.end);
+  if (status == UCS_OK) return true;
+  made.end = nullptr;
+  return fail("ucp_ep_create", status);
+}
+
+outcome ucx_port::settle(const char* call, ucs_status_ptr_t request) noexcept {
+  if (request == nullptr) return outcome::done;
+  if (UCS_PTR_IS_ERR(request)) {
+    fail(call, UCS_PTR_STATUS(request));
+    return outcome::failed;
+  }
+  static_cast<request_space*>(request)->of = this;
+  return outcome::pending;
+}
+
+outcome ucx_port::send(std::uint32_t peer, std::uint32_t which, const stamp& with, std::span<const std::byte> frame,
+                       std::uint64_t ticket) noexcept {
+  ucp_request_param_t how;
+  how.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA | UCP_OP_ATTR_FIELD_MEMORY_TYPE;
+  how.cb.send = &on_sent;
+  how.user_data = as_pointer(ticket);
+  how.memory_type = UCS_MEMORY_TYPE_HOST;
+  return settle("ucp_am_send_nbx",
+                ucp_am_send_nbx(at(peer, which).end, frame_id, &with, sizeof with, frame.data(), frame.size(), &how));
+}
+
+outcome ucx_port::flush(std::uint32_t peer, std::uint32_t which, std::uint64_t ticket) noexcept {
+  ucp_request_param_t how{};
+  how.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA;
+  how.cb.send = &on_sent;
+  how.user_data = as_pointer(ticket);
+  return settle("ucp_ep_flush_nbx", ucp_ep_flush_nbx(at(peer, which).end, &how));
+}
+
+bool ucx_port::arm(std::uint32_t which) noexcept { return ucp_worker_arm(lanes_[which].worker) == UCS_OK; }
+
+void ucx_port::on_sent(void* request, ucs_status_t status, void* ticket) {
+  static_cast<request_space*>(request)->of->to_->ended(as_ticket(ticket), status == UCS_OK);
+  ucp_request_free(request);
+}
+
+void ucx_port::on_received(void* request, ucs_status_t status, std::size_t, void* ticket) {
+  static_cast<request_space*>(request)->of->to_->ended(as_ticket(ticket), status == UCS_OK);
+  ucp_request_free(request);
+}
+
+ucs_status_t ucx_port::on_frame(void* of, const void* header, std::size_t header_bytes, void* data, std::size_t bytes,
+                                const ucp_am_recv_param_t* how) {
+  if (header_bytes != sizeof(stamp)) return UCS_OK;  // of a stranger
+  const lane& here = *static_cast<const lane*>(of);
+  stamp with;
+  std::memcpy(&with, header, sizeof with);
+  if ((how->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV) != 0) return on_announcement(here, with, data, bytes);
+  here.of->to_->arrived(here.number, with, {static_cast<const std::byte*>(data), bytes});
+  return UCS_OK;
+}
+
+ucs_status_t ucx_port::on_announcement(const lane& of, const stamp& with, void* data, std::size_t bytes) {
+  const listener::place into = of.of->to_->place_for(of.number, with, bytes);
+  if (into.at == nullptr) return UCS_OK;
+  ucp_request_param_t how{};
+  how.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA | UCP_OP_ATTR_FIELD_MEMORY_TYPE;
+  how.cb.recv_am = &on_received;
+  how.user_data = as_pointer(into.ticket);
+  how.memory_type = UCS_MEMORY_TYPE_HOST;
+  const outcome now =
+      of.of->settle("ucp_am_recv_data_nbx", ucp_am_recv_data_nbx(of.worker, data, into.at, bytes, &how));
+  if (now == outcome::pending) return UCS_INPROGRESS;
+  of.of->to_->ended(into.ticket, now == outcome::done);
+  return UCS_OK;
+}
+
+void ucx_port::on_broken(void* of, ucp_ep_h, ucs_status_t status) {
+  const connection& which = *static_cast<const connection*>(of);
+  which.of->to_->broken(which.peer, which.lane, ucs_status_string(status));
+}
+
+void ucx_port::disconnect() noexcept {
+  std::vector<ucs_status_ptr_t> closing;
+  for (connection& each : connections_) {
+    if (each.end == nullptr) continue;
+    ucp_request_param_t how{};
+    how.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS;
+    how.flags = UCP_EP_CLOSE_FLAG_FORCE;
+    const ucs_status_ptr_t request = ucp_ep_close_nbx(each.end, &how);
+    each.end = nullptr;
+    if (UCS_PTR_IS_PTR(request)) closing.push_back(request);
+  }
+  const auto deadline = std::chrono::steady_clock::now() + disconnect_time_max;
+  for (;;) {
+    bool moved = false;
+    for (lane& each : lanes_) moved |= progress(each.number);
+    std::erase_if(closing, [](ucs_status_ptr_t request) {
+      if (ucp_request_check_status(request) == UCS_INPROGRESS) return false;
+      ucp_request_free(request);
+      return true;
+    });
+    if ((closing.empty() && !moved) || std::chrono::steady_clock::now() >= deadline) break;
+  }
+  for (const ucs_status_ptr_t request : closing) ucp_request_free(request);
+}
+
+class ucx_library final : public library {
+ public:
+  ucx_library() {
+    unsigned major = 0, minor = 0, release = 0;
+    ucp_get_version(&major, &minor, &release);
+    name_ = "UCX " + std::to_string(major) + "." + std::to_string(minor) + "." + std::to_string(release);
+  }
+
+  const char* name() const noexcept override { return name_.c_str(); }
+
+  port* open(std::uint32_t ranks, std::span<char> why) noexcept override {
+    const std::lock_guard one_at_a_time(opening_);  // ucp_init reads tables that it fills at its first call
+    auto made = std::make_unique<ucx_port>(ranks);
+    if (made->start()) return made.release();
+    const std::string_view words = made->error();
+    const std::size_t count = std::min(words.size(), why.size() - 1);
+    std::memcpy(why.data(), words.data(), count);
+    why[count] = '\0';
+    return nullptr;
+  }
+
+ private:
+  std::mutex opening_;
+  std::string name_;
+};
+
+}  // namespace
+}  // namespace nacre::transport::ucx
+
+extern "C" __attribute__((visibility("default"))) void* nacre_ucx_module(std::uint32_t version) {
+  namespace ucx = nacre::transport::ucx;
+  static auto* const only = new ucx::ucx_library;  // never destroyed: it ends with the process
+  return version == ucx::module_version ? static_cast<ucx::library*>(only) : nullptr;
+}
