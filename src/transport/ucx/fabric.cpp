@@ -109,11 +109,20 @@ job_fabric::job_fabric(library& by, const settings& how)
 
 std::unique_ptr<endpoint> job_fabric::open(rank_id rank) {
   NACRE_EXPECT(rank == rank_, "the launcher has given this process another rank");
-  const tcp::settings meeting{.connect_timeout = settings_.connect_timeout, .interface = settings_.interface};
+  const tcp::settings meeting{.connect_timeout = settings_.connect_timeout,
+                              .connections = 1,
+                              .interface = settings_.interface,
+                              .handlers = settings_.handlers};
   tcp::arrival here = pmix_ ? tcp::arrive(*pmix_, meeting) : tcp::arrive(*ticket_, meeting);
+  newcomer who{.rank = rank,
+               .guests = std::vector<std::optional<net::guest>>(size()),
+               .line = std::move(here.line),
+               .deadline = here.deadline};
+  for (std::uint32_t peer = 0; peer < size(); ++peer) {
+    if (!here.guests[peer].empty()) who.guests[peer] = std::move(here.guests[peer].front());
+  }
   // Nobody is let in once all are there: the door is closed at the end of this function.
-  return join({.rank = rank, .guests = std::move(here.guests), .line = std::move(here.line), .deadline = here.deadline},
-              library_, settings_);
+  return join(std::move(who), library_, settings_);
 }
 
 }  // namespace nacre::transport::ucx

@@ -21,6 +21,7 @@ struct settings {
   std::chrono::nanoseconds connect_timeout = std::chrono::seconds(30);
   std::size_t output_bytes_max = std::size_t{8} << 20;  ///< for each peer and channel
   std::string interface = "";  ///< at which a rank listens for its peers, as net::own_interface; empty: chosen
+  std::uint64_t handlers = 0;  ///< program::handlers
 };
 
 /// All ranks in this process. Their ends must be opened by threads of their own, because each waits for all others.

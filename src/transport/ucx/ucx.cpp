@@ -48,10 +48,12 @@ std::unique_ptr<fabric> make_local(std::uint32_t ranks, const config& configurat
                                         read_settings(configuration));
 }
 
-std::unique_ptr<fabric> join_job(const config& configuration) {
+std::unique_ptr<fabric> join_job(const config& configuration, const program& own) {
   library& here = load_library(configuration.get_string("ucx.modules"));
-  if (started_by_pmix()) return std::make_unique<job_fabric>(here, read_settings(configuration));
-  return std::make_unique<job_fabric>(launch::take_job_ticket(), here, read_settings(configuration));
+  settings how = read_settings(configuration);
+  how.handlers = own.handlers;
+  if (started_by_pmix()) return std::make_unique<job_fabric>(here, how);
+  return std::make_unique<job_fabric>(launch::take_job_ticket(), here, how);
 }
 
 }  // namespace
