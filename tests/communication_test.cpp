@@ -535,9 +535,11 @@ bool started_as_processes(int ranks) {
 class memory_between_processes : public testing::TestWithParam<std::string> {};
 class collectives_between_processes : public testing::TestWithParam<std::string> {};
 
-INSTANTIATE_TEST_SUITE_P(over, memory_between_processes, testing::ValuesIn(nacre::tests::and_ucx(NACRE_BIN_DIR, {"tcp"})),
+INSTANTIATE_TEST_SUITE_P(over, memory_between_processes,
+                         testing::ValuesIn(nacre::tests::and_ucx(NACRE_BIN_DIR, {"tcp"})),
                          [](const auto& given) { return given.param; });
-INSTANTIATE_TEST_SUITE_P(over, collectives_between_processes, testing::ValuesIn(nacre::tests::and_ucx(NACRE_BIN_DIR, {"tcp"})),
+INSTANTIATE_TEST_SUITE_P(over, collectives_between_processes,
+                         testing::ValuesIn(nacre::tests::and_ucx(NACRE_BIN_DIR, {"tcp"})),
                          [](const auto& given) { return given.param; });
 
 TEST_P(memory_between_processes, random_puts_and_gets_agree_with_a_model) {
