@@ -4,6 +4,7 @@
 
 #include <sched.h>
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -19,6 +20,8 @@ constexpr std::chrono::milliseconds sleep_max{100};  // a bound on what a missed
 constexpr std::chrono::milliseconds stand_in_period{1};
 constexpr int stand_in_patience = 16;  // periods of a waiting application before the stand-in sleeps for good
 constexpr double poll_bound_seconds = 10e-6;
+constexpr std::uint32_t looks_for_a_pause = 64;
+constexpr std::uint32_t pauses_max = 16;
 constexpr std::uint32_t looks_for_a_thorough_one = 8;  // while nothing moves; see backplane::progress
 
 void label(rank_id rank, std::string_view what, std::uint32_t index) {
@@ -93,7 +96,12 @@ void thread_crew::rest(lane& on, Until until) {
   bool found = false;
   std::uint32_t looks = 0;
   while (!found && !until() && instant() - begin < spin_ticks_) {
-    if (tuning_.crowded) sched_yield();  // else a look at the transport is pause enough: a longer one is latency
+    if (tuning_.crowded) {
+      sched_yield();
+    } else {
+      // A look is pause enough at first: a longer one is latency. Who has waited for long leaves the lines to others.
+      for (std::uint32_t i = std::min(looks / looks_for_a_pause, pauses_max); i > 0; --i) cpu_relax();
+    }
     found = advance(on, ++looks % looks_for_a_thorough_one == 0);
   }
   if (!found) sleep(on, until);
