@@ -532,17 +532,11 @@ bool started_as_processes(int ranks) {
   return true;
 }
 
-class memory_between_processes : public testing::TestWithParam<std::string> {};
-class collectives_between_processes : public testing::TestWithParam<std::string> {};
-
-INSTANTIATE_TEST_SUITE_P(over, memory_between_processes,
-                         testing::ValuesIn(nacre::tests::and_ucx(NACRE_BIN_DIR, {"tcp"})),
-                         [](const auto& given) { return given.param; });
-INSTANTIATE_TEST_SUITE_P(over, collectives_between_processes,
-                         testing::ValuesIn(nacre::tests::and_ucx(NACRE_BIN_DIR, {"tcp"})),
+class between_processes : public testing::TestWithParam<std::string> {};
+INSTANTIATE_TEST_SUITE_P(over, between_processes, testing::ValuesIn(nacre::tests::and_ucx(NACRE_BIN_DIR, {"tcp"})),
                          [](const auto& given) { return given.param; });
 
-TEST_P(memory_between_processes, random_puts_and_gets_agree_with_a_model) {
+TEST_P(between_processes, random_puts_and_gets_agree_with_a_model) {
   if (started_as_processes(3)) return;
   ASSERT_EQ(nacre::run(settings({GetParam().c_str(), 3, 1}),
                        [](nacre::runtime& rt) {
@@ -580,12 +574,12 @@ TEST(messages_over_sockets, carry_buffers_and_spans_without_a_copy_at_either_end
   ASSERT_EQ(nacre::run(settings({"tcp", 2, 1}), [](nacre::runtime& rt) { buffers_travel(rt, false); }), 0);
 }
 
-TEST_P(memory_between_processes, bad_accesses_fail_at_their_caller_and_write_nothing) {
+TEST_P(between_processes, bad_accesses_fail_at_their_caller_and_write_nothing) {
   if (started_as_processes(2)) return;
   ASSERT_EQ(nacre::run(settings({GetParam().c_str(), 2, 1}), bad_accesses), 0);
 }
 
-TEST_P(collectives_between_processes, agree_with_one_loop) {
+TEST_P(between_processes, collectives_agree_with_one_loop) {
   if (started_as_processes(5)) return;
   ASSERT_EQ(nacre::run(settings({GetParam().c_str(), 5, 1}),
                        [](nacre::runtime& rt) {
@@ -595,7 +589,7 @@ TEST_P(collectives_between_processes, agree_with_one_loop) {
             0);
 }
 
-TEST_P(memory_between_processes, a_withdrawn_memory_is_out_of_reach_at_once) {
+TEST_P(between_processes, a_withdrawn_memory_is_out_of_reach_at_once) {
   if (started_as_processes(2)) return;
   ASSERT_EQ(
       nacre::run(settings({GetParam().c_str(), 2, 1}), [](nacre::runtime& rt) { withdraw_under_fire(rt, 80'000); }), 0);
