@@ -79,9 +79,15 @@ std::optional<frame_error> frame_reader::filled(std::size_t bytes, message_list&
     if (partial_bytes_ < partial_->header.payload_bytes) return std::nullopt;
     arrived.push_back(std::exchange(partial_, nullptr));
   }
+  const bool all_looked_at = bytes == std::min(look_bytes_, buffer_bytes - end_);
   end_ += bytes;
   NACRE_ASSERT(end_ <= buffer_bytes, "no more bytes than there was space for");
   failed_ = parse(arrived);
+  if (partial_ != nullptr) {
+    look_bytes_ = short_look_bytes;
+  } else if (all_looked_at) {
+    look_bytes_ = std::min(8 * look_bytes_, buffer_bytes);
+  }
   return failed_;
 }
 

@@ -2,6 +2,7 @@
 // How messages lie in a byte stream between two ranks, and the checks that they pass on the way in.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -56,6 +57,10 @@ struct frame_limits {
 /// full | | any | a goodbye and nothing behind it | ended | | any | anything that check_header rejects, or anything
 /// after a goodbye | failed, for ever |
 ///
+/// How far it looks ahead behind a large payload, or in the buffer, follows from what comes: after a large frame not
+/// much further than the next header, so that the next large payload does not come by way of the buffer; again further
+/// when all of that was small frames.
+///
 /// Invariant: at most one frame is unfinished, and in the buffer it is shorter than `direct_bytes_min` and a header.
 /// A header is believed to the extent of its own payload_bytes: at most payload_bytes_max are allocated for it, so a
 /// reader serves authenticated peers only. One thread.
@@ -64,6 +69,7 @@ class frame_reader {
   /// From this size on, a payload whose end has not arrived yet is read into its message block and not into the buffer.
   static constexpr std::size_t direct_bytes_min = 16 * 1024;
   static constexpr std::size_t buffer_bytes = 64 * 1024;
+  static constexpr std::size_t short_look_bytes = 1024;
 
   explicit frame_reader(const frame_limits& limits) : limits_(limits) {}
 
@@ -75,7 +81,7 @@ class frame_reader {
   };
   [[nodiscard]] places space() {
     if (buffer_ == nullptr) buffer_ = std::make_unique_for_overwrite<std::byte[]>(buffer_bytes);
-    const std::span<std::byte> buffer(buffer_.get() + end_, buffer_bytes - end_);
+    const std::span<std::byte> buffer(buffer_.get() + end_, std::min(look_bytes_, buffer_bytes - end_));
     if (partial_ == nullptr) return {buffer, {}};
     return {{partial_->body() + partial_bytes_, partial_->header.payload_bytes - partial_bytes_}, buffer};
   }
@@ -97,6 +103,7 @@ class frame_reader {
   std::unique_ptr<std::byte[]> buffer_;  // from the first `space` on: a silent peer costs none
   std::size_t begin_ = 0;                // unparsed bytes of the buffer
   std::size_t end_ = 0;
+  std::size_t look_bytes_ = buffer_bytes;
   message_ptr partial_;  // the message whose body is being read, and how much of it is there
   std::size_t partial_bytes_ = 0;
   bool ended_ = false;

@@ -16,6 +16,7 @@ namespace nacre::transport::tcp {
 namespace {
 
 constexpr frame_limits limits{.ranks = 4, .payload_bytes_max = 1u << 20};
+constexpr std::uint32_t all_but_bulk = 3;
 
 constexpr auto behind_last_kind = static_cast<message_kind>(static_cast<int>(message_kind::reply) + 1);
 
@@ -86,7 +87,47 @@ TEST(frame_reader, a_large_payload_is_read_into_its_message_and_not_into_the_buf
   ASSERT_FALSE(feed(reader, frame_of(*large).first(1000), 1000, arrived));
   EXPECT_TRUE(reader.within_frame());
   EXPECT_EQ(reader.space().first.size(), 500000 - (1000 - sizeof(message_header)));
-  EXPECT_EQ(reader.space().second.size(), frame_reader::buffer_bytes);
+  EXPECT_EQ(reader.space().second.size(), frame_reader::short_look_bytes);
+}
+
+/// Reads a stream that is always there, as fast as there is space, and counts what goes by way of the buffer.
+std::size_t bytes_by_buffer(frame_reader& reader, std::span<const std::byte> stream, message_list& arrived) {
+  std::size_t count = 0;
+  while (!stream.empty()) {
+    const frame_reader::places places = reader.space();
+    const bool direct = !places.second.empty();
+    const std::size_t first = std::min(places.first.size(), stream.size());
+    std::memcpy(places.first.data(), stream.data(), first);
+    const std::size_t second = std::min(places.second.size(), stream.size() - first);
+    if (second > 0) std::memcpy(places.second.data(), stream.data() + first, second);
+    count += direct ? second : first;
+    stream = stream.subspan(first + second);
+    EXPECT_FALSE(reader.filled(first + second, arrived));
+  }
+  return count;
+}
+
+TEST(frame_reader, large_payloads_behind_each_other_do_not_go_by_way_of_the_buffer) {
+  const std::vector<std::size_t> sizes(50, 65536);
+  std::vector<std::byte> stream;
+  for (std::uint32_t i = 0; i < sizes.size(); ++i) append(stream, frame_of(*sample(i, sizes[i])));
+  frame_reader reader(limits);
+  message_list arrived;
+  const std::size_t by_buffer = bytes_by_buffer(reader, stream, arrived);
+  EXPECT_LE(by_buffer, frame_reader::buffer_bytes + sizes.size() * frame_reader::short_look_bytes);
+  expect_samples(arrived, sizes);
+}
+
+TEST(frame_reader, small_frames_behind_a_large_one_are_soon_read_many_at_a_time) {
+  std::vector<std::size_t> sizes(10000, 24);
+  sizes[0] = 100000;
+  std::vector<std::byte> stream;
+  for (std::uint32_t i = 0; i < sizes.size(); ++i) append(stream, frame_of(*sample(i, sizes[i])));
+  frame_reader reader(limits);
+  message_list arrived;
+  static_cast<void>(bytes_by_buffer(reader, std::span(stream).first(200000), arrived));
+  EXPECT_GT(reader.space().first.size(), frame_reader::buffer_bytes - 64)  // but for the beginning of a frame
+      << "the whole buffer is offered again";
 }
 
 TEST(frame_reader, an_unfinished_frame_is_noticed_at_the_end_of_the_stream) {
@@ -102,7 +143,7 @@ TEST(frame_reader, each_forged_field_of_a_header_is_refused_by_its_own_name) {
   const auto error_of = [](auto forge) {
     message_header header;
     forge(header);
-    frame_reader reader(limits);
+    frame_reader reader({.ranks = 4, .payload_bytes_max = 1u << 20, .channels = all_but_bulk});
     message_list arrived;
     const auto result = feed(reader, bytes_of(header), 40, arrived);
     EXPECT_TRUE(arrived.empty());
@@ -113,6 +154,7 @@ TEST(frame_reader, each_forged_field_of_a_header_is_refused_by_its_own_name) {
   EXPECT_EQ(error_of([](auto& h) { h.kind = behind_last_kind; }), frame_error::unknown_kind);
   EXPECT_EQ(error_of([](auto& h) { h.kind = static_cast<message_kind>(254); }), frame_error::unknown_kind);
   EXPECT_EQ(error_of([](auto& h) { h.channel = static_cast<channel>(3); }), frame_error::unknown_channel);
+  EXPECT_EQ(error_of([](auto& h) { h.channel = channel::bulk; }), frame_error::other_channel);
   EXPECT_EQ(error_of([](auto& h) { h.flags = 0x80; }), frame_error::unknown_flags);
   EXPECT_EQ(error_of([](auto& h) { h.source = limits.ranks; }), frame_error::source_out_of_range);
 }
