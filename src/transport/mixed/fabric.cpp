@@ -10,22 +10,19 @@
 #include <utility>
 #include <vector>
 
-#include <nacre/assert.hpp>
-
 #include "transport/mixed/endpoint.hpp"
-#include "transport/tcp/endpoint.hpp"
 
 namespace nacre::transport::mixed {
 namespace {
 
-std::unique_ptr<endpoint> endpoint_among(tcp::arrival here, const std::string& host, const settings& how) {
+std::unique_ptr<endpoint> endpoint_among(launch::arrival here, const settings& how) {
   const auto size = static_cast<std::uint32_t>(here.guests.size());
-  const std::shared_ptr<launch::control_line> line = std::move(here.line);
+  const std::shared_ptr<launch::control_line> line = here.line;
   std::vector<bool> is_near(size);
   std::vector<std::optional<net::guest>> neighbours(size);
   for (std::uint32_t peer = 0; peer < size; ++peer) {
     launch::guests_of_rank& guests = here.guests[peer];
-    is_near[peer] = guests.empty() || tcp::note_of(guests.front().identity) == host;  // the own place is empty
+    is_near[peer] = guests.empty() || launch::note_of(guests.front().identity) == how.host;  // the own place is empty
     if (guests.empty() || !is_near[peer]) continue;
     neighbours[peer] = std::move(guests.front());
     guests.clear();
@@ -41,12 +38,7 @@ std::unique_ptr<endpoint> endpoint_among(tcp::arrival here, const std::string& h
   };
   if (near_count == size) return make_near();
   auto near = near_count > 1 ? make_near() : nullptr;
-  auto far = std::make_unique<tcp::tcp_endpoint>(tcp::endpoint_parts{.rank = here.self.rank,
-                                                                     .guests = std::move(here.guests),
-                                                                     .connections = how.far.connections,
-                                                                     .entrance = std::move(here.entrance),
-                                                                     .line = line,
-                                                                     .output_bytes_max = how.far.output_bytes_max});
+  auto far = tcp::endpoint_of(std::move(here), how.far);
   if (near == nullptr) return far;
   return std::make_unique<mixed_endpoint>(std::move(near), std::move(far), std::move(is_near));
 }
@@ -69,17 +61,13 @@ std::unique_ptr<endpoint> local_fabric::open(rank_id rank) {
   return std::make_unique<mixed_endpoint>(near_.open(rank), std::move(far), std::move(is_near));
 }
 
-job_fabric::job_fabric(launch::job_ticket ticket, const settings& how)
-    : settings_(how), ticket_(std::move(ticket)), rank_(ticket_->rank) {}
-
-job_fabric::job_fabric(const settings& how)
-    : settings_(how), pmix_(std::make_unique<launch::pmix_job>()), rank_(pmix_->rank()) {}
-
-std::unique_ptr<endpoint> job_fabric::open(rank_id rank) {
-  NACRE_EXPECT(rank == rank_, "the launcher has given this process another rank");
-  const std::string host = settings_.host.empty() ? own_host() : settings_.host;
-  return endpoint_among(pmix_ ? tcp::arrive(*pmix_, settings_.far, host) : tcp::arrive(*ticket_, settings_.far, host),
-                        host, settings_);
+std::unique_ptr<fabric> join_job(settings how) {
+  if (how.host.empty()) how.host = own_host();
+  launch::way_in way = tcp::way_in_of(how.far);
+  way.note = how.host;
+  return std::make_unique<launch::member_fabric>(
+      launch::membership(), std::move(way),
+      [how = std::move(how)](launch::arrival here) { return endpoint_among(std::move(here), how); });
 }
 
 }  // namespace nacre::transport::mixed

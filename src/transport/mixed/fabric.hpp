@@ -4,11 +4,8 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
 
-#include "transport/launch/job_ticket.hpp"
-#include "transport/launch/pmix_job.hpp"
 #include "transport/shm/fabric.hpp"
 #include "transport/tcp/fabric.hpp"
 #include "transport/transport.hpp"
@@ -41,25 +38,6 @@ class local_fabric final : public fabric {
 
 /// The one rank that this process is. All ranks meet by sockets; those of one host then exchange their segments, and
 /// the sockets between them serve to notice a death.
-class job_fabric final : public fabric {
- public:
-  /// Of nacre run.
-  job_fabric(launch::job_ticket ticket, const settings& how);
-  /// Of a launcher that speaks PMIx.
-  explicit job_fabric(const settings& how);
-
-  std::uint32_t size() const noexcept override { return pmix_ ? pmix_->size() : ticket_->size; }
-  std::span<const rank_id> local_ranks() const noexcept override { return {&rank_, 1}; }
-  std::uint32_t ranks_on_host() const noexcept override {
-    return pmix_ ? pmix_->ranks_on_host() : ticket_->ranks_on_host;
-  }
-  std::unique_ptr<endpoint> open(rank_id rank) override;
-
- private:
-  settings settings_;
-  std::optional<launch::job_ticket> ticket_;
-  std::unique_ptr<launch::pmix_job> pmix_;
-  rank_id rank_;
-};
+[[nodiscard]] std::unique_ptr<fabric> join_job(settings how);
 
 }  // namespace nacre::transport::mixed

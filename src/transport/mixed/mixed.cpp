@@ -5,11 +5,10 @@
 #include <array>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include <nacre/error.hpp>
 
-#include "transport/launch/foreign_launcher.hpp"
-#include "transport/launch/job_ticket.hpp"
 #include "transport/mixed/fabric.hpp"
 
 namespace nacre::transport::mixed {
@@ -43,8 +42,7 @@ std::unique_ptr<fabric> make_local(std::uint32_t ranks, const config& configurat
 std::unique_ptr<fabric> join_job(const config& configuration, const program& own) {
   settings how = read_settings(configuration);
   how.far.handlers = own.handlers;  // all ranks meet by sockets
-  if (started_by_pmix()) return std::make_unique<job_fabric>(how);
-  return std::make_unique<job_fabric>(launch::take_job_ticket(), how);
+  return mixed::join_job(std::move(how));
 }
 
 }  // namespace

@@ -14,12 +14,9 @@
 #include <nacre/assert.hpp>
 #include <nacre/error.hpp>
 
-#include "transport/launch/control_line.hpp"
-#include "transport/launch/meeting.hpp"
-#include "transport/net/door.hpp"
+#include "transport/launch/member.hpp"
 #include "transport/shm/endpoint.hpp"
 #include "transport/shm/introduction.hpp"
-#include "wire/binary_fingerprint.hpp"
 
 namespace nacre::transport::shm {
 namespace {
@@ -42,44 +39,6 @@ void check_one_host(std::uint32_t ranks_on_host, std::uint32_t ranks) {
   throw setup_error({.problem = fmt::format("{} of {} ranks run on this host", ranks_on_host, ranks),
                      .why = "the transport shm does not leave a host",
                      .remedy = "choose --nacre.transport=auto"});
-}
-
-peer_identity identity_of(rank_id rank, std::uint32_t ranks, int listener, const settings& how) {
-  peer_identity local;
-  local.rank = rank;
-  local.size = ranks;
-  local.binary = binary_fingerprint();
-  local.handlers = how.handlers;
-  local.address = net::address::of_own_end(listener).text();
-  return local;
-}
-
-/// A rank that knows where the others listen.
-struct newcomer {
-  peer_identity local;
-  job_secret secret;
-  std::vector<std::string> addresses;
-  net::unique_fd listener;
-  std::unique_ptr<launch::control_line> line;  // null: no launcher that listens
-  net::time_point deadline;
-};
-
-std::unique_ptr<endpoint> join(newcomer who, const settings& how) {
-  // Nobody is let in once all are there: the door is closed at the end of this function.
-  net::door entrance(std::move(who.listener), who.secret, who.local,
-                     net::refusal_log(fmt::format("nacre: rank {}", who.local.rank.value())));
-  auto guests = launch::meet({.secret = who.secret,
-                              .local = who.local,
-                              .addresses = who.addresses,
-                              .entrance = entrance,
-                              .line = who.line.get(),
-                              .deadline = who.deadline});
-  return open_among({.rank = who.local.rank,
-                     .size = who.local.size,
-                     .guests = std::move(guests),
-                     .line = std::move(who.line),
-                     .deadline = who.deadline},
-                    how);
 }
 
 }  // namespace
@@ -143,39 +102,19 @@ std::unique_ptr<endpoint> open_among(neighbourhood parts, const settings& how) {
                                                        .limits = limits_of(how)});
 }
 
-job_fabric::job_fabric(launch::job_ticket ticket, const settings& how) : settings_(how), ticket_(std::move(ticket)) {}
-
-std::unique_ptr<endpoint> job_fabric::open(rank_id rank) {
-  NACRE_EXPECT(rank == ticket_.rank, "the launcher has given this process another rank");
-  check_one_host(ticket_.ranks_on_host, ticket_.size);
-  const auto deadline = std::chrono::steady_clock::now() + settings_.connect_timeout;
-  auto line = std::make_unique<launch::control_line>(ticket_, deadline);
-  net::unique_fd listener = net::listen_at(net::address::any_port_of_loopback());
-  const peer_identity local = identity_of(rank, ticket_.size, listener.get(), settings_);
-  std::vector<std::string> addresses = line->exchange_addresses(local.address, deadline);
-  return join({.local = local,
-               .secret = ticket_.secret,
-               .addresses = std::move(addresses),
-               .listener = std::move(listener),
-               .line = std::move(line),
-               .deadline = deadline},
-              settings_);
-}
-
-std::unique_ptr<endpoint> pmix_fabric::open(rank_id rank) {
-  NACRE_EXPECT(rank == rank_, "the launcher has given this process another rank");
-  check_one_host(job_.ranks_on_host(), job_.size());
-  const auto deadline = std::chrono::steady_clock::now() + settings_.connect_timeout;
-  net::unique_fd listener = net::listen_at(net::address::any_port_of_loopback());
-  const peer_identity local = identity_of(rank, job_.size(), listener.get(), settings_);
-  launch::pmix_job::introduction all = job_.exchange(local.address, deadline);
-  return join({.local = local,
-               .secret = all.secret,
-               .addresses = std::move(all.addresses),
-               .listener = std::move(listener),
-               .line = nullptr,
-               .deadline = deadline},
-              settings_);
+std::unique_ptr<fabric> join_job(const settings& how) {
+  launch::membership self;
+  check_one_host(self.ranks_on_host(), self.size());
+  launch::way_in way{.connect_timeout = how.connect_timeout, .on_loopback = true, .handlers = how.handlers};
+  // Nobody is let in once all are there: the door closes with the arrival.
+  return std::make_unique<launch::member_fabric>(std::move(self), std::move(way), [how](launch::arrival here) {
+    return open_among({.rank = here.self.rank,
+                       .size = here.self.size,
+                       .guests = here.take_first_guests(),
+                       .line = std::move(here.line),
+                       .deadline = here.deadline},
+                      how);
+  });
 }
 
 }  // namespace nacre::transport::shm

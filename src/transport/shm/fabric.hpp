@@ -9,8 +9,6 @@
 #include <vector>
 
 #include "transport/launch/control_line.hpp"
-#include "transport/launch/job_ticket.hpp"
-#include "transport/launch/pmix_job.hpp"
 #include "transport/net/greeting.hpp"
 #include "transport/net/socket.hpp"
 #include "transport/shm/layout.hpp"
@@ -63,34 +61,7 @@ class local_fabric final : public fabric {
   std::vector<std::vector<net::unique_fd>> lifelines_;  // by rank and peer; open takes its own
 };
 
-/// The one rank that this process is.
-class job_fabric final : public fabric {
- public:
-  job_fabric(launch::job_ticket ticket, const settings& how);
-
-  std::uint32_t size() const noexcept override { return ticket_.size; }
-  std::span<const rank_id> local_ranks() const noexcept override { return {&ticket_.rank, 1}; }
-  std::unique_ptr<endpoint> open(rank_id rank) override;
-
- private:
-  settings settings_;
-  launch::job_ticket ticket_;
-};
-
-/// The one rank that this process is, in a job of a launcher that speaks PMIx. There is no line to that launcher: a
-/// rank that loses a peer says so itself.
-class pmix_fabric final : public fabric {
- public:
-  explicit pmix_fabric(const settings& how) : settings_(how), rank_(job_.rank()) {}
-
-  std::uint32_t size() const noexcept override { return job_.size(); }
-  std::span<const rank_id> local_ranks() const noexcept override { return {&rank_, 1}; }
-  std::unique_ptr<endpoint> open(rank_id rank) override;
-
- private:
-  settings settings_;
-  launch::pmix_job job_;
-  rank_id rank_;
-};
+/// The one rank that this process is, in a job of a single host. Throws setup_error when it has several.
+[[nodiscard]] std::unique_ptr<fabric> join_job(const settings& how);
 
 }  // namespace nacre::transport::shm

@@ -5,8 +5,6 @@
 #include <array>
 #include <memory>
 
-#include "transport/launch/foreign_launcher.hpp"
-#include "transport/launch/job_ticket.hpp"
 #include "transport/shm/fabric.hpp"
 
 namespace nacre::transport::shm {
@@ -56,8 +54,7 @@ std::unique_ptr<fabric> make_local(std::uint32_t ranks, const config& configurat
 std::unique_ptr<fabric> join_job(const config& configuration, const program& own) {
   settings how = read_settings(configuration);
   how.handlers = own.handlers;
-  if (started_by_pmix()) return std::make_unique<pmix_fabric>(how);
-  return std::make_unique<job_fabric>(launch::take_job_ticket(), how);
+  return shm::join_job(how);
 }
 
 }  // namespace

@@ -4,9 +4,8 @@
 
 #include <array>
 #include <memory>
+#include <utility>
 
-#include "transport/launch/foreign_launcher.hpp"
-#include "transport/launch/job_ticket.hpp"
 #include "transport/tcp/fabric.hpp"
 
 namespace nacre::transport::tcp {
@@ -45,8 +44,8 @@ std::unique_ptr<fabric> make_local(std::uint32_t ranks, const config& configurat
 std::unique_ptr<fabric> join_job(const config& configuration, const program& own) {
   settings how = read_settings(configuration);
   how.handlers = own.handlers;
-  if (started_by_pmix()) return std::make_unique<pmix_fabric>(how);
-  return std::make_unique<job_fabric>(launch::take_job_ticket(), how);
+  return std::make_unique<launch::member_fabric>(
+      launch::membership(), way_in_of(how), [how](launch::arrival here) { return endpoint_of(std::move(here), how); });
 }
 
 }  // namespace
