@@ -60,7 +60,10 @@ bool on_path(const std::string& name) {
 launcher launcher_of(const std::string& transport, int ranks) {
   const std::string folder = own_folder().string();
   const std::string count = std::to_string(ranks);
-  if (transport == "shm" || transport == "tcp") {
+  if (transport == "ucx" && access((folder + "/nacre_ucx.so").c_str(), R_OK) != 0) {
+    return {{}, "this build has no module for UCX"};
+  }
+  if (transport == "shm" || transport == "tcp" || transport == "ucx") {
     const std::string nacre = folder + "/nacre";
     if (access(nacre.c_str(), X_OK) != 0)
       return {{}, "no " + nacre + " to start ranks: build the target nacre_command"};

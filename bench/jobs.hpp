@@ -31,7 +31,7 @@ struct launcher {
   std::string missing{};  ///< empty if all is there
 };
 
-/// `transport` is shm, tcp, openmpi or mpich.
+/// `transport` is shm, tcp, ucx, openmpi or mpich.
 [[nodiscard]] launcher launcher_of(const std::string& transport, int ranks);
 
 }  // namespace bench

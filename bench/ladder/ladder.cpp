@@ -42,6 +42,7 @@ struct plan {
 const std::vector<std::size_t> quick_sizes{8, 256, 4096, 65536, 1u << 20, 4u << 20};
 
 void measure_raw_mpi(const std::string& flavour, const plan& how, ladder::figures& into);
+void measure_raw_ucx(const plan& how, ladder::figures& into);
 
 bool wanted(const plan& how, std::string_view transport, std::string_view name) {
   return (name.find(how.only) != std::string_view::npos) ||
@@ -68,6 +69,7 @@ void measure_floors(const std::string& transport, const plan& how, ladder::figur
     floor("raw single copy (process_vm_readv)", ladder::single_copy, 4096, any);
   }
   if (transport == "tcp") floor("raw loopback socket, polled", ladder::raw_socket, 1, any);
+  if (transport == "ucx") measure_raw_ucx(how, into);
   if (transport == "openmpi" || transport == "mpich") measure_raw_mpi(transport, how, into);
 }
 
@@ -91,6 +93,23 @@ void measure_raw_mpi(const std::string& flavour, const plan& how, ladder::figure
     if (!row.is_object()) continue;
     into.add(
         flavour, names.at(row.at("variant")), ladder::role::floor,
+        {row.at("bytes"), row.at("round_trip_ns").get<double>() * 1e-9, row.at("one_way_ns").get<double>() * 1e-9});
+  }
+}
+
+/// So is UCX.
+void measure_raw_ucx(const plan& how, ladder::figures& into) {
+  constexpr std::string_view name = "raw UCX, ucp_am_send_nbx";
+  if (!wanted(how, "ucx", name)) return;
+  std::vector<std::string> command{(bench::own_folder() / "raw_ucx").string()};
+  for (const std::size_t bytes : how.sizes) command.insert(command.end(), {"--bytes", std::to_string(bytes)});
+  const bench::outcome got = bench::run_command(command);
+  if (got.exit_code != 0) throw std::runtime_error(fmt::format("{} ended with {}", command.front(), got.exit_code));
+  for (const std::string& line : got.lines) {
+    const auto row = nlohmann::json::parse(line, nullptr, false);
+    if (!row.is_object()) continue;
+    into.add(
+        "ucx", name, ladder::role::floor,
         {row.at("bytes"), row.at("round_trip_ns").get<double>() * 1e-9, row.at("one_way_ns").get<double>() * 1e-9});
   }
 }
@@ -204,8 +223,9 @@ int measure_all(const plan& how) {
 }
 
 void declare(CLI::App& app, plan& how) {
-  app.add_option("--transport", how.transports, "Only these: inproc, shm, tcp, openmpi, mpich; mpi is the last two")
-      ->check(CLI::IsMember({"inproc", "shm", "tcp", "mpi", "openmpi", "mpich"}))
+  app.add_option("--transport", how.transports,
+                 "Only these: inproc, shm, tcp, ucx, openmpi, mpich; mpi is the last two")
+      ->check(CLI::IsMember({"inproc", "shm", "tcp", "ucx", "mpi", "openmpi", "mpich"}))
       ->delimiter(',');
   app.add_option("--sizes", how.sizes,
                  "Bytes of a message, such as 8,4KiB,1MiB; 6 sizes from 8 B to 4 MiB if not given")
@@ -236,7 +256,7 @@ int main(int argc, char** argv) {
   if (how.sizes.empty()) how.sizes = quick_sizes;
   std::sort(how.sizes.begin(), how.sizes.end());
   how.sizes.erase(std::unique(how.sizes.begin(), how.sizes.end()), how.sizes.end());
-  if (how.transports.empty()) how.transports = {"inproc", "shm", "tcp", "mpi"};
+  if (how.transports.empty()) how.transports = {"inproc", "shm", "tcp", "ucx", "mpi"};
   if (const auto mpi = std::find(how.transports.begin(), how.transports.end(), "mpi"); mpi != how.transports.end()) {
     how.transports.insert(how.transports.erase(mpi), {"openmpi", "mpich"});
   }

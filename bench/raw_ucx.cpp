@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+// What does UCX cost by itself? Two processes exchange active messages of UCX (ucp_am_send_nbx) and poll.
+//   raw_ucx [--bytes N]...
+// prints one line of JSON for each size: nanoseconds of a round trip, and of a message in a stream one way.
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <ucp/api/ucp.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <vector>
+
+#include "ladder/parts/schedule.hpp"
+
+namespace {
+
+using steady = std::chrono::steady_clock;
+
+void check(ucs_status_t status, const char* call) {
+  if (status == UCS_OK) return;
+  std::fprintf(stderr, "raw_ucx: %s: %s\n", call, ucs_status_string(status));
+  std::exit(1);
+}
+
+void transfer(int socket, void* data, std::size_t bytes, bool out) {
+  for (auto* at = static_cast<char*>(data); bytes > 0;) {
+    const ssize_t moved = out ? write(socket, at, bytes) : read(socket, at, bytes);
+    if (moved <= 0) std::exit(1);
+    at += moved;
+    bytes -= static_cast<std::size_t>(moved);
+  }
+}
+
+/// One of the two processes, connected to the other one.
+class end {
+ public:
+  explicit end(int socket) {
+    ucp_params_t features{};
+    features.field_mask = UCP_PARAM_FIELD_FEATURES;
+    features.features = UCP_FEATURE_AM;
+    ucp_context_h context = nullptr;
+    check(ucp_init(&features, nullptr, &context), "ucp_init");
+    ucp_worker_params_t alone{};
+    check(ucp_worker_create(context, &alone, &worker_), "ucp_worker_create");
+    ucp_am_handler_param_t handler{};
+    handler.field_mask = UCP_AM_HANDLER_PARAM_FIELD_ID | UCP_AM_HANDLER_PARAM_FIELD_CB | UCP_AM_HANDLER_PARAM_FIELD_ARG;
+    handler.cb = &take;
+    handler.arg = this;
+    check(ucp_worker_set_am_recv_handler(worker_, &handler), "ucp_worker_set_am_recv_handler");
+    ucp_address_t* own = nullptr;
+    std::size_t bytes = 0;
+    check(ucp_worker_get_address(worker_, &own, &bytes), "ucp_worker_get_address");
+    transfer(socket, &bytes, sizeof bytes, true);
+    transfer(socket, own, bytes, true);
+    transfer(socket, &bytes, sizeof bytes, false);
+    std::vector<char> other(bytes);
+    transfer(socket, other.data(), bytes, false);
+    ucp_ep_params_t where{};
+    where.field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS;
+    where.address = reinterpret_cast<const ucp_address_t*>(other.data());
+    check(ucp_ep_create(worker_, &where, &other_), "ucp_ep_create");
+  }
+
+  void make_room(std::size_t bytes) {
+    out_.resize(std::max(bytes, ladder::answer_bytes));
+    in_.resize(out_.size());
+  }
+
+  void send(std::size_t bytes) {
+    ucp_request_param_t how{};
+    void* const request = ucp_am_send_nbx(other_, 0, nullptr, 0, out_.data(), bytes, &how);
+    if (request == nullptr) return;
+    if (UCS_PTR_IS_ERR(request)) check(UCS_PTR_STATUS(request), "ucp_am_send_nbx");
+    while (ucp_request_check_status(request) == UCS_INPROGRESS) ucp_worker_progress(worker_);
+    ucp_request_free(request);
+  }
+
+  void receive(int count) {
+    while (arrived_ < count) ucp_worker_progress(worker_);
+    arrived_ -= count;
+  }
+
+ private:
+  static ucs_status_t take(void* of, const void*, std::size_t, void* data, std::size_t bytes,
+                           const ucp_am_recv_param_t* how) {
+    end& here = *static_cast<end*>(of);
+    if ((how->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV) == 0) {
+      std::memcpy(here.in_.data(), data, bytes);
+      ++here.arrived_;
+      return UCS_OK;
+    }
+    ucp_request_param_t to{};
+    to.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA;
+    to.user_data = of;
+    to.cb.recv_am = [](void* request, ucs_status_t, std::size_t, void* user) {
+      ++static_cast<end*>(user)->arrived_;
+      ucp_request_free(request);
+    };
+    if (ucp_am_recv_data_nbx(here.worker_, data, here.in_.data(), bytes, &to) != nullptr) return UCS_INPROGRESS;
+    ++here.arrived_;
+    return UCS_OK;
+  }
+
+  ucp_worker_h worker_ = nullptr;
+  ucp_ep_h other_ = nullptr;
+  std::vector<char> out_, in_;
+  int arrived_ = 0;
+};
+
+/// `count` messages there and one back, so many times; returns the seconds of one time.
+double exchange(end& here, bool first, std::size_t bytes, int count, int times) {
+  const auto start = steady::now();
+  for (int i = 0; i < times; ++i) {
+    if (first) {
+      for (int k = 0; k < count; ++k) here.send(bytes);
+      here.receive(1);
+    } else {
+      here.receive(count);
+      here.send(count == 1 ? bytes : ladder::answer_bytes);
+    }
+  }
+  return std::chrono::duration<double>(steady::now() - start).count() / times;
+}
+
+void measure(end& here, bool first, std::size_t bytes) {
+  here.make_room(bytes);
+  double round_trip = 1e9, stream = 1e9;
+  for (int batch = 0; batch < ladder::batches_of(bytes); ++batch) {
+    round_trip = std::min(round_trip, exchange(here, first, bytes, 1, ladder::trips_of(bytes)));
+    stream = std::min(stream, exchange(here, first, bytes, ladder::stream_of(bytes), ladder::streams_of(bytes)));
+  }
+  if (!first) return;
+  std::printf("{\"bytes\":%zu,\"round_trip_ns\":%.1f,\"one_way_ns\":%.1f}\n", bytes, round_trip * 1e9,
+              stream / ladder::stream_of(bytes) * 1e9);
+  std::fflush(stdout);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::vector<std::size_t> sizes;
+  for (int i = 1; i + 1 < argc; i += 2) {
+    if (std::strcmp(argv[i], "--bytes") == 0) sizes.push_back(std::strtoul(argv[i + 1], nullptr, 10));
+  }
+  if (sizes.empty()) sizes = {8, 512, 4096, 65536, 1u << 20};
+  int ends[2];
+  if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0) return 1;
+  const pid_t child = fork();
+  const bool first = child != 0;
+  {
+    end here(ends[first ? 0 : 1]);
+    for (const std::size_t bytes : sizes) measure(here, first, bytes);
+  }
+  if (first) waitpid(child, nullptr, 0);
+  std::fflush(stdout);
+  _exit(0);  // the two stop at different times, of which UCX would complain
+}
