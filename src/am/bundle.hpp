@@ -10,6 +10,8 @@
 
 #include <nacre/message.hpp>
 
+#include "wire/header_check.hpp"
+
 namespace nacre::bundle {
 
 /// A bundle is a message whose payload is a row of parts: a header of 40 bytes, the payload, and zeros up to a multiple
@@ -33,8 +35,15 @@ struct part {
   std::span<const std::byte> payload;
 };
 
+/// What holds for every part of a bundle that has arrived.
+struct limits {
+  std::uint32_t sender = 0;  ///< of the bundle: in whose name its parts come, but for what is forwarded
+  std::uint32_t ranks = 0;
+};
+
 /// The part that begins at `offset`, which moves behind it; nothing when the bytes there are no part.
-[[nodiscard]] inline std::optional<part> read_part(std::span<const std::byte> bytes, std::size_t& offset) noexcept {
+[[nodiscard]] inline std::optional<part> read_part(std::span<const std::byte> bytes, std::size_t& offset,
+                                                   const limits& what) noexcept {
   if (bytes.size() - offset < sizeof(message_header)) return std::nullopt;
   part found;
   std::memcpy(&found.header, bytes.data() + offset, sizeof(message_header));
@@ -43,7 +52,8 @@ struct part {
   if (length > rest || padded(length) > rest) return std::nullopt;
   const bool sane = found.header.kind <= message_kind::reply && found.header.kind != message_kind::bundle &&
                     found.header.kind != message_kind::credit && (found.header.flags & ~message_flags_known) == 0 &&
-                    found.header.channel <= channel::bulk;
+                    found.header.channel <= channel::bulk && found.header.source < what.ranks &&
+                    may_name_its_source(found.header, what.sender);
   if (!sane) return std::nullopt;
   found.payload = bytes.subspan(offset + sizeof(message_header), length);
   offset += sizeof(message_header) + padded(length);

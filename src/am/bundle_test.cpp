@@ -12,6 +12,8 @@
 namespace nacre::bundle {
 namespace {
 
+constexpr limits within{.sender = 0, .ranks = 8};
+
 std::vector<std::byte> bundle_of(const std::vector<std::uint32_t>& payloads) {
   std::vector<std::byte> bytes;
   for (std::uint32_t i = 0; i < payloads.size(); ++i) {
@@ -31,7 +33,7 @@ TEST(bundle, parts_come_out_as_they_went_in) {
   const std::vector<std::byte> bytes = bundle_of(payloads);
   std::size_t offset = 0;
   for (std::uint32_t i = 0; i < payloads.size(); ++i) {
-    const auto found = read_part(bytes, offset);
+    const auto found = read_part(bytes, offset, within);
     ASSERT_TRUE(found);
     EXPECT_EQ(found->header.sequence, i);
     const message_ptr m = make_message_of(*found);
@@ -45,7 +47,7 @@ TEST(bundle, what_is_cut_off_is_no_part) {
   const std::vector<std::byte> bytes = bundle_of({16});
   for (std::size_t length = 0; length < bytes.size(); ++length) {
     std::size_t offset = 0;
-    EXPECT_FALSE(read_part(std::span(bytes).first(length), offset)) << length;
+    EXPECT_FALSE(read_part(std::span(bytes).first(length), offset, within)) << length;
     EXPECT_EQ(offset, 0U);
   }
 }
@@ -58,8 +60,28 @@ TEST(bundle, holds_no_bundle_no_credit_and_no_unknown_kind) {
     header.kind = kind;
     std::memcpy(bytes.data(), &header, sizeof header);
     std::size_t offset = 0;
-    EXPECT_FALSE(read_part(bytes, offset));
+    EXPECT_FALSE(read_part(bytes, offset, within));
   }
+}
+
+TEST(bundle, parts_come_in_the_name_of_their_sender_but_for_what_is_forwarded) {
+  message_header header;
+  const auto readable = [&] {
+    std::vector<std::byte> bytes(part_bytes(0));
+    std::memcpy(bytes.data(), &header, sizeof header);
+    std::size_t offset = 0;
+    return read_part(bytes, offset, {.sender = 3, .ranks = 8}).has_value();
+  };
+  header.source = 3;
+  EXPECT_TRUE(readable());
+  header.source = 4;
+  EXPECT_FALSE(readable());
+  header.hops = 1;
+  EXPECT_FALSE(readable()) << "messages to ranks are not forwarded";
+  header.kind = message_kind::object;
+  EXPECT_TRUE(readable());
+  header.source = 8;
+  EXPECT_FALSE(readable()) << "there is no such rank";
 }
 
 TEST(bundle, forged_bytes_never_lead_outside) {
@@ -72,7 +94,7 @@ TEST(bundle, forged_bytes_never_lead_outside) {
     // A block of exactly these bytes, so that the address sanitizer sees every step beyond it.
     std::size_t offset = 0;
     while (offset < bytes.size()) {
-      const auto found = read_part(bytes, offset);
+      const auto found = read_part(bytes, offset, within);
       if (!found) break;
       ASSERT_LE(offset, bytes.size());
       EXPECT_EQ(make_message_of(*found)->header.payload_bytes, found->payload.size());

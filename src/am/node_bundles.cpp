@@ -30,9 +30,10 @@ void node::dispatch_bundle(lane& by, message_ptr m) {
   }
   NACRE_MARK("a bundle is taken apart");
   const std::span<const std::byte> bytes = m->payload();
+  const bundle::limits limits{.sender = m->header.source, .ranks = size()};
   message_list parts;
   for (std::size_t offset = 0; offset < bytes.size();) {
-    const auto part = bundle::read_part(bytes, offset);
+    const auto part = bundle::read_part(bytes, offset, limits);
     if (!part || part->header.kind == message_kind::module) return refuse(*m, "is a bundle of something else");
     message_ptr single = bundle::make_message_of(*part);
     credit_account::hand_over(*m, *single);
@@ -52,11 +53,12 @@ void node::run_bundle(lane& on, message_ptr m) {
   const std::uint64_t begin = team_.instant();
   const auto turn = static_cast<std::uint64_t>(turn_seconds / team_.seconds_a_tick());
   const std::span<const std::byte> bytes = m->payload();
+  const bundle::limits limits{.sender = m->header.source, .ranks = size()};
   std::size_t offset = cursor_of(*m);
   std::uint32_t until_look = parts_between_looks;
   bool over = false;
   while (!over && offset < m->header.payload_bytes) {
-    const auto part = bundle::read_part(bytes, offset);
+    const auto part = bundle::read_part(bytes, offset, limits);
     if (!part || !bundle::is_uniform_part(part->header)) return refuse(*m, "is a bundle of something else");
     run(on, bundle::make_message_of(*part), nullptr);
     if (--until_look != 0) continue;
@@ -75,9 +77,10 @@ void node::share_bundle(lane& on, message& m, std::size_t offset) {
   const std::span<const std::byte> bytes = m.payload();
   if (bytes.size() - offset < bytes_worth_sharing) return;
   const std::size_t middle = offset + (bytes.size() - offset) / 2;
+  const bundle::limits limits{.sender = m.header.source, .ranks = size()};
   std::size_t cut = offset;
   while (cut < middle) {
-    if (!bundle::read_part(bytes, cut)) return;  // the owner will come to it, and complain
+    if (!bundle::read_part(bytes, cut, limits)) return;  // the owner will come to it, and complain
   }
   if (cut == bytes.size()) return;
   message_ptr rest = make_message(bytes.size() - cut);

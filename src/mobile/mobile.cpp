@@ -123,6 +123,9 @@ bool object_space::is_resident(lane& on, object_id object) noexcept {
 void object_space::accept(lane& by, message_ptr m) {
   const object_id id = object_id::from_value(m->header.object);
   if (m->header.kind == message_kind::arrival) {
+    if (id.home().value() >= messages_.size() || id.index() == 0) {
+      return messages_.fail("rank " + std::to_string(m->header.source) + " sent an object that has no name");
+    }
     return push(entries_.find_or_add(id, {id.home(), 0}, &activate_work), by, std::move(m));
   }
   entry* const at = find_or_refer(id);
@@ -160,27 +163,40 @@ void object_space::undeliverable(lane& on, message_ptr m) {
 void object_space::on_undeliverable(context& ctx, std::uint64_t object, std::uint32_t handler) {
   const object_id id = object_id::from_value(object);
   entry* const at = entries_.find(id);
-  if (at != nullptr && at->fact.read().rank != messages_.rank() && id.home() != messages_.rank()) {
+  if (at != nullptr && id.home() != messages_.rank()) {
     NACRE_MARK("a rank forgets where an object was that has been destroyed elsewhere");
-    forget(*at, detail::lane_of(ctx));
+    push_end(*at, ctx);
   }
   const detail::handler_info* row = messages_.handlers().handler(handler);
   report_({id, row != nullptr ? row->name : "destroy"});
 }
 
-void object_space::on_location(context&, std::uint64_t object, std::uint32_t rank, std::uint32_t epoch) {
+void object_space::on_location(context& ctx, std::uint64_t object, std::uint32_t rank, std::uint32_t epoch) {
+  if (rank != ctx.source().value()) {  // only the rank that an object is on tells of it
+    return messages_.fail("rank " + std::to_string(ctx.source().value()) + " told where an object is that it has not");
+  }
   entry* const at = entries_.find(object_id::from_value(object));
-  if (at == nullptr || rank >= messages_.size()) return;
+  if (at == nullptr) return;
   if (!at->fact.learn({rank_id(rank), epoch})) NACRE_MARK("a location update is older than what is known");
 }
 
 void object_space::on_gone(context& ctx, std::uint64_t object) {
-  if (entry* const at = entries_.find(object_id::from_value(object))) forget(*at, detail::lane_of(ctx));
+  if (entry* const at = entries_.find(object_id::from_value(object))) push_end(*at, ctx);
 }
 
-/// Takes an entry out of the directory; it is deleted once no lane can still hold it.
+/// The news that an object has been destroyed elsewhere; the entry's activation knows whether that can be.
+void object_space::push_end(entry& at, context& ctx) {
+  message_ptr m = make_message(0);
+  m->header.kind = news_of_end;
+  m->header.source = ctx.source().value();
+  lane& by = detail::lane_of(ctx);
+  by.tallies().created.add(1);
+  push(at, by, std::move(m));
+}
+
+/// Takes an entry out of the directory, unless that has been done; it is deleted once no lane can still hold it.
 void object_space::forget(entry& at, lane& on) {
-  entries_.remove(at);
+  if (!entries_.remove(at)) return;
   on.reader().retire(&at, [](void* gone) {
     auto& orphan = *static_cast<entry*>(gone);
     if (orphan.arrivals.orphan()) orphan.release_reference();

@@ -67,6 +67,9 @@ class object_space final : public object_sink {
   void on_undeliverable(context& ctx, std::uint64_t object, std::uint32_t handler);
 
  private:
+  /// What an inbox holds for this rank's own use: only messages to objects come there otherwise.
+  static constexpr message_kind news_of_end = message_kind::module;
+
   enum class drained : std::uint8_t { empty, yielded, spent, blocked, left_to_reader };
 
   static void activate_work(work& item, lane& on);
@@ -91,9 +94,11 @@ class object_space final : public object_sink {
   void end_object(entry& at, lane& on);
   void forget(entry& at, lane& on);
   void forward(entry& at, lane& on, message_ptr m);
+  void learn_of_end(entry& at, lane& on, const message& news);
   void tell_late_sender(entry& at, lane& on, const message_header& late);
   void undeliverable(lane& on, message_ptr m);
   void push(entry& at, lane& on, message_ptr m);
+  void push_end(entry& at, context& ctx);
   [[nodiscard]] entry* find_or_refer(object_id id);
 
   node& messages_;

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <exception>
 #include <fstream>
+#include <stdexcept>
 #include <utility>
 
 #include <nacre/error.hpp>
@@ -139,14 +140,16 @@ void engine::main_of_rank(const std::function<void(runtime&)>& main) {
 /// anything.
 void engine::wait_for_end(lane& on) {
   const auto either = [](std::vector<std::byte>& accumulated, std::span<const std::byte> contribution) {
+    if (contribution.size() != 1) throw std::runtime_error("a rank says neither yes nor no at its end");
     accumulated.front() |= contribution.front();
   };
   bool roused = true;
   while (roused) {
     wait_quiescence(on);
     const auto own = roused_.exchange(false) ? std::byte{1} : std::byte{0};
-    roused =
-        detail::run_collective(*this, on, {collective_kind::end_of_main, {}, {own}, either}).front() != std::byte{0};
+    const auto any = detail::run_collective(*this, on, {collective_kind::end_of_main, {}, {own}, either});
+    if (any.size() != 1) return fail_(rank(), "rank 0 has told no result of the end");
+    roused = any.front() != std::byte{0};
   }
 }
 

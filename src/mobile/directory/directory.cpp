@@ -56,17 +56,17 @@ void directory::grow() {
   readers_.retire(old, [](void* gone) { delete static_cast<table*>(gone); });
 }
 
-void directory::remove(entry& gone) {
+bool directory::remove(entry& gone) {
   const std::scoped_lock lock(writers_);
   table* const current = current_.load(std::memory_order_relaxed);  // written under the lock
   for (std::size_t index = hash(gone.id);; ++index) {
     std::atomic<entry*>& slot = current->slots[index & current->mask];
     entry* const found = slot.load(std::memory_order_relaxed);  // written under the lock
-    if (found == nullptr) return;
+    if (found == nullptr) return false;
     if (found != &gone) continue;
     slot.store(removed(), std::memory_order_release);  // pairs with the acquire in find
     size_.fetch_sub(1, std::memory_order_relaxed);
-    return;
+    return true;
   }
 }
 

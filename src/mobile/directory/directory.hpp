@@ -29,8 +29,8 @@ class directory {
   [[nodiscard]] entry* find(object_id id) const noexcept;
   /// The entry of that name, made with `first` when there is none.
   [[nodiscard]] entry& find_or_add(object_id id, location_fact first, work::runner activate);
-  /// Takes the entry out; the caller retires it.
-  void remove(entry& gone);
+  /// Takes the entry out; the caller retires it. False: it was not there any more.
+  [[nodiscard]] bool remove(entry& gone);
 
   [[nodiscard]] std::size_t size() const noexcept { return size_.load(std::memory_order_relaxed); }
 

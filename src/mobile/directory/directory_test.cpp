@@ -40,7 +40,8 @@ TEST(directory, growing_and_removing_loses_nobody_else) {
   for (std::uint64_t index = 1; index <= count; index += 2) {
     entry* const odd = known.find(name(index));
     ASSERT_NE(odd, nullptr);
-    known.remove(*odd);
+    EXPECT_TRUE(known.remove(*odd));
+    EXPECT_FALSE(known.remove(*odd));
     odd->release_reference();
   }
   EXPECT_EQ(known.size(), count / 2);
@@ -58,7 +59,7 @@ TEST(directory, names_that_come_and_go_for_ever_do_not_fill_the_table) {
   directory known(readers);
   for (std::uint64_t index = 1; index <= 20'000; ++index) {
     entry& one = known.find_or_add(name(index), {}, &never);
-    known.remove(one);
+    EXPECT_TRUE(known.remove(one));
     one.release_reference();
     reader.quiescent();
   }
@@ -97,7 +98,7 @@ TEST(directory, lookups_beside_writers_find_what_stays_and_never_what_is_not_the
     for (std::uint64_t index = lasting + 1; index <= 6000; ++index) {
       entry& one = known.find_or_add(name(index), {}, &never);
       if (index % 2 == 0) {
-        known.remove(one);
+        static_cast<void>(known.remove(one));
         self.retire(&one, [](void* gone) { static_cast<entry*>(gone)->release_reference(); });
       }
       self.quiescent();

@@ -2,7 +2,9 @@
 // Packing and unpacking of objects that move.
 #include "mobile/migration/arrival.hpp"
 
+#include <cmath>
 #include <cstring>
+#include <limits>
 #include <new>
 #include <utility>
 
@@ -41,20 +43,20 @@ void write_messages(Out& out, const std::vector<message_ptr>& messages) {
 }
 
 /// Whether a message may wait for the object of that name: what is put into its stream by object_space::post.
-bool may_wait(const message_header& header, std::uint64_t object) noexcept {
+bool may_wait(const message_header& header, std::uint64_t object, std::uint32_t ranks) noexcept {
   const bool kind = header.kind == message_kind::object || header.kind == message_kind::migrate ||
                     header.kind == message_kind::destroy;
-  return kind && header.object == object && (header.flags & ~message_flags_known) == 0;
+  return kind && header.object == object && header.source < ranks && (header.flags & ~message_flags_known) == 0;
 }
 
-bool read_messages(reader& in, std::uint64_t object, message_list& into) {
+bool read_messages(reader& in, std::uint64_t object, std::uint32_t ranks, message_list& into) {
   std::uint32_t count = 0;
   in(count);
   for (std::uint32_t index = 0; index < count && in.ok(); ++index) {
     message_header header;
     std::span<const std::byte> payload;
     in(header, payload);
-    if (!in.ok() || payload.size() != header.payload_bytes || !may_wait(header, object)) return false;
+    if (!in.ok() || payload.size() != header.payload_bytes || !may_wait(header, object, ranks)) return false;
     message_ptr m = make_message(payload.size());
     m->header = header;
     if (!payload.empty()) std::memcpy(m->body(), payload.data(), payload.size());
@@ -98,7 +100,7 @@ message_ptr make_arrival(object_id id, std::unique_ptr<resident> body, const mig
   return m;
 }
 
-std::unique_ptr<resident> take_arrival(message& m, migration_request& asked) {
+std::unique_ptr<resident> take_arrival(message& m, migration_request& asked, std::uint32_t ranks) {
   if (!m.packed()) {
     asked = live(m).asked;
     return std::move(live(m).body);
@@ -109,9 +111,12 @@ std::unique_ptr<resident> take_arrival(message& m, migration_request& asked) {
   in(type, body->epoch, body->handler_seconds, asked, body->order);
   body->type = handler_table::get().type(type);
   message_list early;
-  if (!in.ok() || body->type == nullptr) return nullptr;
+  if (!in.ok() || body->type == nullptr || asked.source >= ranks || !body->order.sound(ranks)) return nullptr;
+  // The epoch rises by one with each move, and with the end.
+  if (body->epoch == 0 || body->epoch == std::numeric_limits<std::uint32_t>::max()) return nullptr;
+  if (!std::isfinite(body->handler_seconds)) return nullptr;
   const std::uint64_t object_value = m.header.object;
-  if (!read_messages(in, object_value, body->pending) || !read_messages(in, object_value, early)) return nullptr;
+  if (!read_messages(in, object_value, ranks, body->pending) || !read_messages(in, object_value, ranks, early)) return nullptr;
   std::span<const std::byte> object;
   in(object);
   if (!in.finish()) return nullptr;

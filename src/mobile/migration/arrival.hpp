@@ -20,7 +20,7 @@ struct migration_request {
 [[nodiscard]] message_ptr make_arrival(object_id id, std::unique_ptr<resident> body, const migration_request& asked,
                                        bool by_pointer);
 
-/// Takes the resident out again; null when the bytes are not one.
-[[nodiscard]] std::unique_ptr<resident> take_arrival(message& m, migration_request& asked);
+/// Takes the resident out again; null when the bytes are not one, or speak of ranks that a job of `ranks` has not.
+[[nodiscard]] std::unique_ptr<resident> take_arrival(message& m, migration_request& asked, std::uint32_t ranks);
 
 }  // namespace nacre

@@ -25,6 +25,7 @@ struct parcel {
 };
 
 const object_id named(rank_id(2), 9);
+constexpr std::uint32_t ranks = 8;
 
 message_ptr message_for(message_kind kind, std::uint32_t source, std::uint32_t sequence, std::size_t bytes) {
   message_ptr m = make_message(bytes);
@@ -76,7 +77,7 @@ TEST(arrival, an_object_comes_back_with_its_numbers_and_all_that_waits_for_it) {
     EXPECT_EQ(m->header.kind, message_kind::arrival);
     EXPECT_EQ(m->packed(), !by_pointer);
     migration_request asked;
-    const auto body = take_arrival(*m, asked);
+    const auto body = take_arrival(*m, asked, ranks);
     ASSERT_NE(body, nullptr);
     EXPECT_EQ(asked.source, 3U);
     EXPECT_EQ(asked.reply, 77U);
@@ -96,7 +97,7 @@ TEST(arrival, no_part_of_an_arrival_is_an_arrival) {
     std::memcpy(part->body(), whole->body(), bytes);
     part->header.object = named.value();
     migration_request asked;
-    EXPECT_EQ(take_arrival(*part, asked), nullptr) << bytes;
+    EXPECT_EQ(take_arrival(*part, asked, ranks), nullptr) << bytes;
   }
 }
 
@@ -111,7 +112,7 @@ TEST(arrival, damaged_bytes_give_nothing_or_messages_that_an_object_may_have) {
       damaged->body()[random.below(whole->header.payload_bytes)] = static_cast<std::byte>(random.next());
     }
     migration_request asked;
-    const auto body = take_arrival(*damaged, asked);
+    const auto body = take_arrival(*damaged, asked, ranks);
     if (body == nullptr) continue;
     ASSERT_NE(body->object, nullptr);
     while (const message_ptr m = body->pending.pop_front()) {
@@ -119,8 +120,24 @@ TEST(arrival, damaged_bytes_give_nothing_or_messages_that_an_object_may_have) {
                   m->header.kind == message_kind::destroy)
           << static_cast<int>(m->header.kind);
       ASSERT_EQ(m->header.object, named.value());
+      ASSERT_LT(m->header.source, ranks);
     }
   }
+}
+
+TEST(arrival, an_object_that_speaks_of_ranks_or_epochs_that_cannot_be_is_none) {
+  const auto comes_back = [](std::uint32_t ranks_there, std::uint32_t epoch, const migration_request& asks) {
+    auto body = sample();
+    body->epoch = epoch;
+    const message_ptr m = make_arrival(named, std::move(body), asks, false);
+    migration_request asked;
+    return take_arrival(*m, asked, ranks_there) != nullptr;
+  };
+  EXPECT_TRUE(comes_back(7, 1, {6, 1}));
+  EXPECT_FALSE(comes_back(6, 1, {})) << "its messages come from rank 6";
+  EXPECT_FALSE(comes_back(7, 1, {7, 1})) << "nobody could be answered";
+  EXPECT_FALSE(comes_back(7, 0, {}));
+  EXPECT_FALSE(comes_back(7, ~std::uint32_t{0}, {})) << "it could never move again";
 }
 
 }  // namespace

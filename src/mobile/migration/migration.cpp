@@ -40,14 +40,17 @@ void object_space::depart(entry& at, lane& on, rank_id to, const migration_reque
 
 void object_space::install(entry& at, lane& on, message_ptr arrival) {
   migration_request asked;
-  std::unique_ptr<resident> body = take_arrival(*arrival, asked);
+  std::unique_ptr<resident> body = take_arrival(*arrival, asked, messages_.size());
   if (body == nullptr || at.body != nullptr) {
     return messages_.fail("rank " + std::to_string(arrival->header.source) + " sent an object that does not unpack");
   }
+  // Nobody but this rank could tell of this epoch, or of a later one, before the object is here.
+  const std::uint32_t epoch = body->epoch;
+  if (!at.fact.learn({messages_.rank(), epoch})) {
+    return messages_.fail("rank " + std::to_string(arrival->header.source) + " sent an object that is older than it");
+  }
   at.wanted_by.store(entry::nobody, std::memory_order_relaxed);  // a wish from before the object had left
   at.body = std::move(body);
-  const std::uint32_t epoch = at.body->epoch;
-  at.fact.learn({messages_.rank(), epoch});
   on.tallies().migrations_in.add(1);
   const rank_id home = at.id.home();
   const auto tell = [&](rank_id whom) {

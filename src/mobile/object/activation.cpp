@@ -58,6 +58,8 @@ void object_space::admit(entry& at, lane& on, message_list& taken) {
   while (message_ptr m = taken.pop_front()) {
     if (m->header.kind == message_kind::arrival) {
       install(at, on, std::move(m));
+    } else if (m->header.kind == news_of_end) {
+      learn_of_end(at, on, *m);
     } else if (at.body == nullptr) {
       if (at.fact.read().rank == messages_.rank()) {
         NACRE_MARK("a message waits in the inbox of an object that is destroyed");
@@ -76,6 +78,15 @@ void object_space::admit(entry& at, lane& on, message_list& taken) {
       if (header.hops != 0) tell_late_sender(at, on, header);
     }
   }
+}
+
+/// An object that is here has not been destroyed elsewhere.
+void object_space::learn_of_end(entry& at, lane& on, const message& news) {
+  if (at.body != nullptr) {
+    return messages_.fail("rank " + std::to_string(news.header.source) + " told of the end of an object that lives");
+  }
+  forget(at, on);
+  on.tallies().done.add(1);
 }
 
 void object_space::tell_late_sender(entry& at, lane& on, const message_header& late) {

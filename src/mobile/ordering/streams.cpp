@@ -52,6 +52,15 @@ std::uint32_t streams::told_epoch(rank_id source) const noexcept {
   return 0;
 }
 
+bool streams::sound(std::uint32_t ranks) const noexcept {
+  std::uint64_t least = 0;  // each source once, in order
+  for (const stream& each : streams_) {
+    if (each.source < least || each.source >= ranks) return false;
+    least = std::uint64_t{each.source} + 1;
+  }
+  return true;
+}
+
 void streams::note_told(rank_id source, std::uint32_t epoch) { of(source.value()).told_epoch = epoch; }
 
 void streams::take_early(message_list& taken) {

@@ -34,6 +34,8 @@ class streams {
   void note_told(rank_id source, std::uint32_t epoch);
 
   [[nodiscard]] std::size_t early_count() const noexcept { return early_.size(); }
+  /// Whether what a peer has sent can be the streams of a job with so many ranks.
+  [[nodiscard]] bool sound(std::uint32_t ranks) const noexcept;
   /// Gives all messages that were set aside to `taken`, in no order.
   void take_early(message_list& taken);
 

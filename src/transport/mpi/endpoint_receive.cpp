@@ -63,7 +63,8 @@ void mpi_endpoint::take(const arrival& piece, message_list& arrived) {
 
   message_header header;
   std::memcpy(&header, piece.bytes, header_bytes);
-  const tcp::frame_limits limits{.ranks = size(), .payload_bytes_max = declared().payload_bytes_max};
+  const tcp::frame_limits limits{.ranks = size(), .payload_bytes_max = declared().payload_bytes_max,
+                                 .peer = rank_id(piece.source)};
   if (const auto wrong = tcp::check_header(header, limits)) {
     return lose(piece.source, std::string(tcp::describe(*wrong)));
   }
@@ -86,7 +87,7 @@ void mpi_endpoint::take(const arrival& piece, message_list& arrived) {
 
 void mpi_endpoint::take_notice(place source, message_ptr m) {
   link& from = peers_[source.peer].links[source.lane];
-  incoming& into = from.held.emplace_back(std::move(m), false);
+  incoming& into = from.held.emplace_back(incoming{std::move(m), false});
   transfer& it = begin(transfer::kind::arriving, source);
   it.into = &into;
   settle(it,

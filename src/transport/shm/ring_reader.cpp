@@ -11,6 +11,8 @@
 #include <cstring>
 #include <utility>
 
+#include "wire/header_check.hpp"
+
 namespace nacre::transport::shm {
 namespace {
 
@@ -33,6 +35,9 @@ std::optional<std::string_view> trouble_with(const message_header& header, const
   if (header.channel != limits.on) return "sent a message on another channel than its own";
   if ((header.flags & ~message_flags_known) != 0) return "sent a message with unknown flags";
   if (header.source >= limits.ranks) return "sent a message from a rank that does not exist";
+  if (limits.peer && !may_name_its_source(header, limits.peer->value())) {
+    return "sent a message in the name of another rank";
+  }
   return std::nullopt;
 }
 

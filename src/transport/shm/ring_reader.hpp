@@ -21,6 +21,7 @@ struct reader_limits {
   channel on = channel::application;
   std::uint32_t payload_bytes_max = 0;
   pid_t writer = 0;  ///< whose memory payloads are fetched from; 0: nobody's
+  std::optional<rank_id> peer{};  ///< in whose name alone it may send, but for what it forwards; absent: anybody's
 };
 
 /// Turns the slots of one ring into messages. A slot is copied before anything in it is looked at, because its writer

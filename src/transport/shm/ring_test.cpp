@@ -226,6 +226,7 @@ TEST(ring_reader, refuses_by_name_every_slot_that_may_not_be) {
        "another channel"},
       {slot_kind::whole_inline, header([](message_header& h) { h.flags = 0x80; }), "unknown flags"},
       {slot_kind::whole_inline, header([](message_header& h) { h.source = 8; }), "does not exist"},
+      {slot_kind::whole_inline, header([](message_header& h) { h.source = 1; }), "in the name of another"},
       {slot_kind::begin, fine, "no pieces"},
       {slot_kind::piece, fine, "has not begun"},
       {slot_kind::fetch, header([](message_header& h) { h.payload_bytes = 100; }), "cannot be fetched"},
@@ -234,7 +235,9 @@ TEST(ring_reader, refuses_by_name_every_slot_that_may_not_be) {
   };
   for (const forgery& each : forgeries) {
     ring_memory memory(small_ring);
-    ring_reader reader(memory.view(), test_limits());
+    reader_limits limits = test_limits();
+    limits.peer = rank_id(0);
+    ring_reader reader(memory.view(), limits);
     slot& first = memory.view().slots[0];
     first.header = each.header;
     first.stamp = make_stamp(0, each.kind);

@@ -84,7 +84,8 @@ void tcp_endpoint::enrol(rank_id peer, launch::guests_of_rank& guests) {
   for (std::uint32_t number = 0; number < connections_; ++number) {
     const frame_limits limits{.ranks = size_,
                               .payload_bytes_max = declared_.payload_bytes_max,
-                              .channels = channels_of(number, connections_)};
+                              .channels = channels_of(number, connections_),
+                              .peer = peer};
     links_[first + number] = std::make_unique<peer_link>(peer, number, std::move(guests[number].socket), limits);
     ++links_alive_;
     peer_link& link = *links_[first + number];

@@ -10,6 +10,8 @@
 
 #include <nacre/assert.hpp>
 
+#include "wire/header_check.hpp"
+
 namespace nacre::transport::tcp {
 namespace {
 
@@ -49,6 +51,8 @@ std::string_view describe(frame_error error) noexcept {
       return "sent a message with unknown flags";
     case frame_error::source_out_of_range:
       return "sent a message from a rank that does not exist";
+    case frame_error::source_forged:
+      return "sent a message in the name of another rank";
     case frame_error::bytes_after_goodbye:
       return "sent something after its goodbye";
   }
@@ -67,6 +71,7 @@ std::optional<frame_error> check_header(const message_header& header, const fram
   if ((limits.channels >> static_cast<unsigned>(header.channel) & 1u) == 0) return frame_error::other_channel;
   if ((header.flags & ~message_flags_known) != 0) return frame_error::unknown_flags;
   if (header.source >= limits.ranks) return frame_error::source_out_of_range;
+  if (limits.peer && !may_name_its_source(header, limits.peer->value())) return frame_error::source_forged;
   return std::nullopt;
 }
 

@@ -171,6 +171,20 @@ TEST(frame_reader, a_goodbye_with_anything_in_it_is_no_goodbye) {
   }
 }
 
+TEST(frame, comes_in_the_name_of_its_sender_unless_it_is_forwarded) {
+  frame_limits of_peer = limits;
+  of_peer.peer = rank_id(3);
+  message_header header;
+  header.source = 3;
+  EXPECT_FALSE(check_header(header, of_peer));
+  header.source = 2;
+  EXPECT_EQ(check_header(header, of_peer), frame_error::source_forged);
+  header.hops = 1;
+  EXPECT_EQ(check_header(header, of_peer), frame_error::source_forged) << "messages to ranks are not forwarded";
+  header.kind = message_kind::object;
+  EXPECT_FALSE(check_header(header, of_peer));
+}
+
 TEST(frame_reader, nothing_is_believed_after_a_goodbye_or_an_error) {
   frame_reader reader(limits);
   message_list arrived;

@@ -82,6 +82,7 @@ class pair_of_ranks {
         EXPECT_FALSE(at(rank).failed());
       }
       ASSERT_EQ(arrived.size(), 1U);
+      arrived.front()->header.source = 1;
       if (rank == 1) at(1).submit(rank_id(0), arrived);
     }
   }
@@ -164,6 +165,7 @@ class ranks_in_turn {
     message_list batch;
     batch.push_back(make_message(8));
     batch.front()->header.channel = on;
+    batch.front()->header.source = from;
     at(from).submit(rank_id(to), batch);
   }
   /// Polls, without a sleep, until a message is there.

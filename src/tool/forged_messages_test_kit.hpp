@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: Apache-2.0
+// The messages of forgers: well-formed ones of every kind with arguments that lie, then damaged.
+#pragma once
+
+#include "am/bundle.hpp"
+#include "balance/balancing.hpp"
+#include "mobile/migration/arrival.hpp"
+#include "tool/forgery_test_kit.hpp"
+#include "tool/hosts/host_message.hpp"
+#include "transport/launch/control_message.hpp"
+
+namespace nacre::forgery {
+
+inline object_id some_object(const victim& at, choices& from) {
+  switch (from.below(6)) {
+    case 0:
+      return at.leaving();
+    case 1:
+      return object_id::from_value((std::uint64_t{from.below(ranks)} << object_id::index_bits) | from.below(4));
+    case 2:
+      return object_id::from_value(from.number());
+    default:
+      return at.staying();
+  }
+}
+
+inline std::vector<std::byte> some_bytes(choices& from) {
+  std::vector<std::byte> bytes(from.below(32));
+  for (std::byte& each : bytes) each = static_cast<std::byte>(from.byte());
+  return bytes;
+}
+
+/// Numbers of calls and transfers are given like this, from the first on.
+inline std::uint64_t some_ticket(choices& from) {
+  return from.one_in(8) ? from.number() : (std::uint64_t{1} << 32) | from.below(4);
+}
+
+inline memory_request some_request(const victim& at, choices& from) {
+  memory_request asked{.name = at.memory(),
+                       .token = some_ticket(from),
+                       .offset = from.number(),
+                       .length = from.number(),
+                       .at = from.number(),
+                       .bytes = from.number()};
+  if (from.one_in(8)) asked.name.key[0] ^= 1;
+  if (from.one_in(8)) asked.name.segment = from.as<std::uint32_t>();
+  return asked;
+}
+
+inline collective_message some_contribution(choices& from) {
+  collective_message m{.number = from.one_in(4) ? from.as<std::uint32_t>() : 0,
+                       .root = from.one_in(4) ? from.as<std::uint32_t>() : 0,
+                       .type = detail::type_mark<double>(),
+                       .kind = static_cast<collective_kind>(from.below(9)),
+                       .result = from.below(2) == 1,
+                       .value = {}};
+  switch (from.below(4)) {
+    case 0:
+      m.type = detail::type_mark<std::string>();
+      m.value = pack(std::string("value"));
+      break;
+    case 1:
+      m.type = 0;
+      if (m.kind == collective_kind::end_of_main && !from.one_in(4)) m.value = {std::byte{1}};
+      break;
+    case 2:
+      m.value = pack(1.5);
+      break;
+    default:
+      m.type = detail::type_mark<int>();
+      m.value = some_bytes(from);
+  }
+  if (m.kind == collective_kind::broadcast && !from.one_in(4)) m.root = 3;
+  return m;
+}
+
+template <auto F, class... Args>
+message_ptr to_module(Args&&... args) {
+  message_ptr m = packed_form(detail::make_typed<F>(std::forward<Args>(args)...));
+  m->header.kind = message_kind::module;
+  m->header.channel = channel::system;
+  m->header.flags = flag_communication;
+  return m;
+}
+
+inline message_ptr some_module_message(const victim& at, choices& from, std::uint32_t peer) {
+  switch (from.below(10)) {
+    case 0:
+      return to_module<&object_space::on_location>(
+          some_object(at, from).value(), from.one_in(4) ? from.as<std::uint32_t>() : peer, from.as<std::uint32_t>());
+    case 1:
+      return to_module<&object_space::on_gone>(some_object(at, from).value());
+    case 2:
+      return to_module<&object_space::on_undeliverable>(some_object(at, from).value(), from.as<std::uint32_t>());
+    case 3: {
+      const std::vector<std::byte> data(from.below(32) * 8u);
+      return to_module<&memory_part::on_put>(some_request(at, from), memory_bytes(data));
+    }
+    case 4:
+      return to_module<&memory_part::on_get>(some_request(at, from), memory_bytes());
+    case 5:
+      return to_module<&memory_part::on_done>(some_ticket(from), static_cast<memory_status>(from.below(8)));
+    case 6: {
+      const std::vector<std::byte> data(from.one_in(2) ? 64 : from.below(200));
+      return to_module<&memory_part::on_data>(some_ticket(from), memory_bytes(data));
+    }
+    case 7:
+      return to_module<&quiescence_part::on_detector_message>(
+          quiescence::detector_message{.created = from.number(),
+                                       .done = from.number(),
+                                       .wave = from.as<std::uint32_t>(),
+                                       .kind = static_cast<std::uint16_t>(from.below(5)),
+                                       .flags = static_cast<std::uint16_t>(from.below(4))});
+    case 8:
+      return to_module<&balancing::on_balancer_message>(some_bytes(from));
+    default:
+      return to_module<&collectives_part::on_collective_message>(some_contribution(from));
+  }
+}
+
+template <auto F, class T = typename detail::traits<F>::target, class... Args>
+message_ptr packed_call(message_kind kind, Args&&... args) {
+  message_ptr m = packed_form(detail::make_typed<F, T>(std::forward<Args>(args)...));
+  m->header.kind = kind;
+  return m;
+}
+
+inline message_ptr some_object_message(const victim& at, choices& from) {
+  message_ptr m;
+  switch (from.below(5)) {
+    case 0:
+      m = packed_call<&cell::add>(message_kind::object, from.as<std::uint32_t>());
+      break;
+    case 1:
+      m = packed_call<&cell::count>(message_kind::object);
+      break;
+    case 2:
+      m = packed_call<&cell::ask>(message_kind::object, from.as<std::uint32_t>());
+      break;
+    case 3: {
+      const std::uint32_t to = from.one_in(4) ? from.as<std::uint32_t>() : from.below(ranks);
+      m = make_message(sizeof to);
+      std::memcpy(m->body(), &to, sizeof to);
+      m->header.kind = message_kind::migrate;
+      break;
+    }
+    default:
+      m = make_message(0);
+      m->header.kind = message_kind::destroy;
+  }
+  m->header.object = some_object(at, from).value();
+  m->header.sequence = from.as<std::uint32_t>();
+  return m;
+}
+
+inline message_ptr some_arrival(const victim& at, choices& from, std::uint32_t peer) {
+  const object_id id = some_object(at, from);
+  auto body = std::make_unique<resident>();
+  body->type = &detail::type_of<cell>();
+  body->object = new cell{{1, 2, 3}};
+  body->epoch = from.as<std::uint32_t>();
+  for (std::uint32_t waiting = from.below(4); waiting != 0; --waiting) {
+    message_ptr m = some_object_message(at, from);
+    m->header.object = id.value();
+    m->header.source = from.below(ranks);
+    static_cast<void>(body->order.admit(m, body->pending));
+  }
+  return make_arrival(id, std::move(body),
+                      {from.one_in(4) ? from.as<std::uint32_t>() : peer, from.below(2) * some_ticket(from)}, false);
+}
+
+inline message_ptr some_message(const victim& at, choices& from, std::uint32_t peer, bool within_bundle);
+
+inline message_ptr some_bundle(const victim& at, choices& from, std::uint32_t peer) {
+  std::vector<std::byte> bytes;
+  for (std::uint32_t parts = 1 + from.below(5); parts != 0; --parts) {
+    const message_ptr m = some_message(at, from, peer, true);
+    if (m->header.payload_bytes > 4096) continue;
+    const std::size_t begin = bytes.size();
+    bytes.resize(begin + bundle::part_bytes(m->header.payload_bytes));
+    std::memcpy(bytes.data() + begin, &m->header, sizeof m->header);
+    std::memcpy(bytes.data() + begin + sizeof m->header, m->body(), m->header.payload_bytes);
+  }
+  message_ptr all = make_message(bytes.size());
+  std::copy(bytes.begin(), bytes.end(), all->body());
+  all->header.kind = message_kind::bundle;
+  all->header.object = from.below(3) == 0 ? bundle::uniform : bundle::mixed;
+  all->header.flags = flag_uncounted;
+  return all;
+}
+
+/// Overwrites some bytes behind the header, or cuts them off.
+inline message_ptr damaged(message_ptr m, choices& from) {
+  const std::uint32_t bytes = m->header.payload_bytes;
+  if (bytes == 0 || !from.one_in(4)) return m;
+  if (from.below(2) == 1) {
+    m->header.payload_bytes = from.byte() * bytes / 256;
+  } else {
+    for (std::uint32_t hits = 1 + from.below(3); hits != 0; --hits) {
+      m->body()[(from.byte() * 256u + from.byte()) % bytes] = static_cast<std::byte>(from.byte());
+    }
+  }
+  return m;
+}
+
+inline void forge_header(message_header& header, choices& from) {
+  switch (from.below(12)) {
+    case 0:
+      header.object = from.number();
+      break;
+    case 1:
+      header.reply = some_ticket(from);
+      break;
+    case 2:
+      header.handler = from.as<std::uint32_t>();
+      break;
+    case 3:
+      header.source = from.as<std::uint32_t>();
+      break;
+    case 4:
+      header.epoch = from.as<std::uint32_t>();
+      break;
+    case 5:
+      header.kind = static_cast<message_kind>(from.below(10));
+      break;
+    case 6:
+      header.flags = static_cast<std::uint8_t>(from.below(16));
+      break;
+    case 7:
+      header.channel = static_cast<channel>(from.below(4));
+      break;
+    case 8:
+      header.hops = static_cast<std::uint8_t>(from.number());
+      break;
+    default:
+      break;
+  }
+}
+
+inline message_ptr some_message(const victim& at, choices& from, std::uint32_t peer, bool within_bundle) {
+  message_ptr m;
+  switch (from.below(within_bundle ? 6 : 8)) {
+    case 0:
+      m = packed_call<note>(message_kind::rank, std::string("a note"), std::vector<std::uint32_t>{1, 2});
+      break;
+    case 1:
+      m = packed_call<ask_back>(message_kind::rank, from.as<std::uint32_t>());
+      break;
+    case 2:
+      m = packed_call<answer>(message_kind::rank, from.as<std::uint32_t>());
+      m->header.reply = from.number();
+      break;
+    case 3:
+      m = some_object_message(at, from);
+      break;
+    case 4:
+      m = some_arrival(at, from, peer);
+      break;
+    case 5:
+      m = make_message(from.below(2) * 4);
+      m->header.kind = message_kind::reply;
+      m->header.reply = some_ticket(from);
+      break;
+    case 6:
+      m = some_module_message(at, from, peer);
+      break;
+    default:
+      if (from.below(2) == 0) {
+        m = some_bundle(at, from, peer);
+        break;
+      }
+      m = make_message(0);
+      m->header.kind = message_kind::credit;
+      m->header.channel = channel::system;
+      m->header.handler = from.below(4);
+      m->header.sequence = from.below(2);
+      m->header.object = from.number();
+  }
+  m->header.source = peer;
+  m = damaged(std::move(m), from);
+  if (from.one_in(3)) forge_header(m->header, from);
+  return m;
+}
+
+/// Whatever peers may send to a rank, until it refuses something. Returns how many messages it took.
+inline std::uint64_t forge_messages(choices& from, std::vector<std::string>* refusals = nullptr) {
+  [[maybe_unused]] const leaks_of_an_end permitted;
+  victim at(from);
+  while (!from.over() && !at.refused()) {
+    const std::uint32_t peer = from.below(ranks);
+    at.arrive(peer, some_message(at, from, peer, false));
+    if (from.below(3) != 0) at.settle();
+  }
+  at.settle();
+  if (refusals != nullptr) *refusals = at.refusals();
+  return at.taken();
+}
+
+/// What a launcher, its agents and ranks say to each other, cut anywhere.
+template <class Stream>
+void read_stream(choices& from) {
+  Stream stream;
+  auto bytes = std::as_bytes(from.rest());
+  bool sound = true;
+  while (!bytes.empty() && sound) {
+    const std::size_t piece = std::min<std::size_t>(bytes.size(), 1 + std::to_integer<std::size_t>(bytes.front()) % 64);
+    stream.received(bytes.first(piece));
+    bytes = bytes.subspan(piece);
+    for (;;) {
+      const auto m = stream.pop();
+      sound = m.has_value();
+      if (!sound || !*m) break;
+      stream.push(**m);  // what was understood can be said again
+    }
+  }
+}
+
+inline void read_ticket(choices& from) {
+  try {
+    static_cast<void>(tool::unpack_ticket(std::as_bytes(from.rest())));
+  } catch (const setup_error&) {
+  }
+}
+
+/// The first byte chooses who reads the rest.
+inline void forge(std::span<const std::uint8_t> bytes) {
+  choices from(bytes);
+  switch (from.below(16)) {
+    case 0:
+      return read_stream<transport::launch::control_stream>(from);
+    case 1:
+      return read_stream<tool::host_stream>(from);
+    case 2:
+      return read_ticket(from);
+    default:
+      static_cast<void>(forge_messages(from));
+  }
+}
+
+}  // namespace nacre::forgery
