@@ -9,6 +9,7 @@
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <tuple>
 #include <vector>
 
@@ -281,6 +282,30 @@ INSTANTIATE_TEST_SUITE_P(of_several_shapes, on_threads,
                            return std::to_string(given.param.ranks) + "_ranks_" + std::to_string(given.param.workers) +
                                   "_workers";
                          });
+
+/// Goes on until somebody has been here, or for so long that nobody will come.
+void turn_for_ever(nacre::context& ctx, std::uint64_t key, std::uint64_t turns) {
+  if (at(key).seen != 0 || turns == 0) return;
+  ctx.send<turn_for_ever>(ctx.rank(), key, turns - 1);
+  at(key).sum = turns;
+}
+void come_by(std::uint64_t key) { at(key).seen = 1; }
+
+TEST(runtime_fairness, what_main_sends_is_run_beside_handlers_that_keep_sending_to_their_own_rank) {
+  board all;
+  EXPECT_EQ(nacre::run(settings({1, 1}),
+                       [&](nacre::runtime& rt) {
+                         constexpr std::uint64_t turns = 2'000'000;
+                         rt.send<turn_for_ever>(rt.rank(), all.key(), turns);
+                         rt.send<turn_for_ever>(rt.rank(), all.key(), turns);
+                         while (all.sum == 0) std::this_thread::yield();  // the stand-in plays worker 0
+                         rt.send<come_by>(rt.rank(), all.key());
+                         rt.wait_quiescence();
+                       }),
+            0);
+  EXPECT_EQ(all.seen, 1U);
+  EXPECT_GT(all.sum, 2U) << "it came last";
+}
 
 TEST(runtime_ends, a_job_does_not_sleep_on_its_way_out) {
   // A thread that nobody wakes sleeps for 100 ms. Half of the jobs may be slow, for the machine is busy.

@@ -24,8 +24,15 @@ work* steal_scheduler::pop(worker_id by) {
     } while (how == steal_result::lost_race);
     return how == steal_result::taken ? item : nullptr;
   };
-  if (work* const item = take(own)) return item;
   const auto count = static_cast<std::uint32_t>(lanes_.size());
+  if (++own.turns >= turns_between_looks) {
+    own.turns = 0;
+    for (std::uint32_t ownerless = count - 2; ownerless < count; ++ownerless) {
+      if (ownerless == by.value() || lanes_[ownerless]->items.size_estimate() == 0) continue;
+      if (work* const item = take(*lanes_[ownerless])) return item;
+    }
+  }
+  if (work* const item = take(own)) return item;
   std::uint32_t victim = static_cast<std::uint32_t>(own.random.below(count));
   for (std::uint32_t tried = 0; tried < count; ++tried, victim = victim + 1 == count ? 0 : victim + 1) {
     if (victim == by.value()) continue;
