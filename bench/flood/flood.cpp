@@ -23,15 +23,13 @@ struct plan {
   double work_seconds = 1e-6;
   double peak_mib_max = 0;  // more memory than this is a failure; 0: none is
   std::string_view pattern =
-      "one";  // one: rank 0 floods rank 1; two: both; all: everybody everybody; echo: from handlers
+      "one";  // one: rank 0 floods rank 1; two: both; all: everybody everybody; echo: from handlers; self: its own rank
 };
 
-struct counters {
-  std::atomic<std::uint64_t> run{0};
-};
-counters& here() {
-  static counters all;
-  return all;
+/// Messages run, by rank: several may share this process.
+std::atomic<std::uint64_t>& run_on(nacre::rank_id rank) {
+  static std::array<std::atomic<std::uint64_t>, 64> all;
+  return all[rank.value() % all.size()];
 }
 
 void work_for(double seconds) {
@@ -41,9 +39,9 @@ void work_for(double seconds) {
 
 using cargo = std::array<std::uint64_t, 8>;
 
-void sink(cargo, double seconds) {
+void sink(nacre::context& ctx, cargo, double seconds) {
   work_for(seconds);
-  here().run.fetch_add(1, std::memory_order_relaxed);  // read after quiescence
+  run_on(ctx.rank()).fetch_add(1, std::memory_order_relaxed);  // read after quiescence
 }
 
 /// A flood out of handlers: each starts two more of half the size.
@@ -55,7 +53,7 @@ void split(nacre::context& ctx, cargo what, std::uint64_t left, double seconds) 
     }
     return;
   }
-  sink(what, seconds);
+  sink(ctx, what, seconds);
 }
 
 double peak_mib() {
@@ -75,7 +73,8 @@ bool flood(nacre::runtime& rt, const plan& how) {
     sent = how.messages;
   } else if (how.pattern != "one" || self == 0) {
     for (std::uint64_t i = 0; i < how.messages; ++i) {
-      const std::uint32_t offset = how.pattern == "all" ? static_cast<std::uint32_t>(1 + i % (rt.size() - 1)) : 1;
+      std::uint32_t offset = how.pattern == "self" ? 0 : 1;
+      if (how.pattern == "all") offset = static_cast<std::uint32_t>(1 + i % (rt.size() - 1));
       rt.send<sink>(nacre::rank_id{(self + offset) % rt.size()}, cargo{i}, how.work_seconds);
       ++sent;
     }
@@ -83,9 +82,9 @@ bool flood(nacre::runtime& rt, const plan& how) {
   rt.wait_quiescence();
   const double seconds = rt.now() - begin;
   const std::uint64_t all_sent = rt.all_reduce(sent, std::plus<>{});
-  const std::uint64_t all_run = rt.all_reduce(here().run.load(), std::plus<>{});
+  const std::uint64_t all_run = rt.all_reduce(run_on(rt.rank()).load(), std::plus<>{});
   fmt::print("rank {}: {} sent, {} run, {:.2f} s, peak memory {:.0f} MiB ({:.0f} MiB before)\n", self, sent,
-             here().run.load(), seconds, peak_mib(), before);
+             run_on(rt.rank()).load(), seconds, peak_mib(), before);
   if (all_sent != all_run) fmt::print("rank {}: messages are missing\n", self);
   const bool bounded = how.peak_mib_max == 0 || peak_mib() <= how.peak_mib_max;
   if (!bounded) fmt::print("rank {}: more memory than {:.0f} MiB\n", self, how.peak_mib_max);
@@ -95,9 +94,9 @@ bool flood(nacre::runtime& rt, const plan& how) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  plan how;
-  bool well = true;
+  std::atomic<bool> well = true;
   const int code = nacre::run(argc, argv, [&](nacre::runtime& rt) {
+    plan how;
     for (int i = 1; i < argc && argv[i] != nullptr; ++i) {
       const std::string_view word = argv[i];
       if (word.starts_with("--messages=")) how.messages = std::stoull(std::string(word.substr(11)));
@@ -105,7 +104,7 @@ int main(int argc, char** argv) {
       if (word.starts_with("--peak-max=")) how.peak_mib_max = std::stod(std::string(word.substr(11)));
       if (word.starts_with("--pattern=")) how.pattern = word.substr(10);
     }
-    well = flood(rt, how);
+    if (!flood(rt, how)) well = false;
   });
   return code != 0 ? code : (well ? 0 : 1);
 }

@@ -22,6 +22,10 @@ void node::aggregate(const aggregator::settings& how) {
   }
 }
 
+void node::bound_main(std::uint64_t bytes_max) {
+  ledger_ = std::make_unique<main_ledger>(bytes_max, [this] { link_.wake(); });
+}
+
 std::uint64_t node::flush_overdue(const lane& by) {
   std::uint64_t soonest = 0;
   if (aggregators_.empty()) return soonest;
@@ -44,6 +48,7 @@ void node::post(lane& on, rank_id to, message_ptr m) {
   if (m->counted()) on.tallies().created.add(1);
   const bool worker = (m->header.flags & flag_communication) == 0;
   if (to == rank() && worker && m->header.kind == message_kind::rank && !deferred()) {
+    hold_main(on, *m);
     m->run_by(&run_rank_message);
     team_.make_ready(on, *m.release());
     return;
@@ -59,6 +64,7 @@ void node::route(lane& on, rank_id to, message_ptr m) {
     return;
   }
   if (!by_pointer() && (to != rank() || deferred())) m = packed_form(std::move(m));
+  if (by_pointer() && m->header.kind != message_kind::module) hold_main(on, *m);
   lane_tallies& tallies = on.tallies();
   tallies.messages_sent.add(1);
   tallies.bytes_sent.add(sizeof(message_header) + m->header.payload_bytes);

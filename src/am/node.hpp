@@ -14,6 +14,7 @@
 
 #include "am/aggregator.hpp"
 #include "am/handler_table.hpp"
+#include "am/main_ledger.hpp"
 #include "am/pending_calls.hpp"
 #include "backplane/backplane.hpp"
 #include "exec/crew.hpp"
@@ -43,6 +44,15 @@ class node final : public message_sink {
   node(engine& core, backplane& link, crew& team, std::function<void(const std::string&)> fail);
   /// From now on small messages of one lane to one rank travel together. Before anything runs.
   void aggregate(const aggregator::settings& how);
+
+  /// From now on what main sends within this address space is held against it. Before anything runs.
+  void bound_main(std::uint64_t bytes_max);
+  /// Null: main is not bounded.
+  [[nodiscard]] main_ledger* ledger() const noexcept { return ledger_.get(); }
+  /// `m` stays in this address space: it is held against main if main sends it.
+  void hold_main(const lane& on, message& m) {
+    if (on.role() == lane_role::application && ledger_ != nullptr) ledger_->hold(m);
+  }
 
   void attach_objects(object_sink& objects) noexcept { objects_ = &objects; }
   [[nodiscard]] object_sink& objects() const noexcept { return *objects_; }
@@ -122,6 +132,7 @@ class node final : public message_sink {
   object_sink* objects_ = nullptr;
   pending_calls calls_;
   std::vector<module> modules_;
+  std::unique_ptr<main_ledger> ledger_;
   std::vector<std::unique_ptr<aggregator>> aggregators_;  // by lane; empty: everything leaves at once
 };
 

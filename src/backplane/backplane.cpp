@@ -42,7 +42,7 @@ backplane::~backplane() = default;
 
 void backplane::send(const lane* by, rank_id to, message_ptr m) {
   NACRE_EXPECT(to.value() < size_, "a message to a rank that does not exist");
-  if (m->packed() && m->ops != nullptr) {  // it is forwarded, and holds credit until here
+  if (m->packed() && m->ops != nullptr && !declared_.by_pointer) {  // it is forwarded, and holds credit until here
     m->ops->destroy(*m);
     credit_account::let_go(*m);
   }

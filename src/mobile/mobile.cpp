@@ -87,6 +87,7 @@ void object_space::post(lane& on, object_id to, message_ptr m) {
   const location_fact fact = at->fact.read();
   m->header.epoch = fact.epoch;
   if (fact.rank == messages_.rank() && !messages_.deferred()) {
+    messages_.hold_main(on, *m);
     push(*at, on, std::move(m));
   } else {
     messages_.route(on, fact.rank, std::move(m));

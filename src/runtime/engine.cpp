@@ -52,6 +52,10 @@ engine::engine(std::unique_ptr<transport::endpoint> link, const engine_surroundi
       balance_(messages_, objects_, link_, around.time, around.configuration,
                static_cast<std::uint64_t>(around.configuration.get_int("seed"))) {
   aggregate();
+  if (around.simulation == nullptr) {  // simulated messages to the own rank need credit as all others
+    const auto bytes_max = static_cast<std::uint64_t>(around.configuration.get_int("receive_memory"));
+    messages_.bound_main(bytes_max / (link_.declared().by_pointer ? link_.size() : 1));
+  }
   team_->application().tallies().created.add(1);  // main is a unit of work from before the first wave
   link_.add_poll_hook([this](lane& by) { return poll(by); });
 }
@@ -93,16 +97,34 @@ void engine::aggregate() {
 void engine::throttle_slowly(lane& on) {
   if (on.role() != lane_role::application) return;
   throttled_.store(true, std::memory_order_relaxed);  // a hint: the poll loop looks at every turn
-  team_->wait_until([this] { return !link_.congested(); });
+  main_ledger* const ledger = messages_.ledger();
+  if (ledger != nullptr) {
+    ledger->set_waiting(true);
+    link_.wake();  // the poll loop looks after main from now on
+  }
+  team_->wait_until([this] { return !overrun(); });
+  if (ledger != nullptr) ledger->set_waiting(false);
   throttled_.store(false, std::memory_order_relaxed);
 }
 
+/// While main waits in throttle. Returns when to look again at the latest.
+std::chrono::nanoseconds engine::look_after_main(lane& by) {
+  const auto now = time_.now();
+  main_ledger* const ledger = messages_.ledger();
+  if (ledger != nullptr) ledger->look(now);
+  if (!overrun()) {
+    team_->wake_application(by);
+    return std::chrono::nanoseconds::max();
+  }
+  return ledger != nullptr && ledger->over() ? now + main_ledger::patience : std::chrono::nanoseconds::max();
+}
+
 std::chrono::nanoseconds engine::poll(lane& by) {
-  if (throttled_.load(std::memory_order_relaxed) && !link_.congested()) team_->wake_application(by);
   std::chrono::nanoseconds due = std::chrono::nanoseconds::max();
+  if (throttled_.load(std::memory_order_relaxed)) due = look_after_main(by);
   if (const std::uint64_t ticks = messages_.flush_overdue(by); ticks != 0) {
-    due = time_.now() + std::chrono::nanoseconds(
-                            1 + static_cast<std::int64_t>(static_cast<double>(ticks) * team_->seconds_a_tick() * 1e9));
+    const double wait_ns = static_cast<double>(ticks) * team_->seconds_a_tick() * 1e9;
+    due = std::min(due, time_.now() + std::chrono::nanoseconds(1 + static_cast<std::int64_t>(wait_ns)));
   }
   const bool at_rest = !main_active_.load(std::memory_order_acquire) &&  // pairs with the stores in wait_as_application
                        team_->idle_workers() == team_->workers();

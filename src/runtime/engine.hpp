@@ -71,19 +71,24 @@ class engine {
   /// Posts a message to this rank once the system is quiet.
   void post_on_quiescence(lane& on, message_ptr m);
 
-  /// Before a send: the application's main waits, running other work, while too much waits to be sent. Handlers pass.
+  /// Before a send: the application's main waits, running other work, while too much waits to be sent, or to be run
+  /// within this process. Handlers pass.
   void throttle(lane& on) {
-    if (link_.congested()) throttle_slowly(on);
+    if (overrun()) throttle_slowly(on);
   }
 
   /// Under simulation: a message has become visible.
   void on_arrival() { sim_team_->on_arrival(); }
 
  private:
+  [[nodiscard]] bool overrun() const noexcept {
+    return link_.congested() || (messages_.ledger() != nullptr && messages_.ledger()->over());
+  }
   [[nodiscard]] std::unique_ptr<crew> make_crew(const engine_surroundings& around);
   void main_of_rank(const std::function<void(runtime&)>& main);
   void aggregate();
   void throttle_slowly(lane& on);
+  [[nodiscard]] std::chrono::nanoseconds look_after_main(lane& by);
   void wait_for_end(lane& on);
   void print_summary(lane& on);
   [[nodiscard]] trace::summary own_summary() const;

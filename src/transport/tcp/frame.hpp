@@ -42,7 +42,7 @@ struct frame_limits {
   std::uint32_t ranks = 0;                             ///< sources are below
   std::uint32_t payload_bytes_max = 0;                 ///< payloads are at most this long
   std::uint32_t channels = (1u << channel_count) - 1;  ///< which the stream carries: bit n for the channel of number n
-  std::optional<rank_id> peer{};                       ///< in whose name alone they come, but for what is forwarded; absent: anybody's
+  std::optional<rank_id> peer{};                       ///< in whose name they come, but for what is forwarded
 };
 
 /// The first violation, if any. A goodbye is none.

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// How much the main of a rank has sent within its own process that nobody has digested.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <functional>
+
+#include <nacre/message.hpp>
+
+#include "base/cache_line.hpp"
+
+namespace nacre {
+
+/// Messages that stay in one address space pass no window of credit: they are in the receiver's memory as soon as they
+/// are made. Handlers never wait, but mains may, and it is they who flood. So a message that a main sends to its own
+/// rank, or by pointer to another one, is held against the main until it is released, wherever that is.
+///
+/// | held | main | poll loop |
+/// |---|---|---|
+/// | at most the limit | sends | - |
+/// | more | waits before its next send, running other work | more than half: looks again after `patience` |
+/// | at most half of it, after more | is woken | - |
+/// | nothing was released for `patience` | is woken | raises the limit by a quarter of the bound until half is reached
+/// |
+///
+/// The last line is why nothing deadlocks: messages may wait for what main sends next.
+class main_ledger {
+ public:
+  static constexpr std::chrono::milliseconds patience{1};
+
+  /// `wake`: makes the poll loop of this rank look; called by any thread.
+  main_ledger(std::uint64_t bytes_max, std::function<void()> wake);
+  main_ledger(const main_ledger&) = delete;
+  main_ledger& operator=(const main_ledger&) = delete;
+  ~main_ledger();
+
+  /// `m` counts from now on until it is released, or packed. The application's thread only.
+  void hold(message& m);
+
+  /// The main should wait. Any thread, as a hint.
+  [[nodiscard]] bool over() const noexcept { return over_.load(std::memory_order_relaxed); }
+  /// The main waits, or does not any more: releases wake.
+  void set_waiting(bool waits) noexcept { shared_->waits.store(waits, std::memory_order_seq_cst); }
+  /// Inside the poll loop, while main waits.
+  void look(std::chrono::nanoseconds now);
+  [[nodiscard]] std::uint64_t held() const noexcept { return shared_->held.load(std::memory_order_seq_cst); }
+
+ private:
+  struct shared;
+  /// The operations of one handler's arguments, and what is to be told of their end.
+  struct held_ops : body_ops {
+    held_ops(const body_ops* of, shared& in) noexcept;
+    const body_ops* inner;  // null: packed
+    shared& ledger;
+  };
+  /// Outlives the ledger until the last message is released.
+  struct alignas(cache_line_bytes) shared {
+    std::atomic<std::uint64_t> held{0};
+    std::atomic<std::uint64_t> users{1};  // the ledger, and each message
+    std::atomic<std::uint64_t> wake_at{0};
+    std::atomic<bool> waits{false};
+    std::function<void()> wake;
+    std::deque<held_ops> known;  // by the application's thread; messages point into it
+    void release_user() noexcept {
+      if (users.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
+    }
+  };
+  static void end_of(message& m) noexcept;
+  [[nodiscard]] const held_ops& ops_for(const body_ops* inner);
+
+  const std::uint64_t bytes_max_;
+  shared* const shared_;
+  const held_ops* recent_ = nullptr;        // application's thread
+  std::atomic<std::uint64_t> limit_;        // raised and reset by the poll loop
+  std::atomic<bool> over_{false};           // set by the application's thread, cleared by the poll loop
+  std::uint64_t seen_ = 0;                  // poll loop: held at the last change
+  std::chrono::nanoseconds changed_at_{0};  // poll loop
+};
+
+}  // namespace nacre
