@@ -222,6 +222,7 @@ void answer(endpoint& own, std::uint32_t messages, bool begins, when_idle how) {
     }
     while (message_ptr m = arrived.pop_front()) {
       if (++received == messages && begins) break;
+      m->header.source = own.rank().value();
       out.push_back(std::move(m));
       own.submit(other, out);
     }
