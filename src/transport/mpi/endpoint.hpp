@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/parker.hpp"
+#include "base/spin.hpp"
 #include "transport/mpi/module.hpp"
 #include "transport/transport.hpp"
 
@@ -21,7 +22,7 @@ namespace nacre::transport::mpi {
 
 /// What the configuration says.
 struct settings {
-  slot_shape shape{.slots = 16, .bytes = 16384};
+  slot_shape shape{.slots = 0, .bytes = 16384};
   std::size_t output_bytes_max = std::size_t{8} << 20;  ///< for each peer and channel
   std::chrono::nanoseconds pause_max = std::chrono::microseconds(100);
   /// How an end that was not closed says so to its peers, and how long it waits for theirs. Where the end of the
@@ -30,9 +31,22 @@ struct settings {
   std::chrono::nanoseconds patience_in_failure = std::chrono::milliseconds(200);
 };
 
+/// A lock for what takes well below a microsecond. Somebody who waits gives up the core before long.
+class turn_lock {
+ public:
+  [[nodiscard]] bool try_lock() noexcept { return !taken_.exchange(true, std::memory_order_acquire); }  // with unlock
+  void lock() noexcept {
+    for (backoff patience; !try_lock();) patience.pause();
+  }
+  void unlock() noexcept { taken_.store(false, std::memory_order_release); }  // with try_lock
+
+ private:
+  std::atomic<bool> taken_{false};
+};
+
 /// What the ends of a process share. It outlives them.
 struct shared_state {
-  std::mutex turn;    ///< held during every call of MPI, so that it sees one thread at a time
+  turn_lock turn;     ///< held during every call of MPI, so that it sees one thread at a time
   bool quiet = true;  ///< under turn: every end so far has seen that nothing is under way any more
 };
 
@@ -120,7 +134,8 @@ class mpi_endpoint final : public endpoint {
   void start(place where, message_ptr m);
   void send_piece(place where, message_ptr m);
   void send_notice_and_body(place where, message_ptr m);
-  [[nodiscard]] transfer& begin(transfer::kind what, place of);
+  [[nodiscard]] std::uint32_t next_ticket();
+  transfer& begin(transfer::kind what, place of);
   void settle(transfer& it, outcome how);
   bool complete_transfers();
   bool pump();
@@ -128,8 +143,9 @@ class mpi_endpoint final : public endpoint {
   // endpoint_receive.cpp
   bool progress(message_list& arrived, std::size_t messages_max);
   void take(const arrival& piece, message_list& arrived);
-  void take_farewell(const arrival& piece);
-  void take_notice(place source, message_ptr m);
+  void accept(const arrival& piece, message_ptr m, message_list& arrived);
+  void accept_farewell(const arrival& piece, farewell what);
+  void accept_notice(place source, const message_header& header);
   void deliver_complete(place source, message_list& arrived);
   void lose(std::uint32_t rank, std::string reason);
   void note(failure what);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a rank's end does with what arrives, and with what goes wrong.
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
 #include "transport/mpi/endpoint.hpp"
@@ -41,7 +40,6 @@ bool mpi_endpoint::progress(message_list& arrived, std::size_t messages_max) {
     if (how == outcome::failed) break_down();
     if (broken_) return true;
     take(piece, arrived);
-    if (port_->release(piece.lane) == outcome::failed) break_down();
   }
   burst_ = taken == burst_ ? std::min(burst_ * 2, burst_max) : 1;
   bool moved = taken != 0;
@@ -54,30 +52,33 @@ bool mpi_endpoint::progress(message_list& arrived, std::size_t messages_max) {
   return moved;
 }
 
+/// Receives a piece into the block of a message, in which its header and payload lie as they travel.
 void mpi_endpoint::take(const arrival& piece, message_list& arrived) {
+  message_ptr m = make_message(std::max(piece.byte_count, header_bytes) - header_bytes);
+  port_->take(piece, m->body() - header_bytes);
+  accept(piece, std::move(m), arrived);
+}
+
+void mpi_endpoint::accept(const arrival& piece, message_ptr m, message_list& arrived) {
   if (piece.source >= peers_.size() || peers_[piece.source].now == peer::state::lost) return;
   link& from = peers_[piece.source].links[piece.lane];
   if (from.over) return lose(piece.source, "sent something after its goodbye");
-  if (piece.byte_count == 1) return take_farewell(piece);
+  if (piece.byte_count == 1) return accept_farewell(piece, static_cast<farewell>(*(m->body() - header_bytes)));
   if (piece.byte_count < header_bytes) return lose(piece.source, "sent something that is no message");
 
-  message_header header;
-  std::memcpy(&header, piece.bytes, header_bytes);
-  const tcp::frame_limits limits{.ranks = size(), .payload_bytes_max = declared().payload_bytes_max,
-                                 .peer = rank_id(piece.source)};
+  const message_header& header = m->header;
+  const tcp::frame_limits limits{
+      .ranks = size(), .payload_bytes_max = declared().payload_bytes_max, .peer = rank_id(piece.source)};
   if (const auto wrong = tcp::check_header(header, limits)) {
     return lose(piece.source, std::string(tcp::describe(*wrong)));
   }
   if (static_cast<std::uint32_t>(header.channel) != piece.lane) {
     return lose(piece.source, "sent a message on another channel than it belongs to");
   }
-  const bool whole = piece.byte_count == header_bytes + header.payload_bytes;
-  if (!whole && piece.byte_count != header_bytes) return lose(piece.source, "sent a message of another length");
-
-  message_ptr m = make_message(header.payload_bytes);
-  m->header = header;
-  if (!whole) return take_notice({piece.source, piece.lane}, std::move(m));
-  std::memcpy(m->body(), piece.bytes + header_bytes, header.payload_bytes);
+  if (piece.byte_count != header_bytes + header.payload_bytes) {
+    if (piece.byte_count == header_bytes) return accept_notice({piece.source, piece.lane}, header);
+    return lose(piece.source, "sent a message of another length");
+  }
   if (from.held.empty()) {
     arrived.push_back(std::move(m));
   } else {
@@ -85,9 +86,10 @@ void mpi_endpoint::take(const arrival& piece, message_list& arrived) {
   }
 }
 
-void mpi_endpoint::take_notice(place source, message_ptr m) {
-  link& from = peers_[source.peer].links[source.lane];
-  incoming& into = from.held.emplace_back(incoming{std::move(m), false});
+void mpi_endpoint::accept_notice(place source, const message_header& header) {
+  message_ptr m = make_message(header.payload_bytes);
+  m->header = header;
+  incoming& into = peers_[source.peer].links[source.lane].held.emplace_back(incoming{std::move(m), false});
   transfer& it = begin(transfer::kind::arriving, source);
   it.into = &into;
   settle(it,
@@ -100,13 +102,13 @@ void mpi_endpoint::deliver_complete(place source, message_list& arrived) {
   for (; !held.empty() && held.front().complete; held.pop_front()) arrived.push_back(std::move(held.front().m));
 }
 
-void mpi_endpoint::take_farewell(const arrival& piece) {
+void mpi_endpoint::accept_farewell(const arrival& piece, farewell what) {
   peer& from = peers_[piece.source];
   from.links[piece.lane].over = true;
   if (from.now != peer::state::present) return;
   from.now = peer::state::left;
   forget_waiting(piece.source);
-  if (*piece.bytes != static_cast<std::byte>(farewell::goodbye)) {
+  if (what != farewell::goodbye) {
     note({.peer = rank_id(piece.source), .reason = "ended without a goodbye"});
   }
 }

@@ -57,13 +57,17 @@ void mpi_endpoint::start(place where, message_ptr m) {
   }
 }
 
+/// Most pieces have left when the call returns, and need no record.
 void mpi_endpoint::send_piece(place where, message_ptr m) {
   link& via = peers_[where.peer].links[where.lane];
   const bool matched = ++via.since_matched == window;
+  const transfer_request request{where.lane, where.peer, next_ticket()};
+  const outcome how =
+      port_->send(request, frame_of(*m), matched ? port::completion::matched : port::completion::buffered);
+  if (how == outcome::done && !matched) return;
   transfer& it = begin(matched ? transfer::kind::matched : transfer::kind::piece, where);
   it.m = std::move(m);
-  const transfer_request request{where.lane, where.peer, it.ticket};
-  settle(it, port_->send(request, frame_of(*it.m), matched ? port::completion::matched : port::completion::buffered));
+  settle(it, how);
 }
 
 void mpi_endpoint::send_notice_and_body(place where, message_ptr m) {
@@ -79,12 +83,17 @@ void mpi_endpoint::send_notice_and_body(place where, message_ptr m) {
   settle(body, port_->send_body({where.lane, where.peer, body.ticket}, body.m->payload()));
 }
 
-mpi_endpoint::transfer& mpi_endpoint::begin(transfer::kind what, place of) {
+/// That of the transfer which begins next.
+std::uint32_t mpi_endpoint::next_ticket() {
   if (free_.empty()) {
     free_.push_back(static_cast<std::uint32_t>(transfers_.size()));
     transfers_.emplace_back().ticket = free_.back();
   }
-  transfer& it = transfers_[free_.back()];
+  return free_.back();
+}
+
+mpi_endpoint::transfer& mpi_endpoint::begin(transfer::kind what, place of) {
+  transfer& it = transfers_[next_ticket()];
   free_.pop_back();
   it.what = what;
   it.of = of;

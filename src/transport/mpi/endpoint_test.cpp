@@ -55,12 +55,14 @@ class scripted_port final : public port {
     if (by_.receiving_fails) return outcome::failed;
     if (by_.arriving.empty()) return outcome::nothing;
     const script::piece& front = by_.arriving.front();
-    piece = {front.lane, front.source, front.bytes.data(), static_cast<std::uint32_t>(front.bytes.size())};
+    piece = {front.lane, front.source, static_cast<std::uint32_t>(front.bytes.size())};
     return outcome::done;
   }
-  outcome release(std::uint32_t) noexcept override {
+  void take(const arrival& piece, std::byte* into) noexcept override {
+    const std::vector<std::byte>& bytes = by_.arriving.front().bytes;
+    EXPECT_EQ(piece.byte_count, bytes.size());
+    std::copy(bytes.begin(), bytes.end(), into);
     by_.arriving.pop_front();
-    return outcome::done;
   }
   outcome send(const transfer_request& what, std::span<const std::byte> piece, completion when) noexcept override {
     if (by_.sends_fail_to == std::to_string(what.peer)) return outcome::failed;

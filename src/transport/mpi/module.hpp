@@ -9,7 +9,7 @@
 namespace nacre::transport::mpi {
 
 /// Raised whenever anything in this header changes: libnacre refuses a module of another version.
-inline constexpr std::uint32_t module_version = 1;
+inline constexpr std::uint32_t module_version = 2;
 
 /// The implementations of MPI differ in their binary interface, so nothing that includes mpi.h can be part of libnacre.
 /// Each MPI that the build finds has the same small module instead, a shared object that is loaded when the transport
@@ -29,11 +29,10 @@ enum class outcome : std::uint8_t {
 /// The number of independent streams of small pieces between two ranks; large bodies have a stream for each, too.
 inline constexpr std::uint32_t lane_count = 3;
 
-/// A small piece in one of the receive slots; it must be copied before `release`.
+/// A small piece that is there; `take` must follow.
 struct arrival {
   std::uint32_t lane = 0;
   std::uint32_t source = 0;  ///< as its sender says; may be any number
-  const std::byte* bytes = nullptr;
   std::uint32_t byte_count = 0;
 };
 
@@ -53,10 +52,13 @@ class port {
   /// Cancels the receives. What is still under way is left to MPI, so the buffers must stay for ever.
   virtual ~port() = default;
 
-  /// The next piece that has arrived, of the lowest lane that has one: done, nothing or failed.
+  /// Looks for a piece, by one call of MPI: done, nothing or failed. The lane where the last piece came is looked at
+  /// most often, each other one at least every `looks_apart` looks.
+  static constexpr std::uint32_t looks_apart = 8;
   virtual outcome next(arrival& piece) noexcept = 0;
-  /// Gives the slot of the last arrival on this lane back to MPI: done or failed.
-  virtual outcome release(std::uint32_t lane) noexcept = 0;
+  /// Copies the piece that `next` has found to `into`, which has room for its byte_count. Its slot goes back to MPI at
+  /// the next look, so that the piece need not wait for that.
+  virtual void take(const arrival& piece, std::byte* into) noexcept = 0;
 
   /// `matched`: complete only when the receiver has taken it into a slot, which bounds what waits there unseen.
   enum class completion : std::uint8_t { buffered, matched };
@@ -98,7 +100,7 @@ class mesh {
 
 /// The slots that each rank receives small pieces in.
 struct slot_shape {
-  std::uint32_t slots = 0;  ///< on each lane
+  std::uint32_t slots = 0;  ///< on each lane; 0: as many as are best with this MPI
   std::uint32_t bytes = 0;  ///< the longest piece
 };
 

@@ -39,7 +39,8 @@ struct wiring {
 
 /// A ring of receives stands ready on each lane: persistent, from any source, with any tag. MPI matches a piece with
 /// the receive that was started first, so that pieces arrive in ring order, and only the receive at the head of each
-/// ring is ever asked. Tags name the sender: on a lane its rank, for bodies its rank and the lane.
+/// ring is ever asked. One that has been read is started again at the next look. Tags name the sender: on a lane its
+/// rank, for bodies its rank and the lane.
 class mpi_port final : public port {
  public:
   mpi_port(const wiring& job, std::uint32_t own, const slot_shape& shape);
@@ -49,7 +50,7 @@ class mpi_port final : public port {
   [[nodiscard]] bool start();
 
   outcome next(arrival& piece) noexcept override;
-  outcome release(std::uint32_t lane) noexcept override;
+  void take(const arrival& piece, std::byte* into) noexcept override;
   outcome send(const transfer_request& what, std::span<const std::byte> piece, completion when) noexcept override;
   outcome send_body(const transfer_request& what, std::span<const std::byte> body) noexcept override;
   outcome receive_body(const transfer_request& what, std::span<std::byte> body) noexcept override;
@@ -57,6 +58,7 @@ class mpi_port final : public port {
   [[nodiscard]] const char* error() const noexcept override { return error_.c_str(); }
 
  private:
+  [[nodiscard]] outcome start_again() noexcept;
   [[nodiscard]] std::byte* slot(std::uint32_t lane, std::uint32_t index) noexcept {
     return memory_.get() + (std::size_t{lane} * shape_.slots + index) * shape_.bytes;
   }
@@ -70,6 +72,9 @@ class mpi_port final : public port {
   std::array<std::vector<MPI_Request>, lane_count> rings_;  // by lane and slot
   std::array<std::uint32_t, lane_count> heads_{};           // the slot that is filled next
   std::array<MPI_Request, lane_count> asked_{MPI_REQUEST_NULL, MPI_REQUEST_NULL, MPI_REQUEST_NULL};  // of the heads
+  std::uint32_t recent_ = 0;  // where the last piece came
+  bool read_ = false;         // the head of that lane is to be started again
+  std::uint32_t looks_ = 0;
   std::vector<MPI_Request> pending_;  // transfers under way, and their tickets
   std::vector<std::uint64_t> tickets_;
   std::size_t looked_at_ = 0;  // where `completed` goes on
