@@ -8,6 +8,8 @@
 
 #include <nacre/assert.hpp>
 
+#include "base/clock.hpp"
+
 namespace nacre::transport::mixed {
 namespace {
 
@@ -28,6 +30,10 @@ capabilities common(const capabilities& one, const capabilities& other) {
   return result;
 }
 
+std::uint64_t to_ticks(std::chrono::duration<double> time) {
+  return static_cast<std::uint64_t>(time.count() * ticks_per_second());
+}
+
 }  // namespace
 
 mixed_endpoint::mixed_endpoint(std::unique_ptr<endpoint> near, std::unique_ptr<endpoint> far, std::vector<bool> is_near)
@@ -35,15 +41,34 @@ mixed_endpoint::mixed_endpoint(std::unique_ptr<endpoint> near, std::unique_ptr<e
       far_(std::move(far)),
       is_near_(std::move(is_near)),
       declared_(common(near_->declared(), far_->declared())),
+      warm_ticks_(to_ticks(far_warm)),
+      apart_ticks_(to_ticks(far_apart)),
       watcher_([this] { watch_far_end(); }) {
   NACRE_EXPECT(near_->rank() == far_->rank() && is_near_.size() == near_->size(), "both ends are one rank's");
 }
 
 mixed_endpoint::~mixed_endpoint() { stop_watcher(); }
 
+void mixed_endpoint::submit(rank_id to, message_list& batch) {
+  endpoint& end = end_to(to);
+  end.submit(to, batch);
+  if (&end == far_.get()) look_far_.store(true, std::memory_order_relaxed);  // for the next poll, which comes later
+}
+
 bool mixed_endpoint::poll(message_list& arrived, std::size_t messages_max) {
   const bool near = near_->poll(arrived, messages_max);
-  return far_->poll(arrived, messages_max) || near;
+  const std::uint64_t now = ticks();  // of several threads: a difference that is wrong is large, and leads to a look
+  // relaxed: set by submit, or by a wait that was over before this poll, in the order of their callers
+  if (look_far_.load(std::memory_order_relaxed)) {
+    look_far_.store(false, std::memory_order_relaxed);  // one that is set meanwhile was set before what is done below
+    far_stirred_at_ = now;
+  } else if (now - far_stirred_at_ >= warm_ticks_ && now - far_looked_at_ < apart_ticks_) {
+    return near;
+  }
+  far_looked_at_ = now;
+  const bool far = far_->poll(arrived, messages_max);
+  if (far) far_stirred_at_ = now;
+  return far || near;
 }
 
 void mixed_endpoint::wait(std::chrono::nanoseconds timeout) {
@@ -53,6 +78,7 @@ void mixed_endpoint::wait(std::chrono::nanoseconds timeout) {
   }
   asked_.notify_one();
   near_->wait(timeout);
+  look_far_.store(true, std::memory_order_relaxed);  // for the poll that follows
 }
 
 void mixed_endpoint::watch_far_end() {

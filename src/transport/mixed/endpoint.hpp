@@ -2,7 +2,10 @@
 // One rank's end of a job of several hosts: shared memory to the ranks of its own host, sockets to the others.
 #pragma once
 
+#include <atomic>
+#include <chrono>
 #include <condition_variable>
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <thread>
@@ -22,11 +25,18 @@ namespace nacre::transport::mixed {
 /// | parked | asleep on the far end | |
 /// | asleep on the far end | asked to go on | wakes the near end; asleep again if it was asked to go on, else parked |
 ///
+/// A look at the far end is a system call, one at the near end a few loads. So polls leave the far end out that has
+/// been quiet for `far_warm`, and look at it every `far_apart`: at once again when something was submitted to it, and
+/// after every wait, so that what has woken a rank is seen.
+///
 /// Invariant: from the moment that wait begins to sleep, something of the far end that has not been polled finds the
 /// watcher asleep there or on its way. It wakes at most once for each wait, so that what nobody polls makes it not
 /// spin.
 class mixed_endpoint final : public endpoint {
  public:
+  static constexpr std::chrono::microseconds far_warm{100};
+  static constexpr std::chrono::microseconds far_apart{2};
+
   /// `is_near[rank]`: `near` has that peer; the own rank is near. Both ends have the same rank and size.
   mixed_endpoint(std::unique_ptr<endpoint> near, std::unique_ptr<endpoint> far, std::vector<bool> is_near);
   mixed_endpoint(const mixed_endpoint&) = delete;
@@ -37,7 +47,7 @@ class mixed_endpoint final : public endpoint {
   std::uint32_t size() const noexcept override { return near_->size(); }
   const capabilities& declared() const noexcept override { return declared_; }
 
-  void submit(rank_id to, message_list& batch) override { end_to(to).submit(to, batch); }
+  void submit(rank_id to, message_list& batch) override;
   bool poll(message_list& arrived, std::size_t messages_max) override;
   void wait(std::chrono::nanoseconds timeout) override;
   void wake() noexcept override { near_->wake(); }
@@ -55,6 +65,11 @@ class mixed_endpoint final : public endpoint {
   std::unique_ptr<endpoint> far_;
   std::vector<bool> is_near_;  // by rank
   capabilities declared_;
+  std::uint64_t warm_ticks_;
+  std::uint64_t apart_ticks_;
+  std::uint64_t far_stirred_at_ = 0;  // in ticks: something moved there, or was to
+  std::uint64_t far_looked_at_ = 0;   // in ticks
+  std::atomic<bool> look_far_{true};
 
   std::mutex mutex_;
   std::condition_variable asked_;
