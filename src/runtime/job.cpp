@@ -2,8 +2,11 @@
 // Starting and ending the ranks of this process.
 #include "runtime/job.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -16,9 +19,10 @@
 
 #include "am/handler_table.hpp"
 #include "base/clock.hpp"
+#include "base/drained.hpp"
 #include "runtime/engine.hpp"
-#include "transport/sim/sim_fabric.hpp"
 #include "transport/launch/foreign_launcher.hpp"
+#include "transport/sim/sim_fabric.hpp"
 #include "transport/transport.hpp"
 
 namespace nacre {
@@ -35,6 +39,7 @@ namespace {
     const std::string line = "nacre: rank " + std::to_string(rank.value()) + ": " + why + "; the job ends\n";
     std::fputs(line.c_str(), stderr);
   }
+  let_launcher_read();
   std::_Exit(1);
 }
 
@@ -101,13 +106,15 @@ std::uint64_t units_done(const std::vector<std::unique_ptr<engine>>& engines) {
 [[noreturn]] void report_standstill(const std::vector<std::unique_ptr<engine>>& engines) {
   std::string waiting;
   for (const auto& each : engines) {
-    if (!each->ended() && each->main_waits()) waiting += (waiting.empty() ? "" : ", ") + std::to_string(each->rank().value());
+    if (!each->ended() && each->main_waits())
+      waiting += (waiting.empty() ? "" : ", ") + std::to_string(each->rank().value());
   }
   end_process(engines.front()->rank(), "deadlock: nothing can happen any more, while main waits on rank " + waiting +
                                            " for a result or for the others");
 }
 
-simulation_report run_simulated(transport::fabric& fabric, const config& configuration, const std::function<void(runtime&)>& main) {
+simulation_report run_simulated(transport::fabric& fabric, const config& configuration,
+                                const std::function<void(runtime&)>& main) {
   constexpr std::uint64_t events_between_looks = 1u << 20;
   auto& simulated = static_cast<transport::sim_fabric&>(fabric);
   virtual_clock time(simulated.machine());
@@ -140,6 +147,14 @@ simulation_report run_simulated(transport::fabric& fabric, const config& configu
 }
 
 }  // namespace
+
+void let_launcher_read() {
+  if (transport::backend_of_launcher().empty()) return;
+  std::fflush(stdout);
+  constexpr std::chrono::milliseconds patience{250};
+  drained(STDOUT_FILENO, patience);
+  drained(STDERR_FILENO, patience);
+}
 
 simulation_report run_job(const config& configuration, const std::function<void(runtime&)>& main) {
   const std::unique_ptr<transport::fabric> fabric = open_fabric(configuration);

@@ -22,6 +22,7 @@ constexpr int exit_setup = 2;
 
 int report(const char* what) {
   std::fprintf(stderr, "nacre: %s\n", what);
+  let_launcher_read();
   return exit_setup;
 }
 

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// Waits until the reader of a pipe has read what was written to it.
+#include "base/drained.hpp"
+
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+
+#include <thread>
+
+namespace nacre {
+
+bool drained(int descriptor, std::chrono::milliseconds timeout) {
+  struct stat what {};
+  if (::fstat(descriptor, &what) != 0 || !S_ISFIFO(what.st_mode)) return true;
+  const auto deadline = std::chrono::steady_clock::now() + timeout;
+  for (;;) {
+    int left = 0;
+    if (::ioctl(descriptor, FIONREAD, &left) != 0 || left == 0) return true;
+    if (std::chrono::steady_clock::now() >= deadline) return false;
+    std::this_thread::sleep_for(std::chrono::microseconds(200));  // nothing tells when a pipe has become empty
+  }
+}
+
+}  // namespace nacre
