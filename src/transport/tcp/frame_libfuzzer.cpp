@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// libFuzzer target: the first byte says how the rest is cut into pieces, the rest is what a peer sends.
+// libFuzzer target: the first byte says how the rest is cut into pieces, and which channels the stream may carry.
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
@@ -14,7 +14,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (size == 0) return 0;
   const std::size_t piece = std::size_t{data[0]} * 16 + 1;
   std::span<const std::uint8_t> stream(data + 1, size - 1);
-  const frame_limits limits{.ranks = 8, .payload_bytes_max = 1u << 20};
+  // A connection of one channel, or of all.
+  const std::uint32_t channels = data[0] >= 128 ? 1u << data[0] % channel_count : frame_limits{}.channels;
+  const frame_limits limits{.ranks = 8, .payload_bytes_max = 1u << 20, .channels = channels};
   frame_reader reader(limits);
   message_list arrived;
   while (!stream.empty()) {
