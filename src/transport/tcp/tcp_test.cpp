@@ -207,6 +207,30 @@ TEST(tcp, a_rank_that_talks_to_one_peer_for_long_still_hears_it_and_the_others_a
   EXPECT_LT(steady_clock::now() - start, patience);
 }
 
+TEST(tcp, a_system_message_passes_a_full_application_stream_while_that_is_being_read) {
+  ranks_in_turn job(2);
+  for (int i = 0; i < 100; ++i) {  // the receiver gets used to the application
+    job.send(0, 1);
+    job.take(1);
+  }
+  message_list flood;
+  for (int i = 0; i < 64; ++i) flood.push_back(make_message(64 * 1024));
+  job.at(0).submit(rank_id(1), flood);
+  job.send(0, 1, channel::system);
+  message_list arrived;
+  std::size_t before = 0;
+  bool seen = false;
+  for (const auto deadline = steady_clock::now() + patience; !seen && steady_clock::now() < deadline;) {
+    job.at(1).poll(arrived, 1000);
+    while (const message_ptr m = arrived.pop_front()) {
+      seen |= m->header.channel == channel::system;
+      before += seen ? 0 : 1;
+    }
+  }
+  EXPECT_TRUE(seen);
+  EXPECT_LE(before, 8U) << "a turn takes 256 KiB";
+}
+
 /// Rank 0 of two, whose peer is the test itself, with nothing but three sockets.
 class rank_with_a_forger {
  public:
