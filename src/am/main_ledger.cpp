@@ -28,7 +28,7 @@ main_ledger::main_ledger(std::uint64_t bytes_max, std::function<void()> wake)
 
 main_ledger::~main_ledger() {
   set_waiting(false);
-  shared_->release_user();
+  if (shared_->held.fetch_add(shared::closed, std::memory_order_acq_rel) == 0) delete shared_;  // pairs with end_of
 }
 
 void main_ledger::hold(message& m) {
@@ -39,7 +39,6 @@ void main_ledger::hold(message& m) {
         static_cast<std::uint32_t>(std::min<std::size_t>(bytes, std::numeric_limits<std::uint32_t>::max()));
   }
   m.ops = &ops_for(m.ops);
-  shared_->users.fetch_add(1, std::memory_order_relaxed);  // the message itself carries it to whoever releases it
   const std::uint64_t held = shared_->held.fetch_add(cost_within(m), std::memory_order_seq_cst) + cost_within(m);
   if (held > limit_.load(std::memory_order_relaxed)) over_.store(true, std::memory_order_relaxed);  // hints
 }
@@ -57,11 +56,16 @@ void main_ledger::end_of(message& m) noexcept {
   shared& of = ops.ledger;
   const std::uint64_t cost = cost_within(m);
   if (ops.inner != nullptr) ops.inner->destroy(m);
-  const std::uint64_t before = of.held.fetch_sub(cost, std::memory_order_seq_cst);
-  // seq_cst: either this sees that main waits, or the look that follows its wish sees what has been released.
   const std::uint64_t mark = of.wake_at.load(std::memory_order_relaxed);
-  if (before > mark && before - cost <= mark && of.waits.load(std::memory_order_seq_cst)) of.wake();
-  of.release_user();
+  const std::uint64_t held = of.held.load(std::memory_order_relaxed);  // a wake that is missed costs `patience`
+  std::uint64_t left = cost;
+  if (held > mark && held < shared::closed && held - cost <= mark && of.waits.load(std::memory_order_seq_cst)) {
+    left = 1;  // so that `of` lives until the wake is over
+    of.held.fetch_sub(cost - left, std::memory_order_seq_cst);
+    of.wake();
+  }
+  if (of.held.fetch_sub(left, std::memory_order_acq_rel) - left == shared::closed)
+    delete &of;  // pairs with ~main_ledger
 }
 
 void main_ledger::look(std::chrono::nanoseconds now) {

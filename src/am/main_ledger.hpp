@@ -58,15 +58,12 @@ class main_ledger {
   };
   /// Outlives the ledger until the last message is released.
   struct alignas(cache_line_bytes) shared {
-    std::atomic<std::uint64_t> held{0};
-    std::atomic<std::uint64_t> users{1};  // the ledger, and each message
+    std::atomic<std::uint64_t> held{0};  // bytes; and `closed` from the end of the ledger on
     std::atomic<std::uint64_t> wake_at{0};
     std::atomic<bool> waits{false};
     std::function<void()> wake;
     std::deque<held_ops> known;  // by the application's thread; messages point into it
-    void release_user() noexcept {
-      if (users.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
-    }
+    static constexpr std::uint64_t closed = std::uint64_t{1} << 63;
   };
   static void end_of(message& m) noexcept;
   [[nodiscard]] const held_ops& ops_for(const body_ops* inner);
