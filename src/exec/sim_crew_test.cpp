@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// When simulated workers look at timers, and how their steps follow each other.
+#include "exec/sim_crew.hpp"
+
+#include <gtest/gtest.h>
+
+#include <deque>
+#include <functional>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "base/clock.hpp"
+
+namespace nacre {
+namespace {
+
+using std::chrono::microseconds;
+using std::chrono::nanoseconds;
+
+/// An end of a network on which nothing ever moves.
+class silent_end final : public transport::endpoint {
+ public:
+  silent_end() { declared_.virtual_time = true; }
+  rank_id rank() const noexcept override { return rank_id(0); }
+  std::uint32_t size() const noexcept override { return 1; }
+  const transport::capabilities& declared() const noexcept override { return declared_; }
+  void submit(rank_id, message_list& batch) override { batch.clear(); }
+  bool poll(message_list&, std::size_t) override { return false; }
+  void wait(nanoseconds) override {}
+  void wake() noexcept override {}
+  std::optional<transport::failure> failed() override { return std::nullopt; }
+  bool unsent() const noexcept override { return false; }
+  void close(nanoseconds) override {}
+
+ private:
+  transport::capabilities declared_;
+};
+
+struct silent_sink final : message_sink {
+  void deliver(lane&, message_list& arrived) override { arrived.clear(); }
+  void flush(lane&) override {}
+  void peer_failed(const transport::failure&) override {}
+  [[nodiscard]] bool idle() const override { return true; }
+};
+
+class machine_clock final : public clock {
+ public:
+  explicit machine_clock(const machine::simulation& of) : of_(of) {}
+  nanoseconds now() override { return of_.now(); }
+
+ private:
+  const machine::simulation& of_;
+};
+
+class first_come final : public scheduler {
+ public:
+  void push(worker_id, work& item) override { items_.push_back(&item); }
+  work* pop(worker_id) override {
+    if (items_.empty()) return nullptr;
+    work* const next = items_.front();
+    items_.pop_front();
+    return next;
+  }
+  [[nodiscard]] std::size_t waiting(worker_id) const override { return items_.size(); }
+
+ private:
+  std::deque<work*> items_;
+};
+
+struct simulated_rank {
+  explicit simulated_rank(std::uint32_t workers) : team({.workers = workers}, {}, plane, order, simulation) {
+    plane.attach(sink);
+  }
+  void run() {
+    for (int events = 0; events < 1000 && simulation.step(); ++events) continue;
+  }
+
+  machine::simulation simulation{{.seed = 3}};
+  machine_clock time{simulation};
+  backplane plane{std::make_unique<silent_end>(), time};
+  silent_sink sink;
+  first_come order;
+  sim_crew team;
+};
+
+/// Works for 10 us, and notes when it began.
+struct spending_item final : work {
+  spending_item() : work(&run_it) {}
+  static void run_it(work& self, lane& on) {
+    auto& item = static_cast<spending_item&>(self);
+    item.began = nanoseconds(static_cast<std::int64_t>(on.team().instant()));
+    on.team().charge(on, 10e-6);
+  }
+  nanoseconds began{-1};
+};
+
+TEST(sim_crew, a_worker_begins_nothing_before_what_it_runs_has_ended) {
+  simulated_rank one(1);
+  std::vector<spending_item> items(5);
+  one.team.start([&] {
+    for (spending_item& each : items) one.team.make_ready(one.team.application(), each);
+  });
+  one.run();
+  for (std::size_t index = 1; index < items.size(); ++index) {
+    EXPECT_GE(items[index].began, items[index - 1].began + microseconds(10)) << index;
+  }
+}
+
+TEST(sim_crew, a_look_that_is_due_earlier_than_the_one_waited_for_is_taken_in_time) {
+  simulated_rank one(1);
+  bool sooner = false;
+  int looks = 0;
+  nanoseconds looked_at{-1};
+  one.plane.add_poll_hook([&](lane&) -> nanoseconds {
+    ++looks;
+    if (sooner && looked_at < nanoseconds::zero() && one.time.now() >= microseconds(20)) looked_at = one.time.now();
+    if (looked_at >= nanoseconds::zero()) return nanoseconds::max();
+    return sooner ? microseconds(20) : microseconds(5000);
+  });
+  one.team.start([&] {
+    bool ready = false;
+    one.team.wait_until([&] { return std::exchange(ready, true); });  // a first look, which sets the alarm far away
+  });
+  while (looks == 0 && one.simulation.step()) continue;
+  sooner = true;
+  one.team.on_arrival();  // another look finds that it is due sooner
+  one.run();
+  EXPECT_EQ(looked_at, microseconds(20));
+}
+
+}  // namespace
+}  // namespace nacre
