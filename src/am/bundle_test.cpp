@@ -44,11 +44,13 @@ TEST(bundle, parts_come_out_as_they_went_in) {
 }
 
 TEST(bundle, what_is_cut_off_is_no_part) {
-  const std::vector<std::byte> bytes = bundle_of({16});
-  for (std::size_t length = 0; length < bytes.size(); ++length) {
-    std::size_t offset = 0;
-    EXPECT_FALSE(read_part(std::span(bytes).first(length), offset, within)) << length;
-    EXPECT_EQ(offset, 0U);
+  for (const std::uint32_t payload : {16U, 13U}) {  // with and without zeros behind it
+    const std::vector<std::byte> bytes = bundle_of({payload});
+    for (std::size_t length = 0; length < bytes.size(); ++length) {
+      std::size_t offset = 0;
+      EXPECT_FALSE(read_part(std::span(bytes).first(length), offset, within)) << length;
+      EXPECT_EQ(offset, 0U);
+    }
   }
 }
 
