@@ -22,12 +22,13 @@ function(nacre_register_tests target)
   gtest_discover_tests(${target} TEST_FILTER "${ARGN}" TEST_PREFIX "${target}." DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 120)
 endfunction()
 
-# More than half of the time that a small test takes to compile is that of <gtest/gtest.h>. Worth it from a few files on,
-# and only without optimisation: gcc 12 warns of what it inlines from precompiled system headers.
-function(nacre_precompile_gtest target)
-  list(LENGTH ARGN files)
-  if(files GREATER 2 AND CMAKE_BUILD_TYPE STREQUAL "Debug")
-    target_precompile_headers(${target} PRIVATE <gtest/gtest.h>)
+# More than half of the time that a small file takes to compile is that of the headers of others. Worth it from a few files
+# on, and only without optimisation: gcc 12 warns of what it inlines from precompiled system headers. A file still names
+# all that it needs: release builds precompile nothing.
+function(nacre_precompile target files_least files)
+  list(LENGTH files count)
+  if(NOT count LESS files_least AND CMAKE_BUILD_TYPE STREQUAL "Debug")
+    target_precompile_headers(${target} PRIVATE ${ARGN})
   endif()
 endfunction()
 
@@ -42,6 +43,7 @@ function(nacre_layer name)
     set(scope PUBLIC)
     add_library(nacre_${name} STATIC ${layer_sources})
     set_property(GLOBAL APPEND PROPERTY NACRE_LAYERS_WITH_SOURCES nacre_${name})
+    nacre_precompile(nacre_${name} 5 "${layer_sources}" <algorithm> <chrono> <functional> <memory> <mutex> <string> <vector>)
   else()
     add_library(nacre_${name} INTERFACE)
   endif()
@@ -53,7 +55,7 @@ function(nacre_layer name)
   if(NACRE_TESTS AND layer_tests)
     add_executable(${name}_tests ${layer_tests})
     target_link_libraries(${name}_tests PRIVATE nacre_${name} GTest::gtest_main)
-    nacre_precompile_gtest(${name}_tests ${layer_tests})
+    nacre_precompile(${name}_tests 3 "${layer_tests}" <gtest/gtest.h>)
     nacre_register_tests(${name}_tests ${layer_TEST_FILTER})
   endif()
 endfunction()
