@@ -149,7 +149,7 @@ class ucx_endpoint final : public endpoint, private listener {
   void broken(std::uint32_t peer, std::uint32_t lane, const char* why) noexcept override;
   [[nodiscard]] link* link_of(std::uint32_t lane, const stamp& of) noexcept;
   [[nodiscard]] std::optional<std::uint64_t> number_of(const link& from, const stamp& of) const noexcept;
-  [[nodiscard]] std::string_view fault_of(const message_header& header, std::size_t frame_bytes,
+  [[nodiscard]] std::string_view fault_of(const message_header& header, rank_id by, std::size_t frame_bytes,
                                           std::uint32_t lane) const;
   void deliver_held(link& from);
   void take_body(transfer& it, bool well);

@@ -36,9 +36,9 @@ std::optional<std::uint64_t> ucx_endpoint::number_of(const link& from, const sta
 }
 
 /// What is wrong with a frame, as one clause; empty when nothing is.
-std::string_view ucx_endpoint::fault_of(const message_header& header, std::size_t frame_bytes,
+std::string_view ucx_endpoint::fault_of(const message_header& header, rank_id by, std::size_t frame_bytes,
                                         std::uint32_t lane) const {
-  const tcp::frame_limits limits{.ranks = size(), .payload_bytes_max = declared().payload_bytes_max};
+  const tcp::frame_limits limits{.ranks = size(), .payload_bytes_max = declared().payload_bytes_max, .peer = by};
   if (const auto wrong = tcp::check_header(header, limits)) return tcp::describe(*wrong);
   if (static_cast<std::uint32_t>(header.channel) != lane) return "sent a message on another channel than it belongs to";
   return header_bytes + header.payload_bytes == frame_bytes ? "" : "sent a message of another length";
@@ -54,7 +54,7 @@ void ucx_endpoint::arrived(std::uint32_t lane, const stamp& of, std::span<const 
   if (frame.size() < header_bytes) return lose(of.source, "sent something that is no message");
   message_header header;
   std::memcpy(&header, frame.data(), header_bytes);
-  if (const auto fault = fault_of(header, frame.size(), lane); !fault.empty()) {
+  if (const auto fault = fault_of(header, rank_id(of.source), frame.size(), lane); !fault.empty()) {
     return lose(of.source, std::string(fault));
   }
   const auto number = number_of(*from, of);
@@ -98,7 +98,7 @@ void ucx_endpoint::take_body(transfer& it, bool well) {
     return;
   }
   if (!well) return suspect(it.of.peer, "a long message did not arrive");
-  if (const auto fault = fault_of(what.m->header, it.bytes, it.of.lane); !fault.empty()) {
+  if (const auto fault = fault_of(what.m->header, rank_id(it.of.peer), it.bytes, it.of.lane); !fault.empty()) {
     return lose(it.of.peer, std::string(fault));
   }
   what.complete = true;

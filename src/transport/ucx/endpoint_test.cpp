@@ -213,6 +213,7 @@ const nonsense all_nonsense[] = {
     {"cut_off", "another length", [](auto& bytes) { bytes.pop_back(); }},
     {"on_a_lane_of_others", "another channel", [](auto&) {}, 0},
     {"unknown_kind", "unknown kind", [](auto& b) { b[offsetof(message_header, kind)] = std::byte{200}; }},
+    {"in_anothers_name", "name", [](auto& b) { b[offsetof(message_header, source)] = std::byte{0}; }},
     {"long_past", "out of its turn", [](auto&) {}, application, 0xffffffff},
 };
 
