@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Registration of descriptors with an epoll instance.
+// Registration of descriptors with an epoll instance, and sleeping on it.
 #pragma once
 
 #include <sys/epoll.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstdint>
 
 #include <nacre/error.hpp>
@@ -30,6 +32,18 @@ inline void watch(const watched& what, int operation) {
   throw setup_error({.problem = "cannot watch a socket: " + error_text(errno),
                      .why = "connections are served when they have something to say",
                      .remedy = "raise the limits of open files (ulimit -n) and of memory"});
+}
+
+/// Sleeps until one of the descriptors of that instance has something to tell, the time is over (an hour at most), or a
+/// signal comes. To the nanosecond where the kernel has such a clock (5.11), otherwise rounded up to milliseconds.
+inline void sleep_on(int events, std::chrono::nanoseconds timeout) {
+  using std::chrono::nanoseconds;
+  timeout = std::clamp(timeout, nanoseconds::zero(), nanoseconds(std::chrono::hours(1)));
+  const timespec exact{.tv_sec = static_cast<time_t>(timeout.count() / 1'000'000'000),
+                       .tv_nsec = static_cast<long>(timeout.count() % 1'000'000'000)};
+  epoll_event ready{};
+  if (::epoll_pwait2(events, &ready, 1, &exact, nullptr) >= 0 || errno != ENOSYS) return;
+  ::epoll_wait(events, &ready, 1, static_cast<int>(std::chrono::ceil<std::chrono::milliseconds>(timeout).count()));
 }
 
 }  // namespace nacre::transport::net

@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <chrono>
 #include <utility>
 
@@ -39,17 +38,6 @@ std::uint32_t place_among(channel which, std::uint32_t connections) noexcept {
 std::uint32_t channels_of(std::uint32_t number, std::uint32_t connections) noexcept {
   constexpr std::uint32_t every = (1u << channel_count) - 1;
   return number + 1 < connections ? 1u << number : every & ~((1u << number) - 1);
-}
-
-/// epoll_wait for one event, with a finer clock where the kernel has it.
-void sleep_on(int events, std::chrono::nanoseconds timeout) {
-  using std::chrono::nanoseconds;
-  timeout = std::clamp(timeout, nanoseconds::zero(), nanoseconds(std::chrono::hours(1)));
-  const timespec exact{.tv_sec = static_cast<time_t>(timeout.count() / 1'000'000'000),
-                       .tv_nsec = static_cast<long>(timeout.count() % 1'000'000'000)};
-  epoll_event ready{};
-  if (::epoll_pwait2(events, &ready, 1, &exact, nullptr) >= 0 || errno != ENOSYS) return;
-  ::epoll_wait(events, &ready, 1, static_cast<int>(std::chrono::ceil<std::chrono::milliseconds>(timeout).count()));
 }
 
 }  // namespace
@@ -257,7 +245,7 @@ void tcp_endpoint::wait(std::chrono::nanoseconds timeout) {
 
 void tcp_endpoint::sleep(std::chrono::nanoseconds timeout) {
   lone_watch_.before_sleep();
-  sleep_on(events_.get(), timeout);
+  net::sleep_on(events_.get(), timeout);
   lone_watch_.after_sleep();
   std::uint64_t rings = 0;
   [[maybe_unused]] const ssize_t bytes = ::read(alarm_.get(), &rings, sizeof rings);  // usually nothing is there

@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <mutex>
 #include <utility>
 
@@ -33,16 +32,6 @@ constexpr std::chrono::microseconds pause_while_sending{50};
 
 constexpr std::uint64_t alarm_tag = ~std::uint64_t{0};
 constexpr std::uint64_t aside_tag = alarm_tag - 1;
-
-/// epoll_wait for one event, with a finer clock where the kernel has it.
-void sleep_on(int events, nanoseconds timeout) {
-  timeout = std::clamp(timeout, nanoseconds::zero(), nanoseconds(std::chrono::hours(1)));
-  const timespec exact{.tv_sec = static_cast<time_t>(timeout.count() / 1'000'000'000),
-                       .tv_nsec = static_cast<long>(timeout.count() % 1'000'000'000)};
-  epoll_event ready{};
-  if (::epoll_pwait2(events, &ready, 1, &exact, nullptr) >= 0 || errno != ENOSYS) return;
-  ::epoll_wait(events, &ready, 1, static_cast<int>(std::chrono::ceil<std::chrono::milliseconds>(timeout).count()));
-}
 
 }  // namespace
 
@@ -146,7 +135,7 @@ void ucx_endpoint::sleep(nanoseconds timeout) {
     if (!armed) return;
     if (sending_ != 0) timeout = std::min<nanoseconds>(timeout, pause_while_sending);
   }
-  sleep_on(events_.get(), timeout);
+  net::sleep_on(events_.get(), timeout);
   std::uint64_t rings = 0;
   [[maybe_unused]] const ssize_t bytes = ::read(alarm_.get(), &rings, sizeof rings);  // usually nothing is there
 }
