@@ -4,78 +4,43 @@
 
 #include <dlfcn.h>
 
-#include <algorithm>
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <mutex>
-#include <sstream>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include <nacre/error.hpp>
 
-// Set by the build: folders relative to an executable and absolute ones, separated by ':'.
-#ifndef NACRE_MODULE_FOLDERS
-#define NACRE_MODULE_FOLDERS ""
-#endif
+#include "transport/module_file.hpp"
 
 namespace nacre::transport::mpi {
 namespace {
 
 namespace fs = std::filesystem;
 
-/// The folders to search, in order.
-std::vector<fs::path> folders(const std::string& asked) {
-  if (!asked.empty()) return {asked};
-  std::error_code ignored;
-  const fs::path beside = fs::read_symlink("/proc/self/exe", ignored).parent_path();
-  std::vector<fs::path> result{beside};
-  std::istringstream built_in(NACRE_MODULE_FOLDERS);
-  for (std::string each; std::getline(built_in, each, ':');) result.push_back((beside / each).lexically_normal());
-  return result;
-}
-
 std::string file_of(const flavour& which) { return fmt::format("nacre_mpi_{}.so", which.name); }
 
-library& open_module(const fs::path& file) {
+library& open_library(const fs::path& file) {
   // Global, because the parts that Open MPI loads later expect to find its symbols.
-  void* const handle = ::dlopen(file.c_str(), RTLD_NOW | RTLD_GLOBAL);
-  if (handle == nullptr) {
-    throw setup_error({.problem = fmt::format("the module {} cannot be loaded: {}", file.string(), ::dlerror()),
-                       .why = "transport mpi reaches MPI through it",
-                       .remedy = "install the MPI that it was built with, or build Nacre with yours"});
-  }
-  const auto entry = reinterpret_cast<module_entry>(::dlsym(handle, module_symbol));
-  library* const found = entry == nullptr ? nullptr : entry(module_version);
-  if (found == nullptr) {
-    throw setup_error({.problem = fmt::format("the module {} is of another version of Nacre", file.string()),
-                       .why = "it must be built together with the program's library",
-                       .remedy = "install Nacre again, or name the folder of its modules by --nacre.mpi.modules"});
-  }
-  return *found;
-}
-
-const fs::path* find_file(const std::vector<fs::path>& candidates) {
-  const auto found = std::find_if(candidates.begin(), candidates.end(), [](const fs::path& each) {
-    std::error_code ignored;
-    return fs::is_regular_file(each, ignored);
-  });
-  return found == candidates.end() ? nullptr : &*found;
+  return *static_cast<library*>(
+      open_module(file, module_symbol, module_version, true,
+                  {.needed_for = "transport mpi reaches MPI through it",
+                   .remedy = "install the MPI that it was built with, or build Nacre with yours",
+                   .option = "--nacre.mpi.modules"}));
 }
 
 [[noreturn]] void throw_missing(const flavour* wanted, const std::vector<fs::path>& searched) {
-  std::string places;
-  for (const fs::path& each : searched) places += (places.empty() ? "" : ", ") + each.string();
   const flavour& named = wanted != nullptr ? *wanted : flavours.front();
-  throw setup_error(
-      {.problem = fmt::format("there is no module for {} in {}", wanted != nullptr ? wanted->title : "any MPI", places),
-       .why = "Nacre was built without it, or has been moved",
-       .remedy = fmt::format("install {} and build Nacre again, or name the folder of {} by "
-                             "--nacre.mpi.modules",
-                             named.package, file_of(named))});
+  throw setup_error({.problem = fmt::format("there is no module for {} in {}",
+                                            wanted != nullptr ? wanted->title : "any MPI", list_places(searched)),
+                     .why = "Nacre was built without it, or has been moved",
+                     .remedy = fmt::format("install {} and build Nacre again, or name the folder of {} by "
+                                           "--nacre.mpi.modules",
+                                           named.package, file_of(named))});
 }
 
 }  // namespace
@@ -121,14 +86,13 @@ library& load_library(const flavour* wanted, const std::string& folder) {
   std::vector<fs::path> searched;
   for (const flavour& each : flavours) {
     if (wanted != nullptr && wanted != &each) continue;
-    std::vector<fs::path> candidates;
-    for (const fs::path& place : folders(folder)) candidates.push_back(place / file_of(each));
-    if (const fs::path* const file = find_file(candidates)) {
-      loaded = &open_module(*file);
+    const std::vector<fs::path> places = places_of_module(file_of(each), folder);
+    if (const fs::path* const file = find_module(places)) {
+      loaded = &open_library(*file);
       loaded_flavour = &each;
       return *loaded;
     }
-    searched.insert(searched.end(), candidates.begin(), candidates.end());
+    searched.insert(searched.end(), places.begin(), places.end());
   }
   throw_missing(wanted, searched);
 }

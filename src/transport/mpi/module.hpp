@@ -125,7 +125,6 @@ class library {
 
 /// The one symbol of a module, under the name `module_symbol`. Null: it was built for another version than the one
 /// asked for.
-using module_entry = library* (*)(std::uint32_t version);
 inline constexpr const char* module_symbol = "nacre_mpi_module";
 
 }  // namespace nacre::transport::mpi

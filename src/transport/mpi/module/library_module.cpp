@@ -105,8 +105,7 @@ void end_with_process() {
 }  // namespace
 }  // namespace nacre::transport::mpi
 
-extern "C" __attribute__((visibility("default"))) nacre::transport::mpi::library* nacre_mpi_module(
-    std::uint32_t version) {
+extern "C" __attribute__((visibility("default"))) void* nacre_mpi_module(std::uint32_t version) {
   namespace mpi = nacre::transport::mpi;
-  return version == mpi::module_version ? &mpi::this_library() : nullptr;
+  return version == mpi::module_version ? static_cast<mpi::library*>(&mpi::this_library()) : nullptr;
 }
