@@ -6,30 +6,26 @@
 
 #include <new>
 
+#include "base/page_chunks.hpp"
+
 namespace nacre {
 namespace {
 
-constexpr std::size_t huge_page_bytes = std::size_t{2} << 20;
-
-void* map_pages(std::size_t bytes) noexcept {
-  constexpr int access = PROT_READ | PROT_WRITE;
-  constexpr int kind = MAP_PRIVATE | MAP_ANONYMOUS;
-  if (bytes < huge_page_bytes) {
-    void* const at = ::mmap(nullptr, bytes, access, kind, -1, 0);
-    return at == MAP_FAILED ? nullptr : at;
-  }
-  // A huge page more than needed, of which the ends are given back again.
-  void* const mapped = ::mmap(nullptr, bytes + huge_page_bytes, access, kind, -1, 0);
-  if (mapped == MAP_FAILED) return nullptr;
-  auto* const begin = static_cast<std::byte*>(mapped);
-  const std::size_t before = -reinterpret_cast<std::uintptr_t>(mapped) & (huge_page_bytes - 1);
-  if (before != 0) ::munmap(begin, before);
-  ::munmap(begin + before + bytes, huge_page_bytes - before);
-  ::madvise(begin + before, bytes, MADV_HUGEPAGE);  // advice: a kernel without it changes nothing
-  return begin + before;
+/// Never destroyed, as process_large_pool.
+page_chunks& process_chunks() noexcept {
+  alignas(page_chunks) static std::array<std::byte, sizeof(page_chunks)> place;
+  static page_chunks* const all = new (place.data()) page_chunks;
+  return *all;
 }
 
-void unmap_pages(void* at, std::size_t bytes) noexcept { ::munmap(at, bytes); }
+void* map_pages(std::size_t bytes) noexcept {
+  return bytes < page_chunks::huge_page_bytes ? process_chunks().map(bytes) : map_huge_pages(bytes);
+}
+
+void unmap_pages(void* at, std::size_t bytes) noexcept {
+  if (bytes < page_chunks::huge_page_bytes) return process_chunks().unmap(at, bytes);
+  ::munmap(at, bytes);
+}
 
 }  // namespace
 
@@ -117,7 +113,7 @@ void large_pool::trim_at(std::chrono::nanoseconds now, std::int64_t due) noexcep
 }
 
 void large_pool::keep_at_most(std::uint64_t bytes) noexcept {
-  kept_bytes_max_.store(bytes, std::memory_order_relaxed);  // only a number
+  kept_bytes_max_.store(bytes, std::memory_order_relaxed);               // only a number
   if (kept_bytes_.load(std::memory_order_relaxed) > bytes) drop_kept();  // the blocks are behind the mutexes
 }
 

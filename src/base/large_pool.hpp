@@ -19,7 +19,7 @@ struct page_source {
   void* (*map)(std::size_t bytes) noexcept;  ///< zeroed, on a page boundary; null when there are none
   void (*unmap)(void* at, std::size_t bytes) noexcept;
 };
-/// Those of the system. From 2 MiB on they lie so that the kernel can use huge pages, and it is asked to.
+/// Those of the system, huge ones where the kernel has them: smaller blocks share them, see page_chunks.
 [[nodiscard]] page_source system_pages() noexcept;
 
 /// What a large pool holds.

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// Pages for blocks smaller than a huge page, cut from chunks of huge pages.
+#include "base/page_chunks.hpp"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <new>
+
+#include <nacre/assert.hpp>
+
+namespace nacre {
+
+/// Lies in the first page of its chunk; the blocks follow.
+struct page_chunks::chunk {
+  std::size_t block_bytes;
+  std::uint64_t all;   // a bit for each block
+  std::uint64_t free;  // those that nobody has
+  chunk* next = nullptr;
+  chunk* before = nullptr;
+
+  [[nodiscard]] std::byte* block(int index) noexcept {
+    return reinterpret_cast<std::byte*>(this) + page_bytes + static_cast<std::size_t>(index) * block_bytes;
+  }
+};
+
+void* map_huge_pages(std::size_t bytes, std::size_t boundary) noexcept {
+  // A boundary more than needed, of which the ends are given back again.
+  void* const mapped = ::mmap(nullptr, bytes + boundary, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (mapped == MAP_FAILED) return nullptr;
+  auto* const begin = static_cast<std::byte*>(mapped);
+  const std::size_t before = -reinterpret_cast<std::uintptr_t>(mapped) & (boundary - 1);
+  if (before != 0) ::munmap(begin, before);
+  ::munmap(begin + before + bytes, boundary - before);
+  ::madvise(begin + before, bytes, MADV_HUGEPAGE);  // advice: a kernel without it changes nothing
+  return begin + before;
+}
+
+void page_chunks::enlist(chunk& one) noexcept {
+  one.before = nullptr;
+  one.next = with_room_;
+  if (with_room_ != nullptr) with_room_->before = &one;
+  with_room_ = &one;
+}
+
+void page_chunks::unlist(chunk& one) noexcept {
+  (one.before == nullptr ? with_room_ : one.before->next) = one.next;
+  if (one.next != nullptr) one.next->before = one.before;
+}
+
+void* page_chunks::map(std::size_t bytes) noexcept {
+  NACRE_EXPECT(bytes % page_bytes == 0 && bytes < huge_page_bytes, "whole pages, less than a huge one");
+  const std::scoped_lock lock(mutex_);
+  chunk* from = with_room_;
+  while (from != nullptr && from->block_bytes != bytes) from = from->next;
+  if (from == nullptr) {
+    void* const memory = map_huge_pages(chunk_bytes, chunk_bytes);
+    if (memory == nullptr) return nullptr;
+    const std::size_t count = std::min((chunk_bytes - page_bytes) / bytes, blocks_max);
+    const std::uint64_t all = ~std::uint64_t{0} >> (64 - count);
+    from = new (memory) chunk{.block_bytes = bytes, .all = all, .free = all};
+    enlist(*from);
+  }
+  const int index = std::countr_zero(from->free);
+  from->free &= from->free - 1;
+  if (from->free == 0) unlist(*from);
+  return from->block(index);
+}
+
+void page_chunks::unmap(void* at, std::size_t bytes) noexcept {
+  const auto place = reinterpret_cast<std::uintptr_t>(at);
+  auto* const of = reinterpret_cast<chunk*>(place & ~(chunk_bytes - 1));
+  NACRE_EXPECT(of->block_bytes == bytes, "a block of another size than it was");
+  const std::uint64_t bit = std::uint64_t{1} << (place % chunk_bytes - page_bytes) / bytes;
+  const std::scoped_lock lock(mutex_);
+  if (of->free == 0) enlist(*of);
+  of->free |= bit;
+  if (of->free == of->all) {
+    unlist(*of);
+    ::munmap(of, chunk_bytes);
+  } else {
+    ::madvise(at, bytes, MADV_DONTNEED);
+  }
+}
+
+}  // namespace nacre
