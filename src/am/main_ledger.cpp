@@ -23,12 +23,19 @@ main_ledger::held_ops::held_ops(const body_ops* of, shared& in) noexcept
 main_ledger::main_ledger(std::uint64_t bytes_max, std::function<void()> wake)
     : bytes_max_(bytes_max), shared_(new shared), limit_(bytes_max) {
   shared_->wake = std::move(wake);
-  shared_->wake_at.store(bytes_max / 2);
 }
 
 main_ledger::~main_ledger() {
   set_waiting(false);
-  if (shared_->held.fetch_add(shared::closed, std::memory_order_acq_rel) == 0) delete shared_;  // pairs with end_of
+  // One byte more than was sent, and that byte is released here, so that nobody gets there before.
+  shared_->end_at.store(sent_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);  // by the release
+  shared_->release(1);
+}
+
+void main_ledger::set_waiting(bool waits) noexcept {
+  const std::uint64_t sent = sent_.load(std::memory_order_relaxed);  // own
+  // A hint: a release that misses it costs `patience`.
+  shared_->wake_at.store(waits ? sent - std::min(sent, bytes_max_ / 2) : shared::never, std::memory_order_relaxed);
 }
 
 void main_ledger::hold(message& m) {
@@ -39,7 +46,9 @@ void main_ledger::hold(message& m) {
         static_cast<std::uint32_t>(std::min<std::size_t>(bytes, std::numeric_limits<std::uint32_t>::max()));
   }
   m.ops = &ops_for(m.ops);
-  const std::uint64_t held = shared_->held.fetch_add(cost_within(m), std::memory_order_seq_cst) + cost_within(m);
+  const std::uint64_t sent = sent_.load(std::memory_order_relaxed) + cost_within(m);  // own
+  sent_.store(sent, std::memory_order_relaxed);  // the message's way to its end orders it before the release
+  const std::uint64_t held = sent - shared_->released.load(std::memory_order_relaxed);              // too much at worst
   if (held > limit_.load(std::memory_order_relaxed)) over_.store(true, std::memory_order_relaxed);  // hints
 }
 
@@ -56,16 +65,17 @@ void main_ledger::end_of(message& m) noexcept {
   shared& of = ops.ledger;
   const std::uint64_t cost = cost_within(m);
   if (ops.inner != nullptr) ops.inner->destroy(m);
-  const std::uint64_t mark = of.wake_at.load(std::memory_order_relaxed);
-  const std::uint64_t held = of.held.load(std::memory_order_relaxed);  // a wake that is missed costs `patience`
-  std::uint64_t left = cost;
-  if (held > mark && held < shared::closed && held - cost <= mark && of.waits.load(std::memory_order_seq_cst)) {
-    left = 1;  // so that `of` lives until the wake is over
-    of.held.fetch_sub(cost - left, std::memory_order_seq_cst);
-    of.wake();
-  }
-  if (of.held.fetch_sub(left, std::memory_order_acq_rel) - left == shared::closed)
-    delete &of;  // pairs with ~main_ledger
+  const std::uint64_t before = of.released.load(std::memory_order_relaxed);  // a wake that is missed costs `patience`
+  if (before + cost < of.wake_at.load(std::memory_order_relaxed)) return of.release(cost);
+  of.release(cost - 1);  // the rest later, so that `of` lives until the wake is over
+  if (of.wake_at.exchange(shared::never, std::memory_order_relaxed) != shared::never) of.wake();  // once for each wait
+  of.release(1);
+}
+
+void main_ledger::shared::release(std::uint64_t bytes) noexcept {
+  // acq_rel: who deletes comes after all others; and held() reads it
+  const std::uint64_t now = released.fetch_add(bytes, std::memory_order_acq_rel) + bytes;
+  if (now == end_at.load(std::memory_order_relaxed)) delete this;  // ordered by the byte that the ledger's end releases
 }
 
 void main_ledger::look(std::chrono::nanoseconds now) {

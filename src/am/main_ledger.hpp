@@ -42,11 +42,15 @@ class main_ledger {
 
   /// The main should wait. Any thread, as a hint.
   [[nodiscard]] bool over() const noexcept { return over_.load(std::memory_order_relaxed); }
-  /// The main waits, or does not any more: releases wake.
-  void set_waiting(bool waits) noexcept { shared_->waits.store(waits, std::memory_order_seq_cst); }
+  /// The main waits, or does not any more: the release that leaves half of the bound wakes. The application's thread.
+  void set_waiting(bool waits) noexcept;
   /// Inside the poll loop, while main waits.
   void look(std::chrono::nanoseconds now);
-  [[nodiscard]] std::uint64_t held() const noexcept { return shared_->held.load(std::memory_order_seq_cst); }
+  [[nodiscard]] std::uint64_t held() const noexcept {
+    // Before what was sent, which is never less. acquire: pairs with end_of
+    const std::uint64_t released = shared_->released.load(std::memory_order_acquire);
+    return sent_.load(std::memory_order_relaxed) - released;
+  }
 
  private:
   struct shared;
@@ -56,14 +60,16 @@ class main_ledger {
     const body_ops* inner;  // null: packed
     shared& ledger;
   };
-  /// Outlives the ledger until the last message is released.
+  /// Outlives the ledger until the last message is released. What main counts lies elsewhere, so that the two sides
+  /// share no line while main has room.
   struct alignas(cache_line_bytes) shared {
-    std::atomic<std::uint64_t> held{0};  // bytes; and `closed` from the end of the ledger on
-    std::atomic<std::uint64_t> wake_at{0};
-    std::atomic<bool> waits{false};
+    std::atomic<std::uint64_t> released{0};     // bytes ever
+    std::atomic<std::uint64_t> wake_at{never};  // main wants to be woken when that much has been released
+    std::atomic<std::uint64_t> end_at{never};   // whoever makes it that much deletes this
     std::function<void()> wake;
     std::deque<held_ops> known;  // by the application's thread; messages point into it
-    static constexpr std::uint64_t closed = std::uint64_t{1} << 63;
+    static constexpr std::uint64_t never = ~std::uint64_t{0};
+    void release(std::uint64_t bytes) noexcept;
   };
   static void end_of(message& m) noexcept;
   [[nodiscard]] const held_ops& ops_for(const body_ops* inner);
@@ -71,6 +77,7 @@ class main_ledger {
   const std::uint64_t bytes_max_;
   shared* const shared_;
   const held_ops* recent_ = nullptr;        // application's thread
+  std::atomic<std::uint64_t> sent_{0};      // bytes ever; written by the application's thread
   std::atomic<std::uint64_t> limit_;        // raised and reset by the poll loop
   std::atomic<bool> over_{false};           // set by the application's thread, cleared by the poll loop
   std::uint64_t seen_ = 0;                  // poll loop: held at the last change
