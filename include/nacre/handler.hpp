@@ -35,7 +35,7 @@ enum class outcome : std::uint8_t {
 /// One row of the handler table. Lives for ever; `id` is given when the first runtime starts, equal in every process of
 /// one binary, because rows are numbered in the order of their names.
 struct handler_info {
-  body_ops ops;                                                          ///< the arguments, while they are live values
+  body_ops ops;  ///< the arguments, while they are live values
   /// Target: the object, the module, or null.
   outcome (*invoke)(engine&, lane&, message_ptr, void* target, handler_id self);
   std::string_view name;
@@ -179,12 +179,9 @@ outcome invoke(engine& core, lane& on, message_ptr m, void* target, handler_id s
 
 /// The row of F on targets of class T: F's own class or one derived from it; void for a free function.
 template <auto F, class T>
-inline handler_info handler_row{body_of<typename traits<F>::values>::ops,
-                                &invoke<F, T>,
-                                name_of<F>(),
-                                key_of<T>(),
-                                traits<F>::is_const,
-                                task_value<typename traits<F>::result>::is_task};
+inline handler_info handler_row{
+    body_of<typename traits<F>::values>::ops,       &invoke<F, T>, name_of<F>(), key_of<T>(), traits<F>::is_const,
+    task_value<typename traits<F>::result>::is_task};
 template <auto F, class T>
 inline const handler_registration handler_enlisted{handler_row<F, T>};
 
@@ -205,13 +202,14 @@ decltype(auto) to_stored(Arg&& argument) {
   }
 }
 
-/// The handler sees elements in the message, and all else costs nothing to read: such arguments are packed at once, so
-/// that a span is copied once, into the message, wherever that goes.
+/// Arguments whose packed form is as cheap as they are themselves are packed at once, so that nothing has to be done to
+/// them when they leave: few flat ones; and beside flat ones a span, which is copied once, into the message, wherever
+/// that goes, and whose elements the handler sees there.
 template <class Views>
 inline constexpr bool packs_at_once = false;
 template <class... Views>
-inline constexpr bool packs_at_once<std::tuple<Views...>> = (is_span<Views> || ...) &&
-                                                            ((is_span<Views> || flat<Views>)&&...);
+inline constexpr bool packs_at_once<std::tuple<Views...>> = ((is_span<Views> || flat<Views>)&&...) &&
+                                                            ((is_span<Views> || ...) || flat_sum<Views...>() <= 256);
 
 /// An argument as it is packed: without a copy where its type permits.
 template <class Viewed, class Stored, class Arg>
@@ -229,16 +227,18 @@ decltype(auto) to_packable(Arg&& argument) {
 template <class Views, class Values, class... Args>
 message_ptr make_packed(Args&&... args) {
   return [&]<std::size_t... Index>(std::index_sequence<Index...>) {
-    const std::tuple<decltype(
-        to_packable<std::tuple_element_t<Index, Views>, std::tuple_element_t<Index, Values>>(std::forward<Args>(args)))...>
-        parts(to_packable<std::tuple_element_t<Index, Views>, std::tuple_element_t<Index, Values>>(
-            std::forward<Args>(args))...);
+    [[maybe_unused]] const std::tuple<
+        decltype(to_packable<std::tuple_element_t<Index, Views>, std::tuple_element_t<Index, Values>>(
+            std::forward<Args>(args)))...>
+    parts(to_packable<std::tuple_element_t<Index, Views>, std::tuple_element_t<Index, Values>>(
+        std::forward<Args>(args))...);
     const std::size_t bytes = nacre::packed_size(std::get<Index>(parts)...);
     message_ptr m = make_message(bytes);
     writer out(std::span<std::byte>(m->body(), bytes));
     out(std::get<Index>(parts)...);
     return m;
-  }(std::index_sequence_for<Args...>{});
+  }
+  (std::index_sequence_for<Args...>{});
 }
 
 /// A message for F on a T that holds the arguments as live values, or packed.
@@ -256,7 +256,8 @@ message_ptr make_typed(Args&&... args) {
     [&]<std::size_t... Index>(std::index_sequence<Index...>) {
       ::new (static_cast<void*>(m->body()))
           values(to_stored<std::tuple_element_t<Index, values>>(std::forward<Args>(args))...);
-    }(std::index_sequence_for<Args...>{});
+    }
+    (std::index_sequence_for<Args...>{});
     m->ops = &row.ops;
   }
   m->header.handler = row.id.value();

@@ -13,13 +13,15 @@ namespace nacre::detail {
 
 /// Sends the result of a call back. `request` names caller and call.
 void post_reply(engine& core, lane& on, const message_header& request, message_ptr reply);
-/// The handler threw (null: what is no std::exception): tells the caller if it waits for a result, else ends the job with a line that names the handler.
+/// The handler threw (null: what is no std::exception): tells the caller if it waits for a result, else ends the job
+/// with a line that names the handler.
 void handler_failed(engine& core, lane& on, const message_header& request, handler_id handler,
                     const std::exception* thrown);
 
 template <class R>
 message_ptr make_reply(R&& value) {
   using values = std::tuple<std::decay_t<R>>;
+  if constexpr (packs_at_once<values>) return make_packed<values, values>(std::forward<R>(value));
   message_ptr m = make_message(sizeof(values));
   ::new (static_cast<void*>(m->body())) values(std::forward<R>(value));
   m->ops = &body_of<values>::ops;
@@ -67,10 +69,10 @@ void run_handler(engine& core, lane& on, const message_header& request, handler_
                  Tuple&& arguments) {
   try {
     if constexpr (task_value<typename traits<F>::result>::is_task) {
-      static_assert(traits<F>::all_by_value, "a coroutine handler takes its arguments by value: they outlive the message");
-      start_coroutine(core, on, request, self, [&](context& ctx) {
-        return call_handler<F, T>(ctx, target, std::forward<Tuple>(arguments));
-      });
+      static_assert(traits<F>::all_by_value,
+                    "a coroutine handler takes its arguments by value: they outlive the message");
+      start_coroutine(core, on, request, self,
+                      [&](context& ctx) { return call_handler<F, T>(ctx, target, std::forward<Tuple>(arguments)); });
     } else {
       context ctx(core, on, request);
       call_and_reply(core, on, request, [&]() -> decltype(auto) {

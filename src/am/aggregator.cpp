@@ -15,8 +15,6 @@
 namespace nacre {
 namespace {
 
-constexpr std::uint32_t room_min = 512;
-
 /// Held so shortly that nobody sleeps over it.
 class held_flag {
  public:
@@ -43,24 +41,29 @@ aggregator::aggregator(lane& on, backplane& link, const settings& how) : lane_(o
 aggregator::slot& aggregator::slot_of(rank_id to, bool free) {
   const std::size_t index = std::size_t{to.value()} * 2 + (free ? 1 : 0);
   std::unique_ptr<page>& where = pages_[index / page_slots];
-  if (where == nullptr) where = std::make_unique<page>();
-  slot& found = (*where)[index % page_slots];
-  if (found.room == 0) {
-    found.room = room_min;
-    found.to = to;
+  if (where == nullptr) {
+    where = std::make_unique<page>();
+    const std::size_t first = index / page_slots * page_slots;
+    for (std::size_t i = 0; i < page_slots; ++i) (*where)[i].to = rank_id(static_cast<std::uint32_t>((first + i) / 2));
   }
-  return found;
+  return (*where)[index % page_slots];
+}
+
+std::size_t aggregator::send_now(rank_id to, message_ptr m) {
+  m = packed_form(std::move(m));
+  const std::size_t payload_bytes = m->header.payload_bytes;
+  link_.send(&lane_, to, std::move(m));
+  return payload_bytes;
 }
 
 std::size_t aggregator::append(rank_id to, message_ptr m) {
-  if (m->header.channel != channel::application) {
-    m = packed_form(std::move(m));
-    const std::size_t payload_bytes = m->header.payload_bytes;
-    link_.send(&lane_, to, std::move(m));
-    return payload_bytes;
+  if (m->header.channel != channel::application) return send_now(to, std::move(m));
+  slot& into = slot_of(to, !needs_credit(m->header));
+  if (into.round != lane_.round() && since() == 0) {
+    into.round = lane_.round();
+    return send_now(to, std::move(m));
   }
   const held_flag held(busy_);
-  slot& into = slot_of(to, !needs_credit(m->header));
   return append_locked(into, std::move(m));
 }
 

@@ -17,7 +17,8 @@
 namespace nacre {
 
 /// What a lane sends to other ranks passes here. Messages on channel `application` wait for company when the lane has
-/// sent to the same rank a short while ago; the others leave at once.
+/// sent to the same rank a short while ago; the others leave at once. So does the first to a rank after the lane has
+/// had nothing to run, if nothing is held.
 ///
 /// | slot of a rank | message fits | message does not fit | flush |
 /// |---|---|---|---|
@@ -48,17 +49,20 @@ class aggregator final : public outlet {
   [[nodiscard]] std::uint64_t bound_ticks() const noexcept { return how_.bound_ticks; }
 
  private:
+  static constexpr std::uint32_t room_min = 512;
   struct slot {
-    message_ptr held;        // a message, or the bundle
-    std::uint32_t used = 0;  // bytes of the bundle; 0: what is held is no bundle
-    std::uint32_t room = 0;  // bytes of this bundle; of the next one when there is none
+    message_ptr held;               // a message, or the bundle
+    std::uint32_t used = 0;         // bytes of the bundle; 0: what is held is no bundle
+    std::uint32_t room = room_min;  // bytes of this bundle; of the next one when there is none
     std::uint64_t flushed_at = 0;
-    bool open = false;  // in open_
-    rank_id to{};
+    bool open = false;                        // in open_
+    rank_id to{};                             // constant
+    std::uint64_t round = ~std::uint64_t{0};  // own thread: the lane's, when one last left as the first
   };
   static constexpr std::size_t page_slots = 64;
   using page = std::array<slot, page_slots>;
 
+  std::size_t send_now(rank_id to, message_ptr m);
   [[nodiscard]] slot& slot_of(rank_id to, bool free);
   std::size_t append_locked(slot& into, message_ptr m);
   void start_bundle(slot& into);
@@ -69,8 +73,8 @@ class aggregator final : public outlet {
   backplane& link_;
   settings how_;
   std::atomic_flag busy_;                     // held for some tens of nanoseconds
-  std::vector<std::unique_ptr<page>> pages_;  // under busy_, as all below; by rank, two slots each
-  std::vector<slot*> open_;
+  std::vector<std::unique_ptr<page>> pages_;  // own thread; slots under busy_; by rank, two slots each
+  std::vector<slot*> open_;                   // under busy_
 };
 
 }  // namespace nacre

@@ -30,8 +30,6 @@ backplane::backplane(std::unique_ptr<transport::endpoint> link, clock& time, con
       declared_(link_->declared()),
       timers_due_(std::chrono::nanoseconds::max()),
       next_due_ns_(std::numeric_limits<std::int64_t>::max()),
-      flush_bound_ticks_(
-          static_cast<std::uint64_t>(ticks_per_second() * std::chrono::duration<double>(flush_bound).count())),
       due_(window_bytes(bounds, size_)),
       peers_(size_, window_bytes(bounds, size_), due_) {}
 
@@ -62,12 +60,6 @@ void backplane::send(const lane* by, rank_id to, message_ptr m) {
     flush();
     return;
   }
-  // A lone message leaves at once; those that follow within the bound share a write.
-  if (ticks() - flushed_at_ticks_.load(std::memory_order_relaxed) < flush_bound_ticks_) {  // a hint: no order needed
-    put(box, std::move(m));
-    link_->wake();
-    return;
-  }
   if (turn_.test_and_set(std::memory_order_acquire)) {  // pairs with the clear at the end of a turn
     put(box, std::move(m));
     link_->wake();
@@ -82,23 +74,19 @@ void backplane::send(const lane* by, rank_id to, message_ptr m) {
 
 /// Sends past the outbox when nothing is in it, else through it. Under the turn, which flushes later.
 void backplane::pass(outbox& box, message_ptr m) {
-  const auto passes = [&] {
-    const std::scoped_lock lock(box.mutex);
-    if (box.listed || !box.waiting.empty()) return false;
-    if (!needs_credit(m->header) || declared_.by_pointer) return true;
+  if (!box.clear.load(std::memory_order_relaxed)) return put(box, std::move(m));  // see outbox
+  if (needs_credit(m->header) && !declared_.by_pointer) {
     const std::uint64_t cost = cost_of(m->header);
-    if (!box.window.admits(cost)) return false;
+    if (!box.window.admits(cost)) return put(box, std::move(m));
     box.window.spend(cost);
-    return true;
-  };
-  if (!passes()) return put(box, std::move(m));
+  }
   message_list single;
   single.push_back(std::move(m));
   link_->submit(box.to, single);
-  flushed_at_ticks_.store(ticks(), std::memory_order_relaxed);  // a hint
   if (single.empty()) return;
   box.leaving.append(single);
   const std::scoped_lock lock(box.mutex);
+  box.clear.store(false, std::memory_order_relaxed);  // see outbox
   if (!box.listed) list(box);
 }
 
@@ -108,6 +96,7 @@ void backplane::put(outbox& box, message_ptr m) {
   const std::uint64_t waiting = waiting_bytes_.fetch_add(cost, std::memory_order_relaxed) + cost;  // a hint
   if (waiting > bounds_.send_bytes && !congested()) congested_.store(true, std::memory_order_relaxed);
   box.waiting.push_back(std::move(m));
+  box.clear.store(false, std::memory_order_relaxed);  // see outbox
   if (!box.listed) list(box);
 }
 
@@ -146,7 +135,6 @@ bool backplane::flush_listed() {
         moved |= flush_one(*box, blocked);
         return !blocked;
       });
-      flushed_at_ticks_.store(ticks(), std::memory_order_relaxed);  // a hint
     }
   }
   blocked_ = std::any_of(sending_.begin(), sending_.end(), [](const auto& boxes) { return !boxes.empty(); });
@@ -166,6 +154,7 @@ bool backplane::flush_one(outbox& box, bool& blocked) {
         admit(box);
         if (box.leaving.empty()) {
           box.listed = false;
+          box.clear.store(box.waiting.empty(), std::memory_order_relaxed);  // see outbox
           ask = !box.waiting.empty() && !box.asked;
           box.asked |= ask;
           spent = box.window.total();

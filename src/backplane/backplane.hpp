@@ -39,8 +39,8 @@ class message_sink {
 /// communication component may be a thread of its own, or a duty that threads share).
 ///
 /// Order: messages of one lane to one rank on one channel keep their order. Messages wait here while the link is full,
-/// while the peer has given no credit (credits.hpp), or, where the transport is not thread-safe, until the next turn,
-/// at most `flush_bound` when lanes go on sending.
+/// while the peer has given no credit (credits.hpp), or, where the transport is not thread-safe, while another lane has
+/// the turn.
 class backplane {
  public:
   struct settings {
@@ -96,7 +96,6 @@ class backplane {
     std::chrono::nanoseconds due;
     std::function<std::chrono::nanoseconds(lane&)> action;
   };
-  static constexpr std::chrono::microseconds flush_bound{50};
   static constexpr std::size_t messages_a_turn = 256;
 
   void send_to_self(message_ptr m);
@@ -138,8 +137,6 @@ class backplane {
   std::chrono::nanoseconds timers_due_;                                // under turn_: the earliest of them
   std::vector<std::function<std::chrono::nanoseconds(lane&)>> hooks_;  // under turn_
   std::atomic<std::int64_t> next_due_ns_;  // of timers and hooks; written under turn_, read by wait
-  std::uint64_t flush_bound_ticks_;
-  std::atomic<std::uint64_t> flushed_at_ticks_{0};
 
   alignas(cache_line_bytes) std::atomic<bool> congested_{false};
   alignas(cache_line_bytes) std::atomic<outbox*> listed_{nullptr};  // boxes with something to send, linked by next

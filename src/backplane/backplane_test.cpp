@@ -152,28 +152,80 @@ TEST(backplane, a_full_link_holds_up_no_other_rank_and_not_the_own) {
   EXPECT_EQ(one.sink.all(), counting(0, 4));
 }
 
-TEST(backplane, a_lone_message_leaves_at_once_and_those_close_behind_share_a_write) {
-  constexpr microseconds bound{50};  // of the backplane
-  const auto bound_ticks =
-      static_cast<std::uint64_t>(std::chrono::duration<double>(bound).count() * ticks_per_second());
-  bool seen = false;
-  for (std::uint32_t attempt = 0; attempt < 1000 && !seen; ++attempt) {
-    scripted_rank one;
-    const std::uint64_t begin = ticks();
-    one.plane.send(rank_id(1), numbered(0));
-    ASSERT_EQ(one.link->taken[1], counting(0, 1));
-    const std::uint64_t flushed = ticks();
-    one.plane.send(rank_id(1), numbered(1));
+TEST(backplane, a_message_leaves_at_once_when_nobody_has_the_turn_and_with_its_end_when_somebody_has) {
+  scripted_rank one;
+  one.plane.send(rank_id(1), numbered(0));
+  EXPECT_EQ(one.link->taken[1], counting(0, 1));
+  EXPECT_EQ(one.link->wakes, 0U);
+  one.link->on_submit = [&] {  // another thread would do so meanwhile
+    one.link->on_submit = nullptr;
     one.plane.send(rank_id(1), numbered(2));
-    if (ticks() - begin >= bound_ticks) continue;  // another program had the processor: nothing is to be learnt
-    seen = true;
-    EXPECT_EQ(one.link->taken[1], counting(0, 1));
-    EXPECT_GE(one.link->wakes, 1U) << "or whoever sleeps in the link would let them wait";
-    while (ticks() - flushed <= bound_ticks) continue;
     one.plane.send(rank_id(1), numbered(3));
-    EXPECT_EQ(one.link->taken[1], counting(0, 4)) << "beyond the bound, sending alone moves what waits";
-  }
-  EXPECT_TRUE(seen) << "three sends took 50 us each time";
+    EXPECT_EQ(one.link->taken[1], counting(0, 1));
+    EXPECT_GE(one.link->wakes, 2U) << "or whoever sleeps in the link would let them wait";
+  };
+  one.plane.send(rank_id(1), numbered(1));
+  EXPECT_EQ(one.link->taken[1], counting(0, 4)) << "who has the turn sends for the others";
+}
+
+TEST(backplane, a_lane_sends_past_its_outbox_in_its_own_turn_only) {
+  scripted_rank one;
+  lane other;
+  one.turn();
+  one.sink.on_message = [&](std::uint32_t) {
+    one.plane.send(&one.by, rank_id(1), numbered(0));
+    EXPECT_TRUE(one.link->taken[1].empty()) << "the turn is another lane's";
+    one.plane.send(&other, rank_id(2), numbered(0));
+    EXPECT_EQ(one.link->taken[2], counting(0, 1));
+    one.plane.send(&other, rank_id(1), numbered(1));
+    EXPECT_TRUE(one.link->taken[1].empty()) << "something is before it";
+  };
+  one.link->incoming.push_back(numbered(0, 1));
+  EXPECT_TRUE(one.plane.progress(other));
+  EXPECT_EQ(one.link->taken[1], counting(0, 2));
+  one.sink.on_message = [&](std::uint32_t) {
+    one.plane.send(&other, rank_id(1), numbered(2));
+    EXPECT_EQ(one.link->taken[1], counting(0, 3)) << "nothing is before it any more";
+  };
+  one.link->incoming.push_back(numbered(0, 1));
+  EXPECT_TRUE(one.plane.progress(other));
+}
+
+TEST(backplane, what_the_link_does_not_take_at_once_stays_before_what_follows) {
+  scripted_rank one;
+  one.link->room[1] = 1;
+  one.sink.on_message = [&](std::uint32_t) {
+    for (std::uint32_t i = 0; i < 4; ++i) one.plane.send(&one.by, rank_id(1), numbered(i));
+  };
+  one.link->incoming.push_back(numbered(0, 1));
+  EXPECT_TRUE(one.turn());
+  EXPECT_EQ(one.link->taken[1], counting(0, 1));
+  one.link->room[1] = scripted_endpoint::boundless;
+  one.sink.on_message = [&](std::uint32_t) { one.plane.send(&one.by, rank_id(1), numbered(4)); };
+  one.link->incoming.push_back(numbered(0, 1));
+  EXPECT_TRUE(one.turn());
+  EXPECT_EQ(one.link->taken[1], counting(0, 5));
+}
+
+TEST(backplane, what_a_lane_has_collected_leaves_when_its_turn_begins_is_refused_or_has_delivered) {
+  scripted_rank one;
+  lane other;
+  std::vector<const lane*> flushed;
+  one.sink.on_flush = [&](lane& by) {
+    flushed.push_back(&by);
+    if (flushed.size() != 1) return;
+    EXPECT_TRUE(one.sink.deliveries.empty());
+    one.plane.send(&by, rank_id(1), numbered(0));
+    EXPECT_EQ(one.link->taken[1], counting(0, 1)) << "the turn is the lane's already";
+  };
+  one.sink.on_message = [&](std::uint32_t) {
+    EXPECT_EQ(flushed, (std::vector<const lane*>{&one.by}));
+    EXPECT_FALSE(one.plane.progress(other));
+    EXPECT_EQ(flushed, (std::vector<const lane*>{&one.by, &other}));
+  };
+  one.link->incoming.push_back(numbered(0, 1));
+  EXPECT_TRUE(one.turn());
+  EXPECT_EQ(flushed, (std::vector<const lane*>{&one.by, &other, &one.by}));
 }
 
 TEST(backplane, what_a_handler_sends_leaves_at_the_end_of_the_same_turn) {

@@ -55,6 +55,7 @@ class scripted_endpoint final : public transport::endpoint {
 
   void submit(rank_id to, message_list& batch) override {
     std::size_t& free = room[to.value()];
+    if (on_submit) on_submit();
     while (free > 0 && !batch.empty()) {
       taken[to.value()].push_back(batch.pop_front()->header.sequence);
       if (free != boundless) --free;
@@ -80,6 +81,7 @@ class scripted_endpoint final : public transport::endpoint {
     close_timeout = timeout;
   }
 
+  std::function<void()> on_submit;
   std::vector<std::size_t> room = std::vector<std::size_t>(ranks, boundless);  // by target
   std::vector<numbers> taken = std::vector<numbers>(ranks);                    // by target
   message_list incoming;
@@ -108,7 +110,9 @@ class remembering_sink final : public message_sink {
     }
     inside = false;
   }
-  void flush(lane&) override {}
+  void flush(lane& by) override {
+    if (on_flush) on_flush(by);
+  }
   void peer_failed(const transport::failure& what) override { failures.push_back(what.reason); }
   [[nodiscard]] bool idle() const override { return true; }
 
@@ -121,14 +125,15 @@ class remembering_sink final : public message_sink {
   std::vector<numbers> deliveries;
   std::vector<std::string> failures;
   std::function<void(std::uint32_t)> on_message;
+  std::function<void(lane&)> on_flush;
   lane* last_lane = nullptr;
   bool inside = false;
 };
 
 /// A backplane over a scripted link.
 struct scripted_rank {
-  explicit scripted_rank(const transport::capabilities& declared = {})
-      : link(new scripted_endpoint(declared)), plane(std::unique_ptr<transport::endpoint>(link), time) {
+  explicit scripted_rank(const transport::capabilities& declared = {}, const backplane::settings& bounds = {})
+      : link(new scripted_endpoint(declared)), plane(std::unique_ptr<transport::endpoint>(link), time, bounds) {
     plane.attach(sink);
   }
   bool turn() { return plane.progress(by); }

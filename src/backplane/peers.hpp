@@ -23,13 +23,18 @@ struct alignas(cache_line_bytes) outbox {
   const rank_id to;
   const channel via;
   outbox* next = nullptr;  // link of the backplane's list of outboxes with something to send
-  message_list leaving;    // the turn's: admitted, but not yet taken by the link
+
+  // The turn's.
+  message_list leaving;  // admitted, but not yet taken by the link
+  credit_window window;
+  bool asked = false;  // for credit, since the last grant
 
   std::mutex mutex;
   message_list waiting;  // under mutex
-  credit_window window;  // under mutex
   bool listed = false;   // under mutex: the next flush looks here
-  bool asked = false;    // under mutex: for credit, since the last grant
+  /// Nothing is waiting, leaving or listed: written under mutex, read by the turn. A lane sees at least what it has put
+  /// here itself, which is all that its order needs.
+  std::atomic<bool> clear{true};
 };
 
 struct peer {

@@ -73,12 +73,14 @@ class outlet {
  public:
   /// Sends what has collected. Any thread; `by` is the caller's lane.
   virtual void flush(const lane& by) = 0;
-  /// Since when something has been waiting, in ticks of the crew; 0: nothing is. Any thread, as a hint.
-  [[nodiscard]] std::uint64_t since() const noexcept { return since_.load(std::memory_order_relaxed); }
+  /// Since when something has been waiting, in ticks of the crew; 0: nothing is. Any thread; to others than
+  /// the lane's own a hint.
+  [[nodiscard]] std::uint64_t since() const noexcept { return since_.load(std::memory_order_acquire); }
 
  protected:
   ~outlet() = default;
-  void set_since(std::uint64_t instant) noexcept { since_.store(instant, std::memory_order_relaxed); }  // a hint
+  /// release: who reads 0 comes after what was sent before; pairs with `since`.
+  void set_since(std::uint64_t instant) noexcept { since_.store(instant, std::memory_order_release); }
 
  private:
   std::atomic<std::uint64_t> since_{0};
@@ -108,8 +110,11 @@ class alignas(cache_line_bytes) lane {
   }
   /// Sends what has collected, if anything has. Own thread.
   void flush() {
+    ++round_;
     if (outlet_ != nullptr && outlet_->since() != 0) outlet_->flush(*this);
   }
+  /// Another one after each flush: what the lane sends first in a round need not wait for company. Own thread.
+  [[nodiscard]] std::uint64_t round() const noexcept { return round_; }
   [[nodiscard]] lane_tallies& tallies() noexcept { return tallies_; }
   [[nodiscard]] const lane_tallies& tallies() const noexcept { return tallies_; }
 
@@ -126,6 +131,7 @@ class alignas(cache_line_bytes) lane {
   crew& team_;
   node* messages_ = nullptr;
   outlet* outlet_ = nullptr;  // null: everything leaves at once
+  std::uint64_t round_ = 0;   // own thread
   worker_id id_;
   lane_role role_;
   bool idle_ = false;             // own thread: counted in crew::idle_workers_
