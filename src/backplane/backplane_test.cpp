@@ -172,11 +172,17 @@ TEST(backplane, a_lane_sends_past_its_outbox_in_its_own_turn_only) {
   scripted_rank one;
   lane other;
   one.turn();
+  one.link->on_submit = [&] {
+    one.link->on_submit = nullptr;
+    one.plane.send(&one.by, rank_id(2), numbered(1));
+    EXPECT_TRUE(one.link->taken[2].empty()) << "its own turn is over";
+  };
+  one.plane.send(rank_id(2), numbered(0));
   one.sink.on_message = [&](std::uint32_t) {
     one.plane.send(&one.by, rank_id(1), numbered(0));
     EXPECT_TRUE(one.link->taken[1].empty()) << "the turn is another lane's";
-    one.plane.send(&other, rank_id(2), numbered(0));
-    EXPECT_EQ(one.link->taken[2], counting(0, 1));
+    one.plane.send(&other, rank_id(2), numbered(2));
+    EXPECT_EQ(one.link->taken[2], counting(0, 3));
     one.plane.send(&other, rank_id(1), numbered(1));
     EXPECT_TRUE(one.link->taken[1].empty()) << "something is before it";
   };
