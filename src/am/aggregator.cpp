@@ -61,6 +61,7 @@ std::size_t aggregator::append(rank_id to, message_ptr m) {
   slot& into = slot_of(to, !needs_credit(m->header));
   if (into.round != lane_.round() && since() == 0) {
     into.round = lane_.round();
+    into.first_left = true;
     return send_now(to, std::move(m));
   }
   const held_flag held(busy_);
@@ -81,6 +82,7 @@ std::size_t aggregator::append_locked(slot& into, message_ptr m) {
     send(into, lane_);
   }
   const std::uint64_t now = lane_.team().instant();
+  if (std::exchange(into.first_left, false)) into.flushed_at = now;  // the first left without a look at the clock
   if (bytes * 2 > how_.bytes_max || now - into.flushed_at > how_.bound_ticks) {
     into.flushed_at = now;
     link_.send(&lane_, into.to, packed_form(std::move(m)));

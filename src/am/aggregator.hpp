@@ -55,9 +55,11 @@ class aggregator final : public outlet {
     std::uint32_t used = 0;         // bytes of the bundle; 0: what is held is no bundle
     std::uint32_t room = room_min;  // bytes of this bundle; of the next one when there is none
     std::uint64_t flushed_at = 0;
-    bool open = false;                        // in open_
-    rank_id to{};                             // constant
-    std::uint64_t round = ~std::uint64_t{0};  // own thread: the lane's, when one last left as the first
+    bool open = false;  // in open_
+    rank_id to{};       // constant
+    // Own thread.
+    std::uint64_t round = ~std::uint64_t{0};  // the lane's, when a message last left as its first
+    bool first_left = false;                  // and nothing has come behind it yet
   };
   static constexpr std::size_t page_slots = 64;
   using page = std::array<slot, page_slots>;
