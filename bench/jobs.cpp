@@ -57,20 +57,19 @@ bool on_path(const std::string& name) {
   return false;
 }
 
-launcher launcher_of(const std::string& transport, int ranks) {
-  const std::string folder = own_folder().string();
+launcher launcher_of(const std::string& transport, int ranks, const std::filesystem::path& folder) {
   const std::string count = std::to_string(ranks);
-  if (transport == "ucx" && access((folder + "/nacre_ucx.so").c_str(), R_OK) != 0) {
-    return {{}, "this build has no module for UCX"};
+  if (transport == "ucx" && !std::filesystem::exists(folder / "nacre_ucx.so")) {
+    return {{}, "this build has no module for UCX: install libucx-dev and configure again"};
   }
-  if (transport == "shm" || transport == "tcp" || transport == "ucx") {
-    const std::string nacre = folder + "/nacre";
+  if (transport == "shm" || transport == "tcp" || transport == "auto" || transport == "ucx") {
+    const std::string nacre = folder / "nacre";
     if (access(nacre.c_str(), X_OK) != 0)
       return {{}, "no " + nacre + " to start ranks: build the target nacre_command"};
     return {{nacre, "run", "-n", count, "--transport", transport}, {}};
   }
-  if (access((folder + "/nacre_mpi_" + transport + ".so").c_str(), R_OK) != 0) {
-    return {{}, "this build has no module for " + transport};
+  if (!std::filesystem::exists(folder / ("nacre_mpi_" + transport + ".so"))) {
+    return {{}, "this build has no module for " + transport + ": install lib" + transport + "-dev and configure again"};
   }
   if (const std::string mpirun = "mpirun." + transport; on_path(mpirun)) {
     if (transport == "mpich") return {{mpirun, "-n", count}, {}};

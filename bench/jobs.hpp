@@ -31,7 +31,8 @@ struct launcher {
   std::string missing{};  ///< empty if all is there
 };
 
-/// `transport` is shm, tcp, ucx, openmpi or mpich.
-[[nodiscard]] launcher launcher_of(const std::string& transport, int ranks);
+/// `transport` is shm, tcp, auto, ucx, openmpi or mpich; `folder` has the programs of the build.
+[[nodiscard]] launcher launcher_of(const std::string& transport, int ranks,
+                                   const std::filesystem::path& folder = own_folder());
 
 }  // namespace bench

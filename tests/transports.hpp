@@ -1,35 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which transports the tests of several processes can use in this build, whose programs are in a folder.
+// Which transports the tests of several processes can use in this build, and how their ranks are started.
 #pragma once
 
 #include <cstdlib>
-#include <filesystem>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "jobs.hpp"
+#include "sanitized.hpp"
+
 namespace nacre::tests {
 
-/// Whether jobs can talk by UCX. The thread sanitizer does not see what UCX synchronises, so not under that.
-[[nodiscard]] inline bool has_ucx(const std::filesystem::path& programs) {
-#ifdef __SANITIZE_THREAD__
-  static_cast<void>(programs);
-  return false;
-#else
-  return std::filesystem::exists(programs / "nacre_ucx.so");
-#endif
+/// UCX and the MPIs are libraries of others, which were compiled without sanitizers.
+[[nodiscard]] inline bool is_foreign(std::string_view transport) {
+  return transport == "ucx" || transport == "openmpi" || transport == "mpich";
 }
 
-/// Those of `always`, and ucx if it is there.
-[[nodiscard]] inline std::vector<std::string> and_ucx(const std::filesystem::path& programs,
-                                                      std::vector<std::string> always) {
-  if (has_ucx(programs)) always.emplace_back("ucx");
+/// The words that start ranks over shm, tcp, auto, ucx, openmpi or mpich, or what is missing.
+[[nodiscard]] inline bench::launcher start_of(const std::string& transport, int ranks) {
+#ifdef __SANITIZE_THREAD__
+  if (is_foreign(transport)) return {{}, "the thread sanitizer does not see what " + transport + " synchronises"};
+#endif
+  return bench::launcher_of(transport, ranks, NACRE_BIN_DIR);
+}
+
+/// Those of `always`, and ucx if jobs can use it.
+[[nodiscard]] inline std::vector<std::string> and_ucx(std::vector<std::string> always) {
+  if (start_of("ucx", 1).missing.empty()) always.emplace_back("ucx");
   return always;
 }
 
-/// What UCX never releases is not ours to find. For commands that are started afterwards.
-inline void ignore_foreign_leaks(std::string_view transport_or_command) {
-  if (transport_or_command.find("ucx") != std::string_view::npos) ::setenv("ASAN_OPTIONS", "detect_leaks=0", 1);
+/// What they never release is not ours to find. For commands that are started afterwards.
+inline void ignore_foreign_leaks(std::string_view transport) {
+  if (is_foreign(transport)) ::setenv("ASAN_OPTIONS", "detect_leaks=0", 1);
 }
 
 }  // namespace nacre::tests

@@ -76,22 +76,15 @@ class under_mpirun : public testing::TestWithParam<installation> {
 INSTANTIATE_TEST_SUITE_P(each, under_mpirun, testing::ValuesIn(installations()),
                          [](const auto& which) { return which.param.flavour; });
 
-TEST_P(under_mpirun, uts_counts_published_trees_right_on_2_3_4_and_8_ranks) {
-  struct job {
-    int ranks;
-    const char* tree;
-    std::uint64_t nodes;
-  };
-  for (const job& each : {job{2, "T1", 4130071}, job{3, "T3", 4112897}, job{4, "T1", 4130071}, job{8, "T3", 4112897}}) {
-    const std::string tree = sanitized ? "--type geometric --shape fixed --depth 6 --branching 4 --seed 19"
-                                       : std::string("--tree ") + each.tree;
-    // The program is the same as for every transport: mpirun is what tells it.
-    const outcome got = run_ranks(GetParam(), each.ranks, "uts --quiet --json " + tree);
-    ASSERT_EQ(got.exit_code, 0) << got.output;
-    const std::size_t json = got.output.find('{');
-    ASSERT_NE(json, std::string::npos) << got.output;
-    EXPECT_EQ(nlohmann::json::parse(got.output.substr(json)).at("nodes"), sanitized ? 16000 : each.nodes);
-  }
+TEST_P(under_mpirun, uts_counts_a_published_tree_right) {
+  const std::string tree =
+      sanitized ? "--type geometric --shape fixed --depth 6 --branching 4 --seed 19" : std::string("--tree T3");
+  // The program is the same as for every transport: mpirun is what tells it.
+  const outcome got = run_ranks(GetParam(), 3, "uts --quiet --json " + tree);
+  ASSERT_EQ(got.exit_code, 0) << got.output;
+  const std::size_t json = got.output.find('{');
+  ASSERT_NE(json, std::string::npos) << got.output;
+  EXPECT_EQ(nlohmann::json::parse(got.output.substr(json)).at("nodes"), sanitized ? 16000 : 4112897);
 }
 
 TEST_P(under_mpirun, an_application_that_uses_mpi_itself_disturbs_nobody_and_is_not_disturbed) {

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// The boards of the ranks of this process, and their sums.
+#include <array>
+
+#include "scenarios.hpp"
+
+namespace nacre::tests {
+
+board& board_of(rank_id rank) {
+  static std::array<board, 64> all;
+  return all.at(rank.value());
+}
+
+board& fresh_board(runtime& rt) {
+  board& own = board_of(rt.rank());
+  for (auto* field : {&own.seen, &own.sum, &own.reported, &own.failed}) *field = 0;
+  rt.barrier();
+  return own;
+}
+
+std::uint64_t total(runtime& rt, std::atomic<std::uint64_t> board::*field) {
+  return rt.all_reduce((board_of(rt.rank()).*field).load(), std::plus<>{});
+}
+
+}  // namespace nacre::tests

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a job does in a test: pieces of main that every rank runs, and that hold for any transport and number of ranks.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+
+#include <nacre/nacre.hpp>
+
+namespace nacre::tests {
+
+/// Every rank calls `run`; what it finds wrong, gtest tells. It leaves nothing under way and objects that nobody uses.
+struct scenario {
+  const char* title;  ///< a sentence with underscores
+  void (*run)(runtime& rt, std::uint64_t seed);
+};
+
+/// All of them, subject by subject; each subject is a file.
+[[nodiscard]] std::span<const scenario> memory_scenarios();
+[[nodiscard]] std::span<const scenario> collective_scenarios();
+[[nodiscard]] std::span<const scenario> buffer_scenarios();
+[[nodiscard]] std::span<const scenario> call_scenarios();
+[[nodiscard]] std::span<const scenario> object_scenarios();
+[[nodiscard]] std::span<const scenario> quiescence_scenarios();
+[[nodiscard]] std::span<const scenario> flood_scenarios();
+inline constexpr std::array subjects{memory_scenarios, collective_scenarios, buffer_scenarios, call_scenarios,
+                                     object_scenarios, quiescence_scenarios, flood_scenarios};
+
+/// Collectives with values of a type that is packed and an operation that is not commutative.
+void all_collectives(runtime& rt, std::uint64_t seed);
+
+/// Sends a chain of messages round the ranks, each of which sees `chain_visits` of all chains, and leaves it under way.
+inline constexpr std::uint64_t chain_visits = 201;
+void start_chain(runtime& rt);
+
+/// Makes calls to the next rank whose futures nobody keeps, and leaves them under way.
+void drop_futures(runtime& rt);
+
+/// What handlers leave for the main of the rank on which they ran. Ranks may share a process, so each has its own.
+struct board {
+  std::atomic<std::uint64_t> seen{0};
+  std::atomic<std::uint64_t> sum{0};
+  std::atomic<std::uint64_t> reported{0};
+  std::atomic<std::uint64_t> failed{0};
+};
+[[nodiscard]] board& board_of(rank_id rank);
+
+/// Collective: the own board, empty; no rank goes on before all are.
+board& fresh_board(runtime& rt);
+
+/// Collective: the sum of all boards' fields, which must be at rest.
+[[nodiscard]] std::uint64_t total(runtime& rt, std::atomic<std::uint64_t> board::*field);
+
+[[nodiscard]] inline rank_id next_of(const operations& ops) { return rank_id((ops.rank().value() + 1) % ops.size()); }
+
+}  // namespace nacre::tests
