@@ -162,10 +162,10 @@ void node::run(lane& on, message_ptr m, void* target) {
   const bool fits = (row->target_key == nullptr) == (target == nullptr);
   if (!fits) return refuse(*m, "names a handler of another kind");
   const bool counted = m->counted() && !row->coroutine;
-  const message_header header = m->header;
+  const std::uint32_t source = m->header.source;
   on.tallies().handlers.add(1);
   if (row->invoke(core_, on, std::move(m), target, row->id) == detail::outcome::malformed) {
-    fail("a message from rank " + std::to_string(header.source) + " does not decode as the arguments of " +
+    fail("a message from rank " + std::to_string(source) + " does not decode as the arguments of " +
          std::string(row->name));
     return;
   }

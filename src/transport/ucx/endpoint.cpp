@@ -44,6 +44,7 @@ ucx_endpoint::ucx_endpoint(endpoint_parts parts)
       aside_(::epoll_create1(EPOLL_CLOEXEC)),
       events_(::epoll_create1(EPOLL_CLOEXEC)),
       alarm_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+  NACRE_EXPECT(size() <= ranks_max, "a stamp has no room for the number of a rank");
   net::watch({.events = events_.get(), .descriptor = aside_.get(), .tag = aside_tag}, EPOLL_CTL_ADD);
   net::watch({.events = events_.get(), .descriptor = alarm_.get(), .tag = alarm_tag}, EPOLL_CTL_ADD);
   if (line_ != nullptr) {

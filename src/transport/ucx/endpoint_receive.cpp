@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "transport/tcp/frame.hpp"
+#include "transport/ucx/brief.hpp"
 #include "transport/ucx/endpoint.hpp"
 
 namespace nacre::transport::ucx {
@@ -12,7 +13,7 @@ namespace {
 constexpr std::size_t header_bytes = sizeof(message_header);
 
 /// How far ahead of its turn a frame may be. A sender has fewer under way.
-constexpr std::uint32_t ahead_max = 1u << 24;
+constexpr std::uint32_t ahead_max = 1u << 15;
 
 /// Where the frame of a message lies.
 std::byte* frame_at(message& m) noexcept { return m.body() - header_bytes; }
@@ -27,9 +28,10 @@ ucx_endpoint::link* ucx_endpoint::link_of(std::uint32_t lane, const stamp& of) n
   return &from.links[lane];
 }
 
-/// The number of a frame from its last 32 bits; nothing when it has been there before.
+/// The number of a frame from its last bits; nothing when it has been there before.
 std::optional<std::uint64_t> ucx_endpoint::number_of(const link& from, const stamp& of) const noexcept {
-  const std::uint32_t ahead = of.sequence - static_cast<std::uint32_t>(from.delivered);
+  const std::uint32_t unused_bits = 32 - number_bits(of);
+  const std::uint32_t ahead = (of.sequence - static_cast<std::uint32_t>(from.delivered)) << unused_bits >> unused_bits;
   const std::uint64_t number = from.delivered + ahead;
   if (ahead >= ahead_max || from.held.contains(number)) return std::nullopt;
   return number;
@@ -47,20 +49,29 @@ std::string_view ucx_endpoint::fault_of(const message_header& header, rank_id by
 void ucx_endpoint::arrived(std::uint32_t lane, const stamp& of, std::span<const std::byte> frame) noexcept {
   link* const from = link_of(lane, of);
   if (from == nullptr) return;
-  if (frame.empty()) {
+  if (frame.empty() && !is_brief(of)) {
     if (!std::exchange(from->heard, true)) --unheard_;
     return;
   }
-  if (frame.size() < header_bytes) return lose(of.source, "sent something that is no message");
+  const bool brief = is_brief(of);
+  if (!brief && frame.size() < header_bytes) return lose(of.source, "sent something that is no message");
+  if (brief && frame.size() > brief_bytes_max) return lose(of.source, "sent a message that is too long");
   message_header header;
-  std::memcpy(&header, frame.data(), header_bytes);
-  if (const auto fault = fault_of(header, rank_id(of.source), frame.size(), lane); !fault.empty()) {
+  if (brief) {
+    header = header_of_brief(of, lane, frame.size());
+  } else {
+    std::memcpy(&header, frame.data(), header_bytes);
+  }
+  const std::size_t frame_bytes = brief ? header_bytes + frame.size() : frame.size();
+  if (const auto fault = fault_of(header, rank_id(of.source), frame_bytes, lane); !fault.empty()) {
     return lose(of.source, std::string(fault));
   }
   const auto number = number_of(*from, of);
   if (!number) return lose(of.source, "sent a message out of its turn");
   message_ptr m = make_message(header.payload_bytes);
-  std::memcpy(frame_at(*m), frame.data(), frame.size());
+  m->header = header;
+  const std::span<const std::byte> payload = brief ? frame : frame.subspan(header_bytes);
+  if (!payload.empty()) std::memcpy(m->body(), payload.data(), payload.size());
   if (*number == from->delivered && from->held.empty()) {
     ++from->delivered;
     into_->push_back(std::move(m));

@@ -5,6 +5,7 @@
 #include <nacre/assert.hpp>
 
 #include "transport/tcp/frame.hpp"
+#include "transport/ucx/brief.hpp"
 #include "transport/ucx/endpoint.hpp"
 
 #include <mutex>
@@ -50,7 +51,8 @@ void ucx_endpoint::start(place_of where, message_ptr m) {
   via.flushed = false;
   it.with.sequence = via.sent++;
   it.m = std::move(m);
-  const std::span<const std::byte> frame = tcp::frame_of(*it.m);
+  std::span<const std::byte> frame = tcp::frame_of(*it.m);
+  if (abridge(it.m->header, where.lane, it.with)) frame = it.m->payload();
   const std::uint64_t behind = std::exchange(via.sent_bytes, via.sent_bytes + frame.size());
   const outcome how = port_->send(where.peer, where.lane, it.with, frame, it.ticket);
   if (how == outcome::pending || !via.under_way.empty()) {
@@ -71,6 +73,7 @@ ucx_endpoint::transfer& ucx_endpoint::begin(transfer::kind what, place_of of) {
   it.of = of;
   it.with.key = peers_[of.peer].parts.key_there;
   it.with.source = rank_.value();
+  it.with.form = 0;
   return it;
 }
 

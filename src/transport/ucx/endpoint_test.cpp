@@ -13,6 +13,8 @@
 #include <ostream>
 #include <utility>
 
+#include "transport/ucx/brief.hpp"
+
 namespace nacre::transport::ucx {
 namespace {
 
@@ -45,7 +47,7 @@ class scripted_port final : public port {
   bool connect(std::uint32_t, std::uint32_t, std::span<const std::byte>) noexcept override { return true; }
   outcome send(std::uint32_t peer, std::uint32_t lane, const stamp& with, std::span<const std::byte> frame,
                std::uint64_t ticket) noexcept override {
-    if (frame.empty()) {  // a sign of life is answered by one
+    if (frame.empty() && !is_brief(with)) {  // a sign of life is answered by one
       for (auto& each : std::exchange(by_.before_first_signs, {})) by_.next.push_back(std::move(each));
       by_.next.push_back([=](listener& to) { to.arrived(lane, {.key = peer, .source = peer}, {}); });
       return outcome::done;
@@ -154,6 +156,86 @@ class end_over_played_ucx : public testing::Test {
   std::array<net::unique_fd, ranks> lifelines_;
   std::optional<ucx_endpoint> end_;
 };
+
+message_ptr small_message(std::uint32_t handler, std::uint32_t payload_bytes) {
+  message_ptr m = make_message(payload_bytes);
+  std::memset(m->body(), 7, payload_bytes);
+  m->header.handler = handler;
+  m->header.source = own.value();
+  m->header.flags = flag_communication;
+  return m;
+}
+
+TEST_F(end_over_played_ucx, a_small_message_to_a_rank_travels_without_its_header_and_arrives_with_it) {
+  meet();
+  message_list batch;
+  batch.push_back(small_message(513, 8));
+  batch.push_back(small_message(513, 0));
+  batch.push_back(small_message(513, brief_bytes_max + 1));
+  batch.push_back(small_message(1u << 16, 8));
+  batch.push_back(small_message(513, 8));
+  batch.push_back(small_message(513, 8));
+  message* each = batch.front()->next->next->next->next;
+  each->header.object = 5;
+  each->next->header.sequence = 5;
+  end_->submit(rank_id(1), batch);
+  ASSERT_EQ(ucx_.frames.size(), 6U);
+  EXPECT_EQ(ucx_.frames[0].bytes, 8U);
+  EXPECT_EQ(ucx_.frames[1].bytes, 0U);
+  for (std::size_t i = 2; i < 6; ++i) EXPECT_GE(ucx_.frames[i].bytes, sizeof(message_header) + 8) << i;
+
+  const std::vector<std::byte> payload(8, std::byte{7});
+  ucx_.next.push_back([&](listener& to) {
+    stamp of = ucx_.frames[0].with;
+    of.key = 1;
+    of.source = 1;
+    to.arrived(application, of, payload);
+  });
+  message_list arrived;
+  while (arrived.empty()) end_->poll(arrived, 100);
+  message_header expected = small_message(513, 8)->header;
+  expected.source = 1;
+  EXPECT_EQ(std::memcmp(&arrived.front()->header, &expected, sizeof expected), 0);
+  EXPECT_EQ(std::memcmp(arrived.front()->body(), payload.data(), payload.size()), 0);
+}
+
+TEST_F(end_over_played_ucx, a_brief_frame_that_may_not_be_is_the_end_of_the_peer_that_sends_it) {
+  meet();
+  ucx_.next.push_back(
+      [](listener& to) { to.arrived(application, {.key = 1, .source = 1, .form = 0x80 | 15 << 3}, {}); });
+  receive();
+  EXPECT_NE(failure_of_1().find("unknown kind"), std::string::npos);
+  const std::vector<std::byte> long_one(brief_bytes_max + 1);
+  ucx_.next.push_back([&](listener& to) { to.arrived(application, {.key = 2, .source = 2, .form = 0x80}, long_one); });
+  receive();
+  const auto seen = end_->failed();
+  ASSERT_TRUE(seen);
+  EXPECT_EQ(seen->peer, rank_id(2));
+  EXPECT_NE(seen->reason.find("too long"), std::string::npos);
+}
+
+TEST_F(end_over_played_ucx, the_short_numbers_of_small_messages_keep_their_order_beyond_their_end) {
+  meet();
+  const std::vector<std::byte> none;
+  std::size_t seen = 0;
+  for (std::uint32_t number = 0; number < 140'000; number += 2) {
+    for (const std::uint32_t now : {number + 1, number}) {  // the first of two comes too late
+      ucx_.next.push_back([=](listener& to) {
+        stamp of{.key = 1, .source = 1, .sequence = now};
+        message_header header{.handler = now % 1000, .source = 1};
+        EXPECT_TRUE(abridge(header, application, of));
+        to.arrived(application, of, {});
+      });
+    }
+    message_list arrived;
+    while (arrived.size() < 2) end_->poll(arrived, 100);
+    while (const message_ptr m = arrived.pop_front()) {
+      ASSERT_EQ(m->header.handler, seen % 1000);
+      ++seen;
+    }
+  }
+  EXPECT_EQ(seen, 140'000U);
+}
 
 TEST_F(end_over_played_ucx, what_comes_early_is_held_until_its_turn) {
   meet();

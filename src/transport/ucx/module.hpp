@@ -9,7 +9,7 @@
 namespace nacre::transport::ucx {
 
 /// Raised whenever anything in this header changes: libnacre refuses a module of another version.
-inline constexpr std::uint32_t module_version = 1;
+inline constexpr std::uint32_t module_version = 2;
 
 /// libnacre is linked with no UCX. A module, a shared object that is loaded when the transport is chosen, makes the
 /// calls. The protocol (order, bounds, goodbyes) is not in it: it is compiled once, and tested without UCX.
@@ -31,10 +31,12 @@ inline constexpr std::uint32_t lane_count = 3;
 /// Travels in front of each frame.
 struct stamp {
   std::uint64_t key = 0;  ///< what the receiver has told this sender, and nobody else
-  std::uint32_t source = 0;
+  std::uint32_t source : 24 = 0;
+  std::uint32_t form : 8 = 0;  ///< of what follows; see brief.hpp
   std::uint32_t sequence = 0;  ///< of the frames from this source on this lane
 };
 static_assert(sizeof(stamp) == 16);
+inline constexpr std::uint32_t ranks_max = 1u << 24;  // that a stamp can name
 
 /// Hears what UCX has to tell, during `progress`, `arm` and `disconnect`.
 class listener {

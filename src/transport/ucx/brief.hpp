@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// Messages whose header says little, which travel without it.
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+
+#include <nacre/message.hpp>
+
+#include "transport/ucx/module.hpp"
+
+namespace nacre::transport::ucx {
+
+/// A small message to a rank is mostly header: 40 bytes of which its kind, flags and handler are all that the receiver
+/// does not know. Those fit into the stamp, and then a message of 8 bytes is, with all that UCX puts before it, one
+/// cache line instead of two: 0.13 us of a round trip through shared memory.
+///
+/// | stamp | a frame | a brief one |
+/// |---|---|---|
+/// | form | 0 | 128, and kind and flags |
+/// | sequence | of the frame | its last 16 bits; the handler above them |
+/// | what follows | header and payload | payload, up to brief_bytes_max |
+inline constexpr std::size_t brief_bytes_max = 64;
+
+namespace detail {
+inline constexpr std::uint32_t is_brief = 0x80;
+inline constexpr std::uint32_t flag_bits = 3;
+static_assert(message_flags_known < 1u << flag_bits && static_cast<std::uint32_t>(message_kind::reply) < 16);
+}  // namespace detail
+
+[[nodiscard]] inline bool is_brief(const stamp& of) noexcept { return (of.form & detail::is_brief) != 0; }
+/// Of the frame's number, the bits that the stamp holds.
+[[nodiscard]] inline std::uint32_t number_bits(const stamp& of) noexcept { return is_brief(of) ? 16 : 32; }
+
+/// The header of a brief frame on that lane. Nothing of it is checked.
+[[nodiscard]] inline message_header header_of_brief(const stamp& of, std::uint32_t lane, std::size_t bytes) noexcept {
+  message_header header;
+  header.payload_bytes = static_cast<std::uint32_t>(bytes);
+  header.handler = of.sequence >> 16;
+  header.source = of.source;
+  header.kind = static_cast<message_kind>(of.form >> detail::flag_bits & 15);
+  header.flags = static_cast<std::uint8_t>(of.form & ((1u << detail::flag_bits) - 1));
+  header.channel = static_cast<channel>(lane);
+  return header;
+}
+
+/// Puts into `with`, which has its source and sequence, what the receiver needs instead of the header. False, and
+/// nothing has changed: the header says more than a stamp can.
+[[nodiscard]] inline bool abridge(const message_header& header, std::uint32_t lane, stamp& with) noexcept {
+  if (header.payload_bytes > brief_bytes_max || header.handler > 0xffff) return false;
+  stamp brief = with;
+  brief.form = detail::is_brief | static_cast<std::uint32_t>(header.kind) << detail::flag_bits | header.flags;
+  brief.sequence = header.handler << 16 | (with.sequence & 0xffff);
+  using bytes = std::array<std::byte, sizeof(message_header)>;
+  const message_header same = header_of_brief(brief, lane, header.payload_bytes);
+  if (std::bit_cast<bytes>(same) != std::bit_cast<bytes>(header)) return false;
+  with = brief;
+  return true;
+}
+
+}  // namespace nacre::transport::ucx
