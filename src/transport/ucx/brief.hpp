@@ -49,7 +49,7 @@ static_assert(message_flags_known < 1u << flag_bits && static_cast<std::uint32_t
 /// Puts into `with`, which has its source and sequence, what the receiver needs instead of the header. False, and
 /// nothing has changed: the header says more than a stamp can.
 [[nodiscard]] inline bool abridge(const message_header& header, std::uint32_t lane, stamp& with) noexcept {
-  if (header.payload_bytes > brief_bytes_max || header.handler > 0xffff) return false;
+  if (header.payload_bytes > brief_bytes_max) return false;
   stamp brief = with;
   brief.form = detail::is_brief | static_cast<std::uint32_t>(header.kind) << detail::flag_bits | header.flags;
   brief.sequence = header.handler << 16 | (with.sequence & 0xffff);
