@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -20,6 +21,15 @@
 #include "transport/transport.hpp"
 
 namespace nacre::transport::launch {
+
+/// The option by which a backend says way_in::connect_timeout.
+[[nodiscard]] constexpr option connect_timeout_option(std::string_view name) noexcept {
+  return {.name = name,
+          .kind = option_kind::duration,
+          .default_value = "30s",
+          .range = "10ms..1000s",
+          .help = "How long a rank waits for all others when the job begins"};
+}
 
 /// How a rank joins its job.
 struct way_in {
@@ -77,6 +87,8 @@ class member_fabric final : public fabric {
   using end_maker = std::function<std::unique_ptr<endpoint>(arrival)>;
 
   member_fabric(membership self, way_in how, end_maker make);
+  /// As PMIx or nacre run has it.
+  member_fabric(way_in how, end_maker make) : member_fabric(membership(), std::move(how), std::move(make)) {}
 
   std::uint32_t size() const noexcept override { return self_.size(); }
   std::uint32_t ranks_on_host() const noexcept override { return self_.ranks_on_host(); }

@@ -63,11 +63,9 @@ std::unique_ptr<endpoint> local_fabric::open(rank_id rank) {
 
 std::unique_ptr<fabric> join_job(settings how) {
   if (how.host.empty()) how.host = own_host();
-  launch::way_in way = tcp::way_in_of(how.far);
-  way.note = how.host;
+  how.far.way.note = how.host;
   return std::make_unique<launch::member_fabric>(
-      launch::membership(), std::move(way),
-      [how = std::move(how)](launch::arrival here) { return endpoint_among(std::move(here), how); });
+      how.far.way, [how](launch::arrival here) { return endpoint_among(std::move(here), how); });
 }
 
 }  // namespace nacre::transport::mixed

@@ -41,7 +41,7 @@ std::unique_ptr<fabric> make_local(std::uint32_t ranks, const config& configurat
 
 std::unique_ptr<fabric> join_job(const config& configuration, const program& own) {
   settings how = read_settings(configuration);
-  how.far.handlers = own.handlers;  // all ranks meet by sockets
+  how.far.way.handlers = own.handlers;  // all ranks meet by sockets
   return mixed::join_job(std::move(how));
 }
 

@@ -2,11 +2,8 @@
 // The fabrics of the backend shm: all ranks in one process, or one rank of a job that a launcher has started.
 #include "transport/shm/fabric.hpp"
 
-#include <sys/socket.h>
 #include <unistd.h>
 
-#include <array>
-#include <cerrno>
 #include <utility>
 
 #include <fmt/format.h>
@@ -14,7 +11,7 @@
 #include <nacre/assert.hpp>
 #include <nacre/error.hpp>
 
-#include "transport/launch/member.hpp"
+#include "transport/net/lifelines.hpp"
 #include "transport/shm/endpoint.hpp"
 #include "transport/shm/introduction.hpp"
 
@@ -43,23 +40,12 @@ void check_one_host(std::uint32_t ranks_on_host, std::uint32_t ranks) {
 
 }  // namespace
 
-local_fabric::local_fabric(std::uint32_t ranks, const settings& how) : settings_(how), lifelines_(ranks) {
+local_fabric::local_fabric(std::uint32_t ranks, const settings& how)
+    : settings_(how), lifelines_(net::make_lifelines(ranks)) {
   const geometry sizes = geometry_of(ranks, how);
   for (std::uint32_t rank = 0; rank < ranks; ++rank) {
     local_ranks_.emplace_back(rank);
     segments_.push_back(std::make_shared<segment>(segment::create(sizes)));
-    lifelines_[rank].resize(ranks);
-    for (std::uint32_t peer = 0; peer < rank; ++peer) {
-      std::array<int, 2> ends{-1, -1};
-      if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends.data()) != 0) {
-        throw setup_error({.problem = "cannot connect two ranks: " + net::error_text(errno),
-                           .why = "each notices the end of the other by it",
-                           .remedy = "raise the limit of open files (ulimit -n), or start fewer ranks"});
-      }
-      lifelines_[rank][peer].reset(ends[0]);
-      lifelines_[peer].resize(ranks);
-      lifelines_[peer][rank].reset(ends[1]);
-    }
   }
 }
 
@@ -105,9 +91,8 @@ std::unique_ptr<endpoint> open_among(neighbourhood parts, const settings& how) {
 std::unique_ptr<fabric> join_job(const settings& how) {
   launch::membership self;
   check_one_host(self.ranks_on_host(), self.size());
-  launch::way_in way{.connect_timeout = how.connect_timeout, .on_loopback = true, .handlers = how.handlers};
   // Nobody is let in once all are there: the door closes with the arrival.
-  return std::make_unique<launch::member_fabric>(std::move(self), std::move(way), [how](launch::arrival here) {
+  return std::make_unique<launch::member_fabric>(std::move(self), how.way, [how](launch::arrival here) {
     return open_among({.rank = here.self.rank,
                        .size = here.self.size,
                        .guests = here.take_first_guests(),

@@ -2,13 +2,12 @@
 // The fabrics of the backend shm: all ranks in one process, or one rank of a job that a launcher has started.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <vector>
 
-#include "transport/launch/control_line.hpp"
+#include "transport/launch/member.hpp"
 #include "transport/net/greeting.hpp"
 #include "transport/net/socket.hpp"
 #include "transport/shm/layout.hpp"
@@ -19,13 +18,12 @@ namespace nacre::transport::shm {
 
 /// What the configuration says.
 struct settings {
-  std::chrono::nanoseconds connect_timeout = std::chrono::seconds(30);
+  launch::way_in way{.on_loopback = true};
   std::uint64_t ring_bytes = std::uint64_t{128} << 10;  ///< of data, for each sender and channel
   std::uint64_t memory_max = std::uint64_t{16} << 20;   ///< of all rings that lead to one rank
   std::size_t output_max = std::size_t{8} << 20;        ///< for each peer and channel
   bool single_copy = true;                              ///< where the kernel permits
   std::size_t single_copy_min = std::size_t{16} << 10;
-  std::uint64_t handlers = 0;  ///< program::handlers
 };
 
 /// The values of the options of shm; their defaults where they are not declared.

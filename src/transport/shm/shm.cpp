@@ -5,17 +5,14 @@
 #include <array>
 #include <memory>
 
+#include "transport/launch/member.hpp"
 #include "transport/shm/fabric.hpp"
 
 namespace nacre::transport::shm {
 namespace {
 
 constexpr std::array options{
-    option{.name = "shm.connect_timeout",
-           .kind = option_kind::duration,
-           .default_value = "30s",
-           .range = "10ms..1000s",
-           .help = "How long a rank waits for all others when the job begins"},
+    launch::connect_timeout_option("shm.connect_timeout"),
     option{.name = "shm.ring_bytes",
            .kind = option_kind::bytes,
            .default_value = "128KiB",
@@ -53,7 +50,7 @@ std::unique_ptr<fabric> make_local(std::uint32_t ranks, const config& configurat
 
 std::unique_ptr<fabric> join_job(const config& configuration, const program& own) {
   settings how = read_settings(configuration);
-  how.handlers = own.handlers;
+  how.way.handlers = own.handlers;
   return shm::join_job(how);
 }
 
@@ -61,7 +58,7 @@ std::unique_ptr<fabric> join_job(const config& configuration, const program& own
 
 settings read_settings(const config& configuration) {
   if (!configuration.is_declared("shm.output_max")) return {};
-  return {.connect_timeout = configuration.get_duration("shm.connect_timeout"),
+  return {.way = {.connect_timeout = configuration.get_duration("shm.connect_timeout"), .on_loopback = true},
           .ring_bytes = static_cast<std::uint64_t>(configuration.get_int("shm.ring_bytes")),
           .memory_max = static_cast<std::uint64_t>(configuration.get_int("shm.memory_max")),
           .output_max = static_cast<std::size_t>(configuration.get_int("shm.output_max")),

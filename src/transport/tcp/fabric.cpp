@@ -23,7 +23,7 @@ net::refusal_log log_of(rank_id rank, net::line_sink sink) {
 
 local_fabric::local_fabric(std::uint32_t ranks, const settings& how, net::line_sink log)
     : settings_(how), log_(std::move(log)), secret_(job_secret::generate()) {
-  net::allow_descriptors(std::size_t{ranks} * ranks * how.connections, "start fewer ranks");
+  net::allow_descriptors(std::size_t{ranks} * ranks * how.way.connections, "start fewer ranks");
   for (std::uint32_t rank = 0; rank < ranks; ++rank) {
     local_ranks_.emplace_back(rank);
     listeners_.push_back(net::listen_at(net::address::any_port_of_loopback()));
@@ -38,9 +38,9 @@ std::unique_ptr<endpoint> local_fabric::open(rank_id rank) {
   local.rank = rank;
   local.size = size();
   local.address = addresses_[rank.value()];
-  local.connections = static_cast<std::uint8_t>(settings_.connections);
+  local.connections = static_cast<std::uint8_t>(settings_.way.connections);
   auto entrance = std::make_unique<net::door>(std::move(listeners_[rank.value()]), secret_, local, log_of(rank, log_));
-  const auto deadline = std::chrono::steady_clock::now() + settings_.connect_timeout;
+  const auto deadline = std::chrono::steady_clock::now() + settings_.way.connect_timeout;
   auto guests = launch::meet_all({.secret = secret_,
                                   .local = local,
                                   .addresses = addresses_,
@@ -58,17 +58,10 @@ std::unique_ptr<endpoint> local_fabric::open(rank_id rank) {
 std::unique_ptr<endpoint> endpoint_of(launch::arrival what, const settings& how) {
   return std::make_unique<tcp_endpoint>(endpoint_parts{.rank = what.self.rank,
                                                        .guests = std::move(what.guests),
-                                                       .connections = how.connections,
+                                                       .connections = how.way.connections,
                                                        .entrance = std::move(what.entrance),
                                                        .line = std::move(what.line),
                                                        .output_bytes_max = how.output_bytes_max});
-}
-
-launch::way_in way_in_of(const settings& how) {
-  return {.connect_timeout = how.connect_timeout,
-          .interface = how.interface,
-          .connections = how.connections,
-          .handlers = how.handlers};
 }
 
 }  // namespace nacre::transport::tcp

@@ -2,7 +2,6 @@
 // What the backend tcp makes: all ranks in one process for tests, or the end of one rank of a job.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -18,25 +17,9 @@ namespace nacre::transport::tcp {
 
 /// What the configuration says.
 struct settings {
-  std::chrono::nanoseconds connect_timeout = std::chrono::seconds(30);
+  launch::way_in way{.connections = channel_count};     ///< the connections: see endpoint_parts
   std::size_t output_bytes_max = std::size_t{8} << 20;  ///< for each connection
-  std::uint32_t connections = channel_count;            ///< with each peer, see endpoint_parts
-  std::string interface = "";                           ///< as net::own_interface; empty: chosen
-  std::uint64_t handlers = 0;                           ///< program::handlers
 };
-
-/// How a rank with these settings joins its job.
-[[nodiscard]] launch::way_in way_in_of(const settings& how);
-
-/// The meeting alone, for a backend that uses the sockets for an introduction. Blocks; throws setup_error or
-/// job_aborted.
-using launch::arrival;
-[[nodiscard]] inline arrival arrive(const launch::job_ticket& ticket, const settings& how) {
-  return launch::arrive(ticket, way_in_of(how));
-}
-[[nodiscard]] inline arrival arrive(launch::pmix_job& job, const settings& how) {
-  return launch::arrive(job, way_in_of(how));
-}
 
 /// The values of the options of tcp; their defaults where they are not declared.
 [[nodiscard]] settings read_settings(const config& configuration);

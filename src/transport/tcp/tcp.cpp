@@ -12,11 +12,7 @@ namespace nacre::transport::tcp {
 namespace {
 
 constexpr std::array options{
-    option{.name = "tcp.connect_timeout",
-           .kind = option_kind::duration,
-           .default_value = "30s",
-           .range = "10ms..1000s",
-           .help = "How long a rank waits for all others when the job begins"},
+    launch::connect_timeout_option("tcp.connect_timeout"),
     option{.name = "tcp.output_max",
            .kind = option_kind::bytes,
            .default_value = "8MiB",
@@ -43,19 +39,19 @@ std::unique_ptr<fabric> make_local(std::uint32_t ranks, const config& configurat
 
 std::unique_ptr<fabric> join_job(const config& configuration, const program& own) {
   settings how = read_settings(configuration);
-  how.handlers = own.handlers;
+  how.way.handlers = own.handlers;
   return std::make_unique<launch::member_fabric>(
-      launch::membership(), way_in_of(how), [how](launch::arrival here) { return endpoint_of(std::move(here), how); });
+      how.way, [how](launch::arrival here) { return endpoint_of(std::move(here), how); });
 }
 
 }  // namespace
 
 settings read_settings(const config& configuration) {
   if (!configuration.is_declared("tcp.output_max")) return {};
-  return {.connect_timeout = configuration.get_duration("tcp.connect_timeout"),
-          .output_bytes_max = static_cast<std::size_t>(configuration.get_int("tcp.output_max")),
-          .connections = static_cast<std::uint32_t>(configuration.get_int("tcp.sockets")),
-          .interface = configuration.get_string("tcp.interface")};
+  return {.way = {.connect_timeout = configuration.get_duration("tcp.connect_timeout"),
+                  .interface = configuration.get_string("tcp.interface"),
+                  .connections = static_cast<std::uint32_t>(configuration.get_int("tcp.sockets"))},
+          .output_bytes_max = static_cast<std::size_t>(configuration.get_int("tcp.output_max"))};
 }
 
 backend make_backend() noexcept {

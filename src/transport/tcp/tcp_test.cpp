@@ -396,7 +396,7 @@ TEST(tcp, a_member_that_lies_about_its_channel_or_its_identity_is_refused_in_wor
 
 TEST(tcp, ranks_with_fewer_sockets_declare_no_separate_channels_and_carry_all_three) {
   for (const std::uint32_t connections : {1U, 2U, 3U}) {
-    ranks_in_turn job(2, {.connections = connections});
+    ranks_in_turn job(2, {.way = {.connections = connections}});
     EXPECT_EQ(job.at(0).declared().separate_channels, connections == 3);
     for (const channel on : {channel::bulk, channel::system, channel::application}) {
       job.send(0, 1, on);
@@ -424,7 +424,7 @@ TEST(tcp, submit_leaves_what_exceeds_the_bound_of_the_output) {
 }
 
 TEST(tcp, a_rank_that_never_comes_is_named_when_the_time_is_over) {
-  local_fabric fabric(3, {.connect_timeout = milliseconds(50)}, [](std::string_view) {});
+  local_fabric fabric(3, {.way = {.connect_timeout = milliseconds(50)}}, [](std::string_view) {});
   try {
     static_cast<void>(fabric.open(rank_id(0)));
     FAIL() << "it cannot be complete";

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The fabrics of the backend ucx: all ranks in one process for tests, or one rank of a job that a launcher has started.
+// What the backend ucx makes: all ranks in one process for tests, or the end of one rank of a job.
 #include "transport/ucx/fabric.hpp"
 
-#include <sys/socket.h>
-
 #include <array>
-#include <cerrno>
+#include <chrono>
 #include <utility>
 
 #include <fmt/format.h>
@@ -13,9 +11,10 @@
 #include <nacre/assert.hpp>
 #include <nacre/error.hpp>
 
-#include "transport/tcp/fabric.hpp"
+#include "transport/net/lifelines.hpp"
 #include "transport/ucx/endpoint.hpp"
 #include "transport/ucx/introduction.hpp"
+#include "transport/ucx/loader.hpp"
 #include "wire/job_secret.hpp"
 
 namespace nacre::transport::ucx {
@@ -38,7 +37,8 @@ std::unique_ptr<port> open_port(library& by, std::uint32_t ranks) {
                      .remedy = "look at UCX_TLS and UCX_NET_DEVICES; UCX_LOG_LEVEL=info tells more"});
 }
 
-std::unique_ptr<endpoint> join(newcomer who, library& by, const settings& how) {
+std::unique_ptr<endpoint> join(newcomer who, const settings& how) {
+  library& by = load_library(how.modules);
   const auto ranks = static_cast<std::uint32_t>(who.guests.size());
   endpoint_parts parts{.rank = who.rank,
                        .end = open_port(by, ranks),
@@ -68,22 +68,9 @@ std::unique_ptr<endpoint> join(newcomer who, library& by, const settings& how) {
 
 }  // namespace
 
-local_fabric::local_fabric(std::uint32_t ranks, library& by, const settings& how)
-    : library_(by), settings_(how), lifelines_(ranks) {
-  for (auto& each : lifelines_) each.resize(ranks);
-  for (std::uint32_t rank = 0; rank < ranks; ++rank) {
-    local_ranks_.emplace_back(rank);
-    for (std::uint32_t peer = 0; peer < rank; ++peer) {
-      std::array<int, 2> ends{-1, -1};
-      if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends.data()) != 0) {
-        throw setup_error({.problem = "cannot connect two ranks: " + net::error_text(errno),
-                           .why = "each notices the end of the other by it",
-                           .remedy = "raise the limit of open files (ulimit -n), or start fewer ranks"});
-      }
-      lifelines_[rank][peer].reset(ends[0]);
-      lifelines_[peer][rank].reset(ends[1]);
-    }
-  }
+local_fabric::local_fabric(std::uint32_t ranks, const settings& how)
+    : settings_(how), lifelines_(net::make_lifelines(ranks)) {
+  for (std::uint32_t rank = 0; rank < ranks; ++rank) local_ranks_.emplace_back(rank);
 }
 
 std::unique_ptr<endpoint> local_fabric::open(rank_id rank) {
@@ -93,36 +80,20 @@ std::unique_ptr<endpoint> local_fabric::open(rank_id rank) {
   newcomer who{.rank = rank,
                .guests = std::vector<std::optional<net::guest>>(size()),
                .line = nullptr,
-               .deadline = std::chrono::steady_clock::now() + settings_.connect_timeout};
+               .deadline = std::chrono::steady_clock::now() + settings_.way.connect_timeout};
   for (std::uint32_t peer = 0; peer < size(); ++peer) {
     if (peer != rank.value()) who.guests[peer].emplace().socket = std::move(lifelines[peer]);
   }
   lifelines.clear();
-  return join(std::move(who), library_, settings_);
+  return join(std::move(who), settings_);
 }
 
-job_fabric::job_fabric(launch::job_ticket ticket, library& by, const settings& how)
-    : library_(by), settings_(how), ticket_(std::move(ticket)), rank_(ticket_->rank) {}
-
-job_fabric::job_fabric(library& by, const settings& how)
-    : library_(by), settings_(how), pmix_(std::make_unique<launch::pmix_job>()), rank_(pmix_->rank()) {}
-
-std::unique_ptr<endpoint> job_fabric::open(rank_id rank) {
-  NACRE_EXPECT(rank == rank_, "the launcher has given this process another rank");
-  const tcp::settings meeting{.connect_timeout = settings_.connect_timeout,
-                              .connections = 1,
-                              .interface = settings_.interface,
-                              .handlers = settings_.handlers};
-  tcp::arrival here = pmix_ ? tcp::arrive(*pmix_, meeting) : tcp::arrive(*ticket_, meeting);
-  newcomer who{.rank = rank,
-               .guests = std::vector<std::optional<net::guest>>(size()),
+std::unique_ptr<endpoint> endpoint_of(launch::arrival here, const settings& how) {
+  newcomer who{.rank = here.self.rank,
+               .guests = here.take_first_guests(),
                .line = std::move(here.line),
                .deadline = here.deadline};
-  for (std::uint32_t peer = 0; peer < size(); ++peer) {
-    if (!here.guests[peer].empty()) who.guests[peer] = std::move(here.guests[peer].front());
-  }
-  // Nobody is let in once all are there: the door is closed at the end of this function.
-  return join(std::move(who), library_, settings_);
+  return join(std::move(who), how);
 }
 
 }  // namespace nacre::transport::ucx

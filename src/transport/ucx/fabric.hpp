@@ -1,66 +1,46 @@
 // SPDX-License-Identifier: Apache-2.0
-// The fabrics of the backend ucx: all ranks in one process for tests, or one rank of a job that a launcher has started.
+// What the backend ucx makes: all ranks in one process for tests, or the end of one rank of a job.
 #pragma once
 
-#include <chrono>
+#include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
-#include "transport/launch/job_ticket.hpp"
-#include "transport/launch/pmix_job.hpp"
+#include "transport/launch/member.hpp"
 #include "transport/net/socket.hpp"
 #include "transport/transport.hpp"
-#include "transport/ucx/module.hpp"
 
 namespace nacre::transport::ucx {
 
 /// What the configuration says.
 struct settings {
-  std::chrono::nanoseconds connect_timeout = std::chrono::seconds(30);
+  launch::way_in way;                                   ///< how ranks meet, before UCX connects them
   std::size_t output_bytes_max = std::size_t{8} << 20;  ///< for each peer and channel
-  std::string interface = "";  ///< at which a rank listens for its peers, as net::own_interface; empty: chosen
-  std::uint64_t handlers = 0;  ///< program::handlers
+  std::string modules = "";                             ///< where nacre_ucx.so is, as load_library
 };
+
+/// The values of the options of ucx; their defaults where they are not declared.
+[[nodiscard]] settings read_settings(const config& configuration);
 
 /// All ranks in this process. Their ends must be opened by threads of their own, because each waits for all others.
 class local_fabric final : public fabric {
  public:
-  local_fabric(std::uint32_t ranks, library& by, const settings& how);
+  local_fabric(std::uint32_t ranks, const settings& how);
 
   std::uint32_t size() const noexcept override { return static_cast<std::uint32_t>(local_ranks_.size()); }
   std::span<const rank_id> local_ranks() const noexcept override { return local_ranks_; }
   std::unique_ptr<endpoint> open(rank_id rank) override;
 
  private:
-  library& library_;
   settings settings_;
   std::vector<rank_id> local_ranks_;
   std::vector<std::vector<net::unique_fd>> lifelines_;  // by rank and peer; open takes its own
 };
 
-/// The one rank that this process is, in a job of nacre run, or of a launcher that speaks PMIx. The latter has no line
-/// to its ranks: one that loses a peer says so itself.
-class job_fabric final : public fabric {
- public:
-  job_fabric(launch::job_ticket ticket, library& by, const settings& how);
-  /// Of PMIx.
-  job_fabric(library& by, const settings& how);
-
-  std::uint32_t size() const noexcept override { return pmix_ ? pmix_->size() : ticket_->size; }
-  std::uint32_t ranks_on_host() const noexcept override {
-    return pmix_ ? pmix_->ranks_on_host() : ticket_->ranks_on_host;
-  }
-  std::span<const rank_id> local_ranks() const noexcept override { return {&rank_, 1}; }
-  std::unique_ptr<endpoint> open(rank_id rank) override;
-
- private:
-  library& library_;
-  settings settings_;
-  std::optional<launch::job_ticket> ticket_;
-  std::unique_ptr<launch::pmix_job> pmix_;
-  rank_id rank_;
-};
+/// The end of a rank in the job that this process belongs to, by UCX to those that have guests. The first connection
+/// with each becomes its lifeline; nobody else is let in any more. Blocks until all are connected. Throws setup_error
+/// or job_aborted.
+[[nodiscard]] std::unique_ptr<endpoint> endpoint_of(launch::arrival here, const settings& how);
 
 }  // namespace nacre::transport::ucx

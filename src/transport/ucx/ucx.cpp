@@ -4,9 +4,9 @@
 
 #include <array>
 #include <memory>
+#include <utility>
 
-#include "transport/launch/foreign_launcher.hpp"
-#include "transport/launch/job_ticket.hpp"
+#include "transport/launch/member.hpp"
 #include "transport/ucx/fabric.hpp"
 #include "transport/ucx/loader.hpp"
 
@@ -14,11 +14,7 @@ namespace nacre::transport::ucx {
 namespace {
 
 constexpr std::array options{
-    option{.name = "ucx.connect_timeout",
-           .kind = option_kind::duration,
-           .default_value = "30s",
-           .range = "10ms..1000s",
-           .help = "How long a rank waits for all others when the job begins"},
+    launch::connect_timeout_option("ucx.connect_timeout"),
     option{.name = "ucx.output_max",
            .kind = option_kind::bytes,
            .default_value = "8MiB",
@@ -37,26 +33,27 @@ constexpr std::array options{
            .help = "Where nacre_ucx.so is; empty looks beside the program and where Nacre was installed"},
 };
 
-settings read_settings(const config& configuration) {
-  return {.connect_timeout = configuration.get_duration("ucx.connect_timeout"),
-          .output_bytes_max = static_cast<std::size_t>(configuration.get_int("ucx.output_max")),
-          .interface = configuration.get_string("ucx.interface")};
-}
-
 std::unique_ptr<fabric> make_local(std::uint32_t ranks, const config& configuration) {
-  return std::make_unique<local_fabric>(ranks, load_library(configuration.get_string("ucx.modules")),
-                                        read_settings(configuration));
+  return std::make_unique<local_fabric>(ranks, read_settings(configuration));
 }
 
 std::unique_ptr<fabric> join_job(const config& configuration, const program& own) {
-  library& here = load_library(configuration.get_string("ucx.modules"));
   settings how = read_settings(configuration);
-  how.handlers = own.handlers;
-  if (started_by_pmix()) return std::make_unique<job_fabric>(here, how);
-  return std::make_unique<job_fabric>(launch::take_job_ticket(), here, how);
+  how.way.handlers = own.handlers;
+  static_cast<void>(load_library(how.modules));  // before this rank meets others: without it there is nothing to say to them
+  return std::make_unique<launch::member_fabric>(
+      how.way, [how](launch::arrival here) { return endpoint_of(std::move(here), how); });
 }
 
 }  // namespace
+
+settings read_settings(const config& configuration) {
+  if (!configuration.is_declared("ucx.output_max")) return {};
+  return {.way = {.connect_timeout = configuration.get_duration("ucx.connect_timeout"),
+                  .interface = configuration.get_string("ucx.interface")},
+          .output_bytes_max = static_cast<std::size_t>(configuration.get_int("ucx.output_max")),
+          .modules = configuration.get_string("ucx.modules")};
+}
 
 backend make_backend() noexcept {
   return {.name = "ucx",
