@@ -34,8 +34,8 @@ struct peer_parts {
 /// What an endpoint is made of.
 struct endpoint_parts {
   rank_id rank;
-  std::unique_ptr<port> end;                     ///< connected to every peer on every lane
-  std::vector<std::optional<peer_parts>> peers;  ///< by rank; without the own one
+  std::unique_ptr<port> end;                     ///< connected to each of the peers on every lane
+  std::vector<std::optional<peer_parts>> peers;  ///< by rank; without the own one, and those that others serve
   std::shared_ptr<launch::control_line> line;    ///< null: no launcher
   std::size_t output_bytes_max = 0;              ///< for each peer and channel
 };
@@ -165,6 +165,7 @@ class ucx_endpoint final : public endpoint, private listener {
   void suspect(std::uint32_t rank, std::string_view why);
   void judge_suspects();
   void lose(std::uint32_t rank, std::string reason);
+  void tell_of_the_lost();
   template <class Condition>
   bool progress_until(Condition over, net::time_point deadline, bool joining);
   void flush_links();
@@ -186,6 +187,7 @@ class ucx_endpoint final : public endpoint, private listener {
   message_list* into_ = nullptr;  // where frames go; set while the port may call
   message_list seen_;             // received while waiting
   message_list own_;              // submitted to the own rank
+  std::deque<failure> lost_;      // failures of which the launcher has not been told
   std::deque<failure> failures_;
   std::shared_ptr<launch::control_line> line_;
   bool closing_ = false;

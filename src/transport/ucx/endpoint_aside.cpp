@@ -75,7 +75,7 @@ void ucx_endpoint::meet(net::time_point deadline) {
   {
     const std::scoped_lock lock(turn_);
     for (std::uint32_t rank = 0; rank < size(); ++rank) {
-      if (rank == rank_.value()) continue;
+      if (peers_[rank].now != peer::state::present) continue;
       for (std::uint32_t lane = 0; lane < lane_count; ++lane) {
         transfer& it = begin(transfer::kind::sign, {rank, lane});
         it.with.sequence = 0;
@@ -86,7 +86,7 @@ void ucx_endpoint::meet(net::time_point deadline) {
   }
   const auto find_missing = [&](auto lacks) {
     const auto at = std::find_if(peers_.begin(), peers_.end(),
-                                 [&](const peer& p) { return &p != &peers_[rank_.value()] && lacks(p); });
+                                 [&](const peer& p) { return p.now != peer::state::lost && lacks(p); });
     return static_cast<std::uint32_t>(at == peers_.end() ? rank_.value() : at - peers_.begin());
   };
   constexpr const char* remedy =
@@ -127,6 +127,7 @@ void ucx_endpoint::look_aside() {
     tag == size() ? serve_line() : read_lifeline(tag);
   }
   if (suspects_ != 0) judge_suspects();
+  tell_of_the_lost();
 }
 
 void ucx_endpoint::serve_line() {
@@ -187,10 +188,20 @@ void ucx_endpoint::lose(std::uint32_t rank, std::string reason) {
   whom.now = peer::state::lost;
   forget_waiting(whom);
   if (closing_ || had_left) return;
-  if (line_ != nullptr) line_->report_lost(rank_id(rank), reason);
-  failures_.push_back(
-      {.peer = rank_id(rank), .reason = std::move(reason), .announced = line_ != nullptr && line_->open()});
-  troubled_.store(true, std::memory_order_relaxed);  // a hint: the lock orders what it tells of
+  lost_.push_back({.peer = rank_id(rank), .reason = std::move(reason)});
+  look_aside_.store(true, std::memory_order_relaxed);  // for the thread that polls
+}
+
+/// Not in `lose`, which a thread may call that only waits: the line is that of the one that polls, and may be shared
+/// with another end of this rank.
+void ucx_endpoint::tell_of_the_lost() {
+  for (; !lost_.empty(); lost_.pop_front()) {
+    failure& each = lost_.front();
+    if (line_ != nullptr) line_->report_lost(*each.peer, each.reason);
+    each.announced = line_ != nullptr && line_->open();
+    failures_.push_back(std::move(each));
+    troubled_.store(true, std::memory_order_relaxed);  // a hint: the lock orders what it tells of
+  }
 }
 
 std::optional<failure> ucx_endpoint::failed() {
