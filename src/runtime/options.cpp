@@ -15,7 +15,8 @@ namespace {
 constexpr option runtime_options[] = {
     {"transport", option_kind::choice, "inproc", "", "inproc|shm|tcp|ucx|auto|mpi|sim",
      "what carries messages: inproc between threads of this process, shm or tcp between processes that `nacre run` "
-     "starts, over shared memory or sockets, ucx the same by UCX, auto over shm or tcp, whichever fits each pair, mpi between "
+     "starts, over shared memory or sockets, ucx the same by UCX, auto over shm, tcp or ucx, whichever fits each pair, "
+     "mpi between "
      "processes that mpirun starts, sim on a simulated machine in virtual time"},
     {"ranks", option_kind::integer, "1", "ranks", "1..1000000",
      "how many ranks this process holds under inproc and sim; under `nacre run` its -n decides"},

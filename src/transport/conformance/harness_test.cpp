@@ -24,12 +24,15 @@ constexpr int steps_of_watching = 20;
 
 config configuration_of(const backend& row, job::buffers how) {
   config result{option_table{.component = row.name, .options = row.options}};
-  if (row.name == "auto") {  // made of two others
-    for (const char* part : {"tcp", "shm"}) {
+  if (row.name == "auto") {  // made of others
+    for (const char* part : {"tcp", "shm", "ucx"}) {
       const backend& each = find_backend(part);
       const option_table table{.component = each.name, .options = each.options};
       result.declare({&table, 1});
     }
+    // A process of its own tests it over UCX, see ucx/, and has this variable.
+    const char* const between = std::getenv("NACRE_AUTO_BETWEEN");
+    result.set("auto.between", between != nullptr ? between : "tcp");
   }
   if (how == job::buffers::tight && result.is_declared("tcp.output_max")) result.set("tcp.output_max", "64KiB");
   if (how == job::buffers::tight && result.is_declared("shm.ring_bytes")) {

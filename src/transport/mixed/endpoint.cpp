@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One rank's end of a job of several hosts: shared memory to the ranks of its own host, sockets to the others.
+// One rank's end of a job of several hosts: shared memory to the ranks of its own host, sockets or UCX to the others.
 #include "transport/mixed/endpoint.hpp"
 
 #include <algorithm>

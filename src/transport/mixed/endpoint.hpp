@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One rank's end of a job of several hosts: shared memory to the ranks of its own host, sockets to the others.
+// One rank's end of a job of several hosts: shared memory to the ranks of its own host, sockets or UCX to the others.
 #pragma once
 
 #include <atomic>
@@ -25,9 +25,9 @@ namespace nacre::transport::mixed {
 /// | parked | asleep on the far end | |
 /// | asleep on the far end | asked to go on | wakes the near end; asleep again if it was asked to go on, else parked |
 ///
-/// A look at the far end is a system call, one at the near end a few loads. So polls leave the far end out that has
-/// been quiet for `far_warm`, and look at it every `far_apart`: at once again when something was submitted to it, and
-/// after every wait, so that what has woken a rank is seen.
+/// A look at the far end may be a system call, one at the near end is a few loads. So polls leave the far end out that
+/// has been quiet for `far_warm`, and look at it every `far_apart`: at once again when something was submitted to it,
+/// and after every wait, so that what has woken a rank is seen.
 ///
 /// Invariant: from the moment that wait begins to sleep, something of the far end that has not been polled finds the
 /// watcher asleep there or on its way. It wakes at most once for each wait, so that what nobody polls makes it not

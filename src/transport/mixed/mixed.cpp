@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The row of the backend auto and its option.
+// The row of the backend auto and its options.
 #include "transport/mixed/mixed.hpp"
 
 #include <array>
@@ -10,6 +10,8 @@
 #include <nacre/error.hpp>
 
 #include "transport/mixed/fabric.hpp"
+#include "transport/net/rdma_device.hpp"
+#include "transport/ucx/loader.hpp"
 
 namespace nacre::transport::mixed {
 namespace {
@@ -23,6 +25,13 @@ constexpr std::array options{
         .default_value = "",
         .range = "",
         .help = "Ranks with an equal word share memory; empty: those of one host, user and space of process numbers"},
+    option{.name = "auto.between",
+           .kind = option_kind::choice,
+           .default_value = "auto",
+           .range = "auto|tcp|ucx",
+           .help =
+               "What carries messages between hosts: tcp; ucx; auto is ucx where every rank has an RDMA device to open "
+               "and the module for UCX, otherwise tcp"},
 };
 
 settings read_settings(const config& configuration) {
@@ -32,7 +41,14 @@ settings read_settings(const config& configuration) {
                        .why = "it is a word that travels with the addresses of ranks",
                        .remedy = "choose up to 100 printable letters without blanks"});
   }
-  return {.far = tcp::read_settings(configuration), .near = shm::read_settings(configuration), .host = host};
+  settings result{.tcp = tcp::read_settings(configuration),
+                  .ucx = ucx::read_settings(configuration),
+                  .near = shm::read_settings(configuration),
+                  .host = host};
+  const std::string& between = configuration.get_string("auto.between");
+  if (between == "tcp") result.between = wish::tcp;
+  if (between == "ucx") result.between = wish::ucx;
+  return result;
 }
 
 std::unique_ptr<fabric> make_local(std::uint32_t ranks, const config& configuration) {
@@ -41,19 +57,23 @@ std::unique_ptr<fabric> make_local(std::uint32_t ranks, const config& configurat
 
 std::unique_ptr<fabric> join_job(const config& configuration, const program& own) {
   settings how = read_settings(configuration);
-  how.far.way.handlers = own.handlers;  // all ranks meet by sockets
+  how.tcp.way.handlers = own.handlers;  // all ranks meet by sockets, in the way of tcp
+  if (how.between == wish::either && ucx::has_module(how.ucx.modules) && net::find_rdma_device()) {
+    how.between = wish::with_rdma;
+  }
   return mixed::join_job(std::move(how));
 }
 
 }  // namespace
 
 backend make_backend() noexcept {
-  return {.name = "auto",
-          .help = "shm among the ranks of one host, tcp between hosts; start them with nacre run or srun --mpi=pmix",
-          .options = options,
-          .virtual_time = false,
-          .make_local = make_local,
-          .join_job = join_job};
+  return {
+      .name = "auto",
+      .help = "shm among the ranks of one host, tcp or ucx between hosts; start them with nacre run or srun --mpi=pmix",
+      .options = options,
+      .virtual_time = false,
+      .make_local = make_local,
+      .join_job = join_job};
 }
 
 }  // namespace nacre::transport::mixed

@@ -33,6 +33,8 @@ library& open_library(const std::string& folder) {
 
 }  // namespace
 
+bool has_module(const std::string& folder) { return find_module(places_of_module(file_name, folder)) != nullptr; }
+
 library& load_library(const std::string& folder) {
   // One for the process, as long as it lives: UCX registers what it cannot take back.
   static std::mutex loading;

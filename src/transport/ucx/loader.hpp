@@ -8,6 +8,9 @@
 
 namespace nacre::transport::ucx {
 
+/// Whether that module exists; a cheap question.
+[[nodiscard]] bool has_module(const std::string& folder);
+
 /// UCX in this process, from the module in that folder; empty: beside the executable, or where Nacre was installed.
 /// Throws setup_error, which names the places that were searched.
 [[nodiscard]] library& load_library(const std::string& folder);
