@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Jobs on several hosts as users see them: by ssh to addresses of this machine, by other remote shells, by Slurm, by
-// PMIx.
+// Jobs on several hosts as users see them: by ssh to addresses of this machine, and by other remote shells.
 //
 // A test whose server cannot run here is skipped, and says what is missing.
 #include "ssh_server.hpp"
@@ -16,6 +15,7 @@
 #include <vector>
 
 #include "launched.hpp"
+#include "transports.hpp"
 
 namespace {
 
@@ -77,14 +77,31 @@ TEST_F(nacre_run_by_ssh, counts_what_one_host_counts) {
   EXPECT_TRUE(contains(got.output, counted));
 }
 
-TEST_F(nacre_run_by_ssh, shares_memory_within_a_host_and_uses_sockets_between_hosts) {
-  // Two agents on this machine would share memory, so the ranks are told which host they are to be on.
-  const std::string script = "NACRE_AUTO_HOST=$((NACRE_JOB_RANK / 2)) exec " + std::string(uts) +
-                             " --tree T1 --nacre.workers=1 --nacre.balancer=steal";
-  const outcome got = nacre_command(run("127.0.0.1:2,127.0.0.2:2", {"sh", "-c", script}));
+void count_within_hosts_and_between_them(const std::vector<std::string>& command) {
+  const outcome got = nacre_command(command);
   EXPECT_EQ(code_of(got), 0) << got.errors;
   EXPECT_EQ(got.errors, "");
   EXPECT_TRUE(contains(got.output, counted));
+}
+
+/// Two agents on this machine would share memory, so the ranks are told which host they are to be on.
+std::string as_on_two_hosts(const std::string& arguments) {
+  return "NACRE_AUTO_HOST=$((NACRE_JOB_RANK / 2)) exec " + std::string(uts) +
+         " --tree T1 --nacre.workers=1 --nacre.balancer=steal " + arguments;
+}
+
+TEST_F(nacre_run_by_ssh, shares_memory_within_a_host_and_uses_sockets_between_hosts) {
+  count_within_hosts_and_between_them(run("127.0.0.1:2,127.0.0.2:2", {"sh", "-c", as_on_two_hosts("")}));
+}
+
+TEST_F(nacre_run_by_ssh, uses_ucx_everywhere_or_between_hosts_alone) {
+  if (const std::string missing = missing_for_ucx(); !missing.empty()) GTEST_SKIP() << missing;
+  ignore_foreign_leaks("ucx");
+  const std::string leaks = "ASAN_OPTIONS=detect_leaks=0";
+  count_within_hosts_and_between_them(
+      run("127.0.0.1:2,127.0.0.2:2", {"--transport", "ucx", "-x", leaks, uts, "--tree", "T1", "--nacre.workers=1"}));
+  count_within_hosts_and_between_them(
+      run("127.0.0.1:2,127.0.0.2:2", {"-x", leaks, "sh", "-c", as_on_two_hosts("--nacre.auto.between=ucx")}));
 }
 
 TEST_F(nacre_run_by_ssh, places_ranks_in_blocks_or_in_turns_and_labels_their_lines) {
@@ -252,53 +269,6 @@ TEST(nacre_run_by_any_shell, says_so_when_a_shell_ends_without_an_agent) {
   EXPECT_TRUE(contains(got.errors, "exited with code 3 before an agent had called (strange)"));
   got = by_script(folder, "kill -9 $$\n", {"--hosts", "a", "true"});
   EXPECT_TRUE(contains(got.errors, "was killed by signal 9"));
-}
-
-// ---- launchers of others
-
-/// What libpmix never releases is not ours to find, where the programs under test look for leaks.
-void ignore_foreign_leaks() { ::setenv("ASAN_OPTIONS", "detect_leaks=0", 1); }
-
-/// Runs the script beside a Slurm of this machine alone. Skips the test when there can be none.
-class slurm : public testing::Test {
- protected:
-  static outcome run(const std::string& script) {
-    ignore_foreign_leaks();
-    return launched({NACRE_SOURCE_DIR "/tools/slurm_here.sh", "sh", "-c", script}).end();
-  }
-};
-
-TEST_F(slurm, starts_a_job_by_pmix_and_without_it_gets_an_answer) {
-  const std::string program = std::string(uts) + " --tree T1 --nacre.workers=1";
-  const outcome got = run("srun --mpi=pmix -n 2 " + program + " --nacre.transport=tcp; echo tcp $?; " +
-                          "srun --mpi=pmix -n 3 " + program + "; echo default $?; " +  //
-                          "srun -n 2 " + program + "; echo none $?; " + "srun -n 1 " + program +
-                          " --nacre.transport=inproc; echo alone $?; " +
-                          "srun --mpi=pmix -n 2 sh -c 'if [ $PMIX_RANK = 1 ]; then exit 5; fi; exec " + program +
-                          " --nacre.tcp.connect_timeout=1s'; echo absent $?");
-  if (code_of(got) == 77) GTEST_SKIP() << got.errors;
-  const std::vector<std::string> lines = lines_of(got.output);
-  EXPECT_EQ(std::count(lines.begin(), lines.end(), counted), 3) << got.output << got.errors;
-  for (const char* each : {"tcp 0", "default 0", "none 2", "alone 0"}) {
-    EXPECT_EQ(std::count(lines.begin(), lines.end(), each), 1) << each << got.output << got.errors;
-  }
-  EXPECT_EQ(std::count(lines.begin(), lines.end(), "absent 0"), 0) << got.output;
-  EXPECT_TRUE(contains(got.errors, "srun has started this process as task 1 of 2 and offers no PMIx"));
-  EXPECT_TRUE(contains(got.errors, "srun --mpi=pmix PROGRAM"));
-  EXPECT_EQ(code_of(got), 0);
-}
-
-TEST(pmix, of_the_mpirun_of_openmpi_starts_a_job) {
-  if (std::system("command -v mpirun.openmpi >/dev/null") != 0) {
-    GTEST_SKIP() << "there is no mpirun of OpenMPI: apt-get install openmpi-bin";
-  }
-  ignore_foreign_leaks();
-  const outcome got = launched({"mpirun.openmpi", "--allow-run-as-root", "--oversubscribe", "-n", "2", uts, "--tree",
-                                "T1", "--nacre.transport=tcp", "--nacre.workers=1"})
-                          .end();
-  EXPECT_EQ(code_of(got), 0) << got.errors;
-  const std::vector<std::string> lines = lines_of(got.output);
-  EXPECT_EQ(std::count(lines.begin(), lines.end(), counted), 1) << got.output << got.errors;
 }
 
 }  // namespace

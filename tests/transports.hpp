@@ -25,9 +25,12 @@ namespace nacre::tests {
   return bench::launcher_of(transport, ranks, NACRE_BIN_DIR);
 }
 
+/// What keeps jobs from using ucx; empty: nothing.
+[[nodiscard]] inline std::string missing_for_ucx() { return start_of("ucx", 1).missing; }
+
 /// Those of `always`, and ucx if jobs can use it.
 [[nodiscard]] inline std::vector<std::string> and_ucx(std::vector<std::string> always) {
-  if (start_of("ucx", 1).missing.empty()) always.emplace_back("ucx");
+  if (missing_for_ucx().empty()) always.emplace_back("ucx");
   return always;
 }
 

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+// Jobs that launchers of others start: srun of Slurm, and those that speak PMIx.
+//
+// A test whose launcher cannot run here is skipped, and says what is missing.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "launched.hpp"
+#include "transports.hpp"
+
+namespace {
+
+using namespace nacre::tests;
+
+constexpr const char* uts = NACRE_BIN_DIR "/uts";
+constexpr const char* counted = "nodes            4130071         4130071  match";
+
+testing::AssertionResult contains(const std::string& text, const std::string& part) {
+  if (text.find(part) != std::string::npos) return testing::AssertionSuccess();
+  return testing::AssertionFailure() << "'" << part << "' is not in: " << text;
+}
+
+// ---- launchers of others
+
+/// What libpmix and UCX never release is not ours to find, where the programs under test look for leaks.
+void ignore_all_leaks() { ::setenv("ASAN_OPTIONS", "detect_leaks=0", 1); }
+
+/// A transport, with what stands before and behind the program to choose it. Ranks of a launcher on one machine would
+/// share memory under auto, so they are told which host they are to be on.
+struct way {
+  std::string title;
+  std::string before;
+  std::string behind;
+  friend void PrintTo(const way& w, std::ostream* out) { *out << w.title; }
+
+  [[nodiscard]] bool by_ucx() const { return title.ends_with("ucx"); }
+  /// For sh, in a process that the launcher has started.
+  [[nodiscard]] std::string command(const std::string& arguments) const {
+    return before + " exec " + std::string(uts) + " --nacre.workers=1 " + arguments + behind;
+  }
+};
+
+const std::vector<way>& ways() {
+  const std::string split = "NACRE_AUTO_HOST=$((PMIX_RANK / 2))";
+  static const std::vector<way> all{
+      {"tcp", "", " --nacre.transport=tcp"},
+      {"shm", "", " --nacre.transport=shm"},
+      {"ucx", "", " --nacre.transport=ucx"},
+      {"auto_over_tcp", split, " --nacre.transport=auto --nacre.auto.between=tcp"},
+      {"auto_over_ucx", split, " --nacre.transport=auto --nacre.auto.between=ucx"},
+  };
+  return all;
+}
+
+std::string without_rank_one(const std::string& command) {
+  return "if [ $PMIX_RANK = 1 ]; then timeout -s KILL 1 sh -c \"" + command + "\"; else " + command + "; fi";
+}
+
+/// The lines by which the others tell of the end of rank 1, each for itself, since this launcher does not.
+testing::AssertionResult tells_of_rank_one(const outcome& got) {
+  const std::vector<std::string> lines = lines_of(got.errors);
+  const auto told = std::count_if(lines.begin(), lines.end(), [](const std::string& line) {
+    return line.find("without a goodbye; the job ends") != std::string::npos;
+  });
+  if (told >= 1) return testing::AssertionSuccess();
+  return testing::AssertionFailure() << "nobody has said why the job ends: " << got.errors << got.output;
+}
+
+// ---- Slurm
+
+/// Runs the script beside a Slurm of this machine alone. Skips the test when there can be none.
+class slurm : public testing::Test {
+ protected:
+  static outcome run(const std::string& script) {
+    ignore_all_leaks();
+    return launched({NACRE_SOURCE_DIR "/tools/slurm_here.sh", "sh", "-c", script}).end();
+  }
+};
+
+TEST_F(slurm, starts_a_job_by_pmix_and_without_it_gets_an_answer) {
+  const std::string program = std::string(uts) + " --tree T1 --nacre.workers=1";
+  const outcome got = run("srun --mpi=pmix -n 2 " + program + " --nacre.transport=tcp; echo tcp $?; " +
+                          "srun --mpi=pmix -n 3 " + program + "; echo default $?; " +  //
+                          "srun -n 2 " + program + "; echo none $?; " + "srun -n 1 " + program +
+                          " --nacre.transport=inproc; echo alone $?; " +
+                          "srun --mpi=pmix -n 2 sh -c 'if [ $PMIX_RANK = 1 ]; then exit 5; fi; exec " + program +
+                          " --nacre.tcp.connect_timeout=1s'; echo absent $?");
+  if (code_of(got) == 77) GTEST_SKIP() << got.errors;
+  const std::vector<std::string> lines = lines_of(got.output);
+  EXPECT_EQ(std::count(lines.begin(), lines.end(), counted), 3) << got.output << got.errors;
+  for (const char* each : {"tcp 0", "default 0", "none 2", "alone 0"}) {
+    EXPECT_EQ(std::count(lines.begin(), lines.end(), each), 1) << each << got.output << got.errors;
+  }
+  EXPECT_EQ(std::count(lines.begin(), lines.end(), "absent 0"), 0) << got.output;
+  EXPECT_TRUE(contains(got.errors, "srun has started this process as task 1 of 2 and offers no PMIx"));
+  EXPECT_TRUE(contains(got.errors, "srun --mpi=pmix PROGRAM"));
+  EXPECT_EQ(code_of(got), 0);
+}
+
+/// The ways that this build has; the others are named in the skip at the end of a test.
+std::vector<way> ways_here() {
+  std::vector<way> result;
+  for (const way& each : ways()) {
+    if (!each.by_ucx() || missing_for_ucx().empty()) result.push_back(each);
+  }
+  return result;
+}
+
+TEST_F(slurm, starts_a_job_over_every_transport) {
+  std::string script;
+  for (const way& each : ways_here()) {
+    script += "srun --mpi=pmix -n 4 sh -c '" + each.command("--tree T1") + "'; echo " + each.title + " $?; ";
+  }
+  const outcome got = run(script);
+  if (code_of(got) == 77) GTEST_SKIP() << got.errors;
+  const std::vector<std::string> lines = lines_of(got.output);
+  EXPECT_EQ(static_cast<std::size_t>(std::count(lines.begin(), lines.end(), counted)), ways_here().size())
+      << got.output << got.errors;
+  for (const way& each : ways_here()) EXPECT_TRUE(contains(got.output, "\n" + each.title + " 0\n")) << got.errors;
+  EXPECT_EQ(got.errors.find("nacre"), std::string::npos) << got.errors;
+  if (!missing_for_ucx().empty()) GTEST_SKIP() << "all but ucx have passed; " << missing_for_ucx();
+}
+
+TEST_F(slurm, ends_a_job_whose_rank_is_killed_over_every_transport) {
+  for (const way& each : ways_here()) {
+    const outcome got =
+        run("srun --mpi=pmix -n 3 sh -c '" + without_rank_one(each.command("--tree T2XXL --quiet")) + "'");
+    if (code_of(got) == 77) GTEST_SKIP() << got.errors;
+    EXPECT_NE(code_of(got), 0) << each.title;
+    EXPECT_TRUE(tells_of_rank_one(got)) << each.title;
+    EXPECT_LT(got.seconds, 30.0) << each.title << ", with the beginning and the end of Slurm";
+  }
+  if (!missing_for_ucx().empty()) GTEST_SKIP() << "all but ucx have passed; " << missing_for_ucx();
+}
+
+// ---- mpirun of Open MPI, whose server speaks PMIx
+
+class mpirun_of_openmpi : public testing::TestWithParam<way> {
+ protected:
+  void SetUp() override {
+    if (std::system("command -v mpirun.openmpi >/dev/null") != 0) {
+      GTEST_SKIP() << "there is no mpirun of OpenMPI: apt-get install openmpi-bin";
+    }
+    if (GetParam().by_ucx() && !missing_for_ucx().empty()) GTEST_SKIP() << missing_for_ucx();
+    ignore_all_leaks();
+  }
+  static outcome run(const std::string& ranks, const std::string& command) {
+    return launched({"mpirun.openmpi", "--allow-run-as-root", "--oversubscribe", "-n", ranks, "sh", "-c", command})
+        .end();
+  }
+};
+
+TEST_P(mpirun_of_openmpi, starts_a_job_by_pmix) {
+  const outcome got = run("4", GetParam().command("--tree T1"));
+  EXPECT_EQ(code_of(got), 0) << got.errors;
+  const std::vector<std::string> lines = lines_of(got.output);
+  EXPECT_EQ(std::count(lines.begin(), lines.end(), counted), 1) << got.output << got.errors;
+}
+
+TEST_P(mpirun_of_openmpi, ends_a_job_whose_rank_is_killed) {
+  const outcome got = run("3", without_rank_one(GetParam().command("--tree T2XXL --quiet")));
+  EXPECT_NE(code_of(got), 0);
+  EXPECT_TRUE(tells_of_rank_one(got));
+  EXPECT_LT(got.seconds, 20.0);
+}
+
+INSTANTIATE_TEST_SUITE_P(each, mpirun_of_openmpi, testing::ValuesIn(ways()),
+                         [](const auto& each) { return each.param.title; });
+
+}  // namespace
