@@ -61,6 +61,7 @@ for each in sockets: each.bind(("127.0.0.1", 0))
 print(*(each.getsockname()[1] for each in sockets))')
 host=$(hostname -s)
 mkdir "$scratch/state" "$scratch/spool"
+mkdir -m 1777 "$scratch/tmp"  # of steps by PMIx: named by their numbers, which another Slurm beside this one has, too
 cat >"$scratch/slurm.conf" <<END
 ClusterName=here
 SlurmctldHost=$host(127.0.0.1)
@@ -72,6 +73,7 @@ CredType=cred/munge
 SlurmUser=root
 SlurmdUser=root
 StateSaveLocation=$scratch/state
+TmpFS=$scratch/tmp
 SlurmdSpoolDir=$scratch/spool
 SlurmctldPidFile=$scratch/slurmctld.pid
 SlurmdPidFile=$scratch/slurmd.pid
