@@ -17,6 +17,7 @@
 
 #include <nacre/nacre.hpp>
 
+#include "ladder/parts/payloads.hpp"
 #include "ladder/parts/schedule.hpp"
 
 namespace {
@@ -52,30 +53,52 @@ figures measure(std::size_t bytes, const std::function<void(int, int)>& exchange
   return best;
 }
 
-/// Receives with a probe first, as programs do that do not know what comes.
-class probing {
+/// Sends as one does by hand: short messages at once, the long ones of a stream all together.
+class sending {
  public:
-  explicit probing(std::size_t bytes) : buffer_(std::max(bytes, answer_bytes)) {}
-  void send(std::size_t bytes) {
-    MPI_Send(buffer_.data(), static_cast<int>(bytes), MPI_BYTE, 1 - own_rank, 0, MPI_COMM_WORLD);
+  explicit sending(std::size_t bytes) : payloads_(bytes) {}
+  void send(std::size_t bytes, int position) {
+    const auto count = static_cast<int>(bytes);
+    if (bytes < at_once_below) {
+      MPI_Send(payloads_.at(position), count, MPI_BYTE, 1 - own_rank, 0, MPI_COMM_WORLD);
+    } else {
+      MPI_Isend(payloads_.at(position), count, MPI_BYTE, 1 - own_rank, 0, MPI_COMM_WORLD, &requests_.emplace_back());
+    }
   }
+  void finish() {
+    MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE);
+    requests_.clear();
+  }
+
+ private:
+  static constexpr std::size_t at_once_below = 16384;
+
+  ladder::payloads payloads_;
+  std::vector<MPI_Request> requests_;
+};
+
+/// Receives with a probe first, as programs do that do not know what comes.
+class probing : public sending {
+ public:
+  explicit probing(std::size_t bytes) : sending(bytes), room_(std::max(bytes, answer_bytes)), buffer_(bytes) {}
   void receive() {
     int there = 0;
     MPI_Status status;
     while (there == 0) MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &there, &status);
-    MPI_Recv(buffer_.data(), static_cast<int>(buffer_.size()), MPI_BYTE, status.MPI_SOURCE, status.MPI_TAG,
-             MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Recv(buffer_.at(0), static_cast<int>(room_), MPI_BYTE, status.MPI_SOURCE, status.MPI_TAG, MPI_COMM_WORLD,
+             MPI_STATUS_IGNORE);
   }
 
  private:
-  std::vector<char> buffer_;
+  std::size_t room_;
+  ladder::payloads buffer_;
 };
 
 /// Receives by persistent requests that stand ready.
-class standing_ready {
+class standing_ready : public sending {
  public:
-  explicit standing_ready(std::size_t payload) : out_(std::max(payload, answer_bytes)), in_(standing) {
-    const std::size_t bytes = out_.size();
+  explicit standing_ready(std::size_t payload) : sending(payload), in_(standing) {
+    const std::size_t bytes = std::max(payload, answer_bytes);
     for (int i = 0; i < standing; ++i) {
       in_[i].resize(bytes);
       MPI_Recv_init(in_[i].data(), static_cast<int>(bytes), MPI_BYTE, MPI_ANY_SOURCE, 0, MPI_COMM_WORLD, &requests_[i]);
@@ -93,9 +116,6 @@ class standing_ready {
       MPI_Request_free(&each);
     }
   }
-  void send(std::size_t bytes) {
-    MPI_Send(out_.data(), static_cast<int>(bytes), MPI_BYTE, 1 - own_rank, 0, MPI_COMM_WORLD);
-  }
   void receive() {
     int there = 0;
     while (there == 0) MPI_Test(&requests_[head_], &there, MPI_STATUS_IGNORE);
@@ -104,7 +124,6 @@ class standing_ready {
   }
 
  private:
-  std::vector<char> out_;
   std::vector<std::vector<char>> in_;
   std::array<MPI_Request, standing> requests_{};
   std::size_t head_ = 0;
@@ -115,8 +134,9 @@ figures measure_raw(std::size_t bytes) {
   Way way(bytes);
   return measure(bytes, [&](int count, int times) {
     for (int i = 0; i < times; ++i) {
-      for (int k = 0; k < count; ++k) own_rank == 0 ? way.send(bytes) : way.receive();
-      own_rank == 0 ? way.receive() : way.send(count == 1 ? bytes : answer_bytes);
+      for (int k = 0; k < count; ++k) own_rank == 0 ? way.send(bytes, k) : way.receive();
+      own_rank == 0 ? way.finish() : way.send(count == 1 ? bytes : answer_bytes, 0);
+      own_rank == 0 ? way.receive() : way.finish();
     }
   });
 }

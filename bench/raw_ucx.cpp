@@ -15,6 +15,7 @@
 #include <cstring>
 #include <vector>
 
+#include "ladder/parts/payloads.hpp"
 #include "ladder/parts/schedule.hpp"
 
 namespace {
@@ -67,17 +68,25 @@ class end {
   }
 
   void make_room(std::size_t bytes) {
-    out_.resize(std::max(bytes, ladder::answer_bytes));
-    in_.resize(out_.size());
+    out_ = ladder::payloads(bytes);
+    in_ = ladder::payloads(bytes);
   }
 
-  void send(std::size_t bytes) {
+  /// The messages of a stream leave together; `finish` follows.
+  void send(std::size_t bytes, int position) {
     ucp_request_param_t how{};
-    void* const request = ucp_am_send_nbx(other_, 0, nullptr, 0, out_.data(), bytes, &how);
+    void* const request = ucp_am_send_nbx(other_, 0, nullptr, 0, out_.at(position), bytes, &how);
     if (request == nullptr) return;
     if (UCS_PTR_IS_ERR(request)) check(UCS_PTR_STATUS(request), "ucp_am_send_nbx");
-    while (ucp_request_check_status(request) == UCS_INPROGRESS) ucp_worker_progress(worker_);
-    ucp_request_free(request);
+    under_way_.push_back(request);
+  }
+
+  void finish() {
+    for (void* const request : under_way_) {
+      while (ucp_request_check_status(request) == UCS_INPROGRESS) ucp_worker_progress(worker_);
+      ucp_request_free(request);
+    }
+    under_way_.clear();
   }
 
   void receive(int count) {
@@ -90,7 +99,7 @@ class end {
                            const ucp_am_recv_param_t* how) {
     end& here = *static_cast<end*>(of);
     if ((how->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV) == 0) {
-      std::memcpy(here.in_.data(), data, bytes);
+      std::memcpy(here.in_.at(0), data, bytes);
       ++here.arrived_;
       return UCS_OK;
     }
@@ -101,14 +110,15 @@ class end {
       ++static_cast<end*>(user)->arrived_;
       ucp_request_free(request);
     };
-    if (ucp_am_recv_data_nbx(here.worker_, data, here.in_.data(), bytes, &to) != nullptr) return UCS_INPROGRESS;
+    if (ucp_am_recv_data_nbx(here.worker_, data, here.in_.at(0), bytes, &to) != nullptr) return UCS_INPROGRESS;
     ++here.arrived_;
     return UCS_OK;
   }
 
   ucp_worker_h worker_ = nullptr;
   ucp_ep_h other_ = nullptr;
-  std::vector<char> out_, in_;
+  ladder::payloads out_{0}, in_{0};
+  std::vector<void*> under_way_;
   int arrived_ = 0;
 };
 
@@ -117,11 +127,13 @@ double exchange(end& here, bool first, std::size_t bytes, int count, int times) 
   const auto start = steady::now();
   for (int i = 0; i < times; ++i) {
     if (first) {
-      for (int k = 0; k < count; ++k) here.send(bytes);
+      for (int k = 0; k < count; ++k) here.send(bytes, k);
+      here.finish();
       here.receive(1);
     } else {
       here.receive(count);
-      here.send(count == 1 ? bytes : ladder::answer_bytes);
+      here.send(count == 1 ? bytes : ladder::answer_bytes, 0);
+      here.finish();
     }
   }
   return std::chrono::duration<double>(steady::now() - start).count() / times;

@@ -33,7 +33,7 @@ struct plan {
   std::vector<std::string> transports{};
   std::vector<std::size_t> sizes{};
   int runs = 3;
-  std::string only{};  // what the name of a rung must contain
+  std::vector<std::string> only{};  // the name of a rung must contain one of them; empty: all
   std::string json{}, svg{};
   bool full = false;
   bool as_job = false;  // started by the ladder itself, as a rank
@@ -45,8 +45,10 @@ void measure_raw_mpi(const std::string& flavour, const plan& how, ladder::figure
 void measure_raw_ucx(const plan& how, ladder::figures& into);
 
 bool wanted(const plan& how, std::string_view transport, std::string_view name) {
-  return (name.find(how.only) != std::string_view::npos) ||
-         fmt::format("{}, {}", transport, name).find(how.only) != std::string::npos;
+  const std::string whole = fmt::format("{}, {}", transport, name);
+  return how.only.empty() || std::any_of(how.only.begin(), how.only.end(), [&](const std::string& part) {
+           return whole.find(part) != std::string::npos;
+         });
 }
 
 void say(const std::string& what) { fmt::print(stderr, "ladder: {}\n", what); }
@@ -125,7 +127,7 @@ void measure_job(const std::string& transport, int ranks, const plan& how, ladde
   std::vector<std::string> command = bench::launcher_of(transport, ranks).words;
   command.push_back((bench::own_folder() / "ladder").string());
   command.insert(command.end(), {"--as-job", "--transport", transport});
-  if (!how.only.empty()) command.insert(command.end(), {"--only", how.only});
+  for (const std::string& part : how.only) command.insert(command.end(), {"--only", part});
   command.push_back("--sizes");
   for (const std::size_t bytes : how.sizes) command.push_back(std::to_string(bytes));
   const bench::outcome got = bench::run_command(command);
@@ -234,7 +236,7 @@ void declare(CLI::App& app, plan& how) {
       ->delimiter(',');
   app.add_flag("--full", how.full, "Every power of two from 8 B to 4 MiB; takes some minutes");
   app.add_option("--runs", how.runs, "Runs of every rung")->check(CLI::Range(1, 100))->capture_default_str();
-  app.add_option("--only", how.only, "Only rungs whose name, or \"TRANSPORT, NAME\", contains this");
+  app.add_option("--only", how.only, "Only floors and rungs whose name, or \"TRANSPORT, NAME\", contains one of these");
   app.add_option("--json", how.json, "Also write the figures to this file")->type_name("FILE");
   app.add_option("--svg", how.svg, "Also plot latency and bandwidth over size to this file")->type_name("FILE");
   app.add_flag("--as-job", how.as_job)->group("");  // for the ladder itself

@@ -24,6 +24,7 @@
 #include <thread>
 #include <vector>
 
+#include "payloads.hpp"
 #include "ring.hpp"
 #include "schedule.hpp"
 
@@ -64,11 +65,11 @@ template <class End>
   for (;;) {
     for (int i = 0; i < trips_of(bytes); ++i) {
       end.receive(bytes);
-      end.send(bytes);
+      end.send(bytes, 0);
     }
     for (int i = 0; i < streams_of(bytes); ++i) {
       for (int k = 0; k < stream_of(bytes); ++k) end.receive(bytes);
-      end.send(answer_bytes);
+      end.send(answer_bytes, 0);
     }
   }
 }
@@ -82,13 +83,13 @@ sample drive(End& end, std::size_t bytes) {
        ++batch) {
     double start = now();
     for (int i = 0; i < trips_of(bytes); ++i) {
-      end.send(bytes);
+      end.send(bytes, 0);
       end.receive(bytes);
     }
     best.round_trip_seconds = std::min(best.round_trip_seconds, (now() - start) / trips_of(bytes));
     start = now();
     for (int i = 0; i < streams_of(bytes); ++i) {
-      for (int k = 0; k < stream_of(bytes); ++k) end.send(bytes);
+      for (int k = 0; k < stream_of(bytes); ++k) end.send(bytes, k);
       end.receive(answer_bytes);
     }
     best.one_way_seconds = std::min(best.one_way_seconds, (now() - start) / (streams_of(bytes) * stream_of(bytes)));
@@ -116,30 +117,30 @@ class shared_memory {
 
 struct ring_end {
   ring out, in;
-  std::vector<char> from, to;
-  void send(std::size_t bytes) { out.put(from.data(), bytes); }
-  void receive(std::size_t bytes) { in.take(to.data(), bytes); }
+  payloads from, to;
+  void send(std::size_t bytes, int position) { out.put(from.at(position), bytes); }
+  void receive(std::size_t bytes) { in.take(to.at(0), bytes); }
 };
 
 /// Says where the message is, and waits until the other side has read it.
 struct reading_end {
   ring out, in;
-  std::vector<char> from, to;
+  payloads from, to;
   pid_t other;
   struct place {
     const char* at;
     std::size_t bytes;
   };
-  void send(std::size_t bytes) {
-    const place here{from.data(), bytes};
+  void send(std::size_t bytes, int position) {
+    const place here{from.at(position), bytes};
     out.put(reinterpret_cast<const char*>(&here), sizeof here);
   }
   void receive(std::size_t) {
     place there{};
     in.take(reinterpret_cast<char*>(&there), sizeof there);
-    iovec into{to.data(), there.bytes};
+    iovec into{to.at(0), there.bytes};
     iovec source{const_cast<char*>(there.at), there.bytes};
-    if (process_vm_readv(other, &into, 1, &source, 1, 0) < 0) std::memset(to.data(), 0, to.size());
+    if (process_vm_readv(other, &into, 1, &source, 1, 0) < 0) throw std::runtime_error("process_vm_readv failed");
   }
 };
 
@@ -152,17 +153,17 @@ bool can_read(pid_t other, const void* at) {
 
 struct socket_end {
   int descriptor;
-  std::vector<char> buffer;
-  void send(std::size_t bytes) {
+  payloads from, to;
+  void send(std::size_t bytes, int position) {
     for (std::size_t sent = 0; sent < bytes;) {
-      const ssize_t more = ::send(descriptor, buffer.data() + sent, bytes - sent, MSG_NOSIGNAL);
+      const ssize_t more = ::send(descriptor, from.at(position) + sent, bytes - sent, MSG_NOSIGNAL);
       if (more < 0) throw std::runtime_error("loopback send failed");
       sent += static_cast<std::size_t>(more);
     }
   }
   void receive(std::size_t bytes) {
     for (std::size_t got = 0; got < bytes;) {
-      const ssize_t more = recv(descriptor, buffer.data() + got, bytes - got, MSG_DONTWAIT);
+      const ssize_t more = recv(descriptor, to.at(0) + got, bytes - got, MSG_DONTWAIT);
       if (more == 0 || (more < 0 && errno != EAGAIN)) throw std::runtime_error("the loopback connection broke");
       if (more > 0) got += static_cast<std::size_t>(more);
     }
@@ -202,10 +203,10 @@ sample shared_ring(std::size_t bytes) {
   const shared_memory memory(2 * each);
   ring there(memory.data(), bytes), back(memory.data() + each, bytes);
   const partner other([&] {
-    ring_end end{back, there, std::vector<char>(bytes + line), std::vector<char>(bytes + line)};
+    ring_end end{back, there, payloads(bytes), payloads(bytes)};
     serve(end, bytes);
   });
-  ring_end end{there, back, std::vector<char>(bytes + line), std::vector<char>(bytes + line)};
+  ring_end end{there, back, payloads(bytes), payloads(bytes)};
   return drive(end, bytes);
 }
 
@@ -222,7 +223,7 @@ sample single_copy(std::size_t bytes) {
     permitted.store(can_read(parent, probe.data()) ? 1 : 2, std::memory_order_release);  // pairs with the load below
     while (permitted.load(std::memory_order_acquire) == 1) continue;                     // pairs with the store below
     if (permitted.load(std::memory_order_acquire) != 3) return;
-    reading_end end{back, there, std::vector<char>(bytes), std::vector<char>(bytes), parent};
+    reading_end end{back, there, payloads(bytes), payloads(bytes), parent};
     serve(end, bytes);
   });
   int answer = 0;
@@ -230,7 +231,7 @@ sample single_copy(std::size_t bytes) {
   if (answer == 1) answer = can_read(other.id(), probe.data()) ? 3 : 2;
   permitted.store(answer, std::memory_order_release);
   if (answer == 2) return {.bytes = bytes};
-  reading_end end{there, back, std::vector<char>(bytes), std::vector<char>(bytes), other.id()};
+  reading_end end{there, back, payloads(bytes), payloads(bytes), other.id()};
   return drive(end, bytes);
 }
 
@@ -247,7 +248,7 @@ sample raw_socket(std::size_t bytes) {
   const auto end_of = [&](int descriptor) {
     const int one = 1;
     setsockopt(descriptor, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
-    return socket_end{descriptor, std::vector<char>(std::max(bytes, answer_bytes))};
+    return socket_end{descriptor, payloads(bytes), payloads(bytes)};
   };
   const partner other([&] {
     socket_end end = end_of(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));

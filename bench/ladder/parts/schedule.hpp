@@ -8,7 +8,7 @@
 namespace ladder {
 
 /// One run of a rung at a size takes so many batches; the fastest one counts, since others share the machine.
-constexpr int batches_of(std::size_t bytes) { return bytes <= 4096 ? 20 : bytes <= 65536 ? 10 : 3; }
+constexpr int batches_of(std::size_t bytes) { return bytes <= 4096 ? 20 : 10; }
 
 /// Where it can, a run at a size takes no further batch after this time, for round trips and for streams each, but
 /// so many at least.
@@ -22,7 +22,7 @@ constexpr int trips_of(std::size_t bytes) {
 
 /// Messages one way in a row, after which 8 bytes come back.
 constexpr int stream_of(std::size_t bytes) {
-  return bytes <= 1024 ? 1000 : bytes <= 16384 ? 100 : bytes <= 65536 ? 32 : bytes <= 524288 ? 16 : 4;
+  return bytes <= 1024 ? 1000 : bytes <= 16384 ? 100 : bytes <= 65536 ? 32 : bytes <= 1048576 ? 16 : 4;
 }
 
 /// Such streams in a batch.
