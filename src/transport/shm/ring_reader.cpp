@@ -64,17 +64,15 @@ bool read_memory(pid_t process, std::uint64_t address, std::byte* to, std::size_
 }
 
 bool ring_reader::receive_some(message_list& arrived, std::size_t enough) {
-  if (fetching_) {
-    fetch(arrived);
-    if (fetching_ || error_) return true;
-  }
-  while (arrived.size() < enough && ready() && !error_ && !fetching_) {
+  fetched_bytes_ = 0;
+  if (fetching_) fetch(arrived);
+  while (!error_ && !fetching_ && fetched_bytes_ < fetch_bytes_delivered && arrived.size() < enough && ready()) {
     const std::uint64_t position = position_.load(std::memory_order_relaxed);  // own
     take(copy_of(ring_.slots[position & (ring_.slot_count - 1)]), arrived);
     position_.store(position + 1, std::memory_order_relaxed);  // see ready
     announce_when_due();
+    if (fetching_ && !error_) fetch(arrived);
   }
-  if (fetching_ && !error_) fetch(arrived);
   return true;
 }
 
@@ -135,11 +133,12 @@ void ring_reader::take_piece(const slot& next, message_list& arrived) {
 
 void ring_reader::fetch(message_list& arrived) {
   const std::size_t missing = partial_->header.payload_bytes - partial_bytes_;
-  const std::size_t bytes = std::min(missing, fetch_bytes_a_call);
+  const std::size_t bytes = missing <= fetch_bytes_a_call / 4 * 5 ? missing : fetch_bytes_a_call;
   if (!read_memory(limits_.writer, fetch_from_ + partial_bytes_, partial_->body() + partial_bytes_, bytes)) {
     return fail(fetch_trouble(errno));
   }
   partial_bytes_ += bytes;
+  fetched_bytes_ += bytes;
   if (bytes != missing) return;
   fetching_ = false;
   if (shared(ring_.writer->revoked).load() != 0) return fail("took a message back before it was fetched");

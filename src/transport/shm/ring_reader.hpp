@@ -20,7 +20,7 @@ struct reader_limits {
   std::uint32_t ranks = 0;
   channel on = channel::application;
   std::uint32_t payload_bytes_max = 0;
-  pid_t writer = 0;  ///< whose memory payloads are fetched from; 0: nobody's
+  pid_t writer = 0;               ///< whose memory payloads are fetched from; 0: nobody's
   std::optional<rank_id> peer{};  ///< in whose name alone it may send, but for what it forwards; absent: anybody's
 };
 
@@ -34,7 +34,7 @@ struct reader_limits {
 /// | between messages | fetch | fetching |
 /// | between messages | goodbye | over |
 /// | assembling | piece | assembling; the message has arrived with the last one, and then between messages |
-/// | fetching | (none is taken) | up to fetch_bytes_a_call are read from the writer's memory; fetched is told at the
+/// | fetching | (none is taken) | about fetch_bytes_a_call are read from the writer's memory; fetched is told at the
 /// end | | over | any | failed | | any | anything else, a header that may not be, a length that does not fit, memory
 /// that cannot be read | failed |
 ///
@@ -43,7 +43,11 @@ struct reader_limits {
 /// so that a reader serves authenticated peers only. One thread, but `ready`.
 class ring_reader {
  public:
+  /// Of a payload; a rest of a quarter of that is not worth a call of its own.
   static constexpr std::size_t fetch_bytes_a_call = std::size_t{1} << 20;
+  /// Once so much has been fetched, what has arrived is delivered before more comes: its block, which is in the cache,
+  /// may be the next that is filled.
+  static constexpr std::size_t fetch_bytes_delivered = std::size_t{256} << 10;
 
   ring_reader(const ring_view& ring, const reader_limits& limits) noexcept : ring_(ring), limits_(limits) {}
 
@@ -93,6 +97,7 @@ class ring_reader {
   message_ptr partial_;  // assembling or fetching
   std::size_t partial_bytes_ = 0;
   std::uint64_t fetch_from_ = 0;
+  std::size_t fetched_bytes_ = 0;  // in this call
   bool fetching_ = false;
   bool announced_ = false;
   bool over_ = false;

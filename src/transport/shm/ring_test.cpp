@@ -106,6 +106,10 @@ TEST(ring_that_fetches, keeps_a_payload_until_it_has_been_fetched) {
   EXPECT_TRUE(both.reader.take_wish()) << "the writer may sleep";
   EXPECT_TRUE(both.writer.advance());
   EXPECT_FALSE(both.writer.unsent());
+  both.submit(numbered(2, 2000));
+  EXPECT_TRUE(both.reader.receive(both.arrived, enough));
+  both.submit(numbered(3, 10));
+  EXPECT_FALSE(both.writer.unsent()) << "whoever submits gives back what has been fetched by then";
 }
 
 TEST(ring_that_fetches, reads_a_very_long_payload_in_parts_so_that_a_poll_stays_short) {
@@ -118,6 +122,19 @@ TEST(ring_that_fetches, reads_a_very_long_payload_in_parts_so_that_a_poll_stays_
   }
   ASSERT_EQ(both.arrived.size(), 1U);
   EXPECT_TRUE(is_numbered(*both.arrived.front(), 1, bytes));
+}
+
+TEST(ring_that_fetches, delivers_what_has_arrived_before_it_fetches_much_more) {
+  ends both(true, 4u << 20);
+  constexpr std::size_t bytes = ring_reader::fetch_bytes_delivered * 3 / 4;
+  for (std::uint32_t i = 0; i < 3; ++i) both.submit(numbered(i, bytes));
+  EXPECT_TRUE(both.reader.receive(both.arrived, enough));
+  EXPECT_EQ(both.arrived.size(), 2U);
+  EXPECT_TRUE(both.reader.receive(both.arrived, enough));
+  EXPECT_EQ(both.arrived.size(), 3U);
+  both.submit(numbered(3, ring_reader::fetch_bytes_a_call * 5 / 4));
+  EXPECT_TRUE(both.reader.receive(both.arrived, enough));
+  EXPECT_EQ(both.arrived.size(), 4U) << "a short rest comes with the first part";
 }
 
 TEST(ring_that_fetches, refuses_a_payload_that_its_writer_has_released) {

@@ -20,6 +20,7 @@ std::size_t held_bytes_of(const message& m) noexcept { return sizeof(message) + 
 }  // namespace
 
 bool ring_writer::submit(message_list& batch) {
+  release_fetched();  // so that their blocks, which are in the cache, are the next that are filled
   while (!batch.empty() && held_bytes_ < limits_.held_bytes_max) {
     message_ptr m = packed_form(batch.pop_front());
     if (waiting_.empty() && write(m)) continue;
