@@ -105,7 +105,7 @@ bool mpi_endpoint::flushed() const noexcept {
 }
 
 bool mpi_endpoint::all_over() const noexcept {
-  if (receiving_ + sending_[0] + sending_[1] + sending_[2] != 0) return false;
+  if (receiving_ + sending_[0] + sending_[1] + sending_[2] + announced_.size() != 0) return false;
   for (std::uint32_t rank = 0; rank < size(); ++rank) {
     const auto& links = peers_[rank].links;
     if (rank != rank_.value() && !std::all_of(links.begin(), links.end(), [](const link& l) { return l.over; })) {

@@ -66,6 +66,8 @@ inline constexpr std::uint32_t slot_bytes_spared = 64;
 /// Bounds, for each peer and channel: after every `window` pieces one is sent to be matched, and with two of those
 /// under way the link is full, so at most twice `window` pieces wait at the receiver; `bodies_max` bodies;
 /// output_bytes_max bytes wait here for those. Beyond, submit leaves it. For each channel `sends_max` transfers at all.
+/// A receiver begins about 256 KiB of bodies in a look, and none while 1 MiB is under way to it; the others wait at
+/// their senders.
 /// End: `close` flushes and says goodbye. The destructor goes on receiving until every peer has said its farewell, for
 /// only then nothing is left at MPI; it does that for a bounded time.
 class mpi_endpoint final : public endpoint {
@@ -118,6 +120,11 @@ class mpi_endpoint final : public endpoint {
     std::uint32_t peer;
     std::uint32_t lane;
   };
+  struct announced {
+    place source;
+    message_header header;
+    incoming* into;
+  };
   /// Something under way at MPI; a ticket is its index.
   struct transfer {
     enum class kind : std::uint8_t { unused, piece, matched, body, arriving };
@@ -146,6 +153,7 @@ class mpi_endpoint final : public endpoint {
   void accept(const arrival& piece, message_ptr m, message_list& arrived);
   void accept_farewell(const arrival& piece, farewell what);
   void accept_notice(place source, const message_header& header);
+  void begin_bodies();
   void deliver_complete(place source, message_list& arrived);
   void lose(std::uint32_t rank, std::string reason);
   void note(failure what);
@@ -171,6 +179,9 @@ class mpi_endpoint final : public endpoint {
   std::array<std::uint32_t, lane_count> sending_{};  // transfers under way that send, by lane
   std::uint32_t receiving_ = 0;                      // bodies under way to this rank
   std::uint32_t burst_ = 1;                          // pieces that the next poll takes at most
+  std::size_t receiving_bytes_ = 0;                  // of those
+  std::size_t begun_bytes_ = 0;                      // of those, in this look
+  std::deque<announced> announced_;                  // bodies that are not begun yet
   message_list own_;                                 // submitted to the own rank
   message_list seen_;                                // received while waiting
   std::vector<place> bodies_arrived_;                // links whose oldest body may be there now

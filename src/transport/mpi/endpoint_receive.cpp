@@ -12,6 +12,11 @@ namespace {
 constexpr std::uint32_t header_bytes = sizeof(message_header);
 constexpr std::uint32_t burst_max = 64;
 
+/// While bodies of so many bytes are under way, or have been begun in one look, others wait: what has arrived is
+/// delivered first, and its block, which is in the cache, may be the next that is filled.
+constexpr std::size_t receiving_bytes_max = std::size_t{1} << 20;
+constexpr std::size_t begun_bytes_max = std::size_t{256} << 10;
+
 }  // namespace
 
 bool mpi_endpoint::poll(message_list& arrived, std::size_t messages_max) {
@@ -34,6 +39,8 @@ bool mpi_endpoint::progress(message_list& arrived, std::size_t messages_max) {
   if (broken_) return false;
   const auto most = static_cast<std::uint32_t>(std::min<std::size_t>(burst_, std::max<std::size_t>(messages_max, 1)));
   std::uint32_t taken = 0;
+  begun_bytes_ = 0;
+  begin_bodies();
   for (arrival piece; taken < most; ++taken) {
     const outcome how = port_->next(piece);
     if (how == outcome::nothing) break;
@@ -43,11 +50,12 @@ bool mpi_endpoint::progress(message_list& arrived, std::size_t messages_max) {
   }
   burst_ = taken == burst_ ? std::min(burst_ * 2, burst_max) : 1;
   bool moved = taken != 0;
-  if (receiving_ + sending_[0] + sending_[1] + sending_[2] != 0 && complete_transfers()) {
+  if (receiving_ + sending_[0] + sending_[1] + sending_[2] != 0) moved |= complete_transfers();
+  for (const place each : bodies_arrived_) {
+    deliver_complete(each, arrived);
     moved = true;
-    for (const place each : bodies_arrived_) deliver_complete(each, arrived);
-    bodies_arrived_.clear();
   }
+  bodies_arrived_.clear();
   if (!busy_.empty()) moved |= pump();
   return moved;
 }
@@ -87,13 +95,24 @@ void mpi_endpoint::accept(const arrival& piece, message_ptr m, message_list& arr
 }
 
 void mpi_endpoint::accept_notice(place source, const message_header& header) {
-  message_ptr m = make_message(header.payload_bytes);
-  m->header = header;
-  incoming& into = peers_[source.peer].links[source.lane].held.emplace_back(incoming{std::move(m), false});
-  transfer& it = begin(transfer::kind::arriving, source);
-  it.into = &into;
-  settle(it,
-         port_->receive_body({source.lane, source.peer, it.ticket}, {into.m->body(), into.m->header.payload_bytes}));
+  announced_.push_back({source, header, &peers_[source.peer].links[source.lane].held.emplace_back()});
+  begin_bodies();
+}
+
+void mpi_endpoint::begin_bodies() {
+  while (!announced_.empty() && receiving_bytes_ < receiving_bytes_max && begun_bytes_ < begun_bytes_max) {
+    const announced next = announced_.front();
+    announced_.pop_front();
+    if (peers_[next.source.peer].now == peer::state::lost) continue;
+    message& m = *(next.into->m = make_message(next.header.payload_bytes));
+    m.header = next.header;
+    transfer& it = begin(transfer::kind::arriving, next.source);
+    it.into = next.into;
+    receiving_bytes_ += m.header.payload_bytes;
+    begun_bytes_ += m.header.payload_bytes;
+    settle(it,
+           port_->receive_body({next.source.lane, next.source.peer, it.ticket}, {m.body(), m.header.payload_bytes}));
+  }
 }
 
 /// Passes on what is held, up to a body that is not there yet.

@@ -29,6 +29,11 @@ void mpi_endpoint::submit(rank_id to, message_list& batch) {
   }
   const std::lock_guard turn(shared_->turn);
   peer& target = peers_[to.value()];
+  if (target.links[static_cast<std::size_t>(batch.front()->header.channel)].bodies_pending != 0) {
+    // A handler that sends one long message after the other leaves MPI no other time to move them.
+    complete_transfers();
+    pump();
+  }
   while (!batch.empty() && target.now == peer::state::present) {
     const auto lane = static_cast<std::uint32_t>(batch.front()->header.channel);
     link& via = target.links[lane];
@@ -117,6 +122,7 @@ void mpi_endpoint::settle(transfer& it, outcome how) {
   link& via = peers_[it.of.peer].links[it.of.lane];
   if (it.what == transfer::kind::arriving) {
     --receiving_;
+    receiving_bytes_ -= it.into->m->header.payload_bytes;
     if (how == outcome::done) {
       it.into->complete = true;
       bodies_arrived_.push_back(it.of);

@@ -198,6 +198,55 @@ TEST_F(end_over_script, a_receiver_that_takes_nothing_bounds_the_bodies_that_lea
   EXPECT_EQ(mpi.count("body"), mpi_endpoint::bodies_max);
 }
 
+TEST_F(end_over_script, whoever_submits_behind_bodies_that_have_left_starts_the_next_ones) {
+  submit(10, long_payload);
+  complete_all("body");
+  submit(1, long_payload);
+  EXPECT_EQ(mpi.count("body"), mpi_endpoint::bodies_max) << "nobody has polled";
+}
+
+TEST_F(end_over_script, a_body_that_whoever_submits_finds_complete_is_delivered_by_the_next_poll) {
+  arrive(0, long_payload);
+  EXPECT_EQ(polled(), sequences{});
+  submit(1, long_payload);
+  complete_body(0);
+  submit(1, long_payload);
+  EXPECT_TRUE(mpi.complete.empty());
+  EXPECT_EQ(polled(), sequences{0});
+}
+
+TEST_F(end_over_script, a_look_begins_few_bodies_and_the_next_ones_wait_for_those_that_are_under_way) {
+  constexpr std::uint32_t payload = 400 * 1024;  // more than a look begins; three are more than are under way
+  for (std::uint32_t i = 0; i < 4; ++i) arrive(i, payload);
+  arrive(4, 8, channel::system);
+  message_list arrived;
+  for (std::size_t look = 1; look <= 3; ++look) {
+    end.poll(arrived, 100);
+    EXPECT_EQ(mpi.count("receive"), look);
+  }
+  ASSERT_EQ(arrived.size(), 1U) << "what is short does not wait for them";
+  EXPECT_EQ(polled(), sequences{});
+  EXPECT_EQ(mpi.count("receive"), 3U);
+  complete_body(1);
+  EXPECT_EQ(polled(), sequences{});
+  EXPECT_EQ(mpi.count("receive"), 4U);
+  for (const std::size_t each : {0, 2, 3}) complete_body(each);
+  EXPECT_EQ(polled(), (sequences{0, 1, 2, 3}));
+}
+
+TEST_F(end_over_script, bodies_of_a_lost_peer_are_not_begun) {
+  for (std::uint32_t i = 0; i < 4; ++i) arrive(i, 600 * 1024);
+  message_list arrived;
+  for (int look = 0; look < 5; ++look) end.poll(arrived, 100);
+  EXPECT_EQ(mpi.count("receive"), 2U);
+  mpi.arriving.push_back({0, 1, std::vector<std::byte>(7)});
+  EXPECT_EQ(polled(), sequences{});
+  EXPECT_TRUE(end.failed());
+  complete_body(0);
+  EXPECT_EQ(polled(), sequences{0});
+  EXPECT_EQ(mpi.count("receive"), 2U);
+}
+
 TEST_F(end_over_script, a_full_link_leaves_the_rest_to_its_caller_and_holds_up_no_other_channel) {
   const std::size_t taken = submit(10000, 100);
   EXPECT_LT(taken, 10000U);
