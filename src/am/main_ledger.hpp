@@ -30,6 +30,8 @@ namespace nacre {
 class main_ledger {
  public:
   static constexpr std::chrono::milliseconds patience{1};
+  /// Enough for a worker to be busy with until main has been woken, and still in a cache when it gets there.
+  static constexpr std::uint64_t worker_bytes = std::uint64_t{2} << 20;
 
   /// `wake`: makes the poll loop of this rank look; called by any thread.
   main_ledger(std::uint64_t bytes_max, std::function<void()> wake);

@@ -16,7 +16,8 @@ namespace {
 /// The same on all ranks, which share their configuration.
 std::uint64_t window_bytes(const backplane::settings& bounds, std::uint32_t ranks) {
   constexpr std::uint64_t channels_with_credit = channel_count - 1;
-  return std::max(bounds.receive_bytes / (channels_with_credit * std::max(ranks - 1, 1u)), window_bytes_min);
+  const std::uint64_t share = bounds.receive_bytes / (channels_with_credit * std::max(ranks - 1, 1u));
+  return std::clamp(share, window_bytes_min, window_bytes_max);
 }
 
 }  // namespace

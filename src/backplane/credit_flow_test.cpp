@@ -85,7 +85,9 @@ class holding_sink final : public message_sink {
 };
 
 struct pair_of_ranks {
-  pair_of_ranks() {
+  // Two channels share the memory of the one peer.
+  explicit pair_of_ranks(const backplane::settings& how = {.receive_bytes = 2 * window, .send_bytes = 2 * window})
+      : bounds(how) {
     for (std::uint32_t rank = 0; rank < 2; ++rank) planes[rank]->attach(sinks[rank]);
   }
   /// Turns of both until nothing moves.
@@ -109,8 +111,7 @@ struct pair_of_ranks {
   manual_clock time;
   std::array<wire_queue, 2> wires;
   std::array<pair_end*, 2> ends{new pair_end(0, wires[0], wires[1]), new pair_end(1, wires[1], wires[0])};
-  // Two channels share the memory of the one peer.
-  const backplane::settings bounds{.receive_bytes = 2 * window, .send_bytes = 2 * window};
+  const backplane::settings bounds;
   std::array<std::unique_ptr<backplane>, 2> planes{
       std::make_unique<backplane>(std::unique_ptr<transport::endpoint>(ends[0]), time, bounds),
       std::make_unique<backplane>(std::unique_ptr<transport::endpoint>(ends[1]), time, bounds)};
@@ -140,6 +141,15 @@ TEST(credit_flow, a_busy_rank_is_sent_a_window_and_the_rest_when_it_releases) {
   EXPECT_LE(two.sinks[1].held_bytes_max, window);
   EXPECT_EQ(two.planes[0]->waiting_bytes(), 0U);
   EXPECT_FALSE(two.planes[0]->congested());
+}
+
+TEST(credit_flow, one_peer_is_given_no_more_than_a_window_however_much_memory_there_is) {
+  pair_of_ranks two({.receive_bytes = std::uint64_t{1} << 40, .send_bytes = std::uint64_t{1} << 40});
+  constexpr std::size_t bytes = 60'000;
+  for (std::uint32_t i = 0; i < 2 * window_bytes_max / bytes; ++i) two.send(i, bytes);
+  two.settle();
+  EXPECT_LE(two.ends[0]->sent_bytes, window_bytes_max);
+  EXPECT_GT(two.ends[0]->sent_bytes, window_bytes_max - 2 * bytes);
 }
 
 TEST(credit_flow, a_rank_that_has_nothing_to_run_lets_all_come_though_it_holds_what_came) {

@@ -37,6 +37,8 @@ namespace nacre {
 /// The bound: a busy rank holds at most one window for each peer and channel, plus one message when it alone is larger.
 /// After: credits of the link layer in InfiniBand, and the sender coordination of DVCM, section 3.
 inline constexpr std::uint64_t window_bytes_min = 1024;
+/// More would make nothing faster: it covers some messages of 1 MiB, and what lies in it should still be in a cache.
+inline constexpr std::uint64_t window_bytes_max = std::uint64_t{4} << 20;
 
 /// What a message costs: its bytes, header included. A bundle costs what its parts would, so that it can be taken
 /// apart.

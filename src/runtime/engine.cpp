@@ -54,7 +54,8 @@ engine::engine(std::unique_ptr<transport::endpoint> link, const engine_surroundi
   aggregate();
   if (around.simulation == nullptr) {  // simulated messages to the own rank need credit as all others
     const auto bytes_max = static_cast<std::uint64_t>(around.configuration.get_int("receive_memory"));
-    messages_.bound_main(bytes_max / (link_.declared().by_pointer ? link_.size() : 1));
+    messages_.bound_main(std::min(bytes_max / (link_.declared().by_pointer ? link_.size() : 1),
+                                  main_ledger::worker_bytes * team_->workers()));
   }
   team_->application().tallies().created.add(1);  // main is a unit of work from before the first wave
   link_.add_poll_hook([this](lane& by) { return poll(by); });
