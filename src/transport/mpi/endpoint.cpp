@@ -18,7 +18,8 @@ constexpr capabilities mpi_capabilities{.separate_processes = true, .separate_ch
 /// How long an end that has said goodbye waits for those of its peers.
 constexpr std::chrono::seconds farewell_max{5};
 
-/// MPI rings no bell. Somebody who waits gives up the core at once, a few times, then sleeps for longer and longer.
+/// MPI rings no bell. Somebody who waits gives up the core at once, a few times, then sleeps between looks, for a small
+/// part of the time that it has waited: so what it waits for is late by that part at most, and looking costs little.
 class idle_pauses {
  public:
   explicit idle_pauses(nanoseconds longest) : longest_(longest) {}
@@ -29,16 +30,17 @@ class idle_pauses {
       ::sched_yield();
       return sleeper.park_for(nanoseconds::zero());
     }
-    const bool woken = sleeper.park_for(std::min(next_, most));
-    next_ = std::min(next_ * 2, longest_);
-    return woken;
+    const nanoseconds part = (steady_clock::now() - begin_) / part_of_waiting;
+    return sleeper.park_for(std::min({std::max<nanoseconds>(part, shortest), longest_, most}));
   }
 
  private:
   static constexpr int yields_max = 8;
+  static constexpr int part_of_waiting = 32;
+  static constexpr std::chrono::microseconds shortest{5};
   int yields_ = 0;
   nanoseconds longest_;
-  nanoseconds next_ = std::min<nanoseconds>(longest_, std::chrono::microseconds(5));
+  steady_clock::time_point begin_ = steady_clock::now();
 };
 
 steady_clock::time_point after(nanoseconds timeout) {
@@ -58,13 +60,21 @@ bool mpi_endpoint::unsent() const noexcept {
   return !busy_.empty();
 }
 
+/// A single look may leave channels out; who sleeps after it would find there only later what is there now.
+bool mpi_endpoint::look_at_all(message_list& arrived, std::size_t messages_max) {
+  for (std::uint32_t look = 0; look < port::looks_apart; ++look) {
+    if (progress(arrived, messages_max)) return true;
+  }
+  return false;
+}
+
 void mpi_endpoint::wait(nanoseconds timeout) {
   if (sleeper_.park_for(nanoseconds::zero())) return;
   const auto deadline = after(timeout);
   for (idle_pauses pauses(settings_.pause_max);;) {
     {
       const std::unique_lock turn(shared_->turn, std::try_to_lock);  // when it is taken, somebody looks already
-      if (turn.owns_lock() && progress(seen_, 1)) return;
+      if (turn.owns_lock() && look_at_all(seen_, 1)) return;
     }
     const nanoseconds left = deadline - steady_clock::now();
     if (left <= nanoseconds::zero() || pauses.pause(sleeper_, left)) return;
@@ -86,7 +96,7 @@ bool mpi_endpoint::receive_until(Condition over, nanoseconds timeout) {
     message_list unwanted;
     {
       const std::lock_guard turn(shared_->turn);
-      const bool moved = progress(unwanted, 256);
+      const bool moved = look_at_all(unwanted, 256);
       if (over()) return true;
       if (broken_) return false;
       if (moved) pauses = idle_pauses(settings_.pause_max);

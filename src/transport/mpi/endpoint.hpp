@@ -24,7 +24,7 @@ namespace nacre::transport::mpi {
 struct settings {
   slot_shape shape{.slots = 0, .bytes = 16384};
   std::size_t output_bytes_max = std::size_t{8} << 20;  ///< for each peer and channel
-  std::chrono::nanoseconds pause_max = std::chrono::microseconds(100);
+  std::chrono::nanoseconds pause_max = std::chrono::microseconds(500);
   /// How an end that was not closed says so to its peers, and how long it waits for theirs. Where the end of the
   /// process ends the job anyway, it stays silent, so that the process can print why first.
   bool tells_of_failure = true;
@@ -149,6 +149,7 @@ class mpi_endpoint final : public endpoint {
 
   // endpoint_receive.cpp
   bool progress(message_list& arrived, std::size_t messages_max);
+  bool look_at_all(message_list& arrived, std::size_t messages_max);
   void take(const arrival& piece, message_list& arrived);
   void accept(const arrival& piece, message_ptr m, message_list& arrived);
   void accept_farewell(const arrival& piece, farewell what);

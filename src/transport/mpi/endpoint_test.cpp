@@ -40,6 +40,8 @@ struct script {
   bool receiving_fails = false;
   std::string sends_fail_to;  // "1"
   bool echoes = false;        // rank 1 sends pieces back
+  std::uint32_t looks = 0;
+  std::uint32_t looks_elsewhere = 0;  // at other channels than that on which something has arrived
 
   [[nodiscard]] std::size_t count(const std::string& what) const {
     return static_cast<std::size_t>(
@@ -52,8 +54,13 @@ class scripted_port final : public port {
   explicit scripted_port(script& by) : by_(by) {}
 
   outcome next(arrival& piece) noexcept override {
+    ++by_.looks;
     if (by_.receiving_fails) return outcome::failed;
     if (by_.arriving.empty()) return outcome::nothing;
+    if (by_.looks_elsewhere != 0) {
+      --by_.looks_elsewhere;
+      return outcome::nothing;
+    }
     const script::piece& front = by_.arriving.front();
     piece = {front.lane, front.source, static_cast<std::uint32_t>(front.bytes.size())};
     return outcome::done;
@@ -364,6 +371,23 @@ TEST_F(end_over_script, what_arrives_while_somebody_waits_ends_the_wait_and_keep
   arrive(1, 8);
   end.wait(std::chrono::hours(1));
   EXPECT_EQ(polled(), (sequences{0, 1}));
+}
+
+TEST_F(end_over_script, who_waits_has_looked_at_every_channel_before_each_sleep) {
+  how.pause_max = std::chrono::hours(1);  // the longer it has waited, the longer it sleeps
+  mpi_endpoint sleepy{own, size, std::make_unique<scripted_port>(mpi), std::make_shared<shared_state>(), how};
+  arrive(0, 8);
+  mpi.looks_elsewhere = 100 * port::looks_apart;
+  sleepy.wait(std::chrono::seconds(10));
+  EXPECT_EQ(mpi.looks_elsewhere, 0U) << "it sleeps beside a message that is there";
+  message_list arrived;
+  sleepy.poll(arrived, 1);
+  EXPECT_EQ(arrived.size(), 1U);
+}
+
+TEST_F(end_over_script, who_waits_for_long_looks_seldom) {
+  end.wait(std::chrono::milliseconds(200));
+  EXPECT_LT(mpi.looks, 1000 * port::looks_apart) << "it keeps the core from those that have work";
 }
 
 TEST_F(end_over_script, one_thread_waits_beside_another_that_submits_and_polls) {

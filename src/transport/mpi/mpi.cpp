@@ -46,7 +46,7 @@ constexpr std::array options{
                    "exceed it"},
     option{.name = "mpi.pause_max",
            .kind = option_kind::duration,
-           .default_value = "50us",
+           .default_value = "500us",
            .range = "1us..10ms",
            .help = "The longest sleep of an idle rank between two looks, as MPI cannot wake it"},
 };
