@@ -59,7 +59,7 @@ INSTANTIATE_TEST_SUITE_P(every_kind_of_rank, communication,
                                                           setting{"sim", 3, 3}),
                                           testing::ValuesIn(every_scenario())),
                          [](const auto& given) {
-                           return std::string(std::get<scenario>(given.param).title) + "_on_" +
+                           return testing::PrintToString(std::get<scenario>(given.param)) + "_on_" +
                                   testing::PrintToString(std::get<setting>(given.param));
                          });
 

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <ostream>
 #include <span>
 
 #include <nacre/nacre.hpp>
@@ -17,6 +18,7 @@ namespace nacre::tests {
 struct scenario {
   const char* title;  ///< a sentence with underscores
   void (*run)(runtime& rt, std::uint64_t seed);
+  friend void PrintTo(const scenario& of, std::ostream* out) { *out << of.title; }
 };
 
 /// All of them, subject by subject; each subject is a file.

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+// Do more ranks than cores get in each other's way? The same work on 2 ranks and on 8, in turns; the ratio counts.
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <exception>
+#include <fstream>
+#include <functional>
+#include <regex>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include <nacre/nacre.hpp>
+
+#include "jobs.hpp"
+
+namespace {
+
+using namespace std::string_literals;
+
+struct plan {
+  std::vector<std::string> transports{"shm", "tcp", "ucx", "openmpi", "mpich"};
+  int few = 2, many = 8, runs = 3;
+  std::string tree = "T1L";
+  std::uint64_t messages = 4'000'000, hops = 20'000;
+  std::string json{};
+  bool as_job = false;  // started by the benchmark itself, as a rank
+};
+
+// ---- what a rank does for the chain
+
+/// One message that goes from rank to rank: at any time all ranks but one have nothing to do.
+void hop(nacre::context& ctx, std::uint64_t left) {
+  if (left == 0) return;
+  ctx.send<hop>(nacre::rank_id{(ctx.rank().value() + 1) % ctx.size()}, left - 1);
+}
+
+int serve_chain(const plan& how, int argc, char** argv) {
+  return nacre::run(argc, argv, [&](nacre::runtime& rt) {
+    rt.barrier();
+    const double begin = rt.now();
+    if (rt.rank().value() == 0) rt.send<hop>(rt.rank(), how.hops);
+    rt.wait_quiescence();
+    if (rt.rank().value() == 0) fmt::print("{}\n", nlohmann::json{{"seconds", rt.now() - begin}}.dump());
+  });
+}
+
+// ---- the benchmark
+
+/// One kind of work: the program that does all of it on so many ranks, and its words.
+struct work {
+  std::string name;
+  std::function<std::vector<std::string>(int ranks)> command;
+};
+
+std::vector<work> works_of(const plan& how) {
+  const auto program = [](const char* name) { return (bench::own_folder() / name).string(); };
+  return {{"uts " + how.tree,
+           [=](int) {
+             return std::vector{program("uts"), "--quiet"s, "--json"s, "--tree"s, how.tree};
+           }},
+          {fmt::format("{} messages to random ranks", how.messages),
+           [=](int ranks) {
+             return std::vector{program("message_rate"), "--remote"s,
+                                fmt::format("--messages={}", how.messages / static_cast<std::uint64_t>(ranks))};
+           }},
+          {fmt::format("{} hops of one message", how.hops), [=](int) {
+             return std::vector{program("oversubscription"), "--as-job"s, "--hops"s, std::to_string(how.hops)};
+           }}};
+}
+
+/// What the work took by the clock of its rank 0: "seconds" of a JSON object, or "2 ranks, 0.123 s:".
+double seconds_of(const bench::outcome& got) {
+  static const std::regex text("([0-9.]+) s:");
+  for (const std::string& line : got.lines) {
+    const auto row = nlohmann::json::parse(line, nullptr, false);
+    if (row.is_object() && row.contains("seconds")) return row.at("seconds");
+    std::smatch found;
+    if (std::regex_search(line, found, text)) return std::stod(found[1]);
+  }
+  throw std::runtime_error("a program has not said how long it took");
+}
+
+double measure(const std::string& transport, int ranks, const work& what) {
+  std::vector<std::string> command = bench::launcher_of(transport, ranks).words;
+  const std::vector<std::string> words = what.command(ranks);
+  command.insert(command.end(), words.begin(), words.end());
+  const bench::outcome got = bench::run_command(command);
+  if (got.exit_code != 0) {
+    throw std::runtime_error(
+        fmt::format("{} on {} ranks over {} ended with {}", words[0], ranks, transport, got.exit_code));
+  }
+  return seconds_of(got);
+}
+
+struct spread {
+  double median = 0, least = 0, most = 0;
+};
+spread spread_of(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return {values[values.size() / 2], values.front(), values.back()};
+}
+
+struct row {
+  std::string transport, work;
+  spread few, many;
+  [[nodiscard]] double ratio() const { return many.median / few.median; }
+};
+
+row compare(const std::string& transport, const work& what, const plan& how) {
+  std::vector<double> few, many;
+  for (int run = 0; run < how.runs; ++run) {
+    few.push_back(measure(transport, how.few, what));
+    many.push_back(measure(transport, how.many, what));
+  }
+  return {transport, what.name, spread_of(std::move(few)), spread_of(std::move(many))};
+}
+
+std::string text_of(const spread& of) { return fmt::format("{:.3f} ({:.3f} to {:.3f})", of.median, of.least, of.most); }
+
+void write_json(const std::vector<row>& rows, const plan& how) {
+  const auto seconds = [](const spread& of) {
+    return nlohmann::json{{"median", of.median}, {"min", of.least}, {"max", of.most}};
+  };
+  nlohmann::json all = nlohmann::json::array();
+  for (const row& each : rows) {
+    all.push_back({{"transport", each.transport},
+                   {"work", each.work},
+                   {"ranks", {how.few, how.many}},
+                   {"seconds", {seconds(each.few), seconds(each.many)}},
+                   {"ratio", each.ratio()}});
+  }
+  std::ofstream file(how.json);
+  file << nlohmann::json{{"benchmark", "oversubscription"}, {"runs", how.runs}, {"rows", std::move(all)}}.dump(1)
+       << '\n';
+  if (!file.flush()) throw std::runtime_error("cannot write " + how.json);
+}
+
+void measure_all(const plan& how) {
+  std::vector<row> rows;
+  fmt::print("{:<8} {:<34} {:>24} {:>24} {:>6}\n", "", "", fmt::format("{} ranks, s", how.few),
+             fmt::format("{} ranks, s", how.many), "ratio");
+  for (const std::string& transport : how.transports) {
+    if (const std::string missing = bench::launcher_of(transport, how.many).missing; !missing.empty()) {
+      fmt::print("{} is left out: {}\n", transport, missing);
+      continue;
+    }
+    for (const work& each : works_of(how)) {
+      const row got = rows.emplace_back(compare(transport, each, how));
+      fmt::print("{:<8} {:<34} {:>24} {:>24} {:>6.2f}\n", got.transport, got.work, text_of(got.few), text_of(got.many),
+                 got.ratio());
+      std::fflush(stdout);
+    }
+  }
+  if (!how.json.empty()) write_json(rows, how);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  plan how;
+  CLI::App app(
+      "The same work on few ranks and on many, alternating: a tree, messages from every rank to random others, and a "
+      "single message that goes from rank to rank, so that every hop has to wake the next one. Run it on an idle "
+      "machine with as many cores as there are few ranks; on two, a ratio of at most 2 is the aim for the first two.");
+  app.add_option("--transport", how.transports, "Which: shm, tcp, ucx, openmpi, mpich")
+      ->check(CLI::IsMember({"shm", "tcp", "ucx", "openmpi", "mpich"}))
+      ->delimiter(',');
+  app.add_option("--few", how.few, "Ranks to compare with")->check(CLI::Range(2, 4096))->capture_default_str();
+  app.add_option("--many", how.many, "Ranks that share the same cores")
+      ->check(CLI::Range(2, 4096))
+      ->capture_default_str();
+  app.add_option("--runs", how.runs, "Runs of each, in turns")->check(CLI::Range(1, 100))->capture_default_str();
+  app.add_option("--tree", how.tree, "The tree of uts")->capture_default_str();
+  app.add_option("--messages", how.messages, "Messages of all ranks together")
+      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 40))
+      ->capture_default_str();
+  app.add_option("--hops", how.hops, "Hops of the single message")
+      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 40))
+      ->capture_default_str();
+  app.add_option("--json", how.json, "Also write the figures to this file");
+  app.add_flag("--as-job", how.as_job)->group("");  // for the benchmark itself
+  CLI11_PARSE(app, argc, argv);
+  try {
+    if (how.as_job) return serve_chain(how, argc, argv);
+    measure_all(how);
+    return 0;
+  } catch (const std::exception& problem) {
+    fmt::print(stderr, "oversubscription: {}\n", problem.what());
+    return 1;
+  }
+}
