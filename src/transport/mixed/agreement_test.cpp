@@ -2,6 +2,8 @@
 // What ranks of several hosts find out they use between hosts.
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <string>
 #include <vector>
 
 #include "transport/mixed/fabric.hpp"
@@ -32,6 +34,23 @@ TEST(ranks_of_several_hosts, refuse_to_begin_with_different_wishes) {
     } catch (const setup_error& error) {
       EXPECT_NE(std::string(error.what()).find("rank " + std::to_string(all.size() - 1)), std::string::npos);
       EXPECT_NE(std::string(error.what()).find("auto.between"), std::string::npos);
+    }
+  }
+}
+
+TEST(ranks_of_several_hosts, that_live_in_one_process_use_ucx_when_they_want_it) {
+  // Alone, a rank comes as far as the module, or waits for the other.
+  settings how;
+  how.tcp.way.connect_timeout = std::chrono::milliseconds(10);
+  how.ucx.modules = "/nowhere";
+  for (const wish between : {wish::either, wish::ucx}) {
+    how.between = between;
+    local_fabric both(2, how);
+    try {
+      static_cast<void>(both.open(rank_id(0)));
+      ADD_FAILURE() << "it has met nobody";
+    } catch (const setup_error& error) {
+      EXPECT_EQ(std::string(error.what()).find("no module for UCX") != std::string::npos, between == wish::ucx);
     }
   }
 }
