@@ -1,16 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The matrix: every transport with 2, 3, 4 and 8 processes, each cell one job that goes through every scenario.
 #include <gtest/gtest.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
 #include <array>
-#include <cerrno>
-#include <cstddef>
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
@@ -28,6 +22,7 @@
 #include "report.hpp"
 #include "sanitized.hpp"
 #include "scenarios/scenarios.hpp"
+#include "transport/shm/forbid_test_kit.hpp"
 #include "transports.hpp"
 
 namespace nacre::tests {
@@ -65,18 +60,8 @@ bool hold_all(runtime& rt, std::span<const scenario> all) {
   return true;
 }
 
-/// From now on the kernel refuses this process what it names, as in a container with a strict filter.
-bool forbid(int system_call) {
-  std::array<sock_filter, 4> program{{BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
-                                      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, static_cast<unsigned>(system_call), 0, 1),
-                                      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
-                                      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)}};
-  const sock_fprog filter{program.size(), program.data()};
-  return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == 0;
-}
-
 void forbid_reading_peers() {
-  ASSERT_TRUE(forbid(SYS_process_vm_readv));
+  ASSERT_TRUE(transport::shm::forbid(SYS_process_vm_readv, transport::shm::whom::this_process));
   char one = 0, other = 0;
   iovec to{&one, 1}, from{&other, 1};
   ASSERT_EQ(process_vm_readv(getpid(), &to, 1, &from, 1, 0), -1) << "the filter does nothing";

@@ -101,6 +101,7 @@ bool shm_endpoint::poll(message_list& arrived, std::size_t messages_max) {
 bool shm_endpoint::receive(std::uint32_t peer, channel on, message_list& arrived, std::size_t enough) {
   peer_link& link = *links_[peer];
   if (!link.receive(on, arrived, enough)) return false;
+  if (const int refusal = link.take_refusal(); refusal != 0) warn_of_refusal(link, refusal);
   if (link.ended()) on_end(link);
   return true;
 }

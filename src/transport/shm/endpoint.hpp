@@ -62,6 +62,7 @@ class shm_endpoint final : public endpoint {
   void serve_line();
   bool attend_the_dying(message_list& arrived, std::size_t enough);
   void on_end(peer_link& link);
+  void warn_of_refusal(const peer_link& link, int error);
 
   rank_id rank_;
   std::shared_ptr<segment> own_segment_;
@@ -74,6 +75,7 @@ class shm_endpoint final : public endpoint {
   std::shared_ptr<launch::control_line> line_;
   std::uint32_t polls_ = 0;
   bool closing_ = false;
+  bool warned_ = false;    // of memory that can no longer be read
   net::unique_fd events_;  // epoll: lifelines and line
 
   // Shared by wait, wake and poll, which may be in three threads.

@@ -7,6 +7,9 @@
 #include <chrono>
 #include <utility>
 
+#include <fmt/format.h>
+
+#include "transport/net/refusal_log.hpp"
 #include "transport/shm/endpoint.hpp"
 
 namespace nacre::transport::shm {
@@ -27,6 +30,15 @@ void shm_endpoint::on_end(peer_link& link) {
   if (line_ != nullptr) line_->report_lost(link.peer(), link.reason());
   failures_.push_back(
       {.peer = link.peer(), .reason = std::string(link.reason()), .announced = line_ != nullptr && line_->open()});
+}
+
+/// Once for a rank: whatever forbids it to read one peer is likely to forbid the others, too.
+void shm_endpoint::warn_of_refusal(const peer_link& link, int error) {
+  if (std::exchange(warned_, true)) return;
+  net::write_error_line(
+      fmt::format("nacre: rank {} may no longer read the memory of rank {} ({}): long messages from there are copied "
+                  "through shared memory from now on",
+                  rank_.value(), link.peer().value(), net::error_text(error)));
 }
 
 std::optional<failure> shm_endpoint::failed() {

@@ -25,7 +25,8 @@ enum class slot_kind : std::uint8_t {
   fetch,             ///< a message whose payload is to be read from the sender's memory, and acknowledged
   begin,             ///< the header of a message whose payload follows in pieces
   piece,             ///< bytes of that payload, next in the data
-  goodbye            ///< nothing more comes through this ring
+  goodbye,           ///< nothing more comes through this ring, but what could not be fetched
+  again              ///< the payload of the oldest message that could not be fetched follows in pieces
 };
 
 /// One cache line. It is full when its stamp carries the number that its reader waits for, so that a message and the
@@ -54,13 +55,20 @@ enum class attention : std::uint32_t {
   polled  ///< the reader looks by itself
 };
 
+/// Whether the reader of a ring reads payloads from the memory of its writer.
+enum class fetching : std::uint32_t {
+  never,    ///< it cannot
+  offered,  ///< messages of slot_kind::fetch may be sent
+  refused   ///< it no longer can: what it has not fetched is to be sent again
+};
+
 /// What the reader of a ring tells its writer. Written by the reader alone.
 struct alignas(cache_line_bytes) reader_line {
   std::uint64_t slots_consumed = 0;
   std::uint64_t data_consumed = 0;
-  std::uint64_t fetched = 0;  ///< messages of slot_kind::fetch that the sender may release
-  std::uint32_t mode = 0;     ///< attention
-  std::uint32_t can_fetch = 0;
+  std::uint64_t fetched = 0;   ///< messages of slot_kind::fetch that the sender may release
+  std::uint32_t mode = 0;      ///< attention
+  std::uint32_t fetching = 0;  ///< shm::fetching
 };
 
 /// What the writer of a ring tells its reader.

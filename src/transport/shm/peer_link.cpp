@@ -21,7 +21,8 @@ peer_link::peer_link(rank_id own, rank_id peer, const segment& ours, peer_parts 
       out_{ring_writer(theirs_->ring(own.value(), 0), limits), ring_writer(theirs_->ring(own.value(), 1), limits),
            ring_writer(theirs_->ring(own.value(), 2), limits)},
       in_{ring_reader(ours.ring(peer.value(), 0), {ranks, channel::system, payload_bytes_max, parts.fetch_from, peer}),
-          ring_reader(ours.ring(peer.value(), 1), {ranks, channel::application, payload_bytes_max, parts.fetch_from, peer}),
+          ring_reader(ours.ring(peer.value(), 1),
+                      {ranks, channel::application, payload_bytes_max, parts.fetch_from, peer}),
           ring_reader(ours.ring(peer.value(), 2), {ranks, channel::bulk, payload_bytes_max, parts.fetch_from, peer})} {
   if (parts.fetch_from == 0) return;
   for (ring_reader& each : in_) each.offer_to_fetch();
@@ -63,6 +64,7 @@ void peer_link::tell(ring_writer& through) {
 
 void peer_link::after_receive(ring_reader& from) {
   if (from.take_wish()) ring_alarm(theirs_->head());
+  if (const int refusal = from.take_refusal(); refusal != 0) refusal_ = refusal;
   if (const auto error = from.error()) return fail(*error);
   if (from.over() && std::all_of(in_.begin(), in_.end(), [](const ring_reader& each) { return each.over(); })) {
     end(state::over);

@@ -82,6 +82,10 @@ class peer_link {
   /// True the first time that it is asked after the end.
   [[nodiscard]] bool take_end() noexcept { return ended() && !std::exchange(end_taken_, true); }
 
+  /// The errno with which the kernel has begun to refuse the memory of the peer; 0 if it has not, and when this has
+  /// been asked before.
+  [[nodiscard]] int take_refusal() noexcept { return std::exchange(refusal_, 0); }
+
   /// Reads the lifeline, whose descriptor has something to tell.
   void look_at_lifeline();
   /// Of a dying link whose rings are empty: it has failed.
@@ -102,6 +106,7 @@ class peer_link {
   state state_ = state::open;
   bool polled_ = false;
   bool end_taken_ = false;
+  int refusal_ = 0;
   std::string reason_;
 };
 

@@ -2,8 +2,12 @@
 // Rings from seeds: streams of any sizes arrive whole, and forged slots never yield what a message may not be.
 #include <gtest/gtest.h>
 
+#include <thread>
+#include <utility>
+
 #include <nacre/rng.hpp>
 
+#include "transport/shm/forbid_test_kit.hpp"
 #include "transport/shm/ring_test_kit.hpp"
 
 namespace nacre::transport::shm {
@@ -11,35 +15,49 @@ namespace {
 
 constexpr std::size_t enough = 64;
 
+/// One stream; at a random moment the kernel begins to refuse to read the writer's memory, if `refused`.
+void play_stream(std::uint64_t seed, bool refused) {
+  rng numbers(seed);
+  const bool fetches = numbers.below(2) == 0 || refused;
+  ring_memory memory(std::uint64_t{4096} << numbers.below(3));
+  ring_writer writer(memory.view(), {.held_bytes_max = 1 + numbers.below(40000), .fetch_bytes_min = 3000});
+  ring_reader reader(memory.view(), test_limits(fetches));
+  if (fetches) reader.offer_to_fetch();
+  const auto messages = static_cast<std::uint32_t>(numbers.below(400));
+  std::vector<std::size_t> sizes;
+  message_list batch, arrived;
+  for (std::uint32_t i = 0; i < messages; ++i) {
+    sizes.push_back(numbers.below(10) == 0 ? numbers.below(20000) : numbers.below(100));
+    batch.push_back(numbered(i, sizes.back()));
+  }
+  const auto refused_from = refused ? static_cast<std::uint32_t>(numbers.below(messages + 1)) : messages + 1;
+  bool is_refused = false;
+  std::uint32_t next = 0;
+  for (int turn = 0; turn < 100000 && next < messages; ++turn) {
+    if (next >= refused_from && !std::exchange(is_refused, true)) {
+      ASSERT_TRUE(forbid(SYS_process_vm_readv, whom::this_thread));
+    }
+    if (numbers.below(2) == 0) writer.submit(batch);
+    if (numbers.below(2) == 0) writer.advance();
+    if (numbers.below(2) == 0) reader.receive(arrived, arrived.size() + 1 + numbers.below(enough));
+    while (const message_ptr m = arrived.pop_front()) {
+      ASSERT_TRUE(is_numbered(*m, next, sizes[next])) << "seed " << seed << ", message " << next;
+      ++next;
+    }
+  }
+  ASSERT_EQ(next, messages) << "seed " << seed;
+  writer.advance();
+  ASSERT_FALSE(writer.unsent()) << "seed " << seed;
+  ASSERT_FALSE(writer.broken() || reader.error()) << "seed " << seed;
+}
+
 TEST(ring_fuzz, streams_of_any_sizes_arrive_whole_and_in_order_however_both_ends_take_turns) {
-  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
-    rng numbers(seed);
-    const bool fetches = numbers.below(2) == 0;
-    ring_memory memory(std::uint64_t{4096} << numbers.below(3));
-    ring_writer writer(memory.view(), {.held_bytes_max = 1 + numbers.below(40000), .fetch_bytes_min = 3000});
-    ring_reader reader(memory.view(), test_limits(fetches));
-    if (fetches) reader.offer_to_fetch();
-    const auto messages = static_cast<std::uint32_t>(numbers.below(400));
-    std::vector<std::size_t> sizes;
-    message_list batch, arrived;
-    for (std::uint32_t i = 0; i < messages; ++i) {
-      sizes.push_back(numbers.below(10) == 0 ? numbers.below(20000) : numbers.below(100));
-      batch.push_back(numbered(i, sizes.back()));
-    }
-    std::uint32_t next = 0;
-    for (int turn = 0; turn < 100000 && next < messages; ++turn) {
-      if (numbers.below(2) == 0) writer.submit(batch);
-      if (numbers.below(2) == 0) writer.advance();
-      if (numbers.below(2) == 0) reader.receive(arrived, arrived.size() + 1 + numbers.below(enough));
-      while (const message_ptr m = arrived.pop_front()) {
-        ASSERT_TRUE(is_numbered(*m, next, sizes[next])) << "seed " << seed << ", message " << next;
-        ++next;
-      }
-    }
-    ASSERT_EQ(next, messages) << "seed " << seed;
-    writer.advance();
-    ASSERT_FALSE(writer.unsent()) << "seed " << seed;
-    ASSERT_FALSE(writer.broken() || reader.error()) << "seed " << seed;
+  for (std::uint64_t seed = 1; seed <= 60; ++seed) play_stream(seed, false);
+}
+
+TEST(ring_fuzz, streams_arrive_whole_and_in_order_whenever_the_kernel_begins_to_refuse) {
+  for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+    std::thread([seed] { play_stream(seed, true); }).join();  // the refusal ends with the thread
   }
 }
 
@@ -56,8 +74,7 @@ void forge(slot& next, std::uint64_t position, rng& numbers) {
   next.stamp = make_stamp(position, kind);
 }
 
-TEST(ring_fuzz, forged_slots_yield_only_what_a_message_may_be_and_a_failed_ring_stays_failed) {
-  std::uint64_t taken = 0, failures = 0;
+void play_forgeries(std::uint64_t& taken, std::uint64_t& failures) {
   for (std::uint64_t seed = 1; seed <= 2000; ++seed) {
     rng numbers(seed);
     ring_memory memory(8192);
@@ -80,7 +97,22 @@ TEST(ring_fuzz, forged_slots_yield_only_what_a_message_may_be_and_a_failed_ring_
     }
     failures += reader.error().has_value() ? 1 : 0;
   }
+}
+
+TEST(ring_fuzz, forged_slots_yield_only_what_a_message_may_be_and_a_failed_ring_stays_failed) {
+  std::uint64_t taken = 0, failures = 0;
+  play_forgeries(taken, failures);
   EXPECT_GT(taken, 500U) << "forgeries that are always refused at once test little";
+  EXPECT_GT(failures, 1000U);
+}
+
+TEST(ring_fuzz, forged_slots_of_a_writer_whose_memory_is_refused_yield_no_more) {
+  std::uint64_t taken = 0, failures = 0;
+  std::thread([&] {
+    ASSERT_TRUE(forbid(SYS_process_vm_readv, whom::this_thread));
+    play_forgeries(taken, failures);
+  }).join();
+  EXPECT_GT(taken, 200U) << "forgeries that are always refused at once test little";
   EXPECT_GT(failures, 1000U);
 }
 

@@ -41,10 +41,10 @@ std::optional<std::string_view> trouble_with(const message_header& header, const
   return std::nullopt;
 }
 
+/// What is wrong with the writer; empty when the kernel has refused to look.
 std::string_view fetch_trouble(int error) noexcept {
   if (error == ESRCH) return "ended before a message of its could be fetched";
-  if (error == EPERM || error == ENOSYS) return "no longer lets its memory be read, where it has left a message";
-  return "left a message where it cannot be fetched";
+  return error == EFAULT ? "left a message where it cannot be fetched" : "";
 }
 
 }  // namespace
@@ -78,11 +78,12 @@ bool ring_reader::receive_some(message_list& arrived, std::size_t enough) {
 
 void ring_reader::take(const slot& next, message_list& arrived) {
   const auto kind = static_cast<slot_kind>(next.stamp & 0xff);
-  if (over_) return fail("sent something after its goodbye");
   if (partial_ != nullptr) {
     if (kind != slot_kind::piece) return fail("sent a message in the middle of another one");
     return take_piece(next, arrived);
   }
+  if (kind == slot_kind::again) return take_again();
+  if (over_) return fail("sent something after its goodbye");
   switch (kind) {
     case slot_kind::whole_inline:
     case slot_kind::whole:
@@ -94,6 +95,8 @@ void ring_reader::take(const slot& next, message_list& arrived) {
       return;
     case slot_kind::piece:
       return fail("sent a piece of a message that it has not begun");
+    case slot_kind::again:
+      break;  // above
   }
   fail("wrote a slot of an unknown kind");
 }
@@ -105,6 +108,7 @@ void ring_reader::take_message(slot_kind kind, const slot& next, message_list& a
   if (kind == slot_kind::whole && bytes > ring_.piece_bytes_max()) return fail("wrote a slot that is too long");
   if (kind == slot_kind::begin && bytes == 0) return fail("began a message that has no pieces");
   if (kind == slot_kind::fetch && limits_.writer == 0) return fail("left a message where nobody can fetch it");
+  if (kind == slot_kind::fetch && refused_) return held_.push_back({.header = next.header, .m = nullptr});
   message_ptr m = make_message(bytes);
   m->header = next.header;
   if (kind == slot_kind::begin || kind == slot_kind::fetch) {
@@ -119,7 +123,16 @@ void ring_reader::take_message(slot_kind kind, const slot& next, message_list& a
   } else {
     std::memcpy(m->body(), next.extra, bytes);
   }
-  arrived.push_back(std::move(m));
+  complete(std::move(m), arrived);
+}
+
+void ring_reader::take_again() {
+  if (held_.empty()) return fail("sent a message again that has arrived");
+  const message_header& header = held_.front().header;
+  partial_ = make_message(header.payload_bytes);
+  partial_->header = header;
+  partial_bytes_ = 0;
+  again_ = true;
 }
 
 void ring_reader::take_piece(const slot& next, message_list& arrived) {
@@ -128,14 +141,31 @@ void ring_reader::take_piece(const slot& next, message_list& arrived) {
   if (bytes == 0 || bytes > missing || bytes > ring_.piece_bytes_max()) return fail("wrote a piece of a wrong length");
   copy_data(partial_->body() + partial_bytes_, bytes);
   partial_bytes_ += bytes;
-  if (bytes == missing) arrived.push_back(std::exchange(partial_, nullptr));
+  if (bytes == missing) complete(std::exchange(partial_, nullptr), arrived);
+}
+
+/// A message is whole: it arrives, unless another one in front of it is not.
+void ring_reader::complete(message_ptr m, message_list& arrived) {
+  if (std::exchange(again_, false)) {
+    held_.front().m = std::move(m);
+    auto next = held_.begin();
+    for (; next != held_.end() && next->m != nullptr; ++next) arrived.push_back(std::move(next->m));
+    held_.erase(held_.begin(), next);
+  } else if (held_.empty()) {
+    arrived.push_back(std::move(m));
+  } else {
+    const message_header header = m->header;
+    held_.push_back({.header = header, .m = std::move(m)});
+  }
 }
 
 void ring_reader::fetch(message_list& arrived) {
   const std::size_t missing = partial_->header.payload_bytes - partial_bytes_;
   const std::size_t bytes = missing <= fetch_bytes_a_call / 4 * 5 ? missing : fetch_bytes_a_call;
   if (!read_memory(limits_.writer, fetch_from_ + partial_bytes_, partial_->body() + partial_bytes_, bytes)) {
-    return fail(fetch_trouble(errno));
+    const int error = errno;
+    const std::string_view trouble = fetch_trouble(error);
+    return trouble.empty() ? give_up_fetching(error) : fail(trouble);
   }
   partial_bytes_ += bytes;
   fetched_bytes_ += bytes;
@@ -144,6 +174,17 @@ void ring_reader::fetch(message_list& arrived) {
   if (shared(ring_.writer->revoked).load() != 0) return fail("took a message back before it was fetched");
   arrived.push_back(std::exchange(partial_, nullptr));
   shared(ring_.reader->fetched).store(++fetches_);  // pairs with the loads in ring_writer
+  announced_ = true;
+}
+
+/// What was fetched before is announced, so that the writer knows what was not.
+void ring_reader::give_up_fetching(int error) {
+  held_.push_back({.header = partial_->header, .m = nullptr});
+  partial_.reset();
+  fetching_ = false;
+  refused_ = true;
+  refusal_ = error;
+  tell_fetching(fetching::refused);
   announced_ = true;
 }
 

@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <optional>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include <nacre/message.hpp>
 
@@ -33,10 +35,15 @@ struct reader_limits {
 /// | between messages | begin | assembling |
 /// | between messages | fetch | fetching |
 /// | between messages | goodbye | over |
-/// | assembling | piece | assembling; the message has arrived with the last one, and then between messages |
+/// | between messages, over | again | assembling the oldest message that awaits its payload |
+/// | assembling | piece | assembling; the message has arrived with the last one, and then what it was before |
 /// | fetching | (none is taken) | about fetch_bytes_a_call are read from the writer's memory; fetched is told at the
-/// end | | over | any | failed | | any | anything else, a header that may not be, a length that does not fit, memory
-/// that cannot be read | failed |
+/// end |
+/// | any | anything else, a header that may not be, a length that does not fit, memory that is gone | failed |
+///
+/// Memory that was read and no longer can be (the kernel refuses it) is no failure: the writer is told, sends again
+/// what has not been fetched, and leaves nothing in its memory from then on. Until a payload is there, its message and
+/// all behind it are held; that is what the writer had left to be fetched, and what lay in the ring.
 ///
 /// Invariants: what is consumed is announced after each quarter of the slots and of the data, and at once when a
 /// payload has been fetched; a message is believed to the extent of its own payload_bytes, at most payload_bytes_max,
@@ -65,26 +72,39 @@ class ring_reader {
     return is_stamp_of(shared(ring_.slots[position & (ring_.slot_count - 1)].stamp).load(), position);
   }
 
-  /// Whether the writer may leave payloads in its memory. Before the first message.
-  void offer_to_fetch() noexcept {
-    shared(ring_.reader->can_fetch).store(1, std::memory_order_relaxed);  // a fact; nothing is behind it
-  }
+  /// The writer may leave payloads in its memory. Before the first message.
+  void offer_to_fetch() noexcept { tell_fetching(fetching::offered); }
+  /// The errno with which the kernel has refused the memory of the writer; 0 if it has not, and after the first time
+  /// that this was asked.
+  [[nodiscard]] int take_refusal() noexcept { return std::exchange(refusal_, 0); }
   void set_mode(attention how) noexcept { shared(ring_.reader->mode).store(static_cast<std::uint32_t>(how)); }
   /// Whether the writer asked to be woken, and something has been announced since. Clears the wish.
   [[nodiscard]] bool take_wish() noexcept;
 
-  [[nodiscard]] bool over() const noexcept { return over_; }
+  [[nodiscard]] bool over() const noexcept { return over_ && held_.empty(); }
   /// One clause about what the writer did, once the ring has failed.
   [[nodiscard]] std::optional<std::string_view> error() const noexcept { return error_; }
 
  private:
+  /// A message that has come, or whose place is known, behind one that awaits its payload.
+  struct held_message {
+    message_header header;
+    message_ptr m;  // null: it awaits its payload itself
+  };
+
   bool receive_some(message_list& arrived, std::size_t enough);
   void take(const slot& next, message_list& arrived);
   void take_message(slot_kind kind, const slot& next, message_list& arrived);
+  void take_again();
   void take_piece(const slot& next, message_list& arrived);
+  void complete(message_ptr m, message_list& arrived);
   void fetch(message_list& arrived);
+  void give_up_fetching(int error);
   void copy_data(std::byte* to, std::size_t bytes);
   void announce_when_due();
+  void tell_fetching(fetching now) noexcept {
+    shared(ring_.reader->fetching).store(static_cast<std::uint32_t>(now));  // pairs with the loads in ring_writer
+  }
   void fail(std::string_view why) noexcept { error_ = why; }
 
   ring_view ring_;
@@ -99,6 +119,10 @@ class ring_reader {
   std::uint64_t fetch_from_ = 0;
   std::size_t fetched_bytes_ = 0;  // in this call
   bool fetching_ = false;
+  bool again_ = false;              // partial_ is the first of those that await their payload
+  bool refused_ = false;            // nothing is fetched any more
+  int refusal_ = 0;                 // see take_refusal
+  std::vector<held_message> held_;  // the first one awaits its payload
   bool announced_ = false;
   bool over_ = false;
   std::optional<std::string_view> error_;

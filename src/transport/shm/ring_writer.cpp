@@ -21,9 +21,10 @@ std::size_t held_bytes_of(const message& m) noexcept { return sizeof(message) + 
 
 bool ring_writer::submit(message_list& batch) {
   release_fetched();  // so that their blocks, which are in the cache, are the next that are filled
+  take_back();        // before more is left to be fetched in vain
   while (!batch.empty() && held_bytes_ < limits_.held_bytes_max) {
     message_ptr m = packed_form(batch.pop_front());
-    if (waiting_.empty() && write(m)) continue;
+    if (waiting_.empty() && again_.empty() && write(m)) continue;
     held_bytes_ += held_bytes_of(*m);
     waiting_.push_back(std::move(m));
   }
@@ -33,12 +34,14 @@ bool ring_writer::submit(message_list& batch) {
 
 bool ring_writer::advance() {
   bool moved = release_fetched();
+  moved |= take_back();
   moved |= write_all();
   // What is still held is looked at once more after the wish to be woken, so that no answer falls in between.
   if (unsent() && !broken_ && shared(ring_.writer->waits).load(std::memory_order_relaxed) == 0) {  // own store
     shared(ring_.writer->waits).store(1);
     look_again();
     moved |= release_fetched();
+    moved |= take_back();
     moved |= write_all();
   }
   publish();
@@ -47,30 +50,36 @@ bool ring_writer::advance() {
 
 bool ring_writer::write_all() {
   const std::uint64_t before = slots_written_;
-  while (!waiting_.empty() && !broken_) {
-    message_ptr m = waiting_.pop_front();
-    const std::size_t bytes = held_bytes_of(*m);
-    const bool done = write(m);
-    if (!done) {
-      message_list rest;
-      rest.push_back(std::move(m));
-      rest.append(waiting_);
-      waiting_ = std::move(rest);
-      break;
-    }
-    held_bytes_ -= bytes;
+  while (!broken_) {
+    message_list& next = again_.empty() || begun_ ? waiting_ : again_;  // a message is never interrupted
+    if (next.empty() || !write_front(next)) break;
   }
-  if (goodbye_ == goodbye::wanted && waiting_.empty() && room(0)) {
+  if (goodbye_ == goodbye::wanted && waiting_.empty() && again_.empty() && room(0)) {
     put(slot_kind::goodbye, {}, nullptr, 0);
     goodbye_ = goodbye::written;
   }
   return slots_written_ != before;
 }
 
+bool ring_writer::write_front(message_list& from) {
+  message_ptr m = from.pop_front();
+  const std::size_t bytes = held_bytes_of(*m);
+  if (&from == &again_ ? write_pieces(m, slot_kind::again) : write(m)) {
+    held_bytes_ -= bytes;
+    return true;
+  }
+  message_list rest;
+  rest.push_back(std::move(m));
+  rest.append(from);
+  from = std::move(rest);
+  return false;
+}
+
 void ring_writer::drop() {
   if (!pinned_.empty()) shared(ring_.writer->revoked).store(1);  // before the memory is given away
   waiting_.clear();
   pinned_.clear();
+  again_.clear();
   held_bytes_ = 0;
   pins_freed_ = pins_;
   goodbye_ = goodbye::written;
@@ -83,7 +92,7 @@ bool ring_writer::write(message_ptr& m) {
     if (!room(0)) return false;
     put(slot_kind::whole_inline, m->header, m->body(), bytes);
   } else if (!begun_ && bytes >= limits_.fetch_bytes_min &&
-             shared(ring_.reader->can_fetch).load(std::memory_order_relaxed) != 0) {  // a fact; nothing is behind it
+             told_fetching(std::memory_order_relaxed) == fetching::offered) {  // a refusal is noticed by take_back
     if (!room(0)) return false;
     pin(m);
     return true;
@@ -92,17 +101,18 @@ bool ring_writer::write(message_ptr& m) {
     put_data(m->body(), bytes);
     put(slot_kind::whole, m->header, nullptr, 0);
   } else {
-    return write_pieces(m);
+    return write_pieces(m, slot_kind::begin);
   }
   m.reset();
   return true;
 }
 
-bool ring_writer::write_pieces(message_ptr& m) {
-  if (!begun_) {
+bool ring_writer::write_pieces(message_ptr& m, slot_kind first) {
+  bool& begun = first == slot_kind::again ? again_begun_ : begun_;
+  if (!begun) {
     if (!room(0)) return false;
-    put(slot_kind::begin, m->header, nullptr, 0);
-    begun_ = true;
+    put(first, m->header, nullptr, 0);
+    begun = true;
     piece_offset_ = 0;
   }
   const std::size_t all = m->header.payload_bytes;
@@ -115,7 +125,7 @@ bool ring_writer::write_pieces(message_ptr& m) {
     put(slot_kind::piece, length, nullptr, 0);
     piece_offset_ += bytes;
   }
-  begun_ = false;
+  begun = false;
   m.reset();
   return true;
 }
@@ -142,6 +152,15 @@ bool ring_writer::release_fetched() {
     held_bytes_ -= held_bytes_of(*m);
   }
   return moved;
+}
+
+/// The reader no longer can fetch: what it has not fetched is written again. True when there is such a thing.
+bool ring_writer::take_back() {
+  // Pairs with the reader's store, which stands behind that of the last payload that it has fetched.
+  if (pinned_.empty() || told_fetching(std::memory_order_seq_cst) != fetching::refused) return false;
+  release_fetched();
+  again_.append(pinned_);
+  return !again_.empty();
 }
 
 /// Whether a slot and that much data are free.

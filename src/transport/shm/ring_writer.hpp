@@ -26,6 +26,7 @@ struct writer_limits {
 /// | of up to a quarter of the data | a slot, and its size in the data, rounded to cache lines |
 /// | of fetch_bytes_min or more, when the reader can fetch | a slot; it is kept until the reader has fetched it |
 /// | longer, otherwise | a slot for its header, then a slot and data for each quarter |
+/// | that was to be fetched, when the reader no longer can | a slot that says so, then the same |
 ///
 /// Room is what the reader line has announced as consumed; it is looked at again only when the room that is known is
 /// used up. A writer that finds none sets `waits` and looks once more, the reader announces and then looks at `waits`
@@ -50,7 +51,8 @@ class ring_writer {
 
   /// Whether there is something to advance.
   [[nodiscard]] bool unsent() const noexcept {
-    return waiting_.front() != nullptr || pinned_.front() != nullptr || goodbye_ == goodbye::wanted;
+    return waiting_.front() != nullptr || pinned_.front() != nullptr || again_.front() != nullptr ||
+           goodbye_ == goodbye::wanted;
   }
   /// Whether slots have been published since the last call.
   [[nodiscard]] bool take_published() noexcept { return std::exchange(published_, false); }
@@ -62,10 +64,15 @@ class ring_writer {
   enum class goodbye : std::uint8_t { none, wanted, written };
 
   [[nodiscard]] bool write(message_ptr& m);
-  [[nodiscard]] bool write_pieces(message_ptr& m);
+  [[nodiscard]] bool write_pieces(message_ptr& m, slot_kind first);
+  [[nodiscard]] bool write_front(message_list& from);
   void pin(message_ptr& m);
+  bool take_back();
   [[nodiscard]] bool write_all();
   [[nodiscard]] bool room(std::uint64_t data);
+  [[nodiscard]] fetching told_fetching(std::memory_order order) const noexcept {
+    return static_cast<fetching>(shared(ring_.reader->fetching).load(order));
+  }
   void look_again();
   void put(slot_kind kind, const message_header& header, const void* extra, std::size_t extra_bytes);
   void put_data(const std::byte* from, std::size_t bytes);
@@ -81,11 +88,13 @@ class ring_writer {
   std::uint64_t unpublished_stamp_ = 0;  // of the slot in front of slots_written_; 0: it is published
   message_list waiting_;
   message_list pinned_;           // written as slot_kind::fetch
+  message_list again_;            // were pinned, and are to be written in pieces, in front of what waits
   std::uint64_t pins_ = 0;        // ever
   std::uint64_t pins_freed_ = 0;  // of them
-  std::size_t held_bytes_ = 0;    // in waiting_ and pinned_
-  std::size_t piece_offset_ = 0;  // of the message in front of waiting_, whose header is written if begun_
-  bool begun_ = false;
+  std::size_t held_bytes_ = 0;    // in waiting_, pinned_ and again_
+  std::size_t piece_offset_ = 0;  // of the message that is begun
+  bool begun_ = false;            // the first slot of the message in front of waiting_ is written
+  bool again_begun_ = false;      // the same of again_
   goodbye goodbye_ = goodbye::none;
   bool published_ = false;
   bool broken_ = false;

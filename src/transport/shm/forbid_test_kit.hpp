@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lets the kernel refuse a system call, as in a container with a strict filter. For tests.
+#pragma once
+
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstddef>
+
+namespace nacre::transport::shm {
+
+enum class whom { this_thread, this_process };
+
+/// From now on, for ever: the call fails with EPERM. False when the kernel does not filter.
+[[nodiscard]] inline bool forbid(int system_call, whom to) {
+  std::array<sock_filter, 4> program{{BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+                                      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, static_cast<unsigned>(system_call), 0, 1),
+                                      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+                                      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)}};
+  const sock_fprog filter{program.size(), program.data()};
+  const unsigned flags = to == whom::this_process ? SECCOMP_FILTER_FLAG_TSYNC : 0;
+  return ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+         ::syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &filter) == 0;
+}
+
+}  // namespace nacre::transport::shm
