@@ -3,6 +3,7 @@
 // count.
 #include <sys/resource.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <chrono>
@@ -21,10 +22,18 @@ namespace {
 struct plan {
   std::uint64_t messages = 1'000'000;  // by each flooding rank
   double work_seconds = 1e-6;
-  double peak_mib_max = 0;  // more memory than this is a failure; 0: none is
-  std::string_view pattern =
-      "one";  // one: rank 0 floods rank 1; two: both; all: everybody everybody; echo: from handlers; self: its own rank
+  double peak_mib_max = 0;    // more memory than this is a failure; 0: none is
+  double growth_mib_max = 0;  // and more than this since the begin
+  std::uint32_t fan = 2;      // messages that each handler of a tree sends
+  std::string_view pattern = "one";
 };
+
+constexpr std::string_view help =
+    "flood [--pattern=NAME] [--messages=N] [--work=US] [--fan=N] [--peak-max=MIB] [--growth-max=MIB]\n"
+    "from mains: one, rank 0 floods rank 1; two, both; all, everybody everybody; self, its own rank;\n"
+    "            object, one object of the next rank\n"
+    "from handlers: echo, a tree that goes to and fro; tree, one on its own rank; spread, one over all ranks;\n"
+    "               chain, a handler that sends 64 messages and itself again; burst, one that sends all\n";
 
 /// Messages run, by rank: several may share this process.
 std::atomic<std::uint64_t>& run_on(nacre::rank_id rank) {
@@ -44,17 +53,44 @@ void sink(nacre::context& ctx, cargo, double seconds) {
   run_on(ctx.rank()).fetch_add(1, std::memory_order_relaxed);  // read after quiescence
 }
 
-/// A flood out of handlers: each starts two more of half the size.
-void split(nacre::context& ctx, cargo what, std::uint64_t left, double seconds) {
-  if (left > 1) {
-    for (const std::uint64_t half : {left / 2, left - left / 2}) {
-      const nacre::rank_id to{static_cast<std::uint32_t>((ctx.rank().value() + 1) % ctx.size())};
-      ctx.send<split>(to, what, half, seconds);
-    }
-    return;
+/// How a tree of handlers grows: each starts `fan` more that share what is left.
+struct tree {
+  enum class route : std::uint8_t { next_rank, own_rank, all_ranks };
+  std::uint32_t fan = 2;
+  route to = route::next_rank;
+  double seconds = 0;
+};
+
+void branch(nacre::context& ctx, cargo what, std::uint64_t left, tree how) {
+  if (left <= 1) return sink(ctx, what, how.seconds);
+  const std::uint64_t children = std::min<std::uint64_t>(left, how.fan);
+  for (std::uint64_t i = 0; i < children; ++i) {
+    std::uint64_t offset = how.to == tree::route::next_rank ? 1 : 0;
+    if (how.to == tree::route::all_ranks) offset = i + left;
+    const nacre::rank_id to{static_cast<std::uint32_t>((ctx.rank().value() + offset) % ctx.size())};
+    ctx.send<branch>(to, what, left / children + (i < left % children ? 1 : 0), how);
   }
-  sink(ctx, what, seconds);
 }
+
+/// Sends some to the next rank, and itself to its own for the rest.
+void generate(nacre::context& ctx, cargo what, std::uint64_t left, std::uint64_t at_once, double seconds) {
+  const nacre::rank_id next{(ctx.rank().value() + 1) % ctx.size()};
+  const std::uint64_t now = std::min(left, at_once);
+  for (std::uint64_t i = 0; i < now; ++i) ctx.send<sink>(next, what, seconds);
+  if (left != now) ctx.send<generate>(ctx.rank(), what, left - now, at_once, seconds);
+}
+
+struct basin {
+  std::uint64_t count = 0;
+  void take(nacre::context& ctx, cargo what, double seconds) {
+    ++count;
+    sink(ctx, what, seconds);
+  }
+  template <class Archive>
+  void serialize(Archive& ar) {
+    ar(count);
+  }
+};
 
 double peak_mib() {
   rusage use{};
@@ -62,23 +98,40 @@ double peak_mib() {
   return static_cast<double>(use.ru_maxrss) / 1024.0;
 }
 
+/// Starts what this rank adds. Returns the messages that come of it.
+std::uint64_t begin_flood(nacre::runtime& rt, const plan& how) {
+  const std::uint32_t self = rt.rank().value();
+  const nacre::rank_id next{(self + 1) % rt.size()};
+  const bool leaves = how.pattern == "tree" || how.pattern == "spread" || how.pattern == "echo";
+  if (leaves) {
+    const tree::route to = how.pattern == "tree"   ? tree::route::own_rank
+                           : how.pattern == "echo" ? tree::route::next_rank
+                                                   : tree::route::all_ranks;
+    rt.send<branch>(rt.rank(), cargo{}, how.messages, tree{how.fan, to, how.work_seconds});
+  } else if (how.pattern == "chain" || how.pattern == "burst") {
+    const std::uint64_t at_once = how.pattern == "chain" ? 64 : how.messages;
+    rt.send<generate>(rt.rank(), cargo{}, how.messages, at_once, how.work_seconds);
+  } else if (how.pattern == "object") {
+    const auto target = rt.create_on<basin>(next).get();
+    for (std::uint64_t i = 0; i < how.messages; ++i) rt.send<&basin::take>(target, cargo{i}, how.work_seconds);
+  } else if (how.pattern == "one" && self != 0) {
+    return 0;
+  } else {
+    for (std::uint64_t i = 0; i < how.messages; ++i) {
+      std::uint32_t offset = how.pattern == "self" ? 0 : 1;
+      if (how.pattern == "all") offset = static_cast<std::uint32_t>(1 + i % (rt.size() - 1));
+      rt.send<sink>(nacre::rank_id{(self + offset) % rt.size()}, cargo{i}, how.work_seconds);
+    }
+  }
+  return how.messages;
+}
+
 bool flood(nacre::runtime& rt, const plan& how) {
   const std::uint32_t self = rt.rank().value();
   const double before = peak_mib();
   rt.barrier();
   const double begin = rt.now();
-  std::uint64_t sent = 0;
-  if (how.pattern == "echo") {
-    rt.send<split>(nacre::rank_id{(self + 1) % rt.size()}, cargo{}, how.messages, how.work_seconds);
-    sent = how.messages;
-  } else if (how.pattern != "one" || self == 0) {
-    for (std::uint64_t i = 0; i < how.messages; ++i) {
-      std::uint32_t offset = how.pattern == "self" ? 0 : 1;
-      if (how.pattern == "all") offset = static_cast<std::uint32_t>(1 + i % (rt.size() - 1));
-      rt.send<sink>(nacre::rank_id{(self + offset) % rt.size()}, cargo{i}, how.work_seconds);
-      ++sent;
-    }
-  }
+  const std::uint64_t sent = begin_flood(rt, how);
   rt.wait_quiescence();
   const double seconds = rt.now() - begin;
   const std::uint64_t all_sent = rt.all_reduce(sent, std::plus<>{});
@@ -86,14 +139,19 @@ bool flood(nacre::runtime& rt, const plan& how) {
   fmt::print("rank {}: {} sent, {} run, {:.2f} s, peak memory {:.0f} MiB ({:.0f} MiB before)\n", self, sent,
              run_on(rt.rank()).load(), seconds, peak_mib(), before);
   if (all_sent != all_run) fmt::print("rank {}: messages are missing\n", self);
-  const bool bounded = how.peak_mib_max == 0 || peak_mib() <= how.peak_mib_max;
-  if (!bounded) fmt::print("rank {}: more memory than {:.0f} MiB\n", self, how.peak_mib_max);
+  const bool bounded = (how.peak_mib_max == 0 || peak_mib() <= how.peak_mib_max) &&
+                       (how.growth_mib_max == 0 || peak_mib() - before <= how.growth_mib_max);
+  if (!bounded) fmt::print("rank {}: more memory than it may take\n", self);
   return all_sent == all_run && bounded;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
+  if (argc > 1 && std::string_view(argv[1]) == "--help") {
+    fmt::print("{}", help);
+    return 0;
+  }
   std::atomic<bool> well = true;
   const int code = nacre::run(argc, argv, [&](nacre::runtime& rt) {
     plan how;
@@ -101,6 +159,8 @@ int main(int argc, char** argv) {
       const std::string_view word = argv[i];
       if (word.starts_with("--messages=")) how.messages = std::stoull(std::string(word.substr(11)));
       if (word.starts_with("--work=")) how.work_seconds = std::stod(std::string(word.substr(7))) * 1e-6;
+      if (word.starts_with("--growth-max=")) how.growth_mib_max = std::stod(std::string(word.substr(13)));
+      if (word.starts_with("--fan=")) how.fan = static_cast<std::uint32_t>(std::stoul(std::string(word.substr(6))));
       if (word.starts_with("--peak-max=")) how.peak_mib_max = std::stod(std::string(word.substr(11)));
       if (word.starts_with("--pattern=")) how.pattern = word.substr(10);
     }

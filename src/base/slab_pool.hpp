@@ -89,10 +89,11 @@ class slab_pool {
   static constexpr std::uint32_t batch_blocks = 32;
   static constexpr std::size_t batch_bytes = 32 * 1024;
 
-  /// Distance between blocks, header included. Each class also serves a round number of payload bytes exactly.
-  static constexpr std::array<std::uint32_t, 22> strides_{64,    128,   192,   256,   320,   448,  576,  832,
-                                                          1088,  1600,  2112,  3136,  4160,  6208, 8256, 12352,
-                                                          16448, 24640, 32832, 49216, 57408, 65600};
+  /// Distance between blocks, header included. From 256 bytes on each class serves a message whose payload is a round
+  /// number of bytes, head of 64 bytes included, so that a full bundle wastes nothing.
+  static constexpr std::array<std::uint32_t, 23> strides_{64,    128,   192,   256,   320,   384,   512,  640,
+                                                          896,   1152,  1664,  2176,  3200,  4224,  6272, 8320,
+                                                          12416, 16512, 24704, 32896, 49280, 57472, 65600};
   static constexpr std::size_t class_count = strides_.size();
   static constexpr std::size_t units_max = strides_.back() / unit_bytes;
 
@@ -170,8 +171,8 @@ class slab_pool {
 /// needed for long. For a thread that is about to sleep.
 void flush_remote_frees() noexcept;
 
-/// The sums over all pools that allocate_block has made in this process, and its large blocks. All zero where pools are off (address
-/// sanitizer).
+/// The sums over all pools that allocate_block has made in this process, and its large blocks. All zero where pools are
+/// off (address sanitizer).
 [[nodiscard]] pool_statistics process_pool_statistics();
 
 }  // namespace nacre

@@ -106,6 +106,18 @@ TEST(slab_pool, holds_no_more_memory_when_the_same_sizes_come_again) {
   EXPECT_EQ(pool.statistics().bytes_held, held);
 }
 
+TEST(slab_pool, a_message_with_a_round_payload_takes_hardly_more_than_its_bytes) {
+  constexpr std::size_t head_bytes = 64, own_header_bytes = 16;
+  for (std::size_t payload = 256; payload <= 48 * 1024; payload *= 2) {
+    slab_pool pool;
+    const std::size_t slab_bytes = std::max<std::size_t>(64 * 1024, 4 * (payload + 256)) + 64;
+    const std::size_t count = 64 * slab_bytes / payload;
+    for (std::size_t i = 0; i < count; ++i) static_cast<void>(pool.allocate(head_bytes + payload));
+    const std::size_t needed = count * (payload + head_bytes + own_header_bytes + cache_line_bytes);
+    EXPECT_LE(pool.statistics().bytes_held, needed + needed / 16 + slab_bytes) << payload;
+  }
+}
+
 TEST(slab_pool, a_block_larger_than_the_largest_class_may_be_freed_through_any_pool) {
   slab_pool pool, other;
   other.release(pool.allocate(slab_pool::pooled_bytes_max + 1));
