@@ -33,7 +33,8 @@ constexpr std::string_view help =
     "from mains: one, rank 0 floods rank 1; two, both; all, everybody everybody; self, its own rank;\n"
     "            object, one object of the next rank\n"
     "from handlers: echo, a tree that goes to and fro; tree, one on its own rank; spread, one over all ranks;\n"
-    "               chain, a handler that sends 64 messages and itself again; burst, one that sends all\n";
+    "               chain, a handler that sends 64 messages and itself again; springs, the same between objects;\n"
+    "               burst, one that sends all\n";
 
 /// Messages run, by rank: several may share this process.
 std::atomic<std::uint64_t>& run_on(nacre::rank_id rank) {
@@ -98,6 +99,25 @@ double peak_mib() {
   return static_cast<double>(use.ru_maxrss) / 1024.0;
 }
 
+/// The same between objects, of which one is on each rank.
+struct spring {
+  nacre::mobile_ptr<spring> self, next;
+  void meet(nacre::mobile_ptr<spring> own, nacre::mobile_ptr<spring> other) {
+    self = own;
+    next = other;
+  }
+  void take(nacre::context& ctx, cargo what, double seconds) { sink(ctx, what, seconds); }
+  void generate(nacre::context& ctx, cargo what, std::uint64_t left, double seconds) {
+    const std::uint64_t now = std::min<std::uint64_t>(left, 64);
+    for (std::uint64_t i = 0; i < now; ++i) ctx.send<&spring::take>(next, what, seconds);
+    if (left != now) ctx.send<&spring::generate>(self, what, left - now, seconds);
+  }
+  template <class Archive>
+  void serialize(Archive& ar) {
+    ar(self, next);
+  }
+};
+
 /// Starts what this rank adds. Returns the messages that come of it.
 std::uint64_t begin_flood(nacre::runtime& rt, const plan& how) {
   const std::uint32_t self = rt.rank().value();
@@ -114,6 +134,11 @@ std::uint64_t begin_flood(nacre::runtime& rt, const plan& how) {
   } else if (how.pattern == "object") {
     const auto target = rt.create_on<basin>(next).get();
     for (std::uint64_t i = 0; i < how.messages; ++i) rt.send<&basin::take>(target, cargo{i}, how.work_seconds);
+  } else if (how.pattern == "springs") {
+    const auto mine = rt.create<spring>();
+    std::vector<nacre::mobile_ptr<spring>> all = rt.all_gather(mine);
+    rt.send<&spring::meet>(mine, mine, all[next.value()]);
+    rt.send<&spring::generate>(mine, cargo{}, how.messages, how.work_seconds);
   } else if (how.pattern == "one" && self != 0) {
     return 0;
   } else {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 #include <nacre/ids.hpp>
 #include <nacre/work.hpp>
@@ -15,11 +16,23 @@ namespace nacre {
 /// of workers are workers; the two above are the application thread and the poll loop, which push but never pop.
 class scheduler {
  public:
+  /// Why a worker should run other work first than what is oldest.
+  enum class pressure : std::uint8_t {
+    none,
+    backlog,  ///< more waits than the rank has memory for: what came last first, so that trees of work stay narrow
+    unsent    ///< more waits to be sent: first what arrives, which frees the senders; nothing that handlers make now
+  };
+
   virtual ~scheduler() = default;
   /// `by` made `item` ready. The scheduler does not own it.
   virtual void push(worker_id by, work& item) = 0;
   /// The next item for worker `by`, or null when there is none for it now.
   [[nodiscard]] virtual work* pop(worker_id by) = 0;
+  /// As push, for what a handler that runs on the worker `by` has made ready.
+  virtual void push_made(worker_id by, work& item) { push(by, item); }
+  /// The worker `by` is under another pressure from now on. Under pressure::unsent, pop may return null though items
+  /// are there; this is called again when it ends. A scheduler may do without.
+  virtual void feel(worker_id /*by*/, pressure /*now*/) {}
   /// About how many items wait where `by` put them: a hint for splitting and for waking idle workers.
   [[nodiscard]] virtual std::size_t waiting(worker_id /*by*/) const { return 0; }
 };

@@ -50,7 +50,7 @@ void node::post(lane& on, rank_id to, message_ptr m) {
   if (to == rank() && worker && m->header.kind == message_kind::rank && !deferred()) {
     hold_main(on, *m);
     m->run_by(&run_rank_message);
-    team_.make_ready(on, *m.release());
+    team_.make_ready(on, *m.release(), crew::origin::handler);
     return;
   }
   route(on, to, std::move(m));
@@ -151,7 +151,11 @@ void node::dispatch_reply(lane& by, message_ptr m) {
 
 void node::run_rank_message(work& item, lane& on) {
   const bool measure = on.meter.begin();
-  const std::uint64_t begin = measure ? on.team().instant() : 0;
+  std::uint64_t begin = 0;
+  if (measure) {
+    on.note_size(size_of(static_cast<message&>(item)));
+    begin = on.team().instant();
+  }
   on.messages().run(on, message_ptr(static_cast<message*>(&item)), nullptr);
   if (measure) on.tallies().handler_ticks.add(on.meter.measured(on.team().instant() - begin));
 }

@@ -54,6 +54,11 @@ class node final : public message_sink {
     if (on.role() == lane_role::application && ledger_ != nullptr) ledger_->hold(m);
   }
 
+  /// About what `m` takes, in bytes, its values included.
+  [[nodiscard]] static std::size_t size_of(const message& m) {
+    return sizeof m + (m.packed() ? m.header.payload_bytes : m.ops->packed_size(m));
+  }
+
   void attach_objects(object_sink& objects) noexcept { objects_ = &objects; }
   [[nodiscard]] object_sink& objects() const noexcept { return *objects_; }
   [[nodiscard]] const handler_table& handlers() const noexcept { return table_; }

@@ -191,8 +191,11 @@ void backplane::admit(outbox& box) {
     box.leaving.push_back(box.waiting.pop_front());
   }
   if (admitted == 0) return;
+  drained_bytes_ += admitted;
   const std::uint64_t waiting = waiting_bytes_.fetch_sub(admitted, std::memory_order_relaxed) - admitted;  // a hint
-  if (congested() && waiting <= bounds_.send_bytes / 2) congested_.store(false, std::memory_order_relaxed);
+  if (!congested() || waiting > bounds_.send_bytes / 2) return;
+  congested_.store(false, std::memory_order_relaxed);  // hints
+  gives_way_.store(false, std::memory_order_relaxed);
 }
 
 void backplane::take_own(message_list& arrived) {
@@ -253,6 +256,11 @@ void backplane::run_due(lane& by) {
   }
   if (!timers_.empty() && time_.now() >= timers_due_) run_timers(by);
   std::chrono::nanoseconds next = timers_due_;
+  if (congested()) {
+    next = std::min(next, look_after_congestion());
+  } else {
+    was_congested_ = false;
+  }
   for (const auto& hook : hooks_) next = std::min(next, hook(by));
   if (next.count() != next_due_ns_.load(std::memory_order_relaxed)) {  // written under this turn
     next_due_ns_.store(next.count(), std::memory_order_release);       // pairs with the acquire in next_due

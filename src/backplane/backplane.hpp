@@ -63,6 +63,10 @@ class backplane {
 
   /// True while more than send_bytes wait here for credit or for the link: whoever can should produce less. Any thread.
   [[nodiscard]] bool congested() const noexcept { return congested_.load(std::memory_order_relaxed); }  // a hint
+  /// True while congested, and draining: workers should first run what arrives, and nothing that only this rank's own
+  /// handlers have made. Gives way, a quarter of send_bytes at a time, while nothing has left for `patience`, for what
+  /// is kept back may be what the peers wait for. Any thread, as a hint.
+  [[nodiscard]] bool holds_back() const noexcept { return congested() && !gives_way_.load(std::memory_order_relaxed); }
   /// What waits here for credit or for the link, at its cost. A figure for people and tests.
   [[nodiscard]] std::uint64_t waiting_bytes() const noexcept { return waiting_bytes_.load(std::memory_order_relaxed); }
 
@@ -96,6 +100,7 @@ class backplane {
     std::chrono::nanoseconds due;
     std::function<std::chrono::nanoseconds(lane&)> action;
   };
+  static constexpr std::chrono::milliseconds patience{10};
   static constexpr std::size_t messages_a_turn = 256;
 
   void send_to_self(message_ptr m);
@@ -116,6 +121,7 @@ class backplane {
   bool grant_credits();
   void send_credit(rank_id to, channel via, std::uint64_t bytes, bool ask);
 
+  [[nodiscard]] std::chrono::nanoseconds look_after_congestion();
   void run_due(lane& by);
   void run_timers(lane& by);
 
@@ -136,9 +142,15 @@ class backplane {
   std::vector<timer> timers_;                                          // under turn_
   std::chrono::nanoseconds timers_due_;                                // under turn_: the earliest of them
   std::vector<std::function<std::chrono::nanoseconds(lane&)>> hooks_;  // under turn_
-  std::atomic<std::int64_t> next_due_ns_;  // of timers and hooks; written under turn_, read by wait
+  std::atomic<std::int64_t> next_due_ns_;   // of timers and hooks; written under turn_, read by wait
+  bool was_congested_ = false;              // under turn_: at the last look
+  std::uint64_t gives_way_below_ = 0;       // under turn_: waiting bytes
+  std::uint64_t drained_bytes_ = 0;         // under turn_: that have ever left the outboxes
+  std::uint64_t drained_seen_ = 0;          // under turn_: at the last look
+  std::chrono::nanoseconds drained_at_{0};  // under turn_: when any was seen to leave, or too little to leave
 
   alignas(cache_line_bytes) std::atomic<bool> congested_{false};
+  std::atomic<bool> gives_way_{false};                              // though congested
   alignas(cache_line_bytes) std::atomic<outbox*> listed_{nullptr};  // boxes with something to send, linked by next
   alignas(cache_line_bytes) std::atomic<std::uint64_t> waiting_bytes_{0};  // in all outboxes, at their cost
   std::atomic<bool> own_waiting_{false};

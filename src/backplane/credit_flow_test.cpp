@@ -167,6 +167,39 @@ TEST(credit_flow, a_rank_that_has_nothing_to_run_lets_all_come_though_it_holds_w
   EXPECT_LE(two.sinks[1].held_bytes, window) << "what was granted ahead is not granted again";
 }
 
+TEST(credit_flow, a_congested_rank_holds_back_while_it_drains_and_gives_way_bit_by_bit_when_it_does_not) {
+  using std::chrono::milliseconds;
+  pair_of_ranks two;
+  backplane& full = *two.planes[0];
+  const auto later = [&](milliseconds by) {
+    two.time.advance(by);
+    two.settle();
+    return full.holds_back();
+  };
+  for (std::uint32_t i = 0; i < 300; ++i) two.send(i, 60);
+  EXPECT_TRUE(full.holds_back());
+  EXPECT_TRUE(later(milliseconds(1)));
+  EXPECT_LE(full.next_due() - two.time.now(), milliseconds(10));
+  for (std::uint32_t i = 0; i < 30; ++i) two.sinks[1].release_one();  // some more leave
+  EXPECT_TRUE(later(milliseconds(9)));
+  EXPECT_TRUE(later(milliseconds(9)));
+  EXPECT_FALSE(later(milliseconds(1))) << "nothing has left for a while";
+  EXPECT_TRUE(full.congested());
+  for (std::uint32_t i = 300; i < 315; ++i) two.send(i, 60);
+  EXPECT_FALSE(later(milliseconds(1))) << "a quarter of the bound may be added";
+  for (std::uint32_t i = 315; i < 330; ++i) two.send(i, 60);
+  EXPECT_TRUE(later(milliseconds(1)));
+  EXPECT_FALSE(later(milliseconds(10)));
+  while (full.congested()) {
+    two.sinks[1].release_one();
+    two.settle();
+  }
+  EXPECT_FALSE(full.holds_back());
+  for (std::uint32_t i = 330; !full.congested(); ++i) two.send(i, 60);
+  EXPECT_TRUE(full.holds_back()) << "the next time begins anew";
+  EXPECT_TRUE(later(milliseconds(1)));
+}
+
 TEST(credit_flow, replies_forwarded_and_system_messages_need_no_credit) {
   pair_of_ranks two;
   for (std::uint32_t i = 0; i < 100; ++i) two.send(i, 60);

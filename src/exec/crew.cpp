@@ -2,10 +2,16 @@
 // One step of a worker.
 #include "exec/crew.hpp"
 
+#include <algorithm>
+
 namespace nacre {
 
 crew::crew(const settings& how, backplane& link, scheduler& order)
-    : link_(link), order_(order), poll_bound_(0), workers_(how.workers) {
+    : link_(link),
+      order_(order),
+      poll_bound_(0),
+      workers_(how.workers),
+      backlog_bytes_(static_cast<double>(how.backlog_bytes) / std::max(how.workers, 1u)) {
   const rng seeds = rng(how.seed).fork(link.rank().value());
   for (std::uint32_t index = 0; index < workers_ + 2; ++index) {
     const lane_role role = index < workers_    ? lane_role::worker
@@ -37,8 +43,26 @@ void crew::run_item(lane& on, work& item) {
   on.in_item_ = false;
 }
 
+void crew::look_at_pressure(lane& on) {
+  using pressure = scheduler::pressure;
+  on.felt_at_ = on.stepped_at_;
+  pressure now = pressure::none;
+  if (link_.holds_back()) {
+    now = pressure::unsent;
+  } else {
+    const double bound = on.pressure_ == pressure::none ? backlog_bytes_ : backlog_bytes_ / 2;
+    if (static_cast<double>(order_.waiting(on.id_)) * on.item_bytes_ > bound) now = pressure::backlog;
+  }
+  if (now == on.pressure_) return;
+  on.pressure_ = now;
+  order_.feel(on.id_, now);
+}
+
 bool crew::take_item(lane& on) {
   on.reader_.quiescent();
+  if (link_.congested() || on.pressure_ != scheduler::pressure::none || on.stepped_at_ - on.felt_at_ > poll_bound_) {
+    look_at_pressure(on);
+  }
   work* item = order_.pop(on.id_);
   if (item == nullptr) {
     on.running_ = false;

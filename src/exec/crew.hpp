@@ -22,6 +22,7 @@ class crew {
   struct settings {
     std::uint32_t workers = 1;
     std::uint64_t seed = 1;
+    std::uint64_t backlog_bytes = 256u << 20;  ///< what may wait to be run before workers take the newest first
   };
   crew(const settings& how, backplane& link, scheduler& order);
   virtual ~crew();
@@ -34,13 +35,19 @@ class crew {
   [[nodiscard]] const std::vector<std::unique_ptr<lane>>& lanes() const noexcept { return lanes_; }
   [[nodiscard]] epoch_domain& readers() noexcept { return readers_; }
 
+  enum class origin : std::uint8_t {
+    elsewhere,  ///< it has arrived, goes on, or ends something
+    handler     ///< a handler of this rank has sent it, and it need not run while the rank cannot send
+  };
   /// Hands ready work to the scheduler and wakes an idle worker when one could help. Any lane of this rank.
-  virtual void make_ready(lane& by, work& item) = 0;
+  virtual void make_ready(lane& by, work& item, origin from = origin::elsewhere) = 0;
 
   /// The application lane waits until `ready` says true, while its thread runs other work. `wake_application` must
   /// follow whatever makes it true.
   virtual void wait_until(const std::function<bool()>& ready) = 0;
   virtual void wake_application(lane& by) = 0;
+  /// Every sleeping worker looks again: the rank holds nothing back any more. Inside the poll loop.
+  virtual void wake_workers() = 0;
 
   /// Time that `on` has reached, in ticks: the processor's, or virtual nanoseconds.
   [[nodiscard]] virtual std::uint64_t instant() const noexcept = 0;
@@ -66,6 +73,14 @@ class crew {
   /// Runs one item of ready work, if there is one.
   bool take_item(lane& on);
   void run_item(lane& on, work& item);
+  /// Hands ready work to the scheduler.
+  void push(lane& by, work& item, origin from) {
+    if (from == origin::handler && by.in_item_) {
+      order_.push_made(by.id_, item);
+    } else {
+      order_.push(by.id_, item);
+    }
+  }
   void enter_idle(lane& on) noexcept;
   void leave_idle(lane& on) noexcept;
   /// `on` looked for work and has found some: until that is done it will look neither for more nor for messages.
@@ -77,7 +92,10 @@ class crew {
   std::atomic<std::uint32_t> idle_workers_{0};
 
  private:
+  void look_at_pressure(lane& on);
+
   std::uint32_t workers_;
+  double backlog_bytes_;  // of each worker
   epoch_domain readers_;
   std::vector<std::unique_ptr<lane>> lanes_;
 };

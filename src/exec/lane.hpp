@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include <nacre/ids.hpp>
+#include <nacre/scheduler.hpp>
 
 #include "base/cache_line.hpp"
 #include "base/epoch.hpp"
@@ -100,6 +101,8 @@ class alignas(cache_line_bytes) lane {
   [[nodiscard]] lane_role role() const noexcept { return role_; }
   /// Whether it has found no work when it last looked. Own thread.
   [[nodiscard]] bool idle() const noexcept { return idle_; }
+  /// Whether a handler runs, on a rank that cannot send: what it makes for its own rank should wait. Own thread.
+  [[nodiscard]] bool keeps_back() const noexcept { return pressure_ == scheduler::pressure::unsent && in_item_; }
   [[nodiscard]] rng& random() noexcept { return random_; }
   [[nodiscard]] epoch_domain::participant& reader() noexcept { return reader_; }
   /// The active-message engine above, for work that runs on this lane.
@@ -122,6 +125,8 @@ class alignas(cache_line_bytes) lane {
   /// accounts the load. Under simulation they are spent instead.
   double charged = 0;
   handler_meter meter;
+  /// A message that has waited here took so many bytes; a sample of them is enough.
+  void note_size(std::size_t bytes) noexcept { item_bytes_ += (static_cast<double>(bytes) - item_bytes_) / 8; }
 
  private:
   friend class crew;
@@ -134,13 +139,16 @@ class alignas(cache_line_bytes) lane {
   std::uint64_t round_ = 0;   // own thread
   worker_id id_;
   lane_role role_;
-  bool idle_ = false;             // own thread: counted in crew::idle_workers_
-  bool in_item_ = false;          // own thread: a handler may be running
-  bool announced_ = false;        // own thread: counted in thread_crew::sleepers_
-  bool watches_ = false;          // own thread: has the watch of the transport
-  bool running_ = false;          // own thread: the last step ran an item, and ended at stepped_at_
-  std::uint64_t stepped_at_ = 0;  // own thread
-  std::uint64_t polled_at_ = 0;   // own thread: instant of the last turn of the poll loop
+  bool idle_ = false;       // own thread: counted in crew::idle_workers_
+  bool in_item_ = false;    // own thread: a handler may be running
+  bool announced_ = false;  // own thread: counted in thread_crew::sleepers_
+  bool watches_ = false;    // own thread: has the watch of the transport
+  bool running_ = false;    // own thread: the last step ran an item, and ended at stepped_at_
+  scheduler::pressure pressure_ = scheduler::pressure::none;  // own thread: the scheduler has been told
+  double item_bytes_ = 192;                                   // own thread: moving average
+  std::uint64_t stepped_at_ = 0;                              // own thread
+  std::uint64_t felt_at_ = 0;                                 // own thread: instant of the last look at the pressure
+  std::uint64_t polled_at_ = 0;                               // own thread: instant of the last turn of the poll loop
   rng random_;
   epoch_domain::participant reader_;
   lane_tallies tallies_;

@@ -73,9 +73,9 @@ void sim_crew::on_arrival() {
   if (!stopped_) wake_worker();
 }
 
-void sim_crew::make_ready(lane& by, work& item) {
+void sim_crew::make_ready(lane& by, work& item, origin from) {
   if (machine_.now() == machine_.event_time()) {
-    order_.push(by.id(), item);
+    push(by, item, from);
     wake_worker();
     return;
   }
@@ -134,6 +134,10 @@ void sim_crew::wait_until(const std::function<bool()>& ready) {
     application_fiber_->suspend();
     waiting_ = false;
   }
+}
+
+void sim_crew::wake_workers() {
+  for (std::uint32_t index = 0; index < workers(); ++index) schedule(index, machine_.now());
 }
 
 void sim_crew::wake_application(lane&) {

@@ -37,9 +37,10 @@ class sim_crew final : public crew {
   /// A message has arrived for this rank.
   void on_arrival();
 
-  void make_ready(lane& by, work& item) override;
+  void make_ready(lane& by, work& item, origin from = origin::elsewhere) override;
   void wait_until(const std::function<bool()>& ready) override;
   void wake_application(lane& by) override;
+  void wake_workers() override;
   [[nodiscard]] std::uint64_t instant() const noexcept override {
     return static_cast<std::uint64_t>(machine_.now().count());
   }

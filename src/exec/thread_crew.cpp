@@ -166,8 +166,8 @@ void thread_crew::on_found(lane& on) noexcept {
   if (woken || unwatched) wake_one();
 }
 
-void thread_crew::make_ready(lane& by, work& item) {
-  order_.push(by.id(), item);
+void thread_crew::make_ready(lane& by, work& item, origin from) {
+  push(by, item, from);
   if (by.role() == lane_role::worker) {
     if (sleepers_.load(std::memory_order_relaxed) != 0 && (by.in_item_ || order_.waiting(by.id()) > 1)) wake_one();
   } else if (sleepers_.fetch_add(0, std::memory_order_acq_rel) != 0) {  // pairs with the fetch_add in announce
@@ -238,6 +238,12 @@ void thread_crew::wait_until(const std::function<bool()>& ready) {
   seat_.unlock();
   application_waits_ = false;
   if (stand_in_asleep_) stand_in_parker_.unpark();
+}
+
+void thread_crew::wake_workers() {
+  // As in wake_application: a sleeper is seen, or sees that nothing is held back.
+  if (sleepers_.fetch_add(0, std::memory_order_acq_rel) == 0) return;
+  for (std::uint32_t index = 0; index < workers(); ++index) wake_one();
 }
 
 void thread_crew::wake_application(lane& by) {

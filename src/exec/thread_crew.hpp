@@ -44,9 +44,10 @@ class thread_crew final : public crew {
   /// Ends the threads after the items that they run. Ready work that is left stays where it is.
   void stop();
 
-  void make_ready(lane& by, work& item) override;
+  void make_ready(lane& by, work& item, origin from = origin::elsewhere) override;
   void wait_until(const std::function<bool()>& ready) override;
   void wake_application(lane& by) override;
+  void wake_workers() override;
   [[nodiscard]] std::uint64_t instant() const noexcept override { return ticks(); }
   [[nodiscard]] double seconds_a_tick() const noexcept override { return seconds_a_tick_; }
   void charge(lane& on, double seconds) override { on.charged += seconds; }

@@ -72,7 +72,7 @@ entry* object_space::find_or_refer(object_id id) {
 }
 
 void object_space::push(entry& at, lane& on, message_ptr m) {
-  if (at.arrivals.push(m.release())) messages_.team().make_ready(on, at);
+  if (at.arrivals.push(m.release())) messages_.team().make_ready(on, at, crew::origin::handler);
 }
 
 void object_space::post(lane& on, object_id to, message_ptr m) {
@@ -88,10 +88,20 @@ void object_space::post(lane& on, object_id to, message_ptr m) {
   m->header.epoch = fact.epoch;
   if (fact.rank == messages_.rank() && !messages_.deferred()) {
     messages_.hold_main(on, *m);
+    if (on.keeps_back()) return keep_back(on, std::move(m));
     push(*at, on, std::move(m));
   } else {
     messages_.route(on, fact.rank, std::move(m));
   }
+}
+
+/// The message itself becomes ready, instead of its object, which goes on with what arrives from other ranks meanwhile.
+/// Later messages of the stream are set aside until it comes.
+void object_space::keep_back(lane& on, message_ptr m) {
+  m->run_by([](work& item, lane& by) {
+    static_cast<object_space&>(by.messages().objects()).accept(by, message_ptr(static_cast<message*>(&item)));
+  });
+  messages_.team().make_ready(on, *m.release(), crew::origin::handler);
 }
 
 void object_space::post_migrate(lane& on, object_id object, rank_id to, detail::future_state& done) {

@@ -97,6 +97,7 @@ class object_space final : public object_sink {
   void learn_of_end(entry& at, lane& on, const message& news);
   void tell_late_sender(entry& at, lane& on, const message_header& late);
   void undeliverable(lane& on, message_ptr m);
+  void keep_back(lane& on, message_ptr m);
   void push(entry& at, lane& on, message_ptr m);
   void push_end(entry& at, context& ctx);
   [[nodiscard]] entry* find_or_refer(object_id id);

@@ -26,7 +26,8 @@ crew::settings crew_settings(const engine_surroundings& around) {
   const auto asked = static_cast<std::uint32_t>(around.configuration.get_int("workers"));
   const std::uint32_t by_default = around.simulation != nullptr ? 1 : workers_by_default(around.ranks_on_host);
   return {.workers = asked != 0 ? asked : by_default,
-          .seed = static_cast<std::uint64_t>(around.configuration.get_int("seed"))};
+          .seed = static_cast<std::uint64_t>(around.configuration.get_int("seed")),
+          .backlog_bytes = static_cast<std::uint64_t>(around.configuration.get_int("receive_memory"))};
 }
 
 }  // namespace
@@ -123,12 +124,15 @@ std::chrono::nanoseconds engine::look_after_main(lane& by) {
 std::chrono::nanoseconds engine::poll(lane& by) {
   std::chrono::nanoseconds due = std::chrono::nanoseconds::max();
   if (throttled_.load(std::memory_order_relaxed)) due = look_after_main(by);
+  const bool held_back = link_.holds_back();
+  if (held_back_ && !held_back) team_->wake_workers();
+  held_back_ = held_back;
   if (const std::uint64_t ticks = messages_.flush_overdue(by); ticks != 0) {
     const double wait_ns = static_cast<double>(ticks) * team_->seconds_a_tick() * 1e9;
     due = std::min(due, time_.now() + std::chrono::nanoseconds(1 + static_cast<std::int64_t>(wait_ns)));
   }
   const bool at_rest = !main_active_.load(std::memory_order_acquire) &&  // pairs with the stores in wait_as_application
-                       team_->idle_workers() == team_->workers();
+                       team_->idle_workers() == team_->workers() && !held_back_;
   return std::min(due, quiet_.poll(by, at_rest));
 }
 

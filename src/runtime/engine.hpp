@@ -112,6 +112,7 @@ class engine {
   std::atomic<bool> main_active_{true};
   std::atomic<bool> throttled_{false};  // main waits in throttle
   std::atomic<bool> roused_{false};     // a declaration has started something here, see wait_for_end
+  bool held_back_ = false;              // poll loop: at its last look the workers were to leave what the rank has made
   bool ended_ = false;
 };
 

@@ -41,10 +41,11 @@ constexpr option runtime_options[] = {
     {"aggregate_bound", option_kind::duration, "20us", "", "1us..10ms",
      "how long a message waits for others at most, while its thread has other work"},
     {"receive_memory", option_kind::bytes, "256MiB", "", "1KiB..1TiB",
-     "how much all other ranks together may send ahead to a busy rank; each gets its share, at least 2 KiB. The "
-     "same for all ranks"},
+     "how much all other ranks together may send ahead to a busy rank; each gets its share, at least 2 KiB. A rank "
+     "with more than that to do for itself takes the newest first. The same for all ranks"},
     {"send_memory", option_kind::bytes, "64MiB", "", "1KiB..1TiB",
-     "how much may wait to be sent before main waits in send, and workers send before they go on"},
+     "how much may wait to be sent before main waits in send, and workers put off what their handlers have sent to the "
+     "own rank"},
     {"spare_memory", option_kind::bytes, "64MiB", "", "0B..1TiB",
      "how much of the memory of large messages, above 64 KiB each, a process keeps for the next ones; what none has "
      "needed for a second is returned"},

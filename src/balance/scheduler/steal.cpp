@@ -2,7 +2,23 @@
 // Random-victim work stealing inside a rank.
 #include "balance/scheduler/steal.hpp"
 
+#include <algorithm>
+
+#include "base/marks.hpp"
+
 namespace nacre {
+namespace {
+
+work* take_oldest(ws_deque<work>& from) noexcept {
+  work* item = nullptr;
+  steal_result how;
+  do {
+    how = from.take_oldest(item);
+  } while (how == steal_result::lost_race);
+  return how == steal_result::taken ? item : nullptr;
+}
+
+}  // namespace
 
 steal_scheduler::steal_scheduler(std::uint32_t workers, std::uint64_t seed) {
   const rng seeds(seed);
@@ -13,30 +29,72 @@ steal_scheduler::steal_scheduler(std::uint32_t workers, std::uint64_t seed) {
 
 void steal_scheduler::push(worker_id by, work& item) { lanes_[by.value()]->items.push(&item); }
 
-/// Null only when every queue was seen empty: a worker may sleep on that.
+void steal_scheduler::push_made(worker_id by, work& item) {
+  lane_queue& own = *lanes_[by.value()];
+  if (own.dives) {
+    own.just_made.push_back(&item);
+  } else {
+    own.items.push(&item);
+  }
+}
+
+void steal_scheduler::feel(worker_id by, pressure now) {
+  lane_queue& own = *lanes_[by.value()];
+  if (now == pressure::backlog) NACRE_MARK("a worker takes the newest first, because its rank has too much");
+  if (now == pressure::unsent) NACRE_MARK("a worker leaves what its rank has made until more has been sent");
+  own.now = now;
+  own.dives |= now != pressure::none;
+}
+
+/// Null only when every queue was seen empty, or under pressure::unsent: a worker may sleep on that.
 work* steal_scheduler::pop(worker_id by) {
   lane_queue& own = *lanes_[by.value()];
-  const auto take = [](lane_queue& from) {
-    work* item = nullptr;
-    steal_result how;
-    do {
-      how = from.items.take_oldest(item);
-    } while (how == steal_result::lost_race);
-    return how == steal_result::taken ? item : nullptr;
-  };
-  const auto count = static_cast<std::uint32_t>(lanes_.size());
+  if (own.dives) return dive(by, own);
   if (++own.turns >= turns_between_looks) {
     own.turns = 0;
-    for (std::uint32_t ownerless = count - 2; ownerless < count; ++ownerless) {
-      if (ownerless == by.value() || lanes_[ownerless]->items.size_estimate() == 0) continue;
-      if (work* const item = take(*lanes_[ownerless])) return item;
-    }
+    if (work* const item = take_ownerless(by)) return item;
   }
-  if (work* const item = take(own)) return item;
+  if (work* const item = take_oldest(own.items)) return item;
+  return steal(by, own, true);
+}
+
+work* steal_scheduler::dive(worker_id by, lane_queue& own) {
+  for (; !own.just_made.empty(); own.just_made.pop_back()) own.made.push(own.just_made.back());
+  if (own.now == pressure::unsent) {
+    if (work* const item = take_ownerless(by)) return item;
+    if (work* const item = take_oldest(own.items)) return item;
+    return steal(by, own, false);
+  }
+  const std::size_t kept = own.made.size_estimate();
+  if (++own.turns < std::max<std::size_t>(turns_between_looks, 8 * kept)) {
+    if (work* const item = own.made.take_newest()) return item;
+  }
+  own.turns = 0;
+  own.dives = own.now != pressure::none || kept != 0;
+  if (work* const item = take_ownerless(by)) return item;
+  if (work* const item = take_oldest(own.items)) return item;
+  if (work* const item = own.made.take_newest()) return item;
+  return steal(by, own, true);
+}
+
+work* steal_scheduler::take_ownerless(worker_id by) {
+  const std::size_t count = lanes_.size();
+  for (std::size_t ownerless = count - 2; ownerless < count; ++ownerless) {
+    if (ownerless == by.value() || lanes_[ownerless]->items.size_estimate() == 0) continue;
+    if (work* const item = take_oldest(lanes_[ownerless]->items)) return item;
+  }
+  return nullptr;
+}
+
+work* steal_scheduler::steal(worker_id by, lane_queue& own, bool also_made) {
+  const auto count = static_cast<std::uint32_t>(lanes_.size());
   std::uint32_t victim = static_cast<std::uint32_t>(own.random.below(count));
   for (std::uint32_t tried = 0; tried < count; ++tried, victim = victim + 1 == count ? 0 : victim + 1) {
     if (victim == by.value()) continue;
-    if (work* const item = take(*lanes_[victim])) {
+    lane_queue& from = *lanes_[victim];
+    work* item = take_oldest(from.items);
+    if (item == nullptr && also_made && from.made.size_estimate() != 0) item = take_oldest(from.made);
+    if (item != nullptr) {
       ++own.steals;
       return item;
     }
@@ -44,6 +102,9 @@ work* steal_scheduler::pop(worker_id by) {
   return nullptr;
 }
 
-std::size_t steal_scheduler::waiting(worker_id by) const { return lanes_[by.value()]->items.size_estimate(); }
+std::size_t steal_scheduler::waiting(worker_id by) const {
+  const lane_queue& own = *lanes_[by.value()];
+  return own.items.size_estimate() + own.made.size_estimate();
+}
 
 }  // namespace nacre

@@ -13,10 +13,21 @@
 
 namespace nacre {
 
-/// Every lane pushes to its own deque. A worker takes the oldest of its own, so that messages of one rank start in the order
-/// in which they arrived, then the oldest of other lanes, beginning with a random one. Lanes: workers, application,
-/// poll loop. The last two have no worker of their own, so once in `turns_between_looks` a worker looks there first: else
-/// workers whose handlers keep sending to themselves would never come to what main has sent or the poll loop received.
+/// Every lane pushes to its own deque. A worker takes the oldest of its own, so that messages of one rank start in the
+/// order in which they arrived, then the oldest of other lanes, beginning with a random one. Lanes: workers,
+/// application, poll loop. The last two have no worker of their own, so once in `turns_between_looks` a worker looks
+/// there first: else workers whose handlers keep sending to themselves would never come to what main has sent or the
+/// poll loop received.
+///
+/// Under pressure a worker keeps what its handlers make apart and *dives*: it takes the newest first, yet what one item
+/// has made in the order made. So a tree of work needs room for its depth instead of its width.
+///
+/// | worker | takes | begins | ends |
+/// |---|---|---|---|
+/// | not diving | the oldest | - | - |
+/// | diving | the newest made; the oldest at every n-th turn, n being 32 and eight times what is kept apart | pressure
+/// | nothing is kept apart, no pressure | | diving, under pressure::unsent | the oldest; nothing that is kept apart |
+/// pressure::unsent | that |
 class steal_scheduler final : public scheduler {
  public:
   static constexpr std::uint32_t turns_between_looks = 32;
@@ -24,6 +35,8 @@ class steal_scheduler final : public scheduler {
   steal_scheduler(std::uint32_t workers, std::uint64_t seed);
   void push(worker_id by, work& item) override;
   [[nodiscard]] work* pop(worker_id by) override;
+  void push_made(worker_id by, work& item) override;
+  void feel(worker_id by, pressure now) override;
   [[nodiscard]] std::size_t waiting(worker_id by) const override;
   /// Items that `by` took from others.
   [[nodiscard]] std::uint64_t steals(worker_id by) const noexcept { return lanes_[by.value()]->steals; }
@@ -32,10 +45,19 @@ class steal_scheduler final : public scheduler {
   struct alignas(64) lane_queue {
     explicit lane_queue(rng r) : random(r) {}
     ws_deque<work> items;
+    ws_deque<work> made{2};         // while the lane dives
+    std::vector<work*> just_made;   // owner only: by the item that runs, not in `made` yet
+    pressure now = pressure::none;  // owner only
+    bool dives = false;             // owner only
     rng random;
     std::uint64_t steals = 0;  // owner only
     std::uint32_t turns = 0;   // owner only
   };
+
+  [[nodiscard]] work* dive(worker_id by, lane_queue& own);
+  [[nodiscard]] work* take_ownerless(worker_id by);
+  [[nodiscard]] work* steal(worker_id by, lane_queue& own, bool also_made);
+
   std::vector<std::unique_ptr<lane_queue>> lanes_;
 };
 

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <vector>
 
 namespace nacre {
@@ -39,6 +41,104 @@ TEST(steal_scheduler, comes_to_the_lanes_without_a_worker_though_the_own_never_e
     }
   }
   EXPECT_EQ(others, (std::vector<work*>{&sent, &arrived}));
+}
+
+using pressure = scheduler::pressure;
+
+TEST(steal_scheduler, under_a_backlog_the_newest_come_first_yet_what_one_item_makes_in_its_order) {
+  steal_scheduler order(1, 1);
+  item old[2], first[3], second[2];
+  for (item& each : old) order.push(self, each);
+  order.feel(self, pressure::backlog);
+  EXPECT_EQ(order.pop(self), &old[0]);
+  for (item& each : first) order.push_made(self, each);
+  EXPECT_EQ(order.pop(self), &first[0]);
+  for (item& each : second) order.push_made(self, each);
+  for (work* const next : std::vector<work*>{&second[0], &second[1], &first[1], &first[2], &old[1]}) {
+    EXPECT_EQ(order.pop(self), next);
+  }
+  EXPECT_EQ(order.pop(self), nullptr);
+}
+
+TEST(steal_scheduler, takes_the_oldest_first_again_once_the_backlog_is_gone) {
+  steal_scheduler order(1, 1);
+  item made[2], later[3];
+  order.feel(self, pressure::backlog);
+  for (item& each : made) order.push_made(self, each);
+  order.feel(self, pressure::none);
+  EXPECT_EQ(order.pop(self), &made[0]);
+  EXPECT_EQ(order.pop(self), &made[1]);
+  EXPECT_EQ(order.pop(self), nullptr);
+  order.push_made(self, later[0]);
+  order.push_made(self, later[1]);
+  EXPECT_EQ(order.pop(self), &later[0]);
+  order.push_made(self, later[2]);
+  EXPECT_EQ(order.pop(self), &later[1]);
+}
+
+/// Runs a tree whose nodes have `fan` children each. Returns the most nodes that waited.
+std::size_t most_waiting(pressure felt, std::size_t fan, int depth) {
+  struct node final : work {
+    explicit node(int left) : work(nullptr), height(left) {}
+    int height;
+  };
+  steal_scheduler order(1, 1);
+  order.feel(self, felt);
+  order.push(self, *new node(depth));
+  std::size_t waiting = 1, most = 1;
+  while (work* const next = order.pop(self)) {
+    const auto* const at = static_cast<node*>(next);
+    --waiting;
+    for (std::size_t i = 0; at->height != 0 && i < fan; ++i, ++waiting)
+      order.push_made(self, *new node(at->height - 1));
+    delete at;
+    most = std::max(most, waiting);
+  }
+  EXPECT_EQ(waiting, 0U);
+  return most;
+}
+
+TEST(steal_scheduler, under_a_backlog_a_tree_needs_room_for_its_depth_instead_of_its_width) {
+  EXPECT_GE(most_waiting(pressure::none, 4, 9), 200'000U);
+  EXPECT_LE(most_waiting(pressure::backlog, 4, 9), 64U);
+}
+
+TEST(steal_scheduler, under_a_backlog_the_oldest_are_not_forgotten_for_work_that_renews_itself) {
+  steal_scheduler order(1, 1);
+  item endless, old, sent;
+  order.push(self, old);
+  order.push(application, sent);
+  order.feel(self, pressure::backlog);
+  order.push_made(self, endless);
+  std::vector<work*> others;
+  for (std::uint32_t turn = 0; turn < 3 * steal_scheduler::turns_between_looks; ++turn) {
+    work* const next = order.pop(self);
+    if (next == &endless) {
+      order.push_made(self, endless);
+    } else {
+      others.push_back(next);
+    }
+  }
+  EXPECT_EQ(others, (std::vector<work*>{&sent, &old}));
+}
+
+TEST(steal_scheduler, a_rank_that_cannot_send_runs_what_arrives_and_leaves_what_it_has_made) {
+  steal_scheduler order(2, 1);
+  constexpr worker_id other(1), poll_lane(3);
+  item arrived[3], made[2];
+  order.feel(self, pressure::unsent);
+  order.push(self, arrived[0]);
+  order.push(other, arrived[1]);
+  order.push(poll_lane, arrived[2]);
+  for (item& each : made) order.push_made(self, each);
+  for (work* const next : std::vector<work*>{&arrived[2], &arrived[0], &arrived[1]}) EXPECT_EQ(order.pop(self), next);
+  EXPECT_EQ(order.pop(self), nullptr);
+  order.feel(other, pressure::unsent);
+  EXPECT_EQ(order.pop(other), nullptr) << "neither does a neighbour steal it";
+  order.feel(other, pressure::none);
+  EXPECT_EQ(order.pop(other), &made[1]) << "the oldest of what was made last first";
+  order.feel(self, pressure::none);
+  EXPECT_EQ(order.pop(self), &made[0]);
 }
 
 }  // namespace

@@ -117,6 +117,7 @@ object_space::drained object_space::drain(entry& at, lane& on, bool may_run) {
       continue;
     }
     if (at.body->pending.empty()) break;
+    if (measure && run == 0) on.note_size(node::size_of(*at.body->pending.front()));
     if (!may_run || run == messages_a_turn) {
       how = drained::yielded;
       break;
@@ -240,7 +241,7 @@ void object_space::go_on_work(work& item, lane& on) {
 
 void object_space::let_go_on(entry& at, lane& on) {
   at.arrivals.requeue();
-  messages_.team().make_ready(on, at);
+  messages_.team().make_ready(on, at, crew::origin::elsewhere);
 }
 
 void object_space::coroutine_ended(lane& on, const message_header& request, const detail::handler_info& handler) {
