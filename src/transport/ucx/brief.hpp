@@ -53,9 +53,9 @@ static_assert(message_flags_known < 1u << flag_bits && static_cast<std::uint32_t
   stamp brief = with;
   brief.form = detail::is_brief | static_cast<std::uint32_t>(header.kind) << detail::flag_bits | header.flags;
   brief.sequence = header.handler << 16 | (with.sequence & 0xffff);
-  using bytes = std::array<std::byte, sizeof(message_header)>;
+  using words = std::array<std::uint64_t, sizeof(message_header) / sizeof(std::uint64_t)>;
   const message_header same = header_of_brief(brief, lane, header.payload_bytes);
-  if (std::bit_cast<bytes>(same) != std::bit_cast<bytes>(header)) return false;
+  if (std::bit_cast<words>(same) != std::bit_cast<words>(header)) return false;
   with = brief;
   return true;
 }
