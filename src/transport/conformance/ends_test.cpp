@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every backend promises about one rank's end: ownership, sleeping and waking, threads, and how it closes.
+// What every backend promises about one rank's end: ownership, channels, threads, and how it closes.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -175,112 +175,6 @@ TEST_P(ends, several_threads_submit_at_the_same_time_and_each_keeps_its_order) {
   message_list arrived = receive(under_test, under_test.at(1), threads * messages);
   while (const message_ptr m = arrived.pop_front()) expect_numbered(*m, next[m->header.source]++, 16);
   for (std::thread& each : senders) each.join();
-}
-
-TEST_P(ends, a_wake_before_the_wait_is_kept) {
-  job under_test(GetParam());
-  if (under_test.declared().virtual_time) GTEST_SKIP() << "virtual_time is declared: nobody waits";
-  const auto start = steady_clock::now();
-  for (int i = 0; i < 10; ++i) {
-    under_test.at(0).wake();
-    under_test.at(0).wait(patience);
-  }
-  EXPECT_LT(steady_clock::now() - start, patience);
-}
-
-TEST_P(ends, an_idle_rank_sleeps_until_its_time_is_over) {
-  job under_test(GetParam());
-  if (under_test.declared().virtual_time) GTEST_SKIP() << "virtual_time is declared: nobody waits";
-  constexpr int waits = 10;
-  const auto start = steady_clock::now();
-  for (int i = 0; i < waits; ++i) {
-    message_list nothing;
-    under_test.at(0).poll(nothing, 1);
-    under_test.at(0).wait(milliseconds(5));
-  }
-  const auto elapsed = steady_clock::now() - start;
-  EXPECT_GT(elapsed, milliseconds(5) * waits / 2) << "it may return early, but not always";
-  EXPECT_LT(elapsed, patience);
-}
-
-enum class when_idle { polls, sleeps };
-
-/// Answers every message; when nothing comes, polls on, or sleeps as long as it takes: a lost wake-up shows as a rank
-/// that sleeps for ever.
-void answer(endpoint& own, std::uint32_t messages, bool begins, when_idle how) {
-  message_list out;
-  if (begins) out.push_back(numbered_message(own.rank(), channel::system, 0, 8));
-  const rank_id other(1 - own.rank().value());
-  own.submit(other, out);
-  for (std::uint32_t received = 0; received < messages;) {
-    message_list arrived;
-    if (!own.poll(arrived, 4)) {
-      if (how == when_idle::sleeps) {
-        own.wait(patience);
-      } else {
-        std::this_thread::yield();
-      }
-    }
-    while (message_ptr m = arrived.pop_front()) {
-      if (++received == messages && begins) break;
-      m->header.source = own.rank().value();
-      out.push_back(std::move(m));
-      own.submit(other, out);
-    }
-  }
-}
-
-TEST_P(ends, a_sleeping_rank_wakes_when_a_message_arrives) {
-  constexpr std::uint32_t rounds = 500;
-  job under_test(GetParam());
-  if (under_test.declared().virtual_time) GTEST_SKIP() << "virtual_time is declared: nobody waits";
-  const auto start = steady_clock::now();
-  under_test.on_every_rank(
-      [&](std::uint32_t rank) { answer(under_test.at(rank), rounds, rank == 0, when_idle::sleeps); });
-  EXPECT_LT(steady_clock::now() - start, patience);
-}
-
-TEST_P(ends, a_rank_that_has_polled_for_long_still_wakes_when_it_sleeps) {
-  job under_test(GetParam());
-  if (under_test.declared().virtual_time) GTEST_SKIP() << "virtual_time is declared: nobody waits";
-  const auto start = steady_clock::now();
-  under_test.on_every_rank([&](std::uint32_t rank) {
-    for (int turn = 0; turn < 4; ++turn) {
-      answer(under_test.at(rank), 60, rank == 0, turn % 2 == 0 ? when_idle::polls : when_idle::sleeps);
-    }
-  });
-  EXPECT_LT(steady_clock::now() - start, patience);
-}
-
-TEST_P(ends, one_thread_sleeps_beside_another_that_submits_and_wakes) {
-  job under_test(GetParam());
-  if (under_test.declared().virtual_time) GTEST_SKIP() << "virtual_time is declared: nobody waits";
-  constexpr int rounds = 200;
-  endpoint& own = under_test.at(0);
-  const auto start = steady_clock::now();
-  std::atomic<int> asked{0};
-  std::atomic<int> woken{0};
-  std::thread sleeper([&] {
-    for (int i = 1; i <= rounds; ++i) {
-      while (asked < i) own.wait(patience);
-      woken = i;
-    }
-  });
-  for (int i = 1; i <= rounds; ++i) {
-    asked = i;
-    if (i % 2 == 0) {
-      own.wake();
-    } else {
-      message_list to_itself = numbered_messages(own.rank(), 1, 8);
-      own.submit(own.rank(), to_itself);
-    }
-    while (woken < i) std::this_thread::yield();
-    message_list arrived;
-    own.poll(arrived, 10);
-    EXPECT_EQ(arrived.size(), static_cast<std::size_t>(i % 2));
-  }
-  sleeper.join();
-  EXPECT_LT(steady_clock::now() - start, patience);
 }
 
 TEST_P(ends, close_flushes_what_was_submitted) {

@@ -128,6 +128,7 @@ TEST_F(refusal, is_not_interrupted_by_a_goodbye) {
     forbid_reading();
     EXPECT_TRUE(receive());
     EXPECT_TRUE(writer_.advance()) << "as much of it as the ring holds";
+    EXPECT_TRUE(writer_.unsent());
     writer_.say_goodbye();
     exchange();
     EXPECT_TRUE(reader_.over());

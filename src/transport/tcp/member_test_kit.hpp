@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// Calls a rank of a job as one of its members would, for tests.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "transport/net/call.hpp"
+#include "transport/tcp/fabric.hpp"
+
+namespace nacre::transport::tcp {
+
+inline constexpr std::chrono::seconds patience{30};
+
+inline peer_identity identity_of(const local_fabric& job, std::uint32_t rank) {
+  peer_identity identity;
+  identity.rank = rank_id(rank);
+  identity.size = job.size();
+  identity.connections = channel_count;
+  return identity;
+}
+
+/// Calls rank 0 with the secret.
+inline expected<net::guest, refusal> call_rank_zero(const local_fabric& job, peer_identity who) {
+  return net::call(*net::address::parse(job.address_of(rank_id(0))),
+                   handshake(handshake_role::initiator, job.secret(), std::move(who)),
+                   std::chrono::steady_clock::now() + patience);
+}
+
+/// All three connections of a rank 1 to rank 0; empty when one was refused.
+inline std::vector<net::unique_fd> connect_as_rank_one(const local_fabric& job) {
+  std::vector<net::unique_fd> sockets;
+  peer_identity who = identity_of(job, 1);
+  for (; who.connection < channel_count; ++who.connection) {
+    auto outcome = call_rank_zero(job, who);
+    if (!outcome) return {};
+    sockets.push_back(std::move(outcome->socket));
+  }
+  return sockets;
+}
+
+}  // namespace nacre::transport::tcp
