@@ -97,14 +97,10 @@ TEST(handshake, an_initiator_refuses_an_acceptor_that_only_pretends_to_know_the_
 TEST(handshake, another_binary_is_refused_by_both_sides_with_both_fingerprints) {
   peer_identity other = identity_of(1);
   other.binary = 0xfedcba9876543210;
-  handshake acceptor(handshake_role::acceptor, secret_one(), identity_of(0));
-  handshake initiator(handshake_role::initiator, secret_one(), other);
-  converse(acceptor, initiator);
-  ASSERT_EQ(acceptor.status(), handshake_status::refused);
-  ASSERT_EQ(initiator.status(), handshake_status::refused);
-  EXPECT_EQ(acceptor.why().reason, refusal_reason::other_binary);
-  EXPECT_EQ(initiator.why().reason, refusal_reason::other_binary);
-  EXPECT_EQ(acceptor.why().log_line("10.0.0.1:7"),
+  const test::refusals found = test::refusals_with(other);
+  EXPECT_EQ(found.of_acceptor.reason, refusal_reason::other_binary);
+  EXPECT_EQ(found.of_initiator.reason, refusal_reason::other_binary);
+  EXPECT_EQ(found.of_acceptor.log_line("10.0.0.1:7"),
             "refused a peer at 10.0.0.1:7: it runs another binary (fingerprint fedcba9876543210, here "
             "0123456789abcdef); start every rank from the same executable");
 }
@@ -124,29 +120,21 @@ TEST(handshake, another_handler_table_is_refused_with_what_to_do) {
 TEST(handshake, another_protocol_version_is_refused_by_both_sides_before_anything_else) {
   peer_identity other = identity_of(1);
   other.protocol = 7;
-  handshake acceptor(handshake_role::acceptor, secret_one(), identity_of(0));
-  handshake initiator(handshake_role::initiator, secret_two(), other);
-  converse(acceptor, initiator);
-  ASSERT_EQ(acceptor.status(), handshake_status::refused);
-  ASSERT_EQ(initiator.status(), handshake_status::refused);
-  EXPECT_EQ(acceptor.why().reason, refusal_reason::other_protocol_version);
-  EXPECT_EQ(initiator.why().reason, refusal_reason::other_protocol_version);
-  EXPECT_EQ(acceptor.why().why,
+  const test::refusals found = test::refusals_with(other, secret_two());
+  EXPECT_EQ(found.of_acceptor.reason, refusal_reason::other_protocol_version);
+  EXPECT_EQ(found.of_initiator.reason, refusal_reason::other_protocol_version);
+  EXPECT_EQ(found.of_acceptor.why,
             "it speaks version 7 of the protocol, here 2; start every rank from the same executable");
 }
 
 TEST(handshake, another_number_of_connections_and_one_beyond_it_are_refused_by_both_sides) {
   peer_identity other = identity_of(1);
   other.connections = 3;
-  handshake acceptor(handshake_role::acceptor, secret_one(), identity_of(0));
-  handshake initiator(handshake_role::initiator, secret_one(), other);
-  converse(acceptor, initiator);
-  ASSERT_EQ(acceptor.status(), handshake_status::refused);
-  ASSERT_EQ(initiator.status(), handshake_status::refused);
-  EXPECT_EQ(acceptor.why().reason, refusal_reason::other_connections);
-  EXPECT_EQ(acceptor.why().why,
+  const test::refusals found = test::refusals_with(other);
+  EXPECT_EQ(found.of_acceptor.reason, refusal_reason::other_connections);
+  EXPECT_EQ(found.of_acceptor.why,
             "it makes 3 connections with each rank, here 1; start every rank with the same options");
-  EXPECT_EQ(initiator.why().why,
+  EXPECT_EQ(found.of_initiator.why,
             "it makes 1 connections with each rank, here 3; start every rank with the same options");
   other.connections = 1;
   other.connection = 1;

@@ -121,12 +121,22 @@ class forger {
   handshake_transcript said_;
 };
 
-/// Why rank 0 of identity_of's job refuses the proven member `peer`.
-inline refusal refusal_at_acceptor(const peer_identity& peer) {
+/// What both sides of a handshake say when it has failed; nothing where a side has not refused.
+struct refusals {
+  refusal of_acceptor;
+  refusal of_initiator;
+};
+
+/// How rank 0 of identity_of's job and `peer`, who calls it, refuse each other.
+inline refusals refusals_with(const peer_identity& peer, const job_secret& secret_of_peer = secret_one()) {
   handshake acceptor(handshake_role::acceptor, secret_one(), identity_of(0));
-  handshake initiator(handshake_role::initiator, secret_one(), peer);
+  handshake initiator(handshake_role::initiator, secret_of_peer, peer);
   converse(acceptor, initiator);
-  return acceptor.status() == handshake_status::refused ? acceptor.why() : refusal{};
+  const auto words_of = [](const handshake& side) {
+    return side.status() == handshake_status::refused ? side.why() : refusal{};
+  };
+  return {.of_acceptor = words_of(acceptor), .of_initiator = words_of(initiator)};
 }
+inline refusal refusal_at_acceptor(const peer_identity& peer) { return refusals_with(peer).of_acceptor; }
 
 }  // namespace nacre::test
