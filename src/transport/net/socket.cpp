@@ -129,6 +129,14 @@ unique_fd start_connect(const address& to) noexcept {
   return socket;
 }
 
+bool joins_one_host(int socket) {
+  const address own = address::of_own_end(socket);
+  const address other = address::of_other_end(socket);
+  if (own.family() == AF_UNIX) return true;
+  const auto host = [](const address& of) { return of.text().substr(0, of.text().rfind(':')); };
+  return own.family() == other.family() && own.family() != AF_UNSPEC && host(own) == host(other);
+}
+
 int connect_result(int socket) noexcept {
   int error = 0;
   socklen_t bytes = sizeof error;

@@ -74,6 +74,9 @@ class address {
 /// begin.
 [[nodiscard]] unique_fd start_connect(const address& to) noexcept;
 
+/// Whether both ends of a connection have the same address, port aside, so that they are on one host.
+[[nodiscard]] bool joins_one_host(int socket);
+
 /// How a connect that had begun came out: 0, or the errno. Call it when the socket is writable.
 [[nodiscard]] int connect_result(int socket) noexcept;
 

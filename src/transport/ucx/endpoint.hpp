@@ -169,6 +169,7 @@ class ucx_endpoint final : public endpoint, private listener {
   template <class Condition>
   bool progress_until(Condition over, net::time_point deadline, bool joining);
   void flush_links();
+  void leave_to_peers();
   [[nodiscard]] bool flushed() const noexcept;
 
   rank_id rank_;

@@ -258,6 +258,17 @@ ucx_endpoint::~ucx_endpoint() {
   port_->disconnect();
   port_.reset();
   into_ = nullptr;
+  leave_to_peers();
+}
+
+/// A peer of this host that was told where a message lies may still read it there, and there is no way to stop it.
+void ucx_endpoint::leave_to_peers() {
+  static std::mutex mutex;
+  static auto* const all = new message_list;  // reachable for ever, and under mutex
+  const std::scoped_lock lock(mutex);
+  for (transfer& each : transfers_) {
+    if (each.what == transfer::kind::frame && each.m != nullptr) all->push_back(std::move(each.m));
+  }
 }
 
 }  // namespace nacre::transport::ucx

@@ -44,7 +44,7 @@ class scripted_port final : public port {
   explicit scripted_port(script& by) : by_(by) {}
   void tell(listener& whom) noexcept override { to_ = &whom; }
   std::span<const std::byte> address(std::uint32_t) const noexcept override { return {}; }
-  bool connect(std::uint32_t, std::uint32_t, std::span<const std::byte>) noexcept override { return true; }
+  bool connect(std::uint32_t, std::uint32_t, std::span<const std::byte>, reach) noexcept override { return true; }
   outcome send(std::uint32_t peer, std::uint32_t lane, const stamp& with, std::span<const std::byte> frame,
                std::uint64_t ticket) noexcept override {
     if (frame.empty() && !is_brief(with)) {  // a sign of life is answered by one
@@ -164,6 +164,23 @@ message_ptr small_message(std::uint32_t handler, std::uint32_t payload_bytes) {
   m->header.source = own.value();
   m->header.flags = flag_communication;
   return m;
+}
+
+TEST_F(end_over_played_ucx, a_message_that_a_peer_may_still_read_outlives_the_end_and_others_do_not) {
+  static int ended;
+  ended = 0;
+  static constexpr body_ops counting{nullptr, nullptr, [](message&) noexcept { ++ended; }, true};
+  meet();
+  for (const outcome how : {outcome::pending, outcome::done}) {
+    ucx_.sends_are = how;
+    message_list batch;
+    batch.push_back(make_message(5000));
+    batch.front()->ops = &counting;
+    end_->submit(rank_id(1), batch);
+  }
+  EXPECT_EQ(ended, 1);
+  end_.reset();
+  EXPECT_EQ(ended, 1);
 }
 
 TEST_F(end_over_played_ucx, a_small_message_to_a_rank_travels_without_its_header_and_arrives_with_it) {

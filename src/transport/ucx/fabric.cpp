@@ -51,8 +51,9 @@ std::unique_ptr<endpoint> join(newcomer who, const settings& how) {
       introduce({.rank = who.rank, .line = who.line.get(), .deadline = who.deadline}, *parts.end, keys, who.guests);
   for (std::uint32_t peer = 0; peer < ranks; ++peer) {
     if (!who.guests[peer]) continue;
+    const reach where = net::joins_one_host(who.guests[peer]->socket.get()) ? reach::this_host : reach::elsewhere;
     for (std::uint32_t lane = 0; lane < lane_count; ++lane) {
-      if (parts.end->connect(peer, lane, said[peer].addresses[lane])) continue;
+      if (parts.end->connect(peer, lane, said[peer].addresses[lane], where)) continue;
       throw setup_error({.problem = fmt::format("rank {} cannot reach rank {} by UCX: {}", who.rank.value(), peer,
                                                 parts.end->error()),
                          .why = "UCX found no way between them that it can watch, too",

@@ -9,7 +9,7 @@
 namespace nacre::transport::ucx {
 
 /// Raised whenever anything in this header changes: libnacre refuses a module of another version.
-inline constexpr std::uint32_t module_version = 2;
+inline constexpr std::uint32_t module_version = 3;
 
 /// libnacre is linked with no UCX. A module, a shared object that is loaded when the transport is chosen, makes the
 /// calls. The protocol (order, bounds, goodbyes) is not in it: it is compiled once, and tested without UCX.
@@ -58,6 +58,12 @@ class listener {
   ~listener() = default;
 };
 
+/// Where a peer is.
+enum class reach : std::uint8_t {
+  this_host,  ///< its memory may be read in place, which UCX does not do where it is to notice the end of a peer
+  elsewhere   ///< UCX is to notice its end: listener::broken
+};
+
 /// One rank's end. Frames of a lane may arrive in another order than they were sent in.
 class port {
  public:
@@ -72,7 +78,8 @@ class port {
   /// What a peer needs to connect to this lane. Valid as long as the port.
   [[nodiscard]] virtual std::span<const std::byte> address(std::uint32_t lane) const noexcept = 0;
   /// False: see error().
-  virtual bool connect(std::uint32_t peer, std::uint32_t lane, std::span<const std::byte> address) noexcept = 0;
+  virtual bool connect(std::uint32_t peer, std::uint32_t lane, std::span<const std::byte> address,
+                       reach where) noexcept = 0;
 
   virtual outcome send(std::uint32_t peer, std::uint32_t lane, const stamp& with, std::span<const std::byte> frame,
                        std::uint64_t ticket) noexcept = 0;
@@ -86,7 +93,8 @@ class port {
   [[nodiscard]] virtual int descriptor(std::uint32_t lane) const noexcept = 0;
 
   /// Ends all connections at once. Afterwards no ticket is out any more, except of transfers that UCX did not give up
-  /// within a second; their bytes must stay until the port is gone.
+  /// within a second, or with peers of this host. What was to arrive must stay until the port is gone, what was to
+  /// leave for ever, as a peer may still read it.
   virtual void disconnect() noexcept = 0;
 
   /// What the last call that failed complained of. Valid until the next call.

@@ -10,6 +10,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "transport/ucx/module.hpp"
@@ -51,6 +52,7 @@ struct connection {
   ucx_port* of = nullptr;
   std::uint32_t peer = 0;
   std::uint32_t lane = 0;
+  bool near = false;  // UCX does not watch it
   ucp_ep_h end = nullptr;
 };
 
@@ -66,7 +68,8 @@ class ucx_port final : public port {
   std::span<const std::byte> address(std::uint32_t which) const noexcept override {
     return {reinterpret_cast<const std::byte*>(lanes_[which].address), lanes_[which].address_bytes};
   }
-  bool connect(std::uint32_t peer, std::uint32_t which, std::span<const std::byte> address) noexcept override;
+  bool connect(std::uint32_t peer, std::uint32_t which, std::span<const std::byte> address,
+               reach where) noexcept override;
   outcome send(std::uint32_t peer, std::uint32_t which, const stamp& with, std::span<const std::byte> frame,
                std::uint64_t ticket) noexcept override;
   outcome flush(std::uint32_t peer, std::uint32_t which, std::uint64_t ticket) noexcept override;
@@ -93,6 +96,7 @@ class ucx_port final : public port {
 
   listener* to_ = nullptr;
   ucp_context_h context_ = nullptr;
+  bool shares_memory_ = false;
   std::array<lane, lane_count> lanes_{};
   std::vector<connection> connections_;  // by peer and lane
   std::string error_;
@@ -112,7 +116,8 @@ bool ucx_port::start() {
   ucp_config_t* configuration = nullptr;
   ucs_status_t status = ucp_config_read(nullptr, nullptr, &configuration);
   if (status != UCS_OK) return fail("ucp_config_read", status);
-  if (may_share_memory()) ucp_config_modify(configuration, "MM_ERROR_HANDLING", "y");
+  shares_memory_ = may_share_memory();
+  if (shares_memory_) ucp_config_modify(configuration, "MM_ERROR_HANDLING", "y");
   ucp_params_t wanted{};
   wanted.field_mask = UCP_PARAM_FIELD_FEATURES | UCP_PARAM_FIELD_REQUEST_SIZE | UCP_PARAM_FIELD_REQUEST_INIT |
                       UCP_PARAM_FIELD_ESTIMATED_NUM_EPS;
@@ -158,7 +163,8 @@ ucx_port::~ucx_port() {
   if (context_ != nullptr) ucp_cleanup(context_);
 }
 
-bool ucx_port::connect(std::uint32_t peer, std::uint32_t which, std::span<const std::byte> address) noexcept {
+bool ucx_port::connect(std::uint32_t peer, std::uint32_t which, std::span<const std::byte> address,
+                       reach where) noexcept {
   connection& made = at(peer, which);
   made.of = this;
   made.peer = peer;
@@ -167,7 +173,8 @@ bool ucx_port::connect(std::uint32_t peer, std::uint32_t which, std::span<const 
   wanted.field_mask =
       UCP_EP_PARAM_FIELD_REMOTE_ADDRESS | UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE | UCP_EP_PARAM_FIELD_ERR_HANDLER;
   wanted.address = reinterpret_cast<const ucp_address_t*>(address.data());
-  wanted.err_mode = UCP_ERR_HANDLING_MODE_PEER;
+  made.near = where == reach::this_host && shares_memory_;
+  wanted.err_mode = made.near ? UCP_ERR_HANDLING_MODE_NONE : UCP_ERR_HANDLING_MODE_PEER;
   wanted.err_handler.cb = &on_broken;
   wanted.err_handler.arg = &made;
   const ucs_status_t status = ucp_ep_create(lanes_[which].worker, &wanted, &made.end);
@@ -252,11 +259,12 @@ void ucx_port::disconnect() noexcept {
   std::vector<ucs_status_ptr_t> closing;
   for (connection& each : connections_) {
     if (each.end == nullptr) continue;
+    const ucp_ep_h end = std::exchange(each.end, nullptr);
+    if (each.near) continue;  // it can only be closed with the help of the peer; it ends with its worker
     ucp_request_param_t how{};
     how.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS;
     how.flags = UCP_EP_CLOSE_FLAG_FORCE;
-    const ucs_status_ptr_t request = ucp_ep_close_nbx(each.end, &how);
-    each.end = nullptr;
+    const ucs_status_ptr_t request = ucp_ep_close_nbx(end, &how);
     if (UCS_PTR_IS_PTR(request)) closing.push_back(request);
   }
   const auto deadline = std::chrono::steady_clock::now() + disconnect_time_max;
