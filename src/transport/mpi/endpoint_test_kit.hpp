@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+// A rank's end over an MPI that the test plays itself.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <deque>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "transport/mpi/endpoint.hpp"
+
+namespace nacre::transport::mpi {
+
+inline constexpr rank_id own{0};
+inline constexpr std::uint32_t size = 3;
+inline constexpr slot_shape shape{.slots = 4, .bytes = 256};
+inline constexpr std::uint32_t header_bytes = sizeof(message_header);
+inline constexpr std::uint32_t long_payload = 1000;
+
+/// What the endpoint has asked MPI for, and what the test answers.
+struct script {
+  struct piece {
+    std::uint32_t lane, source;
+    std::vector<std::byte> bytes;
+  };
+  struct call {
+    std::string what;  // send, matched, body, receive
+    transfer_request request;
+    std::span<const std::byte> bytes;
+    std::span<std::byte> room;
+  };
+  std::deque<piece> arriving;
+  std::vector<call> calls;
+  std::deque<std::uint64_t> complete;  // tickets
+  std::uint32_t failing = 0;           // how many of the last ones of those end with an error
+  bool pieces_leave_at_once = true;
+  bool receiving_fails = false;
+  std::string sends_fail_to;  // "1"
+  bool echoes = false;        // rank 1 sends pieces back
+  std::uint32_t looks = 0;
+  std::uint32_t looks_elsewhere = 0;  // at other channels than that on which something has arrived
+
+  [[nodiscard]] std::size_t count(const std::string& what) const {
+    return static_cast<std::size_t>(
+        std::count_if(calls.begin(), calls.end(), [&](const call& c) { return c.what == what; }));
+  }
+};
+
+class scripted_port final : public port {
+ public:
+  explicit scripted_port(script& by) : by_(by) {}
+
+  outcome next(arrival& piece) noexcept override {
+    ++by_.looks;
+    if (by_.receiving_fails) return outcome::failed;
+    if (by_.arriving.empty()) return outcome::nothing;
+    if (by_.looks_elsewhere != 0) {
+      --by_.looks_elsewhere;
+      return outcome::nothing;
+    }
+    const script::piece& front = by_.arriving.front();
+    piece = {front.lane, front.source, static_cast<std::uint32_t>(front.bytes.size())};
+    return outcome::done;
+  }
+  void take(const arrival& piece, std::byte* into) noexcept override {
+    const std::vector<std::byte>& bytes = by_.arriving.front().bytes;
+    EXPECT_EQ(piece.byte_count, bytes.size());
+    std::copy(bytes.begin(), bytes.end(), into);
+    by_.arriving.pop_front();
+  }
+  outcome send(const transfer_request& what, std::span<const std::byte> piece, completion when) noexcept override {
+    if (by_.sends_fail_to == std::to_string(what.peer)) return outcome::failed;
+    if (by_.echoes) {
+      by_.arriving.push_back({what.lane, what.peer, {piece.begin(), piece.end()}});
+      return outcome::done;
+    }
+    by_.calls.push_back({when == completion::matched ? "matched" : "send", what, piece, {}});
+    return when == completion::buffered && by_.pieces_leave_at_once ? outcome::done : outcome::pending;
+  }
+  outcome send_body(const transfer_request& what, std::span<const std::byte> body) noexcept override {
+    by_.calls.push_back({"body", what, body, {}});
+    return outcome::pending;
+  }
+  outcome receive_body(const transfer_request& what, std::span<std::byte> body) noexcept override {
+    by_.calls.push_back({"receive", what, {}, body});
+    return outcome::pending;
+  }
+  completions completed(std::span<std::uint64_t> tickets) noexcept override {
+    completions result;
+    for (; result.count < tickets.size() && !by_.complete.empty(); by_.complete.pop_front()) {
+      tickets[result.count++] = by_.complete.front();
+    }
+    result.failed = std::min(std::exchange(by_.failing, 0), result.count);
+    return result;
+  }
+  const char* error() const noexcept override { return "MPI_Pretend: MPI_ERR_OTHER: the test says so"; }
+
+ private:
+  script& by_;
+};
+
+inline message_ptr numbered(std::uint32_t sequence, std::uint32_t payload_bytes, channel on = channel::application) {
+  message_ptr m = make_message(payload_bytes);
+  m->header.sequence = sequence;
+  m->header.source = 1;
+  m->header.channel = on;
+  std::memset(m->body(), static_cast<int>(sequence), payload_bytes);
+  return m;
+}
+
+class end_over_script : public testing::Test {
+ protected:
+  script mpi;
+  settings how{.shape = shape,
+               .output_bytes_max = 64 * 1024,
+               .tells_of_failure = false,
+               .patience_in_failure = std::chrono::nanoseconds::zero()};
+  mpi_endpoint end{own, size, std::make_unique<scripted_port>(mpi), std::make_shared<shared_state>(), how};
+
+  /// A message from rank 1 as its pieces travel: whole, or the notice of a body.
+  void arrive(std::uint32_t sequence, std::uint32_t payload_bytes, channel on = channel::application) {
+    const message_ptr m = numbered(sequence, payload_bytes, on);
+    const std::byte* const frame = m->body() - header_bytes;
+    const bool whole = header_bytes + payload_bytes <= shape.bytes - slot_bytes_spared;
+    mpi.arriving.push_back({static_cast<std::uint32_t>(on), 1,
+                            std::vector<std::byte>(frame, frame + header_bytes + (whole ? payload_bytes : 0))});
+  }
+  /// The body that the endpoint has room for has come.
+  void complete_body(std::size_t index) {
+    std::vector<script::call> receives;
+    for (const auto& each : mpi.calls) {
+      if (each.what == "receive") receives.push_back(each);
+    }
+    std::memset(receives.at(index).room.data(), 0x5a, receives.at(index).room.size());
+    mpi.complete.push_back(receives.at(index).request.ticket);
+  }
+  std::vector<std::uint32_t> polled() {
+    message_list arrived;
+    for (int turn = 0; turn < 20; ++turn) end.poll(arrived, 100);
+    std::vector<std::uint32_t> sequences;
+    while (const message_ptr m = arrived.pop_front()) sequences.push_back(m->header.sequence);
+    return sequences;
+  }
+  std::size_t submit(std::uint32_t count, std::uint32_t payload_bytes, channel on = channel::application) {
+    message_list batch;
+    for (std::uint32_t i = 0; i < count; ++i) batch.push_back(numbered(i, payload_bytes, on));
+    end.submit(rank_id(1), batch);
+    return count - batch.size();
+  }
+  void complete_all(const std::string& what) {
+    for (const auto& each : mpi.calls) {
+      if (each.what == what) mpi.complete.push_back(each.request.ticket);
+    }
+    mpi.calls.clear();
+  }
+};
+
+using sequences = std::vector<std::uint32_t>;
+
+}  // namespace nacre::transport::mpi
