@@ -61,7 +61,7 @@ void backplane::send(const lane* by, rank_id to, message_ptr m) {
     flush();
     return;
   }
-  if (turn_.test_and_set(std::memory_order_acquire)) {  // pairs with the clear at the end of a turn
+  if (!take_turn()) {
     put(box, std::move(m));
     link_->wake();
     return;
@@ -206,7 +206,7 @@ void backplane::take_own(message_list& arrived) {
 }
 
 bool backplane::progress(lane& by, bool thorough) {
-  if (turn_.test_and_set(std::memory_order_acquire)) {   // pairs with the clear below
+  if (!take_turn()) {
     refused_.exchange(true, std::memory_order_acq_rel);  // pairs with the exchange of the next turn
     sink_->flush(by);
     return false;

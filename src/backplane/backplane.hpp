@@ -103,6 +103,11 @@ class backplane {
   static constexpr std::chrono::milliseconds patience{10};
   static constexpr std::size_t messages_a_turn = 256;
 
+  /// Looks first, so that those who want the turn do not take its line from who has it.
+  [[nodiscard]] bool take_turn() noexcept {
+    return !turn_.test(std::memory_order_relaxed) &&        // a hint
+           !turn_.test_and_set(std::memory_order_acquire);  // pairs with the clear at the end of a turn
+  }
   void send_to_self(message_ptr m);
   void pass(outbox& box, message_ptr m);
   void put(outbox& box, message_ptr m);
