@@ -22,12 +22,13 @@ namespace nacre {
 /// Under pressure a worker keeps what its handlers make apart and *dives*: it takes the newest first, yet what one item
 /// has made in the order made. So a tree of work needs room for its depth instead of its width.
 ///
-/// | worker | takes | begins | ends |
-/// |---|---|---|---|
-/// | not diving | the oldest | - | - |
-/// | diving | the newest made; the oldest at every n-th turn, n being 32 and eight times what is kept apart | pressure
-/// | nothing is kept apart, no pressure | | diving, under pressure::unsent | the oldest; nothing that is kept apart |
-/// pressure::unsent | that |
+/// | worker | takes | until |
+/// |---|---|---|
+/// | not diving | the oldest | pressure |
+/// | diving | the newest made, at every n-th turn the oldest | no pressure, and nothing kept apart |
+/// | diving under pressure::unsent | the oldest; nothing that is kept apart | that is over |
+///
+/// n is 32, or eight times what is kept apart if that is more: each of the oldest begins another tree on top.
 class steal_scheduler final : public scheduler {
  public:
   static constexpr std::uint32_t turns_between_looks = 32;
