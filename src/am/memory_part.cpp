@@ -12,6 +12,9 @@ namespace {
 
 using intent = memory_transfer::intent;
 
+/// Pieces of one peer that may be pending here: as many as its window has.
+constexpr std::size_t copies_max = memory_transfers::window_bytes / memory_transfers::piece_cost;
+
 /// Source and target may be the same memory.
 void copy_bytes(std::byte* to, const std::byte* from, std::uint64_t bytes) noexcept {
   if (bytes != 0) std::memmove(to, from, bytes);
@@ -19,12 +22,19 @@ void copy_bytes(std::byte* to, const std::byte* from, std::uint64_t bytes) noexc
 
 }  // namespace
 
-memory_part::memory_part(node& messages, std::uint64_t seed)
+memory_part::memory_part(node& messages, const settings& how)
     : messages_(messages),
+      direct_(messages.direct()),
+      direct_bytes_min_(how.direct_bytes_min),
       segments_(messages.rank()),
       transfers_(messages.by_pointer() ? memory_transfers::data_path::shared : memory_transfers::data_path::reply),
-      key_source_(rng(seed).fork(0x6d656d6f72790000U + messages.rank().value())) {
+      key_source_(rng(how.seed).fork(0x6d656d6f72790000U + messages.rank().value())) {
   messages_.attach_module(*this);
+}
+
+memory_part::~memory_part() {
+  transfers_.take_all_back();
+  stop_copies(std::nullopt);
 }
 
 std::array<std::uint64_t, 2> memory_part::new_key() {
@@ -43,7 +53,7 @@ detail::memory_name memory_part::expose(std::span<std::byte> bytes, detail::memo
 }
 
 void memory_part::withdraw(const detail::memory_name& name) {
-  if (segments_.withdraw(name)) return;
+  if (segments_.withdraw(name, [&] { stop_copies(name.segment); })) return;
   throw usage_error("withdraw of memory " + std::to_string(name.segment) + " of rank " + std::to_string(name.rank) +
                     " on rank " + std::to_string(messages_.rank().value()) +
                     ", which does not expose it (any more): withdraw once, on the rank that called expose");
@@ -58,9 +68,11 @@ void memory_part::begin(lane& on, memory_transfer& transfer) {
     transfer.end(copy_here(transfer), on);
     return;
   }
+  const bool direct =
+      direct_ != nullptr && transfer.bytes() >= direct_bytes_min_ && direct_->reaches(transfer.target());
   {
     const std::scoped_lock lock(mutex_);
-    transfers_.start(transfer);
+    transfers_.start(transfer, direct ? memory_transfers::direct_bytes_max : memory_transfers::piece_bytes_max);
   }
   pump(on, transfer.target());
 }
@@ -95,11 +107,11 @@ void memory_part::pump(lane& by, rank_id to) {
       each->release();
     }
     if (!leaving) return;
-    send(by, *leaving);
+    send(by, *leaving, way_out::any);
   }
 }
 
-void memory_part::send(lane& by, const memory_transfers::piece& leaving) {
+void memory_part::send(lane& by, const memory_transfers::piece& leaving, way_out how) {
   memory_transfer& of = *leaving.transfer;
   const rank_id to = of.target();
   const memory_request asked{.name = of.name(),
@@ -108,6 +120,7 @@ void memory_part::send(lane& by, const memory_transfers::piece& leaving) {
                              .length = of.bytes(),
                              .at = leaving.at,
                              .bytes = leaving.bytes};
+  if (how == way_out::any && lend(by, leaving, asked)) return;
   const bool shared = messages_.by_pointer();
   if (of.what() == intent::read) {
     messages_.post_counted_to_module<&memory_part::on_get>(by, to, asked, shared ? memory_bytes(of) : memory_bytes());
@@ -131,6 +144,22 @@ void memory_part::send(lane& by, const memory_transfers::piece& leaving) {
   answer(by, *kept, memory_status::done);
 }
 
+/// Lets the target copy a piece by itself. False: it travels in messages.
+bool memory_part::lend(lane& by, const memory_transfers::piece& leaving, const memory_request& asked) {
+  if (direct_ == nullptr || leaving.bytes < direct_bytes_min_ || !direct_->reaches(leaving.transfer->target())) {
+    return false;
+  }
+  const auto lent = leaving.transfer->lend(*direct_, leaving.at, leaving.bytes);
+  if (!lent) return false;
+  {
+    const std::scoped_lock lock(mutex_);
+    transfers_.note_lent(leaving, *lent);
+  }
+  messages_.post_counted_to_module<&memory_part::on_direct>(by, rank_id(asked.name.rank), asked, *lent,
+                                                            leaving.transfer->what());
+  return true;
+}
+
 /// A piece is in place, or has failed.
 void memory_part::answer(lane& by, const memory_transfers::piece& answered, memory_status status) {
   std::optional<memory_status> over;
@@ -145,7 +174,7 @@ void memory_part::answer(lane& by, const memory_transfers::piece& answered, memo
 
 bool memory_part::well_formed(context& ctx, const memory_request& asked) {
   const bool inside = asked.at <= asked.length && asked.bytes <= asked.length - asked.at &&
-                      asked.bytes <= memory_transfers::piece_bytes_max && asked.name.rank == messages_.rank().value();
+                      asked.bytes <= memory_transfers::direct_bytes_max && asked.name.rank == messages_.rank().value();
   if (!inside) refuse(ctx, "a piece of a transfer that cannot be one");
   return inside;
 }
@@ -188,6 +217,65 @@ void memory_part::on_get(context& ctx, memory_request asked, memory_bytes data) 
   messages_.post_bulk_to_module<&memory_part::on_data>(by, ctx.source(), asked.token, memory_bytes(there));
 }
 
+void memory_part::on_direct(context& ctx, memory_request asked, transport::lent_memory lent, intent what) {
+  if (!well_formed(ctx, asked)) return;
+  if (direct_ == nullptr) return refuse(ctx, "memory where nobody lends any");
+  lane& by = ctx.current_lane();
+  memory_status status = memory_status::done;
+  {
+    // Withdraw finds what is begun here, or nothing begins: it looks under this lock once no lease can be had.
+    const std::scoped_lock lock(copies_mutex_);
+    if (copies_.size() >= copies_max * messages_.size()) return refuse(ctx, "more pieces than it may at a time");
+    auto range = segments_.access(asked.name, asked.offset, asked.length, what);
+    if (!range) {
+      status = range.error();
+    } else {
+      const auto way = what == intent::write ? transport::copy_way::from_lent : transport::copy_way::to_lent;
+      const transport::direct_copy wanted{.peer = ctx.source(),
+                                          .lent = lent,
+                                          .way = way,
+                                          .own = range->bytes().subspan(asked.at, asked.bytes),
+                                          .tag = ++last_tag_};
+      const transport::copy_outcome how = direct_->copy(wanted);
+      if (how == transport::copy_outcome::pending) {
+        by.tallies().created.add(1);
+        copies_.emplace(last_tag_, copy_under_way{ctx.source(), asked.token, std::move(*range)});
+        return;
+      }
+      if (how == transport::copy_outcome::failed) status = memory_status::unreachable;
+    }
+  }
+  messages_.post_counted_to_module<&memory_part::on_done>(by, ctx.source(), asked.token, status);
+}
+
+void memory_part::end_copies(lane& by) {
+  while (const auto end = direct_->take_ended()) {
+    const std::scoped_lock lock(copies_mutex_);
+    const auto at = copies_.find(end->tag);
+    const copy_under_way& over = at->second;
+    const memory_status status = end->well    ? memory_status::done
+                                 : !over.held ? memory_status::withdrawn
+                                              : memory_status::unreachable;
+    messages_.post_counted_to_module<&memory_part::on_done>(by, over.caller, over.token, status);
+    by.tallies().done.add(1);
+    copies_.erase(at);
+  }
+}
+
+/// Of one segment, or all.
+void memory_part::stop_copies(std::optional<std::uint32_t> segment) {
+  std::vector<std::pair<std::uint64_t, memory_segments::lease>> held;  // until they are stopped
+  {
+    const std::scoped_lock lock(copies_mutex_);
+    for (auto& [tag, each] : copies_) {
+      if (!each.held || (segment && each.held->segment() != *segment)) continue;
+      held.emplace_back(tag, std::move(*each.held));
+      each.held.reset();
+    }
+  }
+  for (const auto& each : held) direct_->stop(each.first);
+}
+
 void memory_part::on_done(context& ctx, std::uint64_t token, memory_status status) {
   std::optional<memory_transfers::piece> answered;
   {
@@ -195,7 +283,17 @@ void memory_part::on_done(context& ctx, std::uint64_t token, memory_status statu
     answered = transfers_.take_reply(ctx.source(), token, status, 0);
   }
   if (!answered) return refuse(ctx, "the end of a piece that nobody awaits");
-  answer(ctx.current_lane(), *answered, status);
+  if (answered->lent) answered->transfer->take_back(*answered->lent);
+  if (answered->lent && status == memory_status::unreachable) {  // the target could not, or the future was dropped
+    memory_transfers::piece again = *answered;
+    {
+      const std::scoped_lock lock(mutex_);
+      transfers_.resend(again);
+    }
+    send(ctx.current_lane(), again, way_out::message);
+  } else {
+    answer(ctx.current_lane(), *answered, status);
+  }
   pump(ctx.current_lane(), ctx.source());
 }
 

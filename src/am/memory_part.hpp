@@ -6,6 +6,7 @@
 #include <mutex>
 #include <optional>
 #include <span>
+#include <unordered_map>
 #include <utility>
 
 #include <nacre/runtime.hpp>
@@ -75,35 +76,62 @@ struct memory_request {
 /// for every transfer. Data goes over channel::bulk, all else over channel::system. Access to the own rank is a copy,
 /// except in virtual time, where it must not take effect before the caller's present.
 ///
-/// A transport that reads and writes remote memory by itself plugs in at `send`: each piece passes there with its name,
-/// range and caller's memory, and ends in `answer`.
+/// Where the transport copies from memory to memory, a long piece is lent to the target instead, which copies it within
+/// its lease, of a put and of a get alike, and says done. While that is pending it is counted as a message is.
 class memory_part {
  public:
-  /// `seed`: where keys are drawn from in virtual time; elsewhere they come from the kernel.
-  memory_part(node& messages, std::uint64_t seed);
+  struct settings {
+    std::uint64_t seed = 0;  ///< where keys are drawn from in virtual time; elsewhere they come from the kernel
+    std::uint64_t direct_bytes_min = 0;  ///< pieces of so much are lent
+  };
+  memory_part(node& messages, const settings& how);
+  memory_part(const memory_part&) = delete;
+  memory_part& operator=(const memory_part&) = delete;
+  ~memory_part();
 
   [[nodiscard]] detail::memory_name expose(std::span<std::byte> bytes, detail::memory_access access);
   void withdraw(const detail::memory_name& name);
   /// Begins a transfer; the caller keeps its own reference.
   void begin(lane& on, memory_transfer& transfer);
 
+  /// Inside the poll loop, at every turn: ends what the transport has copied.
+  void poll(lane& by) {
+    if (!copies_.empty()) end_copies(by);  // changed inside the poll loop only
+  }
+
   // For the parts of other ranks, inside the poll loop.
   void on_put(context& ctx, memory_request asked, memory_bytes data);
   void on_get(context& ctx, memory_request asked, memory_bytes data);
+  void on_direct(context& ctx, memory_request asked, transport::lent_memory lent, memory_segments::intent what);
   void on_done(context& ctx, std::uint64_t token, memory_status status);
   void on_data(context& ctx, std::uint64_t token, memory_bytes data);
 
  private:
+  /// A piece of a peer that the transport copies.
+  struct copy_under_way {
+    rank_id caller;
+    std::uint64_t token = 0;
+    std::optional<memory_segments::lease> held;  // under copies_mutex_; withdraw takes it
+  };
   [[nodiscard]] std::array<std::uint64_t, 2> new_key();
   [[nodiscard]] memory_status copy_here(memory_transfer& transfer);
   [[nodiscard]] bool well_formed(context& ctx, const memory_request& asked);
+  [[nodiscard]] bool lend(lane& by, const memory_transfers::piece& leaving, const memory_request& asked);
+  void end_copies(lane& by);
+  void stop_copies(std::optional<std::uint32_t> segment);
   void pump(lane& by, rank_id to);
-  void send(lane& by, const memory_transfers::piece& leaving);
+  enum class way_out : std::uint8_t { any, message };
+  void send(lane& by, const memory_transfers::piece& leaving, way_out how);
   void answer(lane& by, const memory_transfers::piece& answered, memory_status status);
   void refuse(context& ctx, const char* what);
 
   node& messages_;
+  transport::direct_memory* const direct_;  // null: the transport has none
+  const std::uint64_t direct_bytes_min_;
   memory_segments segments_;
+  std::mutex copies_mutex_;
+  std::unordered_map<std::uint64_t, copy_under_way> copies_;  // by tag; changed under copies_mutex_ in the poll loop
+  std::uint64_t last_tag_ = 0;                                // of the poll loop
   std::mutex mutex_;
   memory_transfers transfers_;  // under mutex_
   rng key_source_;              // under mutex_; virtual time only

@@ -28,6 +28,8 @@ const char* describe(memory_status status) noexcept {
       return "the range does not lie inside the memory";
     case memory_status::read_only:
       return "it was exposed for reading only: expose elements that are not const";
+    case memory_status::unreachable:
+      return "its transport cannot copy the caller's memory";
   }
   return "";
 }
@@ -44,7 +46,7 @@ detail::memory_name memory_segments::expose(std::span<std::byte> bytes, detail::
   return {.rank = self_.value(), .segment = number, .bytes = bytes.size(), .key = key};
 }
 
-bool memory_segments::withdraw(const detail::memory_name& name) {
+bool memory_segments::withdraw(const detail::memory_name& name, const std::function<void()>& hasten) {
   std::unique_lock lock(mutex_);
   const auto at = exposed_.find(name.segment);
   if (name.rank != self_.value() || at == exposed_.end() || !same_key(at->second.key, name.key)) return false;
@@ -52,6 +54,9 @@ bool memory_segments::withdraw(const detail::memory_name& name) {
   exposed_.erase(at);
   if (leases == 0) return true;
   ending_.emplace(name.segment, leases);
+  lock.unlock();
+  hasten();
+  lock.lock();
   unused_.wait(lock, [&] { return !ending_.contains(name.segment); });
   return true;
 }

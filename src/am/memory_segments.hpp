@@ -5,6 +5,7 @@
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <mutex>
 #include <span>
 #include <string>
@@ -16,10 +17,18 @@
 namespace nacre {
 
 /// How an access ended at the rank whose memory it is.
-enum class memory_status : std::uint8_t { done, never_exposed, withdrawn, wrong_key, out_of_range, read_only };
+enum class memory_status : std::uint8_t {
+  done,
+  never_exposed,
+  withdrawn,
+  wrong_key,
+  out_of_range,
+  read_only,
+  unreachable
+};
 
 /// What archives ask before they hand out a status that a peer has sent.
-[[nodiscard]] constexpr bool wire_valid(memory_status status) noexcept { return status <= memory_status::read_only; }
+[[nodiscard]] constexpr bool wire_valid(memory_status status) noexcept { return status <= memory_status::unreachable; }
 
 /// The reason for the caller, who reads "put of 8 bytes at ... failed: " before it.
 [[nodiscard]] const char* describe(memory_status status) noexcept;
@@ -32,7 +41,8 @@ enum class memory_status : std::uint8_t { done, never_exposed, withdrawn, wrong_
 /// | withdrawn | refused | refused: misuse | forgotten |
 ///
 /// Invariant: bytes are touched under a lease only, and withdraw returns when there is none and none can be had. So
-/// nothing touches the memory after withdraw. A lease lasts as long as copying one piece.
+/// nothing touches the memory after withdraw. A lease lasts as long as copying one piece, by a lane of the same rank,
+/// or by its transport, which withdraw tells to stop.
 class memory_segments {
  public:
   /// The right to touch a range, held while it is copied.
@@ -48,6 +58,7 @@ class memory_segments {
       if (owner_ != nullptr) owner_->end_lease(segment_);
     }
     [[nodiscard]] std::span<std::byte> bytes() const noexcept { return bytes_; }
+    [[nodiscard]] std::uint32_t segment() const noexcept { return segment_; }
 
    private:
     memory_segments* owner_;
@@ -60,10 +71,13 @@ class memory_segments {
   /// `key` must be new and unpredictable.
   [[nodiscard]] detail::memory_name expose(std::span<std::byte> bytes, detail::memory_access access,
                                            const std::array<std::uint64_t, 2>& key);
-  /// False when the name is none that is exposed here.
-  [[nodiscard]] bool withdraw(const detail::memory_name& name);
+  /// False when the name is none that is exposed here. `hasten` is called when no new lease can be had, if there are
+  /// some: it ends those that would last.
+  [[nodiscard]] bool withdraw(
+      const detail::memory_name& name, const std::function<void()>& hasten = [] {});
 
   enum class intent : std::uint8_t { read, write };
+  [[nodiscard]] friend constexpr bool wire_valid(intent what) noexcept { return what <= intent::write; }
   /// The range, to be touched while the lease lives. Nothing of the arguments is trusted.
   [[nodiscard]] expected<lease, memory_status> access(const detail::memory_name& name, std::uint64_t offset,
                                                       std::uint64_t length, intent what);

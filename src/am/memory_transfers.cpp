@@ -19,13 +19,44 @@ void memory_transfer::end(memory_status status, lane& by) {
                       by);
 }
 
+std::optional<transport::lent_memory> memory_transfer::lend(transport::direct_memory& by, std::uint64_t at,
+                                                            std::uint64_t bytes) {
+  const std::scoped_lock lock(guard_);
+  if (!lent_) return std::nullopt;
+  const auto way = what() == intent::write ? transport::copy_way::from_lent : transport::copy_way::to_lent;
+  const auto made = by.lend(target(), {own_ + at, bytes}, way);
+  if (!made) return std::nullopt;
+  lender_ = &by;
+  pieces_lent_.push_back(*made);
+  return made;
+}
+
+void memory_transfer::take_back(const transport::lent_memory& piece) {
+  {
+    const std::scoped_lock lock(guard_);
+    if (std::erase(pieces_lent_, piece) == 0) return;  // whoever drops the future does it
+  }
+  lender_->recall(target(), piece);
+}
+
+void memory_transfer::take_all_back() noexcept {
+  std::vector<transport::lent_memory> pieces;
+  {
+    const std::scoped_lock lock(guard_);
+    lent_ = false;
+    pieces.swap(pieces_lent_);
+  }
+  for (const transport::lent_memory& each : pieces) lender_->recall(target(), each);
+}
+
 memory_transfers::~memory_transfers() {
   for (memory_transfer* each : open_) each->release();
   for (memory_transfer* each : dropped_) each->release();
 }
 
-void memory_transfers::start(memory_transfer& begun) {
+void memory_transfers::start(memory_transfer& begun, std::uint64_t piece_bytes) {
   begun.acquire();
+  begun.piece_bytes_max_ = piece_bytes;
   open_.insert(&begun);
   targets_[begun.target().value()].queue.push_back(&begun);
 }
@@ -60,7 +91,7 @@ std::optional<memory_transfers::piece> memory_transfers::next(rank_id to) {
       }
       continue;
     }
-    const std::uint64_t bytes = std::min(turn.bytes() - turn.sent_, piece_bytes_max);
+    const std::uint64_t bytes = std::min(turn.bytes() - turn.sent_, turn.piece_bytes_max_);
     if (path.cost != 0 && path.cost + bytes + piece_cost > window_bytes) return std::nullopt;
     path.cost += bytes + piece_cost;
     path.queue.pop_front();
@@ -75,6 +106,16 @@ std::optional<memory_transfers::piece> memory_transfers::next(rank_id to) {
   return std::nullopt;
 }
 
+void memory_transfers::note_lent(const piece& leaving, const transport::lent_memory& as) {
+  slots_[static_cast<std::uint32_t>(leaving.token)].waiting.lent = as;
+}
+
+void memory_transfers::resend(piece& answered) {
+  answered.lent.reset();
+  targets_[answered.transfer->target().value()].cost += answered.bytes + piece_cost;
+  answered.token = open_slot(answered);
+}
+
 std::optional<memory_transfers::piece> memory_transfers::take_reply(rank_id from, std::uint64_t token,
                                                                     memory_status status, std::uint64_t data_bytes) {
   const auto index = static_cast<std::uint32_t>(token);
@@ -83,7 +124,7 @@ std::optional<memory_transfers::piece> memory_transfers::take_reply(rank_id from
   slot& at = slots_[index];
   const piece answered = at.waiting;
   if (answered.transfer == nullptr || answered.transfer->target() != from) return std::nullopt;
-  const bool carries = status == memory_status::done && path_ == data_path::reply &&
+  const bool carries = status == memory_status::done && path_ == data_path::reply && !answered.lent &&
                        answered.transfer->what() == memory_transfer::intent::read;
   if (data_bytes != (carries ? answered.bytes : 0)) return std::nullopt;
   at.waiting = {};

@@ -16,6 +16,7 @@
 #include <nacre/memory.hpp>
 
 #include "am/memory_segments.hpp"
+#include "transport/direct_memory.hpp"
 
 namespace nacre {
 
@@ -50,21 +51,30 @@ class memory_transfer final : public detail::future_value<void> {
     const std::scoped_lock lock(guard_);
     return lent_;
   }
+  /// Lends a piece to the target, which copies it by itself; nothing when the caller has taken its memory back, or the
+  /// transport cannot lend it. Any thread, as the following.
+  [[nodiscard]] std::optional<transport::lent_memory> lend(transport::direct_memory& by, std::uint64_t at,
+                                                           std::uint64_t bytes);
+  /// The piece is answered. Returns when the target does not touch it.
+  void take_back(const transport::lent_memory& piece);
+  /// Nothing touches the caller's memory any more.
+  void take_all_back() noexcept;
+
   /// Makes the future ready, with an error unless `status` is done. Once.
   void end(memory_status status, lane& by);
 
  private:
   friend class memory_transfers;
-  void on_abandon() noexcept override {
-    const std::scoped_lock lock(guard_);
-    lent_ = false;
-  }
+  void on_abandon() noexcept override { take_all_back(); }
 
   const plan plan_;
   mutable std::mutex guard_;
-  std::byte* const own_;  // touched under guard_ while lent_
-  bool lent_ = true;      // under guard_
+  std::byte* const own_;                             // touched under guard_ while lent_
+  bool lent_ = true;                                 // under guard_
+  std::vector<transport::lent_memory> pieces_lent_;  // under guard_
+  transport::direct_memory* lender_ = nullptr;       // under guard_; there while any are lent
   // What follows belongs to memory_transfers.
+  std::uint64_t piece_bytes_max_ = 0;
   std::uint64_t sent_ = 0;         // bytes in pieces that have left
   std::uint32_t outstanding_ = 0;  // pieces without a reply
   bool queued_ = true;             // it may have more pieces to send
@@ -90,6 +100,8 @@ class memory_transfer final : public detail::future_value<void> {
 class memory_transfers {
  public:
   static constexpr std::uint64_t piece_bytes_max = 63 * 1024;  // with its headers below the 64 KiB that pools hold
+  /// Of transfers that the target copies by itself: a quarter of the window, with its cost, in whole pages.
+  static constexpr std::uint64_t direct_bytes_max = 252 * 1024;
   static constexpr std::uint64_t window_bytes = 1u << 20;
   static constexpr std::uint64_t piece_cost = 256;
 
@@ -108,14 +120,20 @@ class memory_transfers {
     memory_transfer* transfer = nullptr;  ///< lives until settle says that it is over
     std::uint64_t at = 0;                 ///< from the beginning of the transfer
     std::uint64_t bytes = 0;
+    std::optional<transport::lent_memory> lent{};  ///< the target copies it by itself
   };
 
   /// Queues a transfer and keeps a reference to it until it is over.
-  void start(memory_transfer& begun);
+  void start(memory_transfer& begun, std::uint64_t piece_bytes = piece_bytes_max);
   /// The next piece that may leave for `to`, or none.
   [[nodiscard]] std::optional<piece> next(rank_id to);
+  /// The caller's memory is lent to the target: its reply carries no bytes.
+  void note_lent(const piece& leaving, const transport::lent_memory& as);
+  /// A piece that was answered leaves once more, not lent, under a new token.
+  void resend(piece& answered);
   /// The piece that a reply from `from` answers; it leaves the window. None: no such piece waits for `from`, or
-  /// `data_bytes` is not what a reply to it carries: nothing for a put or an error, else the bytes asked for.
+  /// `data_bytes` is not what a reply to it carries: nothing for a put, a lent piece or an error, else the bytes asked
+  /// for.
   [[nodiscard]] std::optional<piece> take_reply(rank_id from, std::uint64_t token, memory_status status,
                                                 std::uint64_t data_bytes);
   /// The bytes of an answered piece are in place. Returns the transfer's status if it is over: end it, then release it.
@@ -123,6 +141,11 @@ class memory_transfers {
 
   /// The transfers that were dropped before their first piece, and so are over: end each, then release it.
   [[nodiscard]] std::vector<memory_transfer*> take_dropped() { return std::exchange(dropped_, {}); }
+
+  /// Ends the lending of all transfers, whose futures may live on.
+  void take_all_back() {
+    for (memory_transfer* each : open_) each->take_all_back();
+  }
 
   /// Transfers that are not over.
   [[nodiscard]] std::size_t open() const noexcept { return open_.size(); }

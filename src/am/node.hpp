@@ -75,6 +75,8 @@ class node final : public message_sink {
   [[nodiscard]] pending_calls& calls() noexcept { return calls_; }
   /// True where live values may cross between ranks.
   [[nodiscard]] bool by_pointer() const noexcept { return link_.declared().by_pointer; }
+  /// Copies from memory to memory, where the transport has that; else null.
+  [[nodiscard]] transport::direct_memory* direct() noexcept { return link_.direct(); }
   /// True under virtual time: what is sent to the own rank must not take effect before the sender's present.
   [[nodiscard]] bool deferred() const noexcept { return link_.declared().virtual_time; }
 

@@ -55,6 +55,8 @@ class backplane {
   [[nodiscard]] rank_id rank() const noexcept { return rank_; }
   [[nodiscard]] std::uint32_t size() const noexcept { return size_; }
   [[nodiscard]] const transport::capabilities& declared() const noexcept { return declared_; }
+  /// Null where the transport has none. Its `copy` and `take_ended` belong inside the poll loop.
+  [[nodiscard]] transport::direct_memory* direct() noexcept { return link_->direct(); }
 
   /// Takes a message for any rank, the own one included. Returns at once. Any lane; `by` is the caller's, if it has
   /// one.

@@ -46,7 +46,8 @@ engine::engine(std::unique_ptr<transport::endpoint> link, const engine_surroundi
       objects_(messages_, {.hops_max = static_cast<std::uint32_t>(around.configuration.get_int("hops_max"))},
                make_location_policy(around.configuration.get_string("location"))),
       collectives_(messages_),
-      memory_(messages_, static_cast<std::uint64_t>(around.configuration.get_int("seed"))),
+      memory_(messages_, {.seed = static_cast<std::uint64_t>(around.configuration.get_int("seed")),
+                          .direct_bytes_min = static_cast<std::uint64_t>(around.configuration.get_int("direct_min"))}),
       quiet_(messages_, time_, around.configuration.get_duration("quiescence_calm"),
              std::make_unique<quiescence::wave_detector>(
                  quiescence::wave_detector::options{.self = link_.rank(), .size = link_.size()})),
@@ -122,6 +123,7 @@ std::chrono::nanoseconds engine::look_after_main(lane& by) {
 }
 
 std::chrono::nanoseconds engine::poll(lane& by) {
+  memory_.poll(by);
   std::chrono::nanoseconds due = std::chrono::nanoseconds::max();
   if (throttled_.load(std::memory_order_relaxed)) due = look_after_main(by);
   const bool held_back = link_.holds_back();

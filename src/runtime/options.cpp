@@ -49,6 +49,9 @@ constexpr option runtime_options[] = {
     {"spare_memory", option_kind::bytes, "64MiB", "", "0B..1TiB",
      "how much of the memory of large messages, above 64 KiB each, a process keeps for the next ones; what none has "
      "needed for a second is returned"},
+    {"direct_min", option_kind::bytes, "16KiB", "", "1KiB..1TiB",
+     "how long a piece of a put or get is at least that shm and ucx copy from one rank's memory to the other's, and not "
+     "into messages and out of them"},
     {"quiescence_calm", option_kind::duration, "20us", "", "0us..100ms",
      "how long a rank that has nothing to do waits before it takes part in finding out that nobody has"},
     {"summary", option_kind::boolean, "false", "", "",

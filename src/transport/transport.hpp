@@ -16,6 +16,8 @@
 #include <nacre/ids.hpp>
 #include <nacre/message.hpp>
 
+#include "transport/direct_memory.hpp"
+
 namespace nacre::transport {
 
 /// What a backend declares about itself. The layers above adapt; the conformance suite holds it to its word.
@@ -25,6 +27,7 @@ struct capabilities {
   bool virtual_time = false;        ///< driven by a simulation; wait and wake are never called
   bool separate_processes = false;  ///< a peer can die alone
   bool separate_channels = false;   ///< a full channel holds up no other, and system messages overtake the rest
+  bool direct_memory = false;       ///< endpoint::direct is there; which peers it reaches it says itself
   std::uint32_t payload_bytes_max = 1u << 30;
 };
 
@@ -75,6 +78,9 @@ class endpoint {
 
   /// The first failure since the last call, if any, after which the job cannot go on. Called between polls.
   [[nodiscard]] virtual std::optional<failure> failed() = 0;
+
+  /// Copies between the memories of two ranks, where `direct_memory` is declared; else null.
+  [[nodiscard]] virtual direct_memory* direct() noexcept { return nullptr; }
 
   /// True while messages taken by submit have not left for the peer yet.
   [[nodiscard]] virtual bool unsent() const noexcept = 0;

@@ -26,6 +26,7 @@ capabilities common(const capabilities& one, const capabilities& other) {
   result.by_pointer = one.by_pointer && other.by_pointer;
   result.separate_channels = one.separate_channels && other.separate_channels;
   result.separate_processes = one.separate_processes || other.separate_processes;
+  result.direct_memory = one.direct_memory || other.direct_memory;
   result.payload_bytes_max = std::min(one.payload_bytes_max, other.payload_bytes_max);
   return result;
 }
@@ -69,6 +70,40 @@ bool mixed_endpoint::poll(message_list& arrived, std::size_t messages_max) {
   const bool far = far_->poll(arrived, messages_max);
   if (far) far_stirred_at_ = now;
   return far || near;
+}
+
+bool mixed_endpoint::reaches(rank_id peer) const noexcept {
+  direct_memory* const of = end_to(peer).direct();
+  return peer != rank() && of != nullptr && of->reaches(peer);
+}
+
+std::optional<lent_memory> mixed_endpoint::lend(rank_id to, std::span<std::byte> bytes, copy_way what) {
+  return end_to(to).direct()->lend(to, bytes, what);
+}
+
+void mixed_endpoint::recall(rank_id from, const lent_memory& what) noexcept {
+  end_to(from).direct()->recall(from, what);
+}
+
+copy_outcome mixed_endpoint::copy(const direct_copy& what) {
+  if (!reaches(what.peer)) return copy_outcome::failed;
+  endpoint& end = end_to(what.peer);
+  if (&end == far_.get()) look_far_.store(true, std::memory_order_relaxed);  // as submit
+  return end.direct()->copy(what);
+}
+
+void mixed_endpoint::stop(std::uint64_t tag) noexcept {
+  for (const auto& end : {near_.get(), far_.get()}) {  // one of them knows it
+    if (end->direct() != nullptr) end->direct()->stop(tag);
+  }
+}
+
+std::optional<direct_memory::ended_copy> mixed_endpoint::take_ended() {
+  for (const auto& end : {near_.get(), far_.get()}) {
+    if (end->direct() == nullptr) continue;
+    if (auto ended = end->direct()->take_ended()) return ended;
+  }
+  return std::nullopt;
 }
 
 void mixed_endpoint::wait(std::chrono::nanoseconds timeout) {

@@ -32,7 +32,7 @@ namespace nacre::transport::mixed {
 /// Invariant: from the moment that wait begins to sleep, something of the far end that has not been polled finds the
 /// watcher asleep there or on its way. It wakes at most once for each wait, so that what nobody polls makes it not
 /// spin.
-class mixed_endpoint final : public endpoint {
+class mixed_endpoint final : public endpoint, private direct_memory {
  public:
   static constexpr std::chrono::microseconds far_warm{100};
   static constexpr std::chrono::microseconds far_apart{2};
@@ -52,10 +52,19 @@ class mixed_endpoint final : public endpoint {
   void wait(std::chrono::nanoseconds timeout) override;
   void wake() noexcept override { near_->wake(); }
   std::optional<failure> failed() override;
+  direct_memory* direct() noexcept override { return declared_.direct_memory ? this : nullptr; }
   bool unsent() const noexcept override { return near_->unsent() || far_->unsent(); }
   void close(std::chrono::nanoseconds timeout) override;
 
  private:
+  // What is lent to a peer, and copied, is the business of the end that has it.
+  bool reaches(rank_id peer) const noexcept override;
+  std::optional<lent_memory> lend(rank_id to, std::span<std::byte> bytes, copy_way what) override;
+  void recall(rank_id from, const lent_memory& what) noexcept override;
+  copy_outcome copy(const direct_copy& what) override;
+  void stop(std::uint64_t tag) noexcept override;
+  std::optional<ended_copy> take_ended() override;
+
   [[nodiscard]] endpoint& end_to(rank_id peer) const noexcept { return is_near_[peer.value()] ? *near_ : *far_; }
   [[nodiscard]] std::optional<failure> failed_at(endpoint& end);
   void watch_far_end();

@@ -14,7 +14,7 @@
 namespace nacre::transport::shm {
 namespace {
 
-constexpr capabilities shm_capabilities{.separate_processes = true, .separate_channels = true};
+constexpr capabilities shm_capabilities{.separate_processes = true, .separate_channels = true, .direct_memory = true};
 
 constexpr std::uint32_t polls_between_looks_aside = 1024;
 constexpr std::size_t messages_a_visit = 32;  // where several peers send, each has its turn
@@ -32,14 +32,18 @@ shm_endpoint::shm_endpoint(endpoint_parts parts)
     net::watch({.events = events_.get(), .descriptor = line_->descriptor(), .tag = ranks}, EPOLL_CTL_ADD);
   }
   links_.resize(ranks);
+  std::vector<shm_direct::neighbour> neighbours(ranks);
   for (std::uint32_t peer = 0; peer < ranks; ++peer) {
     if (!parts.peers[peer]) continue;
+    const peer_parts& of = *parts.peers[peer];
+    neighbours[peer] = {.theirs = of.theirs, .process = of.process, .able = of.can_copy};
     auto link = std::make_unique<peer_link>(rank_, rank_id(peer), *own_segment_, std::move(*parts.peers[peer]), ranks,
                                             parts.limits);
     net::watch({.events = events_.get(), .descriptor = link->lifeline(), .tag = peer}, EPOLL_CTL_ADD);
     if (lookout_.admit(peer)) link->set_mode(attention::polled);
     links_[peer] = std::move(link);
   }
+  direct_ = std::make_unique<shm_direct>(rank_, own_segment_, std::move(neighbours));
 }
 
 const capabilities& shm_endpoint::declared() const noexcept { return shm_capabilities; }

@@ -13,6 +13,7 @@
 
 #include "base/cache_line.hpp"
 #include "transport/launch/control_line.hpp"
+#include "transport/shm/direct.hpp"
 #include "transport/shm/lookout.hpp"
 #include "transport/shm/peer_link.hpp"
 #include "transport/transport.hpp"
@@ -45,6 +46,7 @@ class shm_endpoint final : public endpoint {
   void wait(std::chrono::nanoseconds timeout) override;
   void wake() noexcept override;
   std::optional<failure> failed() override;
+  direct_memory* direct() noexcept override { return direct_.get(); }
   bool unsent() const noexcept override { return !backlog_.empty(); }
   void close(std::chrono::nanoseconds timeout) override;
 
@@ -67,6 +69,7 @@ class shm_endpoint final : public endpoint {
   rank_id rank_;
   std::shared_ptr<segment> own_segment_;
   std::vector<std::unique_ptr<peer_link>> links_;  // by rank; null for the own one
+  std::unique_ptr<shm_direct> direct_;
   lookout lookout_;
   std::vector<peer_link*> backlog_;  // links that hold something unsent
   std::vector<peer_link*> dying_;

@@ -58,14 +58,18 @@ std::unique_ptr<endpoint> local_fabric::open(rank_id rank) {
                        .peers = std::vector<std::optional<peer_parts>>(size()),
                        .line = nullptr,
                        .limits = limits_of(settings_)};
-  const std::byte here{1};
+  std::uint64_t here = 1;
+  const auto address = reinterpret_cast<std::uint64_t>(&here);
   std::byte seen{0};
-  const bool can_fetch = settings_.single_copy &&
-                         read_memory(::getpid(), reinterpret_cast<std::uint64_t>(&here), &seen, 1) && seen == here;
+  const bool can_fetch = settings_.single_copy && read_memory(::getpid(), address, &seen, 1);
+  const bool can_copy = can_fetch && can_copy_directly(::getpid(), address, here);
   for (std::uint32_t peer = 0; peer < size(); ++peer) {
     if (peer == rank.value()) continue;
-    parts.peers[peer] = peer_parts{
-        .theirs = segments_[peer], .lifeline = std::move(lifelines[peer]), .fetch_from = can_fetch ? ::getpid() : 0};
+    parts.peers[peer] = peer_parts{.theirs = segments_[peer],
+                                   .lifeline = std::move(lifelines[peer]),
+                                   .process = ::getpid(),
+                                   .fetch_from = can_fetch ? ::getpid() : 0,
+                                   .can_copy = can_copy};
   }
   lifelines.clear();
   return std::make_unique<shm_endpoint>(std::move(parts));

@@ -19,6 +19,7 @@
 #include <nacre/error.hpp>
 
 #include "transport/net/wait.hpp"
+#include "transport/shm/direct.hpp"
 #include "transport/shm/ring_reader.hpp"
 #include "transport/transport.hpp"
 #include "wire/job_secret.hpp"
@@ -81,12 +82,15 @@ peer_parts meet_with(const introduction& parts, std::size_t peer, const words& o
   if (theirs->head().nonce != of_peer.nonce) {
     refuse(parts.rank, peer, "the segment that it names is another one", "use --transport tcp");
   }
-  peer_parts result{.theirs = std::make_shared<segment>(std::move(*theirs)), .lifeline = std::move(lifeline)};
+  peer_parts result{.theirs = std::make_shared<segment>(std::move(*theirs)),
+                    .lifeline = std::move(lifeline),
+                    .process = of_peer.process};
   std::uint64_t nonce = 0;
   if (parts.single_copy && of_peer.nonce_at != 0 &&
       read_memory(of_peer.process, of_peer.nonce_at, reinterpret_cast<std::byte*>(&nonce), sizeof nonce) &&
       nonce == of_peer.nonce) {
     result.fetch_from = of_peer.process;
+    result.can_copy = can_copy_directly(of_peer.process, of_peer.nonce_at, nonce);
   }
   return result;
 }

@@ -24,8 +24,8 @@ struct introduction {
 };
 
 /// Tells every guest which segment is this rank's, by the number of its descriptor, and maps theirs; also tries whether
-/// their memory can be read (process_vm_readv). The connections become lifelines. Blocks until all peers have spoken.
-/// Throws setup_error naming a peer, or job_aborted.
+/// their memory can be read and written (process_vm_readv, process_vm_writev). The connections become lifelines. Blocks
+/// until all peers have spoken. Throws setup_error naming a peer, or job_aborted.
 [[nodiscard]] std::vector<std::optional<peer_parts>> introduce(const introduction& parts,
                                                                std::vector<std::optional<net::guest>> guests);
 

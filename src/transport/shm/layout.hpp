@@ -77,6 +77,12 @@ struct alignas(cache_line_bytes) writer_line {
   std::uint32_t revoked = 0;  ///< payloads that are not fetched yet are gone
 };
 
+/// Memory that a rank has lent to one peer: a word for each piece, as in direct.hpp. In the segment of the lender.
+struct alignas(cache_line_bytes) lent_words {
+  std::uint64_t able = 0;  ///< 1: the peer can read and write the lender's memory, until it says otherwise
+  std::uint64_t words[31] = {};
+};
+
 /// What a rank shares with everybody who sends to it.
 struct segment_head {
   std::uint64_t nonce = 0;                            ///< proves that this is the segment that the rank speaks of
@@ -111,9 +117,10 @@ struct ring_view {
 /// |---|---|
 /// | 0 | segment_head |
 /// | page_bytes + (sender * 3 + channel) * ring_bytes() | reader_line, writer_line, slots, data |
+/// | behind the rings + peer * sizeof(lent_words) | lent_words |
 ///
 /// Memory: a page is taken from the system when it is first written, so a rank costs 4 KiB and, for each sender and
-/// channel in use, up to ring_bytes(): 5/4 of data_bytes and a page.
+/// channel in use, up to ring_bytes(): 5/4 of data_bytes and a page. A page more for 16 peers that are lent memory.
 struct geometry {
   static constexpr std::uint64_t data_bytes_min = 4096;
 
@@ -125,8 +132,15 @@ struct geometry {
     const std::uint64_t bytes = sizeof(reader_line) + sizeof(writer_line) + slot_count() * sizeof(slot) + data_bytes;
     return (bytes + page_bytes - 1) / page_bytes * page_bytes;
   }
+  [[nodiscard]] constexpr std::uint64_t rings_bytes() const noexcept {
+    return std::uint64_t{ranks} * channel_count * ring_bytes();
+  }
+  [[nodiscard]] constexpr std::uint64_t lent_bytes() const noexcept { return ranks * sizeof(lent_words); }
   [[nodiscard]] constexpr std::uint64_t segment_bytes() const noexcept {
-    return page_bytes + std::uint64_t{ranks} * channel_count * ring_bytes();
+    return page_bytes + rings_bytes() + lent_bytes();
+  }
+  [[nodiscard]] lent_words* lent(std::byte* segment, std::uint32_t peer) const noexcept {
+    return reinterpret_cast<lent_words*>(segment + page_bytes + rings_bytes() + peer * sizeof(lent_words));
   }
   [[nodiscard]] ring_view ring(std::byte* segment, std::uint32_t sender, std::size_t on_channel) const noexcept {
     std::byte* const begin = segment + page_bytes + (std::uint64_t{sender} * channel_count + on_channel) * ring_bytes();
@@ -144,8 +158,9 @@ struct geometry {
   [[nodiscard]] static constexpr geometry fitting(std::uint32_t ranks, std::uint64_t wanted,
                                                   std::uint64_t memory_max) noexcept {
     geometry result{.ranks = ranks, .data_bytes = std::bit_ceil(std::max(wanted, data_bytes_min))};
-    const std::uint64_t rings = std::uint64_t{ranks} * channel_count;
-    while (result.data_bytes > data_bytes_min && rings * result.ring_bytes() > memory_max) result.data_bytes /= 2;
+    while (result.data_bytes > data_bytes_min && result.rings_bytes() + result.lent_bytes() > memory_max) {
+      result.data_bytes /= 2;
+    }
     return result;
   }
 };

@@ -24,7 +24,9 @@ namespace nacre::transport::shm {
 struct peer_parts {
   std::shared_ptr<segment> theirs;
   net::unique_fd lifeline;  ///< a connection that carries nothing any more; it ends when the peer does
-  pid_t fetch_from = 0;     ///< its process, when that may be read; 0 otherwise
+  pid_t process = 0;
+  pid_t fetch_from = 0;   ///< its process, when that may be read; 0 otherwise
+  bool can_copy = false;  ///< that may be read and written
 };
 
 /// | state | event | then |

@@ -11,7 +11,7 @@ namespace nacre::transport {
 
 namespace {
 
-constexpr capabilities declaration{.virtual_time = true};
+constexpr capabilities declaration{.virtual_time = true, .direct_memory = true};
 
 }  // namespace
 
@@ -69,8 +69,26 @@ void sim_endpoint::submit(rank_id to, message_list& batch) {
 bool sim_endpoint::poll(message_list& arrived, std::size_t messages_max) {
   std::size_t moved = 0;
   for (; moved < messages_max && waiting() != 0; ++moved) arrived.push_back(shared_.receive(rank_));
-  return moved != 0;
+  return moved != 0 || shared_.copies.has_ended(rank_);
 }
+
+bool sim_endpoint::reaches(rank_id peer) const noexcept { return peer != rank_; }
+
+std::optional<lent_memory> sim_endpoint::lend(rank_id to, std::span<std::byte> bytes, copy_way what) {
+  return shared_.copies.lend(rank_, to, bytes, what);
+}
+
+void sim_endpoint::recall(rank_id, const lent_memory& what) noexcept { shared_.copies.recall(rank_, what); }
+
+copy_outcome sim_endpoint::copy(const direct_copy& what) {
+  if (!reaches(what.peer)) return copy_outcome::failed;
+  shared_.copies.start(rank_, what);
+  return copy_outcome::pending;
+}
+
+void sim_endpoint::stop(std::uint64_t tag) noexcept { shared_.copies.stop(rank_, tag); }
+
+std::optional<direct_memory::ended_copy> sim_endpoint::take_ended() { return shared_.copies.take_ended(rank_); }
 
 void sim_endpoint::wait(std::chrono::nanoseconds) {
   NACRE_EXPECT(false, "virtual time passes by fabric::advance, nobody can wait for it");

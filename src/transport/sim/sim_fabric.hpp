@@ -44,6 +44,8 @@ class sim_endpoint;
 /// event, so nothing moves but through advance.
 class sim_fabric final : public fabric {
  public:
+  struct state;  // of all ends
+
   /// `ranks` is 1 to 2^24. Throws setup_error when the network cannot be wired.
   sim_fabric(std::uint32_t ranks, const sim_options& options);
   ~sim_fabric() override;
@@ -62,15 +64,13 @@ class sim_fabric final : public fabric {
   [[nodiscard]] const network_traffic& traffic() const noexcept;
 
  private:
-  friend class sim_endpoint;
-  struct state;
   std::unique_ptr<state> state_;
 };
 
 /// One rank's end. submit spends the send overhead of each message at the machine's clock, poll the receive overhead of
 /// each message that it hands out; both belong inside the event of the activity that does them. submit takes
 /// everything; the credits of the layers above bound what is in flight. Bodies must be packed.
-class sim_endpoint final : public endpoint {
+class sim_endpoint final : public endpoint, private direct_memory {
  public:
   using hook = void (*)(void* subject);
 
@@ -93,11 +93,19 @@ class sim_endpoint final : public endpoint {
   void wait(std::chrono::nanoseconds timeout) override;
   void wake() noexcept override;
   [[nodiscard]] std::optional<failure> failed() override { return std::nullopt; }
+  [[nodiscard]] direct_memory* direct() noexcept override { return this; }
   /// True until the last byte has left the port, at the machine's now().
   [[nodiscard]] bool unsent() const noexcept override;
   void close(std::chrono::nanoseconds timeout) override;
 
  private:
+  bool reaches(rank_id peer) const noexcept override;
+  std::optional<lent_memory> lend(rank_id to, std::span<std::byte> bytes, copy_way what) override;
+  void recall(rank_id from, const lent_memory& what) noexcept override;
+  copy_outcome copy(const direct_copy& what) override;
+  void stop(std::uint64_t tag) noexcept override;
+  std::optional<ended_copy> take_ended() override;
+
   sim_fabric::state& shared_;
   rank_id rank_;
 };

@@ -34,7 +34,8 @@ constexpr std::uint64_t network_stream = 3;  // of the seed; the simulation itse
 sim_fabric::state::state(std::uint32_t count, const sim_options& options)
     : clock(options.machine),
       net(options.network, count, rng(options.machine.seed).fork(network_stream)),
-      nodes(count) {
+      nodes(count),
+      copies(*this, count) {
   ranks.reserve(count);
   for (std::uint32_t rank = 0; rank < count; ++rank) ranks.emplace_back(rank);
 }
@@ -86,6 +87,7 @@ void sim_fabric::state::close(rank_id rank) noexcept {
   node& closing = at(rank);
   closing.now = phase::closed;
   closing.arrived = nullptr;
+  copies.close(rank);
   while (closing.inbox.count != 0) {
     const message_ptr unread = land(pop(closing.inbox));
     traffic.dropped += 1;

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "transport/sim/sim_copies.hpp"
 #include "transport/sim/sim_fabric.hpp"
 
 namespace nacre::transport {
@@ -62,6 +63,7 @@ struct sim_fabric::state {
   std::vector<rank_id> ranks;
   std::vector<node> nodes;
   network_traffic traffic;
+  sim_copies copies;
 
  private:
   static void reach(void* self, std::uint64_t flight_index);

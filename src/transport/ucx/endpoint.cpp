@@ -19,7 +19,7 @@ namespace {
 
 using std::chrono::nanoseconds;
 
-constexpr capabilities ucx_capabilities{.separate_processes = true, .separate_channels = true};
+constexpr capabilities ucx_capabilities{.separate_processes = true, .separate_channels = true, .direct_memory = true};
 
 constexpr std::uint32_t polls_between_looks_aside = 1024;
 constexpr std::uint32_t warm_polls = 1024;
@@ -80,6 +80,7 @@ bool ucx_endpoint::poll(message_list& arrived, std::size_t messages_max) {
     moved = true;
   }
   moved |= progress(arrived, arrived.size() + messages_max);
+  moved |= !ended_copies_.empty();
   // relaxed: set by wait, by this thread or by one whose caller has told this thread that it returned
   if (polls_ % polls_between_looks_aside == 0 || look_aside_.load(std::memory_order_relaxed)) look_aside();
   return moved;
@@ -106,6 +107,7 @@ bool ucx_endpoint::progress(message_list& into, std::size_t enough) {
   }
   into_ = nullptr;
   if (!busy_.empty()) moved |= pump();
+  if (!words_.empty()) say_words();
   return moved;
 }
 
@@ -123,7 +125,7 @@ void ucx_endpoint::wait(nanoseconds timeout) {
 void ucx_endpoint::sleep(nanoseconds timeout) {
   {
     const std::scoped_lock lock(turn_);
-    if (!seen_.empty()) return;
+    if (!seen_.empty() || !ended_copies_.empty()) return;
     bool armed = true;
     for (std::uint32_t lane = 0; lane < lane_count; ++lane) {
       if (port_->arm(lane)) continue;
@@ -131,6 +133,7 @@ void ucx_endpoint::sleep(nanoseconds timeout) {
       into_ = &seen_;
       port_->progress(lane);
       into_ = nullptr;
+      say_words();
       warmth_[lane] = warm_polls;
     }
     if (!armed) return;

@@ -57,7 +57,9 @@ struct endpoint_parts {
 /// | present | UCX does not reach it | suspect: what is meant for it is dropped |
 /// | suspect | a goodbye | left |
 /// | suspect | its lifeline ends, or suspicion_max is over | lost, and a failure |
-class ucx_endpoint final : public endpoint, private listener {
+///
+/// Copies between the memories of two ranks: see endpoint_direct.cpp.
+class ucx_endpoint final : public endpoint, private listener, private direct_memory {
  public:
   static constexpr std::uint32_t frames_max = 256;
   static constexpr std::chrono::milliseconds sleep_max{100};
@@ -80,6 +82,7 @@ class ucx_endpoint final : public endpoint, private listener {
   void wait(std::chrono::nanoseconds timeout) override;
   void wake() noexcept override;
   std::optional<failure> failed() override;
+  direct_memory* direct() noexcept override { return this; }
   bool unsent() const noexcept override { return !busy_.empty(); }
   void close(std::chrono::nanoseconds timeout) override;
 
@@ -122,14 +125,42 @@ class ucx_endpoint final : public endpoint, private listener {
   };
   /// Something under way at UCX; a ticket is its index.
   struct transfer {
-    enum class kind : std::uint8_t { unused, frame, sign, flush, arriving };
+    enum class kind : std::uint8_t { unused, frame, sign, flush, arriving, word, lent_leaves, own_leaves, landing };
+    [[nodiscard]] bool comes_in() const noexcept { return what == kind::arriving || what == kind::landing; }
     std::uint32_t ticket = 0;
     kind what = kind::unused;
     place_of of{};
-    std::uint64_t number = 0;  // in the list of what is under way, or of the frame that arrives
-    std::size_t bytes = 0;     // of the frame that arrives
+    std::uint64_t number = 0;             // in the list of what is under way, or of the frame that arrives
+    std::size_t bytes = 0;                // of the frame that arrives
+    frame_kind as = frame_kind::message;  // what lands
     stamp with;
     message_ptr m;
+  };
+
+  /// Memory that was lent to a peer.
+  struct lent_piece {
+    std::uint32_t to = 0;
+    std::span<std::byte> bytes;
+    copy_way what = copy_way::from_lent;
+    enum class state : std::uint8_t { idle, busy, used } now = state::idle;
+  };
+  /// What a copy is called at both ends: the peer there, and the id at the lender.
+  struct piece_name {
+    std::uint32_t far = 0;
+    std::uint32_t id = 0;
+    auto operator<=>(const piece_name&) const = default;
+  };
+  /// A copy that this rank has begun.
+  struct copy_in_hand {
+    direct_copy what;
+    bool landing = false;          // UCX writes to the own memory
+    bool leaving = false;          // UCX reads the own memory
+    std::optional<bool> answer{};  // how it went, by the lender's word
+  };
+  /// To be said to a peer once the port does not call any more.
+  struct word_to {
+    frame_kind what = frame_kind::refused;
+    piece_name of;
   };
 
   // endpoint_send.cpp
@@ -143,8 +174,9 @@ class ucx_endpoint final : public endpoint, private listener {
   void forget_waiting(peer& whom);
 
   // endpoint_receive.cpp: what the port tells
-  void arrived(std::uint32_t lane, const stamp& of, std::span<const std::byte> frame) noexcept override;
-  place place_for(std::uint32_t lane, const stamp& of, std::size_t byte_count) noexcept override;
+  void arrived(std::uint32_t lane, frame_kind what, const stamp& of,
+               std::span<const std::byte> frame) noexcept override;
+  place place_for(std::uint32_t lane, frame_kind what, const stamp& of, std::size_t byte_count) noexcept override;
   void ended(std::uint64_t ticket, bool well) noexcept override;
   void broken(std::uint32_t peer, std::uint32_t lane, const char* why) noexcept override;
   [[nodiscard]] link* link_of(std::uint32_t lane, const stamp& of) noexcept;
@@ -153,6 +185,24 @@ class ucx_endpoint final : public endpoint, private listener {
                                           std::uint32_t lane) const;
   void deliver_held(link& from);
   void take_body(transfer& it, bool well);
+
+  // endpoint_direct.cpp
+  bool reaches(rank_id far) const noexcept override { return far != rank_; }
+  std::optional<lent_memory> lend(rank_id to, std::span<std::byte> bytes, copy_way what) override;
+  void recall(rank_id from, const lent_memory& what) noexcept override;
+  copy_outcome copy(const direct_copy& what) override;
+  void stop(std::uint64_t tag) noexcept override;
+  std::optional<ended_copy> take_ended() override;
+  void hear_word(frame_kind what, const stamp& of);
+  [[nodiscard]] place place_for_bytes(frame_kind what, const stamp& of, std::size_t byte_count);
+  void end_landing(const transfer& it, bool well);
+  void end_leaving(const transfer& it, bool well);
+  void end_copy(piece_name which, bool well);
+  void note_used(piece_name which);
+  void say_words();
+  void send_bytes(transfer::kind as, frame_kind what, piece_name which, std::span<const std::byte> bytes);
+  template <class Condition>
+  bool help_until(std::uint32_t far, Condition over);
 
   // endpoint.cpp
   bool progress(message_list& into, std::size_t enough);
@@ -190,6 +240,11 @@ class ucx_endpoint final : public endpoint, private listener {
   message_list own_;              // submitted to the own rank
   std::deque<failure> lost_;      // failures of which the launcher has not been told
   std::deque<failure> failures_;
+  std::map<std::uint32_t, lent_piece> lent_;  // by id
+  std::map<piece_name, copy_in_hand> copies_;
+  std::vector<word_to> words_;
+  std::deque<ended_copy> ended_copies_;
+  std::uint32_t last_lent_ = 0;
   std::shared_ptr<launch::control_line> line_;
   bool closing_ = false;
   bool closed_ = false;

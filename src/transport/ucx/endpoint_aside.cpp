@@ -79,7 +79,7 @@ void ucx_endpoint::meet(net::time_point deadline) {
       for (std::uint32_t lane = 0; lane < lane_count; ++lane) {
         transfer& it = begin(transfer::kind::sign, {rank, lane});
         it.with.sequence = 0;
-        settle(it, port_->send(rank, lane, it.with, {}, it.ticket));
+        settle(it, port_->send(rank, lane, frame_kind::message, it.with, {}, it.ticket));
       }
     }
     flush_links();
@@ -215,8 +215,7 @@ std::optional<failure> ucx_endpoint::failed() {
 
 bool ucx_endpoint::flushed() const noexcept {
   return busy_.empty() && std::none_of(transfers_.begin(), transfers_.end(), [this](const transfer& it) {
-           return it.what != transfer::kind::unused && it.what != transfer::kind::arriving &&
-                  peers_[it.of.peer].now == peer::state::present;
+           return it.what != transfer::kind::unused && !it.comes_in() && peers_[it.of.peer].now == peer::state::present;
          });
 }
 

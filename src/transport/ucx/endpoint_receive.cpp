@@ -46,9 +46,17 @@ std::string_view ucx_endpoint::fault_of(const message_header& header, rank_id by
   return header_bytes + header.payload_bytes == frame_bytes ? "" : "sent a message of another length";
 }
 
-void ucx_endpoint::arrived(std::uint32_t lane, const stamp& of, std::span<const std::byte> frame) noexcept {
+void ucx_endpoint::arrived(std::uint32_t lane, frame_kind what, const stamp& of,
+                           std::span<const std::byte> frame) noexcept {
   link* const from = link_of(lane, of);
   if (from == nullptr) return;
+  if (what == frame_kind::taken || what == frame_kind::given) {  // though it should have been announced
+    const place into = place_for_bytes(what, of, frame.size());
+    if (into.at == nullptr) return;
+    std::memcpy(into.at, frame.data(), frame.size());
+    return ended(into.ticket, true);
+  }
+  if (what != frame_kind::message) return hear_word(what, of);
   if (frame.empty() && !is_brief(of)) {
     if (!std::exchange(from->heard, true)) --unheard_;
     return;
@@ -81,9 +89,11 @@ void ucx_endpoint::arrived(std::uint32_t lane, const stamp& of, std::span<const 
   deliver_held(*from);
 }
 
-listener::place ucx_endpoint::place_for(std::uint32_t lane, const stamp& of, std::size_t byte_count) noexcept {
+listener::place ucx_endpoint::place_for(std::uint32_t lane, frame_kind what, const stamp& of,
+                                        std::size_t byte_count) noexcept {
   link* const from = link_of(lane, of);
   if (from == nullptr || closed_) return {};
+  if (what != frame_kind::message) return place_for_bytes(what, of, byte_count);
   const auto number = number_of(*from, of);
   const char* fault = number ? nullptr : "sent a message out of its turn";
   if (byte_count < header_bytes) fault = "sent something that is no message";
@@ -132,9 +142,12 @@ void ucx_endpoint::ended(std::uint64_t ticket, bool well) noexcept {
   const transfer::kind what = it.what;
   if (what == transfer::kind::arriving) {
     take_body(it, well);
+  } else if (what == transfer::kind::landing) {
+    end_landing(it, well);
   } else {
     --sending_;
     if (what == transfer::kind::frame) note_complete(peers_[it.of.peer].links[it.of.lane], it.number);
+    if (what == transfer::kind::lent_leaves || what == transfer::kind::own_leaves) end_leaving(it, well);
     if (!well) suspect(it.of.peer, "a message did not leave");
   }
   give_up(it);

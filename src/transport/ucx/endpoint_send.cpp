@@ -54,7 +54,7 @@ void ucx_endpoint::start(place_of where, message_ptr m) {
   std::span<const std::byte> frame = tcp::frame_of(*it.m);
   if (abridge(it.m->header, where.lane, it.with)) frame = it.m->payload();
   const std::uint64_t behind = std::exchange(via.sent_bytes, via.sent_bytes + frame.size());
-  const outcome how = port_->send(where.peer, where.lane, it.with, frame, it.ticket);
+  const outcome how = port_->send(where.peer, where.lane, frame_kind::message, it.with, frame, it.ticket);
   if (how == outcome::pending || !via.under_way.empty()) {
     it.number = via.first_under_way + via.under_way.size();
     via.under_way.push_back({.behind_bytes = behind, .complete = how != outcome::pending});

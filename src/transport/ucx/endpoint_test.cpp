@@ -29,6 +29,7 @@ constexpr std::byte goodbye{2};
 struct script {
   struct sent {
     std::uint32_t peer, lane;
+    frame_kind what;
     stamp with;
     std::size_t bytes;
     std::uint64_t ticket;
@@ -45,14 +46,15 @@ class scripted_port final : public port {
   void tell(listener& whom) noexcept override { to_ = &whom; }
   std::span<const std::byte> address(std::uint32_t) const noexcept override { return {}; }
   bool connect(std::uint32_t, std::uint32_t, std::span<const std::byte>, reach) noexcept override { return true; }
-  outcome send(std::uint32_t peer, std::uint32_t lane, const stamp& with, std::span<const std::byte> frame,
-               std::uint64_t ticket) noexcept override {
-    if (frame.empty() && !is_brief(with)) {  // a sign of life is answered by one
+  outcome send(std::uint32_t peer, std::uint32_t lane, frame_kind what, const stamp& with,
+               std::span<const std::byte> frame, std::uint64_t ticket) noexcept override {
+    if (frame.empty() && what == frame_kind::message && !is_brief(with)) {  // a sign of life is answered by one
       for (auto& each : std::exchange(by_.before_first_signs, {})) by_.next.push_back(std::move(each));
-      by_.next.push_back([=](listener& to) { to.arrived(lane, {.key = peer, .source = peer}, {}); });
+      by_.next.push_back(
+          [=](listener& to) { to.arrived(lane, frame_kind::message, {.key = peer, .source = peer}, {}); });
       return outcome::done;
     }
-    by_.frames.push_back({peer, lane, with, frame.size(), ticket});
+    by_.frames.push_back({peer, lane, what, with, frame.size(), ticket});
     return by_.sends_are;
   }
   outcome flush(std::uint32_t, std::uint32_t, std::uint64_t) noexcept override { return outcome::done; }
@@ -112,7 +114,7 @@ class end_over_played_ucx : public testing::Test {
   void arrive(std::uint32_t number, std::vector<std::byte> bytes, std::uint32_t lane = application,
               std::uint64_t key = 1) {
     ucx_.next.push_back([=, bytes = std::move(bytes)](listener& to) {
-      to.arrived(lane, {.key = key, .source = 1, .sequence = number}, bytes);
+      to.arrived(lane, frame_kind::message, {.key = key, .source = 1, .sequence = number}, bytes);
     });
   }
 
@@ -209,7 +211,7 @@ TEST_F(end_over_played_ucx, a_small_message_to_a_rank_travels_without_its_header
     stamp of = ucx_.frames[0].with;
     of.key = 1;
     of.source = 1;
-    to.arrived(application, of, payload);
+    to.arrived(application, frame_kind::message, of, payload);
   });
   message_list arrived;
   while (arrived.empty()) end_->poll(arrived, 100);
@@ -221,12 +223,15 @@ TEST_F(end_over_played_ucx, a_small_message_to_a_rank_travels_without_its_header
 
 TEST_F(end_over_played_ucx, a_brief_frame_that_may_not_be_is_the_end_of_the_peer_that_sends_it) {
   meet();
-  ucx_.next.push_back(
-      [](listener& to) { to.arrived(application, {.key = 1, .source = 1, .form = 0x80 | 15 << 3}, {}); });
+  ucx_.next.push_back([](listener& to) {
+    to.arrived(application, frame_kind::message, {.key = 1, .source = 1, .form = 0x80 | 15 << 3}, {});
+  });
   receive();
   EXPECT_NE(failure_of_1().find("unknown kind"), std::string::npos);
   const std::vector<std::byte> long_one(brief_bytes_max + 1);
-  ucx_.next.push_back([&](listener& to) { to.arrived(application, {.key = 2, .source = 2, .form = 0x80}, long_one); });
+  ucx_.next.push_back([&](listener& to) {
+    to.arrived(application, frame_kind::message, {.key = 2, .source = 2, .form = 0x80}, long_one);
+  });
   receive();
   const auto seen = end_->failed();
   ASSERT_TRUE(seen);
@@ -244,7 +249,7 @@ TEST_F(end_over_played_ucx, the_short_numbers_of_small_messages_keep_their_order
         stamp of{.key = 1, .source = 1, .sequence = now};
         message_header header{.handler = now % 1000, .source = 1};
         EXPECT_TRUE(abridge(header, application, of));
-        to.arrived(application, of, {});
+        to.arrived(application, frame_kind::message, of, {});
       });
     }
     message_list arrived;
@@ -273,7 +278,9 @@ TEST_F(end_over_played_ucx, what_is_announced_holds_its_place_until_it_is_there)
   meet();
   const auto body = frame(0, 5000);
   listener::place into;
-  ucx_.next.push_back([&](listener& to) { into = to.place_for(application, {.key = 1, .source = 1}, body.size()); });
+  ucx_.next.push_back([&](listener& to) {
+    into = to.place_for(application, frame_kind::message, {.key = 1, .source = 1}, body.size());
+  });
   arrive(1, frame(1));
   arrive(0, frame(7, 8, channel::system), 0);
   EXPECT_EQ(receive(), sequences{7}) << "another channel is not held";
@@ -284,7 +291,8 @@ TEST_F(end_over_played_ucx, what_is_announced_holds_its_place_until_it_is_there)
 }
 
 TEST_F(end_over_played_ucx, what_a_peer_sends_before_this_rank_has_met_all_is_kept) {
-  ucx_.before_first_signs.push_back([](listener& to) { to.arrived(application, {.key = 1, .source = 1}, frame(0)); });
+  ucx_.before_first_signs.push_back(
+      [](listener& to) { to.arrived(application, frame_kind::message, {.key = 1, .source = 1}, frame(0)); });
   meet();
   EXPECT_EQ(receive(), sequences{0});
 }
@@ -292,9 +300,11 @@ TEST_F(end_over_played_ucx, what_a_peer_sends_before_this_rank_has_met_all_is_ke
 TEST_F(end_over_played_ucx, frames_of_strangers_are_dropped_without_a_word) {
   meet();
   arrive(0, frame(0), application, 2);  // the key of another rank
-  ucx_.next.push_back([](listener& to) { to.arrived(application, {.key = 1, .source = 77}, frame(0)); });
   ucx_.next.push_back(
-      [](listener& to) { EXPECT_EQ(to.place_for(application, {.key = 5, .source = 1}, 1 << 20).at, nullptr); });
+      [](listener& to) { to.arrived(application, frame_kind::message, {.key = 1, .source = 77}, frame(0)); });
+  ucx_.next.push_back([](listener& to) {
+    EXPECT_EQ(to.place_for(application, frame_kind::message, {.key = 5, .source = 1}, 1 << 20).at, nullptr);
+  });
   EXPECT_EQ(receive(), sequences{});
   EXPECT_EQ(failure_of_1(), "");
   arrive(0, frame(0));
@@ -343,7 +353,8 @@ TEST_P(nonsense_over_played_ucx, is_found_in_a_long_message_too) {
   GetParam().spoil(body);
   listener::place into;
   ucx_.next.push_back([&](listener& to) {
-    into = to.place_for(GetParam().lane, {.key = 1, .source = 1, .sequence = GetParam().number}, body.size());
+    into = to.place_for(GetParam().lane, frame_kind::message, {.key = 1, .source = 1, .sequence = GetParam().number},
+                        body.size());
   });
   receive();
   if (into.at != nullptr) {

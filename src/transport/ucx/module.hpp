@@ -9,7 +9,7 @@
 namespace nacre::transport::ucx {
 
 /// Raised whenever anything in this header changes: libnacre refuses a module of another version.
-inline constexpr std::uint32_t module_version = 3;
+inline constexpr std::uint32_t module_version = 4;
 
 /// libnacre is linked with no UCX. A module, a shared object that is loaded when the transport is chosen, makes the
 /// calls. The protocol (order, bounds, goodbyes) is not in it: it is compiled once, and tested without UCX.
@@ -28,12 +28,24 @@ enum class outcome : std::uint8_t {
 /// socket or completion is shared between them.
 inline constexpr std::uint32_t lane_count = 3;
 
+/// What a frame is. Those of `taken` and `given` are bytes that UCX is to fetch from where they lie to where they
+/// belong, of whatever length; it uses remote access of the hardware where it has that.
+enum class frame_kind : std::uint8_t {
+  message = 1,
+  take,    ///< send what you have lent; no bytes
+  taken,   ///< what was lent
+  given,   ///< to be written to what was lent
+  landed,  ///< it was; no bytes
+  refused  ///< nothing is lent like that; no bytes
+};
+inline constexpr std::uint32_t frame_kinds = 6;
+
 /// Travels in front of each frame.
 struct stamp {
   std::uint64_t key = 0;  ///< what the receiver has told this sender, and nobody else
   std::uint32_t source : 24 = 0;
   std::uint32_t form : 8 = 0;  ///< of what follows; see brief.hpp
-  std::uint32_t sequence = 0;  ///< of the frames from this source on this lane
+  std::uint32_t sequence = 0;  ///< of the messages from this source on this lane; else which memory was lent
 };
 static_assert(sizeof(stamp) == 16);
 inline constexpr std::uint32_t ranks_max = 1u << 24;  // that a stamp can name
@@ -42,14 +54,15 @@ inline constexpr std::uint32_t ranks_max = 1u << 24;  // that a stamp can name
 class listener {
  public:
   /// A frame is here. It must be copied before this returns.
-  virtual void arrived(std::uint32_t lane, const stamp& of, std::span<const std::byte> frame) noexcept = 0;
+  virtual void arrived(std::uint32_t lane, frame_kind what, const stamp& of,
+                       std::span<const std::byte> frame) noexcept = 0;
   /// Where a frame is to be written.
   struct place {
     std::byte* at = nullptr;  ///< null: it is not wanted
     std::uint64_t ticket = 0;
   };
   /// A longer frame stays at its sender until there is a place for it. `ended` tells when it is there.
-  virtual place place_for(std::uint32_t lane, const stamp& of, std::size_t byte_count) noexcept = 0;
+  virtual place place_for(std::uint32_t lane, frame_kind what, const stamp& of, std::size_t byte_count) noexcept = 0;
   virtual void ended(std::uint64_t ticket, bool well) noexcept = 0;
   /// Nothing reaches this peer on this lane any more. The words are gone afterwards.
   virtual void broken(std::uint32_t peer, std::uint32_t lane, const char* why) noexcept = 0;
@@ -81,8 +94,8 @@ class port {
   virtual bool connect(std::uint32_t peer, std::uint32_t lane, std::span<const std::byte> address,
                        reach where) noexcept = 0;
 
-  virtual outcome send(std::uint32_t peer, std::uint32_t lane, const stamp& with, std::span<const std::byte> frame,
-                       std::uint64_t ticket) noexcept = 0;
+  virtual outcome send(std::uint32_t peer, std::uint32_t lane, frame_kind what, const stamp& with,
+                       std::span<const std::byte> frame, std::uint64_t ticket) noexcept = 0;
   /// Ends when all that was sent there has left this process.
   virtual outcome flush(std::uint32_t peer, std::uint32_t lane, std::uint64_t ticket) noexcept = 0;
   /// Moves what can move, and tells the listener. False: there was nothing to do.

@@ -18,7 +18,6 @@
 namespace nacre::transport::ucx {
 namespace {
 
-constexpr unsigned frame_id = 1;  // of the one kind of active message
 constexpr std::chrono::seconds disconnect_time_max{1};
 
 void* as_pointer(std::uint64_t ticket) noexcept { return reinterpret_cast<void*>(static_cast<std::uintptr_t>(ticket)); }
@@ -37,7 +36,15 @@ bool may_share_memory() {
 
 class ucx_port;
 
-/// What the callbacks of one lane are given.
+struct lane;
+
+/// What the callback of one kind of frame is given; the kind is the id of its active messages.
+struct ear {
+  lane* at = nullptr;
+  frame_kind what = frame_kind::message;
+};
+
+/// What is known of one lane.
 struct lane {
   ucx_port* of = nullptr;
   std::uint32_t number = 0;
@@ -45,6 +52,7 @@ struct lane {
   ucp_address_t* address = nullptr;
   std::size_t address_bytes = 0;
   int descriptor = -1;
+  std::array<ear, frame_kinds> ears{};
 };
 
 /// What the error handler of one connection is given.
@@ -70,8 +78,8 @@ class ucx_port final : public port {
   }
   bool connect(std::uint32_t peer, std::uint32_t which, std::span<const std::byte> address,
                reach where) noexcept override;
-  outcome send(std::uint32_t peer, std::uint32_t which, const stamp& with, std::span<const std::byte> frame,
-               std::uint64_t ticket) noexcept override;
+  outcome send(std::uint32_t peer, std::uint32_t which, frame_kind what, const stamp& with,
+               std::span<const std::byte> frame, std::uint64_t ticket) noexcept override;
   outcome flush(std::uint32_t peer, std::uint32_t which, std::uint64_t ticket) noexcept override;
   bool progress(std::uint32_t which) noexcept override { return ucp_worker_progress(lanes_[which].worker) != 0; }
   bool arm(std::uint32_t which) noexcept override;
@@ -89,7 +97,7 @@ class ucx_port final : public port {
 
   static ucs_status_t on_frame(void* of, const void* header, std::size_t header_bytes, void* data, std::size_t bytes,
                                const ucp_am_recv_param_t* how);
-  static ucs_status_t on_announcement(const lane& of, const stamp& with, void* data, std::size_t bytes);
+  static ucs_status_t on_announcement(const ear& by, const stamp& with, void* data, std::size_t bytes);
   static void on_sent(void* request, ucs_status_t status, void* port_and_ticket);
   static void on_received(void* request, ucs_status_t status, std::size_t bytes, void* user_data);
   static void on_broken(void* of, ucp_ep_h end, ucs_status_t status);
@@ -144,11 +152,14 @@ bool ucx_port::open_lane(lane& which, std::uint32_t number) {
   if (status != UCS_OK) return fail("ucp_worker_create", status);
   ucp_am_handler_param_t handler{};
   handler.field_mask = UCP_AM_HANDLER_PARAM_FIELD_ID | UCP_AM_HANDLER_PARAM_FIELD_CB | UCP_AM_HANDLER_PARAM_FIELD_ARG;
-  handler.id = frame_id;
   handler.cb = &on_frame;
-  handler.arg = &which;
-  status = ucp_worker_set_am_recv_handler(which.worker, &handler);
-  if (status != UCS_OK) return fail("ucp_worker_set_am_recv_handler", status);
+  for (std::uint32_t kind = 0; kind < frame_kinds; ++kind) {
+    which.ears[kind] = {&which, static_cast<frame_kind>(kind + 1)};
+    handler.id = kind + 1;
+    handler.arg = &which.ears[kind];
+    status = ucp_worker_set_am_recv_handler(which.worker, &handler);
+    if (status != UCS_OK) return fail("ucp_worker_set_am_recv_handler", status);
+  }
   status = ucp_worker_get_efd(which.worker, &which.descriptor);
   if (status != UCS_OK) return fail("ucp_worker_get_efd", status);
   status = ucp_worker_get_address(which.worker, &which.address, &which.address_bytes);
@@ -193,15 +204,19 @@ outcome ucx_port::settle(const char* call, ucs_status_ptr_t request) noexcept {
   return outcome::pending;
 }
 
-outcome ucx_port::send(std::uint32_t peer, std::uint32_t which, const stamp& with, std::span<const std::byte> frame,
-                       std::uint64_t ticket) noexcept {
+outcome ucx_port::send(std::uint32_t peer, std::uint32_t which, frame_kind what, const stamp& with,
+                       std::span<const std::byte> frame, std::uint64_t ticket) noexcept {
   ucp_request_param_t how;
   how.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA | UCP_OP_ATTR_FIELD_MEMORY_TYPE;
   how.cb.send = &on_sent;
   how.user_data = as_pointer(ticket);
   how.memory_type = UCS_MEMORY_TYPE_HOST;
-  return settle("ucp_am_send_nbx",
-                ucp_am_send_nbx(at(peer, which).end, frame_id, &with, sizeof with, frame.data(), frame.size(), &how));
+  if (what == frame_kind::taken || what == frame_kind::given) {
+    how.op_attr_mask |= UCP_OP_ATTR_FIELD_FLAGS;
+    how.flags = UCP_AM_SEND_FLAG_RNDV;
+  }
+  return settle("ucp_am_send_nbx", ucp_am_send_nbx(at(peer, which).end, static_cast<unsigned>(what), &with, sizeof with,
+                                                   frame.data(), frame.size(), &how));
 }
 
 outcome ucx_port::flush(std::uint32_t peer, std::uint32_t which, std::uint64_t ticket) noexcept {
@@ -227,16 +242,17 @@ void ucx_port::on_received(void* request, ucs_status_t status, std::size_t, void
 ucs_status_t ucx_port::on_frame(void* of, const void* header, std::size_t header_bytes, void* data, std::size_t bytes,
                                 const ucp_am_recv_param_t* how) {
   if (header_bytes != sizeof(stamp)) return UCS_OK;  // of a stranger
-  const lane& here = *static_cast<const lane*>(of);
+  const ear& here = *static_cast<const ear*>(of);
   stamp with;
   std::memcpy(&with, header, sizeof with);
   if ((how->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV) != 0) return on_announcement(here, with, data, bytes);
-  here.of->to_->arrived(here.number, with, {static_cast<const std::byte*>(data), bytes});
+  here.at->of->to_->arrived(here.at->number, here.what, with, {static_cast<const std::byte*>(data), bytes});
   return UCS_OK;
 }
 
-ucs_status_t ucx_port::on_announcement(const lane& of, const stamp& with, void* data, std::size_t bytes) {
-  const listener::place into = of.of->to_->place_for(of.number, with, bytes);
+ucs_status_t ucx_port::on_announcement(const ear& by, const stamp& with, void* data, std::size_t bytes) {
+  const lane& of = *by.at;
+  const listener::place into = of.of->to_->place_for(of.number, by.what, with, bytes);
   if (into.at == nullptr) return UCS_OK;
   ucp_request_param_t how{};
   how.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA | UCP_OP_ATTR_FIELD_MEMORY_TYPE;

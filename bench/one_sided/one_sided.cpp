@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+// From which length on is a put or get faster when the transport copies it than when it travels in messages?
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include <nacre/nacre.hpp>
+
+#include "jobs.hpp"
+
+namespace {
+
+struct plan {
+  std::vector<std::string> transports{"shm", "ucx"};
+  std::vector<std::size_t> sizes{4096, 8192, 16384, 32768, 65536, 131072, 262144, 1048576, 4194304};
+  double seconds = 0.1;
+  int runs = 3;
+  bool as_job = false;  // started by the benchmark itself, as a rank
+};
+
+using memory = std::vector<std::byte>;
+
+double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+
+/// Seconds of one `act` in the fastest of ten batches.
+template <class Act>
+double seconds_of(double budget, Act&& act) {
+  act();
+  double best = 1e9;
+  for (int batch = 0; batch < 10; ++batch) {
+    const double begin = now();
+    int count = 0;
+    do {
+      act();
+      ++count;
+    } while (now() - begin < budget / 10);
+    best = std::min(best, (now() - begin) / count);
+  }
+  return best;
+}
+
+/// What no copy can beat: the kernel's, from one memory to another.
+void copy_by_kernel(const memory& from, memory& to, std::size_t bytes) {
+  const iovec there{to.data(), bytes}, here{const_cast<std::byte*>(from.data()), bytes};
+  if (::process_vm_readv(::getpid(), &there, 1, &here, 1, 0) != static_cast<ssize_t>(bytes)) to[0] = from[0];
+}
+
+/// What a rank does: rank 0 puts into and gets from the memory of rank 1, and prints a line of JSON for each size.
+int serve_job(const plan& how, int argc, char** argv) {
+  nacre::config configuration = nacre::read_config(argc, argv);
+  configuration.set("workers", "1");
+  return nacre::run(configuration, [&](nacre::runtime& rt) {
+    const std::size_t most = *std::max_element(how.sizes.begin(), how.sizes.end());
+    memory here(most, std::byte{1}), other(most, std::byte{2});
+    const auto exposed = rt.expose(std::span(here));
+    const auto there = rt.broadcast(exposed, nacre::rank_id{1});
+    for (const std::size_t bytes : how.sizes) {
+      if (rt.rank().value() != 0) break;
+      const std::span own(other.data(), bytes);
+      const double put = seconds_of(how.seconds, [&] { rt.put(there, 0, own).get(); });
+      const double get = seconds_of(how.seconds, [&] { rt.get(there, 0, own).get(); });
+      const double floor = seconds_of(how.seconds, [&] { copy_by_kernel(here, other, bytes); });
+      fmt::print("{}\n", nlohmann::json{{"bytes", bytes}, {"put", put}, {"get", get}, {"floor", floor}}.dump());
+      std::fflush(stdout);
+    }
+    rt.barrier();
+    rt.withdraw(exposed);
+  });
+}
+
+using figures = std::map<std::string, std::vector<double>>;  // seconds of each run, by name
+
+/// One job; its figures go to those of its sizes. `direct_min`: from which length on the transport copies.
+bool run_job(const std::string& transport, const plan& how, const std::string& name, const char* direct_min,
+             std::map<std::size_t, figures>& all) {
+  std::vector<std::string> command = bench::launcher_of(transport, 2).words;
+  std::string sizes;
+  for (const std::size_t each : how.sizes) sizes += (sizes.empty() ? "" : ",") + std::to_string(each);
+  command.push_back((bench::own_folder() / "one_sided").string());
+  command.insert(command.end(), {"--as-job", "--seconds", std::to_string(how.seconds), "--sizes", sizes});
+  ::setenv("NACRE_DIRECT_MIN", direct_min, 1);
+  const bench::outcome got = bench::run_command(command);
+  if (got.exit_code != 0) {
+    fmt::print("{}: the ranks ended with {}\n", transport, got.exit_code);
+    return false;
+  }
+  for (const std::string& line : got.lines) {
+    const auto row = nlohmann::json::parse(line, nullptr, false);
+    if (!row.is_object()) continue;
+    figures& of = all[row.at("bytes")];
+    of["put, " + name].push_back(row.at("put"));
+    of["get, " + name].push_back(row.at("get"));
+    of["floor"].push_back(row.at("floor"));
+  }
+  return true;
+}
+
+double median_of(std::vector<double> values) {
+  if (values.empty()) return 0;
+  std::sort(values.begin(), values.end());
+  return values[values.size() / 2];
+}
+
+bool measure_transport(const std::string& transport, const plan& how) {
+  if (const bench::launcher launcher = bench::launcher_of(transport, 2); !launcher.missing.empty()) {
+    fmt::print("{} is left out: {}\n", transport, launcher.missing);
+    return true;
+  }
+  std::map<std::size_t, figures> all;
+  for (int run = 0; run < how.runs; ++run) {
+    if (!run_job(transport, how, "copied", "1KiB", all)) return false;
+    if (!run_job(transport, how, "in messages", "1024GiB", all)) return false;
+  }
+  fmt::print("{:<10} {:>12} {:>12} {:>7} {:>12} {:>12} {:>7} {:>12}   (us; medians of {} runs)\n", transport,
+             "put copied", "in messages", "ratio", "get copied", "in messages", "ratio", "bare copy", how.runs);
+  for (const auto& [bytes, of] : all) {
+    const auto us = [&of = of](const char* name) { return median_of(of.at(name)) * 1e6; };
+    fmt::print("{:<10} {:>12.1f} {:>12.1f} {:>7.2f} {:>12.1f} {:>12.1f} {:>7.2f} {:>12.1f}\n", bytes, us("put, copied"),
+               us("put, in messages"), us("put, in messages") / us("put, copied"), us("get, copied"),
+               us("get, in messages"), us("get, in messages") / us("get, copied"), us("floor"));
+  }
+  fmt::print("\n");
+  return true;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  plan how;
+  CLI::App app(
+      "Time of one put and of one get at a time between two ranks: copied by the transport, and in messages, in turns; "
+      "beside a bare copy from memory to memory by the kernel. Ratios above 1: copying is faster.");
+  app.add_option("--transport", how.transports, "Which: shm, ucx")
+      ->check(CLI::IsMember({"shm", "ucx"}))
+      ->delimiter(',')
+      ->capture_default_str();
+  app.add_option("--sizes", how.sizes, "Bytes")
+      ->check(CLI::Range(std::size_t{1024}, std::size_t{1} << 30))
+      ->delimiter(',')
+      ->capture_default_str();
+  app.add_option("--seconds", how.seconds, "Time of each figure in a run")
+      ->check(CLI::Range(0.01, 60.0))
+      ->capture_default_str();
+  app.add_option("--runs", how.runs, "Runs of both, in turns")->check(CLI::Range(1, 100))->capture_default_str();
+  app.add_flag("--as-job", how.as_job)->group("");  // for the benchmark itself
+  CLI11_PARSE(app, argc, argv);
+  try {
+    if (how.as_job) return serve_job(how, argc, argv);
+    bool complete = true;
+    for (const std::string& transport : how.transports) complete = measure_transport(transport, how) && complete;
+    return complete ? 0 : 1;
+  } catch (const std::exception& problem) {
+    fmt::print(stderr, "one_sided: {}\n", problem.what());
+    return 1;
+  }
+}

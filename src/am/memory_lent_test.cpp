@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+// Pieces that are lent to the target: what is taken back, when, by whom, and which replies fit.
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "am/memory_segments.hpp"
+#include "am/memory_transfers.hpp"
+
+namespace nacre {
+namespace {
+
+using intent = memory_segments::intent;
+using bytes = std::vector<std::byte>;
+using transport::lent_memory;
+
+constexpr rank_id target{1};
+
+/// Notes what is lent and recalled; nothing is ever copied.
+class lending_desk final : public transport::direct_memory {
+ public:
+  struct loan {
+    std::span<std::byte> bytes;
+    transport::copy_way what;
+    int recalls = 0;
+  };
+  std::vector<loan> loans;  // by id - 1
+  std::size_t loans_max = 100;
+
+  bool reaches(rank_id) const noexcept override { return true; }
+  std::optional<lent_memory> lend(rank_id to, std::span<std::byte> lent, transport::copy_way what) override {
+    EXPECT_EQ(to, target);
+    if (loans.size() == loans_max) return std::nullopt;
+    loans.push_back({lent, what});
+    return lent_memory{.id = loans.size()};
+  }
+  void recall(rank_id from, const lent_memory& what) noexcept override {
+    EXPECT_EQ(from, target);
+    ++loans[what.id - 1].recalls;
+  }
+  transport::copy_outcome copy(const transport::direct_copy&) override { return transport::copy_outcome::failed; }
+  void stop(std::uint64_t) noexcept override {}
+  std::optional<ended_copy> take_ended() override { return std::nullopt; }
+};
+
+class lent_pieces : public testing::TestWithParam<intent> {
+ protected:
+  lent_pieces() {
+    state = new memory_transfer({.name = {.rank = target.value(), .segment = 1, .bytes = own.size(), .key = {}},
+                                 .what = GetParam(),
+                                 .offset = 0,
+                                 .own = own});
+    transfers.start(*state, memory_transfers::direct_bytes_max);
+  }
+  ~lent_pieces() override { state->release(); }
+
+  /// The next piece, lent; its id is the number of the loan.
+  memory_transfers::piece lend_next() {
+    auto leaving = transfers.next(target);
+    EXPECT_TRUE(leaving);
+    leaving->lent = state->lend(desk, leaving->at, leaving->bytes);
+    EXPECT_TRUE(leaving->lent);
+    transfers.note_lent(*leaving, *leaving->lent);
+    return *leaving;
+  }
+
+  bytes own = bytes(3 * memory_transfers::direct_bytes_max);
+  memory_transfer* state = nullptr;
+  memory_transfers transfers{memory_transfers::data_path::reply};
+  lending_desk desk;
+};
+
+INSTANTIATE_TEST_SUITE_P(of, lent_pieces, testing::Values(intent::read, intent::write),
+                         [](const auto& given) { return given.param == intent::read ? "a_get" : "a_put"; });
+
+TEST_P(lent_pieces, are_their_part_of_the_memory_in_the_direction_of_the_transfer) {
+  const auto way = GetParam() == intent::write ? transport::copy_way::from_lent : transport::copy_way::to_lent;
+  for (std::uint64_t index = 0; index < 3; ++index) {
+    EXPECT_EQ(lend_next().lent->id, index + 1);
+    EXPECT_EQ(desk.loans[index].bytes.data(), own.data() + index * memory_transfers::direct_bytes_max);
+    EXPECT_EQ(desk.loans[index].bytes.size(), memory_transfers::direct_bytes_max);
+    EXPECT_EQ(desk.loans[index].what, way);
+  }
+  EXPECT_FALSE(transfers.next(target));
+}
+
+TEST_P(lent_pieces, are_answered_without_bytes_and_then_taken_back_once) {
+  const auto first = lend_next();
+  EXPECT_FALSE(transfers.take_reply(target, first.token, memory_status::done, first.bytes));
+  const auto answered = transfers.take_reply(target, first.token, memory_status::done, 0);
+  ASSERT_TRUE(answered && answered->lent);
+  EXPECT_EQ(*answered->lent, *first.lent);
+  state->take_back(*answered->lent);
+  EXPECT_FALSE(transfers.settle(*answered, memory_status::done));
+  EXPECT_EQ(desk.loans[0].recalls, 1);
+  state->take_all_back();
+  EXPECT_EQ(desk.loans[0].recalls, 1);
+}
+
+TEST_P(lent_pieces, are_all_taken_back_when_the_future_is_dropped_and_no_more_is_lent) {
+  const auto first = lend_next(), second = lend_next();
+  state->acquire();  // the fixture's
+  state->abandon();
+  EXPECT_EQ(desk.loans[0].recalls, 1);
+  EXPECT_EQ(desk.loans[1].recalls, 1);
+  EXPECT_FALSE(state->lend(desk, 0, 1));
+  EXPECT_FALSE(transfers.next(target));
+  for (const auto& each : {first, second}) {
+    const auto answered = transfers.take_reply(target, each.token, memory_status::unreachable, 0);
+    ASSERT_TRUE(answered);
+    state->take_back(*answered->lent);
+    EXPECT_EQ(transfers.settle(*answered, memory_status::unreachable).has_value(), each.at != 0);
+  }
+  EXPECT_EQ(desk.loans[0].recalls, 1) << "by whoever came first";
+  state->release();  // as the window's
+}
+
+TEST_P(lent_pieces, that_cannot_be_lent_are_pieces_as_any) {
+  desk.loans_max = 0;
+  const auto leaving = transfers.next(target);
+  ASSERT_TRUE(leaving);
+  EXPECT_FALSE(state->lend(desk, leaving->at, leaving->bytes));
+  const bool carries = GetParam() == intent::read;
+  EXPECT_TRUE(transfers.take_reply(target, leaving->token, memory_status::done, carries ? leaving->bytes : 0));
+}
+
+TEST_P(lent_pieces, that_the_target_cannot_copy_leave_once_more_and_carry_their_bytes_then) {
+  const auto first = lend_next();
+  auto answered = transfers.take_reply(target, first.token, memory_status::unreachable, 0);
+  ASSERT_TRUE(answered);
+  transfers.resend(*answered);
+  EXPECT_FALSE(answered->lent);
+  EXPECT_EQ(transfers.in_flight(), 1U);
+  EXPECT_FALSE(transfers.take_reply(target, first.token, memory_status::done, 0)) << "of the first time";
+  const bool carries = GetParam() == intent::read;
+  EXPECT_TRUE(transfers.take_reply(target, answered->token, memory_status::done, carries ? answered->bytes : 0));
+  state->take_back(*first.lent);
+}
+
+TEST_P(lent_pieces, are_taken_back_though_the_future_outlives_the_rank) {
+  lend_next();
+  transfers.take_all_back();
+  EXPECT_EQ(desk.loans[0].recalls, 1);
+}
+
+TEST(memory_segments, withdraw_hastens_what_would_last_once_nothing_more_can_begin) {
+  memory_segments s(rank_id(0));
+  bytes memory(64);
+  const auto name = s.expose(memory, detail::memory_access::read_write, {7, 8});
+  auto held = std::make_unique<memory_segments::lease>(*s.access(name, 0, 64, intent::write));
+  EXPECT_EQ(held->segment(), name.segment);
+  bool hastened = false;
+  EXPECT_TRUE(s.withdraw(name, [&] {
+    EXPECT_FALSE(s.access(name, 0, 64, intent::write));
+    held.reset();
+    hastened = true;
+  }));
+  EXPECT_TRUE(hastened);
+}
+
+}  // namespace
+}  // namespace nacre

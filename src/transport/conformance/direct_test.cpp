@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+// What every backend that copies between the memories of two ranks promises about that.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "base/rng.hpp"
+#include "base/spin.hpp"
+#include "transport/conformance/harness.hpp"
+
+namespace nacre::transport::conformance {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using std::chrono::steady_clock;
+using bytes = std::vector<std::byte>;
+
+constexpr rank_id lender{0}, copier{1};
+constexpr seconds patience{30};
+
+bytes filled(std::size_t count, std::uint64_t salt) {
+  bytes result(count);
+  for (std::size_t i = 0; i < count; ++i) result[i] = static_cast<std::byte>(i * 7 + (i >> 8) + salt);
+  return result;
+}
+
+/// Two ranks of one job; each is polled by a thread of its own, or both by advancing virtual time.
+class direct_copies : public ::testing::TestWithParam<subject> {
+ protected:
+  direct_copies() : job_(GetParam()) {}
+  ~direct_copies() override { stop_polling(); }
+
+  void SetUp() override {
+    if (!job_.declared().direct_memory) {
+      EXPECT_EQ(job_.at(0).direct(), nullptr);
+      GTEST_SKIP() << "direct_memory is not declared";
+    }
+    ASSERT_NE(job_.at(0).direct(), nullptr);
+    if (!job_.at(0).direct()->reaches(copier)) GTEST_SKIP() << "these two ranks do not reach each other's memory";
+    if (job_.declared().virtual_time) return;
+    for (std::uint32_t rank = 0; rank < 2; ++rank) pollers_.emplace_back([this, rank] { poll_until_over(rank); });
+  }
+
+  direct_memory& of(rank_id rank) { return *job_.at(rank.value()).direct(); }
+
+  lent_memory lend(bytes& memory, copy_way what) {
+    const auto lent = of(lender).lend(copier, memory, what);
+    EXPECT_TRUE(lent);
+    return lent.value_or(lent_memory{});
+  }
+
+  /// Has the copier begin a copy, inside its poll loop; returns its tag.
+  std::uint64_t begin(const lent_memory& lent, copy_way way, bytes& own) {
+    const std::scoped_lock lock(mutex_);
+    asked_ = {.peer = lender, .lent = lent, .way = way, .own = own, .tag = ++last_tag_};
+    return last_tag_;
+  }
+
+  /// The same, and it has begun.
+  std::uint64_t begin_now(const lent_memory& lent, copy_way way, bytes& own) {
+    const std::uint64_t tag = begin(lent, way, own);
+    if (job_.declared().virtual_time) step(copier.value());
+    while (begun_ != tag) std::this_thread::yield();
+    return tag;
+  }
+
+  /// Waits until a copy has ended.
+  bool end_of(std::uint64_t tag) {
+    for (const auto deadline = steady_clock::now() + patience; steady_clock::now() < deadline;) {
+      {
+        const std::scoped_lock lock(mutex_);
+        if (const auto at = ends_.find(tag); at != ends_.end()) return at->second;
+      }
+      if (!job_.declared().virtual_time) {
+        std::this_thread::yield();
+      } else {
+        step(1);
+        job_.net().advance();
+      }
+    }
+    ADD_FAILURE() << "the copy does not end";
+    return false;
+  }
+  bool copy(const lent_memory& lent, copy_way way, bytes& own) { return end_of(begin(lent, way, own)); }
+
+  /// Lets a random part of the way pass.
+  void pass_some_time(rng& random) {
+    if (!job_.declared().virtual_time) {
+      for (std::uint64_t left = random.below(100'000); left != 0; --left) cpu_relax();
+      return;
+    }
+    for (std::uint64_t left = random.below(5); left != 0; --left) {
+      step(1);
+      job_.net().advance();
+    }
+  }
+
+  void stop_polling() {
+    over_ = true;
+    for (std::thread& each : pollers_) each.join();
+    pollers_.clear();
+  }
+
+  job job_;
+
+ private:
+  void note(const direct_memory::ended_copy& what) {
+    const std::scoped_lock lock(mutex_);
+    EXPECT_TRUE(ends_.emplace(what.tag, what.well).second) << "a copy ends once";
+  }
+  void step(std::uint32_t rank) {
+    std::optional<direct_copy> wanted;
+    if (rank == copier.value()) {
+      const std::scoped_lock lock(mutex_);
+      wanted = std::exchange(asked_, std::nullopt);
+    }
+    if (wanted) {
+      const copy_outcome how = of(copier).copy(*wanted);
+      if (how != copy_outcome::pending) note({.tag = wanted->tag, .well = how == copy_outcome::done});
+      begun_ = wanted->tag;
+    }
+    message_list none;
+    job_.at(rank).poll(none, 64);
+    while (const auto ended = job_.at(rank).direct()->take_ended()) note(*ended);
+  }
+  void poll_until_over(std::uint32_t rank) {
+    for (int turn = 0; !over_; ++turn) {
+      step(rank);
+      if (turn % 64 == 0) job_.at(rank).wait(std::chrono::microseconds(100));
+    }
+  }
+
+  std::mutex mutex_;
+  std::optional<direct_copy> asked_;    // under mutex_: what the copier is to begin
+  std::map<std::uint64_t, bool> ends_;  // under mutex_: by tag
+  std::uint64_t last_tag_ = 0;
+  std::atomic<std::uint64_t> begun_{0};
+  std::atomic<bool> over_{false};
+  std::vector<std::thread> pollers_;
+};
+
+INSTANTIATE_TEST_SUITE_P(every_backend, direct_copies, ::testing::ValuesIn(every_backend_with({2})),
+                         [](const auto& each) { return name_of(each.param); });
+
+TEST_P(direct_copies, move_any_number_of_bytes_in_either_direction) {
+  for (const std::size_t count : {1U, 8U, 4096U, 65'537U, 1U << 20}) {
+    for (const copy_way way : {copy_way::from_lent, copy_way::to_lent}) {
+      bytes there = filled(count, 1), own = filled(count, 2);
+      const bytes expected = way == copy_way::from_lent ? there : own;
+      const lent_memory lent = lend(there, way);
+      EXPECT_TRUE(copy(lent, way, own));
+      of(lender).recall(copier, lent);
+      EXPECT_TRUE(there == expected && own == expected) << count;
+    }
+  }
+}
+
+TEST_P(direct_copies, reach_nothing_that_was_recalled_or_used_or_never_lent) {
+  for (const copy_way way : {copy_way::from_lent, copy_way::to_lent}) {
+    bytes there = filled(100'000, 1), own = filled(100'000, 2);
+    const lent_memory gone = lend(there, way);
+    of(lender).recall(copier, gone);
+    EXPECT_FALSE(copy(gone, way, own));
+    const lent_memory used = lend(there, way);
+    EXPECT_FALSE(copy({.id = used.id + 64, .address = used.address}, way, own));
+    EXPECT_FALSE(copy({.id = 31, .address = used.address}, way, own));
+    EXPECT_TRUE(there == filled(100'000, 1) && own == filled(100'000, 2));
+    EXPECT_TRUE(copy(used, way, own));
+    const bytes both = own;
+    own = filled(100'000, 3);
+    EXPECT_FALSE(copy(used, way, own));
+    of(lender).recall(copier, used);
+    EXPECT_TRUE(there == both && own == filled(100'000, 3));
+  }
+}
+
+TEST_P(direct_copies, leave_the_lenders_memory_alone_once_recall_has_returned) {
+  rng random(1);
+  int well = 0, recalled = 0;
+  for (int round = 0; round < 200; ++round) {
+    const copy_way way = round % 2 == 0 ? copy_way::from_lent : copy_way::to_lent;
+    auto there = std::make_unique<bytes>(filled(200'000, 1));
+    bytes own = filled(200'000, 2);
+    const lent_memory lent = lend(*there, way);
+    const std::uint64_t tag = begin(lent, way, own);
+    pass_some_time(random);
+    of(lender).recall(copier, lent);
+    std::fill(there->begin(), there->end(), std::byte{9});
+    if (end_of(tag)) {
+      ++well;
+      EXPECT_TRUE(own == filled(200'000, way == copy_way::from_lent ? 1 : 2)) << "what was free to change was not read";
+    } else {
+      ++recalled;
+    }
+    EXPECT_TRUE(std::all_of(there->begin(), there->end(), [](std::byte each) { return each == std::byte{9}; }));
+  }
+  EXPECT_GT(well, 0);
+  RecordProperty("recalled", recalled);
+}
+
+TEST_P(direct_copies, leave_the_own_memory_alone_once_stop_has_returned) {
+  rng random(2);
+  int well = 0;
+  for (int round = 0; round < 200; ++round) {
+    const copy_way way = round % 2 == 0 ? copy_way::from_lent : copy_way::to_lent;
+    bytes there = filled(200'000, 1);
+    auto own = std::make_unique<bytes>(filled(200'000, 2));
+    const lent_memory lent = lend(there, way);
+    const std::uint64_t tag = begin_now(lent, way, *own);
+    pass_some_time(random);
+    of(copier).stop(tag);
+    std::fill(own->begin(), own->end(), std::byte{9});
+    if (end_of(tag)) {
+      ++well;
+      EXPECT_TRUE(there == filled(200'000, way == copy_way::from_lent ? 1 : 2))
+          << "what was free to change was not read";
+    }
+    EXPECT_TRUE(std::all_of(own->begin(), own->end(), [](std::byte each) { return each == std::byte{9}; }));
+    of(lender).recall(copier, lent);
+  }
+  EXPECT_GT(well, 0);
+}
+
+TEST_P(direct_copies, do_not_keep_memory_of_a_rank_whose_peer_has_ended) {
+  if (!job_.declared().separate_processes) GTEST_SKIP() << "no peer can end alone";
+  bytes there = filled(1 << 20, 1), own = filled(1 << 20, 2);
+  std::vector<lent_memory> lent;
+  for (const copy_way way : {copy_way::from_lent, copy_way::to_lent}) {
+    lent.push_back(lend(there, way));
+    begin_now(lent.back(), way, own);
+  }
+  stop_polling();
+  job_.end(copier.value());
+  for (const lent_memory& each : lent) of(lender).recall(copier, each);
+}
+
+}  // namespace
+}  // namespace nacre::transport::conformance

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copies between the memories of two processes of one host by one system call each.
+#include "transport/shm/direct.hpp"
+
+#include <signal.h>
+#include <sys/uio.h>
+
+#include <bit>
+#include <cerrno>
+#include <iterator>
+#include <utility>
+
+#include "base/spin.hpp"
+#include "transport/shm/ring_reader.hpp"
+
+namespace nacre::transport::shm {
+namespace {
+
+constexpr std::uint32_t word_count = std::size(lent_words{}.words);
+constexpr std::uint32_t all_taken = (std::uint32_t{1} << word_count) - 1;
+
+/// An id: the generation, and in its lowest bits the index of the word.
+constexpr std::uint32_t index_bits = 5;
+constexpr std::uint64_t index_of(std::uint64_t id) noexcept { return id & ((1u << index_bits) - 1); }
+
+/// A word: the generation, and in its lowest bits the state.
+enum state : std::uint64_t { free_word, lent_word, busy_word, used_word, state_count };
+constexpr std::uint64_t word_of(std::uint64_t id, state now) noexcept { return (id >> index_bits) * state_count + now; }
+
+/// Whether a process is there; not whether it does anything.
+bool exists(pid_t process) noexcept { return ::kill(process, 0) == 0 || errno != ESRCH; }
+
+}  // namespace
+
+bool write_memory(pid_t process, std::uint64_t address, const std::byte* from, std::size_t bytes) noexcept {
+  while (bytes > 0) {
+    const iovec local{.iov_base = const_cast<std::byte*>(from), .iov_len = bytes};
+    const iovec remote{.iov_base = reinterpret_cast<void*>(address), .iov_len = bytes};
+    const ssize_t put = ::process_vm_writev(process, &local, 1, &remote, 1, 0);
+    if (put == 0) errno = EFAULT;
+    if (put <= 0) return false;
+    from += put;
+    address += static_cast<std::uint64_t>(put);
+    bytes -= static_cast<std::size_t>(put);
+  }
+  return true;
+}
+
+bool can_copy_directly(pid_t process, std::uint64_t address, std::uint64_t word) noexcept {
+  std::uint64_t seen = 0;
+  auto* const bytes = reinterpret_cast<std::byte*>(&seen);
+  return read_memory(process, address, bytes, sizeof seen) && seen == word &&
+         write_memory(process, address, bytes, sizeof seen);
+}
+
+shm_direct::shm_direct(rank_id self, std::shared_ptr<segment> own, std::vector<neighbour> peers)
+    : self_(self), own_(std::move(own)), peers_(std::move(peers)), taken_(peers_.size()) {
+  for (const neighbour& each : peers_) {
+    if (each.able) shared(each.theirs->lent(self_.value()).able).store(1, std::memory_order_relaxed);  // a flag alone
+  }
+}
+
+bool shm_direct::reaches(rank_id peer) const noexcept {
+  return peers_[peer.value()].theirs != nullptr &&
+         shared(own_->lent(peer.value()).able).load(std::memory_order_relaxed) == 1;  // a flag alone
+}
+
+std::optional<lent_memory> shm_direct::lend(rank_id to, std::span<std::byte> bytes, copy_way) {
+  if (!reaches(to)) return std::nullopt;
+  const std::scoped_lock lock(mutex_);
+  std::uint32_t& taken = taken_[to.value()];
+  if (taken == all_taken) return std::nullopt;
+  const auto index = static_cast<std::uint32_t>(std::countr_one(taken));
+  taken |= std::uint32_t{1} << index;
+  const std::uint64_t id = ++generation_ << index_bits | index;
+  // relaxed: the peer learns the id by a message
+  shared(own_->lent(to.value()).words[index]).store(word_of(id, lent_word), std::memory_order_relaxed);
+  return lent_memory{.id = id, .address = reinterpret_cast<std::uint64_t>(bytes.data())};
+}
+
+void shm_direct::recall(rank_id from, const lent_memory& what) noexcept {
+  const std::uint64_t index = index_of(what.id);
+  const auto word = shared(own_->lent(from.value()).words[index]);
+  std::uint64_t now = word_of(what.id, lent_word);
+  // acquire: pairs with the store of used_word, so that what the peer has written is seen
+  if (!word.compare_exchange_strong(now, word_of(what.id, free_word), std::memory_order_acquire)) {
+    for (backoff waiting; now == word_of(what.id, busy_word); now = word.load(std::memory_order_acquire)) {
+      if (waiting.yields() && !exists(peers_[from.value()].process)) break;
+      waiting.pause();
+    }
+  }
+  const std::scoped_lock lock(mutex_);
+  taken_[from.value()] &= ~(std::uint32_t{1} << index);
+}
+
+copy_outcome shm_direct::copy(const direct_copy& what) {
+  const neighbour& lender = peers_[what.peer.value()];
+  const std::uint64_t index = index_of(what.lent.id);
+  if (!lender.able || index >= word_count) return copy_outcome::failed;
+  const auto word = shared(lender.theirs->lent(self_.value()).words[index]);
+  std::uint64_t now = word_of(what.lent.id, lent_word);
+  // acquire: nothing is copied before the word says that it may be
+  if (!word.compare_exchange_strong(now, word_of(what.lent.id, busy_word), std::memory_order_acquire)) {
+    return copy_outcome::failed;
+  }
+  const bool well = what.way == copy_way::from_lent
+                        ? read_memory(lender.process, what.lent.address, what.own.data(), what.own.size())
+                        : write_memory(lender.process, what.lent.address, what.own.data(), what.own.size());
+  if (!well && (errno == EPERM || errno == ENOSYS)) {
+    shared(lender.theirs->lent(self_.value()).able).store(0, std::memory_order_relaxed);  // a flag alone
+  }
+  word.store(word_of(what.lent.id, used_word), std::memory_order_release);  // pairs with the loads of recall
+  return well ? copy_outcome::done : copy_outcome::failed;
+}
+
+}  // namespace nacre::transport::shm

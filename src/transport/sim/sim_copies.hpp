@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copies between the memories of simulated ranks, which the network carries and no processor takes part in.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "transport/direct_memory.hpp"
+#include "transport/sim/sim_fabric.hpp"
+
+namespace nacre::transport {
+
+/// The copies of all ranks. Each is a transfer to the lender and one back, of which one carries the bytes:
+///
+/// | a copy | arrives at the lender | is stopped | arrives back |
+/// |---|---|---|---|
+/// | from lent | what is lent still is read | ends badly | what was read is written to the own memory |
+/// | to lent | the own memory is written to what is lent still | ends badly unless it was written | - |
+///
+/// So memory is touched within events alone, and nobody waits for recall or stop.
+class sim_copies {
+ public:
+  explicit sim_copies(sim_fabric::state& of, std::uint32_t ranks);
+
+  [[nodiscard]] lent_memory lend(rank_id owner, rank_id to, std::span<std::byte> bytes, copy_way what);
+  void recall(rank_id owner, const lent_memory& what) noexcept;
+  /// `what.peer` is another rank than `by`.
+  void start(rank_id by, const direct_copy& what);
+  void stop(rank_id by, std::uint64_t tag) noexcept;
+  [[nodiscard]] bool has_ended(rank_id by) const noexcept { return !sites_[by.value()].ended.empty(); }
+  [[nodiscard]] std::optional<direct_memory::ended_copy> take_ended(rank_id by);
+  /// A rank has said goodbye: its memory is its own again.
+  void close(rank_id rank) noexcept;
+
+ private:
+  struct lent_piece {
+    rank_id to;
+    std::span<std::byte> bytes;
+    copy_way what = copy_way::from_lent;
+  };
+  struct site {
+    std::unordered_map<std::uint64_t, lent_piece> lent;  // by id
+    std::deque<direct_memory::ended_copy> ended;
+  };
+  struct journey {
+    rank_id by;
+    direct_copy what;
+    bool under_way = false;
+    bool homeward = false;
+    bool stopped = false;
+    bool well = false;
+    std::vector<std::byte> taken{};
+  };
+  void depart(std::uint32_t index, bool with_bytes);
+  [[nodiscard]] machine::transfer leg_of(const journey& of, bool with_bytes) const noexcept;
+  static void reach(void* self, std::uint64_t index);
+  static void complete(void* self, std::uint64_t index);
+  void copy_at_lender(journey& of);
+  void come_home(journey& of);
+
+  sim_fabric::state& shared_;
+  std::vector<site> sites_;       // by rank
+  std::deque<journey> journeys_;  // by index
+  std::vector<std::uint32_t> free_;
+  std::uint64_t last_id_ = 0;
+};
+
+}  // namespace nacre::transport

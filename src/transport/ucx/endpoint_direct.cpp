@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copies between the memories of two ranks, which UCX makes from where the bytes lie to where they belong.
+#include <algorithm>
+#include <mutex>
+#include <utility>
+
+#include "base/spin.hpp"
+#include "transport/ucx/endpoint.hpp"
+
+/// All frames name a copy by the id that its lender has given; they travel on the lane of the channel bulk.
+///
+/// | out of what was lent | into what was lent |
+/// |---|---|
+/// | copier: take | copier: given, announced |
+/// | lender, when it is lent still: taken, announced; else refused | lender, when it is lent still: fetches it, landed;
+/// else refused | | copier, when it was not stopped: fetches it | |
+///
+/// What is announced stays where it is until the receiver's UCX has fetched it, or drops the announcement: by remote
+/// access of the hardware, by the kernel, or in frames. So memory that receives is named to nobody: whether it is
+/// written to is decided here, when bytes are there for it, and until then it can be taken back at once.
+///
+/// Once bytes are being fetched, both ends come to an end without anything above UCX, so that whoever waits for that
+/// waits for no handler; and whoever waits moves its own end on.
+
+namespace nacre::transport::ucx {
+namespace {
+
+constexpr auto bulk_lane = static_cast<std::uint32_t>(channel::bulk);
+constexpr std::uint32_t turns_between_looks_aside = 256;
+constexpr std::uint32_t quiet_turns_of_the_dead = 10'000;
+
+}  // namespace
+
+std::optional<lent_memory> ucx_endpoint::lend(rank_id to, std::span<std::byte> bytes, copy_way what) {
+  const std::scoped_lock lock(turn_);
+  do ++last_lent_;
+  while (lent_.contains(last_lent_));
+  lent_.emplace(last_lent_, lent_piece{.to = to.value(), .bytes = bytes, .what = what});
+  return lent_memory{.id = last_lent_};
+}
+
+void ucx_endpoint::recall(rank_id from, const lent_memory& what) noexcept {
+  const auto id = static_cast<std::uint32_t>(what.id);
+  const auto end_unless_busy = [&] {
+    const auto at = lent_.find(id);
+    if (at->second.now == lent_piece::state::busy) return false;
+    lent_.erase(at);
+    return true;
+  };
+  if (help_until(from.value(), end_unless_busy)) return;
+  const std::scoped_lock lock(turn_);
+  lent_.erase(id);  // the peer is gone
+}
+
+copy_outcome ucx_endpoint::copy(const direct_copy& what) {
+  const std::scoped_lock lock(turn_);
+  const piece_name which{what.peer.value(), static_cast<std::uint32_t>(what.lent.id)};
+  if (which.id != what.lent.id || peers_[which.far].now != peer::state::present) return copy_outcome::failed;
+  const auto [at, is_new] = copies_.emplace(which, copy_in_hand{.what = what});
+  if (!is_new) return copy_outcome::failed;
+  if (what.way == copy_way::from_lent) {
+    words_.push_back({frame_kind::take, which});
+    say_words();
+  } else {
+    at->second.leaving = true;
+    send_bytes(transfer::kind::own_leaves, frame_kind::given, which, what.own);
+  }
+  return copy_outcome::pending;
+}
+
+void ucx_endpoint::stop(std::uint64_t tag) noexcept {
+  const auto find = [&] {
+    return std::find_if(copies_.begin(), copies_.end(), [&](const auto& each) { return each.second.what.tag == tag; });
+  };
+  std::uint32_t far = rank_.value();
+  {
+    const std::scoped_lock lock(turn_);
+    const auto at = find();
+    if (at == copies_.end()) return;
+    far = at->first.far;
+    if (!at->second.landing && !at->second.leaving && at->second.what.way == copy_way::from_lent) {
+      end_copy(at->first, false);
+    }
+  }
+  help_until(far, [&] {
+    const auto at = find();
+    return at == copies_.end() || (!at->second.landing && !at->second.leaving);
+  });
+}
+
+std::optional<direct_memory::ended_copy> ucx_endpoint::take_ended() {
+  const std::scoped_lock lock(turn_);
+  if (ended_copies_.empty()) return std::nullopt;
+  const ended_copy first = ended_copies_.front();
+  ended_copies_.pop_front();
+  return first;
+}
+
+/// Moves this end on until the condition, which is asked under the lock, holds: true. False: the peer is gone, and what
+/// it has left on its way has come. What comes meanwhile is left to the next poll.
+template <class Condition>
+bool ucx_endpoint::help_until(std::uint32_t far, Condition over) {
+  backoff waiting;
+  std::uint32_t quiet_turns = 0;
+  for (std::uint32_t turns = 0;; ++turns) {
+    {
+      const std::scoped_lock lock(turn_);
+      const bool ended = over();
+      if (ended || quiet_turns == quiet_turns_of_the_dead) {
+        if (!seen_.empty() || !ended_copies_.empty()) wake();
+        return ended;
+      }
+      const bool moved = progress(seen_, seen_.size() + 1);
+      if (turns % turns_between_looks_aside == 0) look_aside();
+      const bool is_gone = peers_[far].now == peer::state::lost || peers_[far].now == peer::state::left;
+      quiet_turns = is_gone && !moved ? quiet_turns + 1 : 0;
+    }
+    waiting.pause();
+  }
+}
+
+void ucx_endpoint::send_bytes(transfer::kind as, frame_kind what, piece_name which, std::span<const std::byte> bytes) {
+  transfer& it = begin(as, {which.far, bulk_lane});
+  it.with.sequence = which.id;
+  it.number = which.id;
+  peers_[which.far].links[bulk_lane].flushed = false;
+  const outcome how = port_->send(which.far, bulk_lane, what, it.with, bytes, it.ticket);
+  if (how != outcome::pending && as != transfer::kind::word) end_leaving(it, how == outcome::done);
+  settle(it, how);
+}
+
+void ucx_endpoint::say_words() {
+  for (std::size_t i = 0; i < words_.size(); ++i) {
+    const word_to each = words_[i];
+    if (peers_[each.of.far].now != peer::state::present) continue;
+    if (each.what != frame_kind::taken) {
+      send_bytes(transfer::kind::word, each.what, each.of, {});
+    } else if (const auto at = lent_.find(each.of.id); at != lent_.end()) {
+      send_bytes(transfer::kind::lent_leaves, each.what, each.of, at->second.bytes);
+    }
+  }
+  words_.clear();
+}
+
+void ucx_endpoint::hear_word(frame_kind what, const stamp& of) {
+  const piece_name which{of.source, of.sequence};
+  if (what == frame_kind::take) {
+    const auto at = lent_.find(which.id);
+    const bool here = at != lent_.end() && at->second.to == which.far && at->second.what == copy_way::from_lent &&
+                      at->second.now == lent_piece::state::idle;
+    if (here) at->second.now = lent_piece::state::busy;
+    words_.push_back({here ? frame_kind::taken : frame_kind::refused, which});
+    return;
+  }
+  const auto at = copies_.find(which);
+  if (at == copies_.end()) return;
+  const bool well = what == frame_kind::landed;
+  if (at->second.landing || (well && at->second.what.way == copy_way::from_lent)) return;
+  if (at->second.leaving) {
+    at->second.answer = well;
+  } else {
+    end_copy(which, well);
+  }
+}
+
+listener::place ucx_endpoint::place_for_bytes(frame_kind what, const stamp& of, std::size_t byte_count) {
+  const piece_name which{of.source, of.sequence};
+  std::byte* into = nullptr;
+  if (what == frame_kind::given) {
+    const auto at = lent_.find(which.id);
+    if (at != lent_.end() && at->second.to == which.far && at->second.what == copy_way::to_lent &&
+        at->second.now == lent_piece::state::idle && at->second.bytes.size() == byte_count) {
+      at->second.now = lent_piece::state::busy;
+      into = at->second.bytes.data();
+    } else {
+      words_.push_back({frame_kind::refused, which});
+    }
+  } else if (what == frame_kind::taken) {
+    const auto at = copies_.find(which);
+    if (at != copies_.end() && at->second.what.way == copy_way::from_lent && !at->second.landing) {
+      if (at->second.what.own.size() == byte_count) {
+        at->second.landing = true;
+        into = at->second.what.own.data();
+      } else {
+        end_copy(which, false);
+      }
+    }
+  }
+  if (into == nullptr) return {};
+  transfer& it = begin(transfer::kind::landing, {which.far, bulk_lane});
+  it.number = which.id;
+  it.as = what;
+  return {.at = into, .ticket = it.ticket};
+}
+
+void ucx_endpoint::end_landing(const transfer& it, bool well) {
+  const piece_name which{it.of.peer, static_cast<std::uint32_t>(it.number)};
+  if (it.as == frame_kind::taken) {
+    end_copy(which, well);
+  } else {
+    note_used(which);
+    words_.push_back({well ? frame_kind::landed : frame_kind::refused, which});
+  }
+  if (!well) suspect(it.of.peer, "bytes of memory did not arrive");
+}
+
+void ucx_endpoint::end_leaving(const transfer& it, bool well) {
+  const piece_name which{it.of.peer, static_cast<std::uint32_t>(it.number)};
+  if (it.what == transfer::kind::lent_leaves) return note_used(which);
+  copy_in_hand& of = copies_.at(which);
+  of.leaving = false;
+  if (of.answer || !well) end_copy(which, well && *of.answer);
+}
+
+/// Not there any more when it was recalled because its peer was lost.
+void ucx_endpoint::note_used(piece_name which) {
+  if (const auto at = lent_.find(which.id); at != lent_.end()) at->second.now = lent_piece::state::used;
+}
+
+void ucx_endpoint::end_copy(piece_name which, bool well) {
+  const auto at = copies_.find(which);
+  ended_copies_.push_back({.tag = at->second.what.tag, .well = well});
+  copies_.erase(at);
+}
+
+}  // namespace nacre::transport::ucx
