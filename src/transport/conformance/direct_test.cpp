@@ -96,7 +96,7 @@ class direct_copies : public ::testing::TestWithParam<subject> {
   /// Lets a random part of the way pass.
   void pass_some_time(rng& random) {
     if (!job_.declared().virtual_time) {
-      for (std::uint64_t left = random.below(100'000); left != 0; --left) cpu_relax();
+      for (std::uint64_t left = random.below(2000); left != 0; --left) cpu_relax();
       return;
     }
     for (std::uint64_t left = random.below(5); left != 0; --left) {
