@@ -59,7 +59,7 @@ std::size_t aggregator::send_now(rank_id to, message_ptr m) {
 std::size_t aggregator::append(rank_id to, message_ptr m) {
   if (m->header.channel != channel::application) return send_now(to, std::move(m));
   slot& into = slot_of(to, !needs_credit(m->header));
-  if (into.round != lane_.round() && since() == 0) {
+  if (into.round != lane_.round()) {  // what was held has left before the round began
     into.round = lane_.round();
     into.first_left = true;
     return send_now(to, std::move(m));

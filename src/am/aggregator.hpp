@@ -18,7 +18,7 @@ namespace nacre {
 
 /// What a lane sends to other ranks passes here. Messages on channel `application` wait for company when the lane has
 /// sent to the same rank a short while ago; the others leave at once. So does the first to a rank after the lane has
-/// had nothing to run, if nothing is held.
+/// had nothing to run.
 ///
 /// | slot of a rank | message fits | message does not fit | flush |
 /// |---|---|---|---|

@@ -96,6 +96,23 @@ TEST_F(collected, messages_of_every_length_leave_once_and_in_order) {
   EXPECT_GT(bundles, 100U) << "nothing travels together";
 }
 
+TEST_F(collected, the_first_message_of_a_round_leaves_at_once_and_those_behind_it_wait) {
+  const auto seconds = static_cast<std::uint64_t>(100 / on.team().seconds_a_tick());
+  aggregator others{on, rank.plane, {.bytes_max = 8192, .bound_ticks = seconds}};
+  for (aggregator* const each : {&under_test, &others}) {
+    for (std::uint32_t first = 0; first < 9; first += 3) {
+      numbers.clear();
+      for (std::uint32_t number = first; number < first + 3; ++number) each->append(rank_id(1), numbered(number, 8));
+      receive();
+      EXPECT_EQ(numbers, std::vector<std::uint32_t>{first});
+      each->flush(on);
+      receive();
+      EXPECT_EQ(numbers, (std::vector<std::uint32_t>{first, first + 1, first + 2}));
+      on.flush();
+    }
+  }
+}
+
 TEST_F(collected, bundles_need_credit_as_their_messages_do) {
   for (const message_kind kind : {message_kind::rank, message_kind::reply}) {
     numbers.clear();
