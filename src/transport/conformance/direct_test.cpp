@@ -74,6 +74,10 @@ class direct_copies : public ::testing::TestWithParam<subject> {
     return tag;
   }
 
+  void await_taken(std::uint64_t tag) {
+    while (!job_.declared().virtual_time && taken_ != tag) cpu_relax();
+  }
+
   /// Waits until a copy has ended.
   bool end_of(std::uint64_t tag) {
     for (const auto deadline = steady_clock::now() + patience; steady_clock::now() < deadline;) {
@@ -125,6 +129,7 @@ class direct_copies : public ::testing::TestWithParam<subject> {
       wanted = std::exchange(asked_, std::nullopt);
     }
     if (wanted) {
+      taken_ = wanted->tag;
       const copy_outcome how = of(copier).copy(*wanted);
       if (how != copy_outcome::pending) note({.tag = wanted->tag, .well = how == copy_outcome::done});
       begun_ = wanted->tag;
@@ -144,6 +149,7 @@ class direct_copies : public ::testing::TestWithParam<subject> {
   std::optional<direct_copy> asked_;    // under mutex_: what the copier is to begin
   std::map<std::uint64_t, bool> ends_;  // under mutex_: by tag
   std::uint64_t last_tag_ = 0;
+  std::atomic<std::uint64_t> taken_{0};  // the copy that is about to begin
   std::atomic<std::uint64_t> begun_{0};
   std::atomic<bool> over_{false};
   std::vector<std::thread> pollers_;
@@ -193,6 +199,7 @@ TEST_P(direct_copies, leave_the_lenders_memory_alone_once_recall_has_returned) {
     bytes own = filled(200'000, 2);
     const lent_memory lent = lend(*there, way);
     const std::uint64_t tag = begin(lent, way, own);
+    if (round % 4 < 2) await_taken(tag);
     pass_some_time(random);
     of(lender).recall(copier, lent);
     std::fill(there->begin(), there->end(), std::byte{9});
