@@ -61,6 +61,10 @@ void answer(endpoint& own, std::uint32_t messages, bool begins, when_idle how) {
   for (std::uint32_t received = 0; received < messages;) {
     message_list arrived;
     if (!own.poll(arrived, 4)) {
+      if (const auto failure = own.failed()) {
+        ADD_FAILURE() << "rank " << own.rank().value() << " after " << received << " messages: " << failure->reason;
+        return;
+      }
       if (how == when_idle::sleeps) {
         own.wait(patience);
       } else {
