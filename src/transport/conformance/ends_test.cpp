@@ -232,5 +232,27 @@ TEST_P(ends, a_peer_that_ends_without_a_goodbye_is_a_failure_and_what_is_meant_f
   EXPECT_TRUE(batch.empty());
 }
 
+/// What a job leaves behind when it ends in disorder must not be met by those that begin later in the same process.
+TEST_P(ends, jobs_after_one_that_ended_in_disorder_are_whole) {
+  if (!job(GetParam()).declared().separate_processes)
+    GTEST_SKIP() << "separate_processes is not declared: nobody dies alone";
+  constexpr std::uint32_t count = 20;
+  for (int turn = 0; turn < 5; ++turn) {
+    job(GetParam()).end(1);  // and then rank 0, which tells nobody any more
+    job next(GetParam());
+    message_list batch = numbered_messages(rank_id(1), count, 100);
+    message_list arrived;
+    message_list nothing;
+    for (const auto start = steady_clock::now(); arrived.size() < count && steady_clock::now() - start < patience;) {
+      next.at(1).submit(rank_id(0), batch);
+      next.at(1).poll(nothing, 1);
+      next.at(0).poll(arrived, count);
+    }
+    const auto failure = next.at(0).failed();
+    ASSERT_FALSE(failure) << "in turn " << turn << ": " << failure->reason;
+    ASSERT_EQ(arrived.size(), count) << "in turn " << turn;
+  }
+}
+
 }  // namespace
 }  // namespace nacre::transport::conformance
