@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// The untyped operations of a rank, which the typed ones are made of. Programs do not call them.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string_view>
+
+#include <nacre/future.hpp>
+#include <nacre/handler.hpp>
+#include <nacre/ids.hpp>
+#include <nacre/mobile_ptr.hpp>
+
+namespace nacre {
+
+/// Tells `send` to address every rank, the own one included.
+struct to_all_t {};
+inline constexpr to_all_t to_all{};
+
+/// How to send, where the defaults do not fit.
+struct with {
+  nacre::category category = nacre::category::worker;
+  nacre::channel channel = nacre::channel::application;
+};
+
+/// A message that could not be delivered because its target is gone.
+struct delivery_error {
+  object_id object;
+  std::string_view handler;
+};
+
+namespace detail {
+
+// The untyped core, one function an operation; see src/runtime/engine.hpp for who does what.
+[[nodiscard]] rank_id rank_of(const engine& core) noexcept;
+[[nodiscard]] std::uint32_t size_of(const engine& core) noexcept;
+[[nodiscard]] std::uint32_t workers_of(const engine& core) noexcept;
+[[nodiscard]] double seconds_of(const engine& core, const lane& on) noexcept;
+void post_to_rank(engine& core, lane& on, rank_id to, message_ptr m);
+void post_to_all(engine& core, lane& on, message_ptr m);
+void post_to_object(engine& core, lane& on, object_id object, message_ptr m);
+void open_call(engine& core, lane& on, message& request, future_state& state);
+[[nodiscard]] object_id adopt_object(engine& core, lane& on, const object_type& type, void* object);
+void post_migrate(engine& core, lane& on, object_id object, rank_id to, future_state& done);
+void post_destroy(engine& core, lane& on, object_id object);
+[[nodiscard]] bool is_resident(engine& core, lane& on, object_id object) noexcept;
+void enable_balancing(engine& core, bool on) noexcept;
+void wait_quiescence(engine& core, lane& on);
+void post_on_quiescence(engine& core, lane& on, message_ptr m);
+void set_error_handler(engine& core, std::function<void(const delivery_error&)> handler);
+
+template <auto F>
+void stamp(message& m, with how) noexcept {
+  m.header.channel = how.channel;
+  if (how.category == category::communication) m.header.flags |= flag_communication;
+}
+
+}  // namespace detail
+
+}  // namespace nacre

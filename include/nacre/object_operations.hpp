@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// Mobile objects: making, addressing, moving and ending them.
+#pragma once
+
+#include <memory>
+#include <type_traits>
+#include <utility>
+
+#include <nacre/mobile_ptr.hpp>
+#include <nacre/rank_operations.hpp>
+
+namespace nacre {
+namespace detail {
+
+template <class T, class... Args>
+mobile_ptr<T> create_remotely(context& ctx, Args... args);
+
+}  // namespace detail
+
+/// What can be done with mobile objects. See operations, which it is a part of.
+class object_operations : public rank_operations {
+ public:
+  using rank_operations::call;
+  using rank_operations::send;
+
+  /// Runs a member function on a mobile object, wherever it is. A const one may run beside other const ones; a
+  /// non-const one runs alone. Messages from one handler to one object run in the order sent.
+  template <auto F, class T, class... Args>
+  void send(mobile_ptr<T> to, Args&&... args) {
+    send<F>(with{}, to, std::forward<Args>(args)...);
+  }
+  template <auto F, class T, class... Args>
+  void send(with how, mobile_ptr<T> to, Args&&... args) {
+    detail::post_to_object(*core_, *lane_, to.id(), object_message<F, T>(how, std::forward<Args>(args)...));
+  }
+
+  template <auto F, class T, class... Args>
+  [[nodiscard]] future<detail::result_of<F>> call(mobile_ptr<T> to, Args&&... args) {
+    return call<F>(with{}, to, std::forward<Args>(args)...);
+  }
+  template <auto F, class T, class... Args>
+  [[nodiscard]] future<detail::result_of<F>> call(with how, mobile_ptr<T> to, Args&&... args) {
+    message_ptr m = object_message<F, T>(how, std::forward<Args>(args)...);
+    auto result = pending<detail::result_of<F>>(*m);
+    detail::post_to_object(*core_, *lane_, to.id(), std::move(m));
+    return result;
+  }
+
+  /// Makes a mobile object here; T must be default-constructible and serializable, so that it can move.
+  template <class T, class... Args>
+  mobile_ptr<T> create(Args&&... args) {
+    auto object = std::make_unique<T>(make_aggregate_or_object<T>(std::forward<Args>(args)...));
+    return mobile_ptr<T>(detail::adopt_object(*core_, *lane_, detail::type_of<T>(), object.release()));
+  }
+  template <class T>
+  mobile_ptr<T> create() {
+    return mobile_ptr<T>(detail::adopt_object(*core_, *lane_, detail::type_of<T>(), new T()));
+  }
+  /// Makes a mobile object on another rank from copies of the arguments.
+  template <class T, class... Args>
+  [[nodiscard]] future<mobile_ptr<T>> create_on(rank_id where, Args&&... args) {
+    return call<&detail::create_remotely<T, std::decay_t<Args>...>>(where, std::forward<Args>(args)...);
+  }
+  /// Moves an object after the messages that this caller sent to it before. Ready when it has arrived.
+  template <class T>
+  future<void> migrate(mobile_ptr<T> object, rank_id to) {
+    auto* state = new detail::future_value<void>;
+    future<void> moved(*core_, *lane_, state);
+    detail::post_migrate(*core_, *lane_, object.id(), to, *state);
+    return moved;
+  }
+  /// Ends an object after the messages that this caller sent to it before. What others send later reaches their
+  /// error handler.
+  template <class T>
+  void destroy(mobile_ptr<T> object) {
+    detail::post_destroy(*core_, *lane_, object.id());
+  }
+  /// Whether the object is on this rank at this moment.
+  template <class T>
+  [[nodiscard]] bool is_local(mobile_ptr<T> object) const noexcept {
+    return detail::is_resident(*core_, *lane_, object.id());
+  }
+
+ protected:
+  using rank_operations::rank_operations;
+  ~object_operations() = default;
+
+ private:
+  template <auto F, class T, class... Args>
+  static message_ptr object_message(with how, Args&&... args) {
+    static_assert(std::is_base_of_v<typename detail::traits<F>::target, T>, "F is no member function of the object");
+    message_ptr m = detail::make_typed<F, T>(std::forward<Args>(args)...);
+    m->header.kind = message_kind::object;
+    detail::stamp<F>(*m, how);
+    return m;
+  }
+  template <class T, class... Args>
+  static T make_aggregate_or_object(Args&&... args) {
+    if constexpr (std::is_constructible_v<T, Args...>) {
+      return T(std::forward<Args>(args)...);
+    } else {
+      return T{std::forward<Args>(args)...};
+    }
+  }
+};
+
+}  // namespace nacre

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// Messages to ranks.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+
+#include <nacre/core.hpp>
+#include <nacre/future.hpp>
+#include <nacre/handler.hpp>
+#include <nacre/ids.hpp>
+
+namespace nacre {
+
+/// Who this rank is, and messages to others. See operations, which it is a part of.
+class rank_operations {
+ public:
+  [[nodiscard]] rank_id rank() const noexcept { return detail::rank_of(*core_); }
+  [[nodiscard]] std::uint32_t size() const noexcept { return detail::size_of(*core_); }
+  /// Workers of this rank.
+  [[nodiscard]] std::uint32_t workers() const noexcept { return detail::workers_of(*core_); }
+  /// Seconds since the job's start; virtual ones under simulation.
+  [[nodiscard]] double now() const noexcept { return detail::seconds_of(*core_, *lane_); }
+
+  /// Runs F on a rank. One-way; in order for one channel and one pair of ranks.
+  template <auto F, class... Args>
+  void send(rank_id to, Args&&... args) {
+    send<F>(with{}, to, std::forward<Args>(args)...);
+  }
+  template <auto F, class... Args>
+  void send(with how, rank_id to, Args&&... args) {
+    message_ptr m = detail::make_typed<F>(std::forward<Args>(args)...);
+    detail::stamp<F>(*m, how);
+    detail::post_to_rank(*core_, *lane_, to, std::move(m));
+  }
+  /// Runs F on every rank, the own one included.
+  template <auto F, class... Args>
+  void send(to_all_t, Args&&... args) {
+    send<F>(with{}, to_all, std::forward<Args>(args)...);
+  }
+  template <auto F, class... Args>
+  void send(with how, to_all_t, Args&&... args) {
+    message_ptr m = detail::make_typed<F>(std::forward<Args>(args)...);
+    detail::stamp<F>(*m, how);
+    detail::post_to_all(*core_, *lane_, std::move(m));
+  }
+  /// As send, with the handler's result for the caller.
+  template <auto F, class... Args>
+  [[nodiscard]] future<detail::result_of<F>> call(rank_id to, Args&&... args) {
+    return call<F>(with{}, to, std::forward<Args>(args)...);
+  }
+  template <auto F, class... Args>
+  [[nodiscard]] future<detail::result_of<F>> call(with how, rank_id to, Args&&... args) {
+    message_ptr m = detail::make_typed<F>(std::forward<Args>(args)...);
+    detail::stamp<F>(*m, how);
+    auto result = pending<detail::result_of<F>>(*m);
+    detail::post_to_rank(*core_, *lane_, to, std::move(m));
+    return result;
+  }
+
+ protected:
+  rank_operations(engine& core, lane& on) noexcept : core_(&core), lane_(&on) {}
+  ~rank_operations() = default;
+
+  template <class R>
+  future<R> pending(message& request) {
+    auto* state = new detail::future_value<R>;
+    detail::open_call(*core_, *lane_, request, *state);
+    return future<R>(*core_, *lane_, state);
+  }
+
+  engine* core_;
+  lane* lane_;
+};
+
+}  // namespace nacre
