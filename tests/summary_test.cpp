@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The summary of a run accounts for all of its time.
+// The summary of a run accounts for all of its time, and for every way of a message to an object.
 #include <cstdint>
 #include <cstdio>
 #include <fstream>
 #include <string>
+#include <tuple>
+#include <vector>
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -53,6 +55,56 @@ TEST(summary, handlers_runtime_and_idling_of_a_simulated_worker_add_up_to_the_ru
   }
   EXPECT_NEAR(all["workers"][0]["handler_seconds"], handlers * seconds_a_handler, 0.1 * handlers * seconds_a_handler);
   EXPECT_GT(all["workers"][1]["idle_seconds"], 0.9 * seconds);
+}
+
+struct parcel {
+  std::uint32_t opened = 0;
+  std::uint32_t open() { return ++opened; }
+  template <class Archive>
+  void serialize(Archive& ar) {
+    ar(opened);
+  }
+};
+
+TEST(counters, hops_forwards_updates_and_migrations_of_known_messages_are_counted_where_they_happen) {
+  nacre::config how;
+  how.set("transport", "sim");
+  how.set("ranks", "3");
+  std::vector<nacre::rank_counters> seen(3);
+  const int code = nacre::run(how, [&](nacre::runtime& rt) {
+    const bool owner = rt.rank().value() == 0, sender = rt.rank().value() == 1;
+    const auto p = rt.broadcast(owner ? rt.create<parcel>() : nacre::mobile_ptr<parcel>(), nacre::rank_id{0});
+    if (sender) {
+      EXPECT_EQ(rt.call<&parcel::open>(p).get(), 1U);
+    }
+    rt.barrier();
+    if (owner) rt.migrate(p, nacre::rank_id{2}).get();
+    rt.barrier();
+    if (sender) {
+      EXPECT_EQ(rt.call<&parcel::open>(p).get(), 2U);  // by way of the old place, which makes one update
+    }
+    rt.wait_quiescence();
+    rt.barrier();  // the update has been received
+    if (sender) {
+      EXPECT_EQ(rt.call<&parcel::open>(p).get(), 3U);
+    }
+    rt.wait_quiescence();
+    seen[rt.rank().value()] = rt.counters();
+  });
+  EXPECT_EQ(code, 0);
+  const auto& [owner, sender, last] = std::tie(seen[0], seen[1], seen[2]);
+  EXPECT_EQ(sender.hops, 3U);
+  EXPECT_EQ(sender.forwards, 0U);
+  EXPECT_EQ(sender.updates_received, 1U);
+  EXPECT_EQ(owner.hops, 1U);
+  EXPECT_EQ(owner.forwards, 1U);
+  EXPECT_EQ(owner.updates_received, 1U) << "the home is told of the arrival";
+  EXPECT_EQ(owner.migrations_out, 1U);
+  EXPECT_EQ(last.migrations_in, 1U);
+  EXPECT_EQ(last.updates_sent, 2U);
+  EXPECT_EQ(last.hops, 0U);
+  EXPECT_GT(sender.messages_sent, 3U);
+  EXPECT_GT(sender.bytes_sent, 3U);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <functional>
 #include <string_view>
 
+#include <nacre/counters.hpp>
 #include <nacre/future.hpp>
 #include <nacre/handler.hpp>
 #include <nacre/ids.hpp>
@@ -47,6 +48,7 @@ void post_destroy(engine& core, lane& on, object_id object);
 void enable_balancing(engine& core, bool on) noexcept;
 void wait_quiescence(engine& core, lane& on);
 void post_on_quiescence(engine& core, lane& on, message_ptr m);
+[[nodiscard]] rank_counters counters_of(const engine& core) noexcept;
 void set_error_handler(engine& core, std::function<void(const delivery_error&)> handler);
 
 template <auto F>

@@ -74,6 +74,9 @@ class runtime : public operations {
   /// Collective: waits until no handler runs and no message is under way anywhere.
   void wait_quiescence() { detail::wait_quiescence(*core_, *lane_); }
 
+  /// What this rank has done so far.
+  [[nodiscard]] rank_counters counters() const noexcept { return detail::counters_of(*core_); }
+
   /// Who is told of messages to destroyed objects that this rank sent; the default prints one line each to stderr.
   /// Called on any lane of the rank.
   void on_delivery_error(std::function<void(const delivery_error&)> handler) {

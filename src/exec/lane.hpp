@@ -44,7 +44,8 @@ enum class lane_role : std::uint8_t {
 struct lane_tallies {
   tally created;  ///< counted messages that it brought into being; see quiescence/
   tally done;     ///< counted messages whose handlers have ended here
-  tally handlers, messages_sent, bytes_sent, forwards, migrations_out, migrations_in, steals;
+  tally handlers, messages_sent, bytes_sent, steals;
+  tally hops, forwards, updates_sent, updates_received, migrations_out, migrations_in;  // of objects
   tally handler_ticks, busy_ticks, idle_ticks;
 };
 

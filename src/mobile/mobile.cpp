@@ -91,6 +91,7 @@ void object_space::post(lane& on, object_id to, message_ptr m) {
     if (on.keeps_back()) return keep_back(on, std::move(m));
     push(*at, on, std::move(m));
   } else {
+    if (fact.rank != messages_.rank()) on.tallies().hops.add(1);
     messages_.route(on, fact.rank, std::move(m));
   }
 }
@@ -151,6 +152,7 @@ void object_space::forward(entry& at, lane& on, message_ptr m) {
   if (m->header.hops < 255) ++m->header.hops;
   const bool lost = m->header.hops > limits_.hops_max && at.id.home() != messages_.rank();
   if (lost) NACRE_MARK("a message has been forwarded too often and goes to the home of its object");
+  on.tallies().hops.add(1);
   on.tallies().forwards.add(1);
   messages_.route(on, lost ? at.id.home() : fact.rank, std::move(m));
 }
@@ -182,10 +184,17 @@ void object_space::on_undeliverable(context& ctx, std::uint64_t object, std::uin
   report_({id, row != nullptr ? row->name : "destroy"});
 }
 
+/// Tells a rank that an object is here since `epoch`.
+void object_space::tell_location(lane& on, rank_id whom, object_id object, std::uint32_t epoch) {
+  on.tallies().updates_sent.add(1);
+  messages_.post_to_module<&object_space::on_location>(on, whom, object.value(), messages_.rank().value(), epoch);
+}
+
 void object_space::on_location(context& ctx, std::uint64_t object, std::uint32_t rank, std::uint32_t epoch) {
   if (rank != ctx.source().value()) {  // only the rank that an object is on tells of it
     return messages_.fail("rank " + std::to_string(ctx.source().value()) + " told where an object is that it has not");
   }
+  detail::lane_of(ctx).tallies().updates_received.add(1);
   entry* const at = entries_.find(object_id::from_value(object));
   if (at == nullptr) return;
   if (!at->fact.learn({rank_id(rank), epoch})) NACRE_MARK("a location update is older than what is known");

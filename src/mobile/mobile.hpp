@@ -96,6 +96,7 @@ class object_space final : public object_sink {
   void forward(entry& at, lane& on, message_ptr m);
   void learn_of_end(entry& at, lane& on, const message& news);
   void tell_late_sender(entry& at, lane& on, const message_header& late);
+  void tell_location(lane& on, rank_id whom, object_id object, std::uint32_t epoch);
   void undeliverable(lane& on, message_ptr m);
   void keep_back(lane& on, message_ptr m);
   void push(entry& at, lane& on, message_ptr m);

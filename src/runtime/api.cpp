@@ -76,6 +76,8 @@ void wait_quiescence(engine& core, lane& on) { core.wait_quiescence(on); }
 
 void post_on_quiescence(engine& core, lane& on, message_ptr m) { core.post_on_quiescence(on, std::move(m)); }
 
+rank_counters counters_of(const engine& core) noexcept { return core.counters(); }
+
 void set_error_handler(engine& core, std::function<void(const delivery_error&)> handler) {
   core.objects().on_delivery_error(std::move(handler));
 }

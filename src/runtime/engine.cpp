@@ -227,6 +227,22 @@ void engine::wait_quiescence(lane& on) {
   wait_as_application(on, [&](std::function<void(lane&)> end) { quiet_.request(on, std::move(end)); });
 }
 
+rank_counters engine::counters() const noexcept {
+  rank_counters sum;
+  for (const auto& each : team_->lanes()) {
+    const lane_tallies& t = each->tallies();
+    sum.messages_sent += t.messages_sent.read();
+    sum.bytes_sent += t.bytes_sent.read();
+    sum.hops += t.hops.read();
+    sum.forwards += t.forwards.read();
+    sum.updates_sent += t.updates_sent.read();
+    sum.updates_received += t.updates_received.read();
+    sum.migrations_out += t.migrations_out.read();
+    sum.migrations_in += t.migrations_in.read();
+  }
+  return sum;
+}
+
 trace::summary engine::own_summary() const {
   trace::summary own;
   own.seconds = seconds();
@@ -234,16 +250,9 @@ trace::summary engine::own_summary() const {
   own.balancer = configuration_.get_string("balancer");
   const double tick = team_->seconds_a_tick();
   const auto& steals = static_cast<const steal_scheduler&>(*order_);
-  trace::rank_row total;
-  total.rank = link_.rank().value();
-  total.objects = objects_.known();
+  const trace::rank_row total{link_.rank().value(), counters(), objects_.known()};
   for (const auto& each : team_->lanes()) {
     const lane_tallies& t = each->tallies();
-    total.messages_sent += t.messages_sent.read();
-    total.bytes_sent += t.bytes_sent.read();
-    total.forwards += t.forwards.read();
-    total.migrations_out += t.migrations_out.read();
-    total.migrations_in += t.migrations_in.read();
     if (each->role() != lane_role::worker) continue;
     const double handlers = static_cast<double>(t.handler_ticks.read()) * tick;
     const double busy = static_cast<double>(t.busy_ticks.read()) * tick;

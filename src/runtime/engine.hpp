@@ -62,6 +62,8 @@ class engine {
   [[nodiscard]] rank_id rank() const noexcept { return link_.rank(); }
   [[nodiscard]] std::uint32_t size() const noexcept { return link_.size(); }
   [[nodiscard]] double seconds() const noexcept;
+  /// Sums over all lanes.
+  [[nodiscard]] rank_counters counters() const noexcept;
 
   /// The application's main waits for `begin`'s completion: it is no unit of work meanwhile. `begin` gets a function
   /// that ends the wait, to be called once, on any lane.

@@ -15,14 +15,15 @@ constexpr std::size_t rows_shown_max = 16;
 
 void add_worker(std::string& out, const worker_row& row) {
   const double all = std::max(1e-12, row.handler_seconds + row.runtime_seconds + row.idle_seconds);
-  fmt::format_to(std::back_inserter(out), "  {:>5} {:>6} {:>11.4f} {:>11.4f} {:>11.4f} {:>6.1f} {:>12} {:>9}\n", row.rank,
-                 row.worker, row.handler_seconds, row.runtime_seconds, row.idle_seconds, 100 * row.handler_seconds / all,
-                 row.handlers, row.steals);
+  fmt::format_to(std::back_inserter(out), "  {:>5} {:>6} {:>11.4f} {:>11.4f} {:>11.4f} {:>6.1f} {:>12} {:>9}\n",
+                 row.rank, row.worker, row.handler_seconds, row.runtime_seconds, row.idle_seconds,
+                 100 * row.handler_seconds / all, row.handlers, row.steals);
 }
 
 void add_rank(std::string& out, const rank_row& row) {
-  fmt::format_to(std::back_inserter(out), "  {:>5} {:>12} {:>14} {:>10} {:>10} {:>10} {:>10}\n", row.rank,
-                 row.messages_sent, row.bytes_sent, row.forwards, row.migrations_out, row.migrations_in, row.objects);
+  fmt::format_to(std::back_inserter(out), "  {:>5} {:>12} {:>14} {:>10} {:>10} {:>10} {:>10} {:>10} {:>10}\n", row.rank,
+                 row.did.messages_sent, row.did.bytes_sent, row.did.hops, row.did.forwards, row.did.updates_sent,
+                 row.did.migrations_out, row.did.migrations_in, row.objects);
 }
 
 /// All rows of a few; of many, the first and the last few, with a line that says how many are left out.
@@ -55,7 +56,7 @@ std::string as_text(const summary& what) {
     out += fmt::format("  handler seconds a worker: least {:.4f}, mean {:.4f}, most {:.4f}; imbalance {:.2f}\n", least,
                        mean, most, most / mean);
   }
-  out += "   rank     messages          bytes   forwards  moved out   moved in    objects\n";
+  out += "   rank     messages          bytes       hops   forwards    updates  moved out   moved in    objects\n";
   add_rows(out, what.ranks, add_rank);
   return out;
 }
@@ -76,11 +77,14 @@ std::string as_json(const summary& what) {
   }
   for (const rank_row& row : what.ranks) {
     all["ranks"].push_back({{"rank", row.rank},
-                            {"messages_sent", row.messages_sent},
-                            {"bytes_sent", row.bytes_sent},
-                            {"forwards", row.forwards},
-                            {"migrations_out", row.migrations_out},
-                            {"migrations_in", row.migrations_in},
+                            {"messages_sent", row.did.messages_sent},
+                            {"bytes_sent", row.did.bytes_sent},
+                            {"hops", row.did.hops},
+                            {"forwards", row.did.forwards},
+                            {"updates_sent", row.did.updates_sent},
+                            {"updates_received", row.did.updates_received},
+                            {"migrations_out", row.did.migrations_out},
+                            {"migrations_in", row.did.migrations_in},
                             {"objects", row.objects}});
   }
   return all.dump(2);

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include <nacre/counters.hpp>
+
 namespace nacre::trace {
 
 /// One worker's share. Seconds are real ones, or virtual ones under simulation.
@@ -27,16 +29,12 @@ struct worker_row {
 /// One rank's totals, over all its lanes.
 struct rank_row {
   std::uint32_t rank = 0;
-  std::uint64_t messages_sent = 0;
-  std::uint64_t bytes_sent = 0;
-  std::uint64_t forwards = 0;
-  std::uint64_t migrations_out = 0;
-  std::uint64_t migrations_in = 0;
+  rank_counters did{};
   std::uint64_t objects = 0;  ///< entries in its directory at the end
 
   template <class Archive>
   void serialize(Archive& ar) {
-    ar(rank, messages_sent, bytes_sent, forwards, migrations_out, migrations_in, objects);
+    ar(rank, did, objects);
   }
 };
 

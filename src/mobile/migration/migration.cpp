@@ -53,12 +53,9 @@ void object_space::install(entry& at, lane& on, message_ptr arrival) {
   at.body = std::move(body);
   on.tallies().migrations_in.add(1);
   const rank_id home = at.id.home();
-  const auto tell = [&](rank_id whom) {
-    messages_.post_to_module<&object_space::on_location>(on, whom, at.id.value(), messages_.rank().value(), epoch);
-  };
-  if (home != messages_.rank()) tell(home);
+  if (home != messages_.rank()) tell_location(on, home, at.id, epoch);
   for (const rank_id each : policy_->on_arrival(messages_.rank())) {
-    if (each != messages_.rank() && each != home) tell(each);
+    if (each != messages_.rank() && each != home) tell_location(on, each, at.id, epoch);
   }
   if (asked.reply != 0) {
     message_header request;

@@ -95,7 +95,7 @@ void object_space::tell_late_sender(entry& at, lane& on, const message_header& l
   resident& body = *at.body;
   if (!policy_->tell_sender({source, body.order.told_epoch(source), body.epoch})) return;
   body.order.note_told(source, body.epoch);
-  messages_.post_to_module<&object_space::on_location>(on, source, at.id.value(), messages_.rank().value(), body.epoch);
+  tell_location(on, source, at.id, body.epoch);
 }
 
 /// Runs messages until there are none, the turn is over, one must wait, or a handler has spent simulated time, during
