@@ -56,10 +56,12 @@ object_id object_space::adopt(lane& on, const detail::object_type& type, void* o
   const std::uint64_t index = last_index_.fetch_add(1, std::memory_order_relaxed) + 1;  // only uniqueness counts
   const object_id id(messages_.rank(), index);
   entry& at = entries_.find_or_add(id, {messages_.rank(), 1}, &activate_work);
-  at.body = std::make_unique<resident>();
-  at.body->object = object;
-  at.body->type = &type;
-  publish_load(at);
+  resident body;
+  body.object = object;
+  body.type = &type;
+  at.put_resident(body);
+  turn now{at, on, {}};
+  publish_load(now);
   return id;
 }
 
@@ -228,11 +230,13 @@ void object_space::visit_loads(const std::function<void(const object_estimate&)>
     const location_fact fact = at.fact.read();
     if (fact.rank != messages_.rank() || fact.gone) return;
     // Everything below is an estimate: relaxed.
-    if (at.wanted_by.load(std::memory_order_relaxed) != entry::nobody) return;
+    const entry_extra* const extra = at.extra();
+    if (extra != nullptr && extra->wanted_by.load(std::memory_order_relaxed) != entry_extra::nobody) return;
     const bool running = at.arrivals.active();
-    const std::uint32_t waiting = at.pending_estimate.load(std::memory_order_relaxed) + (at.arrivals.empty() ? 0u : 1u);
-    const double declared = at.declared_load.load(std::memory_order_relaxed);
-    const double each = std::max(at.seconds_a_message.load(std::memory_order_relaxed), seconds_at_least);
+    const std::uint32_t pending = extra != nullptr ? extra->pending_estimate.load(std::memory_order_relaxed) : 0;
+    const std::uint32_t waiting = pending + (at.arrivals.empty() ? 0u : 1u);
+    const double declared = extra != nullptr ? extra->declared_load.load(std::memory_order_relaxed) : 0;
+    const double each = std::max(at.handler_seconds.load(), seconds_at_least);
     const double load = declared > 0 ? declared : each * waiting;
     if (running || waiting != 0 || load > 0) visit({at.id, load, waiting, running});
   });

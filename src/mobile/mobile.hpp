@@ -25,12 +25,13 @@ struct object_estimate {
 
 /// The mobile object layer (Clam section 3.1, PREMA sections 3 and 4.1.2).
 ///
-/// Everything that concerns an object on a rank is a message in its entry's inbox and is processed by the entry's activation,
-/// one at a time: messages to run, migrations and ends requested, arrivals. So no two lanes ever disagree about the object,
-/// and an entry whose object is elsewhere simply forwards.
+/// Everything that concerns an object on a rank is a message in its entry's inbox and is processed by the entry's
+/// activation, one at a time: messages to run, migrations and ends requested, arrivals. So no two lanes ever disagree
+/// about the object, and an entry whose object is elsewhere simply forwards.
 ///
-/// Order: every rank numbers its messages to an object (streams.hpp). Location: facts with epochs (fact.hpp), kept fresh by
-/// a policy; a message that was forwarded `hops_max` times goes to the object's home, which is told of every arrival.
+/// Order: every rank numbers its messages to an object (streams.hpp). Location: facts with epochs (fact.hpp), kept
+/// fresh by a policy; a message that was forwarded `hops_max` times goes to the object's home, which is told of every
+/// arrival.
 class object_space final : public object_sink {
  public:
   struct options {
@@ -46,8 +47,8 @@ class object_space final : public object_sink {
   void post_destroy(lane& on, object_id object);
   [[nodiscard]] bool is_resident(lane& on, object_id object) noexcept;
 
-  /// Moves an object out of turn, before the messages that wait for it, if no handler runs on it; else as soon as the handler
-  /// has ended. For balancers, inside the poll loop.
+  /// Moves an object out of turn, before the messages that wait for it, if no handler runs on it; else as soon as the
+  /// handler has ended. For balancers, inside the poll loop.
   void move_out(lane& on, object_id object, rank_id to);
   /// Calls visit(object_estimate) for every object here that runs, has messages waiting or declares a load, and that no
   /// balancer has sent away.
@@ -72,30 +73,45 @@ class object_space final : public object_sink {
 
   enum class drained : std::uint8_t { empty, yielded, spent, blocked, left_to_reader };
 
+  /// One turn of an entry. Whoever has it holds the entry's activation.
+  struct turn {
+    entry& at;
+    lane& on;
+    message_list pending;  ///< in sequence, not run yet
+    /// Takes what waits in the entry.
+    void take_up() noexcept;
+    /// Leaves what waits in the entry, for the next turn; before the activation is given back with messages left.
+    void put_back();
+  };
+
   static void activate_work(work& item, lane& on);
   static void end_shared_work(work& item, lane& on);
   static void end_exclusive_work(work& item, lane& on);
   static void go_on_work(work& item, lane& on);
   void run_claimed(entry& at, lane& on, message_list& taken, bool may_run);
-  void admit(entry& at, lane& on, message_list& taken);
-  drained drain(entry& at, lane& on, bool may_run);
-  drained run_front(entry& at, lane& on);
-  drained run_shared(entry& at, lane& on, message_ptr m);
-  drained run_exclusive(entry& at, lane& on, message_ptr m, const detail::handler_info& row);
+  void admit(turn& now, message_list& taken);
+  void put_into_sequence(turn& now, message_ptr m);
+  [[nodiscard]] static streams& all_streams(entry& at);
+  [[nodiscard]] bool alone(turn& now);
+  drained drain(turn& now, bool may_run);
+  drained run_front(turn& now);
+  drained run_shared(turn& now, const detail::handler_info& row);
+  drained run_exclusive(turn& now, const detail::handler_info& row);
   void end_access(entry& at, lane& on, work::runner end, bool shared);
   void later(entry& at, lane& on, work::runner what);
   [[nodiscard]] entry& held_entry(work& item);
-  void publish_load(entry& at);
+  void publish_load(turn& now);
   void let_go_on(entry& at, lane& on);
 
-  void migrate_front(entry& at, lane& on);
-  void depart(entry& at, lane& on, rank_id to, const migration_request& asked);
-  void install(entry& at, lane& on, message_ptr arrival);
-  void end_object(entry& at, lane& on);
+  void migrate_front(turn& now);
+  void depart(turn& now, rank_id to, const migration_request& asked);
+  void install(turn& now, message_ptr arrival);
+  void give_up_extra(entry& at, lane& on);
+  void end_object(turn& now);
   void forget(entry& at, lane& on);
   void forward(entry& at, lane& on, message_ptr m);
-  void learn_of_end(entry& at, lane& on, const message& news);
-  void tell_late_sender(entry& at, lane& on, const message_header& late);
+  void learn_of_end(turn& now, const message& news);
+  void tell_late_sender(turn& now, const message_header& late);
   void tell_location(lane& on, rank_id whom, object_id object, std::uint32_t epoch);
   void undeliverable(lane& on, message_ptr m);
   void keep_back(lane& on, message_ptr m);

@@ -155,15 +155,15 @@ inline message_ptr some_object_message(const victim& at, choices& from) {
 
 inline message_ptr some_arrival(const victim& at, choices& from, std::uint32_t peer) {
   const object_id id = some_object(at, from);
-  auto body = std::make_unique<resident>();
-  body->type = &detail::type_of<cell>();
-  body->object = new cell{{1, 2, 3}};
-  body->epoch = from.as<std::uint32_t>();
+  resident body;
+  body.type = &detail::type_of<cell>();
+  body.object = new cell{{1, 2, 3}};
+  body.epoch = from.as<std::uint32_t>();
   for (std::uint32_t waiting = from.below(4); waiting != 0; --waiting) {
     message_ptr m = some_object_message(at, from);
     m->header.object = id.value();
     m->header.source = from.below(ranks);
-    static_cast<void>(body->order.admit(m, body->pending));
+    static_cast<void>(body.order.admit(m, body.pending));
   }
   return make_arrival(id, std::move(body),
                       {from.one_in(4) ? from.as<std::uint32_t>() : peer, from.below(2) * some_ticket(from)}, false);

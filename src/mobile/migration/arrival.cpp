@@ -9,6 +9,7 @@
 #include <utility>
 
 #include <nacre/archive.hpp>
+#include <nacre/assert.hpp>
 
 #include "am/handler_table.hpp"
 
@@ -17,7 +18,7 @@ namespace {
 
 /// The body of an arrival that stays in one address space.
 struct live_arrival {
-  std::unique_ptr<resident> body;
+  resident body;
   migration_request asked;
 };
 
@@ -25,21 +26,18 @@ live_arrival& live(message& m) noexcept { return *std::launder(reinterpret_cast<
 
 constexpr body_ops live_ops{nullptr, nullptr, [](message& m) noexcept { std::destroy_at(&live(m)); }};
 
-/// Header, then payload, of every message that waits. A message of live values is packed first.
-std::vector<message_ptr> packed_pending(message_list& pending) {
-  std::vector<message_ptr> packed;
-  packed.reserve(pending.size());
-  while (message_ptr m = pending.pop_front()) packed.push_back(packed_form(std::move(m)));
+/// All packed: a message of live values cannot leave as it is.
+message_list packed_all(message_list& messages) {
+  message_list packed;
+  while (message_ptr m = messages.pop_front()) packed.push_back(packed_form(std::move(m)));
   return packed;
 }
 
+/// Header, then payload, of every message that waits.
 template <class Out>
-void write_messages(Out& out, const std::vector<message_ptr>& messages) {
+void write_messages(Out& out, const message_list& messages) {
   out(static_cast<std::uint32_t>(messages.size()));
-  for (const message_ptr& m : messages) {
-    out(m->header);
-    out(m->payload());
-  }
+  for (const message* m = messages.front(); m != nullptr; m = m->next) out(m->header, m->payload());
 }
 
 /// Whether a message may wait for the object of that name: what is put into its stream by object_space::post.
@@ -67,64 +65,62 @@ bool read_messages(reader& in, std::uint64_t object, std::uint32_t ranks, messag
 
 }  // namespace
 
-message_ptr make_arrival(object_id id, std::unique_ptr<resident> body, const migration_request& asked,
-                         bool by_pointer) {
+message_ptr make_arrival(object_id id, resident body, const migration_request& asked, bool by_pointer) {
   message_ptr m;
   if (by_pointer) {
     m = make_message(sizeof(live_arrival));
     ::new (static_cast<void*>(m->body())) live_arrival{std::move(body), asked};
     m->ops = &live_ops;
   } else {
-    message_list early_list;
-    body->order.take_early(early_list);
-    const std::vector<message_ptr> pending = packed_pending(body->pending);
-    const std::vector<message_ptr> early = packed_pending(early_list);
+    message_list set_aside;
+    body.order.take_early(set_aside);
+    const message_list pending = packed_all(body.pending), early = packed_all(set_aside);
     const auto write = [&](auto& out) {
-      out(body->type->id.value(), body->epoch, body->handler_seconds, asked, body->order);
+      out(body.type->id.value(), body.epoch, body.handler_seconds, asked, body.order);
       write_messages(out, pending);
       write_messages(out, early);
+      out.align(archive_alignment);
     };
     sizer size;
     write(size);
-    std::vector<std::byte> object(body->type->packed_size(body->object));
-    writer object_out{std::span<std::byte>(object)};
-    body->type->pack(body->object, object_out);
-    size(object);
-    m = make_message(size.size());
+    // The object is packed once, to where it travels; no other archive counts from another begin than its own.
+    const std::size_t bytes = body.type->packed_size(body.object);
+    m = make_message(size.size() + bytes);
     writer out(std::span<std::byte>(m->body(), size.size()));
     write(out);
-    out(object);
+    writer object_out(std::span<std::byte>(m->body() + size.size(), bytes));
+    body.type->pack(body.object, object_out);
+    NACRE_ENSURE(object_out.size() == bytes, "a serialize function wrote another number of bytes than it announced");
   }
   m->header.kind = message_kind::arrival;
   m->header.object = id.value();
   return m;
 }
 
-std::unique_ptr<resident> take_arrival(message& m, migration_request& asked, std::uint32_t ranks) {
+std::optional<resident> take_arrival(message& m, migration_request& asked, std::uint32_t ranks) {
   if (!m.packed()) {
     asked = live(m).asked;
     return std::move(live(m).body);
   }
-  auto body = std::make_unique<resident>();
+  resident body;
   std::uint32_t type = 0;
   reader in(m.payload());
-  in(type, body->epoch, body->handler_seconds, asked, body->order);
-  body->type = handler_table::get().type(type);
-  message_list early;
-  if (!in.ok() || body->type == nullptr || asked.source >= ranks || !body->order.sound(ranks)) return nullptr;
+  in(type, body.epoch, body.handler_seconds, asked, body.order);
+  body.type = handler_table::get().type(type);
+  if (!in.ok() || body.type == nullptr || asked.source >= ranks || !body.order.sound(ranks)) return std::nullopt;
   // The epoch rises by one with each move, and with the end.
-  if (body->epoch == 0 || body->epoch == std::numeric_limits<std::uint32_t>::max()) return nullptr;
-  if (!std::isfinite(body->handler_seconds)) return nullptr;
-  const std::uint64_t object_value = m.header.object;
-  if (!read_messages(in, object_value, ranks, body->pending) || !read_messages(in, object_value, ranks, early)) return nullptr;
-  std::span<const std::byte> object;
-  in(object);
-  if (!in.finish()) return nullptr;
-  reader object_in(object);
-  body->object = body->type->unpack(object_in);
-  if (body->object == nullptr || !object_in.finish()) return nullptr;
+  if (body.epoch == 0 || body.epoch == std::numeric_limits<std::uint32_t>::max()) return std::nullopt;
+  if (!std::isfinite(body.handler_seconds)) return std::nullopt;
+  message_list early;
+  const std::uint64_t id = m.header.object;
+  if (!read_messages(in, id, ranks, body.pending) || !read_messages(in, id, ranks, early)) return std::nullopt;
+  in.align(archive_alignment);
+  reader object_in(in.view_bytes(in.remaining()));
+  if (!in.finish()) return std::nullopt;
+  body.object = body.type->unpack(object_in);
+  if (body.object == nullptr || !object_in.finish()) return std::nullopt;
   while (message_ptr each = early.pop_front()) {
-    if (body->order.admit(each, body->pending) == streams::verdict::repeated) return nullptr;
+    if (body.order.admit(each, body.pending) == streams::verdict::repeated) return std::nullopt;
   }
   return body;
 }

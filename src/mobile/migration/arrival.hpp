@@ -2,7 +2,7 @@
 // An object on its way: the message that carries it, with its stream numbers and the messages that wait for it.
 #pragma once
 
-#include <memory>
+#include <optional>
 
 #include <nacre/message.hpp>
 
@@ -17,10 +17,9 @@ struct migration_request {
 };
 
 /// Puts a resident into a message of kind `arrival`: as it is where `by_pointer`, else packed.
-[[nodiscard]] message_ptr make_arrival(object_id id, std::unique_ptr<resident> body, const migration_request& asked,
-                                       bool by_pointer);
+[[nodiscard]] message_ptr make_arrival(object_id id, resident body, const migration_request& asked, bool by_pointer);
 
-/// Takes the resident out again; null when the bytes are not one, or speak of ranks that a job of `ranks` has not.
-[[nodiscard]] std::unique_ptr<resident> take_arrival(message& m, migration_request& asked, std::uint32_t ranks);
+/// Takes the resident out again; nothing when the bytes are not one, or speak of ranks that a job of `ranks` has not.
+[[nodiscard]] std::optional<resident> take_arrival(message& m, migration_request& asked, std::uint32_t ranks);
 
 }  // namespace nacre

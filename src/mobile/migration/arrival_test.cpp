@@ -38,17 +38,17 @@ message_ptr message_for(message_kind kind, std::uint32_t source, std::uint32_t s
 }
 
 /// A parcel with two messages that wait and one that is early.
-std::unique_ptr<resident> sample() {
+resident sample() {
   static_cast<void>(handler_table::get());
-  auto body = std::make_unique<resident>();
-  body->type = &detail::type_of<parcel>();
-  body->object = new parcel{"hello", {1, 2, 3}};
-  body->epoch = 41;
-  body->handler_seconds = 0.5;
+  resident body;
+  body.type = &detail::type_of<parcel>();
+  body.object = new parcel{"hello", {1, 2, 3}};
+  body.epoch = 41;
+  body.handler_seconds = 0.5;
   for (const std::uint32_t sequence : {0U, 1U, 3U}) {
     message_ptr m =
         message_for(sequence == 1 ? message_kind::migrate : message_kind::object, 6, sequence, 4 * sequence);
-    EXPECT_NE(body->order.admit(m, body->pending), streams::verdict::repeated);
+    EXPECT_NE(body.order.admit(m, body.pending), streams::verdict::repeated);
   }
   return body;
 }
@@ -77,8 +77,8 @@ TEST(arrival, an_object_comes_back_with_its_numbers_and_all_that_waits_for_it) {
     EXPECT_EQ(m->header.kind, message_kind::arrival);
     EXPECT_EQ(m->packed(), !by_pointer);
     migration_request asked;
-    const auto body = take_arrival(*m, asked, ranks);
-    ASSERT_NE(body, nullptr);
+    auto body = take_arrival(*m, asked, ranks);
+    ASSERT_TRUE(body);
     EXPECT_EQ(asked.source, 3U);
     EXPECT_EQ(asked.reply, 77U);
     expect_sample(*body);
@@ -97,7 +97,7 @@ TEST(arrival, no_part_of_an_arrival_is_an_arrival) {
     std::memcpy(part->body(), whole->body(), bytes);
     part->header.object = named.value();
     migration_request asked;
-    EXPECT_EQ(take_arrival(*part, asked, ranks), nullptr) << bytes;
+    EXPECT_FALSE(take_arrival(*part, asked, ranks)) << bytes;
   }
 }
 
@@ -112,8 +112,8 @@ TEST(arrival, damaged_bytes_give_nothing_or_messages_that_an_object_may_have) {
       damaged->body()[random.below(whole->header.payload_bytes)] = static_cast<std::byte>(random.next());
     }
     migration_request asked;
-    const auto body = take_arrival(*damaged, asked, ranks);
-    if (body == nullptr) continue;
+    auto body = take_arrival(*damaged, asked, ranks);
+    if (!body) continue;
     ASSERT_NE(body->object, nullptr);
     while (const message_ptr m = body->pending.pop_front()) {
       ASSERT_TRUE(m->header.kind == message_kind::object || m->header.kind == message_kind::migrate ||
@@ -127,11 +127,11 @@ TEST(arrival, damaged_bytes_give_nothing_or_messages_that_an_object_may_have) {
 
 TEST(arrival, an_object_that_speaks_of_ranks_or_epochs_that_cannot_be_is_none) {
   const auto comes_back = [](std::uint32_t ranks_there, std::uint32_t epoch, const migration_request& asks) {
-    auto body = sample();
-    body->epoch = epoch;
+    resident body = sample();
+    body.epoch = epoch;
     const message_ptr m = make_arrival(named, std::move(body), asks, false);
     migration_request asked;
-    return take_arrival(*m, asked, ranks_there) != nullptr;
+    return take_arrival(*m, asked, ranks_there).has_value();
   };
   EXPECT_TRUE(comes_back(7, 1, {6, 1}));
   EXPECT_FALSE(comes_back(6, 1, {})) << "its messages come from rank 6";

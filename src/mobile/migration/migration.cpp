@@ -10,38 +10,51 @@
 
 namespace nacre {
 
-void object_space::migrate_front(entry& at, lane& on) {
-  const message_ptr m = at.body->pending.pop_front();
+void object_space::migrate_front(turn& now) {
+  const message_ptr m = now.pending.pop_front();
   std::uint32_t rank = ~std::uint32_t{0};
   if (m->header.payload_bytes == sizeof rank) std::memcpy(&rank, m->body(), sizeof rank);
   if (rank >= messages_.size()) {
     messages_.fail("rank " + std::to_string(m->header.source) + " asked an object to move to a rank that is none");
   } else if (rank == messages_.rank().value()) {
     NACRE_MARK("an object is asked to move to where it is");
-    if (m->header.reply != 0) messages_.post_reply(on, m->header, make_message(0));
+    if (m->header.reply != 0) messages_.post_reply(now.on, m->header, make_message(0));
   } else {
-    depart(at, on, rank_id(rank), {m->header.source, m->header.reply});
+    depart(now, rank_id(rank), {m->header.source, m->header.reply});
   }
-  on.tallies().done.add(1);
+  now.on.tallies().done.add(1);
 }
 
-void object_space::depart(entry& at, lane& on, rank_id to, const migration_request& asked) {
+void object_space::depart(turn& now, rank_id to, const migration_request& asked) {
+  entry& at = now.at;
   NACRE_ASSERT(at.gate.idle(), "an object left under its handlers");
-  const std::uint32_t epoch = ++at.body->epoch;
-  message_ptr m = make_arrival(at.id, std::move(at.body), asked, messages_.by_pointer());
+  resident body = at.take_resident();
+  const std::uint32_t epoch = ++body.epoch;
+  body.pending.append(now.pending);
+  message_ptr m = make_arrival(at.id, std::move(body), asked, messages_.by_pointer());
   m->header.source = messages_.rank().value();
   m->header.epoch = epoch;
-  on.tallies().created.add(1);
-  on.tallies().migrations_out.add(1);
+  now.on.tallies().created.add(1);
+  now.on.tallies().migrations_out.add(1);
   // The object goes first: who reads the new fact sends behind it.
-  messages_.route(on, to, std::move(m));
+  messages_.route(now.on, to, std::move(m));
   at.fact.learn({to, epoch});
+  give_up_extra(at, now.on);
 }
 
-void object_space::install(entry& at, lane& on, message_ptr arrival) {
+/// Of an object that is not here any more. The poll loop may be looking at it.
+void object_space::give_up_extra(entry& at, lane& on) {
+  if (entry_extra* const extra = at.drop_extra()) {
+    on.reader().retire(extra, [](void* gone) { delete static_cast<entry_extra*>(gone); });
+  }
+}
+
+void object_space::install(turn& now, message_ptr arrival) {
+  entry& at = now.at;
+  lane& on = now.on;
   migration_request asked;
-  std::unique_ptr<resident> body = take_arrival(*arrival, asked, messages_.size());
-  if (body == nullptr || at.body != nullptr) {
+  std::optional<resident> body = take_arrival(*arrival, asked, messages_.size());
+  if (!body || at.object() != nullptr) {
     return messages_.fail("rank " + std::to_string(arrival->header.source) + " sent an object that does not unpack");
   }
   // Nobody but this rank could tell of this epoch, or of a later one, before the object is here.
@@ -49,8 +62,9 @@ void object_space::install(entry& at, lane& on, message_ptr arrival) {
   if (!at.fact.learn({messages_.rank(), epoch})) {
     return messages_.fail("rank " + std::to_string(arrival->header.source) + " sent an object that is older than it");
   }
-  at.wanted_by.store(entry::nobody, std::memory_order_relaxed);  // a wish from before the object had left
-  at.body = std::move(body);
+  give_up_extra(at, on);  // it may hold a wish from before the object had left
+  at.put_resident(*body);
+  now.pending.append(body->pending);
   on.tallies().migrations_in.add(1);
   const rank_id home = at.id.home();
   if (home != messages_.rank()) tell_location(on, home, at.id, epoch);
@@ -70,27 +84,33 @@ void object_space::install(entry& at, lane& on, message_ptr arrival) {
 void object_space::move_out(lane& on, object_id object, rank_id to) {
   entry* const at = entries_.find(object);
   if (at == nullptr || at->fact.read().rank != messages_.rank()) return;
-  at->wanted_by.store(to.value(), std::memory_order_relaxed);  // the seizure below, or the activation, sees it
+  // Before the seizure makes the ticket stale, which from then on may be dropped at any moment.
+  if (!at->add_reference()) return;
+  at->need_extra().wanted_by.store(to.value(), std::memory_order_relaxed);  // whoever has the activation sees it
   message_list taken;
   const inbox::begun how = at->arrivals.seize(taken);
+  if (how != inbox::begun::from_scheduled) at->release_reference();
   if (how == inbox::begun::no) {
     NACRE_MARK("a balancer wants an object whose handler runs");
     return;
   }
-  if (how == inbox::begun::from_scheduled) at->add_reference();  // its ticket has become stale
   run_claimed(*at, on, taken, false);
 }
 
-void object_space::end_object(entry& at, lane& on) {
-  const message_ptr m = at.body->pending.pop_front();
-  const std::unique_ptr<resident> body = std::move(at.body);
-  at.fact.learn({messages_.rank(), body->epoch + 1, true});
+void object_space::end_object(turn& now) {
+  entry& at = now.at;
+  lane& on = now.on;
+  const message_ptr m = now.pending.pop_front();
+  resident body = at.take_resident();
+  body.pending.append(now.pending);
+  at.fact.learn({messages_.rank(), body.epoch + 1, true});
+  give_up_extra(at, on);
   forget(at, on);
   if (at.id.home() != messages_.rank()) {
     messages_.post_to_module<&object_space::on_gone>(on, at.id.home(), at.id.value());
   }
-  body->order.take_early(body->pending);
-  while (message_ptr left = body->pending.pop_front()) {
+  body.order.take_early(body.pending);
+  while (message_ptr left = body.pending.pop_front()) {
     NACRE_MARK("an object is destroyed before messages that wait for it");
     undeliverable(on, std::move(left));
   }

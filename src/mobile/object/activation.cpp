@@ -29,19 +29,23 @@ void object_space::activate_work(work& item, lane& on) {
 /// One turn of an entry. What comes while it runs waits for the next turn, so that an object that keeps itself busy
 /// leaves room for others and for the poll loop.
 void object_space::run_claimed(entry& at, lane& on, message_list& taken, bool may_run) {
-  admit(at, on, taken);
-  switch (drain(at, on, may_run)) {
+  turn now{at, on, {}};
+  now.take_up();
+  admit(now, taken);
+  switch (drain(now, may_run)) {
     case drained::blocked:
     case drained::left_to_reader:
       return;
     case drained::spent:
-      publish_load(at);
+      publish_load(now);
+      now.put_back();
       return later(at, on, &go_on_work);
     case drained::yielded:
-      publish_load(at);
+      publish_load(now);
+      now.put_back();
       return let_go_on(at, on);
     case drained::empty:
-      publish_load(at);
+      publish_load(now);
       switch (at.arrivals.finish()) {
         case inbox::finished::yes:
           return;
@@ -53,79 +57,118 @@ void object_space::run_claimed(entry& at, lane& on, message_list& taken, bool ma
   }
 }
 
+void object_space::turn::take_up() noexcept {
+  if (entry_extra* const extra = at.extra(); extra != nullptr) pending.append(extra->pending);
+}
+
+void object_space::turn::put_back() {
+  if (!pending.empty()) at.need_extra().pending.append(pending);
+}
+
 /// Takes messages in: arrivals are installed, others put into sequence, or sent on when the object is not here.
-void object_space::admit(entry& at, lane& on, message_list& taken) {
+void object_space::admit(turn& now, message_list& taken) {
   while (message_ptr m = taken.pop_front()) {
     if (m->header.kind == message_kind::arrival) {
-      install(at, on, std::move(m));
+      install(now, std::move(m));
     } else if (m->header.kind == news_of_end) {
-      learn_of_end(at, on, *m);
-    } else if (at.body == nullptr) {
-      if (at.fact.read().rank == messages_.rank()) {
+      learn_of_end(now, *m);
+    } else if (now.at.object() == nullptr) {
+      if (now.at.fact.read().rank == messages_.rank()) {
         NACRE_MARK("a message waits in the inbox of an object that is destroyed");
-        undeliverable(on, std::move(m));
+        undeliverable(now.on, std::move(m));
       } else {
         NACRE_MARK("a message meets an object that has just departed");
-        forward(at, on, std::move(m));
+        forward(now.at, now.on, std::move(m));
       }
     } else {
-      const message_header header = m->header;
-      const streams::verdict how = at.body->order.admit(m, at.body->pending);
-      if (how == streams::verdict::early) NACRE_MARK("a message comes before an earlier one and is set aside");
-      if (how == streams::verdict::repeated) {
-        messages_.fail("rank " + std::to_string(header.source) + " sent a message to an object twice");
-      }
-      if (header.hops != 0) tell_late_sender(at, on, header);
+      put_into_sequence(now, std::move(m));
     }
   }
 }
 
-/// An object that is here has not been destroyed elsewhere.
-void object_space::learn_of_end(entry& at, lane& on, const message& news) {
-  if (at.body != nullptr) {
-    return messages_.fail("rank " + std::to_string(news.header.source) + " told of the end of an object that lives");
+void object_space::put_into_sequence(turn& now, message_ptr m) {
+  const message_header header = m->header;
+  entry_extra* extra = now.at.extra();
+  if ((extra == nullptr || extra->order.empty()) && now.at.order.admit(header)) {
+    now.pending.push_back(std::move(m));
+  } else {
+    const streams::verdict how = all_streams(now.at).admit(m, now.pending);
+    if (how == streams::verdict::early) NACRE_MARK("a message comes before an earlier one and is set aside");
+    if (how == streams::verdict::repeated) {
+      messages_.fail("rank " + std::to_string(header.source) + " sent a message to an object twice");
+    }
   }
-  forget(at, on);
-  on.tallies().done.add(1);
+  if (header.hops != 0) tell_late_sender(now, header);
 }
 
-void object_space::tell_late_sender(entry& at, lane& on, const message_header& late) {
+/// The streams of an entry for which a lone one is not enough.
+streams& object_space::all_streams(entry& at) {
+  entry_extra& extra = at.need_extra();
+  if (!at.order.empty()) extra.order.absorb(at.order);
+  return extra.order;
+}
+
+/// An object that is here has not been destroyed elsewhere.
+void object_space::learn_of_end(turn& now, const message& news) {
+  if (now.at.object() != nullptr) {
+    return messages_.fail("rank " + std::to_string(news.header.source) + " told of the end of an object that lives");
+  }
+  forget(now.at, now.on);
+  now.on.tallies().done.add(1);
+}
+
+void object_space::tell_late_sender(turn& now, const message_header& late) {
   const rank_id source(late.source);
   if (source == messages_.rank()) return;
-  resident& body = *at.body;
-  if (!policy_->tell_sender({source, body.order.told_epoch(source), body.epoch})) return;
-  body.order.note_told(source, body.epoch);
-  tell_location(on, source, at.id, body.epoch);
+  const std::uint32_t epoch = now.at.fact.read().epoch;
+  streams& order = all_streams(now.at);
+  if (!policy_->tell_sender({source, order.told_epoch(source), epoch})) return;
+  order.note_told(source, epoch);
+  tell_location(now.on, source, now.at.id, epoch);
+}
+
+/// Whether the object has no handlers, so that an exclusive one may begin. False: the activation is given up, to whom
+/// ends the last of them.
+bool object_space::alone(turn& now) {
+  if (now.at.gate.idle()) return true;
+  now.put_back();
+  if (!now.at.gate.try_exclusive()) return false;
+  now.take_up();
+  return true;
 }
 
 /// Runs messages until there are none, the turn is over, one must wait, or a handler has spent simulated time, during
 /// which nobody else may have the object. After `blocked` and `left_to_reader` the activation is somebody else's.
-object_space::drained object_space::drain(entry& at, lane& on, bool may_run) {
+object_space::drained object_space::drain(turn& now, bool may_run) {
+  entry& at = now.at;
+  lane& on = now.on;
   const bool measure = on.meter.begin();
   const std::uint64_t begin = measure ? messages_.team().instant() : 0;
   int run = 0;
   drained how = drained::empty;
-  while (at.body != nullptr) {
-    if (at.wanted_by.load(std::memory_order_relaxed) != entry::nobody) {  // a wish: nothing hangs on when it is seen
-      if (!at.gate.try_exclusive()) {
+  while (at.object() != nullptr) {
+    entry_extra* const extra = at.extra();
+    // A wish: nothing hangs on when it is seen.
+    if (extra != nullptr && extra->wanted_by.load(std::memory_order_relaxed) != entry_extra::nobody) {
+      if (!alone(now)) {
         NACRE_MARK("a balancer's wish waits for shared handlers");
         how = drained::blocked;
         break;
       }
-      const rank_id to(at.wanted_by.exchange(entry::nobody));
-      if (to != messages_.rank()) depart(at, on, to, {});
+      const rank_id to(extra->wanted_by.exchange(entry_extra::nobody));
+      if (to != messages_.rank()) depart(now, to, {});
       continue;
     }
-    if (at.body->pending.empty()) break;
-    if (measure && run == 0) on.note_size(node::size_of(*at.body->pending.front()));
+    if (now.pending.empty()) break;
+    if (measure && run == 0) on.note_size(node::size_of(*now.pending.front()));
     if (!may_run || run == messages_a_turn) {
       how = drained::yielded;
       break;
     }
     ++run;
-    how = run_front(at, on);
+    how = run_front(now);
     if (how != drained::empty) break;
-    if (at.body != nullptr && messages_.team().ahead()) {
+    if (messages_.team().ahead() && at.object() != nullptr) {
       how = drained::spent;
       break;
     }
@@ -134,70 +177,77 @@ object_space::drained object_space::drain(entry& at, lane& on, bool may_run) {
     const std::uint64_t spent = messages_.team().instant() - begin;
     on.tallies().handler_ticks.add(on.meter.measured(spent));
     const bool ours = how != drained::blocked && how != drained::left_to_reader;
-    if (ours && at.body != nullptr && run != 0) {
+    if (ours && at.object() != nullptr && run != 0) {
       const double seconds =
           static_cast<double>(spent) * messages_.team().seconds_a_tick() + std::exchange(on.charged, 0);
-      at.body->handler_seconds += (seconds / run - at.body->handler_seconds) / 4;
+      const double before = at.handler_seconds.load();
+      at.handler_seconds.store(before + (seconds / run - before) / 4);
     }
   }
   return how;
 }
 
-object_space::drained object_space::run_front(entry& at, lane& on) {
-  message_list& pending = at.body->pending;
-  const message_header& header = pending.front()->header;
+object_space::drained object_space::run_front(turn& now) {
+  const message_header& header = now.pending.front()->header;
   const detail::handler_info* row = nullptr;
   if (header.kind == message_kind::object) {
+    const detail::object_type& type = *messages_.handlers().type(now.at.type);
     row = messages_.handlers().handler(header.handler);
-    if (row == nullptr || row->target_key != at.body->type->key) {
+    if (row == nullptr || row->target_key != type.key) {
       messages_.fail("rank " + std::to_string(header.source) + " sent a message that fits no member of " +
-                     std::string(at.body->type->name));
-      static_cast<void>(pending.pop_front());
+                     std::string(type.name));
+      static_cast<void>(now.pending.pop_front());
       return drained::empty;
     }
-    if (row->shared) return run_shared(at, on, pending.pop_front());
+    if (row->shared) return run_shared(now, *row);
   }
-  if (!at.gate.try_exclusive()) {
+  if (!alone(now)) {
     NACRE_MARK("an exclusive message waits for shared handlers");
     return drained::blocked;
   }
   switch (header.kind) {
     case message_kind::migrate:
-      migrate_front(at, on);
+      migrate_front(now);
       return drained::empty;
     case message_kind::destroy:
-      end_object(at, on);
+      end_object(now);
       return drained::empty;
     default:
-      return run_exclusive(at, on, pending.pop_front(), *row);
+      return run_exclusive(now, *row);
   }
 }
 
-object_space::drained object_space::run_exclusive(entry& at, lane& on, message_ptr m, const detail::handler_info& row) {
+object_space::drained object_space::run_exclusive(turn& now, const detail::handler_info& row) {
+  entry& at = now.at;
   if (!row.coroutine) {
-    messages_.run(on, std::move(m), at.body->object);
+    messages_.run(now.on, now.pending.pop_front(), at.object());
     return drained::empty;
   }
   at.exclusive_coroutine.store(entry::coroutine::inline_, std::memory_order_relaxed);  // the run below publishes it
-  messages_.run(on, std::move(m), at.body->object);
+  messages_.run(now.on, now.pending.pop_front(), at.object());
+  now.put_back();
   auto seen = entry::coroutine::inline_;
   // acq_rel: pairs with the exchange in coroutine_ended; whichever comes second lets the activation go on.
   if (at.exclusive_coroutine.compare_exchange_strong(seen, entry::coroutine::suspended, std::memory_order_acq_rel)) {
     return drained::blocked;
   }
+  now.take_up();
   return drained::empty;
 }
 
 /// The reader runs here. The activation is given back first, to nobody or to whoever takes its ticket, so that others
 /// may begin beside it, but none before it: messages start in their order.
-object_space::drained object_space::run_shared(entry& at, lane& on, message_ptr m) {
+object_space::drained object_space::run_shared(turn& now, const detail::handler_info& row) {
+  entry& at = now.at;
+  message_ptr m = now.pending.pop_front();
+  void* const object = at.object();
   at.gate.enter_shared();
-  publish_load(at);
-  const bool more = !at.body->pending.empty() || at.arrivals.finish() != inbox::finished::yes;
-  if (more) let_go_on(at, on);
-  const bool coroutine = messages_.handlers().handler(m->header.handler)->coroutine;
-  messages_.run(on, std::move(m), at.body->object);
-  if (!coroutine) end_access(at, on, &end_shared_work, true);
+  publish_load(now);
+  const bool waiting = !now.pending.empty();
+  now.put_back();
+  if (waiting || at.arrivals.finish() != inbox::finished::yes) let_go_on(at, now.on);
+  messages_.run(now.on, std::move(m), object);
+  if (!row.coroutine) end_access(at, now.on, &end_shared_work, true);
   return drained::left_to_reader;
 }
 
@@ -255,22 +305,20 @@ void object_space::coroutine_ended(lane& on, const message_header& request, cons
   }
 }
 
-void object_space::publish_load(entry& at) {
-  std::uint32_t messages = 0;
-  double declared = 0, seconds = 0;
-  if (at.body != nullptr) {
-    const resident& body = *at.body;
-    messages = static_cast<std::uint32_t>(body.pending.size());
-    if (body.type->load != nullptr) {
-      declared = body.type->load(body.object);
-    } else {
-      seconds = body.handler_seconds;
+void object_space::publish_load(turn& now) {
+  entry& at = now.at;
+  entry_extra* extra = at.extra();
+  const void* const object = at.object();
+  if (object != nullptr) {
+    const detail::object_type& type = *messages_.handlers().type(at.type);
+    if (type.load != nullptr) {
+      extra = &at.need_extra();
+      extra->declared_load.store(type.load(object), std::memory_order_relaxed);  // an estimate for the poll loop
     }
   }
-  // Estimates for the poll loop: relaxed.
-  at.pending_estimate.store(messages, std::memory_order_relaxed);
-  at.declared_load.store(declared, std::memory_order_relaxed);
-  at.seconds_a_message.store(seconds, std::memory_order_relaxed);
+  if (extra != nullptr) {  // as above
+    extra->pending_estimate.store(static_cast<std::uint32_t>(now.pending.size()), std::memory_order_relaxed);
+  }
 }
 
 }  // namespace nacre

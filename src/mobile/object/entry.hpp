@@ -3,8 +3,9 @@
 #pragma once
 
 #include <atomic>
+#include <bit>
 #include <cstdint>
-#include <memory>
+#include <utility>
 
 #include <nacre/mobile_ptr.hpp>
 #include <nacre/work.hpp>
@@ -17,58 +18,131 @@
 
 namespace nacre {
 
-/// What moves when an object moves. Owned by the entry's activation, or by the arrival message on its way.
+/// What moves when an object moves; it owns the object.
 struct resident {
   void* object = nullptr;
   const detail::object_type* type = nullptr;
   std::uint32_t epoch = 1;
-  streams order;
-  message_list pending;      ///< in sequence, not run yet
   double handler_seconds = 0;  ///< moving average of what one message costs
+  streams order;
+  message_list pending;  ///< in sequence, not run yet
 
   resident() = default;
-  resident(const resident&) = delete;
-  resident& operator=(const resident&) = delete;
+  resident(resident&& other) noexcept
+      : object(std::exchange(other.object, nullptr)),
+        type(other.type),
+        epoch(other.epoch),
+        handler_seconds(other.handler_seconds),
+        order(std::move(other.order)),
+        pending(std::move(other.pending)) {}
+  resident& operator=(resident&&) = delete;
   ~resident() {
     if (object != nullptr) type->destroy(object);
   }
 };
 
-/// A row of the directory. Being work, it is the ticket that a scheduler orders: running it processes the inbox.
-/// What is not atomic belongs to the activation (inbox.hpp); atomics name who else touches them.
-class alignas(cache_line_bytes) entry final : public work {
- public:
-  entry(object_id named, location_fact first, runner activate) noexcept : work(activate), id(named), fact(first) {}
+/// What only an object needs that is busy, or wanted elsewhere, or has heard from several ranks, or tells its load.
+/// Made when first needed, and given up when the object leaves.
+struct entry_extra {
+  explicit entry_extra(void* of) noexcept : object(of) {}
 
-  const object_id id;
-  inbox arrivals;                             // any lane pushes
-  shared_fact fact;                           // any lane reads
-  std::atomic<std::uint32_t> next_sequence{0};  // any lane that sends numbers its message here
-  access_gate gate;                           // lanes that run shared handlers leave here
-  std::atomic<std::uint32_t> wanted_by{nobody};  // a balancer's wish, a rank number; the activation fulfils it
+  static constexpr std::uint32_t nobody = ~std::uint32_t{0};
 
-  /// A coroutine handler with exclusive access. `inline_` until its first call returns; the exchange of activation and end
-  /// decides who lets the activation go on.
-  enum class coroutine : std::uint8_t { none, inline_, suspended, ended };
-  std::atomic<coroutine> exclusive_coroutine{coroutine::none};
-
-  std::unique_ptr<resident> body;  // null while the object is elsewhere
-
+  void* object;          ///< moves here from the entry; the activation's
+  message_list pending;  ///< in sequence, not run yet; the activation's, which holds them itself during a turn
+  streams order;         ///< the activation's; empty while the entry's lone stream is enough
+  std::atomic<std::uint32_t> wanted_by{nobody};  ///< a balancer's wish, a rank number; the activation fulfils it
   // For balancers; written by the activation, read by the poll loop as estimates.
   std::atomic<std::uint32_t> pending_estimate{0};
   std::atomic<double> declared_load{0};
-  std::atomic<double> seconds_a_message{0};
+};
+
+/// An estimate of some seconds, in two bytes. Written by one thread, read by any.
+class brief_seconds {
+ public:
+  /// The upper half of a float: right to one part in 256. Relaxed: an estimate.
+  void store(double seconds) noexcept {
+    const auto bits = std::bit_cast<std::uint32_t>(static_cast<float>(seconds)) + 0x8000U;
+    bits_.store(static_cast<std::uint16_t>(bits >> 16), std::memory_order_relaxed);
+  }
+  [[nodiscard]] double load() const noexcept {
+    return std::bit_cast<float>(std::uint32_t{bits_.load(std::memory_order_relaxed)} << 16);
+  }
+
+ private:
+  std::atomic<std::uint16_t> bits_{0};
+};
+
+/// A row of the directory: one cache line. Being work, it is the ticket that a scheduler orders: running it processes
+/// the inbox. What is not atomic belongs to the activation (inbox.hpp); atomics name who else touches them.
+class alignas(cache_line_bytes) entry final : public work {
+ public:
+  entry(object_id named, location_fact first, runner activate) noexcept : work(activate), id(named), fact(first) {}
+  entry(const entry&) = delete;
+  entry& operator=(const entry&) = delete;
+  ~entry();
+  static void* operator new(std::size_t bytes);
+  static void operator delete(void* memory) noexcept;
+
+  const object_id id;
+  inbox arrivals;    // any lane pushes
+  shared_fact fact;  // any lane reads; while the object is here, its epoch is the object's
+
+  /// The object; null while it is elsewhere. Whoever holds the activation, or runs a handler.
+  [[nodiscard]] void* object() const noexcept {
+    const std::uintptr_t known = body_.load(std::memory_order_acquire);  // pairs with need_extra
+    return (known & is_extra) != 0 ? extra_in(known)->object : reinterpret_cast<void*>(known);
+  }
+  /// Null while nothing has needed it. Lanes that are readers of the directory; it goes when the object leaves.
+  [[nodiscard]] entry_extra* extra() const noexcept {
+    const std::uintptr_t known = body_.load(std::memory_order_acquire);  // pairs with need_extra
+    return (known & is_extra) != 0 ? extra_in(known) : nullptr;
+  }
+  entry_extra& need_extra();
+
+  /// What moves, without the pending messages of the turn. The activation.
+  [[nodiscard]] resident take_resident() noexcept;
+  /// The contrary; `body.pending` stays where it is.
+  void put_resident(resident& body);
+  /// Gives up the extra of an object that has left; null when there is none. The caller retires it.
+  [[nodiscard]] entry_extra* drop_extra() noexcept;
+
+ private:
+  static constexpr std::uintptr_t is_extra = 1;
+  [[nodiscard]] static entry_extra* extra_in(std::uintptr_t body) noexcept {
+    return reinterpret_cast<entry_extra*>(body & ~is_extra);
+  }
+  void set_object(void* object) noexcept;
+
+  std::atomic<std::uintptr_t> body_{0};  // the object, or an extra, which has it; any lane may make the extra
+
+ public:
+  std::uint32_t type = 0;                       // number of the object's type while it is here
+  std::atomic<std::uint32_t> next_sequence{0};  // any lane that sends numbers its message here
+  access_gate gate;                             // lanes that run shared handlers leave here
+  lone_stream order;                            // empty once the extra has streams
+  brief_seconds handler_seconds;                // as in resident; the poll loop reads it
+
+  /// A coroutine handler with exclusive access. `inline_` until its first call returns; the exchange of activation and
+  /// end decides who lets the activation go on.
+  enum class coroutine : std::uint8_t { none, inline_, suspended, ended };
+  std::atomic<coroutine> exclusive_coroutine{coroutine::none};
 
   /// The directory holds one until no lane can find the entry; so does every ticket that a balancer has made stale.
   void release_reference() noexcept {
     if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
   }
-  void add_reference() noexcept { references_.fetch_add(1, std::memory_order_relaxed); }
-
-  static constexpr std::uint32_t nobody = ~std::uint32_t{0};
+  /// False: there are as many as can be counted. By a lane that knows of one that stays.
+  [[nodiscard]] bool add_reference() noexcept {
+    if (references_.load(std::memory_order_relaxed) >= references_max) return false;
+    references_.fetch_add(1, std::memory_order_relaxed);
+    return true;
+  }
 
  private:
-  std::atomic<std::uint32_t> references_{1};
+  static constexpr std::uint8_t references_max = 200;  // only the poll loop adds, so none slips by
+  std::atomic<std::uint8_t> references_{1};
 };
+static_assert(sizeof(entry) == cache_line_bytes, "a program may have millions");
 
 }  // namespace nacre

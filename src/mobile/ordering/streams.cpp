@@ -5,14 +5,18 @@
 #include <algorithm>
 #include <utility>
 
+#include <nacre/assert.hpp>
+
 namespace nacre {
 
 streams::stream& streams::of(std::uint32_t source) {
-  if (recent_ < streams_.size() && streams_[recent_].source == source) return streams_[recent_];
-  auto place = std::lower_bound(streams_.begin(), streams_.end(), source,
+  if (first_.source == lone_stream::nobody) first_.source = source;
+  if (first_.source == source) return first_;
+  if (recent_ < more_.size() && more_[recent_].source == source) return more_[recent_];
+  auto place = std::lower_bound(more_.begin(), more_.end(), source,
                                 [](const stream& s, std::uint32_t rank) { return s.source < rank; });
-  if (place == streams_.end() || place->source != source) place = streams_.insert(place, stream{source, 0, 0});
-  recent_ = static_cast<std::size_t>(place - streams_.begin());
+  if (place == more_.end() || place->source != source) place = more_.insert(place, stream{source, 0, 0});
+  recent_ = static_cast<std::uint32_t>(place - more_.begin());
   return *place;
 }
 
@@ -46,18 +50,36 @@ void streams::release_early(stream& of, message_list& ready) {
 }
 
 std::uint32_t streams::told_epoch(rank_id source) const noexcept {
-  for (const stream& each : streams_) {
+  if (first_.source == source.value()) return first_.told_epoch;
+  for (const stream& each : more_) {
     if (each.source == source.value()) return each.told_epoch;
   }
   return 0;
 }
 
 bool streams::sound(std::uint32_t ranks) const noexcept {
+  if (first_.source == lone_stream::nobody) return more_.empty() && first_.next == 0 && first_.told_epoch == 0;
+  if (first_.source >= ranks) return false;
   std::uint64_t least = 0;  // each source once, in order
-  for (const stream& each : streams_) {
-    if (each.source < least || each.source >= ranks) return false;
+  for (const stream& each : more_) {
+    if (each.source < least || each.source >= ranks || each.source == first_.source) return false;
     least = std::uint64_t{each.source} + 1;
   }
+  return true;
+}
+
+void streams::absorb(lone_stream& from) {
+  NACRE_ASSERT(first_.source == lone_stream::nobody, "streams take over the first of them");
+  first_.source = from.source_;
+  first_.next = from.next_;
+  from = {};
+}
+
+bool streams::reduce_to(lone_stream& to) noexcept {
+  if (!more_.empty() || !early_.empty() || first_.told_epoch != 0) return false;
+  to.source_ = first_.source;
+  to.next_ = first_.next;
+  first_ = {};
   return true;
 }
 

@@ -11,9 +11,31 @@
 
 namespace nacre {
 
+/// What an object expects from the only rank that has sent to it so far, as long as its messages come in sequence and
+/// nobody has been told where the object is: all that most objects need of `streams`. As that, it belongs to the
+/// object's activation.
+class lone_stream {
+ public:
+  /// Whether the message was next; then it is counted. Else `streams` must decide.
+  [[nodiscard]] bool admit(const message_header& header) noexcept {
+    if (source_ == nobody) source_ = header.source;
+    if (source_ != header.source || header.sequence != next_) return false;
+    ++next_;
+    return true;
+  }
+  [[nodiscard]] bool empty() const noexcept { return source_ == nobody; }
+
+ private:
+  friend class streams;
+  static constexpr std::uint32_t nobody = ~std::uint32_t{0};
+  std::uint32_t source_ = nobody;
+  std::uint32_t next_ = 0;
+};
+
 /// What an object expects from each rank that has sent to it. Travels with the object.
 ///
-/// Every rank numbers its messages to an object 0, 1, 2, ... (PREMA section 4.1.2). For a stream whose next number is n:
+/// Every rank numbers its messages to an object 0, 1, 2, ... (PREMA section 4.1.2). For a stream whose next number is
+/// n:
 ///
 /// | message | action |
 /// |---|---|
@@ -39,22 +61,29 @@ class streams {
   /// Gives all messages that were set aside to `taken`, in no order.
   void take_early(message_list& taken);
 
+  [[nodiscard]] bool empty() const noexcept { return first_.source == lone_stream::nobody; }
+  /// Takes over what was a lone stream, of which there is nothing here yet; that one is empty afterwards.
+  void absorb(lone_stream& from);
+  /// Becomes a lone stream, if that can say all that is here; then it is empty.
+  [[nodiscard]] bool reduce_to(lone_stream& to) noexcept;
+
   template <class Archive>
   void serialize(Archive& ar) {
-    ar(streams_);
+    ar(first_, more_);
   }
 
  private:
   struct stream {
-    std::uint32_t source = 0;
+    std::uint32_t source = lone_stream::nobody;
     std::uint32_t next = 0;
     std::uint32_t told_epoch = 0;
   };
   stream& of(std::uint32_t source);
   void release_early(stream& of, message_list& ready);
 
-  std::vector<stream> streams_;  // by source
-  std::size_t recent_ = 0;       // index of the stream that was used last
+  stream first_;              // of the first rank that has sent, so that one needs no memory of its own
+  std::uint32_t recent_ = 0;  // index in more_ of the stream that was used last
+  std::vector<stream> more_;  // by source
   std::vector<message_ptr> early_;
 };
 

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// Chunks of a fixed pool.
+#include "base/fixed_pool.hpp"
+
+#include <sys/mman.h>
+
+#include <cstdint>
+#include <new>
+
+#include <nacre/assert.hpp>
+
+#include "base/page_chunks.hpp"
+
+namespace nacre {
+namespace {
+
+constexpr std::size_t chunk_bytes = page_chunks::huge_page_bytes;
+
+}  // namespace
+
+/// Lies at the begin of its memory; blocks follow from the next cache line on.
+struct alignas(cache_line_bytes) fixed_pool::chunk {
+  free_block* free = nullptr;
+  std::byte* unused = nullptr;  // the part that was never given out
+  std::size_t taken = 0;
+  chunk* next = nullptr;  // of those with room
+  chunk* before = nullptr;
+
+  [[nodiscard]] bool full(std::size_t bytes) noexcept {
+    return free == nullptr && unused + bytes > reinterpret_cast<std::byte*>(this) + chunk_bytes;
+  }
+};
+
+fixed_pool::fixed_pool(std::size_t bytes, std::size_t alignment) noexcept : bytes_(bytes), alignment_(alignment) {
+  NACRE_EXPECT(bytes >= sizeof(free_block) && bytes % alignment == 0 && alignment <= cache_line_bytes,
+               "blocks that can lie side by side in a chunk");
+}
+
+fixed_pool::chunk& fixed_pool::chunk_of(void* block) noexcept {
+  return *reinterpret_cast<chunk*>(reinterpret_cast<std::uintptr_t>(block) & ~(chunk_bytes - 1));
+}
+
+void fixed_pool::enlist(chunk& one) noexcept {
+  one.before = nullptr;
+  one.next = with_room_;
+  if (with_room_ != nullptr) with_room_->before = &one;
+  with_room_ = &one;
+}
+
+void fixed_pool::unlist(chunk& one) noexcept {
+  (one.before == nullptr ? with_room_ : one.before->next) = one.next;
+  if (one.next != nullptr) one.next->before = one.before;
+}
+
+#if defined(__SANITIZE_ADDRESS__)
+
+// Each block by itself, so that the sanitizer sees what is used after its end.
+void* fixed_pool::allocate() { return ::operator new (bytes_, std::align_val_t{alignment_}); }
+void fixed_pool::release(void* block) noexcept { ::operator delete (block, std::align_val_t{alignment_}); }
+
+#else
+
+void* fixed_pool::allocate() {
+  const std::scoped_lock lock(mutex_);
+  if (with_room_ == nullptr) {
+    void* const memory = map_huge_pages(chunk_bytes, chunk_bytes);
+    if (memory == nullptr) throw std::bad_alloc();
+    auto* const made = new (memory) chunk;
+    made->unused = static_cast<std::byte*>(memory) + sizeof(chunk);
+    enlist(*made);
+    ++chunks_;
+  }
+  chunk& from = *with_room_;
+  void* block = from.free;
+  if (block != nullptr) {
+    from.free = from.free->next;
+  } else {
+    block = from.unused;
+    from.unused += bytes_;
+  }
+  ++from.taken;
+  if (from.full(bytes_)) unlist(from);
+  return block;
+}
+
+void fixed_pool::release(void* block) noexcept {
+  const std::scoped_lock lock(mutex_);
+  chunk& to = chunk_of(block);
+  const bool was_full = to.full(bytes_);
+  to.free = new (block) free_block{to.free};
+  if (was_full) enlist(to);
+  if (--to.taken != 0 || (with_room_ == &to && to.next == nullptr)) return;
+  unlist(to);
+  --chunks_;
+  ::munmap(&to, chunk_bytes);
+}
+
+#endif
+
+std::size_t fixed_pool::bytes_held() const {
+  const std::scoped_lock lock(mutex_);
+  return chunks_ * chunk_bytes;
+}
+
+}  // namespace nacre

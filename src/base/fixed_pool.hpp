@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// Blocks of one size that lie closely together, for what a program may have by the million.
+#pragma once
+
+#include <cstddef>
+#include <mutex>
+
+#include "base/cache_line.hpp"
+
+namespace nacre {
+
+/// Blocks of one size without headers, cut from chunks of one huge page. A block finds its chunk by its address.
+///
+/// | a block is | then |
+/// |---|---|
+/// | asked for, a chunk has room | one that was given back there, or the next one that was never used |
+/// | asked for, none has | the first one of a new chunk |
+/// | given back, the last one of its chunk, and another chunk has room | the chunk goes back to the system |
+///
+/// Any thread; each call holds a lock for a few nanoseconds, but for one that maps or unmaps a chunk.
+class fixed_pool {
+ public:
+  /// `bytes`: of a block, a multiple of `alignment`, which is at most cache_line_bytes.
+  fixed_pool(std::size_t bytes, std::size_t alignment) noexcept;
+  fixed_pool(const fixed_pool&) = delete;
+  fixed_pool& operator=(const fixed_pool&) = delete;
+
+  /// Never null: throws std::bad_alloc when the system has no memory.
+  [[nodiscard]] void* allocate();
+  void release(void* block) noexcept;
+
+  /// Taken from the system, in use or not.
+  [[nodiscard]] std::size_t bytes_held() const;
+
+ private:
+  struct free_block {
+    free_block* next;
+  };
+  struct chunk;
+  [[nodiscard]] static chunk& chunk_of(void* block) noexcept;
+  void enlist(chunk& one) noexcept;
+  void unlist(chunk& one) noexcept;
+
+  const std::size_t bytes_;
+  const std::size_t alignment_;
+  mutable std::mutex mutex_;
+  chunk* with_room_ = nullptr;  // under mutex_, as is the next
+  std::size_t chunks_ = 0;
+};
+
+}  // namespace nacre

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// The promises of fixed_pool, each as a sentence.
+#include "base/fixed_pool.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <cstring>
+#include <set>
+#include <thread>
+#include <vector>
+
+#include "base/rng.hpp"
+
+namespace nacre {
+namespace {
+
+TEST(fixed_pool, blocks_lie_apart_on_their_alignment_and_keep_what_is_written) {
+  constexpr std::size_t bytes = 192, count = 50'000;  // several chunks
+  fixed_pool pool(bytes, 64);
+  std::vector<unsigned char*> blocks;
+  for (std::size_t index = 0; index < count; ++index) {
+    blocks.push_back(static_cast<unsigned char*>(pool.allocate()));
+    ASSERT_EQ(reinterpret_cast<std::uintptr_t>(blocks.back()) % 64, 0U);
+    std::memset(blocks.back(), static_cast<int>(index % 251), bytes);
+  }
+  for (std::size_t index = 0; index < count; ++index) {
+    ASSERT_EQ(blocks[index][0], index % 251);
+    ASSERT_EQ(blocks[index][bytes - 1], index % 251);
+    pool.release(blocks[index]);
+  }
+}
+
+#if !defined(__SANITIZE_ADDRESS__)
+
+TEST(fixed_pool, what_was_given_back_is_given_out_again) {
+  fixed_pool pool(64, 64);
+  std::set<void*> first;
+  for (int index = 0; index < 1000; ++index) first.insert(pool.allocate());
+  EXPECT_EQ(first.size(), 1000U);
+  const std::size_t held = pool.bytes_held();
+  for (void* each : first) pool.release(each);
+  std::set<void*> second;
+  for (int index = 0; index < 1000; ++index) second.insert(pool.allocate());
+  EXPECT_EQ(second, first);
+  EXPECT_EQ(pool.bytes_held(), held);
+  for (void* each : second) pool.release(each);
+}
+
+TEST(fixed_pool, chunks_that_nobody_uses_go_back_to_the_system) {
+  fixed_pool pool(64, 64);
+  std::vector<void*> blocks;
+  for (int index = 0; index < 200'000; ++index) blocks.push_back(pool.allocate());
+  const std::size_t most = pool.bytes_held();
+  EXPECT_GE(most, 200'000U * 64);
+  EXPECT_LE(most, 200'000U * 64 * 11 / 10 + (std::size_t{2} << 20)) << "blocks lie side by side";
+  rng random(3);
+  for (std::size_t left = blocks.size(); left > 1; --left) std::swap(blocks[left - 1], blocks[random.below(left)]);
+  for (void* each : blocks) pool.release(each);
+  EXPECT_EQ(pool.bytes_held(), std::size_t{2} << 20) << "one is kept for the next object";
+}
+
+#endif
+
+TEST(fixed_pool, threads_never_have_the_same_block_at_once) {
+  fixed_pool pool(64, 64);
+  std::vector<std::thread> threads;
+  std::vector<int> wrong(3, 0);
+  for (int thread = 0; thread < 3; ++thread) {
+    threads.emplace_back([&, thread] {
+      rng random(static_cast<std::uint64_t>(thread) + 1);
+      std::vector<int*> own;
+      for (int round = 0; round < 30'000; ++round) {
+        if (own.size() < 100 && random.below(2) == 0) {
+          own.push_back(static_cast<int*>(pool.allocate()));
+          own.back()[8] = thread;
+        } else if (!own.empty()) {
+          if (own.back()[8] != thread) ++wrong[static_cast<std::size_t>(thread)];
+          pool.release(own.back());
+          own.pop_back();
+        }
+      }
+      for (int* each : own) pool.release(each);
+    });
+  }
+  for (std::thread& each : threads) each.join();
+  EXPECT_EQ(wrong, std::vector<int>(3, 0));
+}
+
+}  // namespace
+}  // namespace nacre

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an entry has of its object, and the memory of entries.
+#include "mobile/object/entry.hpp"
+
+#include <array>
+#include <cstddef>
+#include <memory>
+#include <new>
+
+#include "am/handler_table.hpp"
+#include "base/fixed_pool.hpp"
+
+namespace nacre {
+namespace {
+
+/// Never destroyed: what holds entries may outlive the static objects of the program.
+fixed_pool& process_entries() noexcept {
+  alignas(fixed_pool) static std::array<std::byte, sizeof(fixed_pool)> place;
+  static fixed_pool* const all = new (place.data()) fixed_pool(sizeof(entry), alignof(entry));
+  return *all;
+}
+
+}  // namespace
+
+void* entry::operator new(std::size_t) { return process_entries().allocate(); }
+
+void entry::operator delete(void* memory) noexcept { process_entries().release(memory); }
+
+entry::~entry() {
+  if (void* const left = object(); left != nullptr) handler_table::get().type(type)->destroy(left);
+  delete extra();
+}
+
+entry_extra& entry::need_extra() {
+  std::uintptr_t known = body_.load(std::memory_order_acquire);  // pairs with the exchange below
+  if ((known & is_extra) != 0) return *extra_in(known);
+  auto made = std::make_unique<entry_extra>(reinterpret_cast<void*>(known));
+  // release: publishes the extra.
+  while (!body_.compare_exchange_strong(known, reinterpret_cast<std::uintptr_t>(made.get()) | is_extra,
+                                        std::memory_order_acq_rel, std::memory_order_acquire)) {
+    if ((known & is_extra) != 0) return *extra_in(known);
+    made->object = reinterpret_cast<void*>(known);
+  }
+  return *made.release();
+}
+
+void entry::set_object(void* object) noexcept {
+  std::uintptr_t known = body_.load(std::memory_order_acquire);  // pairs with need_extra
+  while ((known & is_extra) == 0) {
+    // release: the object is seen by whoever sees it here.
+    if (body_.compare_exchange_strong(known, reinterpret_cast<std::uintptr_t>(object), std::memory_order_acq_rel,
+                                      std::memory_order_acquire)) {
+      return;
+    }
+  }
+  extra_in(known)->object = object;
+}
+
+resident entry::take_resident() noexcept {
+  resident body;
+  body.object = object();
+  set_object(nullptr);
+  body.type = handler_table::get().type(type);
+  body.epoch = fact.read().epoch;
+  body.handler_seconds = handler_seconds.load();
+  if (entry_extra* const more = extra(); more != nullptr) {
+    body.order = std::move(more->order);
+    more->order = {};
+  }
+  if (!order.empty()) body.order.absorb(order);
+  return body;
+}
+
+void entry::put_resident(resident& body) {
+  type = body.type->id.value();
+  handler_seconds.store(body.handler_seconds);
+  if (!body.order.reduce_to(order)) need_extra().order = std::move(body.order);
+  set_object(std::exchange(body.object, nullptr));
+}
+
+entry_extra* entry::drop_extra() noexcept {
+  if (extra() == nullptr) return nullptr;
+  return extra_in(body_.exchange(0, std::memory_order_acq_rel));  // acquires what need_extra has released
+}
+
+}  // namespace nacre

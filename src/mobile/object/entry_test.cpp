@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// The promises of entry, each as a sentence.
+#include "mobile/object/entry.hpp"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "am/handler_table.hpp"
+
+namespace nacre {
+namespace {
+
+struct counted {
+  static inline int alive = 0;
+  counted() { ++alive; }
+  counted(const counted&) = delete;
+  counted& operator=(const counted&) = delete;
+  ~counted() { --alive; }
+  template <class Archive>
+  void serialize(Archive&) {}
+};
+
+void never(work&, lane&) {}
+
+std::unique_ptr<entry> empty_entry() {
+  static_cast<void>(handler_table::get());
+  return std::make_unique<entry>(object_id(rank_id(1), 5), location_fact{rank_id(1), 3}, &never);
+}
+
+resident with_object() {
+  resident body;
+  body.object = new counted;
+  body.type = &detail::type_of<counted>();
+  body.handler_seconds = 1e-3;
+  return body;
+}
+
+void hear(streams& order, std::uint32_t source, std::uint32_t sequence) {
+  message_ptr m = make_message(0);
+  m->header.source = source;
+  m->header.sequence = sequence;
+  message_list ready;
+  EXPECT_EQ(order.admit(m, ready), streams::verdict::admitted);
+}
+
+TEST(entry, an_object_that_rests_and_has_heard_from_one_rank_needs_one_line) {
+  const auto at = empty_entry();
+  resident body = with_object();
+  hear(body.order, 2, 0);
+  at->put_resident(body);
+  EXPECT_EQ(at->extra(), nullptr);
+  EXPECT_NE(at->object(), nullptr);
+  message_header next;
+  next.source = 2;
+  next.sequence = 1;
+  EXPECT_TRUE(at->order.admit(next));
+}
+
+TEST(entry, what_an_object_has_leaves_with_it_and_comes_with_it) {
+  const auto from = empty_entry(), to = empty_entry();
+  resident body = with_object();
+  for (const std::uint32_t source : {4U, 2U}) hear(body.order, source, 0);
+  void* const object = body.object;
+  from->put_resident(body);
+  ASSERT_NE(from->extra(), nullptr) << "for the second stream";
+  EXPECT_EQ(from->object(), object);
+  resident left = from->take_resident();
+  EXPECT_EQ(from->object(), nullptr);
+  const std::unique_ptr<entry_extra> given_up(from->drop_extra());
+  ASSERT_NE(given_up, nullptr);
+  EXPECT_EQ(from->extra(), nullptr);
+  EXPECT_EQ(left.object, object);
+  EXPECT_EQ(left.epoch, 3U);
+  EXPECT_NEAR(left.handler_seconds, 1e-3, 1e-3 / 200);
+  to->put_resident(left);
+  EXPECT_EQ(to->object(), object);
+  for (const std::uint32_t source : {2U, 4U}) hear(to->extra()->order, source, 1);
+  EXPECT_EQ(counted::alive, 1);
+}
+
+TEST(entry, an_object_ends_with_its_entry_wherever_it_is_kept) {
+  for (const bool with_extra : {false, true}) {
+    const auto at = empty_entry();
+    resident body = with_object();
+    at->put_resident(body);
+    if (with_extra) static_cast<void>(at->need_extra());
+    EXPECT_EQ(counted::alive, 1);
+  }
+  EXPECT_EQ(counted::alive, 0);
+}
+
+TEST(entry, its_extra_is_made_once_whoever_asks_and_whatever_the_object_does) {
+  for (int round = 0; round < 300; ++round) {
+    const auto at = empty_entry();
+    resident body = with_object();
+    std::vector<entry_extra*> made(2);
+    std::vector<std::thread> threads;
+    for (entry_extra*& each : made) {
+      threads.emplace_back([&] { each = &at->need_extra(); });
+    }
+    at->put_resident(body);
+    void* const object = at->object();
+    resident left = at->take_resident();
+    EXPECT_EQ(left.object, object);
+    EXPECT_EQ(at->object(), nullptr);
+    at->put_resident(left);
+    for (std::thread& each : threads) each.join();
+    EXPECT_EQ(made[0], made[1]);
+    EXPECT_EQ(at->extra(), made[0]);
+    EXPECT_EQ(at->object(), object);
+  }
+  EXPECT_EQ(counted::alive, 0);
+}
+
+TEST(entry, no_more_references_are_given_than_can_be_counted) {
+  const auto at = empty_entry();
+  int given = 0;
+  while (at->add_reference()) ++given;
+  EXPECT_GT(given, 100);
+  for (; given > 0; --given) at->release_reference();
+}
+
+}  // namespace
+}  // namespace nacre
