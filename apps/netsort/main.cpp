@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// netsort: sorts by a network of mobile objects, which is all messages (Clam section 4.1).
+#include <fmt/format.h>
+
+#include <nacre/nacre.hpp>
+
+#include "options.hpp"
+#include "report.hpp"
+#include "sort.hpp"
+
+int main(int argc, char** argv) {
+  try {
+    nacre::config configuration = nacre::read_config(argc, argv);
+    const netsort::command_line command = netsort::parse_command_line(argc, argv);
+    if (command.exit_code) return *command.exit_code;
+    const netsort::options& asked = command.asked;
+    if (!asked.location.empty()) configuration.set("location", asked.location);
+    int verdict = 0;
+    const int failed = nacre::run(configuration, [&](nacre::runtime& rt) {
+      const netsort::sort_report report = netsort::sort_by_network(rt, asked);
+      if (rt.rank().value() != 0) return;
+      const netsort::surroundings where{rt.size(), configuration.get_string("transport"),
+                                        configuration.get_string("location")};
+      fmt::print("{}", asked.json ? result_json(asked, where, report) : result_text(asked, where, report));
+      verdict = report.sorted ? 0 : 1;
+    });
+    return failed != 0 ? failed : verdict;
+  } catch (const nacre::setup_error& error) {
+    fmt::print(stderr, "netsort: {}\n", error.what());
+    return 2;
+  }
+}

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// What netsort prints.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "options.hpp"
+#include "sort.hpp"
+
+namespace netsort {
+
+/// Where it ran.
+struct surroundings {
+  std::uint32_t ranks;
+  std::string transport;
+  std::string location;
+};
+
+[[nodiscard]] std::string result_text(const options& asked, const surroundings& where, const sort_report& what);
+[[nodiscard]] std::string result_json(const options& asked, const surroundings& where, const sort_report& what);
+
+}  // namespace netsort
