@@ -51,6 +51,31 @@ void post_on_quiescence(engine& core, lane& on, message_ptr m);
 [[nodiscard]] rank_counters counters_of(const engine& core) noexcept;
 void set_error_handler(engine& core, std::function<void(const delivery_error&)> handler);
 
+/// What a main wants of an object.
+enum class object_access : std::uint8_t { shared, exclusive };
+/// Main waits until it has access to the object, which is on its rank then; see object_operations::with_exclusive.
+/// `key` is that of the class which it must have.
+[[nodiscard]] void* lock_object(engine& core, lane& on, object_id object, object_access how, const void* key);
+void unlock_object(engine& core, lane& on, object_id object, object_access how) noexcept;
+
+/// Access of a main to an object, for one scope.
+class object_lock {
+ public:
+  object_lock(engine& core, lane& on, object_id object, object_access how, const void* key)
+      : core_(core), lane_(on), object_(object), how_(how), held_(lock_object(core, on, object, how, key)) {}
+  object_lock(const object_lock&) = delete;
+  object_lock& operator=(const object_lock&) = delete;
+  ~object_lock() { unlock_object(core_, lane_, object_, how_); }
+  [[nodiscard]] void* held() const noexcept { return held_; }
+
+ private:
+  engine& core_;
+  lane& lane_;
+  object_id object_;
+  object_access how_;
+  void* held_;
+};
+
 template <auto F>
 void stamp(message& m, with how) noexcept {
   m.header.channel = how.channel;

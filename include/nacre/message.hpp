@@ -29,12 +29,20 @@ enum class message_kind : std::uint8_t {
   object,   ///< a member of a mobile object, wherever it is
   migrate,  ///< asks an object to move to the rank that the payload names
   destroy,  ///< ends an object
+  lock,     ///< asks an object to come to the rank of a main that wants access to it, and to stay for that long
   arrival,  ///< an object on its way, with all that waits for it
   bundle,   ///< messages to one rank that travel as one; see am/bundle.hpp
   credit,   ///< the backplane's own: see backplane/credits.hpp
   reply     ///< the result of a call, for the future that waits at the caller; stays last, as the end of what peers may
             ///< send
 };
+
+/// Whether messages of that kind stand in a stream to an object: they follow it from rank to rank, in the name of the
+/// rank that sent them first, and wait for it in order.
+[[nodiscard]] constexpr bool follows_object(message_kind kind) noexcept {
+  return kind == message_kind::object || kind == message_kind::migrate || kind == message_kind::destroy ||
+         kind == message_kind::lock;
+}
 
 /// The part of a message that travels in front of its payload: 40 bytes, little-endian, no padding.
 struct message_header {

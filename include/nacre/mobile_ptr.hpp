@@ -3,6 +3,7 @@
 #pragma once
 
 #include <compare>
+#include <concepts>
 #include <functional>
 #include <memory>
 #include <string_view>
@@ -41,6 +42,8 @@ struct object_type {
   void* (*unpack)(reader&);          ///< null when the bytes are not such an object
   double (*load)(const void*);       ///< null when the type declares none
   const void* key;                   ///< the class, as handlers name it
+  bool (*may_migrate)(const void*);  ///< null when the type never refuses
+  bool (*equal)(const void*, const void*);  ///< null when the type has no ==
   type_id id{};
   object_type* next = nullptr;
 };
@@ -52,6 +55,11 @@ struct type_registration {
 template <class T>
 concept declares_load = requires(const T& object) {
   { object.load() } -> std::convertible_to<double>;
+};
+
+template <class T>
+concept declares_may_migrate = requires(const T& object) {
+  { object.may_migrate() } -> std::convertible_to<bool>;
 };
 
 template <class T>
@@ -68,6 +76,14 @@ struct object_operations {
     if constexpr (declares_load<T>) return static_cast<double>(static_cast<const T*>(object)->load());
     return 0;
   }
+  static bool may_migrate(const void* object) {
+    if constexpr (declares_may_migrate<T>) return static_cast<const T*>(object)->may_migrate();
+    return true;
+  }
+  static bool equal(const void* a, const void* b) {
+    if constexpr (std::equality_comparable<T>) return *static_cast<const T*>(a) == *static_cast<const T*>(b);
+    return true;
+  }
   static constexpr std::string_view name() noexcept {
     constexpr std::string_view whole = __PRETTY_FUNCTION__;
     constexpr std::size_t begin = whole.find("T = ") + 4;
@@ -79,14 +95,20 @@ template <class T>
 inline object_type type_row{object_operations<T>::name(),    &object_operations<T>::destroy,
                             &object_operations<T>::packed_size, &object_operations<T>::pack,
                             &object_operations<T>::unpack,   declares_load<T> ? &object_operations<T>::load : nullptr,
-                            key_of<T>()};
+                            key_of<T>(),
+                            declares_may_migrate<T> ? &object_operations<T>::may_migrate : nullptr,
+                            std::equality_comparable<T> ? &object_operations<T>::equal : nullptr};
 template <class T>
 inline const type_registration type_enlisted{type_row<T>};
 
 template <class T>
 const object_type& type_of() noexcept {
   static_assert(std::is_default_constructible_v<T>,
-                "a mobile object needs a default constructor: it is made empty on the rank that it moves to");
+                "nacre: the class T of a mobile object needs a default constructor, as it is made empty on the rank that "
+                "it moves to: write `T() = default;` in it");
+  static_assert(serializable<T>,
+                "nacre: the class T of a mobile object cannot be packed, so it could not move: write `template <class "
+                "Archive> void serialize(Archive& ar) { ar(every, member); }` in it");
   static_cast<void>(&type_enlisted<T>);
   return type_row<T>;
 }

@@ -61,7 +61,8 @@ class object_operations : public rank_operations {
   [[nodiscard]] future<mobile_ptr<T>> create_on(rank_id where, Args&&... args) {
     return call<&detail::create_remotely<T, std::decay_t<Args>...>>(where, std::forward<Args>(args)...);
   }
-  /// Moves an object after the messages that this caller sent to it before. Ready when it has arrived.
+  /// Moves an object after the messages that this caller sent to it before. Ready when it has arrived. One whose class
+  /// has a member `bool may_migrate() const` that says false stays, and the future fails with call_error.
   template <class T>
   future<void> migrate(mobile_ptr<T> object, rank_id to) {
     auto* state = new detail::future_value<void>;
@@ -74,6 +75,23 @@ class object_operations : public rank_operations {
   template <class T>
   void destroy(mobile_ptr<T> object) {
     detail::post_destroy(*core_, *lane_, object.id());
+  }
+  /// Runs f(T&) in main, alone on the object, behind what main has sent to it before, and returns a copy of the result.
+  /// An object that is elsewhere moves here first; to work on it where it is, send it a member function. Main waits for
+  /// its turn and runs other work meanwhile; f itself does not wait: it may send, but what would block it (a future that
+  /// is not ready, a collective, another lock) throws usage_error, so that nothing deadlocks. What would move or end
+  /// the object waits until f has ended, also by an exception, which passes through. Throws call_error when the object
+  /// has been destroyed, or refuses to come (may_migrate), and usage_error in a handler.
+  template <class T, class F>
+  auto with_exclusive(mobile_ptr<T> object, F&& f) {
+    const detail::object_lock lock(*core_, *lane_, object.id(), detail::object_access::exclusive, detail::key_of<T>());
+    return std::forward<F>(f)(*static_cast<T*>(lock.held()));
+  }
+  /// As with_exclusive, but f takes a const T&, and shared handlers may run beside it.
+  template <class T, class F>
+  auto with_shared(mobile_ptr<T> object, F&& f) {
+    const detail::object_lock lock(*core_, *lane_, object.id(), detail::object_access::shared, detail::key_of<T>());
+    return std::forward<F>(f)(*static_cast<const T*>(lock.held()));
   }
   /// Whether the object is on this rank at this moment.
   template <class T>

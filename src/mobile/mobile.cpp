@@ -11,27 +11,12 @@
 #include <nacre/assert.hpp>
 
 #include "base/marks.hpp"
+#include "mobile/directory/reading.hpp"
 
 namespace nacre {
 namespace {
 
 constexpr double seconds_at_least = 100e-9;  // what a message is taken to cost that has not been measured yet
-
-/// Lets the application's lane read the directory for one operation; workers are readers all the time.
-class reading {
- public:
-  explicit reading(lane& on) : on_(on.role() == lane_role::application ? &on : nullptr) {
-    if (on_ != nullptr) on_->reader().online();
-  }
-  reading(const reading&) = delete;
-  reading& operator=(const reading&) = delete;
-  ~reading() {
-    if (on_ != nullptr) on_->reader().offline();
-  }
-
- private:
-  lane* on_;
-};
 
 void print_delivery_error(rank_id rank, const delivery_error& what) {
   const std::string line = "nacre: rank " + std::to_string(rank.value()) + ": a message (" + std::string(what.handler) +
@@ -232,6 +217,7 @@ void object_space::visit_loads(const std::function<void(const object_estimate&)>
     // Everything below is an estimate: relaxed.
     const entry_extra* const extra = at.extra();
     if (extra != nullptr && extra->wanted_by.load(std::memory_order_relaxed) != entry_extra::nobody) return;
+    if (extra != nullptr && extra->stays.load(std::memory_order_relaxed)) return;
     const bool running = at.arrivals.active();
     const std::uint32_t pending = extra != nullptr ? extra->pending_estimate.load(std::memory_order_relaxed) : 0;
     const std::uint32_t waiting = pending + (at.arrivals.empty() ? 0u : 1u);

@@ -45,6 +45,16 @@ class object_space final : public object_sink {
   void post(lane& on, object_id to, message_ptr m);
   void post_migrate(lane& on, object_id object, rank_id to, detail::future_state& done);
   void post_destroy(lane& on, object_id object);
+  /// Asks for access by this rank's main, which waits for nothing else: `granted` is ready when it has it, or fails.
+  /// Main gives it back by `unlock`.
+  void post_lock(lane& on, object_id object, detail::object_access how, detail::future_state& granted);
+  /// The object that main has access to.
+  struct held_object {
+    void* object;
+    const detail::object_type& type;
+  };
+  [[nodiscard]] held_object locked(lane& on, object_id object);
+  void unlock(lane& on, object_id object, detail::object_access how);
   [[nodiscard]] bool is_resident(lane& on, object_id object) noexcept;
 
   /// Moves an object out of turn, before the messages that wait for it, if no handler runs on it; else as soon as the
@@ -103,6 +113,9 @@ class object_space final : public object_sink {
   void publish_load(turn& now);
   void let_go_on(entry& at, lane& on);
 
+  drained lock_front(turn& now);
+  [[nodiscard]] bool stays(const entry& at) const;
+  [[nodiscard]] bool leave_for(turn& now, rank_id to, const migration_request& asked);
   void migrate_front(turn& now);
   void depart(turn& now, rank_id to, const migration_request& asked);
   void install(turn& now, message_ptr arrival);
@@ -124,6 +137,7 @@ class object_space final : public object_sink {
   std::unique_ptr<location_policy> policy_;
   directory entries_;
   std::atomic<std::uint64_t> last_index_{0};  // of objects whose home is here
+  std::atomic<std::uint64_t> lock_asked_{0};  // number of the call by which main has asked for its lock
   std::function<void(const delivery_error&)> report_;
 };
 

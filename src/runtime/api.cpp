@@ -68,6 +68,32 @@ void post_migrate(engine& core, lane& on, object_id object, rank_id to, future_s
 
 void post_destroy(engine& core, lane& on, object_id object) { core.objects().post_destroy(on, object); }
 
+void* lock_object(engine& core, lane& on, object_id object, object_access how, const void* key) {
+  if (on.role() != lane_role::application) {
+    throw usage_error(
+        "with_exclusive and with_shared are for main: a handler has access to the object that it runs on, and to reach "
+        "another one writes `ctx.send<&T::member>(p, ...)`, or `co_await ctx.call<&T::member>(p, ...)` in a coroutine");
+  }
+  auto* state = new future_value<void>;
+  future<void> granted(core, on, state);
+  core.must_not_hold();
+  core.throttle(on);
+  core.objects().post_lock(on, object, how, *state);
+  granted.get();
+  const object_space::held_object locked = core.objects().locked(on, object);
+  if (locked.type.key != key) {
+    core.objects().unlock(on, object, how);
+    throw usage_error("a mobile_ptr to an object of another class, " + std::string(locked.type.name));
+  }
+  core.hold(true);
+  return locked.object;
+}
+
+void unlock_object(engine& core, lane& on, object_id object, object_access how) noexcept {
+  core.hold(false);
+  core.objects().unlock(on, object, how);
+}
+
 bool is_resident(engine& core, lane& on, object_id object) noexcept { return core.objects().is_resident(on, object); }
 
 void enable_balancing(engine& core, bool on) noexcept { core.balance().enable(on); }

@@ -190,12 +190,20 @@ void engine::post_on_quiescence(lane& on, message_ptr m) {
   });
 }
 
+void engine::must_not_hold() const {
+  if (!holds_) return;
+  throw usage_error(
+      "a blocking wait inside with_exclusive or with_shared, while others may wait for the object: wait before or after "
+      "it; to work on several objects at once write `rt.colocate<function>(p, q, ...)`");
+}
+
 void engine::wait_as_application(lane& on, const std::function<void(std::function<void(lane&)>)>& begin) {
   if (on.role() != lane_role::application) {
     throw usage_error(
         "a blocking wait inside a handler would stop its worker: make the handler a coroutine that returns "
         "nacre::task and write `co_await ctx.call<...>(...)`");
   }
+  must_not_hold();
   std::atomic<bool> over{false};
   main_active_.store(false, std::memory_order_release);  // pairs with the acquire in poll
   begin([this, &over](lane& by) {
@@ -209,6 +217,7 @@ void engine::wait_as_application(lane& on, const std::function<void(std::functio
 }
 
 void engine::wait_for(lane& on, detail::future_state& state) {
+  if (holds_ && state.ready()) return;
   struct application_waiter : detail::waiter {
     std::function<void(lane&)> end;
   };

@@ -76,8 +76,13 @@ class engine {
   /// Before a send: the application's main waits, running other work, while too much waits to be sent, or to be run
   /// within this process. Handlers pass.
   void throttle(lane& on) {
-    if (overrun()) throttle_slowly(on);
+    if (overrun() && !holds_) throttle_slowly(on);
   }
+  /// Main begins or ends its access to an object, during which it must not wait for anything: others may wait for the
+  /// object. Its thread only.
+  void hold(bool begins) noexcept { holds_ = begins; }
+  /// Throws usage_error while main has access to an object.
+  void must_not_hold() const;
 
   /// Under simulation: a message has become visible.
   void on_arrival() { sim_team_->on_arrival(); }
@@ -114,6 +119,7 @@ class engine {
   std::atomic<bool> main_active_{true};
   std::atomic<bool> throttled_{false};  // main waits in throttle
   std::atomic<bool> roused_{false};     // a declaration has started something here, see wait_for_end
+  bool holds_ = false;                  // main's thread: main has access to an object
   bool held_back_ = false;              // poll loop: at its last look the workers were to leave what the rank has made
   bool ended_ = false;
 };

@@ -127,7 +127,7 @@ message_ptr packed_call(message_kind kind, Args&&... args) {
 
 inline message_ptr some_object_message(const victim& at, choices& from) {
   message_ptr m;
-  switch (from.below(5)) {
+  switch (from.below(6)) {
     case 0:
       m = packed_call<&cell::add>(message_kind::object, from.as<std::uint32_t>());
       break;
@@ -144,6 +144,12 @@ inline message_ptr some_object_message(const victim& at, choices& from) {
       m->header.kind = message_kind::migrate;
       break;
     }
+    case 4:
+      m = make_message(0);
+      m->header.kind = message_kind::lock;
+      m->header.handler = from.below(3);
+      m->header.reply = some_ticket(from);
+      break;
     default:
       m = make_message(0);
       m->header.kind = message_kind::destroy;

@@ -13,9 +13,7 @@ namespace nacre {
 /// header that arrives, since replies, credits and orders of streams hang on the source.
 [[nodiscard]] inline bool may_name_its_source(const message_header& header, std::uint32_t peer) noexcept {
   if (header.source == peer) return true;
-  const bool to_object = header.kind == message_kind::object || header.kind == message_kind::migrate ||
-                         header.kind == message_kind::destroy;
-  return to_object && header.hops != 0;
+  return follows_object(header.kind) && header.hops != 0;
 }
 
 }  // namespace nacre

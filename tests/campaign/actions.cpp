@@ -44,7 +44,7 @@ nacre::task<void> wait_for_migration(world& in, nacre::future<void> moved, std::
   try {
     co_await std::move(moved);
   } catch (const nacre::call_error&) {
-    if (!in.truth.destroy_posted(object)) in.truth.violate("a living object would not move");
+    if (!in.truth.destroy_posted(object) && !cell::refuses(object)) in.truth.violate("a living object would not move");
   }
   in.truth.closed();
 }
@@ -234,9 +234,38 @@ void migrate_in_main(world& in, nacre::runtime& rt) {
   try {
     rt.migrate(pointer(in, object), any_rank(in)).get();
   } catch (const nacre::call_error&) {
-    if (!in.truth.destroy_posted(object)) in.truth.violate("a living object would not move");
+    if (!in.truth.destroy_posted(object) && !cell::refuses(object)) in.truth.violate("a living object would not move");
   }
   in.truth.closed();
+}
+
+void lock_in_main(world& in, nacre::runtime& rt, stream_id stream, std::uint32_t object) {
+  if (cell::refuses(object)) return;
+  const bool shared = chance(in, in.shared_percent);
+  const std::uint64_t id = in.truth.sent(posted::awaited, stream, rt.rank(), object, "lock");
+  const auto be_there = [&](const std::uint64_t& hash) {
+    const stream_id inside = in.truth.began(id, object, shared, hash, rt.now());
+    act(in, rt, inside);
+  };
+  const auto leave = [&](const std::uint64_t& hash) { in.truth.ended(id, object, shared, hash, rt.now()); };
+  const std::uint64_t value = oracle::expected_value(id);
+  try {
+    if (shared) {
+      rt.with_shared(pointer(in, object), [&](const cell& held) {
+        be_there(held.hash);
+        leave(held.hash);
+      });
+    } else {
+      rt.with_exclusive(pointer(in, object), [&](cell& held) {
+        be_there(held.hash);
+        held.hash = in.truth.next_hash(held.hash, id);
+        leave(held.hash);
+      });
+    }
+    in.truth.returned(id, &value);
+  } catch (const nacre::call_error&) {
+    in.truth.returned(id, nullptr);
+  }
 }
 
 }  // namespace campaign

@@ -31,6 +31,8 @@ void settle_in_main(world& in, pending_call asked);
 
 /// Creates an object on a random rank, moves one, and waits for that, in a main.
 void create_in_main(world& in, nacre::runtime& rt);
+/// Main itself is at an object, and sends from there.
+void lock_in_main(world& in, nacre::runtime& rt, stream_id stream, std::uint32_t object);
 void migrate_in_main(world& in, nacre::runtime& rt);
 
 /// Any object that has been created, or a number that none has.

@@ -47,7 +47,7 @@ void begin_phase(nacre::runtime& rt, world& in, std::uint32_t phase) {
     act(in, rt, stream);
     const std::uint32_t object = any_object(in);
     if (object >= in.truth.objects() || !spend(in)) continue;
-    switch (in.truth.random.below(4)) {
+    switch (in.truth.random.below(5)) {
       case 0:
         settle_in_main(in, ask(in, rt, stream, object));
         break;
@@ -55,6 +55,9 @@ void begin_phase(nacre::runtime& rt, world& in, std::uint32_t phase) {
         migrate_in_main(in, rt);
         break;
       case 2:
+        lock_in_main(in, rt, stream, object);
+        break;
+      case 3:
         rt.enable_balancing(in.truth.random.below(4) != 0);
         break;
       default:

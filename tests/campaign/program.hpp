@@ -51,6 +51,10 @@ struct cell {
   nacre::task<std::uint64_t> walk(nacre::context& ctx, std::uint64_t id);
   nacre::task<std::uint64_t> watch(nacre::context& ctx, std::uint64_t id) const;
 
+  /// Some objects stay where they are.
+  [[nodiscard]] static bool refuses(std::uint32_t name) noexcept { return name % 8 == 3; }
+  [[nodiscard]] bool may_migrate() const { return !refuses(name); }
+
   template <class Archive>
   void serialize(Archive& ar) {
     ar(home_world, name, hash, ballast);

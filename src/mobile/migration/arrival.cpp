@@ -42,9 +42,8 @@ void write_messages(Out& out, const message_list& messages) {
 
 /// Whether a message may wait for the object of that name: what is put into its stream by object_space::post.
 bool may_wait(const message_header& header, std::uint64_t object, std::uint32_t ranks) noexcept {
-  const bool kind = header.kind == message_kind::object || header.kind == message_kind::migrate ||
-                    header.kind == message_kind::destroy;
-  return kind && header.object == object && header.source < ranks && (header.flags & ~message_flags_known) == 0;
+  return follows_object(header.kind) && header.object == object && header.source < ranks &&
+         (header.flags & ~message_flags_known) == 0;
 }
 
 bool read_messages(reader& in, std::uint64_t object, std::uint32_t ranks, message_list& into) {

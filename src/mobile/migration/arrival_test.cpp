@@ -116,9 +116,7 @@ TEST(arrival, damaged_bytes_give_nothing_or_messages_that_an_object_may_have) {
     if (!body) continue;
     ASSERT_NE(body->object, nullptr);
     while (const message_ptr m = body->pending.pop_front()) {
-      ASSERT_TRUE(m->header.kind == message_kind::object || m->header.kind == message_kind::migrate ||
-                  m->header.kind == message_kind::destroy)
-          << static_cast<int>(m->header.kind);
+      ASSERT_TRUE(follows_object(m->header.kind)) << static_cast<int>(m->header.kind);
       ASSERT_EQ(m->header.object, named.value());
       ASSERT_LT(m->header.source, ranks);
     }

@@ -19,10 +19,26 @@ void object_space::migrate_front(turn& now) {
   } else if (rank == messages_.rank().value()) {
     NACRE_MARK("an object is asked to move to where it is");
     if (m->header.reply != 0) messages_.post_reply(now.on, m->header, make_message(0));
-  } else {
-    depart(now, rank_id(rank), {m->header.source, m->header.reply});
+  } else if (!leave_for(now, rank_id(rank), {m->header.source, m->header.reply}) && m->header.reply != 0) {
+    messages_.post_failure(now.on, m->header, "the object refuses to move: its may_migrate() says false");
   }
   now.on.tallies().done.add(1);
+}
+
+/// Whether the object, which is here, refuses to move at this moment.
+bool object_space::stays(const entry& at) const {
+  const detail::object_type& type = *messages_.handlers().type(at.type);
+  return type.may_migrate != nullptr && !type.may_migrate(at.object());
+}
+
+/// Departs unless the object refuses to; says whether it has.
+bool object_space::leave_for(turn& now, rank_id to, const migration_request& asked) {
+  if (stays(now.at)) {
+    NACRE_MARK("an object refuses to move");
+    return false;
+  }
+  depart(now, to, asked);
+  return true;
 }
 
 void object_space::depart(turn& now, rank_id to, const migration_request& asked) {

@@ -156,7 +156,7 @@ object_space::drained object_space::drain(turn& now, bool may_run) {
         break;
       }
       const rank_id to(extra->wanted_by.exchange(entry_extra::nobody));
-      if (to != messages_.rank()) depart(now, to, {});
+      if (to != messages_.rank()) static_cast<void>(leave_for(now, to, {}));
       continue;
     }
     if (now.pending.empty()) break;
@@ -201,6 +201,7 @@ object_space::drained object_space::run_front(turn& now) {
     }
     if (row->shared) return run_shared(now, *row);
   }
+  if (header.kind == message_kind::lock) return lock_front(now);
   if (!alone(now)) {
     NACRE_MARK("an exclusive message waits for shared handlers");
     return drained::blocked;
@@ -311,9 +312,10 @@ void object_space::publish_load(turn& now) {
   const void* const object = at.object();
   if (object != nullptr) {
     const detail::object_type& type = *messages_.handlers().type(at.type);
-    if (type.load != nullptr) {
-      extra = &at.need_extra();
-      extra->declared_load.store(type.load(object), std::memory_order_relaxed);  // an estimate for the poll loop
+    if (type.load != nullptr || type.may_migrate != nullptr) {
+      extra = &at.need_extra();  // estimates for the poll loop
+      if (type.load != nullptr) extra->declared_load.store(type.load(object), std::memory_order_relaxed);
+      extra->stays.store(stays(at), std::memory_order_relaxed);
     }
   }
   if (extra != nullptr) {  // as above

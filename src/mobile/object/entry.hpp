@@ -54,6 +54,7 @@ struct entry_extra {
   std::atomic<std::uint32_t> wanted_by{nobody};  ///< a balancer's wish, a rank number; the activation fulfils it
   // For balancers; written by the activation, read by the poll loop as estimates.
   std::atomic<std::uint32_t> pending_estimate{0};
+  std::atomic<bool> stays{false};  ///< it refuses to move
   std::atomic<double> declared_load{0};
 };
 

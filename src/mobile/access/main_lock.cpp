@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// Access of a main to an object: asked for by a message in the object's stream, given where main is, given back.
+#include <nacre/assert.hpp>
+
+#include "base/marks.hpp"
+#include "mobile/directory/reading.hpp"
+#include "mobile/mobile.hpp"
+
+namespace nacre {
+void object_space::post_lock(lane& on, object_id object, detail::object_access how, detail::future_state& granted) {
+  message_ptr m = make_message(0);
+  m->header.kind = message_kind::lock;
+  m->header.handler = static_cast<std::uint32_t>(how);
+  m->header.reply = messages_.calls().open(granted);
+  lock_asked_.store(m->header.reply, std::memory_order_relaxed);  // the message's way orders it before the look at it
+  post(on, object, std::move(m));
+}
+
+/// A lock has its turn: the object goes to the rank of the main that asks, and the message with it, or it is there.
+/// After the answer to main an exclusive access is main's, which may have given it back already.
+object_space::drained object_space::lock_front(turn& now) {
+  const message_header header = now.pending.front()->header;
+  const bool shared = header.handler == static_cast<std::uint32_t>(detail::object_access::shared);
+  const bool here = header.source == messages_.rank().value();
+  const bool asked = !here || header.reply == lock_asked_.load(std::memory_order_relaxed);  // see post_lock
+  if (header.source >= messages_.size() || !asked) {
+    static_cast<void>(now.pending.pop_front());
+    messages_.fail("an object was asked to come to the main of a rank that has not asked for it");
+    return drained::empty;
+  }
+  if ((!here || !shared) && !alone(now)) {
+    NACRE_MARK("main, which wants an object, waits for shared handlers");
+    return drained::blocked;
+  }
+  if (!here) {
+    NACRE_MARK("main wants an object that is elsewhere");
+    if (leave_for(now, rank_id(header.source), {})) return drained::empty;
+    static_cast<void>(now.pending.pop_front());
+    messages_.post_failure(now.on, header, "the object refuses to come: its may_migrate() says false");
+    now.on.tallies().done.add(1);
+    return drained::empty;
+  }
+  static_cast<void>(now.pending.pop_front());
+  if (shared) {
+    now.at.gate.enter_shared();
+  } else {
+    now.put_back();
+  }
+  lane& on = now.on;
+  messages_.post_reply(on, header, make_message(0));
+  on.tallies().done.add(1);
+  return shared ? drained::empty : drained::blocked;
+}
+
+object_space::held_object object_space::locked(lane& on, object_id object) {
+  const reading guard(on);
+  const entry* const at = entries_.find(object);
+  NACRE_ASSERT(at != nullptr && at->object() != nullptr, "an object went away under its lock");
+  return {at->object(), *messages_.handlers().type(at->type)};
+}
+
+void object_space::unlock(lane& on, object_id object, detail::object_access how) {
+  const reading guard(on);
+  entry* const at = entries_.find(object);
+  NACRE_ASSERT(at != nullptr, "an object went away under its lock");
+  const bool shared = how == detail::object_access::shared;
+  end_access(*at, on, shared ? &end_shared_work : &end_exclusive_work, shared);
+}
+
+}  // namespace nacre

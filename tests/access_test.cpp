@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who has access to an object, and when: shared handlers at the same time, exclusive ones alone and without being
+// starved.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <string>
+#include <thread>
+
+#include <nacre/nacre.hpp>
+
+#include "sanitized.hpp"
+#include "scenarios/scenarios.hpp"
+
+namespace nacre::tests {
+namespace {
+
+config settings(const char* transport, int ranks, int workers, std::uint64_t seed) {
+  config made;
+  made.set("transport", transport);
+  made.set("ranks", std::to_string(ranks));
+  made.set("workers", std::to_string(workers));
+  made.set("seed", std::to_string(seed));
+  return made;
+}
+
+/// Under simulation a handler that charges is inside for that time; on threads it waits for company, or long.
+struct room {
+  std::uint64_t changes = 0;
+
+  void meet(context& ctx) const {
+    board& own = board_of(ctx.rank());
+    const auto begin = std::chrono::steady_clock::now();
+    ++own.seen;
+    while (own.seen < 2 && std::chrono::steady_clock::now() - begin < std::chrono::seconds(20))
+      std::this_thread::yield();
+    if (own.seen >= 2) ++own.sum;
+  }
+  void look(context& ctx, std::uint64_t left) const {
+    board& own = board_of(ctx.rank());
+    ++own.seen;
+    ctx.charge(1e-6);
+    if (left == 0 || own.reported != 0) return;
+    ctx.send<&room::look>(ctx.self<room>(), left - 1);
+    own.sum = left;
+  }
+  void enter(context& ctx) {
+    ++changes;
+    ctx.charge(1e-6);
+    board_of(ctx.rank()).reported = 1;
+  }
+  template <class Archive>
+  void serialize(Archive& ar) {
+    ar(changes);
+  }
+};
+
+TEST(access, shared_handlers_of_one_object_run_at_the_same_time_on_several_workers) {
+  ASSERT_EQ(run(settings("inproc", 1, 2, 1),
+                [](runtime& rt) {
+                  fresh_board(rt);
+                  const auto p = rt.create<room>();
+                  rt.send<&room::meet>(p);
+                  rt.send<&room::meet>(p);
+                  rt.wait_quiescence();
+                }),
+            0);
+  EXPECT_EQ(board_of(rank_id(0)).sum, 2U) << "each has seen the other inside";
+}
+
+TEST(access, main_reads_beside_shared_handlers) {
+  ASSERT_EQ(run(settings("inproc", 1, 2, 1),
+                [](runtime& rt) {
+                  board& own = fresh_board(rt);
+                  const auto p = rt.create<room>();
+                  rt.with_shared(p, [&](const room&) {
+                    rt.send<&room::meet>(p);
+                    const auto begin = std::chrono::steady_clock::now();
+                    while (own.seen == 0 && std::chrono::steady_clock::now() - begin < std::chrono::seconds(20)) {
+                      std::this_thread::yield();
+                    }
+                    EXPECT_EQ(own.seen, 1U) << "the handler waits for main";
+                    ++own.seen;
+                  });
+                  rt.wait_quiescence();
+                }),
+            0);
+  EXPECT_EQ(board_of(rank_id(0)).sum, 1U);
+}
+
+/// Handlers that only read keep an object busy for ever, until one that writes has been there.
+void stream_of_readers(runtime& rt, bool by_main) {
+  constexpr std::uint64_t turns = 300'000;
+  board& own = fresh_board(rt);
+  const auto p = rt.create<room>();
+  for (int reader = 0; reader < 4; ++reader) rt.send<&room::look>(p, turns);
+  if (by_main) {
+    rt.with_exclusive(p, [&](room& mine) {
+      ++mine.changes;
+      own.reported = 1;
+    });
+  } else {
+    rt.send<&room::enter>(p);
+  }
+  rt.wait_quiescence();
+  EXPECT_EQ(own.reported, 1U);
+  EXPECT_GT(own.sum, 1U) << "the writer came last";
+}
+
+TEST(access, a_stream_of_shared_handlers_starves_no_exclusive_one) {
+  for (const bool by_main : {false, true}) {
+    for (const int workers : {1, 2, 4}) {
+      ASSERT_EQ(run(settings("inproc", 1, workers, 1), [&](runtime& rt) { stream_of_readers(rt, by_main); }), 0);
+      ASSERT_EQ(run(settings("sim", 1, workers, 1), [&](runtime& rt) { stream_of_readers(rt, by_main); }), 0);
+    }
+  }
+}
+
+TEST(access, locks_hold_on_simulated_machines_of_many_seeds) {
+  constexpr const char* jitters[] = {"0", "0.1", "10"};
+  for (std::uint64_t seed = 1; seed <= (sanitized ? 100U : 4000U); ++seed) {
+    config how = settings("sim", 1 + static_cast<int>(seed % 6), 1 + static_cast<int>(seed % 3), seed);
+    how.set("sim.jitter", jitters[seed % 3]);
+    how.set("hops_max", seed % 2 == 0 ? "1" : "8");
+    how.set("balancer", seed % 4 == 0 ? "steal" : "none");
+    const auto all = lock_scenarios();
+    ASSERT_EQ(run(how, [&](runtime& rt) { all[seed % all.size()].run(rt, seed); }), 0);
+    if (testing::Test::HasFailure()) FAIL() << "seed " << seed;
+  }
+}
+
+}  // namespace
+}  // namespace nacre::tests
