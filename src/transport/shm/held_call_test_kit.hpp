@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lets the kernel hold a system call until the test lets it go on. For tests.
+#pragma once
+
+#include <poll.h>
+#include <sys/ioctl.h>
+
+#include <cstdint>
+
+#include "transport/net/socket.hpp"
+#include "transport/shm/forbid_test_kit.hpp"
+
+namespace nacre::transport::shm {
+
+/// From its making on, for ever: that call, by the thread that makes this or by all of the process, begins when this
+/// says so, and fails with ENOSYS once this has ended. Whoever looks must not be held itself.
+class held_calls {
+ public:
+  held_calls(int system_call, whom of) : listener_(hold(system_call, of)) {}
+
+  /// False when the kernel does not do this.
+  [[nodiscard]] bool able() const noexcept { return static_cast<bool>(listener_); }
+
+  /// Waits until a call is held. False when all who could make one have ended, or after a minute.
+  [[nodiscard]] bool wait_for_one() {
+    pollfd look{.fd = listener_.get(), .events = POLLIN, .revents = 0};
+    if (::poll(&look, 1, 60'000) != 1 || (look.revents & POLLIN) == 0) return false;
+    seccomp_notif call{};
+    if (::ioctl(listener_.get(), SECCOMP_IOCTL_NOTIF_RECV, &call) != 0) return false;
+    id_ = call.id;
+    first_argument_ = call.data.args[0];
+    return true;
+  }
+  /// Of the call that is held.
+  [[nodiscard]] std::uint64_t first_argument() const noexcept { return first_argument_; }
+
+  /// The call that is held begins.
+  void go_on() {
+    seccomp_notif_resp answer{.id = id_, .val = 0, .error = 0, .flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE};
+    static_cast<void>(::ioctl(listener_.get(), SECCOMP_IOCTL_NOTIF_SEND, &answer));
+  }
+
+ private:
+  static net::unique_fd hold(int system_call, whom of) {
+    unsigned flags = SECCOMP_FILTER_FLAG_NEW_LISTENER;
+    if (of == whom::this_process) flags |= SECCOMP_FILTER_FLAG_TSYNC | SECCOMP_FILTER_FLAG_TSYNC_ESRCH;
+    return net::unique_fd(static_cast<int>(filter(system_call, SECCOMP_RET_USER_NOTIF, flags)));
+  }
+
+  net::unique_fd listener_;
+  std::uint64_t id_ = 0;
+  std::uint64_t first_argument_ = 0;
+};
+
+}  // namespace nacre::transport::shm
