@@ -26,7 +26,7 @@ namespace {
 
 using bytes = std::vector<std::byte>;
 
-constexpr rank_id lending{0}, copying{1};
+constexpr rank_id lending{0}, copying{1}, bystander{2};
 constexpr std::size_t words = 31;
 
 /// Both ends, each with a segment; what a process may do here it may do in both roles.
@@ -36,6 +36,11 @@ class lent_over_shm : public testing::TestWithParam<copy_way> {
   void make_copier(pid_t process) {
     lender_.emplace(lending, segments_[0], peers(copying, process));
     copier_.emplace(copying, segments_[1], peers(lending, ::getpid()));
+  }
+  std::vector<shm_direct::neighbour> peers(rank_id other, pid_t process) const {
+    std::vector<shm_direct::neighbour> all(3);
+    all[other.value()] = {.theirs = segments_[other.value()], .process = process, .able = true};
+    return all;
   }
   lent_memory lend(bytes& what) {
     const auto lent = lender_->lend(copying, what, GetParam());
@@ -61,17 +66,12 @@ class lent_over_shm : public testing::TestWithParam<copy_way> {
     return ready.get_future().get();
   }
 
-  std::array<std::shared_ptr<segment>, 2> segments_{make_segment(), make_segment()};
+  std::array<std::shared_ptr<segment>, 3> segments_{make_segment(), make_segment(), make_segment()};
   std::optional<shm_direct> lender_, copier_;
 
  private:
   static std::shared_ptr<segment> make_segment() {
-    return std::make_shared<segment>(segment::create(geometry::fitting(2, geometry::data_bytes_min, 1u << 20)));
-  }
-  std::vector<shm_direct::neighbour> peers(rank_id other, pid_t process) const {
-    std::vector<shm_direct::neighbour> all(2);
-    all[other.value()] = {.theirs = segments_[other.value()], .process = process, .able = true};
-    return all;
+    return std::make_shared<segment>(segment::create(geometry::fitting(3, geometry::data_bytes_min, 1u << 20)));
   }
 };
 
@@ -152,9 +152,25 @@ TEST_P(lent_over_shm, is_copied_once) {
   const lent_memory lent = lend(there);
   EXPECT_EQ(copy(lent, own), copy_outcome::done);
   EXPECT_EQ(copy(lent, own), copy_outcome::failed);
-  EXPECT_EQ(copy({.id = lent.id | words, .address = lent.address}, own), copy_outcome::failed)
-      << "there is no such word";
   lender_->recall(copying, lent);
+}
+
+TEST_P(lent_over_shm, is_found_by_no_forged_name) {
+  bytes there(100, std::byte{1}), own(100, std::byte{2});
+  const lent_memory lent = lend(there);
+  shm_direct(bystander, segments_[2], peers(lending, ::getpid()));  // its word, which is 1, lies behind the last one
+  for (const std::uint64_t id : {std::uint64_t{words}, lent.id | words, lent.id + 1, lent.id + 32, std::uint64_t{0}}) {
+    EXPECT_EQ(copy({.id = id, .address = lent.address}, own), copy_outcome::failed) << id;
+  }
+  EXPECT_EQ(there, bytes(100, std::byte{1}));
+  EXPECT_EQ(own, bytes(100, std::byte{2}));
+  lender_->recall(copying, lent);
+}
+
+TEST_P(lent_over_shm, is_not_that_of_a_peer_on_another_host) {
+  bytes own(100, std::byte{2});
+  copier_.emplace(copying, segments_[1], std::vector<shm_direct::neighbour>(3));
+  EXPECT_EQ(copy({.id = 32, .address = 0}, own), copy_outcome::failed);
 }
 
 TEST_P(lent_over_shm, that_is_no_memory_makes_the_copy_fail_and_no_other_one) {
