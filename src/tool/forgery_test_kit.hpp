@@ -120,13 +120,24 @@ class forged_end final : public transport::endpoint {
   std::optional<transport::failure> failed() override { return std::nullopt; }
   bool unsent() const noexcept override { return false; }
   void close(std::chrono::nanoseconds) override {}
+  transport::direct_memory* direct() noexcept override { return desk; }
 
   message_list inbox;
   message_list sent;
+  transport::direct_memory* desk = nullptr;  ///< before the rank begins; null: copies nothing by itself
 
  private:
   rank_id self_;
   transport::capabilities declared_;
+};
+
+class virtual_clock final : public clock {
+ public:
+  explicit virtual_clock(const machine::simulation& of) : of_(of) {}
+  std::chrono::nanoseconds now() override { return of_.now(); }
+
+ private:
+  const machine::simulation& of_;
 };
 
 /// One rank of a job of eight, with objects, memory, calls, transfers and a collective under way. The first refusal
@@ -152,15 +163,6 @@ class victim {
  private:
   void main(runtime& rt, std::uint32_t plan);
   void run_some();
-
-  class virtual_clock final : public clock {
-   public:
-    explicit virtual_clock(const machine::simulation& of) : of_(of) {}
-    std::chrono::nanoseconds now() override { return of_.now(); }
-
-   private:
-    const machine::simulation& of_;
-  };
 
   rank_id rank_;
   std::vector<std::string> refusals_;

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// A rank in virtual time whose transport copies memory as a test says, and which sees what a test sends.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tool/forgery_test_kit.hpp"
+
+namespace nacre::forgery {
+
+/// Notes what is lent, copied and stopped, and does nothing of it.
+class noting_desk final : public transport::direct_memory {
+ public:
+  bool reach = true;
+  transport::copy_outcome outcome = transport::copy_outcome::done;
+  std::vector<transport::direct_copy> copies;
+  std::vector<std::uint64_t> stopped;       // tags
+  std::vector<std::span<std::byte>> loans;  // by id - 1
+  std::vector<std::uint64_t> recalled;      // ids
+  std::deque<ended_copy> ended;             // to be taken
+
+  bool reaches(rank_id) const noexcept override { return reach; }
+  std::optional<transport::lent_memory> lend(rank_id, std::span<std::byte> bytes, transport::copy_way) override {
+    loans.push_back(bytes);
+    return transport::lent_memory{.id = loans.size(), .address = 0};
+  }
+  void recall(rank_id, const transport::lent_memory& what) noexcept override { recalled.push_back(what.id); }
+  transport::copy_outcome copy(const transport::direct_copy& what) override {
+    copies.push_back(what);
+    return outcome;
+  }
+  void stop(std::uint64_t tag) noexcept override { stopped.push_back(tag); }
+  std::optional<ended_copy> take_ended() override {
+    if (ended.empty()) return std::nullopt;
+    const ended_copy first = ended.front();
+    ended.pop_front();
+    return first;
+  }
+};
+
+/// Rank 0 of a job of eight.
+class lone_rank : public testing::Test {
+ protected:
+  static constexpr rank_id peer{2};
+  using said = std::vector<std::pair<std::uint64_t, memory_status>>;
+
+  lone_rank() {
+    configuration_.set("transport", "sim");
+    configuration_.set("workers", "1");
+    configuration_.set("aggregate", "off");
+  }
+  ~lone_rank() override { end(); }
+
+  void start(std::function<void(runtime&)> main) {
+    auto made = std::make_unique<forged_end>(rank_id(0));
+    link_ = made.get();
+    link_->desk = has_desk ? &desk : nullptr;
+    const engine_surroundings around{configuration_, time_, &machine_, 1,
+                                     [this](rank_id, const std::string& why) { refusal_ += why; }};
+    rank_ = std::make_unique<engine>(std::move(made), around);
+    rank_->start_simulated(std::move(main));
+    settle();
+  }
+  /// What is under way stays so.
+  void end() {
+    if (rank_ == nullptr) return;
+    rank_->stop_simulated();
+    rank_.reset();
+  }
+  [[nodiscard]] engine& rank() { return *rank_; }
+  [[nodiscard]] const std::string& refusal() const noexcept { return refusal_; }
+
+  void arrive(message_ptr m) {
+    m->header.source = peer.value();
+    link_->inbox.push_back(std::move(m));
+    settle();
+  }
+  /// Until nothing happens any more; questions for quiescence go on for ever.
+  void settle() {
+    rank_->on_arrival();
+    for (int events = 0; events < 30 && machine_.step(); ++events) continue;
+  }
+
+  /// Takes what has been sent to F, read as a T.
+  template <auto F, class T>
+  std::vector<T> said_by() {
+    std::vector<T> all;
+    message_list others;
+    while (message_ptr m = link_->sent.pop_front()) {
+      if (m->header.handler != detail::handler_of<F, memory_part>().id.value()) {
+        others.push_back(std::move(m));
+        continue;
+      }
+      EXPECT_TRUE(m->packed());
+      auto read = unpack<T>(m->payload());
+      EXPECT_TRUE(read);
+      if (read) all.push_back(std::move(*read));
+    }
+    link_->sent.append(others);
+    return all;
+  }
+  /// The ends of pieces that have been told since the last look.
+  said answers() { return said_by<&memory_part::on_done, std::pair<std::uint64_t, memory_status>>(); }
+
+  noting_desk desk;
+  bool has_desk = true;
+
+ private:
+  [[maybe_unused]] const leaks_of_an_end permitted_{};
+  std::string refusal_;
+  config configuration_{all_option_tables()};
+  machine::simulation machine_{{.seed = 1}};
+  virtual_clock time_{machine_};
+  forged_end* link_ = nullptr;
+  std::unique_ptr<engine> rank_;
+};
+
+}  // namespace nacre::forgery
