@@ -98,6 +98,21 @@ TEST(keys_of_memory, follow_the_seed_under_simulation_and_nothing_elsewhere) {
   EXPECT_NE(key_of("inproc", 1), key_of("inproc", 1));
 }
 
+TEST(memory_of_the_own_rank, changes_at_once_but_in_virtual_time_not_before_the_callers_present) {
+  for (const char* const transport : {"inproc", "sim"}) {
+    const auto change = [&](runtime& rt) {
+      std::vector<int> mine(1), own(1, 5);
+      const auto exposed = rt.expose(std::span(mine));
+      auto done = rt.put(exposed, 0, std::span<const int>(own));
+      EXPECT_EQ(mine[0], transport == std::string("sim") ? 0 : 5);
+      done.get();
+      EXPECT_EQ(mine[0], 5);
+      rt.withdraw(exposed);
+    };
+    EXPECT_EQ(run(settings({transport, 1, 1}), change), 0);
+  }
+}
+
 TEST(collectives, every_number_of_simulated_ranks_gets_the_same_as_one_loop) {
   for (const int ranks : {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 130}) {
     ASSERT_EQ(run(settings({"sim", ranks, 1}), [](runtime& rt) { all_collectives(rt, 1); }), 0);

@@ -214,6 +214,20 @@ void withdrawals(runtime& rt, std::uint64_t) {
   }
 }
 
+/// More than the window holds, so that each end of a piece lets another one leave.
+void long_puts(runtime& rt, std::uint64_t) {
+  numbers mine(400'000), own(mine.size(), 8);
+  const auto exposed = rt.expose(std::span(mine));
+  std::vector<remote_memory<std::uint64_t>> all;
+  for (std::uint32_t r = 0; r < rt.size(); ++r) all.push_back(rt.broadcast(exposed, rank_id(r)));
+  auto done = rt.put(all[next_of(rt).value()], 0, own);
+  rt.wait_quiescence();
+  EXPECT_TRUE(mine == own);
+  done.get();
+  rt.barrier();
+  rt.withdraw(exposed);
+}
+
 /// No two keys of a job are alike.
 void keys(runtime& rt, std::uint64_t) {
   numbers mine(1);
@@ -231,6 +245,7 @@ constexpr std::array all{
     scenario{"random_puts_and_gets_agree_with_a_model", random_transfers},
     scenario{"every_bad_access_fails_at_its_caller_and_writes_nothing", bad_accesses},
     scenario{"coroutines_await_transfers_and_quiescence_waits_for_them", coroutines},
+    scenario{"quiescence_waits_for_the_last_piece_of_a_transfer_that_nobody_awaits", long_puts},
     scenario{"a_dropped_future_gives_the_callers_memory_back_at_once", dropped_futures},
     scenario{"nothing_touches_the_memory_once_withdraw_has_returned", withdrawals},
     scenario{"no_two_keys_are_alike", keys},
