@@ -22,7 +22,7 @@ namespace {
 #if defined(NACRE_SLOW_ASSERTS)
 constexpr std::uint64_t seeds_by_default = 250;  // sanitizers and debug builds are slow
 #else
-constexpr std::uint64_t seeds_by_default = 2000;
+constexpr std::uint64_t seeds_by_default = 1700;
 #endif
 
 struct arguments {

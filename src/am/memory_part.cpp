@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/marks.hpp"
 #include "wire/job_secret.hpp"
 
 namespace nacre {
@@ -136,6 +137,7 @@ void memory_part::send(lane& by, const memory_transfers::piece& leaving, way_out
         by, to, asked, memory_bytes(std::span<const std::byte>(own + leaving.at, leaving.bytes)));
   });
   if (sent) return;
+  NACRE_MARK("a put is dropped before a piece of it is packed");
   std::optional<memory_transfers::piece> kept;
   {
     const std::scoped_lock lock(mutex_);
@@ -273,6 +275,7 @@ void memory_part::stop_copies(std::optional<std::uint32_t> segment) {
       each.held.reset();
     }
   }
+  if (!held.empty()) NACRE_MARK("memory is withdrawn while the transport copies it");
   for (const auto& each : held) direct_->stop(each.first);
 }
 
@@ -285,6 +288,7 @@ void memory_part::on_done(context& ctx, std::uint64_t token, memory_status statu
   if (!answered) return refuse(ctx, "the end of a piece that nobody awaits");
   if (answered->lent) answered->transfer->take_back(*answered->lent);
   if (answered->lent && status == memory_status::unreachable) {  // the target could not, or the future was dropped
+    NACRE_MARK("a piece that the target could not copy leaves in a message");
     memory_transfers::piece again = *answered;
     {
       const std::scoped_lock lock(mutex_);

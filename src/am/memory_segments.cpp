@@ -4,6 +4,8 @@
 
 #include <limits>
 
+#include "base/marks.hpp"
+
 namespace nacre {
 namespace {
 
@@ -65,7 +67,10 @@ memory_status memory_segments::check(const detail::memory_name& name, std::uint6
                                      intent what) const {
   if (name.segment == 0 || name.segment > last_) return memory_status::never_exposed;
   const auto at = exposed_.find(name.segment);
-  if (at == exposed_.end()) return memory_status::withdrawn;
+  if (at == exposed_.end()) {
+    NACRE_MARK("an access comes after its memory has been withdrawn");
+    return memory_status::withdrawn;
+  }
   const segment& found = at->second;
   if (!same_key(found.key, name.key)) return memory_status::wrong_key;
   const std::uint64_t size = found.bytes.size();

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/marks.hpp"
+
 namespace nacre {
 
 void memory_transfer::end(memory_status status, lane& by) {
@@ -46,6 +48,7 @@ void memory_transfer::take_all_back() noexcept {
     lent_ = false;
     pieces.swap(pieces_lent_);
   }
+  if (!pieces.empty()) NACRE_MARK("a future is dropped while its memory is lent to the target");
   for (const transport::lent_memory& each : pieces) lender_->recall(target(), each);
 }
 
@@ -86,13 +89,17 @@ std::optional<memory_transfers::piece> memory_transfers::next(rank_id to) {
       path.queue.pop_front();
       turn.queued_ = false;
       if (turn.outstanding_ == 0) {
+        NACRE_MARK("a transfer is dropped before its first piece");
         open_.erase(&turn);
         dropped_.push_back(&turn);
       }
       continue;
     }
     const std::uint64_t bytes = std::min(turn.bytes() - turn.sent_, turn.piece_bytes_max_);
-    if (path.cost != 0 && path.cost + bytes + piece_cost > window_bytes) return std::nullopt;
+    if (path.cost != 0 && path.cost + bytes + piece_cost > window_bytes) {
+      NACRE_MARK("a piece waits for the window of its target");
+      return std::nullopt;
+    }
     path.cost += bytes + piece_cost;
     path.queue.pop_front();
     piece leaving{.token = 0, .transfer = &turn, .at = turn.sent_, .bytes = bytes};

@@ -53,6 +53,10 @@ nacre::task<void> roam(nacre::context& ctx, std::uint64_t key, std::uint64_t id)
   world& in = world::of(key);
   const stream_id stream = in.truth.began_on_rank(id, ctx.rank());
   for (std::uint64_t rounds = 1 + in.truth.random.below(3); rounds != 0 && spend(in); --rounds) {
+    if (chance(in, in.memory_percent)) {
+      pending_transfer begun = begin_transfer(in, ctx);
+      co_await settle(in, std::move(begun));
+    }
     const std::uint32_t object = any_object(in);
     switch (in.truth.random.below(4)) {
       case 0: {
@@ -155,6 +159,8 @@ void one_action(world& in, nacre::operations& op, stream_id stream) {
   } else if (chance(in, in.destroy_percent)) {
     in.truth.destroy_sent(stream, op.rank(), object);
     op.destroy(pointer(in, object));
+  } else if (chance(in, in.memory_percent)) {
+    use_memory(in, op);
   } else if (chance(in, 15)) {
     message_to_rank(in, op, stream);
   } else {

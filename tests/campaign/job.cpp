@@ -67,6 +67,7 @@ settings draw_settings(std::uint64_t seed, std::uint32_t ranks) {
   set("sim.topology", one_of({"flat", "flat", "torus", "fat_tree"}));
   set("sim.late_probability", one_of({"0", "0.01", "0.2"}));
   set("sim.late_factor", one_of({"3", "20", "50"}));
+  set("direct_min", one_of({"1KiB", "16KiB", "1GiB"}));
   return drawn;
 }
 
@@ -80,6 +81,7 @@ verdict run_seed(std::uint64_t seed) {
   verdict result;
   result.run = nacre::run_job(configuration, [&](nacre::runtime& rt) { main_of_rank(rt, *in); });
   in->truth.must_be_quiet("when the job had ended");
+  in->memory.must_be_quiet(*in, "when the job had ended");
   result.violations = in->truth.violations();
   result.messages = in->truth.messages();
   return result;

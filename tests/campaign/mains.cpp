@@ -2,6 +2,8 @@
 // The phases of the random program, as the mains of the ranks go through them.
 #include <functional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "campaign/actions.hpp"
 #include "campaign/program.hpp"
@@ -19,7 +21,9 @@ void at_quiescence(nacre::context& ctx, std::uint64_t key, bool goes_on) {
 }
 
 void check_quiet(nacre::runtime& rt, world& in) {
-  in.truth.must_be_quiet("when wait_quiescence returned on rank " + std::to_string(rt.rank().value()));
+  const std::string when = "when wait_quiescence returned on rank " + std::to_string(rt.rank().value());
+  in.truth.must_be_quiet(when);
+  in.memory.must_be_quiet(in, when);
   if (in.handlers_at_quiescence != in.handlers_expected) {
     in.truth.violate(std::to_string(in.handlers_expected) + " handlers for quiescence were asked for, " +
                      std::to_string(in.handlers_at_quiescence) + " have run");
@@ -38,13 +42,21 @@ void check_collectives(nacre::runtime& rt, world& in, std::uint32_t phase) {
   }
 }
 
-void begin_phase(nacre::runtime& rt, world& in, std::uint32_t phase) {
+/// What is left for others to await when the phase has ended.
+using kept = std::vector<pending_transfer>;
+
+void begin_phase(nacre::runtime& rt, world& in, std::uint32_t phase, kept& later) {
   if (rt.rank().value() == 0) in.messages_left = in.messages_a_phase;
   rt.barrier();  // so that nobody finds a phase that has not begun
   const stream_id stream = in.truth.main_of(rt.rank());
   if (phase == 0) create_in_main(in, rt);
   for (std::uint64_t rounds = in.truth.random.below(4); rounds != 0; --rounds) {
     act(in, rt, stream);
+    if (in.truth.random.below(100) < in.memory_percent) {
+      use_memory(in, rt);
+      later.push_back(begin_transfer(in, rt));
+      settle_in_main(in, begin_transfer(in, rt));
+    }
     const std::uint32_t object = any_object(in);
     if (object >= in.truth.objects() || !spend(in)) continue;
     switch (in.truth.random.below(5)) {
@@ -105,6 +117,7 @@ world::world(std::uint64_t seed) : truth(seed) {
   migrate_percent = pick(0, 40);
   shared_percent = pick(0, 90);
   coroutine_percent = pick(0, 50);
+  memory_percent = draw.below(3) == 0 ? 0 : pick(1, 30);
   for (std::uint32_t phase = 0; phase < phases; ++phase) {
     endings.push_back(static_cast<ending>(draw.below(4)));
     at_quiescence.push_back(pick(0, ranks - 1));
@@ -114,8 +127,10 @@ world::world(std::uint64_t seed) : truth(seed) {
 void main_of_rank(nacre::runtime& rt, world& in) {
   rt.on_delivery_error([&in, rank = rt.rank()](const nacre::delivery_error& what) { in.truth.reported(rank, what); });
   for (std::uint32_t phase = 0; phase < in.phases; ++phase) {
-    begin_phase(rt, in, phase);
+    kept later;
+    begin_phase(rt, in, phase, later);
     end_phase(rt, in, phase);
+    for (pending_transfer& each : later) settle_in_main(in, std::move(each));
   }
 }
 

@@ -8,6 +8,7 @@
 
 #include <nacre/nacre.hpp>
 
+#include "campaign/memory.hpp"
 #include "campaign/oracle.hpp"
 
 namespace campaign {
@@ -20,13 +21,14 @@ struct world {
   explicit world(std::uint64_t seed);
 
   oracle truth;
+  memories memory;
   std::uint32_t ranks;
   std::uint32_t phases;
   std::uint32_t messages_a_phase;  ///< that are left to be sent in this phase
   std::uint32_t messages_left = 0;
   std::uint32_t fan_out;  ///< most actions of one handler
   double charge_max;      ///< virtual seconds of one handler
-  std::uint32_t destroy_percent, migrate_percent, shared_percent, coroutine_percent;
+  std::uint32_t destroy_percent, migrate_percent, shared_percent, coroutine_percent, memory_percent;
   std::vector<ending> endings;               ///< by phase
   std::vector<std::uint32_t> at_quiescence;  ///< by phase: who asks for a handler
   std::uint64_t handlers_at_quiescence = 0;  ///< that have run

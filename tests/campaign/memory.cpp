@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+// Random puts and gets, and their oracle.
+#include "campaign/memory.hpp"
+
+#include <algorithm>
+#include <span>
+
+#include "campaign/program.hpp"
+
+namespace campaign {
+namespace {
+
+constexpr std::size_t memories_max = 12;
+constexpr std::uint32_t filler = 5, overwritten = 7, gone = 9;
+
+void violate(world& in, const std::string& what) { in.truth.violate("memory: " + what); }
+
+/// Mostly for one message; now and then of several pieces, or of more than the window to a rank holds.
+std::size_t one_size(world& in) {
+  const std::uint64_t draw = in.truth.random.below(100);
+  return draw < 2 ? 300'000 : draw < 12 ? 30'000 : draw < 50 ? 700 : 10;
+}
+
+void expose(world& in, nacre::operations& op) {
+  const std::size_t size = one_size(in);
+  exposed_memory& made = in.memory.all.emplace_back();
+  made.content.assign(2 * size, filler);
+  made.expected.assign(size, filler);
+  made.handle = op.expose(std::span(made.content));
+}
+
+void withdraw(exposed_memory& which, nacre::operations& op) {
+  op.withdraw(which.handle);
+  which.withdrawn = true;
+  std::fill(which.content.begin(), which.content.end(), gone);
+}
+
+void drop(world& in, exposed_memory& of, nacre::operations& op) {
+  const std::size_t size = of.expected.size(), length = 1 + in.truth.random.below(size);
+  const std::size_t begin = size + in.truth.random.below(size - length + 1);
+  std::vector<std::uint32_t> own(length, filler);
+  if (in.truth.random.below(2) == 0) {
+    static_cast<void>(op.put(of.handle, begin, std::span<const std::uint32_t>(own)));
+  } else {
+    static_cast<void>(op.get(of.handle, begin, std::span(own)));
+  }
+  std::fill(own.begin(), own.end(), overwritten);
+  in.memory.taken_back.push_back(std::move(own));
+}
+
+bool all_are(const std::vector<std::uint32_t>& numbers, std::size_t from, std::uint32_t value) {
+  return std::all_of(numbers.begin() + static_cast<std::ptrdiff_t>(from), numbers.end(),
+                     [value](std::uint32_t each) { return each == value; });
+}
+
+/// `why` is null when it went well.
+void ended(world& in, pending_transfer& of, const char* why) {
+  exposed_memory& at = *of.of;
+  std::erase(at.under_way, std::pair(of.begin, of.begin + of.own->size()));
+  const std::string what = of.puts ? "a put " : "a get ";
+  if (why == nullptr) {
+    if (of.withdrawn_before) violate(in, what + "to memory that was withdrawn before has not failed");
+    const auto there = at.expected.begin() + static_cast<std::ptrdiff_t>(of.begin);
+    if (!of.puts && !std::equal(of.own->begin(), of.own->end(), there)) violate(in, "a get has brought other values");
+  } else {
+    if (!at.withdrawn) violate(in, what + "to exposed memory has failed: " + why);
+    if (std::string(why).find("withdrawn") == std::string::npos) violate(in, what + "has failed so: " + why);
+  }
+}
+
+}  // namespace
+
+void memories::must_be_quiet(world& in, const std::string& when) {
+  for (const exposed_memory& each : all) {
+    if (each.withdrawn) {
+      if (!all_are(each.content, 0, gone)) violate(in, when + ", withdrawn memory had been written to");
+      continue;
+    }
+    if (!std::equal(each.expected.begin(), each.expected.end(), each.content.begin())) {
+      violate(in, when + ", memory did not hold what was put there");
+    }
+    if (!all_are(each.content, each.expected.size(), filler)) {
+      violate(in, when + ", a dropped put had read what was not lent any more");
+    }
+  }
+  for (const auto& each : taken_back) {
+    if (!all_are(each, 0, overwritten)) violate(in, when + ", a dropped get had written what was not lent any more");
+  }
+  taken_back.clear();
+}
+
+void use_memory(world& in, nacre::operations& op) {
+  memories& known = in.memory;
+  if (known.all.size() < memories_max && in.truth.random.below(6) == 0) return expose(in, op);
+  if (known.all.empty()) return;
+  exposed_memory& any = known.all[in.truth.random.below(known.all.size())];
+  const bool own = any.handle.rank() == op.rank();
+  const std::uint64_t odds = any.under_way.empty() ? 6 : 1;  // rather while it is accessed
+  if (own && !any.withdrawn && in.truth.random.below(odds) == 0) return withdraw(any, op);
+  drop(in, any, op);
+}
+
+pending_transfer begin_transfer(world& in, nacre::operations& op) {
+  if (in.memory.all.empty()) return {};
+  exposed_memory& of = in.memory.all[in.truth.random.below(in.memory.all.size())];
+  const std::size_t size = of.expected.size(), length = 1 + in.truth.random.below(size);
+  const std::size_t begin = in.truth.random.below(size - length + 1), end = begin + length;
+  const auto meets = [&](const auto& other) { return begin < other.second && other.first < end; };
+  if (std::any_of(of.under_way.begin(), of.under_way.end(), meets)) return {};
+  of.under_way.emplace_back(begin, end);
+  pending_transfer begun{.of = &of,
+                         .puts = in.truth.random.below(2) == 0,
+                         .withdrawn_before = of.withdrawn,
+                         .begin = begin,
+                         .own = std::make_unique<std::vector<std::uint32_t>>(length)};
+  if (!begun.puts) {
+    begun.done = op.get(of.handle, begin, std::span(*begun.own));
+    return begun;
+  }
+  for (std::uint32_t& each : *begun.own) each = static_cast<std::uint32_t>(in.truth.random.next());
+  std::copy(begun.own->begin(), begun.own->end(), of.expected.begin() + static_cast<std::ptrdiff_t>(begin));
+  begun.done = op.put(of.handle, begin, std::span<const std::uint32_t>(*begun.own));
+  return begun;
+}
+
+nacre::task<void> settle(world& in, pending_transfer begun) {
+  if (begun.of == nullptr) co_return;
+  try {
+    co_await std::move(begun.done);
+    ended(in, begun, nullptr);
+  } catch (const nacre::call_error& error) {
+    ended(in, begun, error.what());
+  }
+}
+
+void settle_in_main(world& in, pending_transfer begun) {
+  if (begun.of == nullptr) return;
+  try {
+    begun.done.get();
+    ended(in, begun, nullptr);
+  } catch (const nacre::call_error& error) {
+    ended(in, begun, error.what());
+  }
+}
+
+}  // namespace campaign
