@@ -40,7 +40,7 @@ object_id object_space::adopt(lane& on, const detail::object_type& type, void* o
   const reading guard(on);
   const std::uint64_t index = last_index_.fetch_add(1, std::memory_order_relaxed) + 1;  // only uniqueness counts
   const object_id id(messages_.rank(), index);
-  entry& at = entries_.find_or_add(id, {messages_.rank(), 1}, &activate_work);
+  entry& at = entries_.add(id, {messages_.rank(), 1}, &activate_work);
   resident body;
   body.object = object;
   body.type = &type;

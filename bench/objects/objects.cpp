@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+// What do mobile objects cost: messages, memory, creation, migration, an idle wait for quiescence?
+#include <algorithm>
+#include <cstdint>
+#include <exception>
+#include <fstream>
+#include <map>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include <nacre/nacre.hpp>
+
+#include "jobs.hpp"
+#include "parts/figures.hpp"
+
+namespace {
+
+struct row {
+  std::string what, unit;
+  double aim;  // at most; at least, where `more`
+  bool more;
+  std::string floor_name;
+  std::vector<double> measured{}, floor{};
+};
+
+double median(std::vector<double> of) {
+  if (of.empty()) return 0;
+  std::sort(of.begin(), of.end());
+  return of[of.size() / 2];
+}
+
+class table {
+ public:
+  void add(const row& kind, double measured, double floor) {
+    const auto at = std::find_if(rows_.begin(), rows_.end(), [&](const row& each) { return each.what == kind.what; });
+    row& into = at != rows_.end() ? *at : rows_.emplace_back(kind);
+    into.measured.push_back(measured);
+    into.floor.push_back(floor);
+  }
+  void print() const {
+    fmt::print("{:<52} {:>12} {:>12} {:>12}   {}\n", "median", "measured", "aim", "by hand", "by hand is");
+    for (const row& each : rows_) {
+      const std::string aim = fmt::format("{} {:g}", each.more ? ">=" : "<=", each.aim);
+      const double floor = median(each.floor);
+      fmt::print("{:<52} {:>12.5g} {:>12} {:>12}   {}\n", fmt::format("{}, {}", each.what, each.unit),
+                 median(each.measured), aim, floor == 0 ? "" : fmt::format("{:.5g}", floor), each.floor_name);
+    }
+  }
+  void write(const std::string& file) const {
+    auto all = nlohmann::json::array();
+    for (const row& each : rows_) {
+      all.push_back({{"what", each.what},
+                     {"unit", each.unit},
+                     {"aim", each.aim},
+                     {"at_least", each.more},
+                     {"by_hand", each.floor_name},
+                     {"measured", each.measured},
+                     {"floor", each.floor}});
+    }
+    std::ofstream(file) << all.dump(2) << '\n';
+  }
+
+ private:
+  std::vector<row> rows_;
+};
+
+constexpr std::uint32_t small = 1024, large = 64 * 1024;
+
+void add_moves(table& into, const std::string& where, const objects::moves& of_small, const objects::moves& of_large,
+               double floor_small, double floor_large) {
+  const std::string copied = "copied to another thread, which polls";
+  into.add({"1 KiB object, one way, " + where, "us", 1.5, false, copied}, of_small.one_way_us, floor_small);
+  into.add({"1 KiB objects, many under way, " + where, "million/s", 0.7, true, "1 / the same"},
+           of_small.moves_a_second * 1e-6, 1 / floor_small);
+  into.add({"64 KiB object, one way, " + where, "us", 20, false, copied}, of_large.one_way_us, floor_large);
+}
+
+objects::moves moves_in_one_process(std::uint32_t bytes) {
+  objects::moves result{};
+  nacre::config made;
+  for (const auto& [name, value] :
+       {std::pair{"ranks", "2"}, {"workers", "1"}, {"spin", "10ms"}, {"progress", "shared"}}) {
+    made.set(name, value);
+  }
+  nacre::run(made, [&](nacre::runtime& rt) {
+    const objects::moves found = objects::measure_moves(rt, bytes);
+    if (rt.rank() == nacre::rank_id(0)) result = found;
+  });
+  return result;
+}
+
+/// As one of two ranks that a launcher has started: rank 0 prints what it has found.
+int serve_job(int argc, char** argv) {
+  return nacre::run(argc, argv, [](nacre::runtime& rt) {
+    for (const std::uint32_t bytes : {small, large}) {
+      const objects::moves found = objects::measure_moves(rt, bytes);
+      if (rt.rank() == nacre::rank_id(0)) {
+        fmt::print("{}\n", nlohmann::json{{"one_way", found.one_way_us}, {"a_second", found.moves_a_second}}.dump());
+      }
+    }
+  });
+}
+
+std::vector<objects::moves> moves_between_processes(const std::string& transport) {
+  const bench::launcher start = bench::launcher_of(transport, 2);
+  if (start.words.empty()) {
+    fmt::print(stderr, "objects: {}\n", start.missing);
+    return {};
+  }
+  std::vector<std::string> command = start.words;
+  command.insert(command.end(), {(bench::own_folder() / "objects").string(), "--as-job", "--nacre.workers=1",
+                                 "--nacre.spin=10ms", "--nacre.progress=shared"});
+  std::vector<objects::moves> all;
+  for (const std::string& line : bench::run_command(command).lines) {
+    const auto one = nlohmann::json::parse(line, nullptr, false);
+    if (one.is_object()) all.push_back({one.at("one_way"), one.at("a_second")});
+  }
+  return all;
+}
+
+void measure(table& into, std::uint64_t count) {
+  constexpr std::uint64_t messages = 1'000'000;
+  into.add({"local message to an idle object, sent and run", "ns", 80, false, "closure, locked queue"},
+           objects::local_message_ns(messages), objects::locked_queue_ns(messages));
+  into.add({"message to an object of another worker", "ns", 200, false, ""}, objects::other_worker_ns(messages), 0);
+  const objects::crowd many = objects::measure_crowd(count), map = objects::measure_map(count);
+  const std::string by_map = "unordered_map, virtual calls";
+  into.add({"an empty object", "B", 160, false, by_map}, many.bytes_at_rest, map.bytes_at_rest);
+  into.add({"an empty object after a message", "B", 160, false, by_map}, many.bytes_after_message, map.bytes_at_rest);
+  into.add({fmt::format("{} objects created", count), "s", 0.3, false, by_map}, many.create_seconds,
+           map.create_seconds);
+  into.add({"one message to each of them, the first", "ns", 150, false, by_map}, many.first_message_ns,
+           map.first_message_ns);
+  into.add({"one message to each of them, a later", "ns", 150, false, by_map}, many.later_message_ns,
+           map.later_message_ns);
+  const double floor_small = objects::handed_over_us(small), floor_large = objects::handed_over_us(large);
+  add_moves(into, "in one process", moves_in_one_process(small), moves_in_one_process(large), floor_small, floor_large);
+  const std::vector<objects::moves> shm = moves_between_processes("shm");
+  if (shm.size() == 2) add_moves(into, "over shm", shm[0], shm[1], floor_small, floor_large);
+  into.add({"idle wait for quiescence, 2 ranks in one process", "us", 5, false, "two threads meet"},
+           objects::idle_quiescence_us(), objects::meeting_us());
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  int runs = 3;
+  std::uint64_t count = 1'000'000;
+  std::string json;
+  bool as_job = false;
+  CLI::App app("What mobile objects cost, each figure beside its aim and what is nearest to it by hand.");
+  app.add_option("--runs", runs, "Runs of every figure")->check(CLI::Range(1, 100))->capture_default_str();
+  app.add_option("--objects", count, "How many make a crowd")
+      ->check(CLI::Range(1000, 100'000'000))
+      ->capture_default_str();
+  app.add_option("--json", json, "Also write all figures of all runs to this file")->type_name("FILE");
+  app.add_flag("--as-job", as_job)->group("");  // for the program itself
+  app.allow_extras();                           // options of Nacre, of which a job gets some
+  CLI11_PARSE(app, argc, argv);
+  try {
+    if (as_job) return serve_job(argc, argv);
+    table all;
+    for (int run = 0; run < runs; ++run) measure(all, count);
+    all.print();
+    if (!json.empty()) all.write(json);
+    return 0;
+  } catch (const std::exception& problem) {
+    fmt::print(stderr, "objects: {}\n", problem.what());
+    return 1;
+  }
+}

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+// Measuring mobile objects.
+#include "figures.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <thread>
+#include <vector>
+
+#include "measures.hpp"
+
+namespace objects {
+namespace {
+
+using nacre::context;
+using nacre::mobile_ptr;
+using nacre::rank_id;
+
+struct neighbour {
+  void exchange(context& ctx, mobile_ptr<neighbour> other, std::uint64_t left) {
+    if (left != 0) ctx.send<&neighbour::exchange>(other, ctx.self<neighbour>(), left - 1);
+  }
+  template <class Archive>
+  void serialize(Archive&) {}
+};
+
+struct empty {
+  std::uint64_t heard = 0;
+  void hear(std::uint64_t number) { heard += number; }
+  template <class Archive>
+  void serialize(Archive& ar) {
+    ar(heard);
+  }
+};
+
+nacre::config of_ranks(const char* ranks) {
+  nacre::config made;
+  made.set("ranks", ranks);
+  made.set("workers", "1");
+  made.set("spin", "10ms");  // the question is what work costs, not what waking costs
+  made.set("progress", "shared");
+  return made;
+}
+
+/// Goes back and forth between two ranks by itself, and says when it has.
+struct wanderer {
+  std::vector<std::byte> load;
+  void hop(context& ctx, std::uint32_t left) {
+    if (left == 0) return ctx.send<&wanderer::arrived>(rank_id(0));
+    const auto self = ctx.self<wanderer>();
+    static_cast<void>(ctx.migrate(self, rank_id(1 - ctx.rank().value())));
+    ctx.send<&wanderer::hop>(self, left - 1);
+  }
+  void grow(std::uint32_t bytes) { load.resize(bytes); }
+  static void arrived() { ended_.fetch_add(1, std::memory_order_release); }
+  static void await(std::uint64_t count) {
+    while (ended_.load(std::memory_order_acquire) < count) std::this_thread::yield();
+    ended_.store(0, std::memory_order_relaxed);
+  }
+  template <class Archive>
+  void serialize(Archive& ar) {
+    ar(load);
+  }
+
+ private:
+  static inline std::atomic<std::uint64_t> ended_{0};
+};
+
+}  // namespace
+
+double local_message_ns(std::uint64_t messages) {
+  double seconds = 0;
+  nacre::run(of_ranks("1"), [&](nacre::runtime& rt) {
+    const auto one = rt.create<neighbour>(), other = rt.create<neighbour>();
+    rt.wait_quiescence();
+    const double start = processor_seconds();  // while main waits, its thread is the worker
+    rt.send<&neighbour::exchange>(one, other, messages);
+    rt.wait_quiescence();
+    seconds = processor_seconds() - start;
+  });
+  return seconds / static_cast<double>(messages) * 1e9;
+}
+
+double other_worker_ns(std::uint64_t messages) {
+  double seconds = 0;
+  nacre::run(of_ranks("1"), [&](nacre::runtime& rt) {
+    std::vector<mobile_ptr<empty>> all;
+    for (int index = 0; index < 1000; ++index) all.push_back(rt.create<empty>());
+    rt.wait_quiescence();
+    const stopwatch running;
+    for (std::uint64_t index = 0; index < messages; ++index) rt.send<&empty::hear>(all[index % all.size()], index);
+    rt.wait_quiescence();
+    seconds = running.seconds();
+  });
+  return seconds / static_cast<double>(messages) * 1e9;
+}
+
+crowd measure_crowd(std::uint64_t count) {
+  crowd result{};
+  nacre::run(of_ranks("1"), [&](nacre::runtime& rt) {
+    std::vector<mobile_ptr<empty>> all(count);
+    const auto each = static_cast<double>(count);
+    const auto tell_all = [&] {
+      const stopwatch sending;
+      for (std::uint64_t index = 0; index < count; ++index) rt.send<&empty::hear>(all[index], index);
+      rt.wait_quiescence();
+      return sending.seconds() / each * 1e9;
+    };
+    {  // what messages and queues need is there before
+      const auto first = rt.create<empty>();
+      for (std::uint64_t index = 0; index < 300'000; ++index) rt.send<&empty::hear>(first, index);
+      rt.wait_quiescence();
+    }
+    const std::uint64_t before = resident_bytes();
+    const stopwatch creating;
+    for (auto& p : all) p = rt.create<empty>();
+    result.create_seconds = creating.seconds();
+    result.bytes_at_rest = static_cast<double>(resident_bytes() - before) / each;
+    result.first_message_ns = tell_all();
+    result.bytes_after_message = static_cast<double>(resident_bytes() - before) / each;
+    result.later_message_ns = tell_all();
+  });
+  return result;
+}
+
+moves measure_moves(nacre::runtime& rt, std::uint32_t bytes) {
+  moves result{};
+  const std::uint32_t hops = bytes > 16384 ? 4000 : 40'000;
+  constexpr std::uint32_t many = 64;
+  rt.barrier();
+  if (rt.rank() == rank_id(0)) {
+    std::vector<mobile_ptr<wanderer>> all;
+    for (std::uint32_t index = 0; index < many; ++index) all.push_back(rt.create<wanderer>());
+    const auto wander = [&](std::uint32_t count, std::uint32_t each) {
+      const stopwatch running;
+      for (std::uint32_t index = 0; index < count; ++index) rt.send<&wanderer::hop>(all[index], each);
+      wanderer::await(count);
+      return running.seconds();
+    };
+    for (const auto& p : all) rt.send<&wanderer::grow>(p, bytes);
+    static_cast<void>(wander(many, 100));  // warms up
+    result.one_way_us = wander(1, hops) / hops * 1e6;
+    const std::uint32_t each = hops * 8 / many;
+    result.moves_a_second = static_cast<double>(each) * many / wander(many, each);
+  }
+  rt.wait_quiescence();
+  return result;
+}
+
+double idle_quiescence_us() {
+  constexpr int rounds = 3000;
+  double seconds = 0;
+  nacre::run(of_ranks("2"), [&](nacre::runtime& rt) {
+    rt.barrier();
+    rt.wait_quiescence();
+    const stopwatch running;
+    for (int round = 0; round < rounds; ++round) rt.wait_quiescence();
+    if (rt.rank() == rank_id(0)) seconds = running.seconds();
+  });
+  return seconds / rounds * 1e6;
+}
+
+}  // namespace objects

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// What bin/objects measures, each figure by itself.
+#pragma once
+
+#include <cstdint>
+
+#include <nacre/nacre.hpp>
+
+namespace objects {
+
+/// Processor time of a message from one object to another, which is idle, sent and run on the only worker.
+[[nodiscard]] double local_message_ns(std::uint64_t messages);
+/// Time a message takes, of a stream from main to 1000 objects in turn that another thread runs.
+[[nodiscard]] double other_worker_ns(std::uint64_t messages);
+
+struct crowd {
+  double create_seconds, bytes_at_rest, bytes_after_message, first_message_ns, later_message_ns;
+};
+/// Many empty objects on one rank.
+[[nodiscard]] crowd measure_crowd(std::uint64_t count);
+
+struct moves {
+  double one_way_us, moves_a_second;
+};
+/// Objects of so many bytes go back and forth between the two ranks of the job: one alone, then many at once. On rank 0
+/// the result, elsewhere nothing.
+[[nodiscard]] moves measure_moves(nacre::runtime& rt, std::uint32_t bytes);
+
+/// A wait for quiescence while nothing happens on two ranks of this process.
+[[nodiscard]] double idle_quiescence_us();
+
+// Floors and rivals, without Nacre.
+
+/// A std::unordered_map of std::unique_ptr with as many objects; messages are virtual calls.
+[[nodiscard]] crowd measure_map(std::uint64_t count);
+/// A closure through a std::deque under a std::mutex, in one thread.
+[[nodiscard]] double locked_queue_ns(std::uint64_t messages);
+/// So many bytes copied into memory that another thread waits for, and back.
+[[nodiscard]] double handed_over_us(std::uint32_t bytes);
+/// Two threads that meet, both polling.
+[[nodiscard]] double meeting_us();
+
+}  // namespace objects

@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: Apache-2.0
+// A lock-free hash table from names to items, whose look-up is wait-free also while it is replaced.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+#include <nacre/ids.hpp>
+
+#include "base/epoch.hpp"
+#include "mobile/directory/zeroed_memory.hpp"
+
+namespace nacre {
+
+/// Open addressing over words that any thread changes by compare-and-swap; it owns no item. An Item has an `id`.
+///
+/// | word | meaning | becomes |
+/// |---|---|---|
+/// | empty | nobody's, and no name that begins before it lies behind it | live; closed |
+/// | live | an item, with 16 bits of its name's hash | removed; frozen |
+/// | removed | it has been there, and is remembered for those who still copy it | - |
+/// | frozen | the item is being copied to the next table, and may be there already | moved |
+/// | moved | it is there, or has been | - |
+/// | closed | was empty: who would add here goes to the next table | - |
+///
+/// A table that is half full of words that are not empty, or almost empty after removals, gets a next one, of the size
+/// that its items need. From then on every add and remove copies some words to it, so nobody waits for the whole; who
+/// finds the next one full before the copy is complete completes it. Names are found in a table or in its next one.
+///
+/// Invariants. A name is in one word of one table, except that its frozen word and its copy exist together. A name's
+/// first empty word is the only one that it may be added to: two adds of a name meet there, and an add to the next
+/// table has closed it. A table gets a next one only when all of the one before has been copied to it; so who, copying
+/// an item late, sees a word that is moved or closed, knows that others have copied it. An item's memory is used again
+/// only when nobody is left who could see it (`readers`), so a removed word names one item.
+///
+/// Ref accesses shared words atomically; a test hands in one that stops before each access. Source of cooperative
+/// copying: Click, A lock-free wait-free hash table (2007).
+template <class Item, template <class> class Ref = std::atomic_ref>
+class name_table {
+ public:
+  static constexpr std::size_t capacity_min = 256;
+
+  /// All threads that use the table are online participants of `readers`. `capacity`: a power of two, 8 or more; no
+  /// next table is smaller.
+  explicit name_table(epoch_domain& readers, std::size_t capacity = capacity_min)
+      : readers_(readers), least_(capacity), current_(new table(capacity)) {}
+  name_table(const name_table&) = delete;
+  name_table& operator=(const name_table&) = delete;
+  ~name_table() {
+    delete current_->next;
+    delete current_;
+  }
+
+  /// Null when there is none of that name. Wait-free.
+  [[nodiscard]] Item* find(object_id id) const noexcept {
+    const place_of at(id);
+    // acquire: pairs with the releases of whoever has put the table, the word or the next table there.
+    table* in = load(current_);
+    for (std::size_t index = at.first;; ++index) {
+      const std::uint64_t word = load(in->word(index));
+      if (word == empty || word == closed) {
+        in = load(in->next);
+        if (in == nullptr) return nullptr;
+        index = at.first - 1;
+      } else if (at.may_be(word) && (word & state_mask) != removed) {
+        Item* const found = item_of(word);
+        if (found->id == id) return found;
+      }
+    }
+  }
+
+  /// Adds an item, unless there is one of its name: returns the one that is there in the end. Lock-free.
+  Item& add(Item& fresh) {
+    const place_of at(fresh.id);
+    for (;;) {
+      table* const begin = load(current_);
+      help(*begin);
+      if (Item* const there = add_from(*begin, at, fresh)) return *there;
+    }
+  }
+
+  /// False: it is not there any more. Lock-free.
+  bool remove(const Item& gone) {
+    table* const begin = load(current_);
+    help(*begin);
+    if (!remove_from(*begin, gone)) return false;
+    const std::size_t left = ref(size_).fetch_sub(1, std::memory_order_relaxed) - 1;
+    if (begin->capacity() > least_ && left * 16 < begin->capacity() && load(begin->next) == nullptr) replace(*begin);
+    return true;
+  }
+
+  [[nodiscard]] std::size_t size() const noexcept { return ref(size_).load(std::memory_order_relaxed); }
+  /// Words of the newest table.
+  [[nodiscard]] std::size_t capacity() const noexcept {
+    const table* const now = load(current_);
+    const table* const next = load(now->next);
+    return next != nullptr ? next->capacity() : now->capacity();
+  }
+
+  /// Calls `visit(Item&)` for items that are there. One that comes, goes or is copied meanwhile may be missed.
+  template <class Visit>
+  void for_each(Visit visit) const {
+    table* all = load(current_);
+    for (; load(all->next) != nullptr; all = load(current_)) complete(*all);
+    for (std::size_t index = 0; index < all->capacity(); ++index) {
+      const std::uint64_t word = load(all->word(index));
+      const std::uint64_t state = word & state_mask;
+      if (word != empty && (state == live || state == frozen)) visit(*item_of(word));
+    }
+  }
+
+ private:
+  static constexpr std::uint64_t state_mask = 7, live = 0, frozen = 1, removed = 2;
+  static constexpr std::uint64_t empty = 0, closed = 4, moved = 5;  // words without an item
+  static constexpr int item_bits = 48;                              // of an address; above them a part of the hash
+  static constexpr std::size_t words_copied_at_once = 64;
+  static_assert(alignof(Item) > state_mask);
+
+  struct table {
+    explicit table(std::size_t capacity) : words(capacity * sizeof(std::uint64_t)), mask(capacity - 1) {}
+    [[nodiscard]] std::uint64_t& word(std::size_t index) const noexcept {
+      return static_cast<std::uint64_t*>(words.data())[index & mask];
+    }
+    [[nodiscard]] std::size_t capacity() const noexcept { return mask + 1; }
+
+    zeroed_memory words;
+    std::size_t mask;
+    table* next = nullptr;
+    std::size_t used = 0;     // words that are not empty, but for adds that are under way
+    std::size_t claimed = 0;  // pieces whose copying has begun; and has ended:
+    std::size_t copied = 0;
+  };
+
+  /// Where a name belongs. Eight names in a row are neighbours in one cache line.
+  struct place_of {
+    explicit place_of(object_id id) noexcept
+        : first((detail::mix_bits(id.value() >> 3) << 3) | (id.value() & 7)),
+          tag(detail::mix_bits(id.value()) << item_bits) {}
+    [[nodiscard]] bool may_be(std::uint64_t word) const noexcept {
+      return (word ^ tag) >> item_bits == 0 && (word & ~state_mask) != 0;
+    }
+    std::size_t first;
+    std::uint64_t tag;
+  };
+
+  template <class T>
+  static Ref<T> ref(T& shared) noexcept {
+    return Ref<T>(shared);
+  }
+  template <class T>
+  static T load(T& from) noexcept {
+    return ref(from).load(std::memory_order_acquire);
+  }
+  /// True if it was `known`, which is what it was otherwise. release: publishes the item, acquire: sees another's.
+  template <class T>
+  static bool change(T& where, T& known, T wanted) noexcept {
+    return ref(where).compare_exchange_strong(known, wanted, std::memory_order_acq_rel, std::memory_order_acquire);
+  }
+  static Item* item_of(std::uint64_t word) noexcept {
+    return reinterpret_cast<Item*>(word & ((std::uint64_t{1} << item_bits) - 1) & ~state_mask);
+  }
+  static std::uint64_t live_word(const place_of& at, const Item& item) noexcept {
+    return at.tag | reinterpret_cast<std::uintptr_t>(&item);
+  }
+
+  /// Null: it has to be tried again from the current table.
+  Item* add_from(table& begin, const place_of& at, Item& fresh) {
+    table* in = &begin;
+    std::size_t index = at.first;
+    std::uint64_t word = load(in->word(index));
+    for (;;) {
+      if (word == empty) {
+        if (load(in->next) != nullptr) {
+          if (change(in->word(index), word, closed)) word = closed;
+        } else if (Ref(in->used).load(std::memory_order_relaxed) * 2 >= in->capacity()) {
+          replace(*in);
+          return nullptr;
+        } else if (change(in->word(index), word, live_word(at, fresh))) {
+          Ref(in->used).fetch_add(1, std::memory_order_relaxed);  // a bound that need not be exact
+          ref(size_).fetch_add(1, std::memory_order_relaxed);
+          return &fresh;
+        }
+        continue;
+      }
+      if (word == closed) {
+        in = load(in->next);
+        index = at.first;
+      } else {
+        if (at.may_be(word) && (word & state_mask) != removed && item_of(word)->id == fresh.id) return item_of(word);
+        ++index;
+      }
+      word = load(in->word(index));
+    }
+  }
+
+  static bool remove_from(table& begin, const Item& gone) {
+    const place_of at(gone.id);
+    table* in = &begin;
+    std::size_t index = at.first;
+    std::uint64_t word = load(in->word(index));
+    for (;;) {
+      if (word == empty || word == closed) {
+        in = load(in->next);
+        if (in == nullptr) return false;
+        index = at.first - 1;
+      } else if (at.may_be(word) && item_of(word) == &gone && (word & state_mask) != removed) {
+        if ((word & state_mask) == frozen) {
+          move_on(*in, index, word);  // it must not be found here when it is removed there
+        } else if (change(in->word(index), word, word | removed)) {
+          return true;
+        } else {
+          continue;
+        }
+      }
+      word = load(in->word(++index));
+    }
+  }
+
+  /// A frozen word: copies its item, then says so.
+  static void move_on(table& from, std::size_t index, std::uint64_t word) {
+    Item& item = *item_of(word);
+    const place_of at(item.id);
+    table& into = *load(from.next);
+    const std::uint64_t wanted = live_word(at, item);
+    for (std::size_t to = at.first;; ++to) {
+      std::uint64_t there = load(into.word(to));
+      if (there == empty && change(into.word(to), there, wanted)) {
+        ref(into.used).fetch_add(1, std::memory_order_relaxed);  // as in add_from
+        break;
+      }
+      if (there == moved || there == closed || (there & ~state_mask) == wanted) break;  // others have copied it
+    }
+    change(from.word(index), word, moved);
+  }
+
+  static void copy(table& from, std::size_t begin, std::size_t end) {
+    for (std::size_t index = begin; index < end; ++index) {
+      std::uint64_t word = load(from.word(index));
+      if (word == empty && change(from.word(index), word, closed)) continue;
+      if (word == closed || word == moved) continue;
+      if ((word & state_mask) == live && change(from.word(index), word, word | frozen)) word |= frozen;
+      if ((word & state_mask) == frozen) move_on(from, index, word);
+    }
+  }
+
+  /// How many words one add or remove copies: enough to be done before a smaller table is full again.
+  static std::size_t piece(const table& from, const table& to) noexcept {
+    return std::min(from.capacity(), std::max(words_copied_at_once, from.capacity() / to.capacity() * 16));
+  }
+
+  /// Copies a piece to the next table, if there is one.
+  void help(table& from) {
+    const table* const to = load(from.next);
+    if (to == nullptr) return;
+    const std::size_t words = piece(from, *to), pieces = from.capacity() / words;
+    const std::size_t mine = ref(from.claimed).fetch_add(1, std::memory_order_relaxed);
+    if (mine >= pieces) return;
+    copy(from, mine * words, (mine + 1) * words);
+    // acq_rel: who counts the last piece has seen all others.
+    if (ref(from.copied).fetch_add(1, std::memory_order_acq_rel) + 1 == pieces) promote(from);
+  }
+
+  void complete(table& from) const {
+    copy(from, 0, from.capacity());
+    promote(from);
+  }
+
+  /// All of `from` has been copied.
+  void promote(table& from) const {
+    table* known = &from;
+    if (!change(current_, known, load(from.next))) return;
+    readers_.retire(&from, [](void* gone) { delete static_cast<table*>(gone); });
+  }
+
+  /// Gives a table a next one, after it has become the current one.
+  void replace(table& full) {
+    for (table* before = load(current_); before != &full; before = load(current_)) {
+      if (load(before->next) != &full) return;  // it has been replaced long ago
+      complete(*before);
+    }
+    if (load(full.next) != nullptr) return;
+    auto* const made = new table(std::max(least_, std::bit_ceil(size() * 3)));
+    table* none = nullptr;
+    if (!change(full.next, none, made)) delete made;
+  }
+
+  epoch_domain& readers_;
+  const std::size_t least_;
+  mutable table* current_;
+  mutable std::size_t size_ = 0;
+};
+
+}  // namespace nacre
