@@ -79,4 +79,16 @@ launcher launcher_of(const std::string& transport, int ranks, const std::filesys
   return {{}, "no mpirun." + transport + " on PATH"};
 }
 
+int act(const char* name, bool as_job, const std::vector<std::string>& transports, const roles& of) {
+  try {
+    if (as_job) return of.serve();
+    bool complete = true;
+    for (const std::string& transport : transports) complete = of.measure(transport) && complete;
+    return complete ? 0 : 1;
+  } catch (const std::exception& problem) {
+    std::fprintf(stderr, "%s: %s\n", name, problem.what());
+    return 1;
+  }
+}
+
 }  // namespace bench

@@ -25,6 +25,15 @@ struct outcome {
 /// Whether there is a program of this name on PATH.
 [[nodiscard]] bool on_path(const std::string& name);
 
+/// What the main of a benchmark does that starts itself again as the ranks of jobs: as such a rank it serves, else it
+/// measures each transport, and says whether that was complete.
+struct roles {
+  std::function<int()> serve;
+  std::function<bool(const std::string& transport)> measure;
+};
+/// The exit code of the process. A problem is one line on standard error, after `name`.
+[[nodiscard]] int act(const char* name, bool as_job, const std::vector<std::string>& transports, const roles& of);
+
 /// How a job is started, or why it cannot be: the words before those of the program.
 struct launcher {
   std::vector<std::string> words{};

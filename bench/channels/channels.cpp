@@ -221,13 +221,7 @@ int main(int argc, char** argv) {
       ->capture_default_str();
   app.add_flag("--as-job", how.as_job)->group("");  // for the benchmark itself
   CLI11_PARSE(app, argc, argv);
-  try {
-    if (how.as_job) return serve_job(how, argc, argv);
-    bool complete = true;
-    for (const std::string& transport : how.transports) complete = measure_transport(transport, how) && complete;
-    return complete ? 0 : 1;
-  } catch (const std::exception& problem) {
-    fmt::print(stderr, "channels: {}\n", problem.what());
-    return 1;
-  }
+  return bench::act("channels", how.as_job, how.transports,
+                    {.serve = [&] { return serve_job(how, argc, argv); },
+                     .measure = [&](const std::string& transport) { return measure_transport(transport, how); }});
 }
