@@ -41,7 +41,8 @@ constexpr option runtime_options[] = {
     {"aggregate_bound", option_kind::duration, "20us", "", "1us..10ms",
      "how long a message waits for others at most, while its thread has other work"},
     {"receive_memory", option_kind::bytes, "256MiB", "", "1KiB..1TiB",
-     "how much all other ranks together may send ahead to a busy rank; each gets its share, at least 2 KiB. A rank "
+     "how much all other ranks together may send ahead to a busy rank; each gets its share, "
+     "at least 2 KiB and at most 4 MiB for each of its two channels. A rank "
      "with more than that to do for itself takes the newest first. The same for all ranks"},
     {"send_memory", option_kind::bytes, "64MiB", "", "1KiB..1TiB",
      "how much may wait to be sent before main waits in send, and workers put off what their handlers have sent to the "
@@ -50,7 +51,8 @@ constexpr option runtime_options[] = {
      "how much of the memory of large messages, above 64 KiB each, a process keeps for the next ones; what none has "
      "needed for a second is returned"},
     {"direct_min", option_kind::bytes, "16KiB", "", "1KiB..1TiB",
-     "how long a piece of a put or get is at least that shm and ucx copy from one rank's memory to the other's, and not "
+     "how long a piece of a put or get is at least that shm and ucx copy from one rank's memory to the other's, and "
+     "not "
      "into messages and out of them"},
     {"quiescence_calm", option_kind::duration, "20us", "", "0us..100ms",
      "how long a rank that has nothing to do waits before it takes part in finding out that nobody has"},
