@@ -26,7 +26,6 @@ using std::chrono::steady_clock;
 using bytes = std::vector<std::byte>;
 
 constexpr rank_id lender{0}, copier{1};
-constexpr seconds patience{30};
 
 bytes filled(std::size_t count, std::uint64_t salt) {
   bytes result(count);

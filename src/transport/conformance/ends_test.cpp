@@ -16,8 +16,6 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 using std::chrono::steady_clock;
 
-constexpr seconds patience{30};
-
 class ends : public ::testing::TestWithParam<subject> {};
 
 INSTANTIATE_TEST_SUITE_P(every_backend, ends, ::testing::ValuesIn(every_backend_with({2})),

@@ -2,6 +2,7 @@
 // Runs one part for each rank of a job, over any backend: in threads, or in virtual time.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <iosfwd>
@@ -13,6 +14,9 @@
 #include "transport/transport.hpp"
 
 namespace nacre::transport::conformance {
+
+/// How long a test waits for what must happen.
+inline constexpr std::chrono::seconds patience{30};
 
 /// A backend under test and how many ranks it is to connect.
 struct subject {

@@ -16,7 +16,7 @@ namespace {
 
 using std::chrono::steady_clock;
 
-constexpr std::chrono::seconds patience{60};
+constexpr std::chrono::seconds patience_of_jobs{60};
 constexpr std::chrono::milliseconds nap{1};
 
 /// Steps after the end, during which nothing may come that should not.
@@ -113,7 +113,7 @@ void job::play(const cast& parts) {
 }
 
 void job::play_in_threads(const cast& parts) {
-  const auto deadline = steady_clock::now() + patience;
+  const auto deadline = steady_clock::now() + patience_of_jobs;
   std::atomic<std::uint32_t> done{0};
   std::atomic<bool> in_time{true};
   on_every_rank([&](std::uint32_t rank) {
