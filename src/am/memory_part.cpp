@@ -1,28 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Between the caller's memory, the pieces of a transfer, and the segments of the target.
+// What is exposed, and the transfers that this rank begins: pieces, and what becomes of them.
 #include "am/memory_part.hpp"
 
 #include <algorithm>
-#include <cstring>
 
 #include "base/marks.hpp"
 #include "wire/job_secret.hpp"
 
 namespace nacre {
-namespace {
-
-using intent = memory_transfer::intent;
-
-/// Pieces of one peer that may be pending here: as many as its window has.
-constexpr std::size_t copies_max = memory_transfers::window_bytes / memory_transfers::piece_cost;
-
-/// Source and target may be the same memory.
-void copy_bytes(std::byte* to, const std::byte* from, std::uint64_t bytes) noexcept {
-  if (bytes != 0) std::memmove(to, from, bytes);
-}
-
-}  // namespace
-
 memory_part::memory_part(node& messages, const settings& how)
     : messages_(messages),
       direct_(messages.direct()),
@@ -174,111 +159,6 @@ void memory_part::answer(lane& by, const memory_transfers::piece& answered, memo
   answered.transfer->release();
 }
 
-bool memory_part::well_formed(context& ctx, const memory_request& asked) {
-  const bool inside = asked.at <= asked.length && asked.bytes <= asked.length - asked.at &&
-                      asked.bytes <= memory_transfers::direct_bytes_max && asked.name.rank == messages_.rank().value();
-  if (!inside) refuse(ctx, "a piece of a transfer that cannot be one");
-  return inside;
-}
-
-void memory_part::on_put(context& ctx, memory_request asked, memory_bytes data) {
-  if (!well_formed(ctx, asked)) return;
-  memory_transfer* const lender = data.transfer();
-  if (lender == nullptr && data.bytes().size() != asked.bytes)
-    return refuse(ctx, "a piece of another length than it says");
-  memory_status status = memory_status::done;
-  if (auto range = segments_.access(asked.name, asked.offset, asked.length, intent::write)) {
-    std::byte* const there = range->bytes().data() + asked.at;
-    if (lender == nullptr) {
-      copy_bytes(there, data.bytes().data(), asked.bytes);
-    } else {
-      static_cast<void>(
-          lender->with_own_memory([&](const std::byte* own) { copy_bytes(there, own + asked.at, asked.bytes); }));
-    }
-  } else {
-    status = range.error();
-  }
-  messages_.post_counted_to_module<&memory_part::on_done>(ctx.current_lane(), ctx.source(), asked.token, status);
-}
-
-void memory_part::on_get(context& ctx, memory_request asked, memory_bytes data) {
-  if (!well_formed(ctx, asked)) return;
-  lane& by = ctx.current_lane();
-  auto range = segments_.access(asked.name, asked.offset, asked.length, intent::read);
-  if (!range) {
-    messages_.post_counted_to_module<&memory_part::on_done>(by, ctx.source(), asked.token, range.error());
-    return;
-  }
-  const std::span<const std::byte> there = range->bytes().subspan(asked.at, asked.bytes);
-  if (memory_transfer* const borrower = data.transfer()) {
-    static_cast<void>(
-        borrower->with_own_memory([&](std::byte* own) { copy_bytes(own + asked.at, there.data(), there.size()); }));
-    messages_.post_counted_to_module<&memory_part::on_done>(by, ctx.source(), asked.token, memory_status::done);
-    return;
-  }
-  messages_.post_bulk_to_module<&memory_part::on_data>(by, ctx.source(), asked.token, memory_bytes(there));
-}
-
-void memory_part::on_direct(context& ctx, memory_request asked, transport::lent_memory lent, intent what) {
-  if (!well_formed(ctx, asked)) return;
-  if (direct_ == nullptr) return refuse(ctx, "memory where nobody lends any");
-  lane& by = ctx.current_lane();
-  memory_status status = memory_status::done;
-  {
-    // Withdraw finds what is begun here, or nothing begins: it looks under this lock once no lease can be had.
-    const std::scoped_lock lock(copies_mutex_);
-    if (copies_.size() >= copies_max * messages_.size()) return refuse(ctx, "more pieces than it may at a time");
-    auto range = segments_.access(asked.name, asked.offset, asked.length, what);
-    if (!range) {
-      status = range.error();
-    } else {
-      const auto way = what == intent::write ? transport::copy_way::from_lent : transport::copy_way::to_lent;
-      const transport::direct_copy wanted{.peer = ctx.source(),
-                                          .lent = lent,
-                                          .way = way,
-                                          .own = range->bytes().subspan(asked.at, asked.bytes),
-                                          .tag = ++last_tag_};
-      const transport::copy_outcome how = direct_->copy(wanted);
-      if (how == transport::copy_outcome::pending) {
-        by.tallies().created.add(1);
-        copies_.emplace(last_tag_, copy_under_way{ctx.source(), asked.token, std::move(*range)});
-        return;
-      }
-      if (how == transport::copy_outcome::failed) status = memory_status::unreachable;
-    }
-  }
-  messages_.post_counted_to_module<&memory_part::on_done>(by, ctx.source(), asked.token, status);
-}
-
-void memory_part::end_copies(lane& by) {
-  while (const auto end = direct_->take_ended()) {
-    const std::scoped_lock lock(copies_mutex_);
-    const auto at = copies_.find(end->tag);
-    const copy_under_way& over = at->second;
-    const memory_status status = end->well    ? memory_status::done
-                                 : !over.held ? memory_status::withdrawn
-                                              : memory_status::unreachable;
-    messages_.post_counted_to_module<&memory_part::on_done>(by, over.caller, over.token, status);
-    by.tallies().done.add(1);
-    copies_.erase(at);
-  }
-}
-
-/// Of one segment, or all.
-void memory_part::stop_copies(std::optional<std::uint32_t> segment) {
-  std::vector<std::pair<std::uint64_t, memory_segments::lease>> held;  // until they are stopped
-  {
-    const std::scoped_lock lock(copies_mutex_);
-    for (auto& [tag, each] : copies_) {
-      if (!each.held || (segment && each.held->segment() != *segment)) continue;
-      held.emplace_back(tag, std::move(*each.held));
-      each.held.reset();
-    }
-  }
-  if (!held.empty()) NACRE_MARK("memory is withdrawn while the transport copies it");
-  for (const auto& each : held) direct_->stop(each.first);
-}
-
 void memory_part::on_done(context& ctx, std::uint64_t token, memory_status status) {
   std::optional<memory_transfers::piece> answered;
   {
@@ -313,10 +193,6 @@ void memory_part::on_data(context& ctx, std::uint64_t token, memory_bytes data) 
       [&](std::byte* own) { copy_bytes(own + answered->at, arrived.data(), arrived.size()); }));
   answer(ctx.current_lane(), *answered, memory_status::done);
   pump(ctx.current_lane(), ctx.source());
-}
-
-void memory_part::refuse(context& ctx, const char* what) {
-  messages_.fail("rank " + std::to_string(ctx.source().value()) + " sent " + what);
 }
 
 }  // namespace nacre

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
 #include <mutex>
 #include <optional>
 #include <span>
@@ -53,6 +54,11 @@ class memory_bytes {
   std::span<const std::byte> bytes_;
   memory_transfer* transfer_ = nullptr;
 };
+
+/// Source and target may be the same memory.
+inline void copy_bytes(std::byte* to, const std::byte* from, std::uint64_t bytes) noexcept {
+  if (bytes != 0) std::memmove(to, from, bytes);
+}
 
 /// A piece, as the rank that begins asks for it. Everything in it is checked there.
 struct memory_request {
@@ -107,6 +113,7 @@ class memory_part {
   void on_data(context& ctx, std::uint64_t token, memory_bytes data);
 
  private:
+  using intent = memory_transfer::intent;
   /// A piece of a peer that the transport copies.
   struct copy_under_way {
     rank_id caller;
