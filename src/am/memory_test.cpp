@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Segments and transfers without a network: random traffic against a model, forgeries, and the end of a segment.
+// Segments and transfers without a network: random traffic against a model, and forgeries.
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cstring>
 #include <deque>
 #include <limits>
 #include <memory>
-#include <thread>
 #include <variant>
 #include <vector>
 
@@ -284,151 +282,6 @@ TEST(memory_transfers, forged_requests_and_replies_are_refused_and_harm_nothing)
     if (testing::Test::HasFailure()) FAIL() << "seed " << seed;
   }
   EXPECT_GT(forged, 1000U);
-}
-
-struct lone_transfer {
-  explicit lone_transfer(std::uint64_t size, memory_transfers& with, intent what = intent::write) : own(size) {
-    state = new memory_transfer(
-        {.name = {.rank = 1, .segment = 1, .bytes = size, .key = {}}, .what = what, .offset = 0, .own = own});
-    with.start(*state);
-  }
-  bytes own;
-  memory_transfer* state;
-};
-
-TEST(memory_transfers, a_short_transfer_does_not_wait_for_a_long_one) {
-  memory_transfers t(memory_transfers::data_path::reply);
-  const rank_id to(1);
-  lone_transfer tall(100 * memory_transfers::piece_bytes_max, t);
-  std::vector<piece> leaving;
-  while (const auto p = t.next(to)) leaving.push_back(*p);
-  EXPECT_EQ(leaving.size(),
-            memory_transfers::window_bytes / (memory_transfers::piece_bytes_max + memory_transfers::piece_cost));
-  lone_transfer small(8, t);
-  const auto answered = t.take_reply(to, leaving.front().token, memory_status::done, 0);
-  ASSERT_TRUE(answered);
-  EXPECT_FALSE(t.settle(*answered, memory_status::done));
-  const auto first = t.next(to), second = t.next(to);
-  ASSERT_TRUE(first && second);
-  EXPECT_TRUE(first->transfer == small.state || second->transfer == small.state);
-  tall.state->release();
-  small.state->release();
-}
-
-TEST(memory_transfers, a_repeated_reply_finds_nothing_though_its_place_is_used_again) {
-  memory_transfers t(memory_transfers::data_path::reply);
-  const rank_id to(1);
-  lone_transfer tall(5 * memory_transfers::piece_bytes_max, t);
-  const auto first = t.next(to);
-  ASSERT_TRUE(first && t.take_reply(to, first->token, memory_status::done, 0));
-  EXPECT_FALSE(t.settle(*first, memory_status::done));
-  const auto second = t.next(to);
-  ASSERT_TRUE(second);
-  EXPECT_EQ(t.in_flight(), 1U);
-  EXPECT_FALSE(t.take_reply(to, first->token, memory_status::done, 0));
-  EXPECT_TRUE(t.take_reply(to, second->token, memory_status::done, 0));
-  tall.state->abandon();
-}
-
-TEST(memory_transfers, an_error_ends_a_transfer_when_its_last_piece_is_answered_and_sends_no_more) {
-  memory_transfers t(memory_transfers::data_path::reply);
-  const rank_id to(1);
-  lone_transfer tall(100 * memory_transfers::piece_bytes_max, t);
-  std::vector<piece> leaving;
-  while (const auto p = t.next(to)) leaving.push_back(*p);
-  for (std::size_t index = 0; index < leaving.size(); ++index) {
-    const memory_status status = index == 0 ? memory_status::withdrawn : memory_status::done;
-    const auto answered = t.take_reply(to, leaving[index].token, status, 0);
-    ASSERT_TRUE(answered);
-    const auto over = t.settle(*answered, status);
-    EXPECT_FALSE(t.next(to));
-    ASSERT_EQ(over.has_value(), index + 1 == leaving.size());
-    EXPECT_EQ(over.value_or(memory_status::withdrawn), memory_status::withdrawn);
-  }
-  EXPECT_EQ(t.open(), 0U);
-  tall.state->release();  // as the window's
-  tall.state->release();
-}
-
-TEST(memory_transfers, a_dropped_future_takes_the_memory_back_and_ends_the_transfer) {
-  memory_transfers t(memory_transfers::data_path::reply);
-  const rank_id to(1);
-  lone_transfer tall(100 * memory_transfers::piece_bytes_max, t);
-  lone_transfer behind(3 * memory_transfers::window_bytes, t);
-  const auto first = t.next(to);
-  ASSERT_TRUE(first && first->transfer == tall.state);
-  memory_transfer* const state = tall.state;
-  state->abandon();
-  behind.state->abandon();  // before its first piece
-  EXPECT_FALSE(state->with_own_memory([](std::byte*) { FAIL() << "the memory has been taken back"; }));
-  EXPECT_FALSE(t.next(to));
-  EXPECT_EQ(t.open(), 1U);
-  const auto dropped = t.take_dropped();
-  ASSERT_EQ(dropped.size(), 1U);
-  EXPECT_EQ(dropped.front(), behind.state);
-  dropped.front()->release();
-  const auto answered = t.take_reply(to, first->token, memory_status::done, 0);
-  ASSERT_TRUE(answered);
-  ASSERT_TRUE(t.settle(*answered, memory_status::done));
-  EXPECT_EQ(t.open(), 0U);
-  state->release();
-}
-
-TEST(memory_transfers, what_is_under_way_at_the_end_is_given_back) {
-  memory_transfers t(memory_transfers::data_path::reply);
-  lone_transfer one(10, t), two(memory_transfers::window_bytes * 2, t, intent::read);
-  static_cast<void>(t.next(rank_id(1)));
-  one.state->abandon();
-  two.state->abandon();  // the rest is the leak checker's
-}
-
-TEST(memory_segments, a_withdrawn_segment_is_refused_and_so_is_writing_to_a_constant_one) {
-  memory_segments s(rank_id(3));
-  bytes memory(10);
-  const memory_name fixed = s.expose(memory, memory_access::read_only, {1, 2});
-  EXPECT_EQ(s.access(fixed, 0, 10, intent::write).error(), memory_status::read_only);
-  EXPECT_TRUE(s.access(fixed, 0, 10, intent::read));
-  memory_name other = fixed;
-  other.key[1] = 3;
-  EXPECT_FALSE(s.withdraw(other));
-  other = fixed;
-  other.rank = 2;
-  EXPECT_FALSE(s.withdraw(other));
-  EXPECT_TRUE(s.withdraw(fixed));
-  EXPECT_FALSE(s.withdraw(fixed));
-  EXPECT_EQ(s.access(fixed, 0, 0, intent::read).error(), memory_status::withdrawn);
-  EXPECT_EQ(s.count(), 0U);
-  EXPECT_NE(s.expose(memory, memory_access::read_only, {1, 2}).segment, fixed.segment);
-}
-
-TEST(memory_segments, nothing_touches_the_memory_after_withdraw_has_returned) {
-  for (int round = 0; round < 30; ++round) {
-    memory_segments s(rank_id(0));
-    auto memory = std::make_unique<bytes>(64);
-    const memory_name name = s.expose(*memory, memory_access::read_write, {7, 8});
-    std::atomic<int> ready{0};
-    std::vector<std::thread> others;
-    std::atomic<std::uint64_t> touched{0};
-    for (std::size_t index = 0; index < 2; ++index) {
-      others.emplace_back([&, index] {
-        for (bool first = true;; first = false) {
-          auto range = s.access(name, index * 32, 32, intent::write);
-          if (!range) break;
-          for (std::byte& each : range->bytes()) each = static_cast<std::byte>(index);
-          ++touched;
-          if (first) ++ready;
-        }
-      });
-    }
-    while (ready != 2) std::this_thread::yield();
-    ASSERT_TRUE(s.withdraw(name));
-    const std::uint64_t before = touched;
-    std::fill(memory->begin(), memory->end(), std::byte{9});  // a race, were anybody still there
-    EXPECT_TRUE(std::all_of(memory->begin(), memory->end(), [](std::byte each) { return each == std::byte{9}; }));
-    memory.reset();
-    for (std::thread& each : others) each.join();
-    EXPECT_LE(touched, before + 2);  // counted after its lease
-  }
 }
 
 }  // namespace

@@ -3,96 +3,15 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdint>
-#include <cstring>
 #include <map>
-#include <memory>
 #include <utility>
 #include <vector>
 
-#include <nacre/config.hpp>
-#include "transport/sim/sim_fabric.hpp"
+#include "transport/sim/sim_test_kit.hpp"
 
-namespace nacre::transport {
+namespace nacre::transport::sim_tests {
 namespace {
-
-using std::chrono::nanoseconds;
-
-/// L = 1000, o = 200 sending and 100 receiving, g = 30, G = 1 ns a byte; a header is 40 bytes.
-[[nodiscard]] sim_options plain(std::uint64_t seed = 1) {
-  sim_options options{.machine = {.seed = seed}, .network = {}};
-  options.network.remote = {.latency = nanoseconds(1000),
-                            .send_overhead = nanoseconds(200),
-                            .receive_overhead = nanoseconds(100),
-                            .gap = nanoseconds(30),
-                            .bytes_per_second = 1e9,
-                            .jitter = 0};
-  return options;
-}
-
-[[nodiscard]] message_ptr numbered(std::uint32_t number, channel lane = channel::application, std::size_t bytes = 0) {
-  message_ptr m = make_message(bytes);
-  std::memset(m->body(), 0, bytes);
-  m->header.sequence = number;
-  m->header.channel = lane;
-  return m;
-}
-
-/// All ends of one machine, and what each has received so far: its time and its message.
-struct job {
-  struct receipt {
-    std::int64_t when_ns;
-    std::uint32_t number;
-    channel lane;
-    bool operator==(const receipt&) const = default;
-  };
-  struct listener {
-    job* all;
-    std::uint32_t rank;
-  };
-
-  sim_fabric fabric;
-  std::vector<std::unique_ptr<sim_endpoint>> ends;
-  std::vector<listener> listeners;
-  std::vector<std::vector<receipt>> received;
-
-  job(std::uint32_t ranks, const sim_options& options) : fabric(ranks, options), received(ranks) {
-    listeners.reserve(ranks);
-    for (const rank_id rank : fabric.local_ranks()) {
-      ends.emplace_back(static_cast<sim_endpoint*>(fabric.open(rank).release()));
-      listeners.push_back({this, rank.value()});
-      ends.back()->set_arrival_hook(&job::on_arrival, &listeners.back());
-    }
-  }
-
-  static void on_arrival(void* self) {
-    const auto& [all, rank] = *static_cast<listener*>(self);
-    all->take(rank);
-  }
-
-  void take(std::uint32_t rank) {
-    message_list arrived;
-    const std::int64_t when_ns = fabric.machine().now().count();
-    ends[rank]->poll(arrived, 1000);
-    while (const message_ptr m = arrived.pop_front()) {
-      received[rank].push_back({when_ns, m->header.sequence, m->header.channel});
-    }
-  }
-
-  void send(std::uint32_t from, std::uint32_t to, message_ptr m) {
-    message_list batch;
-    batch.push_back(std::move(m));
-    ends[from]->submit(rank_id{to}, batch);
-    EXPECT_TRUE(batch.empty());
-  }
-
-  std::uint64_t run() {
-    while (fabric.advance()) {
-    }
-    return fabric.machine().trace_hash();
-  }
-};
 
 TEST(sim, a_message_pays_overhead_latency_and_bytes_and_its_receiver_the_rest) {
   job two(2, plain());
@@ -358,4 +277,4 @@ TEST(sim_death, live_values_are_refused) {
 }
 
 }  // namespace
-}  // namespace nacre::transport
+}  // namespace nacre::transport::sim_tests

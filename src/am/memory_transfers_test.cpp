@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// One transfer beside another: turns, replies that come twice, errors, futures that are dropped.
+#include "am/memory_transfers.hpp"
+
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <vector>
+
+namespace nacre {
+namespace {
+
+using intent = memory_segments::intent;
+using piece = memory_transfers::piece;
+using bytes = std::vector<std::byte>;
+
+struct lone_transfer {
+  explicit lone_transfer(std::uint64_t size, memory_transfers& with, intent what = intent::write) : own(size) {
+    state = new memory_transfer(
+        {.name = {.rank = 1, .segment = 1, .bytes = size, .key = {}}, .what = what, .offset = 0, .own = own});
+    with.start(*state);
+  }
+  bytes own;
+  memory_transfer* state;
+};
+
+TEST(memory_transfers, a_short_transfer_does_not_wait_for_a_long_one) {
+  memory_transfers t(memory_transfers::data_path::reply);
+  const rank_id to(1);
+  lone_transfer tall(100 * memory_transfers::piece_bytes_max, t);
+  std::vector<piece> leaving;
+  while (const auto p = t.next(to)) leaving.push_back(*p);
+  EXPECT_EQ(leaving.size(),
+            memory_transfers::window_bytes / (memory_transfers::piece_bytes_max + memory_transfers::piece_cost));
+  lone_transfer small(8, t);
+  const auto answered = t.take_reply(to, leaving.front().token, memory_status::done, 0);
+  ASSERT_TRUE(answered);
+  EXPECT_FALSE(t.settle(*answered, memory_status::done));
+  const auto first = t.next(to), second = t.next(to);
+  ASSERT_TRUE(first && second);
+  EXPECT_TRUE(first->transfer == small.state || second->transfer == small.state);
+  tall.state->release();
+  small.state->release();
+}
+
+TEST(memory_transfers, a_repeated_reply_finds_nothing_though_its_place_is_used_again) {
+  memory_transfers t(memory_transfers::data_path::reply);
+  const rank_id to(1);
+  lone_transfer tall(5 * memory_transfers::piece_bytes_max, t);
+  const auto first = t.next(to);
+  ASSERT_TRUE(first && t.take_reply(to, first->token, memory_status::done, 0));
+  EXPECT_FALSE(t.settle(*first, memory_status::done));
+  const auto second = t.next(to);
+  ASSERT_TRUE(second);
+  EXPECT_EQ(t.in_flight(), 1U);
+  EXPECT_FALSE(t.take_reply(to, first->token, memory_status::done, 0));
+  EXPECT_TRUE(t.take_reply(to, second->token, memory_status::done, 0));
+  tall.state->abandon();
+}
+
+TEST(memory_transfers, an_error_ends_a_transfer_when_its_last_piece_is_answered_and_sends_no_more) {
+  memory_transfers t(memory_transfers::data_path::reply);
+  const rank_id to(1);
+  lone_transfer tall(100 * memory_transfers::piece_bytes_max, t);
+  std::vector<piece> leaving;
+  while (const auto p = t.next(to)) leaving.push_back(*p);
+  for (std::size_t index = 0; index < leaving.size(); ++index) {
+    const memory_status status = index == 0 ? memory_status::withdrawn : memory_status::done;
+    const auto answered = t.take_reply(to, leaving[index].token, status, 0);
+    ASSERT_TRUE(answered);
+    const auto over = t.settle(*answered, status);
+    EXPECT_FALSE(t.next(to));
+    ASSERT_EQ(over.has_value(), index + 1 == leaving.size());
+    EXPECT_EQ(over.value_or(memory_status::withdrawn), memory_status::withdrawn);
+  }
+  EXPECT_EQ(t.open(), 0U);
+  tall.state->release();  // as the window's
+  tall.state->release();
+}
+
+TEST(memory_transfers, a_dropped_future_takes_the_memory_back_and_ends_the_transfer) {
+  memory_transfers t(memory_transfers::data_path::reply);
+  const rank_id to(1);
+  lone_transfer tall(100 * memory_transfers::piece_bytes_max, t);
+  lone_transfer behind(3 * memory_transfers::window_bytes, t);
+  const auto first = t.next(to);
+  ASSERT_TRUE(first && first->transfer == tall.state);
+  memory_transfer* const state = tall.state;
+  state->abandon();
+  behind.state->abandon();  // before its first piece
+  EXPECT_FALSE(state->with_own_memory([](std::byte*) { FAIL() << "the memory has been taken back"; }));
+  EXPECT_FALSE(t.next(to));
+  EXPECT_EQ(t.open(), 1U);
+  const auto dropped = t.take_dropped();
+  ASSERT_EQ(dropped.size(), 1U);
+  EXPECT_EQ(dropped.front(), behind.state);
+  dropped.front()->release();
+  const auto answered = t.take_reply(to, first->token, memory_status::done, 0);
+  ASSERT_TRUE(answered);
+  ASSERT_TRUE(t.settle(*answered, memory_status::done));
+  EXPECT_EQ(t.open(), 0U);
+  state->release();
+}
+
+TEST(memory_transfers, what_is_under_way_at_the_end_is_given_back) {
+  memory_transfers t(memory_transfers::data_path::reply);
+  lone_transfer one(10, t), two(memory_transfers::window_bytes * 2, t, intent::read);
+  static_cast<void>(t.next(rank_id(1)));
+  one.state->abandon();
+  two.state->abandon();  // the rest is the leak checker's
+}
+
+}  // namespace
+}  // namespace nacre

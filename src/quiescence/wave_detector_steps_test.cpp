@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// The wave detector where nothing happens, and in each of its states.
+#include "quiescence/wave_detector.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "quiescence/storm_test_kit.hpp"
+
+namespace nacre::quiescence {
+namespace {
+
+/// Ranks that are idle for good, and a network that delivers at once, in order.
+class still_machine {
+ public:
+  still_machine(std::uint32_t size, std::uint32_t arity) {
+    for (std::uint32_t r = 0; r < size; ++r) sites_.emplace_back(*this, rank_id{r}, size, arity);
+  }
+
+  void ask(rank_id who) {
+    site& s = sites_[who.value()];
+    s.judge.request(s);
+    settle(s);
+    for (std::size_t steps = 0; !flying_.empty(); flying_.pop_front(), ++steps) {
+      ASSERT_LT(steps, 100 * sites_.size()) << "waves without an end";
+      auto [from, to, m] = flying_.front();
+      site& target = sites_[to.value()];
+      ASSERT_TRUE(target.judge.on_message(target, from, m));
+      settle(target);
+    }
+  }
+  [[nodiscard]] std::uint64_t declared(rank_id who) const { return sites_[who.value()].declared; }
+  [[nodiscard]] std::uint64_t sent_max() const {
+    return std::max_element(sites_.begin(), sites_.end(), [](auto& a, auto& b) { return a.sent < b.sent; })->sent;
+  }
+  [[nodiscard]] std::uint32_t waves() const { return sites_[0].judge.waves(); }
+
+ private:
+  struct site final : detector_host {
+    site(still_machine& owner, rank_id rank, std::uint32_t size, std::uint32_t arity)
+        : all(owner), self(rank), judge({.self = rank, .size = size, .arity = arity}) {}
+    void send(rank_id to, const detector_message& m) override {
+      ++sent;
+      all.flying_.push_back({self, to, m});
+    }
+    void declare(std::uint64_t last) override { declared = last; }
+
+    still_machine& all;
+    rank_id self;
+    wave_detector judge;
+    std::uint64_t declared = 0;
+    std::uint64_t sent = 0;
+  };
+  struct flight {
+    rank_id from;
+    rank_id to;
+    detector_message m;
+  };
+
+  static void settle(site& s) {
+    if (s.judge.wants_counters()) s.judge.on_idle(s, {1, 1});
+  }
+
+  std::deque<site> sites_;
+  std::deque<flight> flying_;
+};
+
+TEST(wave_detector, ten_thousand_ranks_need_two_waves_and_a_handful_of_messages_each) {
+  constexpr std::uint32_t size = 10'000;
+  still_machine machine(size, 4);
+  machine.ask(rank_id{size - 1});
+  EXPECT_EQ(machine.declared(rank_id{size - 1}), 1u);
+  EXPECT_EQ(machine.declared(rank_id{0}), 0u) << "told though it has not asked";
+  EXPECT_EQ(machine.waves(), 2u);
+  EXPECT_LE(machine.sent_max(), 2 * (4 + 1) + 2u) << "two waves, a kick, a declaration";
+}
+
+TEST(wave_detector, a_lone_rank_needs_one_snapshot) {
+  still_machine machine(1, 4);
+  machine.ask(rank_id{0});
+  EXPECT_EQ(machine.declared(rank_id{0}), 1u);
+  EXPECT_EQ(machine.waves(), 1u);
+}
+
+class silent_host final : public detector_host {
+ public:
+  void send(rank_id, const detector_message&) override { ++outputs; }
+  void declare(std::uint64_t) override { ++outputs; }
+  int outputs = 0;
+};
+
+TEST(wave_detector, takes_each_message_only_in_the_state_that_waits_for_it) {
+  constexpr rank_id parent{0}, child{3}, sibling{2};
+  silent_host host;
+  wave_detector rank_1({.self = rank_id{1}, .size = 5, .arity = 2});
+  const auto takes = [&](rank_id from, std::uint16_t kind, std::uint32_t wave) {
+    return rank_1.on_message(host, from, {.wave = wave, .kind = kind});
+  };
+  EXPECT_FALSE(takes(child, answer, 0)) << "resting";
+  EXPECT_FALSE(takes(parent, declared, 0)) << "nobody has asked";
+  EXPECT_FALSE(takes(parent, kick, 0)) << "parents do not kick";
+  EXPECT_FALSE(takes(sibling, probe, 1)) << "not the parent";
+  EXPECT_FALSE(takes(parent, probe, 2)) << "a wave was skipped";
+  EXPECT_EQ(host.outputs, 0);
+  ASSERT_TRUE(takes(parent, probe, 1));
+  EXPECT_FALSE(takes(parent, probe, 2)) << "the wave is not home yet";
+  EXPECT_FALSE(takes(parent, declared, 1)) << "likewise";
+  EXPECT_FALSE(takes(child, kick, 2)) << "no wave 2 has been there";
+  EXPECT_TRUE(takes(child, kick, 0)) << "sent before the probe arrived";
+  ASSERT_TRUE(takes(child, answer, 1));
+  EXPECT_FALSE(takes(child, answer, 1)) << "twice";
+  EXPECT_EQ(host.outputs, 2) << "two probes";
+}
+
+TEST(wave_detector, every_request_is_answered_by_its_own_quiescence) {
+  still_machine machine(7, 2);
+  for (std::uint64_t round = 1; round <= 5; ++round) {
+    for (std::uint32_t r = 0; r < 7; ++r) machine.ask(rank_id{r});
+    for (std::uint32_t r = 0; r < 7; ++r) EXPECT_EQ(machine.declared(rank_id{r}), round);
+  }
+}
+
+}  // namespace
+}  // namespace nacre::quiescence

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// The messages of forgers to the parts of a rank: well-formed ones with arguments that lie.
+#pragma once
+
+#include "balance/balancing.hpp"
+#include "tool/forgery_test_kit.hpp"
+
+namespace nacre::forgery {
+
+inline object_id some_object(const victim& at, choices& from) {
+  switch (from.below(6)) {
+    case 0:
+      return at.leaving();
+    case 1:
+      return object_id::from_value((std::uint64_t{from.below(ranks)} << object_id::index_bits) | from.below(4));
+    case 2:
+      return object_id::from_value(from.number());
+    default:
+      return at.staying();
+  }
+}
+
+inline std::vector<std::byte> some_bytes(choices& from) {
+  std::vector<std::byte> bytes(from.below(32));
+  for (std::byte& each : bytes) each = static_cast<std::byte>(from.byte());
+  return bytes;
+}
+
+/// Numbers of calls and transfers are given like this, from the first on.
+inline std::uint64_t some_ticket(choices& from) {
+  return from.one_in(8) ? from.number() : (std::uint64_t{1} << 32) | from.below(4);
+}
+
+inline memory_request some_request(const victim& at, choices& from) {
+  memory_request asked{.name = at.memory(),
+                       .token = some_ticket(from),
+                       .offset = from.number(),
+                       .length = from.number(),
+                       .at = from.number(),
+                       .bytes = from.number()};
+  if (from.one_in(8)) asked.name.key[0] ^= 1;
+  if (from.one_in(8)) asked.name.segment = from.as<std::uint32_t>();
+  return asked;
+}
+
+inline collective_message some_contribution(choices& from) {
+  collective_message m{.number = from.one_in(4) ? from.as<std::uint32_t>() : 0,
+                       .root = from.one_in(4) ? from.as<std::uint32_t>() : 0,
+                       .type = detail::type_mark<double>(),
+                       .kind = static_cast<collective_kind>(from.below(9)),
+                       .result = from.below(2) == 1,
+                       .value = {}};
+  switch (from.below(4)) {
+    case 0:
+      m.type = detail::type_mark<std::string>();
+      m.value = pack(std::string("value"));
+      break;
+    case 1:
+      m.type = 0;
+      if (m.kind == collective_kind::end_of_main && !from.one_in(4)) m.value = {std::byte{1}};
+      break;
+    case 2:
+      m.value = pack(1.5);
+      break;
+    default:
+      m.type = detail::type_mark<int>();
+      m.value = some_bytes(from);
+  }
+  if (m.kind == collective_kind::broadcast && !from.one_in(4)) m.root = 3;
+  return m;
+}
+
+template <auto F, class... Args>
+message_ptr to_module(Args&&... args) {
+  message_ptr m = packed_form(detail::make_typed<F>(std::forward<Args>(args)...));
+  m->header.kind = message_kind::module;
+  m->header.channel = channel::system;
+  m->header.flags = flag_communication;
+  return m;
+}
+
+inline message_ptr some_module_message(const victim& at, choices& from, std::uint32_t peer) {
+  switch (from.below(10)) {
+    case 0:
+      return to_module<&object_space::on_location>(
+          some_object(at, from).value(), from.one_in(4) ? from.as<std::uint32_t>() : peer, from.as<std::uint32_t>());
+    case 1:
+      return to_module<&object_space::on_gone>(some_object(at, from).value());
+    case 2:
+      return to_module<&object_space::on_undeliverable>(some_object(at, from).value(), from.as<std::uint32_t>());
+    case 3: {
+      const std::vector<std::byte> data(from.below(32) * 8u);
+      return to_module<&memory_part::on_put>(some_request(at, from), memory_bytes(data));
+    }
+    case 4:
+      return to_module<&memory_part::on_get>(some_request(at, from), memory_bytes());
+    case 5:
+      return to_module<&memory_part::on_done>(some_ticket(from), static_cast<memory_status>(from.below(8)));
+    case 6: {
+      const std::vector<std::byte> data(from.one_in(2) ? 64 : from.below(200));
+      return to_module<&memory_part::on_data>(some_ticket(from), memory_bytes(data));
+    }
+    case 7:
+      return to_module<&quiescence_part::on_detector_message>(
+          quiescence::detector_message{.created = from.number(),
+                                       .done = from.number(),
+                                       .wave = from.as<std::uint32_t>(),
+                                       .kind = static_cast<std::uint16_t>(from.below(5)),
+                                       .flags = static_cast<std::uint16_t>(from.below(4))});
+    case 8:
+      return to_module<&balancing::on_balancer_message>(some_bytes(from));
+    default:
+      return to_module<&collectives_part::on_collective_message>(some_contribution(from));
+  }
+}
+
+}  // namespace nacre::forgery

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// A rank that puts and gets, with a transport and peers that the test plays: what is lent, sent again and told.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "tool/forged_modules_test_kit.hpp"
+#include "tool/memory_peer_test_kit.hpp"
+
+namespace nacre::forgery {
+namespace {
+
+using intent = memory_segments::intent;
+
+/// A rank that puts to or gets from a peer.
+class caller_of_copies : public lone_rank, public testing::WithParamInterface<intent> {
+ protected:
+  void begin(std::size_t bytes) {
+    own.assign(bytes, std::byte{3});
+    start([this](runtime& rt) {
+      const remote_memory<std::byte> there({.rank = peer.value(), .segment = 4, .bytes = 1u << 20, .key = {1, 2}});
+      auto done = puts() ? rt.put(there, 10, std::span<const std::byte>(own)) : rt.get(there, 10, std::span(own));
+      try {
+        done.get();
+        how = "well";
+      } catch (const call_error& error) {
+        how = error.what();
+      }
+    });
+  }
+  bool puts() const { return GetParam() == intent::write; }
+  using direct = std::tuple<memory_request, transport::lent_memory, intent>;
+
+  std::vector<std::byte> own;
+  std::string how = "under way";
+};
+
+INSTANTIATE_TEST_SUITE_P(of, caller_of_copies, testing::Values(intent::read, intent::write),
+                         [](const auto& given) { return given.param == intent::read ? "a_get" : "a_put"; });
+
+TEST_P(caller_of_copies, lends_each_piece_and_ends_when_all_are_copied_and_taken_back) {
+  begin(400'000);
+  const auto sent = said_by<&memory_part::on_direct, direct>();
+  ASSERT_EQ(sent.size(), 2U);
+  EXPECT_EQ(desk.loans.size(), 2U);
+  const auto& [second, second_lent, second_what] = sent[1];
+  EXPECT_EQ(second.offset, 10U);
+  EXPECT_EQ(second.length, 400'000U);
+  EXPECT_EQ(second.at, memory_transfers::direct_bytes_max);
+  EXPECT_EQ(second.bytes, 400'000 - memory_transfers::direct_bytes_max);
+  EXPECT_EQ(second_what, GetParam());
+  EXPECT_EQ(desk.loans[1].data(), own.data() + second.at);
+  EXPECT_EQ(desk.loans[1].size(), second.bytes);
+  arrive(to_module<&memory_part::on_done>(second.token, memory_status::done));
+  EXPECT_EQ(desk.recalled, std::vector{second_lent.id});
+  EXPECT_EQ(how, "under way");
+  arrive(to_module<&memory_part::on_done>(std::get<0>(sent[0]).token, memory_status::done));
+  EXPECT_EQ(desk.recalled.size(), 2U);
+  EXPECT_EQ(how, "well");
+}
+
+TEST_P(caller_of_copies, sends_a_piece_that_the_peer_cannot_copy_in_messages) {
+  begin(40'000);
+  const auto sent = said_by<&memory_part::on_direct, direct>();
+  ASSERT_EQ(sent.size(), 1U);
+  arrive(to_module<&memory_part::on_done>(std::get<0>(sent[0]).token, memory_status::unreachable));
+  EXPECT_EQ(desk.recalled.size(), 1U);
+  EXPECT_EQ(desk.loans.size(), 1U) << "lent once more";
+  const auto again = puts() ? said_by<&memory_part::on_put, std::tuple<memory_request, std::vector<std::byte>>>()
+                            : said_by<&memory_part::on_get, std::tuple<memory_request, std::vector<std::byte>>>();
+  ASSERT_EQ(again.size(), 1U);
+  const auto& [asked, data] = again[0];
+  EXPECT_EQ(asked.at, 0U);
+  EXPECT_EQ(asked.bytes, 40'000U);
+  EXPECT_NE(asked.token, std::get<0>(sent[0]).token);
+  EXPECT_EQ(data, puts() ? own : std::vector<std::byte>());
+  EXPECT_EQ(how, "under way");
+  const std::vector<std::byte> arrived(40'000, std::byte{6});
+  arrive(puts() ? to_module<&memory_part::on_done>(asked.token, memory_status::done)
+                : to_module<&memory_part::on_data>(asked.token, memory_bytes(arrived)));
+  EXPECT_EQ(how, "well");
+  EXPECT_EQ(own[39'999], puts() ? std::byte{3} : std::byte{6});
+}
+
+TEST_P(caller_of_copies, is_told_what_has_failed_and_why) {
+  begin(40'000);
+  const auto sent = said_by<&memory_part::on_direct, direct>();
+  ASSERT_EQ(sent.size(), 1U);
+  arrive(to_module<&memory_part::on_done>(std::get<0>(sent[0]).token, memory_status::out_of_range));
+  EXPECT_EQ(how, std::string(puts() ? "put" : "get") +
+                     " of 40000 bytes at byte 10 of memory 4 of rank 2 (1048576 bytes) failed: the range does not lie "
+                     "inside the memory");
+}
+
+TEST_P(caller_of_copies, does_not_lend_short_pieces_nor_to_peers_out_of_reach) {
+  for (const bool reach : {true, false}) {
+    desk.reach = reach;
+    begin(reach ? 1000 : 40'000);
+    EXPECT_TRUE(desk.loans.empty());
+    EXPECT_TRUE((said_by<&memory_part::on_direct, direct>().empty()));
+    end();
+  }
+}
+
+TEST_P(caller_of_copies, takes_all_back_when_the_rank_ends) {
+  begin(400'000);
+  end();
+  EXPECT_EQ(desk.recalled.size(), 2U);
+}
+
+}  // namespace
+}  // namespace nacre::forgery
