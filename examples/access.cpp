@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who may touch a mobile object, and when: handlers by const, main by a lock.
+// Who may touch a mobile object, and when: handlers by const, main by a lock, several by colocate.
 //
 // run: --nacre.ranks=3
 // run: --nacre.ranks=4 --nacre.transport=sim
 // nacre run -n 2:
 //
-// prints: 30 in all, 0 left
+// prints: 30 in all, 10 and 20 left
 #include <nacre/nacre.hpp>
 
 #include <cstdio>
-#include <vector>
 
 struct account {
   long balance = 0;
@@ -22,6 +21,11 @@ struct account {
     ar(balance, audited);
   }
 };
+
+void transfer(account& from, account& to, long amount) {
+  from.balance -= amount;
+  to.balance += amount;
+}
 
 int main(int argc, char** argv) {
   return nacre::run(argc, argv, [](nacre::runtime& rt) {
@@ -37,7 +41,11 @@ int main(int argc, char** argv) {
     });
     const long all = before == 10 ? rt.with_shared(p, [](const account& mine) { return mine.balance; }) : -1;
 
-    rt.send<&account::pay>(p, -30);
-    std::printf("%ld in all, %ld left\n", all, rt.call<&account::read>(p).get());
+    // Two accounts, on different ranks, both alone.
+    const auto q = rt.create_on<account>(nacre::rank_id{rt.size() - 1}).get();
+    rt.colocate<transfer>(p, q, 20L);
+
+    auto left = rt.call<&account::read>(p);
+    std::printf("%ld in all, %ld and %ld left\n", all, left.get(), rt.call<&account::read>(q).get());
   });
 }

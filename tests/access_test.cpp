@@ -3,13 +3,16 @@
 // starved.
 #include <gtest/gtest.h>
 
-#include <atomic>
 #include <chrono>
+#include <span>
 #include <string>
+#include <string_view>
 #include <thread>
 
 #include <nacre/nacre.hpp>
+#include <nacre/rng.hpp>
 
+#include "base/marks.hpp"
 #include "sanitized.hpp"
 #include "scenarios/scenarios.hpp"
 
@@ -117,16 +120,32 @@ TEST(access, a_stream_of_shared_handlers_starves_no_exclusive_one) {
   }
 }
 
-TEST(access, locks_hold_on_simulated_machines_of_many_seeds) {
+/// Runs scenarios in turn, on machines drawn from as many seeds.
+void on_many_machines(std::span<const scenario> all, std::uint64_t seeds) {
   constexpr const char* jitters[] = {"0", "0.1", "10"};
-  for (std::uint64_t seed = 1; seed <= (sanitized ? 100U : 4000U); ++seed) {
-    config how = settings("sim", 1 + static_cast<int>(seed % 6), 1 + static_cast<int>(seed % 3), seed);
-    how.set("sim.jitter", jitters[seed % 3]);
-    how.set("hops_max", seed % 2 == 0 ? "1" : "8");
-    how.set("balancer", seed % 4 == 0 ? "steal" : "none");
-    const auto all = lock_scenarios();
+  for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
+    rng draw(seed);
+    const int ranks = 1 + static_cast<int>(draw.below(6)), workers = 1 + static_cast<int>(draw.below(3));
+    config how = settings("sim", ranks, workers, seed);
+    how.set("sim.jitter", jitters[draw.below(3)]);
+    how.set("hops_max", draw.below(2) == 0 ? "1" : "8");
+    how.set("balancer", draw.below(4) == 0 ? "steal" : "none");
+    how.set("balance.tick", "2us");
     ASSERT_EQ(run(how, [&](runtime& rt) { all[seed % all.size()].run(rt, seed); }), 0);
     if (testing::Test::HasFailure()) FAIL() << "seed " << seed;
+  }
+}
+
+TEST(access, locks_hold_on_simulated_machines_of_many_seeds) {
+  on_many_machines(lock_scenarios(), sanitized ? 100 : 4000);
+}
+
+TEST(access, colocations_hold_on_simulated_machines_of_many_seeds_and_take_every_marked_branch) {
+  on_many_machines(colocation_scenarios(), sanitized ? 100 : 4000);
+  if (sanitized) return;
+  for (const mark* each : mark::all()) {
+    const bool concerns = each->name().find("colocation") != std::string_view::npos;
+    EXPECT_TRUE(!concerns || each->hits() != 0) << each->name();
   }
 }
 

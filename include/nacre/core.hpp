@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <string_view>
 
 #include <nacre/counters.hpp>
@@ -28,6 +29,7 @@ struct with {
 struct delivery_error {
   object_id object;
   std::string_view handler;
+  std::string_view why = "the object has been destroyed";
 };
 
 namespace detail {
@@ -50,6 +52,9 @@ void wait_quiescence(engine& core, lane& on);
 void post_on_quiescence(engine& core, lane& on, message_ptr m);
 [[nodiscard]] rank_counters counters_of(const engine& core) noexcept;
 void set_error_handler(engine& core, std::function<void(const delivery_error&)> handler);
+
+/// `function` holds its arguments, packed, and the number of its row, which has a together_shape.
+void post_colocate(engine& core, lane& on, std::span<const object_id> objects, message_ptr function);
 
 /// What a main wants of an object.
 enum class object_access : std::uint8_t { shared, exclusive };

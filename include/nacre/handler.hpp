@@ -26,6 +26,8 @@ class task;
 
 namespace detail {
 
+struct together_shape;
+
 /// How running a message ended.
 enum class outcome : std::uint8_t {
   done,      ///< ran; the message may be released
@@ -42,6 +44,7 @@ struct handler_info {
   const void* target_key;  ///< which class the handler is a member of; null for a free function
   bool shared = false;     ///< a const member function
   bool coroutine = false;  ///< returns a task
+  const together_shape* together = nullptr;  ///< a function of colocate: which objects it wants
   handler_id id{};
   handler_info* next = nullptr;  ///< link of the list that the table is made from
 };

@@ -5,6 +5,7 @@
 #include <exception>
 #include <utility>
 
+#include <nacre/colocate.hpp>
 #include <nacre/handler.hpp>
 #include <nacre/runtime.hpp>
 #include <nacre/task.hpp>
@@ -86,6 +87,25 @@ void run_handler(engine& core, lane& on, const message_header& request, handler_
   }
 }
 
+/// Runs `body` on the request and the arguments that a packed message holds.
+template <class Views, class Run>
+outcome run_packed(message_ptr m, Run&& body) {
+  Views arguments;
+  reader in(m->payload());
+  if constexpr (has_buffer<Views>) {
+    std::apply([&](auto&... argument) { (read_argument(in, argument), ...); }, arguments);
+    if (!in.finish()) return outcome::malformed;
+    const message_header request = m->header;
+    settle_buffers(arguments, m);
+    body(request, std::move(arguments));
+  } else {
+    std::apply([&](auto&... argument) { in(argument...); }, arguments);
+    if (!in.finish()) return outcome::malformed;
+    body(m->header, std::move(arguments));
+  }
+  return outcome::done;
+}
+
 template <auto F, class T>
 outcome invoke(engine& core, lane& on, message_ptr m, void* target, handler_id self) {
   using shape = traits<F>;
@@ -93,20 +113,39 @@ outcome invoke(engine& core, lane& on, message_ptr m, void* target, handler_id s
     run_handler<F, T>(core, on, m->header, self, target, std::move(body_of<typename shape::values>::values(*m)));
     return outcome::done;
   }
-  typename shape::views arguments;
-  reader in(m->payload());
-  if constexpr (has_buffer<typename shape::views>) {
-    std::apply([&](auto&... argument) { (read_argument(in, argument), ...); }, arguments);
-    if (!in.finish()) return outcome::malformed;
-    const message_header request = m->header;
-    settle_buffers(arguments, m);
+  return run_packed<typename shape::views>(std::move(m), [&](const message_header& request, auto&& arguments) {
     run_handler<F, T>(core, on, request, self, target, std::move(arguments));
-  } else {
-    std::apply([&](auto&... argument) { in(argument...); }, arguments);
-    if (!in.finish()) return outcome::malformed;
-    run_handler<F, T>(core, on, m->header, self, target, std::move(arguments));
-  }
-  return outcome::done;
+  });
+}
+
+template <auto F, class... T, class... P>
+outcome together<F, param_list<T...>, param_list<P...>>::invoke(engine& core, lane& on, message_ptr m, void* target,
+                                                                handler_id self) {
+  const auto run = [&]<std::size_t... Index>(context & ctx, auto&& arguments, std::index_sequence<Index...>)
+                       ->decltype(auto) {
+    void* const* const objects = static_cast<void* const*>(target);
+    return std::apply(
+        [&](auto&&... argument) -> decltype(auto) {
+          if constexpr (free_function<decltype(F)>::takes_context) {
+            return F(ctx, *static_cast<T*>(objects[Index])..., std::forward<decltype(argument)>(argument)...);
+          } else {
+            return F(*static_cast<T*>(objects[Index])..., std::forward<decltype(argument)>(argument)...);
+          }
+        },
+        std::forward<decltype(arguments)>(arguments));
+  };
+  return run_packed<views>(std::move(m), [&](const message_header& request, auto&& arguments) {
+    try {
+      context ctx(core, on, request);
+      call_and_reply(core, on, request, [&]() -> decltype(auto) {
+        return run(ctx, std::move(arguments), std::index_sequence_for<T...>());
+      });
+    } catch (const std::exception& error) {
+      handler_failed(core, on, request, self, &error);
+    } catch (...) {
+      handler_failed(core, on, request, self, nullptr);
+    }
+  });
 }
 
 }  // namespace nacre::detail

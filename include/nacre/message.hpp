@@ -30,6 +30,8 @@ enum class message_kind : std::uint8_t {
   migrate,  ///< asks an object to move to the rank that the payload names
   destroy,  ///< ends an object
   lock,     ///< asks an object to come to the rank of a main that wants access to it, and to stay for that long
+  join,     ///< a colocation has its turn in the stream of one of its objects
+  claim,    ///< a colocation wants an object, wherever that is, or lets it go
   arrival,  ///< an object on its way, with all that waits for it
   bundle,   ///< messages to one rank that travel as one; see am/bundle.hpp
   credit,   ///< the backplane's own: see backplane/credits.hpp
@@ -37,11 +39,11 @@ enum class message_kind : std::uint8_t {
             ///< send
 };
 
-/// Whether messages of that kind stand in a stream to an object: they follow it from rank to rank, in the name of the
-/// rank that sent them first, and wait for it in order.
+/// Whether messages of that kind follow an object from rank to rank, in the name of the rank that sent them first, and
+/// wait for it: in order, each in the stream of its rank, all but a claim.
 [[nodiscard]] constexpr bool follows_object(message_kind kind) noexcept {
   return kind == message_kind::object || kind == message_kind::migrate || kind == message_kind::destroy ||
-         kind == message_kind::lock;
+         kind == message_kind::lock || kind == message_kind::join || kind == message_kind::claim;
 }
 
 /// The part of a message that travels in front of its payload: 40 bytes, little-endian, no padding.

@@ -2,10 +2,14 @@
 // Mobile objects: making, addressing, moving and ending them.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <memory>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 
+#include <nacre/colocate.hpp>
 #include <nacre/mobile_ptr.hpp>
 #include <nacre/rank_operations.hpp>
 
@@ -78,10 +82,10 @@ class object_operations : public rank_operations {
   }
   /// Runs f(T&) in main, alone on the object, behind what main has sent to it before, and returns a copy of the result.
   /// An object that is elsewhere moves here first; to work on it where it is, send it a member function. Main waits for
-  /// its turn and runs other work meanwhile; f itself does not wait: it may send, but what would block it (a future that
-  /// is not ready, a collective, another lock) throws usage_error, so that nothing deadlocks. What would move or end
-  /// the object waits until f has ended, also by an exception, which passes through. Throws call_error when the object
-  /// has been destroyed, or refuses to come (may_migrate), and usage_error in a handler.
+  /// its turn and runs other work meanwhile; f itself does not wait: it may send, but what would block it (a future
+  /// that is not ready, a collective, another lock) throws usage_error, so that nothing deadlocks. What would move or
+  /// end the object waits until f has ended, also by an exception, which passes through. Throws call_error when the
+  /// object has been destroyed, or refuses to come (may_migrate), and usage_error in a handler.
   template <class T, class F>
   auto with_exclusive(mobile_ptr<T> object, F&& f) {
     const detail::object_lock lock(*core_, *lane_, object.id(), detail::object_access::exclusive, detail::key_of<T>());
@@ -92,6 +96,26 @@ class object_operations : public rank_operations {
   auto with_shared(mobile_ptr<T> object, F&& f) {
     const detail::object_lock lock(*core_, *lane_, object.id(), detail::object_access::shared, detail::key_of<T>());
     return std::forward<F>(f)(*static_cast<const T*>(lock.held()));
+  }
+  /// Brings 2 to 16 different objects to one rank and runs F there once, alone on all of them (PREMA section 4.1.2,
+  /// ilb_multicast): `void merge(nacre::context&, cell& a, part& b, int how)` by colocate<merge>(p, q, 3). The context
+  /// is optional, its self() is the first object; each reference to an object takes a mobile_ptr to one of its class,
+  /// also a const one, which is alone on its object all the same. F runs behind what this caller has sent to each of
+  /// the objects before, and before what it sends later. As few objects move as can be; one that refuses to is where F
+  /// runs. F does not run when an object has been destroyed before its turn, or several refuse to move on different
+  /// ranks: then the error handler of this rank is told (on_delivery_error), and the other objects go on.
+  template <auto F, class... Args>
+  void colocate(Args&&... args) {
+    post_together<F>(together_call<F>(args...), std::forward<Args>(args)...);
+  }
+  /// As colocate, with the result of F for the caller; a failure is a call_error.
+  template <auto F, class... Args>
+  [[nodiscard]] auto colocate_call(Args&&... args) {
+    using result = typename detail::colocation_of<F, std::decay_t<Args>...>::result;
+    message_ptr m = together_call<F>(args...);
+    auto awaited = pending<result>(*m);
+    post_together<F>(std::move(m), std::forward<Args>(args)...);
+    return awaited;
   }
   /// Whether the object is on this rank at this moment.
   template <class T>
@@ -104,6 +128,25 @@ class object_operations : public rank_operations {
   ~object_operations() = default;
 
  private:
+  template <auto F, class... Args>
+  static message_ptr together_call(Args&... args) {
+    using what = detail::colocation_of<F, std::decay_t<Args>...>;
+    const std::tuple<Args&...> all(args...);
+    return [&]<std::size_t... Index>(std::index_sequence<Index...>) {
+      return what::shape::make(std::get<what::count + Index>(all)...);
+    }
+    (std::make_index_sequence<sizeof...(Args) - what::count>());
+  }
+  template <auto F, class... Args>
+  void post_together(message_ptr m, Args&&... args) {
+    using what = detail::colocation_of<F, std::decay_t<Args>...>;
+    const std::tuple<Args&...> all(args...);
+    [&]<std::size_t... Index>(std::index_sequence<Index...>) {
+      const std::array<object_id, what::count> objects{std::get<Index>(all).id()...};
+      detail::post_colocate(*core_, *lane_, objects, std::move(m));
+    }
+    (std::make_index_sequence<what::count>());
+  }
   template <auto F, class T, class... Args>
   static message_ptr object_message(with how, Args&&... args) {
     static_assert(std::is_base_of_v<typename detail::traits<F>::target, T>, "F is no member function of the object");

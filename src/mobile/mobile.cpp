@@ -21,7 +21,7 @@ constexpr double seconds_at_least = 100e-9;  // what a message is taken to cost 
 void print_delivery_error(rank_id rank, const delivery_error& what) {
   const std::string line = "nacre: rank " + std::to_string(rank.value()) + ": a message (" + std::string(what.handler) +
                            ") to object " + std::to_string(what.object.home().value()) + ":" +
-                           std::to_string(what.object.index()) + " was not delivered: the object has been destroyed\n";
+                           std::to_string(what.object.index()) + " was not delivered: " + std::string(what.why) + "\n";
   std::fputs(line.c_str(), stderr);
 }
 
@@ -147,7 +147,11 @@ void object_space::forward(entry& at, lane& on, message_ptr m) {
 void object_space::undeliverable(lane& on, message_ptr m) {
   const message_header& header = m->header;
   const bool counted = m->counted();
-  if (header.reply != 0) {
+  if (header.kind == message_kind::claim) return;  // the join tells
+  if (header.kind == message_kind::join) {
+    tell_asker(on, {header.source, header.reply},
+               {.object = object_id::from_value(header.object), .step = colocate_step::gone});
+  } else if (header.reply != 0) {
     messages_.post_failure(on, header, "the object has been destroyed");
   } else if (header.source == messages_.rank().value()) {
     const detail::handler_info* row = messages_.handlers().handler(header.handler);
@@ -162,13 +166,17 @@ void object_space::undeliverable(lane& on, message_ptr m) {
 
 void object_space::on_undeliverable(context& ctx, std::uint64_t object, std::uint32_t handler) {
   const object_id id = object_id::from_value(object);
-  entry* const at = entries_.find(id);
-  if (at != nullptr && id.home() != messages_.rank()) {
-    NACRE_MARK("a rank forgets where an object was that has been destroyed elsewhere");
-    push_end(*at, ctx);
-  }
+  learn_of_late_end(ctx, id);
   const detail::handler_info* row = messages_.handlers().handler(handler);
   report_({id, row != nullptr ? row->name : "destroy"});
+}
+
+/// Somebody has found that an object is gone which this rank has sent to.
+void object_space::learn_of_late_end(context& ctx, object_id id) {
+  entry* const at = entries_.find(id);
+  if (at == nullptr || id.home() == messages_.rank()) return;
+  NACRE_MARK("a rank forgets where an object was that has been destroyed elsewhere");
+  push_end(*at, ctx);
 }
 
 /// Tells a rank that an object is here since `epoch`.

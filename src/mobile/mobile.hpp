@@ -5,15 +5,34 @@
 #include <atomic>
 #include <functional>
 #include <memory>
+#include <mutex>
+#include <span>
+#include <unordered_map>
+#include <vector>
 
 #include <nacre/runtime.hpp>
 
 #include "am/node.hpp"
+#include "mobile/colocate/coordinator.hpp"
 #include "mobile/directory/directory.hpp"
 #include "mobile/location/policy.hpp"
 #include "mobile/migration/arrival.hpp"
 
 namespace nacre {
+
+/// A colocation's function on its way to where the objects are.
+struct colocate_call {
+  std::uint64_t number = 0;
+  std::uint32_t handler = 0;
+  std::uint64_t reply = 0;
+  std::vector<object_id> objects;
+  std::vector<std::byte> arguments;
+
+  template <class Archive>
+  void serialize(Archive& ar) {
+    ar(number, handler, reply, objects, arguments);
+  }
+};
 
 /// An object as a balancer sees it, an estimate of a moment ago.
 struct object_estimate {
@@ -45,6 +64,9 @@ class object_space final : public object_sink {
   void post(lane& on, object_id to, message_ptr m);
   void post_migrate(lane& on, object_id object, rank_id to, detail::future_state& done);
   void post_destroy(lane& on, object_id object);
+  /// Brings objects together, and runs a function on them: see docs/protocols/colocate.md. Throws usage_error when one
+  /// is named twice, or names nothing. Any lane.
+  void post_colocate(lane& on, std::span<const object_id> objects, message_ptr function);
   /// Asks for access by this rank's main, which waits for nothing else: `granted` is ready when it has it, or fails.
   /// Main gives it back by `unlock`.
   void post_lock(lane& on, object_id object, detail::object_access how, detail::future_state& granted);
@@ -76,6 +98,9 @@ class object_space final : public object_sink {
   void on_location(context& ctx, std::uint64_t object, std::uint32_t rank, std::uint32_t epoch);
   void on_gone(context& ctx, std::uint64_t object);
   void on_undeliverable(context& ctx, std::uint64_t object, std::uint32_t handler);
+  void on_colocate_news(context& ctx, const colocate_news& news);
+  void on_colocate_order(context& ctx, std::uint64_t number, object_id object, std::uint32_t to);
+  void on_colocate_function(context& ctx, colocate_call call);
 
  private:
   /// What an inbox holds for this rank's own use: only messages to objects come there otherwise.
@@ -130,7 +155,26 @@ class object_space final : public object_sink {
   void keep_back(lane& on, message_ptr m);
   void push(entry& at, lane& on, message_ptr m);
   void push_end(entry& at, context& ctx);
+  void learn_of_late_end(context& ctx, object_id id);
   [[nodiscard]] entry* find_or_refer(object_id id);
+
+  struct gathered;
+  static void order_work(work& item, lane& on);
+  static void run_gathered(work& item, lane& on);
+  drained join_front(turn& now);
+  drained claim_front(turn& now);
+  [[nodiscard]] static bool seized(const entry& at) noexcept;
+  void arrive_seized(turn& now);
+  void end_participation(turn& now, const colocation_name& name);
+  void release_seized(entry& at, lane& on, const colocation_name& name);
+  void note_seized(object_id object, const colocation_name& by);
+  [[nodiscard]] bool take_seized(object_id object, const colocation_name& by);
+  void tell_asker(lane& on, const colocation_name& name, const colocate_news& news);
+  void take_news(lane& on, rank_id from, const colocate_news& news);
+  void act(lane& on, const colocate_action& what);
+  void send_claim(lane& on, const colocate_action& what);
+  void send_function(lane& on, std::uint64_t number, rank_id to);
+  void report_failure(lane& on, const colocate_action& what);
 
   node& messages_;
   options limits_;
@@ -139,6 +183,19 @@ class object_space final : public object_sink {
   std::atomic<std::uint64_t> last_index_{0};  // of objects whose home is here
   std::atomic<std::uint64_t> lock_asked_{0};  // number of the call by which main has asked for its lock
   std::function<void(const delivery_error&)> report_;
+
+  /// What a colocation that this rank has asked for will run.
+  struct colocation_function {
+    std::vector<object_id> objects;  ///< in the order of its parameters
+    message_ptr call;
+  };
+  struct {
+    std::mutex asking;  ///< one colocation is asked for at a time
+    std::mutex guard;   ///< of what follows; held for moments, and nothing else is taken meanwhile
+    coordinator asked;
+    std::unordered_map<std::uint64_t, colocation_function> functions;  ///< by number, of those asked for here
+    std::unordered_map<std::uint64_t, colocation_name> seized;         ///< objects that are held here, by name
+  } together_;
 };
 
 }  // namespace nacre

@@ -68,6 +68,11 @@ void post_migrate(engine& core, lane& on, object_id object, rank_id to, future_s
 
 void post_destroy(engine& core, lane& on, object_id object) { core.objects().post_destroy(on, object); }
 
+void post_colocate(engine& core, lane& on, std::span<const object_id> objects, message_ptr function) {
+  core.throttle(on);
+  core.objects().post_colocate(on, objects, std::move(function));
+}
+
 void* lock_object(engine& core, lane& on, object_id object, object_access how, const void* key) {
   if (on.role() != lane_role::application) {
     throw usage_error(

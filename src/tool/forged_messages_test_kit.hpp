@@ -36,12 +36,14 @@ inline message_ptr some_object_message(const victim& at, choices& from) {
       m->header.kind = message_kind::migrate;
       break;
     }
-    case 4:
+    case 4: {
       m = make_message(0);
-      m->header.kind = message_kind::lock;
+      constexpr message_kind kinds[] = {message_kind::lock, message_kind::join, message_kind::claim};
+      m->header.kind = kinds[from.below(3)];
       m->header.handler = from.below(3);
       m->header.reply = some_ticket(from);
       break;
+    }
     default:
       m = make_message(0);
       m->header.kind = message_kind::destroy;

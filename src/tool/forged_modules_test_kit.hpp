@@ -79,6 +79,21 @@ message_ptr to_module(Args&&... args) {
   return m;
 }
 
+inline message_ptr some_colocation_message(const victim& at, choices& from) {
+  const std::uint64_t number = from.number();
+  const object_id object = some_object(at, from);
+  switch (from.below(3)) {
+    case 0:
+      return to_module<&object_space::on_colocate_news>(
+          colocate_news{number, object, static_cast<colocate_step>(from.below(5)), from.one_in(2), from.number()});
+    case 1:
+      return to_module<&object_space::on_colocate_order>(number, object, from.as<std::uint32_t>());
+    default:
+      return to_module<&object_space::on_colocate_function>(
+          colocate_call{number, from.as<std::uint32_t>(), some_ticket(from), {object}, some_bytes(from)});
+  }
+}
+
 inline message_ptr some_module_message(const victim& at, choices& from, std::uint32_t peer) {
   switch (from.below(10)) {
     case 0:
@@ -87,6 +102,7 @@ inline message_ptr some_module_message(const victim& at, choices& from, std::uin
     case 1:
       return to_module<&object_space::on_gone>(some_object(at, from).value());
     case 2:
+      if (from.one_in(2)) return some_colocation_message(at, from);
       return to_module<&object_space::on_undeliverable>(some_object(at, from).value(), from.as<std::uint32_t>());
     case 3: {
       const std::vector<std::byte> data(from.below(32) * 8u);

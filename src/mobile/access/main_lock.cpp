@@ -64,7 +64,9 @@ void object_space::unlock(lane& on, object_id object, detail::object_access how)
   entry* const at = entries_.find(object);
   NACRE_ASSERT(at != nullptr, "an object went away under its lock");
   const bool shared = how == detail::object_access::shared;
-  end_access(*at, on, shared ? &end_shared_work : &end_exclusive_work, shared);
+  const work::runner end = shared ? &end_shared_work : &end_exclusive_work;
+  if (messages_.deferred()) return later(*at, on, end);  // main's time may be ahead of a lone worker's, too
+  end_access(*at, on, end, shared);
 }
 
 }  // namespace nacre

@@ -62,6 +62,58 @@ bool read_messages(reader& in, std::uint64_t object, std::uint32_t ranks, messag
   return in.ok();
 }
 
+/// What a participation has, ready to be written.
+class packed_participation {
+ public:
+  explicit packed_participation(std::unique_ptr<participation> of) {
+    if (of == nullptr) return;
+    seized_by_ = of->seized_by;
+    for (participation::held_stream& each : of->take_all()) {
+      const bool stands = each.join != nullptr;
+      message_list all;
+      if (stands) all.push_back(std::move(each.join));
+      all.append(each.behind);
+      streams_.push_back({each.source, stands, packed_all(all)});
+    }
+  }
+  template <class Out>
+  void write(Out& out) const {
+    out(seized_by_.rank, seized_by_.number, static_cast<std::uint32_t>(streams_.size()));
+    for (const packed_stream& each : streams_) {
+      out(each.source, each.stands);
+      write_messages(out, each.messages);
+    }
+  }
+
+ private:
+  struct packed_stream {
+    std::uint32_t source;
+    bool stands;
+    message_list messages;
+  };
+  colocation_name seized_by_;
+  std::vector<packed_stream> streams_;
+};
+
+bool read_participation(reader& in, std::uint64_t object, std::uint32_t ranks, std::unique_ptr<participation>& into) {
+  colocation_name seized_by;
+  std::uint32_t count = 0;
+  in(seized_by.rank, seized_by.number, count);
+  if (!in.ok() || seized_by.rank >= ranks) return false;
+  if (count == 0) return seized_by.number == 0;
+  into = std::make_unique<participation>();
+  into->seized_by = seized_by;
+  for (std::uint32_t index = 0; index < count; ++index) {
+    participation::held_stream one;
+    bool stands = false;
+    in(one.source, stands);
+    if (!read_messages(in, object, ranks, one.behind)) return false;
+    if (stands) one.join = one.behind.pop_front();
+    if (stands != (one.join != nullptr) || !into->put_back(std::move(one))) return false;
+  }
+  return seized_by.number == 0 || into->holds(seized_by);
+}
+
 }  // namespace
 
 message_ptr make_arrival(object_id id, resident body, const migration_request& asked, bool by_pointer) {
@@ -74,10 +126,12 @@ message_ptr make_arrival(object_id id, resident body, const migration_request& a
     message_list set_aside;
     body.order.take_early(set_aside);
     const message_list pending = packed_all(body.pending), early = packed_all(set_aside);
+    const packed_participation together(std::move(body.together));
     const auto write = [&](auto& out) {
       out(body.type->id.value(), body.epoch, body.handler_seconds, asked, body.order);
       write_messages(out, pending);
       write_messages(out, early);
+      together.write(out);
       out.align(archive_alignment);
     };
     sizer size;
@@ -113,6 +167,7 @@ std::optional<resident> take_arrival(message& m, migration_request& asked, std::
   message_list early;
   const std::uint64_t id = m.header.object;
   if (!read_messages(in, id, ranks, body.pending) || !read_messages(in, id, ranks, early)) return std::nullopt;
+  if (!read_participation(in, id, ranks, body.together)) return std::nullopt;
   in.align(archive_alignment);
   reader object_in(in.view_bytes(in.remaining()));
   if (!in.finish()) return std::nullopt;

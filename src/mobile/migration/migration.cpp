@@ -119,6 +119,13 @@ void object_space::end_object(turn& now) {
   const message_ptr m = now.pending.pop_front();
   resident body = at.take_resident();
   body.pending.append(now.pending);
+  if (body.together != nullptr) {
+    NACRE_MARK("an object is destroyed that a colocation waits for");
+    for (participation::held_stream& each : body.together->take_all()) {
+      if (each.join != nullptr) body.pending.push_back(std::move(each.join));
+      body.pending.append(each.behind);
+    }
+  }
   at.fact.learn({messages_.rank(), body.epoch + 1, true});
   give_up_extra(at, on);
   forget(at, on);

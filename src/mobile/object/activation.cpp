@@ -32,6 +32,7 @@ void object_space::run_claimed(entry& at, lane& on, message_list& taken, bool ma
   turn now{at, on, {}};
   now.take_up();
   admit(now, taken);
+  if (seized(at)) return arrive_seized(now);
   switch (drain(now, may_run)) {
     case drained::blocked:
     case drained::left_to_reader:
@@ -89,7 +90,9 @@ void object_space::admit(turn& now, message_list& taken) {
 void object_space::put_into_sequence(turn& now, message_ptr m) {
   const message_header header = m->header;
   entry_extra* extra = now.at.extra();
-  if ((extra == nullptr || extra->order.empty()) && now.at.order.admit(header)) {
+  if (header.kind == message_kind::claim) {  // of no stream
+    now.pending.push_back(std::move(m));
+  } else if ((extra == nullptr || extra->order.empty()) && now.at.order.admit(header)) {
     now.pending.push_back(std::move(m));
   } else {
     const streams::verdict how = all_streams(now.at).admit(m, now.pending);
@@ -188,6 +191,9 @@ object_space::drained object_space::drain(turn& now, bool may_run) {
 }
 
 object_space::drained object_space::run_front(turn& now) {
+  if (entry_extra* const extra = now.at.extra(); extra != nullptr && extra->together != nullptr) {
+    if (extra->together->keep_back(now.pending)) return drained::empty;
+  }
   const message_header& header = now.pending.front()->header;
   const detail::handler_info* row = nullptr;
   if (header.kind == message_kind::object) {
@@ -202,6 +208,8 @@ object_space::drained object_space::run_front(turn& now) {
     if (row->shared) return run_shared(now, *row);
   }
   if (header.kind == message_kind::lock) return lock_front(now);
+  if (header.kind == message_kind::join) return join_front(now);
+  if (header.kind == message_kind::claim) return claim_front(now);
   if (!alone(now)) {
     NACRE_MARK("an exclusive message waits for shared handlers");
     return drained::blocked;

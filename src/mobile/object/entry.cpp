@@ -66,6 +66,7 @@ resident entry::take_resident() noexcept {
   if (entry_extra* const more = extra(); more != nullptr) {
     body.order = std::move(more->order);
     more->order = {};
+    body.together = std::move(more->together);
   }
   if (!order.empty()) body.order.absorb(order);
   return body;
@@ -75,6 +76,7 @@ void entry::put_resident(resident& body) {
   type = body.type->id.value();
   handler_seconds.store(body.handler_seconds);
   if (!body.order.reduce_to(order)) need_extra().order = std::move(body.order);
+  if (body.together != nullptr) need_extra().together = std::move(body.together);
   set_object(std::exchange(body.object, nullptr));
 }
 

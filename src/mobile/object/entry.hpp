@@ -5,6 +5,7 @@
 #include <atomic>
 #include <bit>
 #include <cstdint>
+#include <memory>
 #include <utility>
 
 #include <nacre/mobile_ptr.hpp>
@@ -12,6 +13,7 @@
 
 #include "base/cache_line.hpp"
 #include "mobile/access/access_gate.hpp"
+#include "mobile/colocate/participation.hpp"
 #include "mobile/location/fact.hpp"
 #include "mobile/object/inbox.hpp"
 #include "mobile/ordering/streams.hpp"
@@ -25,7 +27,8 @@ struct resident {
   std::uint32_t epoch = 1;
   double handler_seconds = 0;  ///< moving average of what one message costs
   streams order;
-  message_list pending;  ///< in sequence, not run yet
+  message_list pending;                     ///< in sequence, not run yet
+  std::unique_ptr<participation> together;  ///< null while it takes part in no colocation
 
   resident() = default;
   resident(resident&& other) noexcept
@@ -34,7 +37,8 @@ struct resident {
         epoch(other.epoch),
         handler_seconds(other.handler_seconds),
         order(std::move(other.order)),
-        pending(std::move(other.pending)) {}
+        pending(std::move(other.pending)),
+        together(std::move(other.together)) {}
   resident& operator=(resident&&) = delete;
   ~resident() {
     if (object != nullptr) type->destroy(object);
@@ -51,6 +55,7 @@ struct entry_extra {
   void* object;          ///< moves here from the entry; the activation's
   message_list pending;  ///< in sequence, not run yet; the activation's, which holds them itself during a turn
   streams order;         ///< the activation's; empty while the entry's lone stream is enough
+  std::unique_ptr<participation> together;       ///< the activation's, or the colocation's that holds the object
   std::atomic<std::uint32_t> wanted_by{nobody};  ///< a balancer's wish, a rank number; the activation fulfils it
   // For balancers; written by the activation, read by the poll loop as estimates.
   std::atomic<std::uint32_t> pending_estimate{0};

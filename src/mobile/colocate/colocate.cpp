@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: Apache-2.0
+// Colocations between the state machine of the rank that asked, and the objects wherever they are.
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <utility>
+
+#include <nacre/assert.hpp>
+
+#include "base/marks.hpp"
+#include "mobile/directory/reading.hpp"
+#include "mobile/mobile.hpp"
+
+namespace nacre {
+namespace {
+
+constexpr std::uint32_t nowhere = ~std::uint32_t{0};  // the object is released where it is
+
+}  // namespace
+
+void object_space::post_colocate(lane& on, std::span<const object_id> objects, message_ptr function) {
+  std::array<object_id, coordinator::participants_max> sorted;
+  NACRE_EXPECT(objects.size() <= sorted.size(), "a colocation has 2 to 16 objects");
+  const auto end = std::copy(objects.begin(), objects.end(), sorted.begin());
+  std::sort(sorted.begin(), end, [](object_id a, object_id b) { return a.value() < b.value(); });
+  if (!sorted.front().valid()) throw usage_error("colocate with a mobile_ptr that names no object");
+  if (std::adjacent_find(sorted.begin(), end) != end) {
+    throw usage_error("colocate with one object twice: its function would have two references to it, and both alone");
+  }
+  // One colocation after the other, so that their joins stand in the same order in all streams from this rank: else
+  // each of two could be first with one object, and wait for ever for the other one.
+  const std::scoped_lock one_at_a_time(together_.asking);
+  const std::uint32_t handler = function->header.handler;
+  std::uint64_t number = 0;
+  {
+    const std::scoped_lock lock(together_.guard);
+    number = together_.asked.begin(objects);
+    together_.functions.emplace(number, colocation_function{{objects.begin(), objects.end()}, std::move(function)});
+  }
+  for (const object_id each : objects) {
+    message_ptr join = make_message(0);
+    join->header.kind = message_kind::join;
+    join->header.handler = handler;
+    join->header.reply = number;
+    post(on, each, std::move(join));
+  }
+}
+
+/// Tells the rank that has asked for a colocation; the own one at once, unless time is simulated.
+void object_space::tell_asker(lane& on, const colocation_name& name, const colocate_news& news) {
+  const rank_id asker(name.rank);
+  colocate_news told = news;
+  told.number = name.number;
+  if (told.step == colocate_step::gone) {  // the join is done now, so this is what quiescence waits for
+    messages_.post_counted_to_module<&object_space::on_colocate_news>(on, asker, told);
+  } else if (asker == messages_.rank() && !messages_.deferred()) {
+    take_news(on, asker, told);
+  } else {
+    messages_.post_to_module<&object_space::on_colocate_news>(on, asker, told);
+  }
+}
+
+void object_space::on_colocate_news(context& ctx, const colocate_news& news) {
+  if (news.step == colocate_step::gone) learn_of_late_end(ctx, news.object);
+  take_news(detail::lane_of(ctx), ctx.source(), news);
+}
+
+void object_space::take_news(lane& on, rank_id from, const colocate_news& news) {
+  std::vector<colocate_action> next;
+  {
+    const std::scoped_lock lock(together_.guard);
+    if (!together_.asked.on(from, news, next)) {
+      return messages_.fail("rank " + std::to_string(from.value()) + " told of a colocation what cannot be");
+    }
+  }
+  for (const colocate_action& each : next) act(on, each);
+}
+
+void object_space::act(lane& on, const colocate_action& what) {
+  switch (what.what) {
+    case colocate_action::kind::seize:
+    case colocate_action::kind::let_go:
+      return send_claim(on, what);
+    case colocate_action::kind::release:
+    case colocate_action::kind::go:
+      return messages_.post_to_module<&object_space::on_colocate_order>(
+          on, what.rank, what.number, what.object, what.what == colocate_action::kind::go ? what.to.value() : nowhere);
+    case colocate_action::kind::run:
+      return send_function(on, what.number, what.to);
+    case colocate_action::kind::fail:
+      return report_failure(on, what);
+    case colocate_action::kind::over: {
+      const std::scoped_lock lock(together_.guard);
+      together_.functions.erase(what.number);
+    }
+  }
+}
+
+void object_space::send_claim(lane& on, const colocate_action& what) {
+  entry* const at = find_or_refer(what.object);
+  if (at == nullptr) return;  // destroyed; its join tells of that
+  const location_fact fact = at->fact.read();
+  message_ptr m = make_message(0);
+  m->header.kind = message_kind::claim;
+  m->header.handler = static_cast<std::uint32_t>(what.what);
+  m->header.reply = what.number;
+  m->header.object = what.object.value();
+  m->header.source = messages_.rank().value();
+  m->header.epoch = fact.epoch;
+  m->header.flags = flag_uncounted;  // the join is not done before the colocation is over
+  if (fact.rank == messages_.rank() && !messages_.deferred()) return push(*at, on, std::move(m));
+  messages_.route(on, fact.rank, std::move(m));
+}
+
+void object_space::send_function(lane& on, std::uint64_t number, rank_id to) {
+  colocation_function function;
+  {
+    const std::scoped_lock lock(together_.guard);
+    const auto found = together_.functions.find(number);
+    NACRE_ASSERT(found != together_.functions.end(), "a colocation has lost its function");
+    function = std::move(found->second);
+    together_.functions.erase(found);
+  }
+  const message& m = *function.call;
+  messages_.post_to_module<&object_space::on_colocate_function>(
+      on, to,
+      colocate_call{number,
+                    m.header.handler,
+                    m.header.reply,
+                    std::move(function.objects),
+                    {m.payload().begin(), m.payload().end()}});
+}
+
+void object_space::report_failure(lane& on, const colocate_action& what) {
+  message_header header;
+  {
+    const std::scoped_lock lock(together_.guard);
+    header = together_.functions.at(what.number).call->header;
+  }
+  NACRE_MARK("a colocation fails");
+  if (header.reply != 0) {
+    header.source = messages_.rank().value();
+    header.object = what.object.value();
+    return messages_.post_failure(on, header, what.why);
+  }
+  report_({what.object, messages_.handlers().handler(header.handler)->name, what.why});
+}
+
+object_space::drained object_space::join_front(turn& now) {
+  message_ptr m = now.pending.pop_front();
+  const colocation_name name{m->header.source, m->header.reply};
+  std::unique_ptr<participation>& together = now.at.need_extra().together;
+  if (together == nullptr) together = std::make_unique<participation>();
+  together->hold(std::move(m));
+  tell_asker(now.on, name, {.object = now.at.id, .step = colocate_step::ready});
+  return drained::empty;
+}
+
+/// A claim has its turn. What comes after the news that the object is seized is the colocation's.
+object_space::drained object_space::claim_front(turn& now) {
+  entry& at = now.at;
+  const message_header header = now.pending.front()->header;
+  const colocation_name name{header.source, header.reply};
+  const entry_extra* const extra = at.extra();
+  if (extra == nullptr || extra->together == nullptr || !extra->together->holds(name)) {
+    static_cast<void>(now.pending.pop_front());
+    messages_.fail("rank " + std::to_string(header.source) + " claims an object for a colocation that is none");
+    return drained::empty;
+  }
+  if (header.handler != static_cast<std::uint32_t>(colocate_action::kind::seize)) {
+    static_cast<void>(now.pending.pop_front());
+    end_participation(now, name);
+    return drained::empty;
+  }
+  if (!alone(now)) {
+    NACRE_MARK("a colocation waits for shared handlers");
+    return drained::blocked;
+  }
+  static_cast<void>(now.pending.pop_front());
+  extra->together->seized_by = name;
+  now.put_back();
+  note_seized(at.id, name);
+  const detail::object_type& type = *messages_.handlers().type(at.type);
+  tell_asker(
+      now.on, name,
+      {.object = at.id, .step = colocate_step::seized, .stays = stays(at), .bytes = type.packed_size(at.object())});
+  return drained::blocked;
+}
+
+bool object_space::seized(const entry& at) noexcept {
+  const entry_extra* const extra = at.extra();
+  return extra != nullptr && extra->together != nullptr && extra->together->seized_by.number != 0;
+}
+
+/// The object goes on with the stream of the colocation, which is done here.
+void object_space::end_participation(turn& now, const colocation_name& name) {
+  std::unique_ptr<participation>& together = now.at.extra()->together;
+  const message_ptr join = together->resume(name, now.pending);
+  together->seized_by = {};
+  if (together->idle()) together.reset();
+  now.on.tallies().done.add(1);
+}
+
+/// As end_participation, of an object that the colocation holds; the caller still has to end its access.
+void object_space::release_seized(entry& at, lane& on, const colocation_name& name) {
+  turn now{at, on, {}};
+  now.take_up();
+  end_participation(now, name);
+  now.put_back();
+}
+
+void object_space::note_seized(object_id object, const colocation_name& by) {
+  const std::scoped_lock lock(together_.guard);
+  together_.seized[object.value()] = by;
+}
+
+/// False when the object is not held here for that colocation, whatever a peer says.
+bool object_space::take_seized(object_id object, const colocation_name& by) {
+  const std::scoped_lock lock(together_.guard);
+  const auto found = together_.seized.find(object.value());
+  if (found == together_.seized.end() || !(found->second == by)) return false;
+  together_.seized.erase(found);
+  return true;
+}
+
+/// An object that is held has come to where the function is to run. From here on it is the colocation's again.
+void object_space::arrive_seized(turn& now) {
+  NACRE_MARK("an object moves to where a colocation runs");
+  const colocation_name name = now.at.extra()->together->seized_by;
+  now.put_back();
+  note_seized(now.at.id, name);
+  tell_asker(now.on, name, {.object = now.at.id, .step = colocate_step::arrived});
+}
+
+void object_space::on_colocate_order(context& ctx, std::uint64_t number, object_id object, std::uint32_t to) {
+  const colocation_name name{ctx.source().value(), number};
+  if ((to >= messages_.size() && to != nowhere) || !take_seized(object, name)) {
+    return messages_.fail("rank " + std::to_string(name.rank) + " gives orders to an object that it does not hold");
+  }
+  message_ptr m = make_message(0);
+  m->header.object = object.value();
+  m->header.source = name.rank;
+  m->header.reply = number;
+  m->header.sequence = to;
+  m->run_by(&order_work);
+  messages_.team().make_ready(detail::lane_of(ctx), *m.release());
+}
+
+/// Sends a held object away, or lets it go on without the function.
+void object_space::order_work(work& item, lane& on) {
+  auto& self = static_cast<object_space&>(on.messages().objects());
+  const message_header order = static_cast<message&>(item).header;
+  entry& at = self.held_entry(item);
+  if (order.sequence == nowhere) {
+    self.release_seized(at, on, {order.source, order.reply});
+  } else {
+    turn now{at, on, {}};
+    now.take_up();
+    self.depart(now, rank_id(order.sequence), {});
+  }
+  self.let_go_on(at, on);
+}
+
+/// A function with all its objects, which are held here.
+struct object_space::gathered final : work {
+  gathered() : work(&object_space::run_gathered) {}
+  message_ptr call;
+  colocation_name name;
+  std::vector<object_id> objects;
+};
+
+void object_space::on_colocate_function(context& ctx, colocate_call call) {
+  auto ready = std::make_unique<gathered>();
+  ready->name = {ctx.source().value(), call.number};
+  const detail::handler_info* const row = messages_.handlers().handler(call.handler);
+  bool sound = row != nullptr && row->together != nullptr && row->together->keys.size() == call.objects.size();
+  for (const object_id each : call.objects) sound = sound && take_seized(each, ready->name);
+  if (!sound) {
+    return messages_.fail("rank " + std::to_string(ctx.source().value()) +
+                          " runs a function on objects that it does not hold");
+  }
+  ready->call = make_message(call.arguments.size());
+  std::copy(call.arguments.begin(), call.arguments.end(), ready->call->body());
+  message_header& header = ready->call->header;
+  header.handler = call.handler;
+  header.reply = call.reply;
+  header.source = ready->name.rank;
+  header.object = call.objects.front().value();
+  header.flags = flag_uncounted;  // the joins count
+  ready->objects = std::move(call.objects);
+  messages_.team().make_ready(detail::lane_of(ctx), *ready.release());
+}
+
+void object_space::run_gathered(work& item, lane& on) {
+  auto& self = static_cast<object_space&>(on.messages().objects());
+  const std::unique_ptr<gathered> all(static_cast<gathered*>(&item));
+  const detail::together_shape& shape = *self.messages_.handlers().handler(all->call->header.handler)->together;
+  std::array<entry*, coordinator::participants_max> entries{};
+  std::array<void*, coordinator::participants_max> objects{};
+  for (std::size_t index = 0; index < all->objects.size(); ++index) {
+    entries[index] = self.entries_.find(all->objects[index]);
+    NACRE_ASSERT(entries[index] != nullptr, "an object went away under a colocation");
+    objects[index] = entries[index]->object();
+    const detail::object_type& type = *self.messages_.handlers().type(entries[index]->type);
+    if (type.key != shape.keys[index]) {
+      return self.messages_.fail("a colocation got an object of another class, " + std::string(type.name));
+    }
+  }
+  self.messages_.run(on, std::move(all->call), objects.data());
+  for (std::size_t index = 0; index < all->objects.size(); ++index) {
+    self.release_seized(*entries[index], on, all->name);
+    self.end_access(*entries[index], on, &end_exclusive_work, false);
+  }
+}
+
+}  // namespace nacre

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+// The transitions of a colocation; the states stand in the header.
+#include "mobile/colocate/coordinator.hpp"
+
+#include <algorithm>
+
+#include <nacre/assert.hpp>
+
+#include "base/marks.hpp"
+
+namespace nacre {
+
+using kind = colocate_action::kind;
+
+namespace {
+
+/// News of an object that takes part no more, for it has been destroyed: before it heard that it may go on; or after it
+/// had moved, so that the news that it was ready comes from another rank, behind those of its end.
+bool is_late(const colocate_news& news) {
+  if (news.step == colocate_step::gone) {
+    NACRE_MARK("an object is destroyed before it hears that its colocation has failed");
+    return true;
+  }
+  if (news.step != colocate_step::ready) return false;
+  NACRE_MARK("an object was ready for a colocation that has learned of its end before");
+  return true;
+}
+
+}  // namespace
+
+std::uint64_t coordinator::begin(std::span<const object_id> objects) {
+  NACRE_EXPECT(objects.size() >= 2 && objects.size() <= participants_max, "a colocation has 2 to 16 objects");
+  colocation made;
+  made.number = ++last_;
+  for (const object_id each : objects) made.all.push_back({.object = each});
+  // One order for all colocations of all ranks: it is what keeps them from waiting for each other in a circle.
+  std::sort(made.all.begin(), made.all.end(),
+            [](const participant& a, const participant& b) { return a.object.value() < b.object.value(); });
+  open_.emplace(made.number, std::move(made));
+  return last_;
+}
+
+bool coordinator::on(rank_id from, const colocate_news& news, actions& next) {
+  const auto found = open_.find(news.number);
+  if (found == open_.end()) return news.number <= last_ && is_late(news);
+  colocation& of = found->second;
+  const auto who =
+      std::find_if(of.all.begin(), of.all.end(), [&](const participant& p) { return p.object == news.object; });
+  if (who == of.all.end()) return false;
+  switch (news.step) {
+    case colocate_step::ready:
+      return on_ready(of, *who, news, next);
+    case colocate_step::seized:
+      if (who->now != standing::asked) return false;
+      who->rank = from;
+      who->bytes = news.bytes;
+      who->stays = news.stays;
+      return on_seized(of, *who, next);
+    case colocate_step::arrived:
+      if (of.now != phase::gathering || from != of.to || who->rank == of.to) return false;
+      who->rank = from;
+      run_if_all_are_there(of, next);
+      return true;
+    case colocate_step::gone:
+      return on_gone(of, *who, news, next);
+  }
+  return false;
+}
+
+bool coordinator::on_ready(colocation& of, participant& who, const colocate_news& news, actions& next) {
+  if (who.now == standing::over && who.destroyed) return is_late(news);
+  if (who.now != standing::awaited) return false;
+  who.now = standing::ready;
+  if (of.now == phase::ending) {
+    end(of, who, next);
+    forget_if_over(of, next);
+    return true;
+  }
+  const bool all =
+      std::all_of(of.all.begin(), of.all.end(), [](const participant& p) { return p.now == standing::ready; });
+  if (all) {
+    of.now = phase::seizing;
+    static_cast<void>(seize_next(of, next));
+  }
+  return true;
+}
+
+bool coordinator::seize_next(colocation& of, actions& next) {
+  for (participant& each : of.all) {
+    if (each.now != standing::ready) continue;
+    each.now = standing::asked;
+    next.push_back({.what = kind::seize, .number = of.number, .object = each.object});
+    return true;
+  }
+  return false;
+}
+
+bool coordinator::on_seized(colocation& of, participant& who, actions& next) {
+  who.now = standing::seized;
+  if (of.now == phase::ending) {
+    end(of, who, next);
+    forget_if_over(of, next);
+  } else if (!seize_next(of, next)) {
+    gather(of, next);
+  }
+  return true;
+}
+
+/// Where the function runs: where objects are that refuse to move; else where most of them are, of such places where
+/// most would have to be carried from. False when they refuse on different ranks.
+bool coordinator::choose_place(colocation& of) {
+  const participant* fixed = nullptr;
+  for (const participant& each : of.all) {
+    if (!each.stays) continue;
+    if (fixed != nullptr && fixed->rank != each.rank) return false;
+    fixed = &each;
+  }
+  if (fixed != nullptr) {
+    of.to = fixed->rank;
+    return true;
+  }
+  std::size_t most = 0;
+  std::uint64_t most_bytes = 0;
+  for (const participant& place : of.all) {
+    std::size_t count = 0;
+    std::uint64_t bytes = 0;
+    for (const participant& each : of.all) {
+      if (each.rank != place.rank) continue;
+      ++count;
+      bytes += each.bytes;
+    }
+    if (count < most || (count == most && bytes <= most_bytes)) continue;
+    most = count;
+    most_bytes = bytes;
+    of.to = place.rank;
+  }
+  return true;
+}
+
+void coordinator::gather(colocation& of, actions& next) {
+  of.to = of.all.front().rank;
+  if (!choose_place(of)) {
+    NACRE_MARK("a colocation wants objects that refuse to move on different ranks");
+    return fail(of, of.all.front().object, "objects on different ranks refuse to move", next);
+  }
+  of.now = phase::gathering;
+  for (const participant& each : of.all) {
+    if (each.rank == of.to) continue;
+    next.push_back({.what = kind::go, .number = of.number, .object = each.object, .rank = each.rank, .to = of.to});
+  }
+  run_if_all_are_there(of, next);
+}
+
+void coordinator::run_if_all_are_there(colocation& of, actions& next) {
+  if (std::any_of(of.all.begin(), of.all.end(), [&](const participant& p) { return p.rank != of.to; })) return;
+  next.push_back({.what = kind::run, .number = of.number, .to = of.to});
+  open_.erase(of.number);
+}
+
+bool coordinator::on_gone(colocation& of, participant& who, const colocate_news& news, actions& next) {
+  if (who.now == standing::over) {
+    who.destroyed = true;
+    return is_late(news);
+  }
+  if (of.now == phase::gathering || who.now == standing::seized) return false;
+  who.now = standing::over;
+  who.destroyed = true;
+  if (of.now == phase::ending) {
+    NACRE_MARK("a colocation that has failed loses another of its objects");
+    forget_if_over(of, next);
+  } else {
+    fail(of, who.object, "the object has been destroyed", next);
+  }
+  return true;
+}
+
+void coordinator::fail(colocation& of, object_id object, const char* why, actions& next) {
+  of.now = phase::ending;
+  next.push_back({.what = kind::fail, .number = of.number, .object = object, .why = why});
+  for (participant& each : of.all) end(of, each, next);
+  forget_if_over(of, next);
+}
+
+/// Lets a participant of a failed colocation go if that can be done now; else when it has come to that point.
+void coordinator::end(colocation& of, participant& each, actions& next) {
+  if (each.now == standing::ready) {
+    next.push_back({.what = kind::let_go, .number = of.number, .object = each.object});
+  } else if (each.now == standing::seized) {
+    next.push_back({.what = kind::release, .number = of.number, .object = each.object, .rank = each.rank});
+  } else {
+    return;
+  }
+  each.now = standing::over;
+}
+
+void coordinator::forget_if_over(const colocation& of, actions& next) {
+  if (std::any_of(of.all.begin(), of.all.end(), [](const participant& p) { return p.now != standing::over; })) return;
+  next.push_back({.what = kind::over, .number = of.number});
+  open_.erase(of.number);
+}
+
+}  // namespace nacre

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// Colocations that this rank has asked for: who takes part, where they are, and what comes next.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include <nacre/ids.hpp>
+
+namespace nacre {
+
+/// What a participant of a colocation has come to.
+enum class colocate_step : std::uint8_t {
+  ready,    ///< all messages of its stream before the colocation have had their turn
+  seized,   ///< it is held for the colocation, and stays where it is
+  arrived,  ///< it has come to where the function is to run, still held
+  gone      ///< it has been destroyed
+};
+[[nodiscard]] constexpr bool wire_valid(colocate_step step) noexcept { return step <= colocate_step::gone; }
+
+struct colocate_news {
+  std::uint64_t number = 0;  ///< of the colocation, at the rank that asked for it
+  object_id object;
+  colocate_step step = colocate_step::ready;
+  bool stays = false;       ///< seized: it refuses to move
+  std::uint64_t bytes = 0;  ///< seized: about how much it would carry
+
+  template <class Archive>
+  void serialize(Archive& ar) {
+    ar(number, object, step, stays, bytes);
+  }
+};
+
+/// What is to be done next.
+struct colocate_action {
+  enum class kind : std::uint8_t {
+    seize,    ///< ask the object, wherever it is, to be held when it has its turn
+    let_go,   ///< tell the object, wherever it is, that its stream goes on without the function
+    release,  ///< the same for one that is held on `rank`
+    go,       ///< send the object, which is held on `rank`, to rank `to`
+    run,      ///< run the function on rank `to`, where all objects are held, and release them; the number is over
+    fail,     ///< tell who asked that the function will not run, and why; `object` is the reason
+    over      ///< forget the number, after a failure
+  };
+  kind what;
+  std::uint64_t number;
+  object_id object{};
+  rank_id rank{};
+  rank_id to{};
+  const char* why = nullptr;
+};
+
+/// The state machine of docs/protocols/colocate.md, without I/O. One thread at a time.
+///
+/// | state | ready | seized | arrived | gone |
+/// |---|---|---|---|---|
+/// | joining | the last one: seize the least object; seizing | - | - | fail; ending |
+/// | seizing | - | seize the next; the last: go or run; gathering or over | - | fail; ending |
+/// | gathering | - | - | the last one: run; over | - |
+/// | ending | let go | release | - | the last one to end: over |
+///
+/// An object that is let go may be destroyed before it hears of that, and one that moves and is destroyed may be known
+/// to be gone before it is known to have been ready: such news is late, and means nothing any more. What else does not
+/// fit a state is the lie of a peer: then `on` says false, and nothing has changed.
+class coordinator {
+ public:
+  static constexpr std::size_t participants_max = 16;
+
+  /// A new colocation of objects that are all different; returns its number, which is never 0.
+  [[nodiscard]] std::uint64_t begin(std::span<const object_id> objects);
+  /// Appends what follows from the news from rank `from`.
+  [[nodiscard]] bool on(rank_id from, const colocate_news& news, std::vector<colocate_action>& next);
+  [[nodiscard]] std::size_t open() const noexcept { return open_.size(); }
+
+ private:
+  enum class phase : std::uint8_t { joining, seizing, gathering, ending };
+  enum class standing : std::uint8_t { awaited, ready, asked, seized, over };
+  struct participant {
+    object_id object;
+    standing now = standing::awaited;
+    bool stays = false;
+    bool destroyed = false;
+    rank_id rank{};
+    std::uint64_t bytes = 0;
+  };
+  struct colocation {
+    std::uint64_t number = 0;
+    phase now = phase::joining;
+    rank_id to{};
+    std::vector<participant> all;  // by object
+  };
+  using actions = std::vector<colocate_action>;
+
+  [[nodiscard]] static bool seize_next(colocation& of, actions& next);
+  void gather(colocation& of, actions& next);
+  [[nodiscard]] static bool choose_place(colocation& of);
+  void run_if_all_are_there(colocation& of, actions& next);
+  void fail(colocation& of, object_id object, const char* why, actions& next);
+  void end(colocation& of, participant& each, actions& next);
+  void forget_if_over(const colocation& of, actions& next);
+  [[nodiscard]] bool on_ready(colocation& of, participant& who, const colocate_news& news, actions& next);
+  [[nodiscard]] bool on_seized(colocation& of, participant& who, actions& next);
+  [[nodiscard]] bool on_gone(colocation& of, participant& who, const colocate_news& news, actions& next);
+
+  std::unordered_map<std::uint64_t, colocation> open_;
+  std::uint64_t last_ = 0;
+};
+
+}  // namespace nacre

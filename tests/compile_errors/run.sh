@@ -1,0 +1,16 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# run.sh CXX INCLUDE_DIR FILE: FILE does not compile, and the compiler says what the line `// error: TEXT` in it wants, and
+# every further such line; with -DFIXED it does compile.
+set -eu
+cxx=$1
+include=$2
+file=$3
+"$cxx" -std=c++20 -fsyntax-only -DFIXED -I "$include" "$file" || { echo "the repaired program does not compile" >&2; exit 1; }
+if output=$("$cxx" -std=c++20 -fsyntax-only -I "$include" "$file" 2>&1); then
+  echo "it compiles" >&2
+  exit 1
+fi
+sed -n 's,^// error: ,,p' "$file" | while IFS= read -r text; do
+  printf '%s\n' "$output" | grep -qF -e "$text" || { printf '%s\n\nexpected: %s\n' "$output" "$text" >&2; exit 1; }
+done
