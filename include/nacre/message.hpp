@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <utility>
 
 #include <nacre/ids.hpp>
 #include <nacre/work.hpp>
@@ -114,8 +115,14 @@ static_assert(sizeof(message) == 64, "the body starts on the second cache line")
 /// A message whose body has room for `body_bytes`; header.payload_bytes is set to it. Any thread; the caller owns it.
 [[nodiscard]] message_ptr make_message(std::size_t body_bytes);
 
+namespace detail {
+[[nodiscard]] message_ptr pack_values(message_ptr m);
+}  // namespace detail
+
 /// Turns live values into bytes in a new block when needed; returns the message itself when it is packed already.
-[[nodiscard]] message_ptr packed_form(message_ptr m);
+[[nodiscard]] inline message_ptr packed_form(message_ptr m) {
+  return m->packed() ? std::move(m) : detail::pack_values(std::move(m));
+}
 
 /// An intrusive first-in first-out list of messages, which it owns. One thread at a time.
 class message_list {

@@ -27,8 +27,7 @@ message_ptr make_message(std::size_t body_bytes) {
   return m;
 }
 
-message_ptr packed_form(message_ptr m) {
-  if (m->packed()) return m;
+message_ptr detail::pack_values(message_ptr m) {
   if (m->ops->adopt != nullptr) {
     if (message_ptr same = m->ops->adopt(*m)) {
       const std::uint32_t payload_bytes = same->header.payload_bytes;

@@ -10,8 +10,6 @@
 
 #include <nacre/assert.hpp>
 
-#include "wire/header_check.hpp"
-
 namespace nacre::transport::tcp {
 namespace {
 
@@ -59,20 +57,8 @@ std::string_view describe(frame_error error) noexcept {
   return "sent something that is no message";
 }
 
-std::optional<frame_error> check_header(const message_header& header, const frame_limits& limits) noexcept {
-  if (header.kind == goodbye_kind) {
-    const auto bytes = std::bit_cast<std::array<std::byte, header_bytes>>(header);
-    if (bytes != goodbye_frame()) return frame_error::unknown_kind;
-    return std::nullopt;
-  }
-  if (header.payload_bytes > limits.payload_bytes_max) return frame_error::payload_too_large;
-  if (header.kind > message_kind::reply) return frame_error::unknown_kind;
-  if (header.channel > channel::bulk) return frame_error::unknown_channel;
-  if ((limits.channels >> static_cast<unsigned>(header.channel) & 1u) == 0) return frame_error::other_channel;
-  if ((header.flags & ~message_flags_known) != 0) return frame_error::unknown_flags;
-  if (header.source >= limits.ranks) return frame_error::source_out_of_range;
-  if (limits.peer && !may_name_its_source(header, limits.peer->value())) return frame_error::source_forged;
-  return std::nullopt;
+bool is_goodbye(const message_header& header) noexcept {
+  return std::bit_cast<std::array<std::byte, header_bytes>>(header) == goodbye_frame();
 }
 
 std::optional<frame_error> frame_reader::filled(std::size_t bytes, message_list& arrived) {

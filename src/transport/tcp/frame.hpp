@@ -13,6 +13,8 @@
 
 #include <nacre/message.hpp>
 
+#include "wire/header_check.hpp"
+
 namespace nacre::transport::tcp {
 
 /// The bytes of a message as they travel: its header and, right behind it in memory too, its payload. Needs a packed
@@ -45,9 +47,23 @@ struct frame_limits {
   std::optional<rank_id> peer{};                       ///< in whose name they come, but for what is forwarded
 };
 
+[[nodiscard]] bool is_goodbye(const message_header& header) noexcept;
+
 /// The first violation, if any. A goodbye is none.
-[[nodiscard]] std::optional<frame_error> check_header(const message_header& header,
-                                                      const frame_limits& limits) noexcept;
+[[nodiscard]] inline std::optional<frame_error> check_header(const message_header& header,
+                                                             const frame_limits& limits) noexcept {
+  if (header.kind > message_kind::reply) {
+    if (is_goodbye(header)) return std::nullopt;
+    return frame_error::unknown_kind;
+  }
+  if (header.payload_bytes > limits.payload_bytes_max) return frame_error::payload_too_large;
+  if (header.channel > channel::bulk) return frame_error::unknown_channel;
+  if ((limits.channels >> static_cast<unsigned>(header.channel) & 1u) == 0) return frame_error::other_channel;
+  if ((header.flags & ~message_flags_known) != 0) return frame_error::unknown_flags;
+  if (header.source >= limits.ranks) return frame_error::source_out_of_range;
+  if (limits.peer && !may_name_its_source(header, limits.peer->value())) return frame_error::source_forged;
+  return std::nullopt;
+}
 
 /// Cuts the byte stream of one peer into messages. Does no I/O: its user reads into `space` and tells how much came.
 ///

@@ -2,8 +2,6 @@
 // Messages whose header says little, which travel without it.
 #pragma once
 
-#include <array>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 
@@ -27,12 +25,23 @@ inline constexpr std::size_t brief_bytes_max = 64;
 namespace detail {
 inline constexpr std::uint32_t is_brief = 0x80;
 inline constexpr std::uint32_t flag_bits = 3;
-static_assert(message_flags_known < 1u << flag_bits && static_cast<std::uint32_t>(message_kind::reply) < 16);
+static_assert((((1u << flag_bits) - 1) & ~std::uint32_t{message_flags_known}) == 0, "a stamp holds no unknown flag");
+static_assert(static_cast<std::uint32_t>(message_kind::reply) < 16);
 }  // namespace detail
 
 [[nodiscard]] inline bool is_brief(const stamp& of) noexcept { return (of.form & detail::is_brief) != 0; }
 /// Of the frame's number, the bits that the stamp holds.
 [[nodiscard]] inline std::uint32_t number_bits(const stamp& of) noexcept { return is_brief(of) ? 16 : 32; }
+
+/// What is wrong with a brief frame of that length, as one clause; null when nothing is. Its other fields cannot be
+/// wrong: they are those of the stamp, or what every brief message has.
+[[nodiscard]] inline const char* fault_of_brief(const stamp& of, std::size_t bytes) noexcept {
+  if (bytes > brief_bytes_max) return "sent a message that is too long";
+  if ((of.form >> detail::flag_bits & 15) > static_cast<std::uint32_t>(message_kind::reply)) {
+    return "sent a message of an unknown kind";
+  }
+  return nullptr;
+}
 
 /// The header of a brief frame on that lane. Nothing of it is checked.
 [[nodiscard]] inline message_header header_of_brief(const stamp& of, std::uint32_t lane, std::size_t bytes) noexcept {
@@ -49,14 +58,12 @@ static_assert(message_flags_known < 1u << flag_bits && static_cast<std::uint32_t
 /// Puts into `with`, which has its source and sequence, what the receiver needs instead of the header. False, and
 /// nothing has changed: the header says more than a stamp can.
 [[nodiscard]] inline bool abridge(const message_header& header, std::uint32_t lane, stamp& with) noexcept {
-  if (header.payload_bytes > brief_bytes_max) return false;
-  stamp brief = with;
-  brief.form = detail::is_brief | static_cast<std::uint32_t>(header.kind) << detail::flag_bits | header.flags;
-  brief.sequence = header.handler << 16 | (with.sequence & 0xffff);
-  using words = std::array<std::uint64_t, sizeof(message_header) / sizeof(std::uint64_t)>;
-  const message_header same = header_of_brief(brief, lane, header.payload_bytes);
-  if (std::bit_cast<words>(same) != std::bit_cast<words>(header)) return false;
-  with = brief;
+  const bool says_more = (header.object | header.reply) != 0 || (header.sequence | header.epoch | header.hops) != 0;
+  if (says_more || header.payload_bytes > brief_bytes_max || header.handler > 0xffff) return false;
+  if (header.source != with.source || static_cast<std::uint32_t>(header.channel) != lane) return false;
+  if (header.kind > message_kind::reply || header.flags >> detail::flag_bits != 0) return false;
+  with.form = detail::is_brief | static_cast<std::uint32_t>(header.kind) << detail::flag_bits | header.flags;
+  with.sequence = header.handler << 16 | (with.sequence & 0xffff);
   return true;
 }
 

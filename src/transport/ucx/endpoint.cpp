@@ -91,6 +91,11 @@ bool ucx_endpoint::progress(message_list& into, std::size_t enough) {
   bool moved = false;
   ++polls_;
   into_ = &into;
+  for (std::uint32_t lane = 0; lane < lane_count; ++lane) {  // before any arrives: what did was not handled yet
+    if (arrivals_[lane].waiting.empty() || !fetch_announced(lane)) continue;
+    moved = true;
+    warmth_[lane] = warm_polls;
+  }
   for (std::uint32_t lane = 0; lane < lane_count; ++lane) {
     if (warmth_[lane] == 0) {
       if (polls_ % polls_between_cold_looks != lane) continue;
@@ -128,7 +133,7 @@ void ucx_endpoint::sleep(nanoseconds timeout) {
     if (!seen_.empty() || !ended_copies_.empty()) return;
     bool armed = true;
     for (std::uint32_t lane = 0; lane < lane_count; ++lane) {
-      if (port_->arm(lane)) continue;
+      if (arrivals_[lane].waiting.empty() && port_->arm(lane)) continue;
       armed = false;
       into_ = &seen_;
       port_->progress(lane);

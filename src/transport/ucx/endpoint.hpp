@@ -137,6 +137,16 @@ class ucx_endpoint final : public endpoint, private listener, private direct_mem
     message_ptr m;
   };
 
+  /// Long messages of a lane.
+  struct arrivals {
+    struct announced {
+      std::uint32_t ticket;
+      announcement which;
+    };
+    std::deque<announced> waiting;    // not begun
+    std::size_t bytes_under_way = 0;  // begun
+  };
+
   /// Memory that was lent to a peer.
   struct lent_piece {
     std::uint32_t to = 0;
@@ -166,6 +176,7 @@ class ucx_endpoint final : public endpoint, private listener, private direct_mem
   // endpoint_send.cpp
   [[nodiscard]] bool full(const link& to) const noexcept;
   void start(place_of where, message_ptr m);
+  [[nodiscard]] bool start_brief(place_of where, const message& m);
   [[nodiscard]] transfer& begin(transfer::kind what, place_of of);
   void settle(transfer& it, outcome how);
   void give_up(transfer& it);
@@ -176,14 +187,18 @@ class ucx_endpoint final : public endpoint, private listener, private direct_mem
   // endpoint_receive.cpp: what the port tells
   void arrived(std::uint32_t lane, frame_kind what, const stamp& of,
                std::span<const std::byte> frame) noexcept override;
-  place place_for(std::uint32_t lane, frame_kind what, const stamp& of, std::size_t byte_count) noexcept override;
+  place place_for(std::uint32_t lane, frame_kind what, const stamp& of, std::size_t byte_count,
+                  announcement as) noexcept override;
   void ended(std::uint64_t ticket, bool well) noexcept override;
   void broken(std::uint32_t peer, std::uint32_t lane, const char* why) noexcept override;
   [[nodiscard]] link* link_of(std::uint32_t lane, const stamp& of) noexcept;
   [[nodiscard]] std::optional<std::uint64_t> number_of(const link& from, const stamp& of) const noexcept;
   [[nodiscard]] std::string_view fault_of(const message_header& header, rank_id by, std::size_t frame_bytes,
                                           std::uint32_t lane) const;
+  void take(link& from, const stamp& of, const message_header& header, std::span<const std::byte> payload);
   void deliver_held(link& from);
+  bool fetch_announced(std::uint32_t lane);
+  void drop_announced();
   void take_body(transfer& it, bool well);
 
   // endpoint_direct.cpp
@@ -233,6 +248,7 @@ class ucx_endpoint final : public endpoint, private listener, private direct_mem
   std::uint32_t unheard_ = 0;        // links that have given no sign of life
   std::uint32_t unready_ = 0;        // peers that have not said that they are done meeting
   std::uint32_t suspects_ = 0;
+  std::array<arrivals, lane_count> arrivals_{};
   std::array<std::uint32_t, lane_count> warmth_{};  // polls for which a lane is still looked at every time
   std::uint32_t polls_ = 0;
   message_list* into_ = nullptr;  // where frames go; set while the port may call

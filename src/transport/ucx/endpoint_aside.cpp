@@ -254,6 +254,7 @@ ucx_endpoint::~ucx_endpoint() {
   }
   const std::scoped_lock lock(turn_);
   into_ = &seen_;
+  drop_announced();
   port_->disconnect();
   port_.reset();
   into_ = nullptr;

@@ -15,6 +15,11 @@ constexpr std::size_t header_bytes = sizeof(message_header);
 /// How far ahead of its turn a frame may be. A sender has fewer under way.
 constexpr std::uint32_t ahead_max = 1u << 15;
 
+/// So many bytes of long messages, and the one that goes beyond it, are under way on a lane at a time. The others stay
+/// at their senders: then the block of a message that has been handled is still in the cache when the next one takes
+/// it. It covers what a fast network holds.
+constexpr std::size_t fetch_bytes_max = 512 * 1024;
+
 /// Where the frame of a message lies.
 std::byte* frame_at(message& m) noexcept { return m.body() - header_bytes; }
 
@@ -40,6 +45,7 @@ std::optional<std::uint64_t> ucx_endpoint::number_of(const link& from, const sta
 /// What is wrong with a frame, as one clause; empty when nothing is.
 std::string_view ucx_endpoint::fault_of(const message_header& header, rank_id by, std::size_t frame_bytes,
                                         std::uint32_t lane) const {
+  if (header.kind > message_kind::reply) return tcp::describe(tcp::frame_error::unknown_kind);  // a goodbye, too
   const tcp::frame_limits limits{.ranks = size(), .payload_bytes_max = declared().payload_bytes_max, .peer = by};
   if (const auto wrong = tcp::check_header(header, limits)) return tcp::describe(*wrong);
   if (static_cast<std::uint32_t>(header.channel) != lane) return "sent a message on another channel than it belongs to";
@@ -50,6 +56,10 @@ void ucx_endpoint::arrived(std::uint32_t lane, frame_kind what, const stamp& of,
                            std::span<const std::byte> frame) noexcept {
   link* const from = link_of(lane, of);
   if (from == nullptr) return;
+  if (what == frame_kind::message && is_brief(of)) {
+    if (const char* const fault = fault_of_brief(of, frame.size())) return lose(of.source, fault);
+    return take(*from, of, header_of_brief(of, lane, frame.size()), frame);
+  }
   if (what == frame_kind::taken || what == frame_kind::given) {  // though it should have been announced
     const place into = place_for_bytes(what, of, frame.size());
     if (into.at == nullptr) return;
@@ -57,40 +67,37 @@ void ucx_endpoint::arrived(std::uint32_t lane, frame_kind what, const stamp& of,
     return ended(into.ticket, true);
   }
   if (what != frame_kind::message) return hear_word(what, of);
-  if (frame.empty() && !is_brief(of)) {
+  if (frame.empty()) {
     if (!std::exchange(from->heard, true)) --unheard_;
     return;
   }
-  const bool brief = is_brief(of);
-  if (!brief && frame.size() < header_bytes) return lose(of.source, "sent something that is no message");
-  if (brief && frame.size() > brief_bytes_max) return lose(of.source, "sent a message that is too long");
+  if (frame.size() < header_bytes) return lose(of.source, "sent something that is no message");
   message_header header;
-  if (brief) {
-    header = header_of_brief(of, lane, frame.size());
-  } else {
-    std::memcpy(&header, frame.data(), header_bytes);
-  }
-  const std::size_t frame_bytes = brief ? header_bytes + frame.size() : frame.size();
-  if (const auto fault = fault_of(header, rank_id(of.source), frame_bytes, lane); !fault.empty()) {
+  std::memcpy(&header, frame.data(), header_bytes);
+  if (const auto fault = fault_of(header, rank_id(of.source), frame.size(), lane); !fault.empty()) {
     return lose(of.source, std::string(fault));
   }
-  const auto number = number_of(*from, of);
+  take(*from, of, header, frame.subspan(header_bytes));
+}
+
+/// A message whose header has been checked. Its bytes are copied.
+void ucx_endpoint::take(link& from, const stamp& of, const message_header& header, std::span<const std::byte> payload) {
+  const auto number = number_of(from, of);
   if (!number) return lose(of.source, "sent a message out of its turn");
-  message_ptr m = make_message(header.payload_bytes);
+  message_ptr m = make_message(payload.size());
   m->header = header;
-  const std::span<const std::byte> payload = brief ? frame : frame.subspan(header_bytes);
   if (!payload.empty()) std::memcpy(m->body(), payload.data(), payload.size());
-  if (*number == from->delivered && from->held.empty()) {
-    ++from->delivered;
+  if (*number == from.delivered && from.held.empty()) {
+    ++from.delivered;
     into_->push_back(std::move(m));
     return;
   }
-  from->held.emplace(*number, incoming{std::move(m), true});
-  deliver_held(*from);
+  from.held.emplace(*number, incoming{std::move(m), true});
+  deliver_held(from);
 }
 
-listener::place ucx_endpoint::place_for(std::uint32_t lane, frame_kind what, const stamp& of,
-                                        std::size_t byte_count) noexcept {
+listener::place ucx_endpoint::place_for(std::uint32_t lane, frame_kind what, const stamp& of, std::size_t byte_count,
+                                        announcement as) noexcept {
   link* const from = link_of(lane, of);
   if (from == nullptr || closed_) return {};
   if (what != frame_kind::message) return place_for_bytes(what, of, byte_count);
@@ -105,11 +112,46 @@ listener::place ucx_endpoint::place_for(std::uint32_t lane, frame_kind what, con
   transfer& it = begin(transfer::kind::arriving, {of.source, lane});
   it.number = *number;
   it.bytes = byte_count;
-  message& m = *from->held.emplace(*number, incoming{make_message(byte_count - header_bytes), false}).first->second.m;
-  return {.at = frame_at(m), .ticket = it.ticket};
+  from->held.emplace(*number, incoming{});  // it has its place in the order
+  arrivals_[lane].waiting.push_back({it.ticket, as});
+  return {.ticket = it.ticket, .later = true};
+}
+
+/// Begins with what was announced, in order, as far as fetch_bytes_max permits.
+bool ucx_endpoint::fetch_announced(std::uint32_t lane) {
+  bool moved = false;
+  arrivals& of = arrivals_[lane];
+  while (!of.waiting.empty() && of.bytes_under_way < fetch_bytes_max) {
+    const arrivals::announced next = of.waiting.front();
+    of.waiting.pop_front();
+    transfer& it = transfers_[next.ticket];
+    peer& from = peers_[it.of.peer];
+    moved = true;
+    if (from.now == peer::state::lost) {
+      port_->refuse(lane, next.which);
+      give_up(it);
+      continue;
+    }
+    message_ptr& m = from.links[lane].held.at(it.number).m;
+    m = make_message(it.bytes - header_bytes);
+    of.bytes_under_way += it.bytes;
+    const outcome how = port_->fetch(lane, next.which, {frame_at(*m), it.bytes}, it.ticket);
+    if (how != outcome::pending) ended(it.ticket, how == outcome::done);
+  }
+  return moved;
+}
+
+/// Before the port goes: UCX wants to have everything back.
+void ucx_endpoint::drop_announced() {
+  for (std::uint32_t lane = 0; lane < lane_count; ++lane) {
+    for (; !arrivals_[lane].waiting.empty(); arrivals_[lane].waiting.pop_front()) {
+      port_->refuse(lane, arrivals_[lane].waiting.front().which);
+    }
+  }
 }
 
 void ucx_endpoint::take_body(transfer& it, bool well) {
+  arrivals_[it.of.lane].bytes_under_way -= it.bytes;
   link& from = peers_[it.of.peer].links[it.of.lane];
   const auto at = from.held.find(it.number);
   if (at == from.held.end()) return;

@@ -9,7 +9,7 @@
 namespace nacre::transport::ucx {
 
 /// Raised whenever anything in this header changes: libnacre refuses a module of another version.
-inline constexpr std::uint32_t module_version = 4;
+inline constexpr std::uint32_t module_version = 5;
 
 /// libnacre is linked with no UCX. A module, a shared object that is loaded when the transport is chosen, makes the
 /// calls. The protocol (order, bounds, goodbyes) is not in it: it is compiled once, and tested without UCX.
@@ -50,6 +50,11 @@ struct stamp {
 static_assert(sizeof(stamp) == 16);
 inline constexpr std::uint32_t ranks_max = 1u << 24;  // that a stamp can name
 
+/// A frame that stays at its sender until it is fetched or refused. What it stands for is the module's.
+struct announcement {
+  void* which = nullptr;
+};
+
 /// Hears what UCX has to tell, during `progress`, `arm` and `disconnect`.
 class listener {
  public:
@@ -60,9 +65,11 @@ class listener {
   struct place {
     std::byte* at = nullptr;  ///< null: it is not wanted
     std::uint64_t ticket = 0;
+    bool later = false;  ///< the listener keeps the announcement, and will fetch or refuse it; `at` means nothing
   };
   /// A longer frame stays at its sender until there is a place for it. `ended` tells when it is there.
-  virtual place place_for(std::uint32_t lane, frame_kind what, const stamp& of, std::size_t byte_count) noexcept = 0;
+  virtual place place_for(std::uint32_t lane, frame_kind what, const stamp& of, std::size_t byte_count,
+                          announcement as) noexcept = 0;
   virtual void ended(std::uint64_t ticket, bool well) noexcept = 0;
   /// Nothing reaches this peer on this lane any more. The words are gone afterwards.
   virtual void broken(std::uint32_t peer, std::uint32_t lane, const char* why) noexcept = 0;
@@ -96,8 +103,18 @@ class port {
 
   virtual outcome send(std::uint32_t peer, std::uint32_t lane, frame_kind what, const stamp& with,
                        std::span<const std::byte> frame, std::uint64_t ticket) noexcept = 0;
+  /// A short frame, as a message. True: it is on its way, and the bytes are the caller's again. False: UCX does not
+  /// take it at once, or not at all, and nothing has happened.
+  virtual bool send_at_once(std::uint32_t peer, std::uint32_t lane, const stamp& with,
+                            std::span<const std::byte> frame) noexcept = 0;
   /// Ends when all that was sent there has left this process.
   virtual outcome flush(std::uint32_t peer, std::uint32_t lane, std::uint64_t ticket) noexcept = 0;
+  /// Begins to bring what was announced on this lane into `to`, which has its length; as place_for with a place. Not
+  /// within a call of the listener.
+  virtual outcome fetch(std::uint32_t lane, announcement what, std::span<std::byte> to,
+                        std::uint64_t ticket) noexcept = 0;
+  /// What was announced on this lane is not wanted. Its sender is told that it has left.
+  virtual void refuse(std::uint32_t lane, announcement what) noexcept = 0;
   /// Moves what can move, and tells the listener. False: there was nothing to do.
   virtual bool progress(std::uint32_t lane) noexcept = 0;
 

@@ -80,7 +80,12 @@ class ucx_port final : public port {
                reach where) noexcept override;
   outcome send(std::uint32_t peer, std::uint32_t which, frame_kind what, const stamp& with,
                std::span<const std::byte> frame, std::uint64_t ticket) noexcept override;
+  bool send_at_once(std::uint32_t peer, std::uint32_t which, const stamp& with,
+                    std::span<const std::byte> frame) noexcept override;
   outcome flush(std::uint32_t peer, std::uint32_t which, std::uint64_t ticket) noexcept override;
+  outcome fetch(std::uint32_t which, announcement what, std::span<std::byte> to,
+                std::uint64_t ticket) noexcept override;
+  void refuse(std::uint32_t which, announcement what) noexcept override;
   bool progress(std::uint32_t which) noexcept override { return ucp_worker_progress(lanes_[which].worker) != 0; }
   bool arm(std::uint32_t which) noexcept override;
   int descriptor(std::uint32_t which) const noexcept override { return lanes_[which].descriptor; }
@@ -114,6 +119,9 @@ class ucx_port final : public port {
 struct request_space {
   ucx_port* of;
 };
+
+/// The port that fetches, while it calls: what fails ends within the call, when its request does not know its port.
+thread_local ucx_port* fetching = nullptr;
 
 bool ucx_port::fail(const char* call, ucs_status_t status) noexcept {
   error_ = std::string(call) + ": " + ucs_status_string(status);
@@ -219,12 +227,37 @@ outcome ucx_port::send(std::uint32_t peer, std::uint32_t which, frame_kind what,
                                                    frame.data(), frame.size(), &how));
 }
 
+bool ucx_port::send_at_once(std::uint32_t peer, std::uint32_t which, const stamp& with,
+                            std::span<const std::byte> frame) noexcept {
+  ucp_request_param_t how;
+  how.op_attr_mask = UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL;
+  return ucp_am_send_nbx(at(peer, which).end, static_cast<unsigned>(frame_kind::message), &with, sizeof with,
+                         frame.data(), frame.size(), &how) == nullptr;
+}
+
 outcome ucx_port::flush(std::uint32_t peer, std::uint32_t which, std::uint64_t ticket) noexcept {
   ucp_request_param_t how{};
   how.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA;
   how.cb.send = &on_sent;
   how.user_data = as_pointer(ticket);
   return settle("ucp_ep_flush_nbx", ucp_ep_flush_nbx(at(peer, which).end, &how));
+}
+
+outcome ucx_port::fetch(std::uint32_t which, announcement what, std::span<std::byte> to,
+                        std::uint64_t ticket) noexcept {
+  ucp_request_param_t how{};
+  how.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA | UCP_OP_ATTR_FIELD_MEMORY_TYPE;
+  how.cb.recv_am = &on_received;
+  how.user_data = as_pointer(ticket);
+  how.memory_type = UCS_MEMORY_TYPE_HOST;
+  fetching = this;
+  const ucs_status_ptr_t request = ucp_am_recv_data_nbx(lanes_[which].worker, what.which, to.data(), to.size(), &how);
+  fetching = nullptr;
+  return settle("ucp_am_recv_data_nbx", request);
+}
+
+void ucx_port::refuse(std::uint32_t which, announcement what) noexcept {
+  ucp_am_data_release(lanes_[which].worker, what.which);
 }
 
 bool ucx_port::arm(std::uint32_t which) noexcept { return ucp_worker_arm(lanes_[which].worker) == UCS_OK; }
@@ -235,7 +268,8 @@ void ucx_port::on_sent(void* request, ucs_status_t status, void* ticket) {
 }
 
 void ucx_port::on_received(void* request, ucs_status_t status, std::size_t, void* ticket) {
-  static_cast<request_space*>(request)->of->to_->ended(as_ticket(ticket), status == UCS_OK);
+  ucx_port* const of = fetching != nullptr ? fetching : static_cast<request_space*>(request)->of;
+  of->to_->ended(as_ticket(ticket), status == UCS_OK);
   ucp_request_free(request);
 }
 
@@ -252,15 +286,10 @@ ucs_status_t ucx_port::on_frame(void* of, const void* header, std::size_t header
 
 ucs_status_t ucx_port::on_announcement(const ear& by, const stamp& with, void* data, std::size_t bytes) {
   const lane& of = *by.at;
-  const listener::place into = of.of->to_->place_for(of.number, by.what, with, bytes);
+  const listener::place into = of.of->to_->place_for(of.number, by.what, with, bytes, {data});
+  if (into.later) return UCS_INPROGRESS;
   if (into.at == nullptr) return UCS_OK;
-  ucp_request_param_t how{};
-  how.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA | UCP_OP_ATTR_FIELD_MEMORY_TYPE;
-  how.cb.recv_am = &on_received;
-  how.user_data = as_pointer(into.ticket);
-  how.memory_type = UCS_MEMORY_TYPE_HOST;
-  const outcome now =
-      of.of->settle("ucp_am_recv_data_nbx", ucp_am_recv_data_nbx(of.worker, data, into.at, bytes, &how));
+  const outcome now = of.of->fetch(of.number, {data}, {into.at, bytes}, into.ticket);
   if (now == outcome::pending) return UCS_INPROGRESS;
   of.of->to_->ended(into.ticket, now == outcome::done);
   return UCS_OK;

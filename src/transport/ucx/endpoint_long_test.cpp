@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// A rank's end over a UCX that the test plays itself: long messages, which stay at their senders until they are
+// fetched.
+#include "transport/ucx/endpoint_test_kit.hpp"
+
+namespace nacre::transport::ucx {
+namespace {
+
+TEST_F(end_over_played_ucx, what_is_announced_holds_its_place_until_it_is_there) {
+  meet();
+  const auto body = frame(0, 5000);
+  announce(0, body.size());
+  arrive(1, frame(1));
+  arrive(0, frame(7, 8, channel::system), 0);
+  EXPECT_EQ(receive(), sequences{7}) << "another channel is not held";
+  ASSERT_EQ(ucx_.fetches.size(), 1U);
+  bring(0, body);
+  EXPECT_EQ(receive(), (sequences{0, 1}));
+}
+
+TEST_F(end_over_played_ucx, long_messages_are_fetched_one_after_the_other_and_shorter_ones_together) {
+  meet();
+  const auto payload_bytes = std::uint32_t{600} << 10;
+  for (std::uint32_t number = 0; number < 3; ++number) announce(number, sizeof(message_header) + payload_bytes);
+  announce(0, sizeof(message_header) + 5000, 2);
+  receive();
+  ASSERT_EQ(ucx_.fetches.size(), 2U) << "one on each lane";
+  for (std::uint32_t number = 0; number < 3; ++number) {
+    const std::size_t fetch = number == 0 ? 0 : number + 1;
+    EXPECT_EQ(ucx_.fetches[fetch].which, number + 1) << "in their order";
+    bring(fetch, frame(number, payload_bytes));
+    message_list arrived;
+    while (arrived.empty()) end_->poll(arrived, 100);
+    EXPECT_EQ(arrived.front()->header.sequence, number);
+    EXPECT_EQ(ucx_.fetches.size(), number + 2) << "the next one waits until this one can have been handled";
+    receive();
+  }
+  for (std::uint32_t number = 3; number < 20; ++number) announce(number, sizeof(message_header) + 5000);
+  receive();
+  EXPECT_EQ(ucx_.fetches.size(), 4U + 17);
+}
+
+TEST_F(end_over_played_ucx, who_waits_does_not_sleep_over_what_is_announced) {
+  meet();
+  ucx_.next.push_back([](listener&) {});  // keeps the first sleep short, which hears of it
+  announce(0, sizeof(message_header) + 5000);
+  while (!ucx_.next.empty()) end_->wait(std::chrono::seconds(10));
+  const auto begin = std::chrono::steady_clock::now();
+  end_->wait(std::chrono::seconds(10));
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, ucx_endpoint::sleep_max / 2);
+  EXPECT_EQ(receive(), sequences{});
+  EXPECT_EQ(ucx_.fetches.size(), 1U);
+}
+
+TEST_F(end_over_played_ucx, what_the_lost_have_announced_is_refused_and_so_is_the_rest_in_the_end) {
+  meet();
+  announce(0, sizeof(message_header) + (600 << 10));
+  announce(1, sizeof(message_header) + (600 << 10));
+  receive();
+  ASSERT_EQ(ucx_.fetches.size(), 1U);
+  lifelines_[1].reset();
+  EXPECT_NE(failure_of_1().find("without a goodbye"), std::string::npos);
+  ucx_.next.push_back([ticket = ucx_.fetches[0].ticket](listener& to) { to.ended(ticket, true); });
+  EXPECT_EQ(receive(), sequences{});
+  EXPECT_EQ(ucx_.refused, std::vector<std::uintptr_t>{2});
+  EXPECT_EQ(ucx_.fetches.size(), 1U);
+  for (const std::uint32_t number : {0U, 1U}) {
+    ucx_.next.push_back([=](listener& to) {
+      to.place_for(application, frame_kind::message, {.key = 2, .source = 2, .sequence = number}, 600 << 10,
+                   {reinterpret_cast<void*>(std::uintptr_t{number} + 11)});
+    });
+  }
+  receive();
+  end_.reset();
+  EXPECT_EQ(ucx_.refused, (std::vector<std::uintptr_t>{2, 12}));
+}
+
+}  // namespace
+}  // namespace nacre::transport::ucx

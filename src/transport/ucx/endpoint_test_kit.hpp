@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+// For tests: a rank's end over a UCX that the test plays itself.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "transport/ucx/brief.hpp"
+#include "transport/ucx/endpoint.hpp"
+
+namespace nacre::transport::ucx {
+
+inline constexpr rank_id own{0};
+inline constexpr std::uint32_t ranks = 3;
+inline constexpr std::uint32_t application = 1;  // its lane
+inline constexpr std::size_t output_max = 10'000;
+inline constexpr std::byte ready{1};
+inline constexpr std::byte goodbye{2};
+
+/// What the endpoint has given to UCX, and what UCX is to say at its next progress.
+struct script {
+  struct sent {
+    std::uint32_t peer, lane;
+    frame_kind what;
+    stamp with;
+    std::size_t bytes;
+    std::optional<std::uint64_t> ticket;  // nothing: it left at once
+  };
+  struct fetched {
+    std::uintptr_t which;
+    std::span<std::byte> to;
+    std::uint64_t ticket;
+  };
+  std::vector<sent> frames;
+  std::deque<std::function<void(listener&)>> next;
+  std::vector<std::function<void(listener&)>> before_first_signs;
+  outcome sends_are = outcome::done;
+  bool takes_at_once = true;
+  std::vector<fetched> fetches;
+  std::vector<std::uintptr_t> refused;  // announcements
+};
+
+class scripted_port final : public port {
+ public:
+  explicit scripted_port(script& by) : by_(by) {}
+  void tell(listener& whom) noexcept override { to_ = &whom; }
+  std::span<const std::byte> address(std::uint32_t) const noexcept override { return {}; }
+  bool connect(std::uint32_t, std::uint32_t, std::span<const std::byte>, reach) noexcept override { return true; }
+  outcome send(std::uint32_t peer, std::uint32_t lane, frame_kind what, const stamp& with,
+               std::span<const std::byte> frame, std::uint64_t ticket) noexcept override {
+    if (frame.empty() && what == frame_kind::message && !is_brief(with)) {  // a sign of life is answered by one
+      for (auto& each : std::exchange(by_.before_first_signs, {})) by_.next.push_back(std::move(each));
+      by_.next.push_back(
+          [=](listener& to) { to.arrived(lane, frame_kind::message, {.key = peer, .source = peer}, {}); });
+      return outcome::done;
+    }
+    by_.frames.push_back({peer, lane, what, with, frame.size(), ticket});
+    return by_.sends_are;
+  }
+  bool send_at_once(std::uint32_t peer, std::uint32_t lane, const stamp& with,
+                    std::span<const std::byte> frame) noexcept override {
+    if (by_.takes_at_once) by_.frames.push_back({peer, lane, frame_kind::message, with, frame.size(), {}});
+    return by_.takes_at_once;
+  }
+  outcome fetch(std::uint32_t, announcement what, std::span<std::byte> to, std::uint64_t ticket) noexcept override {
+    by_.fetches.push_back({reinterpret_cast<std::uintptr_t>(what.which), to, ticket});
+    return outcome::pending;
+  }
+  void refuse(std::uint32_t, announcement what) noexcept override {
+    by_.refused.push_back(reinterpret_cast<std::uintptr_t>(what.which));
+  }
+  outcome flush(std::uint32_t, std::uint32_t, std::uint64_t) noexcept override { return outcome::done; }
+  bool progress(std::uint32_t) noexcept override {
+    if (by_.next.empty()) return false;
+    const auto what = std::move(by_.next.front());
+    by_.next.pop_front();
+    what(*to_);
+    return true;
+  }
+  bool arm(std::uint32_t) noexcept override { return by_.next.empty(); }
+  int descriptor(std::uint32_t lane) const noexcept override { return bells_[lane].get(); }
+  void disconnect() noexcept override {}
+  const char* error() const noexcept override { return "the test says so"; }
+
+ private:
+  script& by_;
+  std::array<net::unique_fd, lane_count> bells_{net::unique_fd(::eventfd(0, EFD_CLOEXEC)),
+                                                net::unique_fd(::eventfd(0, EFD_CLOEXEC)),
+                                                net::unique_fd(::eventfd(0, EFD_CLOEXEC))};
+  listener* to_ = nullptr;
+};
+
+/// The frame of a message whose bytes all are its sequence.
+inline std::vector<std::byte> frame(std::uint32_t sequence, std::uint32_t payload_bytes = 8,
+                                    channel on = channel::application) {
+  const message_header header{.payload_bytes = payload_bytes, .source = 1, .sequence = sequence, .channel = on};
+  std::vector<std::byte> bytes(sizeof header + payload_bytes, static_cast<std::byte>(sequence));
+  std::memcpy(bytes.data(), &header, sizeof header);
+  return bytes;
+}
+
+class end_over_played_ucx : public testing::Test {
+ protected:
+  end_over_played_ucx() {
+    endpoint_parts parts{.rank = own,
+                         .end = std::make_unique<scripted_port>(ucx_),
+                         .peers = std::vector<std::optional<peer_parts>>(ranks),
+                         .line = nullptr,
+                         .output_bytes_max = output_max};
+    for (std::uint32_t peer = 1; peer < ranks; ++peer) {
+      std::array<int, 2> ends{};
+      EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends.data()), 0);
+      lifelines_[peer].reset(ends[1]);
+      parts.peers[peer] = peer_parts{.lifeline = net::unique_fd(ends[0]), .key_here = peer, .key_there = 100 + peer};
+    }
+    end_.emplace(std::move(parts));
+  }
+
+  void meet() {
+    for (std::uint32_t peer = 1; peer < ranks; ++peer) say(peer, ready);
+    end_->meet(std::chrono::steady_clock::now() + std::chrono::seconds(30));
+  }
+  void say(std::uint32_t peer, std::byte what) { EXPECT_EQ(::send(lifelines_[peer].get(), &what, 1, 0), 1); }
+
+  /// Rank 1 sends a frame with the number in its stamp.
+  void arrive(std::uint32_t number, std::vector<std::byte> bytes, std::uint32_t lane = application,
+              std::uint64_t key = 1) {
+    ucx_.next.push_back([=, bytes = std::move(bytes)](listener& to) {
+      to.arrived(lane, frame_kind::message, {.key = key, .source = 1, .sequence = number}, bytes);
+    });
+  }
+
+  /// Rank 1 announces a frame with the number in its stamp, as announcement 1 + that number.
+  void announce(std::uint32_t number, std::size_t byte_count, std::uint32_t lane = application) {
+    ucx_.next.push_back([=](listener& to) {
+      const auto where = to.place_for(lane, frame_kind::message, {.key = 1, .source = 1, .sequence = number},
+                                      byte_count, {reinterpret_cast<void*>(std::uintptr_t{number} + 1)});
+      EXPECT_TRUE(where.later || where.at == nullptr);
+    });
+  }
+  /// UCX has brought what was fetched as the one of that position.
+  void bring(std::size_t fetch, const std::vector<std::byte>& bytes) {
+    ASSERT_LT(fetch, ucx_.fetches.size());
+    ASSERT_EQ(ucx_.fetches[fetch].to.size(), bytes.size());
+    std::memcpy(ucx_.fetches[fetch].to.data(), bytes.data(), bytes.size());
+    ucx_.next.push_back([ticket = ucx_.fetches[fetch].ticket](listener& to) { to.ended(ticket, true); });
+  }
+
+  /// Polls until UCX has nothing more to say, and returns the sequences of what has come.
+  std::vector<std::uint32_t> receive() {
+    std::vector<std::uint32_t> result;
+    for (int quiet = 0; quiet < 8; quiet = ucx_.next.empty() ? quiet + 1 : 0) {
+      message_list arrived;
+      end_->poll(arrived, 100);
+      while (const message_ptr m = arrived.pop_front()) {
+        result.push_back(m->header.sequence);
+        for (const std::byte each : m->payload()) EXPECT_EQ(each, static_cast<std::byte>(m->header.sequence));
+      }
+    }
+    return result;
+  }
+
+  /// What rank 1 is told to have done, once a sleep has made the end look aside.
+  std::string failure_of_1() {
+    end_->wait(std::chrono::nanoseconds::zero());
+    receive();
+    const auto seen = end_->failed();
+    if (!seen) return "";
+    EXPECT_EQ(seen->peer, rank_id(1));
+    return seen->reason;
+  }
+
+  std::size_t submit(std::uint32_t to, std::size_t count, std::uint32_t payload_bytes, channel on) {
+    message_list batch;
+    for (std::size_t i = 0; i < count; ++i) {
+      message_ptr m = make_message(payload_bytes);
+      m->header.channel = on;
+      batch.push_back(std::move(m));
+    }
+    end_->submit(rank_id(to), batch);
+    return batch.size();
+  }
+
+  using sequences = std::vector<std::uint32_t>;
+  script ucx_;
+  std::array<net::unique_fd, ranks> lifelines_;
+  std::optional<ucx_endpoint> end_;
+};
+
+}  // namespace nacre::transport::ucx

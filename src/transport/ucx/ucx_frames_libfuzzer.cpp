@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+// libFuzzer target: what a peer sends by UCX, brief frames, whole ones and announced ones. Each piece of the input is
+// one: a byte says what it is and on which lane, a byte how long; then come the form and the sequence of its stamp, and
+// its bytes.
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "transport/tcp/frame.hpp"
+#include "transport/ucx/endpoint.hpp"
+
+namespace {
+
+using namespace nacre;
+using namespace nacre::transport::ucx;
+
+constexpr std::uint32_t ranks = 3;
+constexpr std::uint64_t key = 7;
+
+using input = std::span<const std::byte>;
+
+input cut(input& from, std::size_t bytes) {
+  const input first = from.first(std::min(bytes, from.size()));
+  from = from.subspan(first.size());
+  return first;
+}
+
+template <class Value>
+Value cut_value(input& from) {
+  Value value{};
+  const input bytes = cut(from, sizeof value);
+  std::memcpy(&value, bytes.data(), bytes.size());
+  return value;
+}
+
+/// Says one piece of the input at each progress, and brings what is fetched.
+class fuzzed_port final : public port {
+ public:
+  explicit fuzzed_port(input said) : said_(said) {}
+  ~fuzzed_port() override {
+    if (kept_ != 0) std::abort();  // each announcement is fetched or refused
+  }
+  void tell(listener& whom) noexcept override { to_ = &whom; }
+  std::span<const std::byte> address(std::uint32_t) const noexcept override { return {}; }
+  bool connect(std::uint32_t, std::uint32_t, std::span<const std::byte>, reach) noexcept override { return true; }
+  outcome send(std::uint32_t, std::uint32_t, frame_kind, const stamp&, input, std::uint64_t) noexcept override {
+    return outcome::done;
+  }
+  bool send_at_once(std::uint32_t, std::uint32_t, const stamp&, input) noexcept override { return true; }
+  outcome flush(std::uint32_t, std::uint32_t, std::uint64_t) noexcept override { return outcome::done; }
+  outcome fetch(std::uint32_t, announcement what, std::span<std::byte> to, std::uint64_t ticket) noexcept override {
+    --kept_;
+    std::memcpy(to.data(), what.which, to.size());
+    brought_.push_back(ticket);
+    return outcome::pending;
+  }
+  void refuse(std::uint32_t, announcement) noexcept override { --kept_; }
+  bool progress(std::uint32_t) noexcept override {
+    if (!brought_.empty()) {
+      const std::uint64_t ticket = brought_.front();
+      brought_.pop_front();
+      to_->ended(ticket, true);
+      return true;
+    }
+    if (said_.empty()) return false;
+    const auto what = cut_value<std::uint8_t>(said_);
+    const auto bytes = cut_value<std::uint8_t>(said_);
+    stamp of{.key = key, .source = 1};
+    of.form = cut_value<std::uint8_t>(said_);
+    of.sequence = cut_value<std::uint32_t>(said_);
+    const input frame = cut(said_, bytes);
+    const std::uint32_t lane = what % lane_count;
+    if (what < 128) {
+      to_->arrived(lane, frame_kind::message, of, frame);
+    } else if (!frame.empty()) {
+      const auto where =
+          to_->place_for(lane, frame_kind::message, of, frame.size(), {const_cast<std::byte*>(frame.data())});
+      kept_ += where.later ? 1 : 0;
+    }
+    return true;
+  }
+  bool arm(std::uint32_t) noexcept override { return false; }
+  int descriptor(std::uint32_t lane) const noexcept override { return bells_[lane].get(); }
+  void disconnect() noexcept override {}
+  const char* error() const noexcept override { return ""; }
+
+ private:
+  input said_;
+  std::array<net::unique_fd, lane_count> bells_{net::unique_fd(::eventfd(0, EFD_CLOEXEC)),
+                                                net::unique_fd(::eventfd(0, EFD_CLOEXEC)),
+                                                net::unique_fd(::eventfd(0, EFD_CLOEXEC))};
+  std::deque<std::uint64_t> brought_;
+  int kept_ = 0;
+  listener* to_ = nullptr;
+};
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  std::array<int, 2> line{};
+  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, line.data()) != 0) return 0;
+  const net::unique_fd far(line[1]);
+  const input said(reinterpret_cast<const std::byte*>(data), size);
+  endpoint_parts parts{.rank = rank_id(0),
+                       .end = std::make_unique<fuzzed_port>(said),
+                       .peers = std::vector<std::optional<peer_parts>>(ranks),
+                       .line = nullptr,
+                       .output_bytes_max = 10'000};
+  parts.peers[1] = peer_parts{.lifeline = net::unique_fd(line[0]), .key_here = key, .key_there = 1};
+  ucx_endpoint end(std::move(parts));
+  std::size_t bytes = 0;
+  const transport::tcp::frame_limits limits{
+      .ranks = ranks, .payload_bytes_max = end.declared().payload_bytes_max, .peer = rank_id(1)};
+  for (int quiet = 0; quiet < 4;) {
+    message_list arrived;
+    quiet = end.poll(arrived, 100) ? 0 : quiet + 1;
+    while (const message_ptr m = arrived.pop_front()) {
+      if (m->header.kind > message_kind::reply || transport::tcp::check_header(m->header, limits)) std::abort();
+      bytes += m->header.payload_bytes;
+    }
+  }
+  if (bytes > size) std::abort();  // nothing comes out that did not go in
+  return 0;
+}
