@@ -23,6 +23,7 @@
 namespace {
 
 using namespace nacre;
+using namespace nacre::transport;
 using namespace nacre::transport::ucx;
 
 constexpr std::uint32_t ranks = 3;
@@ -120,13 +121,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   parts.peers[1] = peer_parts{.lifeline = net::unique_fd(line[0]), .key_here = key, .key_there = 1};
   ucx_endpoint end(std::move(parts));
   std::size_t bytes = 0;
-  const transport::tcp::frame_limits limits{
+  const tcp::frame_limits limits{
       .ranks = ranks, .payload_bytes_max = end.declared().payload_bytes_max, .peer = rank_id(1)};
   for (int quiet = 0; quiet < 4;) {
     message_list arrived;
     quiet = end.poll(arrived, 100) ? 0 : quiet + 1;
     while (const message_ptr m = arrived.pop_front()) {
-      if (m->header.kind > message_kind::reply || transport::tcp::check_header(m->header, limits)) std::abort();
+      if (m->header.kind > message_kind::reply || tcp::check_header(m->header, limits)) std::abort();
       bytes += m->header.payload_bytes;
     }
   }
