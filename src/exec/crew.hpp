@@ -52,8 +52,9 @@ class crew {
   /// Time that `on` has reached, in ticks: the processor's, or virtual nanoseconds.
   [[nodiscard]] virtual std::uint64_t instant() const noexcept = 0;
   [[nodiscard]] virtual double seconds_a_tick() const noexcept = 0;
-  /// True when the running code has spent simulated time that other workers of this rank have not reached yet: what it
-  /// holds must stay held until then, which is when work that it makes ready now can run. Never on threads.
+  /// True when the running code has spent simulated time that other workers of this rank, or its workers when it is
+  /// main, have not reached yet: what it holds must stay held until then, which is when work that it makes ready now
+  /// can run. Never on threads.
   [[nodiscard]] virtual bool ahead() const noexcept { return false; }
   /// The running handler on `on` declares that it has worked for so many seconds.
   virtual void charge(lane& on, double seconds) = 0;

@@ -122,7 +122,9 @@ void sim_crew::resume_application() {
   resuming_ = false;
   if (application_ended()) return;
   machine_.trace(link_.rank().value(), ~std::uint64_t{0});
+  in_application_ = true;
   application_fiber_->resume();
+  in_application_ = false;
   application_free_at_ = machine_.now();
 }
 

@@ -46,7 +46,8 @@ class sim_crew final : public crew {
   }
   [[nodiscard]] double seconds_a_tick() const noexcept override { return 1e-9; }
   [[nodiscard]] bool ahead() const noexcept override {
-    return workers() > 1 && machine_.now() != machine_.event_time();  // a lone worker is nobody's past
+    // A lone worker is nobody's past, but main is a lone worker's: main may hold an object.
+    return (workers() > 1 || in_application_) && machine_.now() != machine_.event_time();
   }
   void charge(lane& on, double seconds) override;
 
@@ -76,6 +77,7 @@ class sim_crew final : public crew {
   std::chrono::nanoseconds application_free_at_{0};
   bool waiting_ = false;
   bool resuming_ = false;
+  bool in_application_ = false;
   bool stopped_ = false;
 };
 
