@@ -9,6 +9,7 @@ find_package(nlohmann_json REQUIRED)
 find_package(CLI11 REQUIRED)
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(sodium REQUIRED IMPORTED_TARGET libsodium)
+pkg_check_modules(hwloc REQUIRED IMPORTED_TARGET hwloc)
 pkg_check_modules(pmix QUIET pmix)  # its header alone: the library is loaded by processes that PMIx has started
 if(pmix_FOUND)
   message(STATUS "PMIx: ${pmix_VERSION}; programs can be started by srun --mpi=pmix and prterun")

@@ -10,7 +10,8 @@ set(NACRE_PACKAGE_ROWS
     "fmt::fmt|find_dependency(fmt)|-lfmt"
     "tl::expected|find_dependency(tl-expected)|"
     "tomlplusplus::tomlplusplus|find_dependency(tomlplusplus)|-ltomlplusplus"
-    "PkgConfig::sodium|nacre_find_sodium()|-lsodium")
+    "PkgConfig::sodium|nacre_find_by_pkg_config(sodium libsodium)|-lsodium"
+    "PkgConfig::hwloc|nacre_find_by_pkg_config(hwloc hwloc)|-lhwloc")
 set(NACRE_BUILD_ONLY_LIBRARIES nlohmann_json::nlohmann_json CLI11::CLI11)
 
 # Links `libraries` into the exported target and writes the package files that find them again.

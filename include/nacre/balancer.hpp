@@ -18,7 +18,8 @@ namespace nacre {
 /// What a balancer knows of one object on its rank; an estimate of a moment ago.
 struct object_load {
   object_id object;
-  double load = 0;             ///< what its type declares by load(); else seconds that its waiting messages will take
+  double load = 0;  ///< what its type declares by load(); else seconds that its waiting messages will take, after
+                    ///< what earlier ones took, or those of other objects here, or 1 us each
   std::uint32_t messages = 0;  ///< that wait to be run, not counting the one that a worker runs now
   double migration_cost = 0;   ///< seconds, as far as known
   bool running = false;        ///< a handler runs on it now: it could leave only afterwards
@@ -29,6 +30,8 @@ class balancer_host {
  public:
   [[nodiscard]] virtual rank_id rank() const noexcept = 0;
   [[nodiscard]] virtual std::uint32_t size() const noexcept = 0;
+  /// Ranks of the job on this host, as far as known. Launchers number those of a host one after the other.
+  [[nodiscard]] virtual std::uint32_t ranks_on_host() const noexcept { return size(); }
   /// Objects here that run, have messages waiting or declare a load, in a stable order; none that is about to leave,
   /// and none while the program has disabled balancing. Looks at every object of the rank: ask when it matters. The
   /// span is valid until the next call of the host.

@@ -4,7 +4,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <memory>
+#include <string_view>
 
+#include <nacre/config.hpp>
 #include <nacre/ids.hpp>
 #include <nacre/work.hpp>
 
@@ -35,6 +39,22 @@ class scheduler {
   virtual void feel(worker_id /*by*/, pressure /*now*/) {}
   /// About how many items wait where `by` put them: a hint for splitting and for waking idle workers.
   [[nodiscard]] virtual std::size_t waiting(worker_id /*by*/) const { return 0; }
+  /// Items that `by` took where others had put them; for the summary, at the end.
+  [[nodiscard]] virtual std::uint64_t steals(worker_id /*by*/) const { return 0; }
 };
+
+/// The rank that a scheduler is made for.
+struct scheduler_site {
+  rank_id rank{};
+  std::uint32_t workers = 1;
+  std::uint64_t seed = 1;  ///< for its random choices
+  bool simulated = false;  ///< lanes take turns in virtual time: what they do must not depend on this host
+};
+
+using scheduler_factory = std::function<std::unique_ptr<scheduler>(const config&, const scheduler_site&)>;
+
+/// Makes a scheduler selectable by --nacre.scheduler=NAME; `make` is called once for each rank of this process, one at
+/// a time. Before nacre::run. A name that exists already, a built-in one too, means this one from now on. Any thread.
+void register_scheduler(std::string_view name, scheduler_factory make);
 
 }  // namespace nacre

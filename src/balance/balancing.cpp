@@ -12,18 +12,35 @@ namespace {
 
 constexpr std::uint32_t ticks_before_longer = 4;
 constexpr std::uint32_t longer_max = 5;  // powers of two
+constexpr double unknown_message_seconds = 1e-6;
+
+/// Objects whose messages nobody has measured yet are taken for what others here cost: at its start a program has no
+/// other.
+void estimate_unknown(std::vector<object_load>& loads) {
+  double load = 0, messages = 0;
+  for (const object_load& each : loads) {
+    if (!(each.load > 0) || each.messages == 0) continue;
+    load += each.load;
+    messages += each.messages;
+  }
+  const double usual = messages > 0 ? load / messages : unknown_message_seconds;
+  for (object_load& each : loads) {
+    if (each.load == 0) each.load = usual * each.messages;
+  }
+}
 
 }  // namespace
 
 balancing::balancing(node& messages, object_space& objects, backplane& link, clock& time, const config& configuration,
-                     std::uint64_t seed)
+                     const site& at)
     : messages_(messages),
       objects_(objects),
       time_(time),
       started_(time.now()),
       interval_(configuration.get_duration("balance.tick")),
+      ranks_on_host_(at.ranks_on_host),
       policy_(make_balancer(configuration.get_string("balancer"), configuration)),
-      random_(nacre::rng(seed).fork(link.rank().value())) {
+      random_(nacre::rng(at.seed).fork(link.rank().value())) {
   messages_.attach_module(*this);
   if (policy_ != nullptr) {
     link.add_timer(interval_, [this](lane& by) { return tick(by); });
@@ -65,6 +82,7 @@ std::span<const object_load> balancing::local_loads() {
   objects_.visit_loads([this](const object_estimate& each) {
     loads_.push_back({.object = each.id, .load = each.load, .messages = each.messages, .running = each.running});
   });
+  estimate_unknown(loads_);
   std::sort(loads_.begin(), loads_.end(),
             [](const object_load& a, const object_load& b) { return a.object.value() < b.object.value(); });
   return loads_;
@@ -78,13 +96,12 @@ double balancing::total_load() {
 
 std::uint32_t balancing::workers() const { return messages_.team().workers(); }
 
-/// A worker that takes its turn of the poll loop between two items will take the next one: it counts as looking for work, so
-/// that its only object is no surplus.
+/// A worker that takes its turn of the poll loop between two items will take the next one: it counts as looking for
+/// work, so that its only object is no surplus.
 std::uint32_t balancing::idle_workers() const {
   const bool between_items = by_->role() == lane_role::worker && !by_->idle();
   return messages_.team().idle_workers() + (between_items ? 1 : 0);
 }
-
 
 void balancing::send(rank_id to, std::span<const std::byte> bytes) {
   messages_.post_to_module<&balancing::on_balancer_message>(*by_, to, std::vector(bytes.begin(), bytes.end()));

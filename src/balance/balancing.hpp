@@ -17,8 +17,12 @@ namespace nacre {
 /// Hosts one balancer. The balancer's methods are called inside the poll loop only, so one at a time.
 class balancing final : private balancer_host {
  public:
+  struct site {
+    std::uint64_t seed = 1;
+    std::uint32_t ranks_on_host = 1;
+  };
   balancing(node& messages, object_space& objects, backplane& link, clock& time, const config& configuration,
-            std::uint64_t seed);
+            const site& at);
   ~balancing();
 
   void enable(bool on) noexcept { enabled_.store(on, std::memory_order_relaxed); }  // a wish, not an order
@@ -34,6 +38,7 @@ class balancing final : private balancer_host {
 
   [[nodiscard]] rank_id rank() const noexcept override;
   [[nodiscard]] std::uint32_t size() const noexcept override;
+  [[nodiscard]] std::uint32_t ranks_on_host() const noexcept override { return ranks_on_host_; }
   [[nodiscard]] std::span<const object_load> local_loads() override;
   [[nodiscard]] double total_load() override;
   [[nodiscard]] std::uint32_t workers() const override;
@@ -48,7 +53,8 @@ class balancing final : private balancer_host {
   clock& time_;
   std::chrono::nanoseconds started_;
   std::chrono::nanoseconds interval_;
-  std::uint32_t idle_ticks_ = 0;  // in a row, of a rank that has nothing to do
+  std::uint32_t ranks_on_host_;
+  std::uint32_t idle_ticks_ = 0;      // in a row, of a rank that has nothing to do
   std::unique_ptr<balancer> policy_;  // null for `none`
   nacre::rng random_;
   std::vector<object_load> loads_;

@@ -11,7 +11,7 @@
 
 #include <nacre/error.hpp>
 
-#include "balance/scheduler/steal.hpp"
+#include "balance/scheduler/registry.hpp"
 #include "quiescence/wave_detector.hpp"
 #include "runtime/options.hpp"
 #include "transport/sim/sim_fabric.hpp"
@@ -37,7 +37,11 @@ engine::engine(std::unique_ptr<transport::endpoint> link, const engine_surroundi
       time_(around.time),
       started_(around.time.now()),
       fail_(around.fail),
-      order_(std::make_unique<steal_scheduler>(crew_settings(around).workers, link->rank().value() + 1)),
+      order_(make_scheduler(around.configuration.get_string("scheduler"), around.configuration,
+                            {.rank = link->rank(),
+                             .workers = crew_settings(around).workers,
+                             .seed = link->rank().value() + std::uint64_t{1},
+                             .simulated = around.simulation != nullptr})),
       link_(std::move(link), around.time,
             {.receive_bytes = static_cast<std::uint64_t>(around.configuration.get_int("receive_memory")),
              .send_bytes = static_cast<std::uint64_t>(around.configuration.get_int("send_memory"))}),
@@ -52,7 +56,8 @@ engine::engine(std::unique_ptr<transport::endpoint> link, const engine_surroundi
              std::make_unique<quiescence::wave_detector>(
                  quiescence::wave_detector::options{.self = link_.rank(), .size = link_.size()})),
       balance_(messages_, objects_, link_, around.time, around.configuration,
-               static_cast<std::uint64_t>(around.configuration.get_int("seed"))) {
+               {.seed = static_cast<std::uint64_t>(around.configuration.get_int("seed")),
+                .ranks_on_host = around.ranks_on_host}) {
   aggregate();
   if (around.simulation == nullptr) {  // simulated messages to the own rank need credit as all others
     const auto bytes_max = static_cast<std::uint64_t>(around.configuration.get_int("receive_memory"));
@@ -258,7 +263,6 @@ trace::summary engine::own_summary() const {
   own.transport = configuration_.get_string("transport");
   own.balancer = configuration_.get_string("balancer");
   const double tick = team_->seconds_a_tick();
-  const auto& steals = static_cast<const steal_scheduler&>(*order_);
   const trace::rank_row total{link_.rank().value(), counters(), objects_.known()};
   for (const auto& each : team_->lanes()) {
     const lane_tallies& t = each->tallies();
@@ -267,7 +271,7 @@ trace::summary engine::own_summary() const {
     const double busy = static_cast<double>(t.busy_ticks.read()) * tick;
     const double idle = static_cast<double>(t.idle_ticks.read()) * tick;
     own.workers.push_back({total.rank, each->id().value(), handlers, std::max(0.0, busy - handlers), idle,
-                           t.handlers.read(), steals.steals(each->id())});
+                           t.handlers.read(), order_->steals(each->id())});
   }
   own.ranks.push_back(total);
   return own;

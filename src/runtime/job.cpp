@@ -118,7 +118,8 @@ simulation_report run_simulated(transport::fabric& fabric, const config& configu
   constexpr std::uint64_t events_between_looks = 1u << 20;
   auto& simulated = static_cast<transport::sim_fabric&>(fabric);
   virtual_clock time(simulated.machine());
-  const engine_surroundings around{configuration, time, &simulated.machine(), 1, &end_process};
+  const auto on_host = static_cast<std::uint32_t>(configuration.get_int("sim.ranks_per_host"));
+  const engine_surroundings around{configuration, time, &simulated.machine(), on_host, &end_process};
   std::vector<std::unique_ptr<engine>> engines;
   for (const rank_id rank : fabric.local_ranks()) {
     auto link = fabric.open(rank);

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "balance/balancer/registry.hpp"
+#include "balance/scheduler/registry.hpp"
 #include "transport/transport.hpp"
 
 namespace nacre {
@@ -66,7 +67,8 @@ constexpr option runtime_options[] = {
 }  // namespace
 
 std::vector<option_table> all_option_tables() {
-  std::vector<option_table> tables{{"runtime", runtime_options}, {"balance", balance_options()}};
+  std::vector<option_table> tables{
+      {"runtime", runtime_options}, {"scheduler", scheduler_options()}, {"balance", balance_options()}};
   for (const transport::backend& each : transport::backends()) {
     if (!each.options.empty()) tables.push_back({each.name, each.options});
   }

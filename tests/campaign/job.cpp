@@ -53,10 +53,14 @@ settings draw_settings(std::uint64_t seed, std::uint32_t ranks) {
   set("aggregate_bound", one_of({"1us", "20us", "1ms"}));
   set("receive_memory", one_of({"1KiB", "4KiB", "64KiB", "256MiB"}));
   set("send_memory", one_of({"1KiB", "8KiB", "64MiB"}));
-  set("balancer", one_of({"none", "steal", "diffusion", "restless"}));
+  set("balancer", one_of({"none", "steal", "diffusion", "restless", "lifeline", "hierarchical", "gossip",
+                          "greedy_refine", "share", "master_worker", "rotate", "random"}));
   set("balance.tick", text(pick(1, 100)) + "us");
   set("balance.steal.backoff", text(pick(1, 50)) + "us");
   set("balance.diffusion.interval", text(pick(1, 100)) + "us");
+  for (const char* name : {"gossip", "greedy_refine", "rotate", "random"}) {
+    drawn.emplace_back("balance." + std::string(name) + ".interval", text(pick(1, 100)) + "us");
+  }
   set("sim.latency", one_of({"0ns", "100ns", "1500ns", "20us", "50us"}));
   set("sim.local_latency", one_of({"0ns", "300ns", "5us"}));
   set("sim.jitter", one_of({"0", "0.1", "2", "10"}));
@@ -68,6 +72,7 @@ settings draw_settings(std::uint64_t seed, std::uint32_t ranks) {
   set("sim.late_probability", one_of({"0", "0.01", "0.2"}));
   set("sim.late_factor", one_of({"3", "20", "50"}));
   set("direct_min", one_of({"1KiB", "16KiB", "1GiB"}));
+  set("scheduler", one_of({"steal", "steal", "fifo", "lifo", "shared"}));
   return drawn;
 }
 

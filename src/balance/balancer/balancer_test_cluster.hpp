@@ -63,6 +63,7 @@ class cluster {
 
   std::uint64_t messages = 0;
   std::uint64_t migrations = 0;
+  double work_done = 0;  ///< seconds of all workers
   double last_migration = 0;
   bool moved_a_running_object = false;
   std::uint32_t moves_of_one_object_max = 0;
@@ -166,7 +167,9 @@ class cluster {
 
   void work(site& at) {
     std::erase_if(at.objects, [&](piece& each) {
-      if (each.running) each.work -= how_.step;
+      if (!each.running) return false;
+      work_done += std::min(each.work, how_.step);
+      each.work -= how_.step;
       return each.work <= 0;
     });
     for (std::uint32_t idle = at.idle_workers(); piece & each : at.objects) {

@@ -14,6 +14,7 @@
 #include <nacre/archive.hpp>
 
 #include "balance/balancer/balancer_test_cluster.hpp"
+#include "balance/balancer/balancer_test_host.hpp"
 
 namespace nacre::balance {
 namespace {
@@ -125,40 +126,8 @@ TEST(diffusion_balancer, an_idle_machine_looks_around_ever_more_rarely) {
   EXPECT_GT(machine.messages, before);
 }
 
-/// A rank whose surroundings the test plays.
-class scripted_host final : public balancer_host {
- public:
-  [[nodiscard]] rank_id rank() const noexcept override { return rank_id{0}; }
-  [[nodiscard]] std::uint32_t size() const noexcept override { return 100; }
-  [[nodiscard]] std::span<const object_load> local_loads() override { return objects; }
-  [[nodiscard]] double total_load() override {
-    double total = 0;
-    for (const object_load& each : objects) total += each.load;
-    return total;
-  }
-  [[nodiscard]] std::uint32_t workers() const override { return 1; }
-  [[nodiscard]] std::uint32_t idle_workers() const override { return idle; }
-  void send(rank_id to, std::span<const std::byte> bytes) override {
-    sent.emplace_back(to, std::vector(bytes.begin(), bytes.end()));
-  }
-  void migrate(object_id object, rank_id) override { moved.push_back(object.index()); }
-  [[nodiscard]] nacre::rng& rng() override { return stream; }
-  [[nodiscard]] double now() const override { return time; }
-
-  std::vector<object_load> objects;
-  std::vector<std::pair<rank_id, std::vector<std::byte>>> sent;
-  std::vector<std::uint64_t> moved;
-  std::uint32_t idle = 0;
-  double time = 0;
-  nacre::rng stream{1};
-};
-
 enum class kind : std::uint8_t { level_request, level, work_request, nothing, given };
 std::vector<std::byte> bytes_of(kind what, std::uint32_t number, double load) { return pack(what, number, load); }
-
-object_load object(std::uint64_t index, double load, std::uint32_t messages, bool running = false) {
-  return {.object = object_id(rank_id{0}, index), .load = load, .messages = messages, .running = running};
-}
 
 /// The objects that a rank gives to one whose load is `there`.
 std::vector<std::uint64_t> given(scripted_host& host, double there, const diffusion_balancer::options& how = {}) {

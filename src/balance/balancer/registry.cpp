@@ -2,24 +2,26 @@
 // The table of balancers: built-in ones, and those of the program.
 #include "balance/balancer/registry.hpp"
 
-#include <map>
-#include <mutex>
-#include <string>
 #include <utility>
-#include <vector>
-
-#include <nacre/error.hpp>
 
 #include "balance/balancer/diffusion_balancer.hpp"
+#include "balance/balancer/gossip_balancer.hpp"
+#include "balance/balancer/greedy_refine_balancer.hpp"
+#include "balance/balancer/hierarchical_balancer.hpp"
+#include "balance/balancer/lifeline_balancer.hpp"
+#include "balance/balancer/master_worker_balancer.hpp"
+#include "balance/balancer/share_balancer.hpp"
+#include "balance/balancer/shuffle_balancer.hpp"
 #include "balance/balancer/steal_balancer.hpp"
-#include "base/nearest_name.hpp"
+#include "balance/policy_table.hpp"
 
 namespace nacre {
 namespace {
 
 constexpr option rows[] = {
     {"balancer", option_kind::text, "none", "", "",
-     "who moves objects between ranks: none, steal, diffusion, or a name that the program has registered"},
+     "who moves objects between ranks: none, steal, lifeline, hierarchical, diffusion, gossip, greedy_refine, share, "
+     "master_worker, rotate, random, or a name that the program has registered"},
     {"balance.tick", option_kind::duration, "20us", "", "1us..10s", "how often a balancer looks"},
     {"balance.steal.backoff", option_kind::duration, "20us", "", "1us..1s",
      "how long an idle rank waits after a first request in vain; the wait doubles with each further one"},
@@ -42,57 +44,81 @@ constexpr option rows[] = {
     {"balance.diffusion.interval_max", option_kind::duration, "10ms", "", "1us..100s", "the longest such time"},
     {"balance.diffusion.objects_max", option_kind::integer, "16", "objects", "1..65536",
      "the most that one request is answered with"},
+    {"balance.lifeline.attempts", option_kind::integer, "2", "requests", "0..1024",
+     "random ranks that an idle rank asks before it waits at its neighbours"},
+    {"balance.lifeline.objects_max", option_kind::integer, "16", "objects", "1..65536",
+     "the most that one rank gets at a time"},
+    {"balance.lifeline.settle", option_kind::duration, "200us", "", "0us..1s",
+     "how long a rank that was promised objects waits for them before it asks again"},
+    {"balance.hierarchical.group", option_kind::integer, "0", "ranks", "0..1000000",
+     "consecutive ranks that are near each other; 0: those of a host. All else is as balance.steal says"},
+    {"balance.hierarchical.inside", option_kind::integer, "2", "requests", "0..1024",
+     "requests in a row that go to near ranks before one goes to a far one"},
+    {"balance.gossip.fanout", option_kind::integer, "2", "ranks", "1..64",
+     "how many random ranks a rank passes on to what it has heard"},
+    {"balance.gossip.rounds", option_kind::integer, "4", "", "0..32", "how often news of a rank is passed on"},
+    {"balance.gossip.interval", option_kind::duration, "100us", "", "1us..10s",
+     "the shortest time between two messages; between two of an idle rank about itself it doubles each time"},
+    {"balance.gossip.interval_max", option_kind::duration, "10ms", "", "1us..100s", "the longest such time"},
+    {"balance.gossip.known_max", option_kind::integer, "64", "ranks", "1..65536",
+     "how many underloaded ranks a rank remembers"},
+    {"balance.gossip.objects_max", option_kind::integer, "16", "objects", "1..65536",
+     "the most that a rank gives away at a time"},
+    {"balance.greedy_refine.interval", option_kind::duration, "1ms", "", "1us..10s",
+     "the shortest time between two global looks at the load; it doubles with each in vain"},
+    {"balance.greedy_refine.interval_max", option_kind::duration, "20ms", "", "1us..100s", "the longest such time"},
+    {"balance.greedy_refine.tolerance", option_kind::real, "0.05", "", "0..10",
+     "by which part of the average a rank may be above it"},
+    {"balance.greedy_refine.objects_max", option_kind::integer, "256", "objects", "1..65536",
+     "how many of its objects a rank reports, the heaviest"},
+    {"balance.share.manager", option_kind::integer, "0", "rank", "0..1000000",
+     "who knows what there is to give; a number beyond the last rank means that one"},
+    {"balance.share.chunk", option_kind::integer, "1", "objects", "1..65536", "how many are given at a time"},
+    {"balance.share.interval", option_kind::duration, "100us", "", "0us..1s",
+     "the shortest time between two offers of a rank"},
+    {"balance.share.settle", option_kind::duration, "200us", "", "0us..1s",
+     "how long a rank that was promised objects waits for them before it asks again"},
+    {"balance.master_worker.master", option_kind::integer, "0", "rank", "0..1000000",
+     "who gives objects to the others; a number beyond the last rank means that one"},
+    {"balance.master_worker.low_load", option_kind::real, "0", "load", "0..",
+     "a rank with less than this asks for more; one with too few objects for its idle workers always does"},
+    {"balance.master_worker.objects_max", option_kind::integer, "1", "objects", "1..65536",
+     "the most that one request is answered with"},
+    {"balance.master_worker.settle", option_kind::duration, "200us", "", "0us..1s",
+     "how long a rank that was promised objects waits for them before it asks again"},
+    {"balance.rotate.interval", option_kind::duration, "1ms", "", "1us..10s",
+     "how often a rank sends what waits there on to the next rank"},
+    {"balance.random.interval", option_kind::duration, "1ms", "", "1us..10s",
+     "how often a rank sends what waits there to random ranks"},
 };
 
-struct built_in {
-  std::string_view name;
-  std::unique_ptr<balancer> (*make)(const config&);
-};
-constexpr built_in built_ins[] = {
+using table = balance::policy_table<balancer>;
+
+constexpr table::built_in built_ins[] = {
     {"none", nullptr},
     {"steal", &balance::make_steal_balancer},
+    {"lifeline", &balance::make_lifeline_balancer},
+    {"hierarchical", &balance::make_hierarchical_balancer},
     {"diffusion", &balance::make_diffusion_balancer},
+    {"gossip", &balance::make_gossip_balancer},
+    {"greedy_refine", &balance::make_greedy_refine_balancer},
+    {"share", &balance::make_share_balancer},
+    {"master_worker", &balance::make_master_worker_balancer},
+    {"rotate", &balance::make_rotate_balancer},
+    {"random", &balance::make_random_balancer},
 };
 
-/// What the program has registered. It is known before any runtime exists, so it belongs to the process.
-struct registered {
-  std::mutex mutex;
-  std::map<std::string, balancer_factory, std::less<>> by_name;
-};
-
-registered& of_the_program() {
-  static registered table;
-  return table;
-}
-
-[[noreturn]] void throw_unknown(std::string_view name, const registered& own) {
-  std::vector<std::string_view> known;
-  for (const built_in& each : built_ins) known.push_back(each.name);
-  for (const auto& [each, make] : own.by_name) known.push_back(each);
-  std::string all;
-  for (const std::string_view each : known) all += (all.empty() ? "" : ", ") + std::string(each);
-  const auto nearest = nearest_name(name, known);
-  throw setup_error({.problem = "there is no balancer '" + std::string(name) + "'",
-                     .why = "the option balancer names one of " + all,
-                     .remedy = nearest ? "did you mean " + std::string(*nearest) + "?" : "choose one of them"});
+table& all_balancers() {
+  static table known("balancer", built_ins);
+  return known;
 }
 
 }  // namespace
 
-void register_balancer(std::string_view name, balancer_factory make) {
-  registered& own = of_the_program();
-  const std::scoped_lock lock(own.mutex);
-  own.by_name.insert_or_assign(std::string(name), std::move(make));
-}
+void register_balancer(std::string_view name, balancer_factory make) { all_balancers().add(name, std::move(make)); }
 
 std::unique_ptr<balancer> make_balancer(std::string_view name, const config& configuration) {
-  registered& own = of_the_program();
-  const std::scoped_lock lock(own.mutex);
-  if (const auto found = own.by_name.find(name); found != own.by_name.end()) return found->second(configuration);
-  for (const built_in& each : built_ins) {
-    if (each.name == name) return each.make == nullptr ? nullptr : each.make(configuration);
-  }
-  throw_unknown(name, own);
+  return all_balancers().make(name, configuration);
 }
 
 std::span<const option> balance_options() noexcept { return rows; }

@@ -8,6 +8,8 @@
 
 #include <nacre/archive.hpp>
 
+#include "balance/balancer/random_rank.hpp"
+
 namespace nacre::balance {
 namespace {
 
@@ -40,21 +42,22 @@ void steal_balancer::on_tick(balancer_host& host) {
 }
 
 void steal_balancer::look_for_work(balancer_host& host) {
-  const std::uint32_t idle = host.idle_workers();
-  if (idle == 0) {
+  if (host.idle_workers() == 0) {
     pace_.succeed();
     rest_ = 0;
+    in_vain_ = 0;
     ask_at_ = asked_at_ + pace_.min();
     return;
   }
   if (asking_ || host.size() < 2 || host.now() < ask_at_) return;
-  if (count_surplus(host) == 0 && waiting_.size() < idle) ask(host);
+  own_.look(host);
+  if (own_.needy()) ask(host);
 }
 
+rank_id steal_balancer::choose_victim(balancer_host& host, std::uint32_t) { return random_other_rank(host); }
+
 void steal_balancer::ask(balancer_host& host) {
-  auto victim = static_cast<std::uint32_t>(host.rng().below(host.size() - 1));
-  if (victim >= host.rank().value()) ++victim;
-  victim_ = rank_id{victim};
+  victim_ = choose_victim(host, in_vain_);
   asking_ = true;
   asked_at_ = host.now();
   send(host, victim_, {.kind = steal_kind::request, .number = ++number_, .patience = rest_});
@@ -66,7 +69,7 @@ void steal_balancer::on_message(balancer_host& host, rank_id from, std::span<con
   if (m->kind == steal_kind::request) {
     const double patience = m->patience > 0 ? std::min(m->patience, pace_.max()) : 0;  // not a number counts as 0
     const double hold = host.idle_workers() == 0 ? parameters_.hold : 0;
-    on_request(host, {from, m->number, host.now() + std::max(patience, hold)});
+    on_request(host, {from, m->number, host.now() + std::max(patience, hold), goes_first(host, from)});
     return;
   }
   if (!asking_ || from != victim_ || m->number != number_) return;
@@ -74,8 +77,10 @@ void steal_balancer::on_message(balancer_host& host, rank_id from, std::span<con
   if (m->kind == steal_kind::given) {
     pace_.succeed();
     rest_ = 0;
+    in_vain_ = 0;
     ask_at_ = std::max(asked_at_ + pace_.min(), host.now() + parameters_.settle);
   } else {
+    ++in_vain_;
     rest_ = pace_.fail(host.rng());
     ask_at_ = asked_at_ + rest_;
   }
@@ -86,7 +91,10 @@ void steal_balancer::on_request(balancer_host& host, thief who) {
   if (same != line_.end()) {
     *same = who;
   } else if (line_.size() < parameters_.waiting_max) {
-    line_.push_back(who);
+    const auto behind = who.first
+                            ? std::find_if(line_.begin(), line_.end(), [](const thief& each) { return !each.first; })
+                            : line_.end();
+    line_.insert(behind, who);
   } else {
     send(host, who.rank, {.kind = steal_kind::nothing, .number = who.number});
     return;
@@ -97,19 +105,9 @@ void steal_balancer::on_request(balancer_host& host, thief who) {
 
 /// Gives the line its share of the surplus.
 void steal_balancer::deal(balancer_host& host) {
-  const std::size_t spare = count_surplus(host);
-  if (spare == 0) return;
-  const std::size_t parties = line_.size() + 1;
-  const std::size_t dealt = std::min(spare, parties * parameters_.objects_max);
-  std::partial_sort(waiting_.begin(), waiting_.begin() + static_cast<std::ptrdiff_t>(dealt), waiting_.end(),
-                    [](const object_load& a, const object_load& b) {
-                      return a.load > b.load || (a.load == b.load && a.object < b.object);
-                    });
-  for (std::size_t card = 0; card < dealt; ++card) {
-    const std::size_t party = card % parties;
-    if (party < line_.size()) host.migrate(waiting_[card].object, line_[party].rank);
-  }
-  const auto served = line_.begin() + static_cast<std::ptrdiff_t>(std::min(dealt, line_.size()));
+  ranks_.clear();
+  for (const thief& each : line_) ranks_.push_back(each.rank);
+  const auto served = line_.begin() + static_cast<std::ptrdiff_t>(own_.deal(host, ranks_, parameters_.objects_max));
   for (auto each = line_.begin(); each != served; ++each) {
     send(host, each->rank, {.kind = steal_kind::given, .number = each->number});
   }
@@ -125,25 +123,18 @@ void steal_balancer::send_off_expired(balancer_host& host) {
   });
 }
 
-/// Collects the objects that wait for a worker in waiting_; returns how many of them this rank can spare.
-std::size_t steal_balancer::count_surplus(balancer_host& host) {
-  waiting_.clear();
-  for (const object_load& each : host.local_loads()) {
-    if (each.running || each.messages == 0) continue;
-    waiting_.push_back(each);
-    if (!(each.load >= 0)) waiting_.back().load = 0;  // so that the order is one, whatever a type declares
-  }
-  return waiting_.size() - std::min<std::size_t>(waiting_.size(), host.idle_workers());
-}
-
-std::unique_ptr<balancer> make_steal_balancer(const config& configuration) {
-  return std::make_unique<steal_balancer>(steal_balancer::options{
+steal_balancer::options steal_options(const config& configuration) {
+  return {
       .pace = read_backoff(configuration, "balance.steal.backoff", "balance.steal.backoff_max"),
       .hold = seconds_of(configuration, "balance.steal.hold"),
       .settle = seconds_of(configuration, "balance.steal.settle"),
       .waiting_max = static_cast<std::uint32_t>(configuration.get_int("balance.steal.waiting_max")),
       .objects_max = static_cast<std::uint32_t>(configuration.get_int("balance.steal.objects_max")),
-  });
+  };
+}
+
+std::unique_ptr<balancer> make_steal_balancer(const config& configuration) {
+  return std::make_unique<steal_balancer>(steal_options(configuration));
 }
 
 }  // namespace nacre::balance

@@ -9,6 +9,7 @@
 #include <nacre/balancer.hpp>
 
 #include "balance/balancer/backoff.hpp"
+#include "balance/balancer/surplus.hpp"
 
 namespace nacre::balance {
 
@@ -40,7 +41,7 @@ namespace nacre::balance {
 ///
 /// Source: UTS-MPI section 3.2 (random victims, stable while all work); PREMA section 3.3; keeping requests at idle
 /// ranks: Saraswat et al., Lifeline-based global load balancing (2011), with random instead of fixed lines.
-class steal_balancer final : public balancer {
+class steal_balancer : public balancer {
  public:
   /// Times in seconds; balance_options() explains them.
   struct options {
@@ -53,16 +54,23 @@ class steal_balancer final : public balancer {
 
   explicit steal_balancer(const options& parameters);
 
-  void on_tick(balancer_host& host) override;
-  void on_message(balancer_host& host, rank_id from, std::span<const std::byte> bytes) override;
-  [[nodiscard]] bool wanted() const override { return !line_.empty(); }
-  [[nodiscard]] bool observes_loads() const override { return false; }
+  void on_tick(balancer_host& host) final;
+  void on_message(balancer_host& host, rank_id from, std::span<const std::byte> bytes) final;
+  [[nodiscard]] bool wanted() const final { return !line_.empty(); }
+  [[nodiscard]] bool observes_loads() const final { return false; }
+
+ protected:
+  /// Whom to ask after so many requests in a row that were in vain.
+  [[nodiscard]] virtual rank_id choose_victim(balancer_host& host, std::uint32_t in_vain);
+  /// Whether that thief lines up before all to whom this does not apply.
+  [[nodiscard]] virtual bool goes_first(const balancer_host& /*host*/, rank_id /*who*/) const { return false; }
 
  private:
   struct thief {
     rank_id rank;
     std::uint32_t number;  // of its request
     double until;
+    bool first;  // see goes_first
   };
 
   void look_for_work(balancer_host& host);
@@ -70,9 +78,9 @@ class steal_balancer final : public balancer {
   void on_request(balancer_host& host, thief who);
   void deal(balancer_host& host);
   void send_off_expired(balancer_host& host);
-  [[nodiscard]] std::size_t count_surplus(balancer_host& host);
 
   const options parameters_;
+  surplus own_;
 
   // The thief's half.
   backoff pace_;
@@ -82,12 +90,15 @@ class steal_balancer final : public balancer {
   double rest_ = 0;           // the wait since the latest failure; 0 after none
   double ask_at_ = 0;
   double asked_at_ = 0;
+  std::uint32_t in_vain_ = 0;  // requests in a row
 
   // The victim's half.
-  std::vector<thief> line_;           // in order of arrival
-  std::vector<object_load> waiting_;  // scratch
+  std::vector<thief> line_;     // in order of arrival
+  std::vector<rank_id> ranks_;  // scratch: of the line
 };
 
+/// From the options balance.steal.*. Throws setup_error when they contradict each other.
+[[nodiscard]] steal_balancer::options steal_options(const config& configuration);
 [[nodiscard]] std::unique_ptr<balancer> make_steal_balancer(const config& configuration);
 
 }  // namespace nacre::balance

@@ -4,25 +4,14 @@
 
 #include <algorithm>
 
+#include "balance/scheduler/lane_deques.hpp"
 #include "base/marks.hpp"
 
 namespace nacre {
-namespace {
 
-work* take_oldest(ws_deque<work>& from) noexcept {
-  work* item = nullptr;
-  steal_result how;
-  do {
-    how = from.take_oldest(item);
-  } while (how == steal_result::lost_race);
-  return how == steal_result::taken ? item : nullptr;
-}
-
-}  // namespace
-
-steal_scheduler::steal_scheduler(std::uint32_t workers, std::uint64_t seed) {
-  const rng seeds(seed);
-  for (std::uint32_t index = 0; index < workers + 2; ++index) {
+steal_scheduler::steal_scheduler(const scheduler_site& site) : victims_(site) {
+  const rng seeds(site.seed);
+  for (std::uint32_t index = 0; index < site.workers + 2; ++index) {
     lanes_.push_back(std::make_unique<lane_queue>(seeds.fork(index)));
   }
 }
@@ -87,19 +76,14 @@ work* steal_scheduler::take_ownerless(worker_id by) {
 }
 
 work* steal_scheduler::steal(worker_id by, lane_queue& own, bool also_made) {
-  const auto count = static_cast<std::uint32_t>(lanes_.size());
-  std::uint32_t victim = static_cast<std::uint32_t>(own.random.below(count));
-  for (std::uint32_t tried = 0; tried < count; ++tried, victim = victim + 1 == count ? 0 : victim + 1) {
-    if (victim == by.value()) continue;
+  work* const item = victims_.visit(by, own.random, [&](std::uint32_t victim) {
     lane_queue& from = *lanes_[victim];
-    work* item = take_oldest(from.items);
-    if (item == nullptr && also_made && from.made.size_estimate() != 0) item = take_oldest(from.made);
-    if (item != nullptr) {
-      ++own.steals;
-      return item;
-    }
-  }
-  return nullptr;
+    work* taken = take_oldest(from.items);
+    if (taken == nullptr && also_made && from.made.size_estimate() != 0) taken = take_oldest(from.made);
+    return taken;
+  });
+  if (item != nullptr) ++own.steals;
+  return item;
 }
 
 std::size_t steal_scheduler::waiting(worker_id by) const {

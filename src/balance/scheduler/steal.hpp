@@ -8,16 +8,17 @@
 
 #include <nacre/scheduler.hpp>
 
+#include "balance/scheduler/victims.hpp"
 #include "base/rng.hpp"
 #include "base/ws_deque.hpp"
 
 namespace nacre {
 
 /// Every lane pushes to its own deque. A worker takes the oldest of its own, so that messages of one rank start in the
-/// order in which they arrived, then the oldest of other lanes, beginning with a random one. Lanes: workers,
-/// application, poll loop. The last two have no worker of their own, so once in `turns_between_looks` a worker looks
-/// there first: else workers whose handlers keep sending to themselves would never come to what main has sent or the
-/// poll loop received.
+/// order in which they arrived, then the oldest of other lanes, nearest first, beginning with a random one of them.
+/// Lanes: workers, application, poll loop. The last two have no worker of their own, so once in `turns_between_looks` a
+/// worker looks there first: else workers whose handlers keep sending to themselves would never come to what main has
+/// sent or the poll loop received.
 ///
 /// Under pressure a worker keeps what its handlers make apart and *dives*: it takes the newest first, yet what one item
 /// has made in the order made. So a tree of work needs room for its depth instead of its width.
@@ -33,14 +34,13 @@ class steal_scheduler final : public scheduler {
  public:
   static constexpr std::uint32_t turns_between_looks = 32;
 
-  steal_scheduler(std::uint32_t workers, std::uint64_t seed);
+  explicit steal_scheduler(const scheduler_site& site);
   void push(worker_id by, work& item) override;
   [[nodiscard]] work* pop(worker_id by) override;
   void push_made(worker_id by, work& item) override;
   void feel(worker_id by, pressure now) override;
   [[nodiscard]] std::size_t waiting(worker_id by) const override;
-  /// Items that `by` took from others.
-  [[nodiscard]] std::uint64_t steals(worker_id by) const noexcept { return lanes_[by.value()]->steals; }
+  [[nodiscard]] std::uint64_t steals(worker_id by) const override { return lanes_[by.value()]->steals; }
 
  private:
   struct alignas(64) lane_queue {
@@ -60,6 +60,7 @@ class steal_scheduler final : public scheduler {
   [[nodiscard]] work* steal(worker_id by, lane_queue& own, bool also_made);
 
   std::vector<std::unique_ptr<lane_queue>> lanes_;
+  victims victims_;
 };
 
 }  // namespace nacre

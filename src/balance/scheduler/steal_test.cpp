@@ -18,7 +18,7 @@ struct item final : work {
 constexpr worker_id self(0), application(1), poll_loop(2);
 
 TEST(steal_scheduler, starts_what_one_lane_made_ready_in_its_order) {
-  steal_scheduler order(1, 1);
+  steal_scheduler order({.workers = 1});
   std::vector<item> items(200);
   for (item& each : items) order.push(self, each);
   for (item& each : items) EXPECT_EQ(order.pop(self), &each);
@@ -26,7 +26,7 @@ TEST(steal_scheduler, starts_what_one_lane_made_ready_in_its_order) {
 }
 
 TEST(steal_scheduler, comes_to_the_lanes_without_a_worker_though_the_own_never_ends) {
-  steal_scheduler order(1, 1);
+  steal_scheduler order({.workers = 1});
   item endless[2], sent, arrived;
   for (item& each : endless) order.push(self, each);
   order.push(application, sent);
@@ -46,7 +46,7 @@ TEST(steal_scheduler, comes_to_the_lanes_without_a_worker_though_the_own_never_e
 using pressure = scheduler::pressure;
 
 TEST(steal_scheduler, under_a_backlog_the_newest_come_first_yet_what_one_item_makes_in_its_order) {
-  steal_scheduler order(1, 1);
+  steal_scheduler order({.workers = 1});
   item old[2], first[3], second[2];
   for (item& each : old) order.push(self, each);
   order.feel(self, pressure::backlog);
@@ -61,7 +61,7 @@ TEST(steal_scheduler, under_a_backlog_the_newest_come_first_yet_what_one_item_ma
 }
 
 TEST(steal_scheduler, takes_the_oldest_first_again_once_the_backlog_is_gone) {
-  steal_scheduler order(1, 1);
+  steal_scheduler order({.workers = 1});
   item made[2], later[3];
   order.feel(self, pressure::backlog);
   for (item& each : made) order.push_made(self, each);
@@ -82,7 +82,7 @@ std::size_t most_waiting(pressure felt, std::size_t fan, int depth) {
     explicit node(int left) : work(nullptr), height(left) {}
     int height;
   };
-  steal_scheduler order(1, 1);
+  steal_scheduler order({.workers = 1});
   order.feel(self, felt);
   order.push(self, *new node(depth));
   std::size_t waiting = 1, most = 1;
@@ -104,7 +104,7 @@ TEST(steal_scheduler, under_a_backlog_a_tree_needs_room_for_its_depth_instead_of
 }
 
 TEST(steal_scheduler, under_a_backlog_the_oldest_are_not_forgotten_for_work_that_renews_itself) {
-  steal_scheduler order(1, 1);
+  steal_scheduler order({.workers = 1});
   item endless, old, sent;
   order.push(self, old);
   order.push(application, sent);
@@ -123,7 +123,7 @@ TEST(steal_scheduler, under_a_backlog_the_oldest_are_not_forgotten_for_work_that
 }
 
 TEST(steal_scheduler, a_rank_that_cannot_send_runs_what_arrives_and_leaves_what_it_has_made) {
-  steal_scheduler order(2, 1);
+  steal_scheduler order({.workers = 2});
   constexpr worker_id other(1), poll_lane(3);
   item arrived[3], made[2];
   order.feel(self, pressure::unsent);

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// For tests: a rank whose surroundings the test plays.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include <nacre/balancer.hpp>
+
+namespace nacre::balance {
+
+/// Remembers what its balancer sends and moves, and does none of it.
+class scripted_host final : public balancer_host {
+ public:
+  [[nodiscard]] rank_id rank() const noexcept override { return self; }
+  [[nodiscard]] std::uint32_t size() const noexcept override { return ranks; }
+  [[nodiscard]] std::span<const object_load> local_loads() override { return objects; }
+  [[nodiscard]] double total_load() override {
+    double total = 0;
+    for (const object_load& each : objects) total += each.load;
+    return total;
+  }
+  [[nodiscard]] std::uint32_t workers() const override { return 1; }
+  [[nodiscard]] std::uint32_t idle_workers() const override { return idle; }
+  void send(rank_id to, std::span<const std::byte> bytes) override {
+    sent.emplace_back(to, std::vector(bytes.begin(), bytes.end()));
+  }
+  void migrate(object_id object, rank_id to) override {
+    moved.push_back(object.index());
+    moved_to.push_back(to);
+  }
+  [[nodiscard]] nacre::rng& rng() override { return stream; }
+  [[nodiscard]] double now() const override { return time; }
+
+  rank_id self{0};
+  std::uint32_t ranks = 100;
+  std::vector<object_load> objects;
+  std::vector<std::pair<rank_id, std::vector<std::byte>>> sent;
+  std::vector<std::uint64_t> moved;  // indices of objects
+  std::vector<rank_id> moved_to;
+  std::uint32_t idle = 0;
+  double time = 0;
+  nacre::rng stream{1};
+};
+
+inline object_load object(std::uint64_t index, double load, std::uint32_t messages, bool running = false) {
+  return {.object = object_id(rank_id{0}, index), .load = load, .messages = messages, .running = running};
+}
+
+}  // namespace nacre::balance

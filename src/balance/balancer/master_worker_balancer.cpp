@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// The transitions of master and workers; states and invariants stand in the header.
+#include "balance/balancer/master_worker_balancer.hpp"
+
+#include <algorithm>
+
+#include <nacre/archive.hpp>
+
+#include "balance/balancer/backoff.hpp"
+
+namespace nacre::balance {
+namespace {
+
+enum class work_kind : std::uint8_t { request, given };
+[[nodiscard]] constexpr bool wire_valid(work_kind kind) noexcept { return kind <= work_kind::given; }
+
+struct work_message {
+  work_kind kind = work_kind::request;
+  std::uint32_t number = 0;  // of the request
+
+  template <class Archive>
+  void serialize(Archive& ar) {
+    ar(kind, number);
+  }
+};
+
+}  // namespace
+
+rank_id master_worker_balancer::master(const balancer_host& host) const noexcept {
+  return rank_id{std::min(parameters_.master, host.size() - 1)};
+}
+
+bool master_worker_balancer::underloaded(balancer_host& host) {
+  if (host.idle_workers() == 0 && parameters_.low_load <= 0) return false;
+  own_.look(host);
+  return own_.needy() || own_.total_load() < parameters_.low_load;
+}
+
+void master_worker_balancer::on_tick(balancer_host& host) {
+  if (host.rank() == master(host)) return deal(host);
+  if (waiting_ || host.now() < ask_at_ || !underloaded(host)) return;
+  waiting_ = true;
+  host.send(master(host), pack(work_message{work_kind::request, ++number_}));
+}
+
+void master_worker_balancer::on_message(balancer_host& host, rank_id from, std::span<const std::byte> bytes) {
+  const expected<work_message, wire_error> m = unpack<work_message>(bytes);
+  if (!m || from == host.rank() || from.value() >= host.size()) return;
+  if (m->kind == work_kind::given) {
+    if (!waiting_ || from != master(host) || m->number != number_) return;
+    waiting_ = false;
+    ask_at_ = host.now() + parameters_.settle;
+  } else if (host.rank() == master(host)) {
+    const auto same = std::find(line_.begin(), line_.end(), from);
+    if (same != line_.end()) {
+      numbers_[static_cast<std::size_t>(same - line_.begin())] = m->number;
+      return;
+    }
+    line_.push_back(from);
+    numbers_.push_back(m->number);
+    deal(host);
+  }
+}
+
+void master_worker_balancer::deal(balancer_host& host) {
+  const auto served = static_cast<std::ptrdiff_t>(own_.deal(host, line_, parameters_.objects_max));
+  for (std::ptrdiff_t each = 0; each < served; ++each) {
+    const auto index = static_cast<std::size_t>(each);
+    host.send(line_[index], pack(work_message{work_kind::given, numbers_[index]}));
+  }
+  line_.erase(line_.begin(), line_.begin() + served);
+  numbers_.erase(numbers_.begin(), numbers_.begin() + served);
+}
+
+std::unique_ptr<balancer> make_master_worker_balancer(const config& configuration) {
+  return std::make_unique<master_worker_balancer>(master_worker_balancer::options{
+      .master = static_cast<std::uint32_t>(configuration.get_int("balance.master_worker.master")),
+      .low_load = configuration.get_double("balance.master_worker.low_load"),
+      .objects_max = static_cast<std::uint32_t>(configuration.get_int("balance.master_worker.objects_max")),
+      .settle = seconds_of(configuration, "balance.master_worker.settle"),
+  });
+}
+
+}  // namespace nacre::balance

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+// The transitions of ranks and manager; states and invariants stand in the header.
+#include "balance/balancer/share_balancer.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <nacre/archive.hpp>
+
+#include "balance/balancer/backoff.hpp"
+
+namespace nacre::balance {
+namespace {
+
+enum class share_kind : std::uint8_t { offer, request, order, returned, given };
+[[nodiscard]] constexpr bool wire_valid(share_kind kind) noexcept { return kind <= share_kind::given; }
+
+}  // namespace
+
+struct share_balancer::message {
+  share_kind kind = share_kind::offer;
+  std::uint32_t number = 0;  // offer: of chunks; else of the request
+  rank_id rank;              // order, returned: who gets them
+
+  template <class Archive>
+  void serialize(Archive& ar) {
+    ar(kind, number, rank);
+  }
+};
+
+rank_id share_balancer::manager(const balancer_host& host) const noexcept {
+  return rank_id{std::min(parameters_.manager, host.size() - 1)};
+}
+
+/// The manager's own messages do not travel.
+void share_balancer::send(balancer_host& host, rank_id to, const message& m) {
+  if (to == host.rank()) {
+    receive(host, to, m);
+  } else {
+    host.send(to, pack(m));
+  }
+}
+
+void share_balancer::on_tick(balancer_host& host) {
+  if (host.size() < 2) return;
+  own_.look(host);
+  offer(host);
+  if (waiting_ || host.now() < ask_at_ || !own_.needy()) return;
+  waiting_ = true;
+  offered_ = 0;
+  send(host, manager(host), {share_kind::request, ++number_, {}});
+}
+
+void share_balancer::offer(balancer_host& host) {
+  const auto chunks = static_cast<std::uint32_t>(own_.spare() / parameters_.chunk);
+  const bool worth_telling = (chunks == 0) != (offered_ == 0) || std::uint64_t{2} * chunks <= offered_ ||
+                             chunks >= std::uint64_t{2} * offered_;
+  if (chunks == offered_ || !worth_telling || host.now() < offer_at_) return;
+  offered_ = chunks;
+  offer_at_ = host.now() + parameters_.interval;
+  send(host, manager(host), {share_kind::offer, chunks, {}});
+}
+
+void share_balancer::on_message(balancer_host& host, rank_id from, std::span<const std::byte> bytes) {
+  const expected<message, wire_error> m = unpack<message>(bytes);
+  if (m && from != host.rank() && from.value() < host.size()) receive(host, from, *m);
+}
+
+void share_balancer::receive(balancer_host& host, rank_id from, const message& m) {
+  switch (m.kind) {
+    case share_kind::order:
+      if (from == manager(host)) obey(host, m);
+      return;
+    case share_kind::given:
+      if (!waiting_ || m.number != number_) return;
+      waiting_ = false;
+      ask_at_ = host.now() + parameters_.settle;
+      return;
+    default:
+      if (host.rank() == manager(host)) receive_as_manager(host, from, m);
+  }
+}
+
+void share_balancer::obey(balancer_host& host, const message& order) {
+  if (order.rank == host.rank() || order.rank.value() >= host.size()) return;
+  own_.look(host);
+  if (own_.spare() == 0) {
+    offered_ = 0;
+    send(host, manager(host), {share_kind::offer, 0, {}});
+    return send(host, manager(host), {share_kind::returned, order.number, order.rank});
+  }
+  if (offered_ != 0) --offered_;
+  for (const object_load& each : own_.heaviest(std::min<std::size_t>(own_.spare(), parameters_.chunk))) {
+    host.migrate(each.object, order.rank);
+  }
+  send(host, order.rank, {share_kind::given, order.number, {}});
+}
+
+void share_balancer::receive_as_manager(balancer_host& host, rank_id from, const message& m) {
+  offers_.resize(host.size());
+  const request asked = m.kind == share_kind::returned ? request{m.rank, m.number} : request{from, m.number};
+  if (m.kind == share_kind::offer) {
+    offers_[from.value()] = m.number;
+  } else if (asked.rank.value() < host.size()) {
+    std::erase_if(line_, [&](const request& each) { return each.rank == asked.rank; });  // one of each rank is open
+    if (m.kind == share_kind::request) offers_[from.value()] = 0;
+    line_.insert(m.kind == share_kind::returned ? line_.begin() : line_.end(), asked);
+  }
+  match(host);
+}
+
+void share_balancer::match(balancer_host& host) {
+  std::uint32_t passed = 0;  // ranks in a row that offer nothing
+  while (passed < host.size() && !line_.empty()) {
+    cursor_ = (cursor_ + 1) % host.size();
+    if (offers_[cursor_] == 0 || rank_id{cursor_} == line_.front().rank) {
+      ++passed;
+      continue;
+    }
+    passed = 0;
+    const request served = line_.front();
+    line_.pop_front();
+    --offers_[cursor_];
+    send(host, rank_id{cursor_}, {share_kind::order, served.number, served.rank});
+  }
+}
+
+std::unique_ptr<balancer> make_share_balancer(const config& configuration) {
+  return std::make_unique<share_balancer>(share_balancer::options{
+      .manager = static_cast<std::uint32_t>(configuration.get_int("balance.share.manager")),
+      .chunk = static_cast<std::uint32_t>(configuration.get_int("balance.share.chunk")),
+      .interval = seconds_of(configuration, "balance.share.interval"),
+      .settle = seconds_of(configuration, "balance.share.settle"),
+  });
+}
+
+}  // namespace nacre::balance

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// Policies of one kind by name: built-in ones, and those that the program has registered.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <nacre/config.hpp>
+#include <nacre/error.hpp>
+
+#include "base/nearest_name.hpp"
+
+namespace nacre::balance {
+
+/// What the program registers is known before any runtime exists, so such a table belongs to the process. Any thread.
+template <class Policy, class... Site>
+class policy_table {
+ public:
+  using factory = std::function<std::unique_ptr<Policy>(const config&, Site...)>;
+  struct built_in {
+    std::string_view name;
+    std::unique_ptr<Policy> (*make)(const config&, Site...);  ///< null: there is no policy by this name, on purpose
+  };
+
+  /// `option` names what chooses among them.
+  policy_table(std::string_view option, std::span<const built_in> rows) : option_(option), built_ins_(rows) {}
+
+  void add(std::string_view name, factory make) {
+    const std::scoped_lock lock(mutex_);
+    own_.insert_or_assign(std::string(name), std::move(make));
+  }
+
+  /// One that the program has registered, else a built-in one. Throws setup_error that names the nearest.
+  [[nodiscard]] std::unique_ptr<Policy> make(std::string_view name, const config& configuration, Site... site) {
+    const std::scoped_lock lock(mutex_);
+    if (const auto found = own_.find(name); found != own_.end()) return found->second(configuration, site...);
+    for (const built_in& each : built_ins_) {
+      if (each.name == name) return each.make == nullptr ? nullptr : each.make(configuration, site...);
+    }
+    throw_unknown(name);
+  }
+
+ private:
+  [[noreturn]] void throw_unknown(std::string_view name) const {
+    std::vector<std::string_view> known;
+    for (const built_in& each : built_ins_) known.push_back(each.name);
+    for (const auto& [each, make] : own_) known.push_back(each);
+    std::string all;
+    for (const std::string_view each : known) all += (all.empty() ? "" : ", ") + std::string(each);
+    const auto nearest = nearest_name(name, known);
+    throw setup_error({.problem = "there is no " + std::string(option_) + " '" + std::string(name) + "'",
+                       .why = "the option " + std::string(option_) + " names one of " + all,
+                       .remedy = nearest ? "did you mean " + std::string(*nearest) + "?" : "choose one of them"});
+  }
+
+  std::string_view option_;
+  std::span<const built_in> built_ins_;
+  std::mutex mutex_;
+  std::map<std::string, factory, std::less<>> own_;
+};
+
+}  // namespace nacre::balance

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// What schedulers with a queue for each lane have in common.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include <nacre/rng.hpp>
+#include <nacre/scheduler.hpp>
+
+#include "balance/scheduler/victims.hpp"
+#include "base/ws_deque.hpp"
+
+namespace nacre {
+
+/// The oldest item; null only when the queue was seen empty. Any thread.
+[[nodiscard]] work* take_oldest(ws_deque<work>& from) noexcept;
+
+/// Every lane pushes to its own deque. The application and the poll loop have no worker of their own, so once in
+/// `turns_between_looks` a worker looks there first: else workers whose handlers keep sending to themselves would never
+/// come to what main has sent or the poll loop received.
+class lane_deques : public scheduler {
+ public:
+  static constexpr std::uint32_t turns_between_looks = 32;
+
+  explicit lane_deques(const scheduler_site& site);
+  void push(worker_id by, work& item) final { lanes_[by.value()]->items.push(&item); }
+  [[nodiscard]] std::size_t waiting(worker_id by) const final { return lanes_[by.value()]->items.size_estimate(); }
+  [[nodiscard]] std::uint64_t steals(worker_id by) const final { return lanes_[by.value()]->steals; }
+
+ protected:
+  struct alignas(64) lane_queue {
+    explicit lane_queue(rng r) : random(r) {}
+    ws_deque<work> items;
+    rng random;                // owner only
+    std::uint64_t steals = 0;  // owner only
+    std::uint32_t turns = 0;   // owner only
+  };
+
+  [[nodiscard]] lane_queue& own(worker_id by) noexcept { return *lanes_[by.value()]; }
+  /// Counts a turn of the worker; true once in `turns_between_looks`.
+  [[nodiscard]] bool looks_around(worker_id by) noexcept;
+  /// The oldest of the lanes that have no worker.
+  [[nodiscard]] work* take_ownerless(worker_id by) noexcept;
+  /// The oldest of another lane; null only when all were seen empty.
+  [[nodiscard]] work* steal(worker_id by);
+
+ private:
+  std::vector<std::unique_ptr<lane_queue>> lanes_;
+  victims victims_;
+};
+
+}  // namespace nacre

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// The table of schedulers: built-in ones, and those of the program.
+#include "balance/scheduler/registry.hpp"
+
+#include <string>
+#include <utility>
+
+#include <nacre/error.hpp>
+
+#include "balance/policy_table.hpp"
+#include "balance/scheduler/fifo.hpp"
+#include "balance/scheduler/lifo.hpp"
+#include "balance/scheduler/shared.hpp"
+#include "balance/scheduler/steal.hpp"
+
+namespace nacre {
+namespace {
+
+constexpr option rows[] = {
+    {"scheduler", option_kind::text, "steal", "", "",
+     "which ready work a worker runs next: steal, fifo, lifo, shared, or a name that the program has registered"},
+};
+
+using table = balance::policy_table<scheduler, const scheduler_site&>;
+
+template <class Scheduler>
+std::unique_ptr<scheduler> make(const config&, const scheduler_site& site) {
+  return std::make_unique<Scheduler>(site);
+}
+
+constexpr table::built_in built_ins[] = {
+    {"steal", &make<steal_scheduler>},
+    {"fifo", &make<fifo_scheduler>},
+    {"lifo", &make<lifo_scheduler>},
+    {"shared", &make<shared_scheduler>},
+};
+
+table& all_schedulers() {
+  static table known("scheduler", built_ins);
+  return known;
+}
+
+}  // namespace
+
+void register_scheduler(std::string_view name, scheduler_factory make) { all_schedulers().add(name, std::move(make)); }
+
+std::unique_ptr<scheduler> make_scheduler(std::string_view name, const config& configuration,
+                                          const scheduler_site& site) {
+  std::unique_ptr<scheduler> made = all_schedulers().make(name, configuration, site);
+  if (made == nullptr) {
+    throw setup_error({.problem = "the scheduler '" + std::string(name) + "' is null",
+                       .why = "a rank cannot run anything without one",
+                       .remedy = "let the function given to register_scheduler return one"});
+  }
+  return made;
+}
+
+std::span<const option> scheduler_options() noexcept { return rows; }
+
+}  // namespace nacre

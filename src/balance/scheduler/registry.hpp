@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// Schedulers by name, and their option.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string_view>
+
+#include <nacre/config.hpp>
+#include <nacre/scheduler.hpp>
+
+namespace nacre {
+
+/// The scheduler of that name: one that the program has registered, else a built-in one; never null. Throws setup_error
+/// that names the nearest. Any thread.
+[[nodiscard]] std::unique_ptr<scheduler> make_scheduler(std::string_view name, const config& configuration,
+                                                        const scheduler_site& site);
+
+/// "scheduler".
+[[nodiscard]] std::span<const option> scheduler_options() noexcept;
+
+}  // namespace nacre

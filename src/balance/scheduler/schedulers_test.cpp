@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+// What every built-in scheduler promises, and the order that each gives.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <deque>
+#include <memory>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <nacre/rng.hpp>
+
+#include "balance/scheduler/registry.hpp"
+
+namespace nacre {
+namespace {
+
+using pressure = scheduler::pressure;
+
+struct item final : work {
+  item() : work(nullptr) {}
+  std::atomic<int> taken{0};
+  std::uint32_t made_by = 0;
+};
+
+std::unique_ptr<scheduler> made(const std::string& name, std::uint32_t workers, std::uint64_t seed = 1) {
+  const config configuration{{"scheduler", scheduler_options()}};
+  return make_scheduler(name, configuration, {.workers = workers, .seed = seed});
+}
+
+class every_scheduler : public testing::TestWithParam<const char*> {};
+
+TEST_P(every_scheduler, gives_each_item_once_and_says_that_there_is_none_only_when_that_is_so) {
+  for (std::uint64_t seed = 1; seed <= 1000; ++seed) {
+    rng random(seed);
+    const auto workers = static_cast<std::uint32_t>(1 + random.below(4));
+    const std::unique_ptr<scheduler> order = made(GetParam(), workers, seed);
+    std::deque<item> items;
+    std::set<work*> inside;
+    for (int step = 0; step < 300; ++step) {
+      const worker_id lane(static_cast<std::uint32_t>(random.below(workers + 2)));
+      const bool is_worker = lane.value() < workers;
+      if (random.below(40) == 0 && is_worker) {
+        order->feel(lane, random.below(2) == 0 ? pressure::backlog : pressure::none);
+      } else if (random.below(2) == 0) {
+        item& fresh = items.emplace_back();
+        inside.insert(&fresh);
+        if (is_worker && random.below(2) == 0) {
+          order->push_made(lane, fresh);
+        } else {
+          order->push(lane, fresh);
+        }
+      } else if (is_worker) {
+        work* const next = order->pop(lane);
+        if (next == nullptr && inside.empty()) continue;
+        // What the running handler of another worker makes may be kept from the rest until that handler has ended.
+        if (next == nullptr && std::string(GetParam()) == "steal") continue;
+        ASSERT_EQ(inside.erase(next), 1u) << "seed " << seed << " step " << step;
+      }
+    }
+    for (std::uint32_t w = 0; w < workers; ++w) order->feel(worker_id(w), pressure::none);
+    for (std::uint32_t w = 0; w < workers; ++w) {
+      while (work* const next = order->pop(worker_id(w))) ASSERT_EQ(inside.erase(next), 1u) << "seed " << seed;
+    }
+    EXPECT_TRUE(inside.empty()) << "seed " << seed;
+  }
+}
+
+TEST_P(every_scheduler, gives_each_item_once_to_workers_that_run_at_the_same_time) {
+  constexpr std::uint32_t workers = 3;
+  constexpr std::size_t count = 20'000;
+  const std::unique_ptr<scheduler> order = made(GetParam(), workers);
+  std::vector<item> items(count * (workers + 1));
+  std::atomic<std::size_t> left{items.size()};
+  std::vector<std::thread> threads;
+  for (std::uint32_t w = 0; w < workers; ++w) {
+    threads.emplace_back([&, w] {
+      const worker_id self(w);
+      std::size_t pushed = 0;
+      for (std::size_t turn = 0; left != 0; ++turn) {
+        if (turn % 512 == 0) order->feel(self, turn % 1024 == 0 ? pressure::backlog : pressure::none);
+        for (int made_now = 0; made_now < 2 && pushed < count; ++made_now) {
+          order->push_made(self, items[w * count + pushed++]);
+        }
+        if (work* const next = order->pop(self)) {
+          ++static_cast<item*>(next)->taken;
+          --left;
+        }
+      }
+    });
+  }
+  for (std::size_t n = 0; n < count; ++n) order->push(worker_id(workers), items[workers * count + n]);
+  for (std::thread& each : threads) each.join();
+  EXPECT_TRUE(std::all_of(items.begin(), items.end(), [](const item& each) { return each.taken == 1; }));
+  EXPECT_EQ(order->pop(worker_id(0)), nullptr);
+}
+
+TEST_P(every_scheduler, comes_to_everything_though_one_item_renews_itself) {
+  for (const pressure felt : {pressure::none, pressure::backlog}) {
+    const std::unique_ptr<scheduler> order = made(GetParam(), 1);
+    item endless, old, sent, arrived;
+    order->push(worker_id(0), old);
+    order->push(worker_id(1), sent);
+    order->push(worker_id(2), arrived);
+    order->feel(worker_id(0), felt);
+    order->push_made(worker_id(0), endless);
+    std::set<work*> others;
+    for (int turn = 0; turn < 200; ++turn) {
+      work* const next = order->pop(worker_id(0));
+      if (next == &endless) {
+        order->push_made(worker_id(0), endless);
+      } else {
+        others.insert(next);
+      }
+    }
+    EXPECT_EQ(others, (std::set<work*>{&old, &sent, &arrived}));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(built_in, every_scheduler, testing::Values("steal", "fifo", "lifo", "shared"),
+                         [](const auto& each) { return std::string(each.param); });
+
+constexpr worker_id self(0), other(1), application(2);
+
+std::vector<work*> addresses(std::initializer_list<item*> items) { return {items.begin(), items.end()}; }
+
+std::vector<work*> all_of(scheduler& order, worker_id by) {
+  std::vector<work*> got;
+  while (work* const next = order.pop(by)) got.push_back(next);
+  return got;
+}
+
+TEST(fifo_scheduler, takes_the_own_oldest_first_and_then_the_oldest_of_others_even_under_pressure) {
+  const std::unique_ptr<scheduler> order = made("fifo", 2);
+  item a, b, c, d;
+  order->feel(self, pressure::backlog);
+  order->push(other, a);
+  order->push(other, b);
+  order->push(self, c);
+  order->push_made(self, d);
+  EXPECT_EQ(all_of(*order, self), addresses({&c, &d, &a, &b}));
+  EXPECT_EQ(order->steals(self), 2u);
+}
+
+TEST(lifo_scheduler, takes_the_own_newest_first_and_then_the_oldest_of_others) {
+  const std::unique_ptr<scheduler> order = made("lifo", 2);
+  item a, b, c, d;
+  order->push(other, a);
+  order->push(other, b);
+  order->push(self, c);
+  order->push_made(self, d);
+  EXPECT_EQ(all_of(*order, self), addresses({&d, &c, &a, &b}));
+  EXPECT_EQ(order->waiting(self), 0u);
+}
+
+TEST(shared_scheduler, takes_the_oldest_of_the_whole_rank) {
+  const std::unique_ptr<scheduler> order = made("shared", 2);
+  item a, b, c, d;
+  order->push(other, a);
+  order->push(self, b);
+  order->push(application, c);
+  order->push_made(other, d);
+  EXPECT_EQ(order->waiting(self), 4u);
+  EXPECT_EQ(all_of(*order, self), addresses({&a, &b, &c, &d}));
+}
+
+TEST(shared_scheduler, under_a_backlog_what_was_made_last_comes_first) {
+  const std::unique_ptr<scheduler> order = made("shared", 1);
+  item old, first, second;
+  order->push(self, old);
+  order->feel(self, pressure::backlog);
+  order->push_made(self, first);
+  order->push_made(self, second);
+  EXPECT_EQ(all_of(*order, self), addresses({&second, &first, &old}));
+}
+
+TEST(shared_scheduler, a_rank_that_cannot_send_leaves_what_it_has_made) {
+  const std::unique_ptr<scheduler> order = made("shared", 2);
+  item arrived, first;
+  order->feel(self, pressure::unsent);
+  order->push_made(self, first);
+  order->push(self, arrived);
+  EXPECT_EQ(all_of(*order, self), addresses({&arrived}));
+  order->feel(self, pressure::none);
+  EXPECT_EQ(all_of(*order, self), addresses({&first}));
+}
+
+}  // namespace
+}  // namespace nacre

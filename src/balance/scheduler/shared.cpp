@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// One queue behind a lock.
+#include "balance/scheduler/shared.hpp"
+
+namespace nacre {
+
+shared_scheduler::shared_scheduler(const scheduler_site& site) : felt_(site.workers + 2, pressure::none) {}
+
+void shared_scheduler::push(worker_id, work& item) {
+  const std::scoped_lock lock(mutex_);
+  items_.push_back(&item);
+  ++count_;
+}
+
+void shared_scheduler::push_made(worker_id by, work& item) {
+  if (felt_[by.value()] == pressure::none) return push(by, item);
+  const std::scoped_lock lock(mutex_);
+  made_.push_back(&item);
+  ++count_;
+}
+
+void shared_scheduler::feel(worker_id by, pressure now) { felt_[by.value()] = now; }
+
+work* shared_scheduler::pop(worker_id by) {
+  if (count_ == 0) return nullptr;
+  const std::scoped_lock lock(mutex_);
+  work* const item = take_locked(felt_[by.value()]);
+  if (item != nullptr) --count_;
+  return item;
+}
+
+work* shared_scheduler::take_locked(pressure felt) {
+  const bool may_dive = felt != pressure::unsent && !made_.empty();
+  if (may_dive && (items_.empty() || ++turns_ < turns_between_looks)) {
+    work* const newest = made_.back();
+    made_.pop_back();
+    return newest;
+  }
+  turns_ = 0;
+  if (items_.empty()) return nullptr;
+  work* const oldest = items_.front();
+  items_.pop_front();
+  return oldest;
+}
+
+std::size_t shared_scheduler::waiting(worker_id) const { return count_.load(std::memory_order_relaxed); }  // a hint
+
+}  // namespace nacre

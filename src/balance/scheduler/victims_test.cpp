@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whom a worker looks at first.
+#include "balance/scheduler/victims.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <memory>
+#include <vector>
+
+namespace nacre {
+namespace {
+
+/// Eight processors: two of a core, two cores that share a cache, two caches of a package.
+std::vector<std::vector<std::uint8_t>> eight_processors() {
+  std::vector<std::vector<std::uint8_t>> levels(8, std::vector<std::uint8_t>(8));
+  for (unsigned a = 0; a < 8; ++a) {
+    for (unsigned b = 0; b < 8; ++b) levels[a][b] = a / 2 == b / 2 ? 0 : a / 4 == b / 4 ? 1 : 2;
+  }
+  return levels;
+}
+
+std::vector<std::uint32_t> visited(victims& all, std::uint32_t by, rng& random) {
+  std::vector<std::uint32_t> seen;
+  EXPECT_EQ(all.visit(worker_id(by), random,
+                      [&](std::uint32_t victim) {
+                        seen.push_back(victim);
+                        return static_cast<work*>(nullptr);
+                      }),
+            nullptr);
+  return seen;
+}
+
+TEST(victims, are_all_the_others_nearest_first_wherever_the_threads_run) {
+  for (std::uint64_t seed = 1; seed <= 1000; ++seed) {
+    rng random(seed);
+    std::uint32_t running = 0;
+    std::vector<std::uint32_t> place(6);
+    const auto levels = eight_processors();
+    victims all(6, std::make_shared<nearness>(levels, [&] { return place[running]; }));
+    for (std::uint32_t& each : place) each = static_cast<std::uint32_t>(random.below(9));  // the ninth is not known
+    for (running = 0; running < 6; ++running) static_cast<void>(visited(all, running, random));
+    running = 2;
+    const std::vector<std::uint32_t> seen = visited(all, 2, random);
+    std::vector<std::uint32_t> sorted = seen;
+    std::sort(sorted.begin(), sorted.end());
+    ASSERT_EQ(sorted, (std::vector<std::uint32_t>{0, 1, 3, 4, 5}));
+    const auto level = [&](std::uint32_t victim) {
+      return place[2] < 8 && place[victim] < 8 ? levels[place[2]][place[victim]] : 2;
+    };
+    for (std::size_t n = 1; n < seen.size(); ++n) EXPECT_LE(level(seen[n - 1]), level(seen[n])) << "seed " << seed;
+  }
+}
+
+TEST(victims, begin_at_a_random_one_of_those_that_are_equally_near) {
+  rng random(1);
+  victims all(5, nullptr);
+  std::vector<int> first(5);
+  for (int n = 0; n < 1000; ++n) ++first[visited(all, 4, random).front()];
+  for (int lane = 0; lane < 4; ++lane) EXPECT_GT(first[lane], 100) << lane;
+  EXPECT_EQ(first[4], 0) << "oneself";
+}
+
+/// What hwloc tells of a host that it imagines.
+std::shared_ptr<const nearness> imagined(const char* host) {
+  ::setenv("HWLOC_SYNTHETIC", host, 1);
+  std::shared_ptr<const nearness> known = nearness::look_at_host();
+  ::unsetenv("HWLOC_SYNTHETIC");
+  return known;
+}
+
+TEST(nearness, is_read_from_the_topology_of_the_host) {
+  const auto known = imagined("pack:2 l2:2 core:1 pu:2");
+  ASSERT_NE(known, nullptr);
+  const auto levels = eight_processors();
+  for (std::uint32_t a = 0; a < 8; ++a) {
+    for (std::uint32_t b = 0; b < 8; ++b) EXPECT_EQ(known->between(a, b), levels[a][b]) << a << " " << b;
+  }
+  EXPECT_EQ(known->between(3, 8), 2) << "one that was not there";
+  EXPECT_EQ(imagined("core:4 pu:1"), nullptr) << "all are equally near";
+}
+
+}  // namespace
+}  // namespace nacre
