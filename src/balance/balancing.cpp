@@ -99,7 +99,7 @@ std::uint32_t balancing::workers() const { return messages_.team().workers(); }
 /// A worker that takes its turn of the poll loop between two items will take the next one: it counts as looking for
 /// work, so that its only object is no surplus.
 std::uint32_t balancing::idle_workers() const {
-  const bool between_items = by_->role() == lane_role::worker && !by_->idle();
+  const bool between_items = by_->role() == lane_role::worker && !by_->idle() && !messages_.team().spending();
   return messages_.team().idle_workers() + (between_items ? 1 : 0);
 }
 

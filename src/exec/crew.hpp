@@ -56,6 +56,8 @@ class crew {
   /// main, have not reached yet: what it holds must stay held until then, which is when work that it makes ready now
   /// can run. Never on threads.
   [[nodiscard]] virtual bool ahead() const noexcept { return false; }
+  /// True when the running code has spent simulated time: its worker is busy until then, whoever else is there.
+  [[nodiscard]] virtual bool spending() const noexcept { return false; }
   /// The running handler on `on` declares that it has worked for so many seconds.
   virtual void charge(lane& on, double seconds) = 0;
 

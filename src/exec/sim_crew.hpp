@@ -47,8 +47,9 @@ class sim_crew final : public crew {
   [[nodiscard]] double seconds_a_tick() const noexcept override { return 1e-9; }
   [[nodiscard]] bool ahead() const noexcept override {
     // A lone worker is nobody's past, but main is a lone worker's: main may hold an object.
-    return (workers() > 1 || in_application_) && machine_.now() != machine_.event_time();
+    return (workers() > 1 || in_application_) && spending();
   }
+  [[nodiscard]] bool spending() const noexcept override { return machine_.now() != machine_.event_time(); }
   void charge(lane& on, double seconds) override;
 
  private:

@@ -7,6 +7,8 @@
 
 #include <nacre/archive.hpp>
 
+#include "balance/balancer/surplus.hpp"
+
 namespace nacre::balance {
 namespace {
 
@@ -29,15 +31,13 @@ struct diffusion_message {
 
 void send(balancer_host& host, rank_id to, const diffusion_message& m) { host.send(to, pack(m)); }
 
-/// A load as a number that can be compared, whatever a type declares or a message says.
-double sane(double load) noexcept { return load >= 0 ? load : 0; }
-
 }  // namespace
 
 diffusion_balancer::diffusion_balancer(const options& parameters) : parameters_(parameters), pace_(parameters.pace) {}
 
 void diffusion_balancer::on_tick(balancer_host& host) {
   own_load_.reset();
+  if (host.now() >= wanted_until_) wanted_ = false;
   if (host.size() < 2) return;
   if (!underloaded(host)) {
     pace_.succeed();
@@ -77,6 +77,8 @@ void diffusion_balancer::on_message(balancer_host& host, rank_id from, std::span
       return send(host, from, {.kind = diffusion_kind::level, .number = m->number, .load = own_load(host)});
     case diffusion_kind::work_request: {
       const bool gave = give(host, from, sane(m->load));
+      wanted_ = !gave;
+      wanted_until_ = host.now() + 2 * pace_.min();
       return send(host, from, {.kind = gave ? diffusion_kind::given : diffusion_kind::nothing, .number = m->number});
     }
     case diffusion_kind::level:

@@ -28,7 +28,8 @@ namespace nacre::balance {
 /// Any rank answers level_request(n) with level(n, own load), and work_request(n, load of the asker) with given(n) when
 /// it has moved objects, else with nothing(n). It moves the heaviest objects that fit into half of the difference
 /// between the two loads; if none fits, the lightest one, should that still narrow the gap by a tenth. It keeps
-/// `low_load` for itself, and as many waiting objects as it has idle workers.
+/// `low_load` for itself, and as many waiting objects as it has idle workers. After a refusal it is wanted for two of
+/// the shortest intervals, so that its work can split.
 ///
 /// Invariants. What is moved makes the sum of the squares of the loads smaller, so objects that nobody works on cannot
 /// be moved for ever, and come to rest where no pair of neighbours differs by more than an object. One look or request
@@ -51,6 +52,7 @@ class diffusion_balancer final : public balancer {
 
   void on_tick(balancer_host& host) override;
   void on_message(balancer_host& host, rank_id from, std::span<const std::byte> bytes) override;
+  [[nodiscard]] bool wanted() const override { return wanted_; }
   [[nodiscard]] bool observes_loads() const override { return false; }
 
  private:
@@ -79,7 +81,9 @@ class diffusion_balancer final : public balancer {
   double look_at_ = 0;
   double looked_at_ = 0;
   std::vector<neighbour> neighbours_;
-  std::size_t victim_ = 0;               // asking: which neighbour
+  std::size_t victim_ = 0;  // asking: which neighbour
+  bool wanted_ = false;     // somebody has got nothing here, not long ago
+  double wanted_until_ = 0;
   std::optional<double> own_load_;       // since the last tick
   std::vector<object_load> candidates_;  // scratch
 };

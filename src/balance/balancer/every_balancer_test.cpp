@@ -30,7 +30,7 @@ constexpr policy policies[] = {
     {"steal", 0.5e-3, promise::kept, promise::not_made, promise::kept, promise::kept},
     {"lifeline", 0.5e-3, promise::kept, promise::kept, promise::kept, promise::kept},
     {"hierarchical", 3e-3, promise::kept, promise::not_made, promise::kept, promise::kept},
-    {"diffusion", 2e-3, promise::kept, promise::not_made, promise::kept, promise::not_made},
+    {"diffusion", 2e-3, promise::kept, promise::not_made, promise::kept, promise::kept},
     {"gossip", 2e-3, promise::kept, promise::not_made, promise::kept, promise::kept},
     {"greedy_refine", 2e-3, promise::not_made, promise::not_made, promise::kept, promise::not_made},
     {"share", 0.5e-3, promise::not_made, promise::kept, promise::kept, promise::kept},

@@ -57,6 +57,7 @@ void share_balancer::offer(balancer_host& host) {
                              chunks >= std::uint64_t{2} * offered_;
   if (chunks == offered_ || !worth_telling || host.now() < offer_at_) return;
   offered_ = chunks;
+  if (chunks != 0) waiting_ = false;
   offer_at_ = host.now() + parameters_.interval;
   send(host, manager(host), {share_kind::offer, chunks, {}});
 }
@@ -101,12 +102,17 @@ void share_balancer::receive_as_manager(balancer_host& host, rank_id from, const
   const request asked = m.kind == share_kind::returned ? request{m.rank, m.number} : request{from, m.number};
   if (m.kind == share_kind::offer) {
     offers_[from.value()] = m.number;
+    if (m.number != 0) withdraw(from);
   } else if (asked.rank.value() < host.size()) {
-    std::erase_if(line_, [&](const request& each) { return each.rank == asked.rank; });  // one of each rank is open
+    withdraw(asked.rank);  // one of each rank is open
     if (m.kind == share_kind::request) offers_[from.value()] = 0;
     line_.insert(m.kind == share_kind::returned ? line_.begin() : line_.end(), asked);
   }
   match(host);
+}
+
+void share_balancer::withdraw(rank_id asker) {
+  std::erase_if(line_, [&](const request& each) { return each.rank == asker; });
 }
 
 void share_balancer::match(balancer_host& host) {

@@ -42,6 +42,11 @@ TEST(share_balancer, the_manager_orders_from_those_with_offers_in_turn_and_keeps
                                     letter{rank_id{5}, bytes_of(kind::order, 13, 4)},
                                     letter{rank_id{5}, bytes_of(kind::order, 14, 9)}}))
       << "what came back goes first";
+  hear(5, kind::offer, 0);
+  hear(2, kind::request, 15);
+  hear(3, kind::request, 16);
+  hear(2, kind::offer, 1);
+  EXPECT_EQ(host.sent, (std::vector{letter{rank_id{2}, bytes_of(kind::order, 16, 3)}})) << "it needs nothing any more";
   hear(200, kind::offer, 9);
   hear(3, kind::returned, 1, 200);
   EXPECT_TRUE(host.sent.empty()) << "there is no such rank";
@@ -109,6 +114,12 @@ TEST(share_balancer, a_needy_rank_asks_once_and_waits_for_the_answer_to_that) {
   host.time += 1;
   needy.on_tick(host);
   EXPECT_EQ(host.sent.size(), 2u);
+  host.objects = {object(1, 1, 1), object(2, 1, 1)};
+  needy.on_tick(host);
+  EXPECT_EQ(host.sent.back().second, bytes_of(kind::offer, 1)) << "it has got work elsewhere";
+  host.objects.clear();
+  needy.on_tick(host);
+  EXPECT_EQ(host.sent.back().second, bytes_of(kind::request, 3));
 }
 
 }  // namespace
