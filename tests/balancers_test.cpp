@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// A program that is out of balance, under every balancer and scheduler: exact results, in less time than without.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include <nacre/nacre.hpp>
+
+namespace {
+
+/// Works for several turns, some longer than others, and says at its end where each was.
+struct task {
+  std::uint64_t seed = 0;
+  std::vector<std::uint32_t> ranks{};
+
+  [[nodiscard]] double turn_seconds() const { return seed % 5 == 0 ? 250e-6 : 100e-6; }
+  void turn(nacre::context& ctx) {
+    const double until = ctx.now() + 0.99 * turn_seconds();
+    ctx.charge(turn_seconds());
+    while (ctx.now() < until) continue;  // on real threads, where nothing else takes time
+    ranks.push_back(ctx.rank().value());
+    if (ranks.size() < 8) ctx.send<&task::turn>(ctx.self<task>());
+  }
+  std::vector<std::uint32_t> been() const { return ranks; }
+  template <class Archive>
+  void serialize(Archive& ar) {
+    ar(seed, ranks);
+  }
+};
+
+struct outcome {
+  double seconds = 0;  // virtual ones under sim
+  std::map<std::uint32_t, int> turns_on;
+};
+
+constexpr std::uint32_t ranks = 4;
+constexpr int tasks = 48;
+
+/// All tasks begin on rank 0.
+outcome run(const std::string& transport, const std::string& balancer, const std::string& scheduler) {
+  nacre::config made;
+  made.set("transport", transport);
+  made.set("ranks", std::to_string(ranks));
+  made.set("workers", "1");
+  made.set("balancer", balancer);
+  made.set("scheduler", scheduler);
+  made.set("sim.ranks_per_host", "2");
+  outcome all;
+  EXPECT_EQ(nacre::run(made,
+                       [&](nacre::runtime& rt) {
+                         std::vector<nacre::mobile_ptr<task>> every;
+                         for (std::uint64_t n = 0; rt.rank().value() == 0 && n < tasks; ++n) {
+                           every.push_back(rt.create<task>(n));
+                           rt.send<&task::turn>(every.back());
+                         }
+                         rt.wait_quiescence();
+                         const double end = rt.now();
+                         rt.enable_balancing(false);
+                         for (const auto& each : every) {
+                           for (const std::uint32_t rank : rt.call<&task::been>(each).get()) ++all.turns_on[rank];
+                         }
+                         if (rt.rank().value() == 0) all.seconds = end;
+                       }),
+            0);
+  return all;
+}
+
+int all_turns(const outcome& of) {
+  return std::accumulate(of.turns_on.begin(), of.turns_on.end(), 0,
+                         [](int sum, const auto& each) { return sum + each.second; });
+}
+
+class every_balancer : public testing::TestWithParam<const char*> {};
+
+TEST_P(every_balancer, ends_with_exact_results_in_much_less_time_on_four_simulated_ranks) {
+  const std::string name = GetParam();
+  const double part = name == "rotate" || name == "random" ? 0.75 : 0.5;  // those do not care
+  const outcome without = run("sim", "none", "steal");
+  EXPECT_EQ(without.turns_on.size(), 1u);
+  for (const char* scheduler : {"steal", "fifo", "lifo", "shared"}) {
+    const outcome with = run("sim", GetParam(), scheduler);
+    EXPECT_EQ(all_turns(with), 8 * tasks) << scheduler;
+    EXPECT_EQ(with.turns_on.size(), ranks) << scheduler;
+    EXPECT_LE(with.seconds, part * without.seconds) << scheduler;
+  }
+}
+
+TEST_P(every_balancer, ends_with_exact_results_on_threads_and_lets_no_rank_go_without) {
+  const outcome with = run("inproc", GetParam(), "steal");
+  EXPECT_EQ(all_turns(with), 8 * tasks);
+  EXPECT_EQ(with.turns_on.size(), ranks);
+}
+
+INSTANTIATE_TEST_SUITE_P(built_in, every_balancer,
+                         testing::Values("steal", "lifeline", "hierarchical", "diffusion", "gossip", "greedy_refine",
+                                         "share", "master_worker", "rotate", "random"),
+                         [](const auto& each) { return std::string(each.param); });
+
+}  // namespace
