@@ -5,7 +5,7 @@ set -eu
 
 packages="ninja-build g++ cmake pkg-config python3
   libgtest-dev libbenchmark-dev libfmt-dev libcli11-dev libtomlplusplus-dev nlohmann-json3-dev
-  libboost-context-dev libexpected-dev libsodium-dev libhwloc-dev libpmix-dev libmimalloc-dev
+  libboost-context-dev libexpected-dev libsodium-dev libhwloc-dev libpmix-dev libmimalloc-dev libtbb-dev
   libopenmpi-dev openmpi-bin libmpich-dev mpich libucx-dev"
 
 if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then

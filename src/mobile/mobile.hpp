@@ -149,7 +149,7 @@ class object_space final : public object_sink {
   void forget(entry& at, lane& on);
   void forward(entry& at, lane& on, message_ptr m);
   void learn_of_end(turn& now, const message& news);
-  void tell_late_sender(turn& now, const message_header& late);
+  void tell_late_sender(turn& now, rank_id source);
   void tell_location(lane& on, rank_id whom, object_id object, std::uint32_t epoch);
   void undeliverable(lane& on, message_ptr m);
   void keep_back(lane& on, message_ptr m);

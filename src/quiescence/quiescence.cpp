@@ -8,6 +8,7 @@
 namespace nacre {
 namespace {
 
+constexpr std::chrono::nanoseconds calm_step{1'000};
 constexpr std::chrono::nanoseconds look_again{20'000};  // at a wave of the root's that has begun, if nothing else moves
 
 }  // namespace
@@ -39,7 +40,11 @@ std::chrono::nanoseconds quiescence_part::poll(lane& by, bool at_rest) {
     last_seen_ = now_counted;
     changed_at_ = now;
   }
-  if (now - changed_at_ < calm_) return changed_at_ + calm_;
+  if (now_counted != handed_over_) {
+    if (now - changed_at_ < calm_now_) return changed_at_ + calm_now_;
+    calm_now_ = std::min(calm_, calm_now_ * 2 + calm_step);
+    handed_over_ = now_counted;
+  }
   const std::scoped_lock lock(mutex_);
   by_ = &by;
   detector_->on_idle(*this, now_counted);
@@ -70,6 +75,7 @@ void quiescence_part::send(rank_id to, const quiescence::detector_message& m) {
 }
 
 void quiescence_part::declare(std::uint64_t last) {
+  calm_now_ = std::chrono::nanoseconds::zero();
   while (!waiting_.empty() && waiting_.front().number <= last) {
     const waiting next = std::move(waiting_.front());
     waiting_.pop_front();

@@ -20,9 +20,12 @@ namespace nacre {
 
 /// Gives a detector its messages and its rank's counters. Requests come from any lane; the poll loop does the rest.
 ///
-/// A rank at rest hands its counters over only when they have stood still for `calm`. Ranks that wait for each other's
-/// messages are at rest again and again; without the calm, waves would follow each other as fast as the network allows,
-/// and double the traffic of a ping-pong. A quiet system is found `calm` later, once for all waves.
+/// A rank at rest hands its counters over at once if they are what it last handed over, or if it hands them over for the
+/// first time since it was told of quiescence. Else they must have stood still for a while, which begins with a microsecond
+/// and doubles with every wave that has found them changed, up to `calm`. Ranks that wait for each other's messages are at
+/// rest again and again; without that, waves would follow each other as fast as the network allows, and double the traffic
+/// of a ping-pong. So a system that has long been quiet is found quiet in the time of two waves, and one that has been busy
+/// for long `calm` later.
 class quiescence_part final : private quiescence::detector_host {
  public:
   /// `calm` is best longer than a round trip, and shorter than a sleeping hand-over.
@@ -49,9 +52,11 @@ class quiescence_part final : private quiescence::detector_host {
 
   node& messages_;
   clock& time_;
-  std::chrono::nanoseconds calm_;
-  quiescence::unit_counters last_seen_;     // used by the poll loop alone, as is the next
+  const std::chrono::nanoseconds calm_;
+  quiescence::unit_counters last_seen_;     // used by the poll loop alone, as are the next three
   std::chrono::nanoseconds changed_at_{0};  // when they were first seen
+  quiescence::unit_counters handed_over_;   // at the last wave
+  std::chrono::nanoseconds calm_now_{0};    // for how long they must stand still, if they are not those
   std::mutex mutex_;
   std::unique_ptr<quiescence::detector> detector_;  // under mutex_
   lane* by_ = nullptr;                              // under mutex_: who is calling the detector

@@ -56,7 +56,8 @@ constexpr option runtime_options[] = {
      "not "
      "into messages and out of them"},
     {"quiescence_calm", option_kind::duration, "20us", "", "0us..100ms",
-     "how long a rank that has nothing to do waits before it takes part in finding out that nobody has"},
+     "how long a rank that has nothing to do waits at most before it takes part in finding out that nobody has; it "
+     "begins with 1us while waves find the rank changed, and with nothing when it is quiet"},
     {"summary", option_kind::boolean, "false", "", "",
      "at the end, print where the time went and what was sent and moved"},
     {"summary_json", option_kind::text, "", "file", "", "at the end, write that summary as JSON to this file"},

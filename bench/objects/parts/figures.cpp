@@ -3,8 +3,6 @@
 #include "figures.hpp"
 
 #include <algorithm>
-#include <atomic>
-#include <thread>
 #include <vector>
 
 #include "measures.hpp"
@@ -33,6 +31,19 @@ struct empty {
   }
 };
 
+/// Sends a message to each of many objects, a few in a turn, so that they are run in between.
+struct crier {
+  void tell(context& ctx, std::uint64_t all, std::uint64_t from) {
+    constexpr std::uint64_t in_a_turn = 256;
+    const auto& crowd = *reinterpret_cast<const std::vector<mobile_ptr<empty>>*>(all);
+    const std::uint64_t end = std::min<std::uint64_t>(from + in_a_turn, crowd.size());
+    for (std::uint64_t index = from; index < end; ++index) ctx.send<&empty::hear>(crowd[index], index);
+    if (end < crowd.size()) ctx.send<&crier::tell>(ctx.self<crier>(), all, end);
+  }
+  template <class Archive>
+  void serialize(Archive&) {}
+};
+
 nacre::config of_ranks(const char* ranks) {
   nacre::config made;
   made.set("ranks", ranks);
@@ -42,28 +53,20 @@ nacre::config of_ranks(const char* ranks) {
   return made;
 }
 
-/// Goes back and forth between two ranks by itself, and says when it has.
+/// Goes back and forth between two ranks by itself.
 struct wanderer {
   std::vector<std::byte> load;
+  void grow(std::uint32_t bytes) { load.resize(bytes); }
   void hop(context& ctx, std::uint32_t left) {
-    if (left == 0) return ctx.send<&wanderer::arrived>(rank_id(0));
+    if (left == 0) return;
     const auto self = ctx.self<wanderer>();
     static_cast<void>(ctx.migrate(self, rank_id(1 - ctx.rank().value())));
     ctx.send<&wanderer::hop>(self, left - 1);
-  }
-  void grow(std::uint32_t bytes) { load.resize(bytes); }
-  static void arrived() { ended_.fetch_add(1, std::memory_order_release); }
-  static void await(std::uint64_t count) {
-    while (ended_.load(std::memory_order_acquire) < count) std::this_thread::yield();
-    ended_.store(0, std::memory_order_relaxed);
   }
   template <class Archive>
   void serialize(Archive& ar) {
     ar(load);
   }
-
- private:
-  static inline std::atomic<std::uint64_t> ended_{0};
 };
 
 }  // namespace
@@ -100,9 +103,10 @@ crowd measure_crowd(std::uint64_t count) {
   nacre::run(of_ranks("1"), [&](nacre::runtime& rt) {
     std::vector<mobile_ptr<empty>> all(count);
     const auto each = static_cast<double>(count);
+    const auto from = rt.create<crier>();
     const auto tell_all = [&] {
       const stopwatch sending;
-      for (std::uint64_t index = 0; index < count; ++index) rt.send<&empty::hear>(all[index], index);
+      rt.send<&crier::tell>(from, reinterpret_cast<std::uintptr_t>(&all), std::uint64_t{0});
       rt.wait_quiescence();
       return sending.seconds() / each * 1e9;
     };
@@ -134,7 +138,7 @@ moves measure_moves(nacre::runtime& rt, std::uint32_t bytes) {
     const auto wander = [&](std::uint32_t count, std::uint32_t each) {
       const stopwatch running;
       for (std::uint32_t index = 0; index < count; ++index) rt.send<&wanderer::hop>(all[index], each);
-      wanderer::await(count);
+      rt.wait_quiescence();
       return running.seconds();
     };
     for (const auto& p : all) rt.send<&wanderer::grow>(p, bytes);
@@ -143,7 +147,7 @@ moves measure_moves(nacre::runtime& rt, std::uint32_t bytes) {
     const std::uint32_t each = hops * 8 / many;
     result.moves_a_second = static_cast<double>(each) * many / wander(many, each);
   }
-  rt.wait_quiescence();
+  rt.barrier();
   return result;
 }
 

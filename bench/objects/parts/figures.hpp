@@ -16,7 +16,7 @@ namespace objects {
 struct crowd {
   double create_seconds, bytes_at_rest, bytes_after_message, first_message_ns, later_message_ns;
 };
-/// Many empty objects on one rank.
+/// Many empty objects on one rank with one worker; one of their kind sends a message to each, a few in a turn.
 [[nodiscard]] crowd measure_crowd(std::uint64_t count);
 
 struct moves {

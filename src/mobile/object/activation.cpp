@@ -88,20 +88,21 @@ void object_space::admit(turn& now, message_list& taken) {
 }
 
 void object_space::put_into_sequence(turn& now, message_ptr m) {
-  const message_header header = m->header;
+  const std::uint32_t source = m->header.source;
+  const bool forwarded = m->header.hops != 0;
   entry_extra* extra = now.at.extra();
-  if (header.kind == message_kind::claim) {  // of no stream
+  if (m->header.kind == message_kind::claim) {  // of no stream
     now.pending.push_back(std::move(m));
-  } else if ((extra == nullptr || extra->order.empty()) && now.at.order.admit(header)) {
+  } else if ((extra == nullptr || extra->order.empty()) && now.at.order.admit(m->header)) {
     now.pending.push_back(std::move(m));
   } else {
     const streams::verdict how = all_streams(now.at).admit(m, now.pending);
     if (how == streams::verdict::early) NACRE_MARK("a message comes before an earlier one and is set aside");
     if (how == streams::verdict::repeated) {
-      messages_.fail("rank " + std::to_string(header.source) + " sent a message to an object twice");
+      messages_.fail("rank " + std::to_string(source) + " sent a message to an object twice");
     }
   }
-  if (header.hops != 0) tell_late_sender(now, header);
+  if (forwarded) tell_late_sender(now, rank_id(source));
 }
 
 /// The streams of an entry for which a lone one is not enough.
@@ -120,8 +121,7 @@ void object_space::learn_of_end(turn& now, const message& news) {
   now.on.tallies().done.add(1);
 }
 
-void object_space::tell_late_sender(turn& now, const message_header& late) {
-  const rank_id source(late.source);
+void object_space::tell_late_sender(turn& now, rank_id source) {
   if (source == messages_.rank()) return;
   const std::uint32_t epoch = now.at.fact.read().epoch;
   streams& order = all_streams(now.at);
