@@ -48,6 +48,7 @@ void node::post(lane& on, rank_id to, message_ptr m) {
   if (m->counted()) on.tallies().created.add(1);
   const bool worker = (m->header.flags & flag_communication) == 0;
   if (to == rank() && worker && m->header.kind == message_kind::rank && !deferred()) {
+    m = as_received(std::move(m));
     hold_main(on, *m);
     m->run_by(&run_rank_message);
     team_.make_ready(on, *m.release(), crew::origin::handler);
@@ -86,7 +87,7 @@ void node::post_reply(lane& on, const message_header& request, message_ptr reply
   reply->header.flags |= flag_communication;
   const rank_id caller(request.source);
   if (caller == rank() && !deferred()) {
-    dispatch_reply(on, std::move(reply));
+    dispatch_reply(on, as_received(std::move(reply)));
     return;
   }
   post(on, caller, std::move(reply));

@@ -74,7 +74,13 @@ class node final : public message_sink {
   [[nodiscard]] engine& core() const noexcept { return core_; }
   [[nodiscard]] pending_calls& calls() noexcept { return calls_; }
   /// True where live values may cross between ranks.
-  [[nodiscard]] bool by_pointer() const noexcept { return link_.declared().by_pointer; }
+  [[nodiscard]] bool by_pointer() const noexcept { return link_.declared().by_pointer && !packs_all_; }
+  /// From now on all values are packed, even what stays on this rank. Before anything runs.
+  void pack_all() noexcept { packs_all_ = true; }
+  /// A message that stays on this rank, as its receiver is to get it.
+  [[nodiscard]] message_ptr as_received(message_ptr m) const {
+    return packs_all_ ? packed_form(std::move(m)) : std::move(m);
+  }
   /// Copies from memory to memory, where the transport has that; else null.
   [[nodiscard]] transport::direct_memory* direct() noexcept { return link_.direct(); }
   /// True under virtual time: what is sent to the own rank must not take effect before the sender's present.
@@ -137,6 +143,7 @@ class node final : public message_sink {
   std::function<void(const std::string&)> fail_;
   const handler_table& table_;
   object_sink* objects_ = nullptr;
+  bool packs_all_ = false;
   pending_calls calls_;
   std::vector<module> modules_;
   std::unique_ptr<main_ledger> ledger_;

@@ -45,6 +45,7 @@ object_id object_space::adopt(lane& on, const detail::object_type& type, void* o
   body.object = object;
   body.type = &type;
   at.put_resident(body);
+  check_serialization(at);
   turn now{at, on, {}};
   publish_load(now);
   return id;
@@ -74,6 +75,7 @@ void object_space::post(lane& on, object_id to, message_ptr m) {
   const location_fact fact = at->fact.read();
   m->header.epoch = fact.epoch;
   if (fact.rank == messages_.rank() && !messages_.deferred()) {
+    m = messages_.as_received(std::move(m));
     messages_.hold_main(on, *m);
     if (on.keeps_back()) return keep_back(on, std::move(m));
     push(*at, on, std::move(m));

@@ -55,6 +55,7 @@ class object_space final : public object_sink {
  public:
   struct options {
     std::uint32_t hops_max = 8;
+    bool check_serialization = false;  ///< packs and unpacks every object when an exclusive access to it has ended
   };
   object_space(node& messages, const options& limits, std::unique_ptr<location_policy> policy);
   ~object_space();
@@ -136,6 +137,7 @@ class object_space final : public object_sink {
   void later(entry& at, lane& on, work::runner what);
   [[nodiscard]] entry& held_entry(work& item);
   void publish_load(turn& now);
+  void check_serialization(entry& at);
   void let_go_on(entry& at, lane& on);
 
   drained lock_front(turn& now);

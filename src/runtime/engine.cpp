@@ -47,7 +47,9 @@ engine::engine(std::unique_ptr<transport::endpoint> link, const engine_surroundi
              .send_bytes = static_cast<std::uint64_t>(around.configuration.get_int("send_memory"))}),
       team_(make_crew(around)),
       messages_(*this, link_, *team_, [this](const std::string& why) { fail_(rank(), why); }),
-      objects_(messages_, {.hops_max = static_cast<std::uint32_t>(around.configuration.get_int("hops_max"))},
+      objects_(messages_,
+               {.hops_max = static_cast<std::uint32_t>(around.configuration.get_int("hops_max")),
+                .check_serialization = around.configuration.get_bool("check_serialization")},
                make_location_policy(around.configuration.get_string("location"))),
       collectives_(messages_),
       memory_(messages_, {.seed = static_cast<std::uint64_t>(around.configuration.get_int("seed")),
@@ -58,6 +60,7 @@ engine::engine(std::unique_ptr<transport::endpoint> link, const engine_surroundi
       balance_(messages_, objects_, link_, around.time, around.configuration,
                {.seed = static_cast<std::uint64_t>(around.configuration.get_int("seed")),
                 .ranks_on_host = around.ranks_on_host}) {
+  if (around.configuration.get_bool("check_serialization")) messages_.pack_all();
   aggregate();
   if (around.simulation == nullptr) {  // simulated messages to the own rank need credit as all others
     const auto bytes_max = static_cast<std::uint64_t>(around.configuration.get_int("receive_memory"));
@@ -198,7 +201,8 @@ void engine::post_on_quiescence(lane& on, message_ptr m) {
 void engine::must_not_hold() const {
   if (!holds_) return;
   throw usage_error(
-      "a blocking wait inside with_exclusive or with_shared, while others may wait for the object: wait before or after "
+      "a blocking wait inside with_exclusive or with_shared, while others may wait for the object: wait before or "
+      "after "
       "it; to work on several objects at once write `rt.colocate<function>(p, q, ...)`");
 }
 

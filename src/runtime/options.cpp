@@ -35,6 +35,9 @@ constexpr option runtime_options[] = {
      "the old place"},
     {"hops_max", option_kind::integer, "8", "ranks", "1..200",
      "how often a message follows its object from rank to rank before it is sent to the object's home"},
+    {"check_serialization", option_kind::boolean, "false", "", "",
+     "to find errors in serialize on one rank: pack and unpack the arguments of all messages, and every object when it "
+     "is made and after each exclusive access to it; one that is different then ends the job"},
     {"aggregate", option_kind::choice, "auto", "", "auto|on|off",
      "whether small messages of one thread to one rank travel together; auto, wherever they travel as bytes, but not "
      "under sim"},

@@ -65,8 +65,9 @@ void object_space::unlock(lane& on, object_id object, detail::object_access how)
   NACRE_ASSERT(at != nullptr, "an object went away under its lock");
   const bool shared = how == detail::object_access::shared;
   const work::runner end = shared ? &end_shared_work : &end_exclusive_work;
-  if (messages_.deferred()) return later(*at, on, end);  // main's time may be ahead of a lone worker's, too
-  end_access(*at, on, end, shared);
+  if (!messages_.deferred()) return end_access(*at, on, end, shared);
+  if (!shared) check_serialization(*at);
+  later(*at, on, end);  // main's time may be ahead of a lone worker's, too
 }
 
 }  // namespace nacre

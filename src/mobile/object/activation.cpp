@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The activation of an entry: order, access, and the running of handlers.
+#include <string>
 #include <utility>
 
 #include <nacre/assert.hpp>
 
 #include "base/marks.hpp"
 #include "mobile/mobile.hpp"
+#include "mobile/object/round_trip.hpp"
 
 namespace nacre {
 namespace {
@@ -230,6 +232,7 @@ object_space::drained object_space::run_exclusive(turn& now, const detail::handl
   entry& at = now.at;
   if (!row.coroutine) {
     messages_.run(now.on, now.pending.pop_front(), at.object());
+    check_serialization(at);
     return drained::empty;
   }
   at.exclusive_coroutine.store(entry::coroutine::inline_, std::memory_order_relaxed);  // the run below publishes it
@@ -240,6 +243,7 @@ object_space::drained object_space::run_exclusive(turn& now, const detail::handl
   if (at.exclusive_coroutine.compare_exchange_strong(seen, entry::coroutine::suspended, std::memory_order_acq_rel)) {
     return drained::blocked;
   }
+  check_serialization(at);
   now.take_up();
   return drained::empty;
 }
@@ -262,6 +266,7 @@ object_space::drained object_space::run_shared(turn& now, const detail::handler_
 
 /// Ends an access once the time that the handler has spent is over, which on threads is now.
 void object_space::end_access(entry& at, lane& on, work::runner end, bool shared) {
+  if (!shared) check_serialization(at);
   if (messages_.team().ahead()) return later(at, on, end);
   if (!shared || at.gate.leave_shared()) let_go_on(at, on);
 }
@@ -312,6 +317,19 @@ void object_space::coroutine_ended(lane& on, const message_header& request, cons
       entry::coroutine::suspended) {
     end_access(*at, on, &end_exclusive_work, false);
   }
+}
+
+/// If that is asked for: the object goes on as what came out of its packed form, so that what its class forgets is lost
+/// here as it would be elsewhere. Nobody else has access to it.
+void object_space::check_serialization(entry& at) {
+  if (!limits_.check_serialization || stays(at)) return;
+  const detail::object_type& type = *messages_.handlers().type(at.type);
+  void* object = at.object();
+  const std::string found = round_trip(type, object);
+  at.set_object(object);
+  if (found.empty()) return;
+  messages_.fail("an object of the class " + std::string(type.name) + " is not the same after it has been packed and " +
+                 "unpacked, as when it moves: " + found + " (see what its serialize does)");
 }
 
 void object_space::publish_load(turn& now) {

@@ -99,6 +99,8 @@ class alignas(cache_line_bytes) entry final : public work {
     const std::uintptr_t known = body_.load(std::memory_order_acquire);  // pairs with need_extra
     return (known & is_extra) != 0 ? extra_in(known)->object : reinterpret_cast<void*>(known);
   }
+  /// Whoever holds the activation while no handler runs.
+  void set_object(void* object) noexcept;
   /// Null while nothing has needed it. Lanes that are readers of the directory; it goes when the object leaves.
   [[nodiscard]] entry_extra* extra() const noexcept {
     const std::uintptr_t known = body_.load(std::memory_order_acquire);  // pairs with need_extra
@@ -118,8 +120,6 @@ class alignas(cache_line_bytes) entry final : public work {
   [[nodiscard]] static entry_extra* extra_in(std::uintptr_t body) noexcept {
     return reinterpret_cast<entry_extra*>(body & ~is_extra);
   }
-  void set_object(void* object) noexcept;
-
   std::atomic<std::uintptr_t> body_{0};  // the object, or an extra, which has it; any lane may make the extra
 
  public:

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+// --nacre.check_serialization finds on one rank what else only a migration would lose.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include <nacre/nacre.hpp>
+
+#include "scenarios/scenarios.hpp"
+
+namespace nacre::tests {
+namespace {
+
+config settings(int ranks, const char* transport = "inproc") {
+  config made;
+  made.set("transport", transport);
+  made.set("ranks", std::to_string(ranks));
+  made.set("workers", "2");
+  made.set("check_serialization", "true");
+  return made;
+}
+
+/// Each class but the last is wrong in another way, once it is not empty any more.
+struct swapped {
+  std::uint32_t a = 0, b = 0;
+  void fill() { a = 1, b = 2; }
+  template <class Archive>
+  void save(Archive& ar) const {
+    ar(a, b, a);
+  }
+  template <class Archive>
+  void load(Archive& ar) {
+    ar(b, a, b);
+  }
+};
+struct forgotten {
+  int kept = 0, lost = 0;
+  void fill() { kept = lost = 1; }
+  friend bool operator==(const forgotten&, const forgotten&) = default;
+  template <class Archive>
+  void serialize(Archive& ar) {
+    ar(kept);
+  }
+};
+struct half_read {
+  std::vector<int> all;
+  void fill() { all.assign(3, 7); }
+  template <class Archive>
+  void save(Archive& ar) const {
+    ar(all, all);
+  }
+  template <class Archive>
+  void load(Archive& ar) {
+    ar(all);
+  }
+};
+struct growing {
+  std::string text;
+  void fill() { text = "more"; }
+  template <class Archive>
+  void save(Archive& ar) const {
+    ar(text);
+  }
+  template <class Archive>
+  void load(Archive& ar) {
+    ar(text);
+    if (!text.empty()) text += "and more";
+  }
+};
+struct unreadable {
+  std::vector<int> all;
+  void fill() { all.assign(3, 7); }
+  template <class Archive>
+  void save(Archive& ar) const {
+    ar(static_cast<std::uint8_t>(all.size()));
+  }
+  template <class Archive>
+  void load(Archive& ar) {
+    std::uint8_t size = 0;
+    ar(size);
+    if (size != 0) ar(all);
+  }
+};
+struct sound {
+  std::unordered_map<std::string, int> numbers;
+  double none = 0;
+  int lost = 0;
+  bool rooted = false;
+  void fill() {
+    for (int index = 0; index < 100; ++index) numbers["number " + std::to_string(index)] = index;
+    none = 0.0 / none;
+    lost = 1;
+  }
+  void root() { rooted = true, lost = 2; }
+  [[nodiscard]] std::size_t size() const { return numbers.size() + 1000 * static_cast<std::size_t>(lost); }
+  [[nodiscard]] bool may_migrate() const { return !rooted; }
+  template <class Archive>
+  void serialize(Archive& ar) {
+    ar(numbers, none, rooted);
+  }
+};
+
+template <class T>
+void job() {
+  std::exit(run(settings(1), [](runtime& rt) { rt.send<&T::fill>(rt.create<T>()); }));
+}
+
+TEST(serialization_death, an_object_that_changes_on_its_way_ends_the_job_and_its_class_is_named) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  const auto ended = testing::ExitedWithCode(1);
+  EXPECT_EXIT(job<swapped>(), ended, "class .*swapped is not the same .*byte 0 of its packed form");
+  EXPECT_EXIT(job<forgotten>(), ended,
+              "class .*forgotten is not the same .*not equal to its copy: is a member left out");
+  EXPECT_EXIT(job<half_read>(), ended, "class .*half_read is not the same .*packs more than is read");
+  EXPECT_EXIT(job<growing>(), ended, "class .*growing is not the same .*packs to 8 bytes, and its copy to 16");
+  EXPECT_EXIT(job<unreadable>(), ended, "class .*unreadable is not the same .*cannot be unpacked");
+}
+
+struct parcel {
+  int kept = 0, lost = 0;
+  template <class Archive>
+  void serialize(Archive& ar) {
+    ar(kept);
+  }
+};
+int open(const parcel& what, const std::string&) { return what.kept + 10 * what.lost; }
+
+TEST(serialization, what_a_class_forgets_is_lost_on_one_rank_too) {
+  EXPECT_EQ(run(settings(1),
+                [](runtime& rt) {
+                  EXPECT_EQ(rt.call<open>(rt.rank(), parcel{1, 1}, "here").get(), 1) << "an argument";
+                  const auto p = rt.create<sound>();
+                  rt.send<&sound::fill>(p);
+                  EXPECT_EQ(rt.call<&sound::size>(p).get(), 100U) << "an unordered container and a NaN are well";
+                  rt.with_exclusive(p, [](sound& mine) { mine.lost = 3; });
+                  EXPECT_EQ(rt.call<&sound::size>(p).get(), 100U) << "what main has left";
+                  rt.send<&sound::root>(p);
+                  EXPECT_EQ(rt.call<&sound::size>(p).get(), 2100U) << "an object that stays is left alone";
+                }),
+            0);
+}
+
+TEST(serialization, jobs_of_every_kind_go_on_as_ever_while_it_is_checked) {
+  for (const auto subject : {call_scenarios, object_scenarios, lock_scenarios, colocation_scenarios}) {
+    for (const scenario& each : subject()) {
+      EXPECT_EQ(run(settings(3), [&](runtime& rt) { each.run(rt, 1); }), 0) << each.title;
+      EXPECT_EQ(run(settings(3, "sim"), [&](runtime& rt) { each.run(rt, 1); }), 0) << each.title;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace nacre::tests
