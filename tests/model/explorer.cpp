@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+// The search.
+#include "model/explorer.hpp"
+
+#include <memory>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "runtime/options.hpp"
+
+namespace model {
+namespace {
+
+/// Far more than any program here needs when each message gets somewhere.
+constexpr std::size_t choices_max = 100;
+
+struct identity_hash {
+  std::size_t operator()(const job::identity& of) const noexcept {
+    std::uint64_t hash = 0;
+    for (const std::uint64_t each : of) hash = (hash ^ each) * 0x9e3779b97f4a7c15U + (hash >> 31);
+    return static_cast<std::size_t>(hash);
+  }
+};
+
+std::string text(const std::vector<choice>& path) {
+  std::string all;
+  for (const choice& each : path) {
+    const std::string rank = std::to_string(each.rank);
+    switch (each.what) {
+      case choice::kind::act:
+        all += " act(" + rank + ")";
+        break;
+      case choice::kind::step:
+        all += " step(" + rank + ")";
+        break;
+      case choice::kind::deliver:
+        all += " deliver(" + std::to_string(each.from.from) + "->" + rank + " on channel " +
+               std::to_string(static_cast<int>(each.from.over)) + ")";
+    }
+  }
+  return all;
+}
+
+class search {
+ public:
+  search(const program& what, const circumstances& how, std::uint64_t forwards_max)
+      : what_(what), how_(how), forwards_max_(forwards_max), configuration_(nacre::all_option_tables()) {
+    configuration_.set("transport", "sim");
+    configuration_.set("workers", "1");
+    configuration_.set("aggregate", "off");
+    configuration_.set("location", how.location);
+    configuration_.set("hops_max", std::to_string(how.hops_max));
+  }
+
+  exploration all() {
+    go_down(begin());
+    while (!path_.empty() && found_.wrong.empty()) {
+      visited& at = path_.back();
+      if (++at.taken != at.choices.size()) {
+        go_down(begin());
+        continue;
+      }
+      const double ways = at.ways;
+      known_[at.state] = ways;
+      path_.pop_back();
+      (path_.empty() ? found_.interleavings : path_.back().ways) += ways;
+    }
+    found_.states = known_.size();
+    return std::move(found_);
+  }
+
+ private:
+  /// A state on the present path, and the branches that leave it.
+  struct visited {
+    job::identity state;
+    std::vector<choice> choices;
+    std::size_t taken = 0;
+    double ways = 0;
+  };
+
+  [[nodiscard]] std::vector<choice> choices_taken() const {
+    std::vector<choice> all;
+    for (const visited& each : path_) all.push_back(each.choices[each.taken]);
+    return all;
+  }
+
+  /// A job that has come as far as the path, the branch to take last included.
+  std::unique_ptr<job> begin() {
+    ++found_.jobs;
+    auto fresh = std::make_unique<job>(what_, how_, configuration_);
+    for (const choice& each : choices_taken()) fresh->take(each);
+    return fresh;
+  }
+
+  /// Takes the first branch of each new state, until one is known or the end.
+  void go_down(std::unique_ptr<job> now) {
+    for (;;) {
+      if (!now->failure().empty()) return blame(now->failure());
+      const auto [place, fresh] = known_.try_emplace(now->state(), 0);
+      if (!fresh) {
+        path_.back().ways += place->second;
+        return;
+      }
+      if (now->forwards() > forwards_max_) {
+        place->second = 1;
+        path_.back().ways += 1;
+        ++found_.left;
+        return;
+      }
+      std::vector<choice> choices = now->choices();
+      if (choices.empty()) {
+        place->second = 1;
+        path_.back().ways += 1;
+        ++found_.ends;
+        return blame(now->judge());
+      }
+      if (path_.size() == choices_max) return blame("there is no end");
+      path_.push_back({now->state(), std::move(choices)});
+      now->take(path_.back().choices.front());
+    }
+  }
+
+  void blame(const std::string& wrong) {
+    if (!wrong.empty()) found_.wrong = wrong + "\nafter" + text(choices_taken());
+  }
+
+  const program& what_;
+  const circumstances& how_;
+  std::uint64_t forwards_max_;
+  nacre::config configuration_;
+  std::vector<visited> path_;
+  std::unordered_map<job::identity, double, identity_hash> known_;  // to the number of ways to an end
+  exploration found_;
+};
+
+}  // namespace
+
+exploration explore(const program& what, const circumstances& how, std::uint64_t forwards_max) {
+  return search(what, how, forwards_max).all();
+}
+
+}  // namespace model

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+// The protocols of location and migration as small models that are explored completely: three ranks, two objects, three
+// messages, two migrations, and every order in which what is under way can arrive.
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <ostream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "model/explorer.hpp"
+#include "runtime/options.hpp"
+#include "sanitized.hpp"
+
+namespace {
+
+using model::action;
+using kind = action::kind;
+
+const std::vector<model::program>& programs() {
+  static const std::vector<model::program> all{
+      {"an_object_leaves_and_comes_home",
+       {0, 1},
+       {{0, kind::migrate, 0, 1},
+        {1, kind::migrate, 0, 0},
+        {2, kind::send, 0},
+        {2, kind::send, 0},
+        {1, kind::send, 1}}},
+      {"an_object_sends_to_another_while_both_move",
+       {0, 1},
+       {{1, kind::relay, 0}, {2, kind::send, 1}, {0, kind::migrate, 0, 2}, {1, kind::migrate, 1, 2}}},
+      {"a_balancer_moves_an_object_before_its_messages",
+       {0, 1},
+       {{0, kind::move_out, 0, 1},
+        {1, kind::move_out, 0, 2},
+        {2, kind::send, 0},
+        {2, kind::send, 0},
+        {1, kind::send, 0}}},
+      {"an_object_is_chased",
+       {0, 1},
+       {{0, kind::migrate, 0, 1},
+        {2, kind::migrate, 0, 2},
+        {1, kind::send, 0},
+        {1, kind::send, 0},
+        {2, kind::send, 0}}},
+      {"objects_change_places",
+       {0, 1},
+       {{0, kind::migrate, 0, 1},
+        {1, kind::migrate, 1, 0},
+        {2, kind::send, 0},
+        {2, kind::send, 1},
+        {2, kind::send, 0}}},
+      {"an_object_is_destroyed_while_it_moves",
+       {0, 1},
+       {{0, kind::migrate, 0, 1},
+        {1, kind::migrate, 0, 2},
+        {2, kind::destroy, 0},
+        {1, kind::send, 0},
+        {2, kind::send, 0}}},
+  };
+  return all;
+}
+
+/// The location policies of this build.
+std::vector<std::string> policies() {
+  std::vector<std::string> names;
+  for (const nacre::option_table& table : nacre::all_option_tables()) {
+    for (const nacre::option& each : table.options) {
+      if (each.name != "location") continue;
+      std::istringstream words{std::string(each.range)};
+      for (std::string word; std::getline(words, word, '|');) names.push_back(word);
+    }
+  }
+  return names;
+}
+
+/// More than an object that only moves can cause here; where one ends, a turn of what can go round.
+std::uint64_t forwards_max(const model::program& what) { return what.destroys() ? 3 : 12; }
+
+struct subject {
+  model::program what;
+  model::circumstances how;
+  friend void PrintTo(const subject& of, std::ostream* out) {
+    *out << of.what.title << "_" << of.how.location << "_hops_" << of.how.hops_max
+         << (of.how.how == model::grain::step ? "_in_steps" : "");
+  }
+};
+
+class every_interleaving : public testing::TestWithParam<subject> {};
+
+TEST_P(every_interleaving, keeps_every_promise) {
+  const subject& of = GetParam();
+  const model::exploration found = model::explore(of.what, of.how, forwards_max(of.what));
+  std::printf("%llu states for %.3g interleavings, %llu ends, %llu left, by %llu jobs\n",
+              static_cast<unsigned long long>(found.states), found.interleavings,
+              static_cast<unsigned long long>(found.ends), static_cast<unsigned long long>(found.left),
+              static_cast<unsigned long long>(found.jobs));
+  EXPECT_TRUE(found.wrong.empty()) << found.wrong;
+  EXPECT_GT(found.ends, 0U);
+  EXPECT_GT(found.interleavings, 1000);
+  if (!of.what.destroys()) {
+    EXPECT_EQ(found.left, 0U) << "messages go round";
+  }
+}
+
+std::vector<subject> subjects() {
+  std::vector<subject> all;
+  for (const std::string& location : policies()) {
+    for (const model::program& each : programs()) {
+      if (nacre::tests::sanitized && all.size() == 3) break;  // the small ones
+      all.push_back({each, {location, 8}});
+    }
+  }
+  return all;
+}
+
+INSTANTIATE_TEST_SUITE_P(of, every_interleaving, testing::ValuesIn(subjects()), testing::PrintToStringParamName());
+
+}  // namespace
