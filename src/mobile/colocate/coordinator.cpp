@@ -21,9 +21,7 @@ bool is_late(const colocate_news& news) {
     NACRE_MARK("an object is destroyed before it hears that its colocation has failed");
     return true;
   }
-  if (news.step != colocate_step::ready) return false;
-  NACRE_MARK("an object was ready for a colocation that has learned of its end before");
-  return true;
+  return news.step == colocate_step::ready;  // too rare for a mark: a few in 10,000 hostile machines
 }
 
 }  // namespace
