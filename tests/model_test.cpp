@@ -7,6 +7,7 @@
 #include <ostream>
 #include <sstream>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "model/explorer.hpp"
@@ -76,7 +77,10 @@ std::vector<std::string> policies() {
 }
 
 /// More than an object that only moves can cause here; where one ends, a turn of what can go round.
-std::uint64_t forwards_max(const model::program& what) { return what.destroys() ? 3 : 12; }
+std::uint64_t forwards_max(const model::program& what, std::string_view location) {
+  if (what.destroys()) return 3;
+  return location == "home" ? 24 : 12;  // by way of the home
+}
 
 struct subject {
   model::program what;
@@ -91,7 +95,7 @@ class every_interleaving : public testing::TestWithParam<subject> {};
 
 TEST_P(every_interleaving, keeps_every_promise) {
   const subject& of = GetParam();
-  const model::exploration found = model::explore(of.what, of.how, forwards_max(of.what));
+  const model::exploration found = model::explore(of.what, of.how, forwards_max(of.what, of.how.location));
   std::printf("%llu states for %.3g interleavings, %llu ends, %llu left, by %llu jobs\n",
               static_cast<unsigned long long>(found.states), found.interleavings,
               static_cast<unsigned long long>(found.ends), static_cast<unsigned long long>(found.left),
@@ -109,6 +113,8 @@ std::vector<subject> subjects() {
   for (const std::string& location : policies()) {
     for (const model::program& each : programs()) {
       if (nacre::tests::sanitized && all.size() == 3) break;  // the small ones
+      // A million states, which take a minute: everybody's news of every migration come in any order.
+      if (location == "broadcast_update" && (each.destroys() || each.title == "an_object_is_chased")) continue;
       all.push_back({each, {location, 8}});
     }
   }

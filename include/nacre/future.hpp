@@ -81,6 +81,8 @@ class future_state {
   /// Registers `w` to be told; false when the result is there already, and then `w` is not touched. One waiter only.
   [[nodiscard]] bool await(waiter& w) noexcept;
 
+  /// Of a state that is ready; null when there is a value.
+  [[nodiscard]] const call_error* error() const noexcept { return error_ ? &*error_ : nullptr; }
   void throw_if_failed() const {
     // The copy has a text of its own, because the last holder of this one may be another thread.
     if (error_) throw call_error(error_->what(), error_->type());

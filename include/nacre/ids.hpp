@@ -47,6 +47,9 @@ class object_id {
   static constexpr unsigned index_bits = 40;
   static constexpr std::uint64_t index_max = (std::uint64_t{1} << index_bits) - 1;
   static constexpr std::uint32_t home_max = (std::uint32_t{1} << home_bits) - 1;
+  /// The upper half of the numbers names elements of arrays: computed from their places, and given again to a new
+  /// element where one has been erased.
+  static constexpr std::uint64_t first_element = std::uint64_t{1} << (index_bits - 1);
 
   constexpr object_id() noexcept = default;
 
@@ -70,6 +73,7 @@ class object_id {
   [[nodiscard]] constexpr std::uint64_t index() const noexcept { return value_ & index_max; }
   [[nodiscard]] constexpr std::uint64_t value() const noexcept { return value_; }
   [[nodiscard]] constexpr bool valid() const noexcept { return value_ != 0; }
+  [[nodiscard]] constexpr bool is_element() const noexcept { return (value_ & first_element) != 0; }
 
   friend constexpr bool operator==(object_id, object_id) noexcept = default;
   friend constexpr auto operator<=>(object_id, object_id) noexcept = default;

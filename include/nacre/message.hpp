@@ -35,6 +35,8 @@ enum class message_kind : std::uint8_t {
   claim,    ///< a colocation wants an object, wherever that is, or lets it go
   arrival,  ///< an object on its way, with all that waits for it
   bundle,   ///< messages to one rank that travel as one; see am/bundle.hpp
+  insert,   ///< makes the element of a place of an array, which the payload holds
+  everyone,  ///< as object, to whatever element there is; one that is not there misses nothing. Handler 0 ends it
   credit,   ///< the backplane's own: see backplane/credits.hpp
   reply     ///< the result of a call, for the future that waits at the caller; stays last, as the end of what peers may
             ///< send
@@ -44,8 +46,11 @@ enum class message_kind : std::uint8_t {
 /// wait for it: in order, each in the stream of its rank, all but a claim.
 [[nodiscard]] constexpr bool follows_object(message_kind kind) noexcept {
   return kind == message_kind::object || kind == message_kind::migrate || kind == message_kind::destroy ||
-         kind == message_kind::lock || kind == message_kind::join || kind == message_kind::claim;
+         kind == message_kind::lock || kind == message_kind::join || kind == message_kind::claim ||
+         kind == message_kind::insert || kind == message_kind::everyone;
 }
+/// The longest payload that transports accept.
+inline constexpr std::size_t payload_bytes_max = std::size_t{1} << 30;
 
 /// The part of a message that travels in front of its payload: 40 bytes, little-endian, no padding.
 struct message_header {
@@ -55,7 +60,7 @@ struct message_header {
   std::uint32_t handler = 0;        ///< handler_id
   std::uint32_t source = 0;         ///< rank that sent it first; forwarding does not change it
   std::uint32_t sequence = 0;       ///< position in the stream from `source` to `object`
-  std::uint32_t epoch = 0;          ///< location epoch that the last sender believed in
+  std::uint32_t epoch = 0;          ///< newest location epoch that a rank on its way has known of
   message_kind kind = message_kind::rank;
   std::uint8_t flags = 0;  ///< see message_flag
   nacre::channel channel = nacre::channel::application;
@@ -67,10 +72,11 @@ static_assert(sizeof(message_header) == 40);
 enum message_flag : std::uint8_t {
   flag_communication = 1,  ///< category::communication
   flag_uncounted = 2,      ///< invisible to quiescence: starts no user code (waves, load reports, location updates)
-  flag_failed = 4          ///< a reply that carries an error instead of a value
+  flag_failed = 4,         ///< a reply that carries an error instead of a value
+  flag_path = 8  ///< behind the payload are the ranks that have forwarded the message (mobile/location/path.hpp)
 };
 /// Every flag there is; another one from a peer is an error of its bytes.
-inline constexpr std::uint8_t message_flags_known = flag_communication | flag_uncounted | flag_failed;
+inline constexpr std::uint8_t message_flags_known = flag_communication | flag_uncounted | flag_failed | flag_path;
 
 struct message;
 

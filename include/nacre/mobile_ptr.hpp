@@ -12,6 +12,7 @@
 #include <nacre/archive.hpp>
 #include <nacre/handler.hpp>
 #include <nacre/ids.hpp>
+#include <nacre/location.hpp>
 
 namespace nacre {
 
@@ -39,11 +40,12 @@ struct object_type {
   void (*destroy)(void*) noexcept;
   std::size_t (*packed_size)(void*);
   void (*pack)(void*, writer&);
-  void* (*unpack)(reader&);          ///< null when the bytes are not such an object
-  double (*load)(const void*);       ///< null when the type declares none
-  const void* key;                   ///< the class, as handlers name it
-  bool (*may_migrate)(const void*);  ///< null when the type never refuses
+  void* (*unpack)(reader&);                 ///< null when the bytes are not such an object
+  double (*load)(const void*);              ///< null when the type declares none
+  const void* key;                          ///< the class, as handlers name it
+  bool (*may_migrate)(const void*);         ///< null when the type never refuses
   bool (*equal)(const void*, const void*);  ///< null when the type has no ==
+  location_policy location;                 ///< what the type declares, else of_program
   type_id id{};
   object_type* next = nullptr;
 };
@@ -92,12 +94,16 @@ struct object_operations {
 };
 
 template <class T>
-inline object_type type_row{object_operations<T>::name(),    &object_operations<T>::destroy,
-                            &object_operations<T>::packed_size, &object_operations<T>::pack,
-                            &object_operations<T>::unpack,   declares_load<T> ? &object_operations<T>::load : nullptr,
+inline object_type type_row{object_operations<T>::name(),
+                            &object_operations<T>::destroy,
+                            &object_operations<T>::packed_size,
+                            &object_operations<T>::pack,
+                            &object_operations<T>::unpack,
+                            declares_load<T> ? &object_operations<T>::load : nullptr,
                             key_of<T>(),
                             declares_may_migrate<T> ? &object_operations<T>::may_migrate : nullptr,
-                            std::equality_comparable<T> ? &object_operations<T>::equal : nullptr};
+                            std::equality_comparable<T> ? &object_operations<T>::equal : nullptr,
+                            location_of<T>()};
 template <class T>
 inline const type_registration type_enlisted{type_row<T>};
 

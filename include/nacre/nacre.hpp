@@ -3,6 +3,7 @@
 #pragma once
 
 #include <nacre/archive.hpp>
+#include <nacre/array.hpp>
 #include <nacre/balancer.hpp>
 #include <nacre/buffer.hpp>
 #include <nacre/config.hpp>
@@ -10,6 +11,7 @@
 #include <nacre/future.hpp>
 #include <nacre/ids.hpp>
 #include <nacre/invoke.hpp>
+#include <nacre/location.hpp>
 #include <nacre/memory.hpp>
 #include <nacre/message.hpp>
 #include <nacre/mobile_ptr.hpp>

@@ -127,6 +127,23 @@ class object_operations : public rank_operations {
   using rank_operations::rank_operations;
   ~object_operations() = default;
 
+  template <auto F, class T, class... Args>
+  static message_ptr object_message(with how, Args&&... args) {
+    static_assert(std::is_base_of_v<typename detail::traits<F>::target, T>, "F is no member function of the object");
+    message_ptr m = detail::make_typed<F, T>(std::forward<Args>(args)...);
+    m->header.kind = message_kind::object;
+    detail::stamp<F>(*m, how);
+    return m;
+  }
+  template <class T, class... Args>
+  static T make_aggregate_or_object(Args&&... args) {
+    if constexpr (std::is_constructible_v<T, Args...>) {
+      return T(std::forward<Args>(args)...);
+    } else {
+      return T{std::forward<Args>(args)...};
+    }
+  }
+
  private:
   template <auto F, class... Args>
   static message_ptr together_call(Args&... args) {
@@ -146,22 +163,6 @@ class object_operations : public rank_operations {
       detail::post_colocate(*core_, *lane_, objects, std::move(m));
     }
     (std::make_index_sequence<what::count>());
-  }
-  template <auto F, class T, class... Args>
-  static message_ptr object_message(with how, Args&&... args) {
-    static_assert(std::is_base_of_v<typename detail::traits<F>::target, T>, "F is no member function of the object");
-    message_ptr m = detail::make_typed<F, T>(std::forward<Args>(args)...);
-    m->header.kind = message_kind::object;
-    detail::stamp<F>(*m, how);
-    return m;
-  }
-  template <class T, class... Args>
-  static T make_aggregate_or_object(Args&&... args) {
-    if constexpr (std::is_constructible_v<T, Args...>) {
-      return T(std::forward<Args>(args)...);
-    } else {
-      return T{std::forward<Args>(args)...};
-    }
   }
 };
 

@@ -8,14 +8,14 @@
 #include <utility>
 
 #include <nacre/memory.hpp>
-#include <nacre/object_operations.hpp>
+#include <nacre/array_operations.hpp>
 
 namespace nacre {
 
 /// The operations that a rank's main (`runtime`) and its handlers (`context`) share. All of them return at once; none
 /// may be called from a thread that the program started itself. Arguments are converted to the handler's parameter
 /// types before the call returns, so the caller's values may change or end at once.
-class operations : public object_operations {
+class operations : public array_operations {
  public:
   /// Lets every rank that is given the handle read and write this memory of the caller, or, if T is const, read it. It
   /// must stay where it is until withdraw. Elements that several access at a time, one of them writing, hold anything.
@@ -61,7 +61,7 @@ class operations : public object_operations {
   void enable_balancing(bool on) noexcept { detail::enable_balancing(*core_, on); }
 
  protected:
-  using object_operations::object_operations;
+  using array_operations::array_operations;
   ~operations() = default;
 
  private:

@@ -36,6 +36,7 @@ class runtime : public operations {
     return detail::broadcast_value(*core_, *lane_, value, root);
   }
   /// op(op(v0, v1), ...) over the values of all ranks, at the root; nothing elsewhere.
+  using operations::reduce;  // over the elements of an array
   template <class T, class Op>
   std::optional<T> reduce(const T& value, Op op, rank_id root) {
     const auto bytes = detail::combine_values(*core_, *lane_, collective_kind::reduce, root, value, std::move(op));
@@ -71,6 +72,42 @@ class runtime : public operations {
     if (rank().value() == 0) return init;
     return static_cast<T>(op(std::move(init), detail::unpack_own<T>(before)));
   }
+
+  /// Collective: an array of mobile objects. `make` is called with each place on the place's home, on all ranks at the
+  /// same time, and returns its element. When this returns every rank may send to every element. All ranks give the same
+  /// shape and placement, and make their arrays in one order; else the job ends with a line that says who made what.
+  template <class T, class Make, array_placement P = by_block>
+  requires std::is_invocable_r_v<T, Make&, const nacre::index&>
+  [[nodiscard]] array_ptr<T, P> create_array(const extents& shape, Make&& make, P = {}) {
+    const array_ptr<T, P> made = open_array<T, P>(shape, true);
+    for (std::uint64_t number = 0; number < shape.count(); ++number) {
+      const nacre::index at = shape.place_of(number);
+      if (made.home_of(at) != rank()) continue;
+      detail::adopt_element(*core_, *lane_, made.first(), number, new T(make(at)));
+    }
+    detail::agree_on_array(*core_, *lane_, made.first(), detail::type_mark<array_ptr<T, P>>());
+    return made;
+  }
+  /// As above, of elements made by their default constructor.
+  template <class T, array_placement P = by_block>
+  [[nodiscard]] array_ptr<T, P> create_array(const extents& shape, P placement = {}) {
+    return create_array<T>(shape, [](const nacre::index&) { return T(); }, placement);
+  }
+  /// As above, without elements: they are inserted later.
+  template <class T, array_placement P = by_block>
+  [[nodiscard]] array_ptr<T, P> create_array(const extents& shape, sparse_t, P = {}) {
+    const array_ptr<T, P> made = open_array<T, P>(shape, false);
+    detail::agree_on_array(*core_, *lane_, made.first(), detail::type_mark<array_ptr<T, P>>());
+    return made;
+  }
+  using operations::destroy;
+  /// Collective: ends all elements, after what has been sent to all of them before, and gives back what the array has
+  /// taken on every rank. What is sent to an element later reaches its sender's error handler.
+  template <class T, class P>
+  void destroy(const array_ptr<T, P>& array) {
+    detail::destroy_array(*core_, *lane_, array.first());
+  }
+
   /// Collective: waits until no handler runs and no message is under way anywhere.
   void wait_quiescence() { detail::wait_quiescence(*core_, *lane_); }
 
@@ -81,6 +118,14 @@ class runtime : public operations {
   /// Called on any lane of the rank.
   void on_delivery_error(std::function<void(const delivery_error&)> handler) {
     detail::set_error_handler(*core_, std::move(handler));
+  }
+
+ private:
+  template <class T, class P>
+  array_ptr<T, P> open_array(const extents& shape, bool dense) {
+    const std::uint64_t first = detail::open_array(
+        *core_, {.shape = shape, .type = &detail::type_of<T>(), .home = &detail::home_of_number<P>, .dense = dense});
+    return array_ptr<T, P>(first, shape, size());
   }
 };
 
@@ -99,6 +144,8 @@ class context : public operations {
   [[nodiscard]] mobile_ptr<T> self() const noexcept {
     return mobile_ptr<T>(object_id::from_value(self_));
   }
+  /// Its place, when it is an element of an array. Throws usage_error when it is none.
+  [[nodiscard]] nacre::index index() const { return detail::index_of_element(*core_, object_id::from_value(self_)); }
   /// Declares that the handler has cost so many seconds: virtual time under simulation, load elsewhere.
   void charge(double seconds) noexcept;
   /// True when idle workers or ranks ask for work: split if you can. Cheap enough to ask every few microseconds.

@@ -93,13 +93,17 @@ void node::post_reply(lane& on, const message_header& request, message_ptr reply
   post(on, caller, std::move(reply));
 }
 
-void node::post_failure(lane& on, const message_header& request, std::string_view what, std::string_view type) {
+message_ptr node::make_failure(std::string_view what, std::string_view type) {
   message_ptr reply = make_message(type.size() + 1 + what.size());
   char* const text = reinterpret_cast<char*>(reply->body());
   *std::copy(type.begin(), type.end(), text) = '\0';
   std::copy(what.begin(), what.end(), text + type.size() + 1);
   reply->header.flags = flag_failed;
-  post_reply(on, request, std::move(reply));
+  return reply;
+}
+
+void node::post_failure(lane& on, const message_header& request, std::string_view what, std::string_view type) {
+  post_reply(on, request, make_failure(what, type));
 }
 
 void node::flush(lane& by) {

@@ -99,6 +99,11 @@ class node final : public message_sink {
   void post_counted_to_module(lane& on, rank_id to, Args&&... args) {
     post_module_message(on, to, detail::make_typed<F>(std::forward<Args>(args)...), channel::system, 0);
   }
+  /// Counted, and under the flow control of what applications send.
+  template <auto F, class... Args>
+  void post_application_to_module(lane& on, rank_id to, Args&&... args) {
+    post_module_message(on, to, detail::make_typed<F>(std::forward<Args>(args)...), channel::application, 0);
+  }
   /// Counted, and on the channel where much data holds up nobody.
   template <auto F, class... Args>
   void post_bulk_to_module(lane& on, rank_id to, Args&&... args) {
@@ -106,7 +111,8 @@ class node final : public message_sink {
   }
   /// The result of the call that `request` was; `reply` holds it.
   void post_reply(lane& on, const message_header& request, message_ptr reply);
-  /// `type`: of the exception, if one was thrown.
+  /// A reply that says why there is no result. `type`: of the exception, if one was thrown.
+  [[nodiscard]] static message_ptr make_failure(std::string_view what, std::string_view type);
   void post_failure(lane& on, const message_header& request, std::string_view what, std::string_view type = {});
 
   /// Inside the poll loop: sends for lanes that have held messages back for too long. Returns when it must be called

@@ -34,7 +34,9 @@ void node::dispatch_bundle(lane& by, message_ptr m) {
   message_list parts;
   for (std::size_t offset = 0; offset < bytes.size();) {
     const auto part = bundle::read_part(bytes, offset, limits);
-    if (!part || part->header.kind == message_kind::module) return refuse(*m, "is a bundle of something else");
+    const bool fits =
+        part && (part->header.kind != message_kind::module || part->header.channel == channel::application);
+    if (!fits) return refuse(*m, "is a bundle of something else");
     message_ptr single = bundle::make_message_of(*part);
     credit_account::hand_over(*m, *single);
     parts.push_back(std::move(single));

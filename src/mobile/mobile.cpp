@@ -18,6 +18,8 @@ namespace {
 
 constexpr double seconds_at_least = 100e-9;  // what a message is taken to cost that has not been measured yet
 
+constexpr const char* no_element = "the array has no element there";
+
 void print_delivery_error(rank_id rank, const delivery_error& what) {
   const std::string line = "nacre: rank " + std::to_string(rank.value()) + ": a message (" + std::string(what.handler) +
                            ") to object " + std::to_string(what.object.home().value()) + ":" +
@@ -27,8 +29,13 @@ void print_delivery_error(rank_id rank, const delivery_error& what) {
 
 }  // namespace
 
-object_space::object_space(node& messages, const options& limits, std::unique_ptr<location_policy> policy)
-    : messages_(messages), limits_(limits), policy_(std::move(policy)), entries_(messages.team().readers()) {
+object_space::object_space(node& messages, const options& limits)
+    : messages_(messages),
+      limits_(limits),
+      rules_(limits.location),
+      forwarding_(limits.forwarding_max),
+      entries_(messages.team().readers()),
+      arrays_(messages, *this) {
   report_ = [rank = messages_.rank()](const delivery_error& what) { print_delivery_error(rank, what); };
   messages_.attach_objects(*this);
   messages_.attach_module(*this);
@@ -36,11 +43,18 @@ object_space::object_space(node& messages, const options& limits, std::unique_pt
 
 object_space::~object_space() = default;
 
-object_id object_space::adopt(lane& on, const detail::object_type& type, void* object) {
+object_id object_space::adopt(lane& on, const detail::object_type& type, void* object, location_policy wanted) {
   const reading guard(on);
   const std::uint64_t index = last_index_.fetch_add(1, std::memory_order_relaxed) + 1;  // only uniqueness counts
   const object_id id(messages_.rank(), index);
-  entry& at = entries_.add(id, {messages_.rank(), 1}, &activate_work);
+  NACRE_ASSERT(!id.is_element(), "a rank has made more objects than it has names for");
+  install_new(on, id, type, object, rules_.meant(wanted == location_policy::of_program ? type.location : wanted));
+  return id;
+}
+
+entry& object_space::install_new(lane& on, object_id id, const detail::object_type& type, void* object,
+                                 location_policy policy) {
+  entry& at = entries_.add(id, {messages_.rank(), 1, policy}, &activate_work);
   resident body;
   body.object = object;
   body.type = &type;
@@ -48,15 +62,23 @@ object_id object_space::adopt(lane& on, const detail::object_type& type, void* o
   check_serialization(at);
   turn now{at, on, {}};
   publish_load(now);
-  return id;
+  return at;
 }
 
-/// The entry of an object; a new one that refers to its home when this rank has never heard of it; null when this is
-/// its home, which therefore knows that it has been destroyed.
-entry* object_space::find_or_refer(object_id id) {
-  if (entry* known = entries_.find(id)) return known;
-  if (id.home() == messages_.rank() || id.home().value() >= messages_.size()) return nullptr;
-  return &entries_.find_or_add(id, {id.home(), 0}, &activate_work);
+/// The entry by which this rank sends to an object, for as long as the object may live; a new one that refers to its
+/// home when this rank has none; null when this is its home, which therefore knows that it has been destroyed.
+entry* object_space::entry_to_send_by(lane& on, object_id id) {
+  for (;;) {
+    entry* known = entries_.find(id);
+    if (known == nullptr && id.is_element() && id.home() == messages_.rank()) known = place_at_home(id);
+    if (known == nullptr) {
+      if (id.home() == messages_.rank() || id.home().value() >= messages_.size()) return nullptr;
+      if (id.is_element() && arrays_.find(id) == nullptr) return nullptr;
+      known = &entries_.find_or_add(id, {id.home(), 0}, &activate_work);
+    }
+    if (known->fact.keep()) return known;
+    forget(*known, on);  // it is being collected: whoever comes first takes it out
+  }
 }
 
 void object_space::push(entry& at, lane& on, message_ptr m) {
@@ -69,19 +91,19 @@ void object_space::post(lane& on, object_id to, message_ptr m) {
   m->header.source = messages_.rank().value();
   if (m->counted()) on.tallies().created.add(1);
   const reading guard(on);
-  entry* const at = find_or_refer(to);
+  entry* const at = entry_to_send_by(on, to);
   if (at == nullptr) return undeliverable(on, std::move(m));
   m->header.sequence = at->next_sequence.fetch_add(1, std::memory_order_relaxed);  // the number alone makes the order
   const location_fact fact = at->fact.read();
-  m->header.epoch = fact.epoch;
+  const rank_id next = next_rank(*at, fact, m->header);
   if (fact.rank == messages_.rank() && !messages_.deferred()) {
     m = messages_.as_received(std::move(m));
     messages_.hold_main(on, *m);
     if (on.keeps_back()) return keep_back(on, std::move(m));
     push(*at, on, std::move(m));
   } else {
-    if (fact.rank != messages_.rank()) on.tallies().hops.add(1);
-    messages_.route(on, fact.rank, std::move(m));
+    if (next != messages_.rank()) on.tallies().hops.add(1);
+    messages_.route(on, next, std::move(m));
   }
 }
 
@@ -124,26 +146,17 @@ bool object_space::is_resident(lane& on, object_id object) noexcept {
 void object_space::accept(lane& by, message_ptr m) {
   const object_id id = object_id::from_value(m->header.object);
   if (m->header.kind == message_kind::arrival) {
-    if (id.home().value() >= messages_.size() || id.index() == 0) {
+    const bool no_place = id.is_element() && arrays_.find(id) == nullptr;
+    if (id.home().value() >= messages_.size() || id.index() == 0 || no_place) {
       return messages_.fail("rank " + std::to_string(m->header.source) + " sent an object that has no name");
     }
     return push(entries_.find_or_add(id, {id.home(), 0}, &activate_work), by, std::move(m));
   }
-  entry* const at = find_or_refer(id);
-  if (at == nullptr) return undeliverable(by, std::move(m));
+  entry* at = entries_.find(id);
+  if (at == nullptr && id.is_element() && id.home() == messages_.rank()) at = place_at_home(id);
+  if (at == nullptr) return refer_to_home(id, by, std::move(m));
   if (at->fact.read().rank != messages_.rank()) return forward(*at, by, std::move(m));
   push(*at, by, std::move(m));
-}
-
-void object_space::forward(entry& at, lane& on, message_ptr m) {
-  const location_fact fact = at.fact.read();
-  if (fact.gone) return undeliverable(on, std::move(m));
-  if (m->header.hops < 255) ++m->header.hops;
-  const bool lost = m->header.hops > limits_.hops_max && at.id.home() != messages_.rank();
-  if (lost) NACRE_MARK("a message has been forwarded too often and goes to the home of its object");
-  on.tallies().hops.add(1);
-  on.tallies().forwards.add(1);
-  messages_.route(on, lost ? at.id.home() : fact.rank, std::move(m));
 }
 
 void object_space::undeliverable(lane& on, message_ptr m) {
@@ -154,10 +167,13 @@ void object_space::undeliverable(lane& on, message_ptr m) {
     tell_asker(on, {header.source, header.reply},
                {.object = object_id::from_value(header.object), .step = colocate_step::gone});
   } else if (header.reply != 0) {
-    messages_.post_failure(on, header, "the object has been destroyed");
+    const bool of_array = object_id::from_value(header.object).is_element();
+    messages_.post_failure(on, header, of_array ? no_element : "the object has been destroyed");
+    if (!of_array && header.source != messages_.rank().value()) {
+      messages_.post_to_module<&object_space::on_gone>(on, rank_id(header.source), header.object);
+    }
   } else if (header.source == messages_.rank().value()) {
-    const detail::handler_info* row = messages_.handlers().handler(header.handler);
-    report_({object_id::from_value(header.object), row != nullptr ? row->name : "destroy"});
+    report_lost(object_id::from_value(header.object), header.handler);
   } else {
     NACRE_MARK("a message to a destroyed object is reported to the rank that sent it");
     messages_.post_counted_to_module<&object_space::on_undeliverable>(on, rank_id(header.source), header.object,
@@ -169,32 +185,23 @@ void object_space::undeliverable(lane& on, message_ptr m) {
 void object_space::on_undeliverable(context& ctx, std::uint64_t object, std::uint32_t handler) {
   const object_id id = object_id::from_value(object);
   learn_of_late_end(ctx, id);
+  report_lost(id, handler);
+}
+
+void object_space::report_lost(object_id object, std::uint32_t handler) {
   const detail::handler_info* row = messages_.handlers().handler(handler);
-  report_({id, row != nullptr ? row->name : "destroy"});
+  delivery_error what{object, row != nullptr ? row->name : "destroy"};
+  if (object.is_element()) what.why = no_element;
+  report_(what);
 }
 
 /// Somebody has found that an object is gone which this rank has sent to.
 void object_space::learn_of_late_end(context& ctx, object_id id) {
   entry* const at = entries_.find(id);
   if (at == nullptr || id.home() == messages_.rank()) return;
+  if (id.is_element() && arrays_.find(id) != nullptr) return;  // its streams go on with the next element there
   NACRE_MARK("a rank forgets where an object was that has been destroyed elsewhere");
   push_end(*at, ctx);
-}
-
-/// Tells a rank that an object is here since `epoch`.
-void object_space::tell_location(lane& on, rank_id whom, object_id object, std::uint32_t epoch) {
-  on.tallies().updates_sent.add(1);
-  messages_.post_to_module<&object_space::on_location>(on, whom, object.value(), messages_.rank().value(), epoch);
-}
-
-void object_space::on_location(context& ctx, std::uint64_t object, std::uint32_t rank, std::uint32_t epoch) {
-  if (rank != ctx.source().value()) {  // only the rank that an object is on tells of it
-    return messages_.fail("rank " + std::to_string(ctx.source().value()) + " told where an object is that it has not");
-  }
-  detail::lane_of(ctx).tallies().updates_received.add(1);
-  entry* const at = entries_.find(object_id::from_value(object));
-  if (at == nullptr) return;
-  if (!at->fact.learn({rank_id(rank), epoch})) NACRE_MARK("a location update is older than what is known");
 }
 
 void object_space::on_gone(context& ctx, std::uint64_t object) {

@@ -14,8 +14,10 @@
 
 #include "am/node.hpp"
 #include "mobile/colocate/coordinator.hpp"
+#include "mobile/array/array_space.hpp"
 #include "mobile/directory/directory.hpp"
-#include "mobile/location/policy.hpp"
+#include "mobile/location/forwarding_list.hpp"
+#include "mobile/location/rule.hpp"
 #include "mobile/migration/arrival.hpp"
 
 namespace nacre {
@@ -56,11 +58,28 @@ class object_space final : public object_sink {
   struct options {
     std::uint32_t hops_max = 8;
     bool check_serialization = false;  ///< packs and unpacks every object when an exclusive access to it has ended
+    location_policy location = location_policy::jump_update;  ///< of objects that do not say
+    std::size_t forwarding_max = 65536;  ///< entries kept for nothing but to forward by
   };
-  object_space(node& messages, const options& limits, std::unique_ptr<location_policy> policy);
+  object_space(node& messages, const options& limits);
   ~object_space();
 
-  [[nodiscard]] object_id adopt(lane& on, const detail::object_type& type, void* object);
+  /// Makes this rank the home of an object, which it owns from now on. `wanted`: how the object is to be found;
+  /// of_program: as its type says, or the program.
+  [[nodiscard]] object_id adopt(lane& on, const detail::object_type& type, void* object,
+                                location_policy wanted = location_policy::of_program);
+  /// An element of an array whose home is this rank, before the array is known to others.
+  void adopt_element(lane& on, std::uint64_t number, void* object);
+  void post_insert(lane& on, object_id element, const detail::object_type& type, void* object,
+                   detail::future_state& done);
+  void post_erase(lane& on, object_id element, detail::future_state& done);
+  /// As post, from the home of an array's place; `may_run`: here and now, when nothing else has to be done there.
+  void post_to_place(lane& on, entry& at, message_ptr m, bool may_run);
+  /// Forgets all places of an array, whose elements have ended on all ranks, and what this rank has of it.
+  void forget_array(lane& on, std::uint64_t first);
+  [[nodiscard]] array_space& arrays() noexcept { return arrays_; }
+  /// Tells of a message of this rank that had nobody to go to.
+  void report_lost(object_id object, std::uint32_t handler);
   /// Posts a message of kind object, migrate or destroy to an object: stamps source and sequence, counts it. Any lane.
   void post(lane& on, object_id to, message_ptr m);
   void post_migrate(lane& on, object_id object, rank_id to, detail::future_state& done);
@@ -96,7 +115,9 @@ class object_space final : public object_sink {
   void coroutine_ended(lane& on, const message_header& request, const detail::handler_info& handler) override;
 
   // Handlers that other ranks' object spaces call.
-  void on_location(context& ctx, std::uint64_t object, std::uint32_t rank, std::uint32_t epoch);
+  void on_location(context& ctx, std::uint64_t object, std::uint32_t rank, std::uint32_t epoch, std::uint8_t policy);
+  void on_leave_asked(context& ctx, std::uint64_t object, std::uint32_t epoch);
+  void on_leave_answered(context& ctx, std::uint64_t object, std::uint32_t epoch, bool known);
   void on_gone(context& ctx, std::uint64_t object);
   void on_undeliverable(context& ctx, std::uint64_t object, std::uint32_t handler);
   void on_colocate_news(context& ctx, const colocate_news& news);
@@ -104,8 +125,9 @@ class object_space final : public object_sink {
   void on_colocate_function(context& ctx, colocate_call call);
 
  private:
-  /// What an inbox holds for this rank's own use: only messages to objects come there otherwise.
+  // What an inbox holds for this rank's own use: only messages to objects come there otherwise.
   static constexpr message_kind news_of_end = message_kind::module;
+  static constexpr message_kind leave_to_collect = message_kind::rank;
 
   enum class drained : std::uint8_t { empty, yielded, spent, blocked, left_to_reader };
 
@@ -140,6 +162,14 @@ class object_space final : public object_sink {
   void check_serialization(entry& at);
   void let_go_on(entry& at, lane& on);
 
+  [[nodiscard]] entry* place_at_home(object_id id);
+  [[nodiscard]] bool begin_place(entry& at);
+  [[nodiscard]] static bool is_vacant(const entry& at) noexcept;
+  drained run_on_place(turn& now);
+  [[nodiscard]] const char* put_element(entry& at, message& m);
+  void insert_here(turn& now, message_ptr m);
+  void end_element(turn& now);
+
   drained lock_front(turn& now);
   [[nodiscard]] bool stays(const entry& at) const;
   [[nodiscard]] bool leave_for(turn& now, rank_id to, const migration_request& asked);
@@ -151,14 +181,22 @@ class object_space final : public object_sink {
   void forget(entry& at, lane& on);
   void forward(entry& at, lane& on, message_ptr m);
   void learn_of_end(turn& now, const message& news);
-  void tell_late_sender(turn& now, rank_id source);
-  void tell_location(lane& on, rank_id whom, object_id object, std::uint32_t epoch);
+  void answer_late(turn& now, rank_id source, std::span<const rank_id> path);
+  void tell_of_arrival(entry& at, lane& on);
+  void tell_location(lane& on, rank_id whom, const entry& at);
+  [[nodiscard]] rank_id next_rank(const entry& at, const location_fact& fact, message_header& header) const noexcept;
+  void refer_to_home(object_id id, lane& on, message_ptr m);
+  [[nodiscard]] bool only_forwards(const entry& at) const noexcept;
+  void list_for_review(entry& at, lane& on);
+  void review(lane& on, object_id id);
+  void collect(turn& now, const message& leave);
   void undeliverable(lane& on, message_ptr m);
   void keep_back(lane& on, message_ptr m);
+  entry& install_new(lane& on, object_id id, const detail::object_type& type, void* object, location_policy policy);
   void push(entry& at, lane& on, message_ptr m);
   void push_end(entry& at, context& ctx);
   void learn_of_late_end(context& ctx, object_id id);
-  [[nodiscard]] entry* find_or_refer(object_id id);
+  [[nodiscard]] entry* entry_to_send_by(lane& on, object_id id);
 
   struct gathered;
   static void order_work(work& item, lane& on);
@@ -180,8 +218,10 @@ class object_space final : public object_sink {
 
   node& messages_;
   options limits_;
-  std::unique_ptr<location_policy> policy_;
+  location_rules rules_;
+  forwarding_list forwarding_;
   directory entries_;
+  array_space arrays_;
   std::atomic<std::uint64_t> last_index_{0};  // of objects whose home is here
   std::atomic<std::uint64_t> lock_asked_{0};  // number of the call by which main has asked for its lock
   std::function<void(const delivery_error&)> report_;

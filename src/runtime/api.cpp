@@ -149,7 +149,7 @@ void handler_failed(engine& core, lane& on, const message_header& request, handl
 }
 
 void coroutine_finished(engine& core, lane& on, const message_header& request, handler_id handler) {
-  if (request.kind == message_kind::object) {
+  if (request.kind == message_kind::object || request.kind == message_kind::everyone) {
     core.objects().coroutine_ended(on, request, *core.messages().handlers().handler(handler.value()));
   }
   if ((request.flags & flag_uncounted) == 0) on.tallies().done.add(1);

@@ -30,9 +30,14 @@ constexpr option runtime_options[] = {
      "auto, that thread if there is a core to spare for it"},
     {"spin", option_kind::duration, "20us", "", "0us..10ms",
      "how long a worker that has nothing to do looks for work before it sleeps"},
-    {"location", option_kind::choice, "jump_update", "", "jump_update",
-     "who is told where a mobile object has moved: jump_update tells its home, and whoever sent to "
-     "the old place"},
+    {"location", option_kind::choice, "jump_update", "",
+     "lazy_forwarding|jump_update|path_update|home|broadcast_update|subscriber_update",
+     "who is told where a mobile object has moved, besides its home: nobody; who sent to an old place; also the ranks "
+     "that forwarded that; who sent, while old places send to the home; every rank, of every migration; who sent to an "
+     "old place, of later migrations. For types of objects that do not choose for themselves"},
+    {"location_cache", option_kind::integer, "65536", "objects", "1..1000000000",
+     "of how many objects that have left a rank remembers the place though it never sends to them; messages for older "
+     "ones go by the object's home"},
     {"hops_max", option_kind::integer, "8", "ranks", "1..200",
      "how often a message follows its object from rank to rank before it is sent to the object's home"},
     {"check_serialization", option_kind::boolean, "false", "", "",

@@ -98,7 +98,8 @@ inline message_ptr some_module_message(const victim& at, choices& from, std::uin
   switch (from.below(10)) {
     case 0:
       return to_module<&object_space::on_location>(
-          some_object(at, from).value(), from.one_in(4) ? from.as<std::uint32_t>() : peer, from.as<std::uint32_t>());
+          some_object(at, from).value(), from.one_in(4) ? from.as<std::uint32_t>() : peer, from.as<std::uint32_t>(),
+          static_cast<std::uint8_t>(from.below(8)));
     case 1:
       return to_module<&object_space::on_gone>(some_object(at, from).value());
     case 2:

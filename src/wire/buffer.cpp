@@ -17,7 +17,6 @@ constexpr std::size_t headroom_bytes = 112;
 constexpr std::size_t gap_bytes_max = std::numeric_limits<std::uint8_t>::max();
 /// Below, a message of its own and the gap cost more than a copy.
 constexpr std::size_t adopt_bytes_min = 512;
-constexpr std::size_t payload_bytes_max = std::size_t{1} << 30;
 
 }  // namespace
 

@@ -10,11 +10,6 @@
 #include <nacre/block.hpp>
 
 namespace nacre {
-namespace {
-
-constexpr std::size_t payload_bytes_max = std::size_t{1} << 30;  // as the transports accept
-
-}  // namespace
 
 void release_message(message* m) noexcept {
   if (m->ops != nullptr) m->ops->destroy(*m);

@@ -47,6 +47,9 @@ settings draw_settings(std::uint64_t seed, std::uint32_t ranks) {
   const auto set = [&](const char* name, std::string value) { drawn.emplace_back(name, std::move(value)); };
   set("workers", text(pick(1, 3)));
   set("hops_max", one_of({"1", "1", "2", "8", "200"}));
+  set("location",
+      one_of({"lazy_forwarding", "jump_update", "path_update", "home", "broadcast_update", "subscriber_update"}));
+  set("location_cache", one_of({"1", "2", "65536"}));
   set("aggregate", one_of({"on", "on", "off"}));
   set("quiescence_calm", one_of({"0us", "0us", "1us", "20us"}));
   set("aggregate_bytes", one_of({"512B", "2KiB", "8KiB"}));

@@ -28,13 +28,14 @@ struct scenario {
 [[nodiscard]] std::span<const scenario> buffer_scenarios();
 [[nodiscard]] std::span<const scenario> call_scenarios();
 [[nodiscard]] std::span<const scenario> object_scenarios();
+[[nodiscard]] std::span<const scenario> array_scenarios();
 [[nodiscard]] std::span<const scenario> quiescence_scenarios();
 [[nodiscard]] std::span<const scenario> flood_scenarios();
 [[nodiscard]] std::span<const scenario> lock_scenarios();
 [[nodiscard]] std::span<const scenario> colocation_scenarios();
-inline constexpr std::array subjects{memory_scenarios, withdrawal_scenarios, collective_scenarios, buffer_scenarios,
-                                     call_scenarios,   object_scenarios,     lock_scenarios,       quiescence_scenarios,
-                                     flood_scenarios,  colocation_scenarios};
+inline constexpr std::array subjects{memory_scenarios,     withdrawal_scenarios, collective_scenarios, buffer_scenarios,
+                                     call_scenarios,       object_scenarios,     lock_scenarios,       array_scenarios,
+                                     quiescence_scenarios, flood_scenarios,      colocation_scenarios};
 
 /// Collectives with values of a type that is packed and an operation that is not commutative.
 void all_collectives(runtime& rt, std::uint64_t seed);

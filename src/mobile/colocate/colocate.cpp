@@ -97,7 +97,7 @@ void object_space::act(lane& on, const colocate_action& what) {
 }
 
 void object_space::send_claim(lane& on, const colocate_action& what) {
-  entry* const at = find_or_refer(what.object);
+  entry* const at = entry_to_send_by(on, what.object);
   if (at == nullptr) return;  // destroyed; its join tells of that
   const location_fact fact = at->fact.read();
   message_ptr m = make_message(0);

@@ -6,22 +6,33 @@
 #include <cstdint>
 
 #include <nacre/ids.hpp>
+#include <nacre/location.hpp>
 
 namespace nacre {
 
 /// A place and the epoch in which it was true. The epoch rises by one with each migration and travels with the object, so
-/// of two facts about one object the one with the larger epoch is the newer.
+/// of two facts about one object the one with the larger epoch is the newer. Of two with one epoch, that which the rank
+/// has been told by the object's place is better than that which says `by_home`.
 struct location_fact {
-  rank_id rank;
+  rank_id rank;  ///< at most object_id::home_max
   std::uint32_t epoch = 0;
-  bool gone = false;  ///< destroyed there
+  location_policy policy = location_policy::of_program;  ///< of the object; of_program while the rank does not know
+  bool by_home = false;  ///< known only from the object's leaving: messages had better go by the object's home
+  bool gone = false;     ///< destroyed there
   friend bool operator==(const location_fact&, const location_fact&) = default;
 };
 
-/// A fact that many lanes read, wait-free, and that only ever gets newer.
+/// A fact that many lanes read, wait-free, and that only ever gets newer; and, in the same word, what the rank needs it
+/// for.
 ///
 /// Invariant: the epoch never falls. (Updates that overtook newer ones trapped messages in cycles elsewhere:
 /// charmplusplus/charm pull 3286.)
+///
+/// | use | keep | collect |
+/// |---|---|---|
+/// | none | sent, true | collected, true, if the epoch is the one that is meant |
+/// | sent: the rank numbers its messages here | true | false |
+/// | collected: the entry is about to go | false: look for another entry | false |
 class shared_fact {
  public:
   explicit shared_fact(location_fact first) noexcept : bits_(encode(first)) {}
@@ -29,25 +40,63 @@ class shared_fact {
   /// acquire: pairs with the releases below; who sees a new place also sees what led to it.
   [[nodiscard]] location_fact read() const noexcept { return decode(bits_.load(std::memory_order_acquire)); }
 
-  /// Takes the fact if its epoch is newer; says whether it did. Any lane.
+  /// Takes the fact if it is newer or better; says whether it did. Any lane.
   bool learn(location_fact newer) noexcept {
     std::uint64_t known = bits_.load(std::memory_order_relaxed);  // the exchange below decides
-    while (decode(known).epoch < newer.epoch) {
+    while (better(newer, decode(known))) {
       // release: pairs with read.
-      if (bits_.compare_exchange_weak(known, encode(newer), std::memory_order_release, std::memory_order_relaxed)) {
+      if (bits_.compare_exchange_weak(known, encode(newer) | (known & use_bits), std::memory_order_release,
+                                      std::memory_order_relaxed)) {
         return true;
       }
     }
     return false;
   }
 
+  // The use is decided by the one word alone, and publishes nothing: relaxed.
+
+  /// Says that this rank numbers its messages here from now on. Any lane.
+  [[nodiscard]] bool keep() noexcept {
+    std::uint64_t known = bits_.load(std::memory_order_relaxed);
+    if ((known & sent_bit) == 0) known = bits_.fetch_or(sent_bit, std::memory_order_relaxed);
+    return (known & collected_bit) == 0;
+  }
+  /// Ends the use. False: the rank numbers its messages here, or the fact is not of that epoch.
+  [[nodiscard]] bool collect(std::uint32_t epoch) noexcept {
+    std::uint64_t known = bits_.load(std::memory_order_relaxed);
+    while ((known & (sent_bit | collected_bit)) == 0 && decode(known).epoch == epoch) {
+      if (bits_.compare_exchange_weak(known, known | collected_bit, std::memory_order_relaxed)) return true;
+    }
+    return false;
+  }
+  [[nodiscard]] bool sent() const noexcept { return (bits_.load(std::memory_order_relaxed) & sent_bit) != 0; }
+  [[nodiscard]] bool collected() const noexcept { return (bits_.load(std::memory_order_relaxed) & collected_bit) != 0; }
+
+  /// Marks the entry as listed for collection; false: it was.
+  [[nodiscard]] bool list() noexcept {
+    return (bits_.fetch_or(listed_bit, std::memory_order_acq_rel) & listed_bit) == 0;  // pairs with unlist
+  }
+  void unlist() noexcept { bits_.fetch_and(~listed_bit, std::memory_order_acq_rel); }  // pairs with list
+
  private:
+  static constexpr std::uint64_t one = 1;
+  static constexpr std::uint64_t rank_bits = (one << object_id::home_bits) - 1;
+  static constexpr unsigned policy_place = object_id::home_bits;
+  static constexpr std::uint64_t listed_bit = one << 27, collected_bit = one << 28, sent_bit = one << 29;
+  static constexpr std::uint64_t by_home_bit = one << 30, gone_bit = one << 31;
+  static constexpr std::uint64_t use_bits = listed_bit | collected_bit | sent_bit;
+  static_assert(location_policy_names.size() < 8 && policy_place + 3 <= 27);
+
+  static constexpr bool better(location_fact a, location_fact b) noexcept {
+    return a.epoch != b.epoch ? a.epoch > b.epoch : b.by_home && !a.by_home;
+  }
   static constexpr std::uint64_t encode(location_fact fact) noexcept {
-    return (std::uint64_t{fact.epoch} << 32) | (std::uint64_t{fact.gone} << 31) | fact.rank.value();
+    return std::uint64_t{fact.epoch} << 32 | (fact.gone ? gone_bit : 0) | (fact.by_home ? by_home_bit : 0) |
+           std::uint64_t{static_cast<std::uint8_t>(fact.policy)} << policy_place | (fact.rank.value() & rank_bits);
   }
   static constexpr location_fact decode(std::uint64_t bits) noexcept {
-    return {rank_id(static_cast<std::uint32_t>(bits) & 0x7fffffffU), static_cast<std::uint32_t>(bits >> 32),
-            (bits >> 31 & 1) != 0};
+    return {rank_id(static_cast<std::uint32_t>(bits & rank_bits)), static_cast<std::uint32_t>(bits >> 32),
+            static_cast<location_policy>(bits >> policy_place & 7), (bits & by_home_bit) != 0, (bits & gone_bit) != 0};
   }
   std::atomic<std::uint64_t> bits_;
 };

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <thread>
 #include <vector>
 
@@ -12,7 +13,7 @@ namespace {
 
 TEST(shared_fact, a_fact_comes_back_as_it_was_learned) {
   shared_fact known({rank_id(0), 0});
-  const location_fact far{rank_id(object_id::home_max), 0xffffffffU, true};
+  const location_fact far{rank_id(object_id::home_max), 0xffffffffU, location_policy::subscriber_update, true, true};
   EXPECT_TRUE(known.learn(far));
   EXPECT_EQ(known.read(), far);
 }
@@ -24,6 +25,61 @@ TEST(shared_fact, an_update_that_is_not_newer_changes_nothing) {
   EXPECT_EQ(known.read(), (location_fact{rank_id(1), 5}));
   EXPECT_TRUE(known.learn({rank_id(2), 6}));
   EXPECT_EQ(known.read(), (location_fact{rank_id(2), 6}));
+}
+
+TEST(shared_fact, what_the_place_of_an_object_tells_is_better_than_what_its_leaving_told) {
+  const auto policy = location_policy::home;
+  shared_fact known({rank_id(1), 5, policy, true});
+  EXPECT_FALSE(known.learn({rank_id(1), 5, policy, true}));
+  EXPECT_TRUE(known.learn({rank_id(1), 5, policy}));
+  EXPECT_FALSE(known.learn({rank_id(1), 5, policy, true}));
+  EXPECT_FALSE(known.read().by_home);
+}
+
+TEST(shared_fact, an_entry_is_kept_or_collected_but_never_both) {
+  shared_fact sent({rank_id(1), 5});
+  EXPECT_FALSE(sent.sent());
+  EXPECT_TRUE(sent.keep());
+  EXPECT_TRUE(sent.sent());
+  EXPECT_FALSE(sent.collect(5)) << "its numbering would begin again";
+  EXPECT_TRUE(sent.keep());
+  shared_fact left({rank_id(1), 5});
+  EXPECT_FALSE(left.collect(4)) << "another departure was meant";
+  EXPECT_TRUE(left.collect(5));
+  EXPECT_TRUE(left.collected());
+  EXPECT_FALSE(left.collect(5));
+  EXPECT_FALSE(left.keep());
+}
+
+TEST(shared_fact, of_many_threads_that_keep_and_one_that_collects_all_agree) {
+  for (int round = 0; round < 300; ++round) {
+    shared_fact fact({rank_id(1), 5});
+    std::atomic<int> kept{0}, refused{0}, ready{0};
+    std::vector<std::thread> threads;
+    for (int index = 0; index < 3; ++index) {
+      threads.emplace_back([&] {
+        for (ready.fetch_add(1); ready.load() < 4;) continue;
+        (fact.keep() ? kept : refused).fetch_add(1);
+      });
+    }
+    for (ready.fetch_add(1); ready.load() < 4;) continue;
+    const bool collected = fact.collect(5);
+    for (std::thread& each : threads) each.join();
+    EXPECT_EQ(collected ? refused.load() : kept.load(), 3);
+  }
+}
+
+TEST(shared_fact, learning_changes_nothing_about_the_use_of_an_entry) {
+  shared_fact fact({rank_id(1), 5});
+  EXPECT_TRUE(fact.list());
+  EXPECT_FALSE(fact.list());
+  EXPECT_TRUE(fact.learn({rank_id(2), 6}));
+  EXPECT_FALSE(fact.list());
+  EXPECT_TRUE(fact.keep());
+  EXPECT_TRUE(fact.learn({rank_id(3), 7}));
+  EXPECT_TRUE(fact.sent());
+  fact.unlist();
+  EXPECT_TRUE(fact.list());
 }
 
 TEST(shared_fact, of_updates_by_many_threads_the_newest_stays_and_no_reader_sees_time_go_back) {

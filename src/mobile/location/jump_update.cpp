@@ -1,27 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// Jump update: nobody is told of a migration; the sender of a forwarded message is told where it ended.
-#include <nacre/error.hpp>
-
-#include <string>
-
-#include "mobile/location/policy.hpp"
+// Jump update: the sender of a forwarded message is told where it ended.
+#include "mobile/location/rule.hpp"
 
 namespace nacre {
 namespace {
 
-/// One update for each sender and epoch, so a burst that is under way causes one update, not one a message. It is also how PREMA
-/// (section 4.1.2) keeps its directory, lazily.
-class jump_update final : public location_policy {
+/// One update for each sender and epoch, so a burst that is under way causes one update, not one a message. It is also
+/// how PREMA (section 4.1.2) keeps its directory, lazily.
+class jump_update final : public location_rule {
  public:
-  [[nodiscard]] std::vector<rank_id> on_arrival(rank_id) const override { return {}; }
-  [[nodiscard]] bool tell_sender(const late_delivery& late) const override { return late.told_epoch < late.epoch; }
+  [[nodiscard]] std::vector<rank_id> on_late_delivery(const late_delivery& late) const override {
+    return {late.source};
+  }
 };
 
 }  // namespace
 
-std::unique_ptr<location_policy> make_location_policy(std::string_view name) {
-  if (name == "jump_update") return std::make_unique<jump_update>();
-  throw setup_error("there is no location policy '" + std::string(name) + "': try --nacre.location=jump_update");
-}
+std::unique_ptr<const location_rule> make_jump_update() { return std::make_unique<jump_update>(); }
 
 }  // namespace nacre

@@ -12,6 +12,7 @@
 #include <nacre/assert.hpp>
 
 #include "am/handler_table.hpp"
+#include "mobile/location/rule.hpp"
 
 namespace nacre {
 namespace {
@@ -43,7 +44,7 @@ void write_messages(Out& out, const message_list& messages) {
 /// Whether a message may wait for the object of that name: what is put into its stream by object_space::post.
 bool may_wait(const message_header& header, std::uint64_t object, std::uint32_t ranks) noexcept {
   return follows_object(header.kind) && header.object == object && header.source < ranks &&
-         (header.flags & ~message_flags_known) == 0;
+         (header.flags & ~(message_flags_known & ~flag_path)) == 0;
 }
 
 bool read_messages(reader& in, std::uint64_t object, std::uint32_t ranks, message_list& into) {
@@ -127,8 +128,10 @@ message_ptr make_arrival(object_id id, resident body, const migration_request& a
     body.order.take_early(set_aside);
     const message_list pending = packed_all(body.pending), early = packed_all(set_aside);
     const packed_participation together(std::move(body.together));
+    const subscribers listeners = body.listeners != nullptr ? *body.listeners : subscribers();
     const auto write = [&](auto& out) {
-      out(body.type->id.value(), body.epoch, body.handler_seconds, asked, body.order);
+      out(body.type->id.value(), body.epoch, static_cast<std::uint8_t>(body.policy), body.handler_seconds, asked,
+          body.order, listeners);
       write_messages(out, pending);
       write_messages(out, early);
       together.write(out);
@@ -158,12 +161,17 @@ std::optional<resident> take_arrival(message& m, migration_request& asked, std::
   resident body;
   std::uint32_t type = 0;
   reader in(m.payload());
-  in(type, body.epoch, body.handler_seconds, asked, body.order);
+  std::uint8_t policy = 0;
+  subscribers listeners;
+  in(type, body.epoch, policy, body.handler_seconds, asked, body.order, listeners);
   body.type = handler_table::get().type(type);
   if (!in.ok() || body.type == nullptr || asked.source >= ranks || !body.order.sound(ranks)) return std::nullopt;
   // The epoch rises by one with each move, and with the end.
   if (body.epoch == 0 || body.epoch == std::numeric_limits<std::uint32_t>::max()) return std::nullopt;
   if (!std::isfinite(body.handler_seconds)) return std::nullopt;
+  if (!location_rules::known(policy) || !listeners.sound(ranks)) return std::nullopt;
+  body.policy = static_cast<location_policy>(policy);
+  if (!listeners.empty()) body.listeners = std::make_unique<subscribers>(std::move(listeners));
   message_list early;
   const std::uint64_t id = m.header.object;
   if (!read_messages(in, id, ranks, body.pending) || !read_messages(in, id, ranks, early)) return std::nullopt;

@@ -44,6 +44,10 @@ resident sample() {
   body.type = &detail::type_of<parcel>();
   body.object = new parcel{"hello", {1, 2, 3}};
   body.epoch = 41;
+  body.policy = location_policy::subscriber_update;
+  body.listeners = std::make_unique<subscribers>();
+  body.listeners->join(rank_id(5));
+  body.listeners->join(rank_id(6));
   body.handler_seconds = 0.5;
   for (const std::uint32_t sequence : {0U, 1U, 3U}) {
     message_ptr m =
@@ -58,6 +62,10 @@ void expect_sample(resident& body) {
   EXPECT_EQ(object.text, "hello");
   EXPECT_EQ(object.numbers, (std::vector<int>{1, 2, 3}));
   EXPECT_EQ(body.epoch, 41U);
+  EXPECT_EQ(body.policy, location_policy::subscriber_update);
+  ASSERT_NE(body.listeners, nullptr);
+  const auto listeners = body.listeners->all();
+  EXPECT_EQ(std::vector<rank_id>(listeners.begin(), listeners.end()), (std::vector<rank_id>{rank_id(5), rank_id(6)}));
   ASSERT_EQ(body.pending.size(), 2U);
   EXPECT_EQ(body.order.early_count(), 1U);
   message_ptr missing = message_for(message_kind::object, 6, 2, 0);
@@ -121,6 +129,23 @@ TEST(arrival, damaged_bytes_give_nothing_or_messages_that_an_object_may_have) {
       ASSERT_LT(m->header.source, ranks);
     }
   }
+}
+
+TEST(arrival, an_object_with_a_location_policy_or_subscribers_that_cannot_be_is_none) {
+  const auto comes_back = [](location_policy policy, const std::vector<std::uint32_t>& listening) {
+    resident body = sample();
+    body.policy = policy;
+    body.listeners = std::make_unique<subscribers>(unpack<subscribers>(pack(listening)).value());
+    const message_ptr m = make_arrival(named, std::move(body), {}, false);
+    migration_request asked;
+    return take_arrival(*m, asked, ranks).has_value();
+  };
+  EXPECT_TRUE(comes_back(location_policy::home, {7, 1}));
+  EXPECT_FALSE(comes_back(location_policy::of_program, {}));
+  EXPECT_FALSE(comes_back(static_cast<location_policy>(7), {}));
+  EXPECT_FALSE(comes_back(location_policy::home, {8})) << "there is no such rank";
+  EXPECT_FALSE(comes_back(location_policy::home, {1, 2, 1})) << "it would be told twice";
+  EXPECT_FALSE(comes_back(location_policy::home, std::vector<std::uint32_t>(17, 1)));
 }
 
 TEST(arrival, an_object_that_speaks_of_ranks_or_epochs_that_cannot_be_is_none) {

@@ -2,10 +2,12 @@
 // Leaving, arriving, ending.
 #include <cstring>
 #include <utility>
+#include <vector>
 
 #include <nacre/assert.hpp>
 
 #include "base/marks.hpp"
+#include "mobile/array/vacancy.hpp"
 #include "mobile/mobile.hpp"
 
 namespace nacre {
@@ -46,6 +48,8 @@ void object_space::depart(turn& now, rank_id to, const migration_request& asked)
   NACRE_ASSERT(at.gate.idle(), "an object left under its handlers");
   resident body = at.take_resident();
   const std::uint32_t epoch = ++body.epoch;
+  const location_policy policy = body.policy;
+  const bool by_home = rules_[policy].keeps().by_home && at.id.home() != messages_.rank();
   body.pending.append(now.pending);
   message_ptr m = make_arrival(at.id, std::move(body), asked, messages_.by_pointer());
   m->header.source = messages_.rank().value();
@@ -54,8 +58,9 @@ void object_space::depart(turn& now, rank_id to, const migration_request& asked)
   now.on.tallies().migrations_out.add(1);
   // The object goes first: who reads the new fact sends behind it.
   messages_.route(now.on, to, std::move(m));
-  at.fact.learn({to, epoch});
+  at.fact.learn({to, epoch, policy, by_home});
   give_up_extra(at, now.on);
+  list_for_review(at, now.on);
 }
 
 /// Of an object that is not here any more. The poll loop may be looking at it.
@@ -75,18 +80,19 @@ void object_space::install(turn& now, message_ptr arrival) {
   }
   // Nobody but this rank could tell of this epoch, or of a later one, before the object is here.
   const std::uint32_t epoch = body->epoch;
-  if (!at.fact.learn({messages_.rank(), epoch})) {
+  const bool vacant = body->type == &detail::type_of<detail::vacancy>();  // its element has ended elsewhere
+  if (vacant && (!at.id.is_element() || at.id.home() != messages_.rank())) {
+    return messages_.fail("rank " + std::to_string(arrival->header.source) +
+                          " sent a place to where it does not belong");
+  }
+  if (!at.fact.learn({messages_.rank(), epoch, body->policy, false, vacant})) {
     return messages_.fail("rank " + std::to_string(arrival->header.source) + " sent an object that is older than it");
   }
   give_up_extra(at, on);  // it may hold a wish from before the object had left
   at.put_resident(*body);
   now.pending.append(body->pending);
   on.tallies().migrations_in.add(1);
-  const rank_id home = at.id.home();
-  if (home != messages_.rank()) tell_location(on, home, at.id, epoch);
-  for (const rank_id each : policy_->on_arrival(messages_.rank())) {
-    if (each != messages_.rank() && each != home) tell_location(on, each, at.id, epoch);
-  }
+  tell_of_arrival(at, on);
   if (asked.reply != 0) {
     message_header request;
     request.source = asked.source;
@@ -114,6 +120,7 @@ void object_space::move_out(lane& on, object_id object, rank_id to) {
 }
 
 void object_space::end_object(turn& now) {
+  if (now.at.id.is_element()) return end_element(now);
   entry& at = now.at;
   lane& on = now.on;
   const message_ptr m = now.pending.pop_front();
@@ -126,11 +133,14 @@ void object_space::end_object(turn& now) {
       body.pending.append(each.behind);
     }
   }
-  at.fact.learn({messages_.rank(), body.epoch + 1, true});
+  at.fact.learn({messages_.rank(), body.epoch + 1, body.policy, false, true});
   give_up_extra(at, on);
   forget(at, on);
-  if (at.id.home() != messages_.rank()) {
-    messages_.post_to_module<&object_space::on_gone>(on, at.id.home(), at.id.value());
+  std::vector<rank_id> keepers = body.order.sources();  // their entries stay until they are told
+  std::erase(keepers, at.id.home());
+  keepers.push_back(at.id.home());
+  for (const rank_id each : keepers) {
+    if (each != messages_.rank()) messages_.post_to_module<&object_space::on_gone>(on, each, at.id.value());
   }
   body.order.take_early(body.pending);
   while (message_ptr left = body.pending.pop_front()) {

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // The activation of an entry: order, access, and the running of handlers.
+#include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <nacre/assert.hpp>
 
 #include "base/marks.hpp"
+#include "mobile/location/path.hpp"
 #include "mobile/mobile.hpp"
 #include "mobile/object/round_trip.hpp"
 
@@ -71,11 +74,16 @@ void object_space::turn::put_back() {
 /// Takes messages in: arrivals are installed, others put into sequence, or sent on when the object is not here.
 void object_space::admit(turn& now, message_list& taken) {
   while (message_ptr m = taken.pop_front()) {
-    if (m->header.kind == message_kind::arrival) {
-      install(now, std::move(m));
-    } else if (m->header.kind == news_of_end) {
+    if (m->header.kind == news_of_end) {
       learn_of_end(now, *m);
-    } else if (now.at.object() == nullptr) {
+    } else if (m->header.kind == leave_to_collect) {
+      collect(now, *m);
+    } else if (now.at.fact.collected()) {
+      NACRE_MARK("a message comes to an entry that has been collected");
+      accept(now.on, std::move(m));
+    } else if (m->header.kind == message_kind::arrival) {
+      install(now, std::move(m));
+    } else if (now.at.object() == nullptr && !begin_place(now.at)) {
       if (now.at.fact.read().rank == messages_.rank()) {
         NACRE_MARK("a message waits in the inbox of an object that is destroyed");
         undeliverable(now.on, std::move(m));
@@ -90,8 +98,13 @@ void object_space::admit(turn& now, message_list& taken) {
 }
 
 void object_space::put_into_sequence(turn& now, message_ptr m) {
+  std::optional<std::vector<rank_id>> path{std::in_place};
+  if ((m->header.flags & flag_path) != 0) path = take_path(*m, messages_.size());
   const std::uint32_t source = m->header.source;
   const bool forwarded = m->header.hops != 0;
+  if (!path) {
+    return messages_.fail("a message from rank " + std::to_string(source) + " tells not who has forwarded it");
+  }
   entry_extra* extra = now.at.extra();
   if (m->header.kind == message_kind::claim) {  // of no stream
     now.pending.push_back(std::move(m));
@@ -104,7 +117,7 @@ void object_space::put_into_sequence(turn& now, message_ptr m) {
       messages_.fail("rank " + std::to_string(source) + " sent a message to an object twice");
     }
   }
-  if (forwarded) tell_late_sender(now, rank_id(source));
+  if (forwarded) answer_late(now, rank_id(source), *path);
 }
 
 /// The streams of an entry for which a lone one is not enough.
@@ -121,15 +134,6 @@ void object_space::learn_of_end(turn& now, const message& news) {
   }
   forget(now.at, now.on);
   now.on.tallies().done.add(1);
-}
-
-void object_space::tell_late_sender(turn& now, rank_id source) {
-  if (source == messages_.rank()) return;
-  const std::uint32_t epoch = now.at.fact.read().epoch;
-  streams& order = all_streams(now.at);
-  if (!policy_->tell_sender({source, order.told_epoch(source), epoch})) return;
-  order.note_told(source, epoch);
-  tell_location(now.on, source, now.at.id, epoch);
 }
 
 /// Whether the object has no handlers, so that an exclusive one may begin. False: the activation is given up, to whom
@@ -197,8 +201,11 @@ object_space::drained object_space::run_front(turn& now) {
     if (extra->together->keep_back(now.pending)) return drained::empty;
   }
   const message_header& header = now.pending.front()->header;
+  if (is_vacant(now.at) || header.kind == message_kind::insert) return run_on_place(now);
   const detail::handler_info* row = nullptr;
-  if (header.kind == message_kind::object) {
+  const bool for_all = header.kind == message_kind::everyone;
+  const bool ends = header.kind == message_kind::destroy || (for_all && header.handler == 0);
+  if (header.kind == message_kind::object || (for_all && !ends)) {
     const detail::object_type& type = *messages_.handlers().type(now.at.type);
     row = messages_.handlers().handler(header.handler);
     if (row == nullptr || row->target_key != type.key) {
@@ -216,16 +223,13 @@ object_space::drained object_space::run_front(turn& now) {
     NACRE_MARK("an exclusive message waits for shared handlers");
     return drained::blocked;
   }
-  switch (header.kind) {
-    case message_kind::migrate:
-      migrate_front(now);
-      return drained::empty;
-    case message_kind::destroy:
-      end_object(now);
-      return drained::empty;
-    default:
-      return run_exclusive(now, *row);
+  if (row != nullptr) return run_exclusive(now, *row);
+  if (ends) {
+    end_object(now);
+  } else {
+    migrate_front(now);
   }
+  return drained::empty;
 }
 
 object_space::drained object_space::run_exclusive(turn& now, const detail::handler_info& row) {

@@ -61,12 +61,15 @@ resident entry::take_resident() noexcept {
   body.object = object();
   set_object(nullptr);
   body.type = handler_table::get().type(type);
-  body.epoch = fact.read().epoch;
+  const location_fact known = fact.read();
+  body.epoch = known.epoch;
+  body.policy = known.policy;
   body.handler_seconds = handler_seconds.load();
   if (entry_extra* const more = extra(); more != nullptr) {
     body.order = std::move(more->order);
     more->order = {};
     body.together = std::move(more->together);
+    body.listeners = std::move(more->listeners);
   }
   if (!order.empty()) body.order.absorb(order);
   return body;
@@ -77,6 +80,7 @@ void entry::put_resident(resident& body) {
   handler_seconds.store(body.handler_seconds);
   if (!body.order.reduce_to(order)) need_extra().order = std::move(body.order);
   if (body.together != nullptr) need_extra().together = std::move(body.together);
+  if (body.listeners != nullptr) need_extra().listeners = std::move(body.listeners);
   set_object(std::exchange(body.object, nullptr));
 }
 

@@ -8,6 +8,7 @@
 #include <memory>
 #include <utility>
 
+#include <nacre/location.hpp>
 #include <nacre/mobile_ptr.hpp>
 #include <nacre/work.hpp>
 
@@ -15,6 +16,7 @@
 #include "mobile/access/access_gate.hpp"
 #include "mobile/colocate/participation.hpp"
 #include "mobile/location/fact.hpp"
+#include "mobile/location/subscribers.hpp"
 #include "mobile/object/inbox.hpp"
 #include "mobile/ordering/streams.hpp"
 
@@ -25,20 +27,24 @@ struct resident {
   void* object = nullptr;
   const detail::object_type* type = nullptr;
   std::uint32_t epoch = 1;
+  location_policy policy = location_policy::of_program;  ///< never of_program once the object has been adopted
   double handler_seconds = 0;  ///< moving average of what one message costs
   streams order;
   message_list pending;                     ///< in sequence, not run yet
   std::unique_ptr<participation> together;  ///< null while it takes part in no colocation
+  std::unique_ptr<subscribers> listeners;   ///< null while there are none
 
   resident() = default;
   resident(resident&& other) noexcept
       : object(std::exchange(other.object, nullptr)),
         type(other.type),
         epoch(other.epoch),
+        policy(other.policy),
         handler_seconds(other.handler_seconds),
         order(std::move(other.order)),
         pending(std::move(other.pending)),
-        together(std::move(other.together)) {}
+        together(std::move(other.together)),
+        listeners(std::move(other.listeners)) {}
   resident& operator=(resident&&) = delete;
   ~resident() {
     if (object != nullptr) type->destroy(object);
@@ -56,6 +62,7 @@ struct entry_extra {
   message_list pending;  ///< in sequence, not run yet; the activation's, which holds them itself during a turn
   streams order;         ///< the activation's; empty while the entry's lone stream is enough
   std::unique_ptr<participation> together;       ///< the activation's, or the colocation's that holds the object
+  std::unique_ptr<subscribers> listeners;        ///< null while there are none; the activation's
   std::atomic<std::uint32_t> wanted_by{nobody};  ///< a balancer's wish, a rank number; the activation fulfils it
   // For balancers; written by the activation, read by the poll loop as estimates.
   std::atomic<std::uint32_t> pending_estimate{0};
@@ -92,7 +99,7 @@ class alignas(cache_line_bytes) entry final : public work {
 
   const object_id id;
   inbox arrivals;    // any lane pushes
-  shared_fact fact;  // any lane reads; while the object is here, its epoch is the object's
+  shared_fact fact;  // any lane reads; while the object is here, its epoch and policy are the object's
 
   /// The object; null while it is elsewhere. Whoever holds the activation, or runs a handler.
   [[nodiscard]] void* object() const noexcept {

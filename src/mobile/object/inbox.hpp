@@ -12,7 +12,7 @@ namespace nacre {
 
 /// A stack of messages and the state of the entry's activation, in one word, so that each change is one exchange.
 ///
-/// | state | push | claim | seize | finish | requeue | orphan |
+/// | state | push | claim | seize, begin_idle | finish | requeue | orphan |
 /// |---|---|---|---|---|---|---|
 /// | idle | scheduled, true: put a ticket into the scheduler | false (stale ticket) | running | - | - | true: delete it |
 /// | scheduled | | running, takes all | running, takes all: its ticket is stale | - | - | |
@@ -40,6 +40,13 @@ class inbox {
   enum class begun : std::uint8_t { no, from_idle, from_scheduled };
   /// Without a ticket, for a balancer that moves a waiting object.
   [[nodiscard]] begun seize(message_list& taken) noexcept { return begin(taken, true); }
+
+  /// For whoever brings a message and would run it at once. False: somebody else will, push it.
+  [[nodiscard]] bool begin_idle() noexcept {
+    std::uintptr_t known = idle;
+    // acquire: pairs with the release in finish.
+    return word_.compare_exchange_strong(known, running, std::memory_order_acq_rel, std::memory_order_relaxed);
+  }
 
   [[nodiscard]] bool empty() const noexcept {
     return (word_.load(std::memory_order_relaxed) & ~mask) == 0;  // a hint

@@ -85,6 +85,15 @@ bool streams::reduce_to(lone_stream& to) noexcept {
 
 void streams::note_told(rank_id source, std::uint32_t epoch) { of(source.value()).told_epoch = epoch; }
 
+std::vector<rank_id> streams::sources() const {
+  std::vector<rank_id> all;
+  if (empty()) return all;
+  all.reserve(1 + more_.size());
+  all.emplace_back(first_.source);
+  for (const stream& each : more_) all.emplace_back(each.source);
+  return all;
+}
+
 void streams::take_early(message_list& taken) {
   for (message_ptr& each : early_) taken.push_back(std::move(each));
   early_.clear();

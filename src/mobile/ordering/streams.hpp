@@ -55,6 +55,9 @@ class streams {
   [[nodiscard]] std::uint32_t told_epoch(rank_id source) const noexcept;
   void note_told(rank_id source, std::uint32_t epoch);
 
+  /// All ranks that have sent to the object or been told where it is.
+  [[nodiscard]] std::vector<rank_id> sources() const;
+
   [[nodiscard]] std::size_t early_count() const noexcept { return early_.size(); }
   /// Whether what a peer has sent can be the streams of a job with so many ranks.
   [[nodiscard]] bool sound(std::uint32_t ranks) const noexcept;

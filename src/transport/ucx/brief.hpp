@@ -25,7 +25,9 @@ inline constexpr std::size_t brief_bytes_max = 64;
 namespace detail {
 inline constexpr std::uint32_t is_brief = 0x80;
 inline constexpr std::uint32_t flag_bits = 3;
+// flag_path comes only with an object, of which a stamp says nothing.
 static_assert((((1u << flag_bits) - 1) & ~std::uint32_t{message_flags_known}) == 0, "a stamp holds no unknown flag");
+static_assert((message_flags_known & ~flag_path) < 1u << flag_bits);
 static_assert(static_cast<std::uint32_t>(message_kind::reply) < 16);
 }  // namespace detail
 

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// A two-dimensional Jacobi iteration on an array of mobile objects that keep moving, checked against a loop.
+// run: --nacre.ranks=3
+// run: --nacre.transport=sim --nacre.ranks=5 --nacre.seed=7
+// nacre run -n 2: --nacre.workers=1
+// prints: the array and the loop agree
+#include <nacre/nacre.hpp>
+
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <functional>
+#include <vector>
+
+constexpr int side = 8, rounds = 20;
+
+double first_value(int i, int j) { return i == 0 ? 1.0 : 0.1 * j; }
+
+/// One point: the mean of its neighbours in each round; those on the border stay as they are.
+struct point {
+  double value = 0, sum = 0;
+
+  void share(nacre::context& ctx, nacre::array_ptr<point> grid) const {
+    const nacre::index at = ctx.index();
+    for (const auto& [down, right] : {std::array{-1, 0}, std::array{1, 0}, std::array{0, -1}, std::array{0, 1}}) {
+      const nacre::index next{at[0] + down, at[1] + right};
+      if (grid.shape().contains(next)) ctx.send<&point::take>(grid[next], value);
+    }
+  }
+  void take(double neighbour) { sum += neighbour; }
+  void update(nacre::context& ctx, int round) {
+    const nacre::index at = ctx.index();
+    if (at[0] > 0 && at[0] < side - 1 && at[1] > 0 && at[1] < side - 1) value = sum / 4;
+    sum = 0;
+    if ((at[0] + at[1] + round) % 3 == 0) {
+      ctx.migrate(ctx.self<point>(), nacre::rank_id((ctx.rank().value() + 1) % ctx.size()));
+    }
+  }
+  double norm() const { return value * value; }
+
+  template <class Archive>
+  void serialize(Archive& ar) {
+    ar(value, sum);
+  }
+};
+
+double norm_by_a_loop() {
+  std::vector<double> now(side * side);
+  for (int at = 0; at < side * side; ++at) now[at] = first_value(at / side, at % side);
+  for (int round = 0; round < rounds; ++round) {
+    const std::vector<double> before = now;
+    for (int i = 1; i < side - 1; ++i) {
+      for (int j = 1; j < side - 1; ++j) {
+        const int at = i * side + j;
+        now[at] = (before[at - side] + before[at + side] + before[at - 1] + before[at + 1]) / 4;
+      }
+    }
+  }
+  double sum = 0;
+  for (const double each : now) sum += each * each;
+  return sum;
+}
+
+int main(int argc, char** argv) {
+  return nacre::run(argc, argv, [](nacre::runtime& rt) {
+    const auto grid = rt.create_array<point>(nacre::extents{side, side}, [](nacre::index ij) {
+      return point{first_value(static_cast<int>(ij[0]), static_cast<int>(ij[1])), 0};
+    });
+    const bool leads = rt.rank().value() == 0;
+    for (int round = 0; round < rounds; ++round) {
+      if (leads) rt.send<&point::share>(grid, grid);
+      rt.wait_quiescence();  // every point has what its neighbours had
+      if (leads) rt.send<&point::update>(grid, round);
+      rt.wait_quiescence();
+    }
+    if (!leads) return;
+    const double norm = rt.reduce<&point::norm>(grid, std::plus<>{}).get();
+    std::puts(std::abs(norm - norm_by_a_loop()) < 1e-12 ? "the array and the loop agree" : "they differ");
+  });
+}

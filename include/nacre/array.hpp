@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+// Arrays of mobile objects: the handle, and where elements are made.
+#pragma once
+
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <nacre/extents.hpp>
+#include <nacre/mobile_ptr.hpp>
+
+namespace nacre {
+
+/// The default placement: a run of consecutive places for each rank, as long as the others' or longer by one.
+struct by_block {
+  [[nodiscard]] rank_id operator()(const index& at, const extents& shape, std::uint32_t ranks) const {
+    const std::uint64_t number = shape.number_of(at), each = shape.count() / ranks, longer = shape.count() % ranks;
+    if (number < longer * (each + 1)) return rank_id(static_cast<std::uint32_t>(number / (each + 1)));
+    return rank_id(static_cast<std::uint32_t>(longer + (number - longer * (each + 1)) / each));
+  }
+};
+
+/// A placement names the home of each place: the rank on which its element is made. All ranks compute it, so it holds
+/// no data and gives the same answer everywhere: a function object without members, or a lambda without captures.
+template <class P>
+concept array_placement = std::is_empty_v<P> && std::is_default_constructible_v<P> &&
+    requires(const P& of, const index& at, const extents& shape, std::uint32_t ranks) {
+  { of(at, shape, ranks) } -> std::convertible_to<rank_id>;
+};
+
+/// Names an array on every rank: a value, trivially copyable, comparable, serializable. It keeps nothing alive. The
+/// name of an element is computed from its place: no communication, no look-up, whether there is an element or not.
+template <class T, class Placement = by_block>
+class array_ptr {
+  static_assert(array_placement<Placement>,
+                "a placement is a function object without members, called with (nacre::index, const nacre::extents&, "
+                "std::uint32_t ranks), that returns a nacre::rank_id");
+
+ public:
+  array_ptr() = default;
+  /// For the runtime: see create_array.
+  array_ptr(std::uint64_t first, const extents& shape, std::uint32_t ranks) noexcept
+      : first_(first), shape_(shape), ranks_(ranks) {}
+
+  /// The element at that place. Throws usage_error when the array has no such place.
+  [[nodiscard]] mobile_ptr<T> operator[](const index& at) const {
+    const std::uint64_t number = shape_.number_of(at);
+    return mobile_ptr<T>(object_id(home_of(at), object_id::first_element + first_ + number));
+  }
+  [[nodiscard]] bool contains(mobile_ptr<T> element) const noexcept {
+    const std::uint64_t from_first = element.id().index() - object_id::first_element - first_;
+    return from_first < shape_.count();
+  }
+  /// The place of an element. Throws usage_error when it is none of this array.
+  [[nodiscard]] index index_of(mobile_ptr<T> element) const {
+    if (!contains(element)) throw usage_error("index_of an object that is no element of the array");
+    return shape_.place_of(element.id().index() - object_id::first_element - first_);
+  }
+  [[nodiscard]] const extents& shape() const noexcept { return shape_; }
+  /// The home of a place: where its element is made, and which rank answers for it.
+  [[nodiscard]] rank_id home_of(const index& at) const {
+    const rank_id home = Placement{}(at, shape_, ranks_);
+    if (home.value() >= ranks_) {
+      throw usage_error("the placement of an array names rank " + std::to_string(home.value()) + " of a job with " +
+                        std::to_string(ranks_) + " ranks");
+    }
+    return home;
+  }
+  /// For the runtime: tells the arrays of a job apart.
+  [[nodiscard]] std::uint64_t first() const noexcept { return first_; }
+  explicit operator bool() const noexcept { return ranks_ != 0; }
+  friend bool operator==(const array_ptr&, const array_ptr&) = default;
+  friend auto operator<=>(const array_ptr&, const array_ptr&) = default;
+  template <class Archive>
+  void serialize(Archive& ar) {
+    ar(first_, shape_, ranks_);
+  }
+
+ private:
+  std::uint64_t first_ = 0;  // number of its first place among those of all arrays
+  extents shape_;
+  std::uint32_t ranks_ = 0;
+};
+
+/// Tells create_array to make no element: they are inserted one by one.
+struct sparse_t {};
+inline constexpr sparse_t sparse{};
+
+namespace detail {
+
+/// What every rank knows of an array.
+struct array_layout {
+  extents shape;
+  const object_type* type = nullptr;
+  rank_id (*home)(const extents& shape, std::uint64_t number, std::uint32_t ranks) = nullptr;
+  bool dense = true;
+};
+
+template <class P>
+rank_id home_of_number(const extents& shape, std::uint64_t number, std::uint32_t ranks) {
+  return P{}(shape.place_of(number), shape, ranks);
+}
+
+/// What a message to all elements asks for, beside the handler and its arguments.
+struct array_request {
+  std::uint64_t first = 0;       ///< the array
+  future_state* done = nullptr;  ///< null: nobody waits for it
+  std::uint32_t fold = 0;        ///< handler_id of what combines two results; 0: they are dropped
+};
+
+// The untyped operations; src/runtime/api_arrays.cpp.
+[[nodiscard]] std::uint64_t open_array(engine& core, const array_layout& layout);
+void adopt_element(engine& core, lane& on, std::uint64_t first, std::uint64_t number, void* object);
+void agree_on_array(engine& core, lane& on, std::uint64_t first, std::uint32_t placement_mark);
+void destroy_array(engine& core, lane& on, std::uint64_t first);
+/// `m`: the handler's, whose values are packed by now; null ends all elements.
+void post_to_array(engine& core, lane& on, const array_request& what, message_ptr m);
+void post_insert(engine& core, lane& on, object_id element, const object_type& type, void* object, future_state& done);
+void post_erase(engine& core, lane& on, object_id element, future_state& done);
+[[nodiscard]] index index_of_element(engine& core, object_id element);
+
+/// Two packed results to combine; what a row of fold_row is run on.
+struct folding {
+  std::vector<std::byte>& accumulated;
+  std::span<const std::byte> next;
+};
+
+template <class R, class Op>
+outcome fold(engine&, lane&, message_ptr, void* target, handler_id) {
+  auto& step = *static_cast<folding*>(target);
+  expected<R, wire_error> one = unpack<R>(step.accumulated), other = unpack<R>(step.next);
+  if (!one || !other) return outcome::malformed;
+  step.accumulated = nacre::pack(static_cast<R>(Op{}(std::move(*one), std::move(*other))));
+  return outcome::done;
+}
+
+template <class R, class Op>
+constexpr std::string_view fold_name() noexcept {
+  return __PRETTY_FUNCTION__;
+}
+
+/// The row that combines results of type R by Op. Its target is a `folding`, so no message of a peer can run it.
+template <class R, class Op>
+inline handler_info fold_row{body_ops{}, &fold<R, Op>, fold_name<R, Op>(), key_of<folding>()};
+template <class R, class Op>
+inline const handler_registration fold_enlisted{fold_row<R, Op>};
+
+template <class R, class Op>
+std::uint32_t fold_of() noexcept {
+  static_cast<void>(&fold_enlisted<R, Op>);
+  return fold_row<R, Op>.id.value();
+}
+
+}  // namespace detail
+}  // namespace nacre

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// The shape of an array, and the places in it.
+#pragma once
+
+#include <array>
+#include <compare>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include <nacre/future.hpp>
+#include <nacre/ids.hpp>
+
+namespace nacre {
+
+/// The place of an element: one number for each dimension, from 0. Signed, so that neighbours are computed plainly.
+class index {
+ public:
+  constexpr index() = default;
+  template <std::integral... N>
+  requires(sizeof...(N) >= 1 && sizeof...(N) <= 3) constexpr index(N... of) noexcept
+      : of_{static_cast<std::int64_t>(of)...}, dimensions_(sizeof...(N)) {}
+  /// Of dimension `dimension` < dimensions().
+  [[nodiscard]] constexpr std::int64_t operator[](std::size_t dimension) const noexcept { return of_[dimension]; }
+  [[nodiscard]] constexpr std::size_t dimensions() const noexcept { return dimensions_; }
+  friend constexpr bool operator==(const index&, const index&) = default;
+  friend constexpr auto operator<=>(const index&, const index&) = default;
+  template <class Archive>
+  void serialize(Archive& ar) {
+    ar(of_, dimensions_);
+  }
+
+ private:
+  friend class extents;
+  std::array<std::int64_t, 3> of_{};
+  std::uint8_t dimensions_ = 0;
+};
+
+[[nodiscard]] inline std::string to_string(const index& of) {
+  std::string text = "{";
+  for (std::size_t each = 0; each < of.dimensions(); ++each) {
+    text += (each == 0 ? "" : ", ") + std::to_string(of[each]);
+  }
+  return text + "}";
+}
+
+/// How many places an array has in each of its 1 to 3 dimensions. Places are in a row: the last dimension runs fastest.
+class extents {
+ public:
+  /// Of all arrays that a job ever makes, together.
+  static constexpr std::uint64_t count_max = object_id::first_element - 1;
+
+  constexpr extents() = default;
+  /// Throws usage_error for a negative one, or for more places than there are names.
+  template <std::integral... N>
+  requires(sizeof...(N) >= 1 && sizeof...(N) <= 3) constexpr extents(N... of) : of_(of...) {
+    std::uint64_t count = 1;
+    for (std::size_t each = 0; each < sizeof...(N); ++each) {
+      const auto length = static_cast<std::uint64_t>(of_[each]);
+      if (of_[each] < 0) throw usage_error("an array cannot have the extents " + to_string(of_));
+      if (length != 0 && count > count_max / length) {
+        throw usage_error("an array of the extents " + to_string(of_) + " has too many places: at most " +
+                          std::to_string(count_max));
+      }
+      count *= length;
+    }
+  }
+  [[nodiscard]] constexpr std::int64_t operator[](std::size_t dimension) const noexcept { return of_[dimension]; }
+  [[nodiscard]] constexpr std::size_t dimensions() const noexcept { return of_.dimensions(); }
+  [[nodiscard]] constexpr std::uint64_t count() const noexcept {
+    std::uint64_t count = of_.dimensions() == 0 ? 0 : 1;
+    for (std::size_t each = 0; each < of_.dimensions(); ++each) count *= static_cast<std::uint64_t>(of_[each]);
+    return count;
+  }
+  [[nodiscard]] constexpr bool contains(const index& at) const noexcept {
+    bool inside = of_.dimensions() != 0 && at.dimensions() == of_.dimensions();
+    for (std::size_t each = 0; each < of_.dimensions(); ++each)
+      inside = inside && at[each] >= 0 && at[each] < of_[each];
+    return inside;
+  }
+  /// The place's number in the row. Throws usage_error when there is no such place.
+  [[nodiscard]] constexpr std::uint64_t number_of(const index& at) const {
+    if (!contains(at)) {
+      throw usage_error("the index " + to_string(at) + " is outside of an array of the extents " + to_string(of_));
+    }
+    std::uint64_t number = 0;
+    for (std::size_t each = 0; each < of_.dimensions(); ++each) {
+      number = number * static_cast<std::uint64_t>(of_[each]) + static_cast<std::uint64_t>(at[each]);
+    }
+    return number;
+  }
+  /// The inverse, for numbers less than count().
+  [[nodiscard]] constexpr index place_of(std::uint64_t number) const noexcept {
+    index at = of_;
+    for (std::size_t each = of_.dimensions(); each-- != 0;) {
+      const auto length = static_cast<std::uint64_t>(of_[each]);
+      at.of_[each] = static_cast<std::int64_t>(number % length);
+      number /= length;
+    }
+    return at;
+  }
+  friend constexpr bool operator==(const extents&, const extents&) = default;
+  friend constexpr auto operator<=>(const extents&, const extents&) = default;
+  template <class Archive>
+  void serialize(Archive& ar) {
+    ar(of_);
+  }
+
+ private:
+  index of_;
+};
+
+}  // namespace nacre

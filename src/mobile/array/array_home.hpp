@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a rank has of an array: its layout, and the places whose home the rank is.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include <nacre/array.hpp>
+#include <nacre/work.hpp>
+
+#include "mobile/array/in_order.hpp"
+#include "mobile/object/inbox.hpp"
+
+namespace nacre {
+
+class entry;
+
+/// The head of a message to all elements of an array.
+struct array_order {
+  std::uint64_t first = 0;      ///< the array
+  std::uint64_t reply = 0;      ///< the call of `answer_to` that waits for the result; 0: nobody does
+  std::uint32_t answer_to = 0;  ///< a rank: the caller, at the root; the sender below
+  std::uint32_t number = 0;     ///< to the root: among those of the caller; below: among all, the root's count
+  std::uint32_t end = 0;        ///< the receiver passes it on to the ranks behind itself, up to this one
+  std::uint32_t handler = 0;    ///< 0: ends the elements
+  std::uint32_t fold = 0;       ///< see array_request
+  std::uint8_t flags = 0;       ///< of the element's message, as sent
+  nacre::channel channel = nacre::channel::application;
+
+  template <class Archive>
+  void serialize(Archive& ar) {
+    ar(first, reply, answer_to, number, end, handler, fold, flags, channel);
+  }
+};
+
+/// One that must wait for earlier ones.
+struct early_order {
+  array_order head;
+  std::vector<std::byte> arguments;
+};
+
+/// Places next to each other, with their entries where anything has ever come for them. What is sent to all elements
+/// comes to the inbox; whoever runs the part, one lane at a time, passes it on to the places, so that each place gets
+/// it in the order of the inbox.
+struct array_part final : work {
+  array_part(runner how, std::uint64_t first, std::size_t count) : work(how), first_number(first), places(count) {}
+  inbox arrivals;
+  const std::uint64_t first_number;
+  std::vector<std::atomic<entry*>> places;  // written under the array's mutex
+};
+
+/// One array on one rank. Lives as long as anything that is sent to all its elements is under way here.
+class array_home {
+ public:
+  array_home(const detail::array_layout& made, std::uint64_t first_of, std::uint64_t places_a_part) noexcept
+      : layout(made), first(first_of), places_a_part_(places_a_part) {}
+
+  const detail::array_layout layout;
+  const std::uint64_t first;
+  std::atomic<std::uint32_t> sent{0};  ///< by callers of this rank, to all elements
+
+  // Inside the poll loop only.
+  in_order<early_order> from_root;
+  std::map<std::uint32_t, in_order<early_order>> from_callers;  // by rank; at the root
+  std::uint32_t next_number = 0;                                // at the root
+
+  std::mutex mutex;
+  bool closing = false;                       // under mutex: the elements are being ended, and no other may come
+  std::map<std::uint64_t, array_part> parts;  // under mutex; never fewer
+
+  /// Under the mutex: remembers the entry of a place.
+  void note_place(std::uint64_t number, entry& at, work::runner run) {
+    array_part& in = part_of(number, run);
+    in.places[number - in.first_number].store(&at, std::memory_order_release);  // pairs with the load of the part's run
+  }
+
+ private:
+  array_part& part_of(std::uint64_t number, work::runner run) {
+    if (recent_ != nullptr && number - recent_->first_number < recent_->places.size()) return *recent_;
+    const std::uint64_t part = number / places_a_part_, begin = part * places_a_part_;
+    const auto count = static_cast<std::size_t>(std::min(places_a_part_, layout.shape.count() - begin));
+    recent_ = &parts.try_emplace(part, run, begin, count).first->second;
+    return *recent_;
+  }
+
+  const std::uint64_t places_a_part_;
+  array_part* recent_ = nullptr;  // under mutex
+};
+
+}  // namespace nacre

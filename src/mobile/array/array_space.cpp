@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+// The list of arrays, and calls to all elements of one.
+#include "mobile/array/array_space.hpp"
+
+#include <algorithm>
+#include <mutex>
+#include <string>
+#include <utility>
+
+#include "base/marks.hpp"
+#include "mobile/array/gathering.hpp"
+#include "mobile/mobile.hpp"
+
+namespace nacre {
+namespace {
+
+/// Few enough that other workers find something to do, many enough that the part itself costs little.
+std::uint64_t places_a_part(const detail::array_layout& layout, const node& messages) {
+  const std::uint64_t own = layout.shape.count() / messages.size();
+  return std::clamp<std::uint64_t>(own / (std::uint64_t{16} * messages.team().workers()), 1, layout.dense ? 256 : 16);
+}
+
+}  // namespace
+
+array_space::array_space(node& messages, object_space& objects) : messages_(messages), objects_(objects) {
+  messages_.attach_module(*this);
+}
+
+std::uint64_t array_space::open(const detail::array_layout& layout) {
+  const std::uint64_t count = layout.shape.count(), first = next_first_;
+  if (count > extents::count_max - first) {
+    throw usage_error("there are too few names left for an array of " + std::to_string(count) +
+                      " places: all arrays of a job together have at most " + std::to_string(extents::count_max));
+  }
+  next_first_ += std::max<std::uint64_t>(count, 1);  // one without places has a name too
+  auto made = std::make_shared<array_home>(layout, first, places_a_part(layout, messages_));
+  const std::unique_lock lock(mutex_);
+  arrays_.emplace(first, std::move(made));
+  return first;
+}
+
+std::string array_space::describe(std::uint64_t first) const {
+  const std::shared_ptr<array_home> array = find(first);
+  if (array == nullptr) return "no array";
+  const extents& shape = array->layout.shape;
+  std::string text = "array " + std::to_string(first) + ": ";
+  for (std::size_t each = 0; each < shape.dimensions(); ++each) {
+    text += (each == 0 ? "" : " x ") + std::to_string(shape[each]);
+  }
+  return text + " of " + std::string(array->layout.type->name) + (array->layout.dense ? "" : ", sparse");
+}
+
+std::shared_ptr<array_home> array_space::close(std::uint64_t first) {
+  const std::unique_lock lock(mutex_);
+  const auto found = arrays_.find(first);
+  if (found == arrays_.end()) return nullptr;
+  std::shared_ptr<array_home> closed = std::move(found->second);
+  arrays_.erase(found);
+  return closed;
+}
+
+std::shared_ptr<array_home> array_space::find(std::uint64_t number) const {
+  const std::shared_lock lock(mutex_);
+  const auto behind = arrays_.upper_bound(number);
+  if (behind == arrays_.begin()) return nullptr;
+  const std::shared_ptr<array_home>& array = std::prev(behind)->second;
+  const std::uint64_t places = std::max<std::uint64_t>(array->layout.shape.count(), 1);
+  return number - array->first < places ? array : nullptr;
+}
+
+void array_space::send(lane& on, const detail::array_request& what, message_ptr m) {
+  if (what.first == 0) throw usage_error("a message to an array_ptr that names no array (it was default-constructed)");
+  const std::shared_ptr<array_home> array = find(what.first);
+  const std::uint32_t handler = m != nullptr ? m->header.handler : 0;
+  if (array == nullptr || array->first != what.first) {
+    if (what.done != nullptr) return what.done->complete_with_error("the array has been destroyed", on);
+    return objects_.report_lost(object_id(messages_.rank(), object_id::first_element + what.first), handler);
+  }
+  array_order head{.first = what.first,
+                   .answer_to = messages_.rank().value(),
+                   .end = messages_.size(),
+                   .handler = handler,
+                   .fold = what.fold};
+  if (what.done != nullptr) head.reply = messages_.calls().open(*what.done);
+  if (m != nullptr) {
+    m = packed_form(std::move(m));
+    head.flags = m->header.flags;
+    head.channel = m->header.channel;
+  }
+  head.number = array->sent.fetch_add(1, std::memory_order_relaxed);  // the number alone makes the order
+  const std::span<const std::byte> arguments = m != nullptr ? m->payload() : std::span<const std::byte>();
+  messages_.post_application_to_module<&array_space::on_call>(on, rank_id(0), head, arguments);
+}
+
+/// For what comes when the array has gone.
+void array_space::refuse_lost(lane& by, rank_id source, const array_order& head) {
+  if (head.reply != 0) return answer(by, head, node::make_failure("the array has been destroyed", {}));
+  const object_id name(messages_.rank(), object_id::first_element + std::min(head.first, extents::count_max));
+  messages_.post_counted_to_module<&object_space::on_undeliverable>(by, source, name.value(), head.handler);
+}
+
+bool array_space::sound(const array_home& array, const array_order& head) const {
+  const handler_table& table = messages_.handlers();
+  if (array.first != head.first || head.answer_to >= messages_.size()) return false;
+  if (head.end <= messages_.rank().value() || head.end > messages_.size()) return false;
+  if ((head.flags & ~flag_communication) != 0 || static_cast<std::size_t>(head.channel) >= channel_count) return false;
+  if (head.fold != 0) {
+    const detail::handler_info* fold = table.handler(head.fold);
+    if (fold == nullptr || fold->target_key != detail::key_of<detail::folding>()) return false;
+  }
+  if (head.handler == 0) return true;
+  const detail::handler_info* row = table.handler(head.handler);
+  return row != nullptr && row->target_key == array.layout.type->key;
+}
+
+void array_space::on_call(context& ctx, array_order head, std::span<const std::byte> arguments) {
+  lane& by = detail::lane_of(ctx);
+  const std::string who = "rank " + std::to_string(ctx.source().value());
+  if (messages_.rank().value() != 0 || head.answer_to != ctx.source().value()) {
+    return messages_.fail(who + " sent a message for all elements of an array in another's name");
+  }
+  const std::shared_ptr<array_home> array = find(head.first);
+  if (array == nullptr) return refuse_lost(by, ctx.source(), head);
+  if (!sound(*array, head)) return messages_.fail(who + " sent a message that fits no elements of an array");
+  const bool admitted = array->from_callers[head.answer_to].admit(
+      head.number, {head, {arguments.begin(), arguments.end()}}, [&](early_order next) {
+        next.head.number = array->next_number++;
+        begin(by, array, next);
+      });
+  if (!admitted) messages_.fail(who + " sent a message to all elements of an array twice");
+}
+
+void array_space::on_order(context& ctx, array_order head, std::span<const std::byte> arguments) {
+  lane& by = detail::lane_of(ctx);
+  const std::string who = "rank " + std::to_string(ctx.source().value());
+  const std::shared_ptr<array_home> array = find(head.first);
+  if (array == nullptr) {
+    if (head.reply != 0) answer(by, head, node::make_failure("the array has been destroyed", {}));
+    return;
+  }
+  if (head.answer_to != ctx.source().value() || head.answer_to >= messages_.rank().value() || !sound(*array, head)) {
+    return messages_.fail(who + " sent a message that fits no elements of an array");
+  }
+  const bool admitted = array->from_root.admit(head.number, {head, {arguments.begin(), arguments.end()}},
+                                               [&](const early_order& next) { begin(by, array, next); });
+  if (!admitted) messages_.fail(who + " sent a message to all elements of an array twice");
+}
+
+void array_space::answer(lane& by, const array_order& head, message_ptr result) {
+  message_header request;
+  request.source = head.answer_to;
+  request.reply = head.reply;
+  messages_.post_reply(by, request, std::move(result));
+}
+
+}  // namespace nacre

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// The arrays of one rank: their numbers, and messages to all elements.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <shared_mutex>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <nacre/runtime.hpp>
+
+#include "am/node.hpp"
+#include "mobile/array/array_home.hpp"
+
+namespace nacre {
+
+class gathering;
+class object_space;
+
+/// Every rank knows every array, because making one is collective; the numbers of their places follow each other, so
+/// all ranks count alike, and none is given to two arrays.
+///
+/// A message to all elements goes to rank 0, the root, which numbers those of each array, and from it down a tree of
+/// ranks. Each rank passes it on to the places whose home it is; see array_part and docs/protocols/array.md.
+class array_space final {
+ public:
+  array_space(node& messages, object_space& objects);
+
+  /// Makes this rank's part of the next array; returns its first number. Throws usage_error when numbers have run out.
+  [[nodiscard]] std::uint64_t open(const detail::array_layout& layout);
+  /// What ranks must agree on when they make or end an array, for people.
+  [[nodiscard]] std::string describe(std::uint64_t first) const;
+  /// Takes it from the list; it ends with what is under way. Null: there is none.
+  std::shared_ptr<array_home> close(std::uint64_t first);
+
+  /// Null when no array has, or no longer has, an element of that name. Any lane.
+  [[nodiscard]] std::shared_ptr<array_home> find(object_id element) const { return find(number_of(element)); }
+  [[nodiscard]] std::shared_ptr<array_home> find(std::uint64_t number) const;
+  [[nodiscard]] static std::uint64_t number_of(object_id element) noexcept {
+    return element.index() - object_id::first_element;
+  }
+
+  /// Sends to all elements; see detail::post_to_array.
+  void send(lane& on, const detail::array_request& what, message_ptr m);
+
+  // Handlers that other ranks' array spaces call.
+  void on_call(context& ctx, array_order head, std::span<const std::byte> arguments);
+  void on_order(context& ctx, array_order head, std::span<const std::byte> arguments);
+
+  /// Runs a part; see array_part.
+  static void run_part(work& item, lane& on);
+
+ private:
+  struct turn;
+  void begin(lane& by, const std::shared_ptr<array_home>& array, const early_order& order);
+  void pass_down(lane& by, const early_order& order, const std::shared_ptr<gathering>& results, std::size_t slot);
+  void answer(lane& by, const array_order& head, message_ptr result);
+  void refuse_lost(lane& by, rank_id source, const array_order& head);
+  [[nodiscard]] bool sound(const array_home& array, const array_order& head) const;
+  void run_turn(array_part& at, const turn& what, std::size_t slot, lane& on);
+
+  node& messages_;
+  object_space& objects_;
+  mutable std::shared_mutex mutex_;
+  std::map<std::uint64_t, std::shared_ptr<array_home>> arrays_;  // under mutex_; by first number
+  std::uint64_t next_first_ = 1;                                 // application lane
+};
+
+}  // namespace nacre

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+// A message to all elements: down the tree of ranks, and to the places of this one.
+#include <cstring>
+#include <utility>
+
+#include <nacre/assert.hpp>
+
+#include "base/marks.hpp"
+#include "mobile/array/array_space.hpp"
+#include "mobile/array/gathering.hpp"
+#include "mobile/mobile.hpp"
+
+namespace nacre {
+namespace {
+
+constexpr std::uint32_t children_max = 4;   // of a rank in the tree
+constexpr double seconds_in_place = 10e-6;  // that a part runs handlers itself before it leaves them to all workers
+
+}  // namespace
+
+/// One message to all elements, as the parts of this rank share it.
+struct array_space::turn {
+  std::shared_ptr<array_home> array;
+  array_order head;
+  message_ptr model;                   ///< the element's message but for target, number and reply
+  std::shared_ptr<gathering> results;  ///< null: nobody waits
+
+  /// What a part gets: the turn, and the slot of the part's result.
+  struct share {
+    std::shared_ptr<turn> what;
+    std::size_t slot;
+  };
+  static share& of(message& m) noexcept { return *std::launder(reinterpret_cast<share*>(m.body())); }
+  static constexpr body_ops ops{nullptr, nullptr, [](message& m) noexcept { std::destroy_at(&of(m)); }};
+};
+
+/// Ranks behind this one form runs next to each other, each headed by a child; so results come in the order of the
+/// ranks.
+void array_space::begin(lane& by, const std::shared_ptr<array_home>& array, const early_order& order) {
+  const array_order& head = order.head;
+  auto what = std::make_shared<turn>();
+  what->array = array;
+  what->head = head;
+  what->model = make_message(order.arguments.size());
+  if (!order.arguments.empty()) std::memcpy(what->model->body(), order.arguments.data(), order.arguments.size());
+  message_header& element = what->model->header;
+  element.kind = message_kind::everyone;
+  element.handler = head.handler;
+  element.flags = head.flags;
+  element.channel = head.channel;
+
+  std::vector<array_part*> parts;
+  {
+    const std::scoped_lock lock(array->mutex);
+    if (head.handler == 0) array->closing = true;
+    parts.reserve(array->parts.size());
+    for (auto& [number, each] : array->parts) parts.push_back(&each);
+  }
+  const std::uint32_t behind = head.end - messages_.rank().value() - 1;
+  const std::uint32_t children = std::min(behind, children_max);
+  if (head.reply != 0) {
+    const detail::handler_info* fold = head.fold != 0 ? messages_.handlers().handler(head.fold) : nullptr;
+    what->results = std::make_shared<gathering>(
+        messages_, parts.size() + children, fold, [this, head](message_ptr result, lane& last) {
+          if (messages_.rank().value() == 0 && gathering::is_none(*result)) {
+            result = head.fold == 0 ? make_message(0) : node::make_failure("the array has no element", {});
+          }
+          answer(last, head, std::move(result));
+        });
+  }
+  pass_down(by, order, what->results, parts.size());
+  for (std::size_t slot = 0; slot < parts.size(); ++slot) {
+    message_ptr m = make_message(sizeof(turn::share));
+    ::new (static_cast<void*>(m->body())) turn::share{what, slot};
+    m->ops = &turn::ops;
+    by.tallies().created.add(1);
+    if (parts[slot]->arrivals.push(m.release())) messages_.team().make_ready(by, *parts[slot]);
+  }
+  if (what->results != nullptr) what->results->settle(by);
+}
+
+void array_space::pass_down(lane& by, const early_order& order, const std::shared_ptr<gathering>& results,
+                            std::size_t slot) {
+  const std::uint32_t self = messages_.rank().value();
+  const std::uint32_t behind = order.head.end - self - 1;
+  const std::uint32_t children = std::min(behind, children_max);
+  for (std::uint32_t child = 0; child < children; ++child) {
+    const auto begin_of = [&](std::uint32_t which) {
+      return self + 1 + static_cast<std::uint32_t>(std::uint64_t{behind} * which / children);
+    };
+    array_order below = order.head;
+    below.answer_to = self;
+    below.end = begin_of(child + 1);
+    below.reply = results != nullptr ? gathering::expect(results, slot + child) : 0;
+    messages_.post_application_to_module<&array_space::on_order>(by, rank_id(begin_of(child)), below,
+                                                                 std::span<const std::byte>(order.arguments));
+  }
+}
+
+void array_space::run_part(work& item, lane& on) {
+  auto& part = static_cast<array_part&>(item);
+  auto& objects = static_cast<object_space&>(on.messages().objects());
+  message_list taken;
+  const bool claimed = part.arrivals.claim(taken);
+  NACRE_ASSERT(claimed, "a part of an array was run twice");
+  std::shared_ptr<array_home> keep;  // the part lives in it
+  while (message_ptr m = taken.pop_front()) {
+    const turn::share& share = turn::of(*m);
+    keep = share.what->array;
+    objects.arrays().run_turn(part, *share.what, share.slot, on);
+    m.reset();
+    on.tallies().done.add(1);
+  }
+  if (part.arrivals.finish() == inbox::finished::messages_came) {
+    part.arrivals.requeue();
+    on.team().make_ready(on, part);
+  }
+}
+
+/// Handlers run here, one after the other, while they are short; else each place gets a ticket of its own.
+void array_space::run_turn(array_part& at, const turn& what, std::size_t slot, lane& on) {
+  std::vector<entry*> here;
+  here.reserve(at.places.size());
+  for (const std::atomic<entry*>& place : at.places) {
+    // acquire: pairs with the store in note_place.
+    if (entry* const touched = place.load(std::memory_order_acquire)) here.push_back(touched);
+  }
+  std::shared_ptr<gathering> results;
+  if (what.results != nullptr) {
+    const array_order& head = what.head;
+    const detail::handler_info* fold = head.fold != 0 ? messages_.handlers().handler(head.fold) : nullptr;
+    results = std::make_shared<gathering>(
+        messages_, here.size(), fold,
+        [whole = what.results, slot](message_ptr result, lane& last) { whole->give(slot, std::move(result), last); });
+  }
+  const message& model = *what.model;
+  const std::uint64_t begin = messages_.team().instant();
+  const auto bound = static_cast<std::uint64_t>(seconds_in_place / messages_.team().seconds_a_tick());
+  bool in_place = true;
+  for (std::size_t each = 0; each < here.size(); ++each) {
+    message_ptr m = make_message(model.header.payload_bytes);
+    m->header = model.header;
+    if (model.header.payload_bytes != 0) std::memcpy(m->body(), model.body(), model.header.payload_bytes);
+    if (results != nullptr) m->header.reply = gathering::expect(results, each);
+    objects_.post_to_place(on, *here[each], std::move(m), in_place);
+    if (in_place && (each & (each + 1)) == 0) {  // at 1, 2, 4, 8, ...
+      in_place = !messages_.team().ahead() && messages_.team().instant() - begin < bound;
+    }
+  }
+  if (results != nullptr) results->settle(on);
+}
+
+}  // namespace nacre

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// Results of many, put together in a fixed order.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include <nacre/handler.hpp>
+#include <nacre/message.hpp>
+
+#include "am/node.hpp"
+
+namespace nacre {
+
+/// Collects one result from each of several givers, in whatever order they come, and combines them in the order of
+/// their slots. A result is a message as replies are: a value (packed, or not), a failure, or the failure without a
+/// text, which says that there is none. The first failure, by slot, is the whole's.
+class gathering {
+ public:
+  /// Gets the combined result, once, on the lane that has brought the last one.
+  using end = std::function<void(message_ptr result, lane& by)>;
+
+  /// `fold`: what combines two values; null: they are dropped, and the result is empty.
+  gathering(node& messages, std::size_t count, const detail::handler_info* fold, end done)
+      : messages_(messages), fold_(fold), done_(std::move(done)), results_(count), left_(count + 1) {}
+
+  /// Any lane; each slot once.
+  void give(std::size_t slot, message_ptr result, lane& by) {
+    results_[slot] = std::move(result);
+    settle(by);
+  }
+  /// Once, by whoever made it, when everybody has been asked; with no slots it ends now.
+  void settle(lane& by) {
+    // acq_rel: who comes last sees all results.
+    if (left_.fetch_sub(1, std::memory_order_acq_rel) == 1) finish(by);
+  }
+
+  /// Opens a call whose reply goes into a slot. Returns its number.
+  [[nodiscard]] static std::uint64_t expect(const std::shared_ptr<gathering>& to, std::size_t slot);
+
+  [[nodiscard]] static message_ptr none() { return node::make_failure({}, {}); }
+  [[nodiscard]] static bool is_none(const message& result) noexcept {
+    return (result.header.flags & flag_failed) != 0 && result.header.payload_bytes <= 1;
+  }
+
+ private:
+  void finish(lane& by);
+  [[nodiscard]] message_ptr combined(lane& by);
+
+  node& messages_;
+  const detail::handler_info* fold_;
+  end done_;
+  std::vector<message_ptr> results_;
+  std::atomic<std::size_t> left_;
+};
+
+}  // namespace nacre

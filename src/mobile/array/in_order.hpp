@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// Numbered items in the order of their numbers, whatever the order in which they come.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <utility>
+
+namespace nacre {
+
+/// Items are numbered 0, 1, 2, ... by their sender, with 32 bits that wrap. An item that is early is set aside: the
+/// ones before it are certain to come. Not thread-safe.
+template <class T>
+class in_order {
+ public:
+  /// Calls take(item) for this one and for those set aside that are next now. False: its number has been here before.
+  template <class Take>
+  bool admit(std::uint32_t number, T item, Take take) {
+    const auto ahead = static_cast<std::int32_t>(number - next_);
+    if (ahead < 0) return false;
+    if (ahead > 0) return early_.emplace(number, std::move(item)).second;
+    ++next_;
+    take(std::move(item));
+    for (auto found = early_.find(next_); found != early_.end(); found = early_.find(next_)) {
+      ++next_;
+      T one = std::move(found->second);
+      early_.erase(found);
+      take(std::move(one));
+    }
+    return true;
+  }
+  [[nodiscard]] std::size_t early_count() const noexcept { return early_.size(); }
+
+ private:
+  std::uint32_t next_ = 0;
+  std::map<std::uint32_t, T> early_;
+};
+
+}  // namespace nacre

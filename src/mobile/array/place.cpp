@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+// Places of arrays: an entry at the place's home that stays, with or without an element.
+#include <utility>
+
+#include <nacre/assert.hpp>
+
+#include "base/marks.hpp"
+#include "mobile/array/gathering.hpp"
+#include "mobile/array/vacancy.hpp"
+#include "mobile/directory/reading.hpp"
+#include "mobile/mobile.hpp"
+
+namespace nacre {
+namespace {
+
+/// The body of an insertion that stays in one address space.
+struct carried {
+  const detail::object_type* type;
+  void* object;  ///< owned
+};
+
+carried& of(message& m) noexcept { return *std::launder(reinterpret_cast<carried*>(m.body())); }
+const carried& of(const message& m) noexcept { return *std::launder(reinterpret_cast<const carried*>(m.body())); }
+
+constexpr body_ops carried_ops{[](const message& m) { return of(m).type->packed_size(of(m).object); },
+                               [](message& m, writer& out) { of(m).type->pack(of(m).object, out); },
+                               [](message& m) noexcept {
+                                 if (of(m).object != nullptr) of(m).type->destroy(of(m).object);
+                               }};
+
+void vacate(resident& body) {
+  body.object = new detail::vacancy;
+  body.type = &detail::type_of<detail::vacancy>();
+  body.handler_seconds = 0;
+}
+
+}  // namespace
+
+void object_space::adopt_element(lane& on, std::uint64_t number, void* object) {
+  const std::shared_ptr<array_home> array = arrays_.find(number);
+  const reading guard(on);
+  const std::scoped_lock lock(array->mutex);
+  const object_id id(messages_.rank(), object_id::first_element + number);
+  array->note_place(number - array->first,
+                    install_new(on, id, *array->layout.type, object, rules_.meant(array->layout.type->location)),
+                    &array_space::run_part);
+}
+
+/// The entry of a place of this rank, made when something comes for it for the first time; null when it is no place of
+/// this rank. Under the mutex from making it to noting it: what is sent to all elements afterwards finds it.
+entry* object_space::place_at_home(object_id id) {
+  const std::shared_ptr<array_home> array = arrays_.find(id);
+  if (array == nullptr) return nullptr;
+  const std::uint64_t number = array_space::number_of(id) - array->first;
+  const detail::array_layout& layout = array->layout;
+  if (number >= layout.shape.count() || layout.home(layout.shape, number, messages_.size()) != messages_.rank()) {
+    return nullptr;
+  }
+  const std::scoped_lock lock(array->mutex);
+  entry& at =
+      entries_.find_or_add(id, {messages_.rank(), 0, rules_.meant(layout.type->location), false, true}, &activate_work);
+  array->note_place(number, at, &array_space::run_part);
+  return &at;
+}
+
+/// The first activation of a place that place_at_home has made. False: it is an entry of another kind.
+bool object_space::begin_place(entry& at) {
+  if (!at.id.is_element() || at.id.home() != messages_.rank() || at.fact.read().epoch != 0) return false;
+  resident body;
+  vacate(body);
+  at.put_resident(body);
+  return at.fact.learn({messages_.rank(), body.epoch, at.fact.read().policy, false, true});
+}
+
+bool object_space::is_vacant(const entry& at) noexcept {
+  return at.type == detail::type_of<detail::vacancy>().id.value();
+}
+
+void object_space::post_to_place(lane& on, entry& at, message_ptr m, bool may_run) {
+  m->header.object = at.id.value();
+  m->header.source = messages_.rank().value();
+  on.tallies().created.add(1);
+  m->header.sequence = at.next_sequence.fetch_add(1, std::memory_order_relaxed);  // the number alone makes the order
+  const location_fact fact = at.fact.read();
+  m->header.epoch = fact.epoch;
+  if (fact.rank != messages_.rank()) {
+    on.tallies().hops.add(1);
+    return messages_.route(on, fact.rank, std::move(m));
+  }
+  if (may_run && at.arrivals.begin_idle()) {
+    message_list taken;
+    taken.push_back(std::move(m));
+    return run_claimed(at, on, taken, true);
+  }
+  if (messages_.deferred()) return messages_.route(on, fact.rank, std::move(m));
+  push(at, on, std::move(m));
+}
+
+void object_space::post_insert(lane& on, object_id element, const detail::object_type& type, void* object,
+                               detail::future_state& done) {
+  message_ptr m = make_message(sizeof(carried));
+  ::new (static_cast<void*>(m->body())) carried{&type, object};
+  m->ops = &carried_ops;
+  m->header.kind = message_kind::insert;
+  m->header.reply = messages_.calls().open(done);
+  post(on, element, std::move(m));
+}
+
+void object_space::post_erase(lane& on, object_id element, detail::future_state& done) {
+  message_ptr m = make_message(0);
+  m->header.kind = message_kind::destroy;
+  m->header.reply = messages_.calls().open(done);
+  post(on, element, std::move(m));
+}
+
+/// What comes for a place without an element, and insertions wherever they come.
+object_space::drained object_space::run_on_place(turn& now) {
+  message_ptr m = now.pending.pop_front();
+  if (m->header.kind == message_kind::insert) {
+    insert_here(now, std::move(m));
+  } else if (m->header.kind == message_kind::everyone) {
+    NACRE_MARK("a message to all elements meets a place without one");
+    if (m->header.reply != 0) messages_.post_reply(now.on, m->header, gathering::none());
+    now.on.tallies().done.add(1);
+  } else {
+    undeliverable(now.on, std::move(m));
+  }
+  return drained::empty;
+}
+
+/// Null, or why there can be no new element.
+const char* object_space::put_element(entry& at, message& m) {
+  const std::shared_ptr<array_home> array = at.id.is_element() ? arrays_.find(at.id) : nullptr;
+  if (array == nullptr) return "the array has been destroyed";
+  if (!is_vacant(at)) {
+    NACRE_MARK("an element is inserted where there is one");
+    return "the array has an element at that place already";
+  }
+  const std::scoped_lock lock(array->mutex);  // either all elements end behind this one, or it does not begin
+  if (array->closing) return "the array is being destroyed";
+  const detail::object_type& type = *array->layout.type;
+  void* made = nullptr;
+  if (m.packed()) {
+    reader in(m.payload());
+    made = type.unpack(in);
+    if (made != nullptr && !in.finish()) type.destroy(std::exchange(made, nullptr));
+  } else {
+    made = std::exchange(of(m).object, nullptr);
+  }
+  if (made == nullptr) {
+    messages_.fail("rank " + std::to_string(m.header.source) + " sent an element that does not unpack");
+    return "the element does not unpack";
+  }
+  resident body = at.take_resident();
+  body.type->destroy(std::exchange(body.object, made));
+  body.type = &type;
+  at.put_resident(body);
+  static_cast<void>(at.fact.learn({messages_.rank(), body.epoch + 1, body.policy}));
+  return nullptr;
+}
+
+void object_space::insert_here(turn& now, message_ptr m) {
+  const char* const refusal = put_element(now.at, *m);
+  if (m->header.reply != 0 && refusal != nullptr) {
+    messages_.post_failure(now.on, m->header, refusal);
+  } else if (m->header.reply != 0) {
+    messages_.post_reply(now.on, m->header, make_message(0));
+  }
+  now.on.tallies().done.add(1);
+}
+
+/// The place stays, with its streams, and goes home: the next element takes them up, because the ranks that send to it
+/// count on.
+void object_space::end_element(turn& now) {
+  entry& at = now.at;
+  const message_ptr m = now.pending.pop_front();
+  resident body = at.take_resident();
+  body.type->destroy(std::exchange(body.object, nullptr));
+  vacate(body);
+  if (body.together != nullptr) {
+    for (participation::held_stream& each : body.together->take_all()) {
+      if (each.join != nullptr) now.pending.push_back(std::move(each.join));
+      now.pending.append(each.behind);
+    }
+    body.together.reset();
+  }
+  at.put_resident(body);
+  if (at.id.home() == messages_.rank()) {
+    static_cast<void>(at.fact.learn({messages_.rank(), body.epoch + 1, body.policy, false, true}));
+    if (m->header.reply != 0) messages_.post_reply(now.on, m->header, make_message(0));
+  } else {
+    NACRE_MARK("an element ends away from home");
+    depart(now, at.id.home(), {m->header.source, m->header.reply});
+  }
+  now.on.tallies().done.add(1);
+}
+
+void object_space::forget_array(lane& on, std::uint64_t first) {
+  const std::shared_ptr<array_home> array = arrays_.close(first);
+  if (array == nullptr) return;
+  const reading guard(on);
+  std::vector<entry*> places;
+  entries_.for_each([&](entry& each) {
+    const std::uint64_t number = array_space::number_of(each.id) - first;
+    if (each.id.is_element() && number < array->layout.shape.count()) places.push_back(&each);
+  });
+  {
+    const std::scoped_lock lock(array->mutex);
+    for (auto& [number, part] : array->parts) {
+      for (std::atomic<entry*>& place : part.places) place.store(nullptr, std::memory_order_relaxed);  // all have ended
+    }
+  }
+  for (entry* const each : places) forget(*each, on);
+}
+
+}  // namespace nacre

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sending messages on to where an object is, and letting go of what is kept only for that.
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "base/marks.hpp"
+#include "mobile/location/path.hpp"
+#include "mobile/mobile.hpp"
+
+namespace nacre {
+
+/// Where a message goes from a rank that does not have its object: along the entry; or to the home, when it has been
+/// forwarded too often, and under rules that say so unless somebody on its way has known as much as this rank: then the
+/// home may have been asked already, and know less. So the home does not send a message to and fro while the entries lead
+/// to its object. Entries may lead in a circle when the object has been destroyed: then the bound brings it to the home.
+rank_id object_space::next_rank(const entry& at, const location_fact& fact, message_header& header) const noexcept {
+  const bool often = header.hops > limits_.hops_max;
+  const bool ask = (often || (fact.by_home && header.epoch < fact.epoch)) && at.id.home() != messages_.rank();
+  if (ask && often) NACRE_MARK("a message has been forwarded too often and goes to the home of its object");
+  header.epoch = std::max(header.epoch, fact.epoch);
+  return ask ? at.id.home() : fact.rank;
+}
+
+void object_space::forward(entry& at, lane& on, message_ptr m) {
+  const location_fact fact = at.fact.read();
+  if (fact.gone) return undeliverable(on, std::move(m));
+  if (m->header.hops < 255) ++m->header.hops;
+  on.tallies().hops.add(1);
+  on.tallies().forwards.add(1);
+  const rank_id to = next_rank(at, fact, m->header);
+  if (rules_[fact.policy].keeps().path) {
+    m = add_to_path(std::move(m), messages_.rank(), std::min(limits_.hops_max, path_room_max));
+  }
+  messages_.route(on, to, std::move(m));
+}
+
+/// A message for an object of which this rank knows nothing: if it is the home, that the object has been destroyed.
+void object_space::refer_to_home(object_id id, lane& on, message_ptr m) {
+  if (id.home() == messages_.rank() || id.home().value() >= messages_.size()) return undeliverable(on, std::move(m));
+  if (m->header.hops < 255) ++m->header.hops;
+  on.tallies().hops.add(1);
+  on.tallies().forwards.add(1);
+  messages_.route(on, id.home(), std::move(m));
+}
+
+/// Whether nobody on this rank needs the entry: it can be collected as soon as the home knows that the object has left.
+bool object_space::only_forwards(const entry& at) const noexcept {
+  const location_fact fact = at.fact.read();
+  return fact.rank != messages_.rank() && !fact.gone && !at.fact.sent() && at.id.home() != messages_.rank();
+}
+
+/// Once this rank keeps an entry for an object elsewhere. Whoever unlists an entry looks again whether it only forwards,
+/// so that none is forgotten.
+void object_space::list_for_review(entry& at, lane& on) {
+  if (!only_forwards(at) || !at.fact.list()) return;
+  for (const object_id oldest : forwarding_.add(at.id)) {
+    if (oldest.valid()) review(on, oldest);
+  }
+}
+
+void object_space::review(lane& on, object_id id) {
+  entry* const at = entries_.find(id);
+  if (at == nullptr) return;
+  if (only_forwards(*at)) {
+    return messages_.post_to_module<&object_space::on_leave_asked>(on, id.home(), id.value(), at->fact.read().epoch);
+  }
+  at->fact.unlist();
+  if (only_forwards(*at) && at->fact.list()) forwarding_.put_back(id);
+}
+
+/// At the home: a rank asks whether messages will not be sent there any more on account of epochs before `epoch`.
+void object_space::on_leave_asked(context& ctx, std::uint64_t object, std::uint32_t epoch) {
+  const object_id id = object_id::from_value(object);
+  if (id.home() != messages_.rank()) {
+    return messages_.fail("rank " + std::to_string(ctx.source().value()) + " asked about an object of another home");
+  }
+  const entry* const at = entries_.find(id);
+  const bool known = at == nullptr || at->fact.read().epoch >= epoch;
+  messages_.post_to_module<&object_space::on_leave_answered>(detail::lane_of(ctx), ctx.source(), object, epoch, known);
+}
+
+void object_space::on_leave_answered(context& ctx, std::uint64_t object, std::uint32_t epoch, bool known) {
+  const object_id id = object_id::from_value(object);
+  if (id.home() != ctx.source()) {
+    return messages_.fail("rank " + std::to_string(ctx.source().value()) + " answered for the home of an object");
+  }
+  entry* const at = entries_.find(id);
+  if (at == nullptr) return;
+  if (!known) {
+    NACRE_MARK("a home does not know yet of a departure when it is asked");
+    return forwarding_.put_back(id);
+  }
+  message_ptr m = make_message(0);
+  m->header.kind = leave_to_collect;
+  m->header.epoch = epoch;
+  lane& by = detail::lane_of(ctx);
+  by.tallies().created.add(1);
+  push(*at, by, std::move(m));
+}
+
+/// The home knows of the epoch that `leave` names. If the object has been here since, another epoch must be asked about.
+void object_space::collect(turn& now, const message& leave) {
+  entry& at = now.at;
+  now.on.tallies().done.add(1);
+  if (at.fact.collected()) return;
+  if (at.object() == nullptr && only_forwards(at) && at.fact.collect(leave.header.epoch)) {
+    NACRE_MARK("an entry that only forwards is collected");
+    return forget(at, now.on);
+  }
+  at.fact.unlist();
+  if (only_forwards(at) && at.fact.list()) forwarding_.put_back(at.id);
+}
+
+}  // namespace nacre

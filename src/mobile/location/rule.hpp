@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// Location management: whom to tell when an object has moved, and when a message came by way of an old place.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include <nacre/ids.hpp>
+#include <nacre/location.hpp>
+
+namespace nacre {
+
+/// An object that has just arrived.
+struct location_change {
+  std::uint32_t ranks = 1;                 ///< of the job
+  std::span<const rank_id> subscribers{};  ///< that travel with the object, under rules that keep them
+};
+
+/// A message that reached its object after having been forwarded.
+struct late_delivery {
+  rank_id source{};                 ///< who sent it first
+  std::span<const rank_id> path{};  ///< who has forwarded it, under rules that keep it
+};
+
+/// A location policy: answers two questions, without I/O and without a state of its own. Whatever it answers, every
+/// promise holds: only hops and updates differ. The home of an object is told of every arrival besides; nobody is told
+/// twice of one epoch on account of late deliveries, nor is the rank that the object is on: the caller sees to that.
+class location_rule {
+ public:
+  /// What must be kept so that the questions can be asked, or the answers be of use.
+  struct needs {
+    bool path = false;         ///< messages carry the names of the ranks that forward them
+    bool subscribers = false;  ///< the senders of late deliveries are noted in a list that travels with the object
+    bool by_home = false;      ///< a rank that an object has left sends messages for it to the home
+    bool everywhere = false;   ///< ranks keep what they are told of objects that they have not heard of
+  };
+
+  virtual ~location_rule() = default;
+  [[nodiscard]] virtual needs keeps() const noexcept { return {}; }
+  /// Whom to tell of an object's new place, once it has arrived there.
+  [[nodiscard]] virtual std::vector<rank_id> on_arrival(const location_change&) const { return {}; }
+  /// Whom to tell of the object's place after a late delivery.
+  [[nodiscard]] virtual std::vector<rank_id> on_late_delivery(const late_delivery&) const { return {}; }
+};
+
+// One for each policy, each in a file of its name.
+[[nodiscard]] std::unique_ptr<const location_rule> make_lazy_forwarding();
+[[nodiscard]] std::unique_ptr<const location_rule> make_jump_update();
+[[nodiscard]] std::unique_ptr<const location_rule> make_path_update();
+[[nodiscard]] std::unique_ptr<const location_rule> make_home();
+[[nodiscard]] std::unique_ptr<const location_rule> make_broadcast_update();
+[[nodiscard]] std::unique_ptr<const location_rule> make_subscriber_update();
+
+/// The rules of a rank by policy. Any thread.
+class location_rules {
+ public:
+  explicit location_rules(location_policy of_program);
+
+  /// What of_program stands for.
+  [[nodiscard]] location_policy meant(location_policy policy) const noexcept {
+    return policy == location_policy::of_program ? of_program_ : policy;
+  }
+  [[nodiscard]] const location_rule& operator[](location_policy policy) const noexcept {
+    return *rules_[static_cast<std::size_t>(meant(policy)) - 1];
+  }
+  /// Whether a number that a peer has sent names a policy other than of_program.
+  [[nodiscard]] static constexpr bool known(std::uint8_t policy) noexcept {
+    return policy != 0 && policy <= location_policy_names.size();
+  }
+
+ private:
+  location_policy of_program_;
+  std::array<std::unique_ptr<const location_rule>, location_policy_names.size()> rules_;
+};
+
+}  // namespace nacre

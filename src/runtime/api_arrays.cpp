@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// The untyped functions behind the public templates of arrays.
+#include <cstring>
+#include <stdexcept>
+#include <string>
+
+#include <nacre/nacre.hpp>
+
+#include "runtime/engine.hpp"
+
+namespace nacre::detail {
+namespace {
+
+/// Collective: every rank says the same, or the job ends with a line that says what two of them said.
+void agree(engine& core, lane& on, const std::string& what, std::uint32_t mark) {
+  const auto same = [](std::vector<std::byte>& accumulated, std::span<const std::byte> contribution) {
+    const auto one = unpack_own<std::string>(accumulated), other = unpack_own<std::string>(contribution);
+    if (one != other) {
+      throw usage_error("the ranks do not make and destroy the same arrays in the same order: " + one + "; " + other);
+    }
+  };
+  static_cast<void>(run_collective(core, on, {collective_kind::all_reduce, {}, pack(what), same, mark}));
+}
+
+}  // namespace
+
+std::uint64_t open_array(engine& core, const array_layout& layout) { return core.objects().arrays().open(layout); }
+
+void adopt_element(engine& core, lane& on, std::uint64_t first, std::uint64_t number, void* object) {
+  core.objects().adopt_element(on, first + number, object);
+}
+
+void agree_on_array(engine& core, lane& on, std::uint64_t first, std::uint32_t placement_mark) {
+  agree(core, on, "makes " + core.objects().arrays().describe(first) + ", placement " + std::to_string(placement_mark),
+        type_mark<array_layout>());
+}
+
+void destroy_array(engine& core, lane& on, std::uint64_t first) {
+  agree(core, on, "destroys " + core.objects().arrays().describe(first), type_mark<array_layout>());
+  if (core.rank().value() == 0) {
+    auto* state = new future_value<void>;
+    future<void> ended(core, on, state);
+    post_to_array(core, on, {.first = first, .done = state}, nullptr);
+    ended.get();
+  }
+  static_cast<void>(run_collective(core, on, {}));
+  core.objects().forget_array(on, first);
+}
+
+void post_to_array(engine& core, lane& on, const array_request& what, message_ptr m) {
+  core.throttle(on);
+  core.objects().arrays().send(on, what, std::move(m));
+}
+
+void post_insert(engine& core, lane& on, object_id element, const object_type& type, void* object, future_state& done) {
+  core.throttle(on);
+  core.objects().post_insert(on, element, type, object, done);
+}
+
+void post_erase(engine& core, lane& on, object_id element, future_state& done) {
+  core.throttle(on);
+  core.objects().post_erase(on, element, done);
+}
+
+index index_of_element(engine& core, object_id element) {
+  const std::shared_ptr<array_home> array = element.is_element() ? core.objects().arrays().find(element) : nullptr;
+  if (array == nullptr) throw usage_error("index() in a handler that runs on no element of an array");
+  return array->layout.shape.place_of(array_space::number_of(element) - array->first);
+}
+
+}  // namespace nacre::detail
