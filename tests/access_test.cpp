@@ -13,7 +13,7 @@
 #include <nacre/rng.hpp>
 
 #include "base/marks.hpp"
-#include "sanitized.hpp"
+#include "base/sanitized.hpp"
 #include "scenarios/scenarios.hpp"
 
 namespace nacre::tests {

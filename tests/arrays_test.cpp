@@ -16,7 +16,7 @@
 
 #include "base/marks.hpp"
 #include "base/rng.hpp"
-#include "sanitized.hpp"
+#include "base/sanitized.hpp"
 
 namespace nacre::tests {
 namespace {

@@ -16,11 +16,11 @@
 
 #include <nacre/nacre.hpp>
 
+#include "base/sanitized.hpp"
 #include "launched.hpp"
 #include "mobile.hpp"
 #include "presets.hpp"
 #include "report.hpp"
-#include "sanitized.hpp"
 #include "scenarios/scenarios.hpp"
 #include "transport/shm/forbid_test_kit.hpp"
 #include "transports.hpp"

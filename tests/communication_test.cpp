@@ -12,7 +12,7 @@
 
 #include <nacre/nacre.hpp>
 
-#include "sanitized.hpp"
+#include "base/sanitized.hpp"
 #include "scenarios/scenarios.hpp"
 
 namespace nacre::tests {

@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "base/sanitized.hpp"
 #include "launched.hpp"
-#include "sanitized.hpp"
 #include "transports.hpp"
 
 namespace {

@@ -10,9 +10,9 @@
 #include <string_view>
 #include <vector>
 
+#include "base/sanitized.hpp"
 #include "model/explorer.hpp"
 #include "runtime/options.hpp"
-#include "sanitized.hpp"
 
 namespace {
 

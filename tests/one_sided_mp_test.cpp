@@ -13,8 +13,8 @@
 #include <nacre/nacre.hpp>
 #include <nlohmann/json.hpp>
 
+#include "base/sanitized.hpp"
 #include "launched.hpp"
-#include "sanitized.hpp"
 #include "scenarios/scenarios.hpp"
 #include "transport/shm/forbid_test_kit.hpp"
 #include "transports.hpp"

@@ -16,8 +16,8 @@
 
 #include <nacre/nacre.hpp>
 
+#include "base/sanitized.hpp"
 #include "launched.hpp"
-#include "sanitized.hpp"
 #include "transport/shm/forbid_test_kit.hpp"
 
 namespace {

@@ -54,7 +54,8 @@ class ssh_server {
     if (!missing_.empty()) return;
     port_ = free_port();
     make_keys();
-    // sshd insists on this folder of its package when root runs it. It stays, because another test may have its own sshd.
+    // sshd insists on this folder of its package when root runs it. It stays, because another test may have its own
+    // sshd.
     if (::geteuid() == 0) ::mkdir("/run/sshd", 0755);
     pid_ = ::fork();
     if (pid_ == 0) {

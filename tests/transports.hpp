@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/sanitized.hpp"
 #include "jobs.hpp"
-#include "sanitized.hpp"
 
 namespace nacre::tests {
 

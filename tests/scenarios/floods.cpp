@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "sanitized.hpp"
+#include "base/sanitized.hpp"
 #include "scenarios.hpp"
 
 namespace nacre::tests {

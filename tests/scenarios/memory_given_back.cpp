@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "sanitized.hpp"
+#include "base/sanitized.hpp"
 #include "scenarios.hpp"
 
 namespace nacre::tests {

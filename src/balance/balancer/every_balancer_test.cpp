@@ -10,6 +10,7 @@
 
 #include "balance/balancer/balancer_test_cluster.hpp"
 #include "balance/balancer/registry.hpp"
+#include "base/sanitized.hpp"
 
 namespace nacre::balance {
 namespace {
@@ -55,7 +56,7 @@ class every_balancer : public testing::TestWithParam<policy> {
 };
 
 TEST_P(every_balancer, ends_all_work_soon_and_loses_none) {
-  for (std::uint64_t seed = 1; seed <= 2000; ++seed) {
+  for (std::uint64_t seed = 1; seed <= (tests::sanitized ? 40 : 2000); ++seed) {
     rng random(seed);
     cluster_options how = machine(seed, static_cast<std::uint32_t>(2 + random.below(3)));
     how.step = 20e-6;
@@ -77,7 +78,7 @@ TEST_P(every_balancer, ends_all_work_soon_and_loses_none) {
 }
 
 TEST_P(every_balancer, ends_work_that_lies_anywhere) {
-  for (std::uint64_t seed = 1; seed <= 1000; ++seed) {
+  for (std::uint64_t seed = 1; seed <= (tests::sanitized ? 40 : 1000); ++seed) {
     rng random(seed);
     cluster_options how = machine(seed, static_cast<std::uint32_t>(1 + random.below(12)));
     how.step = 20e-6;
