@@ -86,8 +86,7 @@ struct subject {
   model::program what;
   model::circumstances how;
   friend void PrintTo(const subject& of, std::ostream* out) {
-    *out << of.what.title << "_" << of.how.location << "_hops_" << of.how.hops_max
-         << (of.how.how == model::grain::step ? "_in_steps" : "");
+    *out << of.what.title << "_" << of.how.location << "_hops_" << of.how.hops_max;
   }
 };
 

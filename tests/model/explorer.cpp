@@ -31,9 +31,6 @@ std::string text(const std::vector<choice>& path) {
       case choice::kind::act:
         all += " act(" + rank + ")";
         break;
-      case choice::kind::step:
-        all += " step(" + rank + ")";
-        break;
       case choice::kind::deliver:
         all += " deliver(" + std::to_string(each.from.from) + "->" + rank + " on channel " +
                std::to_string(static_cast<int>(each.from.over)) + ")";

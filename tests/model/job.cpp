@@ -68,7 +68,6 @@ std::vector<choice> job::choices() const {
   std::vector<choice> all;
   for (std::uint32_t rank = 0; rank < ranks; ++rank) {
     if (acted_[rank] < scripts_[rank].size()) all.push_back({choice::kind::act, rank});
-    if (machines_[rank]->pending() != 0) all.push_back({choice::kind::step, rank});
   }
   for (const wire_end& end : network_.loaded()) all.push_back({choice::kind::deliver, end.to, end});
   return all;
@@ -85,12 +84,7 @@ void job::take(const choice& next) {
       network_.deliver(next.from);
       engines_[next.rank]->on_arrival();
       break;
-    case choice::kind::step:
-      note(next.rank, 1000);
-      machines_[next.rank]->step();
-      return;
   }
-  if (how_.how == grain::step) return;
   run(next.rank);
   deliver_replies();
 }

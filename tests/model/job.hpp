@@ -33,12 +33,6 @@ struct action {
   std::uint32_t to = 0;
 };
 
-/// How finely steps of different ranks are interleaved.
-enum class grain : std::uint8_t {
-  whole,  ///< a rank that gets a message runs until it has nothing more to do
-  step    ///< every step of a rank's worker is a choice; messages may arrive in between
-};
-
 struct program {
   std::string title;
   std::array<std::uint32_t, 2> homes;  ///< of the two objects
@@ -51,12 +45,11 @@ struct program {
 struct circumstances {
   std::string location;
   std::uint32_t hops_max = 8;
-  grain how = grain::whole;
 };
 
 /// The next thing to happen.
 struct choice {
-  enum class kind : std::uint8_t { act, deliver, step } what;
+  enum class kind : std::uint8_t { act, deliver } what;
   std::uint32_t rank;  ///< where it happens
   wire_end from{};     ///< deliver: which message
 };

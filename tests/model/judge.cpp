@@ -91,6 +91,7 @@ std::string job::probe(std::uint32_t rank, std::uint32_t object) {
     nacre::runtime rt(*engines_[rank], engines_[rank]->team().application());
     send(rt, object, false);
     engines_[rank]->on_arrival();
+    run(rank);
   }
   finish();
   const std::uint64_t took = count(&nacre::rank_counters::hops) - before;
