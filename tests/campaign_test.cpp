@@ -62,7 +62,7 @@ void print_failure(std::uint64_t seed) {
     if (seen.failed == 5) break;
   }
   std::fflush(nullptr);
-  if (seen.failed == 0 && range.count >= 100) {
+  if (seen.failed == 0 && range.count >= 1000) {
     for (const nacre::mark* each : nacre::mark::all()) {
       std::fprintf(stderr, "%10llu %.*s\n", static_cast<unsigned long long>(each->hits()),
                    static_cast<int>(each->name().size()), each->name().data());

@@ -2,6 +2,8 @@
 // A simulated machine of known costs, and what each rank of it has received.
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
