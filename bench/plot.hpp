@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plots with logarithmic axes as plain SVG, readable on light and on dark pages; for any benchmark.
+// Plots as plain SVG, readable on light and on dark pages; for any benchmark.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 
 namespace plot {
 
-/// One value with the range of the runs behind it. Points that are not positive cannot be drawn and are left out.
+/// One value with the range of the runs behind it. A logarithmic axis leaves out points that are not positive.
 struct point {
   double x = 0, y = 0, least = 0, most = 0;
 };
@@ -26,11 +26,17 @@ struct line {
   std::vector<point> points{};
 };
 
-/// x is a size in bytes, with ticks at powers of two; y has ticks at powers of ten, with prefixes of its unit. `unit`
-/// "s" becomes ns, us, ms; others get k, M, G.
+enum class axes {
+  logarithmic,  ///< x is a size in bytes, or a plain number, with ticks at powers of two; y has ticks at powers of ten
+  linear        ///< both are counted from 0
+};
+
+/// y has prefixes of its unit: "s" becomes ns, us, ms; others get k, M, G.
 struct chart {
   std::string title{};
   std::string x_label{}, y_unit{};
+  bool x_is_bytes = true;  ///< of a logarithmic chart
+  axes kind = axes::logarithmic;
   std::vector<line> lines{};
 };
 
@@ -60,6 +66,7 @@ inline std::string escaped(std::string_view text) {
 /// 1000 with the unit "B/s" is "1 kB/s"; 1e-7 with "s" is "100 ns".
 inline std::string with_prefix(double value, const std::string& unit) {
   static constexpr std::array<std::string_view, 9> prefixes{"p", "n", "\xC2\xB5", "m", "", "k", "M", "G", "T"};
+  if (value == 0) return "0";
   const int power = std::clamp(static_cast<int>(std::floor(std::log10(value) / 3 + 1e-9)), -4, 4);
   std::array<char, 32> text{};
   std::snprintf(text.data(), text.size(), "%g ", value / std::pow(1000.0, power));
@@ -75,14 +82,26 @@ inline std::string size_text(double bytes) {
   return text.data() + std::string(units[unit]);
 }
 
-/// A logarithmic axis from `least` to `most` over pixels.
+/// An axis from `least` to `most` over pixels.
 struct axis {
   double least = 1, most = 10;
   double from = 0, to = 1;
+  axes kind = axes::logarithmic;
   [[nodiscard]] double at(double value) const {
+    if (kind == axes::linear) return from + (to - from) * (value - least) / (most - least);
     return from + (to - from) * std::log(value / least) / std::log(most / least);
   }
+  [[nodiscard]] bool shows(double value) const { return kind == axes::linear || value > 0; }
 };
+
+/// Between ticks of a linear axis: 1, 2 or 5 times a power of ten, so that there are at most eight; 1 at least where
+/// only whole numbers make sense.
+inline double tick_step(double most, bool whole) {
+  double step = std::pow(10, std::floor(std::log10(most / 8)));
+  if (whole) step = std::max(step, 1.0);
+  for (const double factor : {2.0, 2.5, 2.0}) step *= most / step > 8 ? factor : 1;
+  return step;
+}
 
 inline std::string text(double x, double y, std::string_view kind, std::string_view anchor, std::string_view words) {
   return "<text x=\"" + number(x) + "\" y=\"" + number(y) + "\" class=\"" + std::string(kind) + "\" text-anchor=\"" +
@@ -142,8 +161,12 @@ inline std::string style() {
          sheet(0) + "@media (prefers-color-scheme:dark){" + sheet(1) + "}</style>\n";
 }
 
-/// What the points need, rounded outwards to powers of `base`.
+/// What the points need, rounded outwards to powers of `base`; on a linear axis from 0 to a little more than the most.
 inline void fit(axis& along, double least, double most, double base) {
+  if (along.kind == axes::linear) {
+    along = {0, most > 0 ? most * 1.06 : 1, along.from, along.to, along.kind};
+    return;
+  }
   if (!(least <= most)) return;
   along.least = std::pow(base, std::floor(std::log(least) / std::log(base) + 1e-9));
   along.most = std::pow(base, std::ceil(std::log(most) / std::log(base) - 1e-9));
@@ -182,12 +205,12 @@ class page {
   static constexpr double width = 480, height = 300, left = 68, right = 14, top = 26, bottom = 44;
 
   static std::string draw(const chart& what, double x0, double y0) {
-    detail::axis x{1, 10, x0 + left, x0 + width - right};
-    detail::axis y{1, 10, y0 + height - bottom, y0 + top};
+    detail::axis x{1, 10, x0 + left, x0 + width - right, what.kind};
+    detail::axis y{1, 10, y0 + height - bottom, y0 + top, what.kind};
     std::array<double, 4> range{1e300, 0, 1e300, 0};
     for (const line& each : what.lines) {
       for (const point& p : each.points) {
-        if (p.x <= 0 || p.y <= 0) continue;
+        if (!x.shows(p.x) || !y.shows(p.y)) continue;
         range = {std::min(range[0], p.x), std::max(range[1], p.x), std::min(range[2], p.least > 0 ? p.least : p.y),
                  std::max({range[3], p.y, p.most})};
       }
@@ -201,29 +224,51 @@ class page {
 
   static std::string draw_axes(const chart& what, const detail::axis& x, const detail::axis& y) {
     std::string out = detail::text(x.from, y.to - 10, "title", "start", what.title);
+    out += what.kind == axes::linear ? draw_linear_ticks(what, x, y) : draw_logarithmic_ticks(what, x, y);
+    out += "<path class=\"frame\" d=\"M" + detail::number(x.from) + " " + detail::number(y.to) + "V" +
+           detail::number(y.from) + "H" + detail::number(x.to) + "\"/>\n";
+    return out + detail::text((x.from + x.to) / 2, y.from + 34, "tick", "middle", what.x_label);
+  }
+
+  static std::string x_tick(double at, const detail::axis& y, const std::string& words) {
+    return detail::stroke(at, y.from, at, y.to, "grid") + detail::text(at, y.from + 15, "tick", "middle", words);
+  }
+  static std::string y_tick(double at, const detail::axis& x, const std::string& words) {
+    return detail::stroke(x.from, at, x.to, at, "grid") + detail::text(x.from - 7, at + 4, "tick", "end", words);
+  }
+
+  static std::string draw_linear_ticks(const chart& what, const detail::axis& x, const detail::axis& y) {
+    std::string out;
+    const double x_step = detail::tick_step(x.most, true), y_step = detail::tick_step(y.most, what.y_unit.empty());
+    for (double value = 0; value <= x.most; value += x_step)
+      out += x_tick(x.at(value), y, detail::with_prefix(value, ""));
+    for (double value = 0; value <= y.most; value += y_step) {
+      out += y_tick(y.at(value), x, detail::with_prefix(value, what.y_unit));
+    }
+    return out;
+  }
+
+  static std::string draw_logarithmic_ticks(const chart& what, const detail::axis& x, const detail::axis& y) {
+    std::string out;
     const double octaves = std::log2(x.most / x.least);
     const double step = octaves > 12 ? 8 : octaves > 6 ? 4 : 2;
     for (double value = x.least; value <= x.most * 1.001; value *= step) {
-      out += detail::stroke(x.at(value), y.from, x.at(value), y.to, "grid");
-      out += detail::text(x.at(value), y.from + 15, "tick", "middle", detail::size_text(value));
+      out += x_tick(x.at(value), y, what.x_is_bytes ? detail::size_text(value) : std::to_string(std::llround(value)));
     }
     for (double value = y.least; value <= y.most * 1.001; value *= 10) {
-      out += detail::stroke(x.from, y.at(value), x.to, y.at(value), "grid");
-      out += detail::text(x.from - 7, y.at(value) + 4, "tick", "end", detail::with_prefix(value, what.y_unit));
+      out += y_tick(y.at(value), x, detail::with_prefix(value, what.y_unit));
       for (int minor = 2; minor < 10 && value < y.most * 0.999; ++minor) {
         out += detail::stroke(x.from, y.at(value * minor), x.from + 4, y.at(value * minor), "frame");
       }
     }
-    out += "<path class=\"frame\" d=\"M" + detail::number(x.from) + " " + detail::number(y.to) + "V" +
-           detail::number(y.from) + "H" + detail::number(x.to) + "\"/>\n";
-    return out + detail::text((x.from + x.to) / 2, y.from + 34, "tick", "middle", what.x_label);
+    return out;
   }
 
   static std::string draw_line(const line& what, const detail::axis& x, const detail::axis& y) {
     const std::string colour = "l" + std::to_string(what.colour % 8);
     std::string path, ranges, marks;
     for (const point& p : what.points) {
-      if (p.x <= 0 || p.y <= 0) continue;
+      if (!x.shows(p.x) || !y.shows(p.y)) continue;
       path += (path.empty() ? "M" : "L") + detail::number(x.at(p.x)) + " " + detail::number(y.at(p.y));
       if (p.least > 0 && p.most > p.least) {
         ranges += detail::stroke(x.at(p.x), y.at(p.least), x.at(p.x), y.at(p.most), "range " + colour);

@@ -11,6 +11,7 @@ set(NACRE_PACKAGE_ROWS
     "tl::expected|find_dependency(tl-expected)|"
     "tomlplusplus::tomlplusplus|find_dependency(tomlplusplus)|-ltomlplusplus"
     "PkgConfig::sodium|nacre_find_by_pkg_config(sodium libsodium)|-lsodium"
+    "PkgConfig::zstd|nacre_find_by_pkg_config(zstd libzstd)|-lzstd"
     "PkgConfig::hwloc|nacre_find_by_pkg_config(hwloc hwloc)|-lhwloc")
 set(NACRE_BUILD_ONLY_LIBRARIES nlohmann_json::nlohmann_json CLI11::CLI11)
 

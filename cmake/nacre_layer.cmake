@@ -17,22 +17,24 @@ function(nacre_glob prefix folder)
 endfunction()
 
 # Registers every TEST of the executable `target` with CTest as <target>.<suite>.<title>, or those that a gtest filter
-# selects. In a debug or sanitizer build the tests themselves are not optimised: they take half the time to compile, and
-# what they test is as it was.
+# selects. The tests themselves are optimised little, or not at all in a debug or sanitizer build: they take half the time
+# to compile, and what they test is as it was.
 function(nacre_register_tests target)
   if(CMAKE_BUILD_TYPE STREQUAL "Debug")
     target_compile_options(${target} PRIVATE -O0)
+  else()
+    target_compile_options(${target} PRIVATE -O1)
   endif()
   gtest_discover_tests(${target} TEST_FILTER "${ARGN}" TEST_PREFIX "${target}." DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 120)
 endfunction()
 
 # More than half of the time that a small file takes to compile is that of the headers of others. Worth it from a few files
-# on, and only in debug and sanitizer builds: gcc 12 takes precompiled system headers for the project's own and warns of
-# what it inlines from them, so these warnings are left to release builds. Those precompile nothing, so that a file still
-# names all that it needs.
+# on, for tests, and for all in debug and sanitizer builds: gcc 12 takes precompiled system headers for the project's own
+# and warns of what it inlines from them, so these warnings are left to the sources of release builds. Those precompile
+# nothing, so that a source still names all that it needs.
 function(nacre_precompile target files_least files)
   list(LENGTH files count)
-  if(NOT count LESS files_least AND CMAKE_BUILD_TYPE STREQUAL "Debug")
+  if(NOT count LESS files_least AND (CMAKE_BUILD_TYPE STREQUAL "Debug" OR target MATCHES "_tests$"))
     target_precompile_headers(${target} PRIVATE ${ARGN})
     target_compile_options(
       ${target} PRIVATE -Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread -Wno-maybe-uninitialized)

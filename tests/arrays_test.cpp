@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random programs on one array, whose elements come, go and move, against a record of what each element has run.
+// Random programs on one array on real threads, whose elements come, go and move, against a record of what each has
+// run. Under simulation the campaign has arrays among all else.
 #include <gtest/gtest.h>
 
-#include <algorithm>
+#include <atomic>
 #include <cstdlib>
 #include <functional>
 #include <map>
-#include <mutex>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -14,39 +15,26 @@
 
 #include <nacre/nacre.hpp>
 
-#include "base/marks.hpp"
 #include "base/rng.hpp"
 #include "base/sanitized.hpp"
+#include "campaign/array_record.hpp"
 
 namespace nacre::tests {
 namespace {
 
-/// What every element that has ever been has run of what was sent to all. The ranks share the process.
-class record {
- public:
-  std::uint64_t begin_life() {
-    const std::scoped_lock lock(mutex_);
-    lives_.emplace_back();
-    return lives_.size() - 1;
-  }
-  void heard(std::uint64_t life, std::uint64_t what) {
-    const std::scoped_lock lock(mutex_);
-    lives_[life].push_back(what);
-  }
-  void clear() { lives_.clear(); }
-  [[nodiscard]] const std::vector<std::vector<std::uint64_t>>& lives() const { return lives_; }
-
- private:
-  std::mutex mutex_;
-  std::vector<std::vector<std::uint64_t>> lives_;
+/// Of the program that runs now; the ranks share the process.
+struct history_of_all : campaign::array_record {
+  std::atomic<life> lives{0};
+  life begin_life() { return ++lives; }
 };
-record& history() {
-  static record all;
-  return all;
+std::unique_ptr<history_of_all>& current() {
+  static std::unique_ptr<history_of_all> now;
+  return now;
 }
+history_of_all& history() { return *current(); }
 
 struct leaf {
-  std::uint64_t life = 0;
+  std::uint32_t life = 0;
   std::vector<std::uint32_t> load = std::vector<std::uint32_t>(9, 1);
 
   void hear(std::uint64_t what) { history().heard(life, what); }
@@ -73,7 +61,7 @@ struct leaf {
 
 constexpr int rows = 3, columns = 5;
 
-/// One rank's main: what it does at random, and what it may conclude from the order in which it did it.
+/// One rank's main: what it does at random, and what must come of it, as far as it knows.
 class actor {
  public:
   actor(runtime& rt, array_ptr<leaf> all, std::uint64_t seed) : rt_(rt), all_(all), random_(seed) {}
@@ -83,15 +71,10 @@ class actor {
     while (!waiting_.empty()) settle();
   }
 
-  std::vector<std::uint64_t> told;                            ///< to all, in this order
-  std::vector<std::pair<std::uint64_t, std::uint64_t>> sums;  ///< what, and how many have seen it
-  std::vector<std::pair<std::uint64_t, std::uint64_t>> must;  ///< a life, and what it must have heard
-  std::vector<std::pair<std::uint64_t, std::uint64_t>> must_not;
-
  private:
   struct place_state {
-    std::optional<std::uint64_t> life;  ///< that has been inserted, for certain
-    std::optional<std::uint64_t> last;  ///< that has ended, for certain
+    std::optional<std::uint32_t> life;  ///< that has been inserted, for certain
+    std::optional<std::uint32_t> last;  ///< that has ended, for certain
   };
 
   /// A place that only this rank fills and empties; not the one whose element stays for ever.
@@ -104,11 +87,12 @@ class actor {
   }
   std::int64_t below(std::uint64_t bound) { return static_cast<std::int64_t>(random_.below(bound)); }
   std::uint64_t next_what() {
-    told.push_back((rt_.rank().value() + 1) * 100'000 + told.size());
+    const std::uint64_t what = (rt_.rank().value() + 1) * 100'000 + told_++;
+    history().told(rt_.rank().value(), what);
     for (const auto& [at, state] : places_) {
-      if (state.last) must_not.emplace_back(*state.last, told.back());
+      if (state.last) history().must_not_hear(*state.last, what);
     }
-    return told.back();
+    return what;
   }
   void settle() {
     const std::size_t which = random_.below(waiting_.size());
@@ -126,8 +110,8 @@ class actor {
     });
   }
   void sum(future<std::uint64_t> counted, std::uint64_t what) {
-    waiting_.emplace_back([this, what, kept = std::make_shared<future<std::uint64_t>>(std::move(counted))] {
-      sums.emplace_back(what, kept->get());
+    waiting_.emplace_back([what, kept = std::make_shared<future<std::uint64_t>>(std::move(counted))] {
+      history().counted(what, kept->get());
     });
   }
 
@@ -163,7 +147,7 @@ class actor {
   void insert() {
     const index at = own_place();
     place_state& state = places_[at];
-    const std::uint64_t life = history().begin_life();
+    const std::uint32_t life = history().begin_life();
     future<void> inserted = rt_.insert(all_, at, life);
     if (state.life) {
       EXPECT_THROW(inserted.get(), call_error);
@@ -187,61 +171,24 @@ class actor {
     const std::uint64_t what = next_what();
     rt_.call<&leaf::hear>(all_, what).get();
     for (const auto& [at, state] : places_) {
-      if (state.life) must.emplace_back(*state.life, what);
+      if (state.life) history().must_hear(*state.life, what);
     }
   }
 
   runtime& rt_;
   array_ptr<leaf> all_;
   rng random_;
+  std::uint64_t told_ = 0;
   std::map<index, place_state> places_;
   std::vector<std::function<void()>> waiting_;
 };
 
-bool contains(const std::vector<std::uint64_t>& in, std::uint64_t what) {
-  return std::find(in.begin(), in.end(), what) != in.end();
-}
-
-/// What holds for all lives: one order, no gaps, nothing twice.
-void check_lives(std::uint64_t everlasting) {
-  const auto& lives = history().lives();
-  const std::vector<std::uint64_t>& order = lives[everlasting];
-  std::map<std::uint64_t, std::size_t> place;
-  for (std::size_t at = 0; at < order.size(); ++at) {
-    EXPECT_TRUE(place.emplace(order[at], at).second) << order[at] << " was run twice by the element that stays";
-  }
-  for (std::size_t life = 0; life < lives.size(); ++life) {
-    for (std::size_t at = 0; at < lives[life].size(); ++at) {
-      const auto found = place.find(lives[life][at]);
-      ASSERT_NE(found, place.end()) << "life " << life << " has run what the element that stays has not";
-      if (at == 0) continue;
-      EXPECT_EQ(found->second, place[lives[life][at - 1]] + 1)
-          << "life " << life << " missed something, or ran it twice";
-    }
-  }
-}
-
-void check_actor(const actor& done, std::uint64_t everlasting) {
-  const auto& lives = history().lives();
-  std::vector<std::uint64_t> own;
-  for (const std::uint64_t what : lives[everlasting]) {
-    if (contains(done.told, what)) own.push_back(what);
-  }
-  EXPECT_EQ(own, done.told) << "what one main sends to all must be run in its order, and all of it";
-  for (const auto& [what, counted] : done.sums) {
-    const auto has = [what = what](const auto& life) { return contains(life, what); };
-    EXPECT_EQ(counted, static_cast<std::uint64_t>(std::count_if(lives.begin(), lives.end(), has))) << what;
-  }
-  for (const auto& [life, what] : done.must) EXPECT_TRUE(contains(lives[life], what)) << life << " missed " << what;
-  for (const auto& [life, what] : done.must_not) EXPECT_FALSE(contains(lives[life], what)) << life << " had ended";
-}
-
 void random_program(runtime& rt, std::uint64_t seed, int actions) {
   rt.on_delivery_error([](const delivery_error&) {});
-  if (rt.rank().value() == 0) history().clear();
+  if (rt.rank().value() == 0) current() = std::make_unique<history_of_all>();
   rt.barrier();
   const auto all = rt.create_array<leaf>(extents{rows, columns}, sparse);
-  std::uint64_t everlasting = 0;
+  std::uint32_t everlasting = 0;
   if (rt.rank().value() == 0) {
     everlasting = history().begin_life();
     rt.insert(all, {0, 0}, everlasting).get();
@@ -250,8 +197,9 @@ void random_program(runtime& rt, std::uint64_t seed, int actions) {
   actor own(rt, all, seed * 1000 + rt.rank().value());
   own.act(actions);
   rt.wait_quiescence();
-  if (rt.rank().value() == 0) check_lives(everlasting);
-  check_actor(own, everlasting);
+  if (rt.rank().value() == 0) {
+    for (const std::string& each : history().faults(everlasting, true)) ADD_FAILURE() << each;
+  }
   rt.barrier();
   rt.destroy(all);
 }
@@ -271,20 +219,6 @@ config settings(const char* transport, std::uint64_t ranks, std::uint64_t worker
 std::uint64_t seeds(std::uint64_t by_default) {
   const char* const asked = std::getenv("NACRE_ARRAY_SEEDS");
   return asked != nullptr ? std::strtoull(asked, nullptr, 10) : by_default;
-}
-
-TEST(arrays, random_programs_on_simulated_ranks_lose_and_repeat_nothing) {
-  for (std::uint64_t seed = 1; seed <= seeds(sanitized ? 30 : 300); ++seed) {
-    ASSERT_EQ(
-        run(settings("sim", 1 + seed % 6, 1 + seed % 2, seed), [&](runtime& rt) { random_program(rt, seed, 40); }), 0)
-        << "seed " << seed;
-    ASSERT_FALSE(HasFailure()) << "seed " << seed;
-  }
-  if (sanitized) return;
-  for (const mark* each : mark::all()) {
-    const bool concerns = each->name().find("element") != std::string_view::npos;
-    EXPECT_TRUE(!concerns || each->hits() != 0) << each->name();
-  }
 }
 
 TEST(arrays, random_programs_on_threads_lose_and_repeat_nothing) {
@@ -335,6 +269,11 @@ TEST(arrays_death, ranks_that_make_different_arrays_are_told_so) {
                 }
               }),
               testing::ExitedWithCode(1), "same arrays in the same order");
+  EXPECT_EXIT(job([](runtime& rt) {
+                const auto chosen = rt.rank().value() == 1 ? location_policy::home : location_policy::of_program;
+                static_cast<void>(rt.create_array<grain>(array_options{.location = chosen}, extents{4}));
+              }),
+              testing::ExitedWithCode(1), "same arrays in the same order: .*location home");
 }
 
 }  // namespace

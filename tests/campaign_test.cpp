@@ -20,9 +20,9 @@
 namespace {
 
 #if defined(NACRE_SLOW_ASSERTS)
-constexpr std::uint64_t seeds_by_default = 250;  // sanitizers and debug builds are slow
+constexpr std::uint64_t seeds_by_default = 150;  // sanitizers and debug builds are slow
 #else
-constexpr std::uint64_t seeds_by_default = 1700;
+constexpr std::uint64_t seeds_by_default = 3000;
 #endif
 
 struct arguments {
@@ -66,9 +66,7 @@ void print_failure(std::uint64_t seed) {
     for (const nacre::mark* each : nacre::mark::all()) {
       std::fprintf(stderr, "%10llu %.*s\n", static_cast<unsigned long long>(each->hits()),
                    static_cast<int>(each->name().size()), each->name().data());
-      const auto concerns = [&](std::string_view what) { return each->name().find(what) != std::string_view::npos; };
-      const bool elsewhere = concerns("colocation") || concerns("element");  // access_test and arrays_test have them
-      if (each->hits() == 0 && !elsewhere) ++seen.failed;
+      if (each->hits() == 0) ++seen.failed;
     }
   }
   std::exit(seen.failed == 0 ? 0 : 3);

@@ -22,6 +22,8 @@
 #include "presets.hpp"
 #include "report.hpp"
 #include "scenarios/scenarios.hpp"
+#include "share.hpp"
+#include "steal.hpp"
 #include "transport/shm/forbid_test_kit.hpp"
 #include "transports.hpp"
 
@@ -40,7 +42,19 @@ void count_a_tree(runtime& rt, std::uint64_t) {
   EXPECT_EQ(uts::judge(found), uts::verdict::match) << found.counts.nodes << " nodes";
 }
 
-constexpr std::array tree_scenarios{scenario{"uts_counts_a_published_tree", count_a_tree}};
+/// The same by messages between ranks: stealing under a token, and a queue with a manager.
+template <auto Search>
+void count_a_tree_directly(runtime& rt, std::uint64_t) {
+  uts::direct_options how{.params = uts::find_preset("T1").params};
+  how.params.depth = sanitized ? 6 : 8;  // of the same series
+  const uts::search_result found = Search(rt, how);
+  EXPECT_EQ(uts::judge(found), uts::verdict::match) << found.counts.nodes << " nodes";
+}
+
+constexpr std::array tree_scenarios{
+    scenario{"uts_counts_a_published_tree", count_a_tree},
+    scenario{"uts_counts_one_by_stealing", count_a_tree_directly<uts::search_by_stealing>},
+    scenario{"uts_counts_one_by_sharing", count_a_tree_directly<uts::search_by_sharing>}};
 
 /// All ranks go through these together; false as soon as one has failed. Rank 0 says where they are, for jobs that
 /// hang.

@@ -9,6 +9,8 @@
 
 #include <nacre/nacre.hpp>
 
+#include "runtime/engine.hpp"
+
 namespace nacre {
 namespace {
 
@@ -21,16 +23,15 @@ struct wanderer {
   }
 };
 
-/// A type that chooses for itself.
-struct homely {
+/// As the program says, but for this type, whose handlers are those of its base.
+struct homely : wanderer {
   static constexpr auto location = location_policy::home;
-  std::uint32_t met = 0;
-  void meet() { ++met; }
-  template <class Archive>
-  void serialize(Archive& ar) {
-    ar(met);
-  }
 };
+
+/// All ranks share the process: the asker's variable is told how many objects this rank knows of.
+void tell_known(context& ctx, std::uintptr_t known) {
+  *reinterpret_cast<std::size_t*>(known) = ctx.core().objects().known();
+}
 
 /// Steps between ranks, and location updates, of all ranks together.
 struct cost {
@@ -56,22 +57,39 @@ cost of(runtime& rt, std::uint32_t by, Act act) {
 
 constexpr std::uint32_t chain = 5;
 
+/// An object that rank 0 has made. Collective.
+template <class Object>
+mobile_ptr<Object> make_one(runtime& rt) {
+  const mobile_ptr<Object> made = rt.rank() == rank_id(0) ? rt.create<Object>() : mobile_ptr<Object>();
+  return rt.broadcast(made, rank_id(0));
+}
+/// The element of an array that says how it is found.
+template <class Object, location_policy Policy>
+mobile_ptr<Object> make_element(runtime& rt) {
+  return rt.create_array<Object>(array_options{.location = Policy}, extents{1})[0];
+}
+/// The same, inserted later.
+template <class Object, location_policy Policy>
+mobile_ptr<Object> insert_element(runtime& rt) {
+  const auto array = rt.create_array<Object>(array_options{.location = Policy}, extents{1}, sparse);
+  if (rt.rank() == rank_id(0)) rt.insert(array, 0).get();
+  return array[0];
+}
+
 /// An object made on rank 0 moves to rank 1, which will send, and from there on over `chain` more ranks. Rank 0, its
 /// home, is told of each arrival. Then rank 1 sends three messages, one after the other, and once more after the object
-/// has moved to yet another rank.
+/// has moved to yet another rank; at last a rank sends that has never heard of the object.
 template <class Object>
-std::vector<cost> costs_of_visits(const char* policy) {
+std::vector<cost> costs_of_visits(const char* policy, mobile_ptr<Object> (*make)(runtime&) = &make_one<Object>) {
   config how;
   how.set("transport", "sim");
-  how.set("ranks", std::to_string(chain + 3));
+  how.set("ranks", std::to_string(chain + 4));
   how.set("hops_max", "8");
   how.set("location", policy);
   std::vector<cost> seen;
   EXPECT_EQ(run(how,
                 [&](runtime& rt) {
-                  mobile_ptr<Object> object;
-                  if (rt.rank() == rank_id(0)) object = rt.create<Object>();
-                  object = rt.broadcast(object, rank_id(0));
+                  const mobile_ptr<Object> object = make(rt);
                   std::vector<cost> own;
                   for (std::uint32_t to = 1; to <= chain + 1; ++to) {
                     // Asked for where the object is, so that nobody learns from the request.
@@ -82,35 +100,146 @@ std::vector<cost> costs_of_visits(const char* policy) {
                   for (int time = 0; time < 3; ++time) own.push_back(of(rt, 1, send));
                   static_cast<void>(of(rt, chain + 1, [&] { rt.migrate(object, rank_id(chain + 2)); }));
                   own.push_back(of(rt, 1, send));
+                  own.push_back(of(rt, chain + 3, send));
                   if (rt.rank() == rank_id(0)) seen = own;
                 }),
             0);
   return seen;
 }
 
-/// Of the last move before the messages, of each of three messages, and of one more after another move.
+/// Of the last move before the messages, of each of three messages, of one more after another move, of a stranger's.
 using table = std::vector<cost>;
 
 TEST(location_policies, lazy_forwarding_follows_the_whole_chain_every_time) {
-  EXPECT_EQ(costs_of_visits<wanderer>("lazy_forwarding"), (table{{0, 1}, {5, 0}, {5, 0}, {5, 0}, {6, 0}}));
+  EXPECT_EQ(costs_of_visits<wanderer>("lazy_forwarding"), (table{{0, 1}, {5, 0}, {5, 0}, {5, 0}, {6, 0}, {2, 0}}));
 }
 TEST(location_policies, jump_update_tells_the_sender_once) {
-  EXPECT_EQ(costs_of_visits<wanderer>("jump_update"), (table{{0, 1}, {5, 1}, {1, 0}, {1, 0}, {2, 1}}));
+  EXPECT_EQ(costs_of_visits<wanderer>("jump_update"), (table{{0, 1}, {5, 1}, {1, 0}, {1, 0}, {2, 1}, {2, 1}}));
 }
 TEST(location_policies, path_update_tells_all_who_forwarded) {
-  EXPECT_EQ(costs_of_visits<wanderer>("path_update"), (table{{0, 1}, {5, 5}, {1, 0}, {1, 0}, {2, 2}}));
+  EXPECT_EQ(costs_of_visits<wanderer>("path_update"), (table{{0, 1}, {5, 5}, {1, 0}, {1, 0}, {2, 2}, {2, 1}}));
 }
 TEST(location_policies, home_is_asked_by_old_places) {
-  EXPECT_EQ(costs_of_visits<wanderer>("home"), (table{{0, 1}, {2, 1}, {1, 0}, {1, 0}, {3, 1}}));
+  EXPECT_EQ(costs_of_visits<wanderer>("home"), (table{{0, 1}, {2, 1}, {1, 0}, {1, 0}, {3, 1}, {2, 1}}));
 }
 TEST(location_policies, broadcast_update_tells_every_rank) {
-  EXPECT_EQ(costs_of_visits<wanderer>("broadcast_update"), (table{{0, 7}, {1, 0}, {1, 0}, {1, 0}, {1, 0}}));
+  EXPECT_EQ(costs_of_visits<wanderer>("broadcast_update"), (table{{0, 8}, {1, 0}, {1, 0}, {1, 0}, {1, 0}, {1, 0}}));
 }
 TEST(location_policies, subscriber_update_tells_late_senders_of_the_next_move) {
-  EXPECT_EQ(costs_of_visits<wanderer>("subscriber_update"), (table{{0, 1}, {5, 0}, {5, 0}, {5, 0}, {1, 0}}));
+  EXPECT_EQ(costs_of_visits<wanderer>("subscriber_update"), (table{{0, 1}, {5, 0}, {5, 0}, {5, 0}, {1, 0}, {2, 0}}));
 }
 TEST(location_policies, a_type_may_choose_for_itself) {
   EXPECT_EQ(costs_of_visits<homely>("lazy_forwarding"), costs_of_visits<wanderer>("home"));
+}
+
+TEST(location_policies, an_array_may_choose_for_its_elements_whatever_their_type_says) {
+  constexpr auto path_update = location_policy::path_update, subscribers = location_policy::subscriber_update;
+  EXPECT_EQ(costs_of_visits("lazy_forwarding", &make_element<homely, path_update>),
+            costs_of_visits<wanderer>("path_update"));
+  EXPECT_EQ(costs_of_visits("home", &make_element<wanderer, subscribers>),
+            costs_of_visits<wanderer>("subscriber_update"));
+  EXPECT_EQ(costs_of_visits("home", &insert_element<wanderer, path_update>), costs_of_visits<wanderer>("path_update"));
+}
+TEST(location_policies, an_array_that_does_not_choose_is_as_its_type_says_or_the_program) {
+  constexpr auto undecided = location_policy::of_program;
+  EXPECT_EQ(costs_of_visits("lazy_forwarding", &make_element<homely, undecided>), costs_of_visits<wanderer>("home"));
+  EXPECT_EQ(costs_of_visits("path_update", &make_element<wanderer, undecided>),
+            costs_of_visits<wanderer>("path_update"));
+  EXPECT_EQ(costs_of_visits("lazy_forwarding", &insert_element<homely, undecided>), costs_of_visits<wanderer>("home"));
+}
+
+/// An object that goes to and fro between ranks 1 and 2 by itself, and stays for a while on each.
+struct rover : wanderer {
+  void roam(context& ctx, std::uint32_t moves) {
+    ctx.charge(8e-6);
+    if (moves == 0) return;
+    const auto self = ctx.self<rover>();
+    static_cast<void>(ctx.migrate(self, rank_id(3 - ctx.rank().value())));
+    ctx.send<&rover::roam>(self, moves - 1);
+  }
+};
+
+/// Sends to it now and then, from a rank that it never visits.
+void pursue(context& ctx, mobile_ptr<rover> whom, std::uint32_t times) {
+  ctx.charge(700e-9);
+  ctx.send<&rover::meet>(whom);
+  if (times != 1) ctx.send<&pursue>(ctx.rank(), whom, times - 1);
+}
+
+/// With a bound of 1 an old place soon sends a message to the home, which has not been told of the last arrival yet,
+/// and would send it back.
+TEST(location_policies, a_message_waits_at_the_home_for_news_and_does_not_go_to_and_fro) {
+  constexpr std::uint32_t times = 100, moves = 400;
+  config how;
+  how.set("transport", "sim");
+  how.set("ranks", "4");
+  how.set("sim.jitter", "0");
+  how.set("hops_max", "1");
+  how.set("location", "lazy_forwarding");
+  std::uint64_t hops = 0;
+  EXPECT_EQ(run(how,
+                [&](runtime& rt) {
+                  const mobile_ptr<rover> object = make_one<rover>(rt);
+                  static_cast<void>(of(rt, 0, [&] { rt.migrate(object, rank_id(1)); }));
+                  const cost all = of(rt, 3, [&] {
+                    rt.send<&rover::roam>(object, moves);
+                    rt.send<&pursue>(rank_id(3), object, times);
+                  });
+                  if (rt.rank() == rank_id(0)) hops = all.hops;
+                }),
+            0);
+  EXPECT_GT(hops, times);
+  EXPECT_LT(hops, 2 * moves);  // 23,000 if they did not wait
+}
+
+/// What a rank keeps of objects that were there once, made elsewhere, and that it has never sent to.
+TEST(location_cache, bounds_what_a_rank_remembers_of_objects_that_have_left) {
+  constexpr int objects = 400;
+  constexpr std::size_t remembered_max = 16;
+  config how;
+  how.set("transport", "sim");
+  how.set("ranks", "3");
+  how.set("location_cache", std::to_string(remembered_max));
+  std::size_t known = 0;
+  EXPECT_EQ(run(how,
+                [&](runtime& rt) {
+                  std::vector<mobile_ptr<wanderer>> all;
+                  if (rt.rank() == rank_id(0)) {
+                    for (int index = 0; index < objects; ++index) all.push_back(rt.create<wanderer>());
+                  }
+                  for (const std::uint32_t to : {1U, 2U}) {
+                    // One after the other, so that a home knows of one departure before the next.
+                    for (const auto each : all) rt.migrate(each, rank_id(to)).wait();
+                  }
+                  rt.wait_quiescence();
+                  if (rt.rank() == rank_id(0))
+                    rt.send<tell_known>(rank_id(1), reinterpret_cast<std::uintptr_t>(&known));
+                  rt.wait_quiescence();
+                  for (const auto each : all) rt.send<&wanderer::meet>(each);
+                }),
+            0);
+  EXPECT_LE(known, remembered_max + 2);
+  EXPECT_GT(known, 0U);
+}
+
+/// A rank answers for the home of an object that nobody has asked about: the asker's list would grow.
+void answer_unasked(context& ctx, std::uint64_t object) {
+  ctx.core().messages().post_to_module<&object_space::on_leave_answered>(detail::lane_of(ctx), rank_id(1), object, 1U,
+                                                                         false);
+}
+
+TEST(location_cache_death, a_home_that_answers_without_having_been_asked_ends_the_job) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  config how;
+  how.set("ranks", "2");
+  EXPECT_EXIT(std::exit(run(how,
+                            [](runtime& rt) {
+                              if (rt.rank() != rank_id(0)) return;
+                              const auto object = rt.create<wanderer>();
+                              rt.migrate(object, rank_id(1)).get();
+                              rt.send<answer_unasked>(rank_id(0), object.id().value());
+                            })),
+              testing::ExitedWithCode(1), "answered what its home had not been asked");
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <fstream>
+#include <functional>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -29,16 +30,10 @@ struct busy {
   }
 };
 
-nlohmann::json summary_of_run() {
+nlohmann::json summary_of(nacre::config how, const std::function<void(nacre::runtime&)>& main) {
   const std::string path = testing::TempDir() + "nacre_summary_test.json";
-  nacre::config how;
-  how.set("transport", "sim");
-  how.set("ranks", "2");
   how.set("summary_json", path);
-  const int code = nacre::run(how, [](nacre::runtime& rt) {
-    if (rt.rank().value() == 0) rt.send<&busy::go_on>(rt.create<busy>());
-  });
-  EXPECT_EQ(code, 0);
+  EXPECT_EQ(nacre::run(how, main), 0);
   std::ifstream file(path);
   const auto read = nlohmann::json::parse(file);
   std::remove(path.c_str());
@@ -46,7 +41,12 @@ nlohmann::json summary_of_run() {
 }
 
 TEST(summary, handlers_runtime_and_idling_of_a_simulated_worker_add_up_to_the_run) {
-  const nlohmann::json all = summary_of_run();
+  nacre::config how;
+  how.set("transport", "sim");
+  how.set("ranks", "2");
+  const nlohmann::json all = summary_of(how, [](nacre::runtime& rt) {
+    if (rt.rank().value() == 0) rt.send<&busy::go_on>(rt.create<busy>());
+  });
   const double seconds = all["seconds"];
   ASSERT_EQ(all["workers"].size(), 2U);
   for (const auto& row : all["workers"]) {
@@ -55,6 +55,30 @@ TEST(summary, handlers_runtime_and_idling_of_a_simulated_worker_add_up_to_the_ru
   }
   EXPECT_NEAR(all["workers"][0]["handler_seconds"], handlers * seconds_a_handler, 0.1 * handlers * seconds_a_handler);
   EXPECT_GT(all["workers"][1]["idle_seconds"], 0.9 * seconds);
+}
+
+struct listener {
+  std::uint32_t heard = 0;
+  void hear() { ++heard; }
+  template <class Archive>
+  void serialize(Archive& ar) {
+    ar(heard);
+  }
+};
+
+TEST(summary, handlers_so_short_that_they_are_timed_together_are_accounted_for) {
+  constexpr int elements = 10'000, rounds = 50;
+  nacre::config how;
+  how.set("transport", "inproc");
+  how.set("workers", "1");
+  const nlohmann::json all = summary_of(how, [](nacre::runtime& rt) {
+    const auto array = rt.create_array<listener>(nacre::extents{elements}, [](nacre::index) { return listener{}; });
+    for (int round = 0; round < rounds; ++round) rt.call<&listener::hear>(array).get();
+  });
+  const double handler = all["workers"][0]["handler_seconds"], runtime = all["workers"][0]["runtime_seconds"];
+  EXPECT_GT(handler, 1e-9 * elements * rounds) << "a nanosecond each";
+  EXPECT_LE(handler, static_cast<double>(all["seconds"]));
+  EXPECT_GE(runtime, 0);
 }
 
 struct parcel {

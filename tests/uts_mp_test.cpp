@@ -73,6 +73,12 @@ constexpr way ways[] = {
     {"simulated_2", "", "--nacre.transport=sim --nacre.ranks=2"},
     {"simulated_7", "", "--nacre.transport=sim --nacre.ranks=7"},
     {"simulated_64", "", "--nacre.transport=sim --nacre.ranks=64"},
+    {"stealing_without_options", "", "--mode steal"},
+    {"four_processes_stealing", "nacre run -n 4", "--mode steal --chunk 4 --interval 256"},
+    {"sharing_without_options", "", "--mode share"},
+    {"four_processes_sharing", "nacre run -n 4", "--mode share --chunk 4 --interval 256"},
+    {"simulated_64_stealing", "", "--mode steal --nacre.transport=sim --nacre.ranks=64"},
+    {"simulated_64_sharing", "", "--mode share --nacre.transport=sim --nacre.ranks=64"},
     {"simulated_175", "", "--nacre.transport=sim --nacre.ranks=175"},
 };
 

@@ -37,5 +37,5 @@ Both counts match the published ones. What to try next:
                                                     another tree, more ranks, a slower network
   $bin/uts --list                                   all trees, with their published counts
   $bin/uts --nacre.help                             all options of Nacre
-  docs/tutorial.md                                  a program of your own, in five steps
+  docs/tutorial.md                                  a program of your own, in six steps
 TEXT

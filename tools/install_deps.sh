@@ -5,8 +5,10 @@ set -eu
 
 packages="ninja-build g++ cmake pkg-config python3
   libgtest-dev libbenchmark-dev libfmt-dev libcli11-dev libtomlplusplus-dev nlohmann-json3-dev
-  libboost-context-dev libexpected-dev libsodium-dev libhwloc-dev libpmix-dev libmimalloc-dev libtbb-dev
+  libboost-context-dev libexpected-dev libsodium-dev libhwloc-dev libzstd-dev libpmix-dev libmimalloc-dev libtbb-dev
   libopenmpi-dev openmpi-bin libmpich-dev mpich libucx-dev"
+# Come along with others that are missing, where the release has them; without them nacre report writes no OTF2.
+optional="libopen-trace-format2-dev otf2-tools"
 
 if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
   echo "This is neither Debian nor Ubuntu, so nothing was installed. The build needs what these packages hold:"
@@ -42,4 +44,7 @@ fi
 
 echo "Installing:$missing"
 $as_root DEBIAN_FRONTEND=noninteractive apt-get update -q
+for package in $optional; do
+  if apt-cache show "$package" >/dev/null 2>&1; then missing="$missing $package"; fi
+done
 $as_root DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends $missing

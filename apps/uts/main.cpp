@@ -2,7 +2,10 @@
 // uts: counts the nodes of unbalanced trees.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
+#include <string>
+#include <thread>
 
 #include <nacre/nacre.hpp>
 
@@ -12,6 +15,8 @@
 #include "progress.hpp"
 #include "report.hpp"
 #include "sequential.hpp"
+#include "share.hpp"
+#include "steal.hpp"
 
 namespace {
 
@@ -31,14 +36,37 @@ int run_sequentially(const uts::options& asked) {
   return report(asked, uts::search_sequentially(asked.tree, uts::select_sha1(asked.sha), progress));
 }
 
-int run_with_mobile_objects(const uts::options& asked, const nacre::config& configuration) {
+uts::search_result search_on_all_ranks(nacre::runtime& rt, const uts::options& asked, bool simulated) {
+  const uts::direct_options how{asked.tree, asked.sha, asked.chunk, asked.interval, !simulated};
+  if (asked.mode == uts::search_mode::steal) return uts::search_by_stealing(rt, how);
+  if (asked.mode == uts::search_mode::share) return uts::search_by_sharing(rt, how);
+  return uts::search_with_mobile_objects(rt, {asked.tree, asked.sha, progress_of(asked)});
+}
+
+int run_in_parallel(const uts::options& asked, const nacre::config& configuration) {
   static_cast<void>(uts::select_sha1(asked.sha));  // refuses what this processor cannot, before anything starts
+  const bool simulated = configuration.get_string("transport") == "sim";
   int verdict = 0;
   const int failed = nacre::run(configuration, [&](nacre::runtime& rt) {
-    const auto result = uts::search_with_mobile_objects(rt, {asked.tree, asked.sha, progress_of(asked)});
+    const auto result = search_on_all_ranks(rt, asked, simulated);
     if (rt.rank().value() == 0) verdict = report(asked, result);
   });
   return failed != 0 ? failed : verdict;
+}
+
+/// Defaults of this program.
+void set_defaults(const uts::options& asked, nacre::config& configuration) {
+  constexpr auto program = nacre::setting_source::program;
+  // The whole tree begins on rank 0, so without a balancer the other ranks would have nothing to do.
+  configuration.set("balancer", "steal", program);
+  const bool objects = asked.mode == uts::search_mode::objects;
+  // With objects the program has a line of its own, which knows the size of the tree.
+  if (objects || asked.quiet) configuration.set("progress_line", "0s", program);
+  if (objects) return;
+  // A rank has one search, so a core has one rank.
+  configuration.set("workers", "1", program);
+  if (configuration.get_string("transport") != "inproc") return;
+  configuration.set("ranks", std::to_string(std::max(1u, std::thread::hardware_concurrency())), program);
 }
 
 }  // namespace
@@ -46,16 +74,15 @@ int run_with_mobile_objects(const uts::options& asked, const nacre::config& conf
 int main(int argc, char** argv) {
   try {
     nacre::config configuration = nacre::read_config(argc, argv);
-    // The whole tree begins on rank 0, so without a balancer the other ranks would have nothing to do.
-    configuration.set("balancer", "steal", nacre::setting_source::program);
     const uts::command_line command = uts::parse_command_line(argc, argv);
     if (command.exit_code) return *command.exit_code;
     if (command.asked.list) {
       fmt::print("{}", uts::preset_list());
       return 0;
     }
+    set_defaults(command.asked, configuration);
     if (command.asked.sequential && !configuration.get_bool("help")) return run_sequentially(command.asked);
-    return run_with_mobile_objects(command.asked, configuration);
+    return run_in_parallel(command.asked, configuration);
   } catch (const nacre::setup_error& error) {
     fmt::print(stderr, "uts: {}\n", error.what());
     return 2;

@@ -12,14 +12,11 @@
 namespace uts {
 namespace {
 
-/// Nodes that one handler generates: 150 us or so, so that a rank looks at its messages often enough, and the message to
-/// itself in between costs less than a thousandth.
+/// Nodes that one handler generates: 150 us or so, so that a rank looks at its messages often enough, and the message
+/// to itself in between costs less than a thousandth.
 constexpr std::uint64_t nodes_a_handler = 8192;
 /// Counts are reported when so many have come together, for the progress line.
 constexpr std::uint64_t nodes_a_report = std::uint64_t{1} << 21;
-/// What one node costs where time is simulated: about what --sequential measures on a core with SHA instructions.
-constexpr double seconds_a_node = 20e-9;
-
 /// The tree of these parameters, made once in a process: it is a pure function of them, and its tables take some
 /// milliseconds. Objects that arrive from another rank find it here.
 std::shared_ptr<const tree> tree_of(const tree_params& params) {
@@ -54,8 +51,8 @@ class collector {
   double started_ = 0;
 };
 
-/// The unit of work: a search that goes on by messages to itself, gives half away when others want work, and ends when it
-/// has nothing left.
+/// The unit of work: a search that goes on by messages to itself, gives half away when others want work, and ends when
+/// it has nothing left.
 class part {
  public:
   part() = default;

@@ -7,10 +7,12 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <nacre/error.hpp>
 #include <span>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 #include "nearest.hpp"
@@ -26,13 +28,14 @@ constexpr const char* footer = R"(Examples:
   uts --tree T1L --sequential        102 million nodes in a plain loop: the yardstick
   uts --tree T3 --seed 43            a named tree with one parameter changed
   uts --type geometric --shape fixed --depth 8 --branching 4 --seed 19
+  uts --tree T3 --mode steal --chunk 20 --interval 512 --nacre.transport=sim --nacre.ranks=32
   uts --tree T1 --json --quiet       one JSON object for scripts
 
 Exit code: 0 when the counts match the published ones or none are known, 1 on a mismatch, 2 when the options are wrong.)";
 
 /// The options as given; what was not given stays empty.
 struct given_options {
-  std::string tree, type, shape, sha = "auto";
+  std::string tree, type, shape, sha = "auto", mode = "objects", chunk = "auto", interval = "auto";
   std::optional<double> branching, q, f;
   std::optional<std::uint32_t> depth, seed, m, granularity;
 };
@@ -67,8 +70,25 @@ void declare_tree(CLI::App& app, given_options& given) {
 
 void declare_run(CLI::App& app, given_options& given, options& asked) {
   app.add_option("--sha", given.sha,
-                 "SHA-1 by the processor's instructions or without: native, portable, auto (default)")
+                 "SHA-1 by lanes of AVX-512 (avx512) or AVX2 (avx2), by SHA instructions (shani) or by none of them "
+                 "(portable); auto (default) takes the first that this processor has")
       ->type_name("HOW")
+      ->group("How to run");
+  app.add_option(
+         "--mode", given.mode,
+         "How ranks share the work: objects (default), mobile objects that split and move; steal, ranks without "
+         "work ask others; share, rank 0 keeps a queue for the others. The last two: one search for each rank")
+      ->type_name("MODE")
+      ->group("How to run");
+  app.add_option("--chunk", given.chunk,
+                 "steal, share: nodes given away at a time, by who has more than twice as many; auto (default): half")
+      ->type_name("COUNT")
+      ->group("How to run");
+  app.add_option(
+         "--interval", given.interval,
+         "steal, share: nodes between two looks at requests, or between two releases; auto (default): more after "
+         "each look in vain")
+      ->type_name("COUNT")
       ->group("How to run");
   app.add_flag("--sequential", asked.sequential, "Search in a plain loop on one thread")->group("How to run");
   app.add_flag("--json", asked.json, "Print the result as one JSON object")->group("Output");
@@ -85,6 +105,16 @@ std::size_t position(std::string_view value, std::span<const std::string_view> n
   for (const std::string_view name : names) known.append(known.empty() ? "" : ", ").append(name);
   throw nacre::setup_error({fmt::format("{} has no value '{}'", option, value), "it knows " + known,
                             fmt::format("did you mean {}?", nearest(value, names))});
+}
+
+/// A positive number, or nothing for auto.
+std::optional<std::uint32_t> count_or_auto(const std::string& text, std::string_view option) {
+  if (equal_ignoring_case(text, "auto")) return std::nullopt;
+  std::uint32_t count = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
+  if (error == std::errc() && end == text.data() + text.size() && count > 0) return count;
+  throw nacre::setup_error({fmt::format("{} has no value '{}'", option, text), "it is a number of nodes, 1 or more",
+                            fmt::format("try {} auto", option)});
 }
 
 template <class Given, class Value>
@@ -156,8 +186,11 @@ command_line parse_command_line(int argc, const char* const* argv) {
     result.exit_code = usage_exit_code;
     return result;
   }
-  constexpr std::array<std::string_view, 3> sha_names{"auto", "portable", "native"};
-  result.asked.sha = static_cast<sha1_choice>(position(given.sha, sha_names, "--sha"));
+  result.asked.sha = static_cast<sha1_choice>(position(given.sha, sha1_names, "--sha"));
+  constexpr std::array<std::string_view, 3> modes{"objects", "steal", "share"};
+  result.asked.mode = static_cast<search_mode>(position(given.mode, modes, "--mode"));
+  result.asked.chunk = count_or_auto(given.chunk, "--chunk");
+  result.asked.interval = count_or_auto(given.interval, "--interval");
   if (!result.asked.list) result.asked.tree = tree_from(given);
   return result;
 }

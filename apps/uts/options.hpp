@@ -2,6 +2,7 @@
 // The command line of uts.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 
 #include "sha1.hpp"
@@ -9,14 +10,20 @@
 
 namespace uts {
 
+/// How a search is spread over ranks: mobile objects that split and move, or messages between ranks as in the paper.
+enum class search_mode { objects, steal, share };
+
 /// What the user asked for.
 struct options {
   tree_params tree;
   sha1_choice sha = sha1_choice::automatic;
-  bool sequential = false;  ///< search in a plain loop of one thread
-  bool list = false;        ///< print the table of named trees and do nothing else
-  bool json = false;        ///< the result as one JSON object instead of text
-  bool quiet = false;       ///< no progress line
+  search_mode mode = search_mode::objects;
+  std::optional<std::uint32_t> chunk;     ///< of steal and share, as in direct_options; empty adapts itself
+  std::optional<std::uint32_t> interval;  ///< likewise
+  bool sequential = false;                ///< search in a plain loop of one thread
+  bool list = false;                      ///< print the table of named trees and do nothing else
+  bool json = false;                      ///< the result as one JSON object instead of text
+  bool quiet = false;                     ///< no progress line
 };
 
 /// A command line that was read.

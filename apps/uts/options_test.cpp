@@ -76,7 +76,23 @@ TEST(options, every_switch_is_read) {
   const options asked = parse({"--sequential", "--json", "--quiet", "--list", "--sha", "portable"}).asked;
   EXPECT_TRUE(asked.sequential && asked.json && asked.quiet && asked.list);
   EXPECT_EQ(asked.sha, sha1_choice::portable);
-  EXPECT_EQ(parse({"--sha", "native"}).asked.sha, sha1_choice::native);
+  EXPECT_EQ(parse({"--sha", "avx512"}).asked.sha, sha1_choice::avx512);
+  EXPECT_EQ(parse({"--sha", "avx2"}).asked.sha, sha1_choice::avx2);
+  EXPECT_EQ(parse({"--sha", "shani"}).asked.sha, sha1_choice::shani);
+}
+
+TEST(options, the_way_to_share_work_is_read) {
+  const options usual = parse({}).asked;
+  EXPECT_EQ(usual.mode, search_mode::objects);
+  EXPECT_FALSE(usual.chunk || usual.interval) << "they adapt themselves";
+  const options asked = parse({"--mode", "steal", "--chunk", "20", "--interval=8"}).asked;
+  EXPECT_EQ(asked.mode, search_mode::steal);
+  EXPECT_EQ(asked.chunk, 20u);
+  EXPECT_EQ(asked.interval, 8u);
+  EXPECT_EQ(parse({"--mode", "share", "--chunk", "auto"}).asked.mode, search_mode::share);
+  EXPECT_TRUE(contains(refusal({"--mode", "stael"}), "did you mean steal?"));
+  EXPECT_TRUE(contains(refusal({"--chunk", "0"}), "try --chunk auto"));
+  EXPECT_TRUE(contains(refusal({"--interval", "8x"}), "try --interval auto"));
 }
 
 TEST(options, help_goes_to_standard_output_and_ends_the_program_well) {
@@ -97,7 +113,7 @@ TEST(options, mistyped_names_are_answered_with_the_nearest) {
   EXPECT_TRUE(contains(refusal({"--tree", "T7"}), "did you mean T"));
   EXPECT_TRUE(contains(refusal({"--type", "geo"}), "did you mean geometric?"));
   EXPECT_TRUE(contains(refusal({"--shape", "fixde"}), "did you mean fixed?"));
-  EXPECT_TRUE(contains(refusal({"--sha", "nativ"}), "did you mean native?"));
+  EXPECT_TRUE(contains(refusal({"--sha", "avx51"}), "did you mean avx512?"));
 }
 
 TEST(options, a_value_of_the_wrong_kind_is_answered_with_the_right_one) {

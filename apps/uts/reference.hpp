@@ -130,8 +130,10 @@ inline tree_counts count(const tree_params& p) {
 
 /// The hash implementations that this processor can run.
 inline std::vector<sha1_kernel> kernels() {
-  std::vector<sha1_kernel> all{select_sha1(sha1_choice::portable)};
-  if (native_sha1_available()) all.push_back(select_sha1(sha1_choice::native));
+  std::vector<sha1_kernel> all;
+  for (const auto choice : {sha1_choice::portable, sha1_choice::shani, sha1_choice::avx2, sha1_choice::avx512}) {
+    if (sha1_available(choice)) all.push_back(select_sha1(choice));
+  }
   return all;
 }
 

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <nacre/assert.hpp>
+#include <utility>
 
 namespace uts {
 
@@ -40,11 +41,26 @@ search search::split_half(const tree& tree) {
     ++given;
   } while (given + 1 < stack_.size() && work < half);
 
+  return split_oldest(given);
+}
+
+search search::split_oldest(std::size_t count) {
+  NACRE_EXPECT(count < stack_.size(), "a search that is split keeps a node");
   search other;
-  const auto cut = stack_.begin() + static_cast<std::ptrdiff_t>(given);
+  const auto cut = stack_.begin() + static_cast<std::ptrdiff_t>(count);
   other.stack_.assign(stack_.begin(), cut);
   stack_.erase(stack_.begin(), cut);
   return other;
+}
+
+void search::take_over(search&& other) {
+  if (stack_.empty()) {
+    stack_ = std::move(other.stack_);
+  } else {
+    stack_.insert(stack_.end(), other.stack_.begin(), other.stack_.end());
+  }
+  other.stack_.clear();
+  counts_ += std::exchange(other.counts_, {});
 }
 
 }  // namespace uts

@@ -2,6 +2,7 @@
 // A part of a search that can be run, split in two, and sent to another place.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -10,6 +11,9 @@
 #include "tree.hpp"
 
 namespace uts {
+
+/// What one node costs where time is simulated: about what --sequential measures on a core with SHA instructions.
+inline constexpr double seconds_a_node = 20e-9;
 
 /// The unit of work: nodes still to be expanded, and what has been counted on the way.
 ///
@@ -44,6 +48,12 @@ class search {
   /// here. When all nodes promise as much, that is the older half of the stack. Requires at least two nodes on the
   /// stack.
   [[nodiscard]] search split_half(const tree& tree);
+
+  /// Gives away the `count` oldest nodes; the counts stay here. Requires more than `count` nodes on the stack.
+  [[nodiscard]] search split_oldest(std::size_t count);
+
+  /// Takes over the nodes and the counts of another part, which is left without.
+  void take_over(search&& other);
 
   /// The expected number of nodes still to be generated; an estimate in the unit of tree::expected_descendants.
   [[nodiscard]] double expected_work(const tree& tree) const noexcept;

@@ -34,19 +34,26 @@ struct sha1_kernel {
   hash_children_function* hash_children;
 };
 
-/// Which implementation to use. `automatic` takes the fastest that this processor can run.
-enum class sha1_choice { automatic, portable, native };
+/// Which implementation to use. `automatic` takes the first of avx512, avx2, shani and portable that this processor can
+/// run; the order is that of their speed (bin/uts --sequential --sha NAME).
+enum class sha1_choice { automatic, avx512, avx2, shani, portable };
 
-/// Needs nothing beyond the language (and gcc's vector extension, which every target of gcc and clang has).
+/// Their names, in the order of sha1_choice.
+inline constexpr std::array<std::string_view, 5> sha1_names{"auto", "avx512", "avx2", "shani", "portable"};
+
+/// Four lanes of gcc's vector extension, which every target of gcc and clang has.
 hash_children_function hash_children_portable;
+/// Four at a time by the processor's SHA instructions. Call these three only where sha1_available().
+hash_children_function hash_children_shani;
+/// Eight lanes of AVX2.
+hash_children_function hash_children_avx2;
+/// Sixteen lanes of AVX-512.
+hash_children_function hash_children_avx512;
 
-/// Uses the processor's SHA instructions. Call it only where native_sha1_available().
-hash_children_function hash_children_native;
+/// Whether this processor and its system can run an implementation. Asks the processor each time.
+[[nodiscard]] bool sha1_available(sha1_choice choice) noexcept;
 
-/// Whether this processor has the instructions that hash_children_native needs. Asks the processor each time.
-[[nodiscard]] bool native_sha1_available() noexcept;
-
-/// Throws nacre::setup_error when `native` is asked for and this processor cannot.
+/// Throws nacre::setup_error when this processor cannot run the one asked for.
 [[nodiscard]] sha1_kernel select_sha1(sha1_choice choice);
 
 /// The root's state: SHA1(16 zero bytes, be32(seed)).

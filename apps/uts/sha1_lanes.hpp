@@ -2,7 +2,12 @@
 // SHA-1's compression of one block, written once for a word and for a vector of words (one block in each lane).
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <span>
+
+#include "sha1.hpp"
 
 namespace uts {
 
@@ -48,6 +53,31 @@ template <class Word>
 #pragma GCC unroll 20
   for (int t = 60; t < 80; ++t) sha1_round<Word>(v, v.b ^ v.c ^ v.d, 0xca62c1d6u, scheduled(w, t));
   return {v.a + start.a, v.b + start.b, v.c + start.c, v.d + start.d, v.e + start.e};
+}
+
+/// Hashes all jobs, one in each lane of a vector of words; lanes that the last group has no job for repeat its last
+/// one. Always inlined, as sha1_compress.
+template <class Lanes>
+[[gnu::always_inline]] inline void hash_in_lanes(const sha1_state* parents, std::span<const child_ref> jobs,
+                                                 sha1_state* out) {
+  constexpr std::size_t lane_count = sizeof(Lanes) / sizeof(std::uint32_t);
+  for (std::size_t first = 0; first < jobs.size(); first += lane_count) {
+    const std::size_t count = std::min(lane_count, jobs.size() - first);
+    Lanes w[16] = {};
+    for (std::size_t lane = 0; lane < lane_count; ++lane) {
+      const child_ref job = jobs[first + std::min(lane, count - 1)];
+      const auto& words = parents[job.parent].words;
+#pragma GCC unroll 5
+      for (std::size_t k = 0; k < 5; ++k) w[k][lane] = words[k];
+      w[5][lane] = job.child;
+    }
+    w[6] = Lanes{} + 0x80000000u;
+    w[15] = Lanes{} + 192u;
+    const sha1_variables<Lanes> digest = sha1_compress(w);
+    for (std::size_t lane = 0; lane < count; ++lane) {
+      out[first + lane] = sha1_state{{digest.a[lane], digest.b[lane], digest.c[lane], digest.d[lane], digest.e[lane]}};
+    }
+  }
 }
 
 }  // namespace uts

@@ -8,7 +8,9 @@
 #include <iterator>
 #include <nacre/error.hpp>
 #include <random>
+#include <stdexcept>
 #include <string>
+#include <utility>
 
 #include "reference.hpp"
 
@@ -75,28 +77,46 @@ TEST_P(sha1_kernels, any_number_of_jobs_on_random_parents_is_hashed_as_by_the_re
 INSTANTIATE_TEST_SUITE_P(all, sha1_kernels, testing::ValuesIn(reference::kernels()),
                          [](const auto& kernel) { return std::string(kernel.param.name); });
 
-TEST(sha1, automatic_takes_the_processor_s_instructions_where_it_has_them) {
-  EXPECT_EQ(select_sha1(sha1_choice::automatic).name, native_sha1_available() ? "native" : "portable");
-}
+constexpr std::array processor_needs{std::pair(sha1_choice::avx512, " avx512dq "),
+                                     std::pair(sha1_choice::avx2, " avx2 "), std::pair(sha1_choice::shani, " sha_ni ")};
 
 TEST(sha1, the_processor_has_the_instructions_when_the_system_says_so) {
   std::ifstream info("/proc/cpuinfo");
   const std::string text{std::istreambuf_iterator<char>(info), std::istreambuf_iterator<char>()};
-  if (text.empty()) GTEST_SKIP() << "this system does not list the features of its processor";
-  EXPECT_EQ(native_sha1_available(), text.find(" sha_ni") != std::string::npos);
+  if (text.find("flags") == std::string::npos) GTEST_SKIP() << "this system does not list its processor's features";
+  for (const auto& [choice, flag] : processor_needs) {
+    EXPECT_EQ(sha1_available(choice), text.find(flag) != std::string::npos) << flag;
+  }
+  EXPECT_TRUE(sha1_available(sha1_choice::portable));
+}
+
+TEST(sha1, automatic_takes_the_first_of_the_list_that_the_processor_can_run) {
+  sha1_choice first = sha1_choice::portable;
+  for (const auto& [choice, flag] : processor_needs) {
+    if (first == sha1_choice::portable && sha1_available(choice)) first = choice;
+  }
+  EXPECT_EQ(select_sha1(sha1_choice::automatic).name, select_sha1(first).name);
 }
 
 TEST(sha1, asking_for_instructions_that_the_processor_lacks_is_an_error_that_says_what_to_try) {
-  if (native_sha1_available()) {
-    EXPECT_EQ(select_sha1(sha1_choice::native).name, "native");
-    return;
+  for (const auto& [choice, flag] : processor_needs) {
+    const auto name = std::string(sha1_names[static_cast<std::size_t>(choice)]);
+    if (sha1_available(choice)) {
+      EXPECT_EQ(select_sha1(choice).name, name);
+      continue;
+    }
+    try {
+      (void)select_sha1(choice);
+      FAIL() << name << " was selected where it cannot run";
+    } catch (const nacre::setup_error& error) {
+      EXPECT_NE(std::string(error.what()).find("--sha portable"), std::string::npos) << error.what();
+    }
   }
-  try {
-    (void)select_sha1(sha1_choice::native);
-    FAIL() << "native was selected where it cannot run";
-  } catch (const nacre::setup_error& error) {
-    EXPECT_NE(std::string(error.what()).find("--sha portable"), std::string::npos) << error.what();
-  }
+}
+
+TEST(select_sha1, refuses_a_choice_that_has_come_from_a_liar) {
+  EXPECT_THROW(static_cast<void>(select_sha1(static_cast<sha1_choice>(sha1_names.size()))), std::out_of_range);
+  EXPECT_THROW(static_cast<void>(select_sha1(static_cast<sha1_choice>(-1))), std::out_of_range);
 }
 
 }  // namespace

@@ -11,17 +11,19 @@ namespace {
 
 /// Hashes are computed in groups of this many and up to one parent's children more. Large enough to fill the lanes of
 /// any processor, small enough that a small search stays depth first and its data in the first-level cache.
-constexpr std::size_t group_jobs = 32;
+constexpr std::size_t group_jobs = 64;
 constexpr std::size_t run_max = children_max;
 constexpr std::size_t jobs_max = group_jobs + run_max;
 
 /// A group of children to generate, and where they belong.
 class child_group {
  public:
-  child_group(const tree& tree, const sha1_kernel& sha1) noexcept : tree_(tree), sha1_(sha1) {}
+  /// Of as many jobs as `jobs_min`, at most group_jobs, and up to one run more.
+  child_group(const tree& tree, const sha1_kernel& sha1, std::uint64_t jobs_min) noexcept
+      : tree_(tree), sha1_(sha1), jobs_min_(std::min<std::uint64_t>(jobs_min, group_jobs)) {}
 
   [[nodiscard]] bool empty() const noexcept { return job_count_ == 0; }
-  [[nodiscard]] bool full() const noexcept { return job_count_ >= group_jobs; }
+  [[nodiscard]] bool full() const noexcept { return job_count_ >= jobs_min_; }
   [[nodiscard]] std::size_t size() const noexcept { return job_count_; }
 
   /// Adds children first .. first + count - 1 of `parent`. Requires !full() and 0 < count <= run_max.
@@ -70,6 +72,7 @@ class child_group {
 
   const tree& tree_;
   const sha1_kernel& sha1_;
+  const std::size_t jobs_min_;
   std::uint32_t parent_count_ = 0;
   std::size_t job_count_ = 0;
   std::array<sha1_state, group_jobs> states_;
@@ -83,7 +86,7 @@ class child_group {
 void traverse_some(const tree& tree, const sha1_kernel& sha1, std::vector<node>& stack, std::uint64_t budget,
                    tree_counts& counts) {
   const std::uint64_t nodes_end = counts.nodes + std::min(budget, UINT64_MAX - counts.nodes);
-  child_group group(tree, sha1);
+  child_group group(tree, sha1, budget);
   std::size_t size = stack.size();  // of the stack; beyond it, `stack` holds room for a group
   const auto generate = [&] {
     if (size + jobs_max > stack.size()) stack.resize(size + 2 * jobs_max);

@@ -26,8 +26,9 @@ struct tree_counts {
   friend bool operator==(const tree_counts&, const tree_counts&) = default;
 };
 
-/// Searches on from the nodes on `stack`, depth first in groups of about 32 hashes, until the stack is empty or at
-/// least `budget` nodes have been generated; stops at most one group, or the last node's children, later.
+/// Searches on from the nodes on `stack`, depth first in groups of about 64 hashes, or `budget` if that is less, until
+/// the stack is empty or at least `budget` nodes have been generated; stops at most one group, or the last node's
+/// children, later.
 ///
 /// The stack holds nodes that have been counted but not expanded, the oldest first. Nodes seen to be leaves are counted
 /// when generated and never put there. Every node's full state is computed, also where the shape of the tree already

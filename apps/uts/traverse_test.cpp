@@ -141,6 +141,18 @@ TEST(traverse, a_slice_generates_its_budget_and_at_most_a_group_more) {
   }
 }
 
+TEST(traverse, a_small_budget_makes_small_groups) {
+  const tree pairs({.type = tree_type::balanced, .branching = 2, .depth = 12});
+  std::vector<node> stack{pairs.root()};
+  tree_counts counts{.nodes = 1};
+  traverse_some(pairs, best_kernel(), stack, 200, counts);
+  for (const std::uint64_t budget : {2, 8, 32}) {
+    const std::uint64_t before = counts.nodes;
+    traverse_some(pairs, best_kernel(), stack, budget, counts);
+    EXPECT_EQ(counts.nodes - before, budget);
+  }
+}
+
 TEST(traverse, a_budget_of_nothing_does_nothing) {
   const tree searched({.shape = tree_shape::fixed, .branching = 4, .depth = 8, .seed = 19});
   std::vector<node> stack{searched.root()};

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <nacre/error.hpp>
+#include <stdexcept>
 #include <utility>
 
 namespace uts {
@@ -33,6 +34,10 @@ void validate_branching(const tree_params& params) {
 
 void validate(const tree_params& params) {
   constexpr std::uint32_t depth_max = 1'000'000;
+  const auto type = static_cast<std::size_t>(params.type), shape = static_cast<std::size_t>(params.shape);
+  if (type >= tree_type_names.size() || shape >= tree_shape_names.size()) {
+    throw std::out_of_range("a type or shape of trees that does not exist");
+  }
   validate_branching(params);
   if (params.depth < 1 || params.depth > depth_max) {
     refuse(fmt::format("depth {} is out of range", params.depth), "shapes are measured by it, and have a table for it",

@@ -6,6 +6,7 @@
 
 #include <nacre/error.hpp>
 #include <random>
+#include <stdexcept>
 #include <string>
 
 #include "reference.hpp"
@@ -156,6 +157,11 @@ TEST(tree_params, a_description_names_what_the_type_reads) {
   EXPECT_EQ(describe({.type = geometric, .shape = tree_shape::cyclic, .depth = 3, .granularity = 2}),
             "geometric, shape cyclic, depth 3, branching 4, seed 0, granularity 2");
   EXPECT_EQ(describe({.type = balanced, .branching = 2, .depth = 5}), "balanced, depth 5, branching 2");
+}
+
+TEST(validate, refuses_types_and_shapes_that_have_come_from_a_liar) {
+  EXPECT_THROW(validate({.type = static_cast<tree_type>(4)}), std::out_of_range);
+  EXPECT_THROW(validate({.shape = static_cast<tree_shape>(-1)}), std::out_of_range);
 }
 
 }  // namespace

@@ -21,7 +21,7 @@ namespace {
 
 struct row {
   std::string what, unit;
-  double aim;  // at most; at least, where `more`
+  double aim;  // at most; at least, where `more`; 0: none
   bool more;
   std::string floor_name;
   std::vector<double> measured{}, floor{};
@@ -44,7 +44,7 @@ class table {
   void print() const {
     fmt::print("{:<52} {:>12} {:>12} {:>12}   {}\n", "median", "measured", "aim", "by hand", "by hand is");
     for (const row& each : rows_) {
-      const std::string aim = fmt::format("{} {:g}", each.more ? ">=" : "<=", each.aim);
+      const std::string aim = each.aim == 0 ? "" : fmt::format("{} {:g}", each.more ? ">=" : "<=", each.aim);
       const double floor = median(each.floor);
       fmt::print("{:<52} {:>12.5g} {:>12} {:>12}   {}\n", fmt::format("{}, {}", each.what, each.unit),
                  median(each.measured), aim, floor == 0 ? "" : fmt::format("{:.5g}", floor), each.floor_name);
@@ -68,36 +68,60 @@ class table {
   std::vector<row> rows_;
 };
 
-constexpr std::uint32_t small = 1024, large = 64 * 1024;
+/// The objects that move: their sizes in bytes, and their aims, one way in us and many under way in millions a second;
+/// 0: none.
+struct moved_object {
+  std::string what;
+  std::uint32_t bytes;
+  bool in_buffer;
+  double one_way_us, million_a_second;
+};
+const std::vector<moved_object> moved{
+    {"1 KiB object", 1024, false, 1.5, 0.7},           {"64 KiB object", 1 << 16, false, 20, 0},
+    {"64 KiB object, a buffer", 1 << 16, true, 20, 0}, {"1 MiB object", 1 << 20, false, 0, 0},
+    {"1 MiB object, a buffer", 1 << 20, true, 0, 0},   {"16 MiB object", 1 << 24, false, 0, 0},
+    {"16 MiB object, a buffer", 1 << 24, true, 0, 0}};
 
-void add_moves(table& into, const std::string& where, const objects::moves& of_small, const objects::moves& of_large,
-               double floor_small, double floor_large) {
-  const std::string copied = "copied to another thread, which polls";
-  into.add({"1 KiB object, one way, " + where, "us", 1.5, false, copied}, of_small.one_way_us, floor_small);
-  into.add({"1 KiB objects, many under way, " + where, "million/s", 0.7, true, "1 / the same"},
-           of_small.moves_a_second * 1e-6, 1 / floor_small);
-  into.add({"64 KiB object, one way, " + where, "us", 20, false, copied}, of_large.one_way_us, floor_large);
+/// What copying as many bytes costs, once: the unit of what moving an object costs.
+std::vector<double> copies_of_all() {
+  std::vector<double> all;
+  for (const moved_object& each : moved) all.push_back(objects::copy_us(each.bytes));
+  return all;
 }
 
-objects::moves moves_in_one_process(std::uint32_t bytes) {
-  objects::moves result{};
+void add_moves(table& into, const std::string& where, const std::vector<objects::moves>& found,
+               const std::vector<double>& copies, bool aims) {
+  for (std::size_t index = 0; index < found.size() && index < moved.size(); ++index) {
+    const moved_object& one = moved[index];
+    into.add({one.what + ", one way, " + where, "us", aims ? one.one_way_us : 0, false, "copied once"}, found[index].one_way_us,
+             copies[index]);
+    if (one.million_a_second == 0) continue;
+    into.add({one.what + ", many under way, " + where, "million/s", aims ? one.million_a_second : 0, true, ""},
+             found[index].moves_a_second * 1e-6, 0);
+  }
+}
+
+std::vector<objects::moves> moves_in_one_process() {
+  std::vector<objects::moves> all;
   nacre::config made;
   for (const auto& [name, value] :
        {std::pair{"ranks", "2"}, {"workers", "1"}, {"spin", "10ms"}, {"progress", "shared"}}) {
     made.set(name, value);
   }
   nacre::run(made, [&](nacre::runtime& rt) {
-    const objects::moves found = objects::measure_moves(rt, bytes);
-    if (rt.rank() == nacre::rank_id(0)) result = found;
+    for (const moved_object& each : moved) {
+      const objects::moves found = objects::measure_moves(rt, each.bytes, each.in_buffer);
+      if (rt.rank() == nacre::rank_id(0)) all.push_back(found);
+    }
   });
-  return result;
+  return all;
 }
 
 /// As one of two ranks that a launcher has started: rank 0 prints what it has found.
 int serve_job(int argc, char** argv) {
   return nacre::run(argc, argv, [](nacre::runtime& rt) {
-    for (const std::uint32_t bytes : {small, large}) {
-      const objects::moves found = objects::measure_moves(rt, bytes);
+    for (const moved_object& each : moved) {
+      const objects::moves found = objects::measure_moves(rt, each.bytes, each.in_buffer);
       if (rt.rank() == nacre::rank_id(0)) {
         fmt::print("{}\n", nlohmann::json{{"one_way", found.one_way_us}, {"a_second", found.moves_a_second}}.dump());
       }
@@ -137,10 +161,13 @@ void measure(table& into, std::uint64_t count) {
            map.first_message_ns);
   into.add({"one message to each of them, a later", "ns", 150, false, by_map}, many.later_message_ns,
            map.later_message_ns);
-  const double floor_small = objects::handed_over_us(small), floor_large = objects::handed_over_us(large);
-  add_moves(into, "in one process", moves_in_one_process(small), moves_in_one_process(large), floor_small, floor_large);
-  const std::vector<objects::moves> shm = moves_between_processes("shm");
-  if (shm.size() == 2) add_moves(into, "over shm", shm[0], shm[1], floor_small, floor_large);
+  into.add({fmt::format("a message to all {} elements of an array", count), "ns", 25, false, "vector, virtual calls"},
+           objects::broadcast_ns(count), objects::virtual_calls_ns(count));
+  const std::vector<double> copies = copies_of_all();
+  add_moves(into, "in one process", moves_in_one_process(), copies, true);
+  for (const std::string transport : {"shm", "tcp"}) {
+    add_moves(into, fmt::format("over {}", transport), moves_between_processes(transport), copies, transport == "shm");
+  }
   into.add({"idle wait for quiescence, 2 ranks in one process", "us", 5, false, "two threads meet"},
            objects::idle_quiescence_us(), objects::meeting_us());
 }

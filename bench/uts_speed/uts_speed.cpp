@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// How much faster is uts on two workers than its own plain loop? Both alternate; the ratio is what counts.
-#include <unistd.h>
-
+// How much faster is uts on two workers than its own plain loop, and what do mobile objects cost beside stealing
+// between ranks by hand? All alternate; the ratios are what counts. And does it matter how many ranks and workers share
+// the cores, and over which transport?
 #include <algorithm>
 #include <array>
 #include <cstdio>
-#include <filesystem>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
+
+#include "jobs.hpp"
 
 namespace {
 
@@ -34,29 +36,109 @@ double median(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
+std::string range(const std::vector<double>& values) {
+  return fmt::format("{:.3f} (min {:.3f}, max {:.3f})", median(values), *std::min_element(values.begin(), values.end()),
+                     *std::max_element(values.begin(), values.end()));
+}
+
+/// What is asked for on the command line.
+struct plan {
+  std::string tree = "T1L", sha = "auto";
+  int runs = 5, workers = 2;
+  bool matrix = false;
+  int depth = 11;
+  std::vector<std::string> transports{"inproc", "shm", "tcp"};
+  std::vector<int> ranks{1, 2, 3, 4, 6, 8}, workers_of_a_rank{1, 2, 3, 4};
+};
+
+std::string uts() { return bench::own_folder() / "uts"; }
+
+/// uts on all these ranks and workers over the transport. Throws std::runtime_error when it cannot be started.
+std::string command_of(const plan& how, const std::string& transport, int ranks, int workers) {
+  std::string command, options = fmt::format(" --nacre.workers={}", workers);
+  if (transport == "inproc") {
+    options += fmt::format(" --nacre.ranks={}", ranks);
+  } else {
+    const bench::launcher launcher = bench::launcher_of(transport, ranks);
+    if (!launcher.missing.empty()) throw std::runtime_error(launcher.missing);
+    for (const std::string& word : launcher.words) command += word + ' ';
+  }
+  // Of the series of T1, whose counts are published.
+  return command + uts() +
+         fmt::format(" --json --quiet --sha {} --type geometric --shape fixed --branching 4 --seed 19 --depth {}",
+                     how.sha, how.depth) +
+         options;
+}
+
+/// A table for each transport: how fast mobile objects are on so many ranks of so many workers each, beside one rank
+/// with a worker for each core that has run right before, so that what else the machine does matters little.
+void measure_matrix(const plan& how) {
+  const int cores = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+  const std::string control = command_of(how, "inproc", 1, cores);
+  fmt::print("Beside 1 rank with {} workers: medians of {} runs\n\n| transport | ranks |", cores, how.runs);
+  for (const int workers : how.workers_of_a_rank) fmt::print(" {} worker{} |", workers, workers == 1 ? "" : "s");
+  fmt::print("\n|---|---|");
+  for (std::size_t i = 0; i < how.workers_of_a_rank.size(); ++i) fmt::print("---|");
+  for (const std::string& transport : how.transports) {
+    for (const int ranks : how.ranks) {
+      fmt::print("\n| {} | {} |", transport, ranks);
+      for (const int workers : how.workers_of_a_rank) {
+        const std::string command = command_of(how, transport, ranks, workers);
+        std::vector<double> ratios;
+        for (int run = 0; run < how.runs; ++run) {
+          const double beside = nodes_per_second(control);
+          ratios.push_back(nodes_per_second(command) / beside);
+        }
+        fmt::print(" {:.2f} |", median(ratios));
+        std::fflush(stdout);
+      }
+    }
+  }
+  fmt::print("\n");
+}
+
+void compare_modes(const plan& how) {
+  const std::string common = uts() + " --json --quiet --tree " + how.tree + " --sha " + how.sha;
+  const std::string direct = fmt::format(" --mode steal --nacre.ranks={} --nacre.workers=1", how.workers);
+  std::vector<double> sequential, objects, stealing, to_loop, to_stealing;
+  for (int run = 0; run < how.runs; ++run) {
+    sequential.push_back(nodes_per_second(common + " --sequential"));
+    objects.push_back(nodes_per_second(common + " --nacre.workers=" + std::to_string(how.workers)));
+    stealing.push_back(nodes_per_second(common + direct));
+    to_loop.push_back(objects.back() / sequential.back());
+    to_stealing.push_back(objects.back() / stealing.back());
+    fmt::print(
+        "run {}: sequential {:.1f} M nodes/s, {} workers {:.1f}, {} ranks that steal {:.1f}; ratios {:.3f}, {:.3f}\n",
+        run + 1, sequential.back() * 1e-6, how.workers, objects.back() * 1e-6, how.workers, stealing.back() * 1e-6,
+        to_loop.back(), to_stealing.back());
+  }
+  fmt::print("median: sequential {:.1f} M nodes/s, {} workers {:.1f}, {} ranks that steal {:.1f}\n",
+             median(sequential) * 1e-6, how.workers, median(objects) * 1e-6, how.workers, median(stealing) * 1e-6);
+  fmt::print("objects to sequential: {}\nobjects to stealing:   {}\n", range(to_loop), range(to_stealing));
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
-  std::string tree = "T1L", sha = "auto";
-  int runs = 5, workers = 2;
-  CLI::App app("Compares uts on several workers with uts --sequential, alternating. Run it on an idle machine.");
-  app.add_option("--tree", tree, "The tree")->capture_default_str();
-  app.add_option("--sha", sha, "The SHA-1 implementation of both")->capture_default_str();
-  app.add_option("--runs", runs, "Runs of each")->check(CLI::Range(1, 100))->capture_default_str();
-  app.add_option("--workers", workers, "Workers")->check(CLI::Range(1, 4096))->capture_default_str();
+  plan how;
+  CLI::App app(
+      "Compares uts on several workers with uts --sequential and with as many ranks that steal, alternating; with "
+      "--matrix, numbers of ranks and workers over several transports. Run it on an idle machine.");
+  app.add_option("--tree", how.tree, "The tree")->capture_default_str();
+  app.add_option("--sha", how.sha, "The SHA-1 implementation of all")->capture_default_str();
+  app.add_option("--runs", how.runs, "Runs of each")->check(CLI::Range(1, 100))->capture_default_str();
+  app.add_option("--workers", how.workers, "Workers")->check(CLI::Range(1, 4096))->capture_default_str();
+  app.add_flag("--matrix", how.matrix, "A table of ranks and workers for each transport, instead");
+  app.add_option("--depth", how.depth, "Of the tree of the table; 11 has 16.5 million nodes")->capture_default_str();
+  app.add_option("--transports", how.transports, "Of the table")->delimiter(',')->capture_default_str();
+  app.add_option("--ranks", how.ranks, "Of the table")->delimiter(',')->capture_default_str();
+  app.add_option("--workers-of-a-rank", how.workers_of_a_rank, "Of the table")->delimiter(',')->capture_default_str();
   CLI11_PARSE(app, argc, argv);
-
-  const auto uts = (std::filesystem::read_symlink("/proc/self/exe").parent_path() / "uts").string();
-  const std::string common = uts + " --json --quiet --tree " + tree + " --sha " + sha;
-  std::vector<double> sequential, parallel, ratios;
-  for (int run = 0; run < runs; ++run) {
-    sequential.push_back(nodes_per_second(common + " --sequential"));
-    parallel.push_back(nodes_per_second(common + " --nacre.workers=" + std::to_string(workers)));
-    ratios.push_back(parallel.back() / sequential.back());
-    fmt::print("run {}: sequential {:.1f} M nodes/s, {} workers {:.1f} M nodes/s, ratio {:.3f}\n", run + 1,
-               sequential.back() * 1e-6, workers, parallel.back() * 1e-6, ratios.back());
+  try {
+    how.matrix ? measure_matrix(how) : compare_modes(how);
+  } catch (const std::exception& problem) {
+    fmt::print(stderr, "uts_speed: {}\n", problem.what());
+    return 1;
   }
-  fmt::print("median: sequential {:.1f}, {} workers {:.1f} M nodes/s; ratio {:.3f} (min {:.3f}, max {:.3f})\n",
-             median(sequential) * 1e-6, workers, median(parallel) * 1e-6, median(ratios),
-             *std::min_element(ratios.begin(), ratios.end()), *std::max_element(ratios.begin(), ratios.end()));
+  return 0;
 }

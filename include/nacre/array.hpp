@@ -87,6 +87,14 @@ class array_ptr {
   std::uint32_t ranks_ = 0;
 };
 
+/// What create_array may be told before the shape, alike on all ranks:
+///
+///     rt.create_array<cell>(nacre::array_options{.location = nacre::location_policy::home}, nacre::extents{64, 64});
+struct array_options {
+  /// How its elements are found. of_program: as their type says, or the program.
+  location_policy location = location_policy::of_program;
+};
+
 /// Tells create_array to make no element: they are inserted one by one.
 struct sparse_t {};
 inline constexpr sparse_t sparse{};
@@ -99,6 +107,7 @@ struct array_layout {
   const object_type* type = nullptr;
   rank_id (*home)(const extents& shape, std::uint64_t number, std::uint32_t ranks) = nullptr;
   bool dense = true;
+  location_policy location = location_policy::of_program;  ///< of all its elements, whatever their type says
 };
 
 template <class P>
@@ -131,7 +140,7 @@ struct folding {
 };
 
 template <class R, class Op>
-outcome fold(engine&, lane&, message_ptr, void* target, handler_id) {
+outcome fold(engine&, lane&, message_ptr&, void* target, handler_id) {
   auto& step = *static_cast<folding*>(target);
   expected<R, wire_error> one = unpack<R>(step.accumulated), other = unpack<R>(step.next);
   if (!one || !other) return outcome::malformed;

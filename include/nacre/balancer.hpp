@@ -18,12 +18,35 @@ namespace nacre {
 /// What a balancer knows of one object on its rank; an estimate of a moment ago.
 struct object_load {
   object_id object;
-  double load = 0;  ///< what its type declares by load(); else seconds that its waiting messages will take, after
-                    ///< what earlier ones took, or those of other objects here, or 1 us each
+  double load = 0;             ///< as the load model says, see load_model
   std::uint32_t messages = 0;  ///< that wait to be run, not counting the one that a worker runs now
-  double migration_cost = 0;   ///< seconds, as far as known
+  double migration_cost = 0;   ///< seconds that this rank spends on moving an object at least, as far as known
   bool running = false;        ///< a handler runs on it now: it could leave only afterwards
+  double seconds = 0;          ///< that its waiting messages will take, if it has been measured
 };
+
+/// What is known of an object from which its load is made; estimates.
+struct load_facts {
+  double declared = 0;         ///< what its class says by load(), in any one unit; 0 without
+  double message_seconds = 0;  ///< what one of its messages takes, as earlier ones did; of an object that has run none
+                               ///< yet, what one of other objects on its rank takes, or 1 us
+  std::uint32_t messages = 0;  ///< that wait to be run
+};
+
+/// What an object counts for, chosen by --nacre.balance.load. A rank has one. Its method is called inside the poll
+/// loop.
+class load_model {
+ public:
+  virtual ~load_model() = default;
+  /// At least 0, in the unit of all loads; an object that neither runs nor has messages is asked about if it declares
+  /// any load.
+  [[nodiscard]] virtual double load(const load_facts& of) const = 0;
+};
+
+using load_model_factory = std::function<std::unique_ptr<load_model>(const config&)>;
+
+/// Makes a load model selectable by --nacre.balance.load=NAME; all else as register_balancer.
+void register_load_model(std::string_view name, load_model_factory make);
 
 /// What a rank offers its balancer. Valid during the call that hands it over.
 class balancer_host {

@@ -21,8 +21,9 @@ class buffer_parts;
 
 /// An owned row of bytes for messages. Moved into `send` or `call` as the last argument, or returned by a handler, it
 /// becomes the message: its bytes are not copied at the sender, and a handler that takes a `nacre::buffer` by value
-/// owns the block that the transport has received into. Between ranks of one process only a pointer moves. Elsewhere
-/// (inside other values, before other arguments, to several ranks at once) it travels too, and is copied.
+/// owns the block that the transport has received into. Between ranks of one process only a pointer moves. So it is
+/// with a buffer that the serialize function of a mobile object names last, when the object moves. Elsewhere (inside
+/// other values, before other arguments, to several ranks at once) it travels too, and is copied.
 ///
 /// Move-only. One thread at a time; any thread may end it. A handler that keeps a buffer keeps its memory out of flow
 /// control: what it holds no longer counts as on its way.
@@ -74,12 +75,15 @@ class buffer {
     if (size_ == 0) return;
     ar.write_flat(static_cast<std::uint8_t>(-(ar.size() + 1) & (archive_alignment - 1)));
     ar.align(archive_alignment);
-    ar.write_bytes(data_, size_);
+    write_to(ar);
   }
   void load(reader& ar);
 
  private:
   friend detail::buffer_parts;
+
+  void write_to(sizer& ar) const noexcept;
+  void write_to(writer& ar) const;
 
   message* block_ = nullptr;  // in whose body the bytes lie; null for none, and for a view while arguments are decoded
   std::byte* data_ = nullptr;

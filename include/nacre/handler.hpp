@@ -38,8 +38,9 @@ enum class outcome : std::uint8_t {
 /// one binary, because rows are numbered in the order of their names.
 struct handler_info {
   body_ops ops;  ///< the arguments, while they are live values
-  /// Target: the object, the module, or null.
-  outcome (*invoke)(engine&, lane&, message_ptr, void* target, handler_id self);
+  /// Target: the object, the module, or null. The message is left to the caller, except by handlers that keep its
+  /// memory, as those that take a buffer do; values that it held have been moved from.
+  outcome (*invoke)(engine&, lane&, message_ptr&, void* target, handler_id self);
   std::string_view name;
   const void* target_key;  ///< which class the handler is a member of; null for a free function
   bool shared = false;     ///< a const member function
@@ -178,7 +179,7 @@ constexpr const void* key_of() noexcept {
 
 /// Runs F for one message; defined in invoke.hpp, where context is complete.
 template <auto F, class T>
-outcome invoke(engine& core, lane& on, message_ptr m, void* target, handler_id self);
+outcome invoke(engine& core, lane& on, message_ptr& m, void* target, handler_id self);
 
 /// The row of F on targets of class T: F's own class or one derived from it; void for a free function.
 template <auto F, class T>

@@ -54,7 +54,8 @@ decltype(auto) call_handler(context& ctx, void* target, Tuple&& arguments) {
             return F(std::forward<decltype(argument)>(argument)...);
           }
         } else {
-          auto& object = *static_cast<T*>(target);
+          // The class that F is a member of: gcc takes a call through a class derived from it for an error of aliasing.
+          typename shape::target& object = *static_cast<T*>(target);
           if constexpr (shape::takes_context) {
             return (object.*F)(ctx, std::forward<decltype(argument)>(argument)...);
           } else {
@@ -89,7 +90,7 @@ void run_handler(engine& core, lane& on, const message_header& request, handler_
 
 /// Runs `body` on the request and the arguments that a packed message holds.
 template <class Views, class Run>
-outcome run_packed(message_ptr m, Run&& body) {
+outcome run_packed(message_ptr& m, Run&& body) {
   Views arguments;
   reader in(m->payload());
   if constexpr (has_buffer<Views>) {
@@ -107,19 +108,19 @@ outcome run_packed(message_ptr m, Run&& body) {
 }
 
 template <auto F, class T>
-outcome invoke(engine& core, lane& on, message_ptr m, void* target, handler_id self) {
+outcome invoke(engine& core, lane& on, message_ptr& m, void* target, handler_id self) {
   using shape = traits<F>;
   if (!m->packed()) {
     run_handler<F, T>(core, on, m->header, self, target, std::move(body_of<typename shape::values>::values(*m)));
     return outcome::done;
   }
-  return run_packed<typename shape::views>(std::move(m), [&](const message_header& request, auto&& arguments) {
+  return run_packed<typename shape::views>(m, [&](const message_header& request, auto&& arguments) {
     run_handler<F, T>(core, on, request, self, target, std::move(arguments));
   });
 }
 
 template <auto F, class... T, class... P>
-outcome together<F, param_list<T...>, param_list<P...>>::invoke(engine& core, lane& on, message_ptr m, void* target,
+outcome together<F, param_list<T...>, param_list<P...>>::invoke(engine& core, lane& on, message_ptr& m, void* target,
                                                                 handler_id self) {
   const auto run = [&]<std::size_t... Index>(context & ctx, auto&& arguments, std::index_sequence<Index...>)
                        ->decltype(auto) {
@@ -134,7 +135,7 @@ outcome together<F, param_list<T...>, param_list<P...>>::invoke(engine& core, la
         },
         std::forward<decltype(arguments)>(arguments));
   };
-  return run_packed<views>(std::move(m), [&](const message_header& request, auto&& arguments) {
+  return run_packed<views>(m, [&](const message_header& request, auto&& arguments) {
     try {
       context ctx(core, on, request);
       call_and_reply(core, on, request, [&]() -> decltype(auto) {

@@ -13,7 +13,7 @@ namespace nacre {
 
 /// How ranks come to know where an object is (Clam section 3.1). Every promise holds under each of them; what differs
 /// is how often messages are forwarded and how many updates are sent. A program chooses by --nacre.location; a type of
-/// object for itself by a static member:
+/// object for itself by a static member, and an array for its elements by array_options:
 ///
 ///     static constexpr auto location = nacre::location_policy::home;
 enum class location_policy : std::uint8_t {

@@ -38,7 +38,7 @@ namespace detail {
 struct object_type {
   std::string_view name;
   void (*destroy)(void*) noexcept;
-  std::size_t (*packed_size)(void*);
+  void (*count)(void*, sizer&);
   void (*pack)(void*, writer&);
   void* (*unpack)(reader&);                 ///< null when the bytes are not such an object
   double (*load)(const void*);              ///< null when the type declares none
@@ -46,8 +46,15 @@ struct object_type {
   bool (*may_migrate)(const void*);         ///< null when the type never refuses
   bool (*equal)(const void*, const void*);  ///< null when the type has no ==
   location_policy location;                 ///< what the type declares, else of_program
+  double (*priority)(const void*);          ///< null when the type declares none
   type_id id{};
   object_type* next = nullptr;
+
+  [[nodiscard]] std::size_t packed_size(void* object) const {
+    sizer size;
+    count(object, size);
+    return size.size();
+  }
 };
 
 struct type_registration {
@@ -60,6 +67,11 @@ concept declares_load = requires(const T& object) {
 };
 
 template <class T>
+concept declares_priority = requires(const T& object) {
+  { object.priority() } -> std::convertible_to<double>;
+};
+
+template <class T>
 concept declares_may_migrate = requires(const T& object) {
   { object.may_migrate() } -> std::convertible_to<bool>;
 };
@@ -67,7 +79,7 @@ concept declares_may_migrate = requires(const T& object) {
 template <class T>
 struct object_operations {
   static void destroy(void* object) noexcept { delete static_cast<T*>(object); }
-  static std::size_t packed_size(void* object) { return nacre::packed_size(*static_cast<T*>(object)); }
+  static void count(void* object, sizer& into) { into(*static_cast<T*>(object)); }
   static void pack(void* object, writer& out) { out(*static_cast<T*>(object)); }
   static void* unpack(reader& in) {
     auto object = std::make_unique<T>();
@@ -76,6 +88,10 @@ struct object_operations {
   }
   static double load(const void* object) {
     if constexpr (declares_load<T>) return static_cast<double>(static_cast<const T*>(object)->load());
+    return 0;
+  }
+  static double priority(const void* object) {
+    if constexpr (declares_priority<T>) return static_cast<double>(static_cast<const T*>(object)->priority());
     return 0;
   }
   static bool may_migrate(const void* object) {
@@ -96,22 +112,24 @@ struct object_operations {
 template <class T>
 inline object_type type_row{object_operations<T>::name(),
                             &object_operations<T>::destroy,
-                            &object_operations<T>::packed_size,
+                            &object_operations<T>::count,
                             &object_operations<T>::pack,
                             &object_operations<T>::unpack,
                             declares_load<T> ? &object_operations<T>::load : nullptr,
                             key_of<T>(),
                             declares_may_migrate<T> ? &object_operations<T>::may_migrate : nullptr,
                             std::equality_comparable<T> ? &object_operations<T>::equal : nullptr,
-                            location_of<T>()};
+                            location_of<T>(),
+                            declares_priority<T> ? &object_operations<T>::priority : nullptr};
 template <class T>
 inline const type_registration type_enlisted{type_row<T>};
 
 template <class T>
 const object_type& type_of() noexcept {
-  static_assert(std::is_default_constructible_v<T>,
-                "nacre: the class T of a mobile object needs a default constructor, as it is made empty on the rank that "
-                "it moves to: write `T() = default;` in it");
+  static_assert(
+      std::is_default_constructible_v<T>,
+      "nacre: the class T of a mobile object needs a default constructor, as it is made empty on the rank that "
+      "it moves to: write `T() = default;` in it");
   static_assert(serializable<T>,
                 "nacre: the class T of a mobile object cannot be packed, so it could not move: write `template <class "
                 "Archive> void serialize(Archive& ar) { ar(every, member); }` in it");

@@ -19,4 +19,5 @@
 #include <nacre/runtime.hpp>
 #include <nacre/scheduler.hpp>
 #include <nacre/task.hpp>
+#include <nacre/token_ring.hpp>
 #include <nacre/when_all.hpp>

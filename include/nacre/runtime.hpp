@@ -74,12 +74,13 @@ class runtime : public operations {
   }
 
   /// Collective: an array of mobile objects. `make` is called with each place on the place's home, on all ranks at the
-  /// same time, and returns its element. When this returns every rank may send to every element. All ranks give the same
-  /// shape and placement, and make their arrays in one order; else the job ends with a line that says who made what.
+  /// same time, and returns its element. When this returns every rank may send to every element. All ranks give the
+  /// same options, shape and placement, and make their arrays in one order; else the job ends with a line that says who
+  /// made what.
   template <class T, class Make, array_placement P = by_block>
   requires std::is_invocable_r_v<T, Make&, const nacre::index&>
-  [[nodiscard]] array_ptr<T, P> create_array(const extents& shape, Make&& make, P = {}) {
-    const array_ptr<T, P> made = open_array<T, P>(shape, true);
+  [[nodiscard]] array_ptr<T, P> create_array(const array_options& how, const extents& shape, Make&& make, P = {}) {
+    const array_ptr<T, P> made = open_array<T, P>(how, shape, true);
     for (std::uint64_t number = 0; number < shape.count(); ++number) {
       const nacre::index at = shape.place_of(number);
       if (made.home_of(at) != rank()) continue;
@@ -90,15 +91,21 @@ class runtime : public operations {
   }
   /// As above, of elements made by their default constructor.
   template <class T, array_placement P = by_block>
-  [[nodiscard]] array_ptr<T, P> create_array(const extents& shape, P placement = {}) {
-    return create_array<T>(shape, [](const nacre::index&) { return T(); }, placement);
+  [[nodiscard]] array_ptr<T, P> create_array(const array_options& how, const extents& shape, P placement = {}) {
+    return create_array<T>(
+        how, shape, [](const nacre::index&) { return T(); }, placement);
   }
   /// As above, without elements: they are inserted later.
   template <class T, array_placement P = by_block>
-  [[nodiscard]] array_ptr<T, P> create_array(const extents& shape, sparse_t, P = {}) {
-    const array_ptr<T, P> made = open_array<T, P>(shape, false);
+  [[nodiscard]] array_ptr<T, P> create_array(const array_options& how, const extents& shape, sparse_t, P = {}) {
+    const array_ptr<T, P> made = open_array<T, P>(how, shape, false);
     detail::agree_on_array(*core_, *lane_, made.first(), detail::type_mark<array_ptr<T, P>>());
     return made;
+  }
+  /// Each of them with the options that most arrays have: the shape, then what comes behind it above.
+  template <class T, class... Args>
+  [[nodiscard]] auto create_array(const extents& shape, Args&&... args) {
+    return create_array<T>(array_options{}, shape, std::forward<Args>(args)...);
   }
   using operations::destroy;
   /// Collective: ends all elements, after what has been sent to all of them before, and gives back what the array has
@@ -122,9 +129,13 @@ class runtime : public operations {
 
  private:
   template <class T, class P>
-  array_ptr<T, P> open_array(const extents& shape, bool dense) {
+  array_ptr<T, P> open_array(const array_options& how, const extents& shape, bool dense) {
     const std::uint64_t first = detail::open_array(
-        *core_, {.shape = shape, .type = &detail::type_of<T>(), .home = &detail::home_of_number<P>, .dense = dense});
+        *core_, {.shape = shape,
+                 .type = &detail::type_of<T>(),
+                 .home = &detail::home_of_number<P>,
+                 .dense = dense,
+                 .location = how.location == location_policy::of_program ? detail::location_of<T>() : how.location});
     return array_ptr<T, P>(first, shape, size());
   }
 };

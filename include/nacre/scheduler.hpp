@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string_view>
 
 #include <nacre/config.hpp>
@@ -39,8 +40,10 @@ class scheduler {
   virtual void feel(worker_id /*by*/, pressure /*now*/) {}
   /// About how many items wait where `by` put them: a hint for splitting and for waking idle workers.
   [[nodiscard]] virtual std::size_t waiting(worker_id /*by*/) const { return 0; }
-  /// Items that `by` took where others had put them; for the summary, at the end.
+  /// Items that `by` took where others had put them. Asked by `by` itself while it runs, and by others at the end.
   [[nodiscard]] virtual std::uint64_t steals(worker_id /*by*/) const { return 0; }
+  /// Which lane the last of them was taken from, if that is known. Asked by `by` itself, for the trace.
+  [[nodiscard]] virtual std::optional<worker_id> last_victim(worker_id /*by*/) const { return std::nullopt; }
 };
 
 /// The rank that a scheduler is made for.
@@ -49,6 +52,10 @@ struct scheduler_site {
   std::uint32_t workers = 1;
   std::uint64_t seed = 1;  ///< for its random choices
   bool simulated = false;  ///< lanes take turns in virtual time: what they do must not depend on this host
+  /// What the program has declared of an item, the higher the more urgent: for an object what its class says by
+  /// `double priority() const`, as of the end of its latest turn, infinity while it
+  /// arrives; for all else 0. To be called in push, by the lane that pushes.
+  std::function<double(const work& item)> priority_of = [](const work&) { return 0.0; };
 };
 
 using scheduler_factory = std::function<std::unique_ptr<scheduler>(const config&, const scheduler_site&)>;

@@ -17,6 +17,10 @@ namespace nacre {
 
 namespace detail {
 
+/// A coroutine that has waited goes on, until it waits again or has ended; for the trace.
+void resumption_begins(lane& on, handler_id handler);
+void resumption_ended(lane& on);
+
 /// What outlives the message of a coroutine handler: its context, and whom to answer. Ends itself when the coroutine does.
 class coroutine_run {
  public:
@@ -25,6 +29,14 @@ class coroutine_run {
   virtual ~coroutine_run() = default;
 
   context ctx;
+
+  /// Lets the coroutine go on, on `on`.
+  void resume(std::coroutine_handle<> suspended, lane& on) {
+    ctx.move_to(on);
+    resumption_begins(on, handler_);
+    suspended.resume();  // ends this, perhaps
+    resumption_ended(on);
+  }
 
   /// Whether a coroutine whose results are always there already must let others run now. Otherwise one that looks at memory of
   /// its own rank until that changes would keep its worker from what changes it.
@@ -104,8 +116,7 @@ class future_awaiter final : public waiter, public work {
   }
   static void on_run(work& self, lane& on) {
     auto& awaiter = static_cast<future_awaiter&>(self);
-    awaiter.run_of_.ctx.move_to(on);
-    awaiter.handle_.resume();
+    awaiter.run_of_.resume(awaiter.handle_, on);
   }
   future<T> result_;
   std::coroutine_handle<> handle_;

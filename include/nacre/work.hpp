@@ -14,6 +14,8 @@ class work {
 
   constexpr explicit work(runner how) noexcept : run_(how) {}
   void run(lane& on) { run_(*this, on); }
+  /// Whether this is how it runs, which tells its kind to whoever made it.
+  [[nodiscard]] bool runs_by(runner how) const noexcept { return run_ == how; }
 
  protected:
   ~work() = default;

@@ -61,14 +61,18 @@ void node::route(lane& on, rank_id to, message_ptr m) {
   if (!aggregators_.empty() && to != rank()) {
     lane_tallies& tallies = on.tallies();
     tallies.messages_sent.add(1);
-    tallies.bytes_sent.add(sizeof(message_header) + aggregators_[on.id().value()]->append(to, std::move(m)));
+    const std::uint64_t bytes = sizeof(message_header) + aggregators_[on.id().value()]->append(to, std::move(m));
+    tallies.bytes_sent.add(bytes);
+    on.record(trace::event_kind::send, to.value(), bytes);
     return;
   }
   if (!by_pointer() && (to != rank() || deferred())) m = packed_form(std::move(m));
   if (by_pointer() && m->header.kind != message_kind::module) hold_main(on, *m);
   lane_tallies& tallies = on.tallies();
   tallies.messages_sent.add(1);
-  tallies.bytes_sent.add(sizeof(message_header) + m->header.payload_bytes);
+  const std::uint64_t bytes = sizeof(message_header) + m->header.payload_bytes;
+  tallies.bytes_sent.add(bytes);
+  on.record(trace::event_kind::send, to.value(), bytes);
   link_.send(&on, to, std::move(m));
 }
 
@@ -155,14 +159,15 @@ void node::dispatch_reply(lane& by, message_ptr m) {
 }
 
 void node::run_rank_message(work& item, lane& on) {
-  const bool measure = on.meter.begin();
+  const std::uint32_t handler = static_cast<message&>(item).header.handler;
+  const bool measure = on.meter.begin(handler);
   std::uint64_t begin = 0;
   if (measure) {
     on.note_size(size_of(static_cast<message&>(item)));
     begin = on.team().instant();
   }
   on.messages().run(on, message_ptr(static_cast<message*>(&item)), nullptr);
-  if (measure) on.tallies().handler_ticks.add(on.meter.measured(on.team().instant() - begin));
+  if (measure) on.tallies().handler_ticks.add(on.meter.measured(handler, on.team().instant() - begin));
 }
 
 void node::run(lane& on, message_ptr m, void* target) {
@@ -170,15 +175,27 @@ void node::run(lane& on, message_ptr m, void* target) {
   if (row == nullptr) return refuse(*m, "names no handler");
   const bool fits = (row->target_key == nullptr) == (target == nullptr);
   if (!fits) return refuse(*m, "names a handler of another kind");
-  const bool counted = m->counted() && !row->coroutine;
+  run(on, *row, std::move(m), target);
+}
+
+void node::run(lane& on, const detail::handler_info& row, message_ptr m, void* target) {
+  const bool counted = m->counted() && !row.coroutine;
+  if (!run_and_leave(on, row, m, target)) return;
+  m.reset();
+  if (counted) on.tallies().done.add(1);
+}
+
+bool node::run_and_leave(lane& on, const detail::handler_info& row, message_ptr& m, void* target) {
   const std::uint32_t source = m->header.source;
   on.tallies().handlers.add(1);
-  if (row->invoke(core_, on, std::move(m), target, row->id) == detail::outcome::malformed) {
-    fail("a message from rank " + std::to_string(source) + " does not decode as the arguments of " +
-         std::string(row->name));
-    return;
-  }
-  if (counted) on.tallies().done.add(1);
+  const bool of_program = m->header.kind != message_kind::module;
+  on.record(of_program ? trace::event_kind::handler_begin : trace::event_kind::part_begin, row.id.value());
+  const detail::outcome how = row.invoke(core_, on, m, target, row.id);
+  on.record(trace::event_kind::end);
+  if (how == detail::outcome::done) return true;
+  fail("a message from rank " + std::to_string(source) + " does not decode as the arguments of " +
+       std::string(row.name));
+  return false;
 }
 
 void node::refuse(const message& m, std::string_view why) {

@@ -126,6 +126,11 @@ class node final : public message_sink {
 
   /// Runs the handler of a message and counts it done, unless it is a coroutine, which counts itself in the end.
   void run(lane& on, message_ptr m, void* target);
+  /// The same, of a row that is the message's and fits the target.
+  void run(lane& on, const detail::handler_info& row, message_ptr m, void* target);
+  /// The same, but the message stays with the caller, for the next target, unless the handler has kept it; and it is
+  /// the caller that counts it done. False: it has failed.
+  bool run_and_leave(lane& on, const detail::handler_info& row, message_ptr& m, void* target);
   void fail(const std::string& why) { fail_(why); }
 
  private:

@@ -6,28 +6,13 @@
 #include <utility>
 
 #include "balance/balancer/registry.hpp"
+#include "balance/load/load.hpp"
 
 namespace nacre {
 namespace {
 
 constexpr std::uint32_t ticks_before_longer = 4;
 constexpr std::uint32_t longer_max = 5;  // powers of two
-constexpr double unknown_message_seconds = 1e-6;
-
-/// Objects whose messages nobody has measured yet are taken for what others here cost: at its start a program has no
-/// other.
-void estimate_unknown(std::vector<object_load>& loads) {
-  double load = 0, messages = 0;
-  for (const object_load& each : loads) {
-    if (!(each.load > 0) || each.messages == 0) continue;
-    load += each.load;
-    messages += each.messages;
-  }
-  const double usual = messages > 0 ? load / messages : unknown_message_seconds;
-  for (object_load& each : loads) {
-    if (each.load == 0) each.load = usual * each.messages;
-  }
-}
 
 }  // namespace
 
@@ -39,6 +24,7 @@ balancing::balancing(node& messages, object_space& objects, backplane& link, clo
       started_(time.now()),
       interval_(configuration.get_duration("balance.tick")),
       ranks_on_host_(at.ranks_on_host),
+      model_(balance::make_load_model(configuration.get_string("balance.load"), configuration)),
       policy_(make_balancer(configuration.get_string("balancer"), configuration)),
       random_(nacre::rng(at.seed).fork(link.rank().value())) {
   messages_.attach_module(*this);
@@ -79,10 +65,21 @@ std::uint32_t balancing::size() const noexcept { return messages_.size(); }
 std::span<const object_load> balancing::local_loads() {
   loads_.clear();
   if (!enabled_.load(std::memory_order_relaxed)) return loads_;  // a wish
-  objects_.visit_loads([this](const object_estimate& each) {
-    loads_.push_back({.object = each.id, .load = each.load, .messages = each.messages, .running = each.running});
+  facts_.clear();
+  const double cost = objects_.migration_seconds();
+  objects_.visit_loads([&](const object_estimate& each) {
+    facts_.push_back({.declared = each.declared, .message_seconds = each.message_seconds, .messages = each.messages});
+    loads_.push_back({.object = each.id,
+                      .messages = each.messages,
+                      .migration_cost = cost,
+                      .running = each.running,
+                      .seconds = each.message_seconds * each.messages});
   });
-  estimate_unknown(loads_);
+  const double usual = balance::usual_message_seconds(facts_);
+  for (std::size_t index = 0; index < facts_.size(); ++index) {
+    if (!(facts_[index].message_seconds > 0)) facts_[index].message_seconds = usual;
+    loads_[index].load = model_->load(facts_[index]);
+  }
   std::sort(loads_.begin(), loads_.end(),
             [](const object_load& a, const object_load& b) { return a.object.value() < b.object.value(); });
   return loads_;
@@ -99,7 +96,7 @@ std::uint32_t balancing::workers() const { return messages_.team().workers(); }
 /// A worker that takes its turn of the poll loop between two items will take the next one: it counts as looking for
 /// work, so that its only object is no surplus.
 std::uint32_t balancing::idle_workers() const {
-  const bool between_items = by_->role() == lane_role::worker && !by_->idle() && !messages_.team().spending();
+  const bool between_items = by_->role() == lane_role::worker && !by_->idle();
   return messages_.team().idle_workers() + (between_items ? 1 : 0);
 }
 

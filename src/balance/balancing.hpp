@@ -54,11 +54,13 @@ class balancing final : private balancer_host {
   std::chrono::nanoseconds started_;
   std::chrono::nanoseconds interval_;
   std::uint32_t ranks_on_host_;
-  std::uint32_t idle_ticks_ = 0;      // in a row, of a rank that has nothing to do
+  std::uint32_t idle_ticks_ = 0;  // in a row, of a rank that has nothing to do
+  std::unique_ptr<load_model> model_;
   std::unique_ptr<balancer> policy_;  // null for `none`
   nacre::rng random_;
   std::vector<object_load> loads_;
-  lane* by_ = nullptr;  // who runs the poll loop now
+  std::vector<load_facts> facts_;  // scratch: of each in loads_
+  lane* by_ = nullptr;             // who runs the poll loop now
   std::atomic<bool> enabled_{true};
   std::atomic<bool> wanted_{false};
 };

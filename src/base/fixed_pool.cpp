@@ -40,18 +40,6 @@ fixed_pool::chunk& fixed_pool::chunk_of(void* block) noexcept {
   return *reinterpret_cast<chunk*>(reinterpret_cast<std::uintptr_t>(block) & ~(chunk_bytes - 1));
 }
 
-void fixed_pool::enlist(chunk& one) noexcept {
-  one.before = nullptr;
-  one.next = with_room_;
-  if (with_room_ != nullptr) with_room_->before = &one;
-  with_room_ = &one;
-}
-
-void fixed_pool::unlist(chunk& one) noexcept {
-  (one.before == nullptr ? with_room_ : one.before->next) = one.next;
-  if (one.next != nullptr) one.next->before = one.before;
-}
-
 #if defined(__SANITIZE_ADDRESS__)
 
 // Each block by itself, so that the sanitizer sees what is used after its end.
@@ -62,15 +50,15 @@ void fixed_pool::release(void* block) noexcept { ::operator delete (block, std::
 
 void* fixed_pool::allocate() {
   const std::scoped_lock lock(mutex_);
-  if (with_room_ == nullptr) {
+  if (with_room_.front() == nullptr) {
     void* const memory = map_huge_pages(chunk_bytes, chunk_bytes);
     if (memory == nullptr) throw std::bad_alloc();
     auto* const made = new (memory) chunk;
     made->unused = static_cast<std::byte*>(memory) + sizeof(chunk);
-    enlist(*made);
+    with_room_.push_front(*made);
     ++chunks_;
   }
-  chunk& from = *with_room_;
+  chunk& from = *with_room_.front();
   void* block = from.free;
   if (block != nullptr) {
     from.free = from.free->next;
@@ -79,7 +67,7 @@ void* fixed_pool::allocate() {
     from.unused += bytes_;
   }
   ++from.taken;
-  if (from.full(bytes_)) unlist(from);
+  if (from.full(bytes_)) with_room_.remove(from);
   return block;
 }
 
@@ -88,9 +76,9 @@ void fixed_pool::release(void* block) noexcept {
   chunk& to = chunk_of(block);
   const bool was_full = to.full(bytes_);
   to.free = new (block) free_block{to.free};
-  if (was_full) enlist(to);
-  if (--to.taken != 0 || (with_room_ == &to && to.next == nullptr)) return;
-  unlist(to);
+  if (was_full) with_room_.push_front(to);
+  if (--to.taken != 0 || (with_room_.front() == &to && to.next == nullptr)) return;
+  with_room_.remove(to);
   --chunks_;
   ::munmap(&to, chunk_bytes);
 }

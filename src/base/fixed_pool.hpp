@@ -7,6 +7,8 @@
 
 #include "base/cache_line.hpp"
 
+#include "base/linked_list.hpp"
+
 namespace nacre {
 
 /// Blocks of one size without headers, cut from chunks of one huge page. A block finds its chunk by its address.
@@ -38,13 +40,11 @@ class fixed_pool {
   };
   struct chunk;
   [[nodiscard]] static chunk& chunk_of(void* block) noexcept;
-  void enlist(chunk& one) noexcept;
-  void unlist(chunk& one) noexcept;
 
   const std::size_t bytes_;
   const std::size_t alignment_;
   mutable std::mutex mutex_;
-  chunk* with_room_ = nullptr;  // under mutex_, as is the next
+  linked_list<chunk> with_room_;  // under mutex_, as is the next
   std::size_t chunks_ = 0;
 };
 

@@ -18,7 +18,8 @@ struct named_unit {
 
 constexpr std::array<named_unit, 5> duration_units{
     {{"ns", 1}, {"us", 1'000}, {"ms", 1'000'000}, {"s", 1'000'000'000}, {"min", 60'000'000'000}}};
-constexpr std::array<named_unit, 4> byte_units{{{"B", 1}, {"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}}};
+constexpr std::array<named_unit, 5> byte_units{
+    {{"B", 1}, {"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}, {"TiB", std::int64_t{1} << 40}}};
 
 template <class Units>
 std::optional<std::int64_t> unit_size(const Units& units, std::string_view name) noexcept {
@@ -129,7 +130,8 @@ std::string find_fault(const option& declaration, std::string_view text) {
     case option_kind::duration:
       return fault_of_number(declaration, text, parse_duration, "a duration with a unit (ns, us, ms, s, min)");
     case option_kind::bytes:
-      return fault_of_number(declaration, text, parse_bytes, "a number of bytes (a number, with B, KiB, MiB or GiB)");
+      return fault_of_number(declaration, text, parse_bytes,
+                             "a number of bytes (a number, with B, KiB, MiB, GiB or TiB)");
     case option_kind::choice:
     case option_kind::text:
       return fault_of_choice(declaration, text);

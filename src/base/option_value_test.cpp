@@ -24,9 +24,10 @@ TEST(option_value, durations_need_a_unit_except_zero) {
 TEST(option_value, bytes_may_have_a_binary_unit) {
   EXPECT_EQ(parse_bytes("64KiB"), 65536);
   EXPECT_EQ(parse_bytes("3MiB"), 3 << 20);
+  EXPECT_EQ(parse_bytes("1TiB"), std::int64_t{1} << 40);
   EXPECT_EQ(parse_bytes("12"), 12);
   EXPECT_EQ(parse_bytes("12B"), 12);
-  for (const char* const bad : {"", "-1", "1KB", "1.5KiB", "9999999999999999GiB"}) {
+  for (const char* const bad : {"", "-1", "1KB", "1.5KiB", "9999999999999999GiB", "8388608TiB"}) {
     EXPECT_EQ(parse_bytes(bad), std::nullopt) << bad;
   }
 }

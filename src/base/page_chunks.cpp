@@ -38,22 +38,10 @@ void* map_huge_pages(std::size_t bytes, std::size_t boundary) noexcept {
   return begin + before;
 }
 
-void page_chunks::enlist(chunk& one) noexcept {
-  one.before = nullptr;
-  one.next = with_room_;
-  if (with_room_ != nullptr) with_room_->before = &one;
-  with_room_ = &one;
-}
-
-void page_chunks::unlist(chunk& one) noexcept {
-  (one.before == nullptr ? with_room_ : one.before->next) = one.next;
-  if (one.next != nullptr) one.next->before = one.before;
-}
-
 void* page_chunks::map(std::size_t bytes) noexcept {
   NACRE_EXPECT(bytes % page_bytes == 0 && bytes < huge_page_bytes, "whole pages, less than a huge one");
   const std::scoped_lock lock(mutex_);
-  chunk* from = with_room_;
+  chunk* from = with_room_.front();
   while (from != nullptr && from->block_bytes != bytes) from = from->next;
   if (from == nullptr) {
     void* const memory = map_huge_pages(chunk_bytes, chunk_bytes);
@@ -61,11 +49,11 @@ void* page_chunks::map(std::size_t bytes) noexcept {
     const std::size_t count = std::min((chunk_bytes - page_bytes) / bytes, blocks_max);
     const std::uint64_t all = ~std::uint64_t{0} >> (64 - count);
     from = new (memory) chunk{.block_bytes = bytes, .all = all, .free = all};
-    enlist(*from);
+    with_room_.push_front(*from);
   }
   const int index = std::countr_zero(from->free);
   from->free &= from->free - 1;
-  if (from->free == 0) unlist(*from);
+  if (from->free == 0) with_room_.remove(*from);
   return from->block(index);
 }
 
@@ -75,10 +63,10 @@ void page_chunks::unmap(void* at, std::size_t bytes) noexcept {
   NACRE_EXPECT(of->block_bytes == bytes, "a block of another size than it was");
   const std::uint64_t bit = std::uint64_t{1} << (place % chunk_bytes - page_bytes) / bytes;
   const std::scoped_lock lock(mutex_);
-  if (of->free == 0) enlist(*of);
+  if (of->free == 0) with_room_.push_front(*of);
   of->free |= bit;
   if (of->free == of->all) {
-    unlist(*of);
+    with_room_.remove(*of);
     ::munmap(of, chunk_bytes);
   } else {
     ::madvise(at, bytes, MADV_DONTNEED);

@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <mutex>
 
+#include "base/linked_list.hpp"
+
 namespace nacre {
 
 /// Cuts blocks of equal size from chunks of huge pages. What reads a block of 1 MiB in small pages, a copy as well as
@@ -39,11 +41,8 @@ class page_chunks {
  private:
   struct chunk;
 
-  void enlist(chunk& one) noexcept;
-  void unlist(chunk& one) noexcept;
-
   std::mutex mutex_;
-  chunk* with_room_ = nullptr;
+  linked_list<chunk> with_room_;
 };
 
 /// So many bytes on a boundary of huge pages, for which the kernel is asked to use them; null when there are none.

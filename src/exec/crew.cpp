@@ -26,12 +26,14 @@ crew::~crew() = default;
 void crew::enter_idle(lane& on) noexcept {
   if (on.idle_ || on.role_ != lane_role::worker) return;
   on.idle_ = true;
+  on.record(trace::event_kind::idle_begin);
   idle_workers_.fetch_add(1, std::memory_order_acq_rel);  // pairs with the acquire in idle_workers
 }
 
 void crew::leave_idle(lane& on) noexcept {
   if (!on.idle_) return;
   on.idle_ = false;
+  on.record(trace::event_kind::end);
   idle_workers_.fetch_sub(1, std::memory_order_acq_rel);  // pairs with the acquire in idle_workers
   on_found(on);
 }
@@ -41,6 +43,17 @@ void crew::run_item(lane& on, work& item) {
   on.in_item_ = true;
   item.run(on);
   on.in_item_ = false;
+  if (on.recorder_ != nullptr) [[unlikely]] {
+    on.recorder_->rest();
+  }
+}
+
+void crew::note_steals(lane& on) {
+  const std::uint64_t steals = order_.steals(on.id_);
+  if (steals == on.steals_told_) return;
+  const auto victim = order_.last_victim(on.id_);
+  on.record(trace::event_kind::steal, steals - on.steals_told_, victim ? victim->value() + std::uint64_t{1} : 0);
+  on.steals_told_ = steals;
 }
 
 void crew::look_at_pressure(lane& on) {
@@ -65,16 +78,37 @@ bool crew::take_item(lane& on) {
   }
   work* item = order_.pop(on.id_);
   if (item == nullptr) {
+    if (on.running_ && on.untimed_ != 0) read_clock(on);
     on.running_ = false;
     return false;
   }
-  if (!on.running_) on.stepped_at_ = instant();
+  if (!on.running_) {
+    on.stepped_at_ = instant();
+    on.untimed_ = 0;
+  }
+  if (on.recorder_ != nullptr) [[unlikely]] {
+    note_steals(on);
+  }
   run_item(on, *item);
-  const std::uint64_t end = instant();
-  on.tallies_.busy_ticks.add(end - on.stepped_at_);
-  on.stepped_at_ = end;  // the next item begins here, so that a busy worker reads the clock once an item
   on.running_ = true;
+  if (++on.untimed_ >= on.untimed_max_) read_clock(on);
   return true;
+}
+
+void crew::look(lane& on) {
+  on.polled_at_ = on.stepped_at_;
+  link_.progress(on);
+}
+
+/// After an item, where the next one begins: a busy worker reads the clock once an item, and less often while its items
+/// are so short that reading it would be a tenth of them.
+void crew::read_clock(lane& on) {
+  constexpr std::uint32_t untimed_max = 8;
+  const std::uint64_t end = instant(), spent = end - on.stepped_at_;
+  on.tallies_.busy_ticks.add(spent);
+  on.stepped_at_ = end;
+  on.untimed_max_ = spent < short_item_ * on.untimed_ ? std::min(2 * on.untimed_max_, untimed_max) : 1;
+  on.untimed_ = 0;
 }
 
 bool crew::step(lane& on, bool thorough) {
@@ -83,10 +117,7 @@ bool crew::step(lane& on, bool thorough) {
     return link_.progress(on, thorough);
   }
   // A congested rank looks after every item: draining comes before producing.
-  if (on.stepped_at_ - on.polled_at_ > poll_bound_ || link_.congested()) {
-    on.polled_at_ = on.stepped_at_;
-    link_.progress(on);
-  }
+  if (!spending() && (on.stepped_at_ - on.polled_at_ > poll_bound_ || link_.congested())) look(on);
   return true;
 }
 

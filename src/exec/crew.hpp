@@ -41,6 +41,9 @@ class crew {
   };
   /// Hands ready work to the scheduler and wakes an idle worker when one could help. Any lane of this rank.
   virtual void make_ready(lane& by, work& item, origin from = origin::elsewhere) = 0;
+  /// Runs short work, which only gives back what the running code holds, once the simulated time is over that this code
+  /// has spent; where there is none, as make_ready. The lane that runs on.
+  virtual void when_spent(lane& by, work& item) { make_ready(by, item); }
 
   /// The application lane waits until `ready` says true, while its thread runs other work. `wake_application` must
   /// follow whatever makes it true.
@@ -71,10 +74,13 @@ class crew {
   }
 
  protected:
-  /// Runs one item of ready work, or takes a turn of the poll loop. False when there was nothing to do.
+  /// Runs one item of ready work, or takes a turn of the poll loop. False when there was nothing to do. After an item
+  /// that has spent simulated time the poll loop is left alone: others live in that time.
   bool step(lane& on, bool thorough = true);
   /// Runs one item of ready work, if there is one.
   bool take_item(lane& on);
+  /// A turn of the poll loop between two items.
+  void look(lane& on);
   void run_item(lane& on, work& item);
   /// Hands ready work to the scheduler.
   void push(lane& by, work& item, origin from) {
@@ -91,11 +97,14 @@ class crew {
 
   backplane& link_;
   scheduler& order_;
-  std::uint64_t poll_bound_;  // ticks between two turns of a busy worker
+  std::uint64_t poll_bound_;      // ticks between two turns of a busy worker
+  std::uint64_t short_item_ = 0;  // ticks; shorter items may be timed together
   std::atomic<std::uint32_t> idle_workers_{0};
 
  private:
   void look_at_pressure(lane& on);
+  void read_clock(lane& on);
+  void note_steals(lane& on);
 
   std::uint32_t workers_;
   double backlog_bytes_;  // of each worker

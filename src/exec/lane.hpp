@@ -2,6 +2,7 @@
 // A lane: what belongs to one thread of control of a rank.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -13,6 +14,7 @@
 #include "base/epoch.hpp"
 #include "base/parker.hpp"
 #include "base/rng.hpp"
+#include "trace/recorder.hpp"
 
 namespace nacre {
 
@@ -49,25 +51,31 @@ struct lane_tallies {
   tally handler_ticks, busy_ticks, idle_ticks;
 };
 
-/// Measures the time in handlers without paying a clock reading for each short one: as long as turns are short, every
-/// eighth is measured and counts eightfold. One thread.
+/// Measures the time in handlers without paying a clock reading for each short one: as long as the turns of a handler
+/// are short, every eighth is measured and counts eightfold. Handlers with equal remainders share their counts. One
+/// thread.
 class handler_meter {
  public:
-  /// A turn begins. True: measure it, and tell `measured`.
-  [[nodiscard]] bool begin() noexcept { return --until_measured_ == 0; }
+  /// A turn begins; `handler` is what it runs first. True: measure it, and tell `measured`.
+  [[nodiscard]] bool begin(std::uint32_t handler) noexcept { return --of(handler).until_measured == 0; }
   /// How many ticks to account for a turn that took `spent`.
-  [[nodiscard]] std::uint64_t measured(std::uint64_t spent) noexcept {
-    const std::uint64_t accounted = spent * weight_;
-    weight_ = spent < short_ticks ? sampled : 1;
-    until_measured_ = weight_;
+  [[nodiscard]] std::uint64_t measured(std::uint32_t handler, std::uint64_t spent) noexcept {
+    kind& turns = of(handler);
+    const std::uint64_t accounted = spent * turns.weight;
+    turns.weight = turns.until_measured = spent < short_ticks ? sampled : 1;
     return accounted;
   }
 
  private:
-  static constexpr std::uint32_t sampled = 8;
+  static constexpr std::uint8_t sampled = 8;
   static constexpr std::uint64_t short_ticks = 10'000;  // some microseconds
-  std::uint32_t until_measured_ = 1;
-  std::uint32_t weight_ = 1;
+
+  struct kind {
+    std::uint8_t until_measured = 1, weight = 1;
+  };
+  [[nodiscard]] kind& of(std::uint32_t handler) noexcept { return kinds_[handler % kinds_.size()]; }
+
+  std::array<kind, 64> kinds_{};
 };
 
 /// Where what a lane sends may collect until the lane runs out of work. Its owner is above; the lane only says when.
@@ -122,6 +130,20 @@ class alignas(cache_line_bytes) lane {
   [[nodiscard]] lane_tallies& tallies() noexcept { return tallies_; }
   [[nodiscard]] const lane_tallies& tallies() const noexcept { return tallies_; }
 
+  /// From now on what happens on the lane is recorded. Before anything runs.
+  void record_to(trace::recorder& to) {
+    recorder_ = &to;
+    if (idle_) record(trace::event_kind::idle_begin);
+  }
+  /// Own thread. Without a trace it is one branch.
+  template <class... Arguments>
+  void record(trace::event_kind what, Arguments... arguments) {
+    if (recorder_ != nullptr) [[unlikely]] {
+      recorder_->add(what, arguments...);
+    }
+  }
+  [[nodiscard]] trace::recorder* recorder() const noexcept { return recorder_; }
+
   /// Seconds that handlers have declared by charge() beyond the time that they took; taken and reset by whoever
   /// accounts the load. Under simulation they are spent instead.
   double charged = 0;
@@ -137,19 +159,23 @@ class alignas(cache_line_bytes) lane {
   crew& team_;
   node* messages_ = nullptr;
   outlet* outlet_ = nullptr;  // null: everything leaves at once
-  std::uint64_t round_ = 0;   // own thread
+  trace::recorder* recorder_ = nullptr;
+  std::uint64_t round_ = 0;  // own thread
   worker_id id_;
   lane_role role_;
-  bool idle_ = false;       // own thread: counted in crew::idle_workers_
-  bool in_item_ = false;    // own thread: a handler may be running
-  bool announced_ = false;  // own thread: counted in thread_crew::sleepers_
-  bool watches_ = false;    // own thread: has the watch of the transport
-  bool running_ = false;    // own thread: the last step ran an item, and ended at stepped_at_
+  bool idle_ = false;                                         // own thread: counted in crew::idle_workers_
+  bool in_item_ = false;                                      // own thread: a handler may be running
+  bool announced_ = false;                                    // own thread: counted in thread_crew::sleepers_
+  bool watches_ = false;                                      // own thread: has the watch of the transport
+  bool running_ = false;                                      // own thread: the last step ran an item
   scheduler::pressure pressure_ = scheduler::pressure::none;  // own thread: the scheduler has been told
   double item_bytes_ = 192;                                   // own thread: moving average
-  std::uint64_t stepped_at_ = 0;                              // own thread
+  std::uint64_t stepped_at_ = 0;                              // own thread: instant of the last look at the clock
+  std::uint32_t untimed_ = 0;                                 // own thread: items that have run since then
+  std::uint32_t untimed_max_ = 1;                             // own thread: after so many it looks again
   std::uint64_t felt_at_ = 0;                                 // own thread: instant of the last look at the pressure
   std::uint64_t polled_at_ = 0;                               // own thread: instant of the last turn of the poll loop
+  std::uint64_t steals_told_ = 0;                             // own thread: of the scheduler's, those in the trace
   rng random_;
   epoch_domain::participant reader_;
   lane_tallies tallies_;

@@ -3,6 +3,7 @@
 #include "exec/sim_crew.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include <nacre/assert.hpp>
 
@@ -40,7 +41,12 @@ void sim_crew::take_step(std::uint32_t index) {
   on.running_ = false;  // what was between this step and the last one was no work
   const std::uint64_t busy_before = on.tallies_.busy_ticks.read();
   on.reader().online();
+  if (std::exchange(self.owes_look, false)) {
+    on.stepped_at_ = instant();
+    if (on.stepped_at_ - on.polled_at_ > poll_bound_) look(on);
+  }
   const bool found = step(on);
+  self.owes_look = found && spending();
   on.reader().offline();  // between steps it holds nothing, and may never step again
   if (found) machine_.spend(costs_.dispatch);
   self.free_at = machine_.now();
@@ -79,6 +85,17 @@ void sim_crew::make_ready(lane& by, work& item, origin from) {
     wake_worker();
     return;
   }
+  machine_.at(machine_.now(), &ready_event, this, keep_until_ready(by, item));
+}
+
+/// By the event loop itself: a worker would come to it behind all that waits in its queue.
+void sim_crew::when_spent(lane& by, work& item) {
+  if (!spending()) return make_ready(by, item);
+  machine_.at(machine_.now(), &spent_event, this, keep_until_ready(by, item));
+}
+
+/// What an event that comes later needs to know of a piece of work.
+std::uint64_t sim_crew::keep_until_ready(const lane& by, work& item) {
   std::uint32_t slot = 0;
   if (free_slots_.empty()) {
     slot = static_cast<std::uint32_t>(not_yet_ready_.size());
@@ -88,16 +105,27 @@ void sim_crew::make_ready(lane& by, work& item, origin from) {
     free_slots_.pop_back();
     not_yet_ready_[slot] = &item;
   }
-  machine_.at(machine_.now(), &ready_event, this, (std::uint64_t{by.id().value()} << 32) | slot);
+  return (std::uint64_t{by.id().value()} << 32) | slot;
 }
 
-void sim_crew::ready_event(void* subject, std::uint64_t argument) {
+work& sim_crew::take_ready(std::uint64_t kept) {
+  const auto slot = static_cast<std::uint32_t>(kept);
+  free_slots_.push_back(slot);
+  return *not_yet_ready_[slot];
+}
+
+void sim_crew::ready_event(void* subject, std::uint64_t kept) {
   auto& self = *static_cast<sim_crew*>(subject);
-  const auto slot = static_cast<std::uint32_t>(argument);
-  work& item = *self.not_yet_ready_[slot];
-  self.free_slots_.push_back(slot);
-  self.order_.push(worker_id(static_cast<std::uint32_t>(argument >> 32)), item);
+  self.order_.push(worker_id(static_cast<std::uint32_t>(kept >> 32)), self.take_ready(kept));
   self.wake_worker();
+}
+
+void sim_crew::spent_event(void* subject, std::uint64_t kept) {
+  auto& self = *static_cast<sim_crew*>(subject);
+  lane& on = *self.lanes()[kept >> 32];
+  on.reader().online();
+  self.take_ready(kept).run(on);
+  on.reader().offline();
 }
 
 /// Some worker steps when the poll loop is due, if all are asleep by then; busy ones look between their items.
@@ -130,12 +158,14 @@ void sim_crew::resume_application() {
 
 void sim_crew::wait_until(const std::function<bool()>& ready) {
   application().flush();
+  application().record(trace::event_kind::end);
   wake_worker();  // somebody looks whether the rank is at rest now
   while (!ready()) {
     waiting_ = true;
     application_fiber_->suspend();
     waiting_ = false;
   }
+  application().record(trace::event_kind::main_begin);
 }
 
 void sim_crew::wake_workers() {

@@ -38,6 +38,7 @@ class sim_crew final : public crew {
   void on_arrival();
 
   void make_ready(lane& by, work& item, origin from = origin::elsewhere) override;
+  void when_spent(lane& by, work& item) override;
   void wait_until(const std::function<bool()>& ready) override;
   void wake_application(lane& by) override;
   void wake_workers() override;
@@ -56,12 +57,16 @@ class sim_crew final : public crew {
   struct simulated_worker {
     sim_crew* owner;
     bool scheduled = false;
+    bool owes_look = false;               // at the poll loop, from when its last item's time is over
     std::chrono::nanoseconds free_at{0};  // end of its last step
   };
   static void step_event(void* subject, std::uint64_t index);
   static void ready_event(void* subject, std::uint64_t index);
+  static void spent_event(void* subject, std::uint64_t index);
   static void resume_event(void* subject, std::uint64_t);
   static void alarm_event(void* subject, std::uint64_t when);
+  [[nodiscard]] std::uint64_t keep_until_ready(const lane& by, work& item);
+  [[nodiscard]] work& take_ready(std::uint64_t kept);
   void take_step(std::uint32_t index);
   void wake_worker();
   void set_alarm();

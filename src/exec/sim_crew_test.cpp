@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <deque>
 #include <functional>
 #include <memory>
@@ -105,6 +106,55 @@ TEST(sim_crew, a_worker_begins_nothing_before_what_it_runs_has_ended) {
   for (std::size_t index = 1; index < items.size(); ++index) {
     EXPECT_GE(items[index].began, items[index - 1].began + microseconds(10)) << index;
   }
+}
+
+TEST(sim_crew, a_busy_worker_takes_its_turn_of_the_poll_loop_when_its_item_is_over_and_not_in_others_future) {
+  simulated_rank one(2);
+  std::vector<nanoseconds> looks;
+  bool ahead = false;
+  one.plane.add_poll_hook([&](lane&) -> nanoseconds {
+    looks.push_back(one.time.now());
+    ahead = ahead || one.simulation.now() != one.simulation.event_time();
+    return nanoseconds::max();
+  });
+  std::vector<spending_item> items(12);
+  one.team.start([&] {
+    for (spending_item& each : items) one.team.make_ready(one.team.application(), each);
+  });
+  one.run();
+  EXPECT_FALSE(ahead);
+  EXPECT_TRUE(std::is_sorted(looks.begin(), looks.end()));
+  EXPECT_GE(looks.size(), 4u) << "both are busy for 60 us, and look every 10 us or a little later";
+}
+
+/// Works for 10 us, and leaves what it holds to the end of that time.
+struct holding_item final : work {
+  struct release final : work {
+    release() : work(&run_it) {}
+    static void run_it(work& self, lane& on) {
+      static_cast<release&>(self).at = nanoseconds(static_cast<std::int64_t>(on.team().instant()));
+    }
+    nanoseconds at{-1};
+  };
+  holding_item() : work(&run_it) {}
+  static void run_it(work& self, lane& on) {
+    on.team().charge(on, 10e-6);
+    on.team().when_spent(on, static_cast<holding_item&>(self).end);
+  }
+  release end;
+};
+
+TEST(sim_crew, what_is_to_be_done_when_spent_comes_then_whatever_waits) {
+  simulated_rank one(1);
+  holding_item holds;
+  std::vector<spending_item> items(5);
+  one.team.start([&] {
+    one.team.make_ready(one.team.application(), holds);
+    for (spending_item& each : items) one.team.make_ready(one.team.application(), each);
+  });
+  one.run();
+  EXPECT_EQ(holds.end.at, microseconds(10));
+  EXPECT_GE(items[4].began, microseconds(50));
 }
 
 TEST(sim_crew, a_look_that_is_due_earlier_than_the_one_waited_for_is_taken_in_time) {

@@ -20,6 +20,7 @@ constexpr std::chrono::milliseconds sleep_max{100};  // a bound on what a missed
 constexpr std::chrono::milliseconds stand_in_period{1};
 constexpr int stand_in_patience = 16;  // periods of a waiting application before the stand-in sleeps for good
 constexpr double poll_bound_seconds = 10e-6;
+constexpr double short_item_seconds = 250e-9;
 constexpr std::uint32_t looks_for_a_pause = 64;
 constexpr std::uint32_t pauses_max = 16;
 constexpr std::uint32_t looks_for_a_thorough_one = 8;  // while nothing moves; see backplane::progress
@@ -34,6 +35,7 @@ thread_crew::thread_crew(const settings& how, const options& tuning, backplane& 
     : crew(how, link, order), tuning_(tuning), seconds_a_tick_(1.0 / ticks_per_second()) {
   spin_ticks_ = static_cast<std::uint64_t>(static_cast<double>(tuning.spin.count()) * 1e-9 / seconds_a_tick_);
   poll_bound_ = static_cast<std::uint64_t>(poll_bound_seconds / seconds_a_tick_);
+  short_item_ = static_cast<std::uint64_t>(short_item_seconds / seconds_a_tick_);
 }
 
 thread_crew::~thread_crew() { stop(); }
@@ -222,22 +224,33 @@ void thread_crew::stand_in() {
     if (application_waits_ || stopping_ || !seat_.try_lock()) continue;
     serve(worker(0), [this] { return application_waits_.load() || stopping_.load(); });
     seat_.unlock();
+    application_parker_.unpark();
   }
 }
 
 void thread_crew::wait_until(const std::function<bool()>& ready) {
   application().flush();
+  application().record(trace::event_kind::end);
   application_waits_ = true;
-  if (!seat_.try_lock()) {
-    lane& seat = worker(0);
-    seat.parker_.unpark();
-    link_.wake();
-    seat_.lock();
+  if (take_seat(ready)) {
+    serve(worker(0), ready);
+    seat_.unlock();
   }
-  serve(worker(0), ready);
-  seat_.unlock();
   application_waits_ = false;
+  application().record(trace::event_kind::main_begin);
   if (stand_in_asleep_) stand_in_parker_.unpark();
+}
+
+/// The application wants the seat of worker 0. False: the stand-in still runs an item there, and `ready` says true.
+bool thread_crew::take_seat(const std::function<bool()>& ready) {
+  if (seat_.try_lock()) return true;
+  worker(0).parker_.unpark();
+  link_.wake();
+  while (!seat_.try_lock()) {
+    if (ready()) return false;
+    application_parker_.park_for(stand_in_period);
+  }
+  return true;
 }
 
 void thread_crew::wake_workers() {

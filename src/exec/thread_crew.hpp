@@ -17,7 +17,8 @@ enum class progress_mode : std::uint8_t {
 
 /// Threads: one a worker, except that worker 0 is played by the application's thread while that waits. When the
 /// application computes instead, a stand-in thread takes the seat of worker 0 within about a millisecond, so that the
-/// rank stays responsive; it gives the seat back after the item that it runs.
+/// rank stays responsive; it gives the seat back after the item that it runs. However long that item is, the
+/// application goes on within about a millisecond once what it waits for is there.
 ///
 /// Sleeping: a worker without work spins for `spin`, then announces itself in sleepers_, looks once more, and sleeps:
 /// one of them, the watcher, in the transport, the others on their parkers. Who makes work ready reads sleepers_ after
@@ -56,6 +57,7 @@ class thread_crew final : public crew {
   void work_as(lane& on);
   void stand_in();
   void poll_alone();
+  bool take_seat(const std::function<bool()>& ready);
   template <class Until>
   void serve(lane& on, Until until);
   template <class Until>
@@ -81,6 +83,7 @@ class thread_crew final : public crew {
   std::atomic<bool> application_waits_{false};  // the application wants, or has, the seat
   std::atomic<bool> stand_in_asleep_{false};    // sleeps without a time limit
   parker stand_in_parker_;
+  parker application_parker_;  // where it waits for the seat
 };
 
 }  // namespace nacre

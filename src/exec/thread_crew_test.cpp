@@ -29,31 +29,68 @@ INSTANTIATE_TEST_SUITE_P(
                     setting{dedicated, 2, std::chrono::seconds(10), true}),
     [](const auto& each) { return name_of(each.param); });
 
+TEST(thread_crew, counts_the_time_of_every_item_also_of_a_long_one_after_any_number_of_short_ones) {
+  threaded_rank rank({.workers = 1});
+  constexpr std::uint64_t short_items = 40;
+  const std::uint64_t long_ticks = ticks_per_second() / 2000;  // 0.5 ms
+  std::uint64_t left = 0;
+  std::atomic<bool> over{false};
+  function_item item([&](lane& on) {
+    if (left-- != 0) return rank.team.make_ready(on, item);
+    for (const std::uint64_t begin = ticks(); ticks() - begin < long_ticks;) continue;
+    over = true;
+  });
+  const auto busy = [&] { return rank.team.worker(0).tallies().busy_ticks.read(); };
+  rank.team.start();
+  for (std::uint64_t count = 0; count < short_items; ++count) {
+    const std::uint64_t before = busy();
+    left = count;
+    over = false;
+    rank.team.make_ready(rank.team.application(), item);
+    rank.team.wait_until([&] { return over.load() && rank.team.idle_workers() == 1; });
+    EXPECT_GE(busy() - before, long_ticks) << "after " << count << " short ones";
+  }
+  rank.team.stop();
+}
+
+TEST(handler_meter, measures_long_turns_also_among_many_short_ones_of_another_handler) {
+  constexpr std::uint32_t notice = 3, work = 4;
+  constexpr std::uint64_t little = 100, much = 1'000'000;
+  handler_meter meter;
+  std::uint64_t short_ticks = 0;
+  for (int round = 0; round < 800; ++round) {
+    if (meter.begin(notice)) short_ticks += meter.measured(notice, little);
+    if (round % 9 != 0) continue;
+    ASSERT_TRUE(meter.begin(work)) << "round " << round;
+    EXPECT_EQ(meter.measured(work, much), much);
+  }
+  EXPECT_NEAR(static_cast<double>(short_ticks), 800.0 * little, 8.0 * little);
+}
+
 TEST(thread_crew, a_stand_in_plays_worker_0_while_the_application_computes_and_only_then) {
   threaded_rank rank({.workers = 1});
-  std::atomic<int> ran{0};
+  const auto application = std::this_thread::get_id(), nobody = std::thread::id();
+  std::atomic<bool> waits{false};
   std::atomic<std::thread::id> thread;
   function_item item([&](lane& on) {
     EXPECT_EQ(&on, &rank.team.worker(0));
     thread = std::this_thread::get_id();
-    ++ran;
+    if (waits && thread.load() != application) rank.team.make_ready(on, item);  // the stand-in leaves after an item
   });
-  const auto offer = [&] { rank.team.make_ready(rank.team.application(), item); };
   slow_rounds times;
   rank.team.start();
   for (int round = 0; round < 50 && !times.too_many(); ++round) {
-    offer();
-    times.add(time_until([&] { return ran == 2 * round + 1; }));
-    EXPECT_NE(thread.load(), std::this_thread::get_id());
+    thread = nobody;
+    rank.team.make_ready(rank.team.application(), item);
+    times.add(time_until([&] { return thread.load() != nobody; }));
+    EXPECT_NE(thread.load(), application);
 
+    waits = true;
+    rank.team.make_ready(rank.team.application(), item);
     const auto start = std::chrono::steady_clock::now();
-    bool offered = false;
-    rank.team.wait_until([&] {
-      if (!std::exchange(offered, true)) offer();  // the application has the seat by now
-      return ran == 2 * round + 2;
-    });
+    rank.team.wait_until([&] { return thread.load() == application; });
     times.add(std::chrono::steady_clock::now() - start);
-    EXPECT_EQ(thread.load(), std::this_thread::get_id());
+    waits = false;
   }
   rank.team.stop();
   times.check();
@@ -78,10 +115,12 @@ TEST(thread_crew, the_stand_in_comes_back_after_a_wait_that_was_long_enough_to_s
 
 TEST(thread_crew, the_stand_in_gives_the_seat_back_after_the_item_that_it_runs) {
   threaded_rank rank({.workers = 1});
-  std::atomic<int> begun{0}, let_go{0}, ended{0};
+  std::atomic<int> begun{0}, let_go{0}, inside{0}, ended{0};
   function_item item([&](lane&) {
+    EXPECT_EQ(++inside, 1) << "two threads in one seat";
     const int round = ++begun;
     static_cast<void>(time_until([&] { return let_go >= round; }));
+    --inside;
     ++ended;
   });
   slow_rounds times;
@@ -95,18 +134,33 @@ TEST(thread_crew, the_stand_in_gives_the_seat_back_after_the_item_that_it_runs) 
       let_go = 1'000'000;
     });
     const auto start = std::chrono::steady_clock::now();
-    rank.team.wait_until([&] {
-      EXPECT_GE(ended, 1) << "two threads in one seat";
-      return true;
-    });
+    rank.team.wait_until([&] { return ended == 2; });
     times.add(std::chrono::steady_clock::now() - start);
     other.join();
-    times.add(time_until([&] { return ended == 2; }));
     begun = round;
     let_go = ended = 0;
   }
   rank.team.stop();
   times.check();
+}
+
+TEST(thread_crew, the_application_goes_on_when_it_can_though_the_item_of_the_stand_in_does_not_end) {
+  threaded_rank rank({.workers = 1});
+  std::atomic<bool> begun{false}, go_on{false}, ended{false};
+  bool waited = false;
+  function_item item([&](lane&) {
+    begun = true;
+    static_cast<void>(time_until([&] { return go_on.load(); }));
+    ended = true;
+  });
+  rank.team.start();
+  rank.team.make_ready(rank.team.application(), item);
+  static_cast<void>(time_until([&] { return begun.load(); }));
+  rank.team.wait_until([&] { return std::exchange(waited, true); });
+  EXPECT_FALSE(ended);
+  go_on = true;
+  rank.team.wait_until([&] { return rank.team.idle_workers() == 1; });
+  rank.team.stop();
 }
 
 TEST_P(thread_crew_settings, the_application_may_take_its_seat_and_leave_it_as_fast_as_it_likes) {

@@ -2,6 +2,7 @@
 // Virtual time of one simulated machine: what happens next, and how much time the running activity has spent.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <concepts>
 #include <cstddef>
@@ -48,6 +49,7 @@ class simulation {
   /// in an order drawn from the seed. The subject must live until then.
   void at(std::chrono::nanoseconds when, action run, void* subject, std::uint64_t argument) {
     NACRE_EXPECT(when.count() >= 0, "time starts at zero");
+    horizon_ns_ = std::max(horizon_ns_, static_cast<std::uint64_t>(when.count()));
     queue_.push({static_cast<std::uint64_t>(when.count()), run, subject, argument});
   }
 
@@ -66,6 +68,10 @@ class simulation {
   [[nodiscard]] std::uint64_t events() const noexcept { return events_; }
   /// Events that wait.
   [[nodiscard]] std::size_t pending() const noexcept { return queue_.size(); }
+  /// The latest time for which an event has ever been set: what waits now has happened by then.
+  [[nodiscard]] std::chrono::nanoseconds horizon() const noexcept {
+    return std::chrono::nanoseconds(static_cast<std::int64_t>(horizon_ns_));
+  }
 
   [[nodiscard]] std::uint64_t seed() const noexcept { return seed_; }
   /// Random numbers for whatever the events decide. A part that draws often forks a stream of its own.
@@ -80,6 +86,7 @@ class simulation {
   std::uint64_t seed_;
   std::uint64_t event_ns_ = 0;
   std::uint64_t spent_ns_ = 0;
+  std::uint64_t horizon_ns_ = 0;
   std::uint64_t hash_ = 0;
   std::uint64_t events_ = 0;
   bool running_ = false;

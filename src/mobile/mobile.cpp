@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
+#include <limits>
 #include <string>
 #include <utility>
 
@@ -16,8 +17,8 @@
 namespace nacre {
 namespace {
 
-constexpr double seconds_at_least = 100e-9;  // what a message is taken to cost that has not been measured yet
-
+/// What is copied out of an arrival in about 10 us, in bytes.
+constexpr std::uint32_t unpacked_at_once_max = 64 * 1024;
 constexpr const char* no_element = "the array has no element there";
 
 void print_delivery_error(rank_id rank, const delivery_error& what) {
@@ -59,6 +60,7 @@ entry& object_space::install_new(lane& on, object_id id, const detail::object_ty
   body.object = object;
   body.type = &type;
   at.put_resident(body);
+  on.record(trace::event_kind::create, id.value());
   check_serialization(at);
   turn now{at, on, {}};
   publish_load(now);
@@ -110,9 +112,7 @@ void object_space::post(lane& on, object_id to, message_ptr m) {
 /// The message itself becomes ready, instead of its object, which goes on with what arrives from other ranks meanwhile.
 /// Later messages of the stream are set aside until it comes.
 void object_space::keep_back(lane& on, message_ptr m) {
-  m->run_by([](work& item, lane& by) {
-    static_cast<object_space&>(by.messages().objects()).accept(by, message_ptr(static_cast<message*>(&item)));
-  });
+  m->run_by([](work& item, lane& by) { on_lane(by).accept(by, message_ptr(static_cast<message*>(&item))); });
   messages_.team().make_ready(on, *m.release(), crew::origin::handler);
 }
 
@@ -150,7 +150,13 @@ void object_space::accept(lane& by, message_ptr m) {
     if (id.home().value() >= messages_.size() || id.index() == 0 || no_place) {
       return messages_.fail("rank " + std::to_string(m->header.source) + " sent an object that has no name");
     }
-    return push(entries_.find_or_add(id, {id.home(), 0}, &activate_work), by, std::move(m));
+    entry& at = entries_.find_or_add(id, {id.home(), 0}, &activate_work);
+    // A worker unpacks a large one: it would hold up the poll loop.
+    const bool large = m->packed() && m->header.payload_bytes > unpacked_at_once_max;
+    if (large || !at.arrivals.begin_idle()) return push(at, by, std::move(m));
+    message_list taken;
+    taken.push_back(std::move(m));
+    return run_claimed(at, by, taken, false);
   }
   entry* at = entries_.find(id);
   if (at == nullptr && id.is_element() && id.home() == messages_.rank()) at = place_at_home(id);
@@ -201,19 +207,21 @@ void object_space::learn_of_late_end(context& ctx, object_id id) {
   if (at == nullptr || id.home() == messages_.rank()) return;
   if (id.is_element() && arrays_.find(id) != nullptr) return;  // its streams go on with the next element there
   NACRE_MARK("a rank forgets where an object was that has been destroyed elsewhere");
-  push_end(*at, ctx);
+  push_end(*at, ctx.source(), detail::lane_of(ctx));
 }
 
 void object_space::on_gone(context& ctx, std::uint64_t object) {
-  if (entry* const at = entries_.find(object_id::from_value(object))) push_end(*at, ctx);
+  if (entry* const at = entries_.find(object_id::from_value(object))) {
+    push_end(*at, ctx.source(), detail::lane_of(ctx));
+  }
 }
 
-/// The news that an object has been destroyed elsewhere; the entry's activation knows whether that can be.
-void object_space::push_end(entry& at, context& ctx) {
+/// The news that an object has been destroyed elsewhere, or a place with its array; the entry's activation knows
+/// whether that can be.
+void object_space::push_end(entry& at, rank_id by_whom, lane& by) {
   message_ptr m = make_message(0);
   m->header.kind = news_of_end;
-  m->header.source = ctx.source().value();
-  lane& by = detail::lane_of(ctx);
+  m->header.source = by_whom.value();
   by.tallies().created.add(1);
   push(at, by, std::move(m));
 }
@@ -227,6 +235,21 @@ void object_space::forget(entry& at, lane& on) {
   });
 }
 
+double object_space::migration_seconds() const noexcept {
+  constexpr std::uint64_t few = 4;
+  std::uint64_t migrations = 0;
+  for (const auto& each : messages_.team().lanes()) migrations += each->tallies().migrations_out.read();
+  return migrations < few ? 0 : migration_seconds_.load(std::memory_order_relaxed);
+}
+
+double object_space::priority_of(const work& item, rank_id here) noexcept {
+  if (!item.runs_by(&activate_work)) return 0;
+  const auto& at = static_cast<const entry&>(item);
+  if (at.fact.read().rank != here) return std::numeric_limits<double>::infinity();
+  const entry_extra* const extra = at.extra();
+  return extra != nullptr ? extra->priority.load(std::memory_order_relaxed) : 0;  // an estimate
+}
+
 void object_space::visit_loads(const std::function<void(const object_estimate&)>& visit) const {
   entries_.for_each([&](const entry& at) {
     const location_fact fact = at.fact.read();
@@ -237,11 +260,9 @@ void object_space::visit_loads(const std::function<void(const object_estimate&)>
     if (extra != nullptr && extra->stays.load(std::memory_order_relaxed)) return;
     const bool running = at.arrivals.active();
     const std::uint32_t pending = extra != nullptr ? extra->pending_estimate.load(std::memory_order_relaxed) : 0;
-    const std::uint32_t waiting = pending + (at.arrivals.empty() ? 0u : 1u);
+    const std::uint32_t waiting = pending + at.arrivals.count();
     const double declared = extra != nullptr ? extra->declared_load.load(std::memory_order_relaxed) : 0;
-    const double each = std::max(at.handler_seconds.load(), seconds_at_least);
-    const double load = declared > 0 ? declared : each * waiting;
-    if (running || waiting != 0 || load > 0) visit({at.id, load, waiting, running});
+    if (running || waiting != 0 || declared > 0) visit({at.id, declared, at.handler_seconds.load(), waiting, running});
   });
 }
 

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -13,9 +14,10 @@
 #include <nacre/runtime.hpp>
 
 #include "am/node.hpp"
-#include "mobile/colocate/coordinator.hpp"
 #include "mobile/array/array_space.hpp"
+#include "mobile/colocate/coordinator.hpp"
 #include "mobile/directory/directory.hpp"
+#include "mobile/location/awaited_news.hpp"
 #include "mobile/location/forwarding_list.hpp"
 #include "mobile/location/rule.hpp"
 #include "mobile/migration/arrival.hpp"
@@ -39,7 +41,8 @@ struct colocate_call {
 /// An object as a balancer sees it, an estimate of a moment ago.
 struct object_estimate {
   object_id id;
-  double load;
+  double declared;         ///< load; 0 if its class declares none
+  double message_seconds;  ///< what one message to it takes; 0 while none has been measured
   std::uint32_t messages;  ///< that wait; of those that have just arrived, however many, one
   bool running;            ///< a handler runs on it
 };
@@ -59,8 +62,13 @@ class object_space final : public object_sink {
     std::uint32_t hops_max = 8;
     bool check_serialization = false;  ///< packs and unpacks every object when an exclusive access to it has ended
     location_policy location = location_policy::jump_update;  ///< of objects that do not say
-    std::size_t forwarding_max = 65536;  ///< entries kept for nothing but to forward by
+    std::size_t forwarding_max = 65536;                       ///< entries kept for nothing but to forward by
   };
+  /// That of the rank which the lane belongs to.
+  [[nodiscard]] static object_space& on_lane(lane& on) noexcept {
+    return static_cast<object_space&>(on.messages().objects());
+  }
+
   object_space(node& messages, const options& limits);
   ~object_space();
 
@@ -73,8 +81,13 @@ class object_space final : public object_sink {
   void post_insert(lane& on, object_id element, const detail::object_type& type, void* object,
                    detail::future_state& done);
   void post_erase(lane& on, object_id element, detail::future_state& done);
-  /// As post, from the home of an array's place; `may_run`: here and now, when nothing else has to be done there.
-  void post_to_place(lane& on, entry& at, message_ptr m, bool may_run);
+  /// As post, from the home of an array's place, a message that is for all elements.
+  void post_to_place(lane& on, entry& at, message_ptr m);
+  /// The same, here and now. False: something else is done there; nothing has happened. `plain`: the handler, if
+  /// it is that; see array_space.
+  [[nodiscard]] bool run_on_idle_place(lane& on, entry& at, message_ptr& m, const detail::handler_info* plain);
+  /// Whether each turn of an object must be timed, even where many short ones run one after the other.
+  [[nodiscard]] bool times_each_turn() const noexcept { return messages_.deferred() || observe_turn_ != nullptr; }
   /// Forgets all places of an array, whose elements have ended on all ranks, and what this rank has of it.
   void forget_array(lane& on, std::uint64_t first);
   [[nodiscard]] array_space& arrays() noexcept { return arrays_; }
@@ -106,6 +119,20 @@ class object_space final : public object_sink {
   /// balancer has sent away.
   void visit_loads(const std::function<void(const object_estimate&)>& visit) const;
 
+  /// Whom to tell of every turn of an object that has run messages: how many, what they took, and how long the object
+  /// is when it is packed, 0 while others have it. It then costs a look at the clock and at the object each. Before
+  /// start.
+  using turn_observer = std::function<void(object_id, double seconds, std::uint32_t messages, std::uint64_t bytes)>;
+  void observe_turns(turn_observer observer) { observe_turn_ = std::move(observer); }
+
+  /// What packing and sending an object away has taken this rank at least, as others may have interrupted it; 0 while
+  /// it has done that only a few times. Poll loop.
+  [[nodiscard]] double migration_seconds() const noexcept;
+
+  /// As scheduler_site says; `here` is the rank. What concerns an object that is not here is short, and others wait for
+  /// it.
+  [[nodiscard]] static double priority_of(const work& item, rank_id here) noexcept;
+
   /// Objects that this rank knows of, here or elsewhere.
   [[nodiscard]] std::size_t known() const noexcept { return entries_.size(); }
 
@@ -129,7 +156,8 @@ class object_space final : public object_sink {
   static constexpr message_kind news_of_end = message_kind::module;
   static constexpr message_kind leave_to_collect = message_kind::rank;
 
-  enum class drained : std::uint8_t { empty, yielded, spent, blocked, left_to_reader };
+  /// `spent_all`: what a turn has, so others may have the object afterwards; after `spent` the turn goes on.
+  enum class drained : std::uint8_t { empty, yielded, spent, spent_all, blocked, left_to_reader };
 
   /// One turn of an entry. Whoever has it holds the entry's activation.
   struct turn {
@@ -147,6 +175,7 @@ class object_space final : public object_sink {
   static void end_exclusive_work(work& item, lane& on);
   static void go_on_work(work& item, lane& on);
   void run_claimed(entry& at, lane& on, message_list& taken, bool may_run);
+  void give_back(entry& at, lane& on);
   void admit(turn& now, message_list& taken);
   void put_into_sequence(turn& now, message_ptr m);
   [[nodiscard]] static streams& all_streams(entry& at);
@@ -157,7 +186,15 @@ class object_space final : public object_sink {
   drained run_exclusive(turn& now, const detail::handler_info& row);
   void end_access(entry& at, lane& on, work::runner end, bool shared);
   void later(entry& at, lane& on, work::runner what);
+  [[nodiscard]] static work& ticket(const entry& at, work::runner what);
   [[nodiscard]] entry& held_entry(work& item);
+  struct turn_time {
+    bool exact, sampled, measured;
+    std::uint32_t handler;  ///< that the turn begins with
+    std::uint64_t begin;    ///< in ticks of the crew
+  };
+  [[nodiscard]] turn_time begin_turn(lane& on, const message* first) const;
+  void end_turn(entry& at, lane& on, const turn_time& time, int run, bool ours);
   void publish_load(turn& now);
   void check_serialization(entry& at);
   void let_go_on(entry& at, lane& on);
@@ -166,18 +203,23 @@ class object_space final : public object_sink {
   [[nodiscard]] bool begin_place(entry& at);
   [[nodiscard]] static bool is_vacant(const entry& at) noexcept;
   drained run_on_place(turn& now);
+  void address_to_place(lane& on, entry& at, message& m);
+  [[nodiscard]] bool run_plainly(lane& on, entry& at, message_ptr& m, const detail::handler_info& handler);
   [[nodiscard]] const char* put_element(entry& at, message& m);
   void insert_here(turn& now, message_ptr m);
   void end_element(turn& now);
+  void end_place(turn& now);
 
   drained lock_front(turn& now);
   [[nodiscard]] bool stays(const entry& at) const;
-  [[nodiscard]] bool leave_for(turn& now, rank_id to, const migration_request& asked);
+  [[nodiscard]] bool too_long(const turn& now, std::size_t bytes) const;
+  [[nodiscard]] const char* leave_for(turn& now, rank_id to, const migration_request& asked);
   void migrate_front(turn& now);
   void depart(turn& now, rank_id to, const migration_request& asked);
   void install(turn& now, message_ptr arrival);
   void give_up_extra(entry& at, lane& on);
   void end_object(turn& now);
+  void end_entry(turn& now, resident& body);
   void forget(entry& at, lane& on);
   void forward(entry& at, lane& on, message_ptr m);
   void learn_of_end(turn& now, const message& news);
@@ -185,6 +227,7 @@ class object_space final : public object_sink {
   void tell_of_arrival(entry& at, lane& on);
   void tell_location(lane& on, rank_id whom, const entry& at);
   [[nodiscard]] rank_id next_rank(const entry& at, const location_fact& fact, message_header& header) const noexcept;
+  void go_on_by_news(object_id id, lane& on);
   void refer_to_home(object_id id, lane& on, message_ptr m);
   [[nodiscard]] bool only_forwards(const entry& at) const noexcept;
   void list_for_review(entry& at, lane& on);
@@ -194,7 +237,7 @@ class object_space final : public object_sink {
   void keep_back(lane& on, message_ptr m);
   entry& install_new(lane& on, object_id id, const detail::object_type& type, void* object, location_policy policy);
   void push(entry& at, lane& on, message_ptr m);
-  void push_end(entry& at, context& ctx);
+  void push_end(entry& at, rank_id by_whom, lane& by);
   void learn_of_late_end(context& ctx, object_id id);
   [[nodiscard]] entry* entry_to_send_by(lane& on, object_id id);
 
@@ -211,20 +254,24 @@ class object_space final : public object_sink {
   [[nodiscard]] bool take_seized(object_id object, const colocation_name& by);
   void tell_asker(lane& on, const colocation_name& name, const colocate_news& news);
   void take_news(lane& on, rank_id from, const colocate_news& news);
-  void act(lane& on, const colocate_action& what);
+  void act(lane& on, const colocate_action& what, const message_header& failed);
   void send_claim(lane& on, const colocate_action& what);
   void send_function(lane& on, std::uint64_t number, rank_id to);
-  void report_failure(lane& on, const colocate_action& what);
+  void report_failure(lane& on, const colocate_action& what, message_header header);
 
   node& messages_;
   options limits_;
   location_rules rules_;
   forwarding_list forwarding_;
+  awaited_news news_;
   directory entries_;
   array_space arrays_;
-  std::atomic<std::uint64_t> last_index_{0};  // of objects whose home is here
+  std::atomic<std::uint64_t> last_index_{0};                                        // of objects whose home is here
+  std::atomic<double> migration_seconds_{std::numeric_limits<double>::infinity()};  // least; what two lanes write at a
+                                                                                    // time may be lost
   std::atomic<std::uint64_t> lock_asked_{0};  // number of the call by which main has asked for its lock
   std::function<void(const delivery_error&)> report_;
+  turn_observer observe_turn_;  // empty unless asked for
 
   /// What a colocation that this rank has asked for will run.
   struct colocation_function {

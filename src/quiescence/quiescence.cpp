@@ -47,6 +47,7 @@ std::chrono::nanoseconds quiescence_part::poll(lane& by, bool at_rest) {
   }
   const std::scoped_lock lock(mutex_);
   by_ = &by;
+  by.record(trace::event_kind::wave);
   detector_->on_idle(*this, now_counted);
   note_wish();
   return wanted_.load(std::memory_order_relaxed) ? now + std::max(calm_, look_again)
@@ -75,6 +76,7 @@ void quiescence_part::send(rank_id to, const quiescence::detector_message& m) {
 }
 
 void quiescence_part::declare(std::uint64_t last) {
+  by_->record(trace::event_kind::quiet);
   calm_now_ = std::chrono::nanoseconds::zero();
   while (!waiting_.empty() && waiting_.front().number <= last) {
     const waiting next = std::move(waiting_.front());

@@ -126,7 +126,8 @@ std::string type_of_exception(const std::exception& thrown) {
     return passed_on->type();
   }
   const char* const name = typeid(thrown).name();
-  const std::unique_ptr<char, decltype(&std::free)> spelt(abi::__cxa_demangle(name, nullptr, nullptr, nullptr), &std::free);
+  const std::unique_ptr<char, decltype(&std::free)> spelt(abi::__cxa_demangle(name, nullptr, nullptr, nullptr),
+                                                          &std::free);
   return spelt ? spelt.get() : name;
 }
 
@@ -154,6 +155,10 @@ void coroutine_finished(engine& core, lane& on, const message_header& request, h
   }
   if ((request.flags & flag_uncounted) == 0) on.tallies().done.add(1);
 }
+
+void resumption_begins(lane& on, handler_id handler) { on.record(trace::event_kind::resume_begin, handler.value()); }
+
+void resumption_ended(lane& on) { on.record(trace::event_kind::end); }
 
 void make_runnable(engine& core, lane& by, work& item) { core.team().make_ready(by, item); }
 

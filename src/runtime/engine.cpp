@@ -3,9 +3,7 @@
 #include "runtime/engine.hpp"
 
 #include <algorithm>
-#include <cstdio>
 #include <exception>
-#include <fstream>
 #include <stdexcept>
 #include <utility>
 
@@ -37,21 +35,23 @@ engine::engine(std::unique_ptr<transport::endpoint> link, const engine_surroundi
       time_(around.time),
       started_(around.time.now()),
       fail_(around.fail),
-      order_(make_scheduler(around.configuration.get_string("scheduler"), around.configuration,
-                            {.rank = link->rank(),
-                             .workers = crew_settings(around).workers,
-                             .seed = link->rank().value() + std::uint64_t{1},
-                             .simulated = around.simulation != nullptr})),
+      order_(make_scheduler(
+          around.configuration.get_string("scheduler"), around.configuration,
+          {.rank = link->rank(),
+           .workers = crew_settings(around).workers,
+           .seed = link->rank().value() + std::uint64_t{1},
+           .simulated = around.simulation != nullptr,
+           .priority_of = [here = link->rank()](const work& item) { return object_space::priority_of(item, here); }})),
       link_(std::move(link), around.time,
             {.receive_bytes = static_cast<std::uint64_t>(around.configuration.get_int("receive_memory")),
              .send_bytes = static_cast<std::uint64_t>(around.configuration.get_int("send_memory"))}),
+      link_ranks_on_host_(around.ranks_on_host),
       team_(make_crew(around)),
       messages_(*this, link_, *team_, [this](const std::string& why) { fail_(rank(), why); }),
-      objects_(messages_,
-               {.hops_max = static_cast<std::uint32_t>(around.configuration.get_int("hops_max")),
-                .check_serialization = around.configuration.get_bool("check_serialization"),
-                .location = location_policy_of(around.configuration.get_string("location")).value(),
-                .forwarding_max = static_cast<std::size_t>(around.configuration.get_int("location_cache"))}),
+      objects_(messages_, {.hops_max = static_cast<std::uint32_t>(around.configuration.get_int("hops_max")),
+                           .check_serialization = around.configuration.get_bool("check_serialization"),
+                           .location = location_policy_of(around.configuration.get_string("location")).value(),
+                           .forwarding_max = static_cast<std::size_t>(around.configuration.get_int("location_cache"))}),
       collectives_(messages_),
       memory_(messages_, {.seed = static_cast<std::uint64_t>(around.configuration.get_int("seed")),
                           .direct_bytes_min = static_cast<std::uint64_t>(around.configuration.get_int("direct_min"))}),
@@ -60,14 +60,17 @@ engine::engine(std::unique_ptr<transport::endpoint> link, const engine_surroundi
                  quiescence::wave_detector::options{.self = link_.rank(), .size = link_.size()})),
       balance_(messages_, objects_, link_, around.time, around.configuration,
                {.seed = static_cast<std::uint64_t>(around.configuration.get_int("seed")),
-                .ranks_on_host = around.ranks_on_host}) {
+                .ranks_on_host = around.ranks_on_host}),
+      progress_(messages_, time_, around.configuration.get_duration("progress_line"), [this] { return so_far(); }) {
   if (around.configuration.get_bool("check_serialization")) messages_.pack_all();
+  if (around.configuration.was_set("record_load")) record_load();
   aggregate();
   if (around.simulation == nullptr) {  // simulated messages to the own rank need credit as all others
     const auto bytes_max = static_cast<std::uint64_t>(around.configuration.get_int("receive_memory"));
     messages_.bound_main(std::min(bytes_max / (link_.declared().by_pointer ? link_.size() : 1),
                                   main_ledger::worker_bytes * team_->workers()));
   }
+  record(around);
   team_->application().tallies().created.add(1);  // main is a unit of work from before the first wave
   link_.add_poll_hook([this](lane& by) { return poll(by); });
 }
@@ -133,8 +136,8 @@ std::chrono::nanoseconds engine::look_after_main(lane& by) {
 
 std::chrono::nanoseconds engine::poll(lane& by) {
   memory_.poll(by);
-  std::chrono::nanoseconds due = std::chrono::nanoseconds::max();
-  if (throttled_.load(std::memory_order_relaxed)) due = look_after_main(by);
+  std::chrono::nanoseconds due = progress_.poll(by);
+  if (throttled_.load(std::memory_order_relaxed)) due = std::min(due, look_after_main(by));
   const bool held_back = link_.holds_back();
   if (held_back_ && !held_back) team_->wake_workers();
   held_back_ = held_back;
@@ -151,6 +154,7 @@ void engine::run(const std::function<void(runtime&)>& main) {
   thread_team_->start();
   main_of_rank(main);
   thread_team_->stop();
+  if (trace_ != nullptr) trace_->finish();
   link_.close(goodbye_max);
 }
 
@@ -163,6 +167,7 @@ void engine::start_simulated(const std::function<void(runtime&)>& main) {
 
 void engine::main_of_rank(const std::function<void(runtime&)>& main) {
   lane& on = team_->application();
+  begin_trace(on);
   try {
     runtime rt(*this, on);
     main(rt);
@@ -170,7 +175,8 @@ void engine::main_of_rank(const std::function<void(runtime&)>& main) {
     fail_(rank(), std::string("main threw: ") + error.what());
   }
   wait_for_end(on);
-  if (configuration_.get_bool("summary") || configuration_.was_set("summary_json")) print_summary(on);
+  tell_of_end(on);
+  if (recorder_ != nullptr) write_load_trace(on);
 }
 
 /// Quiescence alone does not end a rank: it may be what another rank's main has waited for before it goes on, and it
@@ -260,51 +266,6 @@ rank_counters engine::counters() const noexcept {
     sum.migrations_in += t.migrations_in.read();
   }
   return sum;
-}
-
-trace::summary engine::own_summary() const {
-  trace::summary own;
-  own.seconds = seconds();
-  own.transport = configuration_.get_string("transport");
-  own.balancer = configuration_.get_string("balancer");
-  const double tick = team_->seconds_a_tick();
-  const trace::rank_row total{link_.rank().value(), counters(), objects_.known()};
-  for (const auto& each : team_->lanes()) {
-    const lane_tallies& t = each->tallies();
-    if (each->role() != lane_role::worker) continue;
-    const double handlers = static_cast<double>(t.handler_ticks.read()) * tick;
-    const double busy = static_cast<double>(t.busy_ticks.read()) * tick;
-    const double idle = static_cast<double>(t.idle_ticks.read()) * tick;
-    own.workers.push_back({total.rank, each->id().value(), handlers, std::max(0.0, busy - handlers), idle,
-                           t.handlers.read(), order_->steals(each->id())});
-  }
-  own.ranks.push_back(total);
-  return own;
-}
-
-void engine::print_summary(lane& on) {
-  const auto combine = [](std::vector<std::byte>& accumulated, std::span<const std::byte> contribution) {
-    auto all = detail::unpack_own<trace::summary>(accumulated);
-    const auto more = detail::unpack_own<trace::summary>(contribution);
-    all.seconds = std::max(all.seconds, more.seconds);
-    all.workers.insert(all.workers.end(), more.workers.begin(), more.workers.end());
-    all.ranks.insert(all.ranks.end(), more.ranks.begin(), more.ranks.end());
-    accumulated = pack(all);
-  };
-  const auto bytes = detail::run_collective(*this, on, {collective_kind::all_reduce, {}, pack(own_summary()), combine});
-  if (rank().value() != 0) return;
-  auto all = detail::unpack_own<trace::summary>(bytes);
-  std::sort(all.workers.begin(), all.workers.end(),
-            [](const auto& a, const auto& b) { return std::pair(a.rank, a.worker) < std::pair(b.rank, b.worker); });
-  std::sort(all.ranks.begin(), all.ranks.end(), [](const auto& a, const auto& b) { return a.rank < b.rank; });
-  if (configuration_.get_bool("summary")) std::fputs(trace::as_text(all).c_str(), stderr);
-  if (configuration_.was_set("summary_json")) {
-    const std::string& path = configuration_.get_string("summary_json");
-    std::ofstream file(path);
-    file << trace::as_json(all) << '\n';
-    file.close();
-    if (!file) fail_(rank(), "the summary could not be written to " + path + ": is there room, and may it be written?");
-  }
 }
 
 }  // namespace nacre

@@ -15,11 +15,14 @@
 #include "am/node.hpp"
 #include "backplane/backplane.hpp"
 #include "balance/balancing.hpp"
+#include "balance/load/load_trace.hpp"
 #include "exec/sim_crew.hpp"
 #include "exec/thread_crew.hpp"
 #include "machine/simulation.hpp"
 #include "mobile/mobile.hpp"
 #include "quiescence/quiescence.hpp"
+#include "runtime/progress_line.hpp"
+#include "trace/recorder.hpp"
 #include "trace/summary.hpp"
 
 namespace nacre {
@@ -30,6 +33,8 @@ struct engine_surroundings {
   clock& time;
   machine::simulation* simulation = nullptr;  ///< null on real threads
   std::uint32_t ranks_on_host = 1;
+  trace::file_writer* trace = nullptr;  ///< null: no trace is wanted
+  std::size_t trace_lane_bytes = 0;
   std::function<void(rank_id, const std::string&)> fail;  ///< ends the job; may be called by any lane
 };
 
@@ -46,7 +51,10 @@ class engine {
   /// Under simulation: prepares main; the event loop runs it.
   void start_simulated(const std::function<void(runtime&)>& main);
   [[nodiscard]] bool ended() const noexcept { return ended_; }
-  void stop_simulated() noexcept { sim_team_->stop(); }
+  void stop_simulated() {
+    sim_team_->stop();
+    if (trace_ != nullptr) trace_->finish();
+  }
   /// Under simulation: what its main waits for, for the report of a standstill.
   [[nodiscard]] bool main_waits() const noexcept { return !main_active_.load(); }
 
@@ -62,6 +70,7 @@ class engine {
   [[nodiscard]] rank_id rank() const noexcept { return link_.rank(); }
   [[nodiscard]] std::uint32_t size() const noexcept { return link_.size(); }
   [[nodiscard]] double seconds() const noexcept;
+  [[nodiscard]] rank_progress so_far() const;
   /// Sums over all lanes.
   [[nodiscard]] rank_counters counters() const noexcept;
 
@@ -97,7 +106,14 @@ class engine {
   void throttle_slowly(lane& on);
   [[nodiscard]] std::chrono::nanoseconds look_after_main(lane& by);
   void wait_for_end(lane& on);
-  void print_summary(lane& on);
+  void record(const engine_surroundings& around);
+  void begin_trace(lane& on);
+  [[nodiscard]] std::int64_t clock_offset_ns(lane& on);
+  void tell_clock(lane& on, std::uint64_t job);
+  void tell_of_end(lane& on);
+  void print_summary(lane& on, const trace::summary& own);
+  void record_load();
+  void write_load_trace(lane& on);
   [[nodiscard]] trace::summary own_summary() const;
   std::chrono::nanoseconds poll(lane& by);
 
@@ -109,6 +125,9 @@ class engine {
   backplane link_;
   sim_crew* sim_team_ = nullptr;
   thread_crew* thread_team_ = nullptr;
+  std::uint32_t link_ranks_on_host_;
+  std::unique_ptr<trace::rank_trace> trace_;  // null: none is wanted
+  std::uint64_t job_number_ = 0;
   std::unique_ptr<crew> team_;
   node messages_;
   object_space objects_;
@@ -116,6 +135,8 @@ class engine {
   memory_part memory_;
   quiescence_part quiet_;
   balancing balance_;
+  progress_part progress_;
+  std::unique_ptr<balance::load_recorder> recorder_;  // null unless asked for
   std::atomic<bool> main_active_{true};
   std::atomic<bool> throttled_{false};  // main waits in throttle
   std::atomic<bool> roused_{false};     // a declaration has started something here, see wait_for_end

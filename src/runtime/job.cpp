@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -21,12 +22,16 @@
 #include "base/clock.hpp"
 #include "base/drained.hpp"
 #include "runtime/engine.hpp"
+#include "runtime/standstill.hpp"
 #include "transport/launch/foreign_launcher.hpp"
 #include "transport/sim/sim_fabric.hpp"
 #include "transport/transport.hpp"
 
 namespace nacre {
 namespace {
+
+constexpr std::size_t trace_lane_bytes_min = std::size_t{4} << 10;
+constexpr std::size_t trace_lane_bytes_max = std::size_t{256} << 10;
 
 /// Ends the process on the first failure; later ones are consequences.
 [[noreturn]] void end_process(rank_id rank, const std::string& why) {
@@ -71,11 +76,44 @@ std::unique_ptr<transport::fabric> open_fabric(const config& configuration) {
   return chosen.make_local(static_cast<std::uint32_t>(configuration.get_int("ranks")), configuration);
 }
 
+/// Null when no trace is wanted. The ranks of this process share a file; when others have more, theirs are FILE.RANK.
+std::unique_ptr<trace::file_writer> open_trace(const transport::fabric& fabric, const config& configuration) {
+  if (!configuration.was_set("trace")) return nullptr;
+  std::string path = configuration.get_string("trace");
+  const auto local = fabric.local_ranks();
+  if (local.size() != fabric.size()) path += '.' + std::to_string(local.front().value());
+  auto file = std::make_unique<trace::file_writer>(path);
+  trace::job_description job;
+  job.ranks = fabric.size();
+  job.program = program_invocation_short_name;
+  job.transport = configuration.get_string("transport");
+  job.balancer = configuration.get_string("balancer");
+  job.simulated = dynamic_cast<const transport::sim_fabric*>(&fabric) != nullptr;
+  job.handlers.emplace_back();
+  for (std::uint32_t id = 1; handler_table::get().handler(id) != nullptr; ++id) {
+    job.handlers.emplace_back(handler_table::get().handler(id)->name);
+  }
+  trace::tell_job(*file, job);
+  return file;
+}
+
+/// What a lane may hold before it writes.
+std::size_t trace_lane_bytes(const transport::fabric& fabric, const config& configuration) {
+  const auto all = static_cast<std::size_t>(configuration.get_int("trace_memory"));
+  const auto workers = std::max<std::size_t>(static_cast<std::size_t>(configuration.get_int("workers")), 1);
+  return std::clamp(all / (fabric.local_ranks().size() * (workers + 2)), trace_lane_bytes_min, trace_lane_bytes_max);
+}
+
 void run_threads(transport::fabric& fabric, const config& configuration, const std::function<void(runtime&)>& main) {
   steady_clock_source time;
   const auto local = fabric.local_ranks();
-  // Ranks of one job on one host share its cores.
-  const engine_surroundings around{configuration, time, nullptr, fabric.ranks_on_host(), &end_process};
+  const std::unique_ptr<trace::file_writer> traced = open_trace(fabric, configuration);
+  const engine_surroundings around{.configuration = configuration,
+                                   .time = time,
+                                   .ranks_on_host = fabric.ranks_on_host(),  // they share its cores
+                                   .trace = traced.get(),
+                                   .trace_lane_bytes = trace_lane_bytes(fabric, configuration),
+                                   .fail = &end_process};
   const auto run_rank = [&](rank_id rank) {
     engine one(fabric.open(rank), around);
     one.run(main);
@@ -113,13 +151,45 @@ std::uint64_t units_done(const std::vector<std::unique_ptr<engine>>& engines) {
                                            " for a result or for the others");
 }
 
+/// The line on the terminal for simulated ranks, which are at hand.
+class simulated_progress {
+ public:
+  simulated_progress(const config& configuration, const std::vector<std::unique_ptr<engine>>& engines)
+      : engines_(engines), after_(configuration.get_duration("progress_line")) {
+    if (after_.count() != 0 && terminal_line::possible()) due_ = time_.now() + after_;
+  }
+  void look(double virtual_seconds) {
+    if (due_ == std::chrono::nanoseconds::max() || time_.now() < due_) return;
+    std::vector<rank_progress> ranks;
+    for (const auto& each : engines_) ranks.push_back(each->so_far());
+    line_.show("simulated, of virtual time: " + teller_.text(ranks, ranks.size(), virtual_seconds));
+    due_ = time_.now() + std::min<std::chrono::nanoseconds>(after_, std::chrono::milliseconds(250));
+  }
+
+ private:
+  const std::vector<std::unique_ptr<engine>>& engines_;
+  std::chrono::nanoseconds after_;
+  steady_clock_source time_;
+  std::chrono::nanoseconds due_ = std::chrono::nanoseconds::max();
+  progress_teller teller_;
+  terminal_line line_;
+};
+
 simulation_report run_simulated(transport::fabric& fabric, const config& configuration,
                                 const std::function<void(runtime&)>& main) {
-  constexpr std::uint64_t events_between_looks = 1u << 20;
+  constexpr std::uint64_t events_between_looks = 1u << 16;
+  constexpr std::uint64_t events_between_glances = 1u << 10;  // at the clock on the wall
   auto& simulated = static_cast<transport::sim_fabric&>(fabric);
   virtual_clock time(simulated.machine());
   const auto on_host = static_cast<std::uint32_t>(configuration.get_int("sim.ranks_per_host"));
-  const engine_surroundings around{configuration, time, &simulated.machine(), on_host, &end_process};
+  const std::unique_ptr<trace::file_writer> traced = open_trace(fabric, configuration);
+  const engine_surroundings around{.configuration = configuration,
+                                   .time = time,
+                                   .simulation = &simulated.machine(),
+                                   .ranks_on_host = on_host,
+                                   .trace = traced.get(),
+                                   .trace_lane_bytes = trace_lane_bytes(fabric, configuration),
+                                   .fail = &end_process};
   std::vector<std::unique_ptr<engine>> engines;
   for (const rank_id rank : fabric.local_ranks()) {
     auto link = fabric.open(rank);
@@ -131,16 +201,19 @@ simulation_report run_simulated(transport::fabric& fabric, const config& configu
   const auto all_ended = [&] {
     return std::all_of(engines.begin(), engines.end(), [](const auto& each) { return each->ended(); });
   };
-  std::uint64_t done_before = 0;
+  simulated_progress told(configuration, engines);
+  standstill still;
   for (std::uint64_t events = 1; !all_ended(); ++events) {
     // all_ended looks at one rank in the common case: the first has not ended.
     const bool more = fabric.advance();
+    if (events % events_between_glances == 0)
+      told.look(std::chrono::duration<double>(simulated.machine().now()).count());
     if (more && events % events_between_looks != 0) continue;
-    const std::uint64_t done = units_done(engines);
     const bool mains_wait = std::all_of(engines.begin(), engines.end(),
                                         [](const auto& each) { return each->ended() || each->main_waits(); });
-    if (!more || (done == done_before && mains_wait)) report_standstill(engines);
-    done_before = done;
+    const machine::simulation& at = simulated.machine();
+    const bool seen = still.seen(units_done(engines), at.event_time(), at.horizon());
+    if (!more || (seen && mains_wait)) report_standstill(engines);
   }
   for (const auto& each : engines) each->stop_simulated();
   const machine::simulation& machine = simulated.machine();

@@ -69,6 +69,16 @@ constexpr option runtime_options[] = {
     {"summary", option_kind::boolean, "false", "", "",
      "at the end, print where the time went and what was sent and moved"},
     {"summary_json", option_kind::text, "", "file", "", "at the end, write that summary as JSON to this file"},
+    {"progress_line", option_kind::duration, "3s", "", "0s..60min",
+     "how long a run lasts before a line on the terminal, if standard error is one, tells how it gets on; 0s: never"},
+    {"trace", option_kind::text, "", "file", "",
+     "write what every worker does, and when, to this file, for `nacre report`; a job of several processes writes "
+     "FILE.0, FILE.1 and so on, one for each rank"},
+    {"trace_memory", option_kind::bytes, "64MiB", "", "64KiB..1TiB",
+     "what the lanes of a process may hold of the trace before they write; each has 4 KiB to 256 KiB"},
+    {"record_load", option_kind::text, "", "file", "",
+     "at the end, write to this file what every object has done over time, for `nacre replay`"},
+    {"record_load_interval", option_kind::duration, "10ms", "", "1us..1000000s", "the steps of that time"},
     {"trace_hash", option_kind::boolean, "false", "", "",
      "at the end of a simulation, print a number that two runs share only if everything in them happened alike"},
 };

@@ -27,6 +27,8 @@
 #include "tool/hosts/host_plan.hpp"
 #include "tool/hosts/remote_shell.hpp"
 #include "tool/info.hpp"
+#include "tool/replay.hpp"
+#include "tool/report/report.hpp"
 #include "tool/run_job.hpp"
 #include "transport/transport.hpp"
 
@@ -257,9 +259,33 @@ CLI::App* add_run(CLI::App& app, run_arguments& given) {
   return command;
 }
 
+struct report_arguments {
+  std::string trace;
+  std::string format = "html";
+  std::string output;
+};
+
+CLI::App* add_report(CLI::App& app, report_arguments& given) {
+  CLI::App* const command = app.add_subcommand("report", "Show what a traced run has done");
+  command->add_option("trace", given.trace, "What the program was given as --nacre.trace=FILE")
+      ->type_name("FILE")
+      ->required();
+  command
+      ->add_option("--format", given.format,
+                   "What to write: a page for a browser (default), files for Perfetto, Paraver or Vampir, or a text")
+      ->type_name(report_formats());
+  command->add_option("-o,--output", given.output, "Where to (default: beside the trace; a text is printed)")
+      ->type_name("PATH");
+  command->footer(R"(
+Example:
+  uts --tree T3 --nacre.transport=sim --nacre.ranks=64 --nacre.trace=uts.trace
+  nacre report uts.trace)");
+  return command;
+}
+
 /// A first word that is no command is answered with the nearest one.
 void check_command(int argc, char** argv) {
-  static constexpr std::array<std::string_view, 3> commands{"run", "info", "host-agent"};
+  static constexpr std::array<std::string_view, 5> commands{"run", "report", "replay", "info", "host-agent"};
   if (argc < 2) return;
   const std::string_view word = argv[1];
   if (word.starts_with('-') || std::find(commands.begin(), commands.end(), word) != commands.end()) return;
@@ -279,14 +305,20 @@ int run_command_line(int argc, char** argv) {
   });
   run_arguments given;
   CLI::App* const run_command = add_run(app, given);
+  report_arguments report;
+  CLI::App* const report_command = add_report(app, report);
   CLI::App* const agent_command = app.add_subcommand("host-agent", "Serve a launcher on this host");
   agent_command->group("");  // nacre run starts it
   CLI::App* const info_command = app.add_subcommand("info", "Show version, transports and processor");
+  replay_arguments replayed;
+  CLI::App* const replay_command = add_replay(app, replayed);
   try {
     check_command(argc, argv);
     app.parse(argc, argv);
     if (*info_command) fmt::print("{}", info_text());
     if (*agent_command) return run_host_agent();
+    if (*report_command) return write_report(report.trace, report.format, report.output);
+    if (*replay_command) run_replay(replayed);
     if (!*run_command) return EXIT_SUCCESS;
     given.program = run_command->remaining();
     return run(*run_command, given);

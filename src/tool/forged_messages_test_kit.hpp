@@ -3,6 +3,7 @@
 #pragma once
 
 #include "am/bundle.hpp"
+#include "mobile/array/vacancy.hpp"
 #include "mobile/migration/arrival.hpp"
 #include "tool/forged_modules_test_kit.hpp"
 #include "tool/hosts/host_message.hpp"
@@ -19,7 +20,20 @@ message_ptr packed_call(message_kind kind, Args&&... args) {
 
 inline message_ptr some_object_message(const victim& at, choices& from) {
   message_ptr m;
-  switch (from.below(6)) {
+  switch (from.below(8)) {
+    case 6:
+      m = packed_call<&cell::add>(message_kind::everyone, from.as<std::uint32_t>());
+      if (from.one_in(4)) m->header.handler = 0;  // ends it
+      if (from.one_in(2)) m->header.reply = some_ticket(from);
+      break;
+    case 7: {
+      const std::vector<std::byte> element = pack(cell{{1, 2}});
+      m = make_message(element.size());
+      std::copy(element.begin(), element.end(), m->body());
+      m->header.kind = message_kind::insert;
+      m->header.reply = from.below(2) * some_ticket(from);
+      break;
+    }
     case 0:
       m = packed_call<&cell::add>(message_kind::object, from.as<std::uint32_t>());
       break;
@@ -56,8 +70,13 @@ inline message_ptr some_object_message(const victim& at, choices& from) {
 inline message_ptr some_arrival(const victim& at, choices& from, std::uint32_t peer) {
   const object_id id = some_object(at, from);
   resident body;
-  body.type = &detail::type_of<cell>();
-  body.object = new cell{{1, 2, 3}};
+  if (from.one_in(4)) {  // a place whose element has ended
+    body.type = &detail::type_of<detail::vacancy>();
+    body.object = new detail::vacancy;
+  } else {
+    body.type = &detail::type_of<cell>();
+    body.object = new cell{{1, 2, 3}};
+  }
   body.epoch = from.as<std::uint32_t>();
   for (std::uint32_t waiting = from.below(4); waiting != 0; --waiting) {
     message_ptr m = some_object_message(at, from);
@@ -121,7 +140,7 @@ inline void forge_header(message_header& header, choices& from) {
       header.epoch = from.as<std::uint32_t>();
       break;
     case 5:
-      header.kind = static_cast<message_kind>(from.below(10));
+      header.kind = static_cast<message_kind>(from.below(14));
       break;
     case 6:
       header.flags = static_cast<std::uint8_t>(from.below(16));

@@ -2,13 +2,19 @@
 // The messages of forgers to the parts of a rank: well-formed ones with arguments that lie.
 #pragma once
 
+#include <functional>
+
 #include "balance/balancing.hpp"
 #include "tool/forgery_test_kit.hpp"
 
 namespace nacre::forgery {
 
 inline object_id some_object(const victim& at, choices& from) {
-  switch (from.below(6)) {
+  switch (from.below(8)) {
+    case 6:
+      return at.grid()[{0, from.below(4)}].id();
+    case 7:
+      return object_id(rank_id(from.below(ranks)), object_id::first_element + at.grid().first() + from.below(20));
     case 0:
       return at.leaving();
     case 1:
@@ -88,18 +94,60 @@ inline message_ptr some_colocation_message(const victim& at, choices& from) {
           colocate_news{number, object, static_cast<colocate_step>(from.below(5)), from.one_in(2), from.number()});
     case 1:
       return to_module<&object_space::on_colocate_order>(number, object, from.as<std::uint32_t>());
-    default:
+    default: {
+      const std::uint32_t meets =
+          detail::together<meet, detail::param_list<cell, cell>, detail::param_list<std::uint32_t>>::row.id.value();
       return to_module<&object_space::on_colocate_function>(
-          colocate_call{number, from.as<std::uint32_t>(), some_ticket(from), {object}, some_bytes(from)});
+          colocate_call{number,
+                        from.one_in(4) ? from.as<std::uint32_t>() : meets,
+                        some_ticket(from),
+                        {object, some_object(at, from)},
+                        from.one_in(2) ? pack(std::uint32_t{7}) : some_bytes(from)});
+    }
   }
 }
 
-inline message_ptr some_module_message(const victim& at, choices& from, std::uint32_t peer) {
-  switch (from.below(10)) {
+/// To all elements, as a caller sends it to the root, or a rank to those behind it.
+inline message_ptr some_array_message(const victim& at, choices& from, std::uint32_t peer) {
+  array_order order{.first = at.grid().first(),
+                    .reply = from.below(2) * some_ticket(from),
+                    .answer_to = from.one_in(8) ? from.as<std::uint32_t>() : peer,
+                    .number = from.below(3),
+                    .end = from.one_in(8) ? from.as<std::uint32_t>() : ranks};
+  switch (from.below(4)) {
     case 0:
-      return to_module<&object_space::on_location>(
-          some_object(at, from).value(), from.one_in(4) ? from.as<std::uint32_t>() : peer, from.as<std::uint32_t>(),
-          static_cast<std::uint8_t>(from.below(8)));
+      break;  // ends the elements
+    case 1:
+      order.handler = detail::make_typed<&cell::count, cell>()->header.handler;
+      order.fold = from.one_in(2) ? detail::fold_of<std::size_t, std::plus<>>() : 0;
+      break;
+    case 2:
+      order.handler = from.as<std::uint32_t>();
+      order.fold = from.as<std::uint32_t>();
+      break;
+    default:
+      order.handler = detail::make_typed<&cell::add, cell>(std::uint32_t{1})->header.handler;
+  }
+  if (from.one_in(8)) order.first = from.number();
+  if (from.one_in(8)) order.flags = from.byte();
+  if (from.one_in(8)) order.channel = static_cast<channel>(from.below(4));
+  const std::vector<std::byte> arguments = from.one_in(4) ? some_bytes(from) : pack(std::uint32_t{5});
+  const std::span<const std::byte> view(arguments);
+  if (from.one_in(2)) return to_module<&array_space::on_call>(order, view);
+  return to_module<&array_space::on_order>(order, view);
+}
+
+inline message_ptr some_module_message(const victim& at, choices& from, std::uint32_t peer) {
+  switch (from.below(12)) {
+    case 10:
+      return some_array_message(at, from, peer);
+    case 11:
+      return to_module<&object_space::on_leave_answered>(some_object(at, from).value(), from.as<std::uint32_t>(),
+                                                         from.one_in(2));
+    case 0:
+      return to_module<&object_space::on_location>(some_object(at, from).value(),
+                                                   from.one_in(4) ? from.as<std::uint32_t>() : peer,
+                                                   from.as<std::uint32_t>(), static_cast<std::uint8_t>(from.below(8)));
     case 1:
       return to_module<&object_space::on_gone>(some_object(at, from).value());
     case 2:

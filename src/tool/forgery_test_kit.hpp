@@ -100,6 +100,11 @@ inline task<std::uint32_t> cell::ask(context& ctx, std::uint32_t number) {
   co_return co_await ctx.call<answer>(rank_id(2), number);
 }
 
+inline std::uint64_t meet(cell& a, cell& b, std::uint32_t number) {
+  a.numbers.push_back(number);
+  return a.numbers.size() + b.numbers.size();
+}
+
 constexpr std::uint32_t ranks = 8;
 
 /// The rank's end of the network: what it sends to others is kept until somebody looks, what others send is made up.
@@ -159,9 +164,12 @@ class victim {
   [[nodiscard]] const detail::memory_name& memory() const noexcept { return memory_; }
   [[nodiscard]] object_id staying() const noexcept { return staying_; }
   [[nodiscard]] object_id leaving() const noexcept { return leaving_; }
+  /// An array that all ranks know, with elements here and one that has left.
+  [[nodiscard]] const array_ptr<cell>& grid() const noexcept { return grid_; }
 
  private:
   void main(runtime& rt, std::uint32_t plan);
+  void open_array(runtime& rt);
   void run_some();
 
   rank_id rank_;
@@ -169,6 +177,7 @@ class victim {
   std::uint64_t taken_ = 0;
   detail::memory_name memory_;
   object_id staying_, leaving_;
+  array_ptr<cell> grid_;
   std::array<std::uint64_t, 64> exposed_{};
   std::array<std::uint64_t, 8> fetched_{};
   std::vector<future<void>> transfers_;
@@ -189,11 +198,29 @@ inline victim::victim(choices& from) : rank_(from.below(2)), configuration_(all_
   const std::uint32_t plan = from.below(8);
   auto end = std::make_unique<forged_end>(rank_);
   end_ = end.get();
-  const engine_surroundings around{configuration_, time_, &machine_, 1,
-                                   [this](rank_id, const std::string& why) { refusals_.push_back(why); }};
+  const engine_surroundings around{.configuration = configuration_,
+                                   .time = time_,
+                                   .simulation = &machine_,
+                                   .fail = [this](rank_id, const std::string& why) { refusals_.push_back(why); }};
   rank_under_test_ = std::make_unique<engine>(std::move(end), around);
   rank_under_test_->start_simulated([this, plan](runtime& rt) { main(rt, plan); });
   settle();
+}
+
+/// As create_array does, but for the agreement of all ranks, of which there is but one.
+inline void victim::open_array(runtime& rt) {
+  const extents shape{4, 4};
+  const std::uint64_t first = detail::open_array(
+      *rank_under_test_,
+      {.shape = shape, .type = &detail::type_of<cell>(), .home = &detail::home_of_number<by_block>, .dense = false});
+  grid_ = array_ptr<cell>(first, shape, ranks);
+  for (std::uint64_t number = 0; number < shape.count(); ++number) {
+    const nacre::index at = shape.place_of(number);
+    if (grid_.home_of(at) == rank_) rt.insert(grid_, at, cell{{1}});
+  }
+  transfers_.push_back(rt.migrate(grid_[{0, 1}], rank_id(3)));
+  rt.send<&cell::add>(grid_, 2U);
+  transfers_.push_back(rt.call<&cell::count>(grid_));
 }
 
 inline void victim::main(runtime& rt, std::uint32_t plan) {
@@ -204,6 +231,9 @@ inline void victim::main(runtime& rt, std::uint32_t plan) {
   staying_ = stays.id();
   leaving_ = leaves.id();
   transfers_.push_back(rt.migrate(leaves, rank_id(2)));
+  open_array(rt);
+  rt.colocate<meet>(stays, leaves, 1U);
+  rt.colocate<meet>(stays, grid_[{0, 0}], 2U);
   calls_.push_back(rt.call<answer>(rank_id(2), 7u));
   detail::memory_name elsewhere = memory_;
   elsewhere.rank = 2;

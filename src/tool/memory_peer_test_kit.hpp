@@ -64,8 +64,10 @@ class lone_rank : public testing::Test {
     auto made = std::make_unique<forged_end>(rank_id(0));
     link_ = made.get();
     link_->desk = has_desk ? &desk : nullptr;
-    const engine_surroundings around{configuration_, time_, &machine_, 1,
-                                     [this](rank_id, const std::string& why) { refusal_ += why; }};
+    const engine_surroundings around{.configuration = configuration_,
+                                     .time = time_,
+                                     .simulation = &machine_,
+                                     .fail = [this](rank_id, const std::string& why) { refusal_ += why; }};
     rank_ = std::make_unique<engine>(std::move(made), around);
     rank_->start_simulated(std::move(main));
     settle();

@@ -10,9 +10,9 @@
 namespace nacre {
 namespace {
 
-/// In front of a new buffer's bytes, for the arguments before it: what puts the bytes of a pooled block on a cache
-/// line.
-constexpr std::size_t headroom_bytes = 112;
+/// In front of a new buffer's bytes, for the arguments before it, or the object that it moves with: what puts the bytes
+/// of a pooled block on a cache line.
+constexpr std::size_t headroom_of(std::size_t bytes) noexcept { return bytes < 16 * 1024 ? 112 : 240; }
 /// A gap is told in one byte.
 constexpr std::size_t gap_bytes_max = std::numeric_limits<std::uint8_t>::max();
 /// Below, a message of its own and the gap cost more than a copy.
@@ -22,8 +22,9 @@ constexpr std::size_t adopt_bytes_min = 512;
 
 buffer::buffer(std::size_t bytes) {
   if (bytes == 0) return;
-  message_ptr block = make_message(headroom_bytes + bytes);
-  data_ = block->body() + headroom_bytes;
+  const std::size_t headroom = headroom_of(bytes);
+  message_ptr block = make_message(headroom + bytes);
+  data_ = block->body() + headroom;
   size_ = bytes;
   block_ = block.release();
 }
@@ -43,8 +44,22 @@ void buffer::load(reader& ar) {
   buffer view;
   detail::buffer_parts::read_view(ar, view);
   message_ptr none;
-  detail::buffer_parts::settle(view, none, false);
+  message_ptr* const whole = ar.whole();
+  detail::buffer_parts::settle(view, whole != nullptr ? *whole : none, true);
   *this = std::move(view);
+}
+
+void buffer::write_to(sizer& ar) const noexcept {
+  const std::size_t before = block_ == nullptr ? 0 : static_cast<std::size_t>(data_ - block_->body());
+  ar.write_buffer({before, size_});
+}
+
+void buffer::write_to(writer& ar) const {
+  if (buffer* const last = ar.take_last()) {
+    *last = std::move(const_cast<buffer&>(*this));  // who packs like that gives the value up
+  } else {
+    ar.write_bytes(data_, size_);
+  }
 }
 
 namespace detail {

@@ -5,17 +5,17 @@
 #include <string_view>
 #include <utility>
 
+#include "campaign/arrays.hpp"
+#include "campaign/colocations.hpp"
+#include "campaign/pointers.hpp"
+
 namespace campaign {
 namespace {
 
-nacre::rank_id any_rank(world& in) {
-  return nacre::rank_id(static_cast<std::uint32_t>(in.truth.random.below(in.ranks)));
-}
-
-bool chance(world& in, std::uint32_t percent) { return in.truth.random.below(100) < percent; }
-
-nacre::mobile_ptr<cell> pointer(world& in, std::uint32_t object) {
-  return nacre::mobile_ptr<cell>(in.truth.id_of(object));
+void create_here(world& in, nacre::operations& op) {
+  const std::uint32_t name = in.truth.new_object();
+  const auto make = [&]<class T>(std::type_identity<T>) { return op.create<T>(new_cell(in, name, name % 7)).id(); };
+  in.truth.created(name, with_type(in, name, make));
 }
 
 template <auto F>
@@ -44,9 +44,16 @@ nacre::task<void> wait_for_migration(world& in, nacre::future<void> moved, std::
   try {
     co_await std::move(moved);
   } catch (const nacre::call_error&) {
-    if (!in.truth.destroy_posted(object) && !cell::refuses(object)) in.truth.violate("a living object would not move");
+    if (!in.truth.may_be_gone(object) && !in.truth.may_stay(object)) in.truth.violate("a living object would not move");
   }
   in.truth.closed();
+}
+
+template <class T>
+nacre::task<void> create_somewhere(world& in, nacre::context& ctx, std::uint32_t name) {
+  const cell model = new_cell(in, name, name % 9);
+  const auto made = co_await ctx.create_on<T>(any_rank(in), model);
+  in.truth.created(name, made.id());
 }
 
 nacre::task<void> roam(nacre::context& ctx, std::uint64_t key, std::uint64_t id) {
@@ -57,18 +64,23 @@ nacre::task<void> roam(nacre::context& ctx, std::uint64_t key, std::uint64_t id)
       pending_transfer begun = begin_transfer(in, ctx);
       co_await settle(in, std::move(begun));
     }
+    if (chance(in, in.array_percent)) {
+      if (auto asked = ask_all(in, ctx, stream)) co_await settle(in, std::move(*asked));
+    }
+    if (chance(in, in.colocate_percent)) {
+      if (auto asked = ask_together(in, ctx, stream)) co_await settle(in, std::move(*asked));
+    }
     const std::uint32_t object = any_object(in);
     switch (in.truth.random.below(4)) {
       case 0: {
         const std::uint32_t name = in.truth.new_object();
-        std::vector<std::uint32_t> ballast(name % 9, name);
-        const auto made = co_await ctx.create_on<cell>(any_rank(in), key, name, 0u, std::move(ballast));
-        in.truth.created(name, made.id());
+        co_await with_type(in, name,
+                           [&]<class T>(std::type_identity<T>) { return create_somewhere<T>(in, ctx, name); });
         break;
       }
       case 1:
         if (object < in.truth.objects()) {
-          co_await wait_for_migration(in, ctx.migrate(pointer(in, object), any_rank(in)), object);
+          co_await wait_for_migration(in, migrate(in, ctx, object, any_rank(in)), object);
         }
         break;
       default:
@@ -92,19 +104,19 @@ std::vector<std::uint32_t> some_numbers(world& in, std::uint64_t first) {
 template <auto F, class... Args>
 void send(world& in, nacre::operations& op, stream_id stream, std::uint32_t object, Args... args) {
   const std::uint64_t id = in.truth.sent(posted::one_way, stream, op.rank(), object, name_of<F>);
-  op.send<F>(pointer(in, object), id, std::move(args)...);
+  with_pointer(in, object, [&](auto p) { op.send<F>(p, id, std::move(args)...); });
 }
 
 template <auto F>
 void call_and_forget(world& in, nacre::operations& op, stream_id stream, std::uint32_t object) {
   const std::uint64_t id = in.truth.sent(posted::abandoned, stream, op.rank(), object, name_of<F>);
-  static_cast<void>(op.call<F>(pointer(in, object), id));
+  with_pointer(in, object, [&](auto p) { static_cast<void>(op.call<F>(p, id)); });
 }
 
 template <auto F>
 pending_call call(world& in, nacre::operations& op, stream_id stream, std::uint32_t object) {
   const std::uint64_t id = in.truth.sent(posted::awaited, stream, op.rank(), object, name_of<F>);
-  return {id, op.call<F>(pointer(in, object), id)};
+  return {id, with_pointer(in, object, [&](auto p) { return op.call<F>(p, id); })};
 }
 
 void message_to_object(world& in, nacre::operations& op, stream_id stream, std::uint32_t object) {
@@ -150,15 +162,16 @@ void message_to_rank(world& in, nacre::operations& op, stream_id stream) {
 void one_action(world& in, nacre::operations& op, stream_id stream) {
   const std::uint32_t object = any_object(in);
   if (object >= in.truth.objects() || chance(in, 3)) {
-    const std::uint32_t name = in.truth.new_object();
-    in.truth.created(name, op.create<cell>(in.key(), name, 0u, std::vector<std::uint32_t>(name % 7)).id());
-    return;
+    return create_here(in, op);
   }
+  if (chance(in, in.array_percent)) return use_array(in, op, stream);
+  if (chance(in, in.colocate_percent)) return colocate_some(in, op, stream);
   if (chance(in, in.migrate_percent)) {
-    static_cast<void>(op.migrate(pointer(in, object), any_rank(in)));
+    static_cast<void>(migrate(in, op, object, any_rank(in)));
   } else if (chance(in, in.destroy_percent)) {
+    if (!may_destroy(in, object)) return;
     in.truth.destroy_sent(stream, op.rank(), object);
-    op.destroy(pointer(in, object));
+    with_pointer(in, object, [&](auto p) { op.destroy(p); });
   } else if (chance(in, in.memory_percent)) {
     use_memory(in, op);
   } else if (chance(in, 15)) {
@@ -171,7 +184,22 @@ void one_action(world& in, nacre::operations& op, stream_id stream) {
   }
 }
 
+void returned(world& in, const pending_call& asked, const std::uint64_t* value) {
+  if (asked.together) return in.truth.together_returned(asked.id, value);
+  in.truth.returned(asked.id, value);
+}
+
 }  // namespace
+
+nacre::rank_id any_rank(world& in) {
+  return nacre::rank_id(static_cast<std::uint32_t>(in.truth.random.below(in.ranks)));
+}
+
+bool chance(world& in, std::uint32_t percent) { return in.truth.random.below(100) < percent; }
+
+nacre::future<void> migrate(world& in, nacre::operations& op, std::uint32_t object, nacre::rank_id to) {
+  return with_pointer(in, object, [&](auto p) { return op.migrate(p, to); });
+}
 
 bool spend(world& in) {
   if (in.messages_left == 0) return false;
@@ -185,7 +213,8 @@ std::uint32_t any_object(world& in) {
   const std::uint32_t count = in.truth.objects();
   const auto object = static_cast<std::uint32_t>(chance(in, 50) ? in.truth.random.below(count < 3 ? count : 3)
                                                                 : in.truth.random.below(count));
-  return in.truth.id_of(object).valid() ? object : count;
+  const std::uint32_t target = in.truth.target_of(object);
+  return in.truth.id_of(target).valid() ? target : count;
 }
 
 void act(world& in, nacre::operations& op, stream_id stream) {
@@ -210,67 +239,18 @@ pending_call ask(world& in, nacre::operations& op, stream_id stream, std::uint32
 nacre::task<void> settle(world& in, pending_call asked) {
   try {
     const std::uint64_t value = co_await std::move(asked.value);
-    in.truth.returned(asked.id, &value);
+    returned(in, asked, &value);
   } catch (const nacre::call_error&) {
-    in.truth.returned(asked.id, nullptr);
+    returned(in, asked, nullptr);
   }
 }
 
 void settle_in_main(world& in, pending_call asked) {
   try {
     const std::uint64_t value = asked.value.get();
-    in.truth.returned(asked.id, &value);
+    returned(in, asked, &value);
   } catch (const nacre::call_error&) {
-    in.truth.returned(asked.id, nullptr);
-  }
-}
-
-void create_in_main(world& in, nacre::runtime& rt) {
-  const std::uint32_t name = in.truth.new_object();
-  in.truth.opened();
-  const auto made = rt.create_on<cell>(any_rank(in), in.key(), name, 0u, std::vector<std::uint32_t>(name % 5)).get();
-  in.truth.closed();
-  in.truth.created(name, made.id());
-}
-
-void migrate_in_main(world& in, nacre::runtime& rt) {
-  const std::uint32_t object = any_object(in);
-  if (object >= in.truth.objects()) return;
-  in.truth.opened();
-  try {
-    rt.migrate(pointer(in, object), any_rank(in)).get();
-  } catch (const nacre::call_error&) {
-    if (!in.truth.destroy_posted(object) && !cell::refuses(object)) in.truth.violate("a living object would not move");
-  }
-  in.truth.closed();
-}
-
-void lock_in_main(world& in, nacre::runtime& rt, stream_id stream, std::uint32_t object) {
-  if (cell::refuses(object)) return;
-  const bool shared = chance(in, in.shared_percent);
-  const std::uint64_t id = in.truth.sent(posted::awaited, stream, rt.rank(), object, "lock");
-  const auto be_there = [&](const std::uint64_t& hash) {
-    const stream_id inside = in.truth.began(id, object, shared, hash, rt.now());
-    act(in, rt, inside);
-  };
-  const auto leave = [&](const std::uint64_t& hash) { in.truth.ended(id, object, shared, hash, rt.now()); };
-  const std::uint64_t value = oracle::expected_value(id);
-  try {
-    if (shared) {
-      rt.with_shared(pointer(in, object), [&](const cell& held) {
-        be_there(held.hash);
-        leave(held.hash);
-      });
-    } else {
-      rt.with_exclusive(pointer(in, object), [&](cell& held) {
-        be_there(held.hash);
-        held.hash = in.truth.next_hash(held.hash, id);
-        leave(held.hash);
-      });
-    }
-    in.truth.returned(id, &value);
-  } catch (const nacre::call_error&) {
-    in.truth.returned(id, nullptr);
+    returned(in, asked, nullptr);
   }
 }
 

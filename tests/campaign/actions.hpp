@@ -10,14 +10,19 @@
 
 namespace campaign {
 
-/// A call on an object that the oracle expects to come back.
+/// A call on an object, or a colocation, that the oracle expects to come back.
 struct pending_call {
   std::uint64_t id;
   nacre::future<std::uint64_t> value;
+  bool together = false;  ///< of a colocation
 };
 
 /// Takes one message from what the phase may still send; false when there is none left.
 [[nodiscard]] bool spend(world& in);
+
+[[nodiscard]] nacre::rank_id any_rank(world& in);
+[[nodiscard]] bool chance(world& in, std::uint32_t percent);
+nacre::future<void> migrate(world& in, nacre::operations& op, std::uint32_t object, nacre::rank_id to);
 
 /// A few random actions.
 void act(world& in, nacre::operations& op, stream_id stream);
@@ -35,7 +40,7 @@ void create_in_main(world& in, nacre::runtime& rt);
 void lock_in_main(world& in, nacre::runtime& rt, stream_id stream, std::uint32_t object);
 void migrate_in_main(world& in, nacre::runtime& rt);
 
-/// Any object that has been created, or a number that none has.
+/// Any object that has been created, or place of an array; or a number that none has.
 [[nodiscard]] std::uint32_t any_object(world& in);
 
 }  // namespace campaign

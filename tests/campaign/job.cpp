@@ -88,8 +88,7 @@ verdict run_seed(std::uint64_t seed) {
   nacre::register_balancer("restless", [](const nacre::config&) { return std::make_unique<restless>(); });
   verdict result;
   result.run = nacre::run_job(configuration, [&](nacre::runtime& rt) { main_of_rank(rt, *in); });
-  in->truth.must_be_quiet("when the job had ended");
-  in->memory.must_be_quiet(*in, "when the job had ended");
+  in->must_be_quiet("when the job had ended");
   result.violations = in->truth.violations();
   result.messages = in->truth.messages();
   return result;

@@ -6,6 +6,9 @@
 #include <vector>
 
 #include "campaign/actions.hpp"
+#include "campaign/arrays.hpp"
+#include "campaign/colocations.hpp"
+#include "campaign/last.hpp"
 #include "campaign/program.hpp"
 
 namespace campaign {
@@ -14,7 +17,7 @@ namespace {
 void at_quiescence(nacre::context& ctx, std::uint64_t key, bool goes_on) {
   world& in = world::of(key);
   ++in.handlers_at_quiescence;
-  in.truth.must_be_quiet("when a handler for quiescence began on rank " + std::to_string(ctx.rank().value()));
+  in.must_be_quiet("when a handler for quiescence began on rank " + std::to_string(ctx.rank().value()));
   if (!goes_on) return;
   in.messages_left += in.messages_a_phase / 2;
   for (int burst = 0; burst < 3; ++burst) act(in, ctx, in.truth.main_of(nacre::rank_id(in.ranks)));
@@ -22,8 +25,7 @@ void at_quiescence(nacre::context& ctx, std::uint64_t key, bool goes_on) {
 
 void check_quiet(nacre::runtime& rt, world& in) {
   const std::string when = "when wait_quiescence returned on rank " + std::to_string(rt.rank().value());
-  in.truth.must_be_quiet(when);
-  in.memory.must_be_quiet(in, when);
+  in.must_be_quiet(when);
   if (in.handlers_at_quiescence != in.handlers_expected) {
     in.truth.violate(std::to_string(in.handlers_expected) + " handlers for quiescence were asked for, " +
                      std::to_string(in.handlers_at_quiescence) + " have run");
@@ -48,6 +50,7 @@ using kept = std::vector<pending_transfer>;
 void begin_phase(nacre::runtime& rt, world& in, std::uint32_t phase, kept& later) {
   if (rt.rank().value() == 0) in.messages_left = in.messages_a_phase;
   rt.barrier();  // so that nobody finds a phase that has not begun
+  begin_arrays(in, rt, phase);
   const stream_id stream = in.truth.main_of(rt.rank());
   if (phase == 0) create_in_main(in, rt);
   for (std::uint64_t rounds = in.truth.random.below(4); rounds != 0; --rounds) {
@@ -56,6 +59,14 @@ void begin_phase(nacre::runtime& rt, world& in, std::uint32_t phase, kept& later
       use_memory(in, rt);
       later.push_back(begin_transfer(in, rt));
       settle_in_main(in, begin_transfer(in, rt));
+    }
+    if (in.truth.random.below(100) < 2 * in.array_percent) {
+      come_and_go_in_main(in, rt);
+      if (auto asked = ask_all(in, rt, stream)) settle_in_main(in, std::move(*asked));
+    }
+    if (in.truth.random.below(100) < in.colocate_percent) {
+      colocate_some(in, rt, stream);
+      if (auto asked = ask_together(in, rt, stream)) settle_in_main(in, std::move(*asked));
     }
     const std::uint32_t object = any_object(in);
     if (object >= in.truth.objects() || !spend(in)) continue;
@@ -108,7 +119,8 @@ world::world(std::uint64_t seed) : truth(seed) {
   const auto pick = [&](std::uint32_t low, std::uint32_t high) {
     return low + static_cast<std::uint32_t>(draw.below(high - low + 1));
   };
-  ranks = draw.below(2) == 0 ? pick(2, 4) : pick(2, 16);
+  const std::uint64_t large = draw.below(100);
+  ranks = large == 0 ? 64 : large <= 2 ? 32 : large < 50 ? pick(2, 16) : pick(2, 4);
   phases = pick(1, 5);
   messages_a_phase = draw.below(4) == 0 ? pick(200, 1500) : pick(10, 300);
   fan_out = pick(1, 4);
@@ -118,20 +130,39 @@ world::world(std::uint64_t seed) : truth(seed) {
   shared_percent = pick(0, 90);
   coroutine_percent = pick(0, 50);
   memory_percent = draw.below(3) == 0 ? 0 : pick(1, 30);
+  quiet_before_end = draw.below(2) == 0;
+  array_percent = draw.below(3) == 0 ? 0 : pick(1, 30);
+  colocate_percent = draw.below(2) == 0 ? 0 : pick(1, 30);
+  for (std::uint32_t phase = 0; phase < phases && array_percent != 0; ++phase) {
+    if (draw.below(2) == 0) continue;
+    array_plans.push_back({phase, phase + pick(1, 2), pick(1, 4), pick(1, 5), draw.below(2) == 0,
+                           static_cast<nacre::location_policy>(draw.below(7))});
+  }
   for (std::uint32_t phase = 0; phase < phases; ++phase) {
     endings.push_back(static_cast<ending>(draw.below(4)));
     at_quiescence.push_back(pick(0, ranks - 1));
   }
 }
 
+world::~world() = default;
+
+void world::must_be_quiet(const std::string& when) {
+  truth.must_be_quiet(when);
+  memory.must_be_quiet(*this, when);
+  arrays_must_be_quiet(*this, when);
+}
+
 void main_of_rank(nacre::runtime& rt, world& in) {
-  rt.on_delivery_error([&in, rank = rt.rank()](const nacre::delivery_error& what) { in.truth.reported(rank, what); });
+  rt.on_delivery_error([&in, rank = rt.rank()](const nacre::delivery_error& what) {
+    if (!lost_to_all(in, what)) in.truth.reported(rank, what);
+  });
   for (std::uint32_t phase = 0; phase < in.phases; ++phase) {
     kept later;
     begin_phase(rt, in, phase, later);
     end_phase(rt, in, phase);
     for (pending_transfer& each : later) settle_in_main(in, std::move(each));
   }
+  end_of_main(rt, in);
 }
 
 }  // namespace campaign

@@ -20,8 +20,10 @@ void oracle::violate(std::string what) {
 }
 
 std::uint32_t oracle::new_object() {
-  objects_.emplace_back();
-  return static_cast<std::uint32_t>(objects_.size() - 1);
+  const auto name = static_cast<std::uint32_t>(objects_.size());
+  objects_.emplace_back().target = name;
+  objects_.back().refuses = refuses(name);
+  return name;
 }
 
 void oracle::created(std::uint32_t object, nacre::object_id id) {
@@ -36,10 +38,19 @@ std::uint64_t oracle::tally_of(nacre::rank_id from, nacre::object_id object, std
   return at->second;
 }
 
+oracle::send_record oracle::new_send(posted how, stream_id by, std::uint32_t object, bool may_fail) {
+  send_record m{
+      .how = how, .to_rank = false, .in_order = true, .object = object, .position = 0, .stream = by, .tally = 0};
+  order_record& order = order_of(m);
+  m.position = order.sent++;
+  m.may_fail = may_fail;
+  if (may_fail) order.may_fail.insert(m.position);
+  return m;
+}
+
 std::uint64_t oracle::sent(posted how, stream_id by, nacre::rank_id from, std::uint32_t object,
                            std::string_view handler) {
-  send_record m{how, false, true, false, false, object, 0, by, 0};
-  m.position = order_of(m).sent++;
+  send_record m = new_send(how, by, object, false);
   if (how == posted::one_way) {
     m.tally = tally_of(from, id_of(object), handler);
     ++one_way_open_[m.tally];
@@ -51,10 +62,23 @@ std::uint64_t oracle::sent(posted how, stream_id by, nacre::rank_id from, std::u
   return sends_.size();
 }
 
+std::uint64_t oracle::lock_sent(stream_id by, nacre::rank_id, std::uint32_t object) {
+  sends_.push_back(new_send(posted::awaited, by, object, is_place(object) || may_stay(object)));
+  ++awaited_open_;
+  return sends_.size();
+}
+
 /// A destroy runs no handler of the program; it is settled as a one-way message that may be reported, by must_be_quiet.
 void oracle::destroy_sent(stream_id by, nacre::rank_id from, std::uint32_t object) {
   object_record& at = objects_[object];
-  const send_record m{posted::one_way, false, true, false, false, object, 0, by, 0};
+  if (at.is_place) may_empty(object);
+  const send_record m{.how = posted::one_way,
+                      .to_rank = false,
+                      .in_order = true,
+                      .object = object,
+                      .position = 0,
+                      .stream = by,
+                      .tally = 0};
   order_record& order = order_of(m);
   order.before_destroy = std::min(order.before_destroy, order.sent);
   if (at.destroys++ == 0) {
@@ -70,12 +94,15 @@ void oracle::reported(nacre::rank_id at, const nacre::delivery_error& what) {
   const auto object = by_id_.find(what.object);
   if (object == by_id_.end()) return violate("a delivery error names an object that nobody has created");
   object_record& target = objects_[object->second];
-  target.gone = true;
+  if (together_functions_.contains(what.handler)) return together_reported(at, what);
+  target.gone = !target.is_place;
   if (what.handler == "destroy") {
-    if (target.destroys < 2) violate("the only destroy of object " + text(object->second) + " was not delivered");
+    if (target.destroys < 2 && !target.was_empty)
+      violate("the only destroy of object " + text(object->second) + " was not delivered");
     return;
   }
-  if (target.destroys == 0) violate("a message to object " + text(object->second) + ", which lives, was reported");
+  if (!may_be_gone(object->second))
+    violate("a message to object " + text(object->second) + ", which lives, was reported");
   const std::uint64_t tally = tally_of(at, what.object, what.handler);
   --one_way_total_;
   if (--one_way_open_[tally] < 0) {
@@ -104,8 +131,8 @@ void oracle::returned(std::uint64_t id, const std::uint64_t* value) {
   --awaited_open_;
   if (value == nullptr) {
     if (m->ran) violate("call " + text(id) + " has failed, and it has run");
-    if (m->to_rank || !destroy_posted(m->object)) violate("call " + text(id) + " has failed for no reason");
-    if (!m->to_rank) objects_[m->object].gone = true;
+    if (!m->may_fail && !may_be_gone(m->object)) violate("call " + text(id) + " has failed for no reason");
+    if (!m->may_fail && !is_place(m->object)) objects_[m->object].gone = true;
   } else {
     if (!m->ran) violate("call " + text(id) + " has a value, and it has not run");
     if (*value != expected_value(id)) violate("call " + text(id) + " has a wrong value");
@@ -114,7 +141,10 @@ void oracle::returned(std::uint64_t id, const std::uint64_t* value) {
 
 void oracle::check_order(const send_record& m, std::uint64_t id) {
   order_record& order = order_of(m);
-  if (m.position >= order.before_destroy) violate("message " + text(id) + " has run after the destroy before it");
+  if (!m.to_rank && was_empty(m.object)) order.ran = std::max(order.ran, m.position);  // others were reported
+  while (order.ran < m.position && order.may_fail.contains(order.ran)) ++order.ran;
+  if (m.position >= order.before_destroy && (m.to_rank || !is_place(m.object)))
+    violate("message " + text(id) + " has run after the destroy before it");
   if (m.in_order && m.position != order.ran) {
     violate("order: message " + text(id) + " of stream " + text(m.stream) + " to " + (m.to_rank ? "rank " : "object ") +
             text(m.object) + " is number " + text(m.position) + " and runs where " + text(order.ran) + " should");
@@ -138,20 +168,24 @@ stream_id oracle::began(std::uint64_t id, std::uint32_t object, bool shared, std
   send_record* const m = find(id);
   if (m == nullptr) return next_stream_++;
   if (m->ran) violate("message " + text(id) + " has run twice");
-  if (m->to_rank || m->object != object) violate("message " + text(id) + " runs on another target");
+  if (m->to_rank || m->object != target_of(object)) violate("message " + text(id) + " runs on another target");
   m->ran = true;
   if (m->how == posted::one_way) {
     --one_way_total_;
     if (--one_way_open_[m->tally] < 0) violate("message " + text(id) + " has run, and it was reported");
   }
+  check_order(*m, id);
+  begin_on(id, object, shared, hash, now);
+  return next_stream_++;
+}
+
+void oracle::begin_on(std::uint64_t id, std::uint32_t object, bool shared, std::uint64_t hash, double now) {
   object_record& at = objects_[object];
   if (at.gone) violate("message " + text(id) + " runs on object " + text(object) + ", which is gone");
   if (hash != at.hash) violate("state: object " + text(object) + " is not what it was, at message " + text(id));
-  check_order(*m, id);
   check_access(id, object, shared, now);
   ++(shared ? at.shared_open : at.exclusive_open);
   ++running_;
-  return next_stream_++;
 }
 
 std::uint64_t oracle::next_hash(std::uint64_t hash, std::uint64_t id) const noexcept {
@@ -173,7 +207,13 @@ void oracle::ended(std::uint64_t id, std::uint32_t object, bool shared, std::uin
 }
 
 std::uint64_t oracle::sent_to_rank(stream_id by, nacre::rank_id to, bool in_order) {
-  send_record m{posted::one_way, true, in_order, false, false, to.value(), 0, by, 0};
+  send_record m{.how = posted::one_way,
+                .to_rank = true,
+                .in_order = in_order,
+                .object = to.value(),
+                .position = 0,
+                .stream = by,
+                .tally = 0};
   if (in_order) m.position = order_of(m).sent++;
   ++rank_messages_open_;
   sends_.push_back(m);
@@ -195,21 +235,31 @@ stream_id oracle::began_on_rank(std::uint64_t id, nacre::rank_id at) {
 void oracle::ended_on_rank(std::uint64_t) { --running_; }
 
 void oracle::must_be_quiet(std::string_view when) {
-  if (one_way_total_ != 0 || awaited_open_ != 0 || rank_messages_open_ != 0 || running_ != 0 || others_open_ != 0) {
+  if (one_way_total_ != 0 || awaited_open_ != 0 || rank_messages_open_ != 0 || running_ != 0 || others_open_ != 0 ||
+      together_open_ != 0) {
     violate("quiescence: " + std::string(when) + ", " + std::to_string(one_way_total_) + " messages to objects, " +
             std::to_string(awaited_open_) + " calls, " + std::to_string(rank_messages_open_) + " messages to ranks, " +
-            std::to_string(running_) + " handlers and " + std::to_string(others_open_) + " other things were pending");
+            std::to_string(together_open_) + " colocations, " + std::to_string(running_) + " handlers and " +
+            std::to_string(others_open_) + " other things were pending");
     return;
   }
   for (std::size_t index = 0; index < sends_.size(); ++index) {
-    const send_record& m = sends_[index];
-    if (m.ran || m.to_rank) continue;
-    const object_record& at = objects_[m.object];
-    if (at.destroys == 0) violate("message " + text(index + 1) + " to a living object has never run");
-    const order_record& order = orders_.at({m.stream, m.object});
-    if (at.destroys == 1 && at.destroyer == m.stream && m.position < order.before_destroy) {
-      violate("message " + text(index + 1) + " was sent before the destroy, by the same sender, and has not run");
-    }
+    if (!sends_[index].ran && !sends_[index].to_rank) check_has_run(index + 1, sends_[index]);
+  }
+  check_together_is_over();
+}
+
+void oracle::check_has_run(std::uint64_t id, const send_record& m) {
+  if (m.may_fail) return;
+  const object_record& at = objects_[m.object];
+  if (at.is_place) {
+    if (!at.may_be_empty && id > at.filled_at) violate("message " + text(id) + " to an element has never run");
+    return;
+  }
+  if (at.destroys == 0) violate("message " + text(id) + " to a living object has never run");
+  const order_record& order = orders_.at({m.stream, m.object});
+  if (at.destroys == 1 && at.destroyer == m.stream && m.position < order.before_destroy) {
+    violate("message " + text(id) + " was sent before the destroy, by the same sender, and has not run");
   }
 }
 

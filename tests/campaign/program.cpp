@@ -7,6 +7,8 @@
 #include <utility>
 
 #include "campaign/actions.hpp"
+#include "campaign/arrays.hpp"
+#include "campaign/pointers.hpp"
 
 namespace campaign {
 namespace {
@@ -14,6 +16,8 @@ namespace {
 /// Brackets one run of a handler for the oracle.
 class run {
  public:
+  static constexpr std::uint64_t for_all = 0;  // the number of a message that arrays have a record of
+
   run(world& in, nacre::context& ctx, std::uint64_t id, std::uint32_t object, bool shared, const std::uint64_t& hash)
       : in_(in),
         ctx_(ctx),
@@ -21,7 +25,8 @@ class run {
         object_(object),
         shared_(shared),
         hash_(hash),
-        stream_(in.truth.began(id, object, shared, hash, ctx.now())) {}
+        stream_(id != for_all ? in.truth.began(id, object, shared, hash, ctx.now())
+                              : in.truth.began_for_all(object, shared, hash, ctx.now())) {}
   run(const run&) = delete;
   run& operator=(const run&) = delete;
   ~run() { in_.truth.ended(id_, object_, shared_, hash_, ctx_.now()); }
@@ -41,8 +46,16 @@ void work_a_little(world& in, nacre::context& ctx) {
   if (in.truth.random.below(3) == 0) ctx.charge(in.truth.random.uniform() * in.charge_max);
 }
 
-/// Awaits calls on objects of later names only, so that waiting makes no circle.
+std::uint32_t echo(std::uint32_t number) { return number; }
+
+/// Awaits calls on objects of later names only, so that waiting makes no circle; on ranks, where the object may be
+/// brought together with any of them.
 nacre::task<void> ask_later_ones(world& in, nacre::context& ctx, std::uint32_t name, stream_id stream) {
+  if (in.colocate_percent != 0 && is_plain(in, name)) {
+    const nacre::rank_id any(static_cast<std::uint32_t>(in.truth.random.below(in.ranks)));
+    if (co_await ctx.call<&echo>(any, name) != name) in.truth.violate("a call has another value");
+    co_return;
+  }
   for (std::uint64_t rounds = in.truth.random.below(3); rounds != 0; --rounds) {
     const std::uint32_t later = name + 1 + static_cast<std::uint32_t>(in.truth.random.below(4));
     if (later >= in.truth.objects() || !in.truth.id_of(later).valid() || !spend(in)) co_return;
@@ -109,6 +122,31 @@ nacre::task<std::uint64_t> cell::watch(nacre::context& ctx, std::uint64_t id) co
   work_a_little(in(), ctx);
   act(in(), ctx, here.stream());
   co_return oracle::expected_value(id);
+}
+
+void cell::hear(nacre::context& ctx, std::uint64_t what, std::uint32_t array) {
+  const run here(in(), ctx, run::for_all, name, false, hash);
+  in().arrays[array].record.heard(name, what);
+  work_a_little(in(), ctx);
+  act(in(), ctx, here.stream());
+  if (what % 4 == 0)
+    ctx.migrate(ctx.self<cell>(), nacre::rank_id(static_cast<std::uint32_t>((what + name) % ctx.size())));
+  hash = in().truth.next_hash(hash, what);
+}
+
+std::uint64_t cell::heed(nacre::context& ctx, std::uint64_t what, std::uint32_t array) const {
+  const run here(in(), ctx, run::for_all, name, true, hash);
+  in().arrays[array].record.heard(name, what);
+  work_a_little(in(), ctx);
+  return 1;
+}
+
+nacre::task<std::uint64_t> cell::ponder(nacre::context& ctx, std::uint64_t what, std::uint32_t array) {
+  const run here(in(), ctx, run::for_all, name, false, hash);
+  in().arrays[array].record.heard(name, what);
+  hash = in().truth.next_hash(hash, what);
+  co_await ask_later_ones(in(), ctx, name, here.stream());
+  co_return 1;
 }
 
 }  // namespace campaign

@@ -40,7 +40,8 @@ job::job(const program& what, const circumstances& how, const nacre::config& con
     machines_.push_back(std::make_unique<nacre::machine::simulation>(nacre::machine::simulation_options{}));
     engines_.push_back(std::make_unique<nacre::engine>(
         network_.open(nacre::rank_id(rank)),
-        nacre::engine_surroundings{configuration, time_, machines_.back().get(), 1, fail}));
+        nacre::engine_surroundings{
+            .configuration = configuration, .time = time_, .simulation = machines_.back().get(), .fail = fail}));
     nacre::runtime(*engines_[rank], engines_[rank]->team().application())
         .on_delivery_error([this, rank](const nacre::delivery_error& error) {
           for (sent_message& each : sent_) {  // any of them will do: only how many are reported is known

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -246,6 +247,38 @@ void with_ends(runtime& rt, std::uint64_t seed) {
   rt.on_delivery_error([](const delivery_error&) {});
 }
 
+/// Elements end while colocations wait for them, and others come to their places; who asked is told what has become.
+void of_replaced_elements(runtime& rt, std::uint64_t seed) {
+  constexpr std::uint64_t rounds = 20;
+  fresh_board(rt);
+  const auto grid = rt.create_array<heap>(extents{2}, [](const index&) { return heap{10}; });
+  const auto own = rt.create<heap>(heap{100});
+  rt.barrier();
+  std::vector<future<void>> asked;
+  for (std::uint64_t round = 0; round < rounds; ++round) {
+    const std::uint64_t draw = round * 5 + rt.rank().value() * 3 + seed;
+    const index at{draw % 2};
+    asked.push_back(rt.colocate_call<pour>(grid[at], own, 1U));
+    if (round % 2 == 0) asked.push_back(rt.colocate_call<pour>(own, grid[{(draw + 1) % 2}], 1U));
+    if (draw % 3 == 0) {
+      rt.erase(grid, at);
+      rt.insert(grid, at, heap{10});
+    }
+    if (draw % 4 == 1) rt.migrate(grid[at], rank_id(static_cast<std::uint32_t>(draw % rt.size())));
+  }
+  std::uint64_t ran = 0;
+  for (future<void>& each : asked) {
+    try {
+      each.get();
+      ++ran;
+    } catch (const call_error&) {
+    }
+  }
+  EXPECT_EQ(total(rt, &board::seen), rt.all_reduce(ran, std::plus<>{}));
+  EXPECT_EQ(total(rt, &board::failed), 0U) << "somebody was not alone";
+  rt.destroy(grid);
+}
+
 constexpr std::array all_scenarios{
     scenario{"a_function_runs_on_objects_of_any_class_and_number", of_any_kind},
     scenario{"a_colocation_moves_as_few_objects_as_it_can", as_few_as_can_be},
@@ -253,6 +286,7 @@ constexpr std::array all_scenarios{
     scenario{"colocations_that_overlap_all_run_once_and_alone", contended},
     scenario{"colocations_keep_their_place_among_messages_to_each_object", in_order},
     scenario{"colocations_of_objects_that_end_run_or_are_reported", with_ends},
+    scenario{"colocations_of_elements_that_are_replaced_run_or_are_told", of_replaced_elements},
 };
 
 }  // namespace

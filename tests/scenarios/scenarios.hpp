@@ -28,14 +28,19 @@ struct scenario {
 [[nodiscard]] std::span<const scenario> buffer_scenarios();
 [[nodiscard]] std::span<const scenario> call_scenarios();
 [[nodiscard]] std::span<const scenario> object_scenarios();
+[[nodiscard]] std::span<const scenario> large_object_scenarios();
 [[nodiscard]] std::span<const scenario> array_scenarios();
 [[nodiscard]] std::span<const scenario> quiescence_scenarios();
 [[nodiscard]] std::span<const scenario> flood_scenarios();
 [[nodiscard]] std::span<const scenario> lock_scenarios();
 [[nodiscard]] std::span<const scenario> colocation_scenarios();
-inline constexpr std::array subjects{memory_scenarios,     withdrawal_scenarios, collective_scenarios, buffer_scenarios,
-                                     call_scenarios,       object_scenarios,     lock_scenarios,       array_scenarios,
-                                     quiescence_scenarios, flood_scenarios,      colocation_scenarios};
+inline constexpr std::array subjects{memory_scenarios,       withdrawal_scenarios, collective_scenarios,
+                                     buffer_scenarios,       call_scenarios,       object_scenarios,
+                                     large_object_scenarios, lock_scenarios,       array_scenarios,
+                                     quiescence_scenarios,   flood_scenarios,      colocation_scenarios};
+
+/// Collective: objects of so many bytes, two of each rank, move from rank to rank while all send to them.
+void move_large_objects(runtime& rt, std::uint64_t bytes);
 
 /// Collectives with values of a type that is packed and an operation that is not commutative.
 void all_collectives(runtime& rt, std::uint64_t seed);

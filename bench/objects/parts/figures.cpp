@@ -44,6 +44,15 @@ struct crier {
   void serialize(Archive&) {}
 };
 
+/// Sends to all elements of an array, so often; from a handler, so that one thread has all the work.
+struct announcer {
+  void tell(context& ctx, nacre::array_ptr<empty> all, std::uint64_t times) {
+    for (std::uint64_t number = 0; number < times; ++number) ctx.send<&empty::hear>(all, number);
+  }
+  template <class Archive>
+  void serialize(Archive&) {}
+};
+
 nacre::config of_ranks(const char* ranks) {
   nacre::config made;
   made.set("ranks", ranks);
@@ -54,9 +63,10 @@ nacre::config of_ranks(const char* ranks) {
 }
 
 /// Goes back and forth between two ranks by itself.
+template <class Load>
 struct wanderer {
-  std::vector<std::byte> load;
-  void grow(std::uint32_t bytes) { load.resize(bytes); }
+  Load load;
+  void grow(std::uint32_t bytes) { load = Load(bytes); }
   void hop(context& ctx, std::uint32_t left) {
     if (left == 0) return;
     const auto self = ctx.self<wanderer>();
@@ -127,28 +137,60 @@ crowd measure_crowd(std::uint64_t count) {
   return result;
 }
 
-moves measure_moves(nacre::runtime& rt, std::uint32_t bytes) {
+double broadcast_ns(std::uint64_t count) {
+  constexpr std::uint64_t times = 20;
+  double seconds = 0;
+  nacre::run(of_ranks("1"), [&](nacre::runtime& rt) {
+    const auto all = rt.create_array<empty>(nacre::extents{count}, [](nacre::index) { return empty{}; });
+    const auto from = rt.create<announcer>();
+    const auto tell_all = [&](std::uint64_t often) {
+      rt.send<&announcer::tell>(from, all, often);
+      rt.wait_quiescence();
+    };
+    tell_all(1);
+    const stopwatch running;
+    tell_all(times);
+    seconds = running.seconds();
+  });
+  return seconds / static_cast<double>(count * times) * 1e9;
+}
+
+namespace {
+
+template <class Load>
+moves moves_of(nacre::runtime& rt, std::uint32_t bytes) {
   moves result{};
-  const std::uint32_t hops = bytes > 16384 ? 4000 : 40'000;
-  constexpr std::uint32_t many = 64;
+  constexpr std::uint32_t small_max = 16384, large_in_all = 256u << 20, many = 64;
+  const std::uint32_t hops = bytes > small_max ? std::clamp(large_in_all / bytes, 40u, 4000u) : 40'000;
   rt.barrier();
   if (rt.rank() == rank_id(0)) {
-    std::vector<mobile_ptr<wanderer>> all;
-    for (std::uint32_t index = 0; index < many; ++index) all.push_back(rt.create<wanderer>());
-    const auto wander = [&](std::uint32_t count, std::uint32_t each) {
+    std::vector<mobile_ptr<wanderer<Load>>> all;
+    for (std::uint32_t index = 0; index < (bytes > small_max ? 1 : many); ++index) {
+      all.push_back(rt.create<wanderer<Load>>());
+    }
+    const auto wander = [&](std::size_t count, std::uint32_t each) {
       const stopwatch running;
-      for (std::uint32_t index = 0; index < count; ++index) rt.send<&wanderer::hop>(all[index], each);
+      for (std::size_t index = 0; index < count; ++index) rt.send<&wanderer<Load>::hop>(all[index], each);
       rt.wait_quiescence();
       return running.seconds();
     };
-    for (const auto& p : all) rt.send<&wanderer::grow>(p, bytes);
-    static_cast<void>(wander(many, 100));  // warms up
+    for (const auto& p : all) rt.send<&wanderer<Load>::grow>(p, bytes);
+    static_cast<void>(wander(all.size(), std::min(hops, 100u)));  // warms up
     result.one_way_us = wander(1, hops) / hops * 1e6;
-    const std::uint32_t each = hops * 8 / many;
-    result.moves_a_second = static_cast<double>(each) * many / wander(many, each);
+    if (all.size() > 1) {
+      const std::uint32_t each = hops * 8 / many;
+      result.moves_a_second = static_cast<double>(each) * many / wander(many, each);
+    }
+    for (const auto& p : all) rt.destroy(p);
   }
   rt.barrier();
   return result;
+}
+
+}  // namespace
+
+moves measure_moves(nacre::runtime& rt, std::uint32_t bytes, bool in_buffer) {
+  return in_buffer ? moves_of<nacre::buffer>(rt, bytes) : moves_of<std::vector<std::byte>>(rt, bytes);
 }
 
 double idle_quiescence_us() {

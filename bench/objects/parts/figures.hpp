@@ -19,12 +19,15 @@ struct crowd {
 /// Many empty objects on one rank with one worker; one of their kind sends a message to each, a few in a turn.
 [[nodiscard]] crowd measure_crowd(std::uint64_t count);
 
+/// Time of a message to all elements of an array of so many, on one rank with one worker, for each element.
+[[nodiscard]] double broadcast_ns(std::uint64_t count);
+
 struct moves {
   double one_way_us, moves_a_second;
 };
-/// Objects of so many bytes go back and forth between the two ranks of the job: one alone, then many at once. On rank 0
-/// the result, elsewhere nothing.
-[[nodiscard]] moves measure_moves(nacre::runtime& rt, std::uint32_t bytes);
+/// Objects of so many bytes, in a vector or a buffer, go back and forth between the two ranks of the job: one alone,
+/// then, if they are small, many at once. On rank 0 the result, elsewhere nothing.
+[[nodiscard]] moves measure_moves(nacre::runtime& rt, std::uint32_t bytes, bool in_buffer);
 
 /// A wait for quiescence while nothing happens on two ranks of this process.
 [[nodiscard]] double idle_quiescence_us();
@@ -33,10 +36,12 @@ struct moves {
 
 /// A std::unordered_map of std::unique_ptr with as many objects; messages are virtual calls.
 [[nodiscard]] crowd measure_map(std::uint64_t count);
+/// A loop of virtual calls over as many objects, by a std::vector of std::unique_ptr, for each.
+[[nodiscard]] double virtual_calls_ns(std::uint64_t count);
 /// A closure through a std::deque under a std::mutex, in one thread.
 [[nodiscard]] double locked_queue_ns(std::uint64_t messages);
-/// So many bytes copied into memory that another thread waits for, and back.
-[[nodiscard]] double handed_over_us(std::uint32_t bytes);
+/// So many bytes copied by memcpy, from one place to another.
+[[nodiscard]] double copy_us(std::uint32_t bytes);
 /// Two threads that meet, both polling.
 [[nodiscard]] double meeting_us();
 

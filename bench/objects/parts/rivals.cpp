@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Floors and rivals: what the same costs by hand.
+#include <algorithm>
 #include <atomic>
 #include <cstring>
 #include <deque>
@@ -44,6 +45,17 @@ crowd measure_map(std::uint64_t count) {
   return result;
 }
 
+double virtual_calls_ns(std::uint64_t count) {
+  constexpr std::uint64_t times = 20;
+  std::vector<std::unique_ptr<listener>> all;
+  for (std::uint64_t index = 0; index < count; ++index) all.push_back(std::make_unique<adder>());
+  stopwatch running;
+  for (std::uint64_t number = 0; number < times; ++number) {
+    for (const auto& each : all) each->hear(number);
+  }
+  return running.seconds() / static_cast<double>(count * times) * 1e9;
+}
+
 double locked_queue_ns(std::uint64_t messages) {
   std::mutex mutex;
   std::deque<std::function<void()>> queue;
@@ -65,29 +77,15 @@ double locked_queue_ns(std::uint64_t messages) {
   return sum == 0 ? 0 : running.seconds() / static_cast<double>(messages) * 1e9;
 }
 
-double handed_over_us(std::uint32_t bytes) {
-  constexpr std::uint32_t rounds = 20'000;
-  std::vector<std::byte> one(bytes), other(bytes), own(bytes);
-  std::atomic<std::uint32_t> turn{0};
-  std::thread peer([&] {
-    std::vector<std::byte> taken(bytes);
-    for (std::uint32_t round = 0; round < rounds; ++round) {
-      while (turn.load(std::memory_order_acquire) != 2 * round + 1) continue;
-      std::memcpy(taken.data(), one.data(), bytes);
-      std::memcpy(other.data(), taken.data(), bytes);
-      turn.store(2 * round + 2, std::memory_order_release);
-    }
-  });
+double copy_us(std::uint32_t bytes) {
+  const std::uint32_t rounds = std::max(20u, (1u << 30) / bytes / 4);
+  std::vector<std::byte> one(bytes, std::byte{1}), other(bytes, std::byte{2});
   stopwatch running;
   for (std::uint32_t round = 0; round < rounds; ++round) {
-    std::memcpy(one.data(), own.data(), bytes);
-    turn.store(2 * round + 1, std::memory_order_release);
-    while (turn.load(std::memory_order_acquire) != 2 * round + 2) continue;
-    std::memcpy(own.data(), other.data(), bytes);
+    std::memcpy((round % 2 == 0 ? other : one).data(), (round % 2 == 0 ? one : other).data(), bytes);
+    asm volatile("" : : "r"(one.data()), "r"(other.data()) : "memory");  // none of the copies is left out
   }
-  const double seconds = running.seconds();
-  peer.join();
-  return seconds / rounds / 2 * 1e6;
+  return running.seconds() / rounds * 1e6;
 }
 
 double meeting_us() {

@@ -10,6 +10,7 @@
 
 #include <nacre/archive/error.hpp>
 #include <nacre/archive/save.hpp>
+#include <nacre/message.hpp>
 
 namespace nacre {
 
@@ -42,6 +43,8 @@ class reader {
   /// Reads `payload`, which must outlive the reader and the views that are read from it.
   explicit reader(std::span<const std::byte> payload) noexcept
       : begin_(payload.data()), now_(begin_), end_(begin_ + payload.size()) {}
+  /// The same, of a part of that message's payload, up to its end: a buffer that ends it may take the message over.
+  reader(std::span<const std::byte> payload, message_ptr& whole) noexcept : reader(payload) { whole_ = &whole; }
   reader(const reader&) = delete;
   reader& operator=(const reader&) = delete;
 
@@ -69,6 +72,8 @@ class reader {
     return ok();
   }
 
+  /// The message that the last value read may take over, since nothing is behind it; null when there is none.
+  [[nodiscard]] message_ptr* whole() const noexcept { return ok() && remaining() == 0 ? whole_ : nullptr; }
   [[nodiscard]] std::size_t remaining() const noexcept { return static_cast<std::size_t>(end_ - now_); }
   [[nodiscard]] std::size_t position() const noexcept { return static_cast<std::size_t>(now_ - begin_); }
 
@@ -154,6 +159,7 @@ class reader {
   const std::byte* begin_;
   const std::byte* now_;
   const std::byte* end_;
+  message_ptr* whole_ = nullptr;
   wire_error error_ = wire_error::none;
   std::uint16_t depth_ = 0;
 };

@@ -8,11 +8,14 @@
 #include <memory>
 #include <span>
 #include <type_traits>
+#include <utility>
 
 #include <nacre/archive/save.hpp>
 #include <nacre/assert.hpp>
 
 namespace nacre {
+
+class buffer;
 
 namespace detail {
 
@@ -65,6 +68,9 @@ class writer : public detail::saving_archive<writer> {
   /// `archive_alignment`, so that the reader can form views.
   explicit writer(std::span<std::byte> memory) noexcept
       : begin_(memory.data()), now_(begin_), end_(begin_ + memory.size()), fixed_(true) {}
+  /// The same, for values that end with a buffer which `memory` has no room for: its bytes are not copied, it moves to
+  /// `last`, out of values that end here.
+  writer(std::span<std::byte> memory, buffer& last) noexcept : writer(memory) { last_ = &last; }
   writer(const writer&) = delete;
   writer& operator=(const writer&) = delete;
 
@@ -85,6 +91,9 @@ class writer : public detail::saving_archive<writer> {
     ((to = detail::store_flat(to, values)), ...);
   }
 
+  /// Where a buffer that is packed now is to move; null when its bytes are to be copied, as they mostly are.
+  [[nodiscard]] buffer* take_last() noexcept { return now_ == end_ ? std::exchange(last_, nullptr) : nullptr; }
+
   /// Number of bytes packed so far.
   [[nodiscard]] std::size_t size() const noexcept { return static_cast<std::size_t>(now_ - begin_); }
   /// The payload; valid until the next write.
@@ -104,6 +113,7 @@ class writer : public detail::saving_archive<writer> {
   std::byte* begin_ = nullptr;
   std::byte* now_ = nullptr;
   std::byte* end_ = nullptr;
+  buffer* last_ = nullptr;
   bool fixed_ = false;
   std::unique_ptr<std::byte[]> owned_;
 };
@@ -120,8 +130,23 @@ class sizer : public detail::saving_archive<sizer> {
 
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
 
+  /// Of a buffer: what its block has in front of its bytes, in bytes, and how many they are.
+  struct packed_buffer {
+    std::size_t before = 0;
+    std::size_t bytes = 0;
+  };
+  void write_buffer(const packed_buffer& one) noexcept {
+    size_ += one.bytes;
+    last_ = one;
+    last_end_ = size_;
+  }
+  /// The buffer that ends what has been counted; zeros when something else does.
+  [[nodiscard]] packed_buffer last_buffer() const noexcept { return last_end_ == size_ ? last_ : packed_buffer{}; }
+
  private:
   std::size_t size_ = 0;
+  packed_buffer last_;
+  std::size_t last_end_ = 0;
 };
 
 }  // namespace nacre

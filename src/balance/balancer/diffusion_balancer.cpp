@@ -7,8 +7,6 @@
 
 #include <nacre/archive.hpp>
 
-#include "balance/balancer/surplus.hpp"
-
 namespace nacre::balance {
 namespace {
 
@@ -48,7 +46,10 @@ void diffusion_balancer::on_tick(balancer_host& host) {
 }
 
 bool diffusion_balancer::underloaded(balancer_host& host) {
-  return host.idle_workers() != 0 || (parameters_.low_load > 0 && own_load(host) < parameters_.low_load);
+  if (parameters_.low_load > 0 && own_load(host) < parameters_.low_load) return true;
+  if (host.idle_workers() == 0) return false;
+  own_.look(host);
+  return own_.needy();
 }
 
 double diffusion_balancer::own_load(balancer_host& host) {
@@ -162,7 +163,7 @@ bool diffusion_balancer::give(balancer_host& host, rank_id to, double load_there
     load_here += sane(each.load);
     if (each.running) continue;
     waiting += each.messages != 0 ? 1 : 0;
-    if (each.load > 0 && each.load >= parameters_.object_load_min) candidates_.push_back(each);
+    if (each.load > 0 && each.load >= parameters_.object_load_min && worth_moving(each)) candidates_.push_back(each);
   }
   std::sort(candidates_.begin(), candidates_.end(), [](const object_load& a, const object_load& b) {
     return a.load > b.load || (a.load == b.load && a.object < b.object);

@@ -10,6 +10,7 @@
 #include <nacre/balancer.hpp>
 
 #include "balance/balancer/backoff.hpp"
+#include "balance/balancer/surplus.hpp"
 
 namespace nacre::balance {
 
@@ -24,6 +25,8 @@ namespace nacre::balance {
 ///
 /// Below: if one that has not refused is above the own load, work_request(n, own load) to the highest of them; asking.
 /// Otherwise a longer back-off and, when nobody was above, new neighbours; resting.
+///
+/// Underloaded: more workers are idle than objects wait for them, or the load is below `low_load`.
 ///
 /// Any rank answers level_request(n) with level(n, own load), and work_request(n, load of the asker) with given(n) when
 /// it has moved objects, else with nothing(n). It moves the heaviest objects that fit into half of the difference
@@ -84,6 +87,7 @@ class diffusion_balancer final : public balancer {
   std::size_t victim_ = 0;  // asking: which neighbour
   bool wanted_ = false;     // somebody has got nothing here, not long ago
   double wanted_until_ = 0;
+  surplus own_;
   std::optional<double> own_load_;       // since the last tick
   std::vector<object_load> candidates_;  // scratch
 };

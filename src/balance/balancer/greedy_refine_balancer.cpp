@@ -84,7 +84,7 @@ refine_report greedy_refine_balancer::own_report(balancer_host& host) const {
   refine_report own;
   for (const object_load& each : host.local_loads()) {
     own.load += sane(each.load);
-    if (each.running || !(each.load > 0)) continue;
+    if (each.running || !(each.load > 0) || !worth_moving(each)) continue;
     own.movable.push_back(each);
     own.movable.back().load = sane(each.load);
   }

@@ -23,6 +23,11 @@ constexpr option rows[] = {
      "who moves objects between ranks: none, steal, lifeline, hierarchical, diffusion, gossip, greedy_refine, share, "
      "master_worker, rotate, random, or a name that the program has registered"},
     {"balance.tick", option_kind::duration, "20us", "", "1us..10s", "how often a balancer looks"},
+    {"balance.load", option_kind::text, "declared", "", "",
+     "what an object counts for: declared, what its class says by load(), else as measured; measured, the time that "
+     "its "
+     "waiting messages will take, judged by earlier ones; messages, how many wait; or a name that the program has "
+     "registered"},
     {"balance.steal.backoff", option_kind::duration, "20us", "", "1us..1s",
      "how long an idle rank waits after a first request in vain; the wait doubles with each further one"},
     {"balance.steal.backoff_max", option_kind::duration, "1ms", "", "1us..10s", "the longest such wait"},

@@ -6,10 +6,15 @@ namespace nacre::balance {
 
 void surplus::look(balancer_host& host) {
   waiting_.clear();
+  staying_ = 0;
   total_ = 0;
   for (const object_load& each : host.local_loads()) {
     total_ += sane(each.load);
     if (each.running || each.messages == 0) continue;
+    if (!worth_moving(each)) {
+      ++staying_;
+      continue;
+    }
     waiting_.push_back(each);
     waiting_.back().load = sane(each.load);
   }

@@ -38,8 +38,11 @@ work* lane_deques::take_ownerless(worker_id by) noexcept {
 
 work* lane_deques::steal(worker_id by) {
   lane_queue& mine = own(by);
-  work* const item =
-      victims_.visit(by, mine.random, [this](std::uint32_t victim) { return take_oldest(lanes_[victim]->items); });
+  work* const item = victims_.visit(by, mine.random, [&](std::uint32_t victim) {
+    work* const taken = take_oldest(lanes_[victim]->items);
+    if (taken != nullptr) mine.victim = worker_id(victim);
+    return taken;
+  });
   if (item != nullptr) ++mine.steals;
   return item;
 }

@@ -28,14 +28,16 @@ class lane_deques : public scheduler {
   void push(worker_id by, work& item) final { lanes_[by.value()]->items.push(&item); }
   [[nodiscard]] std::size_t waiting(worker_id by) const final { return lanes_[by.value()]->items.size_estimate(); }
   [[nodiscard]] std::uint64_t steals(worker_id by) const final { return lanes_[by.value()]->steals; }
+  [[nodiscard]] std::optional<worker_id> last_victim(worker_id by) const final { return lanes_[by.value()]->victim; }
 
  protected:
   struct alignas(64) lane_queue {
     explicit lane_queue(rng r) : random(r) {}
     ws_deque<work> items;
-    rng random;                // owner only
-    std::uint64_t steals = 0;  // owner only
-    std::uint32_t turns = 0;   // owner only
+    rng random;                       // owner only
+    std::uint64_t steals = 0;         // owner only
+    std::optional<worker_id> victim;  // owner only: of the last of them
+    std::uint32_t turns = 0;          // owner only
   };
 
   [[nodiscard]] lane_queue& own(worker_id by) noexcept { return *lanes_[by.value()]; }

@@ -10,6 +10,7 @@
 #include "balance/policy_table.hpp"
 #include "balance/scheduler/fifo.hpp"
 #include "balance/scheduler/lifo.hpp"
+#include "balance/scheduler/priority.hpp"
 #include "balance/scheduler/shared.hpp"
 #include "balance/scheduler/steal.hpp"
 
@@ -18,7 +19,7 @@ namespace {
 
 constexpr option rows[] = {
     {"scheduler", option_kind::text, "steal", "", "",
-     "which ready work a worker runs next: steal, fifo, lifo, shared, or a name that the program has registered"},
+     "which ready work a worker runs next: steal, fifo, lifo, shared, priority, or a name that the program has registered"},
 };
 
 using table = balance::policy_table<scheduler, const scheduler_site&>;
@@ -33,6 +34,7 @@ constexpr table::built_in built_ins[] = {
     {"fifo", &make<fifo_scheduler>},
     {"lifo", &make<lifo_scheduler>},
     {"shared", &make<shared_scheduler>},
+    {"priority", &make<priority_scheduler>},
 };
 
 table& all_schedulers() {

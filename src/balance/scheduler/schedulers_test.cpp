@@ -120,7 +120,7 @@ TEST_P(every_scheduler, comes_to_everything_though_one_item_renews_itself) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(built_in, every_scheduler, testing::Values("steal", "fifo", "lifo", "shared"),
+INSTANTIATE_TEST_SUITE_P(built_in, every_scheduler, testing::Values("steal", "fifo", "lifo", "shared", "priority"),
                          [](const auto& each) { return std::string(each.param); });
 
 constexpr worker_id self(0), other(1), application(2);

@@ -80,6 +80,7 @@ work* steal_scheduler::steal(worker_id by, lane_queue& own, bool also_made) {
     lane_queue& from = *lanes_[victim];
     work* taken = take_oldest(from.items);
     if (taken == nullptr && also_made && from.made.size_estimate() != 0) taken = take_oldest(from.made);
+    if (taken != nullptr) own.victim = worker_id(victim);
     return taken;
   });
   if (item != nullptr) ++own.steals;

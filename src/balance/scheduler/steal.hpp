@@ -41,6 +41,7 @@ class steal_scheduler final : public scheduler {
   void feel(worker_id by, pressure now) override;
   [[nodiscard]] std::size_t waiting(worker_id by) const override;
   [[nodiscard]] std::uint64_t steals(worker_id by) const override { return lanes_[by.value()]->steals; }
+  [[nodiscard]] std::optional<worker_id> last_victim(worker_id by) const override { return lanes_[by.value()]->victim; }
 
  private:
   struct alignas(64) lane_queue {
@@ -51,8 +52,9 @@ class steal_scheduler final : public scheduler {
     pressure now = pressure::none;  // owner only
     bool dives = false;             // owner only
     rng random;
-    std::uint64_t steals = 0;  // owner only
-    std::uint32_t turns = 0;   // owner only
+    std::uint64_t steals = 0;         // owner only
+    std::optional<worker_id> victim;  // owner only: of the last of them
+    std::uint32_t turns = 0;          // owner only
   };
 
   [[nodiscard]] work* dive(worker_id by, lane_queue& own);

@@ -34,9 +34,10 @@ object_space::drained object_space::lock_front(turn& now) {
   }
   if (!here) {
     NACRE_MARK("main wants an object that is elsewhere");
-    if (leave_for(now, rank_id(header.source), {})) return drained::empty;
+    const char* const why = leave_for(now, rank_id(header.source), {});
+    if (why == nullptr) return drained::empty;
     static_cast<void>(now.pending.pop_front());
-    messages_.post_failure(now.on, header, "the object refuses to come: its may_migrate() says false");
+    messages_.post_failure(now.on, header, std::string("the object cannot come: ") + why);
     now.on.tallies().done.add(1);
     return drained::empty;
   }

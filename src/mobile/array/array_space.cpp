@@ -47,7 +47,9 @@ std::string array_space::describe(std::uint64_t first) const {
   for (std::size_t each = 0; each < shape.dimensions(); ++each) {
     text += (each == 0 ? "" : " x ") + std::to_string(shape[each]);
   }
-  return text + " of " + std::string(array->layout.type->name) + (array->layout.dense ? "" : ", sparse");
+  text += " of " + std::string(array->layout.type->name) + (array->layout.dense ? "" : ", sparse");
+  if (array->layout.location == location_policy::of_program) return text;
+  return text + ", location " + std::string(name_of(array->layout.location));
 }
 
 std::shared_ptr<array_home> array_space::close(std::uint64_t first) {

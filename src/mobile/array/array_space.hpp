@@ -60,6 +60,7 @@ class array_space final {
   void answer(lane& by, const array_order& head, message_ptr result);
   void refuse_lost(lane& by, rank_id source, const array_order& head);
   [[nodiscard]] bool sound(const array_home& array, const array_order& head) const;
+  [[nodiscard]] const detail::handler_info* plain_handler(const array_home& array, const message& model) const;
   void run_turn(array_part& at, const turn& what, std::size_t slot, lane& on);
 
   node& messages_;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A message to all elements: down the tree of ranks, and to the places of this one.
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
@@ -13,8 +14,11 @@
 namespace nacre {
 namespace {
 
-constexpr std::uint32_t children_max = 4;   // of a rank in the tree
-constexpr double seconds_in_place = 10e-6;  // that a part runs handlers itself before it leaves them to all workers
+constexpr std::uint32_t children_max = 4;  // of a rank in the tree
+// A part runs handlers itself for so long, and longer while they are so short, before it leaves them to all workers.
+constexpr double seconds_in_place = 10e-6, seconds_of_short = 250e-9;
+constexpr std::size_t ahead_of_use =
+    8;  // places that are on their way into the cache: the entries, then their elements
 
 }  // namespace
 
@@ -99,7 +103,7 @@ void array_space::pass_down(lane& by, const early_order& order, const std::share
 
 void array_space::run_part(work& item, lane& on) {
   auto& part = static_cast<array_part&>(item);
-  auto& objects = static_cast<object_space&>(on.messages().objects());
+  object_space& objects = object_space::on_lane(on);
   message_list taken;
   const bool claimed = part.arrivals.claim(taken);
   NACRE_ASSERT(claimed, "a part of an array was run twice");
@@ -115,6 +119,15 @@ void array_space::run_part(work& item, lane& on) {
     part.arrivals.requeue();
     on.team().make_ready(on, part);
   }
+}
+
+/// The message's handler if it is plain: exclusive, no coroutine, of elements without a load of their own. Else null.
+const detail::handler_info* array_space::plain_handler(const array_home& array, const message& model) const {
+  const detail::object_type& type = *array.layout.type;
+  if (model.header.handler == 0 || type.load != nullptr || type.may_migrate != nullptr) return nullptr;
+  const detail::handler_info* const row = messages_.handlers().handler(model.header.handler);
+  const bool plain = row != nullptr && row->target_key == type.key && !row->shared && !row->coroutine;
+  return plain ? row : nullptr;
 }
 
 /// Handlers run here, one after the other, while they are short; else each place gets a ticket of its own.
@@ -135,17 +148,36 @@ void array_space::run_turn(array_part& at, const turn& what, std::size_t slot, l
   }
   const message& model = *what.model;
   const std::uint64_t begin = messages_.team().instant();
-  const auto bound = static_cast<std::uint64_t>(seconds_in_place / messages_.team().seconds_a_tick());
+  const double a_second = 1 / messages_.team().seconds_a_tick();
+  const auto bound = static_cast<std::uint64_t>(seconds_in_place * a_second);
+  const auto of_short = static_cast<std::uint64_t>(seconds_of_short * a_second);
+  const detail::handler_info* const plain = plain_handler(*what.array, model);
+  const std::uint64_t timed_before = on.tallies().handler_ticks.read();
   bool in_place = true;
+  message_ptr m;  // the next element's
   for (std::size_t each = 0; each < here.size(); ++each) {
-    message_ptr m = make_message(model.header.payload_bytes);
-    m->header = model.header;
-    if (model.header.payload_bytes != 0) std::memcpy(m->body(), model.body(), model.header.payload_bytes);
-    if (results != nullptr) m->header.reply = gathering::expect(results, each);
-    objects_.post_to_place(on, *here[each], std::move(m), in_place);
-    if (in_place && (each & (each + 1)) == 0) {  // at 1, 2, 4, 8, ...
-      in_place = !messages_.team().ahead() && messages_.team().instant() - begin < bound;
+    if (each + ahead_of_use < here.size()) {
+      __builtin_prefetch(here[each + ahead_of_use], 1);
+      here[each + ahead_of_use / 2]->prefetch_object();
     }
+    if (m == nullptr) {
+      m = make_message(model.header.payload_bytes);
+      m->header = model.header;
+      if (model.header.payload_bytes != 0) std::memcpy(m->body(), model.body(), model.header.payload_bytes);
+    }
+    if (results != nullptr) m->header.reply = gathering::expect(results, each);
+    if (!in_place || !objects_.run_on_idle_place(on, *here[each], m, plain)) {
+      objects_.post_to_place(on, *here[each], std::move(m));
+    }
+    if (in_place && (each & (each + 1)) == 0) {  // at 1, 2, 4, 8, ...
+      const std::uint64_t spent = messages_.team().instant() - begin;
+      in_place = !messages_.team().ahead() && spent < std::max<std::uint64_t>(bound, of_short * (each + 1));
+    }
+  }
+  if (plain != nullptr && !objects_.times_each_turn()) {  // what has not been timed by itself is timed here, as a whole
+    const std::uint64_t spent = messages_.team().instant() - begin;
+    const std::uint64_t timed = on.tallies().handler_ticks.read() - timed_before;
+    on.tallies().handler_ticks.add(spent - std::min(spent, timed));
   }
   if (results != nullptr) results->settle(on);
 }

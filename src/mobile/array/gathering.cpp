@@ -73,7 +73,8 @@ message_ptr gathering::combined(lane& by) {
     }
     each = packed_form(std::move(each));
     detail::folding step{sum, each->payload()};
-    if (fold_->invoke(messages_.core(), by, nullptr, &step, fold_->id) == detail::outcome::malformed) {
+    message_ptr no_message;
+    if (fold_->invoke(messages_.core(), by, no_message, &step, fold_->id) == detail::outcome::malformed) {
       return node::make_failure("a result does not decode as the type of the reduction", {});
     }
     each.reset();

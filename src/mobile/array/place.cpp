@@ -28,6 +28,12 @@ constexpr body_ops carried_ops{[](const message& m) { return of(m).type->packed_
                                  if (of(m).object != nullptr) of(m).type->destroy(of(m).object);
                                }};
 
+/// Whether the next message at a place is one of a call or a reduction.
+bool is_awaited_by_all(const message_list& pending) {
+  return !pending.empty() && pending.front()->header.kind == message_kind::everyone &&
+         pending.front()->header.reply != 0;
+}
+
 void vacate(resident& body) {
   body.object = new detail::vacancy;
   body.type = &detail::type_of<detail::vacancy>();
@@ -42,7 +48,7 @@ void object_space::adopt_element(lane& on, std::uint64_t number, void* object) {
   const std::scoped_lock lock(array->mutex);
   const object_id id(messages_.rank(), object_id::first_element + number);
   array->note_place(number - array->first,
-                    install_new(on, id, *array->layout.type, object, rules_.meant(array->layout.type->location)),
+                    install_new(on, id, *array->layout.type, object, rules_.meant(array->layout.location)),
                     &array_space::run_part);
 }
 
@@ -58,7 +64,7 @@ entry* object_space::place_at_home(object_id id) {
   }
   const std::scoped_lock lock(array->mutex);
   entry& at =
-      entries_.find_or_add(id, {messages_.rank(), 0, rules_.meant(layout.type->location), false, true}, &activate_work);
+      entries_.find_or_add(id, {messages_.rank(), 0, rules_.meant(layout.location), false, true}, &activate_work);
   array->note_place(number, at, &array_space::run_part);
   return &at;
 }
@@ -76,24 +82,60 @@ bool object_space::is_vacant(const entry& at) noexcept {
   return at.type == detail::type_of<detail::vacancy>().id.value();
 }
 
-void object_space::post_to_place(lane& on, entry& at, message_ptr m, bool may_run) {
+void object_space::post_to_place(lane& on, entry& at, message_ptr m) {
+  address_to_place(on, at, *m);
+  const rank_id to = at.fact.read().rank;
+  if (to == messages_.rank() && !messages_.deferred()) return push(at, on, std::move(m));
+  if (to != messages_.rank()) on.tallies().hops.add(1);
+  messages_.route(on, to, std::move(m));
+}
+
+/// Gives a message for all its place, and its number in the stream from this rank.
+void object_space::address_to_place(lane& on, entry& at, message& m) {
+  on.tallies().created.add(1);
+  m.header.object = at.id.value();
+  m.header.source = messages_.rank().value();
+  m.header.sequence = at.next_sequence.fetch_add(1, std::memory_order_relaxed);  // the number alone makes the order
+  m.header.epoch = at.fact.read().epoch;
+}
+
+/// A plain handler leaves the message to the caller, if it has not kept it.
+bool object_space::run_on_idle_place(lane& on, entry& at, message_ptr& m, const detail::handler_info* plain) {
+  if (at.fact.read().rank != messages_.rank() || !at.arrivals.begin_idle()) return false;
+  message_list taken;
+  if (plain != nullptr && run_plainly(on, at, m, *plain)) {
+    if (messages_.team().ahead()) {
+      later(at, on, &end_exclusive_work);
+      return true;
+    }
+    if (at.extra() == nullptr) {  // else a balancer may want the object
+      give_back(at, on);
+      return true;
+    }
+  } else {
+    address_to_place(on, at, *m);
+    taken.push_back(std::move(m));
+  }
+  run_claimed(at, on, taken, true);
+  return true;
+}
+
+/// Nearly all elements need no more than a plain handler: nobody else wants them, and all that this rank has ever sent
+/// to them has come. Then there is nothing that the message could overtake, and it needs no number. False: nothing has
+/// happened.
+bool object_space::run_plainly(lane& on, entry& at, message_ptr& m, const detail::handler_info& handler) {
+  // relaxed: a message that another lane numbers at this moment has no order with this one.
+  const std::uint32_t sent = at.next_sequence.load(std::memory_order_relaxed);
+  if (at.extra() != nullptr || at.object() == nullptr || is_vacant(at) || !at.gate.idle()) return false;
+  if (!at.order.has_admitted(messages_.rank().value(), sent)) return false;
+  on.tallies().created.add(1);
   m->header.object = at.id.value();
   m->header.source = messages_.rank().value();
-  on.tallies().created.add(1);
-  m->header.sequence = at.next_sequence.fetch_add(1, std::memory_order_relaxed);  // the number alone makes the order
-  const location_fact fact = at.fact.read();
-  m->header.epoch = fact.epoch;
-  if (fact.rank != messages_.rank()) {
-    on.tallies().hops.add(1);
-    return messages_.route(on, fact.rank, std::move(m));
-  }
-  if (may_run && at.arrivals.begin_idle()) {
-    message_list taken;
-    taken.push_back(std::move(m));
-    return run_claimed(at, on, taken, true);
-  }
-  if (messages_.deferred()) return messages_.route(on, fact.rank, std::move(m));
-  push(at, on, std::move(m));
+  const turn_time time = times_each_turn() ? begin_turn(on, m.get()) : turn_time{};
+  if (messages_.run_and_leave(on, handler, m, at.object())) on.tallies().done.add(1);
+  if (limits_.check_serialization) check_serialization(at);
+  if (time.measured || on.charged != 0) end_turn(at, on, time, 1, true);
+  return true;
 }
 
 void object_space::post_insert(lane& on, object_id element, const detail::object_type& type, void* object,
@@ -161,6 +203,8 @@ const char* object_space::put_element(entry& at, message& m) {
 
 void object_space::insert_here(turn& now, message_ptr m) {
   const char* const refusal = put_element(now.at, *m);
+  if (refusal == nullptr) now.on.record(trace::event_kind::create, now.at.id.value());
+  if (is_awaited_by_all(now.pending)) NACRE_MARK("an element is inserted before a reduction that waits at its place");
   if (m->header.reply != 0 && refusal != nullptr) {
     messages_.post_failure(now.on, m->header, refusal);
   } else if (m->header.reply != 0) {
@@ -174,13 +218,15 @@ void object_space::insert_here(turn& now, message_ptr m) {
 void object_space::end_element(turn& now) {
   entry& at = now.at;
   const message_ptr m = now.pending.pop_front();
+  if (is_awaited_by_all(now.pending)) NACRE_MARK("an element ends before a reduction that waits at its place");
   resident body = at.take_resident();
   body.type->destroy(std::exchange(body.object, nullptr));
   vacate(body);
   if (body.together != nullptr) {
-    for (participation::held_stream& each : body.together->take_all()) {
-      if (each.join != nullptr) now.pending.push_back(std::move(each.join));
-      now.pending.append(each.behind);
+    // Its colocations are over, whatever element comes next.
+    for (message_ptr& join : body.together->dissolve(now.pending)) {
+      NACRE_MARK("an element ends that a colocation waits for");
+      undeliverable(now.on, std::move(join));
     }
     body.together.reset();
   }
@@ -210,7 +256,22 @@ void object_space::forget_array(lane& on, std::uint64_t first) {
       for (std::atomic<entry*>& place : part.places) place.store(nullptr, std::memory_order_relaxed);  // all have ended
     }
   }
-  for (entry* const each : places) forget(*each, on);
+  for (entry* const each : places) {
+    if (each->id.home() == messages_.rank()) {
+      push_end(*each, messages_.rank(), on);
+    } else {
+      forget(*each, on);
+    }
+  }
+}
+
+/// The array has been destroyed: what still waits at the place, or comes to it from now on, has nobody to go to.
+void object_space::end_place(turn& now) {
+  entry& at = now.at;
+  if (at.object() == nullptr && !begin_place(at)) return;  // a peer has told of it too
+  resident body = at.take_resident();
+  body.pending.append(now.pending);
+  end_entry(now, body);
 }
 
 }  // namespace nacre

@@ -67,16 +67,20 @@ void object_space::on_colocate_news(context& ctx, const colocate_news& news) {
 
 void object_space::take_news(lane& on, rank_id from, const colocate_news& news) {
   std::vector<colocate_action> next;
+  message_header failed;  // of a function that another lane may have taken away by the time that its failure is told
   {
     const std::scoped_lock lock(together_.guard);
     if (!together_.asked.on(from, news, next)) {
       return messages_.fail("rank " + std::to_string(from.value()) + " told of a colocation what cannot be");
     }
+    for (const colocate_action& each : next) {
+      if (each.what == colocate_action::kind::fail) failed = together_.functions.at(each.number).call->header;
+    }
   }
-  for (const colocate_action& each : next) act(on, each);
+  for (const colocate_action& each : next) act(on, each, failed);
 }
 
-void object_space::act(lane& on, const colocate_action& what) {
+void object_space::act(lane& on, const colocate_action& what, const message_header& failed) {
   switch (what.what) {
     case colocate_action::kind::seize:
     case colocate_action::kind::let_go:
@@ -88,7 +92,7 @@ void object_space::act(lane& on, const colocate_action& what) {
     case colocate_action::kind::run:
       return send_function(on, what.number, what.to);
     case colocate_action::kind::fail:
-      return report_failure(on, what);
+      return report_failure(on, what, failed);
     case colocate_action::kind::over: {
       const std::scoped_lock lock(together_.guard);
       together_.functions.erase(what.number);
@@ -131,12 +135,7 @@ void object_space::send_function(lane& on, std::uint64_t number, rank_id to) {
                     {m.payload().begin(), m.payload().end()}});
 }
 
-void object_space::report_failure(lane& on, const colocate_action& what) {
-  message_header header;
-  {
-    const std::scoped_lock lock(together_.guard);
-    header = together_.functions.at(what.number).call->header;
-  }
+void object_space::report_failure(lane& on, const colocate_action& what, message_header header) {
   NACRE_MARK("a colocation fails");
   if (header.reply != 0) {
     header.source = messages_.rank().value();
@@ -164,6 +163,10 @@ object_space::drained object_space::claim_front(turn& now) {
   const entry_extra* const extra = at.extra();
   if (extra == nullptr || extra->together == nullptr || !extra->together->holds(name)) {
     static_cast<void>(now.pending.pop_front());
+    if (at.id.is_element()) {
+      NACRE_MARK("a colocation claims an element that has ended, and finds the next one there");
+      return drained::empty;
+    }
     messages_.fail("rank " + std::to_string(header.source) + " claims an object for a colocation that is none");
     return drained::empty;
   }
@@ -178,12 +181,11 @@ object_space::drained object_space::claim_front(turn& now) {
   }
   static_cast<void>(now.pending.pop_front());
   extra->together->seized_by = name;
+  const std::size_t bytes = messages_.handlers().type(at.type)->packed_size(at.object());
+  const bool stays_here = stays(at) || too_long(now, bytes);
   now.put_back();
   note_seized(at.id, name);
-  const detail::object_type& type = *messages_.handlers().type(at.type);
-  tell_asker(
-      now.on, name,
-      {.object = at.id, .step = colocate_step::seized, .stays = stays(at), .bytes = type.packed_size(at.object())});
+  tell_asker(now.on, name, {.object = at.id, .step = colocate_step::seized, .stays = stays_here, .bytes = bytes});
   return drained::blocked;
 }
 
@@ -248,7 +250,7 @@ void object_space::on_colocate_order(context& ctx, std::uint64_t number, object_
 
 /// Sends a held object away, or lets it go on without the function.
 void object_space::order_work(work& item, lane& on) {
-  auto& self = static_cast<object_space&>(on.messages().objects());
+  object_space& self = on_lane(on);
   const message_header order = static_cast<message&>(item).header;
   entry& at = self.held_entry(item);
   if (order.sequence == nowhere) {
@@ -292,7 +294,7 @@ void object_space::on_colocate_function(context& ctx, colocate_call call) {
 }
 
 void object_space::run_gathered(work& item, lane& on) {
-  auto& self = static_cast<object_space&>(on.messages().objects());
+  object_space& self = on_lane(on);
   const std::unique_ptr<gathered> all(static_cast<gathered*>(&item));
   const detail::together_shape& shape = *self.messages_.handlers().handler(all->call->header.handler)->together;
   std::array<entry*, coordinator::participants_max> entries{};

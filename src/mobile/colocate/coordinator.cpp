@@ -114,6 +114,7 @@ bool coordinator::choose_place(colocation& of) {
     fixed = &each;
   }
   if (fixed != nullptr) {
+    NACRE_MARK("a colocation runs where an object refuses to move");
     of.to = fixed->rank;
     return true;
   }

@@ -54,6 +54,31 @@ message_ptr participation::resume(const colocation_name& name, message_list& pen
   return join;
 }
 
+std::vector<message_ptr> participation::dissolve(message_list& pending) {
+  std::vector<message_ptr> joins;
+  message_list all;
+  std::vector<held_stream> passing;
+  for (held_stream& each : take_all()) {
+    if (each.join != nullptr) {
+      joins.push_back(std::move(each.join));
+      all.append(each.behind);
+    } else {
+      passing.push_back(std::move(each));
+    }
+  }
+  while (message_ptr m = pending.pop_front()) {
+    const bool joins_again = m->header.kind == message_kind::join;
+    const std::uint32_t source = m->header.source;
+    all.push_back(std::move(m));
+    for (held_stream& each : passing) {
+      if (joins_again && each.source == source) all.append(each.behind);
+    }
+  }
+  for (held_stream& each : passing) all.append(each.behind);  // a peer has sent a stream without its join
+  pending = std::move(all);
+  return joins;
+}
+
 bool participation::put_back(held_stream stream) {
   if (stream.join != nullptr &&
       (stream.join->header.kind != message_kind::join || stream.join->header.source != stream.source)) {

@@ -46,7 +46,10 @@ class participation {
   colocation_name seized_by;
 
   [[nodiscard]] bool idle() const noexcept { return held_.empty() && seized_by.number == 0; }
-  /// Gives up all streams: the object is destroyed, or packed.
+  /// The object is destroyed: its streams go on, each in its order, among what is pending. Returns the joins whose
+  /// streams stood still.
+  [[nodiscard]] std::vector<message_ptr> dissolve(message_list& pending);
+  /// Gives up all streams: the object is packed.
   [[nodiscard]] std::vector<held_stream> take_all() noexcept { return std::exchange(held_, {}); }
   /// Takes one back; false when it cannot be one.
   [[nodiscard]] bool put_back(held_stream stream);

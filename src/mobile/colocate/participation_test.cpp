@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <vector>
 
 namespace nacre {
 namespace {
@@ -111,6 +112,29 @@ TEST(participation, streams_that_were_given_up_can_be_taken_back_each_once) {
   forged.source = 2;
   forged.join = numbered(3, 0, message_kind::join);
   EXPECT_FALSE(o.part.put_back(std::move(forged))) << "of another source";
+}
+
+TEST(participation, of_an_object_that_ends_every_stream_goes_on_in_its_order) {
+  object o;
+  o.come(0, 1, message_kind::join);
+  o.come(0, 2);
+  o.come(0, 3, message_kind::join);
+  o.come(0, 4);
+  o.come(1, 1, message_kind::join);
+  o.come(1, 2);
+  o.run();
+  static_cast<void>(o.part.resume({0, 1}, o.pending));  // passes: its next join is pending, what follows that is behind
+  o.come(0, 5);
+  o.come(1, 3);
+  const std::vector<message_ptr> joins = o.part.dissolve(o.pending);
+  ASSERT_EQ(joins.size(), 1U) << "of those that stand still";
+  EXPECT_EQ(joins.front()->header.source, 1U);
+  std::string left;
+  while (const message_ptr m = o.pending.pop_front()) {
+    left += static_cast<char>('a' + m->header.source) + std::to_string(m->header.sequence) + " ";
+  }
+  EXPECT_EQ(left, "b2 a2 a3 a4 a5 b3 ");
+  EXPECT_TRUE(o.part.idle());
 }
 
 }  // namespace

@@ -9,14 +9,22 @@
 #include "mobile/mobile.hpp"
 
 namespace nacre {
+namespace {
 
-/// Where a message goes from a rank that does not have its object: along the entry; or to the home, when it has been
-/// forwarded too often, and under rules that say so unless somebody on its way has known as much as this rank: then the
-/// home may have been asked already, and know less. So the home does not send a message to and fro while the entries lead
-/// to its object. Entries may lead in a circle when the object has been destroyed: then the bound brings it to the home.
+void note_late(message_kind kind) {
+  if (kind == message_kind::everyone) NACRE_MARK("a message to all elements comes to where one has been");
+  if (kind == message_kind::lock) NACRE_MARK("main wants an object that leaves");
+  if (kind == message_kind::destroy) NACRE_MARK("a destroy comes to where its object has been");
+  if (kind == message_kind::claim) NACRE_MARK("a colocation claims an object that leaves");
+}
+
+}  // namespace
+
+/// Where a message goes from a rank that does not have its object: along the entry; or to the home, under rules that
+/// say so, and when it has been forwarded too often: entries may lead in a circle when the object has been destroyed.
 rank_id object_space::next_rank(const entry& at, const location_fact& fact, message_header& header) const noexcept {
   const bool often = header.hops > limits_.hops_max;
-  const bool ask = (often || (fact.by_home && header.epoch < fact.epoch)) && at.id.home() != messages_.rank();
+  const bool ask = (often || fact.by_home) && at.id.home() != messages_.rank();
   if (ask && often) NACRE_MARK("a message has been forwarded too often and goes to the home of its object");
   header.epoch = std::max(header.epoch, fact.epoch);
   return ask ? at.id.home() : fact.rank;
@@ -25,6 +33,13 @@ rank_id object_space::next_rank(const entry& at, const location_fact& fact, mess
 void object_space::forward(entry& at, lane& on, message_ptr m) {
   const location_fact fact = at.fact.read();
   if (fact.gone) return undeliverable(on, std::move(m));
+  note_late(m->header.kind);
+  if (at.id.home() == messages_.rank() && awaited_news::missing(fact, m->header)) {
+    NACRE_MARK("a message waits at the home of its object for news of it");
+    m = news_.wait(at.id, at.fact, std::move(m));
+    if (m != nullptr) accept(on, std::move(m));
+    return;
+  }
   if (m->header.hops < 255) ++m->header.hops;
   on.tallies().hops.add(1);
   on.tallies().forwards.add(1);
@@ -33,6 +48,13 @@ void object_space::forward(entry& at, lane& on, message_ptr m) {
     m = add_to_path(std::move(m), messages_.rank(), std::min(limits_.hops_max, path_room_max));
   }
   messages_.route(on, to, std::move(m));
+}
+
+/// This rank knows more of an object than before; if it is the home, messages may have waited for that.
+void object_space::go_on_by_news(object_id id, lane& on) {
+  if (id.home() != messages_.rank()) return;
+  message_list waiting = news_.take(id);
+  while (message_ptr m = waiting.pop_front()) accept(on, std::move(m));
 }
 
 /// A message for an object of which this rank knows nothing: if it is the home, that the object has been destroyed.
@@ -50,8 +72,8 @@ bool object_space::only_forwards(const entry& at) const noexcept {
   return fact.rank != messages_.rank() && !fact.gone && !at.fact.sent() && at.id.home() != messages_.rank();
 }
 
-/// Once this rank keeps an entry for an object elsewhere. Whoever unlists an entry looks again whether it only forwards,
-/// so that none is forgotten.
+/// Once this rank keeps an entry for an object elsewhere. Whoever unlists an entry looks again whether it only
+/// forwards, so that none is forgotten.
 void object_space::list_for_review(entry& at, lane& on) {
   if (!only_forwards(at) || !at.fact.list()) return;
   for (const object_id oldest : forwarding_.add(at.id)) {
@@ -63,6 +85,7 @@ void object_space::review(lane& on, object_id id) {
   entry* const at = entries_.find(id);
   if (at == nullptr) return;
   if (only_forwards(*at)) {
+    forwarding_.note_asked(id);
     return messages_.post_to_module<&object_space::on_leave_asked>(on, id.home(), id.value(), at->fact.read().epoch);
   }
   at->fact.unlist();
@@ -82,8 +105,9 @@ void object_space::on_leave_asked(context& ctx, std::uint64_t object, std::uint3
 
 void object_space::on_leave_answered(context& ctx, std::uint64_t object, std::uint32_t epoch, bool known) {
   const object_id id = object_id::from_value(object);
-  if (id.home() != ctx.source()) {
-    return messages_.fail("rank " + std::to_string(ctx.source().value()) + " answered for the home of an object");
+  if (id.home() != ctx.source() || !forwarding_.end_asking(id)) {
+    return messages_.fail("rank " + std::to_string(ctx.source().value()) +
+                          " answered what its home had not been asked about an object");
   }
   entry* const at = entries_.find(id);
   if (at == nullptr) return;
@@ -99,7 +123,8 @@ void object_space::on_leave_answered(context& ctx, std::uint64_t object, std::ui
   push(*at, by, std::move(m));
 }
 
-/// The home knows of the epoch that `leave` names. If the object has been here since, another epoch must be asked about.
+/// The home knows of the epoch that `leave` names. If the object has been here since, another epoch must be asked
+/// about.
 void object_space::collect(turn& now, const message& leave) {
   entry& at = now.at;
   now.on.tallies().done.add(1);

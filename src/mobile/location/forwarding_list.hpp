@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <deque>
 #include <mutex>
+#include <unordered_set>
 
 #include <nacre/ids.hpp>
 
@@ -34,6 +35,19 @@ class forwarding_list {
     }
     return oldest;
   }
+  /// The home of a name that was taken up is asked about it; it answers once.
+  void note_asked(object_id id) {
+    const std::scoped_lock lock(mutex_);
+    asked_.insert(id);
+  }
+  /// The home has answered; false: it had not been asked.
+  [[nodiscard]] bool end_asking(object_id id) {
+    const std::scoped_lock lock(mutex_);
+    const auto found = asked_.find(id);
+    if (found == asked_.end()) return false;
+    asked_.erase(found);
+    return true;
+  }
   /// A name that was taken up and must stay.
   void put_back(object_id id) {
     const std::scoped_lock lock(mutex_);
@@ -48,6 +62,7 @@ class forwarding_list {
   const std::size_t count_max_;
   mutable std::mutex mutex_;
   std::deque<object_id> waiting_;
+  std::unordered_multiset<object_id> asked_;  // an object that has ended may be asked about and listed again meanwhile
 };
 
 }  // namespace nacre

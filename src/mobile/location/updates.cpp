@@ -64,7 +64,11 @@ void object_space::on_location(context& ctx, std::uint64_t object, std::uint32_t
     if (!elsewhere || !rules_[of_object].keeps().everywhere || (id.is_element() && arrays_.find(id) == nullptr)) return;
     at = &entries_.find_or_add(id, {id.home(), 0}, &activate_work);
   }
-  if (!at->fact.learn({rank_id(rank), epoch, of_object})) NACRE_MARK("a location update is older than what is known");
+  if (at->fact.learn({rank_id(rank), epoch, of_object})) {
+    go_on_by_news(id, detail::lane_of(ctx));
+  } else {
+    NACRE_MARK("a location update is older than what is known");
+  }
   list_for_review(*at, detail::lane_of(ctx));
 }
 

@@ -10,6 +10,7 @@
 
 #include <nacre/archive.hpp>
 #include <nacre/assert.hpp>
+#include <nacre/buffer.hpp>
 
 #include "am/handler_table.hpp"
 #include "mobile/location/rule.hpp"
@@ -115,6 +116,45 @@ bool read_participation(reader& in, std::uint64_t object, std::uint32_t ranks, s
   return seized_by.number == 0 || into->holds(seized_by);
 }
 
+/// Where the packed object begins in an arrival, and whether the buffer that ends it is the message.
+struct place {
+  std::uint32_t begin = 0;  ///< a multiple of archive_alignment
+  bool in_buffer = false;
+};
+/// From here on a buffer is worth it.
+constexpr std::size_t buffer_bytes_min = 16 * 1024;
+/// Left free in front of an object with a buffer that has been copied, so that it moves on without a copy.
+constexpr std::size_t spare_bytes = 128;
+
+/// `head`: how many bytes come before the object.
+place place_of(std::size_t head, const sizer& object) {
+  const std::size_t least = (head + archive_alignment - 1) & ~(archive_alignment - 1);
+  const auto [before, bytes] = object.last_buffer();
+  const std::size_t own = object.size() - bytes;
+  if (bytes < buffer_bytes_min) return {static_cast<std::uint32_t>(least)};
+  const bool fits = before >= least + own && (before - own) % archive_alignment == 0;
+  return {static_cast<std::uint32_t>(fits ? before - own : least + spare_bytes), fits};
+}
+
+/// Packs the object at `where` into a message, which has room for a head in front of it.
+message_ptr packed_object(const detail::object_type& type, void* object, const sizer& size, const place& where) {
+  NACRE_EXPECT(where.begin + size.size() <= payload_bytes_max, "an object that moves is longer than 1 GiB");
+  const std::size_t last_bytes = where.in_buffer ? size.last_buffer().bytes : 0;
+  const std::size_t bytes = size.size() - last_bytes;
+  message_ptr m = where.in_buffer ? nullptr : make_message(where.begin + bytes);
+  std::vector<std::byte> apart(where.in_buffer ? bytes : 0);  // the buffer is not known before the object is packed
+  buffer last;
+  const std::span<std::byte> memory = where.in_buffer ? std::span(apart) : std::span(m->body() + where.begin, bytes);
+  writer out = where.in_buffer ? writer(memory, last) : writer(memory);
+  type.pack(object, out);
+  NACRE_ENSURE(out.size() == bytes && last.size() == last_bytes,
+               "a serialize function wrote another number of bytes than it announced");
+  if (!where.in_buffer) return m;
+  m = detail::buffer_parts::into_message(last, where.begin + bytes);
+  std::memcpy(m->body() + where.begin, apart.data(), bytes);
+  return m;
+}
+
 }  // namespace
 
 message_ptr make_arrival(object_id id, resident body, const migration_request& asked, bool by_pointer) {
@@ -129,38 +169,38 @@ message_ptr make_arrival(object_id id, resident body, const migration_request& a
     const message_list pending = packed_all(body.pending), early = packed_all(set_aside);
     const packed_participation together(std::move(body.together));
     const subscribers listeners = body.listeners != nullptr ? *body.listeners : subscribers();
+    place where;
     const auto write = [&](auto& out) {
       out(body.type->id.value(), body.epoch, static_cast<std::uint8_t>(body.policy), body.handler_seconds, asked,
           body.order, listeners);
       write_messages(out, pending);
       write_messages(out, early);
       together.write(out);
-      out.align(archive_alignment);
+      out(where.begin);
     };
-    sizer size;
-    write(size);
+    sizer head, object;
+    write(head);
+    body.type->count(body.object, object);
+    where = place_of(head.size(), object);
     // The object is packed once, to where it travels; no other archive counts from another begin than its own.
-    const std::size_t bytes = body.type->packed_size(body.object);
-    m = make_message(size.size() + bytes);
-    writer out(std::span<std::byte>(m->body(), size.size()));
+    m = packed_object(*body.type, body.object, object, where);
+    writer out(std::span<std::byte>(m->body(), where.begin));
     write(out);
-    writer object_out(std::span<std::byte>(m->body() + size.size(), bytes));
-    body.type->pack(body.object, object_out);
-    NACRE_ENSURE(object_out.size() == bytes, "a serialize function wrote another number of bytes than it announced");
+    std::memset(m->body() + head.size(), 0, where.begin - head.size());
   }
   m->header.kind = message_kind::arrival;
   m->header.object = id.value();
   return m;
 }
 
-std::optional<resident> take_arrival(message& m, migration_request& asked, std::uint32_t ranks) {
-  if (!m.packed()) {
-    asked = live(m).asked;
-    return std::move(live(m).body);
+std::optional<resident> take_arrival(message_ptr& m, migration_request& asked, std::uint32_t ranks) {
+  if (!m->packed()) {
+    asked = live(*m).asked;
+    return std::move(live(*m).body);
   }
   resident body;
   std::uint32_t type = 0;
-  reader in(m.payload());
+  reader in(m->payload());
   std::uint8_t policy = 0;
   subscribers listeners;
   in(type, body.epoch, policy, body.handler_seconds, asked, body.order, listeners);
@@ -173,12 +213,13 @@ std::optional<resident> take_arrival(message& m, migration_request& asked, std::
   body.policy = static_cast<location_policy>(policy);
   if (!listeners.empty()) body.listeners = std::make_unique<subscribers>(std::move(listeners));
   message_list early;
-  const std::uint64_t id = m.header.object;
+  const std::uint64_t id = m->header.object;
   if (!read_messages(in, id, ranks, body.pending) || !read_messages(in, id, ranks, early)) return std::nullopt;
   if (!read_participation(in, id, ranks, body.together)) return std::nullopt;
-  in.align(archive_alignment);
-  reader object_in(in.view_bytes(in.remaining()));
-  if (!in.finish()) return std::nullopt;
+  std::uint32_t begin = 0;
+  in(begin);
+  if (begin < in.position() || begin > m->header.payload_bytes || begin % archive_alignment != 0) return std::nullopt;
+  reader object_in(m->payload().subspan(begin), m);
   body.object = body.type->unpack(object_in);
   if (body.object == nullptr || !object_in.finish()) return std::nullopt;
   while (message_ptr each = early.pop_front()) {

@@ -16,10 +16,13 @@ struct migration_request {
   std::uint64_t reply = 0;
 };
 
-/// Puts a resident into a message of kind `arrival`: as it is where `by_pointer`, else packed.
+/// Puts a resident into a message of kind `arrival`: as it is where `by_pointer`, else packed. A large buffer that the
+/// object's serialize function names last is not copied: it becomes the message, where its block has room in front of
+/// its bytes for the rest.
 [[nodiscard]] message_ptr make_arrival(object_id id, resident body, const migration_request& asked, bool by_pointer);
 
-/// Takes the resident out again; nothing when the bytes are not one, or speak of ranks that a job of `ranks` has not.
-[[nodiscard]] std::optional<resident> take_arrival(message& m, migration_request& asked, std::uint32_t ranks);
+/// Takes the resident out again; nothing when the bytes are not one, or speak of ranks that a job of `ranks` has not. A
+/// buffer as above takes the message over; then `m` is null.
+[[nodiscard]] std::optional<resident> take_arrival(message_ptr& m, migration_request& asked, std::uint32_t ranks);
 
 }  // namespace nacre

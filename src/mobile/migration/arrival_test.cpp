@@ -80,12 +80,12 @@ void expect_sample(resident& body) {
 
 TEST(arrival, an_object_comes_back_with_its_numbers_and_all_that_waits_for_it) {
   for (const bool by_pointer : {true, false}) {
-    const message_ptr m = make_arrival(named, sample(), {3, 77}, by_pointer);
+    message_ptr m = make_arrival(named, sample(), {3, 77}, by_pointer);
     EXPECT_EQ(m->header.object, named.value());
     EXPECT_EQ(m->header.kind, message_kind::arrival);
     EXPECT_EQ(m->packed(), !by_pointer);
     migration_request asked;
-    auto body = take_arrival(*m, asked, ranks);
+    auto body = take_arrival(m, asked, ranks);
     ASSERT_TRUE(body);
     EXPECT_EQ(asked.source, 3U);
     EXPECT_EQ(asked.reply, 77U);
@@ -101,11 +101,11 @@ TEST(arrival, an_arrival_that_is_dropped_takes_its_object_with_it) {
 TEST(arrival, no_part_of_an_arrival_is_an_arrival) {
   const message_ptr whole = make_arrival(named, sample(), {}, false);
   for (std::uint32_t bytes = 0; bytes < whole->header.payload_bytes; ++bytes) {
-    const message_ptr part = make_message(bytes);
+    message_ptr part = make_message(bytes);
     std::memcpy(part->body(), whole->body(), bytes);
     part->header.object = named.value();
     migration_request asked;
-    EXPECT_FALSE(take_arrival(*part, asked, ranks)) << bytes;
+    EXPECT_FALSE(take_arrival(part, asked, ranks)) << bytes;
   }
 }
 
@@ -113,14 +113,14 @@ TEST(arrival, damaged_bytes_give_nothing_or_messages_that_an_object_may_have) {
   const message_ptr whole = make_arrival(named, sample(), {}, false);
   rng random(5);
   for (int round = 0; round < 30'000; ++round) {
-    const message_ptr damaged = make_message(whole->header.payload_bytes);
+    message_ptr damaged = make_message(whole->header.payload_bytes);
     std::memcpy(damaged->body(), whole->body(), whole->header.payload_bytes);
     damaged->header.object = named.value();
     for (std::uint64_t hits = 1 + random.below(3); hits != 0; --hits) {
       damaged->body()[random.below(whole->header.payload_bytes)] = static_cast<std::byte>(random.next());
     }
     migration_request asked;
-    auto body = take_arrival(*damaged, asked, ranks);
+    auto body = take_arrival(damaged, asked, ranks);
     if (!body) continue;
     ASSERT_NE(body->object, nullptr);
     while (const message_ptr m = body->pending.pop_front()) {
@@ -136,9 +136,9 @@ TEST(arrival, an_object_with_a_location_policy_or_subscribers_that_cannot_be_is_
     resident body = sample();
     body.policy = policy;
     body.listeners = std::make_unique<subscribers>(unpack<subscribers>(pack(listening)).value());
-    const message_ptr m = make_arrival(named, std::move(body), {}, false);
+    message_ptr m = make_arrival(named, std::move(body), {}, false);
     migration_request asked;
-    return take_arrival(*m, asked, ranks).has_value();
+    return take_arrival(m, asked, ranks).has_value();
   };
   EXPECT_TRUE(comes_back(location_policy::home, {7, 1}));
   EXPECT_FALSE(comes_back(location_policy::of_program, {}));
@@ -152,9 +152,9 @@ TEST(arrival, an_object_that_speaks_of_ranks_or_epochs_that_cannot_be_is_none) {
   const auto comes_back = [](std::uint32_t ranks_there, std::uint32_t epoch, const migration_request& asks) {
     resident body = sample();
     body.epoch = epoch;
-    const message_ptr m = make_arrival(named, std::move(body), asks, false);
+    message_ptr m = make_arrival(named, std::move(body), asks, false);
     migration_request asked;
-    return take_arrival(*m, asked, ranks_there).has_value();
+    return take_arrival(m, asked, ranks_there).has_value();
   };
   EXPECT_TRUE(comes_back(7, 1, {6, 1}));
   EXPECT_FALSE(comes_back(6, 1, {})) << "its messages come from rank 6";

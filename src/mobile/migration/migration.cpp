@@ -21,8 +21,11 @@ void object_space::migrate_front(turn& now) {
   } else if (rank == messages_.rank().value()) {
     NACRE_MARK("an object is asked to move to where it is");
     if (m->header.reply != 0) messages_.post_reply(now.on, m->header, make_message(0));
-  } else if (!leave_for(now, rank_id(rank), {m->header.source, m->header.reply}) && m->header.reply != 0) {
-    messages_.post_failure(now.on, m->header, "the object refuses to move: its may_migrate() says false");
+  } else {
+    const char* const why = leave_for(now, rank_id(rank), {m->header.source, m->header.reply});
+    if (why != nullptr && m->header.reply != 0) {
+      messages_.post_failure(now.on, m->header, std::string("the object cannot move: ") + why);
+    }
   }
   now.on.tallies().done.add(1);
 }
@@ -33,14 +36,25 @@ bool object_space::stays(const entry& at) const {
   return type.may_migrate != nullptr && !type.may_migrate(at.object());
 }
 
-/// Departs unless the object refuses to; says whether it has.
-bool object_space::leave_for(turn& now, rank_id to, const migration_request& asked) {
+/// Whether an object that packs to so many bytes cannot be in a message, with all that waits for it.
+bool object_space::too_long(const turn& now, std::size_t bytes) const {
+  constexpr std::size_t rest = 1 << 20;  // what its streams and places may take
+  if (messages_.by_pointer()) return false;
+  for (const message* m = now.pending.front(); m != nullptr; m = m->next) bytes += node::size_of(*m);
+  return bytes > payload_bytes_max - rest;
+}
+
+/// Departs unless the object refuses to, or cannot; says why it has not.
+const char* object_space::leave_for(turn& now, rank_id to, const migration_request& asked) {
   if (stays(now.at)) {
     NACRE_MARK("an object refuses to move");
-    return false;
+    return "its may_migrate() says false";
+  }
+  if (too_long(now, messages_.handlers().type(now.at.type)->packed_size(now.at.object()))) {
+    return "packed, with what waits for it, it is longer than 1 GiB";
   }
   depart(now, to, asked);
-  return true;
+  return nullptr;
 }
 
 void object_space::depart(turn& now, rank_id to, const migration_request& asked) {
@@ -51,13 +65,19 @@ void object_space::depart(turn& now, rank_id to, const migration_request& asked)
   const location_policy policy = body.policy;
   const bool by_home = rules_[policy].keeps().by_home && at.id.home() != messages_.rank();
   body.pending.append(now.pending);
+  const std::uint64_t begin = messages_.team().instant();
   message_ptr m = make_arrival(at.id, std::move(body), asked, messages_.by_pointer());
   m->header.source = messages_.rank().value();
   m->header.epoch = epoch;
   now.on.tallies().created.add(1);
   now.on.tallies().migrations_out.add(1);
+  now.on.record(trace::event_kind::depart, at.id.value(), to.value(), epoch);
   // The object goes first: who reads the new fact sends behind it.
   messages_.route(now.on, to, std::move(m));
+  const double spent = static_cast<double>(messages_.team().instant() - begin) * messages_.team().seconds_a_tick();
+  if (spent < migration_seconds_.load(std::memory_order_relaxed)) {  // an estimate
+    migration_seconds_.store(spent, std::memory_order_relaxed);
+  }
   at.fact.learn({to, epoch, policy, by_home});
   give_up_extra(at, now.on);
   list_for_review(at, now.on);
@@ -74,25 +94,27 @@ void object_space::install(turn& now, message_ptr arrival) {
   entry& at = now.at;
   lane& on = now.on;
   migration_request asked;
-  std::optional<resident> body = take_arrival(*arrival, asked, messages_.size());
+  const std::uint32_t source = arrival->header.source;
+  std::optional<resident> body = take_arrival(arrival, asked, messages_.size());
   if (!body || at.object() != nullptr) {
-    return messages_.fail("rank " + std::to_string(arrival->header.source) + " sent an object that does not unpack");
+    return messages_.fail("rank " + std::to_string(source) + " sent an object that does not unpack");
   }
   // Nobody but this rank could tell of this epoch, or of a later one, before the object is here.
   const std::uint32_t epoch = body->epoch;
   const bool vacant = body->type == &detail::type_of<detail::vacancy>();  // its element has ended elsewhere
   if (vacant && (!at.id.is_element() || at.id.home() != messages_.rank())) {
-    return messages_.fail("rank " + std::to_string(arrival->header.source) +
-                          " sent a place to where it does not belong");
+    return messages_.fail("rank " + std::to_string(source) + " sent a place to where it does not belong");
   }
   if (!at.fact.learn({messages_.rank(), epoch, body->policy, false, vacant})) {
-    return messages_.fail("rank " + std::to_string(arrival->header.source) + " sent an object that is older than it");
+    return messages_.fail("rank " + std::to_string(source) + " sent an object that is older than it");
   }
   give_up_extra(at, on);  // it may hold a wish from before the object had left
   at.put_resident(*body);
   now.pending.append(body->pending);
   on.tallies().migrations_in.add(1);
+  on.record(trace::event_kind::arrive, at.id.value(), source, epoch);
   tell_of_arrival(at, on);
+  go_on_by_news(at.id, on);
   if (asked.reply != 0) {
     message_header request;
     request.source = asked.source;
@@ -128,27 +150,29 @@ void object_space::end_object(turn& now) {
   body.pending.append(now.pending);
   if (body.together != nullptr) {
     NACRE_MARK("an object is destroyed that a colocation waits for");
-    for (participation::held_stream& each : body.together->take_all()) {
-      if (each.join != nullptr) body.pending.push_back(std::move(each.join));
-      body.pending.append(each.behind);
-    }
+    for (message_ptr& join : body.together->dissolve(body.pending)) body.pending.push_back(std::move(join));
   }
-  at.fact.learn({messages_.rank(), body.epoch + 1, body.policy, false, true});
-  give_up_extra(at, on);
-  forget(at, on);
   std::vector<rank_id> keepers = body.order.sources();  // their entries stay until they are told
   std::erase(keepers, at.id.home());
   keepers.push_back(at.id.home());
   for (const rank_id each : keepers) {
     if (each != messages_.rank()) messages_.post_to_module<&object_space::on_gone>(on, each, at.id.value());
   }
+  end_entry(now, body);
+  if (m->header.reply != 0) messages_.post_reply(on, m->header, make_message(0));
+  on.tallies().done.add(1);
+}
+
+/// Takes the entry of an object that has ended out of the directory; what waits for the object is reported.
+void object_space::end_entry(turn& now, resident& body) {
+  now.at.fact.learn({messages_.rank(), body.epoch + 1, body.policy, false, true});
+  give_up_extra(now.at, now.on);
+  forget(now.at, now.on);
   body.order.take_early(body.pending);
   while (message_ptr left = body.pending.pop_front()) {
     NACRE_MARK("an object is destroyed before messages that wait for it");
-    undeliverable(on, std::move(left));
+    undeliverable(now.on, std::move(left));
   }
-  if (m->header.reply != 0) messages_.post_reply(on, m->header, make_message(0));
-  on.tallies().done.add(1);
 }
 
 }  // namespace nacre

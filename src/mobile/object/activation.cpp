@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The activation of an entry: order, access, and the running of handlers.
+// The activation of an entry: what arrives, in which order it runs, and when it must wait.
 #include <optional>
 #include <string>
 #include <utility>
@@ -15,9 +15,8 @@
 namespace nacre {
 namespace {
 
-constexpr int messages_a_turn = 64;  // of one object before others get the worker
-
-object_space& space_of(lane& on) noexcept { return static_cast<object_space&>(on.messages().objects()); }
+constexpr int messages_a_turn = 64;      // of one object before others get the worker
+constexpr double seconds_a_turn = 1e-3;  // likewise, if its handlers are that long
 
 }  // namespace
 
@@ -28,7 +27,7 @@ void object_space::activate_work(work& item, lane& on) {
     NACRE_MARK("a ticket is stale");
     return at.release_reference();
   }
-  space_of(on).run_claimed(at, on, taken, true);
+  on_lane(on).run_claimed(at, on, taken, true);
 }
 
 /// One turn of an entry. What comes while it runs waits for the next turn, so that an object that keeps itself busy
@@ -45,21 +44,30 @@ void object_space::run_claimed(entry& at, lane& on, message_list& taken, bool ma
     case drained::spent:
       publish_load(now);
       now.put_back();
-      return later(at, on, &go_on_work);
+      return messages_.team().make_ready(on, ticket(at, &go_on_work));
+    case drained::spent_all:
+      publish_load(now);
+      now.put_back();
+      return later(at, on, &end_exclusive_work);
     case drained::yielded:
       publish_load(now);
       now.put_back();
       return let_go_on(at, on);
     case drained::empty:
       publish_load(now);
-      switch (at.arrivals.finish()) {
-        case inbox::finished::yes:
-          return;
-        case inbox::finished::orphaned:
-          return at.release_reference();
-        case inbox::finished::messages_came:
-          return let_go_on(at, on);
-      }
+      return give_back(at, on);
+  }
+}
+
+/// Ends an activation after which nothing is left to run.
+void object_space::give_back(entry& at, lane& on) {
+  switch (at.arrivals.finish()) {
+    case inbox::finished::yes:
+      return;
+    case inbox::finished::orphaned:
+      return at.release_reference();
+    case inbox::finished::messages_came:
+      return let_go_on(at, on);
   }
 }
 
@@ -127,12 +135,20 @@ streams& object_space::all_streams(entry& at) {
   return extra.order;
 }
 
-/// An object that is here has not been destroyed elsewhere.
+/// An object that is here has not been destroyed elsewhere; a place ends with its array.
 void object_space::learn_of_end(turn& now, const message& news) {
+  const object_id id = now.at.id;
+  if (id.is_element() && id.home() == messages_.rank() && arrays_.find(id) == nullptr) {
+    end_place(now);
+    return now.on.tallies().done.add(1);
+  }
   if (now.at.object() != nullptr) {
     return messages_.fail("rank " + std::to_string(news.header.source) + " told of the end of an object that lives");
   }
+  const location_fact last = now.at.fact.read();
+  static_cast<void>(now.at.fact.learn({last.rank, ~std::uint32_t{0}, last.policy, false, true}));
   forget(now.at, now.on);
+  go_on_by_news(now.at.id, now.on);
   now.on.tallies().done.add(1);
 }
 
@@ -151,8 +167,8 @@ bool object_space::alone(turn& now) {
 object_space::drained object_space::drain(turn& now, bool may_run) {
   entry& at = now.at;
   lane& on = now.on;
-  const bool measure = on.meter.begin();
-  const std::uint64_t begin = measure ? messages_.team().instant() : 0;
+  const turn_time time = begin_turn(on, now.pending.front());
+  const double ticks_a_turn = time.measured ? seconds_a_turn / messages_.team().seconds_a_tick() : 0;
   int run = 0;
   drained how = drained::empty;
   while (at.object() != nullptr) {
@@ -169,7 +185,6 @@ object_space::drained object_space::drain(turn& now, bool may_run) {
       continue;
     }
     if (now.pending.empty()) break;
-    if (measure && run == 0) on.note_size(node::size_of(*now.pending.front()));
     if (!may_run || run == messages_a_turn) {
       how = drained::yielded;
       break;
@@ -177,23 +192,48 @@ object_space::drained object_space::drain(turn& now, bool may_run) {
     ++run;
     how = run_front(now);
     if (how != drained::empty) break;
+    const bool long_enough =
+        time.measured && static_cast<double>(messages_.team().instant() - time.begin) > ticks_a_turn;
     if (messages_.team().ahead() && at.object() != nullptr) {
-      how = drained::spent;
+      how = long_enough ? drained::spent_all : drained::spent;
       break;
     }
+    if (long_enough) may_run = false;
   }
-  if (measure) {
-    const std::uint64_t spent = messages_.team().instant() - begin;
-    on.tallies().handler_ticks.add(on.meter.measured(spent));
-    const bool ours = how != drained::blocked && how != drained::left_to_reader;
-    if (ours && at.object() != nullptr && run != 0) {
-      const double seconds =
-          static_cast<double>(spent) * messages_.team().seconds_a_tick() + std::exchange(on.charged, 0);
-      const double before = at.handler_seconds.load();
-      at.handler_seconds.store(before + (seconds / run - before) / 4);
-    }
-  }
+  end_turn(at, on, time, run, how != drained::blocked && how != drained::left_to_reader && at.object() != nullptr);
   return how;
+}
+
+/// `first`: what the turn runs first, or null.
+object_space::turn_time object_space::begin_turn(lane& on, const message* first) const {
+  turn_time time{};
+  time.exact = messages_.deferred();  // to read a virtual clock costs nothing
+  time.handler = first != nullptr ? first->header.handler : 0;
+  time.sampled = time.exact || on.meter.begin(time.handler);
+  time.measured = time.sampled || observe_turn_;
+  if (!time.measured) return time;
+  if (first != nullptr) on.note_size(node::size_of(*first));
+  time.begin = messages_.team().instant();
+  return time;
+}
+
+/// `run`: how many messages the turn has run. `ours`: the activation and the object are still here.
+void object_space::end_turn(entry& at, lane& on, const turn_time& time, int run, bool ours) {
+  double seconds = std::exchange(on.charged, 0);
+  if (time.measured) {
+    const std::uint64_t spent = messages_.team().instant() - time.begin;
+    if (time.sampled) on.tallies().handler_ticks.add(time.exact ? spent : on.meter.measured(time.handler, spent));
+    seconds += static_cast<double>(spent) * messages_.team().seconds_a_tick();
+  }
+  if (run == 0) return;
+  if (observe_turn_) {
+    const std::size_t bytes = ours ? messages_.handlers().type(at.type)->packed_size(at.object()) : 0;
+    observe_turn_(at.id, seconds, static_cast<std::uint32_t>(run), bytes);
+  }
+  if (seconds > 0 && ours) {
+    const double before = at.handler_seconds.load();
+    at.handler_seconds.store(before > 0 ? before + (seconds / run - before) / 4 : seconds / run);
+  }
 }
 
 object_space::drained object_space::run_front(turn& now) {
@@ -232,97 +272,6 @@ object_space::drained object_space::run_front(turn& now) {
   return drained::empty;
 }
 
-object_space::drained object_space::run_exclusive(turn& now, const detail::handler_info& row) {
-  entry& at = now.at;
-  if (!row.coroutine) {
-    messages_.run(now.on, now.pending.pop_front(), at.object());
-    check_serialization(at);
-    return drained::empty;
-  }
-  at.exclusive_coroutine.store(entry::coroutine::inline_, std::memory_order_relaxed);  // the run below publishes it
-  messages_.run(now.on, now.pending.pop_front(), at.object());
-  now.put_back();
-  auto seen = entry::coroutine::inline_;
-  // acq_rel: pairs with the exchange in coroutine_ended; whichever comes second lets the activation go on.
-  if (at.exclusive_coroutine.compare_exchange_strong(seen, entry::coroutine::suspended, std::memory_order_acq_rel)) {
-    return drained::blocked;
-  }
-  check_serialization(at);
-  now.take_up();
-  return drained::empty;
-}
-
-/// The reader runs here. The activation is given back first, to nobody or to whoever takes its ticket, so that others
-/// may begin beside it, but none before it: messages start in their order.
-object_space::drained object_space::run_shared(turn& now, const detail::handler_info& row) {
-  entry& at = now.at;
-  message_ptr m = now.pending.pop_front();
-  void* const object = at.object();
-  at.gate.enter_shared();
-  publish_load(now);
-  const bool waiting = !now.pending.empty();
-  now.put_back();
-  if (waiting || at.arrivals.finish() != inbox::finished::yes) let_go_on(at, now.on);
-  messages_.run(now.on, std::move(m), object);
-  if (!row.coroutine) end_access(at, now.on, &end_shared_work, true);
-  return drained::left_to_reader;
-}
-
-/// Ends an access once the time that the handler has spent is over, which on threads is now.
-void object_space::end_access(entry& at, lane& on, work::runner end, bool shared) {
-  if (!shared) check_serialization(at);
-  if (messages_.team().ahead()) return later(at, on, end);
-  if (!shared || at.gate.leave_shared()) let_go_on(at, on);
-}
-
-/// Makes a piece of work about an entry ready. The entry stays: its gate or its activation is held.
-void object_space::later(entry& at, lane& on, work::runner what) {
-  message_ptr m = make_message(0);
-  m->header.object = at.id.value();
-  m->run_by(what);
-  messages_.team().make_ready(on, *m.release());
-}
-
-entry& object_space::held_entry(work& item) {
-  const message_ptr m(static_cast<message*>(&item));
-  entry* const at = entries_.find(object_id::from_value(m->header.object));
-  NACRE_ASSERT(at != nullptr, "an object went away under its handler");
-  return *at;
-}
-
-void object_space::end_shared_work(work& item, lane& on) {
-  object_space& self = space_of(on);
-  entry& at = self.held_entry(item);
-  if (at.gate.leave_shared()) self.let_go_on(at, on);
-}
-
-void object_space::end_exclusive_work(work& item, lane& on) {
-  object_space& self = space_of(on);
-  self.let_go_on(self.held_entry(item), on);
-}
-
-void object_space::go_on_work(work& item, lane& on) {
-  object_space& self = space_of(on);
-  message_list none;
-  self.run_claimed(self.held_entry(item), on, none, true);
-}
-
-void object_space::let_go_on(entry& at, lane& on) {
-  at.arrivals.requeue();
-  messages_.team().make_ready(on, at, crew::origin::elsewhere);
-}
-
-void object_space::coroutine_ended(lane& on, const message_header& request, const detail::handler_info& handler) {
-  entry* const at = entries_.find(object_id::from_value(request.object));
-  NACRE_ASSERT(at != nullptr, "an object went away under a coroutine handler");
-  if (handler.shared) return end_access(*at, on, &end_shared_work, true);
-  // acq_rel: pairs with the exchange in run_exclusive.
-  if (at->exclusive_coroutine.exchange(entry::coroutine::ended, std::memory_order_acq_rel) ==
-      entry::coroutine::suspended) {
-    end_access(*at, on, &end_exclusive_work, false);
-  }
-}
-
 /// If that is asked for: the object goes on as what came out of its packed form, so that what its class forgets is lost
 /// here as it would be elsewhere. Nobody else has access to it.
 void object_space::check_serialization(entry& at) {
@@ -342,12 +291,14 @@ void object_space::publish_load(turn& now) {
   const void* const object = at.object();
   if (object != nullptr) {
     const detail::object_type& type = *messages_.handlers().type(at.type);
-    if (type.load != nullptr || type.may_migrate != nullptr) {
-      extra = &at.need_extra();  // estimates for the poll loop
+    if (type.load != nullptr || type.may_migrate != nullptr || type.priority != nullptr) {
+      extra = &at.need_extra();  // estimates for the poll loop, and for who makes it ready
       if (type.load != nullptr) extra->declared_load.store(type.load(object), std::memory_order_relaxed);
+      if (type.priority != nullptr) extra->priority.store(type.priority(object), std::memory_order_relaxed);
       extra->stays.store(stays(at), std::memory_order_relaxed);
     }
   }
+  if (extra == nullptr && !now.pending.empty()) extra = &at.need_extra();
   if (extra != nullptr) {  // as above
     extra->pending_estimate.store(static_cast<std::uint32_t>(now.pending.size()), std::memory_order_relaxed);
   }

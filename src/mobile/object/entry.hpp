@@ -28,7 +28,7 @@ struct resident {
   const detail::object_type* type = nullptr;
   std::uint32_t epoch = 1;
   location_policy policy = location_policy::of_program;  ///< never of_program once the object has been adopted
-  double handler_seconds = 0;  ///< moving average of what one message costs
+  double handler_seconds = 0;                            ///< moving average of what one message costs
   streams order;
   message_list pending;                     ///< in sequence, not run yet
   std::unique_ptr<participation> together;  ///< null while it takes part in no colocation
@@ -68,6 +68,7 @@ struct entry_extra {
   std::atomic<std::uint32_t> pending_estimate{0};
   std::atomic<bool> stays{false};  ///< it refuses to move
   std::atomic<double> declared_load{0};
+  std::atomic<double> priority{0};  ///< for schedulers; written by the activation, read by whoever makes it ready
 };
 
 /// An estimate of some seconds, in two bytes. Written by one thread, read by any.
@@ -114,6 +115,10 @@ class alignas(cache_line_bytes) entry final : public work {
     return (known & is_extra) != 0 ? extra_in(known) : nullptr;
   }
   entry_extra& need_extra();
+  /// Brings what an activation will need soon into the cache. Any lane; relaxed: nothing is read.
+  void prefetch_object() const noexcept {
+    __builtin_prefetch(reinterpret_cast<void*>(body_.load(std::memory_order_relaxed) & ~is_extra), 1);
+  }
 
   /// What moves, without the pending messages of the turn. The activation.
   [[nodiscard]] resident take_resident() noexcept;

@@ -10,13 +10,14 @@
 
 namespace nacre {
 
-/// A stack of messages and the state of the entry's activation, in one word, so that each change is one exchange.
+/// A stack of messages, how many they are, and the state of the entry's activation, in one word, so that each change is
+/// one exchange.
 ///
 /// | state | push | claim | seize, begin_idle | finish | requeue | orphan |
 /// |---|---|---|---|---|---|---|
-/// | idle | scheduled, true: put a ticket into the scheduler | false (stale ticket) | running | - | - | true: delete it |
-/// | scheduled | | running, takes all | running, takes all: its ticket is stale | - | - | |
-/// | running | | false (stale ticket) | false | idle, if nothing has come | scheduled: put a ticket | |
+/// | idle | scheduled, true: put a ticket into the scheduler | false (stale ticket) | running | - | - | true: delete it
+/// | | scheduled | | running, takes all | running, takes all: its ticket is stale | - | - | | | running | | false
+/// (stale ticket) | false | idle, if nothing has come | scheduled: put a ticket | |
 ///
 /// Invariant: at most one lane is between claim (or seize) and finish (or requeue); only it touches what the entry
 /// protects. Orphaned: no new message can come; whoever finishes deletes the entry.
@@ -24,12 +25,14 @@ class inbox {
  public:
   /// Any lane. True: the caller must make the entry ready.
   [[nodiscard]] bool push(message* m) noexcept {
+    NACRE_ASSERT((reinterpret_cast<std::uintptr_t>(m) & counted) == 0, "an address has more than 48 bits");
     std::uintptr_t known = word_.load(std::memory_order_relaxed);  // the exchange below decides
     std::uintptr_t wanted = 0;
     do {
-      m->next = reinterpret_cast<message*>(known & ~mask);
+      m->next = first_of(known);
       const std::uintptr_t state = (known & state_mask) == idle ? scheduled : known & state_mask;
-      wanted = reinterpret_cast<std::uintptr_t>(m) | state | (known & orphaned);
+      const std::uintptr_t count = known < most ? (known & counted) + one : most;
+      wanted = reinterpret_cast<std::uintptr_t>(m) | state | (known & orphaned) | count;
       // release: pairs with the acquire of whoever takes the messages.
     } while (!word_.compare_exchange_weak(known, wanted, std::memory_order_acq_rel, std::memory_order_relaxed));
     return (known & state_mask) == idle;
@@ -48,8 +51,9 @@ class inbox {
     return word_.compare_exchange_strong(known, running, std::memory_order_acq_rel, std::memory_order_relaxed);
   }
 
-  [[nodiscard]] bool empty() const noexcept {
-    return (word_.load(std::memory_order_relaxed) & ~mask) == 0;  // a hint
+  /// How many messages have come that nobody has claimed; from 65535 on that. A hint.
+  [[nodiscard]] std::uint32_t count() const noexcept {
+    return static_cast<std::uint32_t>(word_.load(std::memory_order_relaxed) / one);  // a hint
   }
   /// Whether the entry's activation runs at this moment. A hint.
   [[nodiscard]] bool active() const noexcept {
@@ -79,6 +83,12 @@ class inbox {
 
  private:
   static constexpr std::uintptr_t idle = 0, scheduled = 1, running = 2, state_mask = 3, orphaned = 4, mask = 15;
+  // Addresses of programs have 48 bits where Nacre runs; wider ones are only given to who asks for them.
+  static constexpr std::uintptr_t one = std::uintptr_t{1} << 48, counted = ~(one - 1), most = counted;
+
+  [[nodiscard]] static message* first_of(std::uintptr_t word) noexcept {
+    return reinterpret_cast<message*>(word & ~(mask | counted));
+  }
 
   begun begin(message_list& taken, bool also_idle) noexcept {
     std::uintptr_t known = word_.load(std::memory_order_relaxed);  // the exchange below decides
@@ -94,7 +104,7 @@ class inbox {
     }
   }
   static void append_reversed(std::uintptr_t word, message_list& taken) noexcept {
-    auto* newest = reinterpret_cast<message*>(word & ~mask);
+    message* newest = first_of(word);
     message* oldest = nullptr;
     while (newest != nullptr) {
       message* const before = newest->next;

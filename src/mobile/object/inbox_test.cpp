@@ -22,9 +22,11 @@ TEST(inbox, only_the_first_message_asks_for_a_ticket) {
   inbox box;
   EXPECT_TRUE(box.push(numbered(0, 0)));
   EXPECT_FALSE(box.push(numbered(0, 1)));
+  EXPECT_EQ(box.count(), 2U);
   message_list taken;
   ASSERT_TRUE(box.claim(taken));
   EXPECT_TRUE(box.active());
+  EXPECT_EQ(box.count(), 0U);
   ASSERT_EQ(taken.size(), 2U);
   EXPECT_EQ(taken.pop_front()->header.sequence, 0U);
   EXPECT_EQ(taken.pop_front()->header.sequence, 1U);
@@ -54,6 +56,17 @@ TEST(inbox, a_seizure_makes_the_ticket_stale) {
   EXPECT_EQ(box.finish(), inbox::finished::yes);
   EXPECT_FALSE(box.claim(taken));
   EXPECT_EQ(box.seize(taken), inbox::begun::from_idle);
+  EXPECT_EQ(box.finish(), inbox::finished::yes);
+}
+
+TEST(inbox, counts_no_further_than_it_can_and_loses_no_message) {
+  constexpr std::uint32_t most = 65535;
+  inbox box;
+  for (std::uint32_t n = 0; n < most + 10; ++n) static_cast<void>(box.push(numbered(0, n)));
+  EXPECT_EQ(box.count(), most);
+  message_list taken;
+  ASSERT_TRUE(box.claim(taken));
+  EXPECT_EQ(taken.size(), most + 10);
   EXPECT_EQ(box.finish(), inbox::finished::yes);
 }
 
@@ -129,7 +142,7 @@ TEST(inbox, messages_of_many_threads_are_processed_once_in_order_by_one_thread_a
   });
   for (std::thread& each : threads) each.join();
   EXPECT_TRUE(all.in_order);
-  EXPECT_TRUE(all.box.empty());
+  EXPECT_EQ(all.box.count(), 0U);
 }
 
 }  // namespace

@@ -24,6 +24,10 @@ class lone_stream {
     return true;
   }
   [[nodiscard]] bool empty() const noexcept { return source_ == nobody; }
+  /// Whether `count` messages of that rank have been admitted.
+  [[nodiscard]] bool has_admitted(std::uint32_t source, std::uint32_t count) const noexcept {
+    return count == (source_ == source ? next_ : 0);
+  }
 
  private:
   friend class streams;

@@ -17,6 +17,13 @@ constexpr std::uint64_t network_stream = 3;  // of the seed; the simulation itse
   return high << 32 | low;
 }
 
+/// So long after its activity's start that others have done much meanwhile.
+constexpr std::chrono::microseconds far_ahead{10};
+
+[[nodiscard]] constexpr std::uint64_t stream_of(rank_id from, rank_id to, channel lane) noexcept {
+  return joined(from.value(), to.value()) * channel_count + static_cast<std::uint64_t>(lane);
+}
+
 /// What tells a message from others, in one word.
 [[nodiscard]] std::uint64_t identity_of(const message_header& head) noexcept {
   std::uint64_t word = 0;
@@ -54,25 +61,70 @@ void sim_fabric::state::submit_remote(rank_id from, rank_id to, message_list& ba
     const channel lane = next->header.channel;
     const std::uint32_t index = take_off(std::move(next), from, to);
     const std::uint32_t bytes = flights_[index].bytes;
-    const machine::departure way = net.depart({.from = from, .to = to, .lane = lane, .bytes = bytes}, clock.now());
-    sender.tail_leaves_ns = way.tail_leaves.count();
     sender.traffic.messages_sent += 1;
     sender.traffic.bytes_sent += bytes;
     traffic.messages += 1;
     traffic.bytes += bytes;
-    traffic.late += way.late ? 1 : 0;
-    clock.at(way.head_arrives, &reach, this, index);
+    if (!leaves_later(index, lane)) depart(index, lane);
   }
+}
+
+void sim_fabric::state::depart(std::uint32_t index, channel lane) {
+  const flight& leaving = flights_[index];
+  const machine::departure way =
+      net.depart({.from = leaving.from, .to = leaving.to, .lane = lane, .bytes = leaving.bytes}, clock.now());
+  at(leaving.from).tail_leaves_ns = way.tail_leaves.count();
+  traffic.late += way.late ? 1 : 0;
+  clock.at(way.head_arrives, &reach, this, index);
+}
+
+/// Whether the message leaves by an event of its own: its sender has worked for long before it, and what others send
+/// meanwhile must not wait for that. Those of its stream that are sent after it stay behind it.
+bool sim_fabric::state::leaves_later(std::uint32_t index, channel lane) {
+  const std::chrono::nanoseconds now = clock.now();
+  const bool far = now - clock.event_time() > far_ahead;
+  if (!far && late_streams_.empty()) return false;
+  const flight& leaving = flights_[index];
+  const std::uint64_t stream = stream_of(leaving.from, leaving.to, lane);
+  auto found = late_streams_.find(stream);
+  if (found == late_streams_.end()) {
+    if (!far) return false;
+    found = late_streams_.emplace(stream, late_stream{}).first;
+  }
+  found->second.leaves = std::max(now, found->second.leaves + std::chrono::nanoseconds(1));
+  found->second.messages += 1;
+  node& sender = at(leaving.from);
+  sender.tail_leaves_ns = std::max(sender.tail_leaves_ns, found->second.leaves.count());
+  clock.at(found->second.leaves, &leave, this, index);
+  return true;
+}
+
+void sim_fabric::state::leave(void* self, std::uint64_t flight_index) {
+  auto& shared = *static_cast<state*>(self);
+  const auto index = static_cast<std::uint32_t>(flight_index);
+  const flight& leaving = shared.flights_[index];
+  const channel lane = leaving.carried->header.channel;
+  const auto found = shared.late_streams_.find(stream_of(leaving.from, leaving.to, lane));
+  if (--found->second.messages == 0) shared.late_streams_.erase(found);
+  if (leaving.from != leaving.to) return shared.depart(index, lane);
+  node& receiver = shared.at(leaving.to);
+  shared.deliver(index);
+  if (receiver.arrived != nullptr) receiver.arrived(receiver.subject);
 }
 
 void sim_fabric::state::submit_own(rank_id rank, message_list& batch) {
   if (batch.empty()) return;
   node& self = at(rank);
-  const std::uint64_t count = batch.size();
+  traffic.self_messages += batch.size();
+  std::uint64_t count = 0;
   while (message_ptr next = batch.pop_front()) {
-    push(self.own, take_off(std::move(next), rank, rank));
+    const channel lane = next->header.channel;
+    const std::uint32_t index = take_off(std::move(next), rank, rank);
+    if (leaves_later(index, lane)) continue;
+    push(self.own, index);
+    ++count;
   }
-  traffic.self_messages += count;
+  if (count == 0) return;
   self.own_arrives_ns = std::max(self.own_arrives_ns, clock.now().count());
   clock.at(std::chrono::nanoseconds(self.own_arrives_ns), &loop_back, this, joined(count, rank.value()));
 }

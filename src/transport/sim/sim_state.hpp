@@ -2,8 +2,10 @@
 // What all ends of a simulated network share: the machine, the messages on their way, the inboxes.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <unordered_map>
 #include <vector>
 
 #include "transport/sim/sim_copies.hpp"
@@ -19,9 +21,11 @@ struct flight_queue {
   std::size_t count = 0;
 };
 
-/// The way of a message: submit takes it into the table of flights; event `reach` lets its head into the receiving
-/// port, event `complete` puts it into the inbox; poll takes it from there and out of the table. A message to the own
-/// rank waits in the rank's `own` queue instead, which keeps the order, for one event `loop_back` for each submit.
+/// The way of a message: submit takes it into the table of flights, from where event
+/// `leave` hands it to the port if its sender was far ahead of the others by then; event `reach` lets its head into the
+/// receiving port, event `complete` puts it into the inbox; poll takes it from there and out of the table. A message to
+/// the own rank waits in the rank's `own` queue instead, which keeps the order, for one event `loop_back` for each
+/// submit.
 struct sim_fabric::state {
   /// All that the events need, so that they leave the message's own memory alone.
   struct flight {
@@ -66,10 +70,19 @@ struct sim_fabric::state {
   sim_copies copies;
 
  private:
+  /// Messages of one rank to one on one channel that leave by events of their own, in the order of submission.
+  struct late_stream {
+    std::chrono::nanoseconds leaves{0};  // the youngest of them
+    std::uint32_t messages = 0;
+  };
+
+  static void leave(void* self, std::uint64_t flight_index);
   static void reach(void* self, std::uint64_t flight_index);
   static void complete(void* self, std::uint64_t flight_index);
   static void loop_back(void* self, std::uint64_t rank_and_count);
 
+  [[nodiscard]] bool leaves_later(std::uint32_t index, channel lane);
+  void depart(std::uint32_t index, channel lane);
   [[nodiscard]] std::uint32_t take_off(message_ptr carried, rank_id from, rank_id to);
   [[nodiscard]] message_ptr land(std::uint32_t index) noexcept;
   void push(flight_queue& queue, std::uint32_t index) noexcept;
@@ -78,6 +91,7 @@ struct sim_fabric::state {
 
   std::vector<flight> flights_;
   std::uint32_t free_ = flight_queue::none;
+  std::unordered_map<std::uint64_t, late_stream> late_streams_;  // by stream_of
 };
 
 }  // namespace nacre::transport

@@ -6,7 +6,6 @@
 #include "sha1.hpp"
 
 #if defined(__x86_64__)
-#include <cpuid.h>
 #include <immintrin.h>
 
 namespace uts {
@@ -85,19 +84,11 @@ template <std::size_t Lanes>
 
 }  // namespace
 
-[[gnu::target("sha,sse4.1")]] void hash_children_native(const sha1_state* parents, std::span<const child_ref> jobs,
-                                                        sha1_state* out) {
+[[gnu::target("sha,sse4.1")]] void hash_children_shani(const sha1_state* parents, std::span<const child_ref> jobs,
+                                                       sha1_state* out) {
   std::size_t k = 0;
   for (; k + interleaved <= jobs.size(); k += interleaved) hash_group<interleaved>(parents, &jobs[k], out + k);
   for (; k < jobs.size(); ++k) hash_group<1>(parents, &jobs[k], out + k);
-}
-
-bool native_sha1_available() noexcept {
-  constexpr unsigned sha_bit = 1u << 29;  // leaf 7, ebx
-  unsigned a = 0, b = 0, c = 0, d = 0;
-  const bool sha = __get_cpuid_count(7, 0, &a, &b, &c, &d) != 0 && (b & sha_bit) != 0;
-  const bool sse41 = __get_cpuid(1, &a, &b, &c, &d) != 0 && (c & bit_SSE4_1) != 0;
-  return sha && sse41;
 }
 
 }  // namespace uts
@@ -106,11 +97,9 @@ bool native_sha1_available() noexcept {
 
 namespace uts {
 
-void hash_children_native(const sha1_state* parents, std::span<const child_ref> jobs, sha1_state* out) {
+void hash_children_shani(const sha1_state* parents, std::span<const child_ref> jobs, sha1_state* out) {
   hash_children_portable(parents, jobs, out);
 }
-
-bool native_sha1_available() noexcept { return false; }
 
 }  // namespace uts
 

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// Mobile objects of two weights.
+#include "benchmark.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <functional>
+#include <map>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "weights.hpp"
+
+namespace synthetic {
+namespace {
+
+/// Lives on rank 0, and hears of every object that is done.
+struct board {
+  std::uint64_t notices = 0;
+  std::uint64_t computations = 0;
+  double last_at = 0;
+  std::map<std::uint64_t, double> core_seconds{};  // by rank << 32 | worker
+
+  void note(nacre::context& ctx, const std::vector<std::pair<std::uint64_t, double>>& done_on) {
+    ++notices;
+    computations += done_on.size();
+    last_at = ctx.now();
+    for (const auto& [core, seconds] : done_on) core_seconds[core] += seconds;
+  }
+  board copy() const { return *this; }
+  bool may_migrate() const { return false; }
+  template <class Archive>
+  void serialize(Archive& ar) {
+    ar(notices, computations, last_at, core_seconds);
+  }
+};
+
+struct piece {
+  double seconds = 0;  // of a computation
+  std::uint32_t left = 0;
+  labour how = labour::charge;
+  bool declares = false;
+  nacre::mobile_ptr<board> tell{};
+  std::vector<std::byte> data{};
+  std::vector<std::pair<std::uint64_t, double>> done_on{};
+
+  void compute(nacre::context& ctx) {
+    ctx.charge(how == labour::charge ? seconds : 0);
+    const double until = ctx.now() + seconds;
+    if (how == labour::sleep) std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
+    while (how == labour::spin && ctx.now() < until) continue;
+    done_on.emplace_back((std::uint64_t{ctx.rank().value()} << 32) | ctx.worker().value(), seconds);
+    if (--left == 0) ctx.send<&board::note>(tell, done_on);
+  }
+  double load() const { return declares ? seconds * left : 0; }
+  double priority() const { return load(); }
+  template <class Archive>
+  void serialize(Archive& ar) {
+    ar(seconds, left, how, declares, tell, data, done_on);
+  }
+};
+
+/// The objects of a core go to the rank that has it; cores are numbered rank by rank.
+std::vector<nacre::mobile_ptr<piece>> disperse(nacre::runtime& rt, const options& asked,
+                                               const std::vector<double>& seconds, nacre::mobile_ptr<board> tell) {
+  std::vector<nacre::mobile_ptr<piece>> all;
+  std::vector<nacre::future<void>> moved;
+  for (std::size_t index = 0; index < seconds.size(); ++index) {
+    const std::uint64_t core = index / asked.objects_a_core;
+    const nacre::rank_id home{static_cast<std::uint32_t>(core * rt.size() / asked.cores)};
+    all.push_back(rt.create<piece>(seconds[index] / asked.computations, asked.computations, asked.how, asked.declare,
+                                   tell, std::vector<std::byte>(asked.bytes)));
+    if (home != rt.rank()) moved.push_back(rt.migrate(all.back(), home));
+  }
+  for (nacre::future<void>& each : moved) each.get();
+  return all;
+}
+
+}  // namespace
+
+result run_benchmark(nacre::runtime& rt, const options& given) {
+  options asked = given;
+  if (asked.cores == 0) asked.cores = rt.size() * rt.workers();
+  const std::vector<double> seconds = weights(asked);
+  nacre::mobile_ptr<board> tell;
+  result found{.cores = asked.cores, .objects = seconds.size()};
+  double begin = 0;
+  rt.enable_balancing(false);
+  rt.barrier();
+  std::vector<nacre::mobile_ptr<piece>> all;
+  if (rt.rank() == nacre::rank_id{0}) {
+    tell = rt.create<board>();
+    all = disperse(rt, asked, seconds, tell);
+  }
+  rt.barrier();
+  rt.enable_balancing(true);
+  const std::uint64_t moved_before = rt.counters().migrations_in;
+  rt.barrier();
+  if (rt.rank() == nacre::rank_id{0}) {
+    found.dispersed_seconds = begin = rt.now();
+    for (const auto each : all) {
+      for (std::uint32_t n = 0; n < asked.computations; ++n) rt.send<&piece::compute>(each);
+    }
+  }
+  rt.wait_quiescence();
+  found.moves = rt.all_reduce(rt.counters().migrations_in - moved_before, std::plus<>{});
+  if (rt.rank() != nacre::rank_id{0}) return found;
+  const board heard = rt.call<&board::copy>(tell).get();
+  found.seconds = heard.last_at - begin;
+  const std::uint32_t workers = rt.size() * rt.workers();
+  found.least_core_seconds = heard.core_seconds.size() < workers ? 0 : 1e300;
+  for (const auto& [core, busy] : heard.core_seconds) {
+    found.least_core_seconds = std::min(found.least_core_seconds, busy);
+    found.most_core_seconds = std::max(found.most_core_seconds, busy);
+  }
+  found.longest_first_seconds = longest_first(seconds, workers);
+  found.placed_seconds = placed(seconds, asked.objects_a_core).most;
+  found.exact = heard.notices == seconds.size() && heard.computations == seconds.size() * asked.computations;
+  return found;
+}
+
+}  // namespace synthetic

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// The benchmark on small simulated machines: exact, repeatable, and balanced when it should be.
+#include "benchmark.hpp"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string>
+
+namespace synthetic {
+namespace {
+
+using settings = std::map<std::string, std::string>;
+
+result run_simulated(const settings& with, const options& asked) {
+  nacre::config made;
+  made.set("transport", "sim");
+  made.set("balance.tick", "10ms");
+  for (const auto& [name, value] : with) made.set(name, value);
+  result found;
+  EXPECT_EQ(nacre::run(made,
+                       [&](nacre::runtime& rt) {
+                         const result own = run_benchmark(rt, asked);
+                         if (rt.rank().value() == 0) found = own;
+                       }),
+            0);
+  EXPECT_TRUE(found.exact);
+  return found;
+}
+
+TEST(synthetic, without_a_balancer_takes_what_the_most_loaded_core_has) {
+  const result found = run_simulated({{"ranks", "20"}}, {});
+  EXPECT_EQ(found.cores, 20u);
+  EXPECT_EQ(found.objects, 200u);
+  EXPECT_EQ(found.moves, 0u);
+  EXPECT_NEAR(found.seconds, found.placed_seconds, 0.01);
+  EXPECT_NEAR(found.most_core_seconds, found.placed_seconds, 0.01);
+  EXPECT_LT(found.least_core_seconds, 0.51 * found.most_core_seconds);
+}
+
+TEST(synthetic, diffusion_ends_near_the_longest_first_schedule) {
+  const settings machine{{"ranks", "10"}, {"workers", "8"}, {"balancer", "diffusion"}};
+  const result measured = run_simulated(machine, {});
+  EXPECT_GE(measured.seconds, 0.97 * measured.longest_first_seconds);  // its objects may change their core
+  EXPECT_LE(measured.seconds, 1.12 * measured.longest_first_seconds);
+  settings declared = machine;
+  declared["scheduler"] = "priority";
+  EXPECT_LE(run_simulated(declared, {.declare = true}).seconds, 1.05 * measured.longest_first_seconds);
+}
+
+TEST(synthetic, the_same_seed_gives_the_same_run) {
+  const settings machine{{"ranks", "4"}, {"workers", "4"}, {"balancer", "steal"}, {"seed", "7"}};
+  const result first = run_simulated(machine, {.seed = 7});
+  const result again = run_simulated(machine, {.seed = 7});
+  EXPECT_EQ(first.seconds, again.seconds);
+  EXPECT_EQ(first.moves, again.moves);
+  EXPECT_EQ(first.least_core_seconds, again.least_core_seconds);
+}
+
+}  // namespace
+}  // namespace synthetic

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which core has which objects, and what any schedule of them takes at least.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "options.hpp"
+
+namespace synthetic {
+
+/// Heavy objects on each core: a fifth of all, on the first two fifths of the cores, at most 7 of 10 on one (PREMA
+/// figure 7a). `asked.cores` is not 0.
+[[nodiscard]] std::vector<std::uint32_t> heavy_counts(const options& asked);
+
+/// Seconds of every object; those of core c are `objects_a_core` from c * objects_a_core on.
+[[nodiscard]] std::vector<double> weights(const options& asked);
+
+/// When the last core ends if objects start in the order of their weight, the heaviest first, each on the core that is
+/// free first: at most 4/3 of the best schedule (Graham 1969).
+[[nodiscard]] double longest_first(std::vector<double> seconds, std::uint32_t cores);
+
+/// What static placement takes on the most and on the least loaded core.
+struct span_of_cores {
+  double least = 0;
+  double most = 0;
+};
+[[nodiscard]] span_of_cores placed(const std::vector<double>& seconds, std::uint32_t objects_a_core);
+
+}  // namespace synthetic

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the searches by messages between ranks have in common: how they are run, and how often they look up from work.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <nacre/nacre.hpp>
+#include <optional>
+
+#include "report.hpp"
+#include "search.hpp"
+#include "sha1.hpp"
+#include "tree.hpp"
+#include "tree_params.hpp"
+
+namespace uts {
+
+/// What takes how many seconds where time is simulated, beside messages.
+struct simulated_costs {
+  double node = seconds_a_node;
+  double look = 0;        ///< of a rank, whether anybody wants something of it; stealing
+  double descriptor = 0;  ///< of two that the manager keeps for each worker, and looks at for each message; sharing
+};
+
+/// How a search by messages between ranks is run. What is empty adapts itself.
+struct direct_options {
+  tree_params params;
+  sha1_choice sha = sha1_choice::automatic;
+  std::optional<std::uint32_t> chunk{};  ///< nodes that are given away at a time, at least 1; empty: half of the work
+  std::optional<std::uint32_t>
+      interval{};       ///< nodes between two looks at what others want, or two releases, at least 1
+  bool patient = true;  ///< thieves wait after requests in vain; for ranks that share processors
+  simulated_costs costs{};
+};
+
+/// How what adapts itself does.
+struct adaption {
+  std::uint32_t growth_after = 8;  ///< looks in vain
+  double growth = 2;               ///< by then
+  std::uint32_t least = 64;        ///< nodes between two looks; the group in which they are hashed
+  double fewest = 16;              ///< where these take longer than seconds_most
+  std::uint32_t most = 1024;       ///< nodes; a look costs a hundredth of that
+  double seconds_most = 20e-6;     ///< which are never more than what takes so long: somebody may wait
+  std::size_t stack_least = 2;     ///< nodes that a rank has that gives any
+};
+
+/// The nodes between two looks, the paper's polling interval and release interval. An adaptive one grows when several
+/// looks in a row were in vain, and returns to the least after a hit.
+class pace {
+ public:
+  pace(std::optional<std::uint32_t> fixed, const adaption& how)
+      : fixed_(fixed.has_value()), how_(how), wanted_(fixed.value_or(how.least)), nodes_(fixed.value_or(how.least)) {}
+
+  [[nodiscard]] std::uint32_t nodes() const noexcept { return nodes_; }
+  void looked(bool hit) noexcept {
+    if (fixed_) return;
+    if (hit) wanted_ = how_.least;
+    in_vain_ = hit ? 0 : in_vain_ + 1;
+    if (in_vain_ >= how_.growth_after) {
+      wanted_ = std::min<double>(wanted_ * how_.growth, how_.most);
+      in_vain_ = 0;
+    }
+    const double in_time = seconds_ > 0 ? how_.seconds_most * generated_ / seconds_ : how_.least;
+    nodes_ = static_cast<std::uint32_t>(std::clamp<double>(in_time, std::min(how_.fewest, wanted_), wanted_));
+  }
+  /// So many nodes have taken so long.
+  void generated(std::uint64_t nodes, double seconds) noexcept {
+    generated_ += static_cast<double>(nodes);
+    seconds_ += seconds;
+  }
+
+ private:
+  bool fixed_;
+  adaption how_;
+  double wanted_;
+  std::uint32_t nodes_;
+  std::uint32_t in_vain_ = 0;
+  double generated_ = 0;
+  double seconds_ = 0;
+};
+
+/// The search of one rank, between two looks.
+class rank_search {
+ public:
+  rank_search(const direct_options& how, const adaption& adapts)
+      : tree_(how.params),
+        seconds_a_node_(how.costs.node),
+        kernel_(select_sha1(how.sha)),
+        chunk_(how.chunk),
+        stack_least_(adapts.stack_least),
+        pace_(how.interval, adapts) {}
+
+  /// Generates as many nodes as the pace says, or all that are left, and charges for them.
+  void advance(nacre::context& ctx);
+
+  /// What can be given away: the oldest nodes, if there are more than two chunks, as in the paper; empty otherwise. By
+  /// itself, half of the work, if that is worth a message.
+  [[nodiscard]] search surplus();
+
+  void begin_whole() { work_ = search::of_whole(tree_); }
+  void take_over(search given) { work_.take_over(std::move(given)); }
+  void looked(bool hit) noexcept { pace_.looked(hit); }
+  [[nodiscard]] bool finished() const noexcept { return work_.finished(); }
+  [[nodiscard]] const tree_counts& counts() const noexcept { return work_.counts(); }
+
+ private:
+  tree tree_;
+  double seconds_a_node_;
+  sha1_kernel kernel_;
+  std::optional<std::uint32_t> chunk_;
+  std::size_t stack_least_;
+  pace pace_;
+  search work_;
+};
+
+/// Collective: the counts of all ranks together and the seconds that rank 0 has measured, on every rank.
+[[nodiscard]] search_result combined(nacre::runtime& rt, const direct_options& how, const tree_counts& own,
+                                     double seconds, std::string_view mode);
+
+/// Protocol messages: handled in the poll loop, ahead of those that carry nodes, which come on the other channel.
+inline constexpr nacre::with as_control{.category = nacre::category::communication, .channel = nacre::channel::system};
+inline constexpr nacre::with as_work{.category = nacre::category::communication};
+
+}  // namespace uts

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+// Searches by messages between ranks count right, whatever overtakes what.
+#include "direct.hpp"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <string>
+
+#include "presets.hpp"
+#include "share.hpp"
+#include "steal.hpp"
+
+namespace uts {
+namespace {
+
+#ifdef NACRE_SLOW_ASSERTS
+constexpr int seeds_max = 4;  // sanitizers are ten to fifty times slower
+#else
+constexpr int seeds_max = 40;
+#endif
+
+using search_function = search_result(nacre::runtime&, const direct_options&);
+
+struct mode {
+  const char* name;
+  search_function* search;
+};
+constexpr mode modes[] = {{"steal", search_by_stealing}, {"share", search_by_sharing}};
+
+/// 16,000 nodes of the published series, or some thousand of a deep binomial tree.
+tree_params tree_of(bool binomial) {
+  if (!binomial) return {.type = tree_type::geometric, .shape = tree_shape::fixed, .depth = 6, .seed = 19};
+  return {.type = tree_type::binomial, .branching = 200, .seed = 42, .q = 0.12, .m = 8};
+}
+
+tree_counts counted_alone(const tree_params& params) {
+  const tree all(params);
+  search whole = search::of_whole(all);
+  whole.advance(all, select_sha1(sha1_choice::portable), UINT64_MAX);
+  return whole.counts();
+}
+
+/// Counts on every rank, and returns those of rank 0.
+search_result count_on(nacre::config configuration, const mode& by, const direct_options& how) {
+  search_result found;
+  const int failed = nacre::run(configuration, [&](nacre::runtime& rt) {
+    const search_result here = by.search(rt, how);
+    EXPECT_EQ(here.counts, rt.broadcast(here.counts, nacre::rank_id{0})) << "every rank gets the result";
+    if (rt.rank().value() == 0) found = here;
+  });
+  EXPECT_EQ(failed, 0);
+  return found;
+}
+
+nacre::config simulated(int seed, int ranks) {
+  nacre::config made;
+  made.set("transport", "sim");
+  made.set("ranks", std::to_string(ranks));
+  made.set("seed", std::to_string(seed));
+  if (seed % 2 == 0) {  // a hostile network: what goes on one channel overtakes what goes on another by far
+    made.set("sim.jitter", "3");
+    made.set("sim.late_probability", "0.1");
+    made.set("sim.late_factor", "100");
+  }
+  return made;
+}
+
+class direct_search : public testing::TestWithParam<mode> {};
+
+TEST_P(direct_search, counts_right_on_simulated_networks_of_every_kind) {
+  const tree_counts expected[] = {counted_alone(tree_of(false)), counted_alone(tree_of(true))};
+  for (int seed = 1; seed <= seeds_max; ++seed) {
+    direct_options how{.params = tree_of(seed % 3 == 0), .patient = seed % 7 < 4};
+    if (seed % 4 > 1) how.chunk = 1 + seed % 7;
+    if (seed % 5 > 2) how.interval = 1u << (seed % 11);
+    const int ranks = 1 + seed % 9;
+    const search_result found = count_on(simulated(seed, ranks), GetParam(), how);
+    ASSERT_EQ(found.counts, expected[seed % 3 == 0 ? 1 : 0]) << "seed " << seed << ", " << ranks << " ranks";
+    EXPECT_GT(found.seconds, 0);
+  }
+}
+
+TEST_P(direct_search, counts_right_on_threads_also_with_several_workers_for_each_rank) {
+  const tree_counts expected = counted_alone(tree_of(false));
+  for (int ranks = 1; ranks <= 4; ++ranks) {
+    for (const char* progress : {"shared", "dedicated"}) {
+      nacre::config made;
+      made.set("ranks", std::to_string(ranks));
+      made.set("workers", std::to_string(ranks % 2 + 1));
+      made.set("progress", progress);
+      EXPECT_EQ(count_on(made, GetParam(), {.params = tree_of(false), .interval = 64}).counts, expected);
+    }
+  }
+}
+
+TEST_P(direct_search, more_ranks_take_less_virtual_time) {
+  const direct_options how{.params = tree_of(false), .patient = false};
+  const double alone = count_on(simulated(1, 1), GetParam(), how).seconds;
+  EXPECT_NEAR(alone, 16000 * seconds_a_node, 16000 * seconds_a_node / 5) << "what nodes cost is charged";
+  EXPECT_LT(count_on(simulated(1, 5), GetParam(), how).seconds, alone * 0.6);
+}
+
+/// Messages between ranks while four search a chain, which nobody can share.
+std::uint64_t messages_over_a_chain(bool patient) {
+  const tree_params chain{.type = tree_type::balanced, .branching = 1, .depth = 20'000};
+  std::uint64_t messages = 0;
+  const int failed = nacre::run(simulated(1, 4), [&](nacre::runtime& rt) {
+    EXPECT_EQ(search_by_stealing(rt, {.params = chain, .patient = patient}).counts.nodes, 20'001u);
+    const std::uint64_t all = rt.all_reduce(rt.counters().messages_sent, std::plus<>{});
+    if (rt.rank().value() == 0) messages = all;
+  });
+  EXPECT_EQ(failed, 0);
+  return messages;
+}
+
+TEST(steal, patient_thieves_wait_instead_of_asking_for_ever) {
+  EXPECT_LT(messages_over_a_chain(true), 200u);
+  EXPECT_GT(messages_over_a_chain(false), 500u);
+}
+
+TEST(steal, who_waits_gets_work_as_soon_as_there_is_some) {
+  direct_options how{.params = {.type = tree_type::binomial, .branching = 300, .seed = 42, .q = 0.1245, .m = 8},
+                     .chunk = 12,  // so large that there often is nothing to give
+                     .interval = 64};
+  double patient = 0, impatient = 0;
+  for (int seed = 1; seed <= 9; seed += 2) {
+    how.patient = true;
+    patient += count_on(simulated(seed, 8), modes[0], how).seconds;
+    how.patient = false;
+    impatient += count_on(simulated(seed, 8), modes[0], how).seconds;
+  }
+  EXPECT_LT(patient, 1.2 * impatient);
+}
+
+TEST_P(direct_search, charges_for_looks_and_for_what_the_manager_looks_through) {
+  const auto seconds_with = [&](const simulated_costs& costs) {
+    return count_on(simulated(1, 3), GetParam(),
+                    {.params = tree_of(false), .interval = 64, .patient = false, .costs = costs})
+        .seconds;
+  };
+  const double free = seconds_with({}), looks = seconds_with({.look = 1e-6}),
+               descriptors = seconds_with({.descriptor = 1e-6});
+  const bool steals = GetParam().search == search_by_stealing;
+  EXPECT_NEAR(looks, free + (steals ? 16000 / 64 / 3 * 1e-6 : 0), free * 0.2);
+  EXPECT_EQ(descriptors > free * 1.2, !steals) << descriptors << " after " << free;
+}
+
+INSTANTIATE_TEST_SUITE_P(each, direct_search, testing::ValuesIn(modes),
+                         [](const auto& each) { return std::string(each.param.name); });
+
+TEST(pace, a_fixed_one_stays_and_an_adaptive_one_grows_by_looks_in_vain_and_returns_after_a_hit) {
+  pace fixed(100, {});
+  for (int look = 0; look < 100; ++look) fixed.looked(false);
+  EXPECT_EQ(fixed.nodes(), 100u);
+
+  pace adaptive({}, {.growth_after = 2, .most = 256, .seconds_most = 1});
+  adaptive.generated(1000, 1e-3);
+  EXPECT_EQ(adaptive.nodes(), adaption().least);
+  adaptive.looked(false);
+  EXPECT_EQ(adaptive.nodes(), adaption().least);
+  adaptive.looked(false);
+  EXPECT_EQ(adaptive.nodes(), 2 * adaption().least);
+  for (int look = 0; look < 100; ++look) adaptive.looked(false);
+  EXPECT_EQ(adaptive.nodes(), 256u);
+  adaptive.looked(true);
+  EXPECT_EQ(adaptive.nodes(), adaption().least);
+}
+
+TEST(pace, an_adaptive_one_may_grow_by_less_than_a_node_at_a_time) {
+  pace slow({}, {.growth_after = 1, .growth = 1.01, .least = 10, .seconds_most = 1});
+  slow.generated(1000, 1e-3);
+  for (int look = 0; look < 70; ++look) slow.looked(false);
+  EXPECT_EQ(slow.nodes(), 20u);
+}
+
+TEST(pace, an_adaptive_one_is_never_longer_than_somebody_may_wait) {
+  pace adaptive({}, {.growth_after = 1, .seconds_most = 10e-6});
+  const auto nodes_after = [&](double seconds) {
+    adaptive.generated(5000, seconds);
+    for (int look = 0; look < 100; ++look) adaptive.looked(false);
+    return adaptive.nodes();
+  };
+  EXPECT_EQ(nodes_after(500e-6), 100u);  // 0.1 us a node
+  EXPECT_EQ(nodes_after(500e-3), 16u);   // 50 us
+}
+
+TEST(rank_search, gives_half_of_the_work_by_itself_if_it_has_nodes_enough) {
+  const tree_params params{.type = tree_type::balanced, .branching = 8, .depth = 8};
+  const tree all(params);
+  search whole = search::of_whole(all);
+  whole.advance(all, select_sha1(sha1_choice::portable), 8);
+  ASSERT_EQ(whole.stack().size(), 8u);
+  for (const std::size_t least : {8u, 9u}) {
+    rank_search mine({.params = params}, {.stack_least = least});
+    mine.take_over(search(whole));
+    EXPECT_EQ(mine.surplus().stack().size(), least == 8 ? 4u : 0u);
+  }
+}
+
+TEST(rank_search, gives_the_oldest_chunk_and_only_when_it_has_more_than_two) {
+  const tree_params params{.type = tree_type::balanced, .branching = 8, .depth = 8};
+  const tree all(params);
+  search whole = search::of_whole(all);
+  whole.advance(all, select_sha1(sha1_choice::portable), 9);  // the 8 children of the root and 64 more
+  const auto before = whole.stack();
+  const auto count = static_cast<std::uint32_t>(before.size());
+  const auto given_by = [&](std::uint32_t chunk) {
+    rank_search mine({.params = params, .chunk = chunk}, {});
+    mine.take_over(search(whole));
+    return mine.surplus();
+  };
+  EXPECT_TRUE(given_by((count + 1) / 2).finished());
+  const search chunk = given_by(3);
+  EXPECT_EQ(chunk.stack(), std::vector<node>(before.begin(), before.begin() + 3));
+  EXPECT_EQ(chunk.counts(), tree_counts{}) << "the counts stay";
+}
+
+}  // namespace
+}  // namespace uts

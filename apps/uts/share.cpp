@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+// The manager of the shared queue, and its workers.
+#include "share.hpp"
+
+#include <atomic>
+#include <deque>
+#include <limits>
+#include <mutex>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+#include "rank_part.hpp"
+
+namespace uts {
+namespace {
+
+constexpr nacre::rank_id manager{0};
+
+/// The queue of rank 0.
+///
+/// The search is over when all workers wait and as many chunks have come from each as it has said in its request that
+/// it has released before: requests overtake chunks (UTS-MPI section 3.1.1).
+class shared_queue {
+ public:
+  explicit shared_queue(std::uint32_t size) : received_(size) {}
+
+  void add(search chunk) { chunks_.push_back(std::move(chunk)); }
+  void received_from(nacre::rank_id worker) { ++received_[worker.value()]; }
+  [[nodiscard]] bool waits(nacre::rank_id worker) const {
+    return std::any_of(waiting_.begin(), waiting_.end(), [&](const waiter& each) { return each.worker == worker; });
+  }
+  void wait_for_work(nacre::rank_id worker, std::uint64_t released) { waiting_.push_back({worker, released}); }
+
+  /// Whom to send which chunk, the one who has waited longest first.
+  struct gift {
+    nacre::rank_id to;
+    search chunk;
+  };
+  [[nodiscard]] std::optional<gift> next_gift() {
+    if (waiting_.empty() || chunks_.empty()) return std::nullopt;
+    gift next{waiting_.front().worker, std::move(chunks_.front())};
+    waiting_.pop_front();
+    chunks_.pop_front();
+    return next;
+  }
+  [[nodiscard]] std::uint64_t chunks() const noexcept { return chunks_.size(); }
+  [[nodiscard]] bool over(std::uint32_t workers) const {
+    return chunks_.empty() && waiting_.size() == workers &&
+           std::all_of(waiting_.begin(), waiting_.end(),
+                       [this](const waiter& w) { return received_[w.worker.value()] == w.released; });
+  }
+
+ private:
+  struct waiter {
+    nacre::rank_id worker;
+    std::uint64_t released;  // chunks, before it asked
+  };
+  std::deque<search> chunks_;
+  std::deque<waiter> waiting_;
+  std::vector<std::uint64_t> received_;  // chunks, by worker
+};
+
+/// One rank. A worker's search runs in one message to itself after the other, and nothing comes to it meanwhile.
+class sharer {
+ public:
+  /// A release costs a rank little, but the manager as much as a hundred nodes and more, so each makes the next one
+  /// later. Who is given the last chunk there was knows that others wait, and releases often again. Nobody waits for
+  /// a release in particular, so it may come late; but whoever gives of very few nodes is soon back to ask for some.
+  static constexpr adaption adapts{.growth_after = 1,
+                                   .growth = 1.25,
+                                   .least = 64,
+                                   .most = 4096,
+                                   .seconds_most = std::numeric_limits<double>::infinity(),
+                                   .stack_least = 12};
+
+  sharer(std::uint32_t size, const direct_options& how)
+      : size_(size), seconds_a_message_(how.costs.descriptor * 2 * size), search_(how, adapts), queue_(size) {}
+
+  void begin_whole(const direct_options& how) { queue_.add(search::of_whole(tree(how.params))); }
+  [[nodiscard]] const tree_counts& counts() const noexcept { return search_.counts(); }
+  /// Of the manager, once the system is quiet.
+  [[nodiscard]] double ended_at() const {
+    if (!over_) throw std::runtime_error("the search stops before its end: a worker has not released what it says");
+    return ended_at_;
+  }
+
+  void begin(nacre::context& ctx) { ask(ctx); }
+  void go_on(nacre::context& ctx) {
+    search_.advance(ctx);
+    if (search_.finished()) return ask(ctx);
+    search chunk = search_.surplus();
+    if (!chunk.finished()) {
+      search_.looked(false);
+      ++released_;
+      ctx.send<&sharing::on_release>(as_work, manager, std::move(chunk));
+    }
+    ctx.send<&sharing::go_on>(ctx.rank());
+  }
+  void on_work(nacre::context& ctx, std::uint64_t left, search chunk) {
+    if (ctx.source() != manager || !asks_.exchange(false)) throw refusal(ctx, "work that nobody asks it for");
+    search_.looked(left == 0);
+    search_.take_over(std::move(chunk));
+    ctx.send<&sharing::go_on>(ctx.rank());
+  }
+
+  void on_request(nacre::context& ctx, std::uint64_t released) {
+    const std::scoped_lock lock(mutex_);
+    take(ctx);
+    if (queue_.waits(ctx.source())) throw refusal(ctx, "a second request");
+    queue_.wait_for_work(ctx.source(), released);
+    serve(ctx);
+  }
+  void on_release(nacre::context& ctx, search chunk) {
+    const std::scoped_lock lock(mutex_);
+    take(ctx);
+    queue_.received_from(ctx.source());
+    queue_.add(std::move(chunk));
+    serve(ctx);
+  }
+
+ private:
+  void ask(nacre::context& ctx) {
+    asks_ = true;
+    ctx.send<&sharing::on_request>(as_control, manager, released_);
+  }
+  void take(nacre::context& ctx) const {
+    const bool works = ctx.source() != manager || size_ == 1;
+    if (ctx.rank() != manager || !works) throw refusal(ctx, "a worker's message, but not as a worker to the manager");
+    if (over_) throw refusal(ctx, "a message after the end of the search");
+    ctx.charge(seconds_a_message_);
+  }
+  void serve(nacre::context& ctx) {
+    while (auto next = queue_.next_gift()) {
+      ctx.send<&sharing::on_work>(as_work, next->to, queue_.chunks(), std::move(next->chunk));
+    }
+    over_ = queue_.over(size_ == 1 ? 1 : size_ - 1);
+    if (over_) ended_at_ = ctx.now();
+  }
+
+  const std::uint32_t size_;
+  const double seconds_a_message_;  // of the manager
+  rank_search search_;              // of the message that runs it, or of who finds that it asks
+  std::uint64_t released_ = 0;
+  std::atomic<bool> asks_ = false;
+  std::mutex mutex_;  // over all below, which are the manager's
+  shared_queue queue_;
+  bool over_ = false;
+  double ended_at_ = 0;
+};
+
+std::shared_ptr<sharer> here(const nacre::context& ctx) { return rank_part<sharer>::of(ctx); }
+
+}  // namespace
+
+namespace sharing {
+
+void begin(nacre::context& ctx) {
+  expect_own(ctx);
+  here(ctx)->begin(ctx);
+}
+void go_on(nacre::context& ctx) {
+  expect_own(ctx);
+  here(ctx)->go_on(ctx);
+}
+void on_request(nacre::context& ctx, std::uint64_t released) { here(ctx)->on_request(ctx, released); }
+void on_release(nacre::context& ctx, search chunk) { here(ctx)->on_release(ctx, std::move(chunk)); }
+void on_work(nacre::context& ctx, std::uint64_t left, search chunk) { here(ctx)->on_work(ctx, left, std::move(chunk)); }
+
+}  // namespace sharing
+
+search_result search_by_sharing(nacre::runtime& rt, const direct_options& how) {
+  const rank_part<sharer> own(rt.rank(), rt.size(), how);
+  if (rt.rank() == manager) own->begin_whole(how);
+  rt.barrier();
+  const double start = rt.now();
+  if (rt.rank() != manager || rt.size() == 1) rt.send<&sharing::begin>(rt.rank());
+  rt.wait_quiescence();
+  const double seconds = rt.rank() == manager ? own->ended_at() - start : 0;
+  return combined(rt, how, own->counts(), seconds, "sharing");
+}
+
+}  // namespace uts

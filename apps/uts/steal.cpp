@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+// Thieves, victims and the token.
+#include "steal.hpp"
+
+#include <algorithm>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "rank_part.hpp"
+
+namespace uts {
+namespace {
+
+/// One rank. Its search runs on a worker, in one message to itself after the other; what comes from others is handled
+/// in the poll loop beside it, so all but the search is under the mutex.
+class stealer {
+ public:
+  stealer(nacre::rank_id self, std::uint32_t size, const direct_options& how)
+      : self_(self),
+        size_(size),
+        patient_(how.patient),
+        seconds_a_look_(how.costs.look),
+        search_(how, {}),
+        ring_(self, size),
+        random_(nacre::rng(1).fork(self.value())) {}
+
+  void begin_whole() {
+    search_.begin_whole();
+    busy_ = true;
+  }
+  [[nodiscard]] const tree_counts& counts() const noexcept { return search_.counts(); }
+  [[nodiscard]] double ended_at() const noexcept { return ended_at_; }
+
+  void go_on(nacre::context& ctx) {
+    search_.advance(ctx);
+    ctx.charge(seconds_a_look_);
+    const std::scoped_lock lock(mutex_);
+    search_.looked(serve(ctx));
+    if (!search_.finished()) return ctx.send<&stealing::go_on>(self_);
+    busy_ = false;
+    rest(ctx);
+  }
+  void begin(nacre::context& ctx) {
+    const std::scoped_lock lock(mutex_);
+    rest(ctx);
+  }
+  void on_request(nacre::context& ctx, bool waits) {
+    const std::scoped_lock lock(mutex_);
+    const nacre::rank_id from = ctx.source();
+    const auto same = [from](const thief& each) { return each.rank == from; };
+    if (from == self_ || std::any_of(asking_.begin(), asking_.end(), same)) throw refusal(ctx, "a second request");
+    if (ring_.over() == nacre::token_ring::stage::ended) throw refusal(ctx, "a request after the end of all messages");
+    ++control_.received;
+    if (busy_ || waits) {
+      asking_.push_back({from, waits});
+    } else {
+      refuse(ctx, from);
+    }
+  }
+  void on_refusal(nacre::context& ctx) {
+    const std::scoped_lock lock(mutex_);
+    if (asks_ != ctx.source()) throw refusal(ctx, "a refusal of what nobody asks it for");
+    ++control_.received;
+    asks_.reset();
+    ++refusals_;
+    rest(ctx);
+  }
+  void on_work(nacre::context& ctx, search given) {
+    const std::scoped_lock lock(mutex_);
+    if (asks_ != ctx.source()) throw refusal(ctx, "work that nobody asks it for");
+    if (ring_.over() != nacre::token_ring::stage::working) throw refusal(ctx, "work after the end of all work");
+    ++work_.received;
+    asks_.reset();
+    refusals_ = 0;
+    busy_ = true;
+    search_.take_over(std::move(given));
+    ctx.send<&stealing::go_on>(self_);
+  }
+  void on_token(nacre::context& ctx, const nacre::ring_token& token) {
+    const std::scoped_lock lock(mutex_);
+    if (!ring_.on_token(ctx.source(), token)) throw refusal(ctx, "a token that it does not have");
+    if (!busy_) pass_token(ctx);
+  }
+
+ private:
+  struct thief {
+    nacre::rank_id rank;
+    bool waits = false;  // rather than be refused
+  };
+
+  /// Answers who has asked, but for those who wait while there is nothing to give. Whether anybody was answered.
+  bool serve(nacre::context& ctx) {
+    return std::erase_if(asking_, [&](const thief& each) { return answer(ctx, each); }) != 0;
+  }
+  bool answer(nacre::context& ctx, const thief& asks) {
+    search chunk = search_.surplus();
+    if (chunk.finished()) {
+      if (!asks.waits) refuse(ctx, asks.rank);
+      return !asks.waits;
+    }
+    ++work_.sent;
+    ctx.send<&stealing::on_work>(as_work, asks.rank, std::move(chunk));
+    return true;
+  }
+  void refuse(nacre::context& ctx, nacre::rank_id whom) {
+    ++control_.sent;
+    ctx.send<&stealing::on_refusal>(as_control, whom);
+  }
+  /// Without work: asks a victim, and lets the token go on.
+  void rest(nacre::context& ctx) {
+    ask(ctx);
+    pass_token(ctx);
+  }
+  /// A thief who has been refused by as many as there are may wait, with the next rank, until that has something: ranks
+  /// that ask in vain without a pause are the load of a machine with fewer cores than ranks. It does not wait in vain:
+  /// going on from who waits to the rank waited for, one comes to a rank with work, or all are without.
+  void ask(nacre::context& ctx) {
+    if (asks_ || busy_ || size_ == 1 || ring_.over() != nacre::token_ring::stage::working) return;
+    const bool waits = patient_ && refusals_ >= size_;
+    const auto offset = waits ? 1 : static_cast<std::uint32_t>(1 + random_.below(size_ - 1));
+    asks_ = nacre::rank_id{(self_.value() + offset) % size_};
+    ++control_.sent;
+    ctx.send<&stealing::on_request>(as_control, *asks_, waits);
+  }
+  void pass_token(nacre::context& ctx) {
+    if (!ring_.holds_token()) return;
+    const auto token = ring_.on_idle(work_, control_);
+    if (ring_.over() == nacre::token_ring::stage::ended) ended_at_ = ctx.now();
+    if (token) ctx.send<&stealing::on_token>(as_control, ring_.next(), *token);
+  }
+
+  const nacre::rank_id self_;
+  const std::uint32_t size_;
+  const bool patient_;
+  const double seconds_a_look_;
+  rank_search search_;  // of the message that runs it, or of who finds it not busy
+  std::mutex mutex_;    // over all below
+  nacre::token_ring ring_;
+  nacre::rng random_;
+  bool busy_ = false;                   // has work, and a message to itself
+  std::optional<nacre::rank_id> asks_;  // who owes an answer
+  std::vector<thief> asking_;
+  std::uint32_t refusals_ = 0;  // in a row
+  nacre::message_counters work_, control_;
+  double ended_at_ = 0;
+};
+
+std::shared_ptr<stealer> here(const nacre::context& ctx) { return rank_part<stealer>::of(ctx); }
+
+}  // namespace
+
+namespace stealing {
+
+void begin(nacre::context& ctx) {
+  expect_own(ctx);
+  here(ctx)->begin(ctx);
+}
+void go_on(nacre::context& ctx) {
+  expect_own(ctx);
+  here(ctx)->go_on(ctx);
+}
+void on_request(nacre::context& ctx, bool waits) { here(ctx)->on_request(ctx, waits); }
+void on_refusal(nacre::context& ctx) { here(ctx)->on_refusal(ctx); }
+void on_work(nacre::context& ctx, search given) { here(ctx)->on_work(ctx, std::move(given)); }
+void on_token(nacre::context& ctx, nacre::ring_token token) { here(ctx)->on_token(ctx, token); }
+
+}  // namespace stealing
+
+search_result search_by_stealing(nacre::runtime& rt, const direct_options& how) {
+  const rank_part<stealer> own(rt.rank(), rt.rank(), rt.size(), how);
+  if (rt.rank().value() == 0) own->begin_whole();
+  rt.barrier();  // thieves of other ranks may ask as soon as it ends for them
+  const double start = rt.now();
+  if (rt.rank().value() == 0) {
+    rt.send<&stealing::go_on>(rt.rank());
+  } else {
+    rt.send<&stealing::begin>(rt.rank());
+  }
+  rt.wait_quiescence();  // the token goes round, and so keeps all ranks awake, until it has ended the search
+  return combined(rt, how, own->counts(), own->ended_at() - start, "stealing");
+}
+
+}  // namespace uts

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+// What does each location policy cost a sender whose object moves on and on (Clam figure 5): hops, updates, round
+// trips?
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <array>
+#include <fstream>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <nacre/nacre.hpp>
+
+#include "parts/journey.hpp"
+#include "parts/report.hpp"
+
+namespace {
+
+struct command {
+  hops::plan how{};
+  std::string json{}, svg{};
+};
+
+constexpr const char* footer = R"(Examples:
+  hops                                                    6 simulated ranks, virtual time
+  hops --visits 12 --every 12                             many moves unseen, then two messages
+  hops --visits 2 --runs 100 --nacre.transport=inproc     threads of this process
+  nacre run -n 6 hops --runs 100                          processes, connected by shared memory
+  hops --nacre.help                                       options of the runtime
+
+Exit code: 0; 1 when simulated ranks count anything but what the policies predict; 2 when the options are wrong.)";
+
+/// An exit code, where there is nothing to run.
+std::optional<int> parse(int argc, char** argv, command& asked) {
+  CLI::App app(
+      "An object moves from rank to rank; one that stays behind sends to it. Counts the hops of the messages and the "
+      "location updates under each location policy, beside what the policy predicts.",
+      "hops");
+  app.footer(footer);
+  app.add_option("--visits", asked.how.visits, "Ranks that the object visits; two more take part")
+      ->check(CLI::Range(1u, 190u))
+      ->capture_default_str();
+  app.add_option("--every", asked.how.every, "Messages are sent after so many moves each time; divides the visits")
+      ->check(CLI::Range(1u, 190u))
+      ->capture_default_str();
+  app.add_option("--runs", asked.how.runs, "Journeys under each policy")
+      ->check(CLI::Range(1, 1000000))
+      ->capture_default_str();
+  app.add_option("--json", asked.json, "Also write the figures to this file")->type_name("FILE");
+  app.add_option("--plot", asked.svg, "Also draw hops, round trips and updates over moves to this file")
+      ->type_name("FILE");
+  try {
+    app.parse(argc, argv);
+    if (asked.how.visits % asked.how.every != 0) throw CLI::ValidationError("--every does not divide the visits");
+  } catch (const CLI::Success& help) {
+    return app.exit(help);
+  } catch (const CLI::ParseError& error) {
+    fmt::print(stderr, "hops: {}: --help shows the options\n", error.what());
+    return 2;
+  }
+  return std::nullopt;
+}
+
+/// What the program wants where its user has said nothing: simulated ranks, as many as it needs, a network without
+/// chance, and no message that leaves its way because it has become long.
+void prefer(nacre::config& configuration, const hops::plan& how) {
+  const auto set = [&](const char* name, const std::string& value) {
+    configuration.set(name, value, nacre::setting_source::program);
+  };
+  if (!configuration.was_set("transport")) set("transport", "sim");
+  set("ranks", std::to_string(hops::ranks_of(how)));
+  set("sim.jitter", "0");
+  if (how.visits > 8) set("hops_max", std::to_string(how.visits));
+}
+
+void write(const std::string& path, const std::string& text) {
+  std::ofstream file(path);
+  file << text;
+  if (!file.flush()) throw nacre::setup_error("cannot write " + path);
+}
+
+/// All policies in turns, so that what else the machine does meets each of them.
+std::vector<hops::comparison> compare(nacre::runtime& rt, const hops::plan& how) {
+  std::vector<hops::comparison> all;
+  for (std::size_t number = 1; number <= nacre::location_policy_names.size(); ++number) {
+    const auto policy = static_cast<nacre::location_policy>(number);
+    all.push_back({policy, hops::predicted(policy, how, rt.size()), {}});
+  }
+  for (int run = 0; run < how.runs; ++run) {
+    for (hops::comparison& each : all) each.counted.push_back(hops::counted(rt, each.policy, how));
+  }
+  return all;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    nacre::config configuration = nacre::read_config(argc, argv);
+    command asked;
+    if (const std::optional<int> exit_code = parse(argc, argv, asked)) return *exit_code;
+    prefer(configuration, asked.how);
+    const std::string transport = configuration.get_string("transport");
+    bool as_predicted = true;
+    const int failed = nacre::run(configuration, [&](nacre::runtime& rt) {
+      if (rt.size() < hops::ranks_of(asked.how)) {
+        throw nacre::setup_error(
+            fmt::format("{} ranks cannot be visited in a job of {} (the object's home and its sender "
+                        "stay): try --visits {}",
+                        asked.how.visits, rt.size(), rt.size() < 3 ? 1 : rt.size() - 2));
+      }
+      const std::vector<hops::comparison> all = compare(rt, asked.how);
+      if (rt.rank().value() != 0) return;
+      const hops::surroundings where{rt.size(), transport};
+      fmt::print("{}", hops::table(asked.how, where, all));
+      if (!asked.json.empty()) write(asked.json, hops::json(asked.how, where, all));
+      if (!asked.svg.empty()) write(asked.svg, hops::picture(asked.how, where, all));
+      const std::string wrong = hops::differences(all);
+      fmt::print(stderr, "{}", wrong);
+      as_predicted = wrong.empty() || transport != "sim";
+    });
+    return failed != 0 ? failed : as_predicted ? 0 : 1;
+  } catch (const nacre::setup_error& error) {
+    fmt::print(stderr, "hops: {}\n", error.what());
+    return 2;
+  }
+}

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// The journey itself, counted by all ranks.
+#include "journey.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <stdexcept>
+#include <utility>
+
+namespace hops {
+namespace {
+
+using nacre::rank_id;
+
+/// The object that travels.
+struct traveller {
+  std::uint32_t met = 0;
+  std::uint32_t meet() { return ++met; }
+  template <class Archive>
+  void serialize(Archive& ar) {
+    ar(met);
+  }
+};
+
+/// Its home is no rank that it visits.
+struct on_last_rank {
+  rank_id operator()(const nacre::index&, const nacre::extents&, std::uint32_t ranks) const {
+    return rank_id(ranks - 1);
+  }
+};
+
+cost spent(nacre::runtime& rt) {
+  rt.wait_quiescence();
+  const nacre::rank_counters own = rt.counters();
+  return {rt.all_reduce(own.hops, std::plus<>{}), rt.all_reduce(own.updates_sent, std::plus<>{})};
+}
+
+/// What `act`, which one rank does, costs in all.
+template <class Act>
+cost of(nacre::runtime& rt, std::uint32_t by, Act act) {
+  const cost before = spent(rt);
+  if (rt.rank() == rank_id(by)) act();
+  const cost after = spent(rt);
+  return {after.hops - before.hops, after.updates - before.updates};
+}
+
+}  // namespace
+
+std::vector<stop> counted(nacre::runtime& rt, nacre::location_policy policy, const plan& how) {
+  // The one element of an array, as arrays choose their policies while the program runs.
+  const auto array =
+      rt.create_array<traveller>(nacre::array_options{.location = policy}, nacre::extents{1}, on_last_rank{});
+  const nacre::mobile_ptr<traveller> to = array[0];
+  const rank_id here(0);
+  if (rt.rank() == array.home_of(0)) rt.migrate(to, here).get();
+  std::vector<stop> all;
+  std::uint32_t met = 0;
+  stop next;
+  for (std::uint32_t moves = 1; moves <= how.visits; ++moves) {
+    // Asked for where the object is, so that nobody learns from the request.
+    const cost move = of(rt, moves - 1, [&] { rt.migrate(to, rank_id(moves)).get(); });
+    next.moving = {next.moving.hops + move.hops, next.moving.updates + move.updates};
+    if (moves % how.every != 0) continue;
+    for (std::size_t index = 0; index < next.messages.size(); ++index) {
+      next.messages[index] = of(rt, here.value(), [&] {
+        const double begin = rt.now();
+        if (rt.call<&traveller::meet>(to).get() != ++met)
+          throw std::runtime_error("a message came twice, or not at all");
+        next.seconds[index] = rt.now() - begin;
+      });
+    }
+    next.moves = moves;
+    all.push_back(std::exchange(next, {}));
+  }
+  rt.destroy(array);
+  return all;
+}
+
+}  // namespace hops

@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: Apache-2.0
+// PREMA's table 1 (section 5.3.1) beside ours: what balancing makes of the synthetic benchmark on simulated machines of
+// 320 to 5600 cores, and on threads of this host.
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <filesystem>
+#include <fstream>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <unistd.h>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include "jobs.hpp"
+
+namespace {
+
+/// A row of the paper's table, and the machine that it was measured on. Seconds.
+struct machine {
+  int cores, cores_a_rank;
+  double least, most;                // of a core, PREMA
+  double static_least, static_most;  // of a core, MPI
+  double gain;                       // percent
+  double overhead;                   // of a core on average
+};
+constexpr machine machines[] = {{320, 32, 464.8, 494.4, 324.9, 681.8, 27.4, 0.07},
+                                {1280, 32, 464.9, 497.6, 324.7, 704.1, 29.3, 0.05},
+                                {3200, 16, 480.7, 515.2, 322.6, 691.9, 25.5, 0.04},
+                                {5600, 16, 479.2, 515.9, 310.6, 717.8, 28.1, 0.04}};
+
+/// What a message and a move take the processors of both sides: all the time from one side to the other. These are
+/// the medians of
+///   ladder --transport tcp --sizes 8,64KiB --runs 3 --only "mobile object on the other rank" --json FILE
+/// on a virtual machine of two cores; --costs FILE takes others.
+struct costs {
+  double message_us = 4.6;
+  double large_message_us = 20.9;  // of as many bytes as an object has
+  double gigabytes_a_second = 4.85;
+
+  /// A large message is copied into the message and read there; an object is written to memory once more.
+  [[nodiscard]] double move_us() const { return 2 * large_message_us; }
+};
+
+struct plan {
+  std::vector<int> cores{320, 1280, 3200, 5600};
+  std::vector<std::string> policies{"diffusion", "steal", "lifeline", "greedy_refine"};
+  double light = 32.7;
+  costs cost{};
+  int computations = 10;
+  int seed = 1;
+  int runs = 3;  // of each on threads; the one of median time counts
+  bool real = false;
+  std::string json{};
+};
+
+/// What one run has shown.
+struct figures {
+  double seconds = 0, least = 0, most = 0, bound = 0;
+  double overhead_least = 0, overhead_mean = 0, overhead_most = 0;  // of a simulated core
+  long moves = 0;
+};
+
+constexpr std::uint32_t object_bytes = 65536;
+
+/// From the JSON of the ladder. Throws when it lacks what is needed.
+costs read_costs(const std::string& name) {
+  std::ifstream file(name);
+  const auto all = nlohmann::json::parse(file, nullptr, false);
+  if (all.is_discarded()) throw std::runtime_error(name + " is no JSON of the ladder");
+  costs found;
+  std::uint32_t least = ~0u;
+  bool large = false;
+  for (const auto& each : all.at("rungs")) {
+    if (each.at("transport") != "tcp" || each.at("rung") != "mobile object on the other rank") continue;
+    const std::uint32_t bytes = each.at("bytes");
+    const double one_way_us = each.at("round_trip_ns").at("median").get<double>() / 2e3;
+    if (bytes < least) found.message_us = one_way_us;
+    least = std::min(least, bytes);
+    if (bytes != object_bytes) continue;
+    large = true;
+    found.large_message_us = one_way_us;
+    found.gigabytes_a_second = each.at("mib_per_second").get<double>() * 1048576e-9;
+  }
+  if (!large || least > 1024) {
+    throw std::runtime_error(name + " lacks 8 B or 64 KiB of \"mobile object on the other rank\" over tcp");
+  }
+  return found;
+}
+
+/// The simulated network: half of a message's cost at each end, and no wire, which has none on one host either.
+std::vector<std::string> network(const costs& of) {
+  const std::string overhead = fmt::format("{:.0f}ns", of.message_us * 500);
+  return {"--nacre.transport=sim", "--nacre.sim.latency=0s", "--nacre.sim.send_overhead=" + overhead,
+          "--nacre.sim.receive_overhead=" + overhead,
+          fmt::format("--nacre.sim.bandwidth={:.3f}", of.gigabytes_a_second)};
+}
+
+figures run_once(const plan& how, int cores, const std::vector<std::string>& words) {
+  const std::string summary =
+      (std::filesystem::temp_directory_path() / fmt::format("prema_table1.{}.json", getpid())).string();
+  std::vector<std::string> command{(bench::own_folder() / "synthetic").string(),
+                                   "--json",
+                                   fmt::format("--light={}", how.light),
+                                   fmt::format("--computations={}", how.computations),
+                                   fmt::format("--seed={}", how.seed),
+                                   fmt::format("--bytes={}", object_bytes),
+                                   fmt::format("--nacre.seed={}", how.seed),
+                                   fmt::format("--cores={}", cores),
+                                   "--nacre.summary_json=" + summary};
+  command.insert(command.end(), words.begin(), words.end());
+  const bench::outcome got = bench::run_command(command);
+  if (got.exit_code != 0 || got.lines.empty()) {
+    std::string line;
+    for (const std::string& word : command) line += " " + word;
+    throw std::runtime_error("this failed:" + line);
+  }
+  const auto found = nlohmann::json::parse(got.lines.front());
+  figures result{found.at("seconds"), found.at("least_core_seconds"), found.at("most_core_seconds"),
+                 found.at("longest_first_seconds")};
+  result.moves = found.at("moves");
+  std::ifstream file(summary);
+  const auto workers = nlohmann::json::parse(file).at("workers");
+  std::filesystem::remove(summary);
+  if (how.real) return result;  // of few and long handlers, no measure by samples tells what is between them
+  const double moving =
+      static_cast<double>(result.moves) * how.cost.move_us() * 1e-6 / static_cast<double>(workers.size());
+  result.overhead_least = 1e300;
+  for (const auto& each : workers) {
+    const double in_runtime = each.at("runtime_seconds").get<double>() + moving;
+    result.overhead_least = std::min(result.overhead_least, in_runtime);
+    result.overhead_most = std::max(result.overhead_most, in_runtime);
+    result.overhead_mean += in_runtime / static_cast<double>(workers.size());
+  }
+  return result;
+}
+
+figures run(const plan& how, int cores, const std::vector<std::string>& words) {
+  std::vector<figures> all;
+  for (int n = 0; n < (how.real ? how.runs : 1); ++n) all.push_back(run_once(how, cores, words));
+  std::sort(all.begin(), all.end(), [](const figures& a, const figures& b) { return a.seconds < b.seconds; });
+  return all[all.size() / 2];
+}
+
+std::string row(const std::string& name, const figures& of, double without) {
+  std::string text =
+      fmt::format("{:26}{:>#9.4g}{:>#9.4g}{:>#9.4g}{:>8.1f}{:>9.1f}{:>8}", name, of.seconds, of.least, of.most,
+                  100 * (1 - of.seconds / without), 100 * (of.seconds / of.bound - 1), of.moves);
+  if (of.overhead_most > 0) {
+    text += fmt::format("{:>9.4f}{:>9.4f}{:>9.4f}", of.overhead_least, of.overhead_mean, of.overhead_most);
+  }
+  return text + "\n";
+}
+
+nlohmann::ordered_json json_of(int cores, const std::string& name, bool declared, const figures& of, double without) {
+  return {{"cores", cores},
+          {"policy", name},
+          {"declared", declared},
+          {"seconds", of.seconds},
+          {"least_core_seconds", of.least},
+          {"most_core_seconds", of.most},
+          {"gain", 1 - of.seconds / without},
+          {"longest_first_seconds", of.bound},
+          {"moves", of.moves},
+          {"overhead_least", of.overhead_least},
+          {"overhead_mean", of.overhead_mean},
+          {"overhead_most", of.overhead_most}};
+}
+
+constexpr const char* heading = "                           seconds    least     most  gain %  over LPT   moves";
+constexpr const char* heading_of_overhead = "  ovh min ovh mean  ovh max";
+
+/// The rows of one machine: `fixed` words without a balancer, `balanced` with each.
+void tell(const plan& how, int cores, const std::vector<std::string>& fixed, const std::vector<std::string>& balanced,
+          nlohmann::ordered_json& all) {
+  const figures without = run(how, cores, fixed);
+  fmt::print("{}", row("static", without, without.seconds));
+  all.push_back(json_of(cores, "none", false, without, without.seconds));
+  for (const bool declared : {false, true}) {
+    for (const std::string& policy : how.policies) {
+      std::vector<std::string> words = balanced;
+      words.push_back("--nacre.balancer=" + policy);
+      if (declared) words.insert(words.end(), {"--declare", "--nacre.scheduler=priority"});
+      const figures got = run(how, cores, words);
+      fmt::print("{}", row(policy + (declared ? ", declared" : ", measured"), got, without.seconds));
+      std::fflush(stdout);
+      all.push_back(json_of(cores, policy, declared, got, without.seconds));
+    }
+  }
+  fmt::print("{:26}{:>#9.4g}\n\n", "longest first, all known", without.bound);
+}
+
+/// Times of balancers are in the scale of computations, which take seconds here.
+void simulate(const plan& how, const machine& of, nlohmann::ordered_json& all) {
+  const int ranks = of.cores / of.cores_a_rank;
+  fmt::print("{} cores, ranks of {}, virtual seconds (ovh: seconds in the runtime, of a core)\n{}{}\n", of.cores,
+             of.cores_a_rank, heading, heading_of_overhead);
+  fmt::print("{:26}{:>9.1f}{:>9.1f}{:>9.1f}\n", "PREMA's paper, MPI", of.static_most, of.static_least, of.static_most);
+  fmt::print("{:26}{:>9.1f}{:>9.1f}{:>9.1f}{:>8.1f}{:>35.4f}\n", "PREMA's paper, diffusion", of.most, of.least, of.most,
+             of.gain, of.overhead);
+  std::vector<std::string> fixed = network(how.cost), balanced = fixed;
+  fixed.push_back(fmt::format("--nacre.ranks={}", of.cores));
+  balanced.insert(
+      balanced.end(),
+      {fmt::format("--nacre.ranks={}", ranks), fmt::format("--nacre.workers={}", of.cores_a_rank),
+       "--nacre.balance.tick=50ms", "--nacre.balance.diffusion.interval=50ms",
+       "--nacre.balance.diffusion.interval_max=1s", "--nacre.balance.steal.backoff=50ms",
+       "--nacre.balance.steal.backoff_max=1s", "--nacre.balance.steal.hold=100ms", "--nacre.balance.steal.settle=100ms",
+       "--nacre.balance.lifeline.settle=100ms", "--nacre.balance.greedy_refine.interval=5s",
+       "--nacre.balance.greedy_refine.interval_max=20s", "--nacre.balance.greedy_refine.objects_max=1000"});
+  tell(how, of.cores, fixed, balanced, all);
+}
+
+/// Ten ranks of a worker each, whose computations sleep: each stands for a core. Messages have a thread of their own in
+/// each rank, as they have in PREMA.
+void measure(const plan& how, nlohmann::ordered_json& all) {
+  constexpr int cores = 10;
+  fmt::print("{} cores, threads of this host that sleep for their computations, seconds (of {} runs the median)\n{}\n",
+             cores, how.runs, heading);
+  plan here = how;
+  here.light = 0.1;
+  const std::vector<std::string> words{fmt::format("--nacre.ranks={}", cores), "--nacre.workers=1",
+                                       "--nacre.progress=dedicated", "--work=sleep"};
+  tell(here, cores, words, words, all);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  plan how;
+  std::string measured;
+  CLI::App app("PREMA's synthetic benchmark of load balancing, beside the paper's table 1.");
+  app.add_option("--cores", how.cores, "Machines to simulate")->delimiter(',')->capture_default_str();
+  app.add_option("--policies", how.policies, "Balancers")->delimiter(',')->capture_default_str();
+  app.add_option("--light", how.light, "Seconds of a light object")->capture_default_str();
+  app.add_option("--computations", how.computations, "Messages that make up an object's work")->capture_default_str();
+  app.add_option("--costs", measured, "Take the costs of simulated messages and moves from this JSON of the ladder")
+      ->type_name("FILE");
+  app.add_option("--seed", how.seed, "Of weights and of everything else")->capture_default_str();
+  app.add_flag("--real", how.real, "On threads of this host, not on simulated machines");
+  app.add_option("--runs", how.runs,
+                 "Runs of each with --real, the median counts; those of a simulated machine are all the same")
+      ->check(CLI::Range(1, 100))
+      ->capture_default_str();
+  app.add_option("--json", how.json, "Write all figures to this file");
+  CLI11_PARSE(app, argc, argv);
+  try {
+    nlohmann::ordered_json all = nlohmann::ordered_json::array();
+    if (!measured.empty()) how.cost = read_costs(measured);
+    if (how.real) how.cores.clear();
+    for (const int cores : how.cores) {
+      const auto of = std::find_if(std::begin(machines), std::end(machines),
+                                   [&](const machine& each) { return each.cores == cores; });
+      if (of == std::end(machines))
+        throw std::runtime_error(fmt::format("the paper has no machine of {} cores", cores));
+      simulate(how, *of, all);
+    }
+    if (how.real) measure(how, all);
+    if (!how.json.empty()) std::ofstream(how.json) << all.dump(1) << '\n';
+  } catch (const std::exception& problem) {
+    fmt::print(stderr, "prema_table1: {}\n", problem.what());
+    return 1;
+  }
+}

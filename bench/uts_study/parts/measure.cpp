@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs searches and keeps what they took.
+#include "uts_study/parts/measure.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "search.hpp"
+#include "share.hpp"
+#include "steal.hpp"
+
+namespace study {
+
+laboratory::laboratory(nacre::config machine, const uts::simulated_costs& costs, std::vector<known_tree> trees)
+    : machine_(std::move(machine)), costs_(costs), trees_(std::move(trees)) {
+  for (known_tree& each : trees_) {
+    const uts::tree all(each.params);
+    uts::search whole = uts::search::of_whole(all);
+    whole.advance(all, uts::select_sha1(uts::sha1_choice::automatic), UINT64_MAX);
+    each.counts = whole.counts();
+  }
+}
+
+double laboratory::speed(const setting& of) {
+  if (const auto known = measured_.find(of); known != measured_.end()) return known->second;
+  nacre::config machine = machine_;
+  machine.set("transport", "sim");
+  machine.set("ranks", std::to_string(of.ranks));
+  machine.set("workers", "1");
+  machine.set("seed", std::to_string(of.seed));
+  const uts::direct_options how{
+      .params = trees_[of.tree].params, .chunk = of.chunk, .interval = of.interval, .patient = false, .costs = costs_};
+  uts::search_result found;
+  const int failed = nacre::run(machine, [&](nacre::runtime& rt) {
+    auto result = of.by == mode::steal ? uts::search_by_stealing(rt, how) : uts::search_by_sharing(rt, how);
+    if (rt.rank().value() == 0) found = result;
+  });
+  if (failed != 0 || found.counts != trees_[of.tree].counts) {
+    throw std::runtime_error("the search counts wrong: " + text(*this, of));
+  }
+  return measured_[of] = found.nodes_per_second();
+}
+
+double laboratory::median_speed(setting of, std::uint64_t seeds) {
+  std::vector<double> all;
+  for (of.seed = 1; of.seed <= seeds; ++of.seed) all.push_back(speed(of));
+  std::nth_element(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(all.size() / 2), all.end());
+  return all[all.size() / 2];
+}
+
+std::string text(const laboratory& in, const setting& of) {
+  const auto number = [](const std::optional<std::uint32_t>& n) { return n ? std::to_string(*n) : "auto"; };
+  return fmt::format("{}, {}, {} ranks, chunk {}, interval {}", in.trees()[of.tree].name,
+                     of.by == mode::steal ? "stealing" : "sharing", of.ranks, number(of.chunk), number(of.interval));
+}
+
+}  // namespace study

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a rank can spare: not what its own workers take, and not what is not worth its way.
+#include "balance/balancer/surplus.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <vector>
+
+#include <nacre/rng.hpp>
+
+#include "balance/balancer/balancer_test_host.hpp"
+
+namespace nacre::balance {
+namespace {
+
+TEST(surplus, is_what_idle_workers_leave_of_the_objects_that_are_worth_moving) {
+  for (std::uint64_t seed = 1; seed <= 2000; ++seed) {
+    rng random(seed);
+    scripted_host host;
+    host.idle = static_cast<std::uint32_t>(random.below(5));
+    std::size_t waiting = 0;
+    std::vector<double> worthy;
+    for (std::uint64_t index = 1; index <= random.below(9); ++index) {
+      object_load each =
+          object(index, random.uniform(), static_cast<std::uint32_t>(random.below(2)), random.below(4) == 0);
+      each.seconds = random.below(3) == 0 ? 0 : random.uniform();  // 0: it has not been measured
+      each.migration_cost = random.below(2) == 0 ? 0.5 : 0;
+      host.objects.push_back(each);
+      if (each.running || each.messages == 0) continue;
+      ++waiting;
+      if (each.seconds == 0 || each.seconds >= each.migration_cost) worthy.push_back(each.load);
+    }
+    surplus own;
+    own.look(host);
+    EXPECT_EQ(own.needy(), waiting < host.idle) << "seed " << seed;
+    // Idle workers take first what cannot go.
+    const std::size_t staying = waiting - worthy.size();
+    const std::size_t wanted = host.idle > staying ? host.idle - staying : 0;
+    EXPECT_EQ(own.spare(), worthy.size() > wanted ? worthy.size() - wanted : 0) << "seed " << seed;
+    std::sort(worthy.rbegin(), worthy.rend());
+    const auto heaviest = own.heaviest(100);
+    ASSERT_EQ(heaviest.size(), worthy.size());
+    for (std::size_t n = 0; n < worthy.size(); ++n) EXPECT_EQ(heaviest[n].load, worthy[n]) << "seed " << seed;
+  }
+}
+
+}  // namespace
+}  // namespace nacre::balance

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// The built-in load models.
+#include "balance/load/load.hpp"
+
+#include <string>
+#include <utility>
+
+#include <nacre/error.hpp>
+
+#include "balance/policy_table.hpp"
+
+namespace nacre {
+namespace {
+
+struct measured_load final : load_model {
+  [[nodiscard]] double load(const load_facts& of) const override { return of.message_seconds * of.messages; }
+};
+
+struct declared_load final : load_model {
+  [[nodiscard]] double load(const load_facts& of) const override {
+    return of.declared > 0 ? of.declared : of.message_seconds * of.messages;
+  }
+};
+
+struct message_load final : load_model {
+  [[nodiscard]] double load(const load_facts& of) const override { return of.messages; }
+};
+
+using table = balance::policy_table<load_model>;
+
+template <class Model>
+std::unique_ptr<load_model> make(const config&) {
+  return std::make_unique<Model>();
+}
+
+constexpr table::built_in built_ins[] = {
+    {"declared", &make<declared_load>}, {"measured", &make<measured_load>}, {"messages", &make<message_load>}};
+
+table& all_load_models() {
+  static table known("balance.load", built_ins);
+  return known;
+}
+
+}  // namespace
+
+void register_load_model(std::string_view name, load_model_factory make) {
+  all_load_models().add(name, std::move(make));
+}
+
+std::unique_ptr<load_model> balance::make_load_model(std::string_view name, const config& configuration) {
+  std::unique_ptr<load_model> made = all_load_models().make(name, configuration);
+  if (made == nullptr) {
+    throw setup_error({.problem = "the load model '" + std::string(name) + "' is null",
+                       .why = "a balancer goes by it",
+                       .remedy = "let the function given to register_load_model return one"});
+  }
+  return made;
+}
+
+double balance::usual_message_seconds(std::span<const load_facts> known) noexcept {
+  constexpr double of_nobody = 1e-6;
+  double seconds = 0, messages = 0;
+  for (const load_facts& each : known) {
+    if (!(each.message_seconds > 0)) continue;
+    seconds += each.message_seconds * each.messages;
+    messages += each.messages;
+  }
+  return messages > 0 ? seconds / messages : of_nobody;
+}
+
+}  // namespace nacre

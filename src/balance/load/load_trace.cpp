@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writing and reading load traces.
+#include "balance/load/load_trace.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstdio>
+#include <utility>
+
+#include <nacre/error.hpp>
+
+namespace nacre::balance {
+namespace {
+
+constexpr std::string_view format_word = "nacre-load-trace-1";
+
+/// The words of a text, line by line; a problem is told with the number of its line.
+class line_reader {
+ public:
+  line_reader(std::string_view text, std::string_view name) : left_(text), name_(name) {}
+
+  /// False at the end of the text. A last line without its end is none.
+  bool next_line() {
+    const std::size_t end = left_.find('\n');
+    if (end == std::string_view::npos) return false;
+    line_ = left_.substr(0, end);
+    left_.remove_prefix(end + 1);
+    ++number_;
+    return true;
+  }
+  [[nodiscard]] bool at_end() const noexcept { return left_.empty(); }
+  [[nodiscard]] std::string_view word() {
+    const std::size_t end = std::min(line_.find(' '), line_.size());
+    const std::string_view found = line_.substr(0, end);
+    line_.remove_prefix(std::min(end + 1, line_.size()));
+    return found;
+  }
+  template <class Number>
+  [[nodiscard]] Number number(const char* what) {
+    const std::string_view text = word();
+    Number value{};
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc{} || end != text.data() + text.size() || text.empty()) {
+      fail("'" + std::string(text) + "' is not " + what);
+    }
+    return value;
+  }
+  void end_of_line() {
+    if (!line_.empty()) fail("there is more than it should have: '" + std::string(line_) + "'");
+  }
+  [[noreturn]] void fail(const std::string& problem) const {
+    throw setup_error({.problem = "line " + std::to_string(number_) + " of " + std::string(name_) + ": " + problem,
+                       .why = "it is no load trace, or a damaged one",
+                       .remedy = "record it again with --nacre.record_load=FILE"});
+  }
+
+ private:
+  std::string_view left_;
+  std::string_view name_;
+  std::string_view line_{};
+  std::size_t number_ = 0;
+};
+
+load_row parse_row(line_reader& in, std::uint32_t interval, const load_trace& of) {
+  load_row row;
+  row.interval = interval;
+  row.rank = in.number<std::uint32_t>("a rank");
+  row.object = in.number<std::uint64_t>("the name of an object");
+  row.seconds = in.number<double>("a time in seconds");
+  row.messages = in.number<std::uint32_t>("a number of messages");
+  row.bytes = in.number<std::uint64_t>("a number of bytes");
+  in.end_of_line();
+  if (row.rank >= of.ranks) in.fail("there is no rank " + std::to_string(row.rank));
+  if (!std::isfinite(row.seconds) || row.seconds < 0) in.fail("a time that cannot be");
+  return row;
+}
+
+}  // namespace
+
+std::string as_text(load_trace what) {
+  std::sort(what.rows.begin(), what.rows.end(), [](const load_row& a, const load_row& b) {
+    return std::tie(a.interval, a.rank, a.object) < std::tie(b.interval, b.rank, b.object);
+  });
+  char line[160];
+  std::snprintf(line, sizeof line, " %u %u %.9g\n", what.ranks, what.workers, what.interval);
+  std::string text = std::string(format_word) + line;
+  for (const load_row& each : what.rows) {
+    std::snprintf(line, sizeof line, "%u %u %llu %.9g %u %llu\n", each.interval, each.rank,
+                  static_cast<unsigned long long>(each.object), each.seconds, each.messages,
+                  static_cast<unsigned long long>(each.bytes));
+    text += line;
+  }
+  return text + "end " + std::to_string(what.rows.size()) + "\n";
+}
+
+load_trace parse_load_trace(std::string_view text, std::string_view name) {
+  constexpr std::uint32_t ranks_max = 1'000'000, workers_max = 65536;
+  line_reader in(text, name);
+  if (!in.next_line() || in.word() != format_word) in.fail("it does not begin with " + std::string(format_word));
+  load_trace result;
+  result.ranks = in.number<std::uint32_t>("a number of ranks");
+  result.workers = in.number<std::uint32_t>("a number of workers");
+  result.interval = in.number<double>("an interval in seconds");
+  in.end_of_line();
+  const bool possible = result.ranks > 0 && result.ranks <= ranks_max && result.workers > 0 &&
+                        result.workers <= workers_max && result.interval > 0 && std::isfinite(result.interval);
+  if (!possible) in.fail("no run has so many ranks or workers, or such an interval");
+  while (in.next_line()) {
+    line_reader same = in;
+    if (same.word() == "end") {
+      if (same.number<std::size_t>("a number of rows") != result.rows.size())
+        same.fail("rows are missing before the end");
+      same.end_of_line();
+      if (!same.at_end()) same.fail("something follows the end");
+      return result;
+    }
+    const auto interval = in.number<std::uint32_t>("the number of an interval");
+    if (!result.rows.empty() && interval < result.rows.back().interval) in.fail("time goes back");
+    result.rows.push_back(parse_row(in, interval, result));
+  }
+  in.fail("the end is missing after it");
+}
+
+void load_recorder::note(double now, object_id object, double seconds, std::uint32_t messages, std::uint64_t bytes) {
+  constexpr double last = 4e9;  // beyond it, all is one interval
+  const auto interval = static_cast<std::uint32_t>(std::clamp(now / interval_, 0.0, last));
+  const std::scoped_lock lock(guard_);
+  done& of = done_[{interval, object.value()}];
+  of.seconds += seconds;
+  of.messages += messages;
+  if (bytes != 0) of.bytes = bytes;
+}
+
+std::vector<load_row> load_recorder::rows(rank_id of) const {
+  const std::scoped_lock lock(guard_);
+  std::vector<load_row> result;
+  for (const auto& [key, each] : done_) {
+    result.push_back({key.first, of.value(), key.second, each.seconds, each.messages, each.bytes});
+  }
+  return result;
+}
+
+}  // namespace nacre::balance

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// One heap behind a lock.
+#include "balance/scheduler/priority.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace nacre {
+
+priority_scheduler::priority_scheduler(const scheduler_site& site)
+    : priority_of_(site.priority_of), felt_(site.workers + 2, pressure::none) {}
+
+bool priority_scheduler::less_urgent(const waiting_item& a, const waiting_item& b) noexcept {
+  return a.priority < b.priority || (a.priority == b.priority && a.number > b.number);
+}
+
+void priority_scheduler::add(std::vector<waiting_item>& to, work& item) {
+  const double declared = priority_of_(item);
+  const std::scoped_lock lock(mutex_);
+  to.push_back({std::isnan(declared) ? 0 : declared, pushed_++, &item});
+  std::push_heap(to.begin(), to.end(), &less_urgent);
+  ++count_;
+}
+
+void priority_scheduler::push(worker_id, work& item) { add(items_, item); }
+
+void priority_scheduler::push_made(worker_id by, work& item) {
+  add(felt_[by.value()] == pressure::unsent ? made_ : items_, item);
+}
+
+void priority_scheduler::feel(worker_id by, pressure now) { felt_[by.value()] = now; }
+
+work* priority_scheduler::take_first(std::vector<waiting_item>& from) noexcept {
+  std::pop_heap(from.begin(), from.end(), &less_urgent);
+  work* const item = from.back().item;
+  from.pop_back();
+  return item;
+}
+
+work* priority_scheduler::pop(worker_id by) {
+  if (count_ == 0) return nullptr;
+  const std::scoped_lock lock(mutex_);
+  const bool may_take_made = felt_[by.value()] != pressure::unsent && !made_.empty();
+  if (items_.empty() && !may_take_made) return nullptr;
+  --count_;
+  if (may_take_made && (items_.empty() || less_urgent(items_.front(), made_.front()))) return take_first(made_);
+  return take_first(items_);
+}
+
+std::size_t priority_scheduler::waiting(worker_id) const { return count_.load(std::memory_order_relaxed); }  // a hint
+
+}  // namespace nacre

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// A list of nodes that carry its links.
+#pragma once
+
+namespace nacre {
+
+/// Each node has the members `next` and `before`, of type Node*, which the list alone touches while the node is in it.
+/// The list owns no node. Not thread-safe.
+template <class Node>
+class linked_list {
+ public:
+  /// The node that was added last; null when there is none.
+  [[nodiscard]] Node* front() const noexcept { return front_; }
+
+  void push_front(Node& added) noexcept {
+    added.before = nullptr;
+    added.next = front_;
+    if (front_ != nullptr) front_->before = &added;
+    front_ = &added;
+  }
+  /// `gone` must be in this list.
+  void remove(Node& gone) noexcept {
+    (gone.before == nullptr ? front_ : gone.before->next) = gone.next;
+    if (gone.next != nullptr) gone.next->before = gone.before;
+  }
+
+ private:
+  Node* front_ = nullptr;
+};
+
+}  // namespace nacre

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0
+// Objects that move with a large buffer, which is the message: the promises of that, and damaged ones.
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <span>
+#include <string>
+#include <utility>
+
+#include <nacre/buffer.hpp>
+
+#include "am/handler_table.hpp"
+#include "base/rng.hpp"
+#include "base/sanitized.hpp"
+#include "mobile/migration/arrival.hpp"
+
+namespace nacre {
+namespace {
+
+constexpr std::size_t large = 100'000;
+constexpr std::uint32_t ranks = 8;
+const object_id named(rank_id(2), 9);
+
+buffer numbered(std::size_t bytes) {
+  buffer made(bytes);
+  for (std::size_t i = 0; i < bytes; ++i) made.data()[i] = static_cast<std::byte>(i * 7 + i / 251);
+  return made;
+}
+bool is_numbered(const buffer& one, std::size_t bytes) {
+  const buffer wanted = numbered(bytes);
+  return one.size() == bytes && std::memcmp(one.data(), wanted.data(), bytes) == 0;
+}
+
+/// A class of which the buffer is the last member, or not.
+struct chart {
+  std::string name;
+  buffer points;
+  template <class Archive>
+  void serialize(Archive& ar) {
+    ar(name, points);
+  }
+};
+struct signed_chart {
+  buffer points;
+  std::string name;
+  template <class Archive>
+  void serialize(Archive& ar) {
+    ar(points, name);
+  }
+};
+
+struct double_chart {
+  buffer legend;
+  buffer points;
+  template <class Archive>
+  void serialize(Archive& ar) {
+    ar(legend, points);
+  }
+};
+
+template <class T>
+resident resident_of(T object) {
+  static_cast<void>(handler_table::get());
+  resident body;
+  body.type = &detail::type_of<T>();
+  body.policy = location_policy::jump_update;
+  body.object = new T(std::move(object));
+  return body;
+}
+template <class T>
+T& object_of(resident& body) {
+  return *static_cast<T*>(body.object);
+}
+bool lies_in(const message& m, const void* at) {
+  return at >= m.payload().data() && at < m.payload().data() + m.payload().size();
+}
+
+/// The object, moved by messages of bytes; whether its buffer became the message, and whether that became the buffer.
+struct moved {
+  resident body;
+  bool sent_in_place = false;
+  bool received_in_place = false;
+};
+template <class T>
+moved move_once(resident body) {
+  const std::byte* const before = object_of<T>(body).points.data();
+  message_ptr m = make_arrival(named, std::move(body), {3, 77}, false);
+  const bool sent = lies_in(*m, before);
+  const auto* const first = m->payload().data();
+  const auto* const end = first + m->payload().size();
+  migration_request asked;
+  auto there = take_arrival(m, asked, ranks);
+  EXPECT_TRUE(there);
+  if (!there) return {};
+  EXPECT_EQ(asked.reply, 77U);
+  const std::byte* const after = object_of<T>(*there).points.data();
+  const bool received = m == nullptr;
+  EXPECT_TRUE(!received || (after >= first && after < end));
+  return {std::move(*there), sent, received};
+}
+
+TEST(arrival_with_a_buffer, is_the_buffer_itself_at_either_end_however_often_it_moves) {
+  resident body = resident_of(chart{"Baltic", numbered(large)});
+  for (int hop = 0; hop < 4; ++hop) {
+    moved now = move_once<chart>(std::move(body));
+    ASSERT_NE(now.body.object, nullptr);
+    EXPECT_TRUE(now.sent_in_place) << hop;
+    EXPECT_TRUE(now.received_in_place) << hop;
+    EXPECT_EQ(object_of<chart>(now.body).name, "Baltic");
+    EXPECT_TRUE(is_numbered(object_of<chart>(now.body).points, large));
+    body.object = std::exchange(now.body.object, nullptr);
+  }
+}
+
+TEST(arrival_with_a_buffer, is_the_last_of_several) {
+  moved now = move_once<double_chart>(resident_of(double_chart{numbered(64), numbered(large)}));
+  ASSERT_NE(now.body.object, nullptr);
+  EXPECT_TRUE(now.sent_in_place && now.received_in_place);
+  EXPECT_TRUE(is_numbered(object_of<double_chart>(now.body).legend, 64));
+  EXPECT_TRUE(is_numbered(object_of<double_chart>(now.body).points, large));
+}
+
+TEST(arrival_with_a_buffer, that_has_no_room_for_the_rest_is_copied_the_first_time) {
+  const std::string long_name(1000, 'n');
+  moved first = move_once<chart>(resident_of(chart{long_name, numbered(large)}));
+  ASSERT_NE(first.body.object, nullptr);
+  EXPECT_FALSE(first.sent_in_place);
+  EXPECT_TRUE(first.received_in_place);
+  // On its way it hears from more ranks, whose streams take room.
+  for (std::uint32_t source = 0; source < 5; ++source) {
+    message_list ready;
+    message_ptr m = make_message(0);
+    m->header.object = named.value();
+    m->header.source = source;
+    m->header.kind = message_kind::object;
+    EXPECT_EQ(first.body.order.admit(m, ready), streams::verdict::admitted);
+  }
+  moved second = move_once<chart>(std::move(first.body));
+  ASSERT_NE(second.body.object, nullptr);
+  EXPECT_TRUE(second.sent_in_place);
+  EXPECT_EQ(object_of<chart>(second.body).name, long_name);
+  EXPECT_TRUE(is_numbered(object_of<chart>(second.body).points, large));
+}
+
+TEST(arrival_with_a_buffer, that_is_small_or_part_of_much_or_not_the_last_member_is_copied) {
+  moved small = move_once<chart>(resident_of(chart{"", numbered(1000)}));
+  EXPECT_FALSE(small.sent_in_place);
+  moved part = move_once<chart>(resident_of(chart{std::string(3 * large, 'n'), numbered(large)}));
+  EXPECT_FALSE(part.sent_in_place);
+  EXPECT_FALSE(part.received_in_place) << "its block would be mostly waste";
+  moved first = move_once<signed_chart>(resident_of(signed_chart{numbered(large), "Baltic"}));
+  EXPECT_FALSE(first.sent_in_place);
+  EXPECT_FALSE(first.received_in_place);
+  EXPECT_EQ(object_of<signed_chart>(first.body).name, "Baltic");
+  EXPECT_TRUE(is_numbered(object_of<signed_chart>(first.body).points, large));
+}
+
+TEST(arrival_with_a_buffer, whose_messages_wait_takes_them_along) {
+  for (const std::size_t bytes : {std::size_t{40}, std::size_t{4000}}) {
+    resident body = resident_of(chart{"Baltic", numbered(large)});
+    message_ptr m = make_message(bytes);
+    std::memset(m->body(), 7, bytes);
+    m->header.object = named.value();
+    m->header.source = 5;
+    m->header.kind = message_kind::object;
+    ASSERT_EQ(body.order.admit(m, body.pending), streams::verdict::admitted);
+    moved now = move_once<chart>(std::move(body));
+    ASSERT_NE(now.body.object, nullptr);
+    EXPECT_EQ(now.sent_in_place, bytes == 40) << "there is so much room in front of a buffer";
+    ASSERT_EQ(now.body.pending.size(), 1U);
+    const auto payload = now.body.pending.front()->payload();
+    EXPECT_EQ(payload.size(), bytes);
+    for (const std::byte each : payload) ASSERT_EQ(each, std::byte{7});
+    EXPECT_TRUE(is_numbered(object_of<chart>(now.body).points, large));
+  }
+}
+
+/// The block that the next buffer of that size gets held nothing but this before, if the pools are on.
+message_ptr arrival_in_a_block_of(std::byte before) {
+  {
+    buffer last_user(large);
+    message_ptr m = detail::buffer_parts::into_message(last_user, 240);
+    std::memset(m->body(), std::to_integer<int>(before), m->header.payload_bytes);
+  }
+  return make_arrival(named, resident_of(chart{"Baltic", numbered(large)}), {}, false);
+}
+
+TEST(arrival_with_a_buffer, carries_nothing_of_what_its_block_held_before) {
+  const message_ptr one = arrival_in_a_block_of(std::byte{0x11}), other = arrival_in_a_block_of(std::byte{0xee});
+  ASSERT_EQ(one->payload().size(), other->payload().size());
+  EXPECT_EQ(std::memcmp(one->body(), other->body(), one->payload().size()), 0);
+}
+
+TEST(arrival_with_a_buffer, whose_object_begins_where_it_cannot_is_none) {
+  const chart object{"Baltic", numbered(large)};
+  const std::size_t object_bytes = packed_size(object);
+  const auto comes_back = [&](std::uint32_t begin) {
+    message_ptr m = make_arrival(named, resident_of(chart{"Baltic", numbered(large)}), {}, false);
+    const auto right = static_cast<std::uint32_t>(m->header.payload_bytes - object_bytes);
+    std::uint32_t found = 0;
+    std::size_t at = right;  // the number stands in front of the gap
+    while (found != right) std::memcpy(&found, m->body() + --at, sizeof found);
+    begin = begin == 0 ? right : begin;
+    std::memcpy(m->body() + at, &begin, sizeof begin);
+    migration_request asked;
+    return take_arrival(m, asked, ranks).has_value();
+  };
+  EXPECT_TRUE(comes_back(0)) << "that is, where it does begin";
+  for (const std::uint32_t begin : {1U, 16U, 229U, 1U << 20, 0xffff'fff0U}) EXPECT_FALSE(comes_back(begin)) << begin;
+}
+
+TEST(arrival_with_a_buffer, gives_credit_back_when_the_object_keeps_the_message) {
+  static int released = 0;
+  static constexpr body_ops counting{nullptr, nullptr, [](message&) noexcept { ++released; }, true};
+  released = 0;
+  {
+    message_ptr m = make_arrival(named, resident_of(chart{"", numbered(large)}), {}, false);
+    m->ops = &counting;
+    migration_request asked;
+    const auto body = take_arrival(m, asked, ranks);
+    ASSERT_TRUE(body);
+    EXPECT_EQ(released, 1) << "the message has been received; the object may live for long";
+  }
+  EXPECT_EQ(released, 1);
+}
+
+TEST(arrival_with_a_buffer, that_is_damaged_gives_nothing_or_an_object_of_its_own) {
+  const message_ptr whole = make_arrival(named, resident_of(chart{"Baltic", numbered(16'384)}), {}, false);
+  const std::uint32_t bytes = whole->header.payload_bytes, head = bytes - 16'384;
+  rng random(6);
+  for (int round = 0; round < (tests::sanitized ? 1000 : 10'000); ++round) {
+    const auto kept = static_cast<std::uint32_t>(random.below(4) == 0 ? random.below(bytes) : bytes);
+    message_ptr damaged = make_message(kept);
+    std::memcpy(damaged->body(), whole->body(), kept);
+    damaged->header.object = named.value();
+    if (kept == bytes) damaged->body()[random.below(head)] = static_cast<std::byte>(random.next());
+    migration_request asked;
+    const auto body = take_arrival(damaged, asked, ranks);
+    if (!body || body->type != &detail::type_of<chart>()) continue;
+    const auto& points = static_cast<const chart*>(body->object)->points;
+    ASSERT_LE(points.size(), 16'384U);
+    unsigned sum = 0;  // the address sanitizer sees bytes that are nobody's
+    for (const std::byte each : std::span(points.data(), points.size())) sum += std::to_integer<unsigned>(each);
+    ASSERT_LE(sum, 255U * 16'384U);
+  }
+}
+
+}  // namespace
+}  // namespace nacre

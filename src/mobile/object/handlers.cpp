@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// The handlers of one object: how they begin, alone or beside others, and how their access ends.
+#include <utility>
+
+#include <nacre/assert.hpp>
+
+#include "base/marks.hpp"
+#include "mobile/mobile.hpp"
+
+namespace nacre {
+
+object_space::drained object_space::run_exclusive(turn& now, const detail::handler_info& row) {
+  entry& at = now.at;
+  if (!row.coroutine) {
+    messages_.run(now.on, row, now.pending.pop_front(), at.object());
+    check_serialization(at);
+    return drained::empty;
+  }
+  at.exclusive_coroutine.store(entry::coroutine::inline_, std::memory_order_relaxed);  // the run below publishes it
+  messages_.run(now.on, row, now.pending.pop_front(), at.object());
+  now.put_back();
+  auto seen = entry::coroutine::inline_;
+  // acq_rel: pairs with the exchange in coroutine_ended; whichever comes second lets the activation go on.
+  if (at.exclusive_coroutine.compare_exchange_strong(seen, entry::coroutine::suspended, std::memory_order_acq_rel)) {
+    return drained::blocked;
+  }
+  check_serialization(at);
+  now.take_up();
+  return drained::empty;
+}
+
+/// The reader runs here. The activation is given back first, to nobody or to whoever takes its ticket, so that others
+/// may begin beside it, but none before it: messages start in their order.
+object_space::drained object_space::run_shared(turn& now, const detail::handler_info& row) {
+  entry& at = now.at;
+  message_ptr m = now.pending.pop_front();
+  void* const object = at.object();
+  at.gate.enter_shared();
+  publish_load(now);
+  const bool waiting = !now.pending.empty();
+  now.put_back();
+  if (waiting || at.arrivals.finish() != inbox::finished::yes) let_go_on(at, now.on);
+  messages_.run(now.on, row, std::move(m), object);
+  if (!row.coroutine) end_access(at, now.on, &end_shared_work, true);
+  return drained::left_to_reader;
+}
+
+/// Ends an access once the time that the handler has spent is over, which on threads is now.
+void object_space::end_access(entry& at, lane& on, work::runner end, bool shared) {
+  if (!shared) check_serialization(at);
+  if (messages_.team().ahead()) return later(at, on, end);
+  if (!shared || at.gate.leave_shared()) let_go_on(at, on);
+}
+
+/// Does something about an entry once the time is over that has been spent. The entry stays: its gate or its activation
+/// is held.
+void object_space::later(entry& at, lane& on, work::runner what) { messages_.team().when_spent(on, ticket(at, what)); }
+
+work& object_space::ticket(const entry& at, work::runner what) {
+  message_ptr m = make_message(0);
+  m->header.object = at.id.value();
+  m->run_by(what);
+  return *m.release();
+}
+
+entry& object_space::held_entry(work& item) {
+  const message_ptr m(static_cast<message*>(&item));
+  entry* const at = entries_.find(object_id::from_value(m->header.object));
+  NACRE_ASSERT(at != nullptr, "an object went away under its handler");
+  return *at;
+}
+
+void object_space::end_shared_work(work& item, lane& on) {
+  object_space& self = on_lane(on);
+  entry& at = self.held_entry(item);
+  if (at.gate.leave_shared()) self.let_go_on(at, on);
+}
+
+void object_space::end_exclusive_work(work& item, lane& on) {
+  object_space& self = on_lane(on);
+  self.let_go_on(self.held_entry(item), on);
+}
+
+/// The turn goes on, behind what waits.
+void object_space::go_on_work(work& item, lane& on) {
+  object_space& self = on_lane(on);
+  message_list none;
+  self.run_claimed(self.held_entry(item), on, none, true);
+}
+
+void object_space::let_go_on(entry& at, lane& on) {
+  at.arrivals.requeue();
+  messages_.team().make_ready(on, at, crew::origin::elsewhere);
+}
+
+void object_space::coroutine_ended(lane& on, const message_header& request, const detail::handler_info& handler) {
+  entry* const at = entries_.find(object_id::from_value(request.object));
+  NACRE_ASSERT(at != nullptr, "an object went away under a coroutine handler");
+  if (handler.shared) return end_access(*at, on, &end_shared_work, true);
+  // acq_rel: pairs with the exchange in run_exclusive.
+  if (at->exclusive_coroutine.exchange(entry::coroutine::ended, std::memory_order_acq_rel) ==
+      entry::coroutine::suspended) {
+    end_access(*at, on, &end_exclusive_work, false);
+  }
+}
+
+}  // namespace nacre

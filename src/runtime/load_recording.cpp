@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the objects of a job have done over time, into a file.
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include <nacre/archive.hpp>
+
+#include "runtime/engine.hpp"
+
+namespace nacre {
+
+void engine::record_load() {
+  const auto interval = configuration_.get_duration("record_load_interval");
+  recorder_ = std::make_unique<balance::load_recorder>(std::chrono::duration<double>(interval).count());
+  objects_.observe_turns([this](object_id object, double spent, std::uint32_t messages, std::uint64_t bytes) {
+    recorder_->note(seconds(), object, spent, messages, bytes);
+  });
+}
+
+/// Collective; rank 0 writes.
+void engine::write_load_trace(lane& on) {
+  using rows = std::vector<balance::load_row>;
+  const auto join = [](std::vector<std::byte>& accumulated, std::span<const std::byte> contribution) {
+    auto all = detail::unpack_own<rows>(accumulated);
+    const auto more = detail::unpack_own<rows>(contribution);
+    all.insert(all.end(), more.begin(), more.end());
+    accumulated = pack(all);
+  };
+  const auto bytes =
+      detail::run_collective(*this, on, {collective_kind::all_reduce, {}, pack(recorder_->rows(rank())), join});
+  if (rank().value() != 0) return;
+  const auto interval = configuration_.get_duration("record_load_interval");
+  const std::string& path = configuration_.get_string("record_load");
+  std::ofstream file(path);
+  file << balance::as_text({.ranks = size(),
+                            .workers = team_->workers(),
+                            .interval = std::chrono::duration<double>(interval).count(),
+                            .rows = detail::unpack_own<rows>(bytes)});
+  file.close();
+  if (!file)
+    fail_(rank(), "the load trace could not be written to " + path + ": is there room, and may it be written?");
+}
+
+}  // namespace nacre

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+// A program whose objects do what others have done.
+#include "tool/replay.hpp"
+
+#include <algorithm>
+#include <fstream>
+#include <functional>
+#include <iterator>
+#include <map>
+#include <numeric>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include <nacre/nacre.hpp>
+
+namespace nacre::tool {
+namespace {
+
+/// Stands for a recorded object.
+struct actor {
+  std::vector<std::byte> body{};
+
+  void work(context& ctx, double seconds) { ctx.charge(seconds); }
+  template <class Archive>
+  void serialize(Archive& ar) {
+    ar(body);
+  }
+};
+
+/// What is known of an object before the run, and who it is in it.
+struct part {
+  std::uint32_t home = 0;
+  std::uint64_t bytes = 0;  // the most that it ever had
+  mobile_ptr<actor> played_by{};
+};
+using cast = std::map<std::uint64_t, part>;
+
+/// Where the objects begin. A recorded rank means the ranks in its place of another number of them, in turns.
+cast assign(const balance::load_trace& trace, std::uint32_t ranks) {
+  cast all;
+  std::map<std::uint32_t, std::uint64_t> seen;  // objects of a recorded rank
+  for (const balance::load_row& row : trace.rows) {
+    const auto [found, is_new] = all.try_emplace(row.object);
+    found->second.bytes = std::max(found->second.bytes, row.bytes);
+    if (!is_new) continue;
+    const std::uint64_t begin = std::uint64_t{row.rank} * ranks / trace.ranks;
+    const std::uint64_t end = std::max(begin + 1, (row.rank + std::uint64_t{1}) * ranks / trace.ranks);
+    found->second.home = static_cast<std::uint32_t>(begin + seen[row.rank]++ % (end - begin));
+  }
+  return all;
+}
+
+/// What object does in one interval, all ranks together.
+struct share {
+  double seconds = 0;
+  std::uint64_t messages = 0;
+};
+using interval_work = std::map<std::uint64_t, share>;
+
+std::map<std::uint32_t, interval_work> work_by_interval(const balance::load_trace& trace) {
+  std::map<std::uint32_t, interval_work> all;
+  for (const balance::load_row& row : trace.rows) {
+    share& of = all[row.interval][row.object];
+    of.seconds += row.seconds;
+    of.messages += row.messages;
+  }
+  return all;
+}
+
+void play(runtime& rt, const interval_work& what, const cast& all) {
+  constexpr std::uint64_t messages_max = 64;  // of an object in an interval; longer ones for more
+  for (const auto& [name, of] : what) {
+    const part& played = all.at(name);
+    if (played.home != rt.rank().value()) continue;
+    const std::uint64_t count = std::clamp<std::uint64_t>(of.messages, 1, messages_max);
+    for (std::uint64_t n = 0; n < count; ++n) {
+      rt.send<&actor::work>(played.played_by, of.seconds / static_cast<double>(count));
+    }
+  }
+}
+
+struct totals {
+  std::uint64_t moves = 0;
+  std::uint64_t bytes = 0;
+};
+totals sums(runtime& rt) {
+  const rank_counters own = rt.counters();
+  return {rt.all_reduce(own.migrations_in, std::plus<>{}), rt.all_reduce(own.bytes_sent, std::plus<>{})};
+}
+
+config configured(const replay_options& how, std::uint32_t ranks, std::uint32_t workers) {
+  config made;
+  made.set("transport", "sim");
+  made.set("ranks", std::to_string(ranks));
+  made.set("workers", std::to_string(workers));
+  made.set("seed", std::to_string(how.seed));
+  made.set("balancer", how.balancer);
+  made.set("balance.load", how.load);
+  for (const std::string& each : how.settings) {
+    const std::size_t equals = each.find('=');
+    if (equals == std::string::npos) {
+      throw setup_error({.problem = "--set " + each + " gives no value",
+                         .why = "it sets an option of Nacre for the simulated machine",
+                         .remedy = "write --set NAME=VALUE, as in --set balance.tick=1ms"});
+    }
+    made.set(each.substr(0, equals), each.substr(equals + 1));
+  }
+  return made;
+}
+
+}  // namespace
+
+std::vector<replayed_interval> replay(const balance::load_trace& trace, const replay_options& how) {
+  const std::uint32_t ranks = how.ranks != 0 ? how.ranks : trace.ranks;
+  const std::uint32_t workers = how.workers != 0 ? how.workers : trace.workers;
+  cast all = assign(trace, ranks);
+  const auto intervals = work_by_interval(trace);
+  std::vector<replayed_interval> result;
+  const int failed = run(configured(how, ranks, workers), [&](runtime& rt) {
+    const bool tells = rt.rank() == rank_id{0};
+    for (auto& [name, each] : all) {  // simulated ranks live in one thread, so they may share it
+      if (each.home == rt.rank().value()) each.played_by = rt.create<actor>(std::vector<std::byte>(each.bytes));
+    }
+    rt.barrier();
+    totals before = sums(rt);
+    for (const auto& [number, what] : intervals) {
+      rt.barrier();
+      const double begin = rt.now();
+      play(rt, what, all);
+      rt.wait_quiescence();
+      const double seconds = rt.now() - begin;
+      const totals now = sums(rt);
+      const double work = std::accumulate(what.begin(), what.end(), 0.0,
+                                          [](double sum, const auto& each) { return sum + each.second.seconds; });
+      if (tells) {
+        const double ideal = work / (static_cast<double>(ranks) * workers);
+        result.push_back({number, seconds, work, ideal > 0 ? seconds / ideal : 0, now.moves - before.moves,
+                          now.bytes - before.bytes});
+      }
+      before = now;
+    }
+  });
+  if (failed != 0) {
+    throw setup_error({.problem = "the replay could not run", .why = "see the line above", .remedy = "change that"});
+  }
+  return result;
+}
+
+std::string replay_text(const std::vector<replayed_interval>& what) {
+  std::string text = "interval      seconds         work  imbalance    moves         bytes\n";
+  replayed_interval sum;
+  double ideal = 0;
+  for (const replayed_interval& each : what) {
+    text += fmt::format("{:>8}{:>13.6f}{:>13.6f}{:>11.2f}{:>9}{:>14}\n", each.number, each.seconds, each.work,
+                        each.imbalance, each.moves, each.bytes);
+    sum.seconds += each.seconds;
+    sum.work += each.work;
+    sum.moves += each.moves;
+    sum.bytes += each.bytes;
+    if (each.imbalance > 0) ideal += each.seconds / each.imbalance;
+  }
+  return text + fmt::format("     all{:>13.6f}{:>13.6f}{:>11.2f}{:>9}{:>14}\n", sum.seconds, sum.work,
+                            ideal > 0 ? sum.seconds / ideal : 0, sum.moves, sum.bytes);
+}
+
+std::string replay_json(const std::vector<replayed_interval>& what) {
+  nlohmann::ordered_json all = nlohmann::ordered_json::array();
+  for (const replayed_interval& each : what) {
+    all.push_back({{"interval", each.number},
+                   {"seconds", each.seconds},
+                   {"work", each.work},
+                   {"imbalance", each.imbalance},
+                   {"moves", each.moves},
+                   {"bytes", each.bytes}});
+  }
+  return all.dump() + "\n";
+}
+
+CLI::App* add_replay(CLI::App& app, replay_arguments& given) {
+  CLI::App* const command = app.add_subcommand("replay", "Try a balancer on a recorded load, on a simulated machine");
+  command->footer(
+      "A run records its load with --nacre.record_load=FILE. Every interval of it begins when the one before has "
+      "ended\n"
+      "everywhere; imbalance is its time in units of what it would take if all workers worked all the time.\n\n"
+      "Example: nacre replay load.txt --balancer gossip --ranks 256 --set balance.tick=1ms");
+  command->add_option("FILE", given.file, "The recorded load")->required();
+  command->add_option("--balancer", given.how.balancer, "Who moves objects (default none)")->type_name("NAME");
+  command->add_option("--load", given.how.load, "What an object counts for (default measured)")->type_name("NAME");
+  command->add_option("--ranks", given.how.ranks, "Simulated ranks (default: as recorded)")
+      ->check(CLI::Range(1u, 1'000'000u))
+      ->type_name("N");
+  command->add_option("--workers", given.how.workers, "Workers of each rank (default: as recorded)")
+      ->check(CLI::Range(1u, 65536u))
+      ->type_name("N");
+  command->add_option("--seed", given.how.seed, "Of all that is random (default 1)")->type_name("NUMBER");
+  command->add_option("--set", given.how.settings, "A further option of Nacre; can be repeated")
+      ->type_name("NAME=VALUE")
+      ->allow_extra_args(false);
+  command->add_flag("--json", given.json, "Print the rows as JSON");
+  return command;
+}
+
+void run_replay(const replay_arguments& given) {
+  std::ifstream in(given.file, std::ios::binary);
+  const std::string text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+  if (!in && text.empty()) {
+    throw setup_error({.problem = "cannot read '" + given.file + "'",
+                       .why = "nacre replay plays what a run has recorded with --nacre.record_load=FILE",
+                       .remedy = "check the path"});
+  }
+  const auto played = replay(balance::parse_load_trace(text, given.file), given.how);
+  fmt::print("{}", given.json ? replay_json(played) : replay_text(played));
+}
+
+}  // namespace nacre::tool

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// Replaying recorded loads.
+#include "tool/replay.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include <nacre/error.hpp>
+
+namespace nacre::tool {
+namespace {
+
+/// In each interval 16 objects work 1 ms each, in two messages; all of them were seen on one of 4 ranks.
+balance::load_trace one_sided(std::uint32_t intervals) {
+  balance::load_trace trace{.ranks = 4, .workers = 1, .interval = 0.01};
+  for (std::uint32_t interval = 0; interval < intervals; ++interval) {
+    for (std::uint64_t object = 1; object <= 16; ++object) trace.rows.push_back({interval, 2, object, 1e-3, 2, 100});
+  }
+  return trace;
+}
+
+std::uint64_t moves(const std::vector<replayed_interval>& of) {
+  return std::accumulate(of.begin(), of.end(), std::uint64_t{0},
+                         [](std::uint64_t sum, const auto& each) { return sum + each.moves; });
+}
+
+TEST(replay, without_a_balancer_one_rank_does_all_that_was_recorded_there) {
+  const auto got = replay(one_sided(3), {});
+  ASSERT_EQ(got.size(), 3u);
+  for (const replayed_interval& each : got) {
+    EXPECT_NEAR(each.work, 16e-3, 1e-12);
+    EXPECT_NEAR(each.seconds, 16e-3, 0.5e-3);
+    EXPECT_NEAR(each.imbalance, 4, 0.1);
+    EXPECT_EQ(each.moves, 0u);
+  }
+}
+
+TEST(replay, with_a_balancer_the_work_spreads_and_the_bytes_of_its_objects_are_counted) {
+  for (const char* balancer : {"steal", "diffusion", "gossip", "lifeline"}) {
+    const auto got = replay(one_sided(3), {.balancer = balancer});
+    ASSERT_EQ(got.size(), 3u) << balancer;
+    EXPECT_LT(got.back().imbalance, 2.5) << balancer;
+    EXPECT_GE(moves(got), 4u) << balancer;
+    EXPECT_GE(got.front().bytes, 100 * got.front().moves) << balancer;
+  }
+}
+
+TEST(replay, on_more_ranks_a_recorded_one_means_those_in_its_place) {
+  const auto got = replay(one_sided(1), {.ranks = 16});
+  ASSERT_EQ(got.size(), 1u);
+  EXPECT_NEAR(got[0].imbalance, 4, 0.1);  // 4 of the 16
+  EXPECT_NEAR(replay(one_sided(1), {.ranks = 2})[0].imbalance, 2, 0.1);
+}
+
+TEST(replay, the_same_seed_gives_the_same_run) {
+  const replay_options how{.balancer = "gossip", .ranks = 8, .seed = 5};
+  EXPECT_EQ(replay_json(replay(one_sided(4), how)), replay_json(replay(one_sided(4), how)));
+}
+
+TEST(replay, names_what_cannot_be) {
+  EXPECT_THROW(static_cast<void>(replay(one_sided(1), {.settings = {"balance.tick"}})), setup_error);
+  EXPECT_THROW(static_cast<void>(run_replay({.file = "/nowhere/trace"})), setup_error);
+}
+
+TEST(replay, the_table_ends_with_a_sum) {
+  const std::string text =
+      replay_text({{.number = 3, .seconds = 2, .work = 4, .imbalance = 2, .moves = 5, .bytes = 7},
+                   {.number = 4, .seconds = 1, .work = 4, .imbalance = 1, .moves = 1, .bytes = 2}});
+  EXPECT_NE(text.find("all     3.000000     8.000000       1.50        6             9\n"), std::string::npos) << text;
+}
+
+}  // namespace
+}  // namespace nacre::tool

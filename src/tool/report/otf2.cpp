@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+// A trace as an OTF2 archive: what lanes do as regions, migrations as messages between locations.
+#if defined(NACRE_WITH_OTF2)
+
+#include <fmt/format.h>
+#include <otf2/otf2.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <nacre/error.hpp>
+
+#include "tool/report/report.hpp"
+#include "tool/report/segments.hpp"
+
+namespace nacre::tool {
+namespace {
+
+constexpr std::uint64_t chunk_bytes = 1u << 20;
+
+// Regions below the handlers' numbers would be number 0, which is no handler.
+enum fixed_region : std::uint32_t { idle_region = 0 };
+
+OTF2_FlushType flush_always(void*, OTF2_FileType, OTF2_LocationRef, void*, bool) { return OTF2_FLUSH; }
+OTF2_TimeStamp no_time(void*, OTF2_FileType, OTF2_LocationRef) { return 0; }
+
+/// One end of a migration, as its location sees it.
+struct crossing {
+  std::int64_t ns;
+  bool leaves;
+  std::uint32_t other;  // location
+};
+
+class otf2_writer {
+ public:
+  otf2_writer(const trace::trace_log& log, const std::string& folder) : log_(log), sums_(take_survey(log)) {
+    if (std::filesystem::exists(folder)) {
+      throw setup_error({.problem = "'" + folder + "' exists",
+                         .why = "the library does not write an archive over another one",
+                         .remedy = "remove it, or name another place with --output"});
+    }
+    archive_ = OTF2_Archive_Open(folder.c_str(), "traces", OTF2_FILEMODE_WRITE, chunk_bytes, chunk_bytes,
+                                 OTF2_SUBSTRATE_POSIX, OTF2_COMPRESSION_NONE);
+    if (archive_ == nullptr) {
+      throw setup_error({.problem = "cannot write the archive '" + folder + "'",
+                         .why = "the report goes there",
+                         .remedy = "name another place with --output"});
+    }
+    static constexpr OTF2_FlushCallbacks flush{flush_always, no_time};
+    check(OTF2_Archive_SetFlushCallbacks(archive_, &flush, nullptr));
+    check(OTF2_Archive_SetSerialCollectiveCallbacks(archive_));
+  }
+  otf2_writer(const otf2_writer&) = delete;
+  otf2_writer& operator=(const otf2_writer&) = delete;
+  ~otf2_writer() {
+    if (archive_ != nullptr) OTF2_Archive_Close(archive_);
+  }
+
+  void write() {
+    collect_crossings();
+    check(OTF2_Archive_OpenEvtFiles(archive_));
+    for (std::size_t index = 0; index < log_.tracks().size(); ++index) write_track(index);
+    check(OTF2_Archive_CloseEvtFiles(archive_));
+    check(OTF2_Archive_OpenDefFiles(archive_));
+    for (std::size_t index = 0; index < log_.tracks().size(); ++index) {
+      check(OTF2_Archive_CloseDefWriter(archive_, OTF2_Archive_GetDefWriter(archive_, index)));
+    }
+    check(OTF2_Archive_CloseDefFiles(archive_));
+    write_definitions();
+    check(OTF2_Archive_Close(std::exchange(archive_, nullptr)));
+  }
+
+ private:
+  static void check(OTF2_ErrorCode code) {
+    if (code == OTF2_SUCCESS) return;
+    throw setup_error({.problem = std::string("the archive cannot be written: ") + OTF2_Error_GetDescription(code),
+                       .why = "the library for OTF2 says so",
+                       .remedy = "look whether there is room"});
+  }
+
+  // Regions: a handler's number; 0 idle, and behind the last handler main and runtime.
+  [[nodiscard]] OTF2_RegionRef main_region() const { return static_cast<OTF2_RegionRef>(log_.job().handlers.size()); }
+  [[nodiscard]] OTF2_RegionRef runtime_region() const { return main_region() + 1; }
+  [[nodiscard]] OTF2_RegionRef region_of(const segment& one) const {
+    if (one.handler != 0 && one.handler < log_.job().handlers.size()) return one.handler;
+    if (one.what == doing::idle) return idle_region;
+    return one.what == doing::main ? main_region() : runtime_region();
+  }
+
+  void collect_crossings() {
+    crossings_.resize(log_.tracks().size());
+    for (const passage& one : sums_.migrations) {
+      crossings_[one.from].push_back({one.begin_ns, true, static_cast<std::uint32_t>(one.to)});
+      crossings_[one.to].push_back({one.end_ns, false, static_cast<std::uint32_t>(one.from)});
+    }
+    for (auto& each : crossings_) {
+      std::sort(each.begin(), each.end(), [](const crossing& a, const crossing& b) { return a.ns < b.ns; });
+    }
+  }
+
+  static OTF2_TimeStamp time_of(std::int64_t ns) { return static_cast<OTF2_TimeStamp>(std::max<std::int64_t>(ns, 0)); }
+
+  void write_track(std::size_t index) {
+    OTF2_EvtWriter* const to = OTF2_Archive_GetEvtWriter(archive_, index);
+    const std::vector<crossing>& own = crossings_[index];
+    std::size_t next = 0;
+    const auto cross_until = [&](std::int64_t ns) {
+      for (; next < own.size() && own[next].ns <= ns; ++next) {
+        const crossing& one = own[next];
+        check(one.leaves ? OTF2_EvtWriter_MpiSend(to, nullptr, time_of(one.ns), one.other, 0, 0, 0)
+                         : OTF2_EvtWriter_MpiRecv(to, nullptr, time_of(one.ns), one.other, 0, 0, 0));
+      }
+    };
+    const auto on_segment = [&](const segment& one) {
+      if (one.what == doing::nothing) return;
+      cross_until(one.begin_ns - 1);
+      check(OTF2_EvtWriter_Enter(to, nullptr, time_of(one.begin_ns), region_of(one)));
+      cross_until(one.end_ns);
+      check(OTF2_EvtWriter_Leave(to, nullptr, time_of(one.end_ns), region_of(one)));
+    };
+    walk(log_, index, on_segment, [](const trace::event&) {});
+    cross_until(log_.end_ns());
+    std::uint64_t count = 0;
+    check(OTF2_EvtWriter_GetNumberOfEvents(to, &count));
+    events_.push_back(count);
+    check(OTF2_Archive_CloseEvtWriter(archive_, to));
+  }
+
+  OTF2_StringRef text(const std::string& what) {
+    const auto [at, fresh] = texts_.emplace(what, static_cast<OTF2_StringRef>(texts_.size()));
+    if (fresh) check(OTF2_GlobalDefWriter_WriteString(global_, at->second, what.c_str()));
+    return at->second;
+  }
+
+  void write_region(OTF2_RegionRef self, const std::string& name, OTF2_RegionRole role) {
+    const OTF2_StringRef named = text(name);
+    check(OTF2_GlobalDefWriter_WriteRegion(global_, self, named, named, text(""), role, OTF2_PARADIGM_USER,
+                                           OTF2_REGION_FLAG_NONE, text(""), 0, 0));
+  }
+
+  void write_definitions() {
+    global_ = OTF2_Archive_GetGlobalDefWriter(archive_);
+    check(OTF2_GlobalDefWriter_WriteClockProperties(global_, 1'000'000'000, 0, time_of(log_.end_ns()) + 1,
+                                                    OTF2_UNDEFINED_TIMESTAMP));
+    text("");
+    write_region(idle_region, "idle", OTF2_REGION_ROLE_TASK_WAIT);
+    for (std::uint32_t id = 1; id < log_.job().handlers.size(); ++id) {
+      write_region(id, log_.job().handlers[id], OTF2_REGION_ROLE_FUNCTION);
+    }
+    write_region(main_region(), "main", OTF2_REGION_ROLE_FUNCTION);
+    write_region(runtime_region(), "runtime", OTF2_REGION_ROLE_ARTIFICIAL);
+    check(OTF2_GlobalDefWriter_WriteSystemTreeNode(global_, 0, text(log_.job().program), text("machine"),
+                                                   OTF2_UNDEFINED_SYSTEM_TREE_NODE));
+    for (std::uint32_t rank = 0; rank < log_.job().ranks; ++rank) {
+      check(OTF2_GlobalDefWriter_WriteLocationGroup(global_, rank, text(fmt::format("rank {}", rank)),
+                                                    OTF2_LOCATION_GROUP_TYPE_PROCESS, 0,
+                                                    OTF2_UNDEFINED_LOCATION_GROUP));
+    }
+    std::vector<std::uint64_t> all(log_.tracks().size()), numbers(log_.tracks().size());
+    for (std::size_t index = 0; index < all.size(); ++index) {
+      const trace::track& own = log_.tracks()[index];
+      const bool worker = own.what == trace::track::role::worker;
+      const std::string name = worker                                 ? fmt::format("worker {}", own.lane)
+                               : own.what == trace::track::role::main ? "main"
+                                                                      : "poll loop";
+      check(OTF2_GlobalDefWriter_WriteLocation(global_, index, text(name), OTF2_LOCATION_TYPE_CPU_THREAD,
+                                               events_[index], own.rank));
+      all[index] = numbers[index] = index;
+    }
+    const auto count = static_cast<std::uint32_t>(all.size());
+    check(OTF2_GlobalDefWriter_WriteGroup(global_, 0, text("locations"), OTF2_GROUP_TYPE_COMM_LOCATIONS,
+                                          OTF2_PARADIGM_MPI, OTF2_GROUP_FLAG_NONE, count, all.data()));
+    check(OTF2_GlobalDefWriter_WriteGroup(global_, 1, text("lanes"), OTF2_GROUP_TYPE_COMM_GROUP, OTF2_PARADIGM_MPI,
+                                          OTF2_GROUP_FLAG_NONE, count, numbers.data()));
+    check(OTF2_GlobalDefWriter_WriteComm(global_, 0, text("migrations"), 1, OTF2_UNDEFINED_COMM, OTF2_COMM_FLAG_NONE));
+  }
+
+  const trace::trace_log& log_;
+  survey sums_;
+  OTF2_Archive* archive_ = nullptr;
+  OTF2_GlobalDefWriter* global_ = nullptr;
+  std::vector<std::vector<crossing>> crossings_;  // by track
+  std::vector<std::uint64_t> events_;             // by track
+  std::map<std::string, OTF2_StringRef> texts_;
+};
+
+}  // namespace
+
+void write_otf2(const trace::trace_log& log, const std::string& folder) { otf2_writer(log, folder).write(); }
+
+}  // namespace nacre::tool
+
+#endif

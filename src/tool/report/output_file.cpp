@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writing reports.
+#include "tool/report/output_file.hpp"
+
+#include <cerrno>
+#include <cstring>
+
+#include <nacre/error.hpp>
+
+namespace nacre::tool {
+namespace {
+
+[[noreturn]] void refuse(const std::string& path) {
+  throw setup_error({.problem = "cannot write '" + path + "': " + std::strerror(errno),
+                     .why = "the report goes there",
+                     .remedy = "name another place with --output"});
+}
+
+}  // namespace
+
+output_file::output_file(const std::string& path) : path_(path), file_(std::fopen(path.c_str(), "wb")) {
+  if (file_ == nullptr) refuse(path);
+}
+
+output_file::~output_file() {
+  if (file_ != nullptr) std::fclose(file_);
+}
+
+void output_file::write() {
+  failed_ |= std::fwrite(waiting_.data(), 1, waiting_.size(), file_) != waiting_.size();
+  waiting_.clear();
+}
+
+void output_file::close() {
+  write();
+  failed_ |= std::fclose(std::exchange(file_, nullptr)) != 0;
+  if (failed_) refuse(path_);
+}
+
+}  // namespace nacre::tool

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// A file that a report is written to.
+#pragma once
+
+#include <cstdio>
+#include <iterator>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace nacre::tool {
+
+/// Collects and writes. Problems are told by `close`, so that writers need not look.
+class output_file {
+ public:
+  /// Throws setup_error if the file cannot be made.
+  explicit output_file(const std::string& path);
+  output_file(const output_file&) = delete;
+  output_file& operator=(const output_file&) = delete;
+  ~output_file();
+
+  void put(std::string_view text) {
+    waiting_.append(text);
+    if (waiting_.size() > enough) write();
+  }
+  template <class... Arguments>
+  void put(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
+    fmt::format_to(std::back_inserter(waiting_), format, std::forward<Arguments>(arguments)...);
+    if (waiting_.size() > enough) write();
+  }
+  /// Throws setup_error if not everything could be written.
+  void close();
+
+ private:
+  static constexpr std::size_t enough = 1 << 20;
+  void write();
+
+  std::string path_;
+  std::FILE* file_;
+  bool failed_ = false;
+  std::string waiting_;
+};
+
+}  // namespace nacre::tool

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+// The timeline: every worker's time, drawn from cells when much is seen and from single spans when little is.
+const view = {from: 0, to: end, top: 0, bottom: rows.length, byHandler: true, migrations: true, steals: false};
+const gutter = 112, axis = 22;
+const lanes = byId("lanes"), overview = byId("overview");
+
+function colourOfCode(code) {
+  if (code === 0) return activity.idle;
+  if (code === 1) return activity.runtime;
+  if (code === 2) return activity.main;
+  if (handlers[code - 3].ofRuntime) return activity.runtime;
+  return view.byHandler ? handlerColour[code - 3] : activity.work;
+}
+
+function colourOfCell(tag) {
+  if (tag === 255) return activity.main;
+  return view.byHandler && tag > 0 && tag <= handlers.length ? handlerColour[tag - 1] : activity.work;
+}
+
+/// The mean colour of a row between two instants; what is nothing stays white.
+function mixed(row, from, to, out) {
+  const first = Math.max(0, Math.min(bins - 1, Math.floor(from / end * bins)));
+  const last = Math.max(first, Math.min(bins - 1, Math.ceil(to / end * bins) - 1));
+  let r = 0, g = 0, b = 0;
+  for (let bin = first; bin <= last; bin++) {
+    const at = 4 * (row * bins + bin), work = cells[at], run = cells[at + 1], idle = cells[at + 2];
+    const none = Math.max(0, 255 - work - run - idle), own = colourOfCell(cells[at + 3]);
+    r += work * own[0] + run * activity.runtime[0] + idle * activity.idle[0] + none * 255;
+    g += work * own[1] + run * activity.runtime[1] + idle * activity.idle[1] + none * 255;
+    b += work * own[2] + run * activity.runtime[2] + idle * activity.idle[2] + none * 255;
+  }
+  const scale = 1 / (255 * (last - first + 1));
+  out[0] = r * scale, out[1] = g * scale, out[2] = b * scale;
+}
+
+function drawCells(paper, rowHeight, plot) {
+  const image = paper.context.createImageData(Math.max(1, Math.round(plot.width * paper.ratio)),
+                                              Math.max(1, Math.round(plot.height * paper.ratio)));
+  const pixels = new Uint32Array(image.data.buffer), colour = [0, 0, 0];
+  const line = new Uint32Array(image.width), scale = (view.to - view.from) / image.width;
+  const high = rowHeight * paper.ratio, gap = high >= 5 ? Math.max(1, Math.round(high * 0.12)) : 0;
+  for (let y = 0; y < image.height;) {
+    const row = Math.min(rows.length - 1, Math.floor(view.top + y / high));
+    const stop = Math.max(y + 1, Math.min(image.height, Math.round((row + 1 - view.top) * high)));
+    for (let x = 0; x < image.width; x++) {
+      mixed(row, view.from + x * scale, view.from + (x + 1) * scale, colour);
+      line[x] = 0xff000000 | colour[2] << 16 | colour[1] << 8 | colour[0];
+    }
+    for (; y < stop; y++) {
+      if (y < stop - gap) pixels.set(line, y * image.width); else pixels.fill(0xffffffff, y * image.width, (y + 1) * image.width);
+    }
+  }
+  paper.context.putImageData(image, Math.round(plot.left * paper.ratio), Math.round(plot.top * paper.ratio));
+}
+
+/// Single spans, in rows where there is room for them. Short ones of a row that lacks them are in the cells below.
+function drawSpans(paper, rowHeight, plot) {
+  if (spans.count === 0 || rowHeight < 3) return;
+  const context = paper.context, scale = plot.width / (view.to - view.from), gap = rowHeight >= 5 ? rowHeight * 0.12 : 0;
+  for (let row = Math.floor(view.top); row < Math.min(rows.length, view.bottom); row++) {
+    const first = spanAt(row, view.from), last = spanAt(row, view.to);
+    if (last - first > 2 * plot.width) continue;
+    const y = plot.top + (row - view.top) * rowHeight, high = rowHeight - gap;
+    if (spans.least === 0) {
+      context.fillStyle = "#fff";
+      context.fillRect(plot.left, y, plot.width, high);
+    }
+    for (let i = first; i < Math.min(last + 1, spans.first[row + 1]); i++) {
+      const left = Math.max(0, (spans.begin[i] - view.from) * scale);
+      const right = Math.min(plot.width, (spans.begin[i] + spans.length[i] - view.from) * scale);
+      if (right <= 0 || left >= plot.width) continue;
+      context.fillStyle = css(colourOfCode(spans.code[i]));
+      context.fillRect(plot.left + left, y, Math.max(0.4, right - left - (right - left > 4 && spans.code[i] > 1 ? 0.6 : 0)), high);
+      if (right - left > 60 && high >= 12 && spans.code[i] > 2) {
+        context.fillStyle = "#fff";
+        context.fillText(shortName(handlers[spans.code[i] - 3].name, (right - left) / 6.6), plot.left + left + 5, y + high / 2 + 4);
+      }
+    }
+  }
+}
+
+function shortName(name, letters) {
+  const bare = name.replace(/\(.*$/, "").replace(/<[^<>]*>/g, "");
+  const last = bare.split("::").slice(-2).join("::");
+  const text = bare.length <= letters ? bare : last;
+  return text.length <= letters ? text : text.slice(0, Math.max(1, letters - 1)) + "…";
+}
+
+function drawPassages(paper, rowHeight, plot, all, colour, most) {
+  const seen = all.filter((one) => one.end >= view.from && one.begin <= view.to &&
+    Math.max(one.from, one.to) >= view.top && Math.min(one.from, one.to) < view.bottom);
+  const step = Math.ceil(seen.length / most) || 1, context = paper.context;
+  const x = (time) => plot.left + (time - view.from) / (view.to - view.from) * plot.width;
+  const y = (row) => plot.top + (row + 0.44 - view.top) * rowHeight;
+  context.strokeStyle = css(colour, seen.length > 400 ? 0.4 : 0.8);
+  context.lineWidth = seen.length > 400 ? 0.7 : 1.2;
+  context.beginPath();
+  for (let i = 0; i < seen.length; i += step) {
+    context.moveTo(x(seen[i].begin), y(seen[i].from));
+    context.lineTo(x(seen[i].end), y(seen[i].to));
+  }
+  context.stroke();
+  if (seen.length > 400 || rowHeight < 5) return;
+  context.fillStyle = css(colour);
+  for (const one of seen) {
+    context.beginPath();
+    context.arc(x(one.end), y(one.to), 2.2, 0, 7);
+    context.fill();
+  }
+}
+
+function drawFrame(paper, rowHeight, plot) {
+  const context = paper.context;
+  context.fillStyle = "#fff";
+  context.fillRect(0, plot.top + plot.height, paper.width, axis);
+  context.fillRect(0, 0, plot.left - 1, paper.height);
+  context.fillStyle = "#66717f";
+  context.textAlign = "center";
+  for (const at of marks(view.from, view.to, Math.max(2, plot.width / 110))) {
+    const x = plot.left + (at - view.from) / (view.to - view.from) * plot.width;
+    context.fillRect(x, plot.top + plot.height, 1, 5);
+    context.fillText(duration(at), Math.min(x, paper.width - 24), plot.top + plot.height + 17);
+  }
+  context.textAlign = "right";
+  const step = Math.max(1, Math.ceil(15 / rowHeight));
+  let above = -14;
+  for (let row = Math.ceil(view.top / step) * step; row < view.bottom; row += step) {
+    const y = Math.max(10, plot.top + (row + 0.5 - view.top) * rowHeight + 3.5);
+    if (y - above < 14 || y > plot.top + plot.height + 2) continue;
+    context.fillText(rows[row].label, plot.left - 8, y);
+    above = y;
+  }
+  context.textAlign = "left";
+}
+
+function plotOf(paper) { return {left: gutter, top: 0, width: paper.width - gutter, height: paper.height - axis}; }
+const lanesHeight = () => Math.round(Math.max(120, Math.min(620, rows.length * 26))) + axis;
+
+function drawLanes() {
+  const paper = fit(lanes, lanesHeight()), plot = plotOf(paper);
+  const rowHeight = plot.height / (view.bottom - view.top);
+  drawCells(paper, rowHeight, plot);
+  const context = paper.context;
+  context.save();
+  context.beginPath();
+  context.rect(plot.left, plot.top, plot.width, plot.height);
+  context.clip();
+  drawSpans(paper, rowHeight, plot);
+  if (view.steals) drawPassages(paper, rowHeight, plot, steals, [123, 63, 181], 2500);
+  if (view.migrations) drawPassages(paper, rowHeight, plot, migrations, [209, 52, 91], 2500);
+  context.restore();
+  drawFrame(paper, rowHeight, plot);
+}
+
+/// Load over time: how many of the workers work, serve the runtime, or idle; and which part of it the timeline shows.
+function drawOverview() {
+  const paper = fit(overview, 84), context = paper.context, width = paper.width - gutter, high = 66;
+  const own = rows.map((row, index) => row.role === 0 ? index : -1).filter((index) => index >= 0);
+  const columns = Math.min(bins, Math.round(width)), parts = [[], [], []];
+  for (let x = 0; x < columns; x++) {
+    const first = Math.floor(x * bins / columns), last = Math.max(first + 1, Math.floor((x + 1) * bins / columns));
+    const sum = [0, 0, 0];
+    for (const row of own) {
+      for (let bin = first; bin < last; bin++) {
+        for (let part = 0; part < 3; part++) sum[part] += cells[4 * (row * bins + bin) + part];
+      }
+    }
+    for (let part = 0; part < 3; part++) parts[part].push(sum[part] / (255 * own.length * (last - first)));
+  }
+  const base = new Array(columns).fill(0);
+  [activity.work, activity.runtime, activity.idle].forEach((colour, part) => {
+    context.fillStyle = css(colour);
+    for (let x = 0; x < columns; x++) {
+      const from = base[x], to = Math.min(1, from + parts[part][x]);
+      base[x] = to;
+      context.fillRect(gutter + x * width / columns, 4 + high * (1 - to), width / columns + 0.4, high * (to - from));
+    }
+  });
+  context.fillStyle = "#66717f";
+  context.textAlign = "right";
+  context.fillText("workers", gutter - 8, 13);
+  context.fillText("over time", gutter - 8, 27);
+  context.textAlign = "left";
+  const left = gutter + view.from / end * width, right = gutter + view.to / end * width;
+  context.fillStyle = "rgba(244,246,248,0.72)";
+  context.fillRect(gutter, 4, left - gutter, high);
+  context.fillRect(right, 4, gutter + width - right, high);
+  context.strokeStyle = "#1d2733";
+  context.lineWidth = 1;
+  context.strokeRect(left + 0.5, 4.5, Math.max(2, right - left - 1), high - 1);
+}

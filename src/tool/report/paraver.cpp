@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+// A trace for Paraver: states of lanes, handlers as events, migrations as communications. A rank is a task, a lane one
+// of its threads, and stands on a processor of its own.
+#include <algorithm>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "tool/report/output_file.hpp"
+#include "tool/report/report.hpp"
+#include "tool/report/segments.hpp"
+
+namespace nacre::tool {
+namespace {
+
+// Of Paraver: idle 0, running 1; the others are ours, and named in the .pcf.
+constexpr int state_of(doing what) {
+  switch (what) {
+    case doing::work:
+      return 1;
+    case doing::main:
+      return 2;
+    case doing::runtime:
+      return 3;
+    default:
+      return 0;
+  }
+}
+
+constexpr std::uint64_t handler_type = 90000001, steal_type = 90000002, create_type = 90000003;
+
+/// A line of the .prv: 1 is a state (b: its end), 2 an event, 3 a communication (a: number of the migration).
+struct record {
+  std::int64_t ns;
+  std::uint32_t track;
+  std::uint8_t kind;
+  std::uint64_t a, b;
+};
+
+class paraver_writer {
+ public:
+  explicit paraver_writer(const trace::trace_log& log) : log_(log), sums_(take_survey(log)) {
+    threads_.resize(log.job().ranks);
+    for (const trace::track& each : log.tracks()) places_.push_back(++threads_[each.rank]);
+  }
+
+  void write(const std::string& path) {
+    collect();
+    write_records(path + ".prv");
+    write_names(path + ".pcf");
+    write_rows(path + ".row");
+  }
+
+ private:
+  void collect() {
+    for (std::size_t index = 0; index < log_.tracks().size(); ++index) {
+      const auto track = static_cast<std::uint32_t>(index);
+      std::uint64_t handler = 0;
+      const auto change = [&](std::int64_t ns, std::uint64_t to) {
+        if (to != handler) records_.push_back({std::max<std::int64_t>(ns, 0), track, 2, handler_type, to});
+        handler = to;
+      };
+      const auto on_segment = [&](const segment& one) {
+        change(one.begin_ns, one.what == doing::work ? one.handler : 0);
+        if (one.what == doing::nothing || one.end_ns <= 0) return;
+        records_.push_back({std::max<std::int64_t>(one.begin_ns, 0), track, 1,
+                            static_cast<std::uint64_t>(state_of(one.what)), static_cast<std::uint64_t>(one.end_ns)});
+      };
+      walk(log_, index, on_segment, [&](const trace::event& one) {
+        const std::int64_t ns = std::max<std::int64_t>(one.ns, 0);
+        if (one.kind == trace::event_kind::steal) records_.push_back({ns, track, 2, steal_type, one.a});
+        if (one.kind == trace::event_kind::create) records_.push_back({ns, track, 2, create_type, 1});
+      });
+      change(log_.end_ns(), 0);
+    }
+    for (std::size_t index = 0; index < sums_.migrations.size(); ++index) {
+      const passage& one = sums_.migrations[index];
+      records_.push_back({std::max<std::int64_t>(one.begin_ns, 0), static_cast<std::uint32_t>(one.from), 3, index, 0});
+    }
+    std::stable_sort(records_.begin(), records_.end(), [](const record& x, const record& y) {
+      return std::tie(x.ns, x.kind, x.track) < std::tie(y.ns, y.kind, y.track);
+    });
+  }
+
+  /// processor:application:task:thread
+  [[nodiscard]] std::string place(std::size_t track) const {
+    return fmt::format("{}:1:{}:{}", track + 1, log_.tracks()[track].rank + 1, places_[track]);
+  }
+
+  void write_records(const std::string& path) const {
+    output_file file(path);
+    file.put("#Paraver (01/01/00 at 00:00):{}_ns:1({}):1:{}(", log_.end_ns(), log_.tracks().size(), log_.job().ranks);
+    for (std::size_t rank = 0; rank < threads_.size(); ++rank) {
+      file.put("{}{}:1", rank == 0 ? "" : ",", std::max(threads_[rank], 1u));
+    }
+    file.put(")\n");
+    for (const record& one : records_) {
+      if (one.kind == 1) {
+        file.put("1:{}:{}:{}:{}\n", place(one.track), one.ns, one.b, one.a);
+      } else if (one.kind == 2) {
+        file.put("2:{}:{}:{}:{}\n", place(one.track), one.ns, one.a, one.b);
+      } else {
+        const passage& way = sums_.migrations[one.a];
+        const std::int64_t end = std::max(way.end_ns, one.ns);
+        file.put("3:{}:{}:{}:{}:{}:{}:1:{}\n", place(way.from), one.ns, one.ns, place(way.to), end, end, way.object);
+      }
+    }
+    file.close();
+  }
+
+  void write_names(const std::string& path) const {
+    output_file file(path);
+    file.put(
+        "DEFAULT_OPTIONS\n\nLEVEL\tTHREAD\nUNITS\tNANOSEC\nLOOK_BACK\t100\nSPEED\t1\nFLAG_ICONS\tENABLED\n"
+        "NUM_OF_STATE_COLORS\t4\nYMAX_SCALE\t37\n\nDEFAULT_SEMANTIC\n\nTHREAD_FUNC\tState As Is\n\n"
+        "STATES\n0\tidle\n1\twork\n2\tmain\n3\truntime\n\n"
+        "STATES_COLOR\n0\t{228,232,238}\n1\t{61,125,216}\n2\t{22,128,138}\n3\t{227,154,43}\n\n");
+    file.put("EVENT_TYPE\n6\t{}\thandler\nVALUES\n0\tnone\n", handler_type);
+    for (std::size_t id = 1; id < log_.job().handlers.size(); ++id) {
+      if (id < sums_.handlers.size() && sums_.handlers[id].runs != 0) file.put("{}\t{}\n", id, log_.job().handlers[id]);
+    }
+    file.put("\nEVENT_TYPE\n6\t{}\titems stolen\n\nEVENT_TYPE\n6\t{}\tobject created\n", steal_type, create_type);
+    file.close();
+  }
+
+  void write_rows(const std::string& path) const {
+    output_file file(path);
+    file.put("LEVEL CPU SIZE {}\n", log_.tracks().size());
+    for (std::size_t index = 0; index < log_.tracks().size(); ++index) file.put("{}\n", row_name(index));
+    file.put("\nLEVEL NODE SIZE 1\n{}\n\nLEVEL THREAD SIZE {}\n", log_.job().program, log_.tracks().size());
+    for (std::size_t index = 0; index < log_.tracks().size(); ++index) file.put("{}\n", row_name(index));
+    file.close();
+  }
+  [[nodiscard]] std::string row_name(std::size_t track) const {
+    const trace::track& own = log_.tracks()[track];
+    if (own.what == trace::track::role::main) return fmt::format("rank {} main", own.rank);
+    if (own.what == trace::track::role::poll_loop) return fmt::format("rank {} poll loop", own.rank);
+    return fmt::format("rank {} worker {}", own.rank, own.lane);
+  }
+
+  const trace::trace_log& log_;
+  survey sums_;
+  std::vector<std::uint32_t> threads_;  // by rank: how many lanes it shows
+  std::vector<std::uint32_t> places_;   // by track: among those, from 1
+  std::vector<record> records_;
+};
+
+}  // namespace
+
+void write_paraver(const trace::trace_log& log, const std::string& path) { paraver_writer(log).write(path); }
+
+}  // namespace nacre::tool

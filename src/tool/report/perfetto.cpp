@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// A trace as JSON of the Trace Event Format, which Perfetto and Chrome read: ranks are processes, lanes their threads.
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "tool/report/output_file.hpp"
+#include "tool/report/report.hpp"
+#include "tool/report/segments.hpp"
+
+namespace nacre::tool {
+namespace {
+
+std::string quoted(const std::string& text) {
+  return nlohmann::json(text).dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
+}
+
+std::string us(std::int64_t ns) { return fmt::format("{:.3f}", static_cast<double>(ns) * 1e-3); }
+
+class perfetto_writer {
+ public:
+  perfetto_writer(const trace::trace_log& log, const std::string& path) : log_(log), file_(path) {
+    for (const std::string& each : log.job().handlers) names_.push_back(quoted(each));
+  }
+
+  void write() {
+    file_.put("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n");
+    for (std::size_t index = 0; index < log_.tracks().size(); ++index) write_track(index);
+    const survey sums = take_survey(log_);
+    arrows(sums.migrations, "migration");
+    arrows(sums.steals, "steal");
+    file_.put("{{\"ph\":\"M\",\"name\":\"trace_end\",\"pid\":0,\"args\":{{\"program\":{}}}}}\n]}}\n",
+              quoted(log_.job().program));
+    file_.close();
+  }
+
+ private:
+  void write_track(std::size_t index) {
+    const trace::track& own = log_.tracks()[index];
+    const bool worker = own.what == trace::track::role::worker;
+    const std::string name = worker                                 ? fmt::format("worker {}", own.lane)
+                             : own.what == trace::track::role::main ? "main"
+                                                                    : "poll loop";
+    file_.put("{{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":{},\"args\":{{\"name\":\"rank {}\"}}}},\n", own.rank,
+              own.rank);
+    file_.put("{{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":{},\"tid\":{},\"args\":{{\"name\":\"{}\"}}}},\n",
+              own.rank, own.lane, name);
+    walk(
+        log_, index, [&](const segment& one) { put(own, one); },
+        [&](const trace::event& one) {
+          if (one.kind != trace::event_kind::create && one.kind != trace::event_kind::quiet) return;
+          file_.put("{{\"ph\":\"i\",\"s\":\"t\",\"name\":\"{}\",\"pid\":{},\"tid\":{},\"ts\":{}}},\n",
+                    one.kind == trace::event_kind::create ? "create" : "quiet", own.rank, own.lane, us(one.ns));
+        });
+  }
+
+  void put(const trace::track& own, const segment& one) {
+    if (one.what == doing::nothing) return;
+    std::string_view name = one.what == doing::idle ? "\"idle\"" : one.what == doing::main ? "\"main\"" : "\"runtime\"";
+    if (one.handler != 0 && one.handler < names_.size()) name = names_[one.handler];
+    const std::string_view category = one.what == doing::work      ? "work"
+                                      : one.what == doing::idle    ? "idle"
+                                      : one.what == doing::runtime ? "runtime"
+                                                                   : "main";
+    file_.put("{{\"ph\":\"X\",\"name\":{},\"cat\":\"{}\",\"pid\":{},\"tid\":{},\"ts\":{},\"dur\":{}}},\n", name,
+              category, own.rank, own.lane, us(one.begin_ns), us(one.length()));
+  }
+
+  /// An arrow binds to the slices at its ends.
+  void arrows(const std::vector<passage>& all, std::string_view name) {
+    for (const passage& one : all) {
+      const trace::track& from = log_.tracks()[one.from];
+      const trace::track& to = log_.tracks()[one.to];
+      ++arrow_;
+      file_.put("{{\"ph\":\"s\",\"name\":\"{}\",\"cat\":\"{}\",\"id\":{},\"pid\":{},\"tid\":{},\"ts\":{}}},\n", name,
+                name, arrow_, from.rank, from.lane, us(one.begin_ns));
+      file_.put(
+          "{{\"ph\":\"f\",\"bp\":\"e\",\"name\":\"{}\",\"cat\":\"{}\",\"id\":{},\"pid\":{},\"tid\":{},\"ts\":{}}},\n",
+          name, name, arrow_, to.rank, to.lane, us(one.end_ns));
+    }
+  }
+
+  const trace::trace_log& log_;
+  output_file file_;
+  std::vector<std::string> names_;
+  std::uint64_t arrow_ = 0;
+};
+
+}  // namespace
+
+void write_perfetto(const trace::trace_log& log, const std::string& path) { perfetto_writer(log, path).write(); }
+
+}  // namespace nacre::tool

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// Choosing what a report is written as.
+#include "tool/report/report.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cstdio>
+#include <functional>
+#include <string_view>
+#include <vector>
+
+#include <nacre/error.hpp>
+
+#include "base/nearest_name.hpp"
+
+namespace nacre::tool {
+namespace {
+
+struct report_format {
+  std::string_view name;
+  std::string_view ending;  ///< of the name of what is written
+  std::string_view opened_with;
+  std::function<void(const trace::trace_log&, const std::string&)> write;
+};
+
+const std::vector<report_format>& formats() {
+  static const std::vector<report_format> all {
+    {"html", ".html", "a browser", write_html},
+        {"perfetto", ".json", "https://ui.perfetto.dev or chrome://tracing", write_perfetto},
+        {"paraver", "", "wxparaver", write_paraver},
+#if defined(NACRE_WITH_OTF2)
+        {"otf2", ".otf2", "Vampir or otf2-print", write_otf2},
+#endif
+        {"text", "", "",
+         [](const trace::trace_log& log, const std::string&) { std::fputs(text_report(log).c_str(), stdout); }},
+  };
+  return all;
+}
+
+}  // namespace
+
+std::string report_formats() {
+  std::string all;
+  for (const report_format& each : formats()) all += fmt::format("{}{}", all.empty() ? "" : "|", each.name);
+  return all;
+}
+
+int write_report(const std::string& trace, const std::string& format, const std::string& output) {
+  for (const report_format& each : formats()) {
+    if (each.name != format) continue;
+    const trace::trace_log log(trace);
+    for (const std::string& note : log.notes()) fmt::print(stderr, "nacre: {}\n", note);
+    const std::string path = output.empty() ? trace + std::string(each.ending) : output;
+    each.write(log, path);
+    if (!each.opened_with.empty()) {
+      const bool paraver = each.name == "paraver";
+      fmt::print("{}{}: open it with {}\n", path, paraver ? ".prv" : "", each.opened_with);
+    }
+    return 0;
+  }
+  std::vector<std::string_view> names;
+  for (const report_format& each : formats()) names.push_back(each.name);
+  const auto nearest = nearest_name(format, names);
+  throw setup_error({.problem = fmt::format("there is no format '{}'", format),
+                     .why = "--format says what is written",
+                     .remedy = nearest ? fmt::format("did you mean {}?", *nearest)
+                                       : fmt::format("choose one of {}", report_formats())});
+}
+
+}  // namespace nacre::tool

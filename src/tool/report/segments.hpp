@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// From the events of a lane to what it was doing at every moment.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "trace/trace_log.hpp"
+
+namespace nacre::tool {
+
+/// What a lane does at one moment, as the breakdowns of PREMA have it.
+enum class doing : std::uint8_t {
+  nothing,  ///< it has not begun, or has ended; the main waits; the poll loop has nothing to handle
+  work,     ///< a handler of the program
+  main,     ///< the application's main
+  runtime,  ///< all that the runtime does between handlers, and its own handlers
+  idle      ///< the worker looks for work or sleeps
+};
+
+/// A piece of the time of one lane. `handler`: of work, and of what the runtime handles; else 0.
+struct segment {
+  std::int64_t begin_ns = 0;
+  std::int64_t end_ns = 0;
+  doing what = doing::nothing;
+  std::uint32_t handler = 0;
+  [[nodiscard]] std::int64_t length() const noexcept { return end_ns - begin_ns; }
+};
+
+/// Cuts the time of one lane into segments, none of which is empty. Handlers that run inside another activity, as those
+/// of the runtime do in the poll loop of an idle worker, cut it in two.
+class unfolding {
+ public:
+  explicit unfolding(trace::track::role what)
+      : between_(what == trace::track::role::worker ? doing::runtime : doing::nothing) {
+    now_.what = what == trace::track::role::worker ? doing::idle : doing::nothing;
+  }
+
+  /// Calls emit(segment) for each that an event has ended.
+  template <class Emit>
+  void take(const trace::event& one, Emit emit) {
+    using trace::event_kind;
+    if (one.kind == event_kind::end) {
+      if (!open_.empty()) open_.pop_back();
+    } else if (one.kind < event_kind::send) {
+      open_.push_back(meaning_of(one));
+    } else {
+      return;
+    }
+    change(one.ns, open_.empty() ? activity{between_, 0} : open_.back(), emit);
+  }
+  /// The trace is over. What a lane that has come to rest does no more is nothing.
+  template <class Emit>
+  void finish(std::int64_t end_ns, Emit emit) {
+    if (open_.empty()) now_.what = doing::nothing;
+    change(end_ns, {doing::nothing, 0}, emit);
+  }
+
+ private:
+  struct activity {
+    doing what;
+    std::uint32_t handler;
+  };
+  static activity meaning_of(const trace::event& one) noexcept {
+    const auto handler = static_cast<std::uint32_t>(one.a);
+    switch (one.kind) {
+      case trace::event_kind::handler_begin:
+      case trace::event_kind::resume_begin:
+        return {doing::work, handler};
+      case trace::event_kind::part_begin:
+        return {doing::runtime, handler};
+      case trace::event_kind::idle_begin:
+        return {doing::idle, 0};
+      case trace::event_kind::main_begin:
+        return {doing::main, 0};
+      default:
+        return {doing::runtime, 0};
+    }
+  }
+  template <class Emit>
+  void change(std::int64_t when, activity to, Emit emit) {
+    now_.end_ns = std::max(when, now_.begin_ns);
+    if (now_.length() != 0) emit(static_cast<const segment&>(now_));
+    now_ = {now_.end_ns, now_.end_ns, to.what, to.handler};
+  }
+
+  doing between_;  // while nothing is open
+  segment now_;
+  std::vector<activity> open_;
+};
+
+/// Hands over the segments and the other events of one track, each in the order of time.
+template <class OnSegment, class OnEvent>
+void walk(const trace::trace_log& log, std::size_t track, OnSegment on_segment, OnEvent on_event) {
+  unfolding lane(log.tracks()[track].what);
+  log.visit(track, [&](std::span<const trace::event> events) {
+    for (const trace::event& each : events) {
+      lane.take(each, on_segment);
+      on_event(each);
+    }
+  });
+  lane.finish(log.end_ns(), on_segment);
+}
+
+}  // namespace nacre::tool

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+// Adding up a trace.
+#include "tool/report/survey.hpp"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "tool/report/segments.hpp"
+
+namespace nacre::tool {
+namespace {
+
+using trace::event;
+using trace::event_kind;
+
+class surveyor {
+ public:
+  explicit surveyor(const trace::trace_log& log) : log_(log) {
+    sums_.lanes.resize(log.tracks().size());
+    sums_.handlers.resize(log.job().handlers.size());
+    first_track_.resize(log.job().ranks, log.tracks().size());
+    for (std::size_t index = log.tracks().size(); index-- > 0;) first_track_[log.tracks()[index].rank] = index;
+  }
+
+  survey run() {
+    for (track_ = 0; track_ < log_.tracks().size(); ++track_) {
+      walk(
+          log_, track_, [this](const segment& one) { add(one); }, [this](const event& one) { add(one); });
+    }
+    for (auto& [what, ends] : moves_) {
+      if (ends.departed && ends.arrived) sums_.migrations.push_back(ends.way);
+    }
+    const auto by_time = [](const passage& a, const passage& b) {
+      return std::tie(a.begin_ns, a.object, a.to) < std::tie(b.begin_ns, b.object, b.to);
+    };
+    std::sort(sums_.migrations.begin(), sums_.migrations.end(), by_time);
+    std::sort(sums_.steals.begin(), sums_.steals.end(), by_time);
+    return std::move(sums_);
+  }
+
+ private:
+  struct move {
+    passage way;
+    bool departed = false, arrived = false;
+  };
+  struct hash {
+    std::size_t operator()(const std::pair<std::uint64_t, std::uint64_t>& key) const noexcept {
+      return static_cast<std::size_t>((key.first * 0x9e3779b97f4a7c15U) ^ (key.second * 0xc2b2ae3d27d4eb4fU));
+    }
+  };
+
+  void add(const segment& one) {
+    lane_sums& lane = sums_.lanes[track_];
+    switch (one.what) {
+      case doing::work:
+        lane.work += one.length();
+        break;
+      case doing::main:
+        lane.main += one.length();
+        break;
+      case doing::runtime:
+        lane.runtime += one.length();
+        break;
+      case doing::idle:
+        lane.idle += one.length();
+        break;
+      case doing::nothing:
+        break;
+    }
+    if (one.handler == 0 || one.handler >= sums_.handlers.size()) return;
+    handler_sums& handler = sums_.handlers[one.handler];
+    handler.ns += one.length();
+    handler.longest = std::max(handler.longest, one.length());
+  }
+
+  void add(const event& one) {
+    const trace::track& own = log_.tracks()[track_];
+    lane_sums& lane = sums_.lanes[track_];
+    switch (one.kind) {
+      case event_kind::handler_begin:
+      case event_kind::part_begin:
+        ++lane.handlers;
+        if (one.a < sums_.handlers.size()) {
+          ++sums_.handlers[one.a].runs;
+          sums_.handlers[one.a].of_runtime = one.kind == event_kind::part_begin;
+        }
+        break;
+      case event_kind::send: {
+        message_sums& pair = sums_.messages[{own.rank, static_cast<std::uint32_t>(one.a)}];
+        ++pair.count;
+        pair.bytes += one.b;
+        break;
+      }
+      case event_kind::steal:
+        lane.steals += one.a;
+        sums_.steals.push_back({one.ns, one.ns, victim(own, one.b), track_, 0});
+        break;
+      case event_kind::depart:
+        ++sums_.departures;
+        note_end(one, true);
+        break;
+      case event_kind::arrive:
+        note_end(one, false);
+        break;
+      case event_kind::create:
+        ++sums_.created;
+        break;
+      case event_kind::wave:
+        ++sums_.waves;
+        break;
+      default:
+        break;
+    }
+  }
+
+  /// The track of the lane `told` - 1 of the same rank; the thief's own if that is not known.
+  [[nodiscard]] std::size_t victim(const trace::track& thief, std::uint64_t told) const {
+    for (std::size_t index = first_track_[thief.rank]; told != 0 && index < log_.tracks().size(); ++index) {
+      const trace::track& each = log_.tracks()[index];
+      if (each.rank != thief.rank) break;
+      if (each.lane == told - 1) return index;
+    }
+    return track_;
+  }
+
+  void note_end(const event& one, bool leaves) {
+    move& both = moves_[{one.a, one.c}];
+    both.way.object = one.a;
+    (leaves ? both.departed : both.arrived) = true;
+    (leaves ? both.way.begin_ns : both.way.end_ns) = one.ns;
+    (leaves ? both.way.from : both.way.to) = track_;
+  }
+
+  const trace::trace_log& log_;
+  survey sums_;
+  std::size_t track_ = 0;
+  std::vector<std::size_t> first_track_;                                           // by rank
+  std::unordered_map<std::pair<std::uint64_t, std::uint64_t>, move, hash> moves_;  // by object and epoch
+};
+
+}  // namespace
+
+survey take_survey(const trace::trace_log& log) { return surveyor(log).run(); }
+
+}  // namespace nacre::tool

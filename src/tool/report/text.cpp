@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// A trace as text: the breakdown of each worker, the handlers, and what went between ranks.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+#include <vector>
+
+#include "tool/report/report.hpp"
+
+namespace nacre::tool {
+namespace {
+
+double seconds(std::int64_t ns) { return static_cast<double>(ns) * 1e-9; }
+
+std::string lane_name(const trace::track& lane) {
+  switch (lane.what) {
+    case trace::track::role::main:
+      return "main";
+    case trace::track::role::poll_loop:
+      return "poll";
+    default:
+      return std::to_string(lane.lane);
+  }
+}
+
+}  // namespace
+
+std::string text_report(const trace::trace_log& log) {
+  const survey sums = take_survey(log);
+  std::string out;
+  for (const std::string& note : log.notes()) out += "note: " + note + '\n';
+  out += fmt::format("{}: {:.6f} s on {} ranks ({}, balancer {})\n", log.job().program, seconds(log.end_ns()),
+                     log.job().ranks, log.job().transport, log.job().balancer);
+  out += fmt::format("{:>7} {:>6} {:>12} {:>12} {:>12} {:>12} {:>12} {:>9}\n", "rank", "lane", "work s", "main s",
+                     "runtime s", "idle s", "handlers", "steals");
+  for (std::size_t index = 0; index < sums.lanes.size(); ++index) {
+    const lane_sums& one = sums.lanes[index];
+    out += fmt::format("{:>7} {:>6} {:>12.6f} {:>12.6f} {:>12.6f} {:>12.6f} {:>12} {:>9}\n", log.tracks()[index].rank,
+                       lane_name(log.tracks()[index]), seconds(one.work), seconds(one.main), seconds(one.runtime),
+                       seconds(one.idle), one.handlers, one.steals);
+  }
+  std::vector<std::size_t> order(sums.handlers.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return sums.handlers[a].ns > sums.handlers[b].ns; });
+  out += fmt::format("{:>12} {:>12} {:>12}  handler\n", "runs", "seconds", "longest s");
+  for (const std::size_t id : order) {
+    const handler_sums& one = sums.handlers[id];
+    if (one.runs == 0) continue;
+    out += fmt::format("{:>12} {:>12.6f} {:>12.6f}  {}{}\n", one.runs, seconds(one.ns), seconds(one.longest),
+                       log.job().handlers[id], one.of_runtime ? " (runtime)" : "");
+  }
+  message_sums all;
+  for (const auto& [pair, sum] : sums.messages) {
+    all.count += sum.count;
+    all.bytes += sum.bytes;
+  }
+  out += fmt::format("{} messages of {} bytes sent, {} objects created, {} migrations, {} waves\n", all.count,
+                     all.bytes, sums.created, sums.departures, sums.waves);
+  return out;
+}
+
+}  // namespace nacre::tool

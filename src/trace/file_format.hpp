@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// The layout of trace files, which docs/tracing.md explains. All numbers are little-endian.
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <type_traits>
+
+namespace nacre::trace {
+
+static_assert(std::endian::native == std::endian::little, "trace files are written as they stand in memory");
+
+inline constexpr std::array<char, 8> file_magic{'N', 'A', 'C', 'R', 'E', 'T', 'R', 'C'};
+inline constexpr std::uint32_t file_version = 1;
+inline constexpr std::uint32_t block_bytes_max = 64u << 20;  // before compression
+
+struct file_head {
+  std::array<char, 8> magic = file_magic;
+  std::uint32_t version = file_version;
+  std::uint32_t flags = 0;  // none is defined
+};
+static_assert(std::has_unique_object_representations_v<file_head>);
+
+enum class block_kind : std::uint32_t {
+  job = 1,    ///< JSON: what holds for all ranks
+  rank = 2,   ///< JSON: a rank of this file, before its other blocks
+  clock = 3,  ///< JSON: one instant by the clocks of a rank; at its start, and at its end if it has come to it
+  events = 4  ///< of one lane, in the order of time
+};
+
+/// In front of each block. The payload is a zstd frame with a checksum of its own.
+struct block_head {
+  block_kind kind = block_kind::job;
+  std::uint32_t rank = 0;
+  std::uint32_t lane = 0;
+  std::uint32_t raw_bytes = 0;
+  std::uint32_t stored_bytes = 0;
+  std::uint32_t check = 0;       // of the other fields
+  std::uint64_t first_tick = 0;  // of events: from which the first counts
+};
+static_assert(std::has_unique_object_representations_v<block_head> && sizeof(block_head) == 32);
+
+/// FNV-1a of a head whose field `check` counts as zero.
+[[nodiscard]] inline std::uint32_t check_of(block_head head) noexcept {
+  head.check = 0;
+  std::array<unsigned char, sizeof head> bytes;
+  std::memcpy(bytes.data(), &head, sizeof head);
+  std::uint32_t hash = 0x811c9dc5U;
+  for (const unsigned char each : bytes) hash = (hash ^ each) * 0x01000193U;
+  return hash;
+}
+
+}  // namespace nacre::trace

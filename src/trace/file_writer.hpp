@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// The trace file of a process, to which its lanes append blocks.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "trace/file_format.hpp"
+
+namespace nacre::trace {
+
+/// Any thread may append; blocks of one thread stay in their order. A file that cannot be written any more, as on a
+/// full disk, costs one line on standard error: the job goes on, and what the file has until then can be read.
+class file_writer {
+ public:
+  /// Creates the file, or empties it. Throws setup_error if that is impossible.
+  explicit file_writer(std::string path);
+  ~file_writer();
+  file_writer(const file_writer&) = delete;
+  file_writer& operator=(const file_writer&) = delete;
+
+  /// Compresses and writes. `head` needs kind, rank, lane and first_tick.
+  void append(block_head head, std::span<const std::byte> payload);
+  void append(block_head head, std::string_view text) { append(head, std::as_bytes(std::span(text))); }
+
+ private:
+  struct compressor;
+  [[nodiscard]] std::unique_ptr<compressor> borrow();
+  void write(std::span<const std::byte> bytes);
+
+  std::string path_;
+  std::mutex mutex_;
+  int file_ = -1;                                  // -1: given up
+  std::uint64_t written_ = 0;                      // bytes, up to the end of a block
+  std::vector<std::unique_ptr<compressor>> free_;  // as many as there have been threads here at once
+};
+
+}  // namespace nacre::trace

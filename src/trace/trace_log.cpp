@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reading trace files: finding the parts, checking the blocks, decoding events.
+#include "trace/trace_log.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zstd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cmath>
+#include <filesystem>
+#include <limits>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include <nacre/error.hpp>
+
+namespace nacre::trace {
+namespace {
+
+constexpr std::uint32_t ranks_max = 1'000'000;
+constexpr std::uint32_t lanes_max = 1u << 17;
+
+[[noreturn]] void refuse(const std::string& problem, const std::string& why, const std::string& remedy) {
+  throw setup_error({.problem = problem, .why = why, .remedy = remedy});
+}
+
+[[noreturn]] void refuse_damaged(const std::string& path, std::size_t place, const std::string& what) {
+  refuse(fmt::format("the trace '{}' is damaged at byte {}: {}", path, place, what),
+         "what stands there is not what was written", "run the program again");
+}
+
+template <class T>
+T bytes_as(std::span<const std::byte> bytes) {
+  T value;
+  std::memcpy(&value, bytes.data(), sizeof value);
+  return value;
+}
+
+/// False at the end of the bytes, or for a number that does not fit.
+bool take_number(std::span<const std::byte>& bytes, std::uint64_t& number) {
+  number = 0;
+  for (std::size_t index = 0; index < bytes.size() && index < number_bytes_max; ++index) {
+    const auto each = static_cast<std::uint64_t>(bytes[index]);
+    number |= (each & 0x7f) << (7 * index);
+    if (each < 0x80) {
+      bytes = bytes.subspan(index + 1);
+      return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+/// A file, mapped.
+struct trace_log::part {
+  explicit part(std::string name) : path(std::move(name)) {
+    const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    struct stat about {};
+    if (file < 0 || ::fstat(file, &about) != 0 || !S_ISREG(about.st_mode)) {
+      const std::string why = file < 0 ? std::strerror(errno) : "it is no regular file";
+      if (file >= 0) ::close(file);
+      refuse(fmt::format("the trace '{}' cannot be read: {}", path, why), "a report shows what it holds",
+             "name what --nacre.trace has named");
+    }
+    const auto size = static_cast<std::size_t>(about.st_size);
+    void* const at = size == 0 ? nullptr : ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file, 0);
+    ::close(file);
+    if (at == MAP_FAILED) refuse(fmt::format("the trace '{}' cannot be read", path), std::strerror(errno), "try again");
+    bytes = {static_cast<const std::byte*>(at), size};
+  }
+  part(const part&) = delete;
+  part& operator=(const part&) = delete;
+  ~part() {
+    if (!bytes.empty()) ::munmap(const_cast<std::byte*>(bytes.data()), bytes.size());
+  }
+  std::string path;
+  std::span<const std::byte> bytes;
+  std::string job_text;
+};
+
+struct trace_log::instant {
+  std::uint64_t tick = 0;
+  double ns = 0;  // by the clock of rank 0
+};
+
+struct trace_log::rank_of {
+  bool told = false;
+  std::uint32_t lanes = 0;
+  double ns_a_tick = 1;
+  std::vector<instant> instants;
+  std::uint64_t job = 0;
+  double zero_ns = 0;  // by the clock of rank 0: when the rank's counter stood at `zero_tick`
+  std::uint64_t zero_tick = 0;
+};
+
+struct trace_log::block {
+  const part* from;
+  std::size_t place;  // of its head
+  block_head head;
+};
+
+trace_log::~trace_log() = default;
+
+trace_log::trace_log(const std::string& path) {
+  open_parts(path);
+  set_clocks();
+  list_tracks();
+}
+
+void trace_log::open_parts(const std::string& path) {
+  const bool single = std::filesystem::exists(path);
+  if (!single && !std::filesystem::exists(path + ".0")) {
+    refuse(fmt::format("there is no trace '{}', nor '{}.0'", path, path),
+           "a report shows what a traced run has written", fmt::format("run the program with --nacre.trace={}", path));
+  }
+  parts_.push_back(std::make_unique<part>(single ? path : path + ".0"));
+  scan(*parts_.front());
+  for (std::uint32_t rank = 1; !single && rank < job_.ranks; ++rank) {
+    const std::string name = fmt::format("{}.{}", path, rank);
+    if (!std::filesystem::exists(name)) {
+      notes_.push_back(fmt::format("There is no file {}: rank {} is missing.", name, rank));
+      continue;
+    }
+    parts_.push_back(std::make_unique<part>(name));
+    scan(*parts_.back());
+  }
+}
+
+void trace_log::scan(part& from) {
+  const std::span<const std::byte> bytes = from.bytes;
+  if (bytes.size() < sizeof(file_head) || bytes_as<file_head>(bytes).magic != file_magic) {
+    refuse(fmt::format("'{}' is no trace of Nacre", from.path), "it does not begin like one",
+           "name what --nacre.trace has named");
+  }
+  if (const auto version = bytes_as<file_head>(bytes).version; version != file_version) {
+    refuse(fmt::format("the trace '{}' has format {}", from.path, version),
+           fmt::format("this program reads format {}", file_version),
+           "use the nacre command that belongs to the program");
+  }
+  std::size_t place = sizeof(file_head);
+  while (place < bytes.size()) {
+    const bool whole_head = bytes.size() - place >= sizeof(block_head);
+    const auto head = whole_head ? bytes_as<block_head>(bytes.subspan(place)) : block_head{};
+    if (whole_head && head.check != check_of(head)) refuse_damaged(from.path, place, "no block begins here");
+    if (!whole_head || bytes.size() - place - sizeof head < head.stored_bytes) {
+      notes_.push_back(fmt::format("{} breaks off; what comes later is missing.", from.path));
+      break;
+    }
+    if (head.raw_bytes > block_bytes_max || head.rank >= ranks_max || head.lane >= lanes_max) {
+      refuse_damaged(from.path, place, "no block is like this");
+    }
+    const block one{&from, place, head};
+    if (head.kind != block_kind::events) {
+      take_text(from, one);
+    } else if (head.rank >= ranks_.size() || head.lane >= ranks_[head.rank].lanes) {
+      refuse_damaged(from.path, place, "events of a lane that there is not");
+    } else {
+      blocks_.resize(std::max<std::size_t>(blocks_.size(), 1));
+      blocks_.front().push_back(one);  // all in one row until the tracks are known
+    }
+    place += sizeof head + head.stored_bytes;
+  }
+  if (from.job_text.empty()) refuse_damaged(from.path, sizeof(file_head), "it ends before it says of what job it is");
+}
+
+std::vector<std::byte> trace_log::unpack(const block& at) const {
+  std::vector<std::byte> raw(at.head.raw_bytes);
+  const auto stored = at.from->bytes.subspan(at.place + sizeof at.head, at.head.stored_bytes);
+  const std::size_t got = ZSTD_decompress(raw.data(), raw.size(), stored.data(), stored.size());
+  if (ZSTD_isError(got) != 0 || got != raw.size()) {
+    refuse_damaged(at.from->path, at.place, ZSTD_isError(got) != 0 ? ZSTD_getErrorName(got) : "a block is too short");
+  }
+  return raw;
+}
+
+void trace_log::read_job(part& from, const std::string& text, std::size_t place) {
+  from.job_text = text;
+  if (&from != parts_.front().get()) {
+    if (text == parts_.front()->job_text) return;
+    refuse(fmt::format("the traces '{}' and '{}' are of different jobs", parts_.front()->path, from.path),
+           "a report shows one job", "remove what an earlier job has left, and run the program again");
+  }
+  const auto told = nlohmann::json::parse(text);
+  job_.ranks = told.at("ranks").get<std::uint32_t>();
+  job_.program = told.at("program").get<std::string>();
+  job_.transport = told.at("transport").get<std::string>();
+  job_.balancer = told.at("balancer").get<std::string>();
+  job_.simulated = told.at("simulated").get<bool>();
+  job_.handlers = told.at("handlers").get<std::vector<std::string>>();
+  if (job_.ranks == 0 || job_.ranks > ranks_max) refuse_damaged(from.path, place, "no job has so many ranks");
+  ranks_.resize(job_.ranks);
+  workers_.resize(job_.ranks);
+  hosts_.resize(job_.ranks);
+}
+
+/// A block of JSON.
+void trace_log::take_text(part& from, const block& at) {
+  const std::vector<std::byte> raw = unpack(at);
+  const std::string text(reinterpret_cast<const char*>(raw.data()), raw.size());
+  try {
+    if (at.head.kind == block_kind::job) return read_job(from, text, at.place);
+    if (at.head.rank >= ranks_.size()) refuse_damaged(from.path, at.place, "a rank that the job has not");
+    const auto told = nlohmann::json::parse(text);
+    rank_of& rank = ranks_[at.head.rank];
+    if (at.head.kind == block_kind::rank) {
+      rank.told = true;
+      rank.lanes = told.at("lanes").get<std::uint32_t>();
+      rank.ns_a_tick = told.at("seconds_a_tick").get<double>() * 1e9;
+      workers_[at.head.rank] = told.at("workers").get<std::uint32_t>();
+      hosts_[at.head.rank] = told.at("host").get<std::string>();
+      const bool fits = rank.lanes <= lanes_max && workers_[at.head.rank] <= rank.lanes && rank.ns_a_tick > 0;
+      if (!fits) refuse_damaged(from.path, at.place, "no rank is like this");
+    } else if (at.head.kind == block_kind::clock) {
+      rank.job = told.at("job").get<std::uint64_t>();
+      rank.instants.push_back({told.at("tick").get<std::uint64_t>(),
+                               told.at("host_ns").get<double>() + told.at("offset_ns").get<double>()});
+    } else {
+      refuse_damaged(from.path, at.place, "no block is of this kind");
+    }
+  } catch (const nlohmann::json::exception& error) {
+    refuse_damaged(from.path, at.place, error.what());
+  }
+}
+
+/// Between its two instants the clock of a rank runs evenly; after one alone, as the rank says that it runs.
+void trace_log::set_clocks() {
+  double start = std::numeric_limits<double>::max();
+  for (const rank_of& each : ranks_) {
+    if (each.instants.empty()) continue;
+    start = std::min(start, each.instants.front().ns);
+    if (each.job != ranks_.front().job) {
+      refuse(fmt::format("the files of '{}' are of different jobs", parts_.front()->path), "a report shows one job",
+             "remove what an earlier job has left, and run the program again");
+    }
+  }
+  for (rank_of& each : ranks_) {
+    if (each.instants.empty()) continue;
+    const instant& first = each.instants.front();
+    const instant& last = each.instants.back();
+    each.zero_tick = first.tick;
+    each.zero_ns = first.ns - start;
+    if (last.tick > first.tick && last.ns > first.ns) {
+      each.ns_a_tick = (last.ns - first.ns) / static_cast<double>(last.tick - first.tick);
+    }
+    end_ns_ = std::max<std::int64_t>(end_ns_, std::llround(last.ns - start));
+  }
+}
+
+void trace_log::list_tracks() {
+  std::vector<block> all;
+  if (!blocks_.empty()) all = std::move(blocks_.front());
+  blocks_.clear();
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<block>> by_lane;
+  for (const block& each : all) by_lane[{each.head.rank, each.head.lane}].push_back(each);
+  for (std::uint32_t rank = 0; rank < job_.ranks; ++rank) {
+    for (std::uint32_t lane = 0; lane < ranks_[rank].lanes; ++lane) {
+      const auto found = by_lane.find({rank, lane});
+      const bool worker = lane < workers_[rank];
+      if (!worker && found == by_lane.end()) continue;
+      const auto role = worker                   ? track::role::worker
+                        : lane == workers_[rank] ? track::role::main
+                                                 : track::role::poll_loop;
+      tracks_.push_back({rank, lane, role});
+      blocks_.push_back(found == by_lane.end() ? std::vector<block>{} : std::move(found->second));
+    }
+  }
+  for (std::size_t index = 0; index < tracks_.size(); ++index) {  // only the last event counts: read one block each
+    if (blocks_[index].empty()) continue;
+    const block& last = blocks_[index].back();
+    std::vector<event> events;
+    decode(last, unpack(last), events);
+    if (!events.empty()) end_ns_ = std::max(end_ns_, events.back().ns);
+  }
+}
+
+void trace_log::decode(const block& at, std::span<const std::byte> bytes, std::vector<event>& into) const {
+  const rank_of& rank = ranks_[at.head.rank];
+  std::uint64_t tick = at.head.first_tick;
+  into.clear();
+  while (!bytes.empty()) {
+    const auto kind = static_cast<std::size_t>(bytes.front());
+    bytes = bytes.subspan(1);
+    event one;
+    std::uint64_t since = 0;
+    bool whole = kind < event_kinds && take_number(bytes, since);
+    const std::array<std::uint64_t*, 3> arguments{&one.a, &one.b, &one.c};
+    for (std::size_t index = 0; whole && index < argument_counts[kind]; ++index) {
+      whole = take_number(bytes, *arguments[index]);
+    }
+    const auto known = [&] {
+      one.kind = static_cast<event_kind>(kind);
+      const bool to_rank = one.kind == event_kind::send;
+      const bool moves = one.kind == event_kind::depart || one.kind == event_kind::arrive;
+      return (!to_rank || one.a < job_.ranks) && (!moves || one.b < job_.ranks);
+    };
+    if (!whole || !known()) refuse_damaged(at.from->path, at.place, "an event that there is not");
+    tick += since;
+    const auto passed = static_cast<double>(static_cast<std::int64_t>(tick - rank.zero_tick));
+    one.ns = std::llround(std::clamp(rank.zero_ns + passed * rank.ns_a_tick, -9e18, 9e18));
+    into.push_back(one);
+  }
+}
+
+void trace_log::visit(std::size_t track_index, const std::function<void(std::span<const event>)>& with) const {
+  std::vector<event> events;
+  for (const block& each : blocks_[track_index]) {
+    decode(each, unpack(each), events);
+    with(events);
+  }
+}
+
+}  // namespace nacre::trace

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a rank sends after long work does not hold up what it sends, and gets, during that work.
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <vector>
+
+#include "transport/sim/sim_test_kit.hpp"
+
+namespace nacre::transport::sim_tests {
+namespace {
+
+constexpr nanoseconds long_work{1'000'000};
+
+/// Rank 0 of a job: works for long from the start on and then sends; a moment after its start somebody else of it
+/// sends.
+struct worker {
+  struct way {
+    std::uint32_t to;
+    channel lane;
+  };
+  job* all;
+  std::vector<way> late;    // sent at the end of the work
+  std::vector<way> prompt;  // sent meanwhile
+  static void work(void* self, std::uint64_t) {
+    auto& of = *static_cast<worker*>(self);
+    of.all->fabric.machine().spend(long_work);
+    for (const way& each : of.late) of.all->send(0, each.to, numbered(1, each.lane));
+    of.all->fabric.machine().at(of.all->fabric.machine().event_time() + nanoseconds(5000), &send_now, self, 0);
+  }
+  static void send_now(void* self, std::uint64_t) {
+    auto& of = *static_cast<worker*>(self);
+    for (const way& each : of.prompt) of.all->send(0, each.to, numbered(2, each.lane));
+  }
+};
+
+TEST(sim_late, others_do_not_wait_for_what_leaves_after_long_work) {
+  constexpr channel lane = channel::application;
+  job all(3, plain());
+  worker one{&all, {{1, lane}, {0, lane}}, {{2, lane}, {1, channel::system}, {0, channel::system}}};
+  all.fabric.machine().at(nanoseconds(0), &worker::work, &one, 0);
+  all.run();
+  ASSERT_EQ(all.received[2].size(), 1U);
+  EXPECT_EQ(all.received[2][0].when_ns, 5000 + 200 + 1000 + 39);  // as if nothing else were there
+  ASSERT_EQ(all.received[1].size(), 2U);
+  EXPECT_EQ(all.received[1][0].lane, channel::system);
+  EXPECT_LT(all.received[1][0].when_ns, 10'000);
+  EXPECT_EQ(all.received[1][1].when_ns, long_work.count() + 200 + 1000 + 39);
+  ASSERT_EQ(all.received[0].size(), 2U);
+  EXPECT_EQ(all.received[0][0].lane, channel::system);
+  EXPECT_LT(all.received[0][0].when_ns, 10'000);
+  EXPECT_GE(all.received[0][1].when_ns, long_work.count());
+}
+
+TEST(sim_late, messages_of_one_stream_arrive_in_the_order_in_which_they_were_sent_whenever_they_leave) {
+  constexpr channel lane = channel::application;
+  for (const std::uint32_t to : {0U, 1U}) {
+    job all(2, plain());
+    worker one{&all, {{to, lane}, {to, lane}}, {{to, lane}}};
+    all.fabric.machine().at(nanoseconds(0), &worker::work, &one, 0);
+    EXPECT_FALSE(all.ends[0]->unsent());
+    all.run();
+    ASSERT_EQ(all.received[to].size(), 3U);
+    EXPECT_EQ(all.received[to][0].number, 1U);
+    EXPECT_EQ(all.received[to][1].number, 1U);
+    EXPECT_EQ(all.received[to][2].number, 2U) << "behind what was sent before it, though that leaves late";
+    EXPECT_GE(all.received[to][0].when_ns, long_work.count());
+    EXPECT_FALSE(all.ends[0]->unsent());
+  }
+}
+
+}  // namespace
+}  // namespace nacre::transport::sim_tests

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// Places and their lives, and colocations, checked against the record.
+#include <algorithm>
+
+#include "campaign/oracle.hpp"
+
+namespace campaign {
+namespace {
+
+std::string text(std::uint64_t number) { return std::to_string(number); }
+
+}  // namespace
+
+bool oracle::may_stay(std::uint32_t object) const { return objects_[object].refuses; }
+
+std::uint32_t oracle::new_place(bool empty) {
+  const std::uint32_t place = new_object();
+  object_record& at = objects_[place];
+  at.is_place = true;
+  at.was_empty = at.may_be_empty = empty;
+  at.refuses = false;  // its lives do
+  return place;
+}
+
+std::uint32_t oracle::new_life(std::uint32_t place) {
+  const std::uint32_t life = new_object();
+  objects_[life].target = place;
+  objects_[place].refuses = objects_[place].refuses || objects_[life].refuses;
+  return life;
+}
+
+void oracle::may_empty(std::uint32_t place) {
+  objects_[place].was_empty = true;
+  objects_[place].may_be_empty = true;
+}
+
+void oracle::filled(std::uint32_t place) {
+  objects_[place].may_be_empty = false;
+  objects_[place].filled_at = sends_.size();
+}
+
+stream_id oracle::began_for_all(std::uint32_t object, bool shared, std::uint64_t hash, double now) {
+  begin_on(0, object, shared, hash, now);
+  return next_stream_++;
+}
+
+std::uint64_t oracle::together_sent(posted how, stream_id by, nacre::rank_id from,
+                                    std::span<const std::uint32_t> objects, std::string_view function) {
+  together_functions_.emplace(function);
+  together_.push_back({how, from, sends_.size() + 1, {objects.begin(), objects.end()}});
+  for (const std::uint32_t each : objects) sends_.push_back(new_send(posted::joined, by, each, true));
+  ++together_open_;
+  return together_.size();
+}
+
+stream_id oracle::began_together(std::uint64_t id, nacre::rank_id at, std::span<const std::uint32_t> bodies,
+                                 std::span<const std::uint64_t> hashes, double now) {
+  together_record& of = together_[id - 1];
+  if (of.ran) violate("colocation " + text(id) + " has run twice");
+  if (of.over) violate("colocation " + text(id) + " runs, and it has failed");
+  of.ran = true;
+  --together_open_;
+  if (bodies.size() != of.objects.size()) violate("colocation " + text(id) + " has another number of objects");
+  for (std::size_t index = 0; index < bodies.size(); ++index) {
+    send_record& turn = sends_[of.first - 1 + index];
+    if (turn.object != target_of(bodies[index])) violate("colocation " + text(id) + " has got another object");
+    if (refuses(bodies[index]) && id_of(turn.object).home() != at) {
+      violate("colocation " + text(id) + " runs on rank " + text(at.value()) + ", where an object would not go");
+    }
+    turn.ran = true;
+    check_order(turn, of.first + index);
+    begin_on(of.first + index, bodies[index], false, hashes[index], now);
+  }
+  return next_stream_++;
+}
+
+void oracle::ended_together(std::uint64_t id, std::span<const std::uint32_t> bodies,
+                            std::span<const std::uint64_t> hashes, double now) {
+  for (std::size_t index = 0; index < bodies.size(); ++index) {
+    ended(together_[id - 1].first + index, bodies[index], false, hashes[index], now);
+  }
+}
+
+void oracle::together_returned(std::uint64_t id, const std::uint64_t* value) {
+  together_record& of = together_[id - 1];
+  if (of.over) violate("colocation " + text(id) + " was answered twice");
+  of.over = true;
+  if (value == nullptr && of.ran) violate("colocation " + text(id) + " has failed, and it has run");
+  if (value != nullptr && !of.ran) violate("colocation " + text(id) + " has a value, and it has not run");
+  if (value != nullptr && *value != expected_value(id)) violate("colocation " + text(id) + " has a wrong value");
+  if (!of.ran) --together_open_;
+}
+
+void oracle::together_reported(nacre::rank_id at, const nacre::delivery_error& what) {
+  const std::uint32_t object = by_id_.at(what.object);
+  const bool refused = what.why.find("refuse") != std::string_view::npos;
+  if (!refused && !may_be_gone(object)) violate("a colocation failed for object " + text(object) + ", which lives");
+  if (!refused && !is_place(object)) objects_[object].gone = true;
+  ++together_reported_[at.value()];
+  --together_open_;
+}
+
+/// Each has run, or its rank has been told, for a reason.
+void oracle::check_together_is_over() {
+  std::map<std::uint32_t, std::int64_t> reported = together_reported_;
+  for (std::size_t index = 0; index < together_.size(); ++index) {
+    const together_record& of = together_[index];
+    if (of.how == posted::awaited && !of.over) violate("colocation " + text(index + 1) + " was not answered");
+    if (of.ran) continue;
+    if (of.how == posted::one_way) --reported[of.asker.value()];
+    std::set<nacre::rank_id> refuse_on;
+    bool reason = false;
+    for (const std::uint32_t each : of.objects) {
+      if (may_stay(each)) refuse_on.insert(id_of(each).home());
+      reason = reason || may_be_gone(each);
+    }
+    if (!reason && refuse_on.size() < 2) violate("colocation " + text(index + 1) + " has not run, for no reason");
+  }
+  for (const auto& [rank, left] : reported) {
+    if (left != 0) violate("rank " + text(rank) + " was told of another number of failed colocations than there are");
+  }
+}
+
+}  // namespace campaign

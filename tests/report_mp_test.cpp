@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+// Programs are traced and the command `nacre report` shows what they did, in every format.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/sanitized.hpp"
+#include "launched.hpp"
+
+namespace {
+
+using namespace nacre::tests;
+
+std::string text_of(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+/// The numbers at the beginning of a line's words.
+std::vector<double> numbers_of(const std::string& line) {
+  std::istringstream words(line);
+  std::vector<double> numbers;
+  for (double each = 0; words >> each;) numbers.push_back(each);
+  return numbers;
+}
+
+class report : public testing::Test {
+ protected:
+  report() : folder_(testing::TempDir() + "nacre_report_XXXXXX") {
+    EXPECT_NE(mkdtemp(folder_.data()), nullptr);
+    trace_ = folder_ + "/run.trace";
+  }
+  ~report() override { std::filesystem::remove_all(folder_); }
+
+  /// A simulated job whose objects migrate.
+  void simulate(const std::string& ranks = "6") const {
+    const outcome got = launched({NACRE_BIN_DIR "/uts", "--type=geometric", "--shape=fixed", "--depth=9", "--seed=19",
+                                  "--quiet", "--nacre.transport=sim", "--nacre.ranks=" + ranks, "--nacre.workers=2",
+                                  "--nacre.trace=" + trace_, "--nacre.summary_json=" + folder_ + "/summary"})
+                            .end();
+    ASSERT_EQ(code_of(got), 0) << got.errors;
+  }
+  outcome report_as(const std::string& format) const {
+    const outcome got = nacre_command({"report", trace_, "--format", format});
+    EXPECT_EQ(code_of(got), 0) << got.errors;
+    return got;
+  }
+  std::string folder_;
+  std::string trace_;
+};
+
+TEST_F(report, as_text_of_a_job_of_processes_adds_up_what_all_ranks_did) {
+  const outcome ran =
+      launched({NACRE_BIN_DIR "/nacre", "run", "-n", "3", NACRE_BIN_DIR "/uts", "--tree=T1", "--quiet",
+                "--nacre.workers=2", "--nacre.trace=" + trace_, "--nacre.summary_json=" + folder_ + "/s"})
+          .end();
+  ASSERT_EQ(code_of(ran), 0) << ran.errors;
+  const auto told = nlohmann::json::parse(text_of(folder_ + "/s"));
+  const outcome got = report_as("text");
+  EXPECT_EQ(got.errors, "");
+  std::map<std::pair<int, int>, std::vector<double>> lanes;
+  for (const std::string& line : lines_of(got.output)) {
+    const auto numbers = numbers_of(line);
+    if (numbers.size() == 8) lanes[{static_cast<int>(numbers[0]), static_cast<int>(numbers[1])}] = numbers;
+  }
+  ASSERT_EQ(lanes.size(), 6U) << got.output;
+  const double seconds = std::strtod(got.output.c_str() + std::string("uts: ").size(), nullptr);
+  EXPECT_NEAR(seconds, told["seconds"].get<double>(), 0.1 * seconds + 0.05);
+  double work = 0;
+  for (const auto& row : told["workers"]) {
+    const auto& own = lanes.at({row["rank"], row["worker"]});
+    work += own[2];
+    EXPECT_NEAR(own[2] + own[4] + own[5], seconds, 0.01 * seconds)
+        << "a worker always works, idles or is at the runtime's";
+    EXPECT_GE(own[6], row["handlers"].get<double>()) << "threads go on after the summary's counters have been read";
+  }
+  EXPECT_GT(work, 0);
+  std::uint64_t moved = 0;
+  for (const auto& row : told["ranks"]) moved += row["migrations_out"].get<std::uint64_t>();
+  EXPECT_NE(got.output.find(", " + std::to_string(moved) + " migrations,"), std::string::npos) << got.output;
+}
+
+TEST_F(report, of_a_part_that_is_missing_says_so) {
+  const outcome ran = launched({NACRE_BIN_DIR "/nacre", "run", "-n", "2", NACRE_BIN_DIR "/uts", "--depth=5", "--quiet",
+                                "--nacre.workers=1", "--nacre.trace=" + trace_})
+                          .end();
+  ASSERT_EQ(code_of(ran), 0) << ran.errors;
+  std::filesystem::remove(trace_ + ".1");
+  EXPECT_EQ(report_as("text").errors, "nacre: There is no file " + trace_ + ".1: rank 1 is missing.\n");
+}
+
+TEST_F(report, of_no_trace_or_in_no_format_is_refused) {
+  const outcome none = nacre_command({"report", trace_});
+  EXPECT_EQ(code_of(none), 2);
+  EXPECT_EQ(none.errors, "nacre: there is no trace '" + trace_ + "', nor '" + trace_ +
+                             ".0' (a report shows what a traced run has written): run the program with --nacre.trace=" +
+                             trace_ + "\n");
+  const outcome odd = nacre_command({"report", trace_, "--format", "perfeto"});
+  EXPECT_EQ(code_of(odd), 2);
+  EXPECT_NE(odd.errors.find("there is no format 'perfeto' (--format says what is written): did you mean perfetto?"),
+            std::string::npos);
+}
+
+TEST_F(report, for_perfetto_has_all_that_the_trace_has) {
+  simulate();
+  report_as("perfetto");
+  const auto read = nlohmann::json::parse(text_of(trace_ + ".json"));
+  const auto told = nlohmann::json::parse(text_of(folder_ + "/summary"));
+  std::map<std::string, int> phases;
+  std::map<std::pair<int, int>, double> last;
+  int moves = 0;
+  for (const auto& each : read["traceEvents"]) {
+    const std::string phase = each["ph"];
+    ++phases[phase];
+    moves += phase == "f" && each["name"] == "migration" ? 1 : 0;
+    if (phase != "X") continue;
+    double& end = last[{each["pid"], each["tid"]}];
+    EXPECT_GE(each["ts"].get<double>(), end - 1e-3) << "slices of a lane do not overlap";
+    end = each["ts"].get<double>() + each["dur"].get<double>();
+    EXPECT_LE(end, told["seconds"].get<double>() * 1e6 + 1);
+  }
+  int moved = 0;
+  for (const auto& row : told["ranks"]) moved += row["migrations_in"].get<int>();
+  EXPECT_GT(moves, 0);
+  EXPECT_EQ(moves, moved);
+  EXPECT_EQ(phases["s"], phases["f"]);
+  EXPECT_GT(phases["X"], 100);
+}
+
+TEST_F(report, for_paraver_is_in_order_and_within_its_header) {
+  simulate();
+  report_as("paraver");
+  const std::vector<std::string> lines = lines_of(text_of(trace_ + ".prv"));
+  const std::string& head = lines.front();
+  ASSERT_TRUE(head.starts_with("#Paraver (01/01/00 at 00:00):")) << head;
+  const double end = std::strtod(head.c_str() + head.find("):") + 2, nullptr);
+  const std::vector<std::string> rows = lines_of(text_of(trace_ + ".row"));
+  const int lanes = std::atoi(rows.front().c_str() + std::string("LEVEL CPU SIZE ").size());
+  EXPECT_GE(lanes, 12);
+  double last = 0;
+  std::map<char, int> kinds;
+  for (std::size_t index = 1; index < lines.size(); ++index) {
+    std::string words = lines[index];
+    std::replace(words.begin(), words.end(), ':', ' ');
+    const auto numbers = numbers_of(words);
+    ++kinds[lines[index].front()];
+    ASSERT_EQ(numbers.size(), lines[index].front() == '3' ? 15U : 8U) << lines[index];
+    EXPECT_LE(numbers[1], lanes);
+    EXPECT_GE(numbers[5], last);
+    last = numbers[5];
+    EXPECT_LE(last, end);
+  }
+  EXPECT_GT(kinds['1'], 100);
+  EXPECT_GT(kinds['2'], 50);
+  EXPECT_GT(kinds['3'], 0);
+  EXPECT_NE(text_of(trace_ + ".pcf").find("part::go_on"), std::string::npos);
+}
+
+TEST_F(report, for_vampir_is_read_back_by_otf2_print) {
+  const std::string formats = nacre_command({"report", "--help"}).output;
+  if (formats.find("otf2") == std::string::npos) GTEST_SKIP() << "built without OTF2 (libopen-trace-format2-dev)";
+  if (std::system("command -v otf2-print >/dev/null") != 0) GTEST_SKIP() << "there is no otf2-print (otf2-tools)";
+  simulate();
+  report_as("otf2");
+  const outcome read = launched({"otf2-print", trace_ + ".otf2/traces.otf2"}).end();
+  EXPECT_EQ(code_of(read), 0) << read.errors;
+  const auto count = [&](std::string_view word) {
+    int found = 0;
+    for (const std::string& line : lines_of(read.output)) found += line.starts_with(word) ? 1 : 0;
+    return found;
+  };
+  int moved = 0;
+  const auto told = nlohmann::json::parse(text_of(folder_ + "/summary"));
+  for (const auto& row : told["ranks"]) moved += row["migrations_in"].get<int>();
+  EXPECT_GT(count("ENTER"), 100);
+  EXPECT_EQ(count("ENTER"), count("LEAVE"));
+  EXPECT_EQ(count("MPI_SEND"), moved);
+  EXPECT_EQ(count("MPI_RECV"), moved);
+}
+
+TEST_F(report, as_a_page_needs_no_network_and_shows_every_worker) {
+  simulate();
+  report_as("html");
+  const std::string page = text_of(trace_ + ".html");
+  EXPECT_LT(page.size(), std::size_t{20} << 20);
+  for (const char* mark : {"src=", "href=", "@import", "@data@", "@style@", "@script@"}) {
+    EXPECT_EQ(page.find(mark), std::string::npos) << mark;
+  }
+  if (sanitized) return;
+  if (std::system("command -v chromium >/dev/null") != 0) GTEST_SKIP() << "no chromium here: the page was not opened";
+  const outcome seen = launched({"chromium", "--headless", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr",
+                                 "--user-data-dir=" + folder_ + "/browser", "--dump-dom", "file://" + trace_ + ".html"})
+                           .end();
+  EXPECT_EQ(seen.errors.find("CONSOLE"), std::string::npos) << seen.errors;
+  EXPECT_NE(seen.output.find("data-shown=\"1"), std::string::npos) << seen.errors;
+  EXPECT_NE(seen.output.find("part::go_on"), std::string::npos);
+}
+
+}  // namespace
