@@ -22,6 +22,7 @@
 #include <utility>
 #include <vector>
 
+#include "stopwatch.hpp"
 #include "transport/shm/layout.hpp"
 #include "transports.hpp"
 
@@ -84,15 +85,15 @@ class long_job {
   }
 
   /// The launcher's exit status, and how many seconds it took to end.
-  [[nodiscard]] std::pair<int, double> end(std::chrono::seconds patience) {
-    const auto start = steady_clock::now();
+  [[nodiscard]] std::pair<int, double> end(double patience) {
+    nacre::tests::stopwatch taken;
     int status = 0;
     while (waitpid(launcher_, &status, WNOHANG) == 0) {
-      if (steady_clock::now() - start > patience) return {-1, std::chrono::duration<double>(patience).count()};
+      if (taken.look() > patience) return {-1, patience};
       sched_yield();
     }
     launcher_ = -1;
-    return {status, std::chrono::duration<double>(steady_clock::now() - start).count()};
+    return {status, taken.look()};
   }
 
   [[nodiscard]] std::string errors() const { return contents(folder_ / "err"); }
@@ -161,8 +162,8 @@ TEST_P(job_of_processes, ends_within_seconds_with_one_line_when_a_rank_is_killed
   const std::vector<pid_t> ranks = job.working_ranks(3);
   ASSERT_EQ(ranks.size(), 3u) << job.errors();
   kill(ranks[1], SIGKILL);
-  const auto [status, seconds] = job.end(std::chrono::seconds(20));
-  EXPECT_LT(seconds, 5.0);
+  const auto [status, seconds] = job.end(2 * nacre::tests::unhurried_end);
+  EXPECT_LT(seconds, nacre::tests::unhurried_end);
   ASSERT_TRUE(WIFEXITED(status));
   EXPECT_NE(WEXITSTATUS(status), 0);
   const std::string errors = job.errors();
@@ -178,10 +179,10 @@ TEST_P(job_of_processes, leaves_no_rank_behind_when_the_launcher_is_killed) {
   const std::vector<pid_t> ranks = job.working_ranks(2);
   ASSERT_EQ(ranks.size(), 2u) << job.errors();
   kill(job.launcher(), SIGKILL);
-  static_cast<void>(job.end(std::chrono::seconds(5)));
-  const auto until = steady_clock::now() + std::chrono::seconds(5);
+  static_cast<void>(job.end(nacre::tests::unhurried_end));
+  nacre::tests::stopwatch taken;
   const auto alive = [&] { return std::any_of(ranks.begin(), ranks.end(), [](pid_t r) { return kill(r, 0) == 0; }); };
-  while (alive() && steady_clock::now() < until) sched_yield();
+  while (alive() && taken.look() < nacre::tests::unhurried_end) sched_yield();
   EXPECT_FALSE(alive());
   EXPECT_EQ(named_segments(), before) << "memory that nobody will free";
 }
@@ -200,8 +201,8 @@ TEST(job_over_tcp, logs_a_stranger_and_goes_on) {
   ASSERT_EQ(connect(stranger, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
   const std::string garbage(4096, 'x');
   static_cast<void>(send(stranger, garbage.data(), garbage.size(), MSG_NOSIGNAL));
-  const auto until = steady_clock::now() + std::chrono::seconds(10);
-  while (job.errors().find("refused") == std::string::npos && steady_clock::now() < until) sched_yield();
+  nacre::tests::stopwatch taken;
+  while (job.errors().find("refused") == std::string::npos && taken.look() < nacre::tests::unhurried_end) sched_yield();
   EXPECT_NE(job.errors().find("refused"), std::string::npos) << job.errors();
   for (const pid_t each : ranks) EXPECT_EQ(kill(each, 0), 0) << "the stranger ended a rank: " << job.errors();
   close(stranger);
@@ -249,8 +250,8 @@ TEST(job_over_shm, ends_with_one_line_and_without_a_crash_when_somebody_forges_s
   EXPECT_NE(ftruncate(segment, 0), 0) << "a segment that shrinks ends those who use it";
   forge_slots(segment, channel::application);
   close(segment);
-  const auto [status, seconds] = job.end(std::chrono::seconds(20));
-  EXPECT_LT(seconds, 5.0);
+  const auto [status, seconds] = job.end(2 * nacre::tests::unhurried_end);
+  EXPECT_LT(seconds, nacre::tests::unhurried_end);
   ASSERT_TRUE(WIFEXITED(status));
   EXPECT_EQ(WEXITSTATUS(status), 1);
   const std::string errors = job.errors();

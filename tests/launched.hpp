@@ -19,6 +19,8 @@
 #include <utility>
 #include <vector>
 
+#include "stopwatch.hpp"
+
 namespace nacre::tests {
 
 using std::chrono::seconds;
@@ -27,8 +29,8 @@ using std::chrono::steady_clock;
 inline constexpr seconds patience{60};
 
 struct outcome {
-  int status = -1;  ///< as from waitpid
-  double seconds = 0;
+  int status = -1;     ///< as from waitpid
+  double seconds = 0;  ///< those in which the machine stood still left out, see stopwatch
   std::string output;
   std::string errors;
 };
@@ -96,12 +98,13 @@ class launched {
 
   /// Reads to the end and waits.
   outcome end() {
-    const auto start = steady_clock::now();
-    while (steady_clock::now() < start + patience && read_some()) continue;
-    if (steady_clock::now() >= start + patience) kill(pid_, SIGKILL);
+    stopwatch taken;
+    constexpr double too_long = static_cast<double>(patience.count());
+    while (taken.look() < too_long && read_some()) continue;
+    if (taken.look() >= too_long) kill(pid_, SIGKILL);
     waitpid(pid_, &seen_.status, 0);
     pid_ = -1;
-    seen_.seconds = std::chrono::duration<double>(steady_clock::now() - start).count();
+    seen_.seconds = taken.look();
     return seen_;
   }
 

@@ -12,6 +12,8 @@
 #include <string>
 #include <vector>
 
+#include "../stopwatch.hpp"
+
 namespace {
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -126,7 +128,7 @@ TEST_P(under_mpirun, a_job_ends_within_seconds_however_a_rank_goes_wrong) {
     const outcome got = run_beside(3, each.name);
     EXPECT_NE(got.exit_code, 0) << each.name;
     EXPECT_NE(got.exit_code, 124) << each.name << " hangs";
-    EXPECT_LT(got.seconds, sanitized ? 15.0 : 5.0) << each.name;
+    EXPECT_LT(got.seconds, nacre::tests::unhurried_end) << each.name;
     EXPECT_TRUE(holds(got, each.words)) << each.name << ": nobody has said '" << each.words << "'\n" << got.output;
   }
 }

@@ -37,11 +37,12 @@ void agent_lines::poll(time_point now, std::vector<agent_report>& reports) {
     const std::uint32_t host =
         newcomer.identity.rank.value();  // below the number of hosts: the handshake has checked it
     connection& place = connections_[host];
-    if (std::exchange(place.called, true)) {
+    if (place.socket || place.heard) {
       door_.refuse(newcomer, "its host has an agent already", now);
       continue;
     }
     place.socket = std::move(newcomer.socket);
+    place.stream = {};
     place.stream.received(newcomer.leftover);
     net::watch({.events = events_.get(), .descriptor = place.socket.get(), .tag = host}, EPOLL_CTL_ADD);
     serve(host, reports);
@@ -65,10 +66,13 @@ void agent_lines::serve(std::uint32_t host, std::vector<agent_report>& reports) 
     if (received > 0) from.stream.received(std::span(buffer.data(), static_cast<std::size_t>(received)));
   }
   auto m = from.stream.pop();
-  for (; m && *m; m = from.stream.pop()) reports.push_back({.host = host, .what = std::move(**m)});
+  for (; m && *m; m = from.stream.pop()) {
+    from.heard = true;
+    reports.push_back({.host = host, .what = std::move(**m)});
+  }
   if (m && received >= 0) return;
   from.socket.reset();
-  reports.push_back({.host = host, .what = std::nullopt});
+  if (!m || from.heard) reports.push_back({.host = host, .what = std::nullopt});
 }
 
 void agent_lines::send(std::uint32_t host, const host_message& m) {

@@ -25,8 +25,9 @@ struct agent_report {
 /// | an agent | then |
 /// |---|---|
 /// | proves the secret | its connection is kept; its messages are reported |
-/// | proves to be one that has called before | the new connection is refused |
+/// | proves to be one that is there, or was | the new connection is refused |
 /// | sends what is no message, or hangs up | its connection is closed and the end reported |
+/// | hangs up before its first message | it may call again: the handshake took longer than it could wait |
 class agent_lines {
  public:
   agent_lines(std::uint32_t hosts, transport::net::unique_fd listener);
@@ -46,7 +47,7 @@ class agent_lines {
   struct connection {
     transport::net::unique_fd socket;
     host_stream stream;
-    bool called = false;
+    bool heard = false;  // at least one message of it
   };
 
   void serve(std::uint32_t host, std::vector<agent_report>& reports);

@@ -31,6 +31,7 @@ namespace net = transport::net;
 using std::chrono::steady_clock;
 
 constexpr std::chrono::seconds start_time{30};
+constexpr std::chrono::seconds look_again{1};     // for the deadlines of handshakes
 constexpr std::chrono::seconds farewell_time{2};  // for a shell whose agent is ready
 constexpr std::size_t said_bytes_max = 4096;
 
@@ -118,7 +119,7 @@ void gathering::start(member& one, time_point now) {
 void gathering::wait(time_point now) const {
   std::vector<pollfd> watched{{.fd = signals_, .events = POLLIN, .revents = 0},
                               {.fd = lines_.descriptor(), .events = POLLIN, .revents = 0}};
-  auto until = now + start_time;
+  auto until = now + look_again;
   for (const member& each : members_) {
     if (each.state == progress::starting || each.shell != 0) until = std::min(until, each.deadline);
     if (each.shell == 0) continue;

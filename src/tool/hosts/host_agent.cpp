@@ -83,9 +83,12 @@ rank_recipe make_recipe(const host_ticket& ticket, const std::string& path) {
 net::guest call_launcher(const host_ticket& ticket) {
   const auto where = net::address::parse(ticket.launcher);
   if (!where) throw setup_error("the launcher's orders hold no address");
-  const handshake how(handshake_role::initiator, secret_of(ticket.agent_secret),
-                      launch::control_identity(ticket.index, ticket.hosts), rank_id(ticket.hosts));
-  auto launcher = net::call(*where, how, std::chrono::steady_clock::now() + call_time);
+  const job_secret secret = secret_of(ticket.agent_secret);
+  auto launcher = net::call(*where,
+                            {.secret = secret,
+                             .local = launch::control_identity(ticket.index, ticket.hosts),
+                             .expected = rank_id(ticket.hosts)},
+                            std::chrono::steady_clock::now() + call_time);
   if (!launcher) {
     throw setup_error({.problem = "cannot call the launcher at " + ticket.launcher + ": " + launcher.error().why,
                        .why = "agents and ranks are connected to it",

@@ -24,7 +24,7 @@ namespace {
 net::guest call_launcher(const job_ticket& ticket, net::time_point deadline) {
   const peer_identity local = control_identity(ticket.rank.value(), ticket.size);
   auto launcher = net::call(*net::address::parse(ticket.rendezvous),
-                            handshake(handshake_role::initiator, ticket.secret, local, rank_id(ticket.size)), deadline);
+                            {.secret = ticket.secret, .local = local, .expected = rank_id(ticket.size)}, deadline);
   if (!launcher) give_up("cannot reach the launcher: " + launcher.error().log_line(ticket.rendezvous));
   return std::move(*launcher);
 }

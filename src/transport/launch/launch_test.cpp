@@ -209,8 +209,9 @@ TEST(rendezvous, refuses_a_proof_that_was_made_for_a_peer) {
     peer_identity as_peer;
     as_peer.rank = rank_id(1);
     as_peer.size = 2;
+    const job_ticket ticket = place.ticket(1);
     const auto outcome = net::call(*net::address::parse(place.host().address()),
-                                   handshake(handshake_role::initiator, place.ticket(1).secret, as_peer), soon());
+                                   {.secret = ticket.secret, .local = as_peer}, soon());
     EXPECT_FALSE(outcome);
     over = true;
   });

@@ -10,20 +10,36 @@
 
 namespace nacre::transport::net {
 
-expected<guest, refusal> call(const address& where, handshake how, time_point deadline) {
+namespace {
+
+using std::chrono::steady_clock;
+
+expected<guest, refusal> call_once(const address& where, const caller& who, time_point deadline) {
   unique_fd socket = start_connect(where);
   if (!socket) return unexpected(refusal{.reason = refusal_reason::closed, .why = error_text(errno)});
-  greeting caller = greeting::of_caller(std::move(socket), std::move(how), deadline);
+  greeting attempt = greeting::of_caller(
+      std::move(socket), handshake(handshake_role::initiator, who.secret, who.local, who.expected), deadline);
   for (;;) {
-    switch (caller.advance(std::chrono::steady_clock::now())) {
+    switch (attempt.advance(steady_clock::now())) {
       case greeting::outcome::pending:
         break;
       case greeting::outcome::accepted:
-        return caller.take();
+        return attempt.take();
       case greeting::outcome::refused:
-        return unexpected(caller.why());
+        return unexpected(attempt.why());
     }
-    wait_until(caller.descriptor(), caller.wants_to_write(), deadline);
+    wait_until(attempt.descriptor(), attempt.wants_to_write(), deadline);
+  }
+}
+
+}  // namespace
+
+expected<guest, refusal> call(const address& where, const caller& who, time_point deadline,
+                              std::chrono::milliseconds patience) {
+  for (int attempts = 1;; ++attempts) {
+    auto result = call_once(where, who, steady_clock::now() + patience);
+    const bool unanswered = !result && result.error().reason == refusal_reason::timed_out;
+    if (!unanswered || (attempts > 1 && steady_clock::now() >= deadline)) return result;
   }
 }
 

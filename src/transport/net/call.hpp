@@ -2,13 +2,27 @@
 // Calls one listening socket and waits until both sides have proven themselves.
 #pragma once
 
+#include <chrono>
+#include <optional>
+
 #include <nacre/expected.hpp>
 
 #include "transport/net/greeting.hpp"
 
 namespace nacre::transport::net {
 
-/// Connects to `where` and drives the handshake. Blocks, at most to the deadline. Any thread.
-[[nodiscard]] expected<guest, refusal> call(const address& where, handshake how, time_point deadline);
+/// Who calls, and whom it expects; without a rank, whoever has the secret.
+struct caller {
+  const job_secret& secret;
+  peer_identity local;
+  std::optional<rank_id> expected = std::nullopt;
+};
+
+/// Connects to `where` and proves itself there. A call that is not answered within `patience` is hung up and made
+/// again, to the deadline, and at least once: a machine that stood still for longer than that has lost no more than
+/// time. Blocks. Any thread.
+[[nodiscard]] expected<guest, refusal> call(
+    const address& where, const caller& who, time_point deadline,
+    std::chrono::milliseconds patience = std::chrono::milliseconds(handshake_time_ms_max));
 
 }  // namespace nacre::transport::net

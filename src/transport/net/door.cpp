@@ -51,10 +51,10 @@ void door::poll(time_point now, std::vector<guest>& admitted) {
     }
   }
   while (!greetings_.empty() && greetings_.front().deadline() <= now) advance(greetings_.begin(), now, admitted);
-  if (calls) accept_all(now);
+  if (calls) accept_all(now, admitted);
 }
 
-void door::accept_all(time_point now) {
+void door::accept_all(time_point now, std::vector<guest>& admitted) {
   // Bounded, so that a flood of strangers cannot keep the poll loop here.
   for (int calls = 0; calls < 16; ++calls) {
     unique_fd socket = accept_from(listener_.get());
@@ -69,6 +69,7 @@ void door::accept_all(time_point now) {
     greetings_.emplace_back(std::move(socket), handshake(handshake_role::acceptor, secret_, local_),
                             now + handshake_time);
     watch(greetings_.back(), EPOLL_CTL_ADD);
+    advance(std::prev(greetings_.end()), now, admitted);
   }
 }
 

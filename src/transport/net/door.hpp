@@ -19,7 +19,7 @@ namespace nacre::transport::net {
 /// out; a member that had to give way calls again. One thread.
 class door {
  public:
-  static constexpr std::size_t places = 64;
+  static constexpr std::size_t places = 512;
 
   /// `local` is what callers are told after they have proven themselves.
   door(unique_fd listener, const job_secret& secret, peer_identity local, refusal_log log);
@@ -39,7 +39,7 @@ class door {
  private:
   using place = std::list<greeting>::iterator;
 
-  void accept_all(time_point now);
+  void accept_all(time_point now, std::vector<guest>& admitted);
   void advance(place which, time_point now, std::vector<guest>& admitted);
   void watch(const greeting& which, int operation);
 

@@ -7,6 +7,9 @@
 
 #include <atomic>
 #include <chrono>
+#include <iterator>
+#include <list>
+#include <optional>
 #include <string>
 #include <thread>
 #include <utility>
@@ -35,6 +38,7 @@ class house {
  public:
   house() : house(listen_at(address::any_port_of_loopback())) {}
 
+  [[nodiscard]] int listener() const noexcept { return listener_; }
   [[nodiscard]] const address& where() const noexcept { return where_; }
   [[nodiscard]] const job_secret& secret() const noexcept { return secret_; }
   [[nodiscard]] std::size_t waiting() const noexcept { return door_.waiting(); }
@@ -57,11 +61,13 @@ class house {
 
  private:
   explicit house(unique_fd listener)
-      : where_(address::of_own_end(listener.get())),
+      : listener_(listener.get()),
+        where_(address::of_own_end(listener.get())),
         secret_(job_secret::generate()),
         door_(std::move(listener), secret_, identity_of(0),
               refusal_log("rank 0", [this](std::string_view line) { lines.emplace_back(line); })) {}
 
+  int listener_;
   address where_;
   job_secret secret_;
   door door_;
@@ -79,7 +85,7 @@ expected<guest, refusal> call_at(house& at, const job_secret& secret, const peer
   std::optional<expected<guest, refusal>> outcome;
   std::atomic<bool> over{false};
   std::thread caller([&] {
-    outcome = call(at.where(), handshake(handshake_role::initiator, secret, who), steady_clock::now() + patience);
+    outcome = call(at.where(), {.secret = secret, .local = who}, steady_clock::now() + patience);
     over = true;
   });
   at.poll_until([&] { return over.load(); });
@@ -117,6 +123,60 @@ TEST(door, refuses_another_binary_with_a_line_that_says_so_on_both_sides) {
   at.poll_until([&] { return at.waiting() == 0; });
   ASSERT_EQ(at.lines.size(), 1U);
   EXPECT_NE(at.lines[0].find("another binary"), std::string::npos) << at.lines[0];
+}
+
+TEST(door, lets_in_all_members_of_a_large_job_who_call_at_once) {
+  constexpr std::uint32_t members = 300;
+  house at;
+  std::list<greeting> callers;
+  for (std::uint32_t i = 0; i < members; ++i) {
+    callers.push_back(greeting::of_caller(start_connect(at.where()),
+                                          handshake(handshake_role::initiator, at.secret(), identity_of(1 + i % 3)),
+                                          steady_clock::now() + patience));
+  }
+  at.poll_until([&] { return at.waiting() == members; });  // all of them before the first one answers
+  std::size_t accepted = 0;
+  at.poll_until([&] {
+    for (auto each = callers.begin(); each != callers.end();) {
+      const auto outcome = each->advance(steady_clock::now());
+      EXPECT_NE(outcome, greeting::outcome::refused);
+      accepted += outcome == greeting::outcome::accepted ? 1 : 0;
+      each = outcome == greeting::outcome::pending ? std::next(each) : callers.erase(each);
+    }
+    return callers.empty();
+  });
+  EXPECT_EQ(accepted, members);
+  EXPECT_EQ(at.guests.size(), members);
+  EXPECT_TRUE(at.lines.empty());
+}
+
+TEST(call, that_is_not_answered_in_time_is_made_again) {
+  house at;
+  std::optional<expected<guest, refusal>> outcome;
+  std::atomic<bool> over{false};
+  std::thread caller([&] {
+    outcome = call(at.where(), {.secret = at.secret(), .local = identity_of(3)}, steady_clock::now() + patience,
+                   milliseconds(200));
+    over = true;
+  });
+  wait_until(at.listener(), false, steady_clock::now() + patience);
+  const unique_fd first = accept_from(at.listener());
+  EXPECT_TRUE(first);
+  at.poll_until([&] { return over.load(); });
+  caller.join();
+  EXPECT_TRUE(*outcome);
+  EXPECT_EQ(at.guests.size(), 1U);
+}
+
+TEST(call, that_nobody_answers_is_made_twice_although_its_deadline_has_passed_and_ends) {
+  const unique_fd listener = listen_at(address::any_port_of_loopback());
+  const job_secret secret = job_secret::generate();
+  const auto outcome = call(address::of_own_end(listener.get()), {.secret = secret, .local = identity_of(3)},
+                            steady_clock::now(), milliseconds(20));
+  ASSERT_FALSE(outcome);
+  EXPECT_EQ(outcome.error().reason, refusal_reason::timed_out);
+  for (int calls = 0; calls < 2; ++calls) EXPECT_TRUE(accept_from(listener.get()));
+  EXPECT_FALSE(accept_from(listener.get()));
 }
 
 TEST(door, refuses_garbage_with_one_line) {

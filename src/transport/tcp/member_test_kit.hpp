@@ -25,7 +25,7 @@ inline peer_identity identity_of(const local_fabric& job, std::uint32_t rank) {
 /// Calls rank 0 with the secret.
 inline expected<net::guest, refusal> call_rank_zero(const local_fabric& job, peer_identity who) {
   return net::call(*net::address::parse(job.address_of(rank_id(0))),
-                   handshake(handshake_role::initiator, job.secret(), std::move(who)),
+                   {.secret = job.secret(), .local = std::move(who)},
                    std::chrono::steady_clock::now() + patience);
 }
 

@@ -86,10 +86,10 @@ TEST(tcp, a_stranger_that_sends_garbage_during_the_job_changes_nothing_and_is_lo
 TEST(tcp, a_stranger_without_the_secret_is_refused_while_the_job_goes_on) {
   pair_of_ranks job;
   std::thread stranger([&] {
-    const auto outcome =
-        net::call(*net::address::parse(job.net().address_of(rank_id(1))),
-                  handshake(handshake_role::initiator, job_secret::generate(), identity_of(job.net(), 0)),
-                  steady_clock::now() + patience);
+    const job_secret another = job_secret::generate();
+    const auto outcome = net::call(*net::address::parse(job.net().address_of(rank_id(1))),
+                                   {.secret = another, .local = identity_of(job.net(), 0)},
+                                   steady_clock::now() + patience);
     EXPECT_FALSE(outcome);
   });
   job.exchange_until_lines(1);
