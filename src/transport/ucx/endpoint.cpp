@@ -2,6 +2,7 @@
 // How a rank's end polls, sleeps and is woken.
 #include "transport/ucx/endpoint.hpp"
 
+#include <poll.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -27,11 +28,21 @@ constexpr std::uint32_t polls_between_cold_looks = 4;  // a power of two above l
 constexpr std::size_t frames_of_a_stream = 4;          // so many at once, and more are probably there
 constexpr std::uint32_t looks_max = 16;                // at one lane in one poll
 
-/// Room in a queue that a peer empties rings no bell.
+/// Room in a queue that a peer empties rings no bell, and what keeps a lane from being armed does not either. Looks at
+/// them come later the longer nothing has moved, by that part of the time: on a crowded host the peer may wait for the
+/// very processor that looks.
 constexpr std::chrono::microseconds pause_while_sending{50};
+constexpr std::chrono::milliseconds pause_max{2};
+constexpr int part_of_waiting = 16;
 
 constexpr std::uint64_t alarm_tag = ~std::uint64_t{0};
 constexpr std::uint64_t aside_tag = alarm_tag - 1;
+
+void sleep_on_alarm(int alarm, nanoseconds timeout) {
+  pollfd watched{.fd = alarm, .events = POLLIN, .revents = 0};
+  const timespec exact{.tv_sec = 0, .tv_nsec = static_cast<long>(timeout.count())};
+  ::ppoll(&watched, 1, &exact, nullptr);
+}
 
 }  // namespace
 
@@ -83,6 +94,7 @@ bool ucx_endpoint::poll(message_list& arrived, std::size_t messages_max) {
   moved |= !ended_copies_.empty();
   // relaxed: set by wait, by this thread or by one whose caller has told this thread that it returned
   if (polls_ % polls_between_looks_aside == 0 || look_aside_.load(std::memory_order_relaxed)) look_aside();
+  stirred_ |= moved;
   return moved;
 }
 
@@ -128,23 +140,34 @@ void ucx_endpoint::wait(nanoseconds timeout) {
 
 /// A lane that cannot be armed has something to do, which is done here, so that whoever only waits moves on, too.
 void ucx_endpoint::sleep(nanoseconds timeout) {
+  bool armed = true;
   {
     const std::scoped_lock lock(turn_);
     if (!seen_.empty() || !ended_copies_.empty()) return;
-    bool armed = true;
+    const auto now = std::chrono::steady_clock::now();
+    if (std::exchange(stirred_, false)) quiet_since_ = now;
+    const auto part = std::min<nanoseconds>((now - quiet_since_) / part_of_waiting, pause_max);
     for (std::uint32_t lane = 0; lane < lane_count; ++lane) {
       if (arrivals_[lane].waiting.empty() && port_->arm(lane)) continue;
       armed = false;
       into_ = &seen_;
-      port_->progress(lane);
+      stirred_ |= port_->progress(lane) || !arrivals_[lane].waiting.empty();
       into_ = nullptr;
       say_words();
       warmth_[lane] = warm_polls;
     }
-    if (!armed) return;
-    if (sending_ != 0) timeout = std::min<nanoseconds>(timeout, pause_while_sending);
+    if (stirred_) return;
+    if (!armed) {
+      timeout = std::min(timeout, part);
+    } else if (sending_ != 0) {
+      timeout = std::min(timeout, std::max<nanoseconds>(part, pause_while_sending));
+    }
   }
-  net::sleep_on(events_.get(), timeout);
+  if (armed) {
+    net::sleep_on(events_.get(), timeout);
+  } else {
+    sleep_on_alarm(alarm_.get(), timeout);
+  }
   std::uint64_t rings = 0;
   [[maybe_unused]] const ssize_t bytes = ::read(alarm_.get(), &rings, sizeof rings);  // usually nothing is there
 }

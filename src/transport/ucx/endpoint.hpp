@@ -251,6 +251,8 @@ class ucx_endpoint final : public endpoint, private listener, private direct_mem
   std::array<arrivals, lane_count> arrivals_{};
   std::array<std::uint32_t, lane_count> warmth_{};  // polls for which a lane is still looked at every time
   std::uint32_t polls_ = 0;
+  bool stirred_ = false;  // a poll has moved something since the last sleep
+  std::chrono::steady_clock::time_point quiet_since_{};
   message_list* into_ = nullptr;  // where frames go; set while the port may call
   message_list seen_;             // received while waiting
   message_list own_;              // submitted to the own rank

@@ -52,6 +52,22 @@ TEST_F(end_over_played_ucx, who_waits_does_not_sleep_over_what_is_announced) {
   EXPECT_EQ(ucx_.fetches.size(), 1U);
 }
 
+TEST_F(end_over_played_ucx, who_waits_where_nothing_moves_and_nothing_can_be_armed_looks_less_and_less_often) {
+  meet();
+  ucx_.arms = false;
+  const auto begin = std::chrono::steady_clock::now();
+  const auto waits_within = [&](std::chrono::milliseconds time) {
+    std::uint32_t waits = 0;
+    for (; std::chrono::steady_clock::now() - begin < time; ++waits) {
+      end_->wait(std::chrono::seconds(10));
+      EXPECT_EQ(receive(), sequences{});
+    }
+    return waits;
+  };
+  static_cast<void>(waits_within(std::chrono::milliseconds(40)));
+  EXPECT_LE(waits_within(std::chrono::milliseconds(140)), 100U);  // 2 ms apart, where it would be some microseconds
+}
+
 TEST_F(end_over_played_ucx, what_the_lost_have_announced_is_refused_and_so_is_the_rest_in_the_end) {
   meet();
   announce(0, sizeof(message_header) + (600 << 10));

@@ -51,6 +51,7 @@ struct script {
   std::vector<std::function<void(listener&)>> before_first_signs;
   outcome sends_are = outcome::done;
   bool takes_at_once = true;
+  bool arms = true;
   std::vector<fetched> fetches;
   std::vector<std::uintptr_t> refused;  // announcements
 };
@@ -92,7 +93,7 @@ class scripted_port final : public port {
     what(*to_);
     return true;
   }
-  bool arm(std::uint32_t) noexcept override { return by_.next.empty(); }
+  bool arm(std::uint32_t) noexcept override { return by_.arms && by_.next.empty(); }
   int descriptor(std::uint32_t lane) const noexcept override { return bells_[lane].get(); }
   void disconnect() noexcept override {}
   const char* error() const noexcept override { return "the test says so"; }
