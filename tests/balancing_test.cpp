@@ -115,11 +115,21 @@ TEST(loads, what_waits_for_an_object_is_seen_after_its_first_turn_too) {
   EXPECT_TRUE(found);
 }
 
-TEST(moves, an_object_arrives_ahead_of_all_that_waits_there) {
+/// Takes long to unpack, too.
+struct bulky {
+  std::vector<std::uint8_t> body = std::vector<std::uint8_t>(std::size_t{1} << 20);
+  template <class Archive>
+  void serialize(Archive& ar) {
+    ar(body);
+  }
+};
+
+template <class Object>
+void arrives_ahead_of_all() {
   for (const char* const scheduler : {"steal", "fifo", "priority"}) {
     double took = 0;
     run_simulated({{"ranks", "2"}, {"scheduler", scheduler}}, [&](nacre::runtime& rt) {
-      const auto own = rt.create<plain>(1.0);
+      const auto own = rt.create<Object>();
       rt.barrier();
       if (rt.rank().value() == 1) {
         for (int n = 0; n < 10; ++n) rt.send<&plain::run>(rt.create<plain>(1.0));
@@ -132,6 +142,9 @@ TEST(moves, an_object_arrives_ahead_of_all_that_waits_there) {
     EXPECT_LT(took, 1.1) << scheduler << ": its worker looks after each handler, and ten wait";
   }
 }
+
+TEST(moves, an_object_arrives_ahead_of_all_that_waits_there) { arrives_ahead_of_all<plain>(); }
+TEST(moves, a_large_object_does_so_too_if_all_workers_are_busy) { arrives_ahead_of_all<bulky>(); }
 
 /// Sends one object away at each tick, and keeps what moving was said to cost before.
 struct mover final : nacre::balancer {

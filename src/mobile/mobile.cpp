@@ -151,8 +151,10 @@ void object_space::accept(lane& by, message_ptr m) {
       return messages_.fail("rank " + std::to_string(m->header.source) + " sent an object that has no name");
     }
     entry& at = entries_.find_or_add(id, {id.home(), 0}, &activate_work);
-    // A worker unpacks a large one: it would hold up the poll loop.
-    const bool large = m->packed() && m->header.payload_bytes > unpacked_at_once_max;
+    // A large one would hold up the poll loop: a worker that has nothing else to do unpacks it. If all are busy, that
+    // is done here, too, since nobody would see the object for as long as they are.
+    const bool large =
+        m->packed() && m->header.payload_bytes > unpacked_at_once_max && messages_.team().idle_workers() > 0;
     if (large || !at.arrivals.begin_idle()) return push(at, by, std::move(m));
     message_list taken;
     taken.push_back(std::move(m));
