@@ -104,7 +104,8 @@ bool ucx_endpoint::progress(message_list& into, std::size_t enough) {
   ++polls_;
   into_ = &into;
   for (std::uint32_t lane = 0; lane < lane_count; ++lane) {  // before any arrives: what did was not handled yet
-    if (arrivals_[lane].waiting.empty() || !fetch_announced(lane)) continue;
+    if (!may_fetch(lane)) continue;
+    fetch_announced(lane);
     moved = true;
     warmth_[lane] = warm_polls;
   }
@@ -148,10 +149,10 @@ void ucx_endpoint::sleep(nanoseconds timeout) {
     if (std::exchange(stirred_, false)) quiet_since_ = now;
     const auto part = std::min<nanoseconds>((now - quiet_since_) / part_of_waiting, pause_max);
     for (std::uint32_t lane = 0; lane < lane_count; ++lane) {
-      if (arrivals_[lane].waiting.empty() && port_->arm(lane)) continue;
+      if (!may_fetch(lane) && port_->arm(lane)) continue;
       armed = false;
       into_ = &seen_;
-      stirred_ |= port_->progress(lane) || !arrivals_[lane].waiting.empty();
+      stirred_ |= port_->progress(lane) || may_fetch(lane);
       into_ = nullptr;
       say_words();
       warmth_[lane] = warm_polls;

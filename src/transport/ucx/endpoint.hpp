@@ -197,7 +197,8 @@ class ucx_endpoint final : public endpoint, private listener, private direct_mem
                                           std::uint32_t lane) const;
   void take(link& from, const stamp& of, const message_header& header, std::span<const std::byte> payload);
   void deliver_held(link& from);
-  bool fetch_announced(std::uint32_t lane);
+  [[nodiscard]] bool may_fetch(std::uint32_t lane) const noexcept;
+  void fetch_announced(std::uint32_t lane);
   void drop_announced();
   void take_body(transfer& it, bool well);
 

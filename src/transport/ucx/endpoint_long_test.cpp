@@ -52,6 +52,20 @@ TEST_F(end_over_played_ucx, who_waits_does_not_sleep_over_what_is_announced) {
   EXPECT_EQ(ucx_.fetches.size(), 1U);
 }
 
+TEST_F(end_over_played_ucx, who_waits_for_a_long_message_sleeps_although_the_next_one_is_announced) {
+  meet();
+  for (std::uint32_t number = 0; number < 2; ++number) announce(number, sizeof(message_header) + (600 << 10));
+  receive();
+  ASSERT_EQ(ucx_.fetches.size(), 1U);
+  const auto begin = std::chrono::steady_clock::now();
+  for (int wait = 0; wait < 3; ++wait) {
+    end_->wait(std::chrono::seconds(10));
+    receive();
+  }
+  EXPECT_GE(std::chrono::steady_clock::now() - begin, ucx_endpoint::sleep_max);
+  EXPECT_EQ(ucx_.fetches.size(), 1U);
+}
+
 TEST_F(end_over_played_ucx, who_waits_where_nothing_moves_and_nothing_can_be_armed_looks_less_and_less_often) {
   meet();
   ucx_.arms = false;

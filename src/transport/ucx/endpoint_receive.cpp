@@ -117,16 +117,19 @@ listener::place ucx_endpoint::place_for(std::uint32_t lane, frame_kind what, con
   return {.ticket = it.ticket, .later = true};
 }
 
-/// Begins with what was announced, in order, as far as fetch_bytes_max permits.
-bool ucx_endpoint::fetch_announced(std::uint32_t lane) {
-  bool moved = false;
+/// Whether something was announced, and fetch_bytes_max permits to begin with it.
+bool ucx_endpoint::may_fetch(std::uint32_t lane) const noexcept {
+  return !arrivals_[lane].waiting.empty() && arrivals_[lane].bytes_under_way < fetch_bytes_max;
+}
+
+/// Begins with what was announced, in order.
+void ucx_endpoint::fetch_announced(std::uint32_t lane) {
   arrivals& of = arrivals_[lane];
-  while (!of.waiting.empty() && of.bytes_under_way < fetch_bytes_max) {
+  while (may_fetch(lane)) {
     const arrivals::announced next = of.waiting.front();
     of.waiting.pop_front();
     transfer& it = transfers_[next.ticket];
     peer& from = peers_[it.of.peer];
-    moved = true;
     if (from.now == peer::state::lost) {
       port_->refuse(lane, next.which);
       give_up(it);
@@ -138,7 +141,6 @@ bool ucx_endpoint::fetch_announced(std::uint32_t lane) {
     const outcome how = port_->fetch(lane, next.which, {frame_at(*m), it.bytes}, it.ticket);
     if (how != outcome::pending) ended(it.ticket, how == outcome::done);
   }
-  return moved;
 }
 
 /// Before the port goes: UCX wants to have everything back.
