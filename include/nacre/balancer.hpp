@@ -25,6 +25,14 @@ struct object_load {
   double seconds = 0;          ///< that its waiting messages will take, if it has been measured
 };
 
+/// What an object has sent another one lately: at most what it has really sent. See balancer_host::traffic.
+struct object_traffic {
+  object_id partner;
+  rank_id where;        ///< the partner is, as far as this rank knows; at worst its home
+  double messages = 0;  ///< halved at the end of each --nacre.balance.traffic_half_life
+  double bytes = 0;     ///< as they travel to another rank, likewise
+};
+
 /// What is known of an object from which its load is made; estimates.
 struct load_facts {
   double declared = 0;         ///< what its class says by load(), in any one unit; 0 without
@@ -59,8 +67,18 @@ class balancer_host {
   /// and none while the program has disabled balancing. Looks at every object of the rank: ask when it matters. The
   /// span is valid until the next call of the host.
   [[nodiscard]] virtual std::span<const object_load> local_loads() = 0;
+  /// From now on an object here of which no message has been measured is taken for one whose messages take so long
+  /// each, instead of for the others of this rank. Who compares loads of several ranks tells all of them the same, else
+  /// an object would count for more on one rank than on another. 0: for the others of this rank again.
+  virtual void assume_message_seconds(double /*seconds*/) {}
   /// The sum over local_loads(), at the same price.
   [[nodiscard]] virtual double total_load() = 0;
+  /// The objects that an object of this rank has sent most messages to lately, at most 8, in the order of their ids;
+  /// none unless the balancer observes_communication. Counted are messages of its handlers to single objects, by send
+  /// and call, without results and without what it sends to itself. What is told falls short of what was sent by at
+  /// most a ninth of all messages that the object has sent lately, and follows the object when it moves. The span is
+  /// valid until the next call of the host.
+  [[nodiscard]] virtual std::span<const object_traffic> traffic(object_id /*of*/) { return {}; }
   [[nodiscard]] virtual std::uint32_t workers() const = 0;
   /// Workers that look for work and find none.
   [[nodiscard]] virtual std::uint32_t idle_workers() const = 0;
@@ -92,6 +110,9 @@ class balancer {
   [[nodiscard]] virtual bool wanted() const { return false; }
   /// Whether on_load is wanted; it costs a look at every object on every tick.
   [[nodiscard]] virtual bool observes_loads() const { return true; }
+  /// Whether balancer_host::traffic is wanted; it costs a look-up and a lock for each message of an object to another.
+  /// Asked once, before anything runs.
+  [[nodiscard]] virtual bool observes_communication() const { return false; }
 };
 
 using balancer_factory = std::function<std::unique_ptr<balancer>(const config&)>;

@@ -41,7 +41,11 @@ namespace detail {
 [[nodiscard]] double seconds_of(const engine& core, const lane& on) noexcept;
 void post_to_rank(engine& core, lane& on, rank_id to, message_ptr m);
 void post_to_all(engine& core, lane& on, message_ptr m);
-void post_to_object(engine& core, lane& on, object_id object, message_ptr m);
+/// The two ends of a message to an object; `from` is none when no object sends it.
+struct object_pair {
+  object_id from, to;
+};
+void post_to_object(engine& core, lane& on, const object_pair& ends, message_ptr m);
 void open_call(engine& core, lane& on, message& request, future_state& state);
 [[nodiscard]] object_id adopt_object(engine& core, lane& on, const object_type& type, void* object);
 void post_migrate(engine& core, lane& on, object_id object, rank_id to, future_state& done);

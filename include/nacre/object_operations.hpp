@@ -35,7 +35,7 @@ class object_operations : public rank_operations {
   }
   template <auto F, class T, class... Args>
   void send(with how, mobile_ptr<T> to, Args&&... args) {
-    detail::post_to_object(*core_, *lane_, to.id(), object_message<F, T>(how, std::forward<Args>(args)...));
+    detail::post_to_object(*core_, *lane_, {acting_, to.id()}, object_message<F, T>(how, std::forward<Args>(args)...));
   }
 
   template <auto F, class T, class... Args>
@@ -46,7 +46,7 @@ class object_operations : public rank_operations {
   [[nodiscard]] future<detail::result_of<F>> call(with how, mobile_ptr<T> to, Args&&... args) {
     message_ptr m = object_message<F, T>(how, std::forward<Args>(args)...);
     auto result = pending<detail::result_of<F>>(*m);
-    detail::post_to_object(*core_, *lane_, to.id(), std::move(m));
+    detail::post_to_object(*core_, *lane_, {acting_, to.id()}, std::move(m));
     return result;
   }
 

@@ -59,7 +59,8 @@ class rank_operations {
   }
 
  protected:
-  rank_operations(engine& core, lane& on) noexcept : core_(&core), lane_(&on) {}
+  /// `acting`: the object that the handler runs on; none for a main, and for handlers on ranks.
+  rank_operations(engine& core, lane& on, object_id acting = {}) noexcept : core_(&core), lane_(&on), acting_(acting) {}
   ~rank_operations() = default;
 
   template <class R>
@@ -71,6 +72,7 @@ class rank_operations {
 
   engine* core_;
   lane* lane_;
+  object_id acting_;
 };
 
 }  // namespace nacre

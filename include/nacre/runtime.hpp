@@ -144,7 +144,7 @@ class runtime : public operations {
 class context : public operations {
  public:
   context(engine& core, lane& on, const message_header& cause) noexcept
-      : operations(core, on), source_(cause.source), self_(cause.object) {}
+      : operations(core, on, object_id::from_value(cause.object)), source_(cause.source) {}
 
   /// The rank that sent the message.
   [[nodiscard]] rank_id source() const noexcept { return rank_id(source_); }
@@ -153,10 +153,10 @@ class context : public operations {
   /// The mobile object that the handler runs on.
   template <class T>
   [[nodiscard]] mobile_ptr<T> self() const noexcept {
-    return mobile_ptr<T>(object_id::from_value(self_));
+    return mobile_ptr<T>(acting_);
   }
   /// Its place, when it is an element of an array. Throws usage_error when it is none.
-  [[nodiscard]] nacre::index index() const { return detail::index_of_element(*core_, object_id::from_value(self_)); }
+  [[nodiscard]] nacre::index index() const { return detail::index_of_element(*core_, acting_); }
   /// Declares that the handler has cost so many seconds: virtual time under simulation, load elsewhere.
   void charge(double seconds) noexcept;
   /// True when idle workers or ranks ask for work: split if you can. Cheap enough to ask every few microseconds.
@@ -169,7 +169,6 @@ class context : public operations {
 
  private:
   std::uint32_t source_;
-  std::uint64_t self_;
 };
 
 namespace detail {

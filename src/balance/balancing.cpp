@@ -23,12 +23,14 @@ balancing::balancing(node& messages, object_space& objects, backplane& link, clo
       time_(time),
       started_(time.now()),
       interval_(configuration.get_duration("balance.tick")),
+      traffic_half_life_(configuration.get_duration("balance.traffic_half_life")),
       ranks_on_host_(at.ranks_on_host),
       model_(balance::make_load_model(configuration.get_string("balance.load"), configuration)),
       policy_(make_balancer(configuration.get_string("balancer"), configuration)),
       random_(nacre::rng(at.seed).fork(link.rank().value())) {
   messages_.attach_module(*this);
   if (policy_ != nullptr) {
+    if (policy_->observes_communication()) objects_.count_traffic();
     link.add_timer(interval_, [this](lane& by) { return tick(by); });
   }
 }
@@ -38,6 +40,7 @@ balancing::~balancing() = default;
 /// A rank that has had nothing to do for some ticks looks less and less often, so that waiting costs no core.
 std::chrono::nanoseconds balancing::tick(lane& by) {
   by_ = &by;
+  objects_.begin_traffic_epoch(static_cast<std::uint32_t>((time_.now() - started_) / traffic_half_life_));
   if (policy_->observes_loads()) {
     for (const object_load& each : local_loads()) policy_->on_load(each);
   }
@@ -75,7 +78,7 @@ std::span<const object_load> balancing::local_loads() {
                       .running = each.running,
                       .seconds = each.message_seconds * each.messages});
   });
-  const double usual = balance::usual_message_seconds(facts_);
+  const double usual = assumed_seconds_ > 0 ? assumed_seconds_ : balance::usual_message_seconds(facts_);
   for (std::size_t index = 0; index < facts_.size(); ++index) {
     if (!(facts_[index].message_seconds > 0)) facts_[index].message_seconds = usual;
     loads_[index].load = model_->load(facts_[index]);
@@ -89,6 +92,14 @@ double balancing::total_load() {
   double sum = 0;
   for (const object_load& each : local_loads()) sum += each.load;
   return sum;
+}
+
+std::span<const object_traffic> balancing::traffic(object_id of) {
+  traffic_.clear();
+  objects_.visit_traffic(of, [this](const traffic_partner& each, rank_id where) {
+    traffic_.push_back({.partner = each.object, .where = where, .messages = each.messages, .bytes = each.bytes});
+  });
+  return traffic_;
 }
 
 std::uint32_t balancing::workers() const { return messages_.team().workers(); }

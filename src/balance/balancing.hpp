@@ -40,7 +40,9 @@ class balancing final : private balancer_host {
   [[nodiscard]] std::uint32_t size() const noexcept override;
   [[nodiscard]] std::uint32_t ranks_on_host() const noexcept override { return ranks_on_host_; }
   [[nodiscard]] std::span<const object_load> local_loads() override;
+  void assume_message_seconds(double seconds) override { assumed_seconds_ = seconds; }
   [[nodiscard]] double total_load() override;
+  [[nodiscard]] std::span<const object_traffic> traffic(object_id of) override;
   [[nodiscard]] std::uint32_t workers() const override;
   [[nodiscard]] std::uint32_t idle_workers() const override;
   void send(rank_id to, std::span<const std::byte> bytes) override;
@@ -53,6 +55,7 @@ class balancing final : private balancer_host {
   clock& time_;
   std::chrono::nanoseconds started_;
   std::chrono::nanoseconds interval_;
+  std::chrono::nanoseconds traffic_half_life_;
   std::uint32_t ranks_on_host_;
   std::uint32_t idle_ticks_ = 0;  // in a row, of a rank that has nothing to do
   std::unique_ptr<load_model> model_;
@@ -60,7 +63,9 @@ class balancing final : private balancer_host {
   nacre::rng random_;
   std::vector<object_load> loads_;
   std::vector<load_facts> facts_;  // scratch: of each in loads_
-  lane* by_ = nullptr;             // who runs the poll loop now
+  std::vector<object_traffic> traffic_;
+  double assumed_seconds_ = 0;  // of a message to an object that has not been measured; 0: as the others take
+  lane* by_ = nullptr;          // who runs the poll loop now
   std::atomic<bool> enabled_{true};
   std::atomic<bool> wanted_{false};
 };

@@ -125,6 +125,21 @@ class object_space final : public object_sink {
   using turn_observer = std::function<void(object_id, double seconds, std::uint32_t messages, std::uint64_t bytes)>;
   void observe_turns(turn_observer observer) { observe_turn_ = std::move(observer); }
 
+  /// From now on what handlers of objects send to other objects is counted. Before start.
+  void count_traffic() noexcept { counts_traffic_ = true; }
+  /// What is counted from now on belongs to this epoch; see traffic_sketch. Poll loop.
+  void begin_traffic_epoch(std::uint32_t number) noexcept { traffic_epoch_.store(number, std::memory_order_relaxed); }
+  /// Before `m` is posted: an object sends it, whose handler runs on the lane, or nobody whose messages count. Without
+  /// count_traffic it is one branch.
+  void note_traffic(lane& on, const detail::object_pair& ends, const message& m) {
+    if (counts_traffic_) [[unlikely]] {
+      if (ends.from.valid() && ends.to.valid() && ends.from != ends.to) count_message(on, ends, m);
+    }
+  }
+  /// Calls visit(partner, where it is believed to be) for whom an object that is here has sent most to lately, in the
+  /// order of ids; those that are known to be gone are left out. Poll loop.
+  void visit_traffic(object_id of, const std::function<void(const traffic_partner&, rank_id)>& visit) const;
+
   /// What packing and sending an object away has taken this rank at least, as others may have interrupted it; 0 while
   /// it has done that only a few times. Poll loop.
   [[nodiscard]] double migration_seconds() const noexcept;
@@ -237,6 +252,7 @@ class object_space final : public object_sink {
   void keep_back(lane& on, message_ptr m);
   entry& install_new(lane& on, object_id id, const detail::object_type& type, void* object, location_policy policy);
   void push(entry& at, lane& on, message_ptr m);
+  void count_message(lane& on, const detail::object_pair& ends, const message& m);
   void push_end(entry& at, rank_id by_whom, lane& by);
   void learn_of_late_end(context& ctx, object_id id);
   [[nodiscard]] entry* entry_to_send_by(lane& on, object_id id);
@@ -271,7 +287,9 @@ class object_space final : public object_sink {
                                                                                     // time may be lost
   std::atomic<std::uint64_t> lock_asked_{0};  // number of the call by which main has asked for its lock
   std::function<void(const delivery_error&)> report_;
-  turn_observer observe_turn_;  // empty unless asked for
+  turn_observer observe_turn_;                   // empty unless asked for
+  bool counts_traffic_ = false;                  // as it was before anything ran
+  std::atomic<std::uint32_t> traffic_epoch_{0};  // a number alone
 
   /// What a colocation that this rank has asked for will run.
   struct colocation_function {

@@ -49,9 +49,10 @@ void post_to_all(engine& core, lane& on, message_ptr m) {
   }
 }
 
-void post_to_object(engine& core, lane& on, object_id object, message_ptr m) {
+void post_to_object(engine& core, lane& on, const object_pair& ends, message_ptr m) {
   core.throttle(on);
-  core.objects().post(on, object, std::move(m));
+  core.objects().note_traffic(on, ends, *m);
+  core.objects().post(on, ends.to, std::move(m));
 }
 
 void open_call(engine& core, lane&, message& request, future_state& state) {

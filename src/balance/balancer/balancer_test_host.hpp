@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <span>
 #include <utility>
 #include <vector>
@@ -18,6 +19,8 @@ class scripted_host final : public balancer_host {
   [[nodiscard]] rank_id rank() const noexcept override { return self; }
   [[nodiscard]] std::uint32_t size() const noexcept override { return ranks; }
   [[nodiscard]] std::span<const object_load> local_loads() override { return objects; }
+  [[nodiscard]] std::span<const object_traffic> traffic(object_id of) override { return talks[of.index()]; }
+  void assume_message_seconds(double seconds) override { assumed_seconds = seconds; }
   [[nodiscard]] double total_load() override {
     double total = 0;
     for (const object_load& each : objects) total += each.load;
@@ -38,6 +41,8 @@ class scripted_host final : public balancer_host {
   rank_id self{0};
   std::uint32_t ranks = 100;
   std::vector<object_load> objects;
+  std::map<std::uint64_t, std::vector<object_traffic>> talks;  // by index of the object
+  double assumed_seconds = -1;
   std::vector<std::pair<rank_id, std::vector<std::byte>>> sent;
   std::vector<std::uint64_t> moved;  // indices of objects
   std::vector<rank_id> moved_to;

@@ -6,6 +6,7 @@
 
 #include <nacre/archive.hpp>
 
+#include "balance/balancer/offers.hpp"
 #include "balance/balancer/random_rank.hpp"
 
 namespace nacre::balance {
@@ -77,11 +78,15 @@ void gossip_balancer::forget(double now) {
 void gossip_balancer::transfer(balancer_host& host) {
   double own_load = own_.total_load();
   std::vector<rank_id> receivers;
-  for (const object_load& each : own_.heaviest(std::min<std::size_t>(own_.spare(), parameters_.objects_max))) {
+  const std::size_t most = std::min<std::size_t>(own_.spare(), parameters_.objects_max);
+  offers cards(host, own_.heaviest(parameters_.communication ? own_.spare() : most), parameters_.communication);
+  for (std::size_t left = most; left > 0; --left) {
     rank_id chosen;
     knowledge* const there = draw(host, own_load, chosen);
     if (there == nullptr) break;
+    const object_load each = cards.take(chosen);
     if (!(there->load + each.load < own_load)) continue;
+    cards.note_move(each.object, chosen);
     host.migrate(each.object, chosen);
     there->load += each.load;
     own_load -= each.load;
@@ -114,6 +119,7 @@ std::unique_ptr<balancer> make_gossip_balancer(const config& configuration) {
       .pace = read_backoff(configuration, "balance.gossip.interval", "balance.gossip.interval_max"),
       .known_max = static_cast<std::uint32_t>(configuration.get_int("balance.gossip.known_max")),
       .objects_max = static_cast<std::uint32_t>(configuration.get_int("balance.gossip.objects_max")),
+      .communication = configuration.get_bool("balance.gossip.communication"),
   });
 }
 

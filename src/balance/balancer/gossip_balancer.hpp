@@ -27,7 +27,8 @@ namespace nacre::balance {
 ///
 /// Needy: more workers are idle than objects wait for them. To transfer: for each object of the surplus, heaviest
 /// first, draw a rank, the likelier the less it is known to have; the object goes there if that leaves it with less
-/// than the own rank had (relaxed criterion). Who got something is forgotten until there is newer news of it.
+/// than the own rank had (relaxed criterion); by communication, of objects about as heavy as the heaviest left the one
+/// that best suits the rank. Who got something is forgotten until there is newer news of it.
 ///
 /// Invariants. A version of a rank's load brings it at most one transfer from each other rank. A move makes the sum of
 /// the squares of the loads smaller, as far as they are known. A rank sends to `fanout` others at most once in
@@ -41,6 +42,7 @@ class gossip_balancer final : public balancer {
     backoff pace{100e-6, 10e-3};
     std::uint32_t known_max = 64;
     std::uint32_t objects_max = 16;
+    bool communication = false;
   };
 
   explicit gossip_balancer(const options& parameters) : parameters_(parameters), pace_(parameters.pace) {}
@@ -49,6 +51,7 @@ class gossip_balancer final : public balancer {
   void on_message(balancer_host& host, rank_id from, std::span<const std::byte> bytes) override;
   [[nodiscard]] bool wanted() const override;
   [[nodiscard]] bool observes_loads() const override { return false; }
+  [[nodiscard]] bool observes_communication() const override { return parameters_.communication; }
 
  private:
   struct knowledge {

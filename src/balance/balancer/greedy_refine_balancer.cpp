@@ -8,6 +8,7 @@
 
 #include <nacre/archive.hpp>
 
+#include "balance/balancer/offers.hpp"
 #include "balance/balancer/surplus.hpp"
 
 namespace nacre::balance {
@@ -15,9 +16,6 @@ namespace {
 
 enum class refine_kind : std::uint8_t { look, report, moves };
 [[nodiscard]] constexpr bool wire_valid(refine_kind kind) noexcept { return kind <= refine_kind::moves; }
-
-/// A part of the load by which a move must make things better: what rounding could pretend is no gain.
-constexpr double least_gain = 1e-9;
 
 bool heavier(const object_load& a, const object_load& b) noexcept { return a.load > b.load; }
 
@@ -32,64 +30,55 @@ struct wire_object {
   }
 };
 
+/// What an object has sent another one.
+struct wire_talk {
+  std::uint64_t object = 0;
+  std::uint64_t partner = 0;
+  std::uint32_t where = 0;
+  double weight = 0;
+
+  template <class Archive>
+  void serialize(Archive& ar) {
+    ar(object, partner, where, weight);
+  }
+};
+
 }  // namespace
 
 struct greedy_refine_balancer::message {
   refine_kind kind = refine_kind::look;
   std::uint32_t number = 0;
-  double load = 0;  // report
+  double load = 0;  // report; look: what a message to an object takes that has not been measured, in seconds, or 0
   std::vector<wire_object> objects;
+  std::vector<wire_talk> talks;                        // report
+  double measured_seconds = 0, measured_messages = 0;  // report
 
   template <class Archive>
   void serialize(Archive& ar) {
-    ar(kind, number, load, objects);
+    ar(kind, number, load, objects, talks, measured_seconds, measured_messages);
   }
 };
-
-std::vector<refine_move> refine(std::vector<refine_report> ranks, double tolerance) {
-  double sum = 0;
-  std::set<std::pair<double, std::uint32_t>> by_load;
-  for (std::uint32_t rank = 0; rank < ranks.size(); ++rank) {
-    sum += ranks[rank].load;
-    by_load.emplace(ranks[rank].load, rank);
-    std::stable_sort(ranks[rank].movable.begin(), ranks[rank].movable.end(), heavier);
-  }
-  const double bound = sum / static_cast<double>(ranks.size()) * (1 + tolerance);
-  std::vector<refine_move> moves;
-  while (by_load.size() > 1) {
-    const auto [most, giver] = *by_load.rbegin();
-    const auto [least, receiver] = *by_load.begin();
-    if (most <= bound) break;
-    std::vector<object_load>& movable = ranks[giver].movable;
-    // The heaviest that fits below the bound; else the lightest, if that helps at all.
-    auto chosen = std::find_if(movable.begin(), movable.end(),
-                               [&, below = least](const object_load& each) { return below + each.load <= bound; });
-    if (chosen == movable.end() && !movable.empty()) chosen = movable.end() - 1;
-    if (chosen == movable.end() || !(chosen->load > 0) || least + chosen->load >= most * (1 - least_gain)) {
-      by_load.erase(std::prev(by_load.end()));  // nothing helps this one
-      continue;
-    }
-    const object_load moved = *chosen;
-    movable.erase(chosen);
-    moves.push_back({moved.object, rank_id{giver}, rank_id{receiver}});
-    by_load.erase(by_load.begin());
-    by_load.erase(std::prev(by_load.end()));
-    by_load.emplace(most - moved.load, giver);
-    by_load.emplace(least + moved.load, receiver);
-  }
-  return moves;
-}
 
 refine_report greedy_refine_balancer::own_report(balancer_host& host) const {
   refine_report own;
   for (const object_load& each : host.local_loads()) {
     own.load += sane(each.load);
+    if (each.seconds > 0) {
+      own.measured_seconds += sane(each.seconds);
+      own.measured_messages += each.messages;
+    }
     if (each.running || !(each.load > 0) || !worth_moving(each)) continue;
     own.movable.push_back(each);
     own.movable.back().load = sane(each.load);
   }
   std::stable_sort(own.movable.begin(), own.movable.end(), heavier);
   if (own.movable.size() > parameters_.objects_max) own.movable.resize(parameters_.objects_max);
+  for (std::size_t index = 0; parameters_.communication && index < own.movable.size(); ++index) {
+    const object_id object = own.movable[index].object;
+    for (const object_traffic& each : host.traffic(object)) {
+      own.talks.push_back({object, each.partner, each.where, traffic_weight(each)});
+    }
+  }
   return own;
 }
 
@@ -100,7 +89,7 @@ void greedy_refine_balancer::on_tick(balancer_host& host) {
   reports_.assign(host.size(), {});
   reported_.assign(host.size(), false);
   missing_ = host.size() - 1;
-  const std::vector<std::byte> look = pack(message{refine_kind::look, number_, 0, {}});
+  const std::vector<std::byte> look = pack(message{refine_kind::look, number_, assumed_seconds_, {}, {}});
   for (std::uint32_t rank = 1; rank < host.size(); ++rank) host.send(rank_id{rank}, look);
 }
 
@@ -110,9 +99,13 @@ void greedy_refine_balancer::on_message(balancer_host& host, rank_id from, std::
   if (m->kind == refine_kind::report) return note(host, from, *m);
   if (from != rank_id{0}) return;
   if (m->kind == refine_kind::moves) return obey(host, *m);
+  host.assume_message_seconds(sane(m->load));
   const refine_report own = own_report(host);
-  message answer{refine_kind::report, m->number, own.load, {}};
+  message answer{refine_kind::report, m->number, own.load, {}, {}, own.measured_seconds, own.measured_messages};
   for (const object_load& each : own.movable) answer.objects.push_back({each.object.value(), each.load, 0});
+  for (const refine_talk& each : own.talks) {
+    answer.talks.push_back({each.object.value(), each.partner.value(), each.where.value(), each.weight});
+  }
   host.send(from, pack(answer));
 }
 
@@ -121,17 +114,25 @@ void greedy_refine_balancer::note(balancer_host& host, rank_id from, const messa
   reported_[from.value()] = true;
   refine_report& report = reports_[from.value()];
   report.load = sane(m.load);
+  report.measured_seconds = sane(m.measured_seconds);
+  report.measured_messages = sane(m.measured_messages);
   for (const wire_object& each : m.objects) {
     report.movable.push_back({.object = object_id::from_value(each.object), .load = sane(each.load)});
+  }
+  for (const wire_talk& each : m.talks) {
+    report.talks.push_back({object_id::from_value(each.object), object_id::from_value(each.partner),
+                            rank_id{each.where}, sane(each.weight)});
   }
   if (--missing_ == 0) decide(host);
 }
 
 void greedy_refine_balancer::decide(balancer_host& host) {
   gathering_ = false;
+  host.assume_message_seconds(assumed_seconds_);
   reports_[0] = own_report(host);
+  if (!learn_message_seconds()) return;  // and look again at the next tick
   std::vector<message> orders(host.size());
-  const std::vector<refine_move> moves = refine(std::move(reports_), parameters_.tolerance);
+  const std::vector<refine_move> moves = refine(reports_, parameters_.tolerance);
   for (const refine_move& each : moves) {
     orders[each.from.value()].objects.push_back({each.object.value(), 0, each.to.value()});
   }
@@ -147,6 +148,20 @@ void greedy_refine_balancer::decide(balancer_host& host) {
   }
   if (!moves.empty()) pace_.succeed();
   look_at_ = host.now() + pace_.fail(host.rng());
+}
+
+/// Takes up what messages take on average over all ranks. False: ranks have told of loads that they have measured and
+/// of loads that they have not, which nobody had told them how to estimate; so these are not of one unit.
+bool greedy_refine_balancer::learn_message_seconds() {
+  double seconds = 0, messages = 0;
+  for (const refine_report& each : reports_) {
+    seconds += each.measured_seconds;
+    messages += each.measured_messages;
+  }
+  if (!(seconds > 0) || !(messages > 0)) return true;
+  const bool first = !(assumed_seconds_ > 0);
+  assumed_seconds_ = seconds / messages;
+  return !first;
 }
 
 /// Objects that have begun to run or left since they were reported stay where they are.
@@ -168,6 +183,7 @@ std::unique_ptr<balancer> make_greedy_refine_balancer(const config& configuratio
       .pace = read_backoff(configuration, "balance.greedy_refine.interval", "balance.greedy_refine.interval_max"),
       .tolerance = configuration.get_double("balance.greedy_refine.tolerance"),
       .objects_max = static_cast<std::uint32_t>(configuration.get_int("balance.greedy_refine.objects_max")),
+      .communication = configuration.get_bool("balance.greedy_refine.communication"),
   });
 }
 

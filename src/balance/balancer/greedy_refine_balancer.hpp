@@ -9,24 +9,9 @@
 #include <nacre/balancer.hpp>
 
 #include "balance/balancer/backoff.hpp"
+#include "balance/balancer/refine.hpp"
 
 namespace nacre::balance {
-
-/// What one rank tells the coordinator.
-struct refine_report {
-  double load = 0;                   ///< of all its objects, those that run too
-  std::vector<object_load> movable;  ///< those that do not run and have a load, the heaviest
-};
-struct refine_move {
-  object_id object;
-  rank_id from;
-  rank_id to;
-};
-/// Takes objects from ranks that are above the average by more than the part `tolerance`, heaviest rank first, and
-/// gives them to the lightest. An object is taken only if the receiver then has less than the giver had; one that
-/// leaves nobody above the bound is preferred. No object moves twice. In the result no rank above the bound has a
-/// movable object that the lightest rank could take under that condition.
-[[nodiscard]] std::vector<refine_move> refine(std::vector<refine_report> ranks, double tolerance);
 
 /// Greedy refinement, as the strategies RefineLB and GreedyRefineLB of Charm++ do it, by rank 0:
 ///
@@ -46,6 +31,7 @@ class greedy_refine_balancer final : public balancer {
     backoff pace{1e-3, 20e-3};
     double tolerance = 0.05;
     std::uint32_t objects_max = 256;
+    bool communication = false;
   };
 
   explicit greedy_refine_balancer(const options& parameters) : parameters_(parameters), pace_(parameters.pace) {}
@@ -53,6 +39,7 @@ class greedy_refine_balancer final : public balancer {
   void on_tick(balancer_host& host) override;
   void on_message(balancer_host& host, rank_id from, std::span<const std::byte> bytes) override;
   [[nodiscard]] bool observes_loads() const override { return false; }
+  [[nodiscard]] bool observes_communication() const override { return parameters_.communication; }
 
  private:
   struct message;
@@ -60,6 +47,7 @@ class greedy_refine_balancer final : public balancer {
   [[nodiscard]] refine_report own_report(balancer_host& host) const;
   void note(balancer_host& host, rank_id from, const message& m);
   void decide(balancer_host& host);
+  [[nodiscard]] bool learn_message_seconds();
   void obey(balancer_host& host, const message& m) const;
 
   const options parameters_;
@@ -72,6 +60,7 @@ class greedy_refine_balancer final : public balancer {
   std::vector<refine_report> reports_;  // of each rank
   std::vector<bool> reported_;
   std::uint32_t missing_ = 0;
+  double assumed_seconds_ = 0;  // of a message to an object that has not been measured; 0: nothing has been
 };
 
 [[nodiscard]] std::unique_ptr<balancer> make_greedy_refine_balancer(const config& configuration);

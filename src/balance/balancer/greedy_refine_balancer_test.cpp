@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The refinement against the best placement there is, and coordinator and rank against a host that the test plays.
+// Coordinator and rank against a host that the test plays.
 #include "balance/balancer/greedy_refine_balancer.hpp"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
-#include <map>
-#include <set>
-#include <tuple>
 #include <vector>
 
 #include <nacre/archive.hpp>
@@ -17,49 +15,6 @@
 
 namespace nacre::balance {
 namespace {
-
-TEST(refine, ends_within_twice_the_best_placement_and_moves_an_object_once_at_most) {
-  for (std::uint64_t seed = 1; seed <= 5000; ++seed) {
-    rng random(seed);
-    const auto count = static_cast<std::uint32_t>(2 + random.below(3));
-    const double tolerance = random.below(2) == 0 ? 0 : 0.1;
-    std::vector<refine_report> ranks(count);
-    std::map<object_id, std::pair<std::uint32_t, double>> placed;
-    std::vector<double> works(1 + random.below(8));
-    for (std::size_t n = 0; n < works.size(); ++n) {
-      works[n] = std::floor(1 + 20 * random.uniform());
-      const auto at = static_cast<std::uint32_t>(random.below(random.below(2) == 0 ? 1 : count));
-      const object_id id(rank_id{at}, n + 1);
-      ranks[at].load += works[n];
-      ranks[at].movable.push_back({.object = id, .load = works[n]});
-      placed[id] = {at, works[n]};
-    }
-    std::set<object_id> moved;
-    for (const refine_move& each : refine(ranks, tolerance)) {
-      ASSERT_EQ(placed[each.object].first, each.from.value()) << "seed " << seed;
-      ASSERT_NE(each.from, each.to);
-      ASSERT_TRUE(moved.insert(each.object).second) << "twice, seed " << seed;
-      placed[each.object].first = each.to.value();
-    }
-    std::vector<double> loads(count);
-    for (const auto& [id, where] : placed) loads[where.first] += where.second;
-    const double most = *std::max_element(loads.begin(), loads.end());
-    ASSERT_LE(most, (2 - 1.0 / count) * best_makespan(works, count) * (1 + tolerance) + 1e-9) << "seed " << seed;
-  }
-}
-
-TEST(refine, leaves_everything_where_no_rank_is_far_above_the_average) {
-  std::vector<refine_report> ranks(3);
-  for (std::uint32_t rank = 0; rank < 3; ++rank) {
-    for (std::uint64_t n = 1; n <= 10; ++n) ranks[rank].movable.push_back(object(n + 10 * rank, 1, 1));
-    ranks[rank].load = 10;
-  }
-  ranks[0].load = 10.9;
-  EXPECT_TRUE(refine(ranks, 0.05).empty());
-  EXPECT_EQ(refine(ranks, 0.04).size(), 0u) << "a move would not help";
-  ranks[0].load = 13;
-  EXPECT_EQ(refine(ranks, 0.05).size(), 2u) << "just enough";
-}
 
 enum class kind : std::uint8_t { look, report, moves };
 struct wire_object {
@@ -71,8 +26,19 @@ struct wire_object {
     ar(object, load, to);
   }
 };
-std::vector<std::byte> bytes_of(kind what, std::uint32_t number, double load, const std::vector<wire_object>& objects) {
-  return pack(what, number, load, objects);
+struct wire_talk {
+  std::uint64_t object = 0, partner = 0;
+  std::uint32_t where = 0;
+  double weight = 0;
+  template <class Archive>
+  void serialize(Archive& ar) {
+    ar(object, partner, where, weight);
+  }
+};
+std::vector<std::byte> bytes_of(kind what, std::uint32_t number, double load, const std::vector<wire_object>& objects,
+                                const std::vector<wire_talk>& talks = {}, double measured_seconds = 0,
+                                double measured_messages = 0) {
+  return pack(what, number, load, objects, talks, measured_seconds, measured_messages);
 }
 
 TEST(greedy_refine_balancer, a_rank_reports_to_the_coordinator_and_does_what_it_says_with_what_is_still_there) {
@@ -116,6 +82,73 @@ TEST(greedy_refine_balancer, the_coordinator_decides_once_everybody_has_answered
   host.time = 101;
   one.on_tick(host);
   EXPECT_EQ(host.sent.size(), 5u);
+}
+
+TEST(greedy_refine_balancer, a_rank_reports_who_talks_to_whom_only_by_communication) {
+  for (const bool by_communication : {false, true}) {
+    scripted_host host;
+    host.self = rank_id{3};
+    host.objects = {object(1, 5, 1, true), object(2, 4, 1)};
+    host.talks[1] = {{object(2, 0, 0).object, rank_id{3}, 7, 0}};
+    host.talks[2] = {{object(9, 0, 0).object, rank_id{5}, 2, 16384}};
+    greedy_refine_balancer one({.communication = by_communication});
+    EXPECT_EQ(one.observes_communication(), by_communication);
+    one.on_message(host, rank_id{0}, bytes_of(kind::look, 8, 0, {}));
+    ASSERT_EQ(host.sent.size(), 1u);
+    const std::vector<wire_talk> talks = {{2, 9, 5, 3}};  // what runs does not move
+    EXPECT_EQ(host.sent[0].second,
+              bytes_of(kind::report, 8, 9, {{2, 4, 0}}, by_communication ? talks : std::vector<wire_talk>()));
+  }
+}
+
+TEST(greedy_refine_balancer, the_coordinator_moves_next_to_each_other_what_talks) {
+  scripted_host host;
+  host.ranks = 2;
+  greedy_refine_balancer one({.tolerance = 0, .communication = true});
+  one.on_tick(host);
+  const std::vector<wire_object> four = {{11, 1, 0}, {12, 1, 0}, {13, 1, 0}, {14, 1, 0}};
+  const std::vector<wire_talk> talks = {{11, 13, 1, 5}, {13, 11, 1, 5}, {12, 14, 1, 5}, {14, 12, 1, 5}};
+  one.on_message(host, rank_id{1}, bytes_of(kind::report, 1, 4, four, talks));
+  ASSERT_EQ(host.sent.size(), 2u);
+  EXPECT_EQ(host.sent[1], std::pair(rank_id{1}, bytes_of(kind::moves, 1, 0, {{11, 0, 0}, {13, 0, 0}})));
+}
+
+TEST(greedy_refine_balancer, all_ranks_estimate_alike_what_nobody_has_measured) {
+  scripted_host host;
+  host.ranks = 3;
+  greedy_refine_balancer one({.pace = {1, 4}});
+  one.on_tick(host);
+  ASSERT_EQ(host.sent.size(), 2u);
+  EXPECT_EQ(host.sent[0].second, bytes_of(kind::look, 1, 0, {}));
+  const auto report = [&](std::uint32_t from, std::uint32_t number, double seconds, double messages) {
+    one.on_message(host, rank_id{from},
+                   bytes_of(kind::report, number, from == 1 ? 8 : 0, {{10 * from + 1, 4, 0}, {10 * from + 2, 4, 0}}, {},
+                            seconds, messages));
+  };
+  report(1, 1, 0.5, 10);
+  report(2, 1, 0.1, 10);
+  EXPECT_EQ(host.sent.size(), 2u) << "some have measured, others not: no moves by that";
+  EXPECT_EQ(host.assumed_seconds, 0);
+  one.on_tick(host);
+  ASSERT_EQ(host.sent.size(), 4u) << "it looks again at once";
+  EXPECT_EQ(host.sent[2].second, bytes_of(kind::look, 2, 0.03, {}));
+  report(1, 2, 0.4, 10);
+  report(2, 2, 0.4, 10);
+  ASSERT_EQ(host.sent.size(), 5u);
+  EXPECT_EQ(host.sent[4].second, bytes_of(kind::moves, 2, 0, {{12, 0, 0}}));
+  EXPECT_EQ(host.assumed_seconds, 0.03);
+
+  scripted_host other;
+  other.self = rank_id{2};
+  greedy_refine_balancer asked({});
+  other.objects = {object(1, 5, 2), object(2, 4, 1)};
+  other.objects[0].seconds = 5;
+  asked.on_message(other, rank_id{0}, bytes_of(kind::look, 8, 0.25, {}));
+  EXPECT_EQ(other.assumed_seconds, 0.25);
+  ASSERT_EQ(other.sent.size(), 1u);
+  EXPECT_EQ(other.sent[0].second, bytes_of(kind::report, 8, 9, {{1, 5, 0}, {2, 4, 0}}, {}, 5, 2));
+  asked.on_message(other, rank_id{0}, bytes_of(kind::look, 9, std::nan(""), {}));
+  EXPECT_EQ(other.assumed_seconds, 0);
 }
 
 TEST(greedy_refine_balancer, spreads_standing_load_and_then_stops) {

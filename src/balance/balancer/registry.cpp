@@ -28,6 +28,8 @@ constexpr option rows[] = {
      "its "
      "waiting messages will take, judged by earlier ones; messages, how many wait; or a name that the program has "
      "registered"},
+    {"balance.traffic_half_life", option_kind::duration, "100ms", "", "1us..1000s",
+     "after so long what an object has sent to another one counts half, for balancers that go by that"},
     {"balance.steal.backoff", option_kind::duration, "20us", "", "1us..1s",
      "how long an idle rank waits after a first request in vain; the wait doubles with each further one"},
     {"balance.steal.backoff_max", option_kind::duration, "1ms", "", "1us..10s", "the longest such wait"},
@@ -69,6 +71,9 @@ constexpr option rows[] = {
      "how many underloaded ranks a rank remembers"},
     {"balance.gossip.objects_max", option_kind::integer, "16", "objects", "1..65536",
      "the most that a rank gives away at a time"},
+    {"balance.gossip.communication", option_kind::boolean, "false", "", "",
+     "whether messages between objects are counted, and of objects that are about as heavy that one is given to a rank "
+     "which talks most to objects there"},
     {"balance.greedy_refine.interval", option_kind::duration, "1ms", "", "1us..10s",
      "the shortest time between two global looks at the load; it doubles with each in vain"},
     {"balance.greedy_refine.interval_max", option_kind::duration, "20ms", "", "1us..100s", "the longest such time"},
@@ -76,6 +81,9 @@ constexpr option rows[] = {
      "by which part of the average a rank may be above it"},
     {"balance.greedy_refine.objects_max", option_kind::integer, "256", "objects", "1..65536",
      "how many of its objects a rank reports, the heaviest"},
+    {"balance.greedy_refine.communication", option_kind::boolean, "false", "", "",
+     "whether messages between objects are counted, and of objects that are about as heavy those move that talk to "
+     "objects where they go"},
     {"balance.share.manager", option_kind::integer, "0", "rank", "0..1000000",
      "who knows what there is to give; a number beyond the last rank means that one"},
     {"balance.share.chunk", option_kind::integer, "1", "objects", "1..65536", "how many are given at a time"},

@@ -172,7 +172,7 @@ message_ptr make_arrival(object_id id, resident body, const migration_request& a
     place where;
     const auto write = [&](auto& out) {
       out(body.type->id.value(), body.epoch, static_cast<std::uint8_t>(body.policy), body.handler_seconds, asked,
-          body.order, listeners);
+          body.order, listeners, body.traffic);
       write_messages(out, pending);
       write_messages(out, early);
       together.write(out);
@@ -203,13 +203,14 @@ std::optional<resident> take_arrival(message_ptr& m, migration_request& asked, s
   reader in(m->payload());
   std::uint8_t policy = 0;
   subscribers listeners;
-  in(type, body.epoch, policy, body.handler_seconds, asked, body.order, listeners);
+  in(type, body.epoch, policy, body.handler_seconds, asked, body.order, listeners, body.traffic);
   body.type = handler_table::get().type(type);
   if (!in.ok() || body.type == nullptr || asked.source >= ranks || !body.order.sound(ranks)) return std::nullopt;
   // The epoch rises by one with each move, and with the end.
   if (body.epoch == 0 || body.epoch == std::numeric_limits<std::uint32_t>::max()) return std::nullopt;
   if (!std::isfinite(body.handler_seconds)) return std::nullopt;
   if (!location_rules::known(policy) || !listeners.sound(ranks)) return std::nullopt;
+  if (!body.traffic.sound(ranks)) return std::nullopt;
   body.policy = static_cast<location_policy>(policy);
   if (!listeners.empty()) body.listeners = std::make_unique<subscribers>(std::move(listeners));
   message_list early;

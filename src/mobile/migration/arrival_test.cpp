@@ -49,6 +49,7 @@ resident sample() {
   body.listeners->join(rank_id(5));
   body.listeners->join(rank_id(6));
   body.handler_seconds = 0.5;
+  body.traffic.note(object_id(rank_id(1), 4), 100, 7);
   for (const std::uint32_t sequence : {0U, 1U, 3U}) {
     message_ptr m =
         message_for(sequence == 1 ? message_kind::migrate : message_kind::object, 6, sequence, 4 * sequence);
@@ -66,6 +67,9 @@ void expect_sample(resident& body) {
   ASSERT_NE(body.listeners, nullptr);
   const auto listeners = body.listeners->all();
   EXPECT_EQ(std::vector<rank_id>(listeners.begin(), listeners.end()), (std::vector<rank_id>{rank_id(5), rank_id(6)}));
+  ASSERT_EQ(body.traffic.partners().size(), 1U);
+  EXPECT_EQ(body.traffic.partners()[0].object, object_id(rank_id(1), 4));
+  EXPECT_EQ(body.traffic.partners()[0].bytes, 100);
   ASSERT_EQ(body.pending.size(), 2U);
   EXPECT_EQ(body.order.early_count(), 1U);
   message_ptr missing = message_for(message_kind::object, 6, 2, 0);
@@ -160,6 +164,11 @@ TEST(arrival, an_object_that_speaks_of_ranks_or_epochs_that_cannot_be_is_none) {
   EXPECT_FALSE(comes_back(6, 1, {})) << "its messages come from rank 6";
   EXPECT_FALSE(comes_back(7, 1, {7, 1})) << "nobody could be answered";
   EXPECT_FALSE(comes_back(7, 0, {}));
+  resident talks = sample();
+  talks.traffic.note(object_id(rank_id(7), 4), 100, 7);
+  message_ptr m = make_arrival(named, std::move(talks), {}, false);
+  migration_request nobody;
+  EXPECT_FALSE(take_arrival(m, nobody, 7)) << "it talks to an object of rank 7";
   EXPECT_FALSE(comes_back(7, ~std::uint32_t{0}, {})) << "it could never move again";
 }
 

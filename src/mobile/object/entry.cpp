@@ -26,6 +26,17 @@ void* entry::operator new(std::size_t) { return process_entries().allocate(); }
 
 void entry::operator delete(void* memory) noexcept { process_entries().release(memory); }
 
+shared_traffic& entry_extra::need_traffic() {
+  shared_traffic* known = traffic.load(std::memory_order_acquire);  // pairs with the exchange below
+  if (known != nullptr) return *known;
+  auto made = std::make_unique<shared_traffic>();
+  // release: publishes it.
+  if (!traffic.compare_exchange_strong(known, made.get(), std::memory_order_acq_rel, std::memory_order_acquire)) {
+    return *known;
+  }
+  return *made.release();
+}
+
 entry::~entry() {
   if (void* const left = object(); left != nullptr) handler_table::get().type(type)->destroy(left);
   delete extra();
@@ -70,6 +81,10 @@ resident entry::take_resident() noexcept {
     more->order = {};
     body.together = std::move(more->together);
     body.listeners = std::move(more->listeners);
+    if (shared_traffic* const counted = more->traffic.load(std::memory_order_acquire); counted != nullptr) {
+      const std::scoped_lock lock(counted->guard);  // the poll loop may be looking
+      body.traffic = counted->sketch;
+    }
   }
   if (!order.empty()) body.order.absorb(order);
   return body;
@@ -81,6 +96,11 @@ void entry::put_resident(resident& body) {
   if (!body.order.reduce_to(order)) need_extra().order = std::move(body.order);
   if (body.together != nullptr) need_extra().together = std::move(body.together);
   if (body.listeners != nullptr) need_extra().listeners = std::move(body.listeners);
+  if (!body.traffic.empty()) {
+    shared_traffic& counted = need_extra().need_traffic();
+    const std::scoped_lock lock(counted.guard);  // as above
+    counted.sketch = body.traffic;
+  }
   set_object(std::exchange(body.object, nullptr));
 }
 

@@ -18,6 +18,7 @@
 #include "mobile/location/fact.hpp"
 #include "mobile/location/subscribers.hpp"
 #include "mobile/object/inbox.hpp"
+#include "mobile/object/traffic_sketch.hpp"
 #include "mobile/ordering/streams.hpp"
 
 namespace nacre {
@@ -33,6 +34,7 @@ struct resident {
   message_list pending;                     ///< in sequence, not run yet
   std::unique_ptr<participation> together;  ///< null while it takes part in no colocation
   std::unique_ptr<subscribers> listeners;   ///< null while there are none
+  traffic_sketch traffic;                   ///< empty while nobody counts
 
   resident() = default;
   resident(resident&& other) noexcept
@@ -44,7 +46,8 @@ struct resident {
         order(std::move(other.order)),
         pending(std::move(other.pending)),
         together(std::move(other.together)),
-        listeners(std::move(other.listeners)) {}
+        listeners(std::move(other.listeners)),
+        traffic(other.traffic) {}
   resident& operator=(resident&&) = delete;
   ~resident() {
     if (object != nullptr) type->destroy(object);
@@ -55,15 +58,21 @@ struct resident {
 /// Made when first needed, and given up when the object leaves.
 struct entry_extra {
   explicit entry_extra(void* of) noexcept : object(of) {}
+  entry_extra(const entry_extra&) = delete;
+  entry_extra& operator=(const entry_extra&) = delete;
+  ~entry_extra() { delete traffic.load(std::memory_order_relaxed); }  // nobody else knows of it any more
+  /// Any lane while the object is here; whoever comes first makes it.
+  [[nodiscard]] shared_traffic& need_traffic();
 
   static constexpr std::uint32_t nobody = ~std::uint32_t{0};
 
   void* object;          ///< moves here from the entry; the activation's
   message_list pending;  ///< in sequence, not run yet; the activation's, which holds them itself during a turn
   streams order;         ///< the activation's; empty while the entry's lone stream is enough
-  std::unique_ptr<participation> together;       ///< the activation's, or the colocation's that holds the object
-  std::unique_ptr<subscribers> listeners;        ///< null while there are none; the activation's
-  std::atomic<std::uint32_t> wanted_by{nobody};  ///< a balancer's wish, a rank number; the activation fulfils it
+  std::unique_ptr<participation> together;        ///< the activation's, or the colocation's that holds the object
+  std::unique_ptr<subscribers> listeners;         ///< null while there are none; the activation's
+  std::atomic<std::uint32_t> wanted_by{nobody};   ///< a balancer's wish, a rank number; the activation fulfils it
+  std::atomic<shared_traffic*> traffic{nullptr};  ///< null while nothing is counted; handlers make it, see need_traffic
   // For balancers; written by the activation, read by the poll loop as estimates.
   std::atomic<std::uint32_t> pending_estimate{0};
   std::atomic<bool> stays{false};  ///< it refuses to move

@@ -66,6 +66,7 @@ TEST(entry, what_an_object_has_leaves_with_it_and_comes_with_it) {
   void* const object = body.object;
   from->put_resident(body);
   ASSERT_NE(from->extra(), nullptr) << "for the second stream";
+  from->extra()->need_traffic().sketch.note(object_id(rank_id(1), 4), 100, 7);
   EXPECT_EQ(from->object(), object);
   resident left = from->take_resident();
   EXPECT_EQ(from->object(), nullptr);
@@ -78,6 +79,8 @@ TEST(entry, what_an_object_has_leaves_with_it_and_comes_with_it) {
   to->put_resident(left);
   EXPECT_EQ(to->object(), object);
   for (const std::uint32_t source : {2U, 4U}) hear(to->extra()->order, source, 1);
+  ASSERT_EQ(to->extra()->need_traffic().sketch.partners().size(), 1U);
+  EXPECT_EQ(to->extra()->need_traffic().sketch.partners()[0].bytes, 100);
   EXPECT_EQ(counted::alive, 1);
 }
 

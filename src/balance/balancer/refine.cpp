@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+// Planning moves.
+#include "balance/balancer/refine.hpp"
+
+#include <algorithm>
+#include <set>
+#include <unordered_map>
+#include <utility>
+
+#include "balance/balancer/offers.hpp"
+#include "balance/balancer/surplus.hpp"
+
+namespace nacre::balance {
+namespace {
+
+/// A part of the load by which a move must make things better: what rounding could pretend is no gain.
+constexpr double least_gain = 1e-9;
+
+bool heavier(const object_load& a, const object_load& b) noexcept { return a.load > b.load; }
+
+/// Who talks to whom, and where everybody is while moves are planned.
+class acquaintances {
+ public:
+  explicit acquaintances(const std::vector<refine_report>& ranks) {
+    for (std::uint32_t rank = 0; rank < ranks.size(); ++rank) {
+      for (const object_load& each : ranks[rank].movable) at_.emplace(each.object, rank_id{rank});
+    }
+    for (const refine_report& report : ranks) {
+      for (const refine_talk& each : report.talks) {
+        if (!(sane(each.weight) > 0) || !at_.contains(each.object) || each.object == each.partner) continue;
+        if (each.where.value() < ranks.size()) at_.emplace(each.partner, each.where);
+        if (!at_.contains(each.partner)) continue;
+        talks_.push_back({each.object, each.partner, {}, sane(each.weight)});
+      }
+    }
+    for (const refine_talk& each : talks_) {
+      of_[each.object].push_back({each.partner, each.weight});
+      of_[each.partner].push_back({each.object, each.weight});
+    }
+  }
+
+  [[nodiscard]] bool empty() const noexcept { return talks_.empty(); }
+  void move(object_id object, rank_id to) { at_[object] = to; }
+
+  /// Calls visit(rank, weight) for each acquaintance of an object.
+  template <class Visit>
+  void for_each(object_id object, const Visit& visit) const {
+    const auto found = of_.find(object);
+    if (found == of_.end()) return;
+    for (const acquaintance& each : found->second) visit(at_.at(each.object), each.weight);
+  }
+  [[nodiscard]] double with(object_id object, rank_id rank) const {
+    double sum = 0;
+    for_each(object, [&](rank_id where, double weight) { sum += where == rank ? weight : 0; });
+    return sum;
+  }
+  /// All talk between ranks.
+  [[nodiscard]] double between_ranks() const {
+    double sum = 0;
+    for (const refine_talk& each : talks_) sum += at_.at(each.object) != at_.at(each.partner) ? each.weight : 0;
+    return sum;
+  }
+
+ private:
+  struct acquaintance {
+    object_id object;
+    double weight;
+  };
+  std::unordered_map<object_id, rank_id> at_;
+  std::unordered_map<object_id, std::vector<acquaintance>> of_;
+  std::vector<refine_talk> talks_;
+};
+
+class plan {
+ public:
+  plan(const std::vector<refine_report>& ranks, double tolerance) {
+    double sum = 0;
+    for (std::uint32_t rank = 0; rank < ranks.size(); ++rank) {
+      sum += ranks[rank].load;
+      by_load_.emplace(ranks[rank].load, rank);
+      loads_.push_back(ranks[rank].load);
+      movable_.push_back(ranks[rank].movable);
+      std::stable_sort(movable_.back().begin(), movable_.back().end(), heavier);
+    }
+    bound_ = sum / static_cast<double>(ranks.size()) * (1 + tolerance);
+  }
+
+  /// `known`: null, or who prefers to be where, and hears of every move.
+  void make(acquaintances* known) {
+    while (by_load_.size() > 1) {
+      const auto [most, giver] = *by_load_.rbegin();
+      const auto [least, receiver] = *by_load_.begin();
+      if (most <= bound_) break;
+      const std::vector<object_load>& movable = movable_[giver];
+      // The heaviest that fits below the bound; else the lightest, if that helps at all.
+      const auto fits = std::find_if(movable.begin(), movable.end(), [&, below = least](const object_load& each) {
+        return below + each.load <= bound_;
+      });
+      choice chosen{static_cast<std::size_t>(fits - movable.begin()), receiver};
+      if (fits == movable.end() && !movable.empty()) --chosen.object;
+      if (movable.empty() || !(movable[chosen.object].load > 0) ||
+          least + movable[chosen.object].load >= most * (1 - least_gain)) {
+        by_load_.erase(std::prev(by_load_.end()));  // nothing helps this one
+        continue;
+      }
+      if (known != nullptr && fits != movable.end()) chosen = best_acquainted(*known, giver, chosen);
+      take(giver, chosen, known);
+    }
+  }
+  [[nodiscard]] double most() const { return *std::max_element(loads_.begin(), loads_.end()); }
+  [[nodiscard]] double bound() const noexcept { return bound_; }
+  [[nodiscard]] const std::vector<refine_move>& moves() const noexcept { return moves_; }
+
+ private:
+  struct choice {
+    std::size_t object;  // index in movable_ of the giver
+    std::uint32_t receiver;
+  };
+
+  /// The pair that brings most talk into a rank, among objects about as heavy as that of `first` and ranks which stay
+  /// within the bound; the first of those that are equal.
+  [[nodiscard]] choice best_acquainted(const acquaintances& known, std::uint32_t giver, const choice& first) const {
+    const std::vector<object_load>& movable = movable_[giver];
+    const double enough = movable[first.object].load * about_as_heavy;
+    choice best = first;
+    double most = 0;
+    bool any = false;
+    const auto consider = [&](std::size_t index, std::uint32_t receiver) {
+      const object_load& object = movable[index];
+      if (receiver == giver || loads_[receiver] + object.load > bound_) return;
+      const double gain = known.with(object.object, rank_id{receiver}) - known.with(object.object, rank_id{giver});
+      if (any && gain <= most) return;
+      any = true;
+      most = gain;
+      best = {index, receiver};
+    };
+    for (std::size_t index = first.object; index < movable.size() && movable[index].load >= enough; ++index) {
+      consider(index, first.receiver);
+      known.for_each(movable[index].object, [&](rank_id where, double) { consider(index, where.value()); });
+    }
+    return best;
+  }
+
+  void take(std::uint32_t giver, const choice& chosen, acquaintances* known) {
+    const auto at = movable_[giver].begin() + static_cast<std::ptrdiff_t>(chosen.object);
+    const object_load moved = *at;
+    movable_[giver].erase(at);
+    moves_.push_back({moved.object, rank_id{giver}, rank_id{chosen.receiver}});
+    change(giver, -moved.load);
+    change(chosen.receiver, moved.load);
+    if (known != nullptr) known->move(moved.object, rank_id{chosen.receiver});
+  }
+  /// A rank that nothing helps stays out of by_load_.
+  void change(std::uint32_t rank, double by) {
+    const bool in_play = by_load_.erase({loads_[rank], rank}) != 0;
+    loads_[rank] += by;
+    if (in_play) by_load_.emplace(loads_[rank], rank);
+  }
+
+  double bound_ = 0;
+  std::set<std::pair<double, std::uint32_t>> by_load_;
+  std::vector<double> loads_;
+  std::vector<std::vector<object_load>> movable_;
+  std::vector<refine_move> moves_;
+};
+
+}  // namespace
+
+std::vector<refine_move> refine(const std::vector<refine_report>& ranks, double tolerance) {
+  plan plain(ranks, tolerance);
+  plain.make(nullptr);
+  if (plain.moves().empty()) return {};
+  acquaintances known(ranks);
+  if (known.empty()) return plain.moves();
+  acquaintances after_plain(known);
+  for (const refine_move& each : plain.moves()) after_plain.move(each.object, each.to);
+  plan near(ranks, tolerance);
+  near.make(&known);
+  const bool balanced = near.most() <= std::max(near.bound(), plain.most());
+  return balanced && known.between_ranks() < after_plain.between_ranks() ? near.moves() : plain.moves();
+}
+
+}  // namespace nacre::balance
