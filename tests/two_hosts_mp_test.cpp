@@ -19,6 +19,7 @@
 
 #include "launched.hpp"
 #include "transports.hpp"
+#include "two_hosts.hpp"
 
 namespace {
 
@@ -90,26 +91,6 @@ const std::vector<way>& ways() {
                                     {"auto_over_tcp", {"--nacre.transport=auto", "--nacre.auto.between=tcp"}, false},
                                     {"auto_over_ucx", {"--nacre.transport=auto", "--nacre.auto.between=ucx"}, true}};
   return all;
-}
-
-/// Two ranks on each host; `script` runs it as "$@", in the network of the first host.
-outcome on_two_hosts(const std::string& script, std::vector<std::string> program) {
-  // What UCX thinks of its connections goes to standard output.
-  ::setenv("UCX_LOG_LEVEL", "info", 1);
-  std::vector<std::string> command{NACRE_SOURCE_DIR "/tools/hosts_here.sh", "sh", "-c",
-                                   "run() { " NACRE_BIN_DIR
-                                   "/nacre run --hosts a:2,b:2 --ssh \"$HOSTS_SHELL\" --address 198.51.100.1 "
-                                   "-x ASAN_OPTIONS -x UCX_LOG_LEVEL \"$@\"; }; " +
-                                       script,
-                                   "sh"};
-  command.insert(command.end(), program.begin(), program.end());
-  return launched(command).end();
-}
-
-std::vector<std::string> own_program(const std::string& name, const std::vector<std::string>& arguments) {
-  std::vector<std::string> result{own_path(), "--as-rank", name, "--nacre.workers=1"};
-  result.insert(result.end(), arguments.begin(), arguments.end());
-  return result;
 }
 
 long count_of(const outcome& got, const std::string& line) {

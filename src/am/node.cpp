@@ -63,7 +63,7 @@ void node::route(lane& on, rank_id to, message_ptr m) {
     tallies.messages_sent.add(1);
     const std::uint64_t bytes = sizeof(message_header) + aggregators_[on.id().value()]->append(to, std::move(m));
     tallies.bytes_sent.add(bytes);
-    on.record(trace::event_kind::send, to.value(), bytes);
+    on.record_send(to, bytes);
     return;
   }
   if (!by_pointer() && (to != rank() || deferred())) m = packed_form(std::move(m));
@@ -72,7 +72,7 @@ void node::route(lane& on, rank_id to, message_ptr m) {
   tallies.messages_sent.add(1);
   const std::uint64_t bytes = sizeof(message_header) + m->header.payload_bytes;
   tallies.bytes_sent.add(bytes);
-  on.record(trace::event_kind::send, to.value(), bytes);
+  on.record_send(to, bytes);
   link_.send(&on, to, std::move(m));
 }
 
@@ -189,9 +189,9 @@ bool node::run_and_leave(lane& on, const detail::handler_info& row, message_ptr&
   const std::uint32_t source = m->header.source;
   on.tallies().handlers.add(1);
   const bool of_program = m->header.kind != message_kind::module;
-  on.record(of_program ? trace::event_kind::handler_begin : trace::event_kind::part_begin, row.id.value());
+  on.record_begin(of_program ? trace::event_kind::handler_begin : trace::event_kind::part_begin, row.id);
   const detail::outcome how = row.invoke(core_, on, m, target, row.id);
-  on.record(trace::event_kind::end);
+  on.record_end();
   if (how == detail::outcome::done) return true;
   fail("a message from rank " + std::to_string(source) + " does not decode as the arguments of " +
        std::string(row.name));

@@ -40,6 +40,7 @@ void crew::leave_idle(lane& on) noexcept {
 
 void crew::run_item(lane& on, work& item) {
   leave_idle(on);
+  on.record_item();
   on.in_item_ = true;
   item.run(on);
   on.in_item_ = false;
@@ -52,7 +53,7 @@ void crew::note_steals(lane& on) {
   const std::uint64_t steals = order_.steals(on.id_);
   if (steals == on.steals_told_) return;
   const auto victim = order_.last_victim(on.id_);
-  on.record(trace::event_kind::steal, steals - on.steals_told_, victim ? victim->value() + std::uint64_t{1} : 0);
+  on.recorder_->steal(steals - on.steals_told_, victim ? victim->value() + std::uint64_t{1} : 0);
   on.steals_told_ = steals;
 }
 
@@ -97,6 +98,9 @@ bool crew::take_item(lane& on) {
 
 void crew::look(lane& on) {
   on.polled_at_ = on.stepped_at_;
+  if (on.recorder_ != nullptr) [[unlikely]] {
+    on.recorder_->pause();
+  }
   link_.progress(on);
 }
 

@@ -142,7 +142,29 @@ class alignas(cache_line_bytes) lane {
       recorder_->add(what, arguments...);
     }
   }
-  [[nodiscard]] trace::recorder* recorder() const noexcept { return recorder_; }
+  /// The same when the lane is about to run the next piece of ready work, or message of it.
+  void record_item() noexcept {
+    if (recorder_ != nullptr) [[unlikely]] {
+      recorder_->item();
+    }
+  }
+  /// The same for a handler that begins, and ends. `how`: one of the kinds that name a handler.
+  void record_begin(trace::event_kind how, handler_id handler) {
+    if (recorder_ != nullptr) [[unlikely]] {
+      recorder_->begin(how, handler.value());
+    }
+  }
+  void record_end() {
+    if (recorder_ != nullptr) [[unlikely]] {
+      recorder_->end();
+    }
+  }
+  /// A message leaves for another rank, or this one.
+  void record_send(rank_id to, std::uint64_t bytes) {
+    if (recorder_ != nullptr) [[unlikely]] {
+      recorder_->send(to.value(), bytes);
+    }
+  }
 
   /// Seconds that handlers have declared by charge() beyond the time that they took; taken and reset by whoever
   /// accounts the load. Under simulation they are spent instead.

@@ -157,9 +157,9 @@ void coroutine_finished(engine& core, lane& on, const message_header& request, h
   if ((request.flags & flag_uncounted) == 0) on.tallies().done.add(1);
 }
 
-void resumption_begins(lane& on, handler_id handler) { on.record(trace::event_kind::resume_begin, handler.value()); }
+void resumption_begins(lane& on, handler_id handler) { on.record_begin(trace::event_kind::resume_begin, handler); }
 
-void resumption_ended(lane& on) { on.record(trace::event_kind::end); }
+void resumption_ended(lane& on) { on.record_end(); }
 
 void make_runnable(engine& core, lane& by, work& item) { core.team().make_ready(by, item); }
 

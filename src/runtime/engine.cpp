@@ -45,7 +45,6 @@ engine::engine(std::unique_ptr<transport::endpoint> link, const engine_surroundi
       link_(std::move(link), around.time,
             {.receive_bytes = static_cast<std::uint64_t>(around.configuration.get_int("receive_memory")),
              .send_bytes = static_cast<std::uint64_t>(around.configuration.get_int("send_memory"))}),
-      link_ranks_on_host_(around.ranks_on_host),
       team_(make_crew(around)),
       messages_(*this, link_, *team_, [this](const std::string& why) { fail_(rank(), why); }),
       objects_(messages_, {.hops_max = static_cast<std::uint32_t>(around.configuration.get_int("hops_max")),

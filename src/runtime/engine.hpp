@@ -108,8 +108,7 @@ class engine {
   void wait_for_end(lane& on);
   void record(const engine_surroundings& around);
   void begin_trace(lane& on);
-  [[nodiscard]] std::int64_t clock_offset_ns(lane& on);
-  void tell_clock(lane& on, std::uint64_t job);
+  void tell_clock(lane& on);
   void tell_of_end(lane& on);
   void print_summary(lane& on, const trace::summary& own);
   void record_load();
@@ -125,9 +124,9 @@ class engine {
   backplane link_;
   sim_crew* sim_team_ = nullptr;
   thread_crew* thread_team_ = nullptr;
-  std::uint32_t link_ranks_on_host_;
   std::unique_ptr<trace::rank_trace> trace_;  // null: none is wanted
   std::uint64_t job_number_ = 0;
+  bool shares_clock_ = true;  // with rank 0: no need to ask
   std::unique_ptr<crew> team_;
   node messages_;
   object_space objects_;

@@ -5,20 +5,36 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
+#include <string>
+#include <system_error>
 #include <utility>
 
+#include "base/clock.hpp"
 #include "runtime/engine.hpp"
+#include "trace/clock_offset.hpp"
 
 namespace nacre {
 namespace {
 
 constexpr int clock_questions = 16;
+constexpr int clock_readings = 8;
 
 std::int64_t host_ns() { return std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1); }
 
 /// Asked of rank 0 for its clock.
 std::int64_t monotonic_ns_here() { return host_ns(); }
+
+/// Processes for which this is the same, and not empty, read the same monotonic clock: one kernel, booted once, and one
+/// namespace of times. Hosts that are containers may share it, and processes of one host may not.
+std::string clock_name() {
+  std::ifstream file("/proc/sys/kernel/random/boot_id");
+  std::string boot;
+  std::error_code none;
+  const auto times = std::filesystem::read_symlink("/proc/self/ns/time", none);  // none before Linux 5.6
+  return file >> boot ? boot + ' ' + times.string() : "";
+}
 
 std::string host_name() {
   utsname about{};
@@ -31,56 +47,69 @@ void engine::record(const engine_surroundings& around) {
   if (around.trace == nullptr) return;
   const auto lanes = static_cast<std::uint32_t>(team_->lanes().size());
   const bool simulated = sim_team_ != nullptr;
-  const auto source = [](const void* team) { return static_cast<const crew*>(team)->instant(); };
-  trace_ = std::make_unique<trace::rank_trace>(*around.trace,
-                                               trace::rank_trace::description{.rank = rank().value(),
-                                                                              .workers = team_->workers(),
-                                                                              .lanes = lanes,
-                                                                              .seconds_a_tick = team_->seconds_a_tick(),
-                                                                              .host = simulated ? "" : host_name(),
-                                                                              .lane_bytes = around.trace_lane_bytes},
-                                               simulated ? +source : nullptr, team_.get());
+  const auto virtual_time = [](const void* team) { return static_cast<const crew*>(team)->instant(); };
+  const auto system_time = [](const void*) { return static_cast<std::uint64_t>(host_ns()); };
+  const bool counter = ticks_are_steady();
+  const double shared = std::chrono::duration<double>(configuration_.get_duration("trace_shared")).count();
+  const trace::rank_trace::description of{
+      .rank = rank().value(),
+      .workers = team_->workers(),
+      .lanes = lanes,
+      .seconds_a_tick = simulated || !counter ? 1e-9 : team_->seconds_a_tick(),
+      .host = simulated ? "" : host_name(),
+      .lane_bytes = around.trace_lane_bytes,
+      .short_seconds = simulated ? 0 : shared};  // to read virtual time costs nothing
+  trace::instant_source source = counter ? nullptr : +system_time;
+  if (simulated) source = virtual_time;
+  trace_ = std::make_unique<trace::rank_trace>(*around.trace, of, source, team_.get());
   for (const auto& each : team_->lanes()) each->record_to(trace_->of_lane(each->id().value()));
 }
 
-/// Ranks on one host read the same clock. Of others' questions to rank 0 the quickest tells best: the answer is as old
-/// as half of its way at most.
-std::int64_t engine::clock_offset_ns(lane& on) {
-  if (sim_team_ != nullptr || rank().value() == 0 || link_ranks_on_host_ == size()) return 0;
+void engine::tell_clock(lane& on) {
+  trace::clock_offset offset;
   runtime rt(*this, on);
-  std::int64_t offset = 0, quickest = std::chrono::nanoseconds::max().count();
-  for (int question = 0; question < clock_questions; ++question) {
+  for (int question = 0; question < clock_questions && !shares_clock_; ++question) {
     const std::int64_t asked = host_ns();
     const std::int64_t there = rt.call<&monotonic_ns_here>({.category = category::communication}, rank_id{0}).get();
-    const std::int64_t took = host_ns() - asked;
-    if (took >= quickest) continue;
-    quickest = took;
-    offset = there - (asked + took / 2);
+    offset.note(asked, there, host_ns());
   }
-  return offset;
-}
-
-void engine::tell_clock(lane& on, std::uint64_t job) {
-  const std::int64_t offset = clock_offset_ns(on);
-  const std::uint64_t before = team_->instant();
-  const std::int64_t here = sim_team_ != nullptr ? static_cast<std::int64_t>(before) : host_ns();
-  trace_->tell_clock(before + (team_->instant() - before) / 2, here, offset, job);
+  trace::rank_trace::instant best;
+  std::uint64_t narrowest = ~std::uint64_t{0};
+  for (int attempt = 0; attempt < clock_readings; ++attempt) {  // something else may run between two readings
+    const std::uint64_t before = trace_->now();
+    const std::int64_t host = sim_team_ != nullptr ? static_cast<std::int64_t>(before) : host_ns();
+    const std::uint64_t width = trace_->now() - before;
+    if (width >= narrowest) continue;
+    narrowest = width;
+    best = {.tick = before + width / 2, .host_ns = host};
+  }
+  if (!shares_clock_) {
+    best.offset_ns = offset.ahead();
+    best.error_ns = offset.error();
+  }
+  trace_->tell_clock(best, job_number_);
 }
 
 void engine::begin_trace(lane& on) {
   if (trace_ == nullptr) return;
   on.record(trace::event_kind::main_begin);
-  // Files that an earlier job has left beside those of this one bear another number.
-  std::uint64_t job = 0;
-  if (sim_team_ == nullptr) job = runtime(*this, on).broadcast(static_cast<std::uint64_t>(host_ns()), rank_id{0});
-  job_number_ = job;
-  tell_clock(on, job);
+  if (sim_team_ == nullptr) {
+    // Files that an earlier job has left beside those of this one bear another number.
+    const auto [job, clock] =
+        runtime(*this, on).broadcast(std::pair(static_cast<std::uint64_t>(host_ns()), clock_name()), rank_id{0});
+    job_number_ = job;
+    shares_clock_ = rank().value() == 0 || (!clock.empty() && clock == clock_name());
+  }
+  tell_clock(on);
 }
 
 /// The trace ends where the counters of the summary are read, so that both tell the same.
 void engine::tell_of_end(lane& on) {
   progress_.end();
-  if (trace_ != nullptr) tell_clock(on, job_number_);
+  if (trace_ != nullptr) {
+    tell_clock(on);
+    if (sim_team_ == nullptr) runtime(*this, on).barrier();  // rank 0 answers until all have asked
+  }
   const bool wanted = configuration_.get_bool("summary") || configuration_.was_set("summary_json");
   const trace::summary own = wanted ? own_summary() : trace::summary{};
   if (trace_ != nullptr) trace_->stop();

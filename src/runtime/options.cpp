@@ -76,6 +76,8 @@ constexpr option runtime_options[] = {
      "FILE.0, FILE.1 and so on, one for each rank"},
     {"trace_memory", option_kind::bytes, "64MiB", "", "64KiB..1TiB",
      "what the lanes of a process may hold of the trace before they write; each has 4 KiB to 256 KiB"},
+    {"trace_shared", option_kind::duration, "2us", "", "0us..1s",
+     "handlers shorter than this share readings of the clock in the trace; with 0us each has its own begin and end"},
     {"record_load", option_kind::text, "", "file", "",
      "at the end, write to this file what every object has done over time, for `nacre replay`"},
     {"record_load_interval", option_kind::duration, "10ms", "", "1us..1000000s", "the steps of that time"},

@@ -24,12 +24,17 @@ enum class event_kind : std::uint8_t {
   arrive = 10,        ///< a: object, b: from which rank, c: that epoch
   create = 11,        ///< a: object
   wave = 12,          ///< this rank has told a wave of termination detection what it has counted; see quiescence/
-  quiet = 13          ///< this rank has been told of quiescence
+  quiet = 13,         ///< this rank has been told of quiescence
+  // In files alone, where several short handlers of one kind have shared readings of the clock; see recorder. Readers
+  // of a trace_log are given the handlers one by one.
+  ends = 14,         ///< as many as a, the innermost and those like it that have followed; b: ticks of the first
+  ends_of_last = 15  ///< the same, but all of them save the last have been as short as the first
 };
-inline constexpr std::size_t event_kinds = 14;
+inline constexpr std::size_t event_kinds = 16;
+inline constexpr std::uint32_t sharers_max = 16;  ///< handlers that share readings of the clock
 
 /// How many numbers follow the kind and the time, by kind.
-inline constexpr std::array<std::uint8_t, event_kinds> argument_counts{0, 1, 1, 1, 0, 0, 0, 2, 2, 3, 3, 1, 0, 0};
+inline constexpr std::array<std::uint8_t, event_kinds> argument_counts{0, 1, 1, 1, 0, 0, 0, 2, 2, 3, 3, 1, 0, 0, 2, 2};
 
 /// One byte for the kind, then the time since the event before and the arguments, as numbers of 7 bits a byte, the
 /// lowest first; bit 7 says that more follow.

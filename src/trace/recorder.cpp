@@ -3,11 +3,12 @@
 #include "trace/recorder.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <utility>
 
 #include <nlohmann/json.hpp>
 
 namespace nacre::trace {
-
 void recorder::write_block() {
   if (at_ == nullptr || at_ == memory_.get()) return;
   const auto used = static_cast<std::size_t>(at_ - memory_.get());
@@ -15,9 +16,70 @@ void recorder::write_block() {
                   std::span(memory_.get(), used));
 }
 
+void recorder::end_read() {
+  if (left_ < room_min) make_room();
+  const std::uint64_t now = to_.now();
+  if (few_.done != 0) settle(now);
+  sends_.left = 0;
+  if (const std::uint64_t key = std::exchange(few_.alone, 0); key != 0) {
+    const std::uint64_t spent = now - std::min(now, few_.begun);
+    if (const std::uint32_t several = share_of(spent); several > 1) {
+      few_.next = few_.key = key;
+      few_.spent = spent;
+      few_.done = 1;
+      few_.wanted = several;
+      return;
+    }
+  }
+  put(now, event_kind::end);
+}
+
+/// How many handlers share the readings that have found the first to take `spent`, itself included.
+std::uint32_t recorder::share_of(std::uint64_t spent) noexcept {
+  if (wary_ != 0) {
+    --wary_;
+    return 1;
+  }
+  if (spent >= to_.short_ticks) return 1;
+  if (spent * sharers_max <= to_.short_ticks) return sharers_max;
+  return static_cast<std::uint32_t>(to_.short_ticks / spent);
+}
+
+/// Writes that those have ended which share readings. One that runs on shares no more: it has begun where the others
+/// would have ended if they were as short as the first.
+void recorder::settle(std::uint64_t now) {
+  if (few_.done == 1 && !few_.inside && few_.stolen == 0) {  // none has followed
+    few_.done = 0;
+    few_.next = 0;
+    return put(few_.begun + few_.spent, event_kind::end);
+  }
+  const sharing was = std::exchange(few_, {});
+  const std::uint64_t when = was.inside ? std::min(now, was.begun + was.done * was.spent) : now;
+  if (was.done == 1) {
+    put(was.begun + was.spent, event_kind::end);
+  } else {
+    const bool hid_long_one = when > was.begun && when - was.begun > 8 * to_.short_ticks;
+    if (hid_long_one) wary_ = wary_next_;
+    wary_next_ = hid_long_one ? std::min(2 * wary_next_, wary_max) : std::max(wary_next_ - wary_next_ / 16, wary_min);
+    put(when, hid_long_one ? event_kind::ends_of_last : event_kind::ends, std::uint64_t{was.done}, was.spent);
+  }
+  if (was.stolen != 0) put(when, event_kind::steal, was.stolen, was.victim);
+  if (was.inside) put(when, static_cast<event_kind>(was.key & 0xff), was.key >> 8);
+}
+
+std::uint64_t recorder::instant_of_send() {
+  const std::uint64_t now = to_.now();
+  const bool often = now - sends_.read < to_.short_ticks;
+  sends_ = {.read = now, .left = 0, .all = often ? std::min(2 * sends_.all + 1, sharers_max - 1) : sends_.all / 2};
+  sends_.left = sends_.all;
+  return now;
+}
+
 /// The time that this takes is in the trace, so that it is not taken for the program's.
 void recorder::make_room() {
   const std::uint64_t begin = to_.now();
+  if (few_.done != 0) settle(begin);
+  few_.alone = 0;  // what shares readings stands in one block
   write_block();
   const bool first = memory_ == nullptr;
   if (first) {
@@ -34,6 +96,7 @@ void recorder::make_room() {
 }
 
 void recorder::finish() {
+  if (few_.done != 0) settle(to_.closed_at);
   write_block();
   at_ = nullptr;
   left_ = 0;
@@ -48,7 +111,8 @@ void tell_job(file_writer& file, const job_description& job) {
 }
 
 rank_trace::rank_trace(file_writer& file, const description& of, instant_source source, const void* subject)
-    : common_{file, of.rank, source, subject} {
+    : common_{.file = file, .rank = of.rank, .source = source, .subject = subject} {
+  common_.short_ticks = static_cast<std::uint64_t>(std::llround(of.short_seconds / of.seconds_a_tick));
   for (std::uint32_t index = 0; index < of.lanes; ++index) {
     lanes_.push_back(std::make_unique<recorder>(common_, index, std::max(of.lane_bytes, 8 * event_bytes_max)));
   }
@@ -57,8 +121,9 @@ rank_trace::rank_trace(file_writer& file, const description& of, instant_source 
   file.append({.kind = block_kind::rank, .rank = of.rank}, text.dump());
 }
 
-void rank_trace::tell_clock(std::uint64_t tick, std::int64_t host_ns, std::int64_t offset_ns, std::uint64_t job) {
-  const nlohmann::ordered_json text{{"tick", tick}, {"host_ns", host_ns}, {"offset_ns", offset_ns}, {"job", job}};
+void rank_trace::tell_clock(const instant& at, std::uint64_t job) {
+  const nlohmann::ordered_json text{
+      {"tick", at.tick}, {"host_ns", at.host_ns}, {"offset_ns", at.offset_ns}, {"error_ns", at.error_ns}, {"job", job}};
   common_.file.append({.kind = block_kind::clock, .rank = common_.rank}, text.dump());
 }
 

@@ -7,6 +7,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/clock.hpp"
@@ -24,33 +25,110 @@ struct recording {
   std::uint32_t rank = 0;
   instant_source source = nullptr;
   const void* subject = nullptr;
-  std::atomic<bool> open{true};  ///< until the rank has ended; what lanes do afterwards is told nobody
+  std::uint64_t short_ticks = 0;  ///< handlers that are shorter share readings of the clock; 0: none do
+  std::atomic<bool> open{true};   ///< until the rank has ended; what lanes do afterwards is told nobody
+  std::uint64_t closed_at = 0;    ///< its instant, from then on
 
   [[nodiscard]] std::uint64_t now() const { return source != nullptr ? source(subject) : ticks(); }
 };
 
 /// The events of one lane; used by the thread that the lane is used by. Holds at most the bytes that it is given: what
 /// is half full is written where the lane comes to rest between two handlers, what is full at once.
+///
+/// A reading of the clock may take longer than a handler. So handlers of one kind that a worker runs one directly after
+/// the other share readings as long as they are short: begin and end of the first are read, and the end of the last, so
+/// that the first tells how long the others are. As many share as will take `short_ticks` together, sharers_max at
+/// most. What takes eight times that hid a long one: for a while then every one is measured, the longer the more often
+/// it happens.
 class recorder {
  public:
   recorder(recording& to, std::uint32_t lane, std::size_t bytes) : to_(to), lane_(lane), bytes_(bytes) {}
 
+  /// A worker is about to run a piece of ready work, right after the one before or after what it has recorded since.
+  void item() noexcept { fresh_ = true; }
+  /// The worker turns to something that it does not record.
+  void pause() {
+    if (few_.done != 0 && is_open()) settle(to_.now());
+  }
+
+  /// A handler begins. `kind`: one of those that name a handler.
+  void begin(event_kind kind, std::uint32_t handler) {
+    const bool first = std::exchange(fresh_, false);
+    if (!is_open()) return;
+    if (first && few_.next == key_of(kind, handler)) {
+      few_.next = 0;
+      few_.inside = true;
+      return;
+    }
+    add(kind, handler);
+    if (first && to_.short_ticks != 0) {
+      few_.alone = key_of(kind, handler);
+      few_.begun = last_;
+    }
+  }
+  /// The innermost that has begun ends, a handler.
+  void end() {
+    if (!is_open()) return;
+    if (few_.inside) {
+      few_.inside = false;
+      few_.next = few_.key;
+      if (++few_.done == few_.wanted) settle(to_.now());
+    } else {
+      end_read();
+    }
+  }
+
+  /// Anything else, or a handler that is to be measured.
   template <class... Arguments>
   void add(event_kind kind, Arguments... arguments) {
     static_assert(sizeof...(Arguments) <= 3);
-    if (!to_.open.load(std::memory_order_relaxed)) return;  // a flag alone
-    if (left_ < event_bytes_max) make_room();
-    put(to_.now(), kind, static_cast<std::uint64_t>(arguments)...);
+    if (!is_open()) return;
+    if (left_ < room_min) make_room();
+    const std::uint64_t now = to_.now();
+    if (few_.done != 0) settle(now);
+    few_.alone = 0;
+    sends_.left = 0;
+    put(now, kind, static_cast<std::uint64_t>(arguments)...);
+  }
+  /// A message leaves. Of many in short order only some have their own instant; the others have that of the event
+  /// before them.
+  void send(std::uint32_t to_rank, std::uint64_t bytes) {
+    if (!is_open()) return;
+    if (left_ < room_min) make_room();
+    if (few_.done != 0 && !few_.inside) settle(to_.now());
+    const bool shares = few_.inside || sends_.left != 0;
+    put(shares ? last_ : instant_of_send(), event_kind::send, std::uint64_t{to_rank}, bytes);
+    if (!few_.inside && shares) --sends_.left;
+  }
+
+  /// Work has been taken from another lane, which is `victim` - 1 if that is not 0. Between handlers that share
+  /// readings several such events in a row become one.
+  void steal(std::uint64_t items, std::uint64_t victim) {
+    if (few_.done == 0 || few_.inside || (few_.stolen != 0 && few_.victim != victim)) {
+      return add(event_kind::steal, items, victim);
+    }
+    few_.stolen += items;
+    few_.victim = victim;
   }
 
   /// The lane has ended a handler: a good moment to write.
   void rest() {
-    if (left_ < bytes_ / 2 && at_ != nullptr && to_.open.load(std::memory_order_relaxed)) make_room();
+    if (left_ < bytes_ / 2 && at_ != nullptr && is_open()) make_room();
   }
   /// Writes what is left. No thread may use the lane any more.
   void finish();
 
  private:
+  static constexpr std::size_t room_min = 4 * event_bytes_max;
+  // After a long handler has hidden among short ones, so many are measured each by itself.
+  static constexpr std::uint32_t wary_min = 32, wary_max = 4096;
+
+  [[nodiscard]] bool is_open() const noexcept { return to_.open.load(std::memory_order_relaxed); }  // a flag alone
+  /// Of a handler and how it has begun; never 0.
+  [[nodiscard]] static std::uint64_t key_of(event_kind kind, std::uint32_t handler) noexcept {
+    return std::uint64_t{handler} << 8 | static_cast<std::uint64_t>(kind);
+  }
+
   template <class... Arguments>
   void put(std::uint64_t now, event_kind kind, Arguments... arguments) {
     // Two cores' counters may differ by a few ticks.
@@ -71,16 +149,45 @@ class recorder {
     *out++ = static_cast<std::byte>(number);
     return out;
   }
+  void end_read();
+  void settle(std::uint64_t now);
+  [[nodiscard]] std::uint32_t share_of(std::uint64_t spent) noexcept;
+  [[nodiscard]] std::uint64_t instant_of_send();
   void make_room();
   void write_block();
+
+  /// Handlers that share readings, while those that have ended are not written yet.
+  struct sharing {
+    std::uint64_t alone = 0;   // key of the handler that runs, if it may become the first
+    std::uint64_t next = 0;    // key of a handler that would share; 0 while one runs
+    std::uint64_t key = 0;     // of all of them
+    std::uint64_t spent = 0;   // ticks of the first
+    std::uint64_t begun = 0;   // tick at which the first began
+    std::uint64_t stolen = 0;  // since the first
+    std::uint64_t victim = 0;
+    std::uint32_t done = 0;    // how many have ended; 0: there are none
+    std::uint32_t wanted = 0;  // at most
+    bool inside = false;       // one runs that is not the first
+  };
+  /// Sends that share a reading.
+  struct bursting {
+    std::uint64_t read = 0;  // tick of the last send that was read
+    std::uint32_t left = 0;  // so many may come before the next is
+    std::uint32_t all = 0;   // so many could since then
+  };
 
   recording& to_;
   std::uint32_t lane_;
   std::size_t bytes_;
   std::byte* at_ = nullptr;  // null: the memory is not there yet, and left_ is 0
   std::size_t left_ = 0;
-  std::uint64_t last_ = 0;         // tick of the last event
-  std::uint64_t block_begin_ = 0;  // tick from which the first event of the block counts
+  std::uint64_t last_ = 0;  // tick of the last event
+  sharing few_;
+  bool fresh_ = false;  // the handler that begins is the first thing that a piece of work does
+  bursting sends_;
+  std::uint32_t wary_ = 0;              // so many handlers more do not share
+  std::uint32_t wary_next_ = wary_min;  // so many, if a long one hides again
+  std::uint64_t block_begin_ = 0;       // tick from which the first event of the block counts
   std::unique_ptr<std::byte[]> memory_;
 };
 
@@ -106,15 +213,28 @@ class rank_trace {
     double seconds_a_tick = 1e-9;
     std::string host;
     std::size_t lane_bytes = 0;
+    double short_seconds = 0;  ///< handlers that are shorter share readings of the clock; see recorder
   };
   rank_trace(file_writer& file, const description& of, instant_source source, const void* subject);
 
   [[nodiscard]] recorder& of_lane(std::uint32_t index) { return *lanes_[index]; }
-  /// One instant: by the clock of the events, by the monotonic clock of the host, and how much later it is on that of
-  /// rank 0 at the same time. `job` tells jobs apart.
-  void tell_clock(std::uint64_t tick, std::int64_t host_ns, std::int64_t offset_ns, std::uint64_t job);
-  /// Nothing more is recorded. Any thread.
-  void stop() noexcept { common_.open.store(false, std::memory_order_relaxed); }
+  /// One instant by several clocks.
+  struct instant {
+    std::uint64_t tick = 0;      ///< by that of the events
+    std::int64_t host_ns = 0;    ///< by the monotonic one of the host
+    std::int64_t offset_ns = 0;  ///< by how much that of rank 0 is ahead of it
+    std::int64_t error_ns = 0;   ///< and by how much that may be wrong
+  };
+  /// `job` tells jobs apart.
+  void tell_clock(const instant& at, std::uint64_t job);
+  /// By the clock of the events.
+  [[nodiscard]] std::uint64_t now() const { return common_.now(); }
+  /// Nothing more is recorded. One thread.
+  void stop() noexcept {
+    if (!common_.open.load(std::memory_order_relaxed)) return;
+    common_.closed_at = common_.now();
+    common_.open.store(false, std::memory_order_relaxed);
+  }
   /// Writes what is left, when no thread uses a lane any more.
   void finish();
 

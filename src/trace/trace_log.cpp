@@ -20,6 +20,8 @@
 
 #include <nacre/error.hpp>
 
+#include "trace/decoding.hpp"
+
 namespace nacre::trace {
 namespace {
 
@@ -40,20 +42,6 @@ T bytes_as(std::span<const std::byte> bytes) {
   T value;
   std::memcpy(&value, bytes.data(), sizeof value);
   return value;
-}
-
-/// False at the end of the bytes, or for a number that does not fit.
-bool take_number(std::span<const std::byte>& bytes, std::uint64_t& number) {
-  number = 0;
-  for (std::size_t index = 0; index < bytes.size() && index < number_bytes_max; ++index) {
-    const auto each = static_cast<std::uint64_t>(bytes[index]);
-    number |= (each & 0x7f) << (7 * index);
-    if (each < 0x80) {
-      bytes = bytes.subspan(index + 1);
-      return true;
-    }
-  }
-  return false;
 }
 
 }  // namespace
@@ -88,16 +76,15 @@ struct trace_log::part {
 struct trace_log::instant {
   std::uint64_t tick = 0;
   double ns = 0;  // by the clock of rank 0
+  std::int64_t error_ns = 0;
 };
 
 struct trace_log::rank_of {
   bool told = false;
   std::uint32_t lanes = 0;
-  double ns_a_tick = 1;
+  tick_clock time;
   std::vector<instant> instants;
   std::uint64_t job = 0;
-  double zero_ns = 0;  // by the clock of rank 0: when the rank's counter stood at `zero_tick`
-  std::uint64_t zero_tick = 0;
 };
 
 struct trace_log::block {
@@ -212,15 +199,16 @@ void trace_log::take_text(part& from, const block& at) {
     if (at.head.kind == block_kind::rank) {
       rank.told = true;
       rank.lanes = told.at("lanes").get<std::uint32_t>();
-      rank.ns_a_tick = told.at("seconds_a_tick").get<double>() * 1e9;
+      rank.time.ns_a_tick = told.at("seconds_a_tick").get<double>() * 1e9;
       workers_[at.head.rank] = told.at("workers").get<std::uint32_t>();
       hosts_[at.head.rank] = told.at("host").get<std::string>();
-      const bool fits = rank.lanes <= lanes_max && workers_[at.head.rank] <= rank.lanes && rank.ns_a_tick > 0;
+      const bool fits = rank.lanes <= lanes_max && workers_[at.head.rank] <= rank.lanes && rank.time.ns_a_tick > 0;
       if (!fits) refuse_damaged(from.path, at.place, "no rank is like this");
     } else if (at.head.kind == block_kind::clock) {
       rank.job = told.at("job").get<std::uint64_t>();
       rank.instants.push_back({told.at("tick").get<std::uint64_t>(),
-                               told.at("host_ns").get<double>() + told.at("offset_ns").get<double>()});
+                               told.at("host_ns").get<double>() + told.at("offset_ns").get<double>(),
+                               told.at("error_ns").get<std::int64_t>()});
     } else {
       refuse_damaged(from.path, at.place, "no block is of this kind");
     }
@@ -244,12 +232,17 @@ void trace_log::set_clocks() {
     if (each.instants.empty()) continue;
     const instant& first = each.instants.front();
     const instant& last = each.instants.back();
-    each.zero_tick = first.tick;
-    each.zero_ns = first.ns - start;
+    each.time.zero_tick = first.tick;
+    each.time.zero_ns = first.ns - start;
     if (last.tick > first.tick && last.ns > first.ns) {
-      each.ns_a_tick = (last.ns - first.ns) / static_cast<double>(last.tick - first.tick);
+      each.time.ns_a_tick = (last.ns - first.ns) / static_cast<double>(last.tick - first.tick);
     }
     end_ns_ = std::max<std::int64_t>(end_ns_, std::llround(last.ns - start));
+    clock_error_ns_ = std::max({clock_error_ns_, first.error_ns, last.error_ns});
+  }
+  if (clock_error_ns_ != 0) {
+    notes_.push_back(fmt::format("Times of hosts may differ from those of rank 0's by up to {:.1f} us.",
+                                 static_cast<double>(clock_error_ns_) * 1e-3));
   }
 }
 
@@ -281,30 +274,8 @@ void trace_log::list_tracks() {
 }
 
 void trace_log::decode(const block& at, std::span<const std::byte> bytes, std::vector<event>& into) const {
-  const rank_of& rank = ranks_[at.head.rank];
-  std::uint64_t tick = at.head.first_tick;
-  into.clear();
-  while (!bytes.empty()) {
-    const auto kind = static_cast<std::size_t>(bytes.front());
-    bytes = bytes.subspan(1);
-    event one;
-    std::uint64_t since = 0;
-    bool whole = kind < event_kinds && take_number(bytes, since);
-    const std::array<std::uint64_t*, 3> arguments{&one.a, &one.b, &one.c};
-    for (std::size_t index = 0; whole && index < argument_counts[kind]; ++index) {
-      whole = take_number(bytes, *arguments[index]);
-    }
-    const auto known = [&] {
-      one.kind = static_cast<event_kind>(kind);
-      const bool to_rank = one.kind == event_kind::send;
-      const bool moves = one.kind == event_kind::depart || one.kind == event_kind::arrive;
-      return (!to_rank || one.a < job_.ranks) && (!moves || one.b < job_.ranks);
-    };
-    if (!whole || !known()) refuse_damaged(at.from->path, at.place, "an event that there is not");
-    tick += since;
-    const auto passed = static_cast<double>(static_cast<std::int64_t>(tick - rank.zero_tick));
-    one.ns = std::llround(std::clamp(rank.zero_ns + passed * rank.ns_a_tick, -9e18, 9e18));
-    into.push_back(one);
+  if (!decode_events(bytes, at.head.first_tick, ranks_[at.head.rank].time, job_.ranks, into)) {
+    refuse_damaged(at.from->path, at.place, "an event that there is not");
   }
 }
 

@@ -41,6 +41,8 @@ class trace_log {
   [[nodiscard]] const std::vector<track>& tracks() const noexcept { return tracks_; }
   /// When the last rank ended, or the last event.
   [[nodiscard]] std::int64_t end_ns() const noexcept { return end_ns_; }
+  /// By how much times of different hosts may be wrong against each other at most, if their clocks run evenly.
+  [[nodiscard]] std::int64_t clock_error_ns() const noexcept { return clock_error_ns_; }
   /// What a reader of pictures should know; each a sentence.
   [[nodiscard]] const std::vector<std::string>& notes() const noexcept { return notes_; }
 
@@ -70,6 +72,7 @@ class trace_log {
   std::vector<std::vector<block>> blocks_;  // by track
   std::vector<std::string> notes_;
   std::int64_t end_ns_ = 0;
+  std::int64_t clock_error_ns_ = 0;
 };
 
 }  // namespace nacre::trace

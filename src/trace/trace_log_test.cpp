@@ -72,7 +72,7 @@ void fill(file_writer& file, std::uint32_t rank, std::uint64_t host_ns, std::int
   rank_trace trace(
       file, {.rank = rank, .workers = 1, .lanes = 3, .seconds_a_tick = 2e-9, .host = "here", .lane_bytes = lane_bytes},
       [](const void*) { return virtual_now; }, nullptr);
-  trace.tell_clock(virtual_now, static_cast<std::int64_t>(host_ns), offset, job);
+  trace.tell_clock({virtual_now, static_cast<std::int64_t>(host_ns), offset}, job);
   recorder& lane = trace.of_lane(0);
   for (int each = 0; each < handlers; ++each) {
     virtual_now += 10;
@@ -83,7 +83,7 @@ void fill(file_writer& file, std::uint32_t rank, std::uint64_t host_ns, std::int
     lane.rest();
   }
   const std::uint64_t passed = virtual_now - 1000;
-  trace.tell_clock(virtual_now, static_cast<std::int64_t>(host_ns + 2 * passed), offset, job);
+  trace.tell_clock({virtual_now, static_cast<std::int64_t>(host_ns + 2 * passed), offset}, job);
   trace.finish();
 }
 
@@ -116,6 +116,29 @@ TEST_F(files, give_back_what_was_recorded_in_the_order_of_time) {
   }
 }
 
+TEST_F(files, have_times_by_both_instants_of_a_clock_that_drifts_and_tell_how_wrong_it_may_be) {
+  {
+    file_writer file(path_);
+    tell_job(file, two_ranks());
+    rank_trace::description of;
+    of.lane_bytes = 1 << 16;
+    rank_trace trace(
+        file, of, [](const void*) { return virtual_now; }, nullptr);
+    trace.tell_clock({.tick = 1000, .host_ns = 0, .offset_ns = 5000, .error_ns = 10}, 7);
+    virtual_now = 2000;
+    trace.of_lane(0).add(event_kind::quiet);
+    trace.tell_clock({.tick = 3000, .host_ns = 2000, .offset_ns = 5500, .error_ns = 1400}, 7);
+    trace.finish();
+  }
+  EXPECT_EQ(refusal(), "");
+  ASSERT_EQ(seen_.size(), 1U);
+  EXPECT_EQ(std::get<0>(seen_.front()), 1250);
+  const trace_log log(path_);
+  EXPECT_EQ(log.end_ns(), 2500);
+  EXPECT_EQ(log.clock_error_ns(), 1400);
+  EXPECT_EQ(log.notes(), std::vector<std::string>{"Times of hosts may differ from those of rank 0's by up to 1.4 us."});
+}
+
 TEST_F(files, of_several_processes_are_one_trace_and_those_that_are_missing_are_named) {
   for (std::uint32_t rank = 0; rank < 2; ++rank) {
     file_writer file(path_ + "." + std::to_string(rank));
@@ -146,7 +169,7 @@ TEST_F(files, that_are_none_or_of_another_version_are_refused) {
   file_head head;
   head.version = 9;
   write(std::string(reinterpret_cast<const char*>(&head), sizeof head));
-  EXPECT_NE(refusal().find("has format 9 (this program reads format 1)"), std::string::npos);
+  EXPECT_NE(refusal().find("has format 9 (this program reads format 2)"), std::string::npos);
 }
 
 TEST_F(files, that_break_off_are_read_up_to_there) {

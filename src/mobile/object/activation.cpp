@@ -190,6 +190,7 @@ object_space::drained object_space::drain(turn& now, bool may_run) {
       break;
     }
     ++run;
+    on.record_item();
     how = run_front(now);
     if (how != drained::empty) break;
     const bool long_enough =

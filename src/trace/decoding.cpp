@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// Decoding events, whatever the bytes are.
+#include "trace/decoding.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <utility>
+
+namespace nacre::trace {
+namespace {
+
+/// False at the end of the bytes, or for a number that does not fit.
+bool take_number(std::span<const std::byte>& bytes, std::uint64_t& number) {
+  number = 0;
+  for (std::size_t index = 0; index < bytes.size() && index < number_bytes_max; ++index) {
+    const auto each = static_cast<std::uint64_t>(bytes[index]);
+    number |= (each & 0x7f) << (7 * index);
+    if (each < 0x80) {
+      bytes = bytes.subspan(index + 1);
+      return true;
+    }
+  }
+  return false;
+}
+
+/// All but the time of an event; `since`: its ticks since the one before.
+bool take_event(std::span<const std::byte>& bytes, event& one, std::uint64_t& since) {
+  const auto kind = static_cast<std::size_t>(bytes.front());
+  bytes = bytes.subspan(1);
+  one = {.kind = static_cast<event_kind>(kind)};
+  bool whole = kind < event_kinds && take_number(bytes, since);
+  const std::array<std::uint64_t*, 3> arguments{&one.a, &one.b, &one.c};
+  for (std::size_t index = 0; whole && index < argument_counts[kind]; ++index) {
+    whole = take_number(bytes, *arguments[index]);
+  }
+  return whole;
+}
+
+bool names_ranks_of(std::uint32_t ranks, const event& one) {
+  const bool to_rank = one.kind == event_kind::send;
+  const bool moves = one.kind == event_kind::depart || one.kind == event_kind::arrive;
+  return (!to_rank || one.a < ranks) && (!moves || one.b < ranks);
+}
+
+/// Where a handler begins; of kind `end`: none does.
+struct opening {
+  std::uint64_t tick = 0;
+  event_kind kind = event_kind::end;
+  std::uint64_t handler = 0;
+};
+
+/// Handlers that have shared readings of the clock, from the begin of the first, which `into` has, to tick `end`. What
+/// is known stays: when the first began and ended, when the last ended, and how many there were. The others are as long
+/// as the first and spread evenly; or if one of them must have been long, as if that were the last. `sent`: tick of the
+/// last message, which the first has sent. False if there are none like this.
+bool part_sharers(const tick_clock& time, const opening& first, const event& told, std::uint64_t sent,
+                  std::uint64_t end, std::vector<event>& into) {
+  if (first.kind == event_kind::end || told.a < 2 || told.a > sharers_max) return false;
+  const std::uint64_t others = told.a - 1,
+                      begun = first.tick + std::min(std::max(told.b, sent - first.tick), end - first.tick);
+  const std::uint64_t all = end - begun, each = std::min(told.b, all / others);
+  into.push_back({time.ns(begun), event_kind::end});
+  for (std::uint64_t index = 1; index <= others; ++index) {
+    std::uint64_t from = begun + each * (index - 1), to = index == others ? end : from + each;
+    if (told.kind == event_kind::ends) {
+      to = begun + all / others * index + all % others * index / others;
+      from = to - each;
+    }
+    into.push_back({time.ns(from), first.kind, first.handler});
+    into.push_back({time.ns(to), event_kind::end});
+  }
+  return true;
+}
+
+}  // namespace
+
+/// The clamp keeps it from overflowing, whatever a file says.
+std::int64_t tick_clock::ns(std::uint64_t tick) const {
+  const auto passed = static_cast<double>(static_cast<std::int64_t>(tick - zero_tick));
+  return std::llround(std::clamp(zero_ns + passed * ns_a_tick, -9e18, 9e18));
+}
+
+bool decode_events(std::span<const std::byte> bytes, std::uint64_t first_tick, const tick_clock& time,
+                   std::uint32_t ranks, std::vector<event>& into) {
+  std::uint64_t tick = first_tick, since = 0;
+  opening last;  // since when nothing but messages has come
+  event one;
+  into.clear();
+  while (!bytes.empty()) {
+    if (!take_event(bytes, one, since) || !names_ranks_of(ranks, one)) return false;
+    const std::uint64_t before = std::exchange(tick, tick + since);
+    if (one.kind == event_kind::ends || one.kind == event_kind::ends_of_last) {
+      if (!part_sharers(time, last, one, before, tick, into)) return false;
+      last = {};
+      continue;
+    }
+    one.ns = time.ns(tick);
+    into.push_back(one);
+    if (one.kind == event_kind::send) continue;
+    const bool begins = one.kind >= event_kind::handler_begin && one.kind <= event_kind::resume_begin;
+    last = begins ? opening{tick, one.kind, one.a} : opening{};
+  }
+  return true;
+}
+
+}  // namespace nacre::trace
