@@ -191,7 +191,7 @@ class page_builder {
           log_, shown_[index],
           [&](const segment& one) {
             fill(row, one);
-            ++lengths_[length_class(one.length())];
+            if (one.what != doing::nothing) ++lengths_[length_class(one.length())];
           },
           [](const trace::event&) {});
       if ((index + 1) % tracks_a_row_ != 0 && index + 1 != shown_.size()) continue;
