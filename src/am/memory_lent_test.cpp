@@ -134,10 +134,19 @@ TEST_P(lent_pieces, that_the_target_cannot_copy_leave_once_more_and_carry_their_
   transfers.resend(*answered);
   EXPECT_FALSE(answered->lent);
   EXPECT_EQ(transfers.in_flight(), 1U);
+  bytes more(5 * memory_transfers::direct_bytes_max);
+  auto* const other = new memory_transfer(
+      {.name = {.rank = target.value(), .segment = 1, .bytes = more.size(), .key = {}}, .own = more});
+  transfers.start(*other, memory_transfers::direct_bytes_max);
+  while (transfers.next(target)) continue;
+  EXPECT_EQ(transfers.in_flight(),
+            memory_transfers::window_bytes / (memory_transfers::direct_bytes_max + memory_transfers::piece_cost))
+      << "it takes its room in the window again";
   EXPECT_FALSE(transfers.take_reply(target, first.token, memory_status::done, 0)) << "of the first time";
   const bool carries = GetParam() == intent::read;
   EXPECT_TRUE(transfers.take_reply(target, answered->token, memory_status::done, carries ? answered->bytes : 0));
   state->take_back(*first.lent);
+  other->abandon();
 }
 
 TEST_P(lent_pieces, are_taken_back_though_the_future_outlives_the_rank) {

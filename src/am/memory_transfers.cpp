@@ -96,7 +96,7 @@ std::optional<memory_transfers::piece> memory_transfers::next(rank_id to) {
       continue;
     }
     const std::uint64_t bytes = std::min(turn.bytes() - turn.sent_, turn.piece_bytes_max_);
-    if (path.cost != 0 && path.cost + bytes + piece_cost > window_bytes) {
+    if (path.cost + bytes + piece_cost > window_bytes) {
       NACRE_MARK("a piece waits for the window of its target");
       return std::nullopt;
     }
@@ -143,7 +143,7 @@ std::optional<memory_transfers::piece> memory_transfers::take_reply(rank_id from
 
 std::optional<memory_status> memory_transfers::settle(const piece& answered, memory_status status) {
   memory_transfer& of = *answered.transfer;
-  if (status != memory_status::done && of.status_ == memory_status::done) of.status_ = status;
+  if (status != memory_status::done) of.status_ = status;
   --of.outstanding_;
   if (of.queued_ && of.status_ != memory_status::done) {
     auto& queue = targets_[of.target().value()].queue;

@@ -90,8 +90,8 @@ class memory_transfer final : public detail::future_value<void> {
 ///
 /// Turns go round among the queued transfers to one rank, a piece each, as long as the window to that rank has room,
 /// so that a short one does not wait for a long one. The window: pieces without a reply may cost `window_bytes`
-/// together, each its bytes and `piece_cost`; one piece always fits. An empty transfer is one empty piece, so that it
-/// is checked as well.
+/// together, each its bytes and `piece_cost`; any piece fits into an empty one. An empty transfer is one empty piece,
+/// so that it is checked as well.
 ///
 /// Invariants. Every piece names the whole range of its transfer, and the target checks that: either all pieces are
 /// inside the memory or none is written. A token is never valid twice, so a forged or repeated reply finds nothing. A
@@ -104,6 +104,7 @@ class memory_transfers {
   static constexpr std::uint64_t direct_bytes_max = 252 * 1024;
   static constexpr std::uint64_t window_bytes = 1u << 20;
   static constexpr std::uint64_t piece_cost = 256;
+  static_assert(direct_bytes_max + piece_cost <= window_bytes && piece_bytes_max <= direct_bytes_max);
 
   /// Where the bytes of a get come from.
   enum class data_path : std::uint8_t {

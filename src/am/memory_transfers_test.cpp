@@ -15,10 +15,12 @@ using piece = memory_transfers::piece;
 using bytes = std::vector<std::byte>;
 
 struct lone_transfer {
-  explicit lone_transfer(std::uint64_t size, memory_transfers& with, intent what = intent::write) : own(size) {
+  explicit lone_transfer(std::uint64_t size, memory_transfers& with, intent what = intent::write,
+                         std::uint64_t piece_bytes = memory_transfers::piece_bytes_max)
+      : own(size) {
     state = new memory_transfer(
         {.name = {.rank = 1, .segment = 1, .bytes = size, .key = {}}, .what = what, .offset = 0, .own = own});
-    with.start(*state);
+    with.start(*state, piece_bytes);
   }
   bytes own;
   memory_transfer* state;
@@ -41,6 +43,47 @@ TEST(memory_transfers, a_short_transfer_does_not_wait_for_a_long_one) {
   EXPECT_TRUE(first->transfer == small.state || second->transfer == small.state);
   tall.state->release();
   small.state->release();
+}
+
+TEST(memory_transfers, pieces_follow_each_other_whatever_is_answered_meanwhile) {
+  memory_transfers t(memory_transfers::data_path::reply);
+  const rank_id to(1);
+  lone_transfer tall(40 * memory_transfers::piece_bytes_max, t);
+  std::vector<piece> leaving;
+  std::uint64_t at = 0;
+  for (std::size_t answered = 0; at != tall.own.size(); ++answered) {
+    while (const auto p = t.next(to)) {
+      EXPECT_EQ(p->at, at);
+      at += p->bytes;
+      leaving.push_back(*p);
+    }
+    ASSERT_LT(answered, leaving.size());
+    ASSERT_TRUE(t.take_reply(to, leaving[answered].token, memory_status::done, 0));
+    EXPECT_FALSE(t.settle(leaving[answered], memory_status::done));
+  }
+  tall.state->abandon();
+}
+
+TEST(memory_transfers, the_window_holds_the_bytes_of_pieces_and_their_cost) {
+  constexpr std::uint64_t piece_bytes = 1000;
+  memory_transfers t(memory_transfers::data_path::reply);
+  lone_transfer tall(memory_transfers::window_bytes * 2, t, intent::write, piece_bytes);
+  while (t.next(rank_id(1))) continue;
+  EXPECT_EQ(t.in_flight(), memory_transfers::window_bytes / (piece_bytes + memory_transfers::piece_cost));
+  tall.state->abandon();
+}
+
+TEST(memory_transfers, an_error_ends_a_transfer_whose_other_pieces_have_not_left) {
+  memory_transfers t(memory_transfers::data_path::reply);
+  const rank_id to(1);
+  lone_transfer tall(5 * memory_transfers::piece_bytes_max, t);
+  const auto first = t.next(to);
+  ASSERT_TRUE(first && t.take_reply(to, first->token, memory_status::withdrawn, 0));
+  EXPECT_EQ(t.settle(*first, memory_status::withdrawn), memory_status::withdrawn);
+  EXPECT_FALSE(t.next(to));
+  EXPECT_TRUE(t.take_dropped().empty());
+  tall.state->release();  // as the window's
+  tall.state->release();
 }
 
 TEST(memory_transfers, a_repeated_reply_finds_nothing_though_its_place_is_used_again) {

@@ -2,6 +2,7 @@
 // A rank that puts and gets, with a transport and peers that the test plays: what is lent, sent again and told.
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -102,6 +103,39 @@ TEST_P(caller_of_copies, does_not_lend_short_pieces_nor_to_peers_out_of_reach) {
     EXPECT_TRUE((said_by<&memory_part::on_direct, direct>().empty()));
     end();
   }
+}
+
+TEST_P(caller_of_copies, lends_pieces_from_direct_min_on) {
+  constexpr std::size_t direct_min = 100 << 10;  // more than a piece of others
+  configuration.set("direct_min", "100KiB");
+  for (const bool lends : {true, false}) {
+    desk.loans.clear();
+    begin(lends ? direct_min : direct_min - 1);
+    EXPECT_EQ(desk.loans.size(), lends ? 1U : 0U);
+    end();
+  }
+}
+
+TEST_P(caller_of_copies, sends_to_a_peer_out_of_reach_what_the_pools_hold) {
+  desk.reach = false;
+  begin(400'000);
+  using in_messages = std::tuple<memory_request, std::vector<std::byte>>;
+  const auto sent =
+      puts() ? said_by<&memory_part::on_put, in_messages>() : said_by<&memory_part::on_get, in_messages>();
+  EXPECT_EQ(sent.size(), 7U);
+  for (const auto& [asked, data] : sent) EXPECT_LE(asked.bytes, memory_transfers::piece_bytes_max);
+}
+
+TEST_P(caller_of_copies, takes_all_back_when_the_rank_ends_before_the_future) {
+  own.resize(400'000);
+  std::optional<future<void>> kept;
+  start([&](runtime& rt) {
+    const remote_memory<std::byte> there({.rank = peer.value(), .segment = 4, .bytes = 1u << 20, .key = {1, 2}});
+    kept = puts() ? rt.put(there, 10, std::span<const std::byte>(own)) : rt.get(there, 10, std::span(own));
+  });
+  EXPECT_EQ(desk.loans.size(), 2U);
+  end();
+  EXPECT_EQ(desk.recalled.size(), 2U);
 }
 
 TEST_P(caller_of_copies, takes_all_back_when_the_rank_ends) {

@@ -54,9 +54,9 @@ class lone_rank : public testing::Test {
   using said = std::vector<std::pair<std::uint64_t, memory_status>>;
 
   lone_rank() {
-    configuration_.set("transport", "sim");
-    configuration_.set("workers", "1");
-    configuration_.set("aggregate", "off");
+    configuration.set("transport", "sim");
+    configuration.set("workers", "1");
+    configuration.set("aggregate", "off");
   }
   ~lone_rank() override { end(); }
 
@@ -64,7 +64,7 @@ class lone_rank : public testing::Test {
     auto made = std::make_unique<forged_end>(rank_id(0));
     link_ = made.get();
     link_->desk = has_desk ? &desk : nullptr;
-    const engine_surroundings around{.configuration = configuration_,
+    const engine_surroundings around{.configuration = configuration,
                                      .time = time_,
                                      .simulation = &machine_,
                                      .fail = [this](rank_id, const std::string& why) { refusal_ += why; }};
@@ -113,13 +113,13 @@ class lone_rank : public testing::Test {
   /// The ends of pieces that have been told since the last look.
   said answers() { return said_by<&memory_part::on_done, std::pair<std::uint64_t, memory_status>>(); }
 
+  config configuration{all_option_tables()};
   noting_desk desk;
   bool has_desk = true;
 
  private:
   [[maybe_unused]] const leaks_of_an_end permitted_{};
   std::string refusal_;
-  config configuration_{all_option_tables()};
   machine::simulation machine_{{.seed = 1}};
   virtual_clock time_{machine_};
   forged_end* link_ = nullptr;

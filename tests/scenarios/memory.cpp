@@ -102,6 +102,7 @@ void bad_accesses(runtime& rt, std::uint64_t) {
   EXPECT_NE(forged([](auto& name) { name.key[0] ^= 1; }).find("key"), std::string::npos);
   EXPECT_NE(forged([](auto& name) { name.segment = 77; }).find("no such memory"), std::string::npos);
   EXPECT_NE(forged([](auto& name) { name.segment = 0; }).find("no such memory"), std::string::npos);
+  EXPECT_NE(forged([&](auto& name) { name.rank = rt.size(); }).find("no such memory"), std::string::npos);
   EXPECT_NE(forged([](auto& name) { name.rank = 1'000'000; }).find("no such memory"), std::string::npos);
   EXPECT_EQ(own, numbers(100, 7));
   auto huge = to.name();  // a lie about the length, with more pieces than one

@@ -135,8 +135,8 @@ void ucx_endpoint::say_words() {
     if (peers_[each.of.far].now != peer::state::present) continue;
     if (each.what != frame_kind::taken) {
       send_bytes(transfer::kind::word, each.what, each.of, {});
-    } else if (const auto at = lent_.find(each.of.id); at != lent_.end()) {
-      send_bytes(transfer::kind::lent_leaves, each.what, each.of, at->second.bytes);
+    } else {  // busy, so recall waits for it
+      send_bytes(transfer::kind::lent_leaves, each.what, each.of, lent_.at(each.of.id).bytes);
     }
   }
   words_.clear();
@@ -199,7 +199,7 @@ void ucx_endpoint::end_landing(const transfer& it, bool well) {
     end_copy(which, well);
   } else {
     note_used(which);
-    words_.push_back({well ? frame_kind::landed : frame_kind::refused, which});
+    if (well) words_.push_back({frame_kind::landed, which});  // else nothing reaches the peer any more
   }
   if (!well) suspect(it.of.peer, "bytes of memory did not arrive");
 }

@@ -53,7 +53,8 @@ struct script {
   bool takes_at_once = true;
   bool arms = true;
   std::vector<fetched> fetches;
-  std::vector<std::uintptr_t> refused;  // announcements
+  std::vector<std::uintptr_t> refused;                           // announcements
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> flushes;  // peers and lanes
 };
 
 class scripted_port final : public port {
@@ -85,7 +86,10 @@ class scripted_port final : public port {
   void refuse(std::uint32_t, announcement what) noexcept override {
     by_.refused.push_back(reinterpret_cast<std::uintptr_t>(what.which));
   }
-  outcome flush(std::uint32_t, std::uint32_t, std::uint64_t) noexcept override { return outcome::done; }
+  outcome flush(std::uint32_t peer, std::uint32_t lane, std::uint64_t) noexcept override {
+    by_.flushes.emplace_back(peer, lane);
+    return outcome::done;
+  }
   bool progress(std::uint32_t) noexcept override {
     if (by_.next.empty()) return false;
     const auto what = std::move(by_.next.front());
