@@ -76,6 +76,8 @@ TEST_F(target_of_copies, says_how_a_copy_has_ended_when_it_has_ended) {
   desk.ended = {{.tag = desk.copies[3].tag, .well = true}};
   settle();
   EXPECT_EQ(answers(), (said{{4, memory_status::done}}));
+  rank().memory().withdraw(exposed);
+  EXPECT_TRUE(desk.stopped.empty()) << "none is under way any more";
 }
 
 TEST_F(target_of_copies, copies_nothing_that_the_caller_may_not_touch) {
