@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -220,6 +221,21 @@ TEST_F(files, that_are_damaged_anywhere_are_refused) {
     }
   }
   EXPECT_LE(unnoticed, rounds / 50);
+}
+
+TEST_F(files, whose_blocks_are_shorter_than_they_say_are_refused) {
+  {
+    file_writer file(path_);
+    tell_job(file, two_ranks());
+  }
+  std::string bytes = read();
+  block_head head;
+  std::memcpy(&head, bytes.data() + sizeof(file_head), sizeof head);
+  ++head.raw_bytes;
+  head.check = check_of(head);
+  std::memcpy(bytes.data() + sizeof(file_head), &head, sizeof head);
+  write(bytes);
+  EXPECT_NE(refusal().find("a block is too short"), std::string::npos);
 }
 
 TEST_F(files, that_hold_any_events_at_all_end_the_reader_with_a_line_or_not_at_all) {

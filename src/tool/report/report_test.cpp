@@ -303,6 +303,19 @@ TEST_F(known, for_a_small_page_keeps_the_longest) {
   EXPECT_EQ(two["spans"]["ends"].size(), 0U) << "rows of several lanes have none";
 }
 
+TEST_F(known, as_a_page_is_not_ended_by_a_name_in_it) {
+  {
+    trace::file_writer file(path_);
+    trace::job_description job;
+    job.program = "a</script>b";
+    tell_job(file, job);
+  }
+  write_html(trace::trace_log(path_), path_ + ".json");
+  const std::string page = text_of(path_ + ".json");
+  EXPECT_EQ(page.find("a</script>b"), std::string::npos);
+  EXPECT_NE(page.find("a<\\/script>b"), std::string::npos);
+}
+
 TEST_F(known, where_there_is_no_room_is_refused) {
   try {
     write_perfetto(*log_, "/dev/full");
