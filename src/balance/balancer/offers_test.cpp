@@ -46,7 +46,7 @@ TEST(offers, who_follows_whom_is_heeded) {
   host.talks[1] = {talk(2, 0, 1)};
   host.talks[3] = {talk(4, 0, 1)};
   host.talks[4] = {talk(3, 0, 1)};
-  const std::vector<object_load> all = {object(1, 1, 1), object(2, 1, 1), object(3, 1, 1), object(4, 1, 1)};
+  const std::vector<object_load> all = {object(3, 1, 1), object(4, 1, 1), object(1, 1, 1), object(2, 1, 1)};
   offers some(host, all, true);
   EXPECT_EQ(taken(some, 5), 2u) << "it talks to nobody";
   some.note_move(object(2, 0, 0).object, rank_id{5});
