@@ -52,6 +52,35 @@ TEST(runtime_fairness, what_main_sends_is_run_beside_handlers_that_keep_sending_
   EXPECT_GT(all.sum, 2U) << "it came last";
 }
 
+/// Both run inside the poll loop: what a rank says while its only worker computes, and the answer.
+void hear(nacre::context& ctx) { board_of(ctx.rank()).seen = 1; }
+void ask_back(nacre::context& ctx) { ctx.send<hear>({.category = nacre::category::communication}, ctx.source()); }
+
+/// Asks rank 0, and computes until the answer comes.
+void compute_until_heard(nacre::context& ctx, double seconds) {
+  const board& own = board_of(ctx.rank());
+  ctx.send<ask_back>({.category = nacre::category::communication}, rank_id(0));
+  const double end = ctx.now() + seconds;
+  while (own.seen == 0 && ctx.now() < end) continue;
+}
+
+TEST(runtime_relief, a_rank_sends_and_receives_while_its_only_worker_computes) {
+  nacre::config made = settings(2, 1);
+  made.set("progress", "shared");
+  constexpr double for_ever = 30;
+  double spent = 0;
+  EXPECT_EQ(nacre::run(made,
+                       [&](nacre::runtime& rt) {
+                         nacre::tests::fresh_board(rt);
+                         if (rt.rank() == rank_id(0)) rt.send<compute_until_heard>(rank_id(1), for_ever);
+                         rt.wait_quiescence();
+                         if (rt.rank() == rank_id(0)) spent = rt.now();
+                       }),
+            0);
+  EXPECT_EQ(board_of(rank_id(1)).seen, 1U);
+  EXPECT_LT(spent, for_ever) << "the answer came when nobody waited for it any more";
+}
+
 TEST(runtime_ends, a_job_does_not_sleep_on_its_way_out) {
   // A thread that nobody wakes sleeps for 100 ms. Half of the jobs may be slow, for the machine is busy.
   int slow = 0;

@@ -216,16 +216,14 @@ void simulate(const plan& how, const machine& of, nlohmann::ordered_json& all) {
   tell(how, of.cores, fixed, balanced, all);
 }
 
-/// Ten ranks of a worker each, whose computations sleep: each stands for a core. Messages have a thread of their own in
-/// each rank, as they have in PREMA.
+/// Ten ranks of a worker each, whose computations sleep: each stands for a core.
 void measure(const plan& how, nlohmann::ordered_json& all) {
   constexpr int cores = 10;
   fmt::print("{} cores, threads of this host that sleep for their computations, seconds (of {} runs the median)\n{}\n",
              cores, how.runs, heading);
   plan here = how;
   here.light = 0.1;
-  const std::vector<std::string> words{fmt::format("--nacre.ranks={}", cores), "--nacre.workers=1",
-                                       "--nacre.progress=dedicated", "--work=sleep"};
+  const std::vector<std::string> words{fmt::format("--nacre.ranks={}", cores), "--nacre.workers=1", "--work=sleep"};
   tell(here, cores, words, words, all);
 }
 

@@ -211,7 +211,8 @@ bool backplane::progress(lane& by, bool thorough) {
     sink_->flush(by);
     return false;
   }
-  holder_.store(&by, std::memory_order_relaxed);          // a lane looks for itself only
+  holder_.store(&by, std::memory_order_relaxed);                                        // a lane looks for itself only
+  turns_.store(turns_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);  // for hints
   if (refused_.load(std::memory_order_relaxed)) {         // a miss leaves it to the next turn
     refused_.exchange(false, std::memory_order_acq_rel);  // what woke those refused before is seen below
   }

@@ -78,6 +78,9 @@ class backplane {
   /// and a message that comes meanwhile waits for the rest of one. Before it waits, a lane takes a thorough one.
   bool progress(lane& by, bool thorough = true);
 
+  /// How many turns there have been. Any thread, as a hint.
+  [[nodiscard]] std::uint64_t turns() const noexcept { return turns_.load(std::memory_order_relaxed); }
+
   /// Sleeps until a message may have arrived, `wake`, or a timer is due. One lane at a time; beside anybody's progress.
   /// Returns at once when a turn was refused and none has begun since: what the refused one was woken for still waits.
   void wait(std::chrono::nanoseconds timeout);
@@ -142,6 +145,7 @@ class backplane {
 
   alignas(cache_line_bytes) std::atomic_flag turn_;                    // held during flush, poll, deliver, timers
   std::atomic<const lane*> holder_{nullptr};                           // whose turn it is, if a lane's
+  std::atomic<std::uint64_t> turns_{0};                                // written under turn_
   std::atomic<bool> refused_{false};                                   // somebody wanted the turn since its last begin
   std::array<std::vector<outbox*>, channel_count> sending_;            // under turn_: listed boxes, by channel
   bool blocked_ = false;                                               // under turn_: some are listed there

@@ -9,7 +9,8 @@
 namespace nacre {
 
 /// Runs `body` on a stack of its own, in turns with whoever resumes it (Boost.Context). One thread. An exception that
-/// leaves the body is thrown again by the resume that saw it. A fiber that is destroyed before its body has ended unwinds it.
+/// leaves the body is thrown again by the resume that saw it. A fiber that is destroyed before its body has ended
+/// unwinds it.
 class fiber {
  public:
   explicit fiber(std::function<void()> body, std::size_t stack_bytes = 1u << 20);

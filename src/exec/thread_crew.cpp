@@ -19,6 +19,7 @@ namespace {
 constexpr std::chrono::milliseconds sleep_max{100};  // a bound on what a missed hint can cost
 constexpr std::chrono::milliseconds stand_in_period{1};
 constexpr int stand_in_patience = 16;  // periods of a waiting application before the stand-in sleeps for good
+constexpr int relief_pauses_max = 4;   // the pause between its looks grows to so many times the first
 constexpr double poll_bound_seconds = 10e-6;
 constexpr double short_item_seconds = 250e-9;
 constexpr std::uint32_t looks_for_a_pause = 64;
@@ -57,12 +58,18 @@ void thread_crew::start() {
       label(link_.rank(), "poll loop", 0);
       poll_alone();
     });
+  } else if (tuning_.patience > std::chrono::nanoseconds::zero()) {
+    threads_.emplace_back([this] {
+      label(link_.rank(), "relief", 0);
+      relieve();
+    });
   }
 }
 
 void thread_crew::stop() {
   stopping_ = true;
   stand_in_parker_.unpark();
+  relief_parker_.unpark();
   link_.wake();             // the poll loop, where it has a thread, is no sleeper that the loop below would see
   while (sleepers_ != 0) {  // whoever goes to sleep later looks at stopping_ after announcing itself
     wake_one();
@@ -161,6 +168,7 @@ void thread_crew::wake_one() noexcept {
 }
 
 void thread_crew::on_found(lane& on) noexcept {
+  if (relief_asleep_.load(std::memory_order_relaxed) && idle_workers() == 0) relief_parker_.unpark();  // hints
   const bool woken = withdraw(on);
   const std::uint32_t asleep = sleepers_.load(std::memory_order_acquire);  // pairs with the fetch_add in announce
   if (asleep == 0) return;
@@ -204,6 +212,29 @@ void thread_crew::poll_alone() {
     }
   }
   on.reader_.offline();
+}
+
+void thread_crew::relieve() {
+  lane& on = progress_lane();
+  const std::chrono::nanoseconds pause_max = tuning_.patience * relief_pauses_max;
+  std::chrono::nanoseconds pause = tuning_.patience;
+  std::uint64_t turns = 0;
+  while (!stopping_) {
+    relief_parker_.park_for(pause);
+    if (idle_workers() != 0) {
+      relief_asleep_ = true;
+      if (idle_workers() != 0 && !stopping_) relief_parker_.park_for(sleep_max);
+      relief_asleep_ = false;
+    }
+    bool helped = false;
+    if (link_.turns() == turns) {
+      on.reader_.online();
+      helped = link_.progress(on);
+      on.reader_.offline();
+    }
+    turns = link_.turns();
+    pause = helped ? tuning_.patience : std::min(pause * 2, pause_max);
+  }
 }
 
 void thread_crew::stand_in() {

@@ -30,12 +30,18 @@ enum class progress_mode : std::uint8_t {
 /// worker looks. So the last worker that looked, when it finds work, wakes a sleeper unless one watches; that one
 /// looks, and becomes the watcher. Who finds work in its last look takes its announcement back first, and hands on a
 /// wake-up that it got meanwhile, so that nobody counts on a sleeper that works.
+///
+/// Relief: while all workers that share the poll loop run long items, nobody looks, and requests of other ranks wait.
+/// So a thread of the rank looks now and then whether anybody has, and takes a turn itself if not. It leaves a rank
+/// alone one of whose workers has nothing to do, as that one looks, or is woken by what comes.
 class thread_crew final : public crew {
  public:
   struct options {
     progress_mode progress = progress_mode::shared;
     std::chrono::nanoseconds spin{20'000};
     bool crowded = false;  ///< more threads than cores: yield instead of spinning
+    /// Relief comes when none of the workers in turns has looked for so long; 0: never.
+    std::chrono::nanoseconds patience{0};
   };
   thread_crew(const settings& how, const options& tuning, backplane& link, scheduler& order);
   ~thread_crew() override;
@@ -57,6 +63,7 @@ class thread_crew final : public crew {
   void work_as(lane& on);
   void stand_in();
   void poll_alone();
+  void relieve();
   bool take_seat(const std::function<bool()>& ready);
   template <class Until>
   void serve(lane& on, Until until);
@@ -84,6 +91,9 @@ class thread_crew final : public crew {
   std::atomic<bool> stand_in_asleep_{false};    // sleeps without a time limit
   parker stand_in_parker_;
   parker application_parker_;  // where it waits for the seat
+
+  std::atomic<bool> relief_asleep_{false};  // until no worker is idle: a hint
+  parker relief_parker_;
 };
 
 }  // namespace nacre

@@ -25,6 +25,8 @@ INSTANTIATE_TEST_SUITE_P(
     with, thread_crew_settings,
     testing::Values(setting{shared, 1, microseconds(0), false}, setting{shared, 2, microseconds(20), false},
                     setting{shared, 4, microseconds(0), true}, setting{shared, 3, std::chrono::seconds(10), true},
+                    setting{shared, 1, microseconds(0), false, milliseconds(1)},
+                    setting{shared, 3, microseconds(20), true, microseconds(100)},
                     setting{dedicated, 1, microseconds(20), false}, setting{dedicated, 3, microseconds(0), true},
                     setting{dedicated, 2, std::chrono::seconds(10), true}),
     [](const auto& each) { return name_of(each.param); });

@@ -85,11 +85,13 @@ struct setting {
   std::uint32_t workers = 1;
   nanoseconds spin{0};
   bool crowded = false;
+  nanoseconds patience{0};  // without relief, so that it makes up for no wake-up that is lost
 };
 
 inline void PrintTo(const setting& how, std::ostream* out) {
   *out << (how.progress == progress_mode::shared ? "shared_" : "dedicated_") << how.workers << "_spin_"
-       << how.spin.count() / 1000 << (how.crowded ? "us_crowded" : "us");
+       << how.spin.count() / 1000 << (how.crowded ? "us_crowded" : "us")
+       << (how.patience.count() != 0 ? "_relieved" : "");
 }
 
 [[nodiscard]] inline std::string name_of(const setting& how) {
@@ -124,8 +126,9 @@ struct ranks_of_a_test {
 struct threaded_rank : ranks_of_a_test {
   explicit threaded_rank(const setting& how)
       : order(how.workers),
-        team({.workers = how.workers, .seed = 1}, {.progress = how.progress, .spin = how.spin, .crowded = how.crowded},
-             plane, order) {}
+        team({.workers = how.workers, .seed = 1},
+             {.progress = how.progress, .spin = how.spin, .crowded = how.crowded, .patience = how.patience}, plane,
+             order) {}
 
   deque_scheduler order;
   thread_crew team;

@@ -91,6 +91,7 @@ std::unique_ptr<crew> engine::make_crew(const engine_surroundings& around) {
   tuning.progress = dedicated ? progress_mode::dedicated : progress_mode::shared;
   tuning.spin = around.configuration.get_duration("spin");
   tuning.crowded = threads > cores;
+  tuning.patience = around.configuration.get_duration("progress_patience");
   auto made = std::make_unique<thread_crew>(how, tuning, link_, *order_);
   thread_team_ = made.get();
   return made;

@@ -28,6 +28,10 @@ constexpr option runtime_options[] = {
     {"progress", option_kind::choice, "auto", "", "auto|shared|dedicated",
      "who sends and receives messages: shared, the workers in turns; dedicated, a thread of its own for each rank; "
      "auto, that thread if there is a core to spare for it"},
+    {"progress_patience", option_kind::duration, "1ms", "", "0us..1s",
+     "where workers take turns: when all of them compute, and none has looked for messages for so long, a thread of "
+     "the "
+     "rank looks; 0 for never"},
     {"spin", option_kind::duration, "20us", "", "0us..10ms",
      "how long a worker that has nothing to do looks for work before it sleeps"},
     {"location", option_kind::choice, "jump_update", "",

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// Messages are looked at while all workers run long items, and only then by another than the workers.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <deque>
+
+#include "exec/thread_crew_test_kit.hpp"
+
+namespace nacre::exec_test {
+namespace {
+
+class thread_crew_relief : public testing::TestWithParam<std::uint32_t> {};
+
+INSTANTIATE_TEST_SUITE_P(workers, thread_crew_relief, testing::Values(1, 3));
+
+/// A rank whose workers share the poll loop and are relieved, and an item for each that runs until `let_go`.
+struct relieved_rank : threaded_rank {
+  explicit relieved_rank(std::uint32_t count) : threaded_rank({.workers = count, .patience = milliseconds(1)}) {
+    for (std::uint32_t i = 0; i < count; ++i) {
+      items.emplace_back([this](lane&) {
+        ++running;
+        static_cast<void>(time_until([this] { return let_go.load(); }));
+        --running;
+      });
+    }
+  }
+  void occupy_all() {
+    let_go = false;
+    for (function_item& each : items) team.make_ready(team.application(), each);
+    EXPECT_LT(time_until([this] { return running == items.size(); }), patience);
+  }
+  void release_all() {
+    let_go = true;
+    EXPECT_LT(time_until([this] { return team.idle_workers() == items.size(); }), patience);
+  }
+
+  std::atomic<bool> let_go{false};
+  std::atomic<std::size_t> running{0};
+  std::deque<function_item> items;
+};
+
+TEST_P(thread_crew_relief, brings_messages_and_timers_though_no_item_ends) {
+  relieved_rank rank(GetParam());
+  std::atomic<std::uint32_t> arrived{0};
+  std::atomic<int> rings{0};
+  rank.sink.on_message = [&](lane& by, std::uint32_t) {
+    EXPECT_EQ(by.role(), lane_role::progress);
+    ++arrived;
+  };
+  rank.plane.add_timer(milliseconds(1), [&](lane&) -> nanoseconds {
+    ++rings;
+    return milliseconds(1);
+  });
+  rank.team.start();
+  rank.occupy_all();
+  for (std::uint32_t count = 1; count <= 10; ++count) {
+    rank.send_from_peer(0);
+    EXPECT_LT(time_until([&] { return arrived == count; }), patience);
+  }
+  const int before = rings;
+  EXPECT_LT(time_until([&] { return rings >= before + 3; }), patience);
+  EXPECT_EQ(rank.running, GetParam());
+  rank.release_all();
+  rank.team.stop();
+}
+
+TEST_P(thread_crew_relief, comes_soon_also_after_a_rest) {
+  relieved_rank rank(GetParam());
+  std::atomic<int> arrived{0};
+  rank.sink.on_message = [&](lane&, std::uint32_t) { ++arrived; };
+  slow_rounds times;
+  rank.team.start();
+  for (int round = 0; round < 20 && !times.too_many(); ++round) {
+    EXPECT_LT(time_until([&] { return rank.team.idle_workers() == GetParam(); }), patience);
+    spin_for(milliseconds(10));
+    rank.occupy_all();
+    const auto start = std::chrono::steady_clock::now();
+    rank.send_from_peer(0);
+    EXPECT_LT(time_until([&] { return arrived == round + 1; }), patience);
+    times.add(std::chrono::steady_clock::now() - start);
+    rank.release_all();
+  }
+  rank.team.stop();
+  times.check();
+}
+
+TEST_P(thread_crew_relief, leaves_a_rank_alone_that_has_a_worker_to_spare) {
+  relieved_rank rank(GetParam());
+  std::atomic<int> turns{0};
+  rank.plane.add_poll_hook([&](lane& by) {
+    if (by.role() == lane_role::progress) ++turns;
+    return nanoseconds::max();
+  });
+  rank.team.start();
+  EXPECT_LT(time_until([&] { return rank.team.idle_workers() == GetParam(); }), patience);
+  const int before = turns;
+  spin_for(milliseconds(50));
+  EXPECT_LE(turns, before + 1) << "only a turn that had begun before all had come to rest";
+  rank.team.stop();
+}
+
+}  // namespace
+}  // namespace nacre::exec_test
