@@ -220,7 +220,7 @@ bool backplane::progress(lane& by, bool thorough) {
   bool moved = flush();
   message_list arrived;
   moved |= link_->poll(arrived, messages_a_turn);
-  if (!declared_.by_pointer) account_for(arrived);
+  if (!declared_.by_pointer && !arrived.empty()) account_for(arrived);
   take_own(arrived);
   if (!arrived.empty()) {
     moved = true;

@@ -127,6 +127,7 @@ class backplane {
   void take_own(message_list& arrived);
 
   void account_for(message_list& arrived);
+  void take_credits(message_list& arrived);
   void take_credit(const message& m);
   bool grant_credits();
   void send_credit(rank_id to, channel via, std::uint64_t bytes, bool ask);

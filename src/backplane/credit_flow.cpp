@@ -12,7 +12,7 @@ constexpr std::uint32_t flag_ask = 1;  // in header.sequence of a credit message
 
 }  // namespace
 
-/// Takes credit messages out, and lets the others hold their cost.
+/// Lets messages hold their cost, and takes out those that are credit.
 void backplane::account_for(message_list& arrived) {
   bool credits = false;
   for (message* m = arrived.front(); m != nullptr; m = m->next) {
@@ -23,7 +23,10 @@ void backplane::account_for(message_list& arrived) {
       peers_.of(rank_id(header.source)).account(header.channel).hold(*m);
     }
   }
-  if (!credits) return;
+  if (credits) take_credits(arrived);
+}
+
+void backplane::take_credits(message_list& arrived) {
   message_list others;
   while (message_ptr m = arrived.pop_front()) {
     if (m->header.kind == message_kind::credit) {

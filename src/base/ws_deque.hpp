@@ -84,6 +84,12 @@ class ws_deque {
     return take_oldest(element) == steal_result::taken ? element : nullptr;
   }
 
+  /// Whether take_oldest would find nothing, as surely as it would say so itself. Any thread.
+  [[nodiscard]] bool empty() const noexcept {
+    const std::int64_t top = top_.load();
+    return top >= bottom_.load();
+  }
+
   /// How many elements there were a moment ago; exact only for the owner when no thief is about. Any thread.
   [[nodiscard]] std::size_t size_estimate() const noexcept {
     const std::int64_t top = top_.load(std::memory_order_relaxed);        // an estimate needs no order

@@ -39,7 +39,9 @@ TEST(ws_deque, an_empty_deque_says_so_and_stays_usable) {
     EXPECT_EQ(deque.take_oldest(), nullptr);
     EXPECT_EQ(deque.take_oldest(found), steal_result::empty);
     EXPECT_EQ(found, &item) << "untouched";
+    EXPECT_TRUE(deque.empty());
     deque.push(&item);
+    EXPECT_FALSE(deque.empty());
     EXPECT_EQ(deque.take_oldest(found), steal_result::taken);
     deque.push(&item);
     EXPECT_EQ(deque.take_newest(), &item);

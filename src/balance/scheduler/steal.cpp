@@ -75,7 +75,17 @@ work* steal_scheduler::take_ownerless(worker_id by) {
   return nullptr;
 }
 
+/// Whether no queue holds anything that could be stolen; each was seen empty.
+bool steal_scheduler::empty() const noexcept {
+  return std::all_of(lanes_.begin(), lanes_.end(),
+                     [](const auto& each) { return each->items.empty() && each->made.size_estimate() == 0; });
+}
+
 work* steal_scheduler::steal(worker_id by, lane_queue& own, bool also_made) {
+  if (!victims_.by_distance() && empty()) {  // a worker that looks again and again does so fast
+    static_cast<void>(own.random.next());    // as a visit would: what is simulated depends on the seed alone
+    return nullptr;
+  }
   work* const item = victims_.visit(by, own.random, [&](std::uint32_t victim) {
     lane_queue& from = *lanes_[victim];
     work* taken = take_oldest(from.items);

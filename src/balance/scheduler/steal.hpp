@@ -60,6 +60,7 @@ class steal_scheduler final : public scheduler {
   [[nodiscard]] work* dive(worker_id by, lane_queue& own);
   [[nodiscard]] work* take_ownerless(worker_id by);
   [[nodiscard]] work* steal(worker_id by, lane_queue& own, bool also_made);
+  [[nodiscard]] bool empty() const noexcept;
 
   std::vector<std::unique_ptr<lane_queue>> lanes_;
   victims victims_;

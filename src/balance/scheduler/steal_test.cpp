@@ -60,6 +60,24 @@ TEST(steal_scheduler, under_a_backlog_the_newest_come_first_yet_what_one_item_ma
   EXPECT_EQ(order.pop(self), nullptr);
 }
 
+TEST(steal_scheduler, a_worker_finds_what_is_ready_on_any_lane_and_what_another_worker_keeps_apart) {
+  constexpr worker_id other(1);
+  steal_scheduler order({.workers = 2});
+  item ready, begun, made[2];
+  for (std::uint32_t lane = 0; lane < 4; ++lane) {
+    order.push(worker_id(lane), ready);
+    EXPECT_EQ(order.pop(self), &ready) << lane;
+    EXPECT_EQ(order.pop(self), nullptr);
+  }
+  order.push(other, begun);
+  order.feel(other, pressure::backlog);
+  ASSERT_EQ(order.pop(other), &begun);
+  for (item& each : made) order.push_made(other, each);
+  ASSERT_EQ(order.pop(other), &made[0]);
+  EXPECT_EQ(order.pop(self), &made[1]);
+  EXPECT_EQ(order.pop(self), nullptr);
+}
+
 TEST(steal_scheduler, takes_the_oldest_first_again_once_the_backlog_is_gone) {
   steal_scheduler order({.workers = 1});
   item made[2], later[3];

@@ -45,6 +45,9 @@ class victims {
   /// For the rank of a scheduler: what is known of this host, if it matters there.
   explicit victims(const scheduler_site& site);
 
+  /// False: all lanes are equally near, and a look notes nothing.
+  [[nodiscard]] bool by_distance() const noexcept { return known_ != nullptr; }
+
   /// Calls take(lane) for all lanes but `by`, those of each distance beginning at a random one, until it returns work.
   template <class Take>
   [[nodiscard]] work* visit(worker_id by, rng& random, Take take) {

@@ -45,16 +45,14 @@ static_assert(static_cast<std::uint32_t>(message_kind::reply) < 16);
   return nullptr;
 }
 
-/// The header of a brief frame on that lane. Nothing of it is checked.
-[[nodiscard]] inline message_header header_of_brief(const stamp& of, std::uint32_t lane, std::size_t bytes) noexcept {
-  message_header header;
-  header.payload_bytes = static_cast<std::uint32_t>(bytes);
+/// Completes the header of a message of a brief frame on that lane, which says its length and nothing else. Nothing is
+/// checked.
+inline void spell_out(const stamp& of, std::uint32_t lane, message_header& header) noexcept {
   header.handler = of.sequence >> 16;
   header.source = of.source;
   header.kind = static_cast<message_kind>(of.form >> detail::flag_bits & 15);
   header.flags = static_cast<std::uint8_t>(of.form & ((1u << detail::flag_bits) - 1));
   header.channel = static_cast<channel>(lane);
-  return header;
 }
 
 /// Puts into `with`, which has its source and sequence, what the receiver needs instead of the header. False, and

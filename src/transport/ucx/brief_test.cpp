@@ -29,7 +29,8 @@ TEST(brief_frame, stands_for_its_header_in_every_field_or_is_none) {
         continue;
       }
       ++brief_ones;
-      const message_header heard = header_of_brief(said, lane, other.payload_bytes);
+      message_header heard{.payload_bytes = other.payload_bytes};
+      spell_out(said, lane, heard);
       EXPECT_EQ(std::memcmp(&heard, &other, sizeof heard), 0) << at << " " << value;
       EXPECT_TRUE(is_brief(said));
       EXPECT_EQ(said.key, plain.key);
@@ -43,7 +44,9 @@ TEST(brief_frame, stands_for_its_header_in_every_field_or_is_none) {
 TEST(brief_frame, says_what_is_wrong_with_it) {
   for (std::uint32_t form = 128; form < 256; ++form) {
     const stamp of{.form = form};
-    const bool known = header_of_brief(of, lane, 0).kind <= message_kind::reply;
+    message_header header;
+    spell_out(of, lane, header);
+    const bool known = header.kind <= message_kind::reply;
     EXPECT_EQ(fault_of_brief(of, brief_bytes_max) == nullptr, known) << form;
     EXPECT_NE(fault_of_brief(of, brief_bytes_max + 1), nullptr) << form;
   }

@@ -98,35 +98,39 @@ bool ucx_endpoint::poll(message_list& arrived, std::size_t messages_max) {
   return moved;
 }
 
-/// A lane that has brought something lately is looked at every time, the others in turns.
+/// A lane that has brought something lately is looked at every time, the others in turns, and before it: what it brings
+/// then waits for no look at them.
 bool ucx_endpoint::progress(message_list& into, std::size_t enough) {
   bool moved = false;
   ++polls_;
   into_ = &into;
-  for (std::uint32_t lane = 0; lane < lane_count; ++lane) {  // before any arrives: what did was not handled yet
-    if (!may_fetch(lane)) continue;
+  for (std::uint32_t lane = 0; announced_ != 0 && lane < lane_count; ++lane) {
+    if (!may_fetch(lane)) continue;  // before any arrives: what did was not handled yet
     fetch_announced(lane);
     moved = true;
     warmth_[lane] = warm_polls;
   }
+  const std::uint32_t turn = polls_ % polls_between_cold_looks;
+  if (turn < lane_count && warmth_[turn] == 0) moved |= look_at(turn, into, enough);
   for (std::uint32_t lane = 0; lane < lane_count; ++lane) {
-    if (warmth_[lane] == 0) {
-      if (polls_ % polls_between_cold_looks != lane) continue;
-    } else {
-      --warmth_[lane];
-    }
-    for (std::uint32_t look = 0; look < looks_max; ++look) {
-      const std::size_t before = into.size();
-      if (!port_->progress(lane)) break;
-      moved = true;
-      warmth_[lane] = warm_polls;
-      if (into.size() < before + frames_of_a_stream || into.size() >= enough) break;
-    }
+    if (warmth_[lane] == 0) continue;
+    --warmth_[lane];
+    moved |= look_at(lane, into, enough);
   }
   into_ = nullptr;
   if (!busy_.empty()) moved |= pump();
   if (!words_.empty()) say_words();
   return moved;
+}
+
+bool ucx_endpoint::look_at(std::uint32_t lane, message_list& into, std::size_t enough) {
+  for (std::uint32_t look = 0; look < looks_max; ++look) {
+    const std::size_t before = into.size();
+    if (!port_->progress(lane)) return look != 0;
+    warmth_[lane] = warm_polls;
+    if (into.size() < before + frames_of_a_stream || into.size() >= enough) break;
+  }
+  return true;
 }
 
 void ucx_endpoint::wait(nanoseconds timeout) {

@@ -176,7 +176,7 @@ class ucx_endpoint final : public endpoint, private listener, private direct_mem
   // endpoint_send.cpp
   [[nodiscard]] bool full(const link& to) const noexcept;
   void start(place_of where, message_ptr m);
-  [[nodiscard]] bool start_brief(place_of where, const message& m);
+  [[nodiscard]] bool start_brief(place_of where, const peer& target, link& via, message& m);
   [[nodiscard]] transfer& begin(transfer::kind what, place_of of);
   void settle(transfer& it, outcome how);
   void give_up(transfer& it);
@@ -195,7 +195,9 @@ class ucx_endpoint final : public endpoint, private listener, private direct_mem
   [[nodiscard]] std::optional<std::uint64_t> number_of(const link& from, const stamp& of) const noexcept;
   [[nodiscard]] std::string_view fault_of(const message_header& header, rank_id by, std::size_t frame_bytes,
                                           std::uint32_t lane) const;
-  void take(link& from, const stamp& of, const message_header& header, std::span<const std::byte> payload);
+  void hear_frame(link& from, std::uint32_t lane, frame_kind what, const stamp& of, std::span<const std::byte> frame);
+  void take(link& from, const stamp& of, message_ptr m);
+  void take_out_of_turn(link& from, const stamp& of, message_ptr m);
   void deliver_held(link& from);
   [[nodiscard]] bool may_fetch(std::uint32_t lane) const noexcept;
   void fetch_announced(std::uint32_t lane);
@@ -222,6 +224,7 @@ class ucx_endpoint final : public endpoint, private listener, private direct_mem
 
   // endpoint.cpp
   bool progress(message_list& into, std::size_t enough);
+  bool look_at(std::uint32_t lane, message_list& into, std::size_t enough);
   void sleep(std::chrono::nanoseconds timeout);
 
   // endpoint_aside.cpp
@@ -230,7 +233,7 @@ class ucx_endpoint final : public endpoint, private listener, private direct_mem
   void read_lifeline(std::uint32_t rank);
   void suspect(std::uint32_t rank, std::string_view why);
   void judge_suspects();
-  void lose(std::uint32_t rank, std::string reason);
+  void lose(std::uint32_t rank, std::string_view reason);
   void tell_of_the_lost();
   template <class Condition>
   bool progress_until(Condition over, net::time_point deadline, bool joining);
@@ -250,6 +253,7 @@ class ucx_endpoint final : public endpoint, private listener, private direct_mem
   std::uint32_t unready_ = 0;        // peers that have not said that they are done meeting
   std::uint32_t suspects_ = 0;
   std::array<arrivals, lane_count> arrivals_{};
+  std::uint32_t announced_ = 0;                     // that wait there
   std::array<std::uint32_t, lane_count> warmth_{};  // polls for which a lane is still looked at every time
   std::uint32_t polls_ = 0;
   bool stirred_ = false;  // a poll has moved something since the last sleep

@@ -180,7 +180,7 @@ void ucx_endpoint::judge_suspects() {
   }
 }
 
-void ucx_endpoint::lose(std::uint32_t rank, std::string reason) {
+void ucx_endpoint::lose(std::uint32_t rank, std::string_view reason) {
   peer& whom = peers_[rank];
   if (whom.now == peer::state::lost) return;
   if (whom.now == peer::state::suspect) --suspects_;
@@ -188,7 +188,7 @@ void ucx_endpoint::lose(std::uint32_t rank, std::string reason) {
   whom.now = peer::state::lost;
   forget_waiting(whom);
   if (closing_ || had_left) return;
-  lost_.push_back({.peer = rank_id(rank), .reason = std::move(reason)});
+  lost_.push_back({.peer = rank_id(rank), .reason = std::string(reason)});
   look_aside_.store(true, std::memory_order_relaxed);  // for the thread that polls
 }
 

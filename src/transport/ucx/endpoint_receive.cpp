@@ -52,14 +52,21 @@ std::string_view ucx_endpoint::fault_of(const message_header& header, rank_id by
   return header_bytes + header.payload_bytes == frame_bytes ? "" : "sent a message of another length";
 }
 
+/// A brief frame, which most are, is dealt with here; what else there may be is apart, out of its way.
 void ucx_endpoint::arrived(std::uint32_t lane, frame_kind what, const stamp& of,
                            std::span<const std::byte> frame) noexcept {
   link* const from = link_of(lane, of);
   if (from == nullptr) return;
-  if (what == frame_kind::message && is_brief(of)) {
-    if (const char* const fault = fault_of_brief(of, frame.size())) return lose(of.source, fault);
-    return take(*from, of, header_of_brief(of, lane, frame.size()), frame);
-  }
+  if (what != frame_kind::message || !is_brief(of)) return hear_frame(*from, lane, what, of, frame);
+  if (const char* const fault = fault_of_brief(of, frame.size())) return lose(of.source, fault);
+  message_ptr m = make_message(frame.size());
+  spell_out(of, lane, m->header);
+  if (!frame.empty()) std::memcpy(m->body(), frame.data(), frame.size());
+  take(*from, of, std::move(m));
+}
+
+void ucx_endpoint::hear_frame(link& from, std::uint32_t lane, frame_kind what, const stamp& of,
+                              std::span<const std::byte> frame) {
   if (what == frame_kind::taken || what == frame_kind::given) {  // though it should have been announced
     const place into = place_for_bytes(what, of, frame.size());
     if (into.at == nullptr) return;
@@ -68,30 +75,31 @@ void ucx_endpoint::arrived(std::uint32_t lane, frame_kind what, const stamp& of,
   }
   if (what != frame_kind::message) return hear_word(what, of);
   if (frame.empty()) {
-    if (!std::exchange(from->heard, true)) --unheard_;
+    if (!std::exchange(from.heard, true)) --unheard_;
     return;
   }
   if (frame.size() < header_bytes) return lose(of.source, "sent something that is no message");
   message_header header;
   std::memcpy(&header, frame.data(), header_bytes);
   if (const auto fault = fault_of(header, rank_id(of.source), frame.size(), lane); !fault.empty()) {
-    return lose(of.source, std::string(fault));
+    return lose(of.source, fault);
   }
-  take(*from, of, header, frame.subspan(header_bytes));
+  message_ptr m = make_message(frame.size() - header_bytes);
+  std::memcpy(frame_at(*m), frame.data(), frame.size());
+  take(from, of, std::move(m));
 }
 
-/// A message whose header has been checked. Its bytes are copied.
-void ucx_endpoint::take(link& from, const stamp& of, const message_header& header, std::span<const std::byte> payload) {
+/// A message that is whole, and that nothing is wrong with but perhaps its number.
+void ucx_endpoint::take(link& from, const stamp& of, message_ptr m) {
+  const std::uint32_t ahead = (of.sequence - static_cast<std::uint32_t>(from.delivered)) << (32 - number_bits(of));
+  if (ahead != 0 || !from.held.empty()) return take_out_of_turn(from, of, std::move(m));
+  ++from.delivered;
+  into_->push_back(std::move(m));
+}
+
+void ucx_endpoint::take_out_of_turn(link& from, const stamp& of, message_ptr m) {
   const auto number = number_of(from, of);
   if (!number) return lose(of.source, "sent a message out of its turn");
-  message_ptr m = make_message(payload.size());
-  m->header = header;
-  if (!payload.empty()) std::memcpy(m->body(), payload.data(), payload.size());
-  if (*number == from.delivered && from.held.empty()) {
-    ++from.delivered;
-    into_->push_back(std::move(m));
-    return;
-  }
   from.held.emplace(*number, incoming{std::move(m), true});
   deliver_held(from);
 }
@@ -114,6 +122,7 @@ listener::place ucx_endpoint::place_for(std::uint32_t lane, frame_kind what, con
   it.bytes = byte_count;
   from->held.emplace(*number, incoming{});  // it has its place in the order
   arrivals_[lane].waiting.push_back({it.ticket, as});
+  ++announced_;
   return {.ticket = it.ticket, .later = true};
 }
 
@@ -128,6 +137,7 @@ void ucx_endpoint::fetch_announced(std::uint32_t lane) {
   while (may_fetch(lane)) {
     const arrivals::announced next = of.waiting.front();
     of.waiting.pop_front();
+    --announced_;
     transfer& it = transfers_[next.ticket];
     peer& from = peers_[it.of.peer];
     if (from.now == peer::state::lost) {
@@ -150,6 +160,7 @@ void ucx_endpoint::drop_announced() {
       port_->refuse(lane, arrivals_[lane].waiting.front().which);
     }
   }
+  announced_ = 0;
 }
 
 void ucx_endpoint::take_body(transfer& it, bool well) {
@@ -164,7 +175,7 @@ void ucx_endpoint::take_body(transfer& it, bool well) {
   }
   if (!well) return suspect(it.of.peer, "a long message did not arrive");
   if (const auto fault = fault_of(what.m->header, rank_id(it.of.peer), it.bytes, it.of.lane); !fault.empty()) {
-    return lose(it.of.peer, std::string(fault));
+    return lose(it.of.peer, fault);
   }
   what.complete = true;
   deliver_held(from);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a rank's end does with messages that leave.
+#include <array>
+#include <cstring>
+#include <mutex>
 #include <utility>
 
 #include <nacre/assert.hpp>
@@ -7,8 +10,6 @@
 #include "transport/tcp/frame.hpp"
 #include "transport/ucx/brief.hpp"
 #include "transport/ucx/endpoint.hpp"
-
-#include <mutex>
 
 namespace nacre::transport::ucx {
 
@@ -27,7 +28,7 @@ void ucx_endpoint::submit(rank_id to, message_list& batch) {
     link& via = target.links[lane];
     if (via.waiting.empty() && !full(via)) {
       message_ptr m = packed_form(batch.pop_front());
-      if (!start_brief({to.value(), lane}, *m)) start({to.value(), lane}, std::move(m));
+      if (!start_brief({to.value(), lane}, target, via, *m)) start({to.value(), lane}, std::move(m));
       continue;
     }
     if (via.waiting_bytes >= output_bytes_max_) return;
@@ -44,16 +45,23 @@ bool ucx_endpoint::full(const link& to) const noexcept {
          (to.under_way.size() >= frames_max || to.sent_bytes - to.under_way.front().behind_bytes >= output_bytes_max_);
 }
 
-/// What UCX takes at once needs no transfer. False: nothing has happened.
-bool ucx_endpoint::start_brief(place_of where, const message& m) {
-  const peer& target = peers_[where.peer];
-  link& via = peers_[where.peer].links[where.lane];
+/// What UCX takes at once needs no transfer. The stamp takes the place of the end of the header, which lies right in
+/// front of the payload and is not needed any more. False: nothing has happened.
+bool ucx_endpoint::start_brief(place_of where, const peer& target, link& via, message& m) {
   if (!via.under_way.empty()) return false;
   stamp with{.key = target.parts.key_there, .source = rank_.value(), .sequence = via.sent};
   if (!abridge(m.header, where.lane, with)) return false;
-  if (!port_->send_at_once(where.peer, where.lane, with, m.payload())) return false;
+  const std::size_t payload_bytes = m.header.payload_bytes;
+  std::byte* const stamped = m.body() - sizeof with;
+  std::array<std::byte, sizeof with> end_of_header;
+  std::memcpy(end_of_header.data(), stamped, sizeof with);
+  std::memcpy(stamped, &with, sizeof with);
+  if (!port_->send_at_once(where.peer, where.lane, {stamped, sizeof with + payload_bytes})) {
+    std::memcpy(stamped, end_of_header.data(), sizeof with);
+    return false;
+  }
   ++via.sent;
-  via.sent_bytes += m.header.payload_bytes;
+  via.sent_bytes += payload_bytes;
   via.flushed = false;
   return true;
 }

@@ -74,9 +74,11 @@ class scripted_port final : public port {
     by_.frames.push_back({peer, lane, what, with, frame.size(), ticket});
     return by_.sends_are;
   }
-  bool send_at_once(std::uint32_t peer, std::uint32_t lane, const stamp& with,
-                    std::span<const std::byte> frame) noexcept override {
-    if (by_.takes_at_once) by_.frames.push_back({peer, lane, frame_kind::message, with, frame.size(), {}});
+  bool send_at_once(std::uint32_t peer, std::uint32_t lane, std::span<const std::byte> stamped) noexcept override {
+    stamp with;
+    std::memcpy(&with, stamped.data(), sizeof with);
+    const std::size_t bytes = stamped.size() - sizeof with;
+    if (by_.takes_at_once) by_.frames.push_back({peer, lane, frame_kind::message, with, bytes, {}});
     return by_.takes_at_once;
   }
   outcome fetch(std::uint32_t, announcement what, std::span<std::byte> to, std::uint64_t ticket) noexcept override {

@@ -9,7 +9,7 @@
 namespace nacre::transport::ucx {
 
 /// Raised whenever anything in this header changes: libnacre refuses a module of another version.
-inline constexpr std::uint32_t module_version = 5;
+inline constexpr std::uint32_t module_version = 6;
 
 /// libnacre is linked with no UCX. A module, a shared object that is loaded when the transport is chosen, makes the
 /// calls. The protocol (order, bounds, goodbyes) is not in it: it is compiled once, and tested without UCX.
@@ -40,7 +40,7 @@ enum class frame_kind : std::uint8_t {
 };
 inline constexpr std::uint32_t frame_kinds = 6;
 
-/// Travels in front of each frame.
+/// Travels in front of each frame: as UCX's header, or, where that is faster, as the first bytes of what UCX carries.
 struct stamp {
   std::uint64_t key = 0;  ///< what the receiver has told this sender, and nobody else
   std::uint32_t source : 24 = 0;
@@ -103,10 +103,9 @@ class port {
 
   virtual outcome send(std::uint32_t peer, std::uint32_t lane, frame_kind what, const stamp& with,
                        std::span<const std::byte> frame, std::uint64_t ticket) noexcept = 0;
-  /// A short frame, as a message. True: it is on its way, and the bytes are the caller's again. False: UCX does not
-  /// take it at once, or not at all, and nothing has happened.
-  virtual bool send_at_once(std::uint32_t peer, std::uint32_t lane, const stamp& with,
-                            std::span<const std::byte> frame) noexcept = 0;
+  /// A short frame, as a message; `stamped` is its stamp and, right behind, the frame. True: it is on its way, and the
+  /// bytes are the caller's again. False: UCX does not take it at once, or not at all, and nothing has happened.
+  virtual bool send_at_once(std::uint32_t peer, std::uint32_t lane, std::span<const std::byte> stamped) noexcept = 0;
   /// Ends when all that was sent there has left this process.
   virtual outcome flush(std::uint32_t peer, std::uint32_t lane, std::uint64_t ticket) noexcept = 0;
   /// Begins to bring what was announced on this lane into `to`, which has its length; as place_for with a place. Not

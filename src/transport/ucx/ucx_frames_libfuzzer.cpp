@@ -58,7 +58,7 @@ class fuzzed_port final : public port {
   outcome send(std::uint32_t, std::uint32_t, frame_kind, const stamp&, input, std::uint64_t) noexcept override {
     return outcome::done;
   }
-  bool send_at_once(std::uint32_t, std::uint32_t, const stamp&, input) noexcept override { return true; }
+  bool send_at_once(std::uint32_t, std::uint32_t, input) noexcept override { return true; }
   outcome flush(std::uint32_t, std::uint32_t, std::uint64_t) noexcept override { return outcome::done; }
   outcome fetch(std::uint32_t, announcement what, std::span<std::byte> to, std::uint64_t ticket) noexcept override {
     --kept_;

@@ -80,8 +80,7 @@ class ucx_port final : public port {
                reach where) noexcept override;
   outcome send(std::uint32_t peer, std::uint32_t which, frame_kind what, const stamp& with,
                std::span<const std::byte> frame, std::uint64_t ticket) noexcept override;
-  bool send_at_once(std::uint32_t peer, std::uint32_t which, const stamp& with,
-                    std::span<const std::byte> frame) noexcept override;
+  bool send_at_once(std::uint32_t peer, std::uint32_t which, std::span<const std::byte> stamped) noexcept override;
   outcome flush(std::uint32_t peer, std::uint32_t which, std::uint64_t ticket) noexcept override;
   outcome fetch(std::uint32_t which, announcement what, std::span<std::byte> to,
                 std::uint64_t ticket) noexcept override;
@@ -227,12 +226,11 @@ outcome ucx_port::send(std::uint32_t peer, std::uint32_t which, frame_kind what,
                                                    frame.data(), frame.size(), &how));
 }
 
-bool ucx_port::send_at_once(std::uint32_t peer, std::uint32_t which, const stamp& with,
-                            std::span<const std::byte> frame) noexcept {
+bool ucx_port::send_at_once(std::uint32_t peer, std::uint32_t which, std::span<const std::byte> stamped) noexcept {
   ucp_request_param_t how;
   how.op_attr_mask = UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL;
-  return ucp_am_send_nbx(at(peer, which).end, static_cast<unsigned>(frame_kind::message), &with, sizeof with,
-                         frame.data(), frame.size(), &how) == nullptr;
+  return ucp_am_send_nbx(at(peer, which).end, static_cast<unsigned>(frame_kind::message), nullptr, 0, stamped.data(),
+                         stamped.size(), &how) == nullptr;
 }
 
 outcome ucx_port::flush(std::uint32_t peer, std::uint32_t which, std::uint64_t ticket) noexcept {
@@ -275,12 +273,20 @@ void ucx_port::on_received(void* request, ucs_status_t status, std::size_t, void
 
 ucs_status_t ucx_port::on_frame(void* of, const void* header, std::size_t header_bytes, void* data, std::size_t bytes,
                                 const ucp_am_recv_param_t* how) {
-  if (header_bytes != sizeof(stamp)) return UCS_OK;  // of a stranger
   const ear& here = *static_cast<const ear*>(of);
+  const bool whole = (how->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV) == 0;
+  std::span<const std::byte> frame{static_cast<const std::byte*>(data), bytes};
   stamp with;
-  std::memcpy(&with, header, sizeof with);
-  if ((how->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV) != 0) return on_announcement(here, with, data, bytes);
-  here.at->of->to_->arrived(here.at->number, here.what, with, {static_cast<const std::byte*>(data), bytes});
+  if (header_bytes == sizeof with) {
+    std::memcpy(&with, header, sizeof with);
+    if (!whole) return on_announcement(here, with, data, bytes);
+  } else if (header_bytes == 0 && whole && bytes >= sizeof with) {  // see send_at_once
+    std::memcpy(&with, data, sizeof with);
+    frame = frame.subspan(sizeof with);
+  } else {
+    return UCS_OK;  // of a stranger
+  }
+  here.at->of->to_->arrived(here.at->number, here.what, with, frame);
   return UCS_OK;
 }
 
