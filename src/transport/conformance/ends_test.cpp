@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstring>
 #include <thread>
 #include <utility>
 
@@ -72,6 +73,43 @@ TEST_P(ends, what_submit_leaves_stays_the_callers_and_what_it_takes_arrives) {
   over = true;
   if (sender.joinable()) sender.join();
   EXPECT_FALSE(under_test.at(0).unsent());
+}
+
+/// A message to a handler of a rank, as most are: its header says little else.
+message_ptr plain_message(channel on, std::uint32_t bytes) {
+  message_ptr m = make_message(bytes);
+  m->header.handler = 500 + bytes;
+  m->header.flags = bytes % 2 == 0 ? flag_communication : flag_uncounted;
+  m->header.channel = on;
+  for (std::uint32_t i = 0; i < bytes; ++i) m->body()[i] = static_cast<std::byte>(3 * bytes + i);
+  return m;
+}
+
+TEST_P(ends, plain_messages_arrive_as_they_were_sent_at_a_rank_that_only_polls) {
+  job under_test(GetParam());
+  message_list arrived;
+  const auto poll_both = [&] {
+    under_test.at(0).poll(arrived, 1);
+    if (!under_test.at(1).poll(arrived, 1)) under_test.net().advance();
+  };
+  for (const channel on : {channel::system, channel::application, channel::bulk}) {
+    for (int turn = 0; turn < 3000; ++turn) poll_both();  // so long that a transport may look at it less often
+    EXPECT_TRUE(arrived.empty());
+    for (std::uint32_t bytes = 0; bytes <= 100; ++bytes) {
+      message_list single;
+      single.push_back(plain_message(on, bytes));
+      under_test.at(0).submit(rank_id(1), single);
+      EXPECT_TRUE(single.empty());
+      for (const auto deadline = steady_clock::now() + patience; arrived.empty() && steady_clock::now() < deadline;) {
+        poll_both();
+      }
+      const message_ptr m = arrived.pop_front();
+      ASSERT_TRUE(m != nullptr && arrived.empty()) << bytes;
+      const message_ptr expected = plain_message(on, bytes);
+      ASSERT_EQ(std::memcmp(&m->header, &expected->header, sizeof m->header), 0) << bytes;
+      ASSERT_EQ(std::memcmp(m->body(), expected->body(), bytes), 0) << bytes;
+    }
+  }
 }
 
 TEST_P(ends, a_full_channel_holds_up_no_other) {

@@ -153,6 +153,25 @@ TEST_F(end_over_played_ucx, what_ucx_does_not_take_at_once_goes_its_way_as_other
   }
 }
 
+TEST_F(end_over_played_ucx, a_quiet_lane_is_looked_at_in_every_fourth_poll_however_much_comes_on_another) {
+  meet();
+  message_list arrived;
+  for (int poll = 0; poll < 3000; ++poll) end_->poll(arrived, 100);
+  ucx_.looks = {};
+  for (int poll = 0; poll < 400; ++poll) end_->poll(arrived, 100);
+  for (const std::uint32_t looks : ucx_.looks) EXPECT_EQ(looks, 100U) << "all are quiet";
+  ucx_.looks = {};
+  ucx_.speaks_on = application;
+  for (std::uint32_t number = 0; number < 400; ++number) {
+    arrive(number, frame(number));
+    end_->poll(arrived, 100);
+  }
+  EXPECT_GE(arrived.size(), 396U);
+  EXPECT_EQ(ucx_.looks[0], 100U);
+  EXPECT_EQ(ucx_.looks[2], 100U);
+  EXPECT_GE(ucx_.looks[application], 396U);
+}
+
 TEST_F(end_over_played_ucx, what_is_under_way_is_bounded_from_the_oldest_on) {
   meet();
   ucx_.sends_are = outcome::pending;

@@ -52,6 +52,8 @@ struct script {
   outcome sends_are = outcome::done;
   bool takes_at_once = true;
   bool arms = true;
+  std::optional<std::uint32_t> speaks_on;         // lane; nothing: any that is looked at
+  std::array<std::uint32_t, lane_count> looks{};  // by lane
   std::vector<fetched> fetches;
   std::vector<std::uintptr_t> refused;                           // announcements
   std::vector<std::pair<std::uint32_t, std::uint32_t>> flushes;  // peers and lanes
@@ -92,8 +94,9 @@ class scripted_port final : public port {
     by_.flushes.emplace_back(peer, lane);
     return outcome::done;
   }
-  bool progress(std::uint32_t) noexcept override {
-    if (by_.next.empty()) return false;
+  bool progress(std::uint32_t lane) noexcept override {
+    ++by_.looks[lane];
+    if (by_.next.empty() || by_.speaks_on.value_or(lane) != lane) return false;
     const auto what = std::move(by_.next.front());
     by_.next.pop_front();
     what(*to_);
