@@ -235,13 +235,13 @@ bool backplane::progress(lane& by, bool thorough) {
   return moved;
 }
 
-void backplane::wait(std::chrono::nanoseconds timeout) {
+void backplane::wait(std::chrono::nanoseconds timeout, std::chrono::nanoseconds least) {
   // The turn that refused somebody may be past its look at what that one was woken for, and its owner may sleep next.
   if (refused_.load(std::memory_order_relaxed)) {  // cleared only by a turn that sees what was there at the refusal
     std::this_thread::yield();
     return;
   }
-  timeout = std::min(timeout, next_due() - time_.now());
+  timeout = std::min(timeout, std::max(next_due() - time_.now(), least));
   if (timeout > std::chrono::nanoseconds::zero()) link_->wait(timeout);
 }
 

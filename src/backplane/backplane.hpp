@@ -83,7 +83,8 @@ class backplane {
 
   /// Sleeps until a message may have arrived, `wake`, or a timer is due. One lane at a time; beside anybody's progress.
   /// Returns at once when a turn was refused and none has begun since: what the refused one was woken for still waits.
-  void wait(std::chrono::nanoseconds timeout);
+  /// A timer that is due before `least` is over does not end the sleep until then.
+  void wait(std::chrono::nanoseconds timeout, std::chrono::nanoseconds least = std::chrono::nanoseconds::zero());
   void wake() noexcept { link_->wake(); }
 
   /// Runs `action` inside the poll loop after `first`, and then again after whatever time it returns. Before the first

@@ -175,6 +175,21 @@ TEST(backplane_wait, a_wake_or_an_own_message_before_the_wait_is_kept) {
   EXPECT_EQ(sink.all(), counting(0, 1));
 }
 
+TEST(backplane_wait, a_sleep_that_may_be_late_lasts_so_long_though_a_timer_is_due) {
+  scripted_rank one;
+  one.plane.add_timer(milliseconds(2), [](lane&) -> nanoseconds { return milliseconds(2); });
+  one.plane.wait(patience);
+  one.plane.wait(patience, milliseconds(1));
+  one.plane.wait(patience, milliseconds(5));
+  one.plane.wait(milliseconds(3), milliseconds(5));
+  one.time.advance(milliseconds(4));
+  one.plane.wait(patience);
+  one.plane.wait(patience, milliseconds(5));
+  const std::vector<nanoseconds> expected{milliseconds(2), milliseconds(2), milliseconds(5), milliseconds(3),
+                                          milliseconds(5)};
+  EXPECT_EQ(one.link->waits, expected) << "a timer that is due forbids a sleep, unless it may be late";
+}
+
 TEST(backplane_wait, who_was_refused_a_turn_does_not_sleep_before_another_one_has_begun) {
   scripted_rank one;
   std::atomic<bool> in_hook{false}, let_go{false};

@@ -17,6 +17,8 @@ namespace nacre {
 namespace {
 
 constexpr std::chrono::milliseconds sleep_max{100};  // a bound on what a missed hint can cost
+constexpr std::chrono::nanoseconds late_min{5'000};  // of timers; see thread_crew::idleness
+constexpr std::chrono::nanoseconds late_max{500'000};
 constexpr std::chrono::milliseconds stand_in_period{1};
 constexpr int stand_in_patience = 16;  // periods of a waiting application before the stand-in sleeps for good
 constexpr int relief_pauses_max = 4;   // the pause between its looks grows to so many times the first
@@ -91,20 +93,22 @@ bool thread_crew::advance(lane& on, bool thorough) {
 template <class Until>
 void thread_crew::serve(lane& on, Until until) {
   on.reader_.online();
+  idleness how;
   while (!until()) {
-    if (!advance(on)) rest(on, until);
+    if (advance(on) || rest(on, until, how)) how = {};
     // A worker that has more than the item it runs looks for sleepers here: see the class comment.
     if (sleepers_.load(std::memory_order_relaxed) != 0 && order_.waiting(on.id()) > 1) wake_one();
   }
   on.reader_.offline();
 }
 
+/// True when there was something to do, or somebody has woken it as a worker.
 template <class Until>
-void thread_crew::rest(lane& on, Until until) {
+bool thread_crew::rest(lane& on, Until until, idleness& how) {
   const std::uint64_t begin = instant();
   bool found = false;
   std::uint32_t looks = 0;
-  while (!found && !until() && instant() - begin < spin_ticks_) {
+  while (how.spins && !found && !until() && instant() - begin < spin_ticks_) {
     if (tuning_.crowded) {
       sched_yield();
     } else {
@@ -113,8 +117,10 @@ void thread_crew::rest(lane& on, Until until) {
     }
     found = advance(on, ++looks % looks_for_a_thorough_one == 0);
   }
-  if (!found) sleep(on, until);
+  how.spins = false;
+  if (!found) found = sleep(on, until, how);
   on.tallies_.idle_ticks.add(instant() - begin);
+  return found;
 }
 
 /// Everything a waker looks at is set before the announcement, so that who sees the sleeper sees how to wake it.
@@ -138,21 +144,28 @@ bool thread_crew::withdraw(lane& on) noexcept {
 }
 
 template <class Until>
-void thread_crew::sleep(lane& on, Until until) {
+bool thread_crew::sleep(lane& on, Until until, idleness& how) {
   flush_remote_frees();
   announce(on);
-  if (!until() && !advance(on)) {
+  const bool found = until() || advance(on);
+  if (!found) {
     on.reader_.offline();
     // That a rank has come to rest is seen by the poll loop's hooks only, so whoever watches for messages looks again.
     if (!on.watches_ && idle_workers() == workers()) link_.wake();
     if (on.watches_) {
-      link_.wait(sleep_max);
+      watch(how);
     } else {
       on.parker_.park_for(sleep_max);
     }
     on.reader_.online();
   }
-  withdraw(on);
+  return withdraw(on) || found;
+}
+
+void thread_crew::watch(idleness& how) {
+  if (!tuning_.crowded || idle_workers() == workers()) return link_.wait(sleep_max);
+  link_.wait(sleep_max, how.timers_late);
+  how.timers_late = std::clamp(how.timers_late * 2, late_min, late_max);
 }
 
 void thread_crew::wake_one() noexcept {

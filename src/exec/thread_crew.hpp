@@ -21,10 +21,10 @@ enum class progress_mode : std::uint8_t {
 /// application goes on within about a millisecond once what it waits for is there.
 ///
 /// Sleeping: a worker without work spins for `spin`, then announces itself in sleepers_, looks once more, and sleeps:
-/// one of them, the watcher, in the transport, the others on their parkers. Who makes work ready reads sleepers_ after
-/// its push. The application and the poll loop read it by a read-modify-write, so that either they see the sleeper, or
-/// it sees the work. A worker reads it plainly: it is awake itself, and looks again whenever it takes an item while
-/// more wait.
+/// one of them, the watcher, in the transport, the others on their parkers. Whom only a timer has woken, in vain,
+/// sleeps on without spinning. Who makes work ready reads sleepers_ after its push. The application and the poll loop
+/// read it by a read-modify-write, so that either they see the sleeper, or it sees the work. A worker reads it plainly:
+/// it is awake itself, and looks again whenever it takes an item while more wait.
 ///
 /// Watching: while workers share the poll loop and one of them sleeps, somebody watches the transport, or an awake
 /// worker looks. So the last worker that looked, when it finds work, wakes a sleeper unless one watches; that one
@@ -60,6 +60,14 @@ class thread_crew final : public crew {
   void charge(lane& on, double seconds) override { on.charged += seconds; }
 
  private:
+  /// What a worker knows while it finds nothing to do and nobody wakes it for work: then only timers, and calls to the
+  /// transport, end its sleeps, most of them in vain. So it spins before the first sleep alone. Where threads have to
+  /// share cores and others of the rank work, the watcher lets timers be late, a little more each time: who works
+  /// sees to them between two items.
+  struct idleness {
+    bool spins = true;
+    std::chrono::nanoseconds timers_late{0};
+  };
   void work_as(lane& on);
   void stand_in();
   void poll_alone();
@@ -68,9 +76,10 @@ class thread_crew final : public crew {
   template <class Until>
   void serve(lane& on, Until until);
   template <class Until>
-  void rest(lane& on, Until until);
+  bool rest(lane& on, Until until, idleness& how);
   template <class Until>
-  void sleep(lane& on, Until until);
+  bool sleep(lane& on, Until until, idleness& how);
+  void watch(idleness& how);
   bool advance(lane& on, bool thorough = true);
   void announce(lane& on) noexcept;
   bool withdraw(lane& on) noexcept;
