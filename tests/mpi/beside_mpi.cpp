@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A program for mpirun: it uses MPI itself while Nacre runs beside it, or one of its ranks goes wrong; argv[1] tells.
+#include <dlfcn.h>
 #include <nacre/mpi.hpp>
 
 #include <csignal>
@@ -149,6 +150,31 @@ int goes_wrong(const std::string& how, int argc, char** argv) {
   });
 }
 
+/// Whether calls of Open MPI that find nothing give up the core: while Nacre runs, and afterwards. The application has
+/// begun MPI, or nobody has.
+int tells_of_yields(bool begun, int argc, char** argv) {
+  int level = 0;
+  if (begun) MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
+  const auto set = reinterpret_cast<bool (*)(bool)>(dlsym(RTLD_DEFAULT, "opal_progress_set_yield_when_idle"));
+  require(set != nullptr, "this is no Open MPI");
+  const auto yields = [set] {
+    const bool yes = set(false);
+    set(yes);
+    return yes ? "yields" : "keeps the core";
+  };
+  nacre::config configuration = begun ? nacre::mpi_config(MPI_COMM_WORLD, argc, argv) : nacre::read_config(argc, argv);
+  configuration.set("workers", "1");
+  const char* within = "";
+  const int code = nacre::run(configuration, [&](nacre::runtime& rt) {
+    rt.barrier();
+    within = yields();
+    rt.barrier();
+  });
+  std::printf("within: %s, afterwards: %s\n", within, yields());
+  if (begun) MPI_Finalize();
+  return code;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -156,6 +182,7 @@ int main(int argc, char** argv) {
   try {
     if (how == "beside") return beside(argc, argv);
     if (how == "single") return single(argc, argv);
+    if (how == "yields" || how == "yields_beside") return tells_of_yields(how != "yields", argc, argv);
     return goes_wrong(how, argc, argv);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "%s\n", error.what());

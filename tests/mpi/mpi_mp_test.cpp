@@ -117,6 +117,19 @@ TEST_P(under_mpirun, an_application_whose_mpi_is_for_one_thread_is_told_what_to_
   EXPECT_TRUE(holds(got, "call MPI_Init_thread with MPI_THREAD_SERIALIZED")) << got.output;
 }
 
+TEST_P(under_mpirun, open_mpi_yields_in_no_call_of_nacre_and_in_those_of_the_application) {
+  if (GetParam().flavour != "openmpi") GTEST_SKIP() << "only Open MPI yields";
+  // As it does by itself where mpirun has started more ranks than there are cores.
+  const installation yielding{"openmpi", "env OMPI_MCA_mpi_yield_when_idle=1 " + GetParam().mpirun};
+  const outcome alone = run_ranks(yielding, 2, "beside_mpi_openmpi yields");
+  EXPECT_EQ(alone.exit_code, 0) << alone.output;
+  EXPECT_TRUE(holds(alone, "within: keeps the core, afterwards: yields")) << alone.output;
+  EXPECT_FALSE(holds(alone, "within: yields")) << alone.output;
+  const outcome beside = run_ranks(yielding, 2, "beside_mpi_openmpi yields_beside");
+  EXPECT_EQ(beside.exit_code, 0) << beside.output;
+  EXPECT_TRUE(holds(beside, "within: yields, afterwards: yields")) << beside.output;
+}
+
 TEST_P(under_mpirun, a_job_ends_within_seconds_however_a_rank_goes_wrong) {
   struct way {
     const char* name;

@@ -2,8 +2,6 @@
 // How a rank's end sleeps, closes, and ends.
 #include "transport/mpi/endpoint.hpp"
 
-#include <sched.h>
-
 #include <algorithm>
 #include <utility>
 
@@ -18,30 +16,8 @@ constexpr capabilities mpi_capabilities{.separate_processes = true, .separate_ch
 /// How long an end that has said goodbye waits for those of its peers.
 constexpr std::chrono::seconds farewell_max{5};
 
-/// MPI rings no bell. Somebody who waits gives up the core at once, a few times, then sleeps between looks, for a small
-/// part of the time that it has waited: so what it waits for is late by that part at most, and looking costs little.
-class idle_pauses {
- public:
-  explicit idle_pauses(nanoseconds longest) : longest_(longest) {}
-  /// Returns true when it was woken.
-  bool pause(parker& sleeper, nanoseconds most) {
-    if (yields_ < yields_max) {
-      ++yields_;
-      ::sched_yield();
-      return sleeper.park_for(nanoseconds::zero());
-    }
-    const nanoseconds part = (steady_clock::now() - begin_) / part_of_waiting;
-    return sleeper.park_for(std::min({std::max<nanoseconds>(part, shortest), longest_, most}));
-  }
-
- private:
-  static constexpr int yields_max = 8;
-  static constexpr int part_of_waiting = 32;
-  static constexpr std::chrono::microseconds shortest{5};
-  int yields_ = 0;
-  nanoseconds longest_;
-  steady_clock::time_point begin_ = steady_clock::now();
-};
+constexpr int part_of_stillness = 16;
+constexpr std::chrono::microseconds pause_min{5};
 
 steady_clock::time_point after(nanoseconds timeout) {
   return steady_clock::now() + std::min<nanoseconds>(timeout, std::chrono::hours(1));
@@ -68,16 +44,27 @@ bool mpi_endpoint::look_at_all(message_list& arrived, std::size_t messages_max) 
   return false;
 }
 
+/// MPI rings no bell. Somebody who waits sleeps between looks, for a small part of the time for which nothing has
+/// moved: so what it waits for is late by that part at most, and looking costs little. It does not offer the core
+/// instead, as whoever does so on a busy one comes behind all that compute there, for milliseconds, while a sleeper
+/// comes first.
+bool mpi_endpoint::sleep_a_little(nanoseconds most) {
+  const auto now = steady_clock::now();
+  if (stirred_.exchange(false, std::memory_order_relaxed)) still_since_ = now;
+  const nanoseconds part = (now - still_since_) / part_of_stillness;
+  return sleeper_.park_for(std::min({std::max<nanoseconds>(part, pause_min), settings_.pause_max, most}));
+}
+
 void mpi_endpoint::wait(nanoseconds timeout) {
   if (sleeper_.park_for(nanoseconds::zero())) return;
   const auto deadline = after(timeout);
-  for (idle_pauses pauses(settings_.pause_max);;) {
+  for (;;) {
     {
       const std::unique_lock turn(shared_->turn, std::try_to_lock);  // when it is taken, somebody looks already
       if (turn.owns_lock() && look_at_all(seen_, 1)) return;
     }
     const nanoseconds left = deadline - steady_clock::now();
-    if (left <= nanoseconds::zero() || pauses.pause(sleeper_, left)) return;
+    if (left <= nanoseconds::zero() || sleep_a_little(left)) return;
   }
 }
 
@@ -92,18 +79,17 @@ void mpi_endpoint::forget_waiting(std::uint32_t rank) {
 template <class Condition>
 bool mpi_endpoint::receive_until(Condition over, nanoseconds timeout) {
   const auto deadline = after(timeout);
-  for (idle_pauses pauses(settings_.pause_max);;) {
+  for (;;) {
     message_list unwanted;
     {
       const std::lock_guard turn(shared_->turn);
-      const bool moved = look_at_all(unwanted, 256);
+      look_at_all(unwanted, 256);
       if (over()) return true;
       if (broken_) return false;
-      if (moved) pauses = idle_pauses(settings_.pause_max);
     }
     const nanoseconds left = deadline - steady_clock::now();
     if (left <= nanoseconds::zero()) return false;
-    pauses.pause(sleeper_, left);
+    sleep_a_little(left);
   }
 }
 

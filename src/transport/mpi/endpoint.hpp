@@ -4,6 +4,7 @@
 
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <deque>
 #include <list>
@@ -168,6 +169,7 @@ class mpi_endpoint final : public endpoint {
   template <class Condition>
   bool receive_until(Condition over, std::chrono::nanoseconds timeout);
   void leave_to_mpi();
+  bool sleep_a_little(std::chrono::nanoseconds most);
 
   rank_id rank_;
   std::unique_ptr<port> port_;
@@ -187,7 +189,9 @@ class mpi_endpoint final : public endpoint {
   message_list seen_;                                // received while waiting
   std::vector<place> bodies_arrived_;                // links whose oldest body may be there now
   std::deque<failure> failures_;
-  std::atomic<bool> troubled_{false};  // failures_ holds something
+  std::atomic<bool> troubled_{false};                    // failures_ holds something
+  std::atomic<bool> stirred_{true};                      // something has moved since the last pause; written under turn
+  std::chrono::steady_clock::time_point still_since_{};  // of who waits: nothing has moved since then
   parker sleeper_;
   bool broken_ = false;  // MPI does not receive any more
   bool closing_ = false;

@@ -57,6 +57,7 @@ bool mpi_endpoint::progress(message_list& arrived, std::size_t messages_max) {
   }
   bodies_arrived_.clear();
   if (!busy_.empty()) moved |= pump();
+  if (moved) stirred_.store(true, std::memory_order_relaxed);  // a hint
   return moved;
 }
 

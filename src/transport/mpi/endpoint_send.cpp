@@ -28,6 +28,7 @@ void mpi_endpoint::submit(rank_id to, message_list& batch) {
     return wake();
   }
   const std::lock_guard turn(shared_->turn);
+  stirred_.store(true, std::memory_order_relaxed);  // a hint: an answer may come soon
   peer& target = peers_[to.value()];
   if (target.links[static_cast<std::size_t>(batch.front()->header.channel)].bodies_pending != 0) {
     // A handler that sends one long message after the other leaves MPI no other time to move them.

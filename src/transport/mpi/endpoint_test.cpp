@@ -151,6 +151,41 @@ TEST_F(end_over_script, who_waits_for_long_looks_seldom) {
   EXPECT_LT(mpi.looks, 1000 * port::looks_apart) << "it keeps the core from those that have work";
 }
 
+TEST_F(end_over_script, who_is_woken_by_timers_looks_seldom_all_the_same) {
+  for (int timer = 0; timer < 200; ++timer) end.wait(std::chrono::milliseconds(1));
+  EXPECT_LT(mpi.looks, 1500 * port::looks_apart) << "nothing has moved since the first one";
+}
+
+TEST_F(end_over_script, who_has_waited_for_long_looks_soon_again_after_something_has_moved) {
+  how.pause_max = std::chrono::hours(1);
+  mpi_endpoint sleepy{own, size, std::make_unique<scripted_port>(mpi), std::make_shared<shared_state>(), how};
+  const auto looks_in_a_wait = [&] {
+    mpi.looks = 0;
+    sleepy.wait(std::chrono::milliseconds(5));
+    return mpi.looks / port::looks_apart;
+  };
+  for (const bool arrives : {true, false}) {
+    sleepy.wait(std::chrono::milliseconds(200));
+    EXPECT_LE(looks_in_a_wait(), 2U) << "a pause of a part of 200 ms is longer than that";
+    // Other programs may take the core for all of the wait, but not each time.
+    std::uint32_t most = 0;
+    for (int attempt = 0; attempt < 1000 && most <= 2; ++attempt) {
+      message_list moved;
+      if (arrives) {
+        arrive(0, 8);
+        sleepy.poll(moved, 1);
+      } else {
+        moved.push_back(numbered(0, 8));
+        sleepy.submit(rank_id(1), moved);
+        mpi.calls.clear();
+      }
+      most = looks_in_a_wait();
+    }
+    EXPECT_GT(most, 2U) << (arrives ? "a message has come" : "a message has left, and an answer may come");
+    mpi.complete.clear();
+  }
+}
+
 TEST_F(end_over_script, one_thread_waits_beside_another_that_submits_and_polls) {
   constexpr std::uint32_t messages = 3000;
   mpi.echoes = true;

@@ -50,6 +50,7 @@ class mpi_library final : public library {
     }
     const int code = MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &level);
     if (code != MPI_SUCCESS) return fail(words_of("MPI_Init_thread", code));
+    whole_.began_here = true;
     std::atexit(&end_with_process);
     return level >= MPI_THREAD_SERIALIZED || fail("this MPI does not let several threads take turns in calling it");
   }

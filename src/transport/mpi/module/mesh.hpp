@@ -4,6 +4,7 @@
 
 #include <mpi.h>
 
+#include <optional>
 #include <string>
 
 #include "transport/mpi/module.hpp"
@@ -16,6 +17,8 @@ struct usage {
   int open = 0;                  ///< meshes that live
   bool unquiet_job = false;      ///< one with other processes ended while something was under way
   bool unquiet_process = false;  ///< the same for one within this process
+  bool began_here = false;       ///< Nacre has called MPI_Init, so nobody else uses MPI
+  std::optional<bool> yielded;   ///< while there are ports: whether calls of MPI would give up the core
 };
 
 /// Duplicates of the application's communicator, or of MPI_COMM_SELF for each of several ranks in one process.

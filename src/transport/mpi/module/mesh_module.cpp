@@ -2,7 +2,28 @@
 // Inside a module: the communicators of a job.
 #include "transport/mpi/module/mesh.hpp"
 
+/// Of Open MPI, inside of it; returns what was set before. Null in another MPI.
+extern "C" bool opal_progress_set_yield_when_idle(bool yes) __attribute__((weak));
+
 namespace nacre::transport::mpi {
+namespace {
+
+/// Where ranks share cores, each call of Open MPI that finds nothing gives up the core, MPI_Test, too. That suits
+/// whoever waits in MPI. Nacre waits elsewhere, and looks between two pieces of work, under a lock that its other
+/// threads need: it would lose the core for milliseconds. So nothing yields while there are ports, unless the
+/// application uses MPI.
+void stop_yielding(usage& whole) noexcept {
+  if (opal_progress_set_yield_when_idle == nullptr || !whole.began_here || whole.yielded) return;
+  whole.yielded = opal_progress_set_yield_when_idle(false);
+}
+
+void yield_again(usage& whole) noexcept {
+  if (!whole.yielded) return;
+  opal_progress_set_yield_when_idle(*whole.yielded);
+  whole.yielded.reset();
+}
+
+}  // namespace
 
 bool mpi_mesh::succeeded(const char* call, int code) {
   if (code != MPI_SUCCESS) error_ = words_of(call, code);
@@ -50,7 +71,7 @@ bool mpi_mesh::make_local(std::uint32_t ranks) {
 }
 
 mpi_mesh::~mpi_mesh() {
-  --whole_.open;
+  if (--whole_.open == 0) yield_again(whole_);
   if (!quiet_) {
     (job_.one_process ? whole_.unquiet_process : whole_.unquiet_job) = true;
     return;
@@ -69,6 +90,7 @@ bool mpi_mesh::gather(std::span<const std::byte> own, std::span<std::byte> all) 
 }
 
 port* mpi_mesh::open(std::uint32_t rank) noexcept {
+  stop_yielding(whole_);
   auto made = std::make_unique<mpi_port>(job_, rank, shape_);
   if (made->start()) return made.release();
   error_ = made->error();
