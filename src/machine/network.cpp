@@ -47,7 +47,7 @@ network::network(const network_options& options, std::uint32_t ranks, rng chance
   NACRE_EXPECT(options.ranks_per_host >= 1, "a host has at least one rank");
   NACRE_EXPECT(options.late_probability >= 0 && options.late_probability <= 1, "a probability is 0 to 1");
   NACRE_EXPECT(options.late_factor >= 1, "a late message is never early");
-  NACRE_EXPECT(options.hop_latency.count() >= 0, "a cost cannot be negative");
+  NACRE_EXPECT(options.hop_latency.count() >= 0 && options.poll.count() >= 0, "a cost cannot be negative");
   check_link(options.remote);
   check_link(options.local);
   const std::uint32_t hosts = (ranks - 1) / options.ranks_per_host + 1;

@@ -37,6 +37,7 @@ struct network_options {
   std::uint32_t ranks_per_host = 1;           ///< rank r lives on host r / ranks_per_host
   topology_options wiring;                    ///< of the hosts
   std::chrono::nanoseconds hop_latency{100};  ///< added to a remote latency for each hop beyond the first
+  std::chrono::nanoseconds poll{0};           ///< of a processor, for each look for messages, also for one in vain
   double late_probability = 0;                ///< of a message whose latency is multiplied by late_factor
   double late_factor = 20;                    ///< at least 1
 };

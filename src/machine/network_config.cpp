@@ -16,6 +16,8 @@ constexpr std::array rows{
            "Time of a message on the wires between two hosts, at least"},
     option{"sim.send_overhead", duration, "200ns", "", "0..1s", "Time that the sender works for each message"},
     option{"sim.receive_overhead", duration, "200ns", "", "0..1s", "Time that the receiver works for each message"},
+    option{"sim.poll", duration, "0ns", "", "0..1s",
+           "Time that a processor works for each look for messages, also where there are none"},
     option{"sim.gap", duration, "50ns", "", "0..1s", "Time that a network port rests after each message"},
     option{"sim.bandwidth", real, "10", "GB/s", "0.001..1000000", "Speed of a network port"},
     option{"sim.jitter", real, "0.1", "fraction", "0..10", "Random part that is added to a latency, at most"},
@@ -63,6 +65,7 @@ network_options read_network_options(const config& configuration) {
   result.wiring.shape = parse_shape(configuration.get_string("sim.shape"));
   result.wiring.switch_ports = static_cast<std::uint32_t>(configuration.get_int("sim.switch_ports"));
   result.hop_latency = configuration.get_duration("sim.hop_latency");
+  result.poll = configuration.get_duration("sim.poll");
   result.late_probability = configuration.get_double("sim.late_probability");
   result.late_factor = configuration.get_double("sim.late_factor");
   return result;

@@ -36,6 +36,7 @@ TEST(network_config, the_defaults_of_the_table_are_those_of_the_code) {
   EXPECT_EQ(found.wiring.shape, expected.wiring.shape);
   EXPECT_EQ(found.wiring.switch_ports, expected.wiring.switch_ports);
   EXPECT_EQ(found.hop_latency, expected.hop_latency);
+  EXPECT_EQ(found.poll, expected.poll);
   EXPECT_DOUBLE_EQ(found.late_probability, expected.late_probability);
   EXPECT_DOUBLE_EQ(found.late_factor, expected.late_factor);
 }
@@ -59,6 +60,7 @@ TEST(network_config, every_option_reaches_its_field) {
                                    {"sim.shape", "4x2"},
                                    {"sim.switch_ports", "9"},
                                    {"sim.hop_latency", "10ns"},
+                                   {"sim.poll", "11ns"},
                                    {"sim.late_probability", "0.25"},
                                    {"sim.late_factor", "3"}}) {
     configuration.set(name, text);
@@ -71,6 +73,7 @@ TEST(network_config, every_option_reaches_its_field) {
   EXPECT_EQ(found.wiring.shape, (std::vector<std::uint32_t>{4, 2}));
   EXPECT_EQ(found.wiring.switch_ports, 9U);
   EXPECT_EQ(found.hop_latency, nanoseconds(10));
+  EXPECT_EQ(found.poll, nanoseconds(11));
   EXPECT_DOUBLE_EQ(found.late_probability, 0.25);
   EXPECT_DOUBLE_EQ(found.late_factor, 3);
 }

@@ -67,6 +67,7 @@ void sim_endpoint::submit(rank_id to, message_list& batch) {
 }
 
 bool sim_endpoint::poll(message_list& arrived, std::size_t messages_max) {
+  shared_.clock.spend(shared_.net.options().poll);
   std::size_t moved = 0;
   for (; moved < messages_max && waiting() != 0; ++moved) arrived.push_back(shared_.receive(rank_));
   return moved != 0 || shared_.copies.has_ended(rank_);

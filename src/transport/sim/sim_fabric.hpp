@@ -67,9 +67,9 @@ class sim_fabric final : public fabric {
   std::unique_ptr<state> state_;
 };
 
-/// One rank's end. submit spends the send overhead of each message at the machine's clock, poll the receive overhead of
-/// each message that it hands out; both belong inside the event of the activity that does them. submit takes
-/// everything; the credits of the layers above bound what is in flight. Bodies must be packed.
+/// One rank's end. submit spends the send overhead of each message at the machine's clock, poll that of a look and the
+/// receive overhead of each message that it hands out; both belong inside the event of the activity that does them.
+/// submit takes everything; the credits of the layers above bound what is in flight. Bodies must be packed.
 class sim_endpoint final : public endpoint, private direct_memory {
  public:
   using hook = void (*)(void* subject);

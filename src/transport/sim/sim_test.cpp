@@ -228,6 +228,24 @@ TEST(sim, poll_hands_out_no_more_than_it_is_asked_for_and_charges_for_no_more) {
   EXPECT_EQ(arrived.size(), 5U);
 }
 
+TEST(sim, each_poll_costs_what_a_look_does_whatever_it_finds) {
+  sim_options options = plain();
+  options.network.poll = nanoseconds(7);
+  job two(2, options);
+  two.ends[1]->set_arrival_hook(nullptr, nullptr);
+  for (std::uint32_t i = 0; i < 3; ++i) two.send(0, 1, numbered(i));
+  two.run();
+  const auto cost_of_poll = [&](std::size_t messages_max) {
+    const nanoseconds before = two.fabric.machine().now();
+    message_list arrived;
+    static_cast<void>(two.ends[1]->poll(arrived, messages_max));
+    return two.fabric.machine().now() - before;
+  };
+  EXPECT_EQ(cost_of_poll(2), nanoseconds(7 + 2 * 100));
+  EXPECT_EQ(cost_of_poll(2), nanoseconds(7 + 100));
+  EXPECT_EQ(cost_of_poll(2), nanoseconds(7));
+}
+
 TEST(sim, what_comes_after_the_goodbye_is_dropped_and_counted) {
   job two(2, plain());
   two.send(0, 1, numbered(0));
