@@ -2,20 +2,33 @@
 // The search of one rank, and the sum over all.
 #include "direct.hpp"
 
+#include <algorithm>
 #include <functional>
 
 namespace uts {
 
 void rank_search::advance(nacre::context& ctx) {
+  if (looks_owed_ > 0) {
+    --looks_owed_;
+    return;
+  }
   const double begin = ctx.now();
   const std::uint64_t before = work_.counts().nodes;
   work_.advance(tree_, kernel_, pace_.nodes());
   const std::uint64_t nodes = work_.counts().nodes - before;
   ctx.charge(static_cast<double>(nodes) * tree_.params().granularity * seconds_a_node_);
-  pace_.generated(nodes, ctx.now() - begin);
+  if (!work_.finished()) looks_owed_ = std::max<std::uint64_t>(nodes / pace_.nodes(), 1) - 1;
+  last_node_at_ = ctx.now();
+  pace_.generated(nodes, last_node_at_ - begin);
 }
 
 search rank_search::surplus() {
+  search chunk = split();
+  chunks_given_ += chunk.finished() ? 0 : 1;
+  return chunk;
+}
+
+search rank_search::split() {
   if (!chunk_) {
     const bool worth = work_.stack().size() >= stack_least_ && work_.worth_splitting(tree_);
     return worth ? work_.split_half(tree_) : search();
@@ -23,10 +36,15 @@ search rank_search::surplus() {
   return work_.stack().size() > 2 * std::uint64_t{*chunk_} ? work_.split_oldest(*chunk_) : search();
 }
 
-search_result combined(nacre::runtime& rt, const direct_options& how, const tree_counts& own, double seconds,
-                       std::string_view mode) {
-  const tree_counts all = rt.all_reduce(own, [](tree_counts a, const tree_counts& b) { return a += b; });
-  return {how.params, all, rt.broadcast(seconds, nacre::rank_id{0}), mode, select_sha1(how.sha).name};
+search_result combined(nacre::runtime& rt, const direct_options& how, const rank_search& own, double start,
+                       double seconds, std::uint64_t refusals, std::string_view mode) {
+  const tree_counts all = rt.all_reduce(own.counts(), [](tree_counts a, const tree_counts& b) { return a += b; });
+  const double last_node = own.last_node_at() > 0 ? own.last_node_at() - start : 0;
+  const sharing_figures sharing{
+      .last_node = rt.all_reduce(last_node, [](double a, double b) { return std::max(a, b); }),
+      .chunks = rt.all_reduce(own.chunks_given(), std::plus<>{}),
+      .refusals = rt.all_reduce(refusals, std::plus<>{})};
+  return {how.params, all, rt.broadcast(seconds, nacre::rank_id{0}), mode, select_sha1(how.sha).name, sharing};
 }
 
 }  // namespace uts

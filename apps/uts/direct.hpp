@@ -19,7 +19,6 @@ namespace uts {
 /// What takes how many seconds where time is simulated, beside messages.
 struct simulated_costs {
   double node = seconds_a_node;
-  double look = 0;        ///< of a rank, whether anybody wants something of it; stealing
   double descriptor = 0;  ///< of two that the manager keeps for each worker, and looks at for each message; sharing
 };
 
@@ -46,7 +45,7 @@ struct adaption {
 };
 
 /// The nodes between two looks, the paper's polling interval and release interval. An adaptive one grows when several
-/// looks in a row were in vain, and returns to the least after a hit.
+/// looks in a row were in vain, and returns to the least after a hit, or to what takes as long as an answer does.
 class pace {
  public:
   pace(std::optional<std::uint32_t> fixed, const adaption& how)
@@ -62,8 +61,12 @@ class pace {
       in_vain_ = 0;
     }
     const double in_time = seconds_ > 0 ? how_.seconds_most * generated_ / seconds_ : how_.least;
-    nodes_ = static_cast<std::uint32_t>(std::clamp<double>(in_time, std::min(how_.fewest, wanted_), wanted_));
+    const double nodes = std::clamp<double>(in_time, std::min(how_.fewest, wanted_), wanted_);
+    const double meanwhile = seconds_ > 0 ? answer_seconds_ * generated_ / seconds_ : 0;
+    nodes_ = static_cast<std::uint32_t>(std::min(std::max(nodes, meanwhile), nodes_max));
   }
+  /// Who is asked for work has taken so long to answer, without waiting for some. Counts from the next look on.
+  void answered(double seconds) noexcept { answer_seconds_ = (answer_seconds_ + seconds) / 2; }
   /// So many nodes have taken so long.
   void generated(std::uint64_t nodes, double seconds) noexcept {
     generated_ += static_cast<double>(nodes);
@@ -71,6 +74,8 @@ class pace {
   }
 
  private:
+  static constexpr double nodes_max = 1u << 20;
+
   bool fixed_;
   adaption how_;
   double wanted_;
@@ -78,6 +83,7 @@ class pace {
   std::uint32_t in_vain_ = 0;
   double generated_ = 0;
   double seconds_ = 0;
+  double answer_seconds_ = 0;
 };
 
 /// The search of one rank, between two looks.
@@ -91,7 +97,9 @@ class rank_search {
         stack_least_(adapts.stack_least),
         pace_(how.interval, adapts) {}
 
-  /// Generates as many nodes as the pace says, or all that are left, and charges for them.
+  /// Generates as many nodes as the pace says, or all that are left, and charges for them. The children of a node are
+  /// generated together: if they are twice the pace or more, as many of the next calls generate nothing as makes one
+  /// call for each interval.
   void advance(nacre::context& ctx);
 
   /// What can be given away: the oldest nodes, if there are more than two chunks, as in the paper; empty otherwise. By
@@ -101,22 +109,32 @@ class rank_search {
   void begin_whole() { work_ = search::of_whole(tree_); }
   void take_over(search given) { work_.take_over(std::move(given)); }
   void looked(bool hit) noexcept { pace_.looked(hit); }
+  void answered(double seconds) noexcept { pace_.answered(seconds); }
   [[nodiscard]] bool finished() const noexcept { return work_.finished(); }
   [[nodiscard]] const tree_counts& counts() const noexcept { return work_.counts(); }
+  /// When it has generated a node last, by the clock of its rank; 0: never.
+  [[nodiscard]] double last_node_at() const noexcept { return last_node_at_; }
+  [[nodiscard]] std::uint64_t chunks_given() const noexcept { return chunks_given_; }
 
  private:
+  [[nodiscard]] search split();
+
   tree tree_;
   double seconds_a_node_;
   sha1_kernel kernel_;
   std::optional<std::uint32_t> chunk_;
   std::size_t stack_least_;
   pace pace_;
+  std::uint64_t looks_owed_ = 0;  // for nodes that were generated together
   search work_;
+  double last_node_at_ = 0;
+  std::uint64_t chunks_given_ = 0;
 };
 
-/// Collective: the counts of all ranks together and the seconds that rank 0 has measured, on every rank.
-[[nodiscard]] search_result combined(nacre::runtime& rt, const direct_options& how, const tree_counts& own,
-                                     double seconds, std::string_view mode);
+/// Collective: the counts of all ranks together and the seconds that rank 0 has measured, on every rank. `start` is
+/// that of this rank, `refusals` are its own.
+[[nodiscard]] search_result combined(nacre::runtime& rt, const direct_options& how, const rank_search& own,
+                                     double start, double seconds, std::uint64_t refusals, std::string_view mode);
 
 /// Protocol messages: handled in the poll loop, ahead of those that carry nodes, which come on the other channel.
 inline constexpr nacre::with as_control{.category = nacre::category::communication, .channel = nacre::channel::system};

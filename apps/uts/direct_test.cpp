@@ -133,17 +133,56 @@ TEST(steal, who_waits_gets_work_as_soon_as_there_is_some) {
   EXPECT_LT(patient, 1.2 * impatient);
 }
 
-TEST_P(direct_search, charges_for_looks_and_for_what_the_manager_looks_through) {
+TEST_P(direct_search, charges_for_what_the_manager_looks_through) {
   const auto seconds_with = [&](const simulated_costs& costs) {
     return count_on(simulated(1, 3), GetParam(),
                     {.params = tree_of(false), .interval = 64, .patient = false, .costs = costs})
         .seconds;
   };
-  const double free = seconds_with({}), looks = seconds_with({.look = 1e-6}),
-               descriptors = seconds_with({.descriptor = 1e-6});
+  const double free = seconds_with({}), descriptors = seconds_with({.descriptor = 1e-6});
+  EXPECT_EQ(descriptors > free * 1.2, GetParam().search == search_by_sharing) << descriptors << " after " << free;
+}
+
+TEST(share, what_adapts_itself_releases_no_faster_than_the_manager_answers) {
+  const tree_params deep{.type = tree_type::binomial, .branching = 300, .seed = 42, .q = 0.1245, .m = 8};
+  const auto shared_with = [&](double descriptor) {
+    return count_on(simulated(1, 16), modes[1],
+                    {.params = deep, .patient = false, .costs = {.descriptor = descriptor}});
+  };
+  const search_result quick = shared_with(0), slow = shared_with(200e-9);  // 6.4 us for each message
+  EXPECT_LT(slow.sharing.chunks * 3, quick.sharing.chunks * 2);
+}
+
+TEST(share, who_has_waited_for_work_releases_no_later_for_that) {
+  const tree_params deep{.type = tree_type::binomial, .branching = 300, .seed = 42, .q = 0.1245, .m = 8};
+  const auto seconds_on = [&](int ranks) {
+    return count_on(simulated(1, ranks), modes[1], {.params = deep, .patient = false}).seconds;
+  };
+  EXPECT_LT(seconds_on(64), 0.7 * seconds_on(16));
+}
+
+TEST_P(direct_search, an_interval_is_the_number_of_nodes_between_two_looks_however_many_children_a_node_has) {
+  nacre::config machine = simulated(1, 1);
+  machine.set("sim.poll", "1us");
+  for (const bool binomial : {false, true}) {  // four children on average, or eight
+    const double nodes = static_cast<double>(counted_alone(tree_of(binomial)).nodes);
+    for (const std::uint32_t interval : {1u, 2u, 4u}) {
+      const double seconds =
+          count_on(machine, GetParam(), {.params = tree_of(binomial), .interval = interval, .patient = false}).seconds;
+      const double looks = (seconds - nodes * seconds_a_node) / 1.1e-6;  // 0.1 us are the runtime's own
+      EXPECT_NEAR(looks * interval / nodes, 1, 0.35) << interval << " nodes";
+    }
+  }
+}
+
+TEST_P(direct_search, tells_how_it_was_shared) {
+  const search_result found =
+      count_on(simulated(1, 5), GetParam(), {.params = tree_of(false), .chunk = 4, .interval = 64, .patient = false});
   const bool steals = GetParam().search == search_by_stealing;
-  EXPECT_NEAR(looks, free + (steals ? 16000 / 64 / 3 * 1e-6 : 0), free * 0.2);
-  EXPECT_EQ(descriptors > free * 1.2, !steals) << descriptors << " after " << free;
+  EXPECT_GT(found.sharing.last_node, 16000 / 5 * seconds_a_node);
+  EXPECT_LT(found.sharing.last_node, found.seconds);
+  EXPECT_GT(found.sharing.chunks, 4u) << "each of the others had one";
+  EXPECT_EQ(found.sharing.refusals > 0, steals);
 }
 
 INSTANTIATE_TEST_SUITE_P(each, direct_search, testing::ValuesIn(modes),
@@ -183,6 +222,27 @@ TEST(pace, an_adaptive_one_is_never_longer_than_somebody_may_wait) {
   };
   EXPECT_EQ(nodes_after(500e-6), 100u);  // 0.1 us a node
   EXPECT_EQ(nodes_after(500e-3), 16u);   // 50 us
+}
+
+TEST(pace, an_adaptive_one_is_never_shorter_than_an_answer_takes) {
+  pace adaptive({}, {.growth_after = 1, .most = 256, .seconds_most = 1});
+  adaptive.generated(1000, 1e-3);
+  for (int answer = 0; answer < 20; ++answer) adaptive.answered(1e-3);
+  EXPECT_EQ(adaptive.nodes(), adaption().least) << "from the next look on";
+  adaptive.looked(true);
+  EXPECT_NEAR(adaptive.nodes(), 1000, 1);
+  for (int answer = 0; answer < 20; ++answer) adaptive.answered(100e-6);
+  adaptive.looked(true);
+  EXPECT_NEAR(adaptive.nodes(), 100, 1);
+  adaptive.answered(1e9);
+  adaptive.looked(true);
+  EXPECT_EQ(adaptive.nodes(), 1u << 20);
+
+  pace fixed(100, {});
+  fixed.generated(1000, 1e-3);
+  fixed.answered(1);
+  fixed.looked(true);
+  EXPECT_EQ(fixed.nodes(), 100u);
 }
 
 TEST(rank_search, gives_half_of_the_work_by_itself_if_it_has_nodes_enough) {

@@ -12,13 +12,21 @@
 
 namespace uts {
 
+/// How ranks have shared a search by messages.
+struct sharing_figures {
+  double last_node = 0;        ///< seconds after the begin; what is left of search_result::seconds is finding the end
+  std::uint64_t chunks = 0;    ///< that were given away
+  std::uint64_t refusals = 0;  ///< requests that were answered by none; stealing
+};
+
 /// A finished search.
 struct search_result {
   tree_params params;
   tree_counts counts;
-  double seconds = 0;     ///< of the search alone, without the tables' construction
-  std::string_view mode;  ///< "sequential", ..
-  std::string_view sha;   ///< name of the SHA-1 implementation
+  double seconds = 0;         ///< of the search alone, without the tables' construction
+  std::string_view mode;      ///< "sequential", ..
+  std::string_view sha;       ///< name of the SHA-1 implementation
+  sharing_figures sharing{};  ///< with mode "stealing" and "sharing"
 
   [[nodiscard]] double nodes_per_second() const noexcept;
 };

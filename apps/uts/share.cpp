@@ -30,16 +30,19 @@ class shared_queue {
   [[nodiscard]] bool waits(nacre::rank_id worker) const {
     return std::any_of(waiting_.begin(), waiting_.end(), [&](const waiter& each) { return each.worker == worker; });
   }
-  void wait_for_work(nacre::rank_id worker, std::uint64_t released) { waiting_.push_back({worker, released}); }
+  void wait_for_work(nacre::rank_id worker, std::uint64_t released, double now) {
+    waiting_.push_back({worker, released, now});
+  }
 
-  /// Whom to send which chunk, the one who has waited longest first.
+  /// Whom to send which chunk, the one who has waited longest first, and since when.
   struct gift {
     nacre::rank_id to;
+    double since;
     search chunk;
   };
   [[nodiscard]] std::optional<gift> next_gift() {
     if (waiting_.empty() || chunks_.empty()) return std::nullopt;
-    gift next{waiting_.front().worker, std::move(chunks_.front())};
+    gift next{waiting_.front().worker, waiting_.front().since, std::move(chunks_.front())};
     waiting_.pop_front();
     chunks_.pop_front();
     return next;
@@ -55,6 +58,7 @@ class shared_queue {
   struct waiter {
     nacre::rank_id worker;
     std::uint64_t released;  // chunks, before it asked
+    double since;            // by the manager's clock
   };
   std::deque<search> chunks_;
   std::deque<waiter> waiting_;
@@ -78,7 +82,7 @@ class sharer {
       : size_(size), seconds_a_message_(how.costs.descriptor * 2 * size), search_(how, adapts), queue_(size) {}
 
   void begin_whole(const direct_options& how) { queue_.add(search::of_whole(tree(how.params))); }
-  [[nodiscard]] const tree_counts& counts() const noexcept { return search_.counts(); }
+  [[nodiscard]] const rank_search& own() const noexcept { return search_; }
   /// Of the manager, once the system is quiet.
   [[nodiscard]] double ended_at() const {
     if (!over_) throw std::runtime_error("the search stops before its end: a worker has not released what it says");
@@ -97,8 +101,9 @@ class sharer {
     }
     ctx.send<&sharing::go_on>(ctx.rank());
   }
-  void on_work(nacre::context& ctx, std::uint64_t left, search chunk) {
+  void on_work(nacre::context& ctx, std::uint64_t left, double waited, search chunk) {
     if (ctx.source() != manager || !asks_.exchange(false)) throw refusal(ctx, "work that nobody asks it for");
+    search_.answered(ctx.now() - asked_at_ - waited);
     search_.looked(left == 0);
     search_.take_over(std::move(chunk));
     ctx.send<&sharing::go_on>(ctx.rank());
@@ -108,7 +113,7 @@ class sharer {
     const std::scoped_lock lock(mutex_);
     take(ctx);
     if (queue_.waits(ctx.source())) throw refusal(ctx, "a second request");
-    queue_.wait_for_work(ctx.source(), released);
+    queue_.wait_for_work(ctx.source(), released, ctx.now());
     serve(ctx);
   }
   void on_release(nacre::context& ctx, search chunk) {
@@ -121,6 +126,7 @@ class sharer {
 
  private:
   void ask(nacre::context& ctx) {
+    asked_at_ = ctx.now();
     asks_ = true;
     ctx.send<&sharing::on_request>(as_control, manager, released_);
   }
@@ -132,7 +138,7 @@ class sharer {
   }
   void serve(nacre::context& ctx) {
     while (auto next = queue_.next_gift()) {
-      ctx.send<&sharing::on_work>(as_work, next->to, queue_.chunks(), std::move(next->chunk));
+      ctx.send<&sharing::on_work>(as_work, next->to, queue_.chunks(), ctx.now() - next->since, std::move(next->chunk));
     }
     over_ = queue_.over(size_ == 1 ? 1 : size_ - 1);
     if (over_) ended_at_ = ctx.now();
@@ -142,6 +148,7 @@ class sharer {
   const double seconds_a_message_;  // of the manager
   rank_search search_;              // of the message that runs it, or of who finds that it asks
   std::uint64_t released_ = 0;
+  double asked_at_ = 0;  // before asks_
   std::atomic<bool> asks_ = false;
   std::mutex mutex_;  // over all below, which are the manager's
   shared_queue queue_;
@@ -165,7 +172,9 @@ void go_on(nacre::context& ctx) {
 }
 void on_request(nacre::context& ctx, std::uint64_t released) { here(ctx)->on_request(ctx, released); }
 void on_release(nacre::context& ctx, search chunk) { here(ctx)->on_release(ctx, std::move(chunk)); }
-void on_work(nacre::context& ctx, std::uint64_t left, search chunk) { here(ctx)->on_work(ctx, left, std::move(chunk)); }
+void on_work(nacre::context& ctx, std::uint64_t left, double waited, search chunk) {
+  here(ctx)->on_work(ctx, left, waited, std::move(chunk));
+}
 
 }  // namespace sharing
 
@@ -177,7 +186,7 @@ search_result search_by_sharing(nacre::runtime& rt, const direct_options& how) {
   if (rt.rank() != manager || rt.size() == 1) rt.send<&sharing::begin>(rt.rank());
   rt.wait_quiescence();
   const double seconds = rt.rank() == manager ? own->ended_at() - start : 0;
-  return combined(rt, how, own->counts(), seconds, "sharing");
+  return combined(rt, how, own->own(), start, seconds, 0, "sharing");
 }
 
 }  // namespace uts

@@ -18,7 +18,8 @@ void begin(nacre::context& ctx);  ///< of a rank to itself, as the next one
 void go_on(nacre::context& ctx);
 void on_request(nacre::context& ctx, std::uint64_t released);  ///< `released`: chunks, before
 void on_release(nacre::context& ctx, search chunk);
-void on_work(nacre::context& ctx, std::uint64_t left, search chunk);  ///< `left`: chunks in the queue
+/// `left`: chunks in the queue; `waited`: seconds from when the manager took in the request, until it had this one.
+void on_work(nacre::context& ctx, std::uint64_t left, double waited, search chunk);
 
 }  // namespace sharing
 

@@ -20,7 +20,6 @@ class stealer {
       : self_(self),
         size_(size),
         patient_(how.patient),
-        seconds_a_look_(how.costs.look),
         search_(how, {}),
         ring_(self, size),
         random_(nacre::rng(1).fork(self.value())) {}
@@ -29,12 +28,12 @@ class stealer {
     search_.begin_whole();
     busy_ = true;
   }
-  [[nodiscard]] const tree_counts& counts() const noexcept { return search_.counts(); }
+  [[nodiscard]] const rank_search& own() const noexcept { return search_; }
+  [[nodiscard]] std::uint64_t refused() const noexcept { return refused_; }
   [[nodiscard]] double ended_at() const noexcept { return ended_at_; }
 
   void go_on(nacre::context& ctx) {
     search_.advance(ctx);
-    ctx.charge(seconds_a_look_);
     const std::scoped_lock lock(mutex_);
     search_.looked(serve(ctx));
     if (!search_.finished()) return ctx.send<&stealing::go_on>(self_);
@@ -105,6 +104,7 @@ class stealer {
   }
   void refuse(nacre::context& ctx, nacre::rank_id whom) {
     ++control_.sent;
+    ++refused_;
     ctx.send<&stealing::on_refusal>(as_control, whom);
   }
   /// Without work: asks a victim, and lets the token go on.
@@ -133,7 +133,6 @@ class stealer {
   const nacre::rank_id self_;
   const std::uint32_t size_;
   const bool patient_;
-  const double seconds_a_look_;
   rank_search search_;  // of the message that runs it, or of who finds it not busy
   std::mutex mutex_;    // over all below
   nacre::token_ring ring_;
@@ -142,6 +141,7 @@ class stealer {
   std::optional<nacre::rank_id> asks_;  // who owes an answer
   std::vector<thief> asking_;
   std::uint32_t refusals_ = 0;  // in a row
+  std::uint64_t refused_ = 0;   // requests of others
   nacre::message_counters work_, control_;
   double ended_at_ = 0;
 };
@@ -178,7 +178,7 @@ search_result search_by_stealing(nacre::runtime& rt, const direct_options& how) 
     rt.send<&stealing::begin>(rt.rank());
   }
   rt.wait_quiescence();  // the token goes round, and so keeps all ranks awake, until it has ended the search
-  return combined(rt, how, own->counts(), own->ended_at() - start, "stealing");
+  return combined(rt, how, own->own(), start, own->ended_at() - start, own->refused(), "stealing");
 }
 
 }  // namespace uts

@@ -51,12 +51,15 @@ class laboratory {
   /// Nodes per second of one rank that does nothing but search.
   [[nodiscard]] double ideal() const noexcept { return 1 / costs_.node; }
   [[nodiscard]] const std::map<setting, double>& measured() const noexcept { return measured_; }
+  /// Of a setting that was measured: throws std::out_of_range otherwise.
+  [[nodiscard]] const uts::search_result& result(const setting& of) const { return results_.at(of); }
 
  private:
   nacre::config machine_;
   uts::simulated_costs costs_;
   std::vector<known_tree> trees_;
   std::map<setting, double> measured_;
+  std::map<setting, uts::search_result> results_;
 };
 
 /// "T1, stealing, 32 ranks, chunk 20, interval auto".
