@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A program for mpirun: it uses MPI itself while Nacre runs beside it, or one of its ranks goes wrong; argv[1] tells.
-#include <dlfcn.h>
 #include <nacre/mpi.hpp>
+
+#include <dlfcn.h>
 
 #include <csignal>
 #include <cstdio>
