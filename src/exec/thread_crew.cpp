@@ -16,17 +16,14 @@
 namespace nacre {
 namespace {
 
-constexpr std::chrono::milliseconds sleep_max{100};  // a bound on what a missed hint can cost
 constexpr std::chrono::nanoseconds late_min{5'000};  // of timers; see thread_crew::idleness
 constexpr std::chrono::nanoseconds late_max{500'000};
 constexpr std::chrono::milliseconds stand_in_period{1};
 constexpr int stand_in_patience = 16;  // periods of a waiting application before the stand-in sleeps for good
-constexpr int relief_pauses_max = 4;   // the pause between its looks grows to so many times the first
 constexpr double poll_bound_seconds = 10e-6;
 constexpr double short_item_seconds = 250e-9;
 constexpr std::uint32_t looks_for_a_pause = 64;
 constexpr std::uint32_t pauses_max = 16;
-constexpr std::uint32_t looks_for_a_thorough_one = 8;  // while nothing moves; see backplane::progress
 
 void label(rank_id rank, std::string_view what, std::uint32_t index) {
   set_thread_label("rank " + std::to_string(rank.value()) + ' ' + std::string(what) + ' ' + std::to_string(index));
@@ -200,54 +197,6 @@ void thread_crew::make_ready(lane& by, work& item, origin from) {
 
 void thread_crew::work_as(lane& on) {
   serve(on, [this] { return stopping_.load(std::memory_order_relaxed); });  // only a flag: no data behind it
-}
-
-void thread_crew::poll_alone() {
-  lane& on = progress_lane();
-  on.reader_.online();
-  backoff pause;
-  std::uint64_t moved_at = instant();
-  std::uint32_t looks = 0;
-  while (!stopping_.load(std::memory_order_relaxed)) {  // only a flag
-    on.reader_.quiescent();
-    const bool spins = instant() - moved_at < spin_ticks_;
-    if (link_.progress(on, !spins || ++looks % looks_for_a_thorough_one == 0)) {
-      moved_at = instant();
-      pause.reset();
-    } else if (spins) {
-      pause.pause();
-    } else {
-      on.reader_.offline();
-      watched_ = true;
-      link_.wait(sleep_max);
-      watched_ = false;
-      on.reader_.online();
-    }
-  }
-  on.reader_.offline();
-}
-
-void thread_crew::relieve() {
-  lane& on = progress_lane();
-  const std::chrono::nanoseconds pause_max = tuning_.patience * relief_pauses_max;
-  std::chrono::nanoseconds pause = tuning_.patience;
-  std::uint64_t turns = 0;
-  while (!stopping_) {
-    relief_parker_.park_for(pause);
-    if (idle_workers() != 0) {
-      relief_asleep_ = true;
-      if (idle_workers() != 0 && !stopping_) relief_parker_.park_for(sleep_max);
-      relief_asleep_ = false;
-    }
-    bool helped = false;
-    if (link_.turns() == turns) {
-      on.reader_.online();
-      helped = link_.progress(on);
-      on.reader_.offline();
-    }
-    turns = link_.turns();
-    pause = helped ? tuning_.patience : std::min(pause * 2, pause_max);
-  }
 }
 
 void thread_crew::stand_in() {

@@ -60,6 +60,9 @@ class thread_crew final : public crew {
   void charge(lane& on, double seconds) override { on.charged += seconds; }
 
  private:
+  static constexpr std::chrono::milliseconds sleep_max{100};    // a bound on what a missed hint can cost
+  static constexpr std::uint32_t looks_for_a_thorough_one = 8;  // while nothing moves; see backplane::progress
+
   /// What a worker knows while it finds nothing to do and nobody wakes it for work: then only timers, and calls to the
   /// transport, end its sleeps, most of them in vain. So it spins before the first sleep alone. Where threads have to
   /// share cores and others of the rank work, the watcher lets timers be late, a little more each time: who works
@@ -70,7 +73,7 @@ class thread_crew final : public crew {
   };
   void work_as(lane& on);
   void stand_in();
-  void poll_alone();
+  void poll_alone();  // these two in thread_crew_progress.cpp
   void relieve();
   bool take_seat(const std::function<bool()>& ready);
   template <class Until>
