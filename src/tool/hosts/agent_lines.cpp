@@ -37,7 +37,7 @@ void agent_lines::poll(time_point now, std::vector<agent_report>& reports) {
     const std::uint32_t host =
         newcomer.identity.rank.value();  // below the number of hosts: the handshake has checked it
     connection& place = connections_[host];
-    if (place.socket || place.heard) {
+    if (place.heard) {
       door_.refuse(newcomer, "its host has an agent already", now);
       continue;
     }

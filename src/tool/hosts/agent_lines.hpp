@@ -25,9 +25,11 @@ struct agent_report {
 /// | an agent | then |
 /// |---|---|
 /// | proves the secret | its connection is kept; its messages are reported |
-/// | proves to be one that is there, or was | the new connection is refused |
+/// | proves to be one that has been heard | the new connection is refused |
+/// | proves to be one that is there but has said nothing | the new connection takes the old one's place: the handshake
+/// took longer than the agent could wait, and that it hung up may be known later than that it called again |
 /// | sends what is no message, or hangs up | its connection is closed and the end reported |
-/// | hangs up before its first message | it may call again: the handshake took longer than it could wait |
+/// | hangs up before its first message | it may call again |
 class agent_lines {
  public:
   agent_lines(std::uint32_t hosts, transport::net::unique_fd listener);

@@ -75,6 +75,33 @@ TEST(agent_lines, let_an_agent_that_hung_up_before_its_first_word_call_again) {
   EXPECT_TRUE(here.reports[0].what && std::holds_alternative<host_done>(*here.reports[0].what));
 }
 
+TEST(agent_lines, hear_an_agent_that_called_again_before_its_first_call_was_seen_to_end) {
+  launcher here;
+  const auto given_up = here.be_called();
+  ASSERT_TRUE(given_up);
+  const auto again = here.be_called();
+  ASSERT_TRUE(again);
+  say_done(*again);
+  here.hear_one_more();
+  ASSERT_EQ(here.reports.size(), 1U);
+  EXPECT_TRUE(here.reports[0].what && std::holds_alternative<host_done>(*here.reports[0].what));
+}
+
+TEST(agent_lines, refuse_another_agent_of_a_host_whose_agent_was_heard) {
+  launcher here;
+  auto agent = here.be_called();
+  ASSERT_TRUE(agent);
+  say_done(*agent);
+  here.hear_one_more();
+  const auto other = here.be_called();
+  ASSERT_TRUE(other) << "it has the secret, and hears later that it is not wanted";
+  say_done(*other);
+  agent.reset();
+  here.hear_one_more();
+  ASSERT_EQ(here.reports.size(), 2U);
+  EXPECT_FALSE(here.reports[1].what) << "the end of the first, not a word of the other";
+}
+
 TEST(agent_lines, tell_of_the_end_of_an_agent_that_was_heard) {
   launcher here;
   auto agent = here.be_called();
