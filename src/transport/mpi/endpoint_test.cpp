@@ -139,7 +139,7 @@ TEST_F(end_over_script, who_waits_has_looked_at_every_channel_before_each_sleep)
   mpi_endpoint sleepy{own, size, std::make_unique<scripted_port>(mpi), std::make_shared<shared_state>(), how};
   arrive(0, 8);
   mpi.looks_elsewhere = 100 * port::looks_apart;
-  sleepy.wait(std::chrono::seconds(10));
+  sleepy.wait(std::chrono::seconds(100));
   EXPECT_EQ(mpi.looks_elsewhere, 0U) << "it sleeps beside a message that is there";
   message_list arrived;
   sleepy.poll(arrived, 1);
