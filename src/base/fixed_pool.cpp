@@ -51,7 +51,8 @@ void fixed_pool::release(void* block) noexcept { ::operator delete (block, std::
 void* fixed_pool::allocate() {
   const std::scoped_lock lock(mutex_);
   if (with_room_.front() == nullptr) {
-    void* const memory = map_huge_pages(chunk_bytes, chunk_bytes);
+    void* const memory =
+        chunks_ == 0 ? map_small_pages(chunk_bytes, chunk_bytes) : map_huge_pages(chunk_bytes, chunk_bytes);
     if (memory == nullptr) throw std::bad_alloc();
     auto* const made = new (memory) chunk;
     made->unused = static_cast<std::byte*>(memory) + sizeof(chunk);

@@ -11,7 +11,9 @@
 
 namespace nacre {
 
-/// Blocks of one size without headers, cut from chunks of one huge page. A block finds its chunk by its address.
+/// Blocks of one size without headers, cut from chunks of the size of a huge page. A block finds its chunk by its
+/// address. The first chunk has small pages, so that a pool of few blocks takes little memory, and nobody waits until
+/// 2 MiB have been zeroed; the others are huge pages where the kernel has them.
 ///
 /// | a block is | then |
 /// |---|---|
@@ -31,7 +33,7 @@ class fixed_pool {
   [[nodiscard]] void* allocate();
   void release(void* block) noexcept;
 
-  /// Taken from the system, in use or not.
+  /// All of the chunks, in use or not.
   [[nodiscard]] std::size_t bytes_held() const;
 
  private:

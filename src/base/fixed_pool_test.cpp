@@ -6,7 +6,11 @@
 
 #include <cstdint>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
 #include <set>
+#include <sstream>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -58,6 +62,39 @@ TEST(fixed_pool, chunks_that_nobody_uses_go_back_to_the_system) {
   for (std::size_t left = blocks.size(); left > 1; --left) std::swap(blocks[left - 1], blocks[random.below(left)]);
   for (void* each : blocks) pool.release(each);
   EXPECT_EQ(pool.bytes_held(), std::size_t{2} << 20) << "one is kept for the next object";
+}
+
+/// What the kernel has been asked for about the pages of an address: "hg", huge ones, "nh", small ones, or nothing.
+std::string page_advice(const void* at) {
+  const auto place = reinterpret_cast<std::uintptr_t>(at);
+  std::ifstream maps("/proc/self/smaps");
+  bool here = false;
+  for (std::string line; std::getline(maps, line);) {
+    std::istringstream words(line);
+    std::uintptr_t begin = 0, end = 0;
+    char dash = 0;
+    if (words >> std::hex >> begin >> dash >> end && dash == '-') here = begin <= place && place < end;
+    if (!here || line.rfind("VmFlags:", 0) != 0) continue;
+    for (const char* advice : {"hg", "nh"}) {
+      if (line.find(std::string(" ") + advice) != std::string::npos) return advice;
+    }
+    return "";
+  }
+  return "";
+}
+
+TEST(fixed_pool, the_first_chunk_has_small_pages_and_the_others_huge_ones) {
+  if (!std::filesystem::exists("/sys/kernel/mm/transparent_hugepage")) GTEST_SKIP() << "a kernel without huge pages";
+  fixed_pool pool(64, 64);
+  std::vector<void*> blocks{pool.allocate()};
+  EXPECT_EQ(page_advice(blocks[0]), "nh");
+  const std::size_t one = pool.bytes_held();
+  for (std::size_t chunks = 2; chunks <= 3; ++chunks) {
+    while (pool.bytes_held() < chunks * one) blocks.push_back(pool.allocate());
+    EXPECT_EQ(page_advice(blocks.back()), "hg") << "chunk " << chunks;
+  }
+  EXPECT_EQ(page_advice(blocks[0]), "nh");
+  for (void* each : blocks) pool.release(each);
 }
 
 #endif

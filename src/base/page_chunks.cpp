@@ -26,7 +26,9 @@ struct page_chunks::chunk {
   }
 };
 
-void* map_huge_pages(std::size_t bytes, std::size_t boundary) noexcept {
+namespace {
+
+void* map_advised(std::size_t bytes, std::size_t boundary, int advice) noexcept {
   // A boundary more than needed, of which the ends are given back again.
   void* const mapped = ::mmap(nullptr, bytes + boundary, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (mapped == MAP_FAILED) return nullptr;
@@ -34,8 +36,18 @@ void* map_huge_pages(std::size_t bytes, std::size_t boundary) noexcept {
   const std::size_t before = -reinterpret_cast<std::uintptr_t>(mapped) & (boundary - 1);
   if (before != 0) ::munmap(begin, before);
   ::munmap(begin + before + bytes, boundary - before);
-  ::madvise(begin + before, bytes, MADV_HUGEPAGE);  // advice: a kernel without it changes nothing
+  ::madvise(begin + before, bytes, advice);  // a kernel without it changes nothing
   return begin + before;
+}
+
+}  // namespace
+
+void* map_huge_pages(std::size_t bytes, std::size_t boundary) noexcept {
+  return map_advised(bytes, boundary, MADV_HUGEPAGE);
+}
+
+void* map_small_pages(std::size_t bytes, std::size_t boundary) noexcept {
+  return map_advised(bytes, boundary, MADV_NOHUGEPAGE);
 }
 
 void* page_chunks::map(std::size_t bytes) noexcept {

@@ -48,4 +48,7 @@ class page_chunks {
 /// So many bytes on a boundary of huge pages, for which the kernel is asked to use them; null when there are none.
 [[nodiscard]] void* map_huge_pages(std::size_t bytes, std::size_t boundary = page_chunks::huge_page_bytes) noexcept;
 
+/// The same in small pages, even where the kernel uses huge ones unasked: each takes memory when it is written.
+[[nodiscard]] void* map_small_pages(std::size_t bytes, std::size_t boundary) noexcept;
+
 }  // namespace nacre

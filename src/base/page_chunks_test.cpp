@@ -91,6 +91,20 @@ TEST(page_chunks, memory_goes_back_to_the_system_block_by_block_and_the_chunk_wi
   EXPECT_FALSE(is_mapped(first));
 }
 
+TEST(page_chunks, small_pages_lie_on_their_boundary_and_take_memory_one_by_one) {
+  constexpr std::size_t bytes = 2 * mib, boundary = 64 * mib;
+  auto* const at = static_cast<std::byte*>(map_small_pages(bytes, boundary));
+  ASSERT_NE(at, nullptr);
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(at) % boundary, 0U);
+  at[mib] = at[bytes - 1] = std::byte{1};
+  std::vector<std::size_t> taken;
+  for (std::size_t index = 0; index < bytes / page; ++index) {
+    if (is_resident(at + index * page)) taken.push_back(index);
+  }
+  EXPECT_EQ(taken, (std::vector<std::size_t>{mib / page, bytes / page - 1}));
+  ASSERT_EQ(::munmap(at, bytes), 0);
+}
+
 TEST(page_chunks, may_be_used_by_several_threads) {
   page_chunks chunks;
   const auto run = [&](std::uint64_t seed) {
