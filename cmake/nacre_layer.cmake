@@ -33,24 +33,25 @@ function(nacre_register_tests target)
   gtest_discover_tests(${target} TEST_FILTER "${ARGN}" TEST_PREFIX "${target}." DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 120)
 endfunction()
 
-# More than half of the time that a small file takes to compile is that of the headers of others. Worth it from a few files
-# on, for tests, and for all in debug and sanitizer builds: gcc 12 takes precompiled system headers for the project's own
-# and warns of what it inlines from them, so these warnings are left to the sources of release builds. Those precompile
-# nothing, so that a source still names all that it needs.
-function(nacre_precompile target files_least files)
-  list(LENGTH files count)
-  if(NOT count LESS files_least AND (CMAKE_BUILD_TYPE STREQUAL "Debug" OR target MATCHES "_tests$"))
+# More than half of the time that a small file takes to compile is that of the headers of others: those of all tests are
+# precompiled, and in debug and sanitizer builds those of libraries. gcc 12 takes precompiled system headers for the
+# project's own and warns of what it inlines from them, so these warnings are left to the sources of release builds. Those
+# precompile nothing, so that a source still names all that it needs.
+function(nacre_precompile target)
+  if(CMAKE_BUILD_TYPE STREQUAL "Debug" OR target MATCHES "_tests?$")
     if(ARGN)
       target_precompile_headers(${target} PRIVATE ${ARGN})
-    elseif(target MATCHES "_tests$")
+    elseif(target MATCHES "_tests?$")
       nacre_precompiled(nacre_precompiled_for_tests <gtest/gtest.h>)
       target_precompile_headers(${target} REUSE_FROM nacre_precompiled_for_tests)
     else()
       nacre_precompiled(nacre_precompiled_for_layers <algorithm> <chrono> <functional> <memory> <mutex> <string> <vector>)
       target_precompile_headers(${target} REUSE_FROM nacre_precompiled_for_layers)
     endif()
-    target_compile_options(
-      ${target} PRIVATE -Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread -Wno-maybe-uninitialized)
+    if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+      target_compile_options(
+        ${target} PRIVATE -Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread -Wno-maybe-uninitialized)
+    endif()
   endif()
 endfunction()
 
@@ -78,7 +79,7 @@ function(nacre_layer name)
     set(scope PUBLIC)
     add_library(nacre_${name} STATIC ${layer_sources})
     set_property(GLOBAL APPEND PROPERTY NACRE_LAYERS_WITH_SOURCES nacre_${name})
-    nacre_precompile(nacre_${name} 5 "${layer_sources}")
+    nacre_precompile(nacre_${name})
   else()
     add_library(nacre_${name} INTERFACE)
   endif()
@@ -90,7 +91,7 @@ function(nacre_layer name)
   if(NACRE_TESTS AND layer_tests)
     add_executable(${name}_tests ${layer_tests})
     target_link_libraries(${name}_tests PRIVATE nacre_${name} GTest::gtest_main)
-    nacre_precompile(${name}_tests 3 "${layer_tests}")
+    nacre_precompile(${name}_tests)
     nacre_register_tests(${name}_tests ${layer_TEST_FILTER})
   endif()
 endfunction()
