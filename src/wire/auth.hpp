@@ -43,8 +43,9 @@ enum class handshake_status {
   refused     ///< send what there is to send, then close
 };
 
-/// How long the caller should wait for the whole handshake before on_timeout().
-inline constexpr std::uint32_t handshake_time_ms_max = 5000;
+/// How long the caller should wait for the whole handshake before on_timeout(). Hundreds of ranks that start on a few
+/// cores keep each other from them for many seconds; strangers who say nothing give way to members (net::door).
+inline constexpr std::uint32_t handshake_time_ms_max = 30'000;
 
 /// One side of one handshake. The caller moves the bytes and watches the time:
 ///

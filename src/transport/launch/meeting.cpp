@@ -108,7 +108,7 @@ class assembly {
       local.connection = static_cast<std::uint8_t>(guests_[to.peer.value()].size());
       to.under_way.emplace(net::greeting::of_caller(
           std::move(socket), handshake(handshake_role::initiator, parts_.secret, std::move(local), to.peer),
-          std::min(parts_.deadline, now + milliseconds(handshake_time_ms_max))));
+          parts_.deadline));  // not sooner: the peer may have it complete when its answer is still on its way
     }
     switch (to.under_way->advance(now)) {
       case net::greeting::outcome::pending:

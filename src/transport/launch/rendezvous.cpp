@@ -52,11 +52,12 @@ void rendezvous::poll(net::time_point now, std::vector<report>& reports) {
 bool rendezvous::admit(net::guest& newcomer, net::time_point now) {
   const std::uint32_t rank = newcomer.identity.rank.value();  // below size: the handshake has checked it
   connection& place = connections_[rank];
-  if (place.socket || !place.address.empty()) {
+  if (!place.address.empty()) {
     door_.refuse(newcomer, "it says it is rank " + std::to_string(rank) + ", which has joined already", now);
     return false;
   }
   place.socket = std::move(newcomer.socket);
+  place.stream = {};
   place.stream.received(newcomer.leftover);
   net::watch({.events = events_.get(), .descriptor = place.socket.get(), .tag = rank}, EPOLL_CTL_ADD);
   if (announced_) place.stream.push(*announced_);
@@ -71,7 +72,8 @@ void rendezvous::serve(std::uint32_t rank, std::vector<report>& reports) {
   const bool sound = interpret(rank, reports);
   if (alive && sound) return;
   from.socket.reset();
-  if (!from.left) reports.push_back({.from = rank_id(rank), .what = hung_up{}});
+  const bool may_call_again = sound && from.address.empty();
+  if (!from.left && !may_call_again) reports.push_back({.from = rank_id(rank), .what = hung_up{}});
 }
 
 bool rendezvous::receive(connection& from) {

@@ -32,7 +32,10 @@ struct report {
 /// |---|---|
 /// | proves the secret and joins | its address is kept; when all have, every rank gets the roster |
 /// | joins after announce | it is told at once |
-/// | proves to be a rank that has a connection already | the new connection is refused |
+/// | proves to be a rank that has joined | the new connection is refused |
+/// | proves to be one that is connected and has not joined | the new connection takes the old one's place: the handshake
+/// took longer than the rank could wait, and that it hung up may be known later than that it called again |
+/// | hangs up before it has joined | it may call again; the end of its process is for others to notice |
 /// | sends what is no control message, or hangs up | its connection is closed; reported unless it had said that it
 /// leaves |
 class rendezvous {

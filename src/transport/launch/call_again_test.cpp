@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ranks that gave up waiting for the answer to their first call, which the launcher had taken for complete.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <thread>
+#include <variant>
+#include <vector>
+
+#include "transport/launch/control_line.hpp"
+#include "transport/launch/job_ticket.hpp"
+#include "transport/launch/rendezvous.hpp"
+#include "transport/net/wait.hpp"
+
+namespace nacre::transport::launch {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
+
+constexpr std::chrono::seconds long_enough{60};
+
+/// A launcher that is served while a rank does something.
+class served_rendezvous {
+ public:
+  template <class Action>
+  void while_rank(Action does) {
+    std::atomic<bool> over{false};
+    std::thread rank([&] {
+      does();
+      over = true;
+    });
+    while (!over) {
+      net::wait_until(host_.descriptor(), false, steady_clock::now() + milliseconds(10));
+      host_.poll(steady_clock::now(), reports);
+    }
+    rank.join();
+  }
+  [[nodiscard]] job_ticket ticket() const {
+    return {.rank = rank_id(0), .size = 1, .ranks_on_host = 1, .rendezvous = host_.address(), .secret = secret_};
+  }
+  [[nodiscard]] std::unique_ptr<control_line> called() {
+    std::unique_ptr<control_line> line;
+    while_rank([&] { line = std::make_unique<control_line>(ticket(), steady_clock::now() + long_enough); });
+    return line;
+  }
+  void join(control_line& line) {
+    while_rank(
+        [&] { EXPECT_EQ(line.exchange_addresses("127.0.0.1:4711", steady_clock::now() + long_enough).size(), 1U); });
+  }
+
+  std::vector<report> reports;
+
+ private:
+  job_secret secret_ = job_secret::generate();
+  rendezvous host_{1, secret_};
+};
+
+TEST(rendezvous, takes_the_second_call_of_a_rank_whose_first_was_not_seen_to_end) {
+  served_rendezvous launcher;
+  const auto given_up = launcher.called();
+  const auto again = launcher.called();
+  launcher.join(*again);
+  ASSERT_EQ(launcher.reports.size(), 1U);
+  EXPECT_TRUE(std::holds_alternative<joined>(launcher.reports[0].what));
+}
+
+TEST(rendezvous, lets_a_rank_that_hung_up_before_it_joined_call_again) {
+  served_rendezvous launcher;
+  launcher.called().reset();
+  launcher.join(*launcher.called());
+  ASSERT_FALSE(launcher.reports.empty());
+  EXPECT_TRUE(std::holds_alternative<joined>(launcher.reports[0].what)) << "that it hung up is no news";
+}
+
+}  // namespace
+}  // namespace nacre::transport::launch
