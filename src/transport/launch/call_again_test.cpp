@@ -5,13 +5,16 @@
 #include <atomic>
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <thread>
+#include <utility>
 #include <variant>
 #include <vector>
 
 #include "transport/launch/control_line.hpp"
 #include "transport/launch/job_ticket.hpp"
 #include "transport/launch/rendezvous.hpp"
+#include "transport/net/call.hpp"
 #include "transport/net/wait.hpp"
 
 namespace nacre::transport::launch {
@@ -46,6 +49,20 @@ class served_rendezvous {
     while_rank([&] { line = std::make_unique<control_line>(ticket(), steady_clock::now() + long_enough); });
     return line;
   }
+  [[nodiscard]] net::guest called_and_told_half_a_word() {
+    std::optional<net::guest> made;
+    while_rank([&] {
+      auto answer = net::call(*net::address::parse(host_.address()),
+                              {.secret = secret_, .local = control_identity(0, 1), .expected = rank_id(1)},
+                              steady_clock::now() + long_enough);
+      ASSERT_TRUE(answer);
+      control_stream words;
+      words.push(joined{.address = "127.0.0.1:1"});
+      EXPECT_EQ(net::send_some(answer->socket.get(), words.outgoing().data(), 2), 2);
+      made = std::move(*answer);
+    });
+    return std::move(made.value());
+  }
   void join(control_line& line) {
     while_rank(
         [&] { EXPECT_EQ(line.exchange_addresses("127.0.0.1:4711", steady_clock::now() + long_enough).size(), 1U); });
@@ -60,7 +77,7 @@ class served_rendezvous {
 
 TEST(rendezvous, takes_the_second_call_of_a_rank_whose_first_was_not_seen_to_end) {
   served_rendezvous launcher;
-  const auto given_up = launcher.called();
+  const auto given_up = launcher.called_and_told_half_a_word();
   const auto again = launcher.called();
   launcher.join(*again);
   ASSERT_EQ(launcher.reports.size(), 1U);
