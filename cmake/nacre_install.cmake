@@ -2,6 +2,8 @@
 # Installs library, public headers, CMake package and nacre.pc. Include it after the target `nacre` is complete.
 include(CMakePackageConfigHelpers)
 
+set(NACRE_MODULE_SUBFOLDER ${CMAKE_INSTALL_LIBDIR}/nacre)  # in the prefix
+
 # One row for each library that the layers may link: target | how the package finds it | what the linker needs.
 # Header-only libraries that stay inside our sources have no row: a user never needs them.
 set(NACRE_PACKAGE_ROWS

@@ -3,8 +3,10 @@
 #include "transport/module_file.hpp"
 
 #include <dlfcn.h>
+#include <link.h>
 
 #include <algorithm>
+#include <optional>
 #include <sstream>
 #include <system_error>
 
@@ -21,13 +23,40 @@ namespace nacre::transport {
 
 namespace fs = std::filesystem;
 
+namespace {
+
+/// "a:b:c", one after the other.
+std::vector<fs::path> folders_of(const std::string& list) {
+  std::vector<fs::path> result;
+  std::istringstream words(list);
+  for (std::string each; std::getline(words, each, ':');) result.emplace_back(each);
+  return result;
+}
+
+/// The folders that the program was linked with for what it loads at run time (-rpath), as the installed package does.
+std::vector<fs::path> run_path() {
+  link_map* program = nullptr;
+  void* const handle = ::dlopen(nullptr, RTLD_LAZY);
+  if (handle == nullptr || ::dlinfo(handle, RTLD_DI_LINKMAP, &program) != 0 || program->l_ld == nullptr) return {};
+  const char* names = nullptr;
+  std::optional<std::size_t> offset;
+  for (const ElfW(Dyn)* each = program->l_ld; each->d_tag != DT_NULL; ++each) {
+    if (each->d_tag == DT_STRTAB) names = reinterpret_cast<const char*>(each->d_un.d_ptr);
+    if (each->d_tag == DT_RUNPATH || each->d_tag == DT_RPATH) offset = each->d_un.d_val;
+  }
+  if (names == nullptr || !offset) return {};
+  return folders_of(names + *offset);
+}
+
+}  // namespace
+
 std::vector<fs::path> places_of_module(const std::string& file_name, const std::string& folder) {
   if (!folder.empty()) return {fs::path(folder) / file_name};
   std::error_code ignored;
   const fs::path beside = fs::read_symlink("/proc/self/exe", ignored).parent_path();
   std::vector<fs::path> result{beside / file_name};
-  std::istringstream built_in(NACRE_MODULE_FOLDERS);
-  for (std::string each; std::getline(built_in, each, ':');) {
+  for (const fs::path& each : run_path()) result.push_back((each / file_name).lexically_normal());
+  for (const fs::path& each : folders_of(NACRE_MODULE_FOLDERS)) {
     result.push_back((beside / each / file_name).lexically_normal());
   }
   return result;

@@ -10,7 +10,7 @@
 namespace nacre::transport {
 
 /// Where a module of that file name may be, in order of preference: in `folder`, or, when that is empty, beside the
-/// executable, in ../LIB/nacre from there, in the build, and where Nacre was installed.
+/// executable, on its run path, in ../LIB/nacre from it, in the build, and where Nacre was to be installed.
 [[nodiscard]] std::vector<std::filesystem::path> places_of_module(const std::string& file_name,
                                                                   const std::string& folder);
 

@@ -38,3 +38,17 @@ expect 2 ./greet --nacre.ranks=2
 
 echo "-- the installed command"
 expect 2 prefix/bin/nacre run -n 2 build/greet
+
+# The build's own modules are still there, so that those of the package are seen by what happens when they are spoilt.
+for module in $(find prefix -name 'nacre_ucx.so'); do
+  echo "-- the installed module of UCX"
+  for program in build/greet ./greet; do
+    expect 2 prefix/bin/nacre run -n 2 --transport ucx $program
+    mv "$module" kept.so
+    : >"$module"
+    if prefix/bin/nacre run -n 2 --transport ucx $program 2>spoilt.log; then code=0; else code=$?; fi
+    mv kept.so "$module"
+    [ "$code" -ne 0 ] && grep -q "module $scratch/$module cannot be loaded" spoilt.log ||
+      { cat spoilt.log; echo "$program did not look for $module first" >&2; exit 1; }
+  done
+done
