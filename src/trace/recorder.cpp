@@ -124,12 +124,18 @@ rank_trace::rank_trace(file_writer& file, const description& of, instant_source 
 void rank_trace::tell_clock(const instant& at, std::uint64_t job) {
   const nlohmann::ordered_json text{
       {"tick", at.tick}, {"host_ns", at.host_ns}, {"offset_ns", at.offset_ns}, {"error_ns", at.error_ns}, {"job", job}};
-  common_.file.append({.kind = block_kind::clock, .rank = common_.rank}, text.dump());
+  if (std::exchange(has_begun_, true)) {
+    last_clock_ = text.dump();
+  } else {
+    common_.file.append({.kind = block_kind::clock, .rank = common_.rank}, text.dump());
+  }
 }
 
 void rank_trace::finish() {
   stop();
   for (const auto& each : lanes_) each->finish();
+  if (last_clock_.empty()) return;
+  common_.file.append({.kind = block_kind::clock, .rank = common_.rank}, std::exchange(last_clock_, {}));
 }
 
 }  // namespace nacre::trace

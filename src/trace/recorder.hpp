@@ -225,7 +225,8 @@ class rank_trace {
     std::int64_t offset_ns = 0;  ///< by how much that of rank 0 is ahead of it
     std::int64_t error_ns = 0;   ///< and by how much that may be wrong
   };
-  /// `job` tells jobs apart.
+  /// `job` tells jobs apart. To be told once at the start, and at the end for the last time: the last is the last thing
+  /// that `finish` writes, by which readers know that nothing is missing. One thread.
   void tell_clock(const instant& at, std::uint64_t job);
   /// By the clock of the events.
   [[nodiscard]] std::uint64_t now() const { return common_.now(); }
@@ -241,6 +242,8 @@ class rank_trace {
  private:
   recording common_;
   std::vector<std::unique_ptr<recorder>> lanes_;
+  bool has_begun_ = false;  // its clock has been told
+  std::string last_clock_;  // not written yet; empty: there is none
 };
 
 }  // namespace nacre::trace

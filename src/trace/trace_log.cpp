@@ -11,11 +11,14 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <cmath>
 #include <filesystem>
 #include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <system_error>
 #include <utility>
 
 #include <nacre/error.hpp>
@@ -42,6 +45,33 @@ T bytes_as(std::span<const std::byte> bytes) {
   T value;
   std::memcpy(&value, bytes.data(), sizeof value);
   return value;
+}
+
+/// "rank 3", "ranks 0, 1 and 7", or the first few and how many more.
+std::string ranks_text(const std::vector<std::uint32_t>& ranks) {
+  constexpr std::size_t named_max = 8;
+  const std::size_t named = ranks.size() > named_max + 1 ? named_max : ranks.size() - 1;
+  std::string text = ranks.size() == 1 ? "rank " : "ranks ";
+  for (std::size_t index = 0; index < named; ++index) text += fmt::format("{}{}", index == 0 ? "" : ", ", ranks[index]);
+  if (named != 0) text += " and ";
+  return text + (named == named_max ? fmt::format("{} more", ranks.size() - named) : std::to_string(ranks.back()));
+}
+
+/// The lowest N of the files PATH.N; none: there are no such files.
+std::optional<std::uint32_t> first_rank_with_file(const std::filesystem::path& path) {
+  const std::string begin = path.filename().string() + ".";
+  const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : ".";
+  std::optional<std::uint32_t> first;
+  std::error_code error;
+  for (const auto& each : std::filesystem::directory_iterator(folder, error)) {
+    const std::string name = each.path().filename().string();
+    if (!name.starts_with(begin)) continue;
+    std::uint32_t rank = 0;
+    const auto [end, problem] = std::from_chars(name.data() + begin.size(), name.data() + name.size(), rank);
+    const bool whole = problem == std::errc{} && end == name.data() + name.size();
+    if (whole && (!first || rank < *first)) first = rank;
+  }
+  return first;
 }
 
 }  // namespace
@@ -71,6 +101,7 @@ struct trace_log::part {
   std::string path;
   std::span<const std::byte> bytes;
   std::string job_text;
+  bool breaks_off = false;  // within a block
 };
 
 struct trace_log::instant {
@@ -81,6 +112,8 @@ struct trace_log::instant {
 
 struct trace_log::rank_of {
   bool told = false;
+  bool has_no_file = false;    // and a note says so
+  const part* from = nullptr;  // once it is told
   std::uint32_t lanes = 0;
   tick_clock time;
   std::vector<instant> instants;
@@ -97,6 +130,7 @@ trace_log::~trace_log() = default;
 
 trace_log::trace_log(const std::string& path) {
   open_parts(path);
+  note_what_is_missing();
   set_clocks();
   list_tracks();
 }
@@ -104,6 +138,11 @@ trace_log::trace_log(const std::string& path) {
 void trace_log::open_parts(const std::string& path) {
   const bool single = std::filesystem::exists(path);
   if (!single && !std::filesystem::exists(path + ".0")) {
+    if (const auto other = first_rank_with_file(path)) {
+      refuse(fmt::format("there is no '{}.0': the file of rank 0 is missing beside '{}.{}'", path, path, *other),
+             "a report of a job begins with it",
+             fmt::format("bring the files of all hosts together, or name one, {}.{}", path, *other));
+    }
     refuse(fmt::format("there is no trace '{}', nor '{}.0'", path, path),
            "a report shows what a traced run has written", fmt::format("run the program with --nacre.trace={}", path));
   }
@@ -113,6 +152,7 @@ void trace_log::open_parts(const std::string& path) {
     const std::string name = fmt::format("{}.{}", path, rank);
     if (!std::filesystem::exists(name)) {
       notes_.push_back(fmt::format("There is no file {}: rank {} is missing.", name, rank));
+      ranks_[rank].has_no_file = true;
       continue;
     }
     parts_.push_back(std::make_unique<part>(name));
@@ -138,6 +178,7 @@ void trace_log::scan(part& from) {
     if (whole_head && head.check != check_of(head)) refuse_damaged(from.path, place, "no block begins here");
     if (!whole_head || bytes.size() - place - sizeof head < head.stored_bytes) {
       notes_.push_back(fmt::format("{} breaks off; what comes later is missing.", from.path));
+      from.breaks_off = true;
       break;
     }
     if (head.raw_bytes > block_bytes_max || head.rank >= ranks_max || head.lane >= lanes_max) {
@@ -198,6 +239,7 @@ void trace_log::take_text(part& from, const block& at) {
     rank_of& rank = ranks_[at.head.rank];
     if (at.head.kind == block_kind::rank) {
       rank.told = true;
+      rank.from = &from;
       rank.lanes = told.at("lanes").get<std::uint32_t>();
       rank.time.ns_a_tick = told.at("seconds_a_tick").get<double>() * 1e9;
       workers_[at.head.rank] = told.at("workers").get<std::uint32_t>();
@@ -217,13 +259,35 @@ void trace_log::take_text(part& from, const block& at) {
   }
 }
 
+/// Each rank notes its clock when it begins, and again as the last thing that it writes.
+void trace_log::note_what_is_missing() {
+  std::vector<std::uint32_t> silent, unended;
+  for (std::uint32_t rank = 0; rank < job_.ranks; ++rank) {
+    const rank_of& one = ranks_[rank];
+    if (!one.told) {
+      if (!one.has_no_file) silent.push_back(rank);
+    } else if (one.instants.size() < 2 && !one.from->breaks_off) {
+      unended.push_back(rank);
+    }
+  }
+  if (!silent.empty()) notes_.push_back(fmt::format("There is nothing of {} in it.", ranks_text(silent)));
+  if (!unended.empty()) {
+    notes_.push_back(
+        fmt::format("There is no end of what {} wrote: the job was killed, the file could not grow, or the job still "
+                    "runs. What was in memory then is missing.",
+                    ranks_text(unended)));
+  }
+}
+
 /// Between its two instants the clock of a rank runs evenly; after one alone, as the rank says that it runs.
 void trace_log::set_clocks() {
   double start = std::numeric_limits<double>::max();
+  const rank_of* first_of_job = nullptr;
   for (const rank_of& each : ranks_) {
     if (each.instants.empty()) continue;
     start = std::min(start, each.instants.front().ns);
-    if (each.job != ranks_.front().job) {
+    if (first_of_job == nullptr) first_of_job = &each;
+    if (each.job != first_of_job->job) {
       refuse(fmt::format("the files of '{}' are of different jobs", parts_.front()->path), "a report shows one job",
              "remove what an earlier job has left, and run the program again");
     }

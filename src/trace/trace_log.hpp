@@ -26,8 +26,8 @@ struct track {
 class trace_log {
  public:
   /// Reads FILE, or else FILE.0, FILE.1 and so on, the files of the ranks. Throws setup_error, with a line that names
-  /// the file and the place, if they are no whole trace of one job. A file that breaks off, as that of a job that was
-  /// killed does, is read up to there, and `notes` tells.
+  /// the file and the place, if they are no trace of one job. One without an end, as that of a job that was killed, is
+  /// read as far as it goes, and `notes` tells; also of ranks that are missing, as all but one are from FILE.3.
   explicit trace_log(const std::string& path);
   ~trace_log();
   trace_log(const trace_log&) = delete;
@@ -58,6 +58,7 @@ class trace_log {
   void scan(part& from);
   void take_text(part& from, const block& at);
   void read_job(part& from, const std::string& text, std::size_t place);
+  void note_what_is_missing();
   void set_clocks();
   void list_tracks();
   [[nodiscard]] std::vector<std::byte> unpack(const block& at) const;

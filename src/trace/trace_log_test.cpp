@@ -137,7 +137,9 @@ TEST_F(files, have_times_by_both_instants_of_a_clock_that_drifts_and_tell_how_wr
   const trace_log log(path_);
   EXPECT_EQ(log.end_ns(), 2500);
   EXPECT_EQ(log.clock_error_ns(), 1400);
-  EXPECT_EQ(log.notes(), std::vector<std::string>{"Times of hosts may differ from those of rank 0's by up to 1.4 us."});
+  EXPECT_EQ(log.notes(),
+            (std::vector<std::string>{"There is nothing of rank 1 in it.",
+                                      "Times of hosts may differ from those of rank 0's by up to 1.4 us."}));
 }
 
 TEST_F(files, of_several_processes_are_one_trace_and_those_that_are_missing_are_named) {
@@ -152,6 +154,69 @@ TEST_F(files, of_several_processes_are_one_trace_and_those_that_are_missing_are_
   const trace_log half(path_);
   ASSERT_EQ(half.notes().size(), 1U);
   EXPECT_EQ(half.notes().front(), "There is no file " + path_ + ".1: rank 1 is missing.");
+}
+
+TEST_F(files, of_one_rank_alone_are_a_trace_that_says_who_is_missing) {
+  for (std::uint32_t rank = 0; rank < 2; ++rank) {
+    file_writer file(path_ + "." + std::to_string(rank));
+    tell_job(file, two_ranks());
+    fill(file, rank, 5000, 0, 7, 10);
+  }
+  for (std::uint32_t rank = 0; rank < 2; ++rank) {
+    const trace_log one(path_ + "." + std::to_string(rank));
+    ASSERT_EQ(one.tracks().size(), 1U);
+    EXPECT_EQ(one.tracks().front().rank, rank);
+    EXPECT_EQ(one.notes(),
+              std::vector<std::string>{"There is nothing of rank " + std::to_string(1 - rank) + " in it."});
+  }
+  std::filesystem::remove(path_ + ".0");
+  EXPECT_NE(refusal().find("the file of rank 0 is missing beside '" + path_ + ".1'"), std::string::npos) << refusal();
+}
+
+TEST_F(files, that_are_cut_anywhere_are_never_taken_for_whole_ones) {
+  {
+    file_writer file(path_);
+    tell_job(file, two_ranks());
+    fill(file, 0, 5000, 0, 7, 50, 400);
+    fill(file, 1, 5000, 0, 7, 50, 400);
+  }
+  const std::string whole = read();
+  EXPECT_TRUE(trace_log(path_).notes().empty());
+  std::size_t border = sizeof(file_head), borders = 0;
+  const auto next = [&] {
+    block_head head;
+    std::memcpy(&head, whole.data() + border, sizeof head);
+    return border + sizeof head + head.stored_bytes;
+  };
+  for (border = next(); border < whole.size(); border = next(), ++borders) {
+    write(whole.substr(0, border));
+    EXPECT_FALSE(trace_log(path_).notes().empty()) << border;
+    write(whole.substr(0, border + 1));
+    EXPECT_EQ(trace_log(path_).notes().front(), path_ + " breaks off; what comes later is missing.");
+  }
+  EXPECT_GT(borders, 10U);
+}
+
+TEST_F(files, without_an_end_name_the_ranks_that_have_none) {
+  {
+    file_writer file(path_);
+    job_description job = two_ranks();
+    job.ranks = 13;
+    tell_job(file, job);
+    for (std::uint32_t rank = 0; rank < 12; ++rank) {
+      rank_trace trace(
+          file, {.rank = rank, .workers = 1, .lanes = 3, .host = "here", .lane_bytes = 1 << 16},
+          [](const void*) { return virtual_now; }, nullptr);
+      trace.tell_clock({.tick = 1000, .host_ns = 5000}, 7);
+      if (rank == 3) trace.tell_clock({.tick = 2000, .host_ns = 6000}, 7);
+      if (rank == 3) trace.finish();
+    }
+  }
+  const trace_log log(path_);
+  ASSERT_EQ(log.notes().size(), 2U);
+  EXPECT_EQ(log.notes()[0], "There is nothing of rank 12 in it.");
+  EXPECT_TRUE(log.notes()[1].starts_with("There is no end of what ranks 0, 1, 2, 4, 5, 6, 7, 8 and 3 more wrote: "))
+      << log.notes()[1];
 }
 
 TEST_F(files, of_different_jobs_are_no_trace) {
@@ -182,8 +247,8 @@ TEST_F(files, that_break_off_are_read_up_to_there) {
   const std::string whole = read();
   write(whole.substr(0, whole.size() / 2));
   const trace_log log(path_);
-  ASSERT_EQ(log.notes().size(), 1U);
-  EXPECT_EQ(log.notes().front(), path_ + " breaks off; what comes later is missing.");
+  EXPECT_EQ(log.notes(), (std::vector<std::string>{path_ + " breaks off; what comes later is missing.",
+                                                   "There is nothing of rank 1 in it."}));
   std::size_t events = 0;
   log.visit(0, [&](std::span<const event> some) { events += some.size(); });
   EXPECT_GT(events, 3000U);
