@@ -226,6 +226,7 @@ TEST(nacre_command_line, answers_mistakes_with_one_line_that_says_what_to_do) {
       {{"run", "--hosts", "a:1", "-n", "2", "true"}, "-n 2 is more than the 1 slots"},
       {{"run", "--hosts", "a", "--hostfile", "b", "true"}, "--hosts and --hostfile are both given"},
       {{"run", "--hostfile", "no_such_file", "true"}, "cannot read 'no_such_file'"},
+      {{"run", "--hostfile", "/tmp", "true"}, "cannot read '/tmp': Is a directory"},
       {{"run", "--hosts", "a", "--distribution", "random", "true"}, "block (0, 1 on the first host) or cyclic"},
       {{"run", "--hosts", "localhost", "--ssh", "'ssh", "true"}, "is no command"},
       {{"run", "--hosts", "localhost", "--address", "here", "true"}, "--address here is no numeric address"},
@@ -245,6 +246,35 @@ TEST(nacre_command_line, answers_mistakes_with_one_line_that_says_what_to_do) {
     EXPECT_EQ(code_of(got), 2) << each.complaint;
     EXPECT_EQ(lines_of(got.errors).size(), 1U) << got.errors;
     EXPECT_NE(got.errors.find(each.complaint), std::string::npos) << got.errors;
+  }
+}
+
+TEST(nacre_command_line, fails_with_a_line_where_its_output_is_lost) {
+  for (const char* command :
+       {"info", "--version", "--help", "run -n 2 /bin/echo hello", "run -n 2 --label /bin/echo hello"}) {
+    const outcome got =
+        launched({"/bin/sh", "-c", NACRE_BIN_DIR "/nacre " + std::string(command) + " >/dev/full"}).end();
+    EXPECT_EQ(code_of(got), 1) << command;
+    EXPECT_EQ(got.errors, "nacre: standard output cannot be written: No space left on device\n") << command;
+  }
+}
+
+TEST(nacre_command_line, keeps_the_code_of_a_job_that_has_failed_when_its_output_is_lost_too) {
+  const outcome got =
+      launched({"/bin/sh", "-c", NACRE_BIN_DIR "/nacre run -n 1 /bin/sh -c 'echo hello; exit 7' >/dev/full"}).end();
+  EXPECT_EQ(code_of(got), 7);
+  EXPECT_TRUE(got.errors.starts_with("nacre: standard output cannot be written: No space left on device\n"))
+      << got.errors;
+}
+
+TEST(nacre_command_line, has_nothing_to_say_of_a_reader_that_has_had_enough) {
+  for (const char* command : {"info", "run -n 2 /bin/echo hello"}) {
+    const outcome got = launched({"/bin/bash", "-c",
+                                  "trap '' PIPE; exec 3> >(exec <&-); wait $!; " NACRE_BIN_DIR "/nacre " +
+                                      std::string(command) + " >&3"})
+                            .end();
+    EXPECT_EQ(code_of(got), 0) << command;
+    EXPECT_EQ(got.errors, "") << command;
   }
 }
 

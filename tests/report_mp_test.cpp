@@ -99,7 +99,43 @@ TEST_F(report, of_a_part_that_is_missing_says_so) {
                           .end();
   ASSERT_EQ(code_of(ran), 0) << ran.errors;
   std::filesystem::remove(trace_ + ".1");
-  EXPECT_EQ(report_as("text").errors, "nacre: There is no file " + trace_ + ".1: rank 1 is missing.\n");
+  const std::string said = "There is no file " + trace_ + ".1: rank 1 is missing.\n";
+  EXPECT_EQ(report_as("html").errors, "nacre: " + said);
+  const outcome text = report_as("text");
+  EXPECT_EQ(text.errors, "") << "once is enough";
+  EXPECT_TRUE(text.output.starts_with("note: " + said)) << text.output;
+}
+
+TEST_F(report, takes_the_file_of_any_rank_alone) {
+  const outcome ran = launched({NACRE_BIN_DIR "/nacre", "run", "-n", "2", NACRE_BIN_DIR "/uts", "--depth=5", "--quiet",
+                                "--nacre.workers=1", "--nacre.trace=" + trace_})
+                          .end();
+  ASSERT_EQ(code_of(ran), 0) << ran.errors;
+  for (const int rank : {0, 1}) {
+    const outcome got = nacre_command({"report", trace_ + "." + std::to_string(rank), "--format", "text"});
+    EXPECT_EQ(code_of(got), 0) << got.errors;
+    EXPECT_TRUE(got.output.starts_with("note: There is nothing of rank " + std::to_string(1 - rank) + " in it.\nuts: "))
+        << got.output;
+  }
+  std::filesystem::remove(trace_ + ".0");
+  const outcome got = nacre_command({"report", trace_});
+  EXPECT_EQ(code_of(got), 2);
+  EXPECT_NE(got.errors.find("the file of rank 0 is missing beside '" + trace_ + ".1'"), std::string::npos)
+      << got.errors;
+}
+
+TEST_F(report, of_a_trace_that_could_not_grow_says_so) {
+  const outcome ran = launched({"/bin/sh", "-c",
+                                "trap '' XFSZ; ulimit -f 8; exec " NACRE_BIN_DIR
+                                "/uts --type=geometric --shape=fixed --depth=9 --seed=19 --quiet --nacre.transport=sim "
+                                "--nacre.ranks=6 --nacre.trace=" +
+                                    trace_})
+                          .end();
+  EXPECT_EQ(code_of(ran), 0) << ran.errors;
+  ASSERT_NE(ran.errors.find("ends here: File too large"), std::string::npos) << ran.errors;
+  const std::string output = report_as("text").output;
+  EXPECT_TRUE(output.starts_with("note: There is no end of what ranks ")) << output;
+  EXPECT_NE(output.find(" and 5 wrote: the job was killed, the file could not grow,"), std::string::npos) << output;
 }
 
 TEST_F(report, of_no_trace_or_in_no_format_is_refused) {

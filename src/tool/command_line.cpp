@@ -7,11 +7,11 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
+#include <iostream>
 #include <memory>
 #include <numeric>
 #include <optional>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -30,6 +30,8 @@
 #include "tool/replay.hpp"
 #include "tool/report/report.hpp"
 #include "tool/run_job.hpp"
+#include "tool/standard_output.hpp"
+#include "tool/text_file.hpp"
 #include "transport/transport.hpp"
 
 namespace nacre::tool {
@@ -59,7 +61,7 @@ which the remote shell starts and which ends with this command. The hosts need t
 the same paths, and a login without a password. Of the environment they get what begins with NACRE_ and what -x names.
 
 The exit code is 0 when every rank returned 0, otherwise that of the rank that failed (128 and the signal for one that
-was killed), and 2 when the job could not be started.
+was killed), 2 when the job could not be started, and 1 when standard output could not be written.
 
 Examples:
   nacre run -n 2 build/release/bin/uts --tree T1
@@ -132,13 +134,6 @@ void check_program(const CLI::App& command, const std::vector<std::string>& prog
          nearest ? fmt::format("did you mean {}?", *nearest) : "nacre run --help lists them");
 }
 
-std::string text_of_file(const std::string& path) {
-  std::ifstream file(path);
-  if (!file)
-    refuse(fmt::format("cannot read '{}'", path), "--hostfile names a file with one host in a line", "check the path");
-  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-}
-
 /// "NAME" takes the value from here, "NAME=VALUE" brings one.
 std::vector<std::string> parse_variables(const std::vector<std::string>& asked) {
   std::vector<std::string> result;
@@ -173,7 +168,10 @@ std::vector<host_share> parse_placement(const run_arguments& given) {
   if (!given.hosts.empty() && !given.host_file.empty())
     refuse("--hosts and --hostfile are both given", "either says where the ranks run", "leave one out");
   const auto hosts =
-      given.hosts.empty() ? parse_host_file(text_of_file(given.host_file), given.host_file) : parse_hosts(given.hosts);
+      given.hosts.empty()
+          ? parse_host_file(text_of_file(given.host_file, "--hostfile names a file with one host in a line"),
+                            given.host_file)
+          : parse_hosts(given.hosts);
   const auto ranks = given.ranks.empty() ? std::nullopt : std::optional(parse_ranks(given.ranks));
   return spread_ranks(hosts, ranks, parse_distribution(given.distribution));
 }
@@ -294,9 +292,7 @@ void check_command(int argc, char** argv) {
          nearest ? fmt::format("did you mean 'nacre {}'?", *nearest) : "nacre --help lists the commands");
 }
 
-}  // namespace
-
-int run_command_line(int argc, char** argv) {
+int run_command(int argc, char** argv) {
   CLI::App app{about, "nacre"};
   app.set_version_flag("--version", fmt::format("nacre {}", version_text()));
   app.require_subcommand(1);
@@ -315,7 +311,7 @@ int run_command_line(int argc, char** argv) {
   try {
     check_command(argc, argv);
     app.parse(argc, argv);
-    if (*info_command) fmt::print("{}", info_text());
+    if (*info_command) print(info_text());
     if (*agent_command) return run_host_agent();
     if (*report_command) return write_report(report.trace, report.format, report.output);
     if (*replay_command) run_replay(replayed);
@@ -323,11 +319,18 @@ int run_command_line(int argc, char** argv) {
     given.program = run_command->remaining();
     return run(*run_command, given);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? EXIT_SUCCESS : usage_code;
+    std::ostringstream out;  // what --help and --version ask for
+    const int code = app.exit(error, out, std::cerr);
+    print(out.str());
+    return code == 0 ? EXIT_SUCCESS : usage_code;
   } catch (const setup_error& error) {
     fmt::print(stderr, "nacre: {}\n", error.what());
     return usage_code;
   }
 }
+
+}  // namespace
+
+int run_command_line(int argc, char** argv) { return finish_output(run_command(argc, argv)); }
 
 }  // namespace nacre::tool

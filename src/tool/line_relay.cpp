@@ -27,7 +27,7 @@ bool is_writable(int descriptor) noexcept {
 line_sink::line_sink(int descriptor) noexcept : descriptor_(descriptor), terminal_(::isatty(descriptor) != 0) {}
 
 void line_sink::push(std::string_view text) {
-  if (!broken_) waiting_ += text;
+  if (!broken()) waiting_ += text;
 }
 
 void line_sink::flush() {
@@ -37,7 +37,7 @@ void line_sink::flush() {
     const ssize_t written = ::write(descriptor_, waiting_.data() + done, bytes);
     if (written < 0 && (errno == EINTR || errno == EAGAIN)) break;
     if (written < 0) {
-      broken_ = true;
+      error_ = errno;
       waiting_.clear();
       return;
     }

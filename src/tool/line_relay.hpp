@@ -29,13 +29,15 @@ class line_sink {
   [[nodiscard]] bool empty() const noexcept { return waiting_.empty(); }
   [[nodiscard]] bool full() const noexcept { return waiting_.size() >= waiting_bytes_max; }
   /// Nobody reads any more; what is pushed is dropped.
-  [[nodiscard]] bool broken() const noexcept { return broken_; }
+  [[nodiscard]] bool broken() const noexcept { return error_ != 0; }
+  /// Why, as errno tells it; 0: it is not broken.
+  [[nodiscard]] int error() const noexcept { return error_; }
   [[nodiscard]] bool is_terminal() const noexcept { return terminal_; }
 
  private:
   int descriptor_;
   std::string waiting_;
-  bool broken_ = false;
+  int error_ = 0;
   bool terminal_;
 };
 

@@ -4,6 +4,8 @@
 
 #include <unistd.h>
 
+#include <cerrno>
+#include <cstring>
 #include <string>
 #include <utility>
 
@@ -47,7 +49,15 @@ void printer::pump(time_point now) {
   if (!unfinished) unfinished_since_.reset();
   if (unfinished && (!unfinished_since_ || now >= *unfinished_since_ + unfinished_time)) unfinished_since_ = now;
   std::erase_if(relays_, [](const line_relay& each) { return each.ended(); });
+  flush();
+}
+
+void printer::flush() {
   output_.flush();
+  if (!lost_output_ && output_.broken() && output_.error() != EPIPE) {
+    lost_output_ = true;
+    error_.push(std::string("nacre: standard output cannot be written: ") + std::strerror(output_.error()) + "\n");
+  }
   error_.flush();
 }
 
@@ -59,8 +69,7 @@ void printer::say(std::string_view line, time_point now) {
 
 void printer::finish() {
   for (line_relay& each : relays_) each.release_unfinished();
-  output_.flush();
-  error_.flush();
+  flush();
 }
 
 }  // namespace nacre::tool

@@ -38,14 +38,19 @@ class printer {
   [[nodiscard]] bool has_streams() const noexcept { return !relays_.empty(); }
   /// Nothing waits to be written.
   [[nodiscard]] bool idle() const noexcept { return output_.empty() && error_.empty(); }
+  /// Something of standard output is lost, which a line has said; not where a pipe has been closed.
+  [[nodiscard]] bool lost_output() const noexcept { return lost_output_; }
   /// Passes unfinished lines on, without waiting for a reader.
   void finish();
 
  private:
+  void flush();
+
   line_sink output_;
   line_sink error_;
   std::list<line_relay> relays_;
   std::optional<time_point> unfinished_since_;
+  bool lost_output_ = false;
 };
 
 }  // namespace nacre::tool

@@ -23,6 +23,7 @@
 #include "tool/hosts/remote_crew.hpp"
 #include "tool/local_crew.hpp"
 #include "tool/program.hpp"
+#include "tool/standard_output.hpp"
 #include "transport/launch/job_ticket.hpp"
 
 namespace nacre::tool {
@@ -133,7 +134,8 @@ int running_job::run() {
     obey(supervisor_.settle(now));
   }
   drain();
-  return supervisor_.exit_code();
+  const int code = supervisor_.exit_code();
+  return code == EXIT_SUCCESS && printer_.lost_output() ? lost_output_code : code;
 }
 
 void running_job::wait() {

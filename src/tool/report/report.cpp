@@ -13,6 +13,8 @@
 #include <nacre/error.hpp>
 
 #include "base/nearest_name.hpp"
+#include "tool/report/output_file.hpp"
+#include "tool/standard_output.hpp"
 
 namespace nacre::tool {
 namespace {
@@ -24,6 +26,13 @@ struct report_format {
   std::function<void(const trace::trace_log&, const std::string&)> write;
 };
 
+void write_text(const trace::trace_log& log, const std::string& path) {
+  if (path.empty()) return print(text_report(log));
+  output_file file(path);
+  file.put(text_report(log));
+  file.close();
+}
+
 const std::vector<report_format>& formats() {
   static const std::vector<report_format> all {
     {"html", ".html", "a browser", write_html},
@@ -32,8 +41,7 @@ const std::vector<report_format>& formats() {
 #if defined(NACRE_WITH_OTF2)
         {"otf2", ".otf2", "Vampir or otf2-print", write_otf2},
 #endif
-        {"text", "", "",
-         [](const trace::trace_log& log, const std::string&) { std::fputs(text_report(log).c_str(), stdout); }},
+        {"text", "", "", write_text},
   };
   return all;
 }
@@ -50,12 +58,16 @@ int write_report(const std::string& trace, const std::string& format, const std:
   for (const report_format& each : formats()) {
     if (each.name != format) continue;
     const trace::trace_log log(trace);
-    for (const std::string& note : log.notes()) fmt::print(stderr, "nacre: {}\n", note);
-    const std::string path = output.empty() ? trace + std::string(each.ending) : output;
+    const bool printed = each.name == "text" && output.empty();
+    for (const std::string& note : log.notes()) {
+      if (!printed) fmt::print(stderr, "nacre: {}\n", note);  // a text has them itself
+    }
+    const std::string beside = printed ? "" : trace + std::string(each.ending);
+    const std::string path = output.empty() ? beside : output;
     each.write(log, path);
     if (!each.opened_with.empty()) {
       const bool paraver = each.name == "paraver";
-      fmt::print("{}{}: open it with {}\n", path, paraver ? ".prv" : "", each.opened_with);
+      print(fmt::format("{}{}: open it with {}\n", path, paraver ? ".prv" : "", each.opened_with));
     }
     return 0;
   }
