@@ -227,6 +227,7 @@ TEST(nacre_command_line, answers_mistakes_with_one_line_that_says_what_to_do) {
       {{"run", "--hosts", "a", "--hostfile", "b", "true"}, "--hosts and --hostfile are both given"},
       {{"run", "--hostfile", "no_such_file", "true"}, "cannot read 'no_such_file'"},
       {{"run", "--hostfile", "/tmp", "true"}, "cannot read '/tmp': Is a directory"},
+      {{"replay", "/tmp"}, "cannot read '/tmp': Is a directory"},
       {{"run", "--hosts", "a", "--distribution", "random", "true"}, "block (0, 1 on the first host) or cyclic"},
       {{"run", "--hosts", "localhost", "--ssh", "'ssh", "true"}, "is no command"},
       {{"run", "--hosts", "localhost", "--address", "here", "true"}, "--address here is no numeric address"},

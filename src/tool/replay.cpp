@@ -3,17 +3,21 @@
 #include "tool/replay.hpp"
 
 #include <algorithm>
-#include <fstream>
 #include <functional>
-#include <iterator>
 #include <map>
 #include <numeric>
+#include <span>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include <nacre/nacre.hpp>
+
+#include "runtime/job.hpp"
+#include "runtime/options.hpp"
+#include "tool/standard_output.hpp"
+#include "tool/text_file.hpp"
 
 namespace nacre::tool {
 namespace {
@@ -37,17 +41,41 @@ struct part {
 };
 using cast = std::map<std::uint64_t, part>;
 
+using rows_of_object = std::span<const balance::load_row* const>;  // in the order of time
+
+/// The rank on which an object first worked: that where it did most in the first interval that counts. One in which it
+/// did less than a hundredth of what it did in its busiest does not: often it was only made there, and sent elsewhere.
+std::uint32_t first_rank_of(rows_of_object rows) {
+  std::map<std::uint32_t, double> seconds;  // by interval
+  for (const balance::load_row* each : rows) seconds[each->interval] += each->seconds;
+  const auto less = [](const auto& a, const auto& b) { return a.second < b.second; };
+  const double enough = std::max_element(seconds.begin(), seconds.end(), less)->second / 100;
+  const auto first =
+      std::find_if(seconds.begin(), seconds.end(), [&](const auto& each) { return each.second >= enough; });
+  const balance::load_row* most = nullptr;
+  for (const balance::load_row* each : rows) {
+    if (each->interval == first->first && (most == nullptr || each->seconds > most->seconds)) most = each;
+  }
+  return most->rank;
+}
+
 /// Where the objects begin. A recorded rank means the ranks in its place of another number of them, in turns.
 cast assign(const balance::load_trace& trace, std::uint32_t ranks) {
+  std::vector<const balance::load_row*> rows;
+  for (const balance::load_row& each : trace.rows) rows.push_back(&each);
+  std::stable_sort(rows.begin(), rows.end(), [](const auto* a, const auto* b) { return a->object < b->object; });
   cast all;
   std::map<std::uint32_t, std::uint64_t> seen;  // objects of a recorded rank
-  for (const balance::load_row& row : trace.rows) {
-    const auto [found, is_new] = all.try_emplace(row.object);
-    found->second.bytes = std::max(found->second.bytes, row.bytes);
-    if (!is_new) continue;
-    const std::uint64_t begin = std::uint64_t{row.rank} * ranks / trace.ranks;
-    const std::uint64_t end = std::max(begin + 1, (row.rank + std::uint64_t{1}) * ranks / trace.ranks);
-    found->second.home = static_cast<std::uint32_t>(begin + seen[row.rank]++ % (end - begin));
+  for (auto begin = rows.begin(); begin != rows.end();) {
+    const auto end =
+        std::find_if(begin, rows.end(), [&](const auto* each) { return each->object != (*begin)->object; });
+    part& played = all[(*begin)->object];
+    for (auto each = begin; each != end; ++each) played.bytes = std::max(played.bytes, (*each)->bytes);
+    const std::uint64_t rank = first_rank_of(rows_of_object(begin, end));
+    const std::uint64_t first = rank * ranks / trace.ranks;
+    const std::uint64_t last = std::max(first + 1, (rank + 1) * ranks / trace.ranks);
+    played.home = static_cast<std::uint32_t>(first + seen[static_cast<std::uint32_t>(rank)]++ % (last - first));
+    begin = end;
   }
   return all;
 }
@@ -90,8 +118,22 @@ totals sums(runtime& rt) {
   return {rt.all_reduce(own.migrations_in, std::plus<>{}), rt.all_reduce(own.bytes_sent, std::plus<>{})};
 }
 
+/// Options of Nacre that the replay decides itself, and what to give it instead.
+[[noreturn]] void refuse_setting(const std::string& name, const std::string& instead) {
+  throw setup_error({.problem = "--set " + name + " cannot be",
+                     .why = "the replay runs on a simulated machine that its own options describe",
+                     .remedy = instead});
+}
+void check_setting(const std::string& name) {
+  static const std::map<std::string, std::string, std::less<>> own{
+      {"transport", "leave it out: it is sim"}, {"ranks", "write --ranks N"},
+      {"workers", "write --workers N"},         {"seed", "write --seed NUMBER"},
+      {"balancer", "write --balancer NAME"},    {"balance.load", "write --load NAME"}};
+  if (const auto found = own.find(name); found != own.end()) refuse_setting(name, found->second);
+}
+
 config configured(const replay_options& how, std::uint32_t ranks, std::uint32_t workers) {
-  config made;
+  config made(all_option_tables());
   made.set("transport", "sim");
   made.set("ranks", std::to_string(ranks));
   made.set("workers", std::to_string(workers));
@@ -105,7 +147,9 @@ config configured(const replay_options& how, std::uint32_t ranks, std::uint32_t 
                          .why = "it sets an option of Nacre for the simulated machine",
                          .remedy = "write --set NAME=VALUE, as in --set balance.tick=1ms"});
     }
-    made.set(each.substr(0, equals), each.substr(equals + 1));
+    const std::string name = each.substr(0, equals);
+    check_setting(name);
+    made.set(name, each.substr(equals + 1));
   }
   return made;
 }
@@ -118,7 +162,7 @@ std::vector<replayed_interval> replay(const balance::load_trace& trace, const re
   cast all = assign(trace, ranks);
   const auto intervals = work_by_interval(trace);
   std::vector<replayed_interval> result;
-  const int failed = run(configured(how, ranks, workers), [&](runtime& rt) {
+  run_job(configured(how, ranks, workers), [&](runtime& rt) {
     const bool tells = rt.rank() == rank_id{0};
     for (auto& [name, each] : all) {  // simulated ranks live in one thread, so they may share it
       if (each.home == rt.rank().value()) each.played_by = rt.create<actor>(std::vector<std::byte>(each.bytes));
@@ -142,9 +186,6 @@ std::vector<replayed_interval> replay(const balance::load_trace& trace, const re
       before = now;
     }
   });
-  if (failed != 0) {
-    throw setup_error({.problem = "the replay could not run", .why = "see the line above", .remedy = "change that"});
-  }
   return result;
 }
 
@@ -165,6 +206,13 @@ std::string replay_text(const std::vector<replayed_interval>& what) {
                             ideal > 0 ? sum.seconds / ideal : 0, sum.moves, sum.bytes);
 }
 
+std::string recorded_text(const balance::load_trace& trace) {
+  if (trace.rows.empty()) return "recorded: nothing\n";
+  const double begun = trace.interval * trace.rows.back().interval;
+  return fmt::format("recorded: {:.6f} to {:.6f} seconds on {} ranks of {} workers\n", begun, begun + trace.interval,
+                     trace.ranks, trace.workers);
+}
+
 std::string replay_json(const std::vector<replayed_interval>& what) {
   nlohmann::ordered_json all = nlohmann::ordered_json::array();
   for (const replayed_interval& each : what) {
@@ -183,7 +231,8 @@ CLI::App* add_replay(CLI::App& app, replay_arguments& given) {
   command->footer(
       "A run records its load with --nacre.record_load=FILE. Every interval of it begins when the one before has "
       "ended\n"
-      "everywhere; imbalance is its time in units of what it would take if all workers worked all the time.\n\n"
+      "everywhere; imbalance is its time in units of what it would take if all workers worked all the time.\n"
+      "Objects begin where they first did real work; the last line tells how long the recorded run took.\n\n"
       "Example: nacre replay load.txt --balancer gossip --ranks 256 --set balance.tick=1ms");
   command->add_option("FILE", given.file, "The recorded load")->required();
   command->add_option("--balancer", given.how.balancer, "Who moves objects (default none)")->type_name("NAME");
@@ -203,15 +252,11 @@ CLI::App* add_replay(CLI::App& app, replay_arguments& given) {
 }
 
 void run_replay(const replay_arguments& given) {
-  std::ifstream in(given.file, std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
-  if (!in && text.empty()) {
-    throw setup_error({.problem = "cannot read '" + given.file + "'",
-                       .why = "nacre replay plays what a run has recorded with --nacre.record_load=FILE",
-                       .remedy = "check the path"});
-  }
-  const auto played = replay(balance::parse_load_trace(text, given.file), given.how);
-  fmt::print("{}", given.json ? replay_json(played) : replay_text(played));
+  const auto text =
+      text_of_file(given.file, "nacre replay plays what a run has recorded with --nacre.record_load=FILE");
+  const balance::load_trace trace = balance::parse_load_trace(text, given.file);
+  const auto played = replay(trace, given.how);
+  print(given.json ? replay_json(played) : replay_text(played) + recorded_text(trace));
 }
 
 }  // namespace nacre::tool

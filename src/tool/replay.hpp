@@ -34,13 +34,16 @@ struct replayed_interval {
   std::uint64_t bytes = 0;  ///< that all ranks have sent
 };
 
-/// Every object begins on the rank on which it was first seen, or, on another number of ranks, on one in the same
-/// place among all. Each interval begins when the one before has ended everywhere; then every object gets the messages
-/// that it ran in it, which take as long. The same trace, options and seed give the same result. Throws setup_error for
-/// options that cannot be.
+/// Every object begins on the rank on which it first worked, or, on another number of ranks, on one in the same place
+/// among all; not where it was only made, if it did next to nothing there. From then on the balancer alone moves it,
+/// wherever it was moved when it was recorded. Each interval begins when the one before has ended everywhere; then
+/// every object gets the messages that it ran in it, which take as long. The same trace, options and seed give the same
+/// result. Throws setup_error for options that cannot be.
 [[nodiscard]] std::vector<replayed_interval> replay(const balance::load_trace& trace, const replay_options& how);
 
 [[nodiscard]] std::string replay_text(const std::vector<replayed_interval>& what);
+/// How long the recorded run took, to within an interval.
+[[nodiscard]] std::string recorded_text(const balance::load_trace& trace);
 [[nodiscard]] std::string replay_json(const std::vector<replayed_interval>& what);
 
 /// The arguments of the command.

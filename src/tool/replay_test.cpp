@@ -61,9 +61,59 @@ TEST(replay, the_same_seed_gives_the_same_run) {
   EXPECT_EQ(replay_json(replay(one_sided(4), how)), replay_json(replay(one_sided(4), how)));
 }
 
+TEST(replay, begins_where_objects_first_worked_and_not_where_they_were_made) {
+  // Rank 0 makes four objects; two work on rank 1 at once, one on rank 2 in the next interval, and one stays.
+  const balance::load_trace made{.ranks = 4,
+                                 .workers = 1,
+                                 .interval = 1,
+                                 .rows = {{0, 0, 1, 2e-7, 1, 0},
+                                          {0, 0, 2, 2e-7, 1, 0},
+                                          {0, 0, 3, 2e-7, 1, 0},
+                                          {0, 0, 4, 0.5, 1, 100},
+                                          {0, 1, 1, 0.5, 1, 100},
+                                          {0, 1, 2, 0.25, 1, 100},
+                                          {1, 1, 1, 0.25, 1, 100},
+                                          {1, 2, 3, 0.5, 1, 100},
+                                          {2, 3, 1, 0.5, 1, 100}}};  // a move that is not played
+  const auto got = replay(made, {});
+  ASSERT_EQ(got.size(), 3u);
+  EXPECT_NEAR(got[0].seconds, 0.75, 1e-3);  // rank 1: objects 1 and 2
+  EXPECT_NEAR(got[1].seconds, 0.5, 1e-3);   // rank 2: object 3
+  EXPECT_NEAR(got[2].seconds, 0.5, 1e-3);
+}
+
+TEST(replay, begins_where_most_of_an_interval_was_spent) {
+  const balance::load_trace moved{
+      .ranks = 2,
+      .workers = 1,
+      .interval = 1,
+      .rows = {{0, 0, 1, 0.25, 1, 0}, {0, 0, 2, 0.25, 1, 0}, {0, 1, 1, 0.5, 1, 0}, {0, 1, 3, 0.25, 1, 0}}};
+  EXPECT_NEAR(replay(moved, {}).front().seconds, 1.0, 1e-3);  // rank 1: objects 1 and 3
+}
+
+TEST(replay, tells_how_long_the_recorded_run_took) {
+  EXPECT_EQ(recorded_text(one_sided(3)), "recorded: 0.020000 to 0.030000 seconds on 4 ranks of 1 workers\n");
+}
+
+std::string refusal_of(const std::string& setting) {
+  try {
+    static_cast<void>(replay(one_sided(1), {.settings = {setting}}));
+  } catch (const setup_error& error) {
+    return error.what();
+  }
+  return {};
+}
+
 TEST(replay, names_what_cannot_be) {
-  EXPECT_THROW(static_cast<void>(replay(one_sided(1), {.settings = {"balance.tick"}})), setup_error);
+  EXPECT_NE(refusal_of("balance.tick").find("write --set NAME=VALUE"), std::string::npos);
+  EXPECT_NE(refusal_of("transport=shm").find("leave it out"), std::string::npos);
+  EXPECT_NE(refusal_of("transport=sim").find("leave it out"), std::string::npos);
+  EXPECT_NE(refusal_of("ranks=3").find("write --ranks N"), std::string::npos);
+  EXPECT_NE(refusal_of("balancer=steal").find("write --balancer NAME"), std::string::npos);
+  EXPECT_NE(refusal_of("balance.tik=1ms").find("balance.tick"), std::string::npos);
+  EXPECT_EQ(refusal_of("balance.tick=1ms"), "");
   EXPECT_THROW(static_cast<void>(run_replay({.file = "/nowhere/trace"})), setup_error);
+  EXPECT_THROW(static_cast<void>(run_replay({.file = "/"})), setup_error);
 }
 
 TEST(replay, the_table_ends_with_a_sum) {
