@@ -87,7 +87,7 @@ TEST(replay, begins_where_most_of_an_interval_was_spent) {
       .ranks = 2,
       .workers = 1,
       .interval = 1,
-      .rows = {{0, 0, 1, 0.25, 1, 0}, {0, 0, 2, 0.25, 1, 0}, {0, 1, 1, 0.5, 1, 0}, {0, 1, 3, 0.25, 1, 0}}};
+      .rows = {{0, 0, 1, 0.25, 1, 0}, {0, 0, 2, 0.5, 1, 0}, {0, 1, 1, 0.5, 1, 0}, {0, 1, 3, 0.25, 1, 0}}};
   EXPECT_NEAR(replay(moved, {}).front().seconds, 1.0, 1e-3);  // rank 1: objects 1 and 3
 }
 
