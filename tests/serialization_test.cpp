@@ -144,7 +144,8 @@ TEST(serialization, what_a_class_forgets_is_lost_on_one_rank_too) {
 }
 
 TEST(serialization, jobs_of_every_kind_go_on_as_ever_while_it_is_checked) {
-  for (const auto subject : {call_scenarios, object_scenarios, lock_scenarios, colocation_scenarios}) {
+  for (const auto subject : {call_scenarios, object_scenarios, lock_scenarios, colocation_scenarios, memory_scenarios,
+                             withdrawal_scenarios, buffer_scenarios, array_scenarios, collective_scenarios}) {
     for (const scenario& each : subject()) {
       EXPECT_EQ(run(settings(3), [&](runtime& rt) { each.run(rt, 1); }), 0) << each.title;
       EXPECT_EQ(run(settings(3, "sim"), [&](runtime& rt) { each.run(rt, 1); }), 0) << each.title;

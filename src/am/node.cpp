@@ -9,8 +9,13 @@
 
 namespace nacre {
 
-node::node(engine& core, backplane& link, crew& team, std::function<void(const std::string&)> fail)
-    : core_(core), link_(link), team_(team), fail_(std::move(fail)), table_(handler_table::get()) {
+node::node(engine& core, backplane& link, crew& team, packing values, std::function<void(const std::string&)> fail)
+    : core_(core),
+      link_(link),
+      team_(team),
+      packs_all_(values == packing::always),
+      fail_(std::move(fail)),
+      table_(handler_table::get()) {
   link_.attach(*this);
   for (const auto& each : team_.lanes()) each->attach(*this, nullptr);
 }

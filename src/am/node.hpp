@@ -39,9 +39,12 @@ class object_sink {
 /// so.
 class node final : public message_sink {
  public:
+  /// Which values are packed.
+  enum class packing : std::uint8_t { where_needed, always };  ///< `always`: even what stays on this rank
+
   /// `fail` ends the job: bytes of a peer that make no sense, a peer that died, an exception in a handler. Its argument
   /// is the reason, empty when it has been printed already.
-  node(engine& core, backplane& link, crew& team, std::function<void(const std::string&)> fail);
+  node(engine& core, backplane& link, crew& team, packing values, std::function<void(const std::string&)> fail);
   /// From now on small messages of one lane to one rank travel together. Before anything runs.
   void aggregate(const aggregator::settings& how);
 
@@ -75,8 +78,6 @@ class node final : public message_sink {
   [[nodiscard]] pending_calls& calls() noexcept { return calls_; }
   /// True where live values may cross between ranks.
   [[nodiscard]] bool by_pointer() const noexcept { return link_.declared().by_pointer && !packs_all_; }
-  /// From now on all values are packed, even what stays on this rank. Before anything runs.
-  void pack_all() noexcept { packs_all_ = true; }
   /// A message that stays on this rank, as its receiver is to get it.
   [[nodiscard]] message_ptr as_received(message_ptr m) const {
     return packs_all_ ? packed_form(std::move(m)) : std::move(m);
@@ -151,10 +152,10 @@ class node final : public message_sink {
   engine& core_;
   backplane& link_;
   crew& team_;
+  const bool packs_all_;
   std::function<void(const std::string&)> fail_;
   const handler_table& table_;
   object_sink* objects_ = nullptr;
-  bool packs_all_ = false;
   pending_calls calls_;
   std::vector<module> modules_;
   std::unique_ptr<main_ledger> ledger_;

@@ -46,7 +46,10 @@ engine::engine(std::unique_ptr<transport::endpoint> link, const engine_surroundi
             {.receive_bytes = static_cast<std::uint64_t>(around.configuration.get_int("receive_memory")),
              .send_bytes = static_cast<std::uint64_t>(around.configuration.get_int("send_memory"))}),
       team_(make_crew(around)),
-      messages_(*this, link_, *team_, [this](const std::string& why) { fail_(rank(), why); }),
+      messages_(
+          *this, link_, *team_,
+          around.configuration.get_bool("check_serialization") ? node::packing::always : node::packing::where_needed,
+          [this](const std::string& why) { fail_(rank(), why); }),
       objects_(messages_, {.hops_max = static_cast<std::uint32_t>(around.configuration.get_int("hops_max")),
                            .check_serialization = around.configuration.get_bool("check_serialization"),
                            .location = location_policy_of(around.configuration.get_string("location")).value(),
@@ -61,7 +64,6 @@ engine::engine(std::unique_ptr<transport::endpoint> link, const engine_surroundi
                {.seed = static_cast<std::uint64_t>(around.configuration.get_int("seed")),
                 .ranks_on_host = around.ranks_on_host}),
       progress_(messages_, time_, around.configuration.get_duration("progress_line"), [this] { return so_far(); }) {
-  if (around.configuration.get_bool("check_serialization")) messages_.pack_all();
   if (around.configuration.was_set("record_load")) record_load();
   aggregate();
   if (around.simulation == nullptr) {  // simulated messages to the own rank need credit as all others
