@@ -57,6 +57,54 @@ TEST(summary, handlers_runtime_and_idling_of_a_simulated_worker_add_up_to_the_ru
   EXPECT_GT(all["workers"][1]["idle_seconds"], 0.9 * seconds);
 }
 
+/// Asks for a file, and counts the mains that run.
+struct wanted {
+  const char* option;
+  int mains = 0;
+  int run(
+      const std::string& path, const std::function<void()>& meanwhile = [] {}) {
+    nacre::config how;
+    how.set("transport", "inproc");
+    how.set(option, path);
+    return nacre::run(how, [&](nacre::runtime&) { ++mains, meanwhile(); });
+  }
+};
+
+TEST(files_of_the_end, that_cannot_be_written_are_told_of_before_the_start) {
+  const std::string there = testing::TempDir() + "nacre_files_of_the_end";
+  for (const char* option : {"summary_json", "record_load"}) {
+    wanted file{option};
+    testing::internal::CaptureStderr();
+    EXPECT_EQ(file.run("/no_such_folder/file"), 2);
+    EXPECT_EQ(file.run("/"), 2);
+    const std::string told = testing::internal::GetCapturedStderr();
+    EXPECT_NE(told.find("'/no_such_folder/file' cannot be written: No such file or directory (--nacre."), told.npos);
+    EXPECT_NE(told.find("'/' cannot be written: Is a directory"), told.npos) << told;
+    EXPECT_EQ(file.mains, 0);
+
+    std::ofstream(there) << "precious";
+    std::string seen;
+    EXPECT_EQ(file.run(there, [&] { std::ifstream(there) >> seen; }), 0);
+    EXPECT_EQ(seen, "precious") << "what is there stays until there is something better";
+    std::remove(there.c_str());
+    EXPECT_EQ(file.run(there, [&] { EXPECT_FALSE(std::ifstream(there)) << "an empty file says nothing"; }), 0);
+    EXPECT_TRUE(std::ifstream(there));
+    std::remove(there.c_str());
+  }
+}
+
+TEST(files_of_the_end, that_are_lost_after_all_end_nothing_and_the_exit_code_tells) {
+  if (!std::ofstream("/dev/full")) GTEST_SKIP() << "no device that is always full";
+  for (const char* option : {"summary_json", "record_load"}) {
+    wanted file{option};
+    testing::internal::CaptureStderr();
+    EXPECT_EQ(file.run("/dev/full"), 1);
+    const std::string told = testing::internal::GetCapturedStderr();
+    EXPECT_NE(told.find("'/dev/full' is lost: No space left on device\n"), told.npos) << told;
+    EXPECT_EQ(file.mains, 1);
+  }
+}
+
 struct listener {
   std::uint32_t heard = 0;
   void hear() { ++heard; }

@@ -51,6 +51,8 @@ class engine {
   /// Under simulation: prepares main; the event loop runs it.
   void start_simulated(const std::function<void(runtime&)>& main);
   [[nodiscard]] bool ended() const noexcept { return ended_; }
+  /// After the end: all files that were asked for have been written.
+  [[nodiscard]] bool left_all() const noexcept { return left_all_; }
   void stop_simulated() {
     sim_team_->stop();
     if (trace_ != nullptr) trace_->finish();
@@ -111,6 +113,7 @@ class engine {
   void tell_clock(lane& on);
   void tell_of_end(lane& on);
   void print_summary(lane& on, const trace::summary& own);
+  void leave(const std::string& what, const std::string& path, const std::string& text);
   void record_load();
   void write_load_trace(lane& on);
   [[nodiscard]] trace::summary own_summary() const;
@@ -142,6 +145,7 @@ class engine {
   bool holds_ = false;                  // main's thread: main has access to an object
   bool held_back_ = false;              // poll loop: at its last look the workers were to leave what the rank has made
   bool ended_ = false;
+  bool left_all_ = true;
 };
 
 }  // namespace nacre

@@ -13,6 +13,7 @@
 
 #include "base/clock.hpp"
 #include "runtime/engine.hpp"
+#include "runtime/output_file.hpp"
 #include "trace/clock_offset.hpp"
 
 namespace nacre {
@@ -164,12 +165,18 @@ void engine::print_summary(lane& on, const trace::summary& own) {
   std::sort(all.ranks.begin(), all.ranks.end(), [](const auto& a, const auto& b) { return a.rank < b.rank; });
   if (configuration_.get_bool("summary")) std::fputs(trace::as_text(all).c_str(), stderr);
   if (configuration_.was_set("summary_json")) {
-    const std::string& path = configuration_.get_string("summary_json");
-    std::ofstream file(path);
-    file << trace::as_json(all) << '\n';
-    file.close();
-    if (!file) fail_(rank(), "the summary could not be written to " + path + ": is there room, and may it be written?");
+    leave("the summary", configuration_.get_string("summary_json"), trace::as_json(all) + '\n');
   }
+}
+
+/// The job has been done by now: what cannot be written ends nothing, but the process tells by its exit code.
+void engine::leave(const std::string& what, const std::string& path, const std::string& text) {
+  const std::string fault = write_output(path, text);
+  if (fault.empty()) return;
+  const std::string line =
+      "nacre: rank " + std::to_string(rank().value()) + ": " + what + " '" + path + "' is lost: " + fault + '\n';
+  std::fputs(line.c_str(), stderr);
+  left_all_ = false;
 }
 
 }  // namespace nacre

@@ -22,6 +22,7 @@
 #include "base/clock.hpp"
 #include "base/drained.hpp"
 #include "runtime/engine.hpp"
+#include "runtime/output_file.hpp"
 #include "runtime/standstill.hpp"
 #include "transport/launch/foreign_launcher.hpp"
 #include "transport/sim/sim_fabric.hpp"
@@ -97,6 +98,15 @@ std::unique_ptr<trace::file_writer> open_trace(const transport::fabric& fabric, 
   return file;
 }
 
+/// Rank 0 writes these at the end; whether it can is no question to be left to the end.
+void check_outputs(const transport::fabric& fabric, const config& configuration) {
+  if (fabric.local_ranks().front().value() != 0) return;
+  if (configuration.was_set("summary_json"))
+    check_output(configuration.get_string("summary_json"), "the summary", "--nacre.summary_json");
+  if (configuration.was_set("record_load"))
+    check_output(configuration.get_string("record_load"), "the load trace", "--nacre.record_load");
+}
+
 /// What a lane may hold before it writes.
 std::size_t trace_lane_bytes(const transport::fabric& fabric, const config& configuration) {
   const auto all = static_cast<std::size_t>(configuration.get_int("trace_memory"));
@@ -104,9 +114,11 @@ std::size_t trace_lane_bytes(const transport::fabric& fabric, const config& conf
   return std::clamp(all / (fabric.local_ranks().size() * (workers + 2)), trace_lane_bytes_min, trace_lane_bytes_max);
 }
 
-void run_threads(transport::fabric& fabric, const config& configuration, const std::function<void(runtime&)>& main) {
+job_report run_threads(transport::fabric& fabric, const config& configuration,
+                       const std::function<void(runtime&)>& main) {
   steady_clock_source time;
   const auto local = fabric.local_ranks();
+  check_outputs(fabric, configuration);
   const std::unique_ptr<trace::file_writer> traced = open_trace(fabric, configuration);
   const engine_surroundings around{.configuration = configuration,
                                    .time = time,
@@ -114,22 +126,31 @@ void run_threads(transport::fabric& fabric, const config& configuration, const s
                                    .trace = traced.get(),
                                    .trace_lane_bytes = trace_lane_bytes(fabric, configuration),
                                    .fail = &end_process};
+  std::atomic<bool> left_all{true};
   const auto run_rank = [&](rank_id rank) {
     engine one(fabric.open(rank), around);
     one.run(main);
+    if (!one.left_all()) left_all = false;
+  };
+  if (local.size() == 1) {
+    run_rank(local.front());
+    return {.left_all = left_all};
+  }
+  // Others of this process are anywhere by then, and cannot be stopped.
+  const auto run_rank_among_others = [&](rank_id rank) {
+    try {
+      run_rank(rank);
+    } catch (const std::exception& error) {
+      end_process(rank, error.what());
+    }
   };
   std::vector<std::thread> others;
   for (const rank_id rank : local.subspan(1)) {
-    others.emplace_back([&, rank] {
-      try {
-        run_rank(rank);
-      } catch (const std::exception& error) {
-        end_process(rank, error.what());
-      }
-    });
+    others.emplace_back(run_rank_among_others, rank);
   }
-  run_rank(local.front());
+  run_rank_among_others(local.front());
   for (std::thread& each : others) each.join();
+  return {.left_all = left_all};
 }
 
 /// Units of work that all ranks have finished: what must grow for a simulation to be getting anywhere.
@@ -175,13 +196,14 @@ class simulated_progress {
   terminal_line line_;
 };
 
-simulation_report run_simulated(transport::fabric& fabric, const config& configuration,
-                                const std::function<void(runtime&)>& main) {
+job_report run_simulated(transport::fabric& fabric, const config& configuration,
+                         const std::function<void(runtime&)>& main) {
   constexpr std::uint64_t events_between_looks = 1u << 16;
   constexpr std::uint64_t events_between_glances = 1u << 10;  // at the clock on the wall
   auto& simulated = static_cast<transport::sim_fabric&>(fabric);
   virtual_clock time(simulated.machine());
   const auto on_host = static_cast<std::uint32_t>(configuration.get_int("sim.ranks_per_host"));
+  check_outputs(fabric, configuration);
   const std::unique_ptr<trace::file_writer> traced = open_trace(fabric, configuration);
   const engine_surroundings around{.configuration = configuration,
                                    .time = time,
@@ -217,7 +239,10 @@ simulation_report run_simulated(transport::fabric& fabric, const config& configu
   }
   for (const auto& each : engines) each->stop_simulated();
   const machine::simulation& machine = simulated.machine();
-  return {std::chrono::duration<double>(machine.now()).count(), machine.events(), machine.trace_hash()};
+  return {.left_all = engines.front()->left_all(),
+          .seconds = std::chrono::duration<double>(machine.now()).count(),
+          .events = machine.events(),
+          .trace_hash = machine.trace_hash()};
 }
 
 }  // namespace
@@ -230,13 +255,12 @@ void let_launcher_read() {
   drained(STDERR_FILENO, patience);
 }
 
-simulation_report run_job(const config& configuration, const std::function<void(runtime&)>& main) {
+job_report run_job(const config& configuration, const std::function<void(runtime&)>& main) {
   const std::unique_ptr<transport::fabric> fabric = open_fabric(configuration);
   if (dynamic_cast<transport::sim_fabric*>(fabric.get()) != nullptr) {
     return run_simulated(*fabric, configuration, main);
   }
-  run_threads(*fabric, configuration, main);
-  return {};
+  return run_threads(*fabric, configuration, main);
 }
 
 }  // namespace nacre

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the objects of a job have done over time, into a file.
-#include <fstream>
 #include <string>
 #include <vector>
 
@@ -32,14 +31,11 @@ void engine::write_load_trace(lane& on) {
   if (rank().value() != 0) return;
   const auto interval = configuration_.get_duration("record_load_interval");
   const std::string& path = configuration_.get_string("record_load");
-  std::ofstream file(path);
-  file << balance::as_text({.ranks = size(),
-                            .workers = team_->workers(),
-                            .interval = std::chrono::duration<double>(interval).count(),
-                            .rows = detail::unpack_own<rows>(bytes)});
-  file.close();
-  if (!file)
-    fail_(rank(), "the load trace could not be written to " + path + ": is there room, and may it be written?");
+  leave("the load trace", path,
+        balance::as_text({.ranks = size(),
+                          .workers = team_->workers(),
+                          .interval = std::chrono::duration<double>(interval).count(),
+                          .rows = detail::unpack_own<rows>(bytes)}));
 }
 
 }  // namespace nacre

@@ -55,13 +55,12 @@ int run(const config& configuration, const std::function<void(runtime&)>& main) 
       return 0;
     }
     process_large_pool().keep_at_most(static_cast<std::uint64_t>(complete.get_int("spare_memory")));
-    const simulation_report simulated = run_job(complete, main);
-    if (complete.get_bool("trace_hash") && simulated.events != 0) {
-      std::fprintf(stderr, "nacre: simulated %.9f s in %llu events, trace hash %016llx\n", simulated.seconds,
-                   static_cast<unsigned long long>(simulated.events),
-                   static_cast<unsigned long long>(simulated.trace_hash));
+    const job_report done = run_job(complete, main);
+    if (complete.get_bool("trace_hash") && done.events != 0) {
+      std::fprintf(stderr, "nacre: simulated %.9f s in %llu events, trace hash %016llx\n", done.seconds,
+                   static_cast<unsigned long long>(done.events), static_cast<unsigned long long>(done.trace_hash));
     }
-    return 0;
+    return done.left_all ? 0 : 1;
   } catch (const transport::job_aborted&) {
     return 1;  // the launcher has printed why
   } catch (const setup_error& error) {

@@ -12,7 +12,7 @@ namespace campaign {
 
 struct verdict {
   std::vector<std::string> violations;
-  nacre::simulation_report run;
+  nacre::job_report run;
   std::uint64_t messages = 0;
 };
 
