@@ -1,16 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // The runtime on real threads: fairness, the end of a job, and exceptions that end it.
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <chrono>
+#include <cstdint>
 #include <cstdlib>
+#include <fstream>
 #include <stdexcept>
 #include <string>
 #include <thread>
 
 #include <nacre/nacre.hpp>
 
+#include "base/sanitized.hpp"
 #include "scenarios/scenarios.hpp"
 
 namespace {
@@ -124,6 +129,29 @@ TEST(runtime_death, an_exception_in_main_ends_the_job_with_its_text) {
     }));
   };
   EXPECT_EXIT(job(), testing::ExitedWithCode(1), "rank 1: main threw: out of paper");
+}
+
+/// Allows this process so much memory beside what it has.
+void leave_memory(std::uint64_t bytes) {
+  std::ifstream file("/proc/self/statm");
+  std::uint64_t pages = 0;
+  file >> pages;
+  rlimit limit{};
+  ::getrlimit(RLIMIT_AS, &limit);
+  limit.rlim_cur = pages * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE)) + bytes;
+  ::setrlimit(RLIMIT_AS, &limit);
+}
+
+TEST(runtime_death, a_job_with_more_threads_than_can_be_started_says_so_and_what_to_do) {
+  if (nacre::tests::sanitized) GTEST_SKIP() << "sanitizers need all addresses there are";
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  const auto job = [](int ranks, int workers) {
+    leave_memory(std::uint64_t{1} << 30);  // for a hundred stacks
+    std::exit(nacre::run(settings(ranks, workers), [](nacre::runtime& rt) { rt.barrier(); }));
+  };
+  const std::string line = "only [0-9]+ of [0-9]+ threads could be started: Resource temporarily unavailable .*ulimit";
+  EXPECT_EXIT(job(1, 2000), testing::ExitedWithCode(2), "^nacre: " + line);
+  EXPECT_EXIT(job(500, 2), testing::ExitedWithCode(1), "nacre: rank [0-9]+: " + line);
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 
 #include "base/slab_pool.hpp"
 #include "base/spin.hpp"
+#include "exec/thread_shortage.hpp"
 
 namespace nacre {
 namespace {
@@ -40,29 +41,42 @@ thread_crew::thread_crew(const settings& how, const options& tuning, backplane& 
 
 thread_crew::~thread_crew() { stop(); }
 
+/// A thread that has begun may need memory, and does not get it where there is none for another thread.
+template <class Body>
+void thread_crew::add_thread(std::string_view what, std::uint32_t index, const Body& body) {
+  threads_.emplace_back([this, what, index, body] {
+    gate_.wait(gate::shut);
+    if (gate_ == gate::given_up) return;
+    label(link_.rank(), what, index);
+    body();
+  });
+}
+
+void thread_crew::open_gate(gate how) {
+  gate_ = how;
+  gate_.notify_all();
+}
+
 void thread_crew::start() {
   label(link_.rank(), "application", 0);
-  for (std::uint32_t index = 1; index < workers(); ++index) {
-    threads_.emplace_back([this, index] {
-      label(link_.rank(), "worker", index);
-      work_as(worker(index));
-    });
+  const bool polls = tuning_.progress == progress_mode::dedicated;
+  const bool relieves = !polls && tuning_.patience > std::chrono::nanoseconds::zero();
+  const std::uint32_t wanted = workers() + (polls || relieves ? 1 : 0);
+  try {
+    for (std::uint32_t index = 1; index < workers(); ++index) {
+      add_thread("worker", index, [this, index] { work_as(worker(index)); });
+    }
+    add_thread("worker", 0, [this] { stand_in(); });
+    if (polls) add_thread("poll loop", 0, [this] { poll_alone(); });
+    if (relieves) add_thread("relief", 0, [this] { relieve(); });
+  } catch (const std::exception& error) {
+    const std::size_t started = threads_.size();
+    open_gate(gate::given_up);
+    for (std::thread& each : threads_) each.join();
+    threads_.clear();
+    throw thread_shortage(started, wanted, error);
   }
-  threads_.emplace_back([this] {
-    label(link_.rank(), "worker", 0);
-    stand_in();
-  });
-  if (tuning_.progress == progress_mode::dedicated) {
-    threads_.emplace_back([this] {
-      label(link_.rank(), "poll loop", 0);
-      poll_alone();
-    });
-  } else if (tuning_.patience > std::chrono::nanoseconds::zero()) {
-    threads_.emplace_back([this] {
-      label(link_.rank(), "relief", 0);
-      relieve();
-    });
-  }
+  open_gate(gate::open);
 }
 
 void thread_crew::stop() {

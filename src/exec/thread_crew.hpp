@@ -3,6 +3,7 @@
 #pragma once
 
 #include <mutex>
+#include <string_view>
 #include <thread>
 
 #include "exec/crew.hpp"
@@ -46,7 +47,8 @@ class thread_crew final : public crew {
   thread_crew(const settings& how, const options& tuning, backplane& link, scheduler& order);
   ~thread_crew() override;
 
-  /// Starts the threads. The calling thread is the application's from here on.
+  /// Starts the threads. The calling thread is the application's from here on. Throws setup_error, with no thread left,
+  /// when the system starts no more.
   void start();
   /// Ends the threads after the items that they run. Ready work that is left stays where it is.
   void stop();
@@ -71,6 +73,10 @@ class thread_crew final : public crew {
     bool spins = true;
     std::chrono::nanoseconds timers_late{0};
   };
+  enum class gate : std::uint8_t { shut, open, given_up };
+  template <class Body>
+  void add_thread(std::string_view what, std::uint32_t index, const Body& body);
+  void open_gate(gate how);
   void work_as(lane& on);
   void stand_in();
   void poll_alone();  // these two in thread_crew_progress.cpp
@@ -93,6 +99,7 @@ class thread_crew final : public crew {
   double seconds_a_tick_;
   std::uint64_t spin_ticks_;
   std::vector<std::thread> threads_;
+  std::atomic<gate> gate_{gate::shut};  // where threads wait until all are there
   std::atomic<bool> stopping_{false};
 
   alignas(cache_line_bytes) std::atomic<std::uint32_t> sleepers_{0};

@@ -21,6 +21,7 @@
 #include "am/handler_table.hpp"
 #include "base/clock.hpp"
 #include "base/drained.hpp"
+#include "exec/thread_shortage.hpp"
 #include "runtime/engine.hpp"
 #include "runtime/output_file.hpp"
 #include "runtime/standstill.hpp"
@@ -146,7 +147,11 @@ job_report run_threads(transport::fabric& fabric, const config& configuration,
   };
   std::vector<std::thread> others;
   for (const rank_id rank : local.subspan(1)) {
-    others.emplace_back(run_rank_among_others, rank);
+    try {
+      others.emplace_back(run_rank_among_others, rank);
+    } catch (const std::exception& error) {
+      end_process(rank, thread_shortage(others.size(), local.size() - 1, error).what());
+    }
   }
   run_rank_among_others(local.front());
   for (std::thread& each : others) each.join();
