@@ -93,7 +93,11 @@ void config::throw_unknown(std::string_view name, setting_source source, std::st
   }
   const std::vector<std::string_view> known(spellings.begin(), spellings.end());
   std::string remedy;
-  if (const auto nearest = nearest_name(name, known)) {
+  constexpr std::string_view doubled = "nacre.";  // what the command line begins with, and files do not
+  if (name.starts_with(doubled) && find(name.substr(doubled.size())) != nullptr) {
+    remedy.append("did you mean ").append(prefix).append(name.substr(doubled.size()));
+    remedy.append(", without ").append(doubled).append("? ");
+  } else if (const auto nearest = nearest_name(name, known)) {
     remedy.append("did you mean ").append(prefix).append(*nearest).append("? ");
   }
   throw setup_error({.problem = std::string("unknown option ").append(prefix).append(name).append(place),

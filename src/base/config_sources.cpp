@@ -2,6 +2,8 @@
 // Reads options from the environment, the command line and TOML files.
 #include <nacre/config.hpp>
 
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <sstream>
 
@@ -19,6 +21,15 @@ constexpr std::string_view tables_first = "a config declares its tables before i
 
 [[noreturn]] void throw_unusable_file(const std::string& place, const std::string& what, const std::string& remedy) {
   throw setup_error({.problem = place + ": " + what, .why = "its options would have no effect", .remedy = remedy});
+}
+
+/// The parser would find it empty. A pipe and a device may be read as a file.
+void refuse_what_is_no_file(const std::string& path) {
+  struct stat about {};
+  if (::stat(path.c_str(), &about) != 0) return;  // the parser says so
+  if (S_ISREG(about.st_mode) || S_ISFIFO(about.st_mode) || S_ISCHR(about.st_mode)) return;
+  throw_unusable_file(path, S_ISDIR(about.st_mode) ? "this is a folder" : "this is no file that can be read",
+                      "name a file with options");
 }
 
 std::string place_of(const toml::source_region& region, const std::string& path) {
@@ -107,6 +118,7 @@ void config::apply_toml_file(const std::string& path) { load_file(path, setting_
 
 void config::load_file(const std::string& path, setting_source source) {
   NACRE_EXPECT(!settings_.empty(), tables_first);
+  refuse_what_is_no_file(path);
   toml::table table;
   try {
     table = toml::parse_file(path);

@@ -143,6 +143,9 @@ TEST(config, errors_in_a_file_name_the_line) {
   EXPECT_EQ(complaint_about("\nworkers = 'many'\n"),
             "workers=many in FILE:2 is not a whole number (meaning: Worker threads of a rank): "
             "write, for example, workers=2");
+  EXPECT_EQ(complaint_about("[nacre]\nworkers = 1\n"),
+            "unknown option nacre.workers in FILE:2 (it would have no effect): "
+            "did you mean workers, without nacre.? --nacre.help lists all options");
   EXPECT_NE(complaint_about("workers = \n").find("FILE:1: "), std::string::npos);
   EXPECT_EQ(complaint_about("workers = [1, 2]\n"),
             "FILE:1: workers is a list or a date (its options would have no effect): "
@@ -156,6 +159,19 @@ TEST(config, a_missing_file_is_an_error_that_names_it) {
   const std::string text = complaint([&] { apply(settings, {"prog", "--nacre.config=/nowhere/job.toml"}); });
   EXPECT_EQ(text.find("/nowhere/job.toml: "), 0U) << text;
   EXPECT_NE(text.find("check the path"), std::string::npos) << text;
+}
+
+TEST(config, a_folder_in_place_of_a_file_is_an_error_and_an_empty_device_is_none) {
+  const std::string refusal = "/: this is a folder (its options would have no effect): name a file with options";
+  for (const char* const entry : {"NACRE_CONFIG=/", "NACRE_CONFIG=/dev/null"}) {
+    const std::string path = std::string(entry).substr(std::string(entry).find('/'));
+    config by_environment = make_config(), by_command_line = make_config();
+    EXPECT_EQ(complaint([&] { apply_environment(by_environment, entry); }), path == "/" ? refusal : "");
+    EXPECT_EQ(complaint([&] {
+                apply(by_command_line, {"prog", "--nacre.config=" + path});
+              }),
+              path == "/" ? refusal : "");
+  }
 }
 
 TEST(config, values_of_all_toml_kinds_are_understood) {
