@@ -19,8 +19,8 @@ struct job_report {
 };
 
 /// Opens the transport, runs `main` on every local rank until global quiescence, and closes. Throws setup_error before
-/// any of its mains has started. A rank that fails later ends the process with one line on stderr and code 1: other ranks may
-/// be anywhere in user code, and nothing of the job is worth keeping.
+/// any of its mains has started. A rank that fails later ends the process with one line on stderr and code 1: other
+/// ranks may be anywhere in user code, and nothing of the job is worth keeping.
 job_report run_job(const config& configuration, const std::function<void(runtime&)>& main);
 
 /// For a process that has printed why it is about to end: returns when the launcher, if there is one, has read that,
