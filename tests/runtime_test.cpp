@@ -131,6 +131,18 @@ TEST(runtime_death, an_exception_in_main_ends_the_job_with_its_text) {
   EXPECT_EXIT(job(), testing::ExitedWithCode(1), "rank 1: main threw: out of paper");
 }
 
+TEST(runtime_death, what_main_throws_may_be_no_exception_of_the_standard_library) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  for (const char* transport : {"inproc", "sim"}) {
+    const auto job = [transport] {
+      nacre::config made = settings(1, 1);
+      made.set("transport", transport);
+      std::exit(nacre::run(made, [](nacre::runtime&) { throw std::string("out of paper"); }));
+    };
+    EXPECT_EXIT(job(), testing::ExitedWithCode(1), "rank 0: main threw: an exception that is no std::exception");
+  }
+}
+
 /// Allows this process so much memory beside what it has.
 void leave_memory(std::uint64_t bytes) {
   std::ifstream file("/proc/self/statm");

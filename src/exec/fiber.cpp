@@ -83,10 +83,6 @@ struct fiber::state {
   }
 };
 
-namespace {
-struct unwind {};  // thrown through a body whose fiber is destroyed early
-}  // namespace
-
 fiber::fiber(std::function<void()> body, std::size_t stack_bytes) : state_(std::make_unique<state>()) {
   state* const self = state_.get();
   self->body = std::move(body);

@@ -13,6 +13,9 @@ namespace nacre {
 /// unwinds it.
 class fiber {
  public:
+  /// Thrown through a body whose fiber is destroyed early. Who catches everything lets it pass.
+  struct unwind {};
+
   explicit fiber(std::function<void()> body, std::size_t stack_bytes = 1u << 20);
   fiber(const fiber&) = delete;
   fiber& operator=(const fiber&) = delete;

@@ -175,6 +175,10 @@ void engine::main_of_rank(const std::function<void(runtime&)>& main) {
     main(rt);
   } catch (const std::exception& error) {
     fail_(rank(), std::string("main threw: ") + error.what());
+  } catch (const fiber::unwind&) {
+    throw;
+  } catch (...) {
+    fail_(rank(), "main threw: an exception that is no std::exception");
   }
   wait_for_end(on);
   tell_of_end(on);
