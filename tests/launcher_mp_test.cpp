@@ -252,7 +252,7 @@ TEST(nacre_command_line, answers_mistakes_with_one_line_that_says_what_to_do) {
 
 TEST(nacre_command_line, fails_with_a_line_where_its_output_is_lost) {
   for (const char* command :
-       {"info", "--version", "--help", "run -n 2 /bin/echo hello", "run -n 2 --label /bin/echo hello"}) {
+       {"info", "--version", "--help", "run -n 1 /bin/echo hello", "run -n 1 --label /bin/echo hello"}) {
     const outcome got =
         launched({"/bin/sh", "-c", NACRE_BIN_DIR "/nacre " + std::string(command) + " >/dev/full"}).end();
     EXPECT_EQ(code_of(got), 1) << command;
@@ -269,7 +269,7 @@ TEST(nacre_command_line, keeps_the_code_of_a_job_that_has_failed_when_its_output
 }
 
 TEST(nacre_command_line, has_nothing_to_say_of_a_reader_that_has_had_enough) {
-  for (const char* command : {"info", "run -n 2 /bin/echo hello"}) {
+  for (const char* command : {"info", "run -n 1 /bin/echo hello"}) {
     const outcome got = launched({"/bin/bash", "-c",
                                   "trap '' PIPE; exec 3> >(exec <&-); wait $!; " NACRE_BIN_DIR "/nacre " +
                                       std::string(command) + " >&3"})
