@@ -115,7 +115,6 @@ TEST_P(lent_pieces, are_all_taken_back_when_the_future_is_dropped_and_no_more_is
     EXPECT_EQ(transfers.settle(*answered, memory_status::unreachable).has_value(), each.at != 0);
   }
   EXPECT_EQ(desk.loans[0].recalls, 1) << "by whoever came first";
-  state->release();  // as the window's
 }
 
 TEST_P(lent_pieces, that_cannot_be_lent_are_pieces_as_any) {

@@ -82,16 +82,13 @@ memory_status memory_part::copy_here(memory_transfer& transfer) {
 void memory_part::pump(lane& by, rank_id to) {
   for (;;) {
     std::optional<memory_transfers::piece> leaving;
-    std::vector<memory_transfer*> dropped;
+    std::vector<transfer_ref> dropped;
     {
       const std::scoped_lock lock(mutex_);
       leaving = transfers_.next(to);
       dropped = transfers_.take_dropped();
     }
-    for (memory_transfer* each : dropped) {
-      each->end(memory_status::done, by);
-      each->release();
-    }
+    for (const transfer_ref& each : dropped) each->end(memory_status::done, by);
     if (!leaving) return;
     send(by, *leaving, way_out::any);
   }
@@ -128,7 +125,7 @@ void memory_part::send(lane& by, const memory_transfers::piece& leaving, way_out
     const std::scoped_lock lock(mutex_);
     kept = transfers_.take_reply(to, leaving.token, memory_status::done, 0);
   }
-  answer(by, *kept, memory_status::done);
+  if (kept) answer(by, *kept, memory_status::done);
 }
 
 /// Lets the target copy a piece by itself. False: it travels in messages.
@@ -154,9 +151,7 @@ void memory_part::answer(lane& by, const memory_transfers::piece& answered, memo
     const std::scoped_lock lock(mutex_);
     over = transfers_.settle(answered, status);
   }
-  if (!over) return;
-  answered.transfer->end(*over, by);
-  answered.transfer->release();
+  if (over) answered.transfer->end(*over, by);
 }
 
 void memory_part::on_done(context& ctx, std::uint64_t token, memory_status status) {

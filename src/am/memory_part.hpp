@@ -26,20 +26,10 @@ class memory_bytes {
  public:
   memory_bytes() = default;
   explicit memory_bytes(std::span<const std::byte> bytes) noexcept : bytes_(bytes) {}
-  explicit memory_bytes(memory_transfer& of) noexcept : transfer_(&of) { of.acquire(); }
-  memory_bytes(memory_bytes&& other) noexcept
-      : bytes_(other.bytes_), transfer_(std::exchange(other.transfer_, nullptr)) {}
-  memory_bytes& operator=(memory_bytes&& other) noexcept {
-    bytes_ = other.bytes_;
-    std::swap(transfer_, other.transfer_);
-    return *this;
-  }
-  ~memory_bytes() {
-    if (transfer_ != nullptr) transfer_->release();
-  }
+  explicit memory_bytes(memory_transfer& of) noexcept : transfer_(&of) {}
 
   [[nodiscard]] std::span<const std::byte> bytes() const noexcept { return bytes_; }
-  [[nodiscard]] memory_transfer* transfer() const noexcept { return transfer_; }
+  [[nodiscard]] memory_transfer* transfer() const noexcept { return transfer_.get(); }
 
   template <class Archive>
   void save(Archive& ar) const {
@@ -52,7 +42,7 @@ class memory_bytes {
 
  private:
   std::span<const std::byte> bytes_;
-  memory_transfer* transfer_ = nullptr;
+  transfer_ref transfer_;
 };
 
 /// Source and target may be the same memory.

@@ -185,7 +185,7 @@ class machine {
         [&](std::byte* own) { std::copy(answer.data.begin(), answer.data.end(), own + answered->at); }));
     if (const auto over = s.transfers.settle(*answered, answer.status)) {
       EXPECT_EQ(*over, memory_status::done);
-      finish(s, answered->transfer);
+      finish(s, answered->transfer.get());
     }
     pump(s, answer.from);
   }
@@ -204,7 +204,6 @@ class machine {
     } else {
       EXPECT_TRUE(std::equal(op.own.begin(), op.own.end(), place(target.model)));
     }
-    ended->release();  // as the window's
     ended->release();  // as the caller's future
     s.open.erase(at);
   }

@@ -52,13 +52,7 @@ void memory_transfer::take_all_back() noexcept {
   for (const transport::lent_memory& each : pieces) lender_->recall(target(), each);
 }
 
-memory_transfers::~memory_transfers() {
-  for (memory_transfer* each : open_) each->release();
-  for (memory_transfer* each : dropped_) each->release();
-}
-
 void memory_transfers::start(memory_transfer& begun, std::uint64_t piece_bytes) {
-  begun.acquire();
   begun.piece_bytes_max_ = piece_bytes;
   open_.insert(&begun);
   targets_[begun.target().value()].queue.push_back(&begun);
@@ -90,8 +84,8 @@ std::optional<memory_transfers::piece> memory_transfers::next(rank_id to) {
       turn.queued_ = false;
       if (turn.outstanding_ == 0) {
         NACRE_MARK("a transfer is dropped before its first piece");
-        open_.erase(&turn);
-        dropped_.push_back(&turn);
+        dropped_.emplace_back(&turn);
+        open_.erase(dropped_.back());
       }
       continue;
     }
@@ -114,7 +108,8 @@ std::optional<memory_transfers::piece> memory_transfers::next(rank_id to) {
 }
 
 void memory_transfers::note_lent(const piece& leaving, const transport::lent_memory& as) {
-  slots_[static_cast<std::uint32_t>(leaving.token)].waiting.lent = as;
+  piece& waiting = slots_[static_cast<std::uint32_t>(leaving.token)].waiting;
+  if (waiting.token == leaving.token) waiting.lent = as;
 }
 
 void memory_transfers::resend(piece& answered) {
@@ -129,7 +124,7 @@ std::optional<memory_transfers::piece> memory_transfers::take_reply(rank_id from
   const auto generation = static_cast<std::uint32_t>(token >> 32);
   if (index >= slots_.size() || slots_[index].generation != generation) return std::nullopt;
   slot& at = slots_[index];
-  const piece answered = at.waiting;
+  piece answered = at.waiting;
   if (answered.transfer == nullptr || answered.transfer->target() != from) return std::nullopt;
   const bool carries = status == memory_status::done && path_ == data_path::reply && !answered.lent &&
                        answered.transfer->what() == memory_transfer::intent::read;
@@ -151,7 +146,7 @@ std::optional<memory_status> memory_transfers::settle(const piece& answered, mem
     of.queued_ = false;
   }
   if (of.outstanding_ != 0 || of.queued_) return std::nullopt;
-  open_.erase(&of);
+  open_.erase(answered.transfer);
   return of.status_;
 }
 

@@ -13,6 +13,8 @@
 #include <utility>
 #include <vector>
 
+#include <boost/smart_ptr/intrusive_ptr.hpp>
+
 #include <nacre/memory.hpp>
 
 #include "am/memory_segments.hpp"
@@ -81,6 +83,12 @@ class memory_transfer final : public detail::future_value<void> {
   memory_status status_ = memory_status::done;
 };
 
+/// Keeps a transfer there. Whoever sends a piece holds one: the reply may come, and end the transfer, before the call
+/// that sends it returns.
+using transfer_ref = boost::intrusive_ptr<memory_transfer>;
+inline void intrusive_ptr_add_ref(memory_transfer* of) noexcept { of->acquire(); }
+inline void intrusive_ptr_release(memory_transfer* of) noexcept { of->release(); }
+
 /// What one rank has under way to others.
 ///
 /// | a transfer | its turn | reply | last reply | error in a reply | future dropped |
@@ -114,21 +122,21 @@ class memory_transfers {
   explicit memory_transfers(data_path path) noexcept : path_(path) {}
   memory_transfers(const memory_transfers&) = delete;
   memory_transfers& operator=(const memory_transfers&) = delete;
-  ~memory_transfers();
 
   struct piece {
     std::uint64_t token = 0;
-    memory_transfer* transfer = nullptr;  ///< lives until settle says that it is over
-    std::uint64_t at = 0;                 ///< from the beginning of the transfer
+    transfer_ref transfer;
+    std::uint64_t at = 0;  ///< from the beginning of the transfer
     std::uint64_t bytes = 0;
     std::optional<transport::lent_memory> lent{};  ///< the target copies it by itself
   };
 
-  /// Queues a transfer and keeps a reference to it until it is over.
+  /// Queues a transfer.
   void start(memory_transfer& begun, std::uint64_t piece_bytes = piece_bytes_max);
   /// The next piece that may leave for `to`, or none.
   [[nodiscard]] std::optional<piece> next(rank_id to);
-  /// The caller's memory is lent to the target: its reply carries no bytes.
+  /// The caller's memory is lent to the target: its reply carries no bytes. Nothing when the piece is answered already,
+  /// as by a peer that lies.
   void note_lent(const piece& leaving, const transport::lent_memory& as);
   /// A piece that was answered leaves once more, not lent, under a new token.
   void resend(piece& answered);
@@ -137,15 +145,15 @@ class memory_transfers {
   /// for.
   [[nodiscard]] std::optional<piece> take_reply(rank_id from, std::uint64_t token, memory_status status,
                                                 std::uint64_t data_bytes);
-  /// The bytes of an answered piece are in place. Returns the transfer's status if it is over: end it, then release it.
+  /// The bytes of an answered piece are in place. Returns the transfer's status if it is over: end it.
   [[nodiscard]] std::optional<memory_status> settle(const piece& answered, memory_status status);
 
-  /// The transfers that were dropped before their first piece, and so are over: end each, then release it.
-  [[nodiscard]] std::vector<memory_transfer*> take_dropped() { return std::exchange(dropped_, {}); }
+  /// The transfers that were dropped before their first piece, and so are over: end each.
+  [[nodiscard]] std::vector<transfer_ref> take_dropped() { return std::exchange(dropped_, {}); }
 
   /// Ends the lending of all transfers, whose futures may live on.
   void take_all_back() {
-    for (memory_transfer* each : open_) each->take_all_back();
+    for (const transfer_ref& each : open_) each->take_all_back();
   }
 
   /// Transfers that are not over.
@@ -168,8 +176,8 @@ class memory_transfers {
   std::unordered_map<std::uint32_t, path_to_rank> targets_;
   std::vector<slot> slots_;
   std::vector<std::uint32_t> free_;
-  std::unordered_set<memory_transfer*> open_;  // a reference to each
-  std::vector<memory_transfer*> dropped_;      // likewise
+  std::unordered_set<transfer_ref> open_;
+  std::vector<transfer_ref> dropped_;
 };
 
 }  // namespace nacre

@@ -82,7 +82,6 @@ TEST(memory_transfers, an_error_ends_a_transfer_whose_other_pieces_have_not_left
   EXPECT_EQ(t.settle(*first, memory_status::withdrawn), memory_status::withdrawn);
   EXPECT_FALSE(t.next(to));
   EXPECT_TRUE(t.take_dropped().empty());
-  tall.state->release();  // as the window's
   tall.state->release();
 }
 
@@ -117,7 +116,6 @@ TEST(memory_transfers, an_error_ends_a_transfer_when_its_last_piece_is_answered_
     EXPECT_EQ(over.value_or(memory_status::withdrawn), memory_status::withdrawn);
   }
   EXPECT_EQ(t.open(), 0U);
-  tall.state->release();  // as the window's
   tall.state->release();
 }
 
@@ -137,12 +135,39 @@ TEST(memory_transfers, a_dropped_future_takes_the_memory_back_and_ends_the_trans
   const auto dropped = t.take_dropped();
   ASSERT_EQ(dropped.size(), 1U);
   EXPECT_EQ(dropped.front(), behind.state);
-  dropped.front()->release();
   const auto answered = t.take_reply(to, first->token, memory_status::done, 0);
   ASSERT_TRUE(answered);
   ASSERT_TRUE(t.settle(*answered, memory_status::done));
   EXPECT_EQ(t.open(), 0U);
-  state->release();
+}
+
+TEST(memory_transfers, a_transfer_that_ends_while_a_piece_of_it_is_being_sent_is_there_until_it_is) {
+  memory_transfers t(memory_transfers::data_path::reply);
+  const rank_id to(1);
+  lone_transfer brief(8, t);
+  const auto leaving = t.next(to);
+  ASSERT_TRUE(leaving);
+  EXPECT_TRUE(leaving->transfer->with_own_memory([&](const std::byte*) {
+    // As another thread of the rank does with a reply that comes before the call that sends it returns.
+    const auto answered = t.take_reply(to, leaving->token, memory_status::done, 0);
+    ASSERT_TRUE(answered && t.settle(*answered, memory_status::done));
+    brief.state->release();
+  }));  // gives the lock of the transfer back
+  EXPECT_EQ(leaving->transfer->bytes(), 8U);
+}
+
+TEST(memory_transfers, what_is_lent_for_a_piece_that_was_answered_early_is_not_noted_for_the_next) {
+  memory_transfers t(memory_transfers::data_path::reply);
+  const rank_id to(1);
+  lone_transfer first(8, t, intent::read), second(8, t, intent::read);
+  const auto leaving = t.next(to);
+  ASSERT_TRUE(leaving && t.take_reply(to, leaving->token, memory_status::out_of_range, 0));
+  const auto next = t.next(to);
+  ASSERT_TRUE(next);
+  t.note_lent(*leaving, {.id = 1, .address = 0});
+  EXPECT_TRUE(t.take_reply(to, next->token, memory_status::done, 8)) << "it carries its bytes";
+  first.state->release();
+  second.state->release();
 }
 
 TEST(memory_transfers, what_is_under_way_at_the_end_is_given_back) {
