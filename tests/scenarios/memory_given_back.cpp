@@ -150,14 +150,14 @@ task<void> go_on_hammering(context& ctx, memory at, std::uint32_t salt) {
 
 /// All ranks withdraw at once what all others are writing to and reading from.
 void withdraw_at_once(runtime& rt, std::size_t size) {
-  auto mine = std::make_unique<numbers>(size, 1);
+  auto mine = std::make_unique<numbers>(size + 1, 1);  // the last one is nobody's
   const memory exposed = rt.expose(std::span(*mine));
   std::vector<future<void>> busy;
   for (std::uint32_t part = 0; part < 4; ++part) {
     busy.push_back(rt.call<go_on_hammering>(rank_id((rt.rank().value() + 1 + part % 2) % rt.size()), exposed, part));
   }
   numbers last(1);
-  for (int look = 0; look < 5; ++look) rt.get(exposed, size - 1, std::span(last)).get();
+  for (int look = 0; look < 5; ++look) rt.get(exposed, size, std::span(last)).get();
   rt.withdraw(exposed);
   std::fill(mine->begin(), mine->end(), 9);  // a race, were anybody still there
   EXPECT_EQ(std::count(mine->begin(), mine->end(), 9U), static_cast<std::ptrdiff_t>(mine->size()));
