@@ -6,16 +6,10 @@
 #include <array>
 #include <cstdio>
 #include <cstdlib>
-#include <filesystem>
 #include <iostream>
-#include <memory>
-#include <numeric>
-#include <optional>
 #include <sstream>
 #include <string>
 #include <string_view>
-#include <system_error>
-#include <vector>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -24,15 +18,11 @@
 
 #include "base/nearest_name.hpp"
 #include "tool/hosts/host_agent.hpp"
-#include "tool/hosts/host_plan.hpp"
-#include "tool/hosts/remote_shell.hpp"
 #include "tool/info.hpp"
 #include "tool/replay.hpp"
 #include "tool/report/report.hpp"
-#include "tool/run_job.hpp"
+#include "tool/run_command.hpp"
 #include "tool/standard_output.hpp"
-#include "tool/text_file.hpp"
-#include "transport/transport.hpp"
 
 namespace nacre::tool {
 namespace {
@@ -40,222 +30,6 @@ namespace {
 constexpr int usage_code = 2;
 
 constexpr const char* about = R"(Nacre runs programs of mobile objects on threads, on processes and in simulation.)";
-
-constexpr const char* run_brief = "Run a program on several ranks, each a process";
-
-constexpr const char* run_about =
-    R"(Starts PROGRAM once for each rank, connects the ranks, and waits for them.
-
-Every rank gets a secret of this job, and proves it to the others before anything else is said. Options of the program
-itself, also those of Nacre (--nacre.help shows them), come behind it.
-
-)";
-
-constexpr const char* run_footer =
-    R"(When a rank is killed, or exits with an error before the job is over, one line names it; the others are told, get
-SIGTERM after 2 seconds and SIGKILL 1.5 seconds later. SIGINT and SIGTERM are passed on to the ranks, which have
-10 seconds to end; a second one kills them. Standard input goes to rank 0.
-
-With --hosts or --hostfile the ranks run on those hosts, each host's ranks started by an agent there (nacre host-agent),
-which the remote shell starts and which ends with this command. The hosts need this nacre, the program and the folder at
-the same paths, and a login without a password. Of the environment they get what begins with NACRE_ and what -x names.
-
-The exit code is 0 when every rank returned 0, otherwise that of the rank that failed (128 and the signal for one that
-was killed), 2 when the job could not be started, and 1 when standard output could not be written.
-
-Examples:
-  nacre run -n 2 build/release/bin/uts --tree T1
-  nacre run -n 4 --label ./program --nacre.workers=2
-  nacre run --hosts a:8,b:8 ./program
-  nacre run --hostfile hosts.txt -n 64 --distribution cyclic -x OMP_PROC_BIND ./program)";
-
-class run_formatter final : public CLI::Formatter {
- public:
-  std::string make_description(const CLI::App*) const override { return run_about; }
-  std::string make_usage(const CLI::App*, std::string) const override {
-    return "Usage: nacre run -n N [OPTIONS] PROGRAM [ARGUMENTS...]\n"
-           "       nacre run --hosts A,B:4 [-n N] [OPTIONS] PROGRAM [ARGUMENTS...]\n";
-  }
-};
-
-/// The arguments as text; what they mean is checked here, so that every complaint has one form.
-struct run_arguments {
-  std::string ranks;
-  std::string transport;  // empty: by the number of hosts
-  std::string config;
-  bool label = false;
-  std::string hosts;
-  std::string host_file;
-  std::string distribution = "block";
-  std::string shell = default_shell;
-  std::string nacre;
-  std::string address;
-  std::string folder;
-  std::vector<std::string> variables;
-  std::vector<std::string> program;
-};
-
-[[noreturn]] void refuse(const std::string& problem, const std::string& why, const std::string& remedy) {
-  throw setup_error({.problem = problem, .why = why, .remedy = remedy});
-}
-
-std::uint32_t parse_ranks(const std::string& text) {
-  char* end = nullptr;
-  const long value = std::strtol(text.c_str(), &end, 10);
-  if (text.empty() || *end != '\0' || value < 1 || value > static_cast<long>(ranks_max)) {
-    refuse(fmt::format("-n {} is no number of ranks", text), "a rank is a process of the job",
-           fmt::format("choose 1 to {}", ranks_max));
-  }
-  return static_cast<std::uint32_t>(value);
-}
-
-void check_transport(const std::string& name, std::size_t hosts) {
-  if (name == "shm" && hosts > 1) {
-    refuse("the transport 'shm' does not leave a host", fmt::format("the ranks run on {} hosts", hosts),
-           "choose --transport auto");
-  }
-  if (transport::find_backend(name).join_job != nullptr) return;
-  refuse(fmt::format("the transport '{}' connects no processes", name), "nacre run starts one for each rank",
-         fmt::format("run the program by itself with --nacre.transport={} --nacre.ranks=N", name));
-}
-
-void check_program(const CLI::App& command, const std::vector<std::string>& program) {
-  if (program.empty())
-    refuse("no program is given", "nacre run starts it once for each rank", "nacre run -n 4 ./program");
-  const std::string& first = program.front();
-  if (!first.starts_with('-')) return;
-  std::vector<std::string> names;
-  for (const CLI::Option* each : command.get_options()) {
-    for (const std::string& name : each->get_lnames()) names.push_back("--" + name);
-  }
-  const std::vector<std::string_view> known(names.begin(), names.end());
-  const auto nearest = nearest_name(first, known);
-  refuse(fmt::format("there is no option {}", first), "options of nacre run stand in front of the program",
-         nearest ? fmt::format("did you mean {}?", *nearest) : "nacre run --help lists them");
-}
-
-/// "NAME" takes the value from here, "NAME=VALUE" brings one.
-std::vector<std::string> parse_variables(const std::vector<std::string>& asked) {
-  std::vector<std::string> result;
-  for (const std::string& each : asked) {
-    const std::string name = each.substr(0, each.find('='));
-    if (name.empty() || name.starts_with("NACRE_JOB_")) {
-      refuse(fmt::format("-x {} names no variable that can be set", each), "it is passed on to every rank",
-             "write -x NAME or -x NAME=VALUE");
-    }
-    const char* const here = std::getenv(name.c_str());
-    if (each.size() > name.size()) {
-      result.push_back(each);
-    } else if (here != nullptr) {
-      result.push_back(name + "=" + here);
-    } else {
-      refuse(fmt::format("there is no variable {} in the environment", name), "-x passes its value on to every rank",
-             fmt::format("set it, or write -x {}=VALUE", name));
-    }
-  }
-  return result;
-}
-
-distribution parse_distribution(const std::string& word) {
-  if (word == "block") return distribution::block;
-  if (word == "cyclic") return distribution::cyclic;
-  refuse(fmt::format("--distribution {} is unknown", word), "it says which ranks a host gets",
-         "block (0, 1 on the first host) or cyclic (0 on the first, 1 on the second)");
-}
-
-std::vector<host_share> parse_placement(const run_arguments& given) {
-  if (given.hosts.empty() && given.host_file.empty()) return {};
-  if (!given.hosts.empty() && !given.host_file.empty())
-    refuse("--hosts and --hostfile are both given", "either says where the ranks run", "leave one out");
-  const auto hosts =
-      given.hosts.empty()
-          ? parse_host_file(text_of_file(given.host_file, "--hostfile names a file with one host in a line"),
-                            given.host_file)
-          : parse_hosts(given.hosts);
-  const auto ranks = given.ranks.empty() ? std::nullopt : std::optional(parse_ranks(given.ranks));
-  return spread_ranks(hosts, ranks, parse_distribution(given.distribution));
-}
-
-std::uint32_t count_ranks(const run_arguments& given, const std::vector<host_share>& hosts) {
-  if (!hosts.empty()) {
-    return static_cast<std::uint32_t>(
-        std::accumulate(hosts.begin(), hosts.end(), std::size_t{0},
-                        [](std::size_t sum, const auto& each) { return sum + each.ranks.size(); }));
-  }
-  if (given.ranks.empty()) {
-    refuse("neither -n nor --hosts is given", "a job has a number of ranks",
-           "nacre run -n 4 ./program, or nacre run --hosts a,b ./program");
-  }
-  return parse_ranks(given.ranks);
-}
-
-/// The path of this program, which the hosts of a cluster usually share.
-std::string own_path() {
-  std::error_code error;
-  const auto path = std::filesystem::read_symlink("/proc/self/exe", error);
-  if (error)
-    refuse("the path of nacre is unknown", "its agents on the hosts are started by it", "name it with --nacre PATH");
-  return path.string();
-}
-
-int run(const CLI::App& command, const run_arguments& given) {
-  check_program(command, given.program);
-  const std::vector<host_share> hosts = parse_placement(given);
-  const std::uint32_t ranks = count_ranks(given, hosts);
-  const std::string transport = given.transport.empty() ? (hosts.size() > 1 ? "auto" : "shm") : given.transport;
-  check_transport(transport, hosts.size());
-  if (!given.config.empty() && !std::filesystem::is_regular_file(given.config)) {
-    refuse(fmt::format("there is no file '{}'", given.config), "--config names a file with configuration",
-           "check the path");
-  }
-  return run_job({.ranks = ranks,
-                  .hosts = hosts,
-                  .remote = {.shell = split_words(given.shell),
-                             .nacre = given.nacre.empty() ? own_path() : given.nacre,
-                             .address = given.address,
-                             .folder = given.folder},
-                  .transport = transport,
-                  .config = given.config,
-                  .label = given.label,
-                  .variables = parse_variables(given.variables),
-                  .arguments = given.program});
-}
-
-void add_host_options(CLI::App& command, run_arguments& given) {
-  command.add_option("--hosts", given.hosts, "Hosts to run on, each with the number of its ranks if it has one")
-      ->type_name("A,B:N");
-  command.add_option("--hostfile", given.host_file, "The same, one host in a line: A, A:N or A slots=N")
-      ->type_name("FILE");
-  command.add_option("--distribution", given.distribution, "Ranks to hosts: block (default) or cyclic")
-      ->type_name("HOW");
-  command.add_option("--ssh", given.shell, fmt::format("Remote shell (default: {})", default_shell))->type_name("CMD");
-  command.add_option("--nacre", given.nacre, "The command nacre on the hosts (default: the path of this one)")
-      ->type_name("PATH");
-  command.add_option("--address", given.address, "Numeric address of this host that the others can reach")
-      ->type_name("ADDRESS");
-  command.add_option("--wdir", given.folder, "Folder on the hosts to run in (default: the current one)")
-      ->type_name("DIR");
-}
-
-CLI::App* add_run(CLI::App& app, run_arguments& given) {
-  CLI::App* const command = app.add_subcommand("run", run_brief);
-  command->formatter(std::make_shared<run_formatter>());
-  command->footer(run_footer);
-  command->add_option("-n,--ranks", given.ranks, fmt::format("Number of ranks, 1 to {}", ranks_max))->type_name("N");
-  command
-      ->add_option("--transport", given.transport,
-                   "What carries messages between the ranks (default: shm on one host, auto on several)")
-      ->envname("NACRE_TRANSPORT")
-      ->type_name("NAME");
-  command->add_option("--config", given.config, "TOML file with configuration for every rank")->type_name("FILE");
-  command->add_option("-x", given.variables, "Pass a variable of the environment on to every rank; can be repeated")
-      ->type_name("NAME[=VALUE]")
-      ->allow_extra_args(false);
-  add_host_options(*command, given);
-  command->add_flag("--label", given.label, "Put [rank] in front of each line of output");
-  command->prefix_command();
-  return command;
-}
 
 struct report_arguments {
   std::string trace;
@@ -288,11 +62,13 @@ void check_command(int argc, char** argv) {
   const std::string_view word = argv[1];
   if (word.starts_with('-') || std::find(commands.begin(), commands.end(), word) != commands.end()) return;
   const auto nearest = nearest_name(word, commands);
-  refuse(fmt::format("there is no command '{}'", word), "the first word says what to do",
-         nearest ? fmt::format("did you mean 'nacre {}'?", *nearest) : "nacre --help lists the commands");
+  throw setup_error(
+      {.problem = fmt::format("there is no command '{}'", word),
+       .why = "the first word says what to do",
+       .remedy = nearest ? fmt::format("did you mean 'nacre {}'?", *nearest) : "nacre --help lists the commands"});
 }
 
-int run_command(int argc, char** argv) {
+int run_words(int argc, char** argv) {
   CLI::App app{about, "nacre"};
   app.set_version_flag("--version", fmt::format("nacre {}", version_text()));
   app.require_subcommand(1);
@@ -331,6 +107,6 @@ int run_command(int argc, char** argv) {
 
 }  // namespace
 
-int run_command_line(int argc, char** argv) { return finish_output(run_command(argc, argv)); }
+int run_command_line(int argc, char** argv) { return finish_output(run_words(argc, argv)); }
 
 }  // namespace nacre::tool
