@@ -5,6 +5,7 @@
 #include "launched.hpp"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -12,6 +13,8 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <map>
 #include <set>
 #include <string>
@@ -159,6 +162,19 @@ TEST(nacre_run_scripts, get_rank_and_size_and_labels_tell_their_lines_apart) {
   };
   EXPECT_EQ(sorted_lines_of(got.output), (std::vector<std::string>{"[0] of 3", "[1] of 3", "[2] of 3"}));
   EXPECT_EQ(sorted_lines_of(got.errors), (std::vector<std::string>{"[0] trouble", "[1] trouble", "[2] trouble"}));
+}
+
+TEST(nacre_run_scripts, run_in_the_folder_that_they_are_given_and_begin_there) {
+  const auto folder = std::filesystem::path(testing::TempDir()) / ("nacre_wdir_" + std::to_string(::getpid()));
+  std::filesystem::create_directory(folder);
+  std::ofstream(folder / "where") << "#!/bin/sh\npwd -P; cat \"$NACRE_CONFIG\"\n";
+  std::filesystem::permissions(folder / "where", std::filesystem::perms::owner_all);
+  std::ofstream(folder / "job.toml") << "workers = 3\n";
+  const auto config = std::filesystem::relative(folder / "job.toml");
+  const outcome got = nacre_command({"run", "-n", "1", "--wdir", folder, "--config", config, "./where"});
+  EXPECT_EQ(code_of(got), 0) << got.errors;
+  EXPECT_EQ(got.output, std::filesystem::canonical(folder).string() + "\nworkers = 3\n");
+  std::filesystem::remove_all(folder);
 }
 
 TEST(nacre_run_scripts, of_rank_zero_read_standard_input_and_the_others_find_it_empty) {

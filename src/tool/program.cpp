@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the program that a user names, and says clearly why it cannot be run.
+// Finds the program that a user names, and the folder for it, and says clearly why it cannot be run.
 #include "tool/program.hpp"
 
 #include <sys/stat.h>
@@ -55,6 +55,13 @@ std::string find_program(const std::string& name, const std::string& search_path
   throw setup_error({.problem = "there is no program '" + name + "' in the folders of PATH",
                      .why = why,
                      .remedy = is_executable_file("./" + name) ? "did you mean ./" + name + "?" : "give its path"});
+}
+
+void enter_folder(const std::string& folder) {
+  if (::chdir(folder.c_str()) == 0) return;
+  throw setup_error({.problem = "cannot enter the folder '" + folder + "': " + std::strerror(errno),
+                     .why = "the ranks run there",
+                     .remedy = "make it there, or name another one with --wdir"});
 }
 
 }  // namespace nacre::tool

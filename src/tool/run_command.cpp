@@ -66,6 +66,9 @@ class run_formatter final : public CLI::Formatter {
 };
 
 std::uint32_t parse_ranks(const std::string& text) {
+  if (text.starts_with('p') && text.find_first_not_of("=0123456789", 1) == std::string::npos) {
+    refuse("there is no option -np", "-n takes the number of ranks", "write -n N, as in nacre run -n 2 ./program");
+  }
   char* end = nullptr;
   const long value = std::strtol(text.c_str(), &end, 10);
   if (text.empty() || *end != '\0' || value < 1 || value > static_cast<long>(ranks_max)) {
@@ -142,6 +145,15 @@ std::vector<host_share> parse_placement(const run_arguments& given) {
   return spread_ranks(hosts, ranks, parse_distribution(given.distribution));
 }
 
+/// What is about other hosts would go unheeded.
+void check_one_host(const CLI::App& command) {
+  for (const char* each : {"--distribution", "--ssh", "--nacre", "--address"}) {
+    if (command.get_option(each)->count() == 0) continue;
+    refuse(fmt::format("{} is given, and no hosts are", each), "all ranks run on this one",
+           "leave it out, or name hosts with --hosts or --hostfile");
+  }
+}
+
 std::uint32_t count_ranks(const run_arguments& given, const std::vector<host_share>& hosts) {
   if (!hosts.empty()) {
     return static_cast<std::uint32_t>(
@@ -185,6 +197,7 @@ void add_host_options(CLI::App& command, run_arguments& given) {
 int run(const CLI::App& command, const run_arguments& given) {
   check_program(command, given.program);
   const std::vector<host_share> hosts = parse_placement(given);
+  if (hosts.empty()) check_one_host(command);
   const std::uint32_t ranks = count_ranks(given, hosts);
   const std::string transport = given.transport.empty() ? (hosts.size() > 1 ? "auto" : "shm") : given.transport;
   check_transport(transport, hosts.size());
@@ -199,7 +212,7 @@ int run(const CLI::App& command, const run_arguments& given) {
                              .address = given.address,
                              .folder = given.folder},
                   .transport = transport,
-                  .config = given.config,
+                  .config = given.config.empty() ? "" : std::filesystem::absolute(given.config).string(),
                   .label = given.label,
                   .variables = parse_variables(given.variables),
                   .arguments = given.program});

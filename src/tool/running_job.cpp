@@ -10,7 +10,6 @@
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
-#include <filesystem>
 #include <string>
 #include <utility>
 #include <variant>
@@ -51,7 +50,7 @@ std::vector<std::string> asked_variables(const job_options& options) {
   std::vector<std::string> result = options.variables;
   result.push_back("NACRE_TRANSPORT=" + options.transport);
   if (::isatty(STDERR_FILENO) != 0) result.emplace_back("NACRE_JOB_TERMINAL=1");  // for those who show progress
-  if (!options.config.empty()) result.push_back("NACRE_CONFIG=" + std::filesystem::absolute(options.config).string());
+  if (!options.config.empty()) result.push_back("NACRE_CONFIG=" + options.config);
   return result;
 }
 
@@ -111,6 +110,7 @@ running_job::running_job(const job_options& options)
                        fmt::format("{} ranks", options.ranks));
   supervisor_.name_hosts(hosts_by_rank(options));
   if (options.hosts.empty()) {
+    if (!options.remote.folder.empty()) enter_folder(options.remote.folder);
     crew_ =
         std::make_unique<local_crew>(local_recipe(options, secret_, rendezvous_.address()), options.label, printer_);
   } else {

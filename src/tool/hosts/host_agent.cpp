@@ -47,13 +47,6 @@ std::vector<std::byte> read_standard_input() {
   return bytes;
 }
 
-void enter(const std::string& folder) {
-  if (::chdir(folder.c_str()) == 0) return;
-  throw setup_error({.problem = "cannot enter the folder '" + folder + "': " + net::error_text(errno),
-                     .why = "the ranks start where nacre run was started",
-                     .remedy = "make it there, or name another one with --wdir"});
-}
-
 job_secret secret_of(const std::string& digits) {
   const auto secret = job_secret::from_hex(digits);
   if (!secret) throw setup_error("the launcher's orders hold no secret");
@@ -112,7 +105,7 @@ void go_to_background() {
 
 int run_host_agent() {
   const host_ticket ticket = unpack_ticket(read_standard_input());
-  enter(ticket.folder);
+  enter_folder(ticket.folder);
   const char* const search_path = std::getenv("PATH");
   const std::string path =
       find_program(ticket.arguments.front(), search_path == nullptr ? "/usr/bin:/bin" : search_path);
