@@ -64,9 +64,7 @@ void say_done(const net::guest& by) {
   EXPECT_GT(net::send_some(by.socket.get(), words.outgoing().data(), words.outgoing().size()), 0);
 }
 
-TEST(agent_lines, let_an_agent_that_hung_up_before_its_first_word_call_again) {
-  launcher here;
-  ASSERT_TRUE(here.be_called());  // and hangs up
+void expect_to_hear_another_call(launcher& here) {
   const auto again = here.be_called();
   ASSERT_TRUE(again);
   say_done(*again);
@@ -75,16 +73,17 @@ TEST(agent_lines, let_an_agent_that_hung_up_before_its_first_word_call_again) {
   EXPECT_TRUE(here.reports[0].what && std::holds_alternative<host_done>(*here.reports[0].what));
 }
 
+TEST(agent_lines, let_an_agent_that_hung_up_before_its_first_word_call_again) {
+  launcher here;
+  ASSERT_TRUE(here.be_called());  // and hangs up
+  expect_to_hear_another_call(here);
+}
+
 TEST(agent_lines, hear_an_agent_that_called_again_before_its_first_call_was_seen_to_end) {
   launcher here;
   const auto given_up = here.be_called();
   ASSERT_TRUE(given_up);
-  const auto again = here.be_called();
-  ASSERT_TRUE(again);
-  say_done(*again);
-  here.hear_one_more();
-  ASSERT_EQ(here.reports.size(), 1U);
-  EXPECT_TRUE(here.reports[0].what && std::holds_alternative<host_done>(*here.reports[0].what));
+  expect_to_hear_another_call(here);
 }
 
 TEST(agent_lines, refuse_another_agent_of_a_host_whose_agent_was_heard) {

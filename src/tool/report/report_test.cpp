@@ -1,164 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// A trace of which every event is known, in every format of a report: to the number.
+// A trace of which every event is known, in every format of a report but the page: to the number.
 #include "tool/report/report.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
-#include <array>
-#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <sstream>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include <nacre/error.hpp>
 
-#include "tool/report/page_data.hpp"
-#include "tool/report/survey.hpp"
-#include "trace/recorder.hpp"
-#include "trace/trace_log.hpp"
+#include "tool/report/report_test_kit.hpp"
 
 namespace nacre::tool {
 namespace {
-
-using trace::event_kind;
-
-std::uint64_t tick = 0;  // of a microsecond
-
-/// Two ranks of two workers, and the main of the first, for ten milliseconds. An object leaves rank 0 and comes to rank
-/// 1; worker 1 of rank 0 steals from worker 0 beside it.
-class known : public testing::Test {
- protected:
-  known() : path_(testing::TempDir() + "nacre_" + testing::UnitTest::GetInstance()->current_test_info()->name()) {
-    {
-      trace::file_writer file(path_);
-      trace::job_description job;
-      job.ranks = 2;
-      job.program = "known";
-      job.transport = "inproc";
-      job.balancer = "none";
-      job.handlers = {"", "one", "two", "three"};
-      tell_job(file, job);
-      write_rank(file, 0);
-      write_rank(file, 1);
-    }
-    log_.emplace(path_);
-  }
-  ~known() override {
-    for (const char* end : {"", ".json", ".prv", ".pcf", ".row"}) std::filesystem::remove(path_ + end);
-    std::filesystem::remove_all(path_ + ".otf2");
-  }
-
-  static void write_rank(trace::file_writer& file, std::uint32_t rank) {
-    constexpr std::uint64_t start = 1000;
-    trace::rank_trace::description of;
-    of.rank = rank;
-    of.workers = 2;
-    of.lanes = 4;
-    of.seconds_a_tick = 1e-6;
-    of.lane_bytes = 1 << 16;
-    trace::rank_trace out(
-        file, of, [](const void*) { return tick; }, nullptr);
-    out.tell_clock({start, 0, 0, 0}, 1);
-    const auto at = [&](std::uint32_t lane, std::uint64_t us) -> trace::recorder& {
-      tick = start + us;
-      return out.of_lane(lane);
-    };
-    if (rank == 0) {
-      at(0, 1000).begin(event_kind::handler_begin, 1);
-      at(0, 1100).send(1, 200);
-      at(0, 1500).add(event_kind::depart, 7, 1, 3);
-      at(0, 3000).end();
-      at(0, 4000).add(event_kind::idle_begin);
-      at(0, 5000).add(event_kind::end);
-      at(0, 5000).begin(event_kind::part_begin, 3);
-      at(0, 5500).end();
-      at(1, 0).add(event_kind::idle_begin);
-      at(1, 2000).add(event_kind::end);
-      at(1, 2000).steal(2, 1);
-      at(1, 2100).begin(event_kind::handler_begin, 2);
-      at(1, 2200).add(event_kind::create, 9);
-      at(1, 6000).end();
-      at(2, 0).add(event_kind::main_begin);
-      at(2, 900).add(event_kind::end);
-    } else {
-      at(0, 0).add(event_kind::idle_begin);
-      at(0, 2500).begin(event_kind::part_begin, 3);
-      at(0, 2600).add(event_kind::arrive, 7, 0, 3);
-      at(0, 2700).end();
-      at(0, 2700).add(event_kind::end);
-      at(0, 3500).begin(event_kind::resume_begin, 1);
-      at(0, 3600).send(0, 50);
-      at(0, 3700).send(0, 60);
-      at(0, 9500).end();
-      at(0, 9600).add(event_kind::wave);
-    }
-    out.tell_clock({start + 10'000, 10'000'000, 0, 0}, 1);
-    out.finish();
-  }
-  static std::string text_of(const std::string& path) {
-    std::ifstream file(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  }
-  /// With single spaces.
-  static std::string plain(const std::string& text) {
-    std::istringstream words(text);
-    std::string all;
-    for (std::string each; words >> each;) all += (all.empty() ? "" : " ") + each;
-    return all;
-  }
-  static std::string bytes_of(std::string_view text) {
-    static constexpr std::string_view letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    std::string out;
-    std::uint32_t held = 0;
-    int bits = 0;
-    for (const char each : text) {
-      const std::size_t value = letters.find(each);
-      if (value == std::string_view::npos) break;
-      held = held << 6 | static_cast<std::uint32_t>(value);
-      bits += 6;
-      if (bits >= 8) out += static_cast<char>(held >> (bits -= 8) & 0xff);
-    }
-    return out;
-  }
-  [[nodiscard]] nlohmann::json page(const page_bounds& bounds = {}) const {
-    return nlohmann::json::parse(page_data(*log_, take_survey(*log_), bounds));
-  }
-  /// Of each row the spans: begin, length, code.
-  static std::vector<std::vector<std::array<std::uint64_t, 3>>> spans_of(const nlohmann::json& page) {
-    const std::string bytes = bytes_of(page["spans"]["bytes"].get<std::string>());
-    std::vector<std::vector<std::array<std::uint64_t, 3>>> all;
-    std::size_t at = 0;
-    const auto number = [&] {
-      std::uint64_t value = 0;
-      for (int shift = 0;; shift += 7) {
-        const auto byte = static_cast<unsigned char>(bytes.at(at++));
-        value |= std::uint64_t{byte & 0x7fU} << shift;
-        if (byte < 0x80) return value;
-      }
-    };
-    for (const auto& end : page["spans"]["ends"]) {
-      auto& row = all.emplace_back();
-      for (std::uint64_t last = 0; at < end.get<std::size_t>();) {
-        const std::uint64_t begin = last + number(), length = number(), code = number();
-        row.push_back({begin, length, code});
-        last = begin + length;
-      }
-    }
-    return all;
-  }
-
-  std::string path_;
-  std::optional<trace::trace_log> log_;
-};
 
 TEST_F(known, as_text) {
   EXPECT_EQ(plain(text_report(*log_)),
@@ -238,89 +97,6 @@ TEST_F(known, for_paraver) {
             "LEVEL CPU SIZE 5 rank 0 worker 0 rank 0 worker 1 rank 0 main rank 1 worker 0 rank 1 worker 1 "
             "LEVEL NODE SIZE 1 known "
             "LEVEL THREAD SIZE 5 rank 0 worker 0 rank 0 worker 1 rank 0 main rank 1 worker 0 rank 1 worker 1");
-}
-
-TEST_F(known, for_a_page) {
-  const auto data = page();
-  EXPECT_EQ(data["end_ns"], 10'000'000);
-  EXPECT_EQ(data["rows"],
-            nlohmann::json::parse("[[0,0,0,0,1,2000000,0,1500000,2000000,2,0],[0,1,0,0,1,3900000,0,100000,2000000,1,2],"
-                                  "[0,2,1,0,1,0,900000,0,0,0,0],[1,0,0,1,1,6000000,0,1000000,2500000,1,0],"
-                                  "[1,1,0,1,1,0,0,0,0,0,0]]"));
-  EXPECT_EQ(data["handlers"],
-            nlohmann::json::parse(R"([["one",1,8000000,6000000,false],["two",1,3900000,3900000,false],)"
-                                  R"(["three",2,700000,500000,true]])"));
-  EXPECT_EQ(data["messages"],
-            nlohmann::json::parse(R"({"sides":2,"group":1,"count":[0,1,2,0],"bytes":[0,200,110,0]})"));
-  EXPECT_EQ(data["migrations"], nlohmann::json::parse(R"({"count":1,"list":[1500000,1100000,0,3]})"));
-  EXPECT_EQ(data["steals"], nlohmann::json::parse(R"({"count":1,"list":[2000000,0,0,1]})"));
-  EXPECT_EQ(std::make_tuple(data["created"], data["departures"], data["waves"]), std::make_tuple(1, 1, 1));
-  enum : std::uint64_t { idle, runtime, main, one, two, three };
-  const std::vector<std::vector<std::array<std::uint64_t, 3>>> spans{
-      {{0, 1'000'000, idle},
-       {1'000'000, 2'000'000, one},
-       {3'000'000, 1'000'000, runtime},
-       {4'000'000, 1'000'000, idle},
-       {5'000'000, 500'000, three}},
-      {{0, 2'000'000, idle}, {2'000'000, 100'000, runtime}, {2'100'000, 3'900'000, two}},
-      {{0, 900'000, main}},
-      {{0, 2'500'000, idle}, {2'500'000, 200'000, three}, {2'700'000, 800'000, runtime}, {3'500'000, 6'000'000, one}},
-      {}};
-  EXPECT_EQ(spans_of(data), spans);
-}
-
-TEST_F(known, for_a_page_has_cells_that_say_what_was_done_when) {
-  const auto data = page();
-  const std::string cells = bytes_of(data["bins"]["cells"].get<std::string>());
-  const auto bins = data["bins"]["count"].get<std::size_t>();
-  ASSERT_EQ(cells.size(), 4 * 5 * bins);
-  const auto cell = [&](std::size_t row, std::size_t us) {
-    const std::size_t at = 4 * (row * bins + us * bins / 10'000);
-    std::array<int, 4> four{};
-    for (std::size_t index = 0; index < 4; ++index) four[index] = static_cast<unsigned char>(cells[at + index]);
-    return four;
-  };
-  using four = std::array<int, 4>;
-  EXPECT_EQ(cell(0, 500), (four{0, 0, 255, 0}));
-  EXPECT_EQ(cell(0, 2000), (four{255, 0, 0, 1}));
-  EXPECT_EQ(cell(0, 3500), (four{0, 255, 0, 0}));
-  EXPECT_EQ(cell(0, 7000), (four{0, 0, 0, 0})) << "it has come to rest";
-  EXPECT_EQ(cell(1, 4000), (four{255, 0, 0, 2}));
-  EXPECT_EQ(cell(2, 400), (four{255, 0, 0, 255})) << "the main";
-  EXPECT_EQ(cell(3, 6000), (four{255, 0, 0, 1}));
-}
-
-TEST_F(known, for_a_small_page_keeps_the_longest) {
-  page_bounds small;
-  small.spans = 2;
-  const auto spans = spans_of(page(small));
-  ASSERT_EQ(spans.size(), 5U);
-  using list = std::vector<std::array<std::uint64_t, 3>>;
-  EXPECT_EQ(spans[1], (list{{2'100'000, 3'900'000, 4}}));
-  EXPECT_EQ(spans[3], (list{{3'500'000, 6'000'000, 3}}));
-  EXPECT_TRUE(spans[0].empty() && spans[2].empty() && spans[4].empty());
-  page_bounds rows;
-  rows.rows = 2;
-  rows.matrix_sides = 1;
-  const auto two = page(rows);
-  EXPECT_EQ(two["rows"], nlohmann::json::parse("[[0,0,0,0,3,5900000,900000,1600000,4000000,3,2],"
-                                               "[1,0,0,1,2,6000000,0,1000000,2500000,1,0]]"));
-  EXPECT_EQ(two["messages"], nlohmann::json::parse(R"({"sides":1,"group":2,"count":[3],"bytes":[310]})"));
-  EXPECT_EQ(two["migrations"]["list"], nlohmann::json::parse("[1500000,1100000,0,1]"));
-  EXPECT_EQ(two["spans"]["ends"].size(), 0U) << "rows of several lanes have none";
-}
-
-TEST_F(known, as_a_page_is_not_ended_by_a_name_in_it) {
-  {
-    trace::file_writer file(path_);
-    trace::job_description job;
-    job.program = "a</script>b";
-    tell_job(file, job);
-  }
-  write_html(trace::trace_log(path_), path_ + ".json");
-  const std::string page = text_of(path_ + ".json");
-  EXPECT_EQ(page.find("a</script>b"), std::string::npos);
-  EXPECT_NE(page.find("a<\\/script>b"), std::string::npos);
 }
 
 TEST_F(known, where_there_is_no_room_is_refused) {

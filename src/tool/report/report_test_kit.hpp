@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// For tests of reports: a trace of which every event is known.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <optional>
+#include <sstream>
+#include <string>
+
+#include "trace/recorder.hpp"
+#include "trace/trace_log.hpp"
+
+namespace nacre::tool {
+
+/// Two ranks of two workers, and the main of the first, for ten milliseconds. An object leaves rank 0 and comes to rank
+/// 1; worker 1 of rank 0 steals from worker 0 beside it.
+class known : public testing::Test {
+ protected:
+  known() : path_(testing::TempDir() + "nacre_" + testing::UnitTest::GetInstance()->current_test_info()->name()) {
+    {
+      trace::file_writer file(path_);
+      trace::job_description job;
+      job.ranks = 2;
+      job.program = "known";
+      job.transport = "inproc";
+      job.balancer = "none";
+      job.handlers = {"", "one", "two", "three"};
+      tell_job(file, job);
+      write_rank(file, 0);
+      write_rank(file, 1);
+    }
+    log_.emplace(path_);
+  }
+  ~known() override {
+    for (const char* end : {"", ".json", ".prv", ".pcf", ".row"}) std::filesystem::remove(path_ + end);
+    std::filesystem::remove_all(path_ + ".otf2");
+  }
+
+  static void write_rank(trace::file_writer& file, std::uint32_t rank) {
+    using trace::event_kind;
+    constexpr std::uint64_t start = 1000;
+    trace::rank_trace::description of;
+    of.rank = rank;
+    of.workers = 2;
+    of.lanes = 4;
+    of.seconds_a_tick = 1e-6;
+    of.lane_bytes = 1 << 16;
+    trace::rank_trace out(
+        file, of, [](const void*) { return tick_; }, nullptr);
+    out.tell_clock({start, 0, 0, 0}, 1);
+    const auto at = [&](std::uint32_t lane, std::uint64_t us) -> trace::recorder& {
+      tick_ = start + us;
+      return out.of_lane(lane);
+    };
+    if (rank == 0) {
+      at(0, 1000).begin(event_kind::handler_begin, 1);
+      at(0, 1100).send(1, 200);
+      at(0, 1500).add(event_kind::depart, 7, 1, 3);
+      at(0, 3000).end();
+      at(0, 4000).add(event_kind::idle_begin);
+      at(0, 5000).add(event_kind::end);
+      at(0, 5000).begin(event_kind::part_begin, 3);
+      at(0, 5500).end();
+      at(1, 0).add(event_kind::idle_begin);
+      at(1, 2000).add(event_kind::end);
+      at(1, 2000).steal(2, 1);
+      at(1, 2100).begin(event_kind::handler_begin, 2);
+      at(1, 2200).add(event_kind::create, 9);
+      at(1, 6000).end();
+      at(2, 0).add(event_kind::main_begin);
+      at(2, 900).add(event_kind::end);
+    } else {
+      at(0, 0).add(event_kind::idle_begin);
+      at(0, 2500).begin(event_kind::part_begin, 3);
+      at(0, 2600).add(event_kind::arrive, 7, 0, 3);
+      at(0, 2700).end();
+      at(0, 2700).add(event_kind::end);
+      at(0, 3500).begin(event_kind::resume_begin, 1);
+      at(0, 3600).send(0, 50);
+      at(0, 3700).send(0, 60);
+      at(0, 9500).end();
+      at(0, 9600).add(event_kind::wave);
+    }
+    out.tell_clock({start + 10'000, 10'000'000, 0, 0}, 1);
+    out.finish();
+  }
+  static std::string text_of(const std::string& path) {
+    std::ifstream file(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  }
+  /// With single spaces.
+  static std::string plain(const std::string& text) {
+    std::istringstream words(text);
+    std::string all;
+    for (std::string each; words >> each;) all += (all.empty() ? "" : " ") + each;
+    return all;
+  }
+
+  static inline std::uint64_t tick_ = 0;  // of a microsecond
+  std::string path_;
+  std::optional<trace::trace_log> log_;
+};
+
+}  // namespace nacre::tool
