@@ -7,6 +7,7 @@
 #include <map>
 #include <numeric>
 #include <span>
+#include <utility>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -154,6 +155,12 @@ config configured(const replay_options& how, std::uint32_t ranks, std::uint32_t 
   return made;
 }
 
+/// Between which times the recorded run has ended; of a trace that has rows.
+std::pair<double, double> recorded_seconds(const balance::load_trace& trace) {
+  const double begun = trace.interval * trace.rows.back().interval;
+  return {begun, begun + trace.interval};
+}
+
 }  // namespace
 
 std::vector<replayed_interval> replay(const balance::load_trace& trace, const replay_options& how) {
@@ -208,22 +215,27 @@ std::string replay_text(const std::vector<replayed_interval>& what) {
 
 std::string recorded_text(const balance::load_trace& trace) {
   if (trace.rows.empty()) return "recorded: nothing\n";
-  const double begun = trace.interval * trace.rows.back().interval;
-  return fmt::format("recorded: {:.6f} to {:.6f} seconds on {} ranks of {} workers\n", begun, begun + trace.interval,
-                     trace.ranks, trace.workers);
+  const auto [least, most] = recorded_seconds(trace);
+  return fmt::format("recorded: {:.6f} to {:.6f} seconds on {} ranks of {} workers\n", least, most, trace.ranks,
+                     trace.workers);
 }
 
-std::string replay_json(const std::vector<replayed_interval>& what) {
-  nlohmann::ordered_json all = nlohmann::ordered_json::array();
-  for (const replayed_interval& each : what) {
-    all.push_back({{"interval", each.number},
-                   {"seconds", each.seconds},
-                   {"work", each.work},
-                   {"imbalance", each.imbalance},
-                   {"moves", each.moves},
-                   {"bytes", each.bytes}});
+std::string replay_json(const std::vector<replayed_interval>& what, const balance::load_trace& trace) {
+  nlohmann::ordered_json recorded;  // null: nothing
+  if (!trace.rows.empty()) {
+    const auto [least, most] = recorded_seconds(trace);
+    recorded = {{"seconds_min", least}, {"seconds_max", most}, {"ranks", trace.ranks}, {"workers", trace.workers}};
   }
-  return all.dump() + "\n";
+  nlohmann::ordered_json intervals = nlohmann::ordered_json::array();
+  for (const replayed_interval& each : what) {
+    intervals.push_back({{"interval", each.number},
+                         {"seconds", each.seconds},
+                         {"work", each.work},
+                         {"imbalance", each.imbalance},
+                         {"moves", each.moves},
+                         {"bytes", each.bytes}});
+  }
+  return nlohmann::ordered_json{{"recorded", recorded}, {"intervals", intervals}}.dump() + "\n";
 }
 
 CLI::App* add_replay(CLI::App& app, replay_arguments& given) {
@@ -256,7 +268,7 @@ void run_replay(const replay_arguments& given) {
       text_of_file(given.file, "nacre replay plays what a run has recorded with --nacre.record_load=FILE");
   const balance::load_trace trace = balance::parse_load_trace(text, given.file);
   const auto played = replay(trace, given.how);
-  print(given.json ? replay_json(played) : replay_text(played) + recorded_text(trace));
+  print(given.json ? replay_json(played, trace) : replay_text(played) + recorded_text(trace));
 }
 
 }  // namespace nacre::tool

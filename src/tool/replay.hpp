@@ -44,7 +44,8 @@ struct replayed_interval {
 [[nodiscard]] std::string replay_text(const std::vector<replayed_interval>& what);
 /// How long the recorded run took, to within an interval.
 [[nodiscard]] std::string recorded_text(const balance::load_trace& trace);
-[[nodiscard]] std::string replay_json(const std::vector<replayed_interval>& what);
+/// Both in one object: "recorded" (null when the trace is empty) and "intervals".
+[[nodiscard]] std::string replay_json(const std::vector<replayed_interval>& what, const balance::load_trace& trace);
 
 /// The arguments of the command.
 struct replay_arguments {

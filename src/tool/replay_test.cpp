@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <numeric>
 #include <string>
 #include <vector>
@@ -58,7 +59,8 @@ TEST(replay, on_more_ranks_a_recorded_one_means_those_in_its_place) {
 
 TEST(replay, the_same_seed_gives_the_same_run) {
   const replay_options how{.balancer = "gossip", .ranks = 8, .seed = 5};
-  EXPECT_EQ(replay_json(replay(one_sided(4), how)), replay_json(replay(one_sided(4), how)));
+  const auto trace = one_sided(4);
+  EXPECT_EQ(replay_json(replay(trace, how), trace), replay_json(replay(trace, how), trace));
 }
 
 TEST(replay, begins_where_objects_first_worked_and_not_where_they_were_made) {
@@ -93,6 +95,18 @@ TEST(replay, begins_where_most_of_an_interval_was_spent) {
 
 TEST(replay, tells_how_long_the_recorded_run_took) {
   EXPECT_EQ(recorded_text(one_sided(3)), "recorded: 0.020000 to 0.030000 seconds on 4 ranks of 1 workers\n");
+}
+
+TEST(replay, as_json_holds_the_rows_and_how_long_the_recorded_run_took) {
+  const auto json = nlohmann::json::parse(
+      replay_json({{.number = 3, .seconds = 2, .work = 4, .imbalance = 2, .moves = 5, .bytes = 7}}, one_sided(3)));
+  EXPECT_EQ(json["intervals"], nlohmann::json::parse(R"([{"interval": 3, "seconds": 2.0, "work": 4.0, "imbalance": 2.0,
+                                                          "moves": 5, "bytes": 7}])"));
+  EXPECT_DOUBLE_EQ(json["recorded"]["seconds_min"].get<double>(), 0.02);
+  EXPECT_DOUBLE_EQ(json["recorded"]["seconds_max"].get<double>(), 0.03);
+  EXPECT_EQ(json["recorded"]["ranks"], 4);
+  EXPECT_EQ(json["recorded"]["workers"], 1);
+  EXPECT_EQ(replay_json({}, {}), "{\"recorded\":null,\"intervals\":[]}\n");
 }
 
 std::string refusal_of(const std::string& setting) {
