@@ -141,7 +141,7 @@ TEST(config, errors_in_a_file_name_the_line) {
             "unknown option tcp.prot in FILE:3 (it would have no effect): "
             "did you mean tcp.port? --nacre.help lists all options");
   EXPECT_EQ(complaint_about("\nworkers = 'many'\n"),
-            "workers=many in FILE:2 is not a whole number (meaning: Worker threads of a rank): "
+            "workers=many in FILE:2 is not a whole number within 1..1024 threads (meaning: Worker threads of a rank): "
             "write, for example, workers=2");
   EXPECT_EQ(complaint_about("[nacre]\nworkers = 1\n"),
             "unknown option nacre.workers in FILE:2 (it would have no effect): "

@@ -6,6 +6,8 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <limits>
+#include <string>
 #include <utility>
 
 namespace nacre {
@@ -56,23 +58,53 @@ range_ends ends_of(std::string_view range) noexcept {
   return {range.substr(0, dots), range.substr(dots + 2)};
 }
 
-std::string with_unit(const option& declaration) {
-  std::string text(declaration.range);
+std::string with_unit(const option& declaration, std::string_view limits) {
+  std::string text(limits);
   if (!declaration.unit.empty()) text.append(" ").append(declaration.unit);
   return text;
+}
+
+/// As it follows the form of a value: " within 1..8 threads", " of 0 or more"; empty where everything is allowed.
+std::string allowed(const option& declaration) {
+  const auto [low, high] = ends_of(declaration.range);
+  if (low.empty() && high.empty()) return {};
+  if (high.empty()) return " of " + with_unit(declaration, low) + " or more";
+  if (low.empty()) return " of " + with_unit(declaration, high) + " or less";
+  return " within " + with_unit(declaration, declaration.range);
+}
+
+/// Of a value that is less, or more, than what is allowed. Where nothing bounds it, its type does: `end`.
+std::string fault_of_limits(const option& declaration, bool less, std::string_view end) {
+  const auto [low, high] = ends_of(declaration.range);
+  if (!low.empty() && !high.empty()) return "is outside " + with_unit(declaration, declaration.range);
+  const std::string_view bound = less ? low : high;
+  return std::string(less ? "is less than " : "is more than ")
+      .append(with_unit(declaration, bound.empty() ? end : bound))
+      .append(less ? ", the least allowed" : ", the most allowed");
 }
 
 template <class Value>
 std::string fault_of_number(const option& declaration, std::string_view text,
                             std::optional<Value> (*parse)(std::string_view) noexcept, std::string_view form) {
   const std::optional<Value> value = parse(text);
-  if (!value) return std::string("is not ").append(form);
+  if (!value) return std::string("is not ").append(form).append(allowed(declaration));
   const auto [low, high] = ends_of(declaration.range);
-  const std::optional<Value> least = parse(low);
-  const std::optional<Value> most = parse(high);
-  // Written so that a real number that compares with nothing is outside.
-  const bool inside = (!least || *value >= *least) && (!most || *value <= *most);
-  return inside ? std::string() : "is outside " + with_unit(declaration);
+  if (const std::optional<Value> least = parse(low); least && *value < *least)
+    return fault_of_limits(declaration, true, {});
+  if (const std::optional<Value> most = parse(high); most && *value > *most)
+    return fault_of_limits(declaration, false, {});
+  return {};
+}
+
+std::string fault_of_integer(const option& declaration, std::string_view text) {
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error == std::errc::result_out_of_range && end == text.data() + text.size()) {
+    const bool less = text.starts_with('-');
+    using limits = std::numeric_limits<std::int64_t>;
+    return fault_of_limits(declaration, less, std::to_string(less ? limits::min() : limits::max()));
+  }
+  return fault_of_number(declaration, text, parse_integer, "a whole number");
 }
 
 std::string fault_of_choice(const option& declaration, std::string_view text) {
@@ -124,7 +156,7 @@ std::string find_fault(const option& declaration, std::string_view text) {
     case option_kind::boolean:
       return parse_boolean(text) ? std::string() : "is neither true nor false";
     case option_kind::integer:
-      return fault_of_number(declaration, text, parse_integer, "a whole number");
+      return fault_of_integer(declaration, text);
     case option_kind::real:
       return fault_of_number(declaration, text, parse_real, "a number");
     case option_kind::duration:

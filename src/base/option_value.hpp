@@ -20,8 +20,8 @@ namespace nacre {
 [[nodiscard]] std::optional<std::chrono::nanoseconds> parse_duration(std::string_view text) noexcept;
 [[nodiscard]] std::optional<std::int64_t> parse_bytes(std::string_view text) noexcept;
 
-/// What is wrong with `text` as a value of the option, as the end of a sentence: "is not a whole number", "is outside
-/// 1..1024 threads". Empty when nothing is.
+/// What is wrong with `text` as a value of the option, and what is allowed, as the end of a sentence: "is not a whole
+/// number of 0 or more", "is outside 1..1024 threads". Empty when nothing is.
 [[nodiscard]] std::string find_fault(const option& declaration, std::string_view text);
 
 /// The words of a range such as "tcp|inproc|sim".

@@ -55,16 +55,39 @@ TEST(option_value, both_ends_of_a_range_belong_to_it_and_either_may_be_open) {
   EXPECT_EQ(find_fault(workers, "0"), "is outside 1..8 threads");
   const option port{.name = "p", .kind = option_kind::integer, .range = "1024.."};
   EXPECT_EQ(find_fault(port, "99999999"), "");
-  EXPECT_EQ(find_fault(port, "80"), "is outside 1024..");
+  EXPECT_EQ(find_fault(port, "80"), "is less than 1024, the least allowed");
   const option spin{.name = "s", .kind = option_kind::duration, .range = "..1ms"};
   EXPECT_EQ(find_fault(spin, "0"), "");
-  EXPECT_EQ(find_fault(spin, "2ms"), "is outside ..1ms");
+  EXPECT_EQ(find_fault(spin, "2ms"), "is more than 1ms, the most allowed");
   const option share{.name = "r", .kind = option_kind::real, .range = "0.0..1.0"};
   EXPECT_EQ(find_fault(share, "0.25"), "");
   EXPECT_EQ(find_fault(share, "1.25"), "is outside 0.0..1.0");
   const option eager{.name = "e", .kind = option_kind::bytes, .range = "1KiB..1MiB"};
   EXPECT_EQ(find_fault(eager, "64KiB"), "");
   EXPECT_EQ(find_fault(eager, "1023"), "is outside 1KiB..1MiB");
+}
+
+TEST(option_value, what_is_no_number_is_told_what_is_allowed) {
+  const option workers{.name = "w", .kind = option_kind::integer, .unit = "threads", .range = "1..8"};
+  EXPECT_EQ(find_fault(workers, "many"), "is not a whole number within 1..8 threads");
+  EXPECT_EQ(find_fault(workers, ""), "is not a whole number within 1..8 threads");
+  EXPECT_EQ(find_fault(workers, "99999999999999999999"), "is outside 1..8 threads");
+  const option seed{.name = "n", .kind = option_kind::integer, .range = "0.."};
+  EXPECT_EQ(find_fault(seed, "1.5"), "is not a whole number of 0 or more");
+  EXPECT_EQ(find_fault(seed, "-1"), "is less than 0, the least allowed");
+  EXPECT_EQ(find_fault(seed, "-99999999999999999999"), "is less than 0, the least allowed");
+  EXPECT_EQ(find_fault(seed, "99999999999999999999"), "is more than 9223372036854775807, the most allowed");
+  EXPECT_EQ(find_fault(seed, "99999999999999999999s"), "is not a whole number of 0 or more");
+  const option any{.name = "a", .kind = option_kind::integer};
+  EXPECT_EQ(find_fault(any, "-1"), "");
+  EXPECT_EQ(find_fault(any, "x"), "is not a whole number");
+  EXPECT_EQ(find_fault(any, "-99999999999999999999"), "is less than -9223372036854775808, the least allowed");
+  const option rest{.name = "s", .kind = option_kind::duration, .range = "..1ms"};
+  EXPECT_EQ(find_fault(rest, "-1s"), "is not a duration with a unit (ns, us, ms, s, min) of 1ms or less");
+  const option wait{.name = "t", .kind = option_kind::duration, .range = "1us.."};
+  EXPECT_EQ(find_fault(wait, "-1s"), "is not a duration with a unit (ns, us, ms, s, min) of 1us or more");
+  const option share{.name = "r", .kind = option_kind::real, .range = "0.0..1.0"};
+  EXPECT_EQ(find_fault(share, "nan"), "is not a number within 0.0..1.0");
 }
 
 TEST(option_value, a_choice_is_one_of_the_listed_words) {
