@@ -2,6 +2,7 @@
 // The runtime on real threads: fairness, the end of a job, and exceptions that end it.
 #include <gtest/gtest.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -110,6 +111,8 @@ struct cell {
 
 void tire(nacre::context& ctx, nacre::mobile_ptr<cell> p) { ctx.send<&cell::fail>(p, 1); }
 
+void leave(int code) { std::exit(code); }
+
 TEST(runtime_death, an_exception_in_a_handler_ends_the_job_and_names_handler_object_and_rank) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   const auto job = [] {
@@ -141,6 +144,42 @@ TEST(runtime_death, what_main_throws_may_be_no_exception_of_the_standard_library
     };
     EXPECT_EXIT(job(), testing::ExitedWithCode(1), "rank 0: main threw: an exception that is no std::exception");
   }
+}
+
+TEST(runtime_death, exit_in_a_main_or_a_handler_ends_the_process_with_a_line_and_never_with_code_zero) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  for (const char* transport : {"inproc", "sim"}) {
+    for (const bool in_handler : {false, true}) {
+      const auto job = [=](int code) {
+        nacre::config made = settings(3, 1);
+        made.set("transport", transport);
+        return nacre::run(made, [=](nacre::runtime& rt) {
+          rt.barrier();
+          if (rt.rank().value() == 1 && !in_handler) std::exit(code);
+          if (rt.rank().value() == 1) rt.call<leave>(rank_id(2), code).get();
+          rt.barrier();
+        });
+      };
+      EXPECT_EXIT(job(0), testing::ExitedWithCode(1), "^nacre: exit.0. was called before the job was over")
+          << transport;
+      EXPECT_EXIT(job(7), testing::ExitedWithCode(7), "exit.7. was called .*: return from main, or throw") << transport;
+      EXPECT_EXIT(job(256), testing::ExitedWithCode(1), "exit.256. was called") << transport;
+    }
+  }
+  EXPECT_EXIT(std::exit(nacre::run(settings(3, 1), [](nacre::runtime&) {}) + 5), testing::ExitedWithCode(5), "^$");
+}
+
+TEST(runtime, leaves_children_that_a_main_has_forked_to_their_exit) {
+  if (nacre::tests::sanitized) GTEST_SKIP() << "in the child, the threads that hold the memory are gone";
+  int status = -1;
+  EXPECT_EQ(nacre::run(settings(1, 1),
+                       [&](nacre::runtime&) {
+                         const pid_t child = ::fork();
+                         if (child == 0) std::exit(0);
+                         EXPECT_EQ(::waitpid(child, &status, 0), child);
+                       }),
+            0);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
 }
 
 /// Allows this process so much memory beside what it has.

@@ -22,6 +22,7 @@
 #include "base/clock.hpp"
 #include "base/drained.hpp"
 #include "exec/thread_shortage.hpp"
+#include "runtime/early_exit.hpp"
 #include "runtime/engine.hpp"
 #include "runtime/output_file.hpp"
 #include "runtime/standstill.hpp"
@@ -261,6 +262,7 @@ void let_launcher_read() {
 }
 
 job_report run_job(const config& configuration, const std::function<void(runtime&)>& main) {
+  const early_exit watched;  // what the transport has to say about an end of the process comes first
   const std::unique_ptr<transport::fabric> fabric = open_fabric(configuration);
   if (dynamic_cast<transport::sim_fabric*>(fabric.get()) != nullptr) {
     return run_simulated(*fabric, configuration, main);

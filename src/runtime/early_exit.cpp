@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// What becomes of a process that calls exit while ranks of a job live in it.
+#include "runtime/early_exit.hpp"
+
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+
+#include "runtime/job.hpp"
+
+namespace nacre {
+namespace {
+
+std::atomic<int> jobs{0};
+std::atomic<pid_t> process{0};  // which runs them
+
+/// Called by exit, before whatever was there when the first job began is destroyed.
+void end_at_exit(int code, void*) {
+  if (jobs == 0 || process != ::getpid()) return;
+  std::fflush(stdout);
+  std::fprintf(stderr,
+               "nacre: exit(%d) was called before the job was over (the other threads of this process are at work): "
+               "return from main, or throw; the job ends\n",
+               code);
+  let_launcher_read();
+  std::_Exit((code & 0xff) == 0 ? 1 : code);
+}
+
+}  // namespace
+
+early_exit::early_exit() noexcept {
+  static const int registered = ::on_exit(&end_at_exit, nullptr);
+  static_cast<void>(registered);  // without memory for it, exit does what it always does
+  process = ::getpid();
+  ++jobs;
+}
+
+early_exit::~early_exit() { --jobs; }
+
+}  // namespace nacre
