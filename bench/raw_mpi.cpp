@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What does an active message cost over MPI? MPI by itself, in two ways, and Nacre on the same two ranks, in turns.
-//   mpirun -n 2 raw_mpi_openmpi [--runs N] [--only VARIANT]... [--bytes N]...
-// prints one line of JSON for each variant and size: nanoseconds of a round trip, and MiB/s one way.
-//   mpirun -n 2 raw_mpi_openmpi --idle [--runs N]
-// prints what it costs to ask for messages when there are none, beside a SHA-1 block: see raw_mpi_idle.hpp.
+// Prints one line of JSON for each variant and size: nanoseconds of a round trip, and MiB/s one way. With --idle, what
+// it costs to ask for messages when there are none, beside a SHA-1 block: see raw_mpi_idle.hpp.
 #include <nacre/mpi.hpp>
 
 #include <algorithm>
@@ -14,10 +12,11 @@
 #include <cstring>
 #include <functional>
 #include <span>
-#include <string_view>
+#include <string>
 #include <vector>
 
 #include <nacre/nacre.hpp>
+#include <program_options.hpp>
 
 #include "ladder/parts/payloads.hpp"
 #include "ladder/parts/schedule.hpp"
@@ -221,28 +220,23 @@ figures measure_nacre(std::size_t bytes) {
 int main(int argc, char** argv) {
   int level = 0, size = 0, runs = 3;
   bool only_idle = false;
-  std::vector<std::string_view> only;
+  std::vector<std::string> only;
+  std::vector<std::size_t> sizes{8, 512, 4096, 65536, 1u << 20};
+  nacre::program_options options("raw_mpi",
+                                 "What an active message costs over MPI, beside MPI by itself: mpirun -n 2.");
+  options.add("--runs", runs, "Runs of each variant, in turns").between(1, 1000);
+  options.add("--only", only, "Only these variants").one_of({"mpi_iprobe", "mpi_persistent", "active_message"});
+  options.add("--bytes", sizes, "Sizes of a message").of_bytes().between(1, 1e9);
+  options.add("--idle", only_idle, "What it costs to ask for messages when there are none, instead");
+  if (const auto exit_code = options.parse(argc, argv)) return *exit_code;
   MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &level);
   MPI_Comm_rank(MPI_COMM_WORLD, &own_rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
-  std::vector<std::size_t> sizes;
-  for (int i = 1; i < argc; i += 2) {
-    if (std::strcmp(argv[i], "--idle") == 0) {
-      only_idle = true;
-      --i;
-      continue;
-    }
-    if (i + 1 == argc) break;
-    if (std::strcmp(argv[i], "--runs") == 0) runs = std::atoi(argv[i + 1]);
-    if (std::strcmp(argv[i], "--only") == 0) only.push_back(argv[i + 1]);
-    if (std::strcmp(argv[i], "--bytes") == 0) sizes.push_back(std::strtoul(argv[i + 1], nullptr, 10));
-  }
   if (only_idle) {
-    idle::measure(own_rank, std::max(runs, 1));
+    idle::measure(own_rank, runs);
     MPI_Finalize();
     return 0;
   }
-  if (sizes.empty()) sizes = {8, 512, 4096, 65536, 1u << 20};
   if (size != 2) {
     if (own_rank == 0) std::fprintf(stderr, "raw_mpi measures between 2 ranks: mpirun -n 2 %s\n", argv[0]);
     MPI_Finalize();

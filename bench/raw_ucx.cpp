@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What does UCX cost by itself? Two processes exchange active messages of UCX (ucp_am_send_nbx) and poll.
-//   raw_ucx [--bytes N]...
-// prints one line of JSON for each size: nanoseconds of a round trip, and of a message in a stream one way.
+// Prints one line of JSON for each size: nanoseconds of a round trip, and of a message in a stream one way.
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <ucp/api/ucp.h>
@@ -14,6 +13,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <vector>
+
+#include <program_options.hpp>
 
 #include "ladder/parts/payloads.hpp"
 #include "ladder/parts/schedule.hpp"
@@ -155,11 +156,11 @@ void measure(end& here, bool first, std::size_t bytes) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  std::vector<std::size_t> sizes;
-  for (int i = 1; i + 1 < argc; i += 2) {
-    if (std::strcmp(argv[i], "--bytes") == 0) sizes.push_back(std::strtoul(argv[i + 1], nullptr, 10));
-  }
-  if (sizes.empty()) sizes = {8, 512, 4096, 65536, 1u << 20};
+  std::vector<std::size_t> sizes{8, 512, 4096, 65536, 1u << 20};
+  nacre::program_options options("raw_ucx",
+                                 "What UCX costs by itself: two processes exchange its active messages and poll.");
+  options.add("--bytes", sizes, "Sizes of a message").of_bytes().between(1, 1e9);
+  if (const auto exit_code = options.parse(argc, argv)) return *exit_code;
   int ends[2];
   if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0) return 1;
   const pid_t child = fork();

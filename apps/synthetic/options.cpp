@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Declares the options with CLI11.
+// Declares the options.
 #include "options.hpp"
 
-#include <fmt/format.h>
-
-#include <CLI/CLI.hpp>
-#include <map>
-#include <string>
+#include <program_options.hpp>
 
 namespace synthetic {
 namespace {
@@ -22,50 +18,34 @@ Exit code: 0 when every object was computed exactly as often as it should be, 1 
 }  // namespace
 
 command_line parse_command_line(int argc, const char* const* argv) {
-  CLI::App app("Objects of two weights, a fifth of them heavy and most of these on the first cores (PREMA 5.3.1).",
-               "synthetic");
-  app.footer(footer);
+  nacre::program_options parser(
+      "synthetic", "Objects of two weights, a fifth of them heavy and most of these on the first cores (PREMA 5.3.1).");
+  parser.footer(footer);
   command_line result;
   options& asked = result.asked;
-  const std::map<std::string, labour> labours{
-      {"charge", labour::charge}, {"spin", labour::spin}, {"sleep", labour::sleep}};
-  app.add_option("--cores", asked.cores, "Cores, each with its objects (default: the workers of all ranks)")
-      ->check(CLI::Range(1u, 1u << 20))
-      ->type_name("COUNT");
-  app.add_option("--objects", asked.objects_a_core, "Objects of each core (default 10)")
-      ->check(CLI::Range(1u, 1u << 10))
-      ->type_name("COUNT");
-  app.add_option("--light", asked.light_seconds, "What a light object takes on average (default 32.7)")
-      ->check(CLI::Range(1e-6, 1e6))
-      ->type_name("SECONDS");
-  app.add_option("--heavy", asked.heavy_factor, "How much longer a heavy one takes (default 2.5)")
-      ->check(CLI::Range(1.0, 1e3))
-      ->type_name("FACTOR");
-  app.add_option("--spread", asked.spread, "By which part weights differ from their average at most (default 0.03)")
-      ->check(CLI::Range(0.0, 0.9))
-      ->type_name("PART");
-  app.add_option("--computations", asked.computations, "Messages that make up an object's work (default 10)")
-      ->check(CLI::Range(1u, 1u << 16))
-      ->type_name("COUNT");
-  app.add_option("--bytes", asked.bytes, "Bytes that an object brings along (default 65536)")
-      ->check(CLI::Range(0u, 1u << 28))
-      ->type_name("BYTES");
-  app.add_flag("--declare", asked.declare, "Objects declare what is left to do, as load and as priority");
-  app.add_option("--work", asked.how,
-                 "charge: time is declared, for sim (default); spin: the worker computes; sleep: it stands still, for "
-                 "more workers than this host has cores")
-      ->transform(CLI::CheckedTransformer(labours, CLI::ignore_case))
-      ->type_name("NAME");
-  app.add_option("--seed", asked.seed, "Each seed gives other weights (default 1)")->type_name("NUMBER");
-  app.add_flag("--json", asked.json, "Print the result as one JSON object");
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::Success& help) {
-    result.exit_code = app.exit(help);
-  } catch (const CLI::ParseError& error) {
-    fmt::print(stderr, "synthetic: {}: --help shows the options\n", error.what());
-    result.exit_code = 2;
-  }
+  parser.add("--cores", asked.cores, "Cores, each with its objects")
+      .called("COUNT")
+      .between(1, 1u << 20)
+      .otherwise("the workers of all ranks");
+  parser.add("--objects", asked.objects_a_core, "Objects of each core").called("COUNT").between(1, 1u << 10);
+  parser.add("--light", asked.light_seconds, "What a light object takes on average")
+      .called("SECONDS")
+      .between(1e-6, 1e6);
+  parser.add("--heavy", asked.heavy_factor, "How much longer a heavy one takes").called("FACTOR").between(1, 1e3);
+  parser.add("--spread", asked.spread, "By which part weights differ from their average at most")
+      .called("PART")
+      .between(0, 0.9);
+  parser.add("--computations", asked.computations, "Messages that make up an object's work")
+      .called("COUNT")
+      .between(1, 1u << 16);
+  parser.add("--bytes", asked.bytes, "Bytes that an object brings along").called("BYTES").between(0, 1u << 28);
+  parser.add("--declare", asked.declare, "Objects declare what is left to do, as load and as priority");
+  parser.add_choice("--work", asked.how, {{"charge", labour::charge}, {"spin", labour::spin}, {"sleep", labour::sleep}},
+                    "charge: time is declared, for sim; spin: the worker computes; sleep: it stands still, for more "
+                    "workers than this host has cores");
+  parser.add("--seed", asked.seed, "Each seed gives other weights").called("NUMBER");
+  parser.add("--json", asked.json, "Print the result as one JSON object");
+  result.exit_code = parser.parse(argc, argv);
   return result;
 }
 

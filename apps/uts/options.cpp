@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Declares the options with CLI11 and turns their values into a tree.
+// Declares the options and turns their values into a tree.
 #include "options.hpp"
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
-#include <algorithm>
 #include <array>
 #include <charconv>
 #include <nacre/error.hpp>
+#include <program_options.hpp>
 #include <span>
 #include <string>
 #include <string_view>
@@ -20,8 +19,6 @@
 
 namespace uts {
 namespace {
-
-constexpr int usage_exit_code = 2;
 
 constexpr const char* footer = R"(Examples:
   uts --tree T1                      search a named tree of about 4 million nodes
@@ -40,60 +37,48 @@ struct given_options {
   std::optional<std::uint32_t> depth, seed, m, granularity;
 };
 
-void declare_tree(CLI::App& app, given_options& given) {
-  app.add_option("--tree", given.tree, "A tree by its name, such as T1 or T1L; --list shows all")->type_name("NAME");
-  const std::string group = "A tree by its parameters (alone, or to change a named one)";
-  app.add_option("--type", given.type, "geometric (default), binomial, hybrid or balanced")
-      ->type_name("TYPE")
-      ->group(group);
-  app.add_option("--shape", given.shape, "How a geometric tree narrows: linear (default), expdec, cyclic or fixed")
-      ->type_name("SHAPE")
-      ->group(group);
-  app.add_option("--depth", given.depth, "d: depth that the shape is measured by (default 6)")
-      ->type_name("COUNT")
-      ->group(group);
-  app.add_option("--branching", given.branching, "b: mean children near the root; children of a binomial root (4)")
-      ->type_name("NUMBER")
-      ->group(group);
-  app.add_option("--seed", given.seed, "r: each seed gives another tree (default 0)")->type_name("COUNT")->group(group);
-  app.add_option("--q", given.q, "Binomial: probability of having children (default 15/64 = 0.234375)")
-      ->type_name("NUMBER")
-      ->group(group);
-  app.add_option("--m", given.m, "Binomial: how many children then (default 4)")->type_name("COUNT")->group(group);
-  app.add_option("--f", given.f, "Hybrid: geometric above depth f * d, binomial below (default 0.5)")
-      ->type_name("NUMBER")
-      ->group(group);
-  app.add_option("--granularity", given.granularity, "g: compute each hash g times; more work, same tree (default 1)")
-      ->type_name("COUNT")
-      ->group(group);
+void declare_tree(nacre::program_options& parser, given_options& given) {
+  parser.add("--tree", given.tree, "A tree by its name, such as T1 or T1L; --list shows all").called("NAME");
+  parser.section("A tree by its parameters (alone, or to change a named one)");
+  parser.add("--type", given.type, "geometric (default), binomial, hybrid or balanced").called("TYPE");
+  parser.add("--shape", given.shape, "How a geometric tree narrows: linear (default), expdec, cyclic or fixed")
+      .called("SHAPE");
+  parser.add("--depth", given.depth, "d: depth that the shape is measured by (default 6)").called("COUNT");
+  parser.add("--branching", given.branching, "b: mean children near the root; children of a binomial root (default 4)");
+  parser.add("--seed", given.seed, "r: each seed gives another tree (default 0)").called("COUNT");
+  parser.add("--q", given.q, "Binomial: probability of having children (default 15/64 = 0.234375)");
+  parser.add("--m", given.m, "Binomial: how many children then (default 4)").called("COUNT");
+  parser.add("--f", given.f, "Hybrid: geometric above depth f * d, binomial below (default 0.5)");
+  parser.add("--granularity", given.granularity, "g: compute each hash g times; more work, same tree (default 1)")
+      .called("COUNT");
 }
 
-void declare_run(CLI::App& app, given_options& given, options& asked) {
-  app.add_option("--sha", given.sha,
-                 "SHA-1 by lanes of AVX-512 (avx512) or AVX2 (avx2), by SHA instructions (shani) or by none of them "
-                 "(portable); auto (default) takes the first that this processor has")
-      ->type_name("HOW")
-      ->group("How to run");
-  app.add_option(
-         "--mode", given.mode,
-         "How ranks share the work: objects (default), mobile objects that split and move; steal, ranks without "
-         "work ask others; share, rank 0 keeps a queue for the others. The last two: one search for each rank")
-      ->type_name("MODE")
-      ->group("How to run");
-  app.add_option("--chunk", given.chunk,
-                 "steal, share: nodes given away at a time, by who has more than twice as many; auto (default): half")
-      ->type_name("COUNT")
-      ->group("How to run");
-  app.add_option(
-         "--interval", given.interval,
-         "steal, share: nodes between two looks at requests, or between two releases; auto (default): more after "
-         "each look in vain")
-      ->type_name("COUNT")
-      ->group("How to run");
-  app.add_flag("--sequential", asked.sequential, "Search in a plain loop on one thread")->group("How to run");
-  app.add_flag("--json", asked.json, "Print the result as one JSON object")->group("Output");
-  app.add_flag("--quiet", asked.quiet, "No progress line (there is one only on a terminal)")->group("Output");
-  app.add_flag("--list", asked.list, "Print the named trees with their published sizes, and stop")->group("Output");
+void declare_run(nacre::program_options& parser, given_options& given, options& asked) {
+  parser.section("How to run");
+  parser
+      .add("--sha", given.sha,
+           "SHA-1 by lanes of AVX-512 (avx512) or AVX2 (avx2), by SHA instructions (shani) or by none of them "
+           "(portable); auto takes the first that this processor has")
+      .called("HOW");
+  parser
+      .add("--mode", given.mode,
+           "How ranks share the work: objects, mobile objects that split and move; steal, ranks without work ask "
+           "others; share, rank 0 keeps a queue for the others. The last two: one search for each rank")
+      .called("MODE");
+  parser
+      .add("--chunk", given.chunk,
+           "steal, share: nodes given away at a time, by who has more than twice as many; auto: half")
+      .called("COUNT");
+  parser
+      .add("--interval", given.interval,
+           "steal, share: nodes between two looks at requests, or between two releases; auto: more after each look in "
+           "vain")
+      .called("COUNT");
+  parser.add("--sequential", asked.sequential, "Search in a plain loop on one thread");
+  parser.section("Output");
+  parser.add("--json", asked.json, "Print the result as one JSON object");
+  parser.add("--quiet", asked.quiet, "No progress line (there is one only on a terminal)");
+  parser.add("--list", asked.list, "Print the named trees with their published sizes, and stop");
 }
 
 /// The position of `value` among `names`; throws setup_error, naming the nearest, if it is not there.
@@ -137,55 +122,26 @@ tree_params tree_from(const given_options& given) {
   return params;
 }
 
-/// What to try after an argument that is no option: the nearest option, or --tree for what looks like a tree.
-std::string advice_for(const std::string& argument, const CLI::App& app) {
-  if (argument.front() != '-') {
-    std::vector<std::string_view> trees;
-    for (const preset& p : presets()) trees.push_back(p.name);
-    return fmt::format("did you mean --tree {}?", nearest(argument, trees));
-  }
-  std::vector<std::string> names;
-  for (const CLI::Option* option : app.get_options()) names.push_back(option->get_name());
-  const std::vector<std::string_view> views(names.begin(), names.end());
-  return fmt::format("did you mean {}?", nearest(argument.substr(0, argument.find('=')), views));
-}
-
-/// The line for an error of the command line itself.
-std::string explain(const CLI::App& app, const CLI::ParseError& error) {
-  std::string problem = error.what();
-  std::string advice = "--help shows the options";
-  if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) {
-    std::vector<std::string> extras = app.remaining();
-    // An unknown option leaves its value behind as well; the option is what to speak of.
-    const auto option = std::find_if(extras.begin(), extras.end(), [](const auto& e) { return e.starts_with("-"); });
-    const std::string& unknown = option != extras.end() ? *option : extras.front();
-    problem = fmt::format("there is no option '{}'", unknown);
-    advice = advice_for(unknown, app) + " " + advice;
-  } else if (dynamic_cast<const CLI::ConversionError*>(&error) != nullptr) {
-    advice = "COUNT is a whole number from 0 to 4294967295, NUMBER may have a fraction, as in --depth 8 --q 0.2";
-  }
-  return problem + ": " + advice;
+/// What looks like a tree is meant for --tree.
+std::string advice_for(const std::string& word) {
+  std::vector<std::string_view> trees;
+  for (const preset& p : presets()) trees.push_back(p.name);
+  return fmt::format("did you mean --tree {}?", nearest(word, trees));
 }
 
 }  // namespace
 
 command_line parse_command_line(int argc, const char* const* argv) {
-  CLI::App app("Unbalanced Tree Search: counts the nodes of a tree that exists only as SHA-1 digests.", "uts");
-  app.footer(footer);
+  nacre::program_options parser(
+      "uts", "Unbalanced Tree Search: counts the nodes of a tree that exists only as SHA-1 digests.");
+  parser.footer(footer);
+  parser.advise_on_words(advice_for);
   command_line result;
   given_options given;
-  declare_tree(app, given);
-  declare_run(app, given, result.asked);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::Success& help) {
-    result.exit_code = app.exit(help);
-    return result;
-  } catch (const CLI::ParseError& error) {
-    fmt::print(stderr, "uts: {}\n", explain(app, error));
-    result.exit_code = usage_exit_code;
-    return result;
-  }
+  declare_tree(parser, given);
+  declare_run(parser, given, result.asked);
+  result.exit_code = parser.parse(argc, argv);
+  if (result.exit_code) return result;
   result.asked.sha = static_cast<sha1_choice>(position(given.sha, sha1_names, "--sha"));
   constexpr std::array<std::string_view, 3> modes{"objects", "steal", "share"};
   result.asked.mode = static_cast<search_mode>(position(given.mode, modes, "--mode"));

@@ -13,8 +13,8 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
+#include <program_options.hpp>
 
 #include <nacre/nacre.hpp>
 
@@ -199,28 +199,19 @@ bool measure_transport(const std::string& transport, const plan& how) {
 
 int main(int argc, char** argv) {
   plan how;
-  CLI::App app(
+  nacre::program_options options(
+      "channels",
       "Round trips of small messages of the poll loop while both ranks flood each other with large application "
       "messages: "
       "on the same channel, and on channel system.");
-  app.add_option("--transport", how.transports, "Which: shm, tcp, openmpi, mpich")
-      ->check(CLI::IsMember({"shm", "tcp", "openmpi", "mpich"}))
-      ->delimiter(',')
-      ->capture_default_str();
-  app.add_option("--bytes", how.bytes, "Size of a message of the flood")
-      ->check(CLI::Range(std::size_t{1}, std::size_t{64} << 20))
-      ->capture_default_str();
-  app.add_option("--window", how.window, "Messages of the flood that are under way from each rank")
-      ->check(CLI::Range(1, 1'000'000))
-      ->capture_default_str();
-  app.add_option("--seconds", how.seconds, "Time of each variant in a run")
-      ->check(CLI::Range(0.01, 60.0))
-      ->capture_default_str();
-  app.add_option("--runs", how.runs, "Runs of every variant, in turns")
-      ->check(CLI::Range(1, 100))
-      ->capture_default_str();
-  app.add_flag("--as-job", how.as_job)->group("");  // for the benchmark itself
-  CLI11_PARSE(app, argc, argv);
+  options.add("--transport", how.transports, "Which: shm, tcp, openmpi, mpich")
+      .one_of({"shm", "tcp", "openmpi", "mpich"});
+  options.add("--bytes", how.bytes, "Size of a message of the flood").between(1, 64 << 20);
+  options.add("--window", how.window, "Messages of the flood that are under way from each rank").between(1, 1'000'000);
+  options.add("--seconds", how.seconds, "Time of each variant in a run").between(0.01, 60.0);
+  options.add("--runs", how.runs, "Runs of every variant, in turns").between(1, 100);
+  options.add("--as-job", how.as_job, "").hidden();  // for the benchmark itself
+  if (const auto exit_code = options.parse(argc, argv)) return *exit_code;
   return bench::act("channels", how.as_job, how.transports,
                     {.serve = [&] { return serve_job(how, argc, argv); },
                      .measure = [&](const std::string& transport) { return measure_transport(transport, how); }});

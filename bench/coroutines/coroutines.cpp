@@ -2,12 +2,12 @@
 // What a suspended coroutine handler costs: memory, threads, and the time to resume it.
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <fstream>
+#include <program_options.hpp>
 #include <string>
 #include <thread>
 
@@ -87,9 +87,9 @@ bool measure(nacre::runtime& rt, std::uint64_t handlers) {
 
 int main(int argc, char** argv) {
   std::uint64_t handlers = 1'000'000;
-  CLI::App options{"What a suspended coroutine handler costs"};
-  options.add_option("--handlers", handlers, "how many")->check(CLI::Range(1, 100'000'000));
-  CLI11_PARSE(options, argc, argv);
+  nacre::program_options options{"coroutines", "What a suspended coroutine handler costs"};
+  options.add("--handlers", handlers, "how many").between(1, 100'000'000);
+  if (const auto exit_code = options.parse(argc, argv)) return *exit_code;
   nacre::config made;
   made.set("ranks", "2");
   made.set("workers", "1");

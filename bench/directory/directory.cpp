@@ -16,8 +16,8 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
+#include <program_options.hpp>
 
 #ifdef NACRE_HAVE_TBB
 #include <tbb/concurrent_hash_map.h>
@@ -218,13 +218,14 @@ void report(const std::vector<result>& all, const plan& how) {
 
 int main(int argc, char** argv) {
   plan how;
-  CLI::App app(
+  nacre::program_options options(
+      "directory",
       "How look-ups in the directory scale with threads, alone and beside a writer, against other hash tables.");
-  app.add_option("--runs", how.runs, "Runs of every row")->check(CLI::Range(1, 100))->capture_default_str();
-  app.add_option("--names", how.names, "Names that stay")->check(CLI::Range(1000, 1'000'000'000))->capture_default_str();
-  app.add_option("--seconds", how.seconds, "Seconds for each")->check(CLI::Range(0.001, 100.0))->capture_default_str();
-  app.add_option("--json", how.json, "Also write all figures of all runs to this file")->type_name("FILE");
-  CLI11_PARSE(app, argc, argv);
+  options.add("--runs", how.runs, "Runs of every row").between(1, 100);
+  options.add("--names", how.names, "Names that stay").between(1000, 1'000'000'000);
+  options.add("--seconds", how.seconds, "Seconds for each").between(0.001, 100.0);
+  options.add("--json", how.json, "Also write all figures of all runs to this file").called("FILE");
+  if (const auto exit_code = options.parse(argc, argv)) return *exit_code;
   std::vector<result> all;
   for (int run = 0; run < how.runs; ++run) {
     for (const int writers : {0, 1}) {

@@ -10,10 +10,10 @@
 #include <cstdint>
 #include <functional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
+#include <program_options.hpp>
 
 #include <nacre/nacre.hpp>
 
@@ -25,16 +25,17 @@ struct plan {
   double peak_mib_max = 0;    // more memory than this is a failure; 0: none is
   double growth_mib_max = 0;  // and more than this since the begin
   std::uint32_t fan = 2;      // messages that each handler of a tree sends
-  std::string_view pattern = "one";
+  std::string pattern = "one";
 };
 
-constexpr std::string_view help =
-    "flood [--pattern=NAME] [--messages=N] [--work=US] [--fan=N] [--peak-max=MIB] [--growth-max=MIB]\n"
-    "from mains: one, rank 0 floods rank 1; two, both; all, everybody everybody; self, its own rank;\n"
-    "            object, one object of the next rank\n"
-    "from handlers: echo, a tree that goes to and fro; tree, one on its own rank; spread, one over all ranks;\n"
-    "               chain, a handler that sends 64 messages and itself again; springs, the same between objects;\n"
-    "               burst, one that sends all\n";
+constexpr const char* patterns =
+    "from mains:\n"
+    "  one, rank 0 floods rank 1; two, both; all, everybody everybody; self, its own rank;\n"
+    "  object, one object of the next rank\n"
+    "from handlers:\n"
+    "  echo, a tree that goes to and fro; tree, one on its own rank; spread, one over all ranks;\n"
+    "  chain, a handler that sends 64 messages and itself again; springs, the same between objects;\n"
+    "  burst, one that sends all";
 
 /// Messages run, by rank: several may share this process.
 std::atomic<std::uint64_t>& run_on(nacre::rank_id rank) {
@@ -173,23 +174,31 @@ bool flood(nacre::runtime& rt, const plan& how) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc > 1 && std::string_view(argv[1]) == "--help") {
-    fmt::print("{}", help);
-    return 0;
-  }
-  std::atomic<bool> well = true;
-  const int code = nacre::run(argc, argv, [&](nacre::runtime& rt) {
+  try {
+    const nacre::config configuration = nacre::read_config(argc, argv);
     plan how;
-    for (int i = 1; i < argc && argv[i] != nullptr; ++i) {
-      const std::string_view word = argv[i];
-      if (word.starts_with("--messages=")) how.messages = std::stoull(std::string(word.substr(11)));
-      if (word.starts_with("--work=")) how.work_seconds = std::stod(std::string(word.substr(7))) * 1e-6;
-      if (word.starts_with("--growth-max=")) how.growth_mib_max = std::stod(std::string(word.substr(13)));
-      if (word.starts_with("--fan=")) how.fan = static_cast<std::uint32_t>(std::stoul(std::string(word.substr(6))));
-      if (word.starts_with("--peak-max=")) how.peak_mib_max = std::stod(std::string(word.substr(11)));
-      if (word.starts_with("--pattern=")) how.pattern = word.substr(10);
-    }
-    if (!flood(rt, how)) well = false;
-  });
-  return code != 0 ? code : (well ? 0 : 1);
+    double work_us = 1;
+    nacre::program_options options("flood",
+                                   "Messages come faster than they can be run. Who is slowed, and what is kept?");
+    options.add("--pattern", how.pattern, "Who floods whom, see below")
+        .one_of({"one", "two", "all", "self", "object", "echo", "tree", "spread", "chain", "springs", "burst"});
+    options.add("--messages", how.messages, "Messages of each rank that floods");
+    options.add("--work", work_us, "What each takes to run").called("US").between(0, 1e9);
+    options.add("--fan", how.fan, "Messages that each handler of a tree sends").between(1, 1e6);
+    options.add("--peak-max", how.peak_mib_max, "It fails with more memory than this").called("MIB").otherwise("any");
+    options.add("--growth-max", how.growth_mib_max, "And with so much more than at the begin")
+        .called("MIB")
+        .otherwise("any");
+    options.footer(std::string("Patterns ") + patterns);
+    if (const auto exit_code = options.parse(argc, argv)) return *exit_code;
+    how.work_seconds = work_us * 1e-6;
+    std::atomic<bool> well = true;
+    const int code = nacre::run(configuration, [&](nacre::runtime& rt) {
+      if (!flood(rt, how)) well = false;
+    });
+    return code != 0 ? code : (well ? 0 : 1);
+  } catch (const nacre::setup_error& error) {
+    fmt::print(stderr, "flood: {}\n", error.what());
+    return 2;
+  }
 }

@@ -3,10 +3,10 @@
 // trips?
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <array>
 #include <fstream>
 #include <optional>
+#include <program_options.hpp>
 #include <string>
 #include <vector>
 
@@ -33,32 +33,19 @@ Exit code: 0; 1 when simulated ranks count anything but what the policies predic
 
 /// An exit code, where there is nothing to run.
 std::optional<int> parse(int argc, char** argv, command& asked) {
-  CLI::App app(
+  nacre::program_options options(
+      "hops",
       "An object moves from rank to rank; one that stays behind sends to it. Counts the hops of the messages and the "
-      "location updates under each location policy, beside what the policy predicts.",
-      "hops");
-  app.footer(footer);
-  app.add_option("--visits", asked.how.visits, "Ranks that the object visits; two more take part")
-      ->check(CLI::Range(1u, 190u))
-      ->capture_default_str();
-  app.add_option("--every", asked.how.every, "Messages are sent after so many moves each time; divides the visits")
-      ->check(CLI::Range(1u, 190u))
-      ->capture_default_str();
-  app.add_option("--runs", asked.how.runs, "Journeys under each policy")
-      ->check(CLI::Range(1, 1000000))
-      ->capture_default_str();
-  app.add_option("--json", asked.json, "Also write the figures to this file")->type_name("FILE");
-  app.add_option("--plot", asked.svg, "Also draw hops, round trips and updates over moves to this file")
-      ->type_name("FILE");
-  try {
-    app.parse(argc, argv);
-    if (asked.how.visits % asked.how.every != 0) throw CLI::ValidationError("--every does not divide the visits");
-  } catch (const CLI::Success& help) {
-    return app.exit(help);
-  } catch (const CLI::ParseError& error) {
-    fmt::print(stderr, "hops: {}: --help shows the options\n", error.what());
-    return 2;
-  }
+      "location updates under each location policy, beside what the policy predicts.");
+  options.footer(footer);
+  options.add("--visits", asked.how.visits, "Ranks that the object visits; two more take part").between(1u, 190u);
+  options.add("--every", asked.how.every, "Messages are sent after so many moves each time; divides the visits")
+      .between(1u, 190u);
+  options.add("--runs", asked.how.runs, "Journeys under each policy").between(1, 1000000);
+  options.add("--json", asked.json, "Also write the figures to this file").called("FILE");
+  options.add("--plot", asked.svg, "Also draw hops, round trips and updates over moves to this file").called("FILE");
+  if (const auto exit_code = options.parse(argc, argv)) return exit_code;
+  if (asked.how.visits % asked.how.every != 0) return options.refuse("--every does not divide the visits");
   return std::nullopt;
 }
 

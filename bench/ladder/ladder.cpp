@@ -13,8 +13,8 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
+#include <program_options.hpp>
 
 #include <nacre/nacre.hpp>
 
@@ -224,34 +224,32 @@ int measure_all(const plan& how) {
   return complete ? 0 : 1;
 }
 
-void declare(CLI::App& app, plan& how) {
-  app.add_option("--transport", how.transports,
-                 "Only these: inproc, shm, tcp, ucx, openmpi, mpich; mpi is the last two")
-      ->check(CLI::IsMember({"inproc", "shm", "tcp", "ucx", "mpi", "openmpi", "mpich"}))
-      ->delimiter(',');
-  app.add_option("--sizes", how.sizes,
-                 "Bytes of a message, such as 8,4KiB,1MiB; 6 sizes from 8 B to 4 MiB if not given")
-      ->transform(CLI::AsSizeValue(false))
-      ->check(CLI::Range(std::size_t{8}, std::size_t{64} << 20))
-      ->delimiter(',');
-  app.add_flag("--full", how.full, "Every power of two from 8 B to 4 MiB; takes some minutes");
-  app.add_option("--runs", how.runs, "Runs of every rung")->check(CLI::Range(1, 100))->capture_default_str();
-  app.add_option("--only", how.only, "Only floors and rungs whose name, or \"TRANSPORT, NAME\", contains one of these");
-  app.add_option("--json", how.json, "Also write the figures to this file")->type_name("FILE");
-  app.add_option("--svg", how.svg, "Also plot latency and bandwidth over size to this file")->type_name("FILE");
-  app.add_flag("--as-job", how.as_job)->group("");  // for the ladder itself
+void declare(nacre::program_options& options, plan& how) {
+  options.add("--transport", how.transports, "Only these: inproc, shm, tcp, ucx, openmpi, mpich; mpi is the last two")
+      .one_of({"inproc", "shm", "tcp", "ucx", "mpi", "openmpi", "mpich"});
+  options.add("--sizes", how.sizes, "Bytes of a message, such as 8,4KiB,1MiB; 6 sizes from 8 B to 4 MiB if not given")
+      .of_bytes()
+      .between(8, 64 << 20);
+  options.add("--full", how.full, "Every power of two from 8 B to 4 MiB; takes some minutes");
+  options.add("--runs", how.runs, "Runs of every rung").between(1, 100);
+  options.add("--only", how.only, "Only floors and rungs whose name, or \"TRANSPORT, NAME\", contains one of these")
+      .verbatim();
+  options.add("--json", how.json, "Also write the figures to this file").called("FILE");
+  options.add("--svg", how.svg, "Also plot latency and bandwidth over size to this file").called("FILE");
+  options.add("--as-job", how.as_job, "").hidden();  // for the ladder itself
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
   plan how;
-  CLI::App app(
+  nacre::program_options options(
+      "ladder",
       "What each layer adds to a message: raw transport, active message, mobile object, forwarded mobile object. "
       "Floors "
       "and rungs alternate; run it on an idle machine.");
-  declare(app, how);
-  CLI11_PARSE(app, argc, argv);
+  declare(options, how);
+  if (const auto exit_code = options.parse(argc, argv)) return *exit_code;
   if (how.full) {
     for (std::size_t bytes = 8; bytes <= 4u << 20; bytes *= 2) how.sizes.push_back(bytes);
   }

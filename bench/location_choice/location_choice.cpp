@@ -2,12 +2,12 @@
 // Which location policy for which program? netsort under each, where its wires stay, move once, or move on and on.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <program_options.hpp>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -195,25 +195,20 @@ void study(const plan& how) {
 
 int main(int argc, char** argv) {
   plan how;
-  CLI::App app(
+  nacre::program_options options(
+      "location_choice",
       "Which location policy for which program: netsort under each policy, medians of some runs in turns. What it does "
-      "not know is for netsort, such as --nacre.sim.latency=50us.",
-      "location_choice");
-  app.add_option("--values", how.values, "Wires of the network, a power of 2")->capture_default_str();
-  app.add_option("--repetitions", how.repetitions, "Sorts of a run, one after the other")
-      ->check(CLI::Range(1, 1000))
-      ->capture_default_str();
-  app.add_option("--runs", how.runs, "Runs of every row")->check(CLI::Range(1, 1000))->capture_default_str();
-  app.add_option("--transport", how.transports, "Only these: sim, or what `nacre run` takes")
-      ->check(CLI::IsMember({"sim", "shm", "tcp", "auto", "ucx"}))
-      ->delimiter(',')
-      ->capture_default_str();
-  app.add_option("--ranks", how.ranks, "Simulated ranks")->delimiter(',')->capture_default_str();
-  app.add_option("--processes", how.processes, "Ranks over other transports")->capture_default_str();
-  app.add_option("--json", how.json, "Also write the figures to this file")->type_name("FILE");
-  app.allow_extras();
-  CLI11_PARSE(app, argc, argv);
-  how.more = app.remaining();
+      "not know is for netsort, such as --nacre.sim.latency=50us.");
+  options.add("--values", how.values, "Wires of the network, a power of 2");
+  options.add("--repetitions", how.repetitions, "Sorts of a run, one after the other").between(1, 1000);
+  options.add("--runs", how.runs, "Runs of every row").between(1, 1000);
+  options.add("--transport", how.transports, "Only these: sim, or what `nacre run` takes")
+      .one_of({"sim", "shm", "tcp", "auto", "ucx"});
+  options.add("--ranks", how.ranks, "Simulated ranks");
+  options.add("--processes", how.processes, "Ranks over other transports");
+  options.add("--json", how.json, "Also write the figures to this file").called("FILE");
+  options.pass_on(how.more);
+  if (const auto exit_code = options.parse(argc, argv)) return *exit_code;
   try {
     study(how);
     return 0;

@@ -3,10 +3,9 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
-#include <string>
-#include <string_view>
 
 #include <fmt/format.h>
+#include <program_options.hpp>
 
 #include <nacre/nacre.hpp>
 
@@ -69,16 +68,22 @@ bool measure(nacre::runtime& rt, std::uint64_t messages, bool remote_only) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  std::uint64_t messages = 10'000'000;
-  bool remote_only = false;
-  bool complete = true;
-  const int code = nacre::run(argc, argv, [&](nacre::runtime& rt) {
-    for (int i = 1; i < argc && argv[i] != nullptr; ++i) {
-      const std::string_view word = argv[i];
-      if (word.starts_with("--messages=")) messages = std::stoull(std::string(word.substr(11)));
-      if (word == "--remote") remote_only = true;
-    }
-    complete = measure(rt, messages, remote_only);
-  });
-  return code != 0 ? code : (complete ? 0 : 1);
+  try {
+    const nacre::config configuration = nacre::read_config(argc, argv);
+    std::uint64_t messages = 10'000'000;
+    bool remote_only = false;
+    nacre::program_options options("message_rate",
+                                   "Small messages to random ranks: how many are sent, run and counted?");
+    options.add("--messages", messages, "Messages that each rank sends");
+    options.add("--remote", remote_only, "None to a rank itself");
+    if (const auto exit_code = options.parse(argc, argv)) return *exit_code;
+    std::atomic<bool> complete = true;
+    const int code = nacre::run(configuration, [&](nacre::runtime& rt) {
+      if (!measure(rt, messages, remote_only)) complete = false;
+    });
+    return code != 0 ? code : (complete ? 0 : 1);
+  } catch (const nacre::setup_error& error) {
+    fmt::print(stderr, "message_rate: {}\n", error.what());
+    return 2;
+  }
 }

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
+#include <program_options.hpp>
 
 #include <nacre/nacre.hpp>
 
@@ -93,8 +93,8 @@ void add_moves(table& into, const std::string& where, const std::vector<objects:
                const std::vector<double>& copies, bool aims) {
   for (std::size_t index = 0; index < found.size() && index < moved.size(); ++index) {
     const moved_object& one = moved[index];
-    into.add({one.what + ", one way, " + where, "us", aims ? one.one_way_us : 0, false, "copied once"}, found[index].one_way_us,
-             copies[index]);
+    into.add({one.what + ", one way, " + where, "us", aims ? one.one_way_us : 0, false, "copied once"},
+             found[index].one_way_us, copies[index]);
     if (one.million_a_second == 0) continue;
     into.add({one.what + ", many under way, " + where, "million/s", aims ? one.million_a_second : 0, true, ""},
              found[index].moves_a_second * 1e-6, 0);
@@ -118,8 +118,8 @@ std::vector<objects::moves> moves_in_one_process() {
 }
 
 /// As one of two ranks that a launcher has started: rank 0 prints what it has found.
-int serve_job(int argc, char** argv) {
-  return nacre::run(argc, argv, [](nacre::runtime& rt) {
+int serve_job(const nacre::config& configuration) {
+  return nacre::run(configuration, [](nacre::runtime& rt) {
     for (const moved_object& each : moved) {
       const objects::moves found = objects::measure_moves(rt, each.bytes, each.in_buffer);
       if (rt.rank() == nacre::rank_id(0)) {
@@ -179,17 +179,16 @@ int main(int argc, char** argv) {
   std::uint64_t count = 1'000'000;
   std::string json;
   bool as_job = false;
-  CLI::App app("What mobile objects cost, each figure beside its aim and what is nearest to it by hand.");
-  app.add_option("--runs", runs, "Runs of every figure")->check(CLI::Range(1, 100))->capture_default_str();
-  app.add_option("--objects", count, "How many make a crowd")
-      ->check(CLI::Range(1000, 100'000'000))
-      ->capture_default_str();
-  app.add_option("--json", json, "Also write all figures of all runs to this file")->type_name("FILE");
-  app.add_flag("--as-job", as_job)->group("");  // for the program itself
-  app.allow_extras();                           // options of Nacre, of which a job gets some
-  CLI11_PARSE(app, argc, argv);
   try {
-    if (as_job) return serve_job(argc, argv);
+    const nacre::config configuration = nacre::read_config(argc, argv);  // a job is given some
+    nacre::program_options options(
+        "objects", "What mobile objects cost, each figure beside its aim and what is nearest to it by hand.");
+    options.add("--runs", runs, "Runs of every figure").between(1, 100);
+    options.add("--objects", count, "How many make a crowd").between(1000, 100'000'000);
+    options.add("--json", json, "Also write all figures of all runs to this file").called("FILE");
+    options.add("--as-job", as_job, "").hidden();  // for the program itself
+    if (const auto exit_code = options.parse(argc, argv)) return *exit_code;
+    if (as_job) return serve_job(configuration);
     table all;
     for (int run = 0; run < runs; ++run) measure(all, count);
     all.print();

@@ -16,8 +16,8 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
+#include <program_options.hpp>
 
 #include <nacre/nacre.hpp>
 
@@ -142,23 +142,16 @@ bool measure_transport(const std::string& transport, const plan& how) {
 
 int main(int argc, char** argv) {
   plan how;
-  CLI::App app(
+  nacre::program_options options(
+      "one_sided",
       "Time of one put and of one get at a time between two ranks: copied by the transport, and in messages, in turns; "
       "beside a bare copy from memory to memory by the kernel. Ratios above 1: copying is faster.");
-  app.add_option("--transport", how.transports, "Which: shm, ucx")
-      ->check(CLI::IsMember({"shm", "ucx"}))
-      ->delimiter(',')
-      ->capture_default_str();
-  app.add_option("--sizes", how.sizes, "Bytes")
-      ->check(CLI::Range(std::size_t{1024}, std::size_t{1} << 30))
-      ->delimiter(',')
-      ->capture_default_str();
-  app.add_option("--seconds", how.seconds, "Time of each figure in a run")
-      ->check(CLI::Range(0.01, 60.0))
-      ->capture_default_str();
-  app.add_option("--runs", how.runs, "Runs of both, in turns")->check(CLI::Range(1, 100))->capture_default_str();
-  app.add_flag("--as-job", how.as_job)->group("");  // for the benchmark itself
-  CLI11_PARSE(app, argc, argv);
+  options.add("--transport", how.transports, "Which: shm, ucx").one_of({"shm", "ucx"});
+  options.add("--sizes", how.sizes, "Bytes").between(1024, 1 << 30);
+  options.add("--seconds", how.seconds, "Time of each figure in a run").between(0.01, 60.0);
+  options.add("--runs", how.runs, "Runs of both, in turns").between(1, 100);
+  options.add("--as-job", how.as_job, "").hidden();  // for the benchmark itself
+  if (const auto exit_code = options.parse(argc, argv)) return *exit_code;
   return bench::act("one_sided", how.as_job, how.transports,
                     {.serve = [&] { return serve_job(how, argc, argv); },
                      .measure = [&](const std::string& transport) { return measure_transport(transport, how); }});

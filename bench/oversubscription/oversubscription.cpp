@@ -13,8 +13,8 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
+#include <program_options.hpp>
 
 #include <nacre/nacre.hpp>
 
@@ -165,28 +165,22 @@ void measure_all(const plan& how) {
 
 int main(int argc, char** argv) {
   plan how;
-  CLI::App app(
+  nacre::program_options options(
+      "oversubscription",
       "The same work on few ranks and on many, alternating: a tree, messages from every rank to random others, and a "
       "single message that goes from rank to rank, so that every hop has to wake the next one. Run it on an idle "
       "machine with as many cores as there are few ranks; on two, a ratio of at most 2 is the aim for the first two.");
-  app.add_option("--transport", how.transports, "Which: shm, tcp, ucx, openmpi, mpich")
-      ->check(CLI::IsMember({"shm", "tcp", "ucx", "openmpi", "mpich"}))
-      ->delimiter(',');
-  app.add_option("--few", how.few, "Ranks to compare with")->check(CLI::Range(2, 4096))->capture_default_str();
-  app.add_option("--many", how.many, "Ranks that share the same cores")
-      ->check(CLI::Range(2, 4096))
-      ->capture_default_str();
-  app.add_option("--runs", how.runs, "Runs of each, in turns")->check(CLI::Range(1, 100))->capture_default_str();
-  app.add_option("--tree", how.tree, "The tree of uts")->capture_default_str();
-  app.add_option("--messages", how.messages, "Messages of all ranks together")
-      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 40))
-      ->capture_default_str();
-  app.add_option("--hops", how.hops, "Hops of the single message")
-      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 40))
-      ->capture_default_str();
-  app.add_option("--json", how.json, "Also write the figures to this file");
-  app.add_flag("--as-job", how.as_job)->group("");  // for the benchmark itself
-  CLI11_PARSE(app, argc, argv);
+  options.add("--transport", how.transports, "Which: shm, tcp, ucx, openmpi, mpich")
+      .one_of({"shm", "tcp", "ucx", "openmpi", "mpich"});
+  options.add("--few", how.few, "Ranks to compare with").between(2, 4096);
+  options.add("--many", how.many, "Ranks that share the same cores").between(2, 4096);
+  options.add("--runs", how.runs, "Runs of each, in turns").between(1, 100);
+  options.add("--tree", how.tree, "The tree of uts");
+  options.add("--messages", how.messages, "Messages of all ranks together").between(1, 1e12);
+  options.add("--hops", how.hops, "Hops of the single message").between(1, 1e12);
+  options.add("--json", how.json, "Also write the figures to this file");
+  options.add("--as-job", how.as_job, "").hidden();  // for the benchmark itself
+  if (const auto exit_code = options.parse(argc, argv)) return *exit_code;
   try {
     if (how.as_job) return serve_chain(how, argc, argv);
     measure_all(how);

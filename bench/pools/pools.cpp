@@ -13,8 +13,8 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
+#include <program_options.hpp>
 
 #include <nacre/block.hpp>
 #include <nacre/run.hpp>
@@ -178,31 +178,27 @@ std::vector<answers> measure(const plan& how) {
   return all;
 }
 
-void declare(CLI::App& app, plan& how) {
-  app.add_option("--sizes", how.sizes, "Bytes, such as 64,4KiB,1MiB")
-      ->transform(CLI::AsSizeValue(false))
-      ->check(CLI::Range(std::size_t{8}, std::size_t{64} << 20))
-      ->delimiter(',');
-  app.add_option("--runs", how.runs, "Runs of each variant")->check(CLI::Range(1, 100))->capture_default_str();
-  app.add_option("--transport", how.transport, "What carries the messages")
-      ->check(CLI::IsMember({"shm", "tcp"}))
-      ->capture_default_str();
-  app.add_option("--only", how.only, "Only blocks, or only messages")->check(CLI::IsMember({"blocks", "messages"}));
-  app.add_option("--json", how.json, "Also write the figures to this file")->type_name("FILE");
-  app.add_option("--svg", how.svg, "Also plot them to this file")->type_name("FILE");
-  app.add_flag("--as-job", how.as_job)->group("");  // both for the benchmark itself
-  app.add_flag("--without-pools", how.without_pools)->group("");
+void declare(nacre::program_options& options, plan& how) {
+  options.add("--sizes", how.sizes, "Bytes, such as 64,4KiB,1MiB").of_bytes().between(8, 64 << 20);
+  options.add("--runs", how.runs, "Runs of each variant").between(1, 100);
+  options.add("--transport", how.transport, "What carries the messages").one_of({"shm", "tcp"});
+  options.add("--only", how.only, "Only blocks, or only messages").one_of({"blocks", "messages"});
+  options.add("--json", how.json, "Also write the figures to this file").called("FILE");
+  options.add("--svg", how.svg, "Also plot them to this file").called("FILE");
+  options.add("--as-job", how.as_job, "").hidden();  // both for the benchmark itself
+  options.add("--without-pools", how.without_pools, "").hidden();
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
   plan how;
-  CLI::App app(
+  nacre::program_options options(
+      "pools",
       "What preallocated blocks save (PREMA's figure 6): Nacre's pools against glibc's malloc and, where "
       "libmimalloc-dev is installed, mimalloc. Run it on an idle machine.");
-  declare(app, how);
-  CLI11_PARSE(app, argc, argv);
+  declare(options, how);
+  if (const auto exit_code = options.parse(argc, argv)) return *exit_code;
   try {
     if (how.as_job) return serve_job(how, argc, argv);
     if (pools::mimalloc_library().empty()) fmt::print(stderr, "pools: mimalloc is left out: no libmimalloc.so\n");

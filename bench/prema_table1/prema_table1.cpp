@@ -14,8 +14,8 @@
 #include <unistd.h>
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
+#include <program_options.hpp>
 
 #include "jobs.hpp"
 
@@ -232,21 +232,22 @@ void measure(const plan& how, nlohmann::ordered_json& all) {
 int main(int argc, char** argv) {
   plan how;
   std::string measured;
-  CLI::App app("PREMA's synthetic benchmark of load balancing, beside the paper's table 1.");
-  app.add_option("--cores", how.cores, "Machines to simulate")->delimiter(',')->capture_default_str();
-  app.add_option("--policies", how.policies, "Balancers")->delimiter(',')->capture_default_str();
-  app.add_option("--light", how.light, "Seconds of a light object")->capture_default_str();
-  app.add_option("--computations", how.computations, "Messages that make up an object's work")->capture_default_str();
-  app.add_option("--costs", measured, "Take the costs of simulated messages and moves from this JSON of the ladder")
-      ->type_name("FILE");
-  app.add_option("--seed", how.seed, "Of weights and of everything else")->capture_default_str();
-  app.add_flag("--real", how.real, "On threads of this host, not on simulated machines");
-  app.add_option("--runs", how.runs,
-                 "Runs of each with --real, the median counts; those of a simulated machine are all the same")
-      ->check(CLI::Range(1, 100))
-      ->capture_default_str();
-  app.add_option("--json", how.json, "Write all figures to this file");
-  CLI11_PARSE(app, argc, argv);
+  nacre::program_options options("prema_table1",
+                                 "PREMA's synthetic benchmark of load balancing, beside the paper's table 1.");
+  options.add("--cores", how.cores, "Machines to simulate");
+  options.add("--policies", how.policies, "Balancers");
+  options.add("--light", how.light, "Seconds of a light object");
+  options.add("--computations", how.computations, "Messages that make up an object's work");
+  options.add("--costs", measured, "Take the costs of simulated messages and moves from this JSON of the ladder")
+      .called("FILE");
+  options.add("--seed", how.seed, "Of weights and of everything else");
+  options.add("--real", how.real, "On threads of this host, not on simulated machines");
+  options
+      .add("--runs", how.runs,
+           "Runs of each with --real, the median counts; those of a simulated machine are all the same")
+      .between(1, 100);
+  options.add("--json", how.json, "Write all figures to this file");
+  if (const auto exit_code = options.parse(argc, argv)) return *exit_code;
   try {
     nlohmann::ordered_json all = nlohmann::ordered_json::array();
     if (!measured.empty()) how.cost = read_costs(measured);

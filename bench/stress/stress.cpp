@@ -11,7 +11,7 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
+#include <program_options.hpp>
 
 #include <nacre/nacre.hpp>
 
@@ -237,12 +237,12 @@ int main(int argc, char** argv) {
   try {
     const nacre::config configuration = nacre::read_config(argc, argv);
     plan how;
-    CLI::App app("A long random program whose account must come out exactly.", "stress");
-    app.add_option("--messages", how.messages, "About how many messages all ranks send (default 1000000)");
-    app.add_option("--migrations", how.migrations, "About how many objects move (default 100000)");
-    app.add_option("--objects", how.objects, "Objects of each rank (default 64)")->check(CLI::Range(2u, 1u << 20));
-    app.add_option("--seed", how.seed, "Each seed gives another program (default 1)");
-    CLI11_PARSE(app, argc, argv);
+    nacre::program_options options("stress", "A long random program whose account must come out exactly.");
+    options.add("--messages", how.messages, "About how many messages all ranks send");
+    options.add("--migrations", how.migrations, "About how many objects move");
+    options.add("--objects", how.objects, "Objects of each rank").between(2u, 1u << 20);
+    options.add("--seed", how.seed, "Each seed gives another program");
+    if (const auto exit_code = options.parse(argc, argv)) return *exit_code;
     std::atomic<bool> well = true;
     const int code = nacre::run(configuration, [&](nacre::runtime& rt) {
       if (!stress(rt, how)) well = false;

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
+#include <program_options.hpp>
 
 #include "jobs.hpp"
 
@@ -121,19 +121,20 @@ void compare_modes(const plan& how) {
 
 int main(int argc, char** argv) {
   plan how;
-  CLI::App app(
+  nacre::program_options options(
+      "uts_speed",
       "Compares uts on several workers with uts --sequential and with as many ranks that steal, alternating; with "
       "--matrix, numbers of ranks and workers over several transports. Run it on an idle machine.");
-  app.add_option("--tree", how.tree, "The tree")->capture_default_str();
-  app.add_option("--sha", how.sha, "The SHA-1 implementation of all")->capture_default_str();
-  app.add_option("--runs", how.runs, "Runs of each")->check(CLI::Range(1, 100))->capture_default_str();
-  app.add_option("--workers", how.workers, "Workers")->check(CLI::Range(1, 4096))->capture_default_str();
-  app.add_flag("--matrix", how.matrix, "A table of ranks and workers for each transport, instead");
-  app.add_option("--depth", how.depth, "Of the tree of the table; 11 has 16.5 million nodes")->capture_default_str();
-  app.add_option("--transports", how.transports, "Of the table")->delimiter(',')->capture_default_str();
-  app.add_option("--ranks", how.ranks, "Of the table")->delimiter(',')->capture_default_str();
-  app.add_option("--workers-of-a-rank", how.workers_of_a_rank, "Of the table")->delimiter(',')->capture_default_str();
-  CLI11_PARSE(app, argc, argv);
+  options.add("--tree", how.tree, "The tree");
+  options.add("--sha", how.sha, "The SHA-1 implementation of all");
+  options.add("--runs", how.runs, "Runs of each").between(1, 100);
+  options.add("--workers", how.workers, "Workers").between(1, 4096);
+  options.add("--matrix", how.matrix, "A table of ranks and workers for each transport, instead");
+  options.add("--depth", how.depth, "Of the tree of the table; 11 has 16.5 million nodes");
+  options.add("--transports", how.transports, "Of the table");
+  options.add("--ranks", how.ranks, "Of the table");
+  options.add("--workers-of-a-rank", how.workers_of_a_rank, "Of the table");
+  if (const auto exit_code = options.parse(argc, argv)) return *exit_code;
   try {
     how.matrix ? measure_matrix(how) : compare_modes(how);
   } catch (const std::exception& problem) {

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
+#include <program_options.hpp>
 
 #include "plot.hpp"
 #include "presets.hpp"
@@ -30,7 +30,7 @@ struct plan {
   std::vector<std::uint32_t> ranks{1, 2, 4, 8, 16, 32, 64};
   std::uint32_t ranks_of_intervals = 32;  // figures 1 and 2
   std::uint64_t seeds = 3;                // where settings are compared
-  std::vector<mode> modes{mode::steal, mode::share};
+  std::vector<mode> modes{};
   std::string machine = "today", json, svg;
   std::optional<double> descriptor_ns{};  // empty: the machine's
   bool small = false;
@@ -216,31 +216,31 @@ void write(const plan& how, const laboratory& in, const plot::page& figures, nlo
 int run(int argc, char** argv) {
   plan how;
   nacre::config machine = nacre::read_config(argc, argv);
-  CLI::App app(
+  nacre::program_options options(
+      "uts_study",
       "Sweeps chunk size and interval of uts --mode steal and --mode share in virtual time (UTS-MPI, figures 1 to 4).");
-  app.add_option("--trees", how.trees, "Named trees")->delimiter(',')->capture_default_str();
-  app.add_option("--chunks", how.chunks, "Nodes")->delimiter(',')->capture_default_str();
-  app.add_option("--intervals", how.intervals, "Nodes")->delimiter(',')->capture_default_str();
-  app.add_option("--ranks", how.ranks, "Numbers of ranks")->delimiter(',')->capture_default_str();
-  app.add_option("--ranks-of-intervals", how.ranks_of_intervals, "Ranks of figures 1 and 2")->capture_default_str();
-  app.add_option("--modes", how.modes, "steal, share")
-      ->delimiter(',')
-      ->transform(CLI::CheckedTransformer(std::map<std::string, mode>{{"steal", mode::steal}, {"share", mode::share}}))
-      ->default_str("steal,share");
-  app.add_option("--seeds", how.seeds, "Runs of each setting in the table")
-      ->check(CLI::Range(1, 100))
-      ->capture_default_str();
-  app.add_option("--machine", how.machine,
-                 "today: sim's defaults, 20 ns a node, 22 ns a look; paper: 1 us a node, MPI over InfiniBand of 2007")
-      ->check(CLI::IsMember({"today", "paper"}))
-      ->capture_default_str();
-  app.add_option("--descriptor", how.descriptor_ns,
-                 "ns of the manager for each of two receives for each rank, for each message; 0: it has one for all")
-      ->check(CLI::Range(0.0, 1e6));
-  app.add_flag("--small", how.small, "Smaller trees of the same kind");
-  app.add_option("--json", how.json, "Write what was measured to this file");
-  app.add_option("--svg", how.svg, "Draw the figures into this file");
-  CLI11_PARSE(app, argc, argv);
+  options.add("--trees", how.trees, "Named trees");
+  options.add("--chunks", how.chunks, "Nodes");
+  options.add("--intervals", how.intervals, "Nodes");
+  options.add("--ranks", how.ranks, "Numbers of ranks");
+  options.add("--ranks-of-intervals", how.ranks_of_intervals, "Ranks of figures 1 and 2");
+  std::vector<std::string> modes{"steal", "share"};
+  options.add("--modes", modes, "How ranks share the work").one_of({"steal", "share"});
+  options.add("--seeds", how.seeds, "Runs of each setting in the table").between(1, 100);
+  options
+      .add("--machine", how.machine,
+           "today: sim's defaults, 20 ns a node, 22 ns a look; paper: 1 us a node, MPI over InfiniBand of 2007")
+      .one_of({"today", "paper"});
+  options
+      .add("--descriptor", how.descriptor_ns,
+           "ns of the manager for each of two receives for each rank, for each message; 0: it has one for all")
+      .between(0.0, 1e6);
+  options.add("--small", how.small, "Smaller trees of the same kind");
+  options.add("--json", how.json, "Write what was measured to this file");
+  options.add("--svg", how.svg, "Draw the figures into this file");
+  if (const auto exit_code = options.parse(argc, argv)) return *exit_code;
+  how.modes.clear();
+  for (const std::string& each : modes) how.modes.push_back(each == "steal" ? mode::steal : mode::share);
 
   laboratory in = set_up(how, machine);
   plot::page figures("UTS on simulated ranks: " + how.machine);

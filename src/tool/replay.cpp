@@ -10,11 +10,11 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include <nacre/nacre.hpp>
 
+#include "program_options/program_options.hpp"
 #include "runtime/job.hpp"
 #include "runtime/options.hpp"
 #include "tool/standard_output.hpp"
@@ -239,28 +239,24 @@ std::string replay_json(const std::vector<replayed_interval>& what, const balanc
 }
 
 CLI::App* add_replay(CLI::App& app, replay_arguments& given) {
-  CLI::App* const command = app.add_subcommand("replay", "Try a balancer on a recorded load, on a simulated machine");
-  command->footer(
+  program_options options(app, "replay", "Try a balancer on a recorded load, on a simulated machine");
+  options.footer(
       "A run records its load with --nacre.record_load=FILE. Every interval of it begins when the one before has "
       "ended\n"
       "everywhere; imbalance is its time in units of what it would take if all workers worked all the time.\n"
       "Objects begin where they first did real work; the last line tells how long the recorded run took.\n\n"
       "Example: nacre replay load.txt --balancer gossip --ranks 256 --set balance.tick=1ms");
-  command->add_option("FILE", given.file, "The recorded load")->required();
-  command->add_option("--balancer", given.how.balancer, "Who moves objects (default none)")->type_name("NAME");
-  command->add_option("--load", given.how.load, "What an object counts for (default measured)")->type_name("NAME");
-  command->add_option("--ranks", given.how.ranks, "Simulated ranks (default: as recorded)")
-      ->check(CLI::Range(1u, 1'000'000u))
-      ->type_name("N");
-  command->add_option("--workers", given.how.workers, "Workers of each rank (default: as recorded)")
-      ->check(CLI::Range(1u, 65536u))
-      ->type_name("N");
-  command->add_option("--seed", given.how.seed, "Of all that is random (default 1)")->type_name("NUMBER");
-  command->add_option("--set", given.how.settings, "A further option of Nacre; can be repeated")
-      ->type_name("NAME=VALUE")
-      ->allow_extra_args(false);
-  command->add_flag("--json", given.json, "Print the rows as JSON");
-  return command;
+  options.add("FILE", given.file, "The recorded load").required();
+  options.add("--balancer", given.how.balancer, "Who moves objects").called("NAME");
+  options.add("--load", given.how.load, "What an object counts for").called("NAME");
+  options.add("--ranks", given.how.ranks, "Simulated ranks").between(1, 1'000'000).otherwise("as recorded");
+  options.add("--workers", given.how.workers, "Workers of each rank").between(1, 65536).otherwise("as recorded");
+  options.add("--seed", given.how.seed, "Of all that is random").called("NUMBER");
+  options.add("--set", given.how.settings, "A further option of Nacre; can be repeated")
+      .called("NAME=VALUE")
+      .verbatim();
+  options.add("--json", given.json, "Print the rows as JSON");
+  return options.command();
 }
 
 void run_replay(const replay_arguments& given) {

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a command line means, what --help says of it, and what is refused.
+#include "program_options/program_options.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace nacre {
+namespace {
+
+enum class colour { red, green };
+
+/// A variable of every kind.
+struct variables {
+  bool quick = false;
+  int runs = 3;
+  std::uint32_t ranks = 0;
+  std::uint64_t messages = 1'000'000;
+  double seconds = 0.5;
+  std::string file{};
+  std::optional<std::uint32_t> depth{};
+  std::optional<double> part{};
+  std::vector<int> counts{1, 2};
+  std::vector<std::uint64_t> sizes{};
+  std::vector<std::string> transports{"shm", "tcp"}, settings{};
+  colour of = colour::green;
+  bool secret = false;
+};
+
+void declare(program_options& options, variables& into) {
+  options.add("--quick", into.quick, "Quickly");
+  options.add("--runs", into.runs, "Runs of each").between(1, 100);
+  options.add("--ranks", into.ranks, "Ranks").otherwise("as recorded");
+  options.add("--messages", into.messages, "Messages of all");
+  options.add("--seconds", into.seconds, "Time of each").between(0.01, 60);
+  options.add("--file", into.file, "Where to").called("FILE").must_be([](const std::string& name) {
+    return name == "/" ? std::string("no folder") : std::string();
+  });
+  options.section("Shape");
+  options.add("--depth", into.depth, "Of the tree").called("COUNT");
+  options.add("--part", into.part, "Of it");
+  options.add("--counts", into.counts, "Some");
+  options.add("--sizes", into.sizes, "Of messages").of_bytes().between(8, 1 << 20);
+  options.add("--transport", into.transports, "Which").one_of({"shm", "tcp", "ucx"});
+  options.add("--set", into.settings, "More").verbatim();
+  options.add_choice("--colour", into.of, {{"red", colour::red}, {"green", colour::green}}, "Paint");
+  options.add("--secret", into.secret, "").hidden();
+  options.footer("Example: sample --quick");
+}
+
+/// What became of a command line.
+struct reading {
+  variables got{};
+  std::optional<int> exit_code{};
+  std::string output{}, errors{};
+};
+
+reading read(std::vector<const char*> words) {
+  words.insert(words.begin(), "sample");
+  reading result;
+  program_options options("sample", "Shows what options are.");
+  declare(options, result.got);
+  testing::internal::CaptureStdout();
+  testing::internal::CaptureStderr();
+  result.exit_code = options.parse(static_cast<int>(words.size()), words.data());
+  result.output = testing::internal::GetCapturedStdout();
+  result.errors = testing::internal::GetCapturedStderr();
+  return result;
+}
+
+/// The line that refuses it.
+std::string refusal(std::vector<const char*> words) {
+  const reading got = read(std::move(words));
+  EXPECT_EQ(got.exit_code, 2);
+  EXPECT_EQ(got.output, "");
+  return got.errors;
+}
+
+TEST(program_options, what_is_not_given_stays) {
+  const reading got = read({});
+  EXPECT_FALSE(got.exit_code.has_value());
+  EXPECT_FALSE(got.got.quick || got.got.secret || got.got.depth || got.got.part);
+  EXPECT_EQ(got.got.runs, 3);
+  EXPECT_EQ(got.got.transports, (std::vector<std::string>{"shm", "tcp"}));
+  EXPECT_EQ(got.got.of, colour::green);
+}
+
+TEST(program_options, values_of_all_kinds_are_read) {
+  const reading got =
+      read({"--quick", "--runs=7", "--ranks", "4294967295", "--messages", "18446744073709551615", "--seconds", "1e-1",
+            "--file", "x.json", "--depth=9", "--part", "-0.25", "--colour=RED", "--secret"});
+  ASSERT_FALSE(got.exit_code.has_value()) << got.errors;
+  EXPECT_TRUE(got.got.quick && got.got.secret);
+  EXPECT_EQ(got.got.runs, 7);
+  EXPECT_EQ(got.got.ranks, 4294967295u);
+  EXPECT_EQ(got.got.messages, 18446744073709551615u);
+  EXPECT_EQ(got.got.seconds, 0.1);
+  EXPECT_EQ(got.got.file, "x.json");
+  EXPECT_EQ(got.got.depth, 9u);
+  EXPECT_EQ(got.got.part, -0.25);
+  EXPECT_EQ(got.got.of, colour::red);
+}
+
+TEST(program_options, lists_are_written_with_commas_or_words_or_again) {
+  const std::vector<int> all{5, 6, 7};
+  EXPECT_EQ(read({"--counts=5,6,7"}).got.counts, all);
+  EXPECT_EQ(read({"--counts", "5", "6,7", "--quick"}).got.counts, all);
+  EXPECT_EQ(read({"--counts=5", "--counts=6", "--counts", "7"}).got.counts, all);
+  EXPECT_EQ(read({"--sizes=8,4KiB,1m,64B"}).got.sizes, (std::vector<std::uint64_t>{8, 4096, 1 << 20, 64}));
+  EXPECT_EQ(read({"--set", "a=1,2", "--set=b"}).got.settings, (std::vector<std::string>{"a=1,2", "b"}));
+}
+
+TEST(program_options, help_names_values_bounds_defaults_sections_and_examples) {
+  const reading got = read({"--help"});
+  EXPECT_EQ(got.exit_code, 0);
+  for (const char* part :
+       {"Shows what options are.", "--runs N in [1 - 100]=3", "--ranks N=as recorded", "--messages N=1000000",
+        "--seconds NUMBER in [0.01 - 60]=0.5", "--file FILE", "Shape:", "--depth COUNT",
+        "--transport {shm,tcp,ucx}=shm,tcp ...", "--colour {red,green}=green", "Example: sample --quick"}) {
+    EXPECT_NE(got.output.find(part), std::string::npos) << part << " in\n" << got.output;
+  }
+  EXPECT_EQ(got.output.find("secret"), std::string::npos);
+}
+
+TEST(program_options, nonsense_is_refused_with_what_would_be_right) {
+  EXPECT_EQ(refusal({"--run", "3"}),
+            "sample: there is no option '--run': did you mean --runs? --help shows the options\n");
+  EXPECT_EQ(refusal({"--zzzzzz"}), "sample: there is no option '--zzzzzz': --help shows the options\n");
+  EXPECT_EQ(refusal({"word"}), "sample: there is no option 'word': --help shows the options\n");
+  EXPECT_EQ(refusal({"--runs", "0"}),
+            "sample: --runs has no value '0': N is a whole number from 1 to 100: --help shows the options\n");
+  EXPECT_NE(refusal({"--messages=-1"}).find("N is a whole number, 0 or more:"), std::string::npos);
+  for (const char* wrong : {"--runs=2x", "--runs=1.5", "--messages=-1", "--messages=18446744073709551616",
+                            "--seconds=nan", "--seconds=inf", "--seconds=61", "--depth=4294967296", "--part=x",
+                            "--counts=1,x", "--sizes=7", "--sizes=1Mx", "--sizes=KiB", "--runs=1KiB"}) {
+    EXPECT_NE(refusal({wrong}).find("is a "), std::string::npos) << wrong;
+  }
+  EXPECT_EQ(refusal({"--transport=shm,tpc"}),
+            "sample: --transport has no value 'tpc': it knows shm, tcp, ucx: --help shows the options\n");
+  EXPECT_NE(refusal({"--colour=blue"}).find("it knows red, green"), std::string::npos);
+  EXPECT_NE(refusal({"--file=/"}).find("FILE is no folder"), std::string::npos);
+  for (const char* bare : {"--runs", "--runs="}) EXPECT_NE(refusal({bare}).find("--runs"), std::string::npos);
+  EXPECT_NE(refusal({"--runs=1", "--runs=2"}).find("--runs"), std::string::npos);
+}
+
+TEST(program_options, a_program_keeps_what_it_does_not_know_or_advises_on_it) {
+  int runs = 1;
+  std::vector<std::string> rest;
+  program_options keeps("keeps", "");
+  keeps.add("--runs", runs, "");
+  keeps.pass_on(rest);
+  const char* const given[] = {"keeps", "--sim=1", "--runs=2", "word"};
+  EXPECT_FALSE(keeps.parse(4, given).has_value());
+  EXPECT_EQ(runs, 2);
+  EXPECT_EQ(rest, (std::vector<std::string>{"--sim=1", "word"}));
+
+  program_options advises("advises", "");
+  advises.advise_on_words([](const std::string& word) { return "did you mean --tree " + word + "?"; });
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(advises.parse(4, given), 2);
+  EXPECT_NE(testing::internal::GetCapturedStderr().find("no option '--sim=1'"), std::string::npos);
+  const char* const stray[] = {"advises", "T1"};
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(advises.parse(2, stray), 2);
+  EXPECT_EQ(testing::internal::GetCapturedStderr(),
+            "advises: there is no option 'T1': did you mean --tree T1? --help shows the options\n");
+}
+
+}  // namespace
+}  // namespace nacre
