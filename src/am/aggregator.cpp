@@ -34,19 +34,10 @@ std::size_t payload_bytes_of(const message& m) { return m.packed() ? m.header.pa
 
 }  // namespace
 
-aggregator::aggregator(lane& on, backplane& link, const settings& how) : lane_(on), link_(link), how_(how) {
-  pages_.resize((std::size_t{link.size()} * 2 + page_slots - 1) / page_slots);
-}
+aggregator::aggregator(lane& on, backplane& link, const settings& how) : lane_(on), link_(link), how_(how) {}
 
 aggregator::slot& aggregator::slot_of(rank_id to, bool free) {
-  const std::size_t index = std::size_t{to.value()} * 2 + (free ? 1 : 0);
-  std::unique_ptr<page>& where = pages_[index / page_slots];
-  if (where == nullptr) {
-    where = std::make_unique<page>();
-    const std::size_t first = index / page_slots * page_slots;
-    for (std::size_t i = 0; i < page_slots; ++i) (*where)[i].to = rank_id(static_cast<std::uint32_t>((first + i) / 2));
-  }
-  return (*where)[index % page_slots];
+  return slots_.of(slot_key(to, free), [&] { return std::make_unique<slot>(to, free); });
 }
 
 std::size_t aggregator::send_now(rank_id to, message_ptr m) {

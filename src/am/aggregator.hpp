@@ -2,7 +2,6 @@
 // Lets small messages of one lane to one rank travel together.
 #pragma once
 
-#include <array>
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -11,7 +10,7 @@
 #include <nacre/message.hpp>
 
 #include "backplane/backplane.hpp"
-#include "base/cache_line.hpp"
+#include "base/sparse_table.hpp"
 #include "exec/crew.hpp"
 
 namespace nacre {
@@ -50,19 +49,24 @@ class aggregator final : public outlet {
 
  private:
   static constexpr std::uint32_t room_min = 512;
+  [[nodiscard]] static constexpr std::uint32_t slot_key(rank_id to, bool free) noexcept {
+    return to.value() << 1 | (free ? 1U : 0U);
+  }
   struct slot {
+    slot(rank_id target, bool needs_none) noexcept : free(needs_none), to(target) {}
+    [[nodiscard]] std::uint32_t key() const noexcept { return slot_key(to, free); }
+
     message_ptr held;               // a message, or the bundle
     std::uint32_t used = 0;         // bytes of the bundle; 0: what is held is no bundle
     std::uint32_t room = room_min;  // bytes of this bundle; of the next one when there is none
     std::uint64_t flushed_at = 0;
     bool open = false;  // in open_
-    rank_id to{};       // constant
+    const bool free;    // for messages that need no credit
+    const rank_id to;
     // Own thread.
     std::uint64_t round = ~std::uint64_t{0};  // the lane's, when a message last left as its first
     bool first_left = false;                  // and nothing has come behind it yet
   };
-  static constexpr std::size_t page_slots = 64;
-  using page = std::array<slot, page_slots>;
 
   std::size_t send_now(rank_id to, message_ptr m);
   [[nodiscard]] slot& slot_of(rank_id to, bool free);
@@ -74,9 +78,9 @@ class aggregator final : public outlet {
   lane& lane_;
   backplane& link_;
   settings how_;
-  std::atomic_flag busy_;                     // held for some tens of nanoseconds
-  std::vector<std::unique_ptr<page>> pages_;  // own thread; slots under busy_; by rank, two slots each
-  std::vector<slot*> open_;                   // under busy_
+  std::atomic_flag busy_;     // held for some tens of nanoseconds
+  sparse_table<slot> slots_;  // own thread; slots under busy_; made when first asked for, up to two for each rank
+  std::vector<slot*> open_;   // under busy_
 };
 
 }  // namespace nacre

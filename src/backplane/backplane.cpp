@@ -32,7 +32,7 @@ backplane::backplane(std::unique_ptr<transport::endpoint> link, clock& time, con
       timers_due_(std::chrono::nanoseconds::max()),
       next_due_ns_(std::numeric_limits<std::int64_t>::max()),
       due_(window_bytes(bounds, size_)),
-      peers_(size_, window_bytes(bounds, size_), due_) {}
+      peers_(window_bytes(bounds, size_), due_) {}
 
 backplane::backplane(std::unique_ptr<transport::endpoint> link, clock& time)
     : backplane(std::move(link), time, settings{}) {}
@@ -53,42 +53,47 @@ void backplane::send(const lane* by, rank_id to, message_ptr m) {
     NACRE_ENSURE(single.empty(), "a transport that any lane may submit to takes everything; see its contract");
     return;
   }
-  outbox& box = peers_.of(to).box(m->header.channel);
   // relaxed: equal only if this thread has stored it
-  if (by != nullptr && holder_.load(std::memory_order_relaxed) == by) return pass(box, std::move(m));
+  if (by != nullptr && holder_.load(std::memory_order_relaxed) == by) return pass(to, std::move(m));
   if (declared_.virtual_time) {  // it leaves now, at the sender's time
-    pass(box, std::move(m));
+    pass(to, std::move(m));
     flush();
     return;
   }
   if (!take_turn()) {
+    outbox& box = peers_.box(to, m->header.channel);
     put(box, std::move(m));
     link_->wake();
     return;
   }
-  pass(box, std::move(m));
+  pass(to, std::move(m));
   flush();
   turn_.clear(std::memory_order_release);  // pairs with the next test_and_set
   if (listed_.load(std::memory_order_relaxed) != nullptr)
     link_->wake();  // put there by this thread, or by one that wakes
 }
 
-/// Sends past the outbox when nothing is in it, else through it. Under the turn, which flushes later.
-void backplane::pass(outbox& box, message_ptr m) {
-  if (!box.clear.load(std::memory_order_relaxed)) return put(box, std::move(m));  // see outbox
-  if (needs_credit(m->header) && !declared_.by_pointer) {
+/// Sends past the outbox when nothing is in it, else through it; what needs no credit and finds room leaves none
+/// behind. Under the turn, which flushes later.
+void backplane::pass(rank_id to, message_ptr m) {
+  const channel via = m->header.channel;
+  const bool spends = needs_credit(m->header) && !declared_.by_pointer;
+  outbox* const box = spends ? &peers_.box(to, via) : peers_.find_box(to, via);
+  if (box != nullptr && !box->clear.load(std::memory_order_relaxed)) return put(*box, std::move(m));  // see outbox
+  if (spends) {
     const std::uint64_t cost = cost_of(m->header);
-    if (!box.window.admits(cost)) return put(box, std::move(m));
-    box.window.spend(cost);
+    if (!box->window.admits(cost)) return put(*box, std::move(m));
+    box->window.spend(cost);
   }
   message_list single;
   single.push_back(std::move(m));
-  link_->submit(box.to, single);
+  link_->submit(to, single);
   if (single.empty()) return;
-  box.leaving.append(single);
-  const std::scoped_lock lock(box.mutex);
-  box.clear.store(false, std::memory_order_relaxed);  // see outbox
-  if (!box.listed) list(box);
+  outbox& rest = peers_.box(to, via);
+  rest.leaving.append(single);
+  const std::scoped_lock lock(rest.mutex);
+  rest.clear.store(false, std::memory_order_relaxed);  // see outbox
+  if (!rest.listed) list(rest);
 }
 
 void backplane::put(outbox& box, message_ptr m) {

@@ -115,7 +115,7 @@ class backplane {
            !turn_.test_and_set(std::memory_order_acquire);  // pairs with the clear at the end of a turn
   }
   void send_to_self(message_ptr m);
-  void pass(outbox& box, message_ptr m);
+  void pass(rank_id to, message_ptr m);
   void put(outbox& box, message_ptr m);
   void list(outbox& box) noexcept;
   bool flush() {

@@ -20,7 +20,7 @@ void backplane::account_for(message_list& arrived) {
     if (header.kind == message_kind::credit) {
       credits = true;
     } else if (needs_credit(header) && header.source < size_) {  // a source that is none is refused further up
-      peers_.of(rank_id(header.source)).account(header.channel).hold(*m);
+      peers_.account(rank_id(header.source), header.channel).hold(*m);
     }
   }
   if (credits) take_credits(arrived);
@@ -44,19 +44,19 @@ void backplane::take_credit(const message& m) {
   const bool sane = header.source < size_ && header.handler < channel_count &&
                     header.handler != static_cast<std::uint32_t>(channel::system);
   if (!sane) return sink_->peer_failed({.peer = {}, .reason = "a credit message makes no sense"});
-  peer& from = peers_.of(rank_id(header.source));
+  const rank_id from(header.source);
   const auto via = static_cast<channel>(header.handler);
   if (header.sequence == flag_ask) {
-    credit_account& account = from.account(via);
+    credit_account& account = peers_.account(from, via);
     if (!account.asked) asked_.push_back(&account);
     account.ask(header.object);
     account.asked = true;
     return;
   }
-  outbox& box = from.box(via);
+  outbox& box = peers_.box(from, via);
   const std::scoped_lock lock(box.mutex);
   if (!box.window.restore(header.object)) {
-    return sink_->peer_failed({.peer = rank_id(header.source), .reason = "granted more than it was sent"});
+    return sink_->peer_failed({.peer = from, .reason = "granted more than it was sent"});
   }
   box.asked = false;
   if (!box.waiting.empty() && !box.listed) list(box);
@@ -119,7 +119,7 @@ void backplane::send_credit(rank_id to, channel via, std::uint64_t bytes, bool a
   m->header.handler = static_cast<std::uint32_t>(via);
   m->header.object = bytes;
   m->header.sequence = ask ? flag_ask : 0;
-  put(peers_.of(to).box(channel::system), std::move(m));
+  put(peers_.box(to, channel::system), std::move(m));
 }
 
 }  // namespace nacre

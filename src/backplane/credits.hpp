@@ -40,6 +40,12 @@ inline constexpr std::uint64_t window_bytes_min = 1024;
 /// More would make nothing faster: it covers some messages of 1 MiB, and what lies in it should still be in a cache.
 inline constexpr std::uint64_t window_bytes_max = std::uint64_t{4} << 20;
 
+/// One channel of one peer, as a number.
+[[nodiscard]] constexpr std::uint32_t peer_key(rank_id peer, channel via) noexcept {
+  static_assert(channel_count <= 4);
+  return peer.value() << 2 | static_cast<std::uint32_t>(via);
+}
+
 /// What a message costs: its bytes, header included. A bundle costs what its parts would, so that it can be taken
 /// apart.
 [[nodiscard]] inline std::uint64_t cost_of(const message_header& header) noexcept {
@@ -101,6 +107,8 @@ class alignas(cache_line_bytes) credit_account : public body_ops {
       : body_ops{nullptr, nullptr, &release, true}, peer(from), via(on), due_(due) {}
   credit_account(const credit_account&) = delete;
   credit_account& operator=(const credit_account&) = delete;
+
+  [[nodiscard]] std::uint32_t key() const noexcept { return peer_key(peer, via); }
 
   /// `m` holds its cost from now on. The poll loop only, as all that follows.
   void hold(message& m) noexcept {

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// A sparse table finds what was made, under whatever number, while others make more.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "base/sparse_table.hpp"
+
+namespace nacre {
+namespace {
+
+struct item {
+  item(std::uint32_t number, int& alive) : number_(number), alive_(alive) { ++alive_; }
+  ~item() { --alive_; }
+  [[nodiscard]] std::uint32_t key() const noexcept { return number_; }
+
+ private:
+  std::uint32_t number_;
+  int& alive_;
+};
+
+struct plain {
+  explicit plain(std::uint32_t number) : number_(number) {}
+  [[nodiscard]] std::uint32_t key() const noexcept { return number_; }
+
+ private:
+  std::uint32_t number_;
+};
+
+TEST(sparse_table, keeps_each_object_where_it_was_made_and_ends_all) {
+  int alive = 0;
+  {
+    sparse_table<item> table;
+    std::vector<item*> made;
+    const auto number = [](std::uint32_t i) { return i % 2 == 0 ? i << 20 : ~i; };  // far apart, and side by side
+    for (std::uint32_t i = 0; i < 1000; ++i) {
+      EXPECT_EQ(table.find(number(i)), nullptr);
+      made.push_back(&table.of(number(i), [&] { return std::make_unique<item>(number(i), alive); }));
+    }
+    EXPECT_EQ(alive, 1000);
+    for (std::uint32_t i = 0; i < 1000; ++i) {
+      EXPECT_EQ(table.find(number(i)), made[i]);
+      EXPECT_EQ(made[i]->key(), number(i));
+      EXPECT_EQ(&table.of(number(i), [&] { return std::make_unique<item>(0, alive); }), made[i]);
+    }
+    EXPECT_EQ(alive, 1000) << "what is there is not made again";
+  }
+  EXPECT_EQ(alive, 0);
+}
+
+TEST(sparse_table, many_threads_make_one_object_of_each_number) {
+  constexpr std::uint32_t numbers = 5000, threads = 4;
+  sparse_table<plain> table;
+  std::atomic<std::uint32_t> made{0};
+  std::vector<std::vector<plain*>> seen(threads);
+  std::vector<std::thread> all;
+  for (std::uint32_t self = 0; self < threads; ++self) {
+    all.emplace_back([&, self] {
+      for (std::uint32_t i = 0; i < numbers; ++i) {
+        const std::uint32_t number = (self % 2 == 0 ? i : numbers - 1 - i) * 0x10001U;
+        plain& mine = table.of(number, [&] {
+          ++made;
+          return std::make_unique<plain>(number);
+        });
+        ASSERT_EQ(mine.key(), number);
+        ASSERT_EQ(table.find(number), &mine);
+        seen[self].push_back(&mine);
+      }
+    });
+  }
+  for (std::thread& each : all) each.join();
+  EXPECT_EQ(made, numbers);
+  for (std::uint32_t i = 0; i < numbers; ++i) {
+    EXPECT_EQ(seen[0][i], seen[1][numbers - 1 - i]);
+    EXPECT_EQ(seen[0][i], seen[2][i]);
+    EXPECT_EQ(seen[1][i], seen[3][i]);
+  }
+}
+
+}  // namespace
+}  // namespace nacre
