@@ -83,9 +83,7 @@ progress_part::progress_part(node& messages, clock& time, std::chrono::nanosecon
       started_(time.now()),
       due_(never),
       interval_(std::min<std::chrono::nanoseconds>(after, between_lines)),
-      look_(std::move(look)),
-      known_(messages.size()),
-      answered_(messages.size()) {
+      look_(std::move(look)) {
   messages_.attach_module(*this);
   const bool shows = after.count() != 0 && messages.rank().value() == 0 && !messages.deferred();
   if (shows && terminal_line::possible()) due_ = started_ + after;
@@ -95,6 +93,8 @@ std::chrono::nanoseconds progress_part::poll(lane& by) {
   if (due_ == never) return never;
   const auto now = time_.now();
   if (now < due_) return due_;
+  known_.resize(messages_.size());
+  answered_.resize(messages_.size());
   known_[0] = look_();
   answered_[0] = true;
   const auto answered = static_cast<std::size_t>(std::count(answered_.begin(), answered_.end(), true));
@@ -113,8 +113,10 @@ void progress_part::on_question(context& ctx) {
 }
 
 void progress_part::on_answer(context& ctx, rank_progress own) {
-  known_[ctx.source().value()] = own;
-  answered_[ctx.source().value()] = true;
+  const std::size_t rank = ctx.source().value();
+  if (rank >= known_.size()) return;  // nobody has asked it
+  known_[rank] = own;
+  answered_[rank] = true;
 }
 
 }  // namespace nacre

@@ -77,9 +77,10 @@ class progress_part {
   std::chrono::nanoseconds due_;  // max: never
   std::chrono::nanoseconds interval_;
   std::function<rank_progress()> look_;
-  std::vector<rank_progress> known_;  // by rank
-  std::vector<bool> answered_;        // since the last question
-  bool asked_ = false;                // the others, at all
+  // By rank; empty where and as long as there is no line.
+  std::vector<rank_progress> known_;
+  std::vector<bool> answered_;  // since the last question
+  bool asked_ = false;          // the others, at all
   progress_teller teller_;
   terminal_line line_;
 };
