@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <new>
 #include <stdexcept>
 #include <utility>
 
@@ -173,6 +174,9 @@ void engine::main_of_rank(const std::function<void(runtime&)>& main) {
   try {
     runtime rt(*this, on);
     main(rt);
+  } catch (const std::bad_alloc& error) {
+    if (sim_team_ != nullptr) throw;  // the ranks of a simulation share their memory; see job.cpp
+    fail_(rank(), std::string("main threw: ") + error.what());
   } catch (const std::exception& error) {
     fail_(rank(), std::string("main threw: ") + error.what());
   } catch (const fiber::unwind&) {

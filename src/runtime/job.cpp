@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <exception>
 #include <memory>
+#include <new>
 #include <string>
 #include <thread>
 #include <vector>
@@ -24,6 +25,7 @@
 #include "exec/thread_shortage.hpp"
 #include "runtime/early_exit.hpp"
 #include "runtime/engine.hpp"
+#include "runtime/memory_shortage.hpp"
 #include "runtime/output_file.hpp"
 #include "runtime/standstill.hpp"
 #include "transport/launch/foreign_launcher.hpp"
@@ -76,7 +78,13 @@ std::unique_ptr<transport::fabric> open_fabric(const config& configuration) {
     transport::launch::refuse_lonely_task(chosen.name);
   }
   if (transport::started_by_pmix() && chosen.join_job != nullptr) return chosen.join_job(configuration, own);
-  return chosen.make_local(static_cast<std::uint32_t>(configuration.get_int("ranks")), configuration);
+  const auto ranks = static_cast<std::uint32_t>(configuration.get_int("ranks"));
+  try {
+    return chosen.make_local(ranks, configuration);
+  } catch (const std::bad_alloc&) {
+    if (chosen.name != "sim") throw;
+    end_for_want_of_memory(ranks);
+  }
 }
 
 /// Null when no trace is wanted. The ranks of this process share a file; when others have more, theirs are FILE.RANK.
@@ -202,10 +210,32 @@ class simulated_progress {
   terminal_line line_;
 };
 
-job_report run_simulated(transport::fabric& fabric, const config& configuration,
-                         const std::function<void(runtime&)>& main) {
+/// Runs the machine until all mains have ended.
+void run_events(transport::sim_fabric& simulated, const config& configuration,
+                const std::vector<std::unique_ptr<engine>>& engines) {
   constexpr std::uint64_t events_between_looks = 1u << 16;
   constexpr std::uint64_t events_between_glances = 1u << 10;  // at the clock on the wall
+  const auto all_ended = [&] {
+    return std::all_of(engines.begin(), engines.end(), [](const auto& each) { return each->ended(); });
+  };
+  simulated_progress told(configuration, engines);
+  standstill still;
+  for (std::uint64_t events = 1; !all_ended(); ++events) {
+    // all_ended looks at one rank in the common case: the first has not ended.
+    const bool more = simulated.advance();
+    if (events % events_between_glances == 0)
+      told.look(std::chrono::duration<double>(simulated.machine().now()).count());
+    if (more && events % events_between_looks != 0) continue;
+    const bool mains_wait = std::all_of(engines.begin(), engines.end(),
+                                        [](const auto& each) { return each->ended() || each->main_waits(); });
+    const machine::simulation& at = simulated.machine();
+    const bool seen = still.seen(units_done(engines), at.event_time(), at.horizon());
+    if (!more || (seen && mains_wait)) report_standstill(engines);
+  }
+}
+
+job_report run_simulated(transport::fabric& fabric, const config& configuration,
+                         const std::function<void(runtime&)>& main) {
   auto& simulated = static_cast<transport::sim_fabric&>(fabric);
   virtual_clock time(simulated.machine());
   const auto on_host = static_cast<std::uint32_t>(configuration.get_int("sim.ranks_per_host"));
@@ -219,29 +249,18 @@ job_report run_simulated(transport::fabric& fabric, const config& configuration,
                                    .trace_lane_bytes = trace_lane_bytes(fabric, configuration),
                                    .fail = &end_process};
   std::vector<std::unique_ptr<engine>> engines;
-  for (const rank_id rank : fabric.local_ranks()) {
-    auto link = fabric.open(rank);
-    auto& end = static_cast<transport::sim_endpoint&>(*link);
-    engines.push_back(std::make_unique<engine>(std::move(link), around));
-    end.set_arrival_hook([](void* subject) { static_cast<engine*>(subject)->on_arrival(); }, engines.back().get());
-  }
-  for (const auto& each : engines) each->start_simulated(main);
-  const auto all_ended = [&] {
-    return std::all_of(engines.begin(), engines.end(), [](const auto& each) { return each->ended(); });
-  };
-  simulated_progress told(configuration, engines);
-  standstill still;
-  for (std::uint64_t events = 1; !all_ended(); ++events) {
-    // all_ended looks at one rank in the common case: the first has not ended.
-    const bool more = fabric.advance();
-    if (events % events_between_glances == 0)
-      told.look(std::chrono::duration<double>(simulated.machine().now()).count());
-    if (more && events % events_between_looks != 0) continue;
-    const bool mains_wait = std::all_of(engines.begin(), engines.end(),
-                                        [](const auto& each) { return each->ended() || each->main_waits(); });
-    const machine::simulation& at = simulated.machine();
-    const bool seen = still.seen(units_done(engines), at.event_time(), at.horizon());
-    if (!more || (seen && mains_wait)) report_standstill(engines);
+  const memory_watch watched(simulated.size());
+  try {
+    for (const rank_id rank : fabric.local_ranks()) {
+      auto link = fabric.open(rank);
+      auto& end = static_cast<transport::sim_endpoint&>(*link);
+      engines.push_back(std::make_unique<engine>(std::move(link), around));
+      end.set_arrival_hook([](void* subject) { static_cast<engine*>(subject)->on_arrival(); }, engines.back().get());
+    }
+    for (const auto& each : engines) each->start_simulated(main);
+    run_events(simulated, configuration, engines);
+  } catch (const std::bad_alloc&) {
+    end_for_want_of_memory(simulated.size());  // while the ranks are there: to end them would take memory
   }
   for (const auto& each : engines) each->stop_simulated();
   const machine::simulation& machine = simulated.machine();
