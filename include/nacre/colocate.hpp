@@ -86,9 +86,12 @@ struct together<F, param_list<T...>, param_list<P...>> {
 
   template <class... Args>
   static message_ptr make(Args&&... args) {
-    static_cast<void>(&enlisted);
-    message_ptr m = make_packed<views, values>(std::forward<Args>(args)...);
-    m->header.handler = row.id.value();
+    message_ptr m;
+    if constexpr (argument_types<P...>::possible) {
+      static_cast<void>(&enlisted);
+      m = make_packed<views, values>(std::forward<Args>(args)...);
+      m->header.handler = row.id.value();
+    }
     return m;
   }
 };

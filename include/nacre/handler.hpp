@@ -71,8 +71,23 @@ struct stored<std::string_view> {
   using viewed = std::string;
 };
 
+/// False, with one line of the compiler that says why, of parameters behind the context that no message can fill.
+template <class... Params>
+consteval bool can_be_arguments() {
+  constexpr bool no_context = (!std::is_same_v<std::decay_t<Params>, context> && ...);
+  constexpr bool unchanged =
+      ((!std::is_lvalue_reference_v<Params> || std::is_const_v<std::remove_reference_t<Params>>)&&...);
+  static_assert(no_context, "a handler takes nacre::context& as its first parameter, or none: f(nacre::context&, int)");
+  static_assert(
+      unchanged || !no_context,
+      "a handler gets copies of what was sent: write T or const T& instead of T&; a handler of an object is a "
+      "member function");
+  return no_context && unchanged;
+}
+
 template <class... Params>
 struct argument_types {
+  static constexpr bool possible = can_be_arguments<Params...>();
   using values = std::tuple<typename stored<std::decay_t<Params>>::type...>;
   using views = std::tuple<typename stored<std::decay_t<Params>>::viewed...>;
   static constexpr std::size_t count = sizeof...(Params);
@@ -89,8 +104,18 @@ struct split_context<context&, Params...> : argument_types<Params...> {
   static constexpr bool takes_context = true;
 };
 
+/// What is no function; the rest of it only keeps the compiler from saying more.
 template <class Signature>
-struct signature;
+struct signature : argument_types<> {
+  static_assert(!std::is_same_v<Signature, Signature>,
+                "a handler is a named function, as in send<f>(rank, 1) with void f(int), or a member function, as in "
+                "send<&cell::f>(object, 1); a lambda is none");
+  static constexpr bool possible = false;
+  static constexpr bool takes_context = false;
+  static constexpr bool is_const = false;
+  using result = void;
+  using target = void;
+};
 template <class R, class... P>
 struct signature<R (*)(P...)> : split_context<P...> {
   using result = R;
@@ -202,7 +227,14 @@ decltype(auto) to_stored(Arg&& argument) {
   if constexpr (std::is_constructible_v<Stored, Arg&&>) {
     return std::forward<Arg>(argument);
   } else {
-    return Stored(std::begin(argument), std::end(argument));
+    constexpr bool elements = requires { Stored(std::begin(argument), std::end(argument)); };
+    static_assert(elements, "an argument does not fit the parameter of the handler that stands in its place");
+    if constexpr (elements) {
+      return Stored(std::begin(argument), std::end(argument));
+    } else {
+      Stored (*const none)() = nullptr;  // never called
+      return none();
+    }
   }
 }
 
@@ -250,21 +282,24 @@ template <auto F, class T = typename traits<F>::target, class... Args>
 message_ptr make_typed(Args&&... args) {
   using values = typename traits<F>::values;
   using views = typename traits<F>::views;
-  static_assert(sizeof...(Args) == traits<F>::count, "the handler takes another number of arguments");
-  const handler_info& row = handler_of<F, T>();
+  constexpr bool counted = sizeof...(Args) == traits<F>::count;
+  static_assert(counted || !traits<F>::possible, "the handler takes another number of arguments");
   message_ptr m;
-  if constexpr (packs_at_once<views>) {
-    m = make_packed<views, values>(std::forward<Args>(args)...);
-  } else {
-    m = make_message(sizeof(values));
-    [&]<std::size_t... Index>(std::index_sequence<Index...>) {
-      ::new (static_cast<void*>(m->body()))
-          values(to_stored<std::tuple_element_t<Index, values>>(std::forward<Args>(args))...);
+  if constexpr (traits<F>::possible && counted) {
+    const handler_info& row = handler_of<F, T>();
+    if constexpr (packs_at_once<views>) {
+      m = make_packed<views, values>(std::forward<Args>(args)...);
+    } else {
+      m = make_message(sizeof(values));
+      [&]<std::size_t... Index>(std::index_sequence<Index...>) {
+        ::new (static_cast<void*>(m->body()))
+            values(to_stored<std::tuple_element_t<Index, values>>(std::forward<Args>(args))...);
+      }
+      (std::index_sequence_for<Args...>{});
+      m->ops = &row.ops;
     }
-    (std::index_sequence_for<Args...>{});
-    m->ops = &row.ops;
+    m->header.handler = row.id.value();
   }
-  m->header.handler = row.id.value();
   return m;
 }
 

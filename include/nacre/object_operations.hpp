@@ -129,7 +129,8 @@ class object_operations : public rank_operations {
 
   template <auto F, class T, class... Args>
   static message_ptr object_message(with how, Args&&... args) {
-    static_assert(std::is_base_of_v<typename detail::traits<F>::target, T>, "F is no member function of the object");
+    static_assert(std::is_base_of_v<typename detail::traits<F>::target, T> || !detail::traits<F>::possible,
+                  "F is no member function of the object");
     message_ptr m = detail::make_typed<F, T>(std::forward<Args>(args)...);
     m->header.kind = message_kind::object;
     detail::stamp<F>(*m, how);

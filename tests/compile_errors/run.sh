@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # run.sh CXX INCLUDE_DIR FILE: FILE does not compile, and the compiler says what the line `// error: TEXT` in it wants, and
-# every further such line; with -DFIXED it does compile.
+# every further such line, in not more lines than a line `// lines at most: N` allows; with -DFIXED it does compile.
 set -eu
 cxx=$1
 include=$2
@@ -14,3 +14,6 @@ fi
 sed -n 's,^// error: ,,p' "$file" | while IFS= read -r text; do
   printf '%s\n' "$output" | grep -qF -e "$text" || { printf '%s\n\nexpected: %s\n' "$output" "$text" >&2; exit 1; }
 done
+most=$(sed -n 's,^// lines at most: ,,p' "$file")
+lines=$(printf '%s\n' "$output" | wc -l)
+[ -z "$most" ] || [ "$lines" -le "$most" ] || { printf '%s\n\n%s lines\n' "$output" "$lines" >&2; exit 1; }
