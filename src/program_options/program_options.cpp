@@ -3,147 +3,25 @@
 #include "program_options/program_options.hpp"
 
 #include <algorithm>
-#include <array>
-#include <cctype>
-#include <charconv>
-#include <cmath>
 #include <cstdint>
 #include <cstdio>
 #include <limits>
-#include <span>
 #include <type_traits>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
 #include "base/nearest_name.hpp"
+#include "program_options/option_rule.hpp"
 
 namespace nacre {
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
-
-char lower(char c) { return static_cast<char>(std::tolower(static_cast<unsigned char>(c))); }
-
-template <class Value>
-std::string joined(const std::vector<Value>& values, std::string_view separator) {
-  std::string text;
-  for (const Value& each : values) text.append(text.empty() ? "" : separator).append(fmt::format("{}", each));
-  return text;
-}
-
-}  // namespace
-
-/// What is known of an option. Belongs to what CLI11 calls when it was given.
-struct program_option::rule {
-  CLI::Option* option = nullptr;
-  std::string called;
-  bool whole = false, bytes = false, any_case = false;
-  double least = -infinity, most = infinity;
-  bool bounded = false;  // by the program, not only by the type
-  std::vector<std::string> words{};
-  std::function<std::string(const std::string&)> test{};
-
-  [[noreturn]] void refuse(const std::string& value, const std::string& why) const {
-    throw CLI::ValidationError(fmt::format("{} has no value '{}': {}", option->get_name(), value, why));
-  }
-
-  /// What a number must be.
-  [[nodiscard]] std::string kind() const {
-    std::string text = fmt::format("{} is a {}number", called, whole ? "whole " : "");
-    if (most < infinity) {
-      text += fmt::format(" from {} to {}", bound(least), bound(most));
-    } else if (least > -infinity) {
-      text += fmt::format(", {} or more", bound(least));
-    }
-    return text + (bytes ? ", also with a unit, as in 4KiB" : "");
-  }
-
-  [[nodiscard]] std::string bound(double value) const {
-    std::array<char, 32> text{};
-    std::snprintf(text.data(), text.size(), whole ? "%.0f" : "%g", value);
-    return text.data();
-  }
-
-  [[nodiscard]] std::size_t position_of(const std::string& value) const {
-    const auto same = [this](char a, char b) { return any_case ? lower(a) == lower(b) : a == b; };
-    const auto found = std::find_if(words.begin(), words.end(), [&](const std::string& word) {
-      return std::equal(word.begin(), word.end(), value.begin(), value.end(), same);
-    });
-    if (found == words.end()) refuse(value, "it knows " + joined(words, ", "));
-    return static_cast<std::size_t>(found - words.begin());
-  }
-
-  void describe() const {
-    std::string text = words.empty() ? called : "{" + joined(words, ",") + "}";
-    if (bounded) text += fmt::format(" in [{} - {}]", bound(least), bound(most));
-    option->type_name(text);
-  }
-};
-
-namespace {
-
-using rule = program_option::rule;
-
-template <class Value>
-constexpr bool is_optional = false;
-template <class Value>
-constexpr bool is_optional<std::optional<Value>> = true;
-template <class Value>
-constexpr bool is_list = false;
-template <class Value>
-constexpr bool is_list<std::vector<Value>> = true;
-
-/// 1024 for "KiB"; 0 for what is no unit.
-double factor_of(std::string_view unit) {
-  constexpr std::array<std::string_view, 5> units{"", "k", "m", "g", "t"};
-  std::string small(unit);
-  for (char& each : small) each = lower(each);
-  if (small == "b") return 1;
-  for (std::size_t power = 0; power < units.size(); ++power) {
-    const std::string begin(units[power]);
-    if (small == begin || (power > 0 && (small == begin + "b" || small == begin + "ib"))) {
-      return std::pow(1024.0, static_cast<double>(power));
-    }
-  }
-  return 0;
-}
-
-void read(const rule& how, const std::string& text, std::string& into) {
-  if (!how.words.empty()) (void)how.position_of(text);
-  into = text;
-}
-
-template <class Number>
-requires std::is_arithmetic_v<Number>
-void read(const rule& how, const std::string& text, Number& into) {
-  Number value{};
-  const char* const last = text.data() + text.size();
-  const auto [end, error] = std::from_chars(text.data(), last, value);
-  const double factor = how.bytes ? factor_of(std::string_view(end, last)) : (end == last ? 1 : 0);
-  const double scaled = static_cast<double>(value) * factor;
-  const bool read = error == std::errc() && factor > 0 && std::isfinite(scaled);
-  const bool fits = factor == 1 || scaled < static_cast<double>(std::numeric_limits<Number>::max());
-  if (!read || !fits || scaled < how.least || scaled > how.most) how.refuse(text, how.kind());
-  into = factor == 1 ? value : static_cast<Number>(scaled);
-}
-
-template <class Value>
-void read_all(const rule& how, const CLI::results_t& given, Value& into) {
-  if (how.test) {
-    for (const std::string& each : given) {
-      if (const std::string problem = how.test(each); !problem.empty()) how.refuse(each, how.called + " is " + problem);
-    }
-  }
-  if constexpr (is_list<Value>) {
-    into.clear();
-    for (const std::string& each : given) read(how, each, into.emplace_back());
-  } else if constexpr (is_optional<Value>) {
-    read(how, given.front(), into.emplace());
-  } else {
-    read(how, given.front(), into);
-  }
-}
+using detail::is_list;
+using detail::is_optional;
+using detail::joined;
+using detail::read_all;
+using detail::rule;
 
 /// A default as it would be written; empty for none.
 template <class Value>
