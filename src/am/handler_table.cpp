@@ -39,8 +39,8 @@ type_registration::type_registration(object_type& row) noexcept { enlist(row); }
 }  // namespace detail
 
 const handler_table& handler_table::get() {
-  static const handler_table table;
-  return table;
+  static const auto* const only = new handler_table;  // never destroyed: threads of a job may outlive exit
+  return *only;
 }
 
 handler_table::handler_table() {

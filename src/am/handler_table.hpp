@@ -11,8 +11,8 @@
 namespace nacre {
 
 /// Every handler and object type that the program mentions, numbered in the order of their names from 1. Made once,
-/// when the first runtime of the process starts; constant afterwards. It is link-time data, the same for all ranks, and
-/// so the one table that ranks of a process share.
+/// when the first runtime of the process starts; constant afterwards, and never destroyed. It is link-time data, the
+/// same for all ranks, and so the one table that ranks of a process share.
 class handler_table {
  public:
   static const handler_table& get();
