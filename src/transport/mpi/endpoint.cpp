@@ -27,7 +27,7 @@ steady_clock::time_point after(nanoseconds timeout) {
 
 mpi_endpoint::mpi_endpoint(rank_id own, std::uint32_t size, std::unique_ptr<port> end,
                            std::shared_ptr<shared_state> shared, const settings& how)
-    : rank_(own), port_(std::move(end)), shared_(std::move(shared)), settings_(how), peers_(size) {}
+    : rank_(own), port_(std::move(end)), shared_(std::move(shared)), settings_(how), peers_(size), words_(port_->carries_words()) {}
 
 const capabilities& mpi_endpoint::declared() const noexcept { return mpi_capabilities; }
 

@@ -59,7 +59,7 @@ inline constexpr std::uint32_t slot_bytes_spared = 64;
 ///
 /// | message | travels as |
 /// |---|---|
-/// | header and payload fit a slot | one piece |
+/// | header and payload fit a slot | one piece; of the payload alone, where a brief header says all, as the piece's word |
 /// | longer | its header as one piece, the *notice*; then its payload as a body, into the block of its message |
 /// | goodbye, or end without one | one piece of one byte on each lane, the *farewell*, the last one there |
 ///
@@ -152,6 +152,9 @@ class mpi_endpoint final : public endpoint {
   bool progress(message_list& arrived, std::size_t messages_max);
   bool look_at_all(message_list& arrived, std::size_t messages_max);
   void take(const arrival& piece, message_list& arrived);
+  void take_brief(const arrival& piece, message_list& arrived);
+  [[nodiscard]] link* link_of(const arrival& piece);
+  static void deliver(link& from, message_ptr m, message_list& arrived);
   void accept(const arrival& piece, message_ptr m, message_list& arrived);
   void accept_farewell(const arrival& piece, farewell what);
   void accept_notice(place source, const message_header& header);
@@ -193,6 +196,7 @@ class mpi_endpoint final : public endpoint {
   std::atomic<bool> stirred_{true};                      // something has moved since the last pause; written under turn
   std::chrono::steady_clock::time_point still_since_{};  // of who waits: nothing has moved since then
   parker sleeper_;
+  const bool words_;     // the port carries them
   bool broken_ = false;  // MPI does not receive any more
   bool closing_ = false;
   bool closed_ = false;

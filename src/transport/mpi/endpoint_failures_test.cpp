@@ -61,11 +61,17 @@ TEST_F(end_over_script, what_is_no_message_is_the_failure_of_its_sender) {
     std::memcpy(result.data(), &header, std::min(bytes, sizeof header));
     return result;
   };
+  const auto brief_of = [](message_kind kind) { return 1U << brief_bits | static_cast<std::uint32_t>(kind) << 3; };
   message_header good{.payload_bytes = 8, .source = 1};
   EXPECT_EQ(first_failure({1, 1, frame(good, 48)}), "") << "a good one is none";
   EXPECT_EQ(first_failure({1, 1, frame(good, 47)}), "rank 1 sent a message of another length");
   EXPECT_EQ(first_failure({2, 1, frame(good, 48)}), "rank 1 sent a message on another channel than it belongs to");
   EXPECT_EQ(first_failure({1, 1, frame(good, 7)}), "rank 1 sent something that is no message");
+  const std::vector<std::byte> payload(8);
+  EXPECT_EQ(first_failure({1, 1, payload, brief_of(message_kind::reply)}), "");
+  EXPECT_EQ(first_failure({1, 1, payload, brief_of(static_cast<message_kind>(15))}),
+            "rank 1 sent a message of an unknown kind");
+  EXPECT_EQ(first_failure({1, 77, payload, brief_of(message_kind::reply)}), "") << "there is nobody to blame";
   good.source = 9;
   EXPECT_EQ(first_failure({1, 1, frame(good, 48)}), "rank 1 sent a message from a rank that does not exist");
   EXPECT_EQ(first_failure({1, 77, frame(good, 48)}), "") << "there is nobody to blame";

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "transport/brief_header.hpp"
 #include "transport/mpi/endpoint.hpp"
 #include "transport/tcp/frame.hpp"
 
@@ -63,15 +64,43 @@ bool mpi_endpoint::progress(message_list& arrived, std::size_t messages_max) {
 
 /// Receives a piece into the block of a message, in which its header and payload lie as they travel.
 void mpi_endpoint::take(const arrival& piece, message_list& arrived) {
+  if (piece.word != 0) return take_brief(piece, arrived);
   message_ptr m = make_message(std::max(piece.byte_count, header_bytes) - header_bytes);
   port_->take(piece, m->body() - header_bytes);
   accept(piece, std::move(m), arrived);
 }
 
-void mpi_endpoint::accept(const arrival& piece, message_ptr m, message_list& arrived) {
-  if (piece.source >= peers_.size() || peers_[piece.source].now == peer::state::lost) return;
+/// A piece that is a payload, whose word is a brief header.
+void mpi_endpoint::take_brief(const arrival& piece, message_list& arrived) {
+  message_ptr m = make_message(piece.byte_count);
+  port_->take(piece, m->body());
+  link* const from = link_of(piece);
+  if (from == nullptr) return;
+  if (const char* const fault = fault_of_brief(piece.word)) return lose(piece.source, fault);
+  spell_out(piece.word, piece.source, piece.lane, m->header);
+  deliver(*from, std::move(m), arrived);
+}
+
+/// The link that a piece has come on; null for one that this end does not want.
+mpi_endpoint::link* mpi_endpoint::link_of(const arrival& piece) {
+  if (piece.source >= peers_.size() || peers_[piece.source].now == peer::state::lost) return nullptr;
   link& from = peers_[piece.source].links[piece.lane];
-  if (from.over) return lose(piece.source, "sent something after its goodbye");
+  if (!from.over) return &from;
+  lose(piece.source, "sent something after its goodbye");
+  return nullptr;
+}
+
+void mpi_endpoint::deliver(link& from, message_ptr m, message_list& arrived) {
+  if (from.held.empty()) {
+    arrived.push_back(std::move(m));
+  } else {
+    from.held.push_back({std::move(m), true});
+  }
+}
+
+void mpi_endpoint::accept(const arrival& piece, message_ptr m, message_list& arrived) {
+  link* const from = link_of(piece);
+  if (from == nullptr) return;
   if (piece.byte_count == 1) return accept_farewell(piece, static_cast<farewell>(*(m->body() - header_bytes)));
   if (piece.byte_count < header_bytes) return lose(piece.source, "sent something that is no message");
 
@@ -88,11 +117,7 @@ void mpi_endpoint::accept(const arrival& piece, message_ptr m, message_list& arr
     if (piece.byte_count == header_bytes) return accept_notice({piece.source, piece.lane}, header);
     return lose(piece.source, "sent a message of another length");
   }
-  if (from.held.empty()) {
-    arrived.push_back(std::move(m));
-  } else {
-    from.held.push_back({std::move(m), true});
-  }
+  deliver(*from, std::move(m), arrived);
 }
 
 void mpi_endpoint::accept_notice(place source, const message_header& header) {

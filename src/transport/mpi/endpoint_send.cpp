@@ -6,12 +6,17 @@
 
 #include <nacre/assert.hpp>
 
+#include "transport/brief_header.hpp"
 #include "transport/mpi/endpoint.hpp"
 
 namespace nacre::transport::mpi {
 namespace {
 
 constexpr std::uint32_t header_bytes = sizeof(message_header);
+
+/// The word of a piece that is a payload: this, and its brief header. Other pieces have none.
+constexpr std::uint32_t brief_mark = 1u << brief_bits;
+static_assert(brief_mark < 1u << word_bits);
 
 /// Header and payload, which lie behind each other.
 std::span<const std::byte> frame_of(const message& m) noexcept {
@@ -67,9 +72,15 @@ void mpi_endpoint::start(place where, message_ptr m) {
 void mpi_endpoint::send_piece(place where, message_ptr m) {
   link& via = peers_[where.peer].links[where.lane];
   const bool matched = ++via.since_matched == window;
-  const transfer_request request{where.lane, where.peer, next_ticket()};
-  const outcome how =
-      port_->send(request, frame_of(*m), matched ? port::completion::matched : port::completion::buffered);
+  transfer_request request{where.lane, where.peer, next_ticket()};
+  std::span<const std::byte> piece = frame_of(*m);
+  if (words_) {
+    if (const auto brief = abridge(m->header, rank_.value(), where.lane)) {
+      request.word = brief_mark | *brief;
+      piece = m->payload();
+    }
+  }
+  const outcome how = port_->send(request, piece, matched ? port::completion::matched : port::completion::buffered);
   if (how == outcome::done && !matched) return;
   transfer& it = begin(matched ? transfer::kind::matched : transfer::kind::piece, where);
   it.m = std::move(m);

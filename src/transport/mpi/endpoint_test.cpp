@@ -23,6 +23,59 @@ TEST_F(end_over_script, what_comes_behind_a_body_waits_for_it_and_other_channels
   EXPECT_FALSE(end.failed());
 }
 
+TEST_F(end_over_script, a_message_whose_header_is_brief_travels_as_its_payload_and_a_word) {
+  message_header header{.handler = 513, .source = own.value(), .flags = flag_communication};
+  for (const std::uint32_t payload_bytes : {0U, 8U, 150U}) {
+    message_list batch;
+    batch.push_back(make_message(payload_bytes));
+    header.payload_bytes = payload_bytes;
+    batch.front()->header = header;
+    mpi.calls.clear();
+    end.submit(rank_id(1), batch);
+    ASSERT_EQ(mpi.calls.size(), 1U);
+    EXPECT_EQ(mpi.calls[0].bytes.size(), payload_bytes);
+    const std::uint32_t word = mpi.calls[0].request.word;
+    EXPECT_NE(word, 0U);
+    EXPECT_LT(word, 1U << word_bits);
+
+    mpi.arriving.push_back({1, 2, std::vector<std::byte>(payload_bytes, std::byte{0x5a}), word});
+    message_list arrived;
+    end.poll(arrived, 1);
+    const message_ptr m = arrived.pop_front();
+    ASSERT_TRUE(m);
+    header.source = 2;
+    EXPECT_EQ(std::memcmp(&m->header, &header, sizeof header), 0) << "as the one that was sent, from another rank";
+    EXPECT_EQ(std::count(m->body(), m->body() + payload_bytes, std::byte{0x5a}), payload_bytes);
+    header.source = own.value();
+  }
+  EXPECT_FALSE(end.failed());
+}
+
+TEST_F(end_over_script, headers_travel_that_say_more_or_where_there_are_no_words) {
+  const auto bytes_sent = [&](mpi_endpoint& by, std::uint32_t sequence) {
+    message_list batch;
+    batch.push_back(numbered(sequence, 8));
+    batch.front()->header.source = own.value();
+    mpi.calls.clear();
+    by.submit(rank_id(1), batch);
+    EXPECT_EQ(mpi.calls.at(0).request.word == 0, mpi.calls.at(0).bytes.size() != 8);
+    return mpi.calls.at(0).bytes.size();
+  };
+  EXPECT_EQ(bytes_sent(end, 0), 8U);
+  EXPECT_EQ(bytes_sent(end, 1), header_bytes + 8);
+  mpi.carries_words = false;
+  mpi_endpoint wordless{own, size, std::make_unique<scripted_port>(mpi), std::make_shared<shared_state>(), how};
+  EXPECT_EQ(bytes_sent(wordless, 0), header_bytes + 8);
+}
+
+TEST_F(end_over_script, a_brief_message_waits_for_the_body_before_it) {
+  arrive(0, long_payload);
+  mpi.arriving.push_back({1, 1, std::vector<std::byte>(8), 1U << brief_bits});
+  EXPECT_EQ(polled(), sequences{});
+  complete_body(0);
+  EXPECT_EQ(polled().size(), 2U);
+}
+
 TEST_F(end_over_script, a_long_message_is_a_notice_and_a_body_without_a_copy) {
   message_list batch;
   batch.push_back(numbered(7, long_payload));

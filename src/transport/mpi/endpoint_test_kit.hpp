@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "transport/brief_header.hpp"
 #include "transport/mpi/endpoint.hpp"
 
 namespace nacre::transport::mpi {
@@ -28,6 +29,7 @@ struct script {
   struct piece {
     std::uint32_t lane, source;
     std::vector<std::byte> bytes;
+    std::uint32_t word = 0;
   };
   struct call {
     std::string what;  // send, matched, body, receive
@@ -41,6 +43,7 @@ struct script {
   std::uint32_t failing = 0;           // how many of the last ones of those end with an error
   bool pieces_leave_at_once = true;
   bool receiving_fails = false;
+  bool carries_words = true;
   std::string sends_fail_to;  // "1"
   bool echoes = false;        // rank 1 sends pieces back
   std::uint32_t looks = 0;
@@ -65,7 +68,7 @@ class scripted_port final : public port {
       return outcome::nothing;
     }
     const script::piece& front = by_.arriving.front();
-    piece = {front.lane, front.source, static_cast<std::uint32_t>(front.bytes.size())};
+    piece = {front.lane, front.source, static_cast<std::uint32_t>(front.bytes.size()), front.word};
     return outcome::done;
   }
   void take(const arrival& piece, std::byte* into) noexcept override {
@@ -74,10 +77,11 @@ class scripted_port final : public port {
     std::copy(bytes.begin(), bytes.end(), into);
     by_.arriving.pop_front();
   }
+  bool carries_words() const noexcept override { return by_.carries_words; }
   outcome send(const transfer_request& what, std::span<const std::byte> piece, completion when) noexcept override {
     if (by_.sends_fail_to == std::to_string(what.peer)) return outcome::failed;
     if (by_.echoes) {
-      by_.arriving.push_back({what.lane, what.peer, {piece.begin(), piece.end()}});
+      by_.arriving.push_back({what.lane, what.peer, {piece.begin(), piece.end()}, what.word});
       return outcome::done;
     }
     by_.calls.push_back({when == completion::matched ? "matched" : "send", what, piece, {}});

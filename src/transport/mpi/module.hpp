@@ -9,7 +9,7 @@
 namespace nacre::transport::mpi {
 
 /// Raised whenever anything in this header changes: libnacre refuses a module of another version.
-inline constexpr std::uint32_t module_version = 2;
+inline constexpr std::uint32_t module_version = 3;
 
 /// The implementations of MPI differ in their binary interface, so nothing that includes mpi.h can be part of libnacre.
 /// Each MPI that the build finds has the same small module instead, a shared object that is loaded when the transport
@@ -32,8 +32,9 @@ inline constexpr std::uint32_t lane_count = 3;
 /// A small piece that is there; `take` must follow.
 struct arrival {
   std::uint32_t lane = 0;
-  std::uint32_t source = 0;  ///< as its sender says; may be any number
+  std::uint32_t source = 0;  ///< may be any number where all ranks are in one process
   std::uint32_t byte_count = 0;
+  std::uint32_t word = 0;  ///< as its sender says
 };
 
 /// What is sent or received beside the slots.
@@ -41,7 +42,11 @@ struct transfer_request {
   std::uint32_t lane = 0;
   std::uint32_t peer = 0;
   std::uint64_t ticket = 0;  ///< returned by `completed`, if the call says `pending`
+  std::uint32_t word = 0;    ///< of a piece: below 2^word_bits, and 0 unless the port carries words
 };
+
+/// What can travel beside a piece, without adding to its bytes.
+inline constexpr std::uint32_t word_bits = 24;
 
 /// One rank's end. Pieces of one lane from one peer arrive in the order of their sending; so do bodies.
 class port {
@@ -59,6 +64,9 @@ class port {
   /// Copies the piece that `next` has found to `into`, which has room for its byte_count. Its slot goes back to MPI at
   /// the next look, so that the piece need not wait for that.
   virtual void take(const arrival& piece, std::byte* into) noexcept = 0;
+
+  /// Whether words reach the other end, which depends on the length of this MPI's tags.
+  [[nodiscard]] virtual bool carries_words() const noexcept = 0;
 
   /// `matched`: complete only when the receiver has taken it into a slot, which bounds what waits there unseen.
   enum class completion : std::uint8_t { buffered, matched };

@@ -43,7 +43,9 @@ bool mpi_mesh::check_tags() {
   int found = 0;
   const int code = MPI_Comm_get_attr(job_.sets.front().bodies, MPI_TAG_UB, static_cast<void*>(&highest), &found);
   if (!succeeded("MPI_Comm_get_attr", code)) return false;
-  if (found == 0 || job_.size * lane_count <= static_cast<std::uint32_t>(*highest)) return true;
+  const std::uint64_t tags = found == 0 ? std::uint64_t{1} << 31 : static_cast<std::uint64_t>(*highest) + 1;
+  job_.words = std::uint64_t{job_.one_process ? job_.size : 1} << word_bits <= tags;
+  if (job_.size * lane_count < tags) return true;
   error_ = "this MPI has tags up to " + std::to_string(*highest) + " only, too few for " + std::to_string(job_.size) +
            " ranks";
   return false;

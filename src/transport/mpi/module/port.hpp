@@ -24,6 +24,7 @@ struct communicator_set {
 /// Where the ranks of a job are.
 struct wiring {
   bool one_process = false;
+  bool words = false;  // tags have room for them
   std::vector<communicator_set> sets;  // one, or by rank
   std::uint32_t rank = 0;
   std::uint32_t size = 0;
@@ -39,8 +40,8 @@ struct wiring {
 
 /// A ring of receives stands ready on each lane: persistent, from any source, with any tag. MPI matches a piece with
 /// the receive that was started first, so that pieces arrive in ring order, and only the receive at the head of each
-/// ring is ever asked. One that has been read is started again at the next look. Tags name the sender: on a lane its
-/// rank, for bodies its rank and the lane.
+/// ring is ever asked. One that has been read is started again at the next look. Tags are, on a lane, the word; for
+/// bodies, the sender's rank and the lane. Between ranks of one process the word has the sender's rank above it.
 class mpi_port final : public port {
  public:
   mpi_port(const wiring& job, std::uint32_t own, const slot_shape& shape);
@@ -51,6 +52,7 @@ class mpi_port final : public port {
 
   outcome next(arrival& piece) noexcept override;
   void take(const arrival& piece, std::byte* into) noexcept override;
+  [[nodiscard]] bool carries_words() const noexcept override { return job_.words; }
   outcome send(const transfer_request& what, std::span<const std::byte> piece, completion when) noexcept override;
   outcome send_body(const transfer_request& what, std::span<const std::byte> body) noexcept override;
   outcome receive_body(const transfer_request& what, std::span<std::byte> body) noexcept override;
@@ -59,6 +61,8 @@ class mpi_port final : public port {
 
  private:
   [[nodiscard]] outcome start_again() noexcept;
+  [[nodiscard]] int tag_of_piece(std::uint32_t word) const noexcept;
+  [[nodiscard]] arrival arrival_of(std::uint32_t lane, const MPI_Status& status) const noexcept;
   [[nodiscard]] std::byte* slot(std::uint32_t lane, std::uint32_t index) noexcept {
     return memory_.get() + (std::size_t{lane} * shape_.slots + index) * shape_.bytes;
   }

@@ -106,11 +106,29 @@ outcome mpi_port::next(arrival& piece) noexcept {
     if (code != MPI_SUCCESS) return fail("MPI_Testany", code);
     if (arrived == 0 || lane == MPI_UNDEFINED) return outcome::nothing;
   }
+  recent_ = static_cast<std::uint32_t>(lane);
+  piece = arrival_of(recent_, status);
+  return outcome::done;
+}
+
+int mpi_port::tag_of_piece(std::uint32_t word) const noexcept {
+  if (!job_.one_process) return static_cast<int>(word);
+  return static_cast<int>(job_.words ? own_ << word_bits | word : own_);
+}
+
+arrival mpi_port::arrival_of(std::uint32_t lane, const MPI_Status& status) const noexcept {
   int bytes = 0;
   MPI_Get_count(&status, MPI_BYTE, &bytes);
-  recent_ = static_cast<std::uint32_t>(lane);
-  piece = {recent_, static_cast<std::uint32_t>(status.MPI_TAG), static_cast<std::uint32_t>(bytes)};
-  return outcome::done;
+  arrival piece{.lane = lane,
+                .source = static_cast<std::uint32_t>(status.MPI_SOURCE),
+                .byte_count = static_cast<std::uint32_t>(bytes),
+                .word = static_cast<std::uint32_t>(status.MPI_TAG)};
+  if (job_.one_process) {
+    const std::uint32_t bits = job_.words ? word_bits : 0;
+    piece.source = piece.word >> bits;
+    piece.word &= (1u << bits) - 1;
+  }
+  return piece;
 }
 
 void mpi_port::take(const arrival& piece, std::byte* into) noexcept {
@@ -131,7 +149,7 @@ outcome mpi_port::start_again() noexcept {
 outcome mpi_port::send(const transfer_request& what, std::span<const std::byte> piece, completion when) noexcept {
   const MPI_Comm lane = job_.set_of(what.peer).lanes[what.lane];
   const int process = job_.process_of(what.peer);
-  const int tag = static_cast<int>(own_);
+  const int tag = tag_of_piece(what.word);
   const int bytes = static_cast<int>(piece.size());
   MPI_Request request = MPI_REQUEST_NULL;
   if (when == completion::matched) {
