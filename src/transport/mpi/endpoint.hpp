@@ -64,8 +64,8 @@ inline constexpr std::uint32_t slot_bytes_spared = 64;
 /// | goodbye, or end without one | one piece of one byte on each lane, the *farewell*, the last one there |
 ///
 /// Order: pieces of one lane arrive in order. What comes behind a notice is held until the body is there.
-/// Bounds, for each peer and channel: after every `window` pieces one is sent to be matched, and with two of those
-/// under way the link is full, so at most twice `window` pieces wait at the receiver; `bodies_max` bodies;
+/// Bounds, for each peer and channel: the piece that completes a window is sent to be matched, and with two of those
+/// under way the link is full, so at most two windows wait at the receiver; `bodies_max` bodies;
 /// output_bytes_max bytes wait here for those. Beyond, submit leaves it. For each channel `sends_max` transfers at all.
 /// A receiver begins about 256 KiB of bodies in a look, and none while 1 MiB is under way to it; the others wait at
 /// their senders.
@@ -73,7 +73,10 @@ inline constexpr std::uint32_t slot_bytes_spared = 64;
 /// only then nothing is left at MPI; it does that for a bounded time.
 class mpi_endpoint final : public endpoint {
  public:
-  static constexpr std::uint32_t window = 32;
+  /// A window is so many pieces that fill their slots, or more that do not: each counts as an eighth of a slot at least,
+  /// for what MPI keeps beside it.
+  static constexpr std::uint32_t window_slots = 32;
+  static constexpr std::uint32_t short_pieces_in_a_slot = 8;
   static constexpr std::uint32_t bodies_max = 4;
   static constexpr std::uint32_t sends_max = 512;
 
@@ -105,7 +108,7 @@ class mpi_endpoint final : public endpoint {
   struct link {
     message_list waiting;
     std::size_t waiting_bytes = 0;
-    std::uint32_t since_matched = 0;    // pieces since the last one that is to be matched
+    std::size_t window_filled = 0;      // bytes, since the last piece that is to be matched
     std::uint32_t matched_pending = 0;  // those that are not matched yet
     std::uint32_t bodies_pending = 0;
     std::list<incoming> held;  // from the oldest body that is not there yet
@@ -141,6 +144,7 @@ class mpi_endpoint final : public endpoint {
   [[nodiscard]] bool full(const link& to, std::uint32_t lane) const noexcept;
   void start(place where, message_ptr m);
   void send_piece(place where, message_ptr m);
+  [[nodiscard]] bool completes_window(link& to, std::size_t piece_bytes) const noexcept;
   void send_notice_and_body(place where, message_ptr m);
   [[nodiscard]] std::uint32_t next_ticket();
   transfer& begin(transfer::kind what, place of);

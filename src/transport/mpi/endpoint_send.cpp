@@ -68,10 +68,15 @@ void mpi_endpoint::start(place where, message_ptr m) {
   }
 }
 
+bool mpi_endpoint::completes_window(link& to, std::size_t piece_bytes) const noexcept {
+  const std::size_t slot = settings_.shape.bytes;
+  to.window_filled += std::max(piece_bytes, slot / short_pieces_in_a_slot);
+  return to.window_filled >= window_slots * slot;
+}
+
 /// Most pieces have left when the call returns, and need no record.
 void mpi_endpoint::send_piece(place where, message_ptr m) {
   link& via = peers_[where.peer].links[where.lane];
-  const bool matched = ++via.since_matched == window;
   transfer_request request{where.lane, where.peer, next_ticket()};
   std::span<const std::byte> piece = frame_of(*m);
   if (words_) {
@@ -80,6 +85,7 @@ void mpi_endpoint::send_piece(place where, message_ptr m) {
       piece = m->payload();
     }
   }
+  const bool matched = completes_window(via, piece.size());
   const outcome how = port_->send(request, piece, matched ? port::completion::matched : port::completion::buffered);
   if (how == outcome::done && !matched) return;
   transfer& it = begin(matched ? transfer::kind::matched : transfer::kind::piece, where);
@@ -89,7 +95,7 @@ void mpi_endpoint::send_piece(place where, message_ptr m) {
 
 void mpi_endpoint::send_notice_and_body(place where, message_ptr m) {
   link& via = peers_[where.peer].links[where.lane];
-  const bool matched = ++via.since_matched == window;
+  const bool matched = completes_window(via, header_bytes);
   transfer& notice = begin(matched ? transfer::kind::matched : transfer::kind::piece, where);
   std::memcpy(notice.notice.data(), &m->header, header_bytes);
   settle(notice, port_->send({where.lane, where.peer, notice.ticket}, notice.notice,
@@ -122,7 +128,7 @@ mpi_endpoint::transfer& mpi_endpoint::begin(transfer::kind what, place of) {
   ++sending_[of.lane];
   if (what == transfer::kind::body) ++via.bodies_pending;
   if (what == transfer::kind::matched) {
-    via.since_matched = 0;
+    via.window_filled = 0;
     ++via.matched_pending;
   }
   return it;

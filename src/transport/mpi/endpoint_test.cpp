@@ -88,14 +88,26 @@ TEST_F(end_over_script, a_long_message_is_a_notice_and_a_body_without_a_copy) {
   EXPECT_EQ(mpi.calls[1].bytes.size(), long_payload);
 }
 
-TEST_F(end_over_script, a_receiver_that_takes_nothing_bounds_the_pieces_that_leave) {
-  submit(1000, 8);
-  EXPECT_EQ(mpi.count("send") + mpi.count("matched"), 2 * mpi_endpoint::window);
+TEST_F(end_over_script, a_receiver_that_takes_nothing_bounds_the_bytes_that_leave) {
+  constexpr std::size_t piece_bytes = header_bytes + 100;
+  constexpr std::size_t window_bytes = mpi_endpoint::window_slots * shape.bytes;
+  constexpr std::size_t pieces_of_two_windows = 2 * ((window_bytes + piece_bytes - 1) / piece_bytes);
+  submit(400, 100);
+  EXPECT_EQ(mpi.count("send") + mpi.count("matched"), pieces_of_two_windows);
   EXPECT_EQ(mpi.count("matched"), 2U);
   EXPECT_TRUE(end.unsent());
   complete_all("matched");
   EXPECT_EQ(polled(), sequences{});
-  EXPECT_EQ(mpi.count("send") + mpi.count("matched"), 2 * mpi_endpoint::window) << "as many again";
+  EXPECT_EQ(mpi.count("send") + mpi.count("matched"), pieces_of_two_windows) << "as many again";
+}
+
+TEST_F(end_over_script, a_receiver_that_takes_nothing_bounds_the_number_of_short_pieces_that_leave) {
+  message_list batch;
+  for (int i = 0; i < 1000; ++i) batch.push_back(make_message(0));
+  end.submit(rank_id(1), batch);
+  EXPECT_EQ(mpi.count("send") + mpi.count("matched"),
+            2 * mpi_endpoint::window_slots * mpi_endpoint::short_pieces_in_a_slot);
+  EXPECT_EQ(mpi.count("matched"), 2U);
 }
 
 TEST_F(end_over_script, a_receiver_that_takes_nothing_bounds_the_bodies_that_leave) {
@@ -158,7 +170,7 @@ TEST_F(end_over_script, bodies_of_a_lost_peer_are_not_begun) {
 TEST_F(end_over_script, a_full_link_leaves_the_rest_to_its_caller_and_holds_up_no_other_channel) {
   const std::size_t taken = submit(10000, 100);
   EXPECT_LT(taken, 10000U);
-  EXPECT_LT(taken * (header_bytes + 100), how.output_bytes_max + 2 * mpi_endpoint::window * 200);
+  EXPECT_LT(taken * (header_bytes + 100), how.output_bytes_max + 3 * mpi_endpoint::window_slots * shape.bytes);
   EXPECT_EQ(submit(10, 100), 0U);
   mpi.calls.clear();
   EXPECT_EQ(submit(1, 8, channel::system), 1U);

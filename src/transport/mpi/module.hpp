@@ -57,9 +57,9 @@ class port {
   /// Cancels the receives. What is still under way is left to MPI, so the buffers must stay for ever.
   virtual ~port() = default;
 
-  /// Looks for a piece, by one call of MPI: done, nothing or failed. The lane where the last piece came is looked at
-  /// most often, each other one at least every `looks_apart` looks.
-  static constexpr std::uint32_t looks_apart = 8;
+  /// Looks for a piece: done, nothing or failed. The lane where the last piece came is looked at each time, each other
+  /// one once in `looks_apart` looks, before it.
+  static constexpr std::uint32_t looks_apart = 16;
   virtual outcome next(arrival& piece) noexcept = 0;
   /// Copies the piece that `next` has found to `into`, which has room for its byte_count. Its slot goes back to MPI at
   /// the next look, so that the piece need not wait for that.

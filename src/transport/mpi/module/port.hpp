@@ -61,6 +61,8 @@ class mpi_port final : public port {
 
  private:
   [[nodiscard]] outcome start_again() noexcept;
+  [[nodiscard]] std::uint32_t lane_of_look() noexcept;
+  [[nodiscard]] outcome look_at(std::uint32_t lane, arrival& piece) noexcept;
   [[nodiscard]] int tag_of_piece(std::uint32_t word) const noexcept;
   [[nodiscard]] arrival arrival_of(std::uint32_t lane, const MPI_Status& status) const noexcept;
   [[nodiscard]] std::byte* slot(std::uint32_t lane, std::uint32_t index) noexcept {

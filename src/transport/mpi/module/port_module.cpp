@@ -94,21 +94,28 @@ outcome mpi_port::fail(const char* call, int code) noexcept {
 /// bytes.
 outcome mpi_port::next(arrival& piece) noexcept {
   if (read_ && start_again() == outcome::failed) return outcome::failed;
-  int lane = static_cast<int>(recent_);
+  const std::uint32_t lane = lane_of_look();
+  const outcome how = look_at(lane, piece);
+  return how != outcome::nothing || lane == recent_ ? how : look_at(recent_, piece);
+}
+
+outcome mpi_port::look_at(std::uint32_t lane, arrival& piece) noexcept {
   int arrived = 0;
   MPI_Status status;
-  if (++looks_ % looks_apart != 0) {
-    const int code = MPI_Test(&asked_[recent_], &arrived, &status);
-    if (code != MPI_SUCCESS) return fail("MPI_Test", code);
-    if (arrived == 0) return outcome::nothing;
-  } else {
-    const int code = MPI_Testany(lane_count, asked_.data(), &lane, &arrived, &status);
-    if (code != MPI_SUCCESS) return fail("MPI_Testany", code);
-    if (arrived == 0 || lane == MPI_UNDEFINED) return outcome::nothing;
-  }
-  recent_ = static_cast<std::uint32_t>(lane);
-  piece = arrival_of(recent_, status);
+  const int code = MPI_Test(&asked_[lane], &arrived, &status);
+  if (code != MPI_SUCCESS) return fail("MPI_Test", code);
+  if (arrived == 0) return outcome::nothing;
+  recent_ = lane;
+  piece = arrival_of(lane, status);
   return outcome::done;
+}
+
+/// The other lanes have their turns at equal distances.
+std::uint32_t mpi_port::lane_of_look() noexcept {
+  constexpr std::uint32_t others = lane_count - 1;
+  constexpr std::uint32_t turn = looks_apart / others;
+  const std::uint32_t look = ++looks_ % looks_apart;
+  return look % turn != 0 ? recent_ : (recent_ + 1 + look / turn) % lane_count;
 }
 
 int mpi_port::tag_of_piece(std::uint32_t word) const noexcept {
