@@ -27,21 +27,20 @@ steady_clock::time_point after(nanoseconds timeout) {
 
 mpi_endpoint::mpi_endpoint(rank_id own, std::uint32_t size, std::unique_ptr<port> end,
                            std::shared_ptr<shared_state> shared, const settings& how)
-    : rank_(own), port_(std::move(end)), shared_(std::move(shared)), settings_(how), peers_(size), words_(port_->carries_words()) {}
+    : rank_(own),
+      port_(std::move(end)),
+      shared_(std::move(shared)),
+      settings_(how),
+      peers_(size),
+      words_(port_->carries_words()),
+      apart_ticks_(static_cast<std::uint64_t>(std::chrono::duration<double>(how.quiet_lanes_apart).count() *
+                                              ticks_per_second())) {}
 
 const capabilities& mpi_endpoint::declared() const noexcept { return mpi_capabilities; }
 
 bool mpi_endpoint::unsent() const noexcept {
   const std::lock_guard turn(shared_->turn);
   return !busy_.empty();
-}
-
-/// A single look may leave channels out; who sleeps after it would find there only later what is there now.
-bool mpi_endpoint::look_at_all(message_list& arrived, std::size_t messages_max) {
-  for (std::uint32_t look = 0; look < port::looks_apart; ++look) {
-    if (progress(arrived, messages_max)) return true;
-  }
-  return false;
 }
 
 /// MPI rings no bell. Somebody who waits sleeps between looks, for a small part of the time for which nothing has
@@ -61,7 +60,7 @@ void mpi_endpoint::wait(nanoseconds timeout) {
   for (;;) {
     {
       const std::unique_lock turn(shared_->turn, std::try_to_lock);  // when it is taken, somebody looks already
-      if (turn.owns_lock() && look_at_all(seen_, 1)) return;
+      if (turn.owns_lock() && progress(seen_, 1, port::reach::all)) return;
     }
     const nanoseconds left = deadline - steady_clock::now();
     if (left <= nanoseconds::zero() || sleep_a_little(left)) return;
@@ -83,7 +82,7 @@ bool mpi_endpoint::receive_until(Condition over, nanoseconds timeout) {
     message_list unwanted;
     {
       const std::lock_guard turn(shared_->turn);
-      look_at_all(unwanted, 256);
+      progress(unwanted, 256, port::reach::all);
       if (over()) return true;
       if (broken_) return false;
     }
@@ -101,7 +100,7 @@ bool mpi_endpoint::flushed() const noexcept {
 }
 
 bool mpi_endpoint::all_over() const noexcept {
-  if (receiving_ + sending_[0] + sending_[1] + sending_[2] + announced_.size() != 0) return false;
+  if (transfers_under_way() + announced_.size() != 0) return false;
   for (std::uint32_t rank = 0; rank < size(); ++rank) {
     const auto& links = peers_[rank].links;
     if (rank != rank_.value() && !std::all_of(links.begin(), links.end(), [](const link& l) { return l.over; })) {
@@ -149,13 +148,14 @@ mpi_endpoint::~mpi_endpoint() {
 
 /// MPI may still read or write what is under way, and there is no way to make it stop.
 void mpi_endpoint::leave_to_mpi() {
+  shared_->quiet = false;
+  if (transfers_under_way() == 0) return;
   struct leftovers {
     std::deque<transfer> transfers;
     std::vector<peer> peers;
   };
   static auto* const all = new std::list<leftovers>;  // reachable for ever, and under turn
   all->push_back({std::move(transfers_), std::move(peers_)});
-  shared_->quiet = false;
 }
 
 }  // namespace nacre::transport::mpi

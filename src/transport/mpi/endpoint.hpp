@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "base/clock.hpp"
 #include "base/parker.hpp"
 #include "base/spin.hpp"
 #include "transport/mpi/module.hpp"
@@ -26,6 +27,7 @@ struct settings {
   slot_shape shape{.slots = 0, .bytes = 16384};
   std::size_t output_bytes_max = std::size_t{8} << 20;  ///< for each peer and channel
   std::chrono::nanoseconds pause_max = std::chrono::microseconds(500);
+  std::chrono::nanoseconds quiet_lanes_apart = std::chrono::microseconds(1);  ///< between looks at those
   /// How an end that was not closed says so to its peers, and how long it waits for theirs. Where the end of the
   /// process ends the job anyway, it stays silent, so that the process can print why first.
   bool tells_of_failure = true;
@@ -59,8 +61,8 @@ inline constexpr std::uint32_t slot_bytes_spared = 64;
 ///
 /// | message | travels as |
 /// |---|---|
-/// | header and payload fit a slot | one piece; of the payload alone, where a brief header says all, as the piece's word |
-/// | longer | its header as one piece, the *notice*; then its payload as a body, into the block of its message |
+/// | header and payload fit a slot | one piece; of the payload alone, where a brief header says all, as the piece's
+/// word | | longer | its header as one piece, the *notice*; then its payload as a body, into the block of its message |
 /// | goodbye, or end without one | one piece of one byte on each lane, the *farewell*, the last one there |
 ///
 /// Order: pieces of one lane arrive in order. What comes behind a notice is held until the body is there.
@@ -69,12 +71,14 @@ inline constexpr std::uint32_t slot_bytes_spared = 64;
 /// output_bytes_max bytes wait here for those. Beyond, submit leaves it. For each channel `sends_max` transfers at all.
 /// A receiver begins about 256 KiB of bodies in a look, and none while 1 MiB is under way to it; the others wait at
 /// their senders.
+/// Looks: a poller that looks often looks for a while at the lane alone where something arrived last. Who looks
+/// seldom, between pieces of work, or before a sleep, looks at all of them.
 /// End: `close` flushes and says goodbye. The destructor goes on receiving until every peer has said its farewell, for
 /// only then nothing is left at MPI; it does that for a bounded time.
 class mpi_endpoint final : public endpoint {
  public:
-  /// A window is so many pieces that fill their slots, or more that do not: each counts as an eighth of a slot at least,
-  /// for what MPI keeps beside it.
+  /// A window is so many pieces that fill their slots, or more that do not: each counts as an eighth of a slot at
+  /// least, for what MPI keeps beside it.
   static constexpr std::uint32_t window_slots = 32;
   static constexpr std::uint32_t short_pieces_in_a_slot = 8;
   static constexpr std::uint32_t bodies_max = 4;
@@ -153,8 +157,7 @@ class mpi_endpoint final : public endpoint {
   bool pump();
 
   // endpoint_receive.cpp
-  bool progress(message_list& arrived, std::size_t messages_max);
-  bool look_at_all(message_list& arrived, std::size_t messages_max);
+  bool progress(message_list& arrived, std::size_t messages_max, port::reach where);
   void take(const arrival& piece, message_list& arrived);
   void take_brief(const arrival& piece, message_list& arrived);
   [[nodiscard]] link* link_of(const arrival& piece);
@@ -170,6 +173,9 @@ class mpi_endpoint final : public endpoint {
 
   // endpoint.cpp
   [[nodiscard]] bool flushed() const noexcept;
+  [[nodiscard]] std::uint32_t transfers_under_way() const noexcept {
+    return receiving_ + sending_[0] + sending_[1] + sending_[2];
+  }
   [[nodiscard]] bool all_over() const noexcept;
   void say(farewell what);
   void forget_waiting(std::uint32_t rank);
@@ -200,8 +206,10 @@ class mpi_endpoint final : public endpoint {
   std::atomic<bool> stirred_{true};                      // something has moved since the last pause; written under turn
   std::chrono::steady_clock::time_point still_since_{};  // of who waits: nothing has moved since then
   parker sleeper_;
-  const bool words_;     // the port carries them
-  bool broken_ = false;  // MPI does not receive any more
+  const bool words_;  // the port carries them
+  const std::uint64_t apart_ticks_;
+  std::uint64_t looked_everywhere_at_ = 0;  // under turn, ticks
+  bool broken_ = false;                     // MPI does not receive any more
   bool closing_ = false;
   bool closed_ = false;
 };

@@ -31,19 +31,23 @@ bool mpi_endpoint::poll(message_list& arrived, std::size_t messages_max) {
     arrived.append(seen_);
     moved = true;
   }
-  return progress(arrived, messages_max) || moved;
+  const std::uint64_t now = ticks();  // of several threads: a difference that is wrong is large, and leads to a look
+  const bool everywhere = now - looked_everywhere_at_ >= apart_ticks_;
+  if (everywhere) looked_everywhere_at_ = now;
+  return progress(arrived, messages_max, everywhere ? port::reach::all : port::reach::recent) || moved;
 }
 
 /// Moves everything that can move. An exchange of single messages needs one look for each, and a stream of them many:
 /// how many to take at once is learnt from how many were there.
-bool mpi_endpoint::progress(message_list& arrived, std::size_t messages_max) {
+bool mpi_endpoint::progress(message_list& arrived, std::size_t messages_max, port::reach where) {
   if (broken_) return false;
   const auto most = static_cast<std::uint32_t>(std::min<std::size_t>(burst_, std::max<std::size_t>(messages_max, 1)));
   std::uint32_t taken = 0;
   begun_bytes_ = 0;
   begin_bodies();
   for (arrival piece; taken < most; ++taken) {
-    const outcome how = port_->next(piece);
+    const outcome how = port_->next(piece, where);
+    where = port::reach::recent;
     if (how == outcome::nothing) break;
     if (how == outcome::failed) break_down();
     if (broken_) return true;
@@ -51,7 +55,7 @@ bool mpi_endpoint::progress(message_list& arrived, std::size_t messages_max) {
   }
   burst_ = taken == burst_ ? std::min(burst_ * 2, burst_max) : 1;
   bool moved = taken != 0;
-  if (receiving_ + sending_[0] + sending_[1] + sending_[2] != 0) moved |= complete_transfers();
+  if (transfers_under_way() != 0) moved |= complete_transfers();
   for (const place each : bodies_arrived_) {
     deliver_complete(each, arrived);
     moved = true;

@@ -47,6 +47,7 @@ struct script {
   std::string sends_fail_to;  // "1"
   bool echoes = false;        // rank 1 sends pieces back
   std::uint32_t looks = 0;
+  std::uint32_t looks_everywhere = 0;
   std::uint32_t looks_elsewhere = 0;  // at other channels than that on which something has arrived
 
   [[nodiscard]] std::size_t count(const std::string& what) const {
@@ -59,11 +60,12 @@ class scripted_port final : public port {
  public:
   explicit scripted_port(script& by) : by_(by) {}
 
-  outcome next(arrival& piece) noexcept override {
+  outcome next(arrival& piece, reach where) noexcept override {
     ++by_.looks;
+    if (where == reach::all) ++by_.looks_everywhere;
     if (by_.receiving_fails) return outcome::failed;
     if (by_.arriving.empty()) return outcome::nothing;
-    if (by_.looks_elsewhere != 0) {
+    if (where != reach::all && by_.looks_elsewhere != 0) {
       --by_.looks_elsewhere;
       return outcome::nothing;
     }

@@ -57,10 +57,10 @@ class port {
   /// Cancels the receives. What is still under way is left to MPI, so the buffers must stay for ever.
   virtual ~port() = default;
 
-  /// Looks for a piece: done, nothing or failed. The lane where the last piece came is looked at each time, each other
-  /// one once in `looks_apart` looks, before it.
-  static constexpr std::uint32_t looks_apart = 16;
-  virtual outcome next(arrival& piece) noexcept = 0;
+  /// Which lanes a look looks at: all, the first first; or only that where the last piece came.
+  enum class reach : std::uint8_t { all, recent };
+  /// Looks for a piece: done, nothing or failed.
+  virtual outcome next(arrival& piece, reach where) noexcept = 0;
   /// Copies the piece that `next` has found to `into`, which has room for its byte_count. Its slot goes back to MPI at
   /// the next look, so that the piece need not wait for that.
   virtual void take(const arrival& piece, std::byte* into) noexcept = 0;

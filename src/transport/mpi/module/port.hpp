@@ -24,7 +24,7 @@ struct communicator_set {
 /// Where the ranks of a job are.
 struct wiring {
   bool one_process = false;
-  bool words = false;  // tags have room for them
+  bool words = false;                  // tags have room for them
   std::vector<communicator_set> sets;  // one, or by rank
   std::uint32_t rank = 0;
   std::uint32_t size = 0;
@@ -50,7 +50,7 @@ class mpi_port final : public port {
   /// Starts the receives; false: see error().
   [[nodiscard]] bool start();
 
-  outcome next(arrival& piece) noexcept override;
+  outcome next(arrival& piece, reach where) noexcept override;
   void take(const arrival& piece, std::byte* into) noexcept override;
   [[nodiscard]] bool carries_words() const noexcept override { return job_.words; }
   outcome send(const transfer_request& what, std::span<const std::byte> piece, completion when) noexcept override;
@@ -61,7 +61,6 @@ class mpi_port final : public port {
 
  private:
   [[nodiscard]] outcome start_again() noexcept;
-  [[nodiscard]] std::uint32_t lane_of_look() noexcept;
   [[nodiscard]] outcome look_at(std::uint32_t lane, arrival& piece) noexcept;
   [[nodiscard]] int tag_of_piece(std::uint32_t word) const noexcept;
   [[nodiscard]] arrival arrival_of(std::uint32_t lane, const MPI_Status& status) const noexcept;
@@ -78,9 +77,8 @@ class mpi_port final : public port {
   std::array<std::vector<MPI_Request>, lane_count> rings_;  // by lane and slot
   std::array<std::uint32_t, lane_count> heads_{};           // the slot that is filled next
   std::array<MPI_Request, lane_count> asked_{MPI_REQUEST_NULL, MPI_REQUEST_NULL, MPI_REQUEST_NULL};  // of the heads
-  std::uint32_t recent_ = 0;  // where the last piece came
-  bool read_ = false;         // the head of that lane is to be started again
-  std::uint32_t looks_ = 0;
+  std::uint32_t recent_ = 0;          // where the last piece came
+  bool read_ = false;                 // the head of that lane is to be started again
   std::vector<MPI_Request> pending_;  // transfers under way, and their tickets
   std::vector<std::uint64_t> tickets_;
   std::size_t looked_at_ = 0;  // where `completed` goes on

@@ -92,11 +92,12 @@ outcome mpi_port::fail(const char* call, int code) noexcept {
 
 /// One request is asked more cheaply than three, and MPI_Test, unlike MPI_Testany, looks again after it has moved
 /// bytes.
-outcome mpi_port::next(arrival& piece) noexcept {
+outcome mpi_port::next(arrival& piece, reach where) noexcept {
   if (read_ && start_again() == outcome::failed) return outcome::failed;
-  const std::uint32_t lane = lane_of_look();
-  const outcome how = look_at(lane, piece);
-  return how != outcome::nothing || lane == recent_ ? how : look_at(recent_, piece);
+  if (where == reach::recent) return look_at(recent_, piece);
+  outcome how = outcome::nothing;
+  for (std::uint32_t lane = 0; lane < lane_count && how == outcome::nothing; ++lane) how = look_at(lane, piece);
+  return how;
 }
 
 outcome mpi_port::look_at(std::uint32_t lane, arrival& piece) noexcept {
@@ -108,14 +109,6 @@ outcome mpi_port::look_at(std::uint32_t lane, arrival& piece) noexcept {
   recent_ = lane;
   piece = arrival_of(lane, status);
   return outcome::done;
-}
-
-/// The other lanes have their turns at equal distances.
-std::uint32_t mpi_port::lane_of_look() noexcept {
-  constexpr std::uint32_t others = lane_count - 1;
-  constexpr std::uint32_t turn = looks_apart / others;
-  const std::uint32_t look = ++looks_ % looks_apart;
-  return look % turn != 0 ? recent_ : (recent_ + 1 + look / turn) % lane_count;
 }
 
 int mpi_port::tag_of_piece(std::uint32_t word) const noexcept {

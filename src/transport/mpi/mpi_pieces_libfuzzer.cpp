@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// libFuzzer target: what a peer sends by MPI, brief pieces, whole ones, notices of bodies, farewells and nonsense. Each
+// piece of the input is one: a byte says from whom and on which lane, a byte how long it is; then come its word and its
+// bytes.
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <deque>
+#include <memory>
+#include <span>
+#include <utility>
+
+#include "transport/mpi/endpoint.hpp"
+#include "transport/tcp/frame.hpp"
+
+namespace {
+
+using namespace nacre;
+using namespace nacre::transport;
+using namespace nacre::transport::mpi;
+
+constexpr std::uint32_t ranks = 3;
+/// Longer bodies fail to arrive: to fill them would take all of the time.
+constexpr std::size_t body_bytes_max = 4096;
+
+using input = std::span<const std::byte>;
+
+input cut(input& from, std::size_t bytes) {
+  const input first = from.first(std::min(bytes, from.size()));
+  from = from.subspan(first.size());
+  return first;
+}
+
+template <class Value>
+Value cut_value(input& from) {
+  Value value{};
+  const input bytes = cut(from, sizeof value);
+  std::memcpy(&value, bytes.data(), bytes.size());
+  return value;
+}
+
+struct script {
+  input said;
+  std::size_t body_bytes = 0;  // that have arrived
+};
+
+class fuzzed_port final : public port {
+ public:
+  explicit fuzzed_port(script& by) : by_(by) {}
+  outcome next(arrival& piece, reach) noexcept override {
+    if (by_.said.empty()) return outcome::nothing;
+    const auto whence = cut_value<std::uint8_t>(by_.said);
+    const auto bytes = cut_value<std::uint8_t>(by_.said);
+    const auto word = cut_value<std::array<std::uint8_t, word_bits / 8>>(by_.said);
+    bytes_ = cut(by_.said, bytes);
+    piece = {.lane = whence % lane_count,
+             .source = whence / lane_count % (ranks + 1U),  // one of them does not exist
+             .byte_count = static_cast<std::uint32_t>(bytes_.size()),
+             .word = word[0] | word[1] << 8U | std::uint32_t{word[2]} << 16U};
+    return outcome::done;
+  }
+  void take(const arrival&, std::byte* into) noexcept override {
+    if (!bytes_.empty()) std::memcpy(into, bytes_.data(), bytes_.size());
+  }
+  bool carries_words() const noexcept override { return true; }
+  outcome send(const transfer_request&, input, completion) noexcept override { return outcome::done; }
+  outcome send_body(const transfer_request&, input) noexcept override { return outcome::done; }
+  outcome receive_body(const transfer_request& what, std::span<std::byte> body) noexcept override {
+    (body.size() <= body_bytes_max ? come_ : failed_).push_back(what.ticket);
+    if (body.size() > body_bytes_max) return outcome::pending;
+    std::memset(body.data(), 1, body.size());
+    by_.body_bytes += body.size();
+    return outcome::pending;
+  }
+  completions completed(std::span<std::uint64_t> tickets) noexcept override {
+    completions result;
+    for (std::deque<std::uint64_t>* from : {&come_, &failed_}) {
+      for (; result.count < tickets.size() && !from->empty(); from->pop_front()) {
+        tickets[result.count++] = from->front();
+        if (from == &failed_) ++result.failed;
+      }
+    }
+    return result;
+  }
+  const char* error() const noexcept override { return "it is too long"; }
+
+ private:
+  script& by_;
+  input bytes_;
+  std::deque<std::uint64_t> come_;
+  std::deque<std::uint64_t> failed_;
+};
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  script by{.said = input(reinterpret_cast<const std::byte*>(data), size)};
+  mpi_endpoint end(rank_id(0), ranks, std::make_unique<fuzzed_port>(by), std::make_shared<shared_state>(),
+                   {.shape = {.slots = 4, .bytes = 256},
+                    .tells_of_failure = false,
+                    .patience_in_failure = std::chrono::nanoseconds::zero()});
+  std::size_t bytes = 0;
+  for (int quiet = 0; quiet < 4;) {
+    message_list arrived;
+    quiet = end.poll(arrived, 100) ? 0 : quiet + 1;
+    while (const message_ptr m = arrived.pop_front()) {
+      const tcp::frame_limits limits{
+          .ranks = ranks, .payload_bytes_max = end.declared().payload_bytes_max, .peer = rank_id(m->header.source)};
+      if (m->header.source >= ranks || tcp::check_header(m->header, limits)) std::abort();
+      bytes += m->header.payload_bytes;
+    }
+  }
+  if (bytes > size + by.body_bytes) std::abort();  // nothing comes out that did not go in
+  return 0;
+}
