@@ -33,8 +33,7 @@ mpi_endpoint::mpi_endpoint(rank_id own, std::uint32_t size, std::unique_ptr<port
       settings_(how),
       peers_(size),
       words_(port_->carries_words()),
-      apart_ticks_(static_cast<std::uint64_t>(std::chrono::duration<double>(how.quiet_lanes_apart).count() *
-                                              ticks_per_second())) {}
+      quiet_lanes_(how.quiet_lanes_apart) {}
 
 const capabilities& mpi_endpoint::declared() const noexcept { return mpi_capabilities; }
 

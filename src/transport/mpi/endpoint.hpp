@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "base/clock.hpp"
+#include "base/pace.hpp"
 #include "base/parker.hpp"
 #include "base/spin.hpp"
 #include "transport/mpi/module.hpp"
@@ -27,7 +27,7 @@ struct settings {
   slot_shape shape{.slots = 0, .bytes = 16384};
   std::size_t output_bytes_max = std::size_t{8} << 20;  ///< for each peer and channel
   std::chrono::nanoseconds pause_max = std::chrono::microseconds(500);
-  std::chrono::nanoseconds quiet_lanes_apart = std::chrono::microseconds(1);  ///< between looks at those
+  std::chrono::nanoseconds quiet_lanes_apart = std::chrono::microseconds(2);  ///< between looks at those
   /// How an end that was not closed says so to its peers, and how long it waits for theirs. Where the end of the
   /// process ends the job anyway, it stays silent, so that the process can print why first.
   bool tells_of_failure = true;
@@ -206,10 +206,10 @@ class mpi_endpoint final : public endpoint {
   std::atomic<bool> stirred_{true};                      // something has moved since the last pause; written under turn
   std::chrono::steady_clock::time_point still_since_{};  // of who waits: nothing has moved since then
   parker sleeper_;
-  const bool words_;  // the port carries them
-  const std::uint64_t apart_ticks_;
-  std::uint64_t looked_everywhere_at_ = 0;  // under turn, ticks
-  bool broken_ = false;                     // MPI does not receive any more
+  const bool words_;              // the port carries them
+  pace quiet_lanes_;              // under turn: when to look at them beside a busy one
+  std::uint32_t idle_looks_ = 0;  // under turn: since something has moved
+  bool broken_ = false;           // MPI does not receive any more
   bool closing_ = false;
   bool closed_ = false;
 };

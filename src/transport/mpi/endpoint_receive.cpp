@@ -13,6 +13,9 @@ namespace {
 constexpr std::uint32_t header_bytes = sizeof(message_header);
 constexpr std::uint32_t burst_max = 64;
 
+/// After so many looks in vain no lane is busier than the others.
+constexpr std::uint32_t idle_looks_of_a_pause = 1024;
+
 /// While bodies of so many bytes are under way, or have been begun in one look, others wait: what has arrived is
 /// delivered first, and its block, which is in the cache, may be the next that is filled.
 constexpr std::size_t receiving_bytes_max = std::size_t{1} << 20;
@@ -31,10 +34,10 @@ bool mpi_endpoint::poll(message_list& arrived, std::size_t messages_max) {
     arrived.append(seen_);
     moved = true;
   }
-  const std::uint64_t now = ticks();  // of several threads: a difference that is wrong is large, and leads to a look
-  const bool everywhere = now - looked_everywhere_at_ >= apart_ticks_;
-  if (everywhere) looked_everywhere_at_ = now;
-  return progress(arrived, messages_max, everywhere ? port::reach::all : port::reach::recent) || moved;
+  const bool everywhere = quiet_lanes_.due() || idle_looks_ >= idle_looks_of_a_pause;
+  moved |= progress(arrived, messages_max, everywhere ? port::reach::all : port::reach::recent);
+  idle_looks_ = moved ? 0 : idle_looks_ + 1;
+  return moved;
 }
 
 /// Moves everything that can move. An exchange of single messages needs one look for each, and a stream of them many:

@@ -42,8 +42,7 @@ static_assert(transport::brief_bits == bits_in_form + 32 - bits_of_number);
 
 /// What is wrong with a brief frame of that length, as one clause; null when nothing is.
 [[nodiscard]] inline const char* fault_of_brief(const stamp& of, std::size_t bytes) noexcept {
-  return bytes > brief_bytes_max ? "sent a message that is too long"
-                                 : transport::fault_of_brief(detail::header_in(of));
+  return bytes > brief_bytes_max ? "sent a message that is too long" : transport::fault_of_brief(detail::header_in(of));
 }
 
 /// Completes the header of a message of a brief frame on that lane, which says its length and nothing else. Nothing is

@@ -24,9 +24,8 @@ constexpr capabilities ucx_capabilities{.separate_processes = true, .separate_ch
 
 constexpr std::uint32_t polls_between_looks_aside = 1024;
 constexpr std::uint32_t warm_polls = 1024;
-constexpr std::uint32_t polls_between_cold_looks = 4;  // a power of two above lane_count
-constexpr std::size_t frames_of_a_stream = 4;          // so many at once, and more are probably there
-constexpr std::uint32_t looks_max = 16;                // at one lane in one poll
+constexpr std::size_t frames_of_a_stream = 4;  // so many at once, and more are probably there
+constexpr std::uint32_t looks_max = 16;        // at one lane in one poll
 
 /// Room in a queue that a peer empties rings no bell, and what keeps a lane from being armed does not either. Looks at
 /// them come later the longer nothing has moved, by that part of the time: on a crowded host the peer may wait for the
@@ -51,6 +50,7 @@ ucx_endpoint::ucx_endpoint(endpoint_parts parts)
       output_bytes_max_(parts.output_bytes_max),
       port_(std::move(parts.end)),
       peers_(parts.peers.size()),
+      cold_lanes_(parts.cold_lanes_apart),
       line_(std::move(parts.line)),
       aside_(::epoll_create1(EPOLL_CLOEXEC)),
       events_(::epoll_create1(EPOLL_CLOEXEC)),
@@ -98,8 +98,8 @@ bool ucx_endpoint::poll(message_list& arrived, std::size_t messages_max) {
   return moved;
 }
 
-/// A lane that has brought something lately is looked at every time, the others in turns, and before it: what it brings
-/// then waits for no look at them.
+/// A lane that has brought something lately is looked at every time, the others beside it now and then, and before it:
+/// what it brings then waits for no look at them.
 bool ucx_endpoint::progress(message_list& into, std::size_t enough) {
   bool moved = false;
   ++polls_;
@@ -110,8 +110,12 @@ bool ucx_endpoint::progress(message_list& into, std::size_t enough) {
     moved = true;
     warmth_[lane] = warm_polls;
   }
-  const std::uint32_t turn = polls_ % polls_between_cold_looks;
-  if (turn < lane_count && warmth_[turn] == 0) moved |= look_at(turn, into, enough);
+  const bool all_are_cold = std::all_of(warmth_.begin(), warmth_.end(), [](std::uint32_t polls) { return polls == 0; });
+  if (all_are_cold || cold_lanes_.due()) {
+    for (std::uint32_t lane = 0; lane < lane_count; ++lane) {
+      if (warmth_[lane] == 0) moved |= look_at(lane, into, enough);
+    }
+  }
   for (std::uint32_t lane = 0; lane < lane_count; ++lane) {
     if (warmth_[lane] == 0) continue;
     --warmth_[lane];

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "base/cache_line.hpp"
+#include "base/pace.hpp"
 #include "transport/launch/control_line.hpp"
 #include "transport/net/greeting.hpp"
 #include "transport/net/socket.hpp"
@@ -38,6 +39,7 @@ struct endpoint_parts {
   std::vector<std::optional<peer_parts>> peers;  ///< by rank; without the own one, and those that others serve
   std::shared_ptr<launch::control_line> line;    ///< null: no launcher
   std::size_t output_bytes_max = 0;              ///< for each peer and channel
+  std::chrono::nanoseconds cold_lanes_apart = std::chrono::microseconds(2);  ///< between looks at those beside others
 };
 
 /// Messages as frames: header and payload as they lie in memory, behind a stamp. Short ones are copied into a block;
@@ -255,6 +257,7 @@ class ucx_endpoint final : public endpoint, private listener, private direct_mem
   std::array<arrivals, lane_count> arrivals_{};
   std::uint32_t announced_ = 0;                     // that wait there
   std::array<std::uint32_t, lane_count> warmth_{};  // polls for which a lane is still looked at every time
+  pace cold_lanes_;                                 // when to look at the others
   std::uint32_t polls_ = 0;
   bool stirred_ = false;  // a poll has moved something since the last sleep
   std::chrono::steady_clock::time_point quiet_since_{};

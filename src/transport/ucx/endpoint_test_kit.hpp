@@ -126,12 +126,17 @@ inline std::vector<std::byte> frame(std::uint32_t sequence, std::uint32_t payloa
 
 class end_over_played_ucx : public testing::Test {
  protected:
-  end_over_played_ucx() {
+  end_over_played_ucx() { open(endpoint_parts().cold_lanes_apart); }
+
+  void open(std::chrono::nanoseconds cold_lanes_apart) {
+    end_.reset();
+    ucx_ = {};
     endpoint_parts parts{.rank = own,
                          .end = std::make_unique<scripted_port>(ucx_),
                          .peers = std::vector<std::optional<peer_parts>>(ranks),
                          .line = nullptr,
-                         .output_bytes_max = output_max};
+                         .output_bytes_max = output_max,
+                         .cold_lanes_apart = cold_lanes_apart};
     for (std::uint32_t peer = 1; peer < ranks; ++peer) {
       std::array<int, 2> ends{};
       EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends.data()), 0);

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/pace.hpp"
+
+#include <gtest/gtest.h>
+
+namespace nacre {
+namespace {
+
+TEST(pace, is_due_at_first_and_then_not_before_its_time) {
+  pace slow(std::chrono::hours(1));
+  EXPECT_TRUE(slow.due());
+  for (int i = 0; i < 1000; ++i) EXPECT_FALSE(slow.due());
+}
+
+TEST(pace, is_due_again_after_its_time_and_counts_from_then) {
+  constexpr std::chrono::milliseconds apart(2);
+  const auto begin = std::chrono::steady_clock::now();
+  pace some(apart);
+  int times = 0;
+  while (times < 20) times += some.due() ? 1 : 0;
+  EXPECT_GE(std::chrono::steady_clock::now() - begin, 19 * apart * 0.99)
+      << "the counter may be some parts per million off";
+}
+
+TEST(pace, of_nothing_is_always_due) {
+  pace always(std::chrono::nanoseconds(0));
+  for (int i = 0; i < 10; ++i) EXPECT_TRUE(always.due());
+}
+
+}  // namespace
+}  // namespace nacre
