@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// When it is time again, and when not yet.
 #include "base/pace.hpp"
 
 #include <gtest/gtest.h>

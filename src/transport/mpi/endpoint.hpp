@@ -61,8 +61,8 @@ inline constexpr std::uint32_t slot_bytes_spared = 64;
 ///
 /// | message | travels as |
 /// |---|---|
-/// | header and payload fit a slot | one piece; of the payload alone, where a brief header says all, as the piece's
-/// word | | longer | its header as one piece, the *notice*; then its payload as a body, into the block of its message |
+/// | header and payload fit a slot | one piece: both, or, where a brief header says all, the payload with it as word |
+/// | longer | its header as one piece, the *notice*; then its payload as a body, into the block of its message |
 /// | goodbye, or end without one | one piece of one byte on each lane, the *farewell*, the last one there |
 ///
 /// Order: pieces of one lane arrive in order. What comes behind a notice is held until the body is there.

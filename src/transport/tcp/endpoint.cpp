@@ -21,9 +21,8 @@ namespace nacre::transport::tcp {
 namespace {
 
 constexpr std::uint32_t polls_between_looks_aside = 1024;
-constexpr std::uint32_t polls_between_others = 8;   // however much the warm stream brings, the others have their turn
-constexpr std::uint32_t misses_between_others = 4;  // empty reads of the warm stream for each question to the kernel
-constexpr std::uint32_t warm_misses_max = 64;       // after so many in a row a peer is not warm any more
+constexpr std::chrono::microseconds others_apart{5};  // however much the warm stream brings, the others have their turn
+constexpr std::uint32_t warm_misses_max = 64;         // after so many in a row a peer is not warm any more
 constexpr std::uint32_t warm_hits_before_adoption = 16;  // reads in a row that make its own watch worth its while
 constexpr std::uint32_t rivals_max = 2;                  // heard of in a row, they take the place of an adopted one
 constexpr std::uint64_t alarm_tag = ~std::uint64_t{0};
@@ -51,6 +50,7 @@ tcp_endpoint::tcp_endpoint(endpoint_parts parts)
       entrance_(std::move(parts.entrance)),
       line_(std::move(parts.line)),
       output_bytes_max_(parts.output_bytes_max),
+      others_(others_apart),
       events_(::epoll_create1(EPOLL_CLOEXEC)),
       alarm_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
   NACRE_EXPECT(connections_ > 0 && connections_ <= channel_count, "a peer has one connection for each channel at most");
@@ -198,8 +198,7 @@ void tcp_endpoint::warm_to(peer_link* link) {
 bool tcp_endpoint::asks_kernel(bool heard_warm) noexcept {
   if (warm_ == nullptr) return true;
   if (links_alive_ == 1) return false;
-  if (heard_warm) return warm_->has_more() || polls_ % polls_between_others == 0;
-  return warm_misses_ % misses_between_others == 0;
+  return (heard_warm && warm_->has_more()) || others_.due();
 }
 
 bool tcp_endpoint::poll_kernel(message_list& arrived, std::size_t messages_max) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/cache_line.hpp"
+#include "base/pace.hpp"
 #include "transport/launch/control_line.hpp"
 #include "transport/launch/meeting.hpp"
 #include "transport/net/door.hpp"
@@ -99,6 +100,7 @@ class tcp_endpoint final : public endpoint {
   std::unique_ptr<net::door> entrance_;
   std::shared_ptr<launch::control_line> line_;
   std::size_t output_bytes_max_;
+  pace others_;  // when to ask for them beside the warm stream
   std::uint32_t polls_ = 0;
   bool closing_ = false;
   net::unique_fd events_;  // epoll: links, door, line, alarm
