@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// Inside the module: one rank's workers and connections at UCX.
+#pragma once
+
+#include <ucp/api/ucp.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "transport/ucx/module.hpp"
+
+namespace nacre::transport::ucx {
+
+class ucx_port;
+
+struct lane;
+
+/// What the callback of one kind of frame is given; the kind is the id of its active messages.
+struct ear {
+  lane* at = nullptr;
+  frame_kind what = frame_kind::message;
+};
+
+/// What is known of one lane.
+struct lane {
+  ucx_port* of = nullptr;
+  std::uint32_t number = 0;
+  ucp_worker_h worker = nullptr;
+  ucp_address_t* address = nullptr;
+  std::size_t address_bytes = 0;
+  int descriptor = -1;
+  std::array<ear, frame_kinds> ears{};
+};
+
+/// What the error handler of one connection is given.
+struct connection {
+  ucx_port* of = nullptr;
+  std::uint32_t peer = 0;
+  std::uint32_t lane = 0;
+  bool near = false;  // UCX does not watch it
+  ucp_ep_h end = nullptr;
+};
+
+/// A worker for each lane, and on each lane a connection to each peer.
+class ucx_port final : public port {
+ public:
+  explicit ucx_port(std::uint32_t ranks) : connections_(std::size_t{ranks} * lane_count) {}
+  ~ucx_port() override;
+
+  /// False: see error().
+  [[nodiscard]] bool start();
+
+  void tell(listener& whom) noexcept override { to_ = &whom; }
+  std::span<const std::byte> address(std::uint32_t which) const noexcept override {
+    return {reinterpret_cast<const std::byte*>(lanes_[which].address), lanes_[which].address_bytes};
+  }
+  bool connect(std::uint32_t peer, std::uint32_t which, std::span<const std::byte> address,
+               reach where) noexcept override;
+  outcome send(std::uint32_t peer, std::uint32_t which, frame_kind what, const stamp& with,
+               std::span<const std::byte> frame, std::uint64_t ticket) noexcept override;
+  bool send_at_once(std::uint32_t peer, std::uint32_t which, std::span<const std::byte> stamped) noexcept override;
+  outcome flush(std::uint32_t peer, std::uint32_t which, std::uint64_t ticket) noexcept override;
+  outcome fetch(std::uint32_t which, announcement what, std::span<std::byte> to,
+                std::uint64_t ticket) noexcept override;
+  void refuse(std::uint32_t which, announcement what) noexcept override;
+  bool progress(std::uint32_t which) noexcept override { return ucp_worker_progress(lanes_[which].worker) != 0; }
+  bool arm(std::uint32_t which) noexcept override;
+  int descriptor(std::uint32_t which) const noexcept override { return lanes_[which].descriptor; }
+  void disconnect() noexcept override;
+  const char* error() const noexcept override { return error_.c_str(); }
+
+ private:
+  bool fail(const char* call, ucs_status_t status) noexcept;
+  bool open_lane(lane& which, std::uint32_t number);
+  outcome settle(const char* call, ucs_status_ptr_t request) noexcept;
+  [[nodiscard]] connection& at(std::uint32_t peer, std::uint32_t which) noexcept {
+    return connections_[std::size_t{peer} * lane_count + which];
+  }
+
+  static ucs_status_t on_frame(void* of, const void* header, std::size_t header_bytes, void* data, std::size_t bytes,
+                               const ucp_am_recv_param_t* how);
+  static ucs_status_t on_announcement(const ear& by, const stamp& with, void* data, std::size_t bytes);
+  static void on_sent(void* request, ucs_status_t status, void* port_and_ticket);
+  static void on_received(void* request, ucs_status_t status, std::size_t bytes, void* user_data);
+  static void on_broken(void* of, ucp_ep_h end, ucs_status_t status);
+
+  listener* to_ = nullptr;
+  ucp_context_h context_ = nullptr;
+  bool shares_memory_ = false;
+  std::array<lane, lane_count> lanes_{};
+  std::vector<connection> connections_;  // by peer and lane
+  int fetches_ = 0;                      // under way
+  std::string error_;
+};
+
+/// Callbacks of requests get one pointer, which is the ticket; the port is a neighbour of the request.
+struct request_space {
+  ucx_port* of;
+};
+
+}  // namespace nacre::transport::ucx
