@@ -21,12 +21,18 @@ class pace {
   [[nodiscard]] bool due() noexcept {
     const std::uint64_t now = ticks();
     if (begun_ && now - last_ < apart_ticks_) return false;
-    begun_ = true;
-    last_ = now;
+    begin(now);
     return true;
   }
+  /// The next pause begins now.
+  void restart() noexcept { begin(ticks()); }
 
  private:
+  void begin(std::uint64_t now) noexcept {
+    begun_ = true;
+    last_ = now;
+  }
+
   std::uint64_t apart_ticks_;
   std::uint64_t last_ = 0;
   bool begun_ = false;

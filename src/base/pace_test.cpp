@@ -23,6 +23,12 @@ TEST(pace, is_due_again_after_its_time_and_counts_from_then) {
       << "the counter may be some parts per million off";
 }
 
+TEST(pace, that_is_begun_anew_is_not_due_until_its_time_is_over) {
+  pace slow(std::chrono::hours(1));
+  slow.restart();
+  EXPECT_FALSE(slow.due());
+}
+
 TEST(pace, of_nothing_is_always_due) {
   pace always(std::chrono::nanoseconds(0));
   for (int i = 0; i < 10; ++i) EXPECT_TRUE(always.due());

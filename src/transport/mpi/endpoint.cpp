@@ -33,6 +33,7 @@ mpi_endpoint::mpi_endpoint(rank_id own, std::uint32_t size, std::unique_ptr<port
       settings_(how),
       peers_(size),
       words_(port_->carries_words()),
+      body_patience_(how.body_patience),
       quiet_lanes_(how.quiet_lanes_apart) {}
 
 const capabilities& mpi_endpoint::declared() const noexcept { return mpi_capabilities; }
@@ -59,7 +60,7 @@ void mpi_endpoint::wait(nanoseconds timeout) {
   for (;;) {
     {
       const std::unique_lock turn(shared_->turn, std::try_to_lock);  // when it is taken, somebody looks already
-      if (turn.owns_lock() && progress(seen_, 1, port::reach::all)) return;
+      if (turn.owns_lock() && progress(seen_, 1, reach::all)) return;
     }
     const nanoseconds left = deadline - steady_clock::now();
     if (left <= nanoseconds::zero() || sleep_a_little(left)) return;
@@ -81,7 +82,7 @@ bool mpi_endpoint::receive_until(Condition over, nanoseconds timeout) {
     message_list unwanted;
     {
       const std::lock_guard turn(shared_->turn);
-      progress(unwanted, 256, port::reach::all);
+      progress(unwanted, 256, reach::all);
       if (over()) return true;
       if (broken_) return false;
     }

@@ -17,6 +17,7 @@
 #include "base/pace.hpp"
 #include "base/parker.hpp"
 #include "base/spin.hpp"
+#include "transport/brief_header.hpp"
 #include "transport/mpi/module.hpp"
 #include "transport/transport.hpp"
 
@@ -27,6 +28,7 @@ struct settings {
   slot_shape shape{.slots = 0, .bytes = 16384};
   std::size_t output_bytes_max = std::size_t{8} << 20;  ///< for each peer and channel
   std::chrono::nanoseconds pause_max = std::chrono::microseconds(500);
+  std::chrono::nanoseconds body_patience = std::chrono::milliseconds(10);     ///< with bodies that stand still
   std::chrono::nanoseconds quiet_lanes_apart = std::chrono::microseconds(2);  ///< between looks at those
   /// How an end that was not closed says so to its peers, and how long it waits for theirs. Where the end of the
   /// process ends the job anyway, it stays silent, so that the process can print why first.
@@ -34,7 +36,8 @@ struct settings {
   std::chrono::nanoseconds patience_in_failure = std::chrono::milliseconds(200);
 };
 
-/// A lock for what takes well below a microsecond. Somebody who waits gives up the core before long.
+/// A lock that hardly ever meets anybody: it is held for one look, which may take a burst of pieces. Somebody who waits
+/// gives up the core before long.
 class turn_lock {
  public:
   [[nodiscard]] bool try_lock() noexcept { return !taken_.exchange(true, std::memory_order_acquire); }  // with unlock
@@ -53,6 +56,11 @@ struct shared_state {
   bool quiet = true;  ///< under turn: every end so far has seen that nothing is under way any more
 };
 
+/// The word of a piece that is a payload: its brief header behind a mark. Other pieces have none.
+[[nodiscard]] constexpr std::uint32_t word_of_brief(std::uint32_t brief) noexcept { return 1u << brief_bits | brief; }
+[[nodiscard]] constexpr bool is_brief(std::uint32_t word) noexcept { return word >> brief_bits == 1; }
+static_assert(brief_bits < word_bits);
+
 /// MPI puts a few bytes in front of a piece; with them, too, it is to stay below the power of two at which MPI changes
 /// its way.
 inline constexpr std::uint32_t slot_bytes_spared = 64;
@@ -68,11 +76,12 @@ inline constexpr std::uint32_t slot_bytes_spared = 64;
 /// Order: pieces of one lane arrive in order. What comes behind a notice is held until the body is there.
 /// Bounds, for each peer and channel: the piece that completes a window is sent to be matched, and with two of those
 /// under way the link is full, so at most two windows wait at the receiver; `bodies_max` bodies;
-/// output_bytes_max bytes wait here for those. Beyond, submit leaves it. For each channel `sends_max` transfers at all.
+/// output_bytes_max bytes wait here for those. Beyond, submit leaves it. For each channel `sends_max` transfers at all,
+/// of which a link has no more than its bodies and pieces_pending_max.
 /// A receiver begins about 256 KiB of bodies in a look, and none while 1 MiB is under way to it; the others wait at
 /// their senders.
-/// Looks: a poller that looks often looks for a while at the lane alone where something arrived last. Who looks
-/// seldom, between pieces of work, or before a sleep, looks at all of them.
+/// Looks: a poller that looks often looks for 2 us at the lane alone where something arrived last, and then at all.
+/// Who looks seldom, between pieces of work, or before a sleep, looks at all of them each time.
 /// End: `close` flushes and says goodbye. The destructor goes on receiving until every peer has said its farewell, for
 /// only then nothing is left at MPI; it does that for a bounded time.
 class mpi_endpoint final : public endpoint {
@@ -83,6 +92,7 @@ class mpi_endpoint final : public endpoint {
   static constexpr std::uint32_t short_pieces_in_a_slot = 8;
   static constexpr std::uint32_t bodies_max = 4;
   static constexpr std::uint32_t sends_max = 512;
+  static constexpr std::uint32_t pieces_pending_max = 32;  ///< of a link, that MPI has not taken
 
   mpi_endpoint(rank_id own, std::uint32_t size, std::unique_ptr<port> end, std::shared_ptr<shared_state> shared,
                const settings& how);
@@ -114,6 +124,7 @@ class mpi_endpoint final : public endpoint {
     std::size_t waiting_bytes = 0;
     std::size_t window_filled = 0;      // bytes, since the last piece that is to be matched
     std::uint32_t matched_pending = 0;  // those that are not matched yet
+    std::uint32_t pieces_pending = 0;   // that MPI has not taken
     std::uint32_t bodies_pending = 0;
     std::list<incoming> held;  // from the oldest body that is not there yet
     bool over = false;         // it has said its farewell here
@@ -157,7 +168,9 @@ class mpi_endpoint final : public endpoint {
   bool pump();
 
   // endpoint_receive.cpp
-  bool progress(message_list& arrived, std::size_t messages_max, port::reach where);
+  enum class reach : std::uint8_t { all, recent };  // which lanes: all, or that where the last piece came
+  bool progress(message_list& arrived, std::size_t messages_max, reach where);
+  bool take_next(std::uint32_t lane, message_list& arrived);
   void take(const arrival& piece, message_list& arrived);
   void take_brief(const arrival& piece, message_list& arrived);
   [[nodiscard]] link* link_of(const arrival& piece);
@@ -207,6 +220,8 @@ class mpi_endpoint final : public endpoint {
   std::chrono::steady_clock::time_point still_since_{};  // of who waits: nothing has moved since then
   parker sleeper_;
   const bool words_;              // the port carries them
+  std::uint32_t recent_ = 0;      // under turn: the lane where the last piece came
+  pace body_patience_;            // under turn: with bodies that stand still, before others are begun
   pace quiet_lanes_;              // under turn: when to look at them beside a busy one
   std::uint32_t idle_looks_ = 0;  // under turn: since something has moved
   bool broken_ = false;           // MPI does not receive any more

@@ -61,7 +61,7 @@ TEST_F(end_over_script, what_is_no_message_is_the_failure_of_its_sender) {
     std::memcpy(result.data(), &header, std::min(bytes, sizeof header));
     return result;
   };
-  const auto brief_of = [](message_kind kind) { return 1U << brief_bits | static_cast<std::uint32_t>(kind) << 3; };
+  const auto brief_of = [](message_kind kind) { return word_of_brief(static_cast<std::uint32_t>(kind) << 3); };
   message_header good{.payload_bytes = 8, .source = 1};
   EXPECT_EQ(first_failure({1, 1, frame(good, 48)}), "") << "a good one is none";
   EXPECT_EQ(first_failure({1, 1, frame(good, 47)}), "rank 1 sent a message of another length");
@@ -71,6 +71,8 @@ TEST_F(end_over_script, what_is_no_message_is_the_failure_of_its_sender) {
   EXPECT_EQ(first_failure({1, 1, payload, brief_of(message_kind::reply)}), "");
   EXPECT_EQ(first_failure({1, 1, payload, brief_of(static_cast<message_kind>(15))}),
             "rank 1 sent a message of an unknown kind");
+  EXPECT_EQ(first_failure({1, 1, payload, 8}), "rank 1 sent something that is no message");
+  EXPECT_EQ(first_failure({1, 1, payload, 3U << brief_bits}), "rank 1 sent something that is no message");
   EXPECT_EQ(first_failure({1, 77, payload, brief_of(message_kind::reply)}), "") << "there is nobody to blame";
   good.source = 9;
   EXPECT_EQ(first_failure({1, 1, frame(good, 48)}), "rank 1 sent a message from a rank that does not exist");
@@ -88,6 +90,17 @@ TEST_F(end_over_script, a_goodbye_is_no_failure_but_what_follows_it_is) {
   arrive(4, 8, channel::system);
   EXPECT_EQ(polled(), sequences{});
   EXPECT_TRUE(end.failed());
+}
+
+TEST_F(end_over_script, what_was_under_way_to_a_rank_that_has_said_goodbye_is_no_failure) {
+  submit(1, long_payload);
+  mpi.arriving.push_back({0, 1, {std::byte{1}}});
+  EXPECT_EQ(polled(), sequences{});
+  complete_all("body");
+  mpi.failing = 1;
+  EXPECT_EQ(polled(), sequences{});
+  EXPECT_TRUE(mpi.complete.empty());
+  EXPECT_FALSE(end.failed());
 }
 
 TEST_F(end_over_script, an_end_without_a_goodbye_is_a_failure) {

@@ -35,28 +35,30 @@ bool mpi_endpoint::poll(message_list& arrived, std::size_t messages_max) {
     moved = true;
   }
   const bool everywhere = quiet_lanes_.due() || idle_looks_ >= idle_looks_of_a_pause;
-  moved |= progress(arrived, messages_max, everywhere ? port::reach::all : port::reach::recent);
+  moved |= progress(arrived, messages_max, everywhere ? reach::all : reach::recent);
   idle_looks_ = moved ? 0 : idle_looks_ + 1;
   return moved;
 }
 
 /// Moves everything that can move. An exchange of single messages needs one look for each, and a stream of them many:
-/// how many to take at once is learnt from how many were there.
-bool mpi_endpoint::progress(message_list& arrived, std::size_t messages_max, port::reach where) {
+/// how many to take at once is learnt from how many were there. However much comes on a lane, a look at all takes one
+/// piece of each other one, too.
+bool mpi_endpoint::progress(message_list& arrived, std::size_t messages_max, reach where) {
   if (broken_) return false;
   const auto most = static_cast<std::uint32_t>(std::min<std::size_t>(burst_, std::max<std::size_t>(messages_max, 1)));
   std::uint32_t taken = 0;
   begun_bytes_ = 0;
   begin_bodies();
-  for (arrival piece; taken < most; ++taken) {
-    const outcome how = port_->next(piece, where);
-    where = port::reach::recent;
-    if (how == outcome::nothing) break;
-    if (how == outcome::failed) break_down();
-    if (broken_) return true;
-    take(piece, arrived);
+  for (std::uint32_t lane = 0; where == reach::all && lane < lane_count; ++lane) {
+    if (!take_next(lane, arrived)) continue;
+    recent_ = lane;
+    ++taken;
   }
-  burst_ = taken == burst_ ? std::min(burst_ * 2, burst_max) : 1;
+  if (where == reach::recent || taken != 0) {
+    while (taken < most && take_next(recent_, arrived)) ++taken;
+  }
+  if (broken_) return true;
+  burst_ = taken >= burst_ ? std::min(burst_ * 2, burst_max) : 1;
   bool moved = taken != 0;
   if (transfers_under_way() != 0) moved |= complete_transfers();
   for (const place each : bodies_arrived_) {
@@ -67,6 +69,14 @@ bool mpi_endpoint::progress(message_list& arrived, std::size_t messages_max, por
   if (!busy_.empty()) moved |= pump();
   if (moved) stirred_.store(true, std::memory_order_relaxed);  // a hint
   return moved;
+}
+
+bool mpi_endpoint::take_next(std::uint32_t lane, message_list& arrived) {
+  arrival piece;
+  const outcome how = broken_ ? outcome::nothing : port_->next(piece, lane);
+  if (how == outcome::done) take(piece, arrived);
+  if (how == outcome::failed) break_down();
+  return how == outcome::done;
 }
 
 /// Receives a piece into the block of a message, in which its header and payload lie as they travel.
@@ -83,6 +93,7 @@ void mpi_endpoint::take_brief(const arrival& piece, message_list& arrived) {
   port_->take(piece, m->body());
   link* const from = link_of(piece);
   if (from == nullptr) return;
+  if (!is_brief(piece.word)) return lose(piece.source, "sent something that is no message");
   if (const char* const fault = fault_of_brief(piece.word)) return lose(piece.source, fault);
   spell_out(piece.word, piece.source, piece.lane, m->header);
   deliver(*from, std::move(m), arrived);
@@ -132,8 +143,10 @@ void mpi_endpoint::accept_notice(place source, const message_header& header) {
   begin_bodies();
 }
 
+/// Bodies that stand still, because their sender does, hold up those of others for a while only.
 void mpi_endpoint::begin_bodies() {
-  while (!announced_.empty() && receiving_bytes_ < receiving_bytes_max && begun_bytes_ < begun_bytes_max) {
+  while (!announced_.empty() && begun_bytes_ < begun_bytes_max) {
+    if (receiving_bytes_ >= receiving_bytes_max && !body_patience_.due()) break;
     const announced next = announced_.front();
     announced_.pop_front();
     if (peers_[next.source.peer].now == peer::state::lost) continue;
@@ -141,6 +154,7 @@ void mpi_endpoint::begin_bodies() {
     m.header = next.header;
     transfer& it = begin(transfer::kind::arriving, next.source);
     it.into = next.into;
+    body_patience_.restart();
     receiving_bytes_ += m.header.payload_bytes;
     begun_bytes_ += m.header.payload_bytes;
     settle(it,

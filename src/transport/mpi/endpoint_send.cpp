@@ -14,10 +14,6 @@ namespace {
 
 constexpr std::uint32_t header_bytes = sizeof(message_header);
 
-/// The word of a piece that is a payload: this, and its brief header. Other pieces have none.
-constexpr std::uint32_t brief_mark = 1u << brief_bits;
-static_assert(brief_mark < 1u << word_bits);
-
 /// Header and payload, which lie behind each other.
 std::span<const std::byte> frame_of(const message& m) noexcept {
   return {m.body() - header_bytes, header_bytes + m.header.payload_bytes};
@@ -57,7 +53,8 @@ void mpi_endpoint::submit(rank_id to, message_list& batch) {
 }
 
 bool mpi_endpoint::full(const link& to, std::uint32_t lane) const noexcept {
-  return to.matched_pending == 2 || to.bodies_pending == bodies_max || sending_[lane] >= sends_max;
+  return to.matched_pending == 2 || to.bodies_pending == bodies_max || to.pieces_pending >= pieces_pending_max ||
+         sending_[lane] >= sends_max;
 }
 
 void mpi_endpoint::start(place where, message_ptr m) {
@@ -81,7 +78,7 @@ void mpi_endpoint::send_piece(place where, message_ptr m) {
   std::span<const std::byte> piece = frame_of(*m);
   if (words_) {
     if (const auto brief = abridge(m->header, rank_.value(), where.lane)) {
-      request.word = brief_mark | *brief;
+      request.word = word_of_brief(*brief);
       piece = m->payload();
     }
   }
@@ -95,7 +92,7 @@ void mpi_endpoint::send_piece(place where, message_ptr m) {
 
 void mpi_endpoint::send_notice_and_body(place where, message_ptr m) {
   link& via = peers_[where.peer].links[where.lane];
-  const bool matched = completes_window(via, header_bytes);
+  const bool matched = completes_window(via, settings_.shape.bytes);  // for its body, which MPI may keep, too
   transfer& notice = begin(matched ? transfer::kind::matched : transfer::kind::piece, where);
   std::memcpy(notice.notice.data(), &m->header, header_bytes);
   settle(notice, port_->send({where.lane, where.peer, notice.ticket}, notice.notice,
@@ -127,6 +124,7 @@ mpi_endpoint::transfer& mpi_endpoint::begin(transfer::kind what, place of) {
   }
   ++sending_[of.lane];
   if (what == transfer::kind::body) ++via.bodies_pending;
+  if (what == transfer::kind::piece) ++via.pieces_pending;
   if (what == transfer::kind::matched) {
     via.window_filled = 0;
     ++via.matched_pending;
@@ -138,9 +136,11 @@ mpi_endpoint::transfer& mpi_endpoint::begin(transfer::kind what, place of) {
 void mpi_endpoint::settle(transfer& it, outcome how) {
   if (how == outcome::pending) return;
   link& via = peers_[it.of.peer].links[it.of.lane];
-  if (it.what == transfer::kind::arriving) {
+  const bool arrives = it.what == transfer::kind::arriving;
+  if (arrives) {
     --receiving_;
     receiving_bytes_ -= it.into->m->header.payload_bytes;
+    body_patience_.restart();
     if (how == outcome::done) {
       it.into->complete = true;
       bodies_arrived_.push_back(it.of);
@@ -148,12 +148,17 @@ void mpi_endpoint::settle(transfer& it, outcome how) {
   } else {
     --sending_[it.of.lane];
     if (it.what == transfer::kind::body) --via.bodies_pending;
+    if (it.what == transfer::kind::piece) --via.pieces_pending;
     if (it.what == transfer::kind::matched) --via.matched_pending;
   }
   it.what = transfer::kind::unused;
   it.m.reset();
   free_.push_back(it.ticket);
-  if (how == outcome::failed) lose(it.of.peer, std::string("cannot be reached by MPI: ") + port_->error());
+  if (how != outcome::failed) return;
+  // A rank that has said its farewell need not wait for what is under way to it.
+  if (arrives || peers_[it.of.peer].now == peer::state::present) {
+    lose(it.of.peer, std::string("cannot be reached by MPI: ") + port_->error());
+  }
 }
 
 bool mpi_endpoint::complete_transfers() {

@@ -2,9 +2,6 @@
 // Messages over a played MPI: order, bounds, and who waits for which.
 #include "transport/mpi/endpoint_test_kit.hpp"
 
-#include <atomic>
-#include <thread>
-
 namespace nacre::transport::mpi {
 namespace {
 
@@ -15,7 +12,7 @@ TEST_F(end_over_script, what_comes_behind_a_body_waits_for_it_and_other_channels
   arrive(3, long_payload);
   arrive(4, 8);
   arrive(5, 8, channel::system);
-  EXPECT_EQ(polled(), (sequences{0, 5}));
+  EXPECT_EQ(polled(), (sequences{5, 0})) << "the system channel comes first";
   complete_body(1);
   EXPECT_EQ(polled(), sequences{}) << "the later body is there first, and waits";
   complete_body(0);
@@ -70,7 +67,7 @@ TEST_F(end_over_script, headers_travel_that_say_more_or_where_there_are_no_words
 
 TEST_F(end_over_script, a_brief_message_waits_for_the_body_before_it) {
   arrive(0, long_payload);
-  mpi.arriving.push_back({1, 1, std::vector<std::byte>(8), 1U << brief_bits});
+  mpi.arriving.push_back({1, 1, std::vector<std::byte>(8), word_of_brief(0)});
   EXPECT_EQ(polled(), sequences{});
   complete_body(0);
   EXPECT_EQ(polled().size(), 2U);
@@ -192,102 +189,27 @@ TEST_F(end_over_script, pieces_that_mpi_keeps_for_a_while_are_kept_until_it_has_
   EXPECT_EQ(polled(), sequences{});
 }
 
-TEST_F(end_over_script, what_arrives_while_somebody_waits_ends_the_wait_and_keeps_its_place) {
-  arrive(0, 8);
-  arrive(1, 8);
-  end.wait(std::chrono::hours(1));
-  EXPECT_EQ(polled(), (sequences{0, 1}));
+TEST_F(end_over_script, a_peer_that_takes_nothing_holds_up_no_other) {
+  mpi.pieces_leave_at_once = false;
+  EXPECT_GT(submit(400, 8), 300U);
+  EXPECT_EQ(mpi.count("send"), mpi_endpoint::pieces_pending_max);
+  mpi.calls.clear();
+  message_list batch;
+  batch.push_back(numbered(0, 8));
+  end.submit(rank_id(2), batch);
+  EXPECT_EQ(mpi.count("send"), 1U);
 }
 
-TEST_F(end_over_script, who_waits_has_looked_at_every_channel_before_each_sleep) {
-  how.pause_max = std::chrono::hours(1);  // the longer it has waited, the longer it sleeps
-  mpi_endpoint sleepy{own, size, std::make_unique<scripted_port>(mpi), std::make_shared<shared_state>(), how};
-  arrive(0, 8);
-  mpi.looks_elsewhere = 100;
-  const auto begin = std::chrono::steady_clock::now();
-  sleepy.wait(std::chrono::seconds(100));
-  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(50))
-      << "it sleeps beside a message that is there";
-  message_list arrived;
-  sleepy.poll(arrived, 1);
-  EXPECT_EQ(arrived.size(), 1U);
-}
-
-TEST_F(end_over_script, looks_that_follow_each_other_fast_leave_quiet_channels_out_for_a_while) {
-  const auto looks_everywhere = [&](std::chrono::nanoseconds apart) {
-    how.quiet_lanes_apart = apart;
-    mpi_endpoint eager{own, size, std::make_unique<scripted_port>(mpi), std::make_shared<shared_state>(), how};
-    mpi.looks_everywhere = 0;
+TEST_F(end_over_script, bodies_that_stand_still_hold_up_others_for_a_while_only) {
+  for (const auto patience : {std::chrono::nanoseconds(std::chrono::hours(1)), std::chrono::nanoseconds(0)}) {
+    how.body_patience = patience;
+    mpi_endpoint patient{own, size, std::make_unique<scripted_port>(mpi), std::make_shared<shared_state>(), how};
+    mpi.calls.clear();
     message_list arrived;
-    for (int look = 0; look < 100; ++look) eager.poll(arrived, 1);
-    return mpi.looks_everywhere;
-  };
-  EXPECT_EQ(looks_everywhere(std::chrono::hours(1)), 1U) << "at the first";
-  EXPECT_EQ(looks_everywhere(std::chrono::nanoseconds(0)), 100U);
-}
-
-TEST_F(end_over_script, who_waits_for_long_looks_seldom) {
-  end.wait(std::chrono::milliseconds(200));
-  EXPECT_LT(mpi.looks, 1000) << "it keeps the core from those that have work";
-}
-
-TEST_F(end_over_script, who_is_woken_by_timers_looks_seldom_all_the_same) {
-  for (int timer = 0; timer < 200; ++timer) end.wait(std::chrono::milliseconds(1));
-  EXPECT_LT(mpi.looks, 1500) << "nothing has moved since the first one";
-}
-
-TEST_F(end_over_script, who_has_waited_for_long_looks_soon_again_after_something_has_moved) {
-  how.pause_max = std::chrono::hours(1);
-  mpi_endpoint sleepy{own, size, std::make_unique<scripted_port>(mpi), std::make_shared<shared_state>(), how};
-  const auto looks_in_a_wait = [&] {
-    mpi.looks = 0;
-    sleepy.wait(std::chrono::milliseconds(5));
-    return mpi.looks;
-  };
-  for (const bool arrives : {true, false}) {
-    sleepy.wait(std::chrono::milliseconds(200));
-    EXPECT_LE(looks_in_a_wait(), 2U) << "a pause of a part of 200 ms is longer than that";
-    // Other programs may take the core for all of the wait, but not each time.
-    std::uint32_t most = 0;
-    for (int attempt = 0; attempt < 1000 && most <= 2; ++attempt) {
-      message_list moved;
-      if (arrives) {
-        arrive(0, 8);
-        sleepy.poll(moved, 1);
-      } else {
-        moved.push_back(numbered(0, 8));
-        sleepy.submit(rank_id(1), moved);
-        mpi.calls.clear();
-      }
-      most = looks_in_a_wait();
-    }
-    EXPECT_GT(most, 2U) << (arrives ? "a message has come" : "a message has left, and an answer may come");
-    mpi.complete.clear();
+    for (std::uint32_t i = 0; i < 5; ++i) arrive(i, 600 * 1024);
+    for (int look = 0; look < 20; ++look) patient.poll(arrived, 100);
+    EXPECT_EQ(mpi.count("receive"), patience == std::chrono::nanoseconds(0) ? 5U : 2U);
   }
-}
-
-TEST_F(end_over_script, one_thread_waits_beside_another_that_submits_and_polls) {
-  constexpr std::uint32_t messages = 3000;
-  mpi.echoes = true;
-  std::atomic<bool> over{false};
-  std::thread waiting([&] {
-    while (!over) end.wait(std::chrono::milliseconds(1));
-  });
-  message_list arrived;
-  for (std::uint32_t i = 0; i < messages; ++i) {
-    message_list batch;
-    batch.push_back(numbered(i, 8));
-    end.submit(rank_id(1), batch);
-    EXPECT_TRUE(batch.empty());
-    EXPECT_FALSE(end.failed());
-    end.poll(arrived, 1);
-    if (i % 64 == 0) end.wake();
-  }
-  while (arrived.size() < messages) end.poll(arrived, 64);
-  over = true;
-  end.wake();
-  waiting.join();
-  for (std::uint32_t i = 0; i < messages; ++i) ASSERT_EQ(arrived.pop_front()->header.sequence, i);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <deque>
 #include <memory>
@@ -44,11 +45,9 @@ struct script {
   bool pieces_leave_at_once = true;
   bool receiving_fails = false;
   bool carries_words = true;
-  std::string sends_fail_to;  // "1"
-  bool echoes = false;        // rank 1 sends pieces back
-  std::uint32_t looks = 0;
-  std::uint32_t looks_everywhere = 0;
-  std::uint32_t looks_elsewhere = 0;  // at other channels than that on which something has arrived
+  std::string sends_fail_to;                      // "1"
+  bool echoes = false;                            // rank 1 sends pieces back
+  std::array<std::uint32_t, lane_count> looks{};  // by lane
 
   [[nodiscard]] std::size_t count(const std::string& what) const {
     return static_cast<std::size_t>(
@@ -60,24 +59,21 @@ class scripted_port final : public port {
  public:
   explicit scripted_port(script& by) : by_(by) {}
 
-  outcome next(arrival& piece, reach where) noexcept override {
-    ++by_.looks;
-    if (where == reach::all) ++by_.looks_everywhere;
+  outcome next(arrival& piece, std::uint32_t lane) noexcept override {
+    ++by_.looks[lane];
     if (by_.receiving_fails) return outcome::failed;
-    if (by_.arriving.empty()) return outcome::nothing;
-    if (where != reach::all && by_.looks_elsewhere != 0) {
-      --by_.looks_elsewhere;
-      return outcome::nothing;
-    }
-    const script::piece& front = by_.arriving.front();
+    found_ = std::find_if(by_.arriving.begin(), by_.arriving.end(),
+                          [&](const script::piece& each) { return each.lane == lane; });
+    if (found_ == by_.arriving.end()) return outcome::nothing;
+    const script::piece& front = *found_;
     piece = {front.lane, front.source, static_cast<std::uint32_t>(front.bytes.size()), front.word};
     return outcome::done;
   }
   void take(const arrival& piece, std::byte* into) noexcept override {
-    const std::vector<std::byte>& bytes = by_.arriving.front().bytes;
+    const std::vector<std::byte>& bytes = found_->bytes;
     EXPECT_EQ(piece.byte_count, bytes.size());
     std::copy(bytes.begin(), bytes.end(), into);
-    by_.arriving.pop_front();
+    by_.arriving.erase(found_);
   }
   bool carries_words() const noexcept override { return by_.carries_words; }
   outcome send(const transfer_request& what, std::span<const std::byte> piece, completion when) noexcept override {
@@ -109,6 +105,7 @@ class scripted_port final : public port {
 
  private:
   script& by_;
+  std::deque<script::piece>::iterator found_;
 };
 
 inline message_ptr numbered(std::uint32_t sequence, std::uint32_t payload_bytes, channel on = channel::application) {
@@ -125,6 +122,7 @@ class end_over_script : public testing::Test {
   script mpi;
   settings how{.shape = shape,
                .output_bytes_max = 64 * 1024,
+               .quiet_lanes_apart = std::chrono::nanoseconds::zero(),
                .tells_of_failure = false,
                .patience_in_failure = std::chrono::nanoseconds::zero()};
   mpi_endpoint end{own, size, std::make_unique<scripted_port>(mpi), std::make_shared<shared_state>(), how};

@@ -9,7 +9,7 @@
 namespace nacre::transport::mpi {
 
 /// Raised whenever anything in this header changes: libnacre refuses a module of another version.
-inline constexpr std::uint32_t module_version = 3;
+inline constexpr std::uint32_t module_version = 4;
 
 /// The implementations of MPI differ in their binary interface, so nothing that includes mpi.h can be part of libnacre.
 /// Each MPI that the build finds has the same small module instead, a shared object that is loaded when the transport
@@ -57,10 +57,8 @@ class port {
   /// Cancels the receives. What is still under way is left to MPI, so the buffers must stay for ever.
   virtual ~port() = default;
 
-  /// Which lanes a look looks at: all, the first first; or only that where the last piece came.
-  enum class reach : std::uint8_t { all, recent };
-  /// Looks for a piece: done, nothing or failed.
-  virtual outcome next(arrival& piece, reach where) noexcept = 0;
+  /// Looks for a piece on that lane, by one call of MPI: done, nothing or failed.
+  virtual outcome next(arrival& piece, std::uint32_t lane) noexcept = 0;
   /// Copies the piece that `next` has found to `into`, which has room for its byte_count. Its slot goes back to MPI at
   /// the next look, so that the piece need not wait for that.
   virtual void take(const arrival& piece, std::byte* into) noexcept = 0;

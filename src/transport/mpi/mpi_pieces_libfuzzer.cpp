@@ -48,13 +48,14 @@ struct script {
 class fuzzed_port final : public port {
  public:
   explicit fuzzed_port(script& by) : by_(by) {}
-  outcome next(arrival& piece, reach) noexcept override {
-    if (by_.said.empty()) return outcome::nothing;
+  outcome next(arrival& piece, std::uint32_t lane) noexcept override {
+    if (by_.said.empty() || std::to_integer<std::uint32_t>(by_.said.front()) % lane_count != lane)
+      return outcome::nothing;
     const auto whence = cut_value<std::uint8_t>(by_.said);
     const auto bytes = cut_value<std::uint8_t>(by_.said);
     const auto word = cut_value<std::array<std::uint8_t, word_bits / 8>>(by_.said);
     bytes_ = cut(by_.said, bytes);
-    piece = {.lane = whence % lane_count,
+    piece = {.lane = lane,
              .source = whence / lane_count % (ranks + 1U),  // one of them does not exist
              .byte_count = static_cast<std::uint32_t>(bytes_.size()),
              .word = word[0] | word[1] << 8U | std::uint32_t{word[2]} << 16U};

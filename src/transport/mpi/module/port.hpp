@@ -50,7 +50,7 @@ class mpi_port final : public port {
   /// Starts the receives; false: see error().
   [[nodiscard]] bool start();
 
-  outcome next(arrival& piece, reach where) noexcept override;
+  outcome next(arrival& piece, std::uint32_t lane) noexcept override;
   void take(const arrival& piece, std::byte* into) noexcept override;
   [[nodiscard]] bool carries_words() const noexcept override { return job_.words; }
   outcome send(const transfer_request& what, std::span<const std::byte> piece, completion when) noexcept override;
@@ -61,7 +61,6 @@ class mpi_port final : public port {
 
  private:
   [[nodiscard]] outcome start_again() noexcept;
-  [[nodiscard]] outcome look_at(std::uint32_t lane, arrival& piece) noexcept;
   [[nodiscard]] int tag_of_piece(std::uint32_t word) const noexcept;
   [[nodiscard]] arrival arrival_of(std::uint32_t lane, const MPI_Status& status) const noexcept;
   [[nodiscard]] std::byte* slot(std::uint32_t lane, std::uint32_t index) noexcept {
@@ -77,8 +76,8 @@ class mpi_port final : public port {
   std::array<std::vector<MPI_Request>, lane_count> rings_;  // by lane and slot
   std::array<std::uint32_t, lane_count> heads_{};           // the slot that is filled next
   std::array<MPI_Request, lane_count> asked_{MPI_REQUEST_NULL, MPI_REQUEST_NULL, MPI_REQUEST_NULL};  // of the heads
-  std::uint32_t recent_ = 0;          // where the last piece came
-  bool read_ = false;                 // the head of that lane is to be started again
+  bool read_ = false;  // the head of that lane is to be started again
+  std::uint32_t read_from_ = 0;
   std::vector<MPI_Request> pending_;  // transfers under way, and their tickets
   std::vector<std::uint64_t> tickets_;
   std::size_t looked_at_ = 0;  // where `completed` goes on

@@ -71,7 +71,7 @@ mpi_port::~mpi_port() {
   for (auto& ring : rings_) {
     for (MPI_Request& request : ring) {
       if (request == MPI_REQUEST_NULL) continue;
-      const bool idle = read_ && request == asked_[recent_];
+      const bool idle = read_ && request == asked_[read_from_];
       int ended = idle || MPI_Cancel(&request) != MPI_SUCCESS ? 1 : 0;
       for (int look = 0; ended == 0 && look < looks_at_cancelled; ++look) {
         if (MPI_Test(&request, &ended, MPI_STATUS_IGNORE) != MPI_SUCCESS) break;
@@ -92,21 +92,13 @@ outcome mpi_port::fail(const char* call, int code) noexcept {
 
 /// One request is asked more cheaply than three, and MPI_Test, unlike MPI_Testany, looks again after it has moved
 /// bytes.
-outcome mpi_port::next(arrival& piece, reach where) noexcept {
+outcome mpi_port::next(arrival& piece, std::uint32_t lane) noexcept {
   if (read_ && start_again() == outcome::failed) return outcome::failed;
-  if (where == reach::recent) return look_at(recent_, piece);
-  outcome how = outcome::nothing;
-  for (std::uint32_t lane = 0; lane < lane_count && how == outcome::nothing; ++lane) how = look_at(lane, piece);
-  return how;
-}
-
-outcome mpi_port::look_at(std::uint32_t lane, arrival& piece) noexcept {
   int arrived = 0;
   MPI_Status status;
   const int code = MPI_Test(&asked_[lane], &arrived, &status);
   if (code != MPI_SUCCESS) return fail("MPI_Test", code);
   if (arrived == 0) return outcome::nothing;
-  recent_ = lane;
   piece = arrival_of(lane, status);
   return outcome::done;
 }
@@ -134,14 +126,15 @@ arrival mpi_port::arrival_of(std::uint32_t lane, const MPI_Status& status) const
 void mpi_port::take(const arrival& piece, std::byte* into) noexcept {
   std::memcpy(into, slot(piece.lane, heads_[piece.lane]), piece.byte_count);
   read_ = true;
+  read_from_ = piece.lane;
 }
 
 outcome mpi_port::start_again() noexcept {
-  std::uint32_t& head = heads_[recent_];
-  const int code = MPI_Start(&rings_[recent_][head]);
+  std::uint32_t& head = heads_[read_from_];
+  const int code = MPI_Start(&rings_[read_from_][head]);
   if (code != MPI_SUCCESS) return fail("MPI_Start", code);
   head = head + 1 == shape_.slots ? 0 : head + 1;
-  asked_[recent_] = rings_[recent_][head];
+  asked_[read_from_] = rings_[read_from_][head];
   read_ = false;
   return outcome::done;
 }
