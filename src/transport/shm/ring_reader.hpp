@@ -53,8 +53,8 @@ class ring_reader {
   /// Of a payload; a rest of a quarter of that is not worth a call of its own.
   static constexpr std::size_t fetch_bytes_a_call = std::size_t{1} << 20;
   /// Once so much has been fetched, what has arrived is delivered before more comes: what is urgent on another channel
-  /// waits no longer than that takes, and the block that was filled, which is in the cache, may be the next that is
-  /// filled.
+  /// waits for that, or for one call, in each ring before it, and the block that was filled, which is in the cache, may
+  /// be the next that is filled.
   static constexpr std::size_t fetch_bytes_delivered = std::size_t{64} << 10;
 
   ring_reader(const ring_view& ring, const reader_limits& limits) noexcept : ring_(ring), limits_(limits) {}

@@ -34,10 +34,10 @@ struct endpoint_parts {
 /// channels that have none of their own.
 ///
 /// submit writes at once what the socket takes; what it does not take waits in the stream's outbox up to its bound, and
-/// a poll writes it later. poll reads the stream that was heard of last (the warm one), and asks the kernel which
-/// others are readable: of these it reads those of channel system first. Every so often, and after every wait, it also
-/// looks aside: at strangers at the door and at the launcher's line. wait sleeps on everything at once. When one stream
-/// of a peer fails, the peer has failed.
+/// a poll writes it later. poll reads the stream that was heard of last (the warm one), and, when 5 us have passed or
+/// that one left something unread, asks the kernel which others are readable: of these it reads those of channel system
+/// first. Every so often, and after every wait, it also looks aside: at strangers at the door and at the launcher's
+/// line. wait sleeps on everything at once. When one stream of a peer fails, the peer has failed.
 class tcp_endpoint final : public endpoint {
  public:
   explicit tcp_endpoint(endpoint_parts parts);
