@@ -78,7 +78,7 @@ inline constexpr std::uint32_t slot_bytes_spared = 64;
 /// under way the link is full, so at most two windows wait at the receiver; `bodies_max` bodies;
 /// output_bytes_max bytes wait here for those. Beyond, submit leaves it. For each channel `sends_max` transfers at all,
 /// of which a link has no more than its bodies and pieces_pending_max.
-/// A receiver begins about 256 KiB of bodies in a look, and none while 1 MiB is under way to it; the others wait at
+/// A receiver begins about 64 KiB of bodies in a look, and none while 1 MiB is under way to it; the others wait at
 /// their senders.
 /// Looks: a poller that looks often looks for 2 us at the lane alone where something arrived last, and then at all.
 /// Who looks seldom, between pieces of work, or before a sleep, looks at all of them each time.

@@ -19,7 +19,7 @@ constexpr std::uint32_t idle_looks_of_a_pause = 1024;
 /// While bodies of so many bytes are under way, or have been begun in one look, others wait: what has arrived is
 /// delivered first, and its block, which is in the cache, may be the next that is filled.
 constexpr std::size_t receiving_bytes_max = std::size_t{1} << 20;
-constexpr std::size_t begun_bytes_max = std::size_t{256} << 10;
+constexpr std::size_t begun_bytes_max = std::size_t{64} << 10;
 
 }  // namespace
 
