@@ -25,6 +25,7 @@ constexpr double poll_bound_seconds = 10e-6;
 constexpr double short_item_seconds = 250e-9;
 constexpr std::uint32_t looks_for_a_pause = 64;
 constexpr std::uint32_t pauses_max = 16;
+constexpr std::uint64_t spins_max = 8;  // who is woken soon spins so many times as long as it is told to
 
 void label(rank_id rank, std::string_view what, std::uint32_t index) {
   set_thread_label("rank " + std::to_string(rank.value()) + ' ' + std::string(what) + ' ' + std::to_string(index));
@@ -104,9 +105,9 @@ bool thread_crew::advance(lane& on, bool thorough) {
 template <class Until>
 void thread_crew::serve(lane& on, Until until) {
   on.reader_.online();
-  idleness how;
+  idleness how{.spin_ticks = spin_ticks_};
   while (!until()) {
-    if (advance(on) || rest(on, until, how)) how = {};
+    if (advance(on) || rest(on, until, how)) how = {.spin_ticks = spin_after(how)};
     // A worker that has more than the item it runs looks for sleepers here: see the class comment.
     if (sleepers_.load(std::memory_order_relaxed) != 0 && order_.waiting(on.id()) > 1) wake_one();
   }
@@ -119,7 +120,7 @@ bool thread_crew::rest(lane& on, Until until, idleness& how) {
   const std::uint64_t begin = instant();
   bool found = false;
   std::uint32_t looks = 0;
-  while (how.spins && !found && !until() && instant() - begin < spin_ticks_) {
+  while (how.spins && !found && !until() && instant() - begin < how.spin_ticks) {
     if (tuning_.crowded) {
       sched_yield();
     } else {
@@ -129,9 +130,21 @@ bool thread_crew::rest(lane& on, Until until, idleness& how) {
     found = advance(on, ++looks % looks_for_a_thorough_one == 0);
   }
   how.spins = false;
-  if (!found) found = sleep(on, until, how);
+  if (!found) {
+    const std::uint64_t asleep_at = instant();
+    found = sleep(on, until, how);
+    how.slept_ticks += instant() - asleep_at;
+  }
   on.tallies_.idle_ticks.add(instant() - begin);
   return found;
+}
+
+/// How long to spin the next time, now that something has been found. Who had slept for a short while only would better
+/// have spun on, for a wake-up takes both sides longer; but not where threads share cores, which others need.
+std::uint64_t thread_crew::spin_after(const idleness& how) const noexcept {
+  if (how.slept_ticks == 0) return how.spin_ticks;
+  const bool soon = how.slept_ticks < spin_ticks_ * spins_max && !tuning_.crowded;
+  return soon ? std::min(2 * how.spin_ticks, spin_ticks_ * spins_max) : spin_ticks_;
 }
 
 /// Everything a waker looks at is set before the announcement, so that who sees the sleeper sees how to wake it.

@@ -70,6 +70,8 @@ class thread_crew final : public crew {
   /// share cores and others of the rank work, the watcher lets timers be late, a little more each time: who works
   /// sees to them between two items.
   struct idleness {
+    std::uint64_t spin_ticks;       // for how long
+    std::uint64_t slept_ticks = 0;  // since something was found
     bool spins = true;
     std::chrono::nanoseconds timers_late{0};
   };
@@ -86,6 +88,7 @@ class thread_crew final : public crew {
   void serve(lane& on, Until until);
   template <class Until>
   bool rest(lane& on, Until until, idleness& how);
+  [[nodiscard]] std::uint64_t spin_after(const idleness& how) const noexcept;
   template <class Until>
   bool sleep(lane& on, Until until, idleness& how);
   void watch(idleness& how);

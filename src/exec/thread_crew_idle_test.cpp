@@ -113,6 +113,29 @@ TEST(thread_crew_idle, a_worker_that_has_found_work_spins_again) {
   one.team.stop();
 }
 
+TEST(thread_crew_idle, a_worker_that_is_woken_soon_spins_longer_the_next_time) {
+  constexpr milliseconds spin(20);
+  still_rank one({.spin = spin});
+  std::chrono::steady_clock::time_point found_at{};
+  std::chrono::steady_clock::duration longest{};
+  function_item item([&](lane&) { found_at = std::chrono::steady_clock::now(); });
+  one.team.start();
+  const auto begin = std::chrono::steady_clock::now();
+  std::uint32_t next = 1;
+  one.team.wait_until([&] {
+    const auto now = std::chrono::steady_clock::now();
+    if (one.link->waits >= next) {  // it sleeps for no time at all
+      one.item = &item;
+      next = one.link->waits + 1;
+    } else if (found_at > begin) {
+      longest = std::max(longest, now - found_at);
+    }
+    return longest >= 4 * spin || now - begin > patience;
+  });
+  EXPECT_GE(longest, 4 * spin);
+  one.team.stop();
+}
+
 /// One worker runs an item until the other one has slept some times. Returns all those sleeps, and those at rest.
 std::vector<nanoseconds> sleeps_beside_work(const setting& how, nanoseconds timer) {
   still_rank one(how);
