@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -122,6 +123,7 @@ void trace_log::set_clocks() {
              "remove what an earlier job has left, and run the program again");
     }
   }
+  std::vector<std::int64_t> errors;
   for (rank_of& each : ranks_) {
     if (each.instants.empty()) continue;
     const instant& first = each.instants.front();
@@ -132,10 +134,14 @@ void trace_log::set_clocks() {
       each.time.ns_a_tick = (last.ns - first.ns) / static_cast<double>(last.tick - first.tick);
     }
     end_ns_ = std::max<std::int64_t>(end_ns_, std::llround(last.ns - start));
-    clock_error_ns_ = std::max({clock_error_ns_, first.error_ns, last.error_ns});
+    errors.push_back(std::max(first.error_ns, last.error_ns));
   }
+  // Each clock was compared with that of rank 0, so two of the others may be wrong against each other by both errors.
+  std::sort(errors.begin(), errors.end(), std::greater<>());
+  errors.resize(2);
+  clock_error_ns_ = errors[0] + errors[1];
   if (clock_error_ns_ != 0) {
-    notes_.push_back(fmt::format("Times of hosts may differ from those of rank 0's by up to {:.1f} us.",
+    notes_.push_back(fmt::format("Times of ranks on different clocks may be off against each other by up to {:.1f} us.",
                                  static_cast<double>(clock_error_ns_) * 1e-3));
   }
 }

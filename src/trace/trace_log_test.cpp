@@ -64,9 +64,9 @@ TEST_F(files, have_times_by_both_instants_of_a_clock_that_drifts_and_tell_how_wr
   const trace_log log(path_);
   EXPECT_EQ(log.end_ns(), 2500);
   EXPECT_EQ(log.clock_error_ns(), 1400);
-  EXPECT_EQ(log.notes(),
-            (std::vector<std::string>{"There is nothing of rank 1 in it.",
-                                      "Times of hosts may differ from those of rank 0's by up to 1.4 us."}));
+  EXPECT_EQ(log.notes(), (std::vector<std::string>{
+                             "There is nothing of rank 1 in it.",
+                             "Times of ranks on different clocks may be off against each other by up to 1.4 us."}));
 }
 
 TEST_F(files, of_several_processes_are_one_trace_and_those_that_are_missing_are_named) {
