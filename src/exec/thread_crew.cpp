@@ -25,7 +25,6 @@ constexpr double poll_bound_seconds = 10e-6;
 constexpr double short_item_seconds = 250e-9;
 constexpr std::uint32_t looks_for_a_pause = 64;
 constexpr std::uint32_t pauses_max = 16;
-constexpr std::uint64_t spins_max = 8;  // who is woken soon spins so many times as long as it is told to
 
 void label(rank_id rank, std::string_view what, std::uint32_t index) {
   set_thread_label("rank " + std::to_string(rank.value()) + ' ' + std::string(what) + ' ' + std::to_string(index));
@@ -35,7 +34,11 @@ void label(rank_id rank, std::string_view what, std::uint32_t index) {
 
 thread_crew::thread_crew(const settings& how, const options& tuning, backplane& link, scheduler& order)
     : crew(how, link, order), tuning_(tuning), seconds_a_tick_(1.0 / ticks_per_second()) {
-  spin_ticks_ = static_cast<std::uint64_t>(static_cast<double>(tuning.spin.count()) * 1e-9 / seconds_a_tick_);
+  const auto in_ticks = [this](std::chrono::nanoseconds time) {
+    return static_cast<std::uint64_t>(static_cast<double>(time.count()) * 1e-9 / seconds_a_tick_);
+  };
+  spin_ticks_ = in_ticks(tuning.spin);
+  spin_ticks_max_ = std::max(spin_ticks_, in_ticks(tuning.woken_spin_max));
   poll_bound_ = static_cast<std::uint64_t>(poll_bound_seconds / seconds_a_tick_);
   short_item_ = static_cast<std::uint64_t>(short_item_seconds / seconds_a_tick_);
 }
@@ -143,8 +146,8 @@ bool thread_crew::rest(lane& on, Until until, idleness& how) {
 /// have spun on, for a wake-up takes both sides longer; but not where threads share cores, which others need.
 std::uint64_t thread_crew::spin_after(const idleness& how) const noexcept {
   if (how.slept_ticks == 0) return how.spin_ticks;
-  const bool soon = how.slept_ticks < spin_ticks_ * spins_max && !tuning_.crowded;
-  return soon ? std::min(2 * how.spin_ticks, spin_ticks_ * spins_max) : spin_ticks_;
+  const bool soon = how.slept_ticks < spin_ticks_max_ && !tuning_.crowded;
+  return soon ? std::min(2 * how.spin_ticks, spin_ticks_max_) : spin_ticks_;
 }
 
 /// Everything a waker looks at is set before the announcement, so that who sees the sleeper sees how to wake it.

@@ -40,6 +40,8 @@ class thread_crew final : public crew {
   struct options {
     progress_mode progress = progress_mode::shared;
     std::chrono::nanoseconds spin{20'000};
+    /// Who was woken soon after it fell asleep spins twice as long the next time, up to this: some wake-ups.
+    std::chrono::nanoseconds woken_spin_max{160'000};
     bool crowded = false;  ///< more threads than cores: yield instead of spinning
     /// Relief comes when none of the workers in turns has looked for so long; 0: never.
     std::chrono::nanoseconds patience{0};
@@ -101,6 +103,7 @@ class thread_crew final : public crew {
   options tuning_;
   double seconds_a_tick_;
   std::uint64_t spin_ticks_;
+  std::uint64_t spin_ticks_max_;  // of who was woken soon
   std::vector<std::thread> threads_;
   std::atomic<gate> gate_{gate::shut};  // where threads wait until all are there
   std::atomic<bool> stopping_{false};

@@ -55,7 +55,8 @@ class still_end final : public transport::endpoint {
 struct still_rank {
   explicit still_rank(const setting& how)
       : order(how.workers),
-        team({.workers = how.workers, .seed = 1}, {.progress = how.progress, .spin = how.spin, .crowded = how.crowded},
+        team({.workers = how.workers, .seed = 1},
+             {.progress = how.progress, .spin = how.spin, .woken_spin_max = how.woken_spin_max, .crowded = how.crowded},
              plane, order) {
     plane.attach(sink);
     plane.add_poll_hook([this](lane& by) {
@@ -115,7 +116,7 @@ TEST(thread_crew_idle, a_worker_that_has_found_work_spins_again) {
 
 TEST(thread_crew_idle, a_worker_that_is_woken_soon_spins_longer_the_next_time) {
   constexpr milliseconds spin(20);
-  still_rank one({.spin = spin});
+  still_rank one({.spin = spin, .woken_spin_max = 8 * spin});
   std::chrono::steady_clock::time_point found_at{};
   std::chrono::steady_clock::duration longest{};
   function_item item([&](lane&) { found_at = std::chrono::steady_clock::now(); });

@@ -86,6 +86,7 @@ struct setting {
   nanoseconds spin{0};
   bool crowded = false;
   nanoseconds patience{0};  // without relief, so that it makes up for no wake-up that is lost
+  nanoseconds woken_spin_max{0};
 };
 
 inline void PrintTo(const setting& how, std::ostream* out) {

@@ -33,8 +33,8 @@ constexpr option runtime_options[] = {
      "the "
      "rank looks; 0 for never"},
     {"spin", option_kind::duration, "20us", "", "0us..10ms",
-     "how long a worker that has nothing to do looks for work before it sleeps; up to 8 times as long once it was "
-     "woken soon"},
+     "how long a worker that has nothing to do looks for work before it sleeps; who was woken soon may take up to "
+     "160us"},
     {"location", option_kind::choice, "jump_update", "",
      "lazy_forwarding|jump_update|path_update|home|broadcast_update|subscriber_update",
      "who is told where a mobile object has moved, besides its home: nobody; who sent to an old place; also the ranks "

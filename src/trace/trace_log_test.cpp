@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -67,6 +68,24 @@ TEST_F(files, have_times_by_both_instants_of_a_clock_that_drifts_and_tell_how_wr
   EXPECT_EQ(log.notes(), (std::vector<std::string>{
                              "There is nothing of rank 1 in it.",
                              "Times of ranks on different clocks may be off against each other by up to 1.4 us."}));
+}
+
+TEST_F(files, of_ranks_that_have_compared_their_clocks_with_a_third_tell_the_sum_of_their_errors) {
+  {
+    file_writer file(path_);
+    job_description job = two_ranks();
+    job.ranks = 4;
+    tell_job(file, job);
+    for (std::uint32_t rank = 0; rank < 4; ++rank) {
+      rank_trace trace(
+          file, {.rank = rank, .workers = 1, .lanes = 3, .host = "here", .lane_bytes = 1 << 16},
+          [](const void*) { return virtual_now; }, nullptr);
+      trace.tell_clock({.tick = 1000, .host_ns = 0, .error_ns = std::array{0, 30, 100, 70}[rank]}, 7);
+      trace.tell_clock({.tick = 2000, .host_ns = 1000, .error_ns = 10}, 7);
+      trace.finish();
+    }
+  }
+  EXPECT_EQ(trace_log(path_).clock_error_ns(), 170);
 }
 
 TEST_F(files, of_several_processes_are_one_trace_and_those_that_are_missing_are_named) {

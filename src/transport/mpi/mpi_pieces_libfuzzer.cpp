@@ -2,7 +2,8 @@
 // libFuzzer target: what a peer sends by MPI, brief pieces, whole ones, notices of bodies, farewells and nonsense. Each
 // piece of the input is one: a byte says from whom and on which lane, a byte how long it is; then come its word and its
 // bytes.
-#include <algorithm>
+#include <array>
+#include <chrono>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -11,6 +12,7 @@
 #include <span>
 #include <utility>
 
+#include "transport/fuzz_input.hpp"
 #include "transport/mpi/endpoint.hpp"
 #include "transport/tcp/frame.hpp"
 
@@ -24,24 +26,8 @@ constexpr std::uint32_t ranks = 3;
 /// Longer bodies fail to arrive: to fill them would take all of the time.
 constexpr std::size_t body_bytes_max = 4096;
 
-using input = std::span<const std::byte>;
-
-input cut(input& from, std::size_t bytes) {
-  const input first = from.first(std::min(bytes, from.size()));
-  from = from.subspan(first.size());
-  return first;
-}
-
-template <class Value>
-Value cut_value(input& from) {
-  Value value{};
-  const input bytes = cut(from, sizeof value);
-  std::memcpy(&value, bytes.data(), bytes.size());
-  return value;
-}
-
 struct script {
-  input said;
+  fuzz_input said;
   std::size_t body_bytes = 0;  // that have arrived
 };
 
@@ -65,8 +51,8 @@ class fuzzed_port final : public port {
     if (!bytes_.empty()) std::memcpy(into, bytes_.data(), bytes_.size());
   }
   bool carries_words() const noexcept override { return true; }
-  outcome send(const transfer_request&, input, completion) noexcept override { return outcome::done; }
-  outcome send_body(const transfer_request&, input) noexcept override { return outcome::done; }
+  outcome send(const transfer_request&, fuzz_input, completion) noexcept override { return outcome::done; }
+  outcome send_body(const transfer_request&, fuzz_input) noexcept override { return outcome::done; }
   outcome receive_body(const transfer_request& what, std::span<std::byte> body) noexcept override {
     (body.size() <= body_bytes_max ? come_ : failed_).push_back(what.ticket);
     if (body.size() > body_bytes_max) return outcome::pending;
@@ -88,7 +74,7 @@ class fuzzed_port final : public port {
 
  private:
   script& by_;
-  input bytes_;
+  fuzz_input bytes_;
   std::deque<std::uint64_t> come_;
   std::deque<std::uint64_t> failed_;
 };
@@ -96,7 +82,7 @@ class fuzzed_port final : public port {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  script by{.said = input(reinterpret_cast<const std::byte*>(data), size)};
+  script by{.said = fuzz_input(reinterpret_cast<const std::byte*>(data), size)};
   mpi_endpoint end(rank_id(0), ranks, std::make_unique<fuzzed_port>(by), std::make_shared<shared_state>(),
                    {.shape = {.slots = 4, .bytes = 256},
                     .tells_of_failure = false,

@@ -5,7 +5,6 @@
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 
-#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstdlib>
@@ -17,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "transport/fuzz_input.hpp"
 #include "transport/tcp/frame.hpp"
 #include "transport/ucx/endpoint.hpp"
 
@@ -29,36 +29,20 @@ using namespace nacre::transport::ucx;
 constexpr std::uint32_t ranks = 3;
 constexpr std::uint64_t key = 7;
 
-using input = std::span<const std::byte>;
-
-input cut(input& from, std::size_t bytes) {
-  const input first = from.first(std::min(bytes, from.size()));
-  from = from.subspan(first.size());
-  return first;
-}
-
-template <class Value>
-Value cut_value(input& from) {
-  Value value{};
-  const input bytes = cut(from, sizeof value);
-  std::memcpy(&value, bytes.data(), bytes.size());
-  return value;
-}
-
 /// Says one piece of the input at each progress, and brings what is fetched.
 class fuzzed_port final : public port {
  public:
-  explicit fuzzed_port(input said) : said_(said) {}
+  explicit fuzzed_port(fuzz_input said) : said_(said) {}
   ~fuzzed_port() override {
     if (kept_ != 0) std::abort();  // each announcement is fetched or refused
   }
   void tell(listener& whom) noexcept override { to_ = &whom; }
   std::span<const std::byte> address(std::uint32_t) const noexcept override { return {}; }
   bool connect(std::uint32_t, std::uint32_t, std::span<const std::byte>, reach) noexcept override { return true; }
-  outcome send(std::uint32_t, std::uint32_t, frame_kind, const stamp&, input, std::uint64_t) noexcept override {
+  outcome send(std::uint32_t, std::uint32_t, frame_kind, const stamp&, fuzz_input, std::uint64_t) noexcept override {
     return outcome::done;
   }
-  bool send_at_once(std::uint32_t, std::uint32_t, input) noexcept override { return true; }
+  bool send_at_once(std::uint32_t, std::uint32_t, fuzz_input) noexcept override { return true; }
   outcome flush(std::uint32_t, std::uint32_t, std::uint64_t) noexcept override { return outcome::done; }
   outcome fetch(std::uint32_t, announcement what, std::span<std::byte> to, std::uint64_t ticket) noexcept override {
     --kept_;
@@ -80,7 +64,7 @@ class fuzzed_port final : public port {
     stamp of{.key = key, .source = 1};
     of.form = cut_value<std::uint8_t>(said_);
     of.sequence = cut_value<std::uint32_t>(said_);
-    const input frame = cut(said_, bytes);
+    const fuzz_input frame = cut(said_, bytes);
     const std::uint32_t lane = what % lane_count;
     if (what < 128) {
       to_->arrived(lane, frame_kind::message, of, frame);
@@ -97,7 +81,7 @@ class fuzzed_port final : public port {
   const char* error() const noexcept override { return ""; }
 
  private:
-  input said_;
+  fuzz_input said_;
   std::array<net::unique_fd, lane_count> bells_{net::unique_fd(::eventfd(0, EFD_CLOEXEC)),
                                                 net::unique_fd(::eventfd(0, EFD_CLOEXEC)),
                                                 net::unique_fd(::eventfd(0, EFD_CLOEXEC))};
@@ -112,7 +96,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   std::array<int, 2> line{};
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, line.data()) != 0) return 0;
   const net::unique_fd far(line[1]);
-  const input said(reinterpret_cast<const std::byte*>(data), size);
+  const fuzz_input said(reinterpret_cast<const std::byte*>(data), size);
   endpoint_parts parts{.rank = rank_id(0),
                        .end = std::make_unique<fuzzed_port>(said),
                        .peers = std::vector<std::optional<peer_parts>>(ranks),

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a fuzzer says, a piece at a time.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <span>
+
+namespace nacre::transport {
+
+using fuzz_input = std::span<const std::byte>;
+
+/// Takes so many bytes from the front, or what is left.
+inline fuzz_input cut(fuzz_input& from, std::size_t bytes) {
+  const fuzz_input first = from.first(std::min(bytes, from.size()));
+  from = from.subspan(first.size());
+  return first;
+}
+
+/// Takes a value; zeros stand for what is not there.
+template <class Value>
+Value cut_value(fuzz_input& from) {
+  Value value{};
+  const fuzz_input bytes = cut(from, sizeof value);
+  if (!bytes.empty()) std::memcpy(&value, bytes.data(), bytes.size());
+  return value;
+}
+
+}  // namespace nacre::transport
