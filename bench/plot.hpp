@@ -28,7 +28,8 @@ struct line {
 
 enum class axes {
   logarithmic,  ///< x is a size in bytes, or a plain number, with ticks at powers of two; y has ticks at powers of ten
-  linear        ///< both are counted from 0
+  linear,       ///< both are counted from 0
+  share         ///< x as if logarithmic; y is a part of a whole, from 0 to 1
 };
 
 /// y has prefixes of its unit: "s" becomes ns, us, ms; others get k, M, G.
@@ -205,8 +206,9 @@ class page {
   static constexpr double width = 480, height = 300, left = 68, right = 14, top = 26, bottom = 44;
 
   static std::string draw(const chart& what, double x0, double y0) {
-    detail::axis x{1, 10, x0 + left, x0 + width - right, what.kind};
-    detail::axis y{1, 10, y0 + height - bottom, y0 + top, what.kind};
+    const bool share = what.kind == axes::share;
+    detail::axis x{1, 10, x0 + left, x0 + width - right, share ? axes::logarithmic : what.kind};
+    detail::axis y{1, 10, y0 + height - bottom, y0 + top, share ? axes::linear : what.kind};
     std::array<double, 4> range{1e300, 0, 1e300, 0};
     for (const line& each : what.lines) {
       for (const point& p : each.points) {
@@ -216,7 +218,7 @@ class page {
       }
     }
     detail::fit(x, range[0], range[1], 2);
-    detail::fit(y, range[2], range[3], 10);
+    detail::fit(y, range[2], share ? 1 : range[3], 10);
     std::string out = draw_axes(what, x, y);
     for (const line& each : what.lines) out += draw_line(each, x, y);
     return out;
@@ -224,7 +226,8 @@ class page {
 
   static std::string draw_axes(const chart& what, const detail::axis& x, const detail::axis& y) {
     std::string out = detail::text(x.from, y.to - 10, "title", "start", what.title);
-    out += what.kind == axes::linear ? draw_linear_ticks(what, x, y) : draw_logarithmic_ticks(what, x, y);
+    out += x.kind == axes::linear ? linear_x_ticks(x, y) : logarithmic_x_ticks(what, x, y);
+    out += y.kind == axes::linear ? linear_y_ticks(what, x, y) : logarithmic_y_ticks(what, x, y);
     out += "<path class=\"frame\" d=\"M" + detail::number(x.from) + " " + detail::number(y.to) + "V" +
            detail::number(y.from) + "H" + detail::number(x.to) + "\"/>\n";
     return out + detail::text((x.from + x.to) / 2, y.from + 34, "tick", "middle", what.x_label);
@@ -237,24 +240,37 @@ class page {
     return detail::stroke(x.from, at, x.to, at, "grid") + detail::text(x.from - 7, at + 4, "tick", "end", words);
   }
 
-  static std::string draw_linear_ticks(const chart& what, const detail::axis& x, const detail::axis& y) {
+  static std::string linear_x_ticks(const detail::axis& x, const detail::axis& y) {
     std::string out;
-    const double x_step = detail::tick_step(x.most, true), y_step = detail::tick_step(y.most, what.y_unit.empty());
-    for (double value = 0; value <= x.most; value += x_step)
-      out += x_tick(x.at(value), y, detail::with_prefix(value, ""));
-    for (double value = 0; value <= y.most; value += y_step) {
-      out += y_tick(y.at(value), x, detail::with_prefix(value, what.y_unit));
+    const double step = detail::tick_step(x.most, true);
+    for (double value = 0; value <= x.most; value += step) out += x_tick(x.at(value), y, detail::with_prefix(value, ""));
+    return out;
+  }
+
+  static std::string linear_y_ticks(const chart& what, const detail::axis& x, const detail::axis& y) {
+    std::string out;
+    const double step = what.kind == axes::share ? 0.1 : detail::tick_step(y.most, what.y_unit.empty());
+    const double end = what.kind == axes::share ? 1 + step / 2 : y.most;
+    for (int tick = 0; tick * step <= end; ++tick) {
+      const std::string words = what.kind == axes::share ? detail::number(tick * step)
+                                                         : detail::with_prefix(tick * step, what.y_unit);
+      out += y_tick(y.at(tick * step), x, words);
     }
     return out;
   }
 
-  static std::string draw_logarithmic_ticks(const chart& what, const detail::axis& x, const detail::axis& y) {
+  static std::string logarithmic_x_ticks(const chart& what, const detail::axis& x, const detail::axis& y) {
     std::string out;
     const double octaves = std::log2(x.most / x.least);
     const double step = octaves > 12 ? 8 : octaves > 6 ? 4 : 2;
     for (double value = x.least; value <= x.most * 1.001; value *= step) {
       out += x_tick(x.at(value), y, what.x_is_bytes ? detail::size_text(value) : std::to_string(std::llround(value)));
     }
+    return out;
+  }
+
+  static std::string logarithmic_y_ticks(const chart& what, const detail::axis& x, const detail::axis& y) {
+    std::string out;
     for (double value = y.least; value <= y.most * 1.001; value *= 10) {
       out += y_tick(y.at(value), x, detail::with_prefix(value, what.y_unit));
       for (int minor = 2; minor < 10 && value < y.most * 0.999; ++minor) {

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+// Simulated runs, their bounds, and the picture.
+#include "task_trees/parts/study.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <stdexcept>
+
+#include <fmt/format.h>
+
+#include "plot.hpp"
+
+namespace task_trees {
+namespace {
+
+template <class Value>
+Value value_of(const std::string& word, std::initializer_list<Value> all) {
+  return *std::find_if(all.begin(), all.end(), [&](Value each) { return word == name_of(each); });
+}
+shape shape_of(const std::string& word) { return value_of(word, {shape::tree, shape::bag}); }
+law law_of(const std::string& word) { return value_of(word, {law::equal, law::exponential, law::heavy}); }
+
+/// The simulated machine of one run.
+nacre::config machine_of(const plan& how, const setting& of) {
+  nacre::config machine;
+  machine.set("transport", "sim");
+  machine.set("ranks", std::to_string(of.ranks));
+  machine.set("workers", "1");
+  machine.set("seed", std::to_string(how.seed));
+  machine.set("balancer", of.balancer);
+  for (const std::string& each : how.settings) {
+    const std::size_t equals = each.find('=');
+    if (equals == std::string::npos) throw std::runtime_error("--set needs NAME=VALUE, not " + each);
+    machine.set(each.substr(0, equals), each.substr(equals + 1));
+  }
+  return machine;
+}
+
+/// The latency of the simulated network, in seconds.
+double latency_of(const plan& how) {
+  for (const std::string& each : how.settings) {
+    if (each.starts_with("sim.latency=")) throw std::runtime_error("grains count in the default latency: leave it");
+  }
+  int none = 1;
+  char name[] = "task_trees";
+  char* words[] = {name, nullptr};
+  return std::chrono::duration<double>(nacre::read_config(none, words).get_duration("sim.latency")).count();
+}
+
+measurement run_once(const plan& how, const setting& of, const program& what) {
+  measurement found;
+  const int failed = nacre::run(machine_of(how, of), [&](nacre::runtime& rt) {
+    const measurement its = run(rt, what);
+    if (rt.rank().value() == 0) found = its;
+  });
+  if (failed != 0 || found.tasks != what.tasks) throw std::runtime_error("a run has failed, or lost tasks");
+  return found;
+}
+
+}  // namespace
+
+const char* name_of(shape of) { return of == shape::tree ? "tree" : "bag"; }
+const char* name_of(law of) {
+  return of == law::equal ? "equal" : of == law::exponential ? "exponential" : "heavy";
+}
+
+rows simulate(const plan& how, const std::function<void(const row&)>& tell) {
+  const double latency = latency_of(how);
+  rows all;
+  for (const std::string& shape : how.shapes) {
+    for (const std::string& law : how.laws) {
+      for (const std::uint32_t grain : how.grains) {
+        for (const std::uint32_t ranks : how.ranks) {
+          const program what{.shape = shape_of(shape),
+                             .law = law_of(law),
+                             .tasks = how.tasks_a_rank * ranks,
+                             .mean_seconds = grain * latency,
+                             .seed = how.seed};
+          const bounds least = bounds_of(what);
+          for (const std::string& balancer : how.balancers) {
+            row next{.of = {what.shape, what.law, grain, ranks, balancer}, .tasks = what.tasks};
+            next.took = run_once(how, next.of, what);
+            next.ideal = std::max({least.work / ranks, least.longest_path, next.took.made});
+            tell(next);
+            all.push_back(std::move(next));
+          }
+        }
+      }
+    }
+  }
+  return all;
+}
+
+nlohmann::ordered_json json_of(const rows& all) {
+  auto list = nlohmann::ordered_json::array();
+  for (const row& each : all) {
+    list.push_back({{"shape", name_of(each.of.shape)},
+                    {"costs", name_of(each.of.law)},
+                    {"grain", each.of.grain},
+                    {"ranks", each.of.ranks},
+                    {"tasks", each.tasks},
+                    {"balancer", each.of.balancer},
+                    {"ideal_seconds", each.ideal},
+                    {"seconds", each.took.seconds},
+                    {"last_end_seconds", each.took.last_end},
+                    {"made_seconds", each.took.made},
+                    {"efficiency", each.efficiency()},
+                    {"moves", each.took.moves},
+                    {"messages", each.took.messages}});
+  }
+  return list;
+}
+
+std::string svg_of(const plan& how, const rows& all) {
+  plot::page page("What balancers reach of the ideal: trees and bags of small objects (simulated)");
+  for (const std::string& shape : how.shapes) {
+    for (const std::string& law : how.laws) {
+      std::vector<plot::chart> charts;
+      for (const std::uint32_t grain : how.grains) {
+        plot::chart chart{.title = fmt::format("{}, {} costs, {} latencies a task", shape, law, grain),
+                          .x_label = "ranks",
+                          .x_is_bytes = false,
+                          .kind = plot::axes::share};
+        for (std::size_t b = 0; b < how.balancers.size(); ++b) {
+          plot::line line{.name = how.balancers[b], .colour = b + 1, .dashed = b >= 7};
+          for (const row& each : all) {
+            if (name_of(each.of.shape) != shape || name_of(each.of.law) != law || each.of.grain != grain ||
+                each.of.balancer != how.balancers[b]) {
+              continue;
+            }
+            line.points.push_back({.x = static_cast<double>(each.of.ranks), .y = each.efficiency()});
+          }
+          chart.lines.push_back(std::move(line));
+        }
+        charts.push_back(std::move(chart));
+      }
+      page.add_row(std::move(charts));
+    }
+  }
+  return page.svg();
+}
+
+double least_efficiency(const plan& how, const rows& all) {
+  double least = 1;
+  for (const row& each : all) {
+    if (each.of.balancer == how.balancers.front()) least = std::min(least, each.efficiency());
+  }
+  return least;
+}
+
+}  // namespace task_trees

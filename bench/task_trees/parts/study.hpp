@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which programs are run on which machines under which balancers, and what is made of the figures.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "task_trees/parts/program.hpp"
+
+namespace task_trees {
+
+inline constexpr const char* meaning_of_ideal =
+    "Efficiency is ideal time / time. The time is that from before the first task is created until all ranks know that "
+    "all have ended. The ideal time is the longest of: the work of all tasks / ranks; the longest path of the tree, or "
+    "the longest task of a bag; and for a bag what rank 0 must do alone: main creates all objects, and its worker "
+    "sends away as many as it does not run itself.";
+
+struct plan {
+  std::vector<std::string> shapes{"tree", "bag"};
+  std::vector<std::string> laws{"equal", "exponential", "heavy"};
+  std::vector<std::uint32_t> grains{3, 10, 30};
+  std::vector<std::uint32_t> ranks{16, 64, 256, 1024};
+  std::vector<std::string> balancers{"steal", "lifeline"};
+  std::vector<std::string> settings{};
+  std::uint64_t tasks_a_rank = 750;
+  std::uint64_t seed = 1;
+  double least = 0;
+};
+
+/// One program on one machine.
+struct setting {
+  task_trees::shape shape = shape::tree;
+  task_trees::law law = law::equal;
+  std::uint32_t grain = 1;  ///< in latencies
+  std::uint32_t ranks = 1;
+  std::string balancer{};
+};
+
+struct row {
+  setting of;
+  std::uint64_t tasks = 0;
+  double ideal = 0;
+  measurement took{};
+  [[nodiscard]] double efficiency() const { return ideal / took.seconds; }
+};
+using rows = std::vector<row>;
+
+[[nodiscard]] const char* name_of(shape of);
+[[nodiscard]] const char* name_of(law of);
+
+/// Runs everything of the plan, and tells each row when it is there. Throws std::runtime_error when a run is wrong.
+[[nodiscard]] rows simulate(const plan& how, const std::function<void(const row&)>& tell);
+
+[[nodiscard]] nlohmann::ordered_json json_of(const rows& all);
+[[nodiscard]] std::string svg_of(const plan& how, const rows& all);
+/// Of the first balancer of the plan.
+[[nodiscard]] double least_efficiency(const plan& how, const rows& all);
+
+}  // namespace task_trees
