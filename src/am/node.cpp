@@ -63,6 +63,7 @@ void node::post(lane& on, rank_id to, message_ptr m) {
 }
 
 void node::route(lane& on, rank_id to, message_ptr m) {
+  team_.charge_own(to == rank() ? own_work::send_local : own_work::send);
   if (!aggregators_.empty() && to != rank()) {
     lane_tallies& tallies = on.tallies();
     tallies.messages_sent.add(1);
@@ -124,6 +125,7 @@ void node::deliver(lane& by, message_list& arrived) {
 }
 
 void node::dispatch(lane& by, message_ptr m) {
+  if (team_.charges_own() && m->header.source != rank().value()) team_.charge_own(own_work::receive);
   switch (m->header.kind) {
     case message_kind::rank:
       if ((m->header.flags & flag_communication) != 0) {
@@ -193,6 +195,7 @@ void node::run(lane& on, const detail::handler_info& row, message_ptr m, void* t
 bool node::run_and_leave(lane& on, const detail::handler_info& row, message_ptr& m, void* target) {
   const std::uint32_t source = m->header.source;
   on.tallies().handlers.add(1);
+  team_.charge_own(own_work::dispatch);
   const bool of_program = m->header.kind != message_kind::module;
   on.record_begin(of_program ? trace::event_kind::handler_begin : trace::event_kind::part_begin, row.id);
   const detail::outcome how = row.invoke(core_, on, m, target, row.id);

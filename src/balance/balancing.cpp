@@ -40,6 +40,7 @@ balancing::~balancing() = default;
 /// A rank that has had nothing to do for some ticks looks less and less often, so that waiting costs no core.
 std::chrono::nanoseconds balancing::tick(lane& by) {
   by_ = &by;
+  messages_.team().charge_own(own_work::look);
   objects_.begin_traffic_epoch(static_cast<std::uint32_t>((time_.now() - started_) / traffic_half_life_));
   if (policy_->observes_loads()) {
     for (const object_load& each : local_loads()) policy_->on_load(each);
@@ -53,6 +54,7 @@ std::chrono::nanoseconds balancing::tick(lane& by) {
 void balancing::on_balancer_message(context& ctx, const std::vector<std::byte>& bytes) {
   if (policy_ == nullptr) return;
   by_ = &ctx.current_lane();
+  messages_.team().charge_own(own_work::look);
   idle_ticks_ = 0;
   policy_->on_message(*this, ctx.source(), bytes);
   note_wish();
@@ -78,6 +80,7 @@ std::span<const object_load> balancing::local_loads() {
                       .running = each.running,
                       .seconds = each.message_seconds * each.messages});
   });
+  messages_.team().charge_own(own_work::look_step, loads_.size());
   const double usual = assumed_seconds_ > 0 ? assumed_seconds_ : balance::usual_message_seconds(facts_);
   for (std::size_t index = 0; index < facts_.size(); ++index) {
     if (!(facts_[index].message_seconds > 0)) facts_[index].message_seconds = usual;

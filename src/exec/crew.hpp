@@ -13,6 +13,7 @@
 
 #include "backplane/backplane.hpp"
 #include "exec/lane.hpp"
+#include "machine/runtime_costs.hpp"
 
 namespace nacre {
 
@@ -63,6 +64,13 @@ class crew {
   [[nodiscard]] virtual bool spending() const noexcept { return false; }
   /// The running handler on `on` declares that it has worked for so many seconds.
   virtual void charge(lane& on, double seconds) = 0;
+  /// The running code has done so much of the runtime's own work, before whatever it does next: simulated time passes.
+  /// On threads, where work takes the time that it takes, this is one branch.
+  void charge_own(own_work what, std::uint64_t count = 1) {
+    if (charges_own_) [[unlikely]] spend_own(what, count);
+  }
+  /// Whether charge_own makes a difference.
+  [[nodiscard]] bool charges_own() const noexcept { return charges_own_; }
 
   /// Workers that look for work at this moment. A hint, but exact once the rank has come to rest.
   [[nodiscard]] std::uint32_t idle_workers() const noexcept {
@@ -94,11 +102,17 @@ class crew {
   void leave_idle(lane& on) noexcept;
   /// `on` looked for work and has found some: until that is done it will look neither for more nor for messages.
   virtual void on_found(lane& on) noexcept { static_cast<void>(on); }
+  /// See charge_own.
+  virtual void spend_own(own_work what, std::uint64_t count) {
+    static_cast<void>(what);
+    static_cast<void>(count);
+  }
 
   backplane& link_;
   scheduler& order_;
   std::uint64_t poll_bound_;      // ticks between two turns of a busy worker
   std::uint64_t short_item_ = 0;  // ticks; shorter items may be timed together
+  bool charges_own_ = false;
   std::atomic<std::uint32_t> idle_workers_{0};
 
  private:

@@ -9,10 +9,11 @@
 
 namespace nacre {
 
-sim_crew::sim_crew(const settings& how, const options& costs, backplane& link, scheduler& order,
+sim_crew::sim_crew(const settings& how, const machine::runtime_costs& costs, backplane& link, scheduler& order,
                    machine::simulation& machine)
     : crew(how, link, order), costs_(costs), machine_(machine), simulated_(how.workers) {
   poll_bound_ = 10'000;
+  charges_own_ = true;
   for (std::uint32_t index = 0; index < how.workers; ++index) {
     simulated_[index].owner = this;
     enter_idle(worker(index));
@@ -43,12 +44,12 @@ void sim_crew::take_step(std::uint32_t index) {
   on.reader().online();
   if (std::exchange(self.owes_look, false)) {
     on.stepped_at_ = instant();
-    if (on.stepped_at_ - on.polled_at_ > poll_bound_) look(on);
+    if (on.stepped_at_ - on.polled_at_ > poll_bound_ || link_.congested()) look(on);
   }
   const bool found = step(on);
   self.owes_look = found && spending();
   on.reader().offline();  // between steps it holds nothing, and may never step again
-  if (found) machine_.spend(costs_.dispatch);
+  if (found) spend_own(own_work::item, 1);
   self.free_at = machine_.now();
   // The step has counted its item; the rest of it is time in the runtime.
   const auto step_ticks = static_cast<std::uint64_t>((self.free_at - machine_.event_time()).count());
@@ -180,6 +181,13 @@ void sim_crew::wake_application(lane&) {
 
 void sim_crew::charge(lane&, double seconds) {
   machine_.spend(std::chrono::nanoseconds(static_cast<std::int64_t>(seconds * 1e9)));
+}
+
+void sim_crew::spend_own(own_work what, std::uint64_t count) {
+  constexpr std::uint64_t ps_per_ns = 1000;
+  const std::uint64_t ps = owed_ps_ + costs_.picoseconds(what) * count;
+  owed_ps_ = ps % ps_per_ns;
+  machine_.spend(std::chrono::nanoseconds(static_cast<std::int64_t>(ps / ps_per_ns)));
 }
 
 }  // namespace nacre

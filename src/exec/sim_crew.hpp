@@ -23,10 +23,8 @@ namespace nacre {
 /// | asleep | - | - | scheduled now |
 class sim_crew final : public crew {
  public:
-  struct options {
-    std::chrono::nanoseconds dispatch{50};  ///< what the runtime itself costs for one item of work
-  };
-  sim_crew(const settings& how, const options& costs, backplane& link, scheduler& order, machine::simulation& machine);
+  sim_crew(const settings& how, const machine::runtime_costs& costs, backplane& link, scheduler& order,
+           machine::simulation& machine);
 
   /// Prepares the application's fiber; the event loop does the rest.
   void start(std::function<void()> application);
@@ -54,6 +52,7 @@ class sim_crew final : public crew {
   void charge(lane& on, double seconds) override;
 
  private:
+  void spend_own(own_work what, std::uint64_t count) override;
   struct simulated_worker {
     sim_crew* owner;
     bool scheduled = false;
@@ -73,7 +72,8 @@ class sim_crew final : public crew {
   void schedule(std::uint32_t index, std::chrono::nanoseconds when);
   void resume_application();
 
-  options costs_;
+  machine::runtime_costs costs_;
+  std::uint64_t owed_ps_ = 0;  // of the runtime's own work, less than a nanosecond: spent with the next
   machine::simulation& machine_;
   std::vector<simulated_worker> simulated_;
   std::vector<work*> not_yet_ready_;       // made ready by code that had already spent time

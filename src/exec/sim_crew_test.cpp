@@ -70,7 +70,8 @@ class first_come final : public scheduler {
 };
 
 struct simulated_rank {
-  explicit simulated_rank(std::uint32_t workers) : team({.workers = workers}, {}, plane, order, simulation) {
+  explicit simulated_rank(std::uint32_t workers, const machine::runtime_costs& costs = {})
+      : team({.workers = workers}, costs, plane, order, simulation) {
     plane.attach(sink);
   }
   void run() {
@@ -155,6 +156,50 @@ TEST(sim_crew, what_is_to_be_done_when_spent_comes_then_whatever_waits) {
   one.run();
   EXPECT_EQ(holds.end.at, microseconds(10));
   EXPECT_GE(items[4].began, microseconds(50));
+}
+
+/// Does some of the runtime's own work, and notes when that is over.
+struct own_item final : work {
+  own_item() : work(&run_it) {}
+  static void run_it(work& self, lane& on) {
+    auto& item = static_cast<own_item&>(self);
+    on.team().charge_own(own_work::look_step, item.steps);
+    item.done = nanoseconds(static_cast<std::int64_t>(on.team().instant()));
+    item.held = on.team().spending();
+  }
+  std::uint64_t steps = 0;
+  nanoseconds done{-1};
+  bool held = false;
+};
+
+TEST(sim_crew, own_work_takes_virtual_time_at_once_and_fractions_of_a_nanosecond_add_up) {
+  machine::runtime_costs costs;
+  costs.set_picoseconds(own_work::look_step, 400);
+  simulated_rank one(1, costs);
+  std::vector<own_item> items(6);
+  for (own_item& each : items) each.steps = 2;
+  items[5].steps = 1'000'000'000'000;
+  one.team.start([&] {
+    for (own_item& each : items) one.team.make_ready(one.team.application(), each);
+  });
+  one.run();
+  for (std::size_t index = 0; index < 5; ++index) {
+    EXPECT_EQ(items[index].done, nanoseconds((index + 1) * 800 / 1000)) << index;
+  }
+  EXPECT_EQ(items[5].done, nanoseconds(4 + 400'000'000'000)) << "what many take at once does not overflow";
+  EXPECT_TRUE(items[5].held) << "its worker is busy until then";
+}
+
+TEST(sim_crew, an_item_costs_what_the_table_says_before_the_next_begins) {
+  machine::runtime_costs costs;
+  costs.set_picoseconds(own_work::item, 7000);
+  simulated_rank one(1, costs);
+  std::vector<own_item> items(3);
+  one.team.start([&] {
+    for (own_item& each : items) one.team.make_ready(one.team.application(), each);
+  });
+  one.run();
+  for (std::size_t index = 0; index < items.size(); ++index) EXPECT_EQ(items[index].done, nanoseconds(7 * index));
 }
 
 TEST(sim_crew, a_look_that_is_due_earlier_than_the_one_waited_for_is_taken_in_time) {

@@ -60,6 +60,7 @@ entry& object_space::install_new(lane& on, object_id id, const detail::object_ty
   body.object = object;
   body.type = &type;
   at.put_resident(body);
+  messages_.team().charge_own(own_work::create);
   on.record(trace::event_kind::create, id.value());
   check_serialization(at);
   turn now{at, on, {}};

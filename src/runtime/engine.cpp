@@ -82,7 +82,7 @@ engine::~engine() = default;
 std::unique_ptr<crew> engine::make_crew(const engine_surroundings& around) {
   const crew::settings how = crew_settings(around);
   if (around.simulation != nullptr) {
-    auto made = std::make_unique<sim_crew>(how, sim_crew::options{}, link_, *order_, *around.simulation);
+    auto made = std::make_unique<sim_crew>(how, machine::read_runtime_costs(around.configuration), link_, *order_, *around.simulation);
     sim_team_ = made.get();
     return made;
   }

@@ -76,6 +76,7 @@ settings draw_settings(std::uint64_t seed, std::uint32_t ranks) {
   set("sim.late_factor", one_of({"3", "20", "50"}));
   set("direct_min", one_of({"1KiB", "16KiB", "1GiB"}));
   set("scheduler", one_of({"steal", "steal", "fifo", "lifo", "shared"}));
+  set("sim.cost.factor", one_of({"0", "1", "20"}));
   return drawn;
 }
 

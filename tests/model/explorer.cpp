@@ -44,6 +44,7 @@ class search {
   search(const program& what, const circumstances& how, std::uint64_t forwards_max)
       : what_(what), how_(how), forwards_max_(forwards_max), configuration_(nacre::all_option_tables()) {
     configuration_.set("transport", "sim");
+    configuration_.set("sim.cost.factor", "0");  // the explorer orders events itself; time would only divide states
     configuration_.set("workers", "1");
     configuration_.set("aggregate", "off");
     configuration_.set("location", how.location);

@@ -43,6 +43,7 @@ void object_space::forward(entry& at, lane& on, message_ptr m) {
   if (m->header.hops < 255) ++m->header.hops;
   on.tallies().hops.add(1);
   on.tallies().forwards.add(1);
+  messages_.team().charge_own(own_work::forward);
   const rank_id to = next_rank(at, fact, m->header);
   if (rules_[fact.policy].keeps().path) {
     m = add_to_path(std::move(m), messages_.rank(), std::min(limits_.hops_max, path_room_max));

@@ -69,6 +69,8 @@ void object_space::depart(turn& now, rank_id to, const migration_request& asked)
   message_ptr m = make_arrival(at.id, std::move(body), asked, messages_.by_pointer());
   m->header.source = messages_.rank().value();
   m->header.epoch = epoch;
+  messages_.team().charge_own(own_work::move_out);
+  messages_.team().charge_own(own_work::pack_byte, m->header.payload_bytes);
   now.on.tallies().created.add(1);
   now.on.tallies().migrations_out.add(1);
   now.on.record(trace::event_kind::depart, at.id.value(), to.value(), epoch);
@@ -95,6 +97,8 @@ void object_space::install(turn& now, message_ptr arrival) {
   lane& on = now.on;
   migration_request asked;
   const std::uint32_t source = arrival->header.source;
+  messages_.team().charge_own(own_work::move_in);
+  messages_.team().charge_own(own_work::unpack_byte, arrival->header.payload_bytes);
   std::optional<resident> body = take_arrival(arrival, asked, messages_.size());
   if (!body || at.object() != nullptr) {
     return messages_.fail("rank " + std::to_string(source) + " sent an object that does not unpack");

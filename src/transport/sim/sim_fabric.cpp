@@ -5,6 +5,7 @@
 #include <nacre/assert.hpp>
 #include <nacre/config.hpp>
 #include "machine/network_config.hpp"
+#include "machine/runtime_costs.hpp"
 #include "transport/sim/sim_state.hpp"
 
 namespace nacre::transport {
@@ -106,7 +107,16 @@ void sim_endpoint::close(std::chrono::nanoseconds) {
   shared_.close(rank_);
 }
 
-std::span<const option> sim_option_rows() noexcept { return machine::network_option_rows(); }
+std::span<const option> sim_option_rows() noexcept {
+  static const std::vector<option> all = [] {
+    std::vector<option> joined;
+    for (const auto& table : {machine::network_option_rows(), machine::runtime_cost_rows()}) {
+      joined.insert(joined.end(), table.begin(), table.end());
+    }
+    return joined;
+  }();
+  return all;
+}
 
 sim_options read_sim_options(const config& configuration, std::uint64_t seed) {
   return {.machine = {.seed = seed}, .network = machine::read_network_options(configuration)};
