@@ -9,6 +9,9 @@
 #include <nacre/archive.hpp>
 #include <nacre/message.hpp>
 
+#include "mobile/ordering/early_messages.hpp"
+#include "mobile/ordering/stream_table.hpp"
+
 namespace nacre {
 
 /// What an object expects from the only rank that has sent to it so far, as long as its messages come in sequence and
@@ -31,7 +34,7 @@ class lone_stream {
 
  private:
   friend class streams;
-  static constexpr std::uint32_t nobody = ~std::uint32_t{0};
+  static constexpr std::uint32_t nobody = stream::nobody;
   std::uint32_t source_ = nobody;
   std::uint32_t next_ = 0;
 };
@@ -45,9 +48,12 @@ class lone_stream {
 /// |---|---|
 /// | n | admitted; n+1; then early messages that have become next |
 /// | > n | set aside; earlier ones are certain to come, because none is ever dropped |
-/// | < n | refused: its number has run already, so some peer lies |
+/// | < n, or set aside before | refused: its number has been used already, so some peer lies |
 ///
 /// Numbers wrap; a message may be early by less than 2^31. Not thread-safe: it belongs to the object's activation.
+///
+/// Each call takes constant time for each message that it takes in or gives out, however many wait, from however many
+/// ranks, and in whatever order they come.
 class streams {
  public:
   enum class verdict : std::uint8_t { admitted, early, repeated };
@@ -56,15 +62,15 @@ class streams {
   verdict admit(message_ptr& m, message_list& ready);
 
   /// The newest epoch that `source` has been told of from the object's places; 0 when never.
-  [[nodiscard]] std::uint32_t told_epoch(rank_id source) const noexcept;
+  [[nodiscard]] std::uint32_t told_epoch(rank_id source);
   void note_told(rank_id source, std::uint32_t epoch);
 
-  /// All ranks that have sent to the object or been told where it is.
+  /// All ranks that have sent to the object or been told where it is, by number.
   [[nodiscard]] std::vector<rank_id> sources() const;
 
   [[nodiscard]] std::size_t early_count() const noexcept { return early_.size(); }
   /// Whether what a peer has sent can be the streams of a job with so many ranks.
-  [[nodiscard]] bool sound(std::uint32_t ranks) const noexcept;
+  [[nodiscard]] bool sound(std::uint32_t ranks);
   /// Gives all messages that were set aside to `taken`, in no order.
   void take_early(message_list& taken);
 
@@ -74,24 +80,20 @@ class streams {
   /// Becomes a lone stream, if that can say all that is here; then it is empty.
   [[nodiscard]] bool reduce_to(lone_stream& to) noexcept;
 
+  /// Steps through tables since the beginning, which tests count instead of time.
+  [[nodiscard]] std::uint64_t steps() const noexcept { return more_.steps() + early_.steps(); }
+
   template <class Archive>
   void serialize(Archive& ar) {
     ar(first_, more_);
   }
 
  private:
-  struct stream {
-    std::uint32_t source = lone_stream::nobody;
-    std::uint32_t next = 0;
-    std::uint32_t told_epoch = 0;
-  };
   stream& of(std::uint32_t source);
-  void release_early(stream& of, message_list& ready);
 
-  stream first_;              // of the first rank that has sent, so that one needs no memory of its own
-  std::uint32_t recent_ = 0;  // index in more_ of the stream that was used last
-  std::vector<stream> more_;  // by source
-  std::vector<message_ptr> early_;
+  stream first_;  // of the first rank that has sent, so that one needs no memory of its own
+  stream_table more_;
+  early_messages early_;
 };
 
 }  // namespace nacre

@@ -93,6 +93,83 @@ TEST(streams, what_is_expected_travels_in_packed_form) {
   EXPECT_EQ(offer(*after, ready, 7, 1), streams::verdict::admitted);
 }
 
+TEST(streams, a_number_that_has_been_set_aside_is_refused_when_it_comes_again) {
+  streams order;
+  message_list ready;
+  ASSERT_EQ(offer(order, ready, 1, 2), streams::verdict::early);
+  message_ptr again = numbered(1, 2);
+  EXPECT_EQ(order.admit(again, ready), streams::verdict::repeated);
+  EXPECT_NE(again, nullptr);
+  EXPECT_EQ(order.early_count(), 1U);
+}
+
+/// Steps for each message when `sources` streams of `length` messages come in an order that `place` gives: the number
+/// of the i-th message of a stream. All must have been admitted in the end.
+template <class Place>
+double steps_a_message(std::uint32_t sources, std::uint32_t length, const Place& place) {
+  streams order;
+  message_list ready;
+  for (std::uint32_t i = 0; i < length; ++i) {
+    for (std::uint32_t source = 0; source < sources; ++source) {
+      message_ptr m = numbered(source, place(i, length));
+      EXPECT_NE(order.admit(m, ready), streams::verdict::repeated);
+    }
+  }
+  EXPECT_EQ(ready.size(), std::size_t{sources} * length);
+  EXPECT_EQ(order.early_count(), 0U);
+  return static_cast<double>(order.steps()) / (static_cast<double>(sources) * length);
+}
+
+TEST(streams, an_early_message_takes_a_few_steps_however_many_there_are_and_in_whatever_order) {
+  constexpr double few = 10;
+  const auto last_first = [](std::uint32_t i, std::uint32_t length) { return length - 1 - i; };
+  const auto first_last = [](std::uint32_t i, std::uint32_t length) { return (i + 1) % length; };
+  const auto strides = [](std::uint32_t i, std::uint32_t length) {  // numbers that are 256 apart come together
+    constexpr std::uint32_t stride = 256;
+    const std::uint32_t count = length / stride;
+    return i < count * stride ? length - 1 - (i % count * stride + i / count) : length - 1 - i;
+  };
+  for (const std::uint32_t length : {1'000U, 10'000U, 100'000U, 1'000'000U}) {
+    EXPECT_LT(steps_a_message(1, length, last_first), few) << length;
+    EXPECT_LT(steps_a_message(1, length, first_last), few) << length;
+    EXPECT_LT(steps_a_message(1, length, strides), few) << length;
+    EXPECT_LT(steps_a_message(100, length / 100, last_first), few) << length;
+    EXPECT_LT(steps_a_message(length / 10, 10, last_first), few) << length;
+  }
+}
+
+TEST(streams, many_ranks_are_found_in_a_few_steps_each_and_travel) {
+  constexpr std::uint32_t sources = 100'000;
+  streams before;
+  message_list ready;
+  for (std::uint32_t source = sources; source-- != 0;) {
+    ASSERT_EQ(offer(before, ready, source * 64, 0), streams::verdict::admitted);
+  }
+  EXPECT_LT(before.steps(), 12U * sources);
+  auto after = unpack<streams>(pack(before));
+  ASSERT_TRUE(after);
+  EXPECT_TRUE(after->sound(sources * 64));
+  EXPECT_FALSE(after->sound(sources * 64 - 64)) << "one of them is no rank of that job";
+  for (std::uint32_t source = 0; source < sources; ++source) {
+    ASSERT_EQ(offer(*after, ready, source * 64, 1), streams::verdict::admitted);
+  }
+  EXPECT_LT(after->steps(), 12U * sources);
+  const std::vector<rank_id> all = after->sources();
+  EXPECT_EQ(all.size(), sources);
+  EXPECT_TRUE(std::is_sorted(all.begin(), all.end()));
+}
+
+TEST(stream_table, what_names_a_rank_twice_is_not_sound) {
+  for (const std::uint32_t ranks : {3U, 100U}) {
+    std::vector<stream> all;
+    for (std::uint32_t source = 0; source < ranks; ++source) all.push_back({source, 1, 0});
+    EXPECT_TRUE(unpack<stream_table>(pack(all))->sound(ranks, ranks));
+    EXPECT_FALSE(unpack<stream_table>(pack(all))->sound(ranks, 1)) << "it has a place of its own";
+    all.back().source = 0;
+    EXPECT_FALSE(unpack<stream_table>(pack(all))->sound(ranks, ranks));
+  }
+}
+
 TEST(streams, early_messages_can_be_taken_away_all_at_once) {
   streams order;
   message_list ready, taken;

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// Messages that have come before earlier ones of their streams, found by source and sequence number.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include <nacre/message.hpp>
+
+namespace nacre {
+
+/// The early messages of one object: a hash table whose chains go through the messages' own links, so that a message
+/// costs one pointer of the table, two at most just after it has grown.
+///
+/// Every operation takes constant time on average, whatever the number of messages, sources and gaps and whatever the
+/// order: there are never more messages than chains, and eight numbers that follow each other lie in one cache line,
+/// which the source and the rest of the number choose. Not thread-safe.
+class early_messages {
+ public:
+  early_messages() = default;
+  early_messages(early_messages&& other) noexcept { swap(other); }
+  early_messages& operator=(early_messages&& other) noexcept {
+    swap(other);
+    return *this;
+  }
+  ~early_messages() { clear(); }
+
+  [[nodiscard]] bool empty() const noexcept { return count_ == 0; }
+  [[nodiscard]] std::size_t size() const noexcept { return count_; }
+
+  /// False: there is one with that source and number already; then `m` stays with the caller.
+  [[nodiscard]] bool add(message_ptr& m);
+  /// The message of that source and number; null when it has not come.
+  [[nodiscard]] message_ptr take(std::uint32_t source, std::uint32_t sequence) noexcept;
+  /// Gives all to `taken`, in no order.
+  void take_all(message_list& taken) noexcept;
+
+  /// Messages that have been looked at or moved since the beginning. For tests.
+  [[nodiscard]] std::uint64_t steps() const noexcept { return steps_; }
+
+ private:
+  [[nodiscard]] message*& chain_of(std::uint32_t source, std::uint32_t sequence) noexcept;
+  void grow();
+  void clear() noexcept;
+  void swap(early_messages& other) noexcept {
+    std::swap(chains_, other.chains_);
+    std::swap(count_, other.count_);
+    std::swap(steps_, other.steps_);
+  }
+
+  std::vector<message*> chains_;  // a power of two of them, or none
+  std::size_t count_ = 0;
+  std::uint64_t steps_ = 0;
+};
+
+}  // namespace nacre
