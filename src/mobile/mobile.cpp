@@ -102,7 +102,8 @@ void object_space::post(lane& on, object_id to, message_ptr m) {
   if (fact.rank == messages_.rank() && !messages_.deferred()) {
     m = messages_.as_received(std::move(m));
     messages_.hold_main(on, *m);
-    if (on.keeps_back()) return keep_back(on, std::move(m));
+    if (on.keeps_back()) return keep_back(*at, on, std::move(m));
+    if (keeps_back_before(*at, m)) return;
     push(*at, on, std::move(m));
   } else {
     if (next != messages_.rank()) on.tallies().hops.add(1);
@@ -110,11 +111,38 @@ void object_space::post(lane& on, object_id to, message_ptr m) {
   }
 }
 
-/// The message itself becomes ready, instead of its object, which goes on with what arrives from other ranks meanwhile.
-/// Later messages of the stream are set aside until it comes.
-void object_space::keep_back(lane& on, message_ptr m) {
-  m->run_by([](work& item, lane& by) { on_lane(by).accept(by, message_ptr(static_cast<message*>(&item))); });
-  messages_.team().make_ready(on, *m.release(), crew::origin::handler);
+/// The message waits behind an item of its own, instead of in the inbox of its object, which goes on with what arrives
+/// from other ranks meanwhile.
+void object_space::keep_back(entry& at, lane& on, message_ptr m) {
+  kept_messages& kept = at.need_extra().need_kept(&hand_on_kept);
+  if (!kept.push(std::move(m))) return;
+  kept.add_reference();  // the extra's stays: the lane is a reader
+  keeping_.fetch_add(1, std::memory_order_relaxed);  // a hint
+  messages_.team().make_ready(on, kept, crew::origin::handler);
+}
+
+/// Whether messages of this rank to the object wait already; then `m` waits behind them, for it would be early.
+bool object_space::keeps_back_before(const entry& at, message_ptr& m) {
+  if (keeping_.load(std::memory_order_relaxed) == 0) return false;  // a hint: an early message is set aside
+  const entry_extra* const extra = at.extra();
+  if (extra == nullptr) return false;
+  kept_messages* const kept = extra->kept.load(std::memory_order_acquire);  // pairs with need_kept
+  return kept != nullptr && kept->push_behind(m);
+}
+
+/// Hands some of the oldest on, as if they arrived now, and lets the object run these before the next.
+void object_space::hand_on_kept(work& item, lane& on) {
+  constexpr int at_once = 64;
+  auto& kept = static_cast<kept_messages&>(item);
+  object_space& self = on_lane(on);
+  for (int count = 0; count < at_once; ++count) {
+    message_ptr m = kept.take();
+    if (m == nullptr) break;
+    self.accept(on, std::move(m));
+  }
+  if (!kept.finish()) return self.messages_.team().make_ready(on, kept, crew::origin::handler);
+  self.keeping_.fetch_sub(1, std::memory_order_relaxed);  // a hint
+  kept.release_reference();
 }
 
 void object_space::post_migrate(lane& on, object_id object, rank_id to, detail::future_state& done) {

@@ -249,7 +249,9 @@ class object_space final : public object_sink {
   void review(lane& on, object_id id);
   void collect(turn& now, const message& leave);
   void undeliverable(lane& on, message_ptr m);
-  void keep_back(lane& on, message_ptr m);
+  void keep_back(entry& at, lane& on, message_ptr m);
+  [[nodiscard]] bool keeps_back_before(const entry& at, message_ptr& m);
+  static void hand_on_kept(work& item, lane& on);
   entry& install_new(lane& on, object_id id, const detail::object_type& type, void* object, location_policy policy);
   void push(entry& at, lane& on, message_ptr m);
   void count_message(lane& on, const detail::object_pair& ends, const message& m);
@@ -290,6 +292,7 @@ class object_space final : public object_sink {
   turn_observer observe_turn_;                   // empty unless asked for
   bool counts_traffic_ = false;                  // as it was before anything ran
   std::atomic<std::uint32_t> traffic_epoch_{0};  // a number alone
+  std::atomic<std::uint32_t> keeping_{0};        // objects for which messages are kept back
 
   /// What a colocation that this rank has asked for will run.
   struct colocation_function {

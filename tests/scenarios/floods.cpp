@@ -2,11 +2,15 @@
 // Many messages at a time: none is lost or doubled, those of one sender stay in order, and senders are slowed.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <span>
+#include <string_view>
 #include <vector>
 
+#include "base/marks.hpp"
 #include "base/sanitized.hpp"
 #include "scenarios.hpp"
 
@@ -104,9 +108,56 @@ void order_from_rank_to_rank(runtime& rt, std::uint64_t seed) {
   rt.barrier();
 }
 
+/// An object of a rank, whose handlers send to it and to that of the next rank.
+struct searcher {
+  mobile_ptr<searcher> own, next;
+  void meet(mobile_ptr<searcher> self, mobile_ptr<searcher> other) {
+    own = self;
+    next = other;
+  }
+  void expand(context& ctx, cargo, std::uint64_t left) {
+    ++board_of(ctx.rank()).seen;
+    for (std::uint64_t rest = left - 1, part = 0; rest != 0; rest -= part) {
+      part = std::min<std::uint64_t>(rest, left / 8 + 1);
+      ctx.send<&searcher::expand>(part % 2 == 0 ? own : next, cargo{}, part);
+    }
+  }
+  template <class Archive>
+  void serialize(Archive& ar) {
+    ar(own, next);
+  }
+};
+
+std::uint64_t early_messages_of_this_process() {
+  for (const mark* each : mark::all()) {
+    if (each->name() == "a message comes before an earlier one and is set aside") return each->hits();
+  }
+  return 0;
+}
+
+/// However long a rank cannot send, what it keeps back for an object of its own stays in order.
+void from_objects_that_do_not_move(runtime& rt, std::uint64_t) {
+  fresh_board(rt);
+  const auto mine = rt.create<searcher>();
+  const auto everyone = rt.all_gather(mine);
+  rt.call<&searcher::meet>(mine, mine, everyone[next_of(rt).value()]).get();
+  const std::uint64_t before = early_messages_of_this_process();
+  rt.barrier();
+  const std::uint64_t each = 4 * flood / rt.size();
+  rt.send<&searcher::expand>(mine, cargo{}, each);
+  rt.wait_quiescence();
+  EXPECT_EQ(total(rt, &board::seen), each * rt.size());
+  const std::uint64_t early = rt.all_reduce(early_messages_of_this_process() - before, std::plus<>{});
+  // Where a rank has one worker, nothing can come between a number and its place in the row.
+  EXPECT_LE(early, rt.workers() == 1 ? 0 : each / 8);
+  rt.destroy(mine);
+  rt.wait_quiescence();
+}
+
 constexpr std::array all{
     scenario{"floods_of_mains_arrive_complete", from_mains},
     scenario{"floods_of_handlers_arrive_complete", from_handlers},
+    scenario{"messages_to_objects_that_do_not_move_are_never_early", from_objects_that_do_not_move},
     scenario{"messages_from_rank_to_rank_stay_in_order", order_from_rank_to_rank},
 };
 

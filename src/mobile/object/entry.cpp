@@ -37,6 +37,16 @@ shared_traffic& entry_extra::need_traffic() {
   return *made.release();
 }
 
+kept_messages& entry_extra::need_kept(work::runner how) {
+  kept_messages* known = kept.load(std::memory_order_acquire);  // pairs with the exchange below
+  if (known != nullptr) return *known;
+  auto* const made = new kept_messages(how);
+  // release: publishes it.
+  if (kept.compare_exchange_strong(known, made, std::memory_order_acq_rel, std::memory_order_acquire)) return *made;
+  made->release_reference();
+  return *known;
+}
+
 entry::~entry() {
   if (void* const left = object(); left != nullptr) handler_table::get().type(type)->destroy(left);
   delete extra();

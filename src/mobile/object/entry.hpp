@@ -18,6 +18,7 @@
 #include "mobile/location/fact.hpp"
 #include "mobile/location/subscribers.hpp"
 #include "mobile/object/inbox.hpp"
+#include "mobile/object/kept_messages.hpp"
 #include "mobile/object/traffic_sketch.hpp"
 #include "mobile/ordering/streams.hpp"
 
@@ -60,9 +61,14 @@ struct entry_extra {
   explicit entry_extra(void* of) noexcept : object(of) {}
   entry_extra(const entry_extra&) = delete;
   entry_extra& operator=(const entry_extra&) = delete;
-  ~entry_extra() { delete traffic.load(std::memory_order_relaxed); }  // nobody else knows of it any more
+  ~entry_extra() {
+    delete traffic.load(std::memory_order_relaxed);  // nobody else knows of it any more
+    if (kept_messages* const last = kept.load(std::memory_order_relaxed); last != nullptr) last->release_reference();
+  }
   /// Any lane while the object is here; whoever comes first makes it.
   [[nodiscard]] shared_traffic& need_traffic();
+  /// Likewise.
+  [[nodiscard]] kept_messages& need_kept(work::runner how);
 
   static constexpr std::uint32_t nobody = ~std::uint32_t{0};
 
@@ -73,6 +79,7 @@ struct entry_extra {
   std::unique_ptr<subscribers> listeners;         ///< null while there are none; the activation's
   std::atomic<std::uint32_t> wanted_by{nobody};   ///< a balancer's wish, a rank number; the activation fulfils it
   std::atomic<shared_traffic*> traffic{nullptr};  ///< null while nothing is counted; handlers make it, see need_traffic
+  std::atomic<kept_messages*> kept{nullptr};      ///< null until some are; lanes that keep back make it, see need_kept
   // For balancers; written by the activation, read by the poll loop as estimates.
   std::atomic<std::uint32_t> pending_estimate{0};
   std::atomic<bool> stays{false};  ///< it refuses to move

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// Messages to one object that its rank keeps back while it cannot send: together, in order, behind one ready item.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include <nacre/assert.hpp>
+#include <nacre/message.hpp>
+#include <nacre/work.hpp>
+
+namespace nacre {
+
+/// What a rank sends to an object of its own is one stream, so it must run in the order sent. A scheduler that takes the
+/// newest first would turn the messages round, were each an item of its own, and all but the last would be early. So
+/// there is one item for each object: the scheduler orders objects, and their messages keep their order.
+///
+/// | state | push | push_behind | take, by the item | finish, by the item |
+/// |---|---|---|---|---|
+/// | nothing kept | waiting, true: make the item ready | false: send it as usual | - | - |
+/// | waiting, some pushed | waiting | true | gives the oldest | false: make the item ready again |
+/// | waiting, none pushed | waiting | true | gives the oldest of those taken before | nothing kept, if none is left |
+///
+/// Invariants. The item is in the scheduler, or runs, exactly while the state is `waiting`; so it exists once, and what
+/// it has taken is its own. Whoever finds the state `waiting` pushes behind what is kept, so no message overtakes
+/// another of its lane. The messages are independent of where the object is: the item hands them on to there.
+class kept_messages final : public work {
+ public:
+  explicit kept_messages(runner how) noexcept : work(how) {}
+  kept_messages(const kept_messages&) = delete;
+  kept_messages& operator=(const kept_messages&) = delete;
+
+  /// Any lane that holds a reference, or knows that one stays. True: the caller makes the item ready, which then has a
+  /// reference of its own.
+  [[nodiscard]] bool push(message_ptr m) noexcept { return link(*m.release(), true) == linked::first; }
+  /// As push, while something is kept; else false, and `m` stays with the caller.
+  [[nodiscard]] bool push_behind(message_ptr& m) noexcept {
+    if (link(*m, false) == linked::no) return false;
+    static_cast<void>(m.release());
+    return true;
+  }
+
+  /// By the item: the oldest that is kept, or null.
+  [[nodiscard]] message_ptr take() noexcept {
+    if (taken_.empty()) take_pushed();
+    return taken_.pop_front();
+  }
+  /// By the item, which then gives up its reference, when true: nothing is kept any more.
+  [[nodiscard]] bool finish() noexcept {
+    std::uintptr_t known = waiting;
+    // release: what the item has taken is left to the next one; pairs with the acquire in link.
+    return taken_.empty() && newest_.compare_exchange_strong(known, nothing, std::memory_order_acq_rel,
+                                                             std::memory_order_relaxed);
+  }
+
+  void add_reference() noexcept { references_.fetch_add(1, std::memory_order_relaxed); }  // by who knows of another
+  void release_reference() noexcept {
+    if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;  // acquires what the others have done
+  }
+
+ private:
+  static constexpr std::uintptr_t nothing = 0, waiting = 1;  // else the newest message that has been pushed
+  enum class linked : std::uint8_t { no, first, behind };
+
+  ~kept_messages() {
+    take_pushed();  // the list ends them
+  }
+
+  linked link(message& m, bool may_begin) noexcept {
+    std::uintptr_t known = newest_.load(std::memory_order_relaxed);  // the exchange below decides
+    do {
+      if (known == nothing && !may_begin) return linked::no;
+      m.next = known > waiting ? reinterpret_cast<message*>(known) : nullptr;
+      // release: pairs with the acquire of take_pushed. acquire: pairs with the release of finish.
+    } while (!newest_.compare_exchange_weak(known, reinterpret_cast<std::uintptr_t>(&m), std::memory_order_acq_rel,
+                                            std::memory_order_relaxed));
+    return known == nothing ? linked::first : linked::behind;
+  }
+
+  void take_pushed() noexcept {
+    if (newest_.load(std::memory_order_relaxed) <= waiting) return;  // a hint: finish sees what this misses
+    const std::uintptr_t pushed = newest_.exchange(waiting, std::memory_order_acquire);  // pairs with link
+    message* oldest = nullptr;
+    for (auto* each = reinterpret_cast<message*>(pushed); each != nullptr;) {
+      message* const before = each->next;
+      each->next = oldest;
+      oldest = each;
+      each = before;
+    }
+    while (oldest != nullptr) {
+      message* const later = oldest->next;
+      taken_.push_back(message_ptr(oldest));
+      oldest = later;
+    }
+  }
+
+  std::atomic<std::uintptr_t> newest_{nothing};  // any lane pushes
+  std::atomic<std::uint32_t> references_{1};     // of the extra that has it, and of the item while it waits
+  message_list taken_;                           // the item's
+};
+
+}  // namespace nacre

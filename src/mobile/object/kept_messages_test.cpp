@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// The promises of kept_messages, each as a sentence.
+#include "mobile/object/kept_messages.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <thread>
+#include <vector>
+
+namespace nacre {
+namespace {
+
+struct release {
+  void operator()(kept_messages* kept) const noexcept { kept->release_reference(); }
+};
+using kept_ptr = std::unique_ptr<kept_messages, release>;
+
+kept_ptr fresh() {
+  return kept_ptr(new kept_messages([](work&, lane&) {}));
+}
+
+message_ptr numbered(std::uint32_t source, std::uint32_t sequence) {
+  message_ptr m = make_message(0);
+  m->header.source = source;
+  m->header.sequence = sequence;
+  return m;
+}
+
+TEST(kept_messages, only_the_first_asks_for_an_item_and_all_come_out_in_order) {
+  const kept_ptr kept = fresh();
+  EXPECT_TRUE(kept->push(numbered(0, 0)));
+  EXPECT_FALSE(kept->push(numbered(0, 1)));
+  EXPECT_EQ(kept->take()->header.sequence, 0U);
+  EXPECT_FALSE(kept->push(numbered(0, 2))) << "the item is there while it runs";
+  EXPECT_EQ(kept->take()->header.sequence, 1U);
+  EXPECT_EQ(kept->take()->header.sequence, 2U);
+  EXPECT_EQ(kept->take(), nullptr);
+  EXPECT_TRUE(kept->finish());
+  EXPECT_TRUE(kept->push(numbered(0, 3))) << "the next one needs an item again";
+}
+
+TEST(kept_messages, what_need_not_wait_goes_behind_what_waits_and_else_stays_with_the_caller) {
+  const kept_ptr kept = fresh();
+  message_ptr m = numbered(0, 1);
+  EXPECT_FALSE(kept->push_behind(m));
+  EXPECT_NE(m, nullptr);
+  ASSERT_TRUE(kept->push(numbered(0, 0)));
+  EXPECT_TRUE(kept->push_behind(m));
+  EXPECT_EQ(m, nullptr);
+  EXPECT_EQ(kept->take()->header.sequence, 0U);
+  EXPECT_FALSE(kept->finish()) << "one is left of those that have been taken over";
+  EXPECT_EQ(kept->take()->header.sequence, 1U);
+  EXPECT_TRUE(kept->finish());
+}
+
+TEST(kept_messages, none_is_lost_or_overtaken_while_several_threads_push_and_the_item_runs) {
+  constexpr std::uint32_t threads = 3, each = 20'000;
+  const kept_ptr kept = fresh();
+  std::atomic<std::uint32_t> items{0};  // 0 or 1: the item is ready
+  std::vector<std::thread> pushing;
+  for (std::uint32_t thread = 0; thread < threads; ++thread) {
+    pushing.emplace_back([&, thread] {
+      for (std::uint32_t number = 0; number < each; ++number) {
+        message_ptr m = numbered(thread, number);
+        if (number % 3 == 0 && kept->push_behind(m)) continue;
+        if (kept->push(std::move(m))) items.fetch_add(1);
+      }
+    });
+  }
+  std::array<std::uint32_t, threads> next{};
+  for (std::uint32_t seen = 0; seen < threads * each;) {
+    if (items.load() == 0) {
+      std::this_thread::yield();
+      continue;
+    }
+    ASSERT_EQ(items.load(), 1U) << "there is one item at a time";
+    for (int count = 0; count < 64; ++count) {
+      const message_ptr m = kept->take();
+      if (m == nullptr) break;
+      ASSERT_EQ(m->header.sequence, next.at(m->header.source)++);
+      ++seen;
+    }
+    items.fetch_sub(1);  // before anybody can make it ready anew
+    if (!kept->finish()) items.fetch_add(1);
+  }
+  for (std::thread& one : pushing) one.join();
+}
+
+}  // namespace
+}  // namespace nacre
