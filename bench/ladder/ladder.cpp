@@ -18,6 +18,7 @@
 
 #include <nacre/nacre.hpp>
 
+#include "cost_table.hpp"
 #include "jobs.hpp"
 #include "parts/figures.hpp"
 #include "parts/floors.hpp"
@@ -34,7 +35,7 @@ struct plan {
   std::vector<std::size_t> sizes{};
   int runs = 3;
   std::vector<std::string> only{};  // the name of a rung must contain one of them; empty: all
-  std::string json{}, svg{};
+  std::string json{}, svg{}, costs{};
   bool full = false;
   bool as_job = false;  // started by the ladder itself, as a rank
 };
@@ -197,6 +198,26 @@ std::vector<std::string> available(const std::vector<std::string>& asked) {
   return result;
 }
 
+/// The network between ranks of one transport, by LogGP, from its floors: a stream's message takes the overhead, a
+/// round trip two latencies and four overheads, and what a long message takes longer is its bytes. Where others compute,
+/// streams wait for processors, and may seem to take more than a round trip has room for.
+bench::cost_rows network_rows(const ladder::figures& measured, const plan& how) {
+  const std::size_t small = how.sizes.front(), large = how.sizes.back();
+  const ladder::figures::best least = measured.floor_of(measured.all().front(), small);
+  const ladder::figures::best most = measured.floor_of(measured.all().front(), large);
+  if (least.one_way.empty() || least.round_trip.empty() || most.one_way.empty() || small == large) {
+    throw std::runtime_error("--costs needs floors of the first transport in two sizes, such as --sizes 8,1MiB");
+  }
+  const double round_trip_ns = least.round_trip.median * 1e9;
+  const double overhead_ns = std::min(least.one_way.median * 1e9, round_trip_ns / 4);
+  const double bytes_ns = (most.one_way.median - least.one_way.median) * 1e9;
+  bench::cost_rows rows{{"sim.latency", bench::duration_text(round_trip_ns / 2 - 2 * overhead_ns)},
+                        {"sim.send_overhead", bench::duration_text(overhead_ns)},
+                        {"sim.receive_overhead", bench::duration_text(overhead_ns)}};
+  if (bytes_ns > 0) rows["sim.bandwidth"] = fmt::format("{:.3f}", static_cast<double>(large - small) / bytes_ns);
+  return rows;
+}
+
 int measure_all(const plan& how) {
   ladder::figures measured;
   std::vector<std::string> left = available(how.transports);
@@ -221,6 +242,7 @@ int measure_all(const plan& how) {
   ladder::print_table(measured, how.runs);
   if (!how.json.empty()) ladder::write_json(measured, how.runs, how.json);
   if (!how.svg.empty()) ladder::write_plot(measured, how.svg);
+  if (!how.costs.empty()) bench::update_costs(how.costs, network_rows(measured, how));
   return complete ? 0 : 1;
 }
 
@@ -236,6 +258,11 @@ void declare(nacre::program_options& options, plan& how) {
       .verbatim();
   options.add("--json", how.json, "Also write the figures to this file").called("FILE");
   options.add("--svg", how.svg, "Also plot latency and bandwidth over size to this file").called("FILE");
+  options
+      .add("--costs", how.costs,
+           "Also write the floors of the first transport, as a network, into this file of options for "
+           "--nacre.transport=sim")
+      .called("FILE");
   options.add("--as-job", how.as_job, "").hidden();  // for the ladder itself
 }
 

@@ -14,7 +14,9 @@
 
 #include <nacre/nacre.hpp>
 
+#include "cost_table.hpp"
 #include "jobs.hpp"
+#include "parts/costs.hpp"
 #include "parts/figures.hpp"
 
 namespace {
@@ -172,13 +174,43 @@ void measure(table& into, std::uint64_t count) {
            objects::idle_quiescence_us(), objects::meeting_us());
 }
 
+/// As one of the ranks that measure costs: rank 0 prints them.
+int serve_costs(const nacre::config& configuration) {
+  return nacre::run(configuration, [](nacre::runtime& rt) {
+    objects::measure_costs(rt, [](const std::string& name, double ns) {
+      fmt::print("{}\n", nlohmann::json{{"name", name}, {"ns", ns}}.dump());
+    });
+  });
+}
+
+int write_costs(const std::string& file) {
+  const bench::launcher start = bench::launcher_of("shm", 3);
+  if (start.words.empty()) throw std::runtime_error(start.missing);
+  std::vector<std::string> command = start.words;
+  command.insert(command.end(), {(bench::own_folder() / "objects").string(), "--as-cost-job"});
+  for (const std::string& option : objects::cost_job_options()) command.push_back(option);
+  const bench::outcome got = bench::run_command(command);
+  if (got.exit_code != 0) throw std::runtime_error("the ranks that measure costs failed");
+  std::map<std::string, double> measured;
+  for (const std::string& line : got.lines) {
+    const auto one = nlohmann::json::parse(line, nullptr, false);
+    if (one.is_object()) measured[one.at("name")] = one.at("ns");
+  }
+  for (const auto& [name, ns] : measured) fmt::print("{:24}{:>12.1f} ns\n", name, ns);
+  const bench::cost_rows rows = objects::rows_of(measured, objects::local_message_ns(1'000'000));
+  for (const auto& [name, value] : rows) fmt::print("{:24}{:>12}\n", name, value);
+  bench::update_costs(file, rows);
+  return 0;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   int runs = 3;
   std::uint64_t count = 1'000'000;
   std::string json;
-  bool as_job = false;
+  std::string costs;
+  bool as_job = false, as_cost_job = false;
   try {
     const nacre::config configuration = nacre::read_config(argc, argv);  // a job is given some
     nacre::program_options options(
@@ -186,9 +218,16 @@ int main(int argc, char** argv) {
     options.add("--runs", runs, "Runs of every figure").between(1, 100);
     options.add("--objects", count, "How many make a crowd").between(1000, 100'000'000);
     options.add("--json", json, "Also write all figures of all runs to this file").called("FILE");
-    options.add("--as-job", as_job, "").hidden();  // for the program itself
+    options
+        .add("--costs", costs,
+             "Measure only what the runtime's own work takes, into this file of options for --nacre.transport=sim")
+        .called("FILE");
+    options.add("--as-job", as_job, "").hidden();            // for the program itself
+    options.add("--as-cost-job", as_cost_job, "").hidden();  // likewise
     if (const auto exit_code = options.parse(argc, argv)) return *exit_code;
     if (as_job) return serve_job(configuration);
+    if (as_cost_job) return serve_costs(configuration);
+    if (!costs.empty()) return write_costs(costs);
     table all;
     for (int run = 0; run < runs; ++run) measure(all, count);
     all.print();

@@ -34,24 +34,18 @@ constexpr machine machines[] = {{320, 32, 464.8, 494.4, 324.9, 681.8, 27.4, 0.07
                                 {3200, 16, 480.7, 515.2, 322.6, 691.9, 25.5, 0.04},
                                 {5600, 16, 479.2, 515.9, 310.6, 717.8, 28.1, 0.04}};
 
-/// What a message and a move take the processors of both sides: all the time from one side to the other. These are
-/// the medians of
-///   ladder --transport tcp --sizes 8,64KiB --runs 3 --only "mobile object on the other rank" --json FILE
-/// on a virtual machine of two cores; --costs FILE takes others.
-struct costs {
-  double message_us = 4.6;
-  double large_message_us = 20.9;  // of as many bytes as an object has
-  double gigabytes_a_second = 4.85;
-
-  /// A large message is copied into the message and read there; an object is written to memory once more.
-  [[nodiscard]] double move_us() const { return 2 * large_message_us; }
-};
+/// The simulated network: what a message between objects took in all, half at each end, and no wire, which has none on
+/// one host either. The median of
+///   ladder --transport tcp --sizes 8,64KiB --runs 3 --only "mobile object on the other rank"
+/// on a virtual machine of two cores; --costs FILE takes another.
+const std::vector<std::string> measured_network{"--nacre.sim.latency=0s", "--nacre.sim.send_overhead=2200ns",
+                                                "--nacre.sim.receive_overhead=2200ns", "--nacre.sim.bandwidth=4.85"};
 
 struct plan {
   std::vector<int> cores{320, 1280, 3200, 5600};
   std::vector<std::string> policies{"diffusion", "steal", "lifeline", "greedy_refine"};
   double light = 32.7;
-  costs cost{};
+  std::string costs{};  // a file of options for the simulated machine
   int computations = 10;
   int seed = 1;
   int runs = 3;  // of each on threads; the one of median time counts
@@ -68,37 +62,14 @@ struct figures {
 
 constexpr std::uint32_t object_bytes = 65536;
 
-/// From the JSON of the ladder. Throws when it lacks what is needed.
-costs read_costs(const std::string& name) {
-  std::ifstream file(name);
-  const auto all = nlohmann::json::parse(file, nullptr, false);
-  if (all.is_discarded()) throw std::runtime_error(name + " is no JSON of the ladder");
-  costs found;
-  std::uint32_t least = ~0u;
-  bool large = false;
-  for (const auto& each : all.at("rungs")) {
-    if (each.at("transport") != "tcp" || each.at("rung") != "mobile object on the other rank") continue;
-    const std::uint32_t bytes = each.at("bytes");
-    const double one_way_us = each.at("round_trip_ns").at("median").get<double>() / 2e3;
-    if (bytes < least) found.message_us = one_way_us;
-    least = std::min(least, bytes);
-    if (bytes != object_bytes) continue;
-    large = true;
-    found.large_message_us = one_way_us;
-    found.gigabytes_a_second = each.at("mib_per_second").get<double>() * 1048576e-9;
+std::vector<std::string> network(const plan& how) {
+  std::vector<std::string> words{"--nacre.transport=sim"};
+  if (how.costs.empty()) {
+    words.insert(words.end(), measured_network.begin(), measured_network.end());
+  } else {
+    words.push_back("--nacre.config=" + how.costs);
   }
-  if (!large || least > 1024) {
-    throw std::runtime_error(name + " lacks 8 B or 64 KiB of \"mobile object on the other rank\" over tcp");
-  }
-  return found;
-}
-
-/// The simulated network: half of a message's cost at each end, and no wire, which has none on one host either.
-std::vector<std::string> network(const costs& of) {
-  const std::string overhead = fmt::format("{:.0f}ns", of.message_us * 500);
-  return {"--nacre.transport=sim", "--nacre.sim.latency=0s", "--nacre.sim.send_overhead=" + overhead,
-          "--nacre.sim.receive_overhead=" + overhead,
-          fmt::format("--nacre.sim.bandwidth={:.3f}", of.gigabytes_a_second)};
+  return words;
 }
 
 figures run_once(const plan& how, int cores, const std::vector<std::string>& words) {
@@ -128,11 +99,9 @@ figures run_once(const plan& how, int cores, const std::vector<std::string>& wor
   const auto workers = nlohmann::json::parse(file).at("workers");
   std::filesystem::remove(summary);
   if (how.real) return result;  // of few and long handlers, no measure by samples tells what is between them
-  const double moving =
-      static_cast<double>(result.moves) * how.cost.move_us() * 1e-6 / static_cast<double>(workers.size());
   result.overhead_least = 1e300;
   for (const auto& each : workers) {
-    const double in_runtime = each.at("runtime_seconds").get<double>() + moving;
+    const double in_runtime = each.at("runtime_seconds").get<double>();
     result.overhead_least = std::min(result.overhead_least, in_runtime);
     result.overhead_most = std::max(result.overhead_most, in_runtime);
     result.overhead_mean += in_runtime / static_cast<double>(workers.size());
@@ -203,7 +172,7 @@ void simulate(const plan& how, const machine& of, nlohmann::ordered_json& all) {
   fmt::print("{:26}{:>9.1f}{:>9.1f}{:>9.1f}\n", "PREMA's paper, MPI", of.static_most, of.static_least, of.static_most);
   fmt::print("{:26}{:>9.1f}{:>9.1f}{:>9.1f}{:>8.1f}{:>35.4f}\n", "PREMA's paper, diffusion", of.most, of.least, of.most,
              of.gain, of.overhead);
-  std::vector<std::string> fixed = network(how.cost), balanced = fixed;
+  std::vector<std::string> fixed = network(how), balanced = fixed;
   fixed.push_back(fmt::format("--nacre.ranks={}", of.cores));
   balanced.insert(
       balanced.end(),
@@ -231,14 +200,14 @@ void measure(const plan& how, nlohmann::ordered_json& all) {
 
 int main(int argc, char** argv) {
   plan how;
-  std::string measured;
   nacre::program_options options("prema_table1",
                                  "PREMA's synthetic benchmark of load balancing, beside the paper's table 1.");
   options.add("--cores", how.cores, "Machines to simulate");
   options.add("--policies", how.policies, "Balancers");
   options.add("--light", how.light, "Seconds of a light object");
   options.add("--computations", how.computations, "Messages that make up an object's work");
-  options.add("--costs", measured, "Take the costs of simulated messages and moves from this JSON of the ladder")
+  options
+      .add("--costs", how.costs, "Take the costs of the simulated machine from this file, which ladder and objects write")
       .called("FILE");
   options.add("--seed", how.seed, "Of weights and of everything else");
   options.add("--real", how.real, "On threads of this host, not on simulated machines");
@@ -250,7 +219,6 @@ int main(int argc, char** argv) {
   if (const auto exit_code = options.parse(argc, argv)) return *exit_code;
   try {
     nlohmann::ordered_json all = nlohmann::ordered_json::array();
-    if (!measured.empty()) how.cost = read_costs(measured);
     if (how.real) how.cores.clear();
     for (const int cores : how.cores) {
       const auto of = std::find_if(std::begin(machines), std::end(machines),

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+// Each figure is the time of one thread at work. A rank that is to receive is kept busy until all is there, so that
+// waiting is no part of it.
+#include "costs.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#include "measures.hpp"
+
+namespace objects {
+namespace {
+
+using nacre::context;
+using nacre::mobile_ptr;
+using nacre::rank_id;
+
+constexpr std::uint64_t burst = 128;        // messages
+constexpr std::uint32_t large_bytes = 32768, crowd = 32;
+constexpr double long_enough = 2e-3;        // for a burst to be sent and to arrive
+constexpr int rounds = 41;
+
+double thread_ns() {
+  timespec now{};
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) * 1e9 + static_cast<double>(now.tv_nsec);
+}
+
+void spin(double seconds) {
+  for (const stopwatch running; running.seconds() < seconds;) continue;
+}
+
+/// Is kept busy, and measures from then on.
+struct meter {
+  double from = 0, to = 0;
+  std::uint64_t heard = 0;
+
+  void begin(double busy_seconds) {
+    spin(busy_seconds);
+    heard = 0;
+    from = thread_ns();
+  }
+  void hear(std::uint64_t) {
+    if (++heard == burst) to = thread_ns();
+  }
+  void end() { to = thread_ns(); }
+  double spent() const { return to - from; }
+  template <class Archive>
+  void serialize(Archive& ar) {
+    ar(from, to, heard);
+  }
+};
+
+/// Hears, elsewhere.
+struct listener {
+  std::uint64_t heard = 0;
+  void hear(std::uint64_t) { ++heard; }
+  template <class Archive>
+  void serialize(Archive& ar) {
+    ar(heard);
+  }
+};
+
+struct cargo {
+  std::vector<std::byte> body{};
+  void grow(std::uint32_t bytes) { body.resize(bytes); }
+  template <class Archive>
+  void serialize(Archive& ar) {
+    ar(body);
+  }
+};
+
+/// Does what is measured, in handlers, so that one thread does nothing else.
+struct actor {
+  double from = 0, to = 0;
+
+  void send_burst(context& ctx, mobile_ptr<meter> watch, double busy_seconds) {
+    ctx.send<&meter::begin>(watch, busy_seconds);
+    spin(busy_seconds / 4);
+    from = thread_ns();
+    for (std::uint64_t n = 0; n < burst; ++n) ctx.send<&meter::hear>(watch, n);
+    to = thread_ns();
+  }
+  void send_past(context& ctx, mobile_ptr<meter> watch, mobile_ptr<listener> behind) {
+    ctx.send<&meter::begin>(watch, long_enough);
+    spin(long_enough / 4);
+    for (std::uint64_t n = 0; n < burst; ++n) ctx.send<&listener::hear>(behind, n);
+    ctx.send<&meter::end>(watch);
+  }
+  void move_out(context& ctx, mobile_ptr<meter> watch, const std::vector<mobile_ptr<cargo>>& all) {
+    ctx.send<&meter::begin>(watch, long_enough);
+    spin(long_enough / 4);
+    for (const mobile_ptr<cargo> each : all) static_cast<void>(ctx.migrate(each, rank_id(1)));
+    ctx.send<&actor::moved_out>(ctx.self<actor>(), watch);
+    from = thread_ns();
+  }
+  void moved_out(context& ctx, mobile_ptr<meter> watch) {
+    to = thread_ns();
+    ctx.send<&meter::end>(watch);
+  }
+  double spent() const { return to - from; }
+  template <class Archive>
+  void serialize(Archive& ar) {
+    ar(from, to);
+  }
+};
+
+double median(std::vector<double> of) {
+  std::nth_element(of.begin(), of.begin() + static_cast<std::ptrdiff_t>(of.size() / 2), of.end());
+  return of[of.size() / 2];
+}
+
+/// What `round` returns, of all rounds the middle, for each of both figures.
+template <class Round>
+std::pair<double, double> middle(std::uint64_t units, Round&& round) {
+  std::vector<double> first, second;
+  for (int n = 0; n < rounds; ++n) {
+    const auto [one, other] = round();
+    first.push_back(one / static_cast<double>(units));
+    second.push_back(other / static_cast<double>(units));
+  }
+  return {median(first), median(second)};
+}
+
+/// Only rank 0 acts. The others' mains wait for quiescence as often, in which their threads are the workers.
+class stage {
+ public:
+  explicit stage(nacre::runtime& rt) : rt_(rt) {
+    if (!first()) return;
+    act_ = rt.create<actor>();
+    here_ = rt.create<meter>();
+    there_ = rt.create_on<meter>(rank_id(1)).get();
+    behind_ = rt.create_on<listener>(rank_id(1)).get();
+    rt.migrate(behind_, rank_id(2)).get();
+  }
+  [[nodiscard]] bool first() const { return rt_.rank() == rank_id(0); }
+
+  std::pair<double, double> messages(bool local) {
+    return middle(burst, [&] {
+      const mobile_ptr<meter> watch = local ? here_ : there_;
+      rt_.send<&actor::send_burst>(act_, watch, local ? 0.0 : long_enough);
+      rt_.wait_quiescence();
+      return std::pair(rt_.call<&actor::spent>(act_).get(), rt_.call<&meter::spent>(watch).get());
+    });
+  }
+  double passing_on() {
+    return middle(burst, [&] {
+             rt_.send<&actor::send_past>(act_, there_, behind_);
+             rt_.wait_quiescence();
+             return std::pair(0.0, rt_.call<&meter::spent>(there_).get());
+           })
+        .second;
+  }
+  std::pair<double, double> moves(std::uint32_t bytes) {
+    return middle(crowd, [&] {
+      std::vector<mobile_ptr<cargo>> all(crowd);
+      for (auto& each : all) {
+        each = rt_.create<cargo>();
+        rt_.send<&cargo::grow>(each, bytes);
+      }
+      rt_.wait_quiescence();
+      rt_.send<&actor::move_out>(act_, there_, all);
+      rt_.wait_quiescence();
+      for (const auto each : all) rt_.destroy(each);
+      return std::pair(rt_.call<&actor::spent>(act_).get(), rt_.call<&meter::spent>(there_).get());
+    });
+  }
+  double creation() {
+    return middle(burst, [&] {
+             std::vector<mobile_ptr<listener>> all(burst);
+             const double begin = thread_ns();
+             for (auto& each : all) each = rt_.create<listener>();
+             const double spent = thread_ns() - begin;
+             for (const auto each : all) rt_.destroy(each);
+             rt_.wait_quiescence();
+             return std::pair(spent, 0.0);
+           })
+        .first;
+  }
+
+ private:
+  nacre::runtime& rt_;
+  mobile_ptr<actor> act_{};
+  mobile_ptr<meter> here_{}, there_{};
+  mobile_ptr<listener> behind_{};
+};
+
+}  // namespace
+
+std::vector<std::string> cost_job_options() {
+  return {"--nacre.workers=1",      "--nacre.spin=10ms",     "--nacre.progress=shared",
+          "--nacre.aggregate=off",  "--nacre.balancer=none", "--nacre.progress_patience=0us",
+          "--nacre.scheduler=fifo", "--nacre.location=lazy_forwarding"};
+}
+
+void measure_costs(nacre::runtime& rt, const std::function<void(const std::string& name, double ns)>& tell) {
+  stage all(rt);
+  if (!all.first()) return;
+  const auto [send_local, dispatch] = all.messages(true);
+  tell("send_local", send_local);
+  tell("dispatch", dispatch);
+  const auto [send, receive] = all.messages(false);
+  tell("send", send);
+  tell("receive_and_dispatch", receive);
+  tell("receive_and_send_on", all.passing_on());
+  const auto [small_out, small_in] = all.moves(64);
+  tell("small_out", small_out);
+  tell("small_in", small_in);
+  const auto [large_out, large_in] = all.moves(large_bytes);
+  tell("large_out", large_out);
+  tell("large_in", large_in);
+  tell("create", all.creation());
+}
+
+bench::cost_rows rows_of(const std::map<std::string, double>& measured, double idle_message_ns) {
+  const auto of = [&](const char* name) { return measured.at(name); };
+  const double receive = of("receive_and_dispatch") - of("dispatch");
+  const double item = idle_message_ns - of("send_local") - of("dispatch");
+  const auto speed = [&](double more_ns) {
+    return more_ns > 0 ? std::to_string(large_bytes / more_ns) : std::string("0");
+  };
+  return {{"sim.cost.send_local", bench::duration_text(of("send_local"))},
+          {"sim.cost.dispatch", bench::duration_text(of("dispatch"))},
+          {"sim.cost.send", bench::duration_text(of("send"))},
+          {"sim.cost.receive", bench::duration_text(receive)},
+          {"sim.cost.item", bench::duration_text(item)},
+          {"sim.cost.forward", bench::duration_text(of("receive_and_send_on") - receive - of("send"))},
+          {"sim.cost.move_out", bench::duration_text(of("small_out") - item - of("send"))},
+          // The rank that asked is told, and so is the home, which here is the same.
+          {"sim.cost.move_in", bench::duration_text(of("small_in") - receive - 2 * of("send"))},
+          {"sim.cost.pack", speed(of("large_out") - of("small_out"))},
+          {"sim.cost.unpack", speed(of("large_in") - of("small_in"))},
+          {"sim.cost.create", bench::duration_text(of("create"))}};
+}
+
+}  // namespace objects
