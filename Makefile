@@ -18,7 +18,7 @@ configure: install-deps
 	@cmake --preset release
 
 demo: configure
-	@cmake --build --preset release -j $(JOBS) --target nacre_command uts
+	@cmake --build --preset release -j $(JOBS) --target demo
 	@sh tools/demo.sh
 
 test: configure

@@ -17,6 +17,25 @@ set(NACRE_PACKAGE_ROWS
     "PkgConfig::hwloc|nacre_find_by_pkg_config(hwloc hwloc)|-lhwloc")
 set(NACRE_BUILD_ONLY_LIBRARIES nlohmann_json::nlohmann_json CLI11::CLI11)
 
+set(NACRE_INSTALLED_FILES ${PROJECT_BINARY_DIR}/nacre_installed_files.txt)
+
+# Before everything else is installed: says in one line what to build when a part is not built yet. Call it in front of the
+# folders that install something.
+function(nacre_check_before_install)
+  install(CODE "set(NACRE_INSTALLED_FILES \"${NACRE_INSTALLED_FILES}\")\nset(NACRE_BUILD \"${PROJECT_BINARY_DIR}\")")
+  install(SCRIPT ${PROJECT_SOURCE_DIR}/cmake/check_built.cmake)
+endfunction()
+
+# The target nacre_package builds all that is installed. Call it behind those folders.
+function(nacre_finish_install)
+  get_property(targets GLOBAL PROPERTY NACRE_INSTALLED_TARGETS)
+  add_custom_target(nacre_package)
+  add_dependencies(nacre_package ${targets})
+  list(TRANSFORM targets REPLACE "(.+)" "$<TARGET_FILE:\\1>")
+  list(JOIN targets "\n" files)
+  file(GENERATE OUTPUT ${NACRE_INSTALLED_FILES} CONTENT "${files}\n")
+endfunction()
+
 # Links `libraries` into the exported target and writes the package files that find them again.
 function(nacre_install_package target libraries)
   set(find_dependencies "")
@@ -49,6 +68,7 @@ function(nacre_install_package target libraries)
   string(REGEX REPLACE "/$" "" pc_prefix "\${pcfiledir}/${pc_up}")
   configure_file(${PROJECT_SOURCE_DIR}/cmake/nacre.pc.in nacre.pc @ONLY)
 
+  set_property(GLOBAL APPEND PROPERTY NACRE_INSTALLED_TARGETS ${target})
   install(TARGETS ${target} EXPORT nacre-targets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
   install(EXPORT nacre-targets NAMESPACE nacre:: DESTINATION ${package_dir})
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/nacre DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})

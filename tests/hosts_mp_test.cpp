@@ -37,14 +37,6 @@ std::vector<std::string> sorted_lines_of(const std::string& text) {
 }
 
 /// True when no process of that number runs any more, within seconds.
-bool vanishes(pid_t pid) {
-  stopwatch taken;
-  while (::kill(pid, 0) == 0) {
-    if (taken.look() > unhurried_end) return false;
-    ::poll(nullptr, 0, 20);
-  }
-  return true;
-}
 
 // ---- ssh
 
@@ -175,13 +167,13 @@ TEST_F(nacre_run_by_ssh, tells_of_a_rank_whose_agent_is_gone) {
   EXPECT_EQ(code_of(got), 1);
 }
 
-TEST_F(nacre_run_by_ssh, leaves_no_rank_behind_when_the_launcher_is_killed) {
-  launched job(nacre_with(run(two_hosts, {"sh", "-c", "echo pid $$; while :; do sleep 60; done"})));
+TEST_F(nacre_run_by_ssh, leaves_no_rank_and_nothing_it_has_started_behind_when_the_launcher_is_killed) {
+  launched job(nacre_with(run(two_hosts, {"sh", "-c", "sleep 600 & echo pid $$; echo pid $!; wait"})));
   job.read_until("pid ");
-  while (lines_of(job.output()).size() < 2) job.read_until(job.output() + "pid ");
+  while (lines_of(job.output()).size() < 4) job.read_until(job.output() + "pid ");
   std::vector<pid_t> ranks;
   for (const std::string& line : lines_of(job.output())) ranks.push_back(std::stoi(line.substr(4)));
-  ASSERT_EQ(ranks.size(), 2U);
+  ASSERT_EQ(ranks.size(), 4U);
   for (const pid_t each : ranks) ASSERT_EQ(::kill(each, 0), 0);
   job.signal(SIGKILL);
   for (const pid_t each : ranks) EXPECT_TRUE(vanishes(each)) << each;

@@ -14,6 +14,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstddef>
+#include <fstream>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -142,6 +143,18 @@ inline outcome nacre_command(std::vector<std::string> arguments, const std::stri
 }
 
 [[nodiscard]] inline int code_of(const outcome& got) { return WIFEXITED(got.status) ? WEXITSTATUS(got.status) : -1; }
+
+/// Waits until the process has ended, whether somebody asks for its exit code or not. False when it takes too long.
+[[nodiscard]] inline bool vanishes(pid_t pid) {
+  stopwatch taken;
+  for (;;) {
+    std::ifstream about("/proc/" + std::to_string(pid) + "/stat");
+    std::string number, name, state;
+    if (!(about >> number >> name >> state) || state == "Z" || state == "X") return true;
+    if (taken.look() > unhurried_end) return false;
+    ::poll(nullptr, 0, 20);
+  }
+}
 
 /// The path of this program: /proc/self/exe is another one in the launcher.
 [[nodiscard]] inline const std::string& own_path() {

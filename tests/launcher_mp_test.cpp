@@ -17,6 +17,7 @@
 #include <fstream>
 #include <map>
 #include <set>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -220,6 +221,28 @@ TEST(nacre_run_scripts, that_are_interrupted_twice_are_killed) {
   const outcome got = job.end();
   EXPECT_EQ(code_of(got), 128 + SIGINT);
   EXPECT_EQ(got.errors, "");
+}
+
+TEST(nacre_run_scripts, leave_nobody_behind_when_the_launcher_dies_by_whatever_signal) {
+  for (const int number : {SIGKILL, SIGABRT}) {
+    launched job(nacre_with(run_script("2", "sleep 600 & echo pid $$; echo pid $!; wait")));
+    job.read_until("pid ");
+    while (lines_of(job.output()).size() < 4) job.read_until(job.output() + "pid ");
+    std::vector<pid_t> all;
+    for (const std::string& line : lines_of(job.output())) all.push_back(std::stoi(line.substr(4)));
+    ASSERT_EQ(all.size(), 4U);
+    job.signal(number);
+    for (const pid_t each : all) EXPECT_TRUE(vanishes(each)) << each;
+  }
+}
+
+TEST(nacre_run_scripts, that_leave_a_process_behind_on_purpose_may_do_so) {
+  const outcome got = nacre_command(run_script("2", "sleep 600 >/dev/null 2>&1 & echo $!"));
+  EXPECT_EQ(code_of(got), 0) << got.errors;
+  std::istringstream numbers(got.output);
+  int left = 0;
+  for (pid_t each = 0; numbers >> each; ++left) EXPECT_EQ(::kill(each, SIGKILL), 0) << "it was killed with the job";
+  EXPECT_EQ(left, 2);
 }
 
 }  // namespace

@@ -142,6 +142,26 @@ TEST_P(two_hosts, end_with_one_line_when_a_rank_over_there_is_killed) {
   EXPECT_LT(got.seconds, unhurried_end);
 }
 
+TEST(two_hosts_whose_launcher_is_killed, keep_no_rank_and_nothing_it_has_started) {
+  ::setenv("ASAN_OPTIONS", "detect_leaks=0", 0);  // a variable that is passed on must be there
+  const std::string script = R"sh(mark=600.$$; out=$(mktemp)
+run sh -c "sleep $mark & echo up; wait" >$out &
+tries=600; until [ "$(grep -c up $out)" = 4 ] || [ $tries = 0 ]; do tries=$((tries - 1)); sleep 0.05; done
+alive() {
+  count=0
+  for each in /proc/[0-9]*/cmdline; do
+    case $(tr '\0' ' ' <$each) in *"sleep $mark"*) count=$((count + 1)) ;; esac
+  done 2>/dev/null
+}
+alive; echo at least eight before: $((count >= 8))
+kill -9 $(cat /proc/$!/task/$!/children)
+tries=200; alive; while [ $count != 0 ] && [ $tries != 0 ]; do tries=$((tries - 1)); sleep 0.05; alive; done
+echo after: $count; rm $out)sh";
+  const outcome got = on_two_hosts(script, {});
+  if (code_of(got) == 77) GTEST_SKIP() << got.errors;
+  EXPECT_EQ(got.output, "at least eight before: 1\nafter: 0\n") << got.errors;
+}
+
 INSTANTIATE_TEST_SUITE_P(each, two_hosts, testing::ValuesIn(ways()),
                          [](const auto& each) { return std::string(each.param.title); });
 

@@ -3,13 +3,14 @@
 #include <fmt/format.h>
 
 #include <nacre/nacre.hpp>
+#include <program_options.hpp>
 
 #include "options.hpp"
 #include "report.hpp"
 #include "sort.hpp"
 
 int main(int argc, char** argv) {
-  try {
+  return nacre::run_program("netsort", [&] {
     nacre::config configuration = nacre::read_config(argc, argv);
     const netsort::command_line command = netsort::parse_command_line(argc, argv);
     if (command.exit_code) return *command.exit_code;
@@ -25,8 +26,5 @@ int main(int argc, char** argv) {
       verdict = report.sorted ? 0 : 1;
     });
     return failed != 0 ? failed : verdict;
-  } catch (const nacre::setup_error& error) {
-    fmt::print(stderr, "netsort: {}\n", error.what());
-    return 2;
-  }
+  });
 }

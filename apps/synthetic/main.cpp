@@ -4,6 +4,7 @@
 
 #include <nacre/nacre.hpp>
 #include <nlohmann/json.hpp>
+#include <program_options.hpp>
 
 #include "benchmark.hpp"
 #include "options.hpp"
@@ -41,7 +42,7 @@ std::string text_of(const synthetic::result& found, const nacre::config& how, bo
 }  // namespace
 
 int main(int argc, char** argv) {
-  try {
+  return nacre::run_program("synthetic", [&] {
     const nacre::config configuration = nacre::read_config(argc, argv);
     const synthetic::command_line command = synthetic::parse_command_line(argc, argv);
     if (command.exit_code) return *command.exit_code;
@@ -53,8 +54,5 @@ int main(int argc, char** argv) {
       verdict = found.exact ? 0 : 1;
     });
     return failed != 0 ? failed : verdict;
-  } catch (const nacre::setup_error& error) {
-    fmt::print(stderr, "synthetic: {}\n", error.what());
-    return 2;
-  }
+  });
 }

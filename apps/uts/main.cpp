@@ -8,6 +8,7 @@
 #include <thread>
 
 #include <nacre/nacre.hpp>
+#include <program_options.hpp>
 
 #include "mobile.hpp"
 #include "options.hpp"
@@ -72,7 +73,7 @@ void set_defaults(const uts::options& asked, nacre::config& configuration) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  try {
+  return nacre::run_program("uts", [&] {
     nacre::config configuration = nacre::read_config(argc, argv);
     const uts::command_line command = uts::parse_command_line(argc, argv);
     if (command.exit_code) return *command.exit_code;
@@ -83,8 +84,5 @@ int main(int argc, char** argv) {
     set_defaults(command.asked, configuration);
     if (command.asked.sequential && !configuration.get_bool("help")) return run_sequentially(command.asked);
     return run_in_parallel(command.asked, configuration);
-  } catch (const nacre::setup_error& error) {
-    fmt::print(stderr, "uts: {}\n", error.what());
-    return 2;
-  }
+  });
 }

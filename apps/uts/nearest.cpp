@@ -36,6 +36,8 @@ bool equal_ignoring_case(std::string_view a, std::string_view b) noexcept {
 }
 
 std::string_view nearest(std::string_view name, std::span<const std::string_view> candidates) {
+  constexpr std::size_t letters_max = 64;  // no candidate is as long, so what follows tells nothing
+  name = name.substr(0, letters_max);
   return *std::min_element(candidates.begin(), candidates.end(), [&](std::string_view a, std::string_view b) {
     return distance(name, a) < distance(name, b);
   });

@@ -88,6 +88,11 @@ TEST(nearest, the_name_with_the_fewest_edits_wins) {
   EXPECT_EQ(nearest("", names), "auto");
 }
 
+TEST(nearest, of_a_hundred_million_letters_costs_no_more_than_the_names_are_long) {
+  constexpr std::array<std::string_view, 3> names{"auto", "shani", "portable"};
+  EXPECT_EQ(nearest(std::string(100'000'000, 'a'), names), "auto");  // letter by letter: 17 GB of table
+}
+
 TEST(nearest, swapped_neighbours_are_one_edit) {
   constexpr std::array<std::string_view, 2> names{"baxy", "abcd"};
   EXPECT_EQ(nearest("bacd", names), "abcd");

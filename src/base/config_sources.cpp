@@ -5,17 +5,25 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
 #include <sstream>
 
 #include <nacre/assert.hpp>
 #include <nacre/error.hpp>
 
+#include "base/nesting_scan.hpp"
 #include "base/option_spelling.hpp"
 
 #include <toml++/toml.h>
 
 namespace nacre {
 namespace {
+
+constexpr std::size_t file_bytes_max = std::size_t{16} << 20;
+constexpr std::size_t nesting_max = 32;  // options have three parts at most
 
 constexpr std::string_view tables_first = "a config declares its tables before it reads a source";
 
@@ -30,6 +38,35 @@ void refuse_what_is_no_file(const std::string& path) {
   if (S_ISREG(about.st_mode) || S_ISFIFO(about.st_mode) || S_ISCHR(about.st_mode)) return;
   throw_unusable_file(path, S_ISDIR(about.st_mode) ? "this is a folder" : "this is no file that can be read",
                       "name a file with options");
+}
+
+std::string content_of(const std::string& path) {
+  errno = 0;
+  std::ifstream file(path, std::ios::binary);
+  if (!file) throw_unusable_file(path, std::string("it cannot be opened: ") + std::strerror(errno), "check the path");
+  std::string text;
+  std::array<char, 16 * 1024> piece;
+  while (file.read(piece.data(), piece.size()), file.gcount() > 0) {
+    text.append(piece.data(), static_cast<std::size_t>(file.gcount()));
+    if (text.size() <= file_bytes_max) continue;
+    throw_unusable_file(path, "it is longer than " + std::to_string(file_bytes_max) + " bytes",
+                        "name a file with options");
+  }
+  if (file.bad())
+    throw_unusable_file(path, std::string("it cannot be read: ") + std::strerror(errno), "check the file");
+  return text;
+}
+
+/// Refuses a text whose tables and lists are nested deeper than any option, before the parser sees it: the parser's
+/// tables are destroyed recursively, so that a name of thousands of parts would take all of the stack.
+void refuse_deep_nesting(std::string_view text, const std::string& path) {
+  nesting_scan scan(text);
+  while (scan.next()) {
+    if (scan.depth() <= nesting_max) continue;
+    throw_unusable_file(path + ":" + std::to_string(scan.line()),
+                        "tables, lists or parts of a name are nested deeper than " + std::to_string(nesting_max),
+                        "write the option as NAME = VALUE");
+  }
 }
 
 std::string place_of(const toml::source_region& region, const std::string& path) {
@@ -119,13 +156,13 @@ void config::apply_toml_file(const std::string& path) { load_file(path, setting_
 void config::load_file(const std::string& path, setting_source source) {
   NACRE_EXPECT(!settings_.empty(), tables_first);
   refuse_what_is_no_file(path);
+  const std::string content = content_of(path);
+  refuse_deep_nesting(content, path);
   toml::table table;
   try {
-    table = toml::parse_file(path);
+    table = toml::parse(content, path);
   } catch (const toml::parse_error& error) {
-    const bool unread = error.source().begin.line == 0;
-    const std::string place = unread ? path : place_of(error.source(), path);
-    throw_unusable_file(place, std::string(error.description()), unread ? "check the path" : "correct this line");
+    throw_unusable_file(place_of(error.source(), path), std::string(error.description()), "correct this line");
   }
   for_each_value(table, "", path, [&](const std::string& name, const std::string& text, const std::string& place) {
     if (name == "config") throw_unusable_file(place, "a file cannot name another file", "remove this line");

@@ -154,6 +154,47 @@ TEST(config, errors_in_a_file_name_the_line) {
             "FILE:1: a file cannot name another file (its options would have no effect): remove this line");
 }
 
+std::string repeated(std::size_t count, const std::string& what) {
+  std::string text;
+  for (std::size_t i = 0; i < count; ++i) text += what;
+  return text;
+}
+
+TEST(config, tables_lists_and_names_that_are_nested_without_end_are_an_error_that_names_the_line) {
+  constexpr std::size_t many = 200'000;
+  for (const std::string& deep :
+       {repeated(many, "a.") + "a = 1", "[" + repeated(many, "a.") + "a]", "x = " + repeated(many, "["),
+        "x = " + repeated(many, "{a="), "[[" + repeated(many, "'a'.") + "a]]", repeated(many, "\"a\" . ") + "a = 1"}) {
+    const temporary_file file("workers = 3  # [[[[\ntransport = 'sim'  # it's\n" + deep + "\n");
+    config settings = make_config();
+    const std::string text = complaint([&] { settings.apply_toml_file(file.path()); });
+    EXPECT_EQ(text.find(file.path() + ":3: tables, lists or parts of a name are nested deeper than"), 0U)
+        << text.substr(0, 200);
+  }
+}
+
+TEST(config, brackets_and_dots_in_strings_and_comments_are_no_nesting) {
+  const std::string dots(1000, '.');
+  const std::string brackets(1000, '[');
+  const temporary_file file("# " + brackets + dots + "\ntransport = 'sim' # \"" + brackets + "\n[tcp]  # it's\n" +
+                            "buffer = '''\n64KiB'''\nloss = 0.25\n#'" + brackets + "\n");
+  config settings = make_config();
+  settings.apply_toml_file(file.path());
+  EXPECT_EQ(settings.get_string("transport"), "sim");
+  EXPECT_EQ(settings.get_double("tcp.loss"), 0.25);
+  for (const std::string& text :
+       {"'" + brackets + "'", "\"\"\"\n\\\"\"\"" + brackets + "\"\"\"", "\"\\\"" + brackets + "\""}) {
+    const temporary_file words("transport = " + text + "\n");
+    EXPECT_NE(complaint([&] { settings.apply_toml_file(words.path()); }).find("transport="), std::string::npos) << text;
+  }
+}
+
+TEST(config, a_file_without_end_is_an_error) {
+  config settings = make_config();
+  const std::string text = complaint([&] { settings.apply_toml_file("/dev/zero"); });
+  EXPECT_NE(text.find("it is longer than"), std::string::npos) << text;
+}
+
 TEST(config, a_missing_file_is_an_error_that_names_it) {
   config settings = make_config();
   const std::string text = complaint([&] { apply(settings, {"prog", "--nacre.config=/nowhere/job.toml"}); });

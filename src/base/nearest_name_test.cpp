@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -54,6 +55,15 @@ TEST(nearest_name, stays_silent_when_a_guess_would_only_confuse) {
   EXPECT_EQ(nearest_name("sim", known), std::nullopt);
   EXPECT_EQ(nearest_name("", known), std::nullopt);
   EXPECT_EQ(nearest_name("workers", {}), std::nullopt);
+}
+
+TEST(nearest_name, of_a_hundred_million_letters_costs_no_more_than_the_known_names_are_long) {
+  std::vector<std::string> words;
+  for (char first = 'a'; first <= 'z'; ++first) words.push_back(first + std::string("_word_of_thirty_letters_or_so"));
+  const std::vector<std::string_view> known(words.begin(), words.end());
+  // Compared letter by letter this would take 8e10 steps, which no test may.
+  EXPECT_EQ(nearest_name(std::string(100'000'000, 'x'), known), std::nullopt);
+  EXPECT_EQ(nearest_name("q_word_of_thirty_leters_or_so", known), "q_word_of_thirty_letters_or_so");
 }
 
 }  // namespace

@@ -113,6 +113,7 @@ inline double factor_of(std::string_view unit) {
 }
 
 inline void read(const rule& how, const std::string& text, std::string& into) {
+  if (text.empty()) how.refuse(text, "it is empty, leave it out or write " + how.called);
   if (!how.words.empty()) (void)how.position_of(text);
   into = text;
 }

@@ -13,6 +13,7 @@
 
 #include "base/nearest_name.hpp"
 #include "program_options/option_rule.hpp"
+#include "program_options/standard_output.hpp"
 
 namespace nacre {
 namespace {
@@ -142,6 +143,7 @@ struct program_options::state {
 
 program_options::program_options(std::string name, std::string about)
     : state_(std::make_unique<state>(state{.name = std::move(name)})) {
+  check_output_at_exit();
   state_->own = std::make_unique<CLI::App>(std::move(about), state_->name);
   state_->app = state_->own.get();
 }
@@ -233,7 +235,7 @@ std::optional<int> program_options::parse(int argc, const char* const* argv) {
     return state_->app->exit(help);
   } catch (const CLI::ExtrasError&) {
     fmt::print(stderr, "{}: {}--help shows the options\n", state_->name, state_->unknown());
-    return 2;
+    return usage_code;
   } catch (const CLI::ParseError& error) {
     return refuse(error.what());
   }
@@ -241,7 +243,7 @@ std::optional<int> program_options::parse(int argc, const char* const* argv) {
 
 int program_options::refuse(std::string_view problem) const {
   fmt::print(stderr, "{}: {}: --help shows the options\n", state_->name, problem);
-  return 2;
+  return usage_code;
 }
 
 }  // namespace nacre

@@ -48,7 +48,11 @@ class program_option {
 };
 
 /// What a program understands, each option bound to a variable, which keeps its value where the option is not given;
-/// that value is what --help shows as the default. An option is written as `--name value` or `--name=value`.
+/// that value is what --help shows as the default. An option is written as `--name value` or `--name=value`. A text
+/// that is given is not empty.
+///
+/// A program that has options also looks after what it prints: where its standard output could not be written, it says
+/// so when it exits, and its exit code is not 0.
 class program_options {
  public:
   /// `about` is the first line of --help.
@@ -56,6 +60,8 @@ class program_options {
   /// A command of a `program` that has several, which reads the line.
   program_options(CLI::App& program, std::string command, std::string about);
   ~program_options();
+  static constexpr int usage_code = 2;  ///< of a program that was not given what it understands
+
   program_options(const program_options&) = delete;
   program_options& operator=(const program_options&) = delete;
 
@@ -108,5 +114,9 @@ class program_options {
   struct state;
   std::unique_ptr<state> state_;
 };
+
+/// The whole of a main: returns what `body` returns. What it throws becomes one line on standard error, after `name`,
+/// and a code: usage_code for a setup_error, 1 for want of memory and all else.
+[[nodiscard]] int run_program(std::string_view name, const std::function<int()>& body);
 
 }  // namespace nacre

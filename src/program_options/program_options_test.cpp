@@ -157,6 +157,15 @@ TEST(program_options, a_program_keeps_what_it_does_not_know_or_advises_on_it) {
   EXPECT_EQ(runs, 2);
   EXPECT_EQ(rest, (std::vector<std::string>{"--sim=1", "word"}));
 
+  std::string tree;
+  program_options empty("empty", "");
+  empty.add("--tree", tree, "Which").called("NAME");
+  const char* const nothing[] = {"empty", "--tree", ""};
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(empty.parse(3, nothing), 2);
+  EXPECT_EQ(testing::internal::GetCapturedStderr(),
+            "empty: --tree has no value '': it is empty, leave it out or write NAME: --help shows the options\n");
+
   program_options advises("advises", "");
   advises.advise_on_words([](const std::string& word) { return "did you mean --tree " + word + "?"; });
   testing::internal::CaptureStderr();

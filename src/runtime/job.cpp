@@ -14,8 +14,11 @@
 #include <memory>
 #include <new>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
+
+#include <fmt/format.h>
 
 #include <nacre/error.hpp>
 
@@ -62,6 +65,15 @@ class virtual_clock final : public clock {
   const machine::simulation& machine_;
 };
 
+constexpr std::uint32_t local_ranks_max = 4096;  // as `nacre run` starts
+
+[[noreturn]] void refuse_ranks(std::uint32_t ranks, std::string_view transport) {
+  throw setup_error(
+      {.problem = fmt::format("ranks={} is too many under {}", ranks, transport),
+       .why = fmt::format("each has threads of its own; a process holds at most {} such ranks", local_ranks_max),
+       .remedy = "choose fewer, or --nacre.transport=sim, where a rank needs no thread"});
+}
+
 std::unique_ptr<transport::fabric> open_fabric(const config& configuration) {
   const transport::backend& chosen = transport::find_backend(configuration.get_string("transport"));
   const transport::program own{.handlers = handler_table::get().fingerprint()};
@@ -79,6 +91,7 @@ std::unique_ptr<transport::fabric> open_fabric(const config& configuration) {
   }
   if (transport::started_by_pmix() && chosen.join_job != nullptr) return chosen.join_job(configuration, own);
   const auto ranks = static_cast<std::uint32_t>(configuration.get_int("ranks"));
+  if (!chosen.virtual_time && ranks > local_ranks_max) refuse_ranks(ranks, chosen.name);
   try {
     return chosen.make_local(ranks, configuration);
   } catch (const std::bad_alloc&) {

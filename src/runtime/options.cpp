@@ -20,7 +20,7 @@ constexpr option runtime_options[] = {
      "mpi between "
      "processes that mpirun starts, sim on a simulated machine in virtual time"},
     {"ranks", option_kind::integer, "1", "ranks", "1..1000000",
-     "how many ranks this process holds under inproc and sim; under `nacre run` its -n decides"},
+     "how many ranks this process holds, outside of sim at most 4096; under `nacre run` its -n decides"},
     {"workers", option_kind::integer, "0", "threads", "0..65536",
      "worker threads of each rank; 0 shares out the cores of this host, and means 1 under sim"},
     {"seed", option_kind::integer, "1", "", "0..",

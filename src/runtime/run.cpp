@@ -2,15 +2,20 @@
 // nacre::run: from options to a running job.
 #include <nacre/run.hpp>
 
+#include <stdio_ext.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdint>
 #include <cstdio>
+#include <cstring>
 #include <exception>
+#include <string>
 
 #include <nacre/error.hpp>
 
 #include "base/large_pool.hpp"
+#include "base/privilege.hpp"
 #include "runtime/job.hpp"
 #include "runtime/options.hpp"
 #include "transport/transport.hpp"
@@ -26,6 +31,17 @@ int report(const char* what) {
   return exit_setup;
 }
 
+/// Returns the exit code.
+int print_help(const std::string& text) {
+  if (std::fputs(text.c_str(), stdout) >= 0 && std::fflush(stdout) == 0) return 0;
+  const int problem = errno;
+  ::__fpurge(stdout);  // what is told here is not told again at exit
+  std::clearerr(stdout);
+  if (problem == EPIPE) return 0;  // whoever reads has had enough
+  std::fprintf(stderr, "nacre: standard output cannot be written: %s\n", std::strerror(problem));
+  return 1;
+}
+
 }  // namespace
 
 config read_config(int& argc, char** argv) {
@@ -33,7 +49,9 @@ config read_config(int& argc, char** argv) {
   if (const auto joins = transport::backend_of_launcher(); !joins.empty()) {
     merged.set("transport", joins, setting_source::program);
   }
-  merged.apply_environment(environ);
+  // Options name files to load, to read and to write. A program with more rights than its caller takes none from there.
+  char* nothing[] = {nullptr};
+  merged.apply_environment(has_more_rights_than_its_caller() ? nothing : environ);
   merged.apply_command_line(argc, argv);
   return merged;
 }
@@ -51,8 +69,7 @@ int run(const config& configuration, const std::function<void(runtime&)>& main) 
     config complete = configuration;
     if (!complete.is_declared("transport")) complete.declare(all_option_tables());
     if (complete.get_bool("help")) {
-      std::fputs(complete.help_text().c_str(), stdout);
-      return 0;
+      return print_help(complete.help_text());
     }
     process_large_pool().keep_at_most(static_cast<std::uint64_t>(complete.get_int("spare_memory")));
     const job_report done = run_job(complete, main);

@@ -17,12 +17,12 @@
 #include <nacre/error.hpp>
 
 #include "base/nearest_name.hpp"
+#include "program_options/standard_output.hpp"
 #include "tool/hosts/host_agent.hpp"
 #include "tool/info.hpp"
 #include "tool/replay.hpp"
 #include "tool/report/report.hpp"
 #include "tool/run_command.hpp"
-#include "tool/standard_output.hpp"
 
 namespace nacre::tool {
 namespace {
@@ -107,6 +107,9 @@ int run_words(int argc, char** argv) {
 
 }  // namespace
 
-int run_command_line(int argc, char** argv) { return finish_output(run_words(argc, argv)); }
+int run_command_line(int argc, char** argv) {
+  check_output_at_exit();
+  return run_words(argc, argv);
+}
 
 }  // namespace nacre::tool

@@ -35,6 +35,7 @@ rank_process rank_group::start(std::uint32_t rank, const rank_recipe& recipe, in
     what.environment.push_back(std::move(each));
   }
   rank_process started = start_process(what, {.standard_input = standard_input, .kept = secret.get()});
+  guardian_.guard(started.pid);
   processes_.push_back({.rank = rank, .pid = started.pid, .running = true});
   ++running_;
   return started;
@@ -48,6 +49,7 @@ void rank_group::reap(std::vector<rank_end>& ends) {
     if (about.si_pid == 0) continue;
     // While it is not reaped, its group cannot be mistaken for another one: whom it has started ends with the job.
     if (job_ends_) ::kill(-each.pid, SIGKILL);
+    guardian_.forget(each.pid);
     ::waitpid(each.pid, nullptr, 0);
     each.running = false;
     --running_;

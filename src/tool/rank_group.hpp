@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tool/crew.hpp"
+#include "tool/guardian.hpp"
 #include "tool/rank_process.hpp"
 #include "wire/job_secret.hpp"
 
@@ -21,7 +22,8 @@ struct rank_recipe {
   std::uint32_t ranks_on_host = 0;  ///< of them, here
 };
 
-/// One thread; the only user of processes and of SIGCHLD in it.
+/// One thread; the only user of processes and of SIGCHLD in it. When its process dies, all that its ranks have started
+/// in their process groups is killed.
 class rank_group {
  public:
   rank_group() = default;
@@ -50,6 +52,7 @@ class rank_group {
     bool running = true;
   };
 
+  guardian guardian_;
   std::vector<process> processes_;
   std::uint32_t running_ = 0;
   bool job_ends_ = false;

@@ -15,9 +15,9 @@
 #include <nacre/nacre.hpp>
 
 #include "program_options/program_options.hpp"
+#include "program_options/standard_output.hpp"
 #include "runtime/job.hpp"
 #include "runtime/options.hpp"
-#include "tool/standard_output.hpp"
 #include "tool/text_file.hpp"
 
 namespace nacre::tool {

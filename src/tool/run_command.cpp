@@ -2,6 +2,7 @@
 // `nacre run`: its options and what they mean.
 #include "tool/run_command.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
@@ -145,6 +146,15 @@ std::vector<host_share> parse_placement(const run_arguments& given) {
   return spread_ranks(hosts, ranks, parse_distribution(given.distribution));
 }
 
+/// An empty value, such as that of a variable that is not set, would mean what the option means when it is left out.
+void check_empty_values(const CLI::App& command) {
+  for (const CLI::Option* each : command.get_options()) {
+    if (std::ranges::find(each->results(), "") == each->results().end()) continue;
+    refuse(fmt::format("{} has an empty value", each->get_name()), "it would have no effect",
+           fmt::format("leave it out, or write {} {}", each->get_name(), each->get_type_name()));
+  }
+}
+
 /// What is about other hosts would go unheeded.
 void check_one_host(const CLI::App& command) {
   for (const char* each : {"--distribution", "--ssh", "--nacre", "--address"}) {
@@ -195,6 +205,7 @@ void add_host_options(CLI::App& command, run_arguments& given) {
 }  // namespace
 
 int run(const CLI::App& command, const run_arguments& given) {
+  check_empty_values(command);
   check_program(command, given.program);
   const std::vector<host_share> hosts = parse_placement(given);
   if (hosts.empty()) check_one_host(command);

@@ -17,12 +17,12 @@
 
 #include <fmt/format.h>
 
+#include "program_options/standard_output.hpp"
 #include "tool/hosts/gathering.hpp"
 #include "tool/hosts/own_address.hpp"
 #include "tool/hosts/remote_crew.hpp"
 #include "tool/local_crew.hpp"
 #include "tool/program.hpp"
-#include "tool/standard_output.hpp"
 #include "transport/launch/job_ticket.hpp"
 
 namespace nacre::tool {

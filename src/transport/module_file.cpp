@@ -8,13 +8,17 @@
 #include <algorithm>
 #include <optional>
 #include <sstream>
+#include <string_view>
 #include <system_error>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include <nacre/error.hpp>
 
-// Set by the build: folders relative to an executable and absolute ones, separated by ':'.
+#include "base/privilege.hpp"
+
+// Set by the build: a folder relative to an executable, and absolute ones, separated by ':'.
 #ifndef NACRE_MODULE_FOLDERS
 #define NACRE_MODULE_FOLDERS ""
 #endif
@@ -25,16 +29,22 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// "a:b:c", one after the other.
-std::vector<fs::path> folders_of(const std::string& list) {
-  std::vector<fs::path> result;
-  std::istringstream words(list);
-  for (std::string each; std::getline(words, each, ':');) result.emplace_back(each);
-  return result;
+/// The folder of the executable; empty when the system does not tell.
+fs::path own_folder() {
+  std::error_code ignored;
+  return fs::read_symlink("/proc/self/exe", ignored).parent_path();
 }
 
-/// The folders that the program was linked with for what it loads at run time (-rpath), as the installed package does.
-std::vector<fs::path> run_path() {
+/// Where the token $ORIGIN or ${ORIGIN} of a run path begins, and its length; 0 when there is none.
+std::pair<std::size_t, std::size_t> find_origin(const std::string& folder) {
+  for (const std::string_view token : {"$ORIGIN", "${ORIGIN}"}) {
+    if (const std::size_t at = folder.find(token); at != std::string::npos) return {at, token.size()};
+  }
+  return {0, 0};
+}
+
+/// What the program was linked with to say where it finds what it loads (-rpath), as the installed package does.
+std::string run_path() {
   link_map* program = nullptr;
   void* const handle = ::dlopen(nullptr, RTLD_LAZY);
   if (handle == nullptr || ::dlinfo(handle, RTLD_DI_LINKMAP, &program) != 0 || program->l_ld == nullptr) return {};
@@ -45,19 +55,47 @@ std::vector<fs::path> run_path() {
     if (each->d_tag == DT_RUNPATH || each->d_tag == DT_RPATH) offset = each->d_un.d_val;
   }
   if (names == nullptr || !offset) return {};
-  return folders_of(names + *offset);
+  return names + *offset;
+}
+
+/// The one folder that the user has named.
+fs::path named_folder(const std::string& folder, const std::string& file_name) {
+  if (has_more_rights_than_its_caller()) {
+    throw setup_error({.problem = fmt::format("the folder {} of {} is refused", folder, file_name),
+                       .why = "this program has more rights than its caller, who may not choose what code it loads",
+                       .remedy = "leave the option out: modules are loaded from where Nacre was installed"});
+  }
+  if (!fs::path(folder).is_absolute()) {
+    throw setup_error({.problem = fmt::format("the folder {} of {} is no whole path", folder, file_name),
+                       .why = "what code is loaded must not depend on the current folder",
+                       .remedy = fmt::format("write {}", fs::absolute(folder).lexically_normal().string())});
+  }
+  return folder;
 }
 
 }  // namespace
 
+std::vector<fs::path> absolute_folders(const std::string& list, const fs::path& origin) {
+  std::vector<fs::path> result;
+  std::istringstream words(list);
+  for (std::string each; std::getline(words, each, ':');) {
+    const auto [at, length] = find_origin(each);
+    if (length != 0 && !origin.is_absolute()) continue;
+    if (length != 0) each.replace(at, length, origin.string());
+    if (fs::path(each).is_absolute() && each.find('$') == std::string::npos) {
+      result.push_back(fs::path(each).lexically_normal());
+    }
+  }
+  return result;
+}
+
 std::vector<fs::path> places_of_module(const std::string& file_name, const std::string& folder) {
-  if (!folder.empty()) return {fs::path(folder) / file_name};
-  std::error_code ignored;
-  const fs::path beside = fs::read_symlink("/proc/self/exe", ignored).parent_path();
-  std::vector<fs::path> result{beside / file_name};
-  for (const fs::path& each : run_path()) result.push_back((each / file_name).lexically_normal());
-  for (const fs::path& each : folders_of(NACRE_MODULE_FOLDERS)) {
-    result.push_back((beside / each / file_name).lexically_normal());
+  if (!folder.empty()) return {named_folder(folder, file_name) / file_name};
+  // Whoever can link to a program with more rights than they have chooses its folder.
+  const fs::path origin = has_more_rights_than_its_caller() ? fs::path() : own_folder();
+  std::vector<fs::path> result;
+  for (const std::string& list : {std::string("$ORIGIN"), run_path(), std::string("$ORIGIN/" NACRE_MODULE_FOLDERS)}) {
+    for (const fs::path& each : absolute_folders(list, origin)) result.push_back(each / file_name);
   }
   return result;
 }

@@ -9,8 +9,16 @@
 
 namespace nacre::transport {
 
+/// The folders of a list that is written as a run path is, "a:b:c": those that are absolute once $ORIGIN stands for
+/// `origin`. Left out are relative and empty ones, which the system reads as the current folder, those with other
+/// tokens, and those with $ORIGIN when `origin` is not absolute.
+[[nodiscard]] std::vector<std::filesystem::path> absolute_folders(const std::string& list,
+                                                                  const std::filesystem::path& origin);
+
 /// Where a module of that file name may be, in order of preference: in `folder`, or, when that is empty, beside the
-/// executable, on its run path, in ../LIB/nacre from it, in the build, and where Nacre was to be installed.
+/// executable, on its run path, in ../LIB/nacre from it, in the build, and where Nacre was to be installed. All paths
+/// are absolute: what code is loaded never depends on the current folder. Throws setup_error when `folder` is not
+/// absolute, and when the process has more rights than its caller, who could name any code.
 [[nodiscard]] std::vector<std::filesystem::path> places_of_module(const std::string& file_name,
                                                                   const std::string& folder);
 

@@ -53,6 +53,7 @@ void agent_lines::poll(time_point now, std::vector<agent_report>& reports) {
     const std::uint64_t tag = ready[static_cast<std::size_t>(i)].data.u64;
     if (tag != door_tag) serve(static_cast<std::uint32_t>(tag), reports);
   }
+  if (heard_ == connections_.size()) door_.job_begins(now);
 }
 
 void agent_lines::serve(std::uint32_t host, std::vector<agent_report>& reports) {
@@ -67,7 +68,7 @@ void agent_lines::serve(std::uint32_t host, std::vector<agent_report>& reports) 
   }
   auto m = from.stream.pop();
   for (; m && *m; m = from.stream.pop()) {
-    from.heard = true;
+    if (!std::exchange(from.heard, true)) ++heard_;
     reports.push_back({.host = host, .what = std::move(**m)});
   }
   if (m && received >= 0) return;

@@ -13,8 +13,8 @@
 #include <nacre/error.hpp>
 
 #include "base/nearest_name.hpp"
+#include "program_options/standard_output.hpp"
 #include "tool/report/output_file.hpp"
-#include "tool/standard_output.hpp"
 
 namespace nacre::tool {
 namespace {

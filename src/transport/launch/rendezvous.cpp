@@ -37,6 +37,7 @@ void rendezvous::poll(net::time_point now, std::vector<report>& reports) {
   for (net::guest& newcomer : newcomers) {
     if (admit(newcomer, now)) serve(newcomer.identity.rank.value(), reports);
   }
+  if (complete_) door_.job_begins(now);
 
   std::array<epoll_event, 64> ready;
   int count = 0;
@@ -127,6 +128,7 @@ void rendezvous::send_roster_when_complete() {
     if (each.address.empty()) return;
     all.addresses.push_back(each.address);
   }
+  complete_ = true;
   for (std::uint32_t rank = 0; rank < connections_.size(); ++rank) {
     if (!connections_[rank].socket) continue;
     connections_[rank].stream.push(all);

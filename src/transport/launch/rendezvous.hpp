@@ -82,6 +82,7 @@ class rendezvous {
   std::string address_;
   net::door door_;
   std::vector<connection> connections_;  // by rank; without a socket before the call and after the end
+  bool complete_ = false;                // all ranks have joined
   std::optional<aborted> announced_;
 };
 

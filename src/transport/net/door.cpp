@@ -14,11 +14,6 @@
 #include <nacre/error.hpp>
 
 namespace nacre::transport::net {
-namespace {
-
-constexpr std::chrono::milliseconds handshake_time{handshake_time_ms_max};
-
-}  // namespace
 
 door::door(unique_fd listener, const job_secret& secret, peer_identity local, refusal_log log)
     : listener_(std::move(listener)),
@@ -60,17 +55,25 @@ void door::accept_all(time_point now, std::vector<guest>& admitted) {
     unique_fd socket = accept_from(listener_.get());
     const bool no_descriptors = !socket && (errno == EMFILE || errno == ENFILE);
     if (!socket && !no_descriptors) return;
-    if (greetings_.size() == places || (no_descriptors && !greetings_.empty())) {
-      log_.write(fmt::format("gave up on a peer at {}: too many others are calling", greetings_.front().address()),
-                 now);
-      greetings_.pop_front();
-    }
+    if (greetings_.size() == limits_.places || (no_descriptors && !greetings_.empty())) give_up_oldest(now);
     if (!socket) return;
     greetings_.emplace_back(std::move(socket), handshake(handshake_role::acceptor, secret_, local_),
-                            now + handshake_time);
+                            now + limits_.time);
     watch(greetings_.back(), EPOLL_CTL_ADD);
     advance(std::prev(greetings_.end()), now, admitted);
   }
+}
+
+void door::job_begins(time_point now) {
+  if (limits_.places == during_job.places) return;
+  limits_ = during_job;
+  while (greetings_.size() > limits_.places) give_up_oldest(now);
+  for (greeting& each : greetings_) each.hurry(now + limits_.time);
+}
+
+void door::give_up_oldest(time_point now) {
+  log_.write(fmt::format("gave up on a peer at {}: too many others are calling", greetings_.front().address()), now);
+  greetings_.pop_front();
 }
 
 void door::advance(place which, time_point now, std::vector<guest>& admitted) {

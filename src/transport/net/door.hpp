@@ -2,6 +2,7 @@
 // A listening socket that lets in those who prove the job's secret, for as long as the job lasts.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <list>
 #include <string_view>
@@ -17,9 +18,18 @@ namespace nacre::transport::net {
 /// refused, stalls or sends garbage costs one line in the log, one of the places for at most the time of a handshake,
 /// and nothing else. When all places are taken the oldest greeting gives way, so that strangers cannot lock members
 /// out; a member that had to give way calls again. One thread.
+///
+/// Before the job begins members call, hundreds at once and slowly where they share a few cores, so there are many
+/// places and much time. Once it has begun all members are connected and only strangers call, so there are few.
 class door {
  public:
-  static constexpr std::size_t places = 512;
+  /// How many handshakes run at a time, and how long each may take.
+  struct limits {
+    std::size_t places;
+    std::chrono::milliseconds time;
+  };
+  static constexpr limits before_job{.places = 512, .time = std::chrono::milliseconds(handshake_time_ms_max)};
+  static constexpr limits during_job{.places = 64, .time = std::chrono::seconds(5)};
 
   /// `local` is what callers are told after they have proven themselves.
   door(unique_fd listener, const job_secret& secret, peer_identity local, refusal_log log);
@@ -29,6 +39,10 @@ class door {
 
   /// Does what can be done now and appends who has been let in. Also to be called now and then for the deadlines.
   void poll(time_point now, std::vector<guest>& admitted);
+
+  /// All members are connected: from now on the limits are those of during_job, for the handshakes under way, too. Call
+  /// it again at will.
+  void job_begins(time_point now);
 
   /// One line about a guest that is not wanted after all.
   void refuse(const guest& whom, std::string_view why, time_point now);
@@ -40,6 +54,7 @@ class door {
   using place = std::list<greeting>::iterator;
 
   void accept_all(time_point now, std::vector<guest>& admitted);
+  void give_up_oldest(time_point now);
   void advance(place which, time_point now, std::vector<guest>& admitted);
   void watch(const greeting& which, int operation);
 
@@ -48,7 +63,8 @@ class door {
   job_secret secret_;
   peer_identity local_;
   refusal_log log_;
-  std::list<greeting> greetings_;  // oldest first
+  limits limits_ = before_job;
+  std::list<greeting> greetings_;  // oldest first, by deadline as well
 };
 
 }  // namespace nacre::transport::net

@@ -54,6 +54,7 @@ class house {
     EXPECT_TRUE(enough());
   }
   void poll() { door_.poll(now, guests); }
+  void begin_job() { door_.job_begins(now); }
 
   time_point now = steady_clock::now();
   std::vector<guest> guests;
@@ -210,6 +211,36 @@ TEST(door, gives_up_on_a_silent_connection_when_its_time_is_over) {
   EXPECT_EQ(at.lines.size(), 1U);
 }
 
+TEST(door, is_patient_with_members_that_come_and_short_with_strangers_once_the_job_has_begun) {
+  house at;
+  const unique_fd before = connect_to(at.where());
+  at.poll_until([&] { return at.waiting() == 1; });
+  at.now += seconds(20);
+  at.poll();
+  EXPECT_EQ(at.waiting(), 1U) << "a rank of hundreds that start may take so long";
+  at.begin_job();
+  const unique_fd during = connect_to(at.where());
+  at.poll_until([&] { return at.waiting() == 2; });
+  at.now += door::during_job.time - milliseconds(1);
+  at.poll();
+  EXPECT_EQ(at.waiting(), 2U);
+  at.now += milliseconds(1);
+  at.poll();
+  EXPECT_EQ(at.waiting(), 0U);
+}
+
+TEST(door, has_few_places_once_the_job_has_begun_even_when_all_were_taken_before) {
+  house at;
+  std::vector<unique_fd> strangers;
+  for (std::size_t i = 0; i < 2 * door::during_job.places; ++i) strangers.push_back(connect_to(at.where()));
+  at.poll_until([&] { return at.waiting() == 2 * door::during_job.places; });
+  at.begin_job();
+  EXPECT_EQ(at.waiting(), door::during_job.places);
+  strangers.push_back(connect_to(at.where()));
+  at.poll_until([&] { return at.lines.size() == refusal_log::burst; });
+  EXPECT_EQ(at.waiting(), door::during_job.places);
+}
+
 TEST(door, gives_up_on_a_connection_that_sends_a_byte_now_and_then) {
   house at;
   const unique_fd slow = connect_to(at.where());
@@ -234,12 +265,12 @@ TEST(door, gives_up_on_a_connection_that_sends_a_byte_now_and_then) {
 TEST(door, lets_a_member_in_although_strangers_hold_all_places) {
   house at;
   std::vector<unique_fd> strangers;
-  for (std::size_t i = 0; i < door::places + 10; ++i) {
+  for (std::size_t i = 0; i < door::before_job.places + 10; ++i) {
     strangers.push_back(connect_to(at.where()));
     at.poll();
-    EXPECT_LE(at.waiting(), door::places);
+    EXPECT_LE(at.waiting(), door::before_job.places);
   }
-  at.poll_until([&] { return at.waiting() == door::places; });
+  at.poll_until([&] { return at.waiting() == door::before_job.places; });
   const auto outcome = call_at(at, at.secret(), identity_of(2));
   EXPECT_TRUE(outcome);
   EXPECT_EQ(at.guests.size(), 1U);

@@ -2,6 +2,7 @@
 // A connection from its first byte to the proof that its other end belongs to the job.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <string>
@@ -45,6 +46,8 @@ class greeting {
   /// True when it waits for the socket to become writable, in addition to readable.
   [[nodiscard]] bool wants_to_write() const noexcept { return connecting_ || !handshake_.to_send().empty(); }
   [[nodiscard]] time_point deadline() const noexcept { return deadline_; }
+  /// Lets the deadline be this one, if it is sooner.
+  void hurry(time_point deadline) noexcept { deadline_ = std::min(deadline_, deadline); }
   [[nodiscard]] const std::string& address() const noexcept { return address_; }
 
   /// The connection, after `accepted`. Leaves the greeting without a socket.

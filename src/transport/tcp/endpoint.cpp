@@ -62,6 +62,7 @@ tcp_endpoint::tcp_endpoint(endpoint_parts parts)
   for (std::uint32_t peer = 0; peer < size_; ++peer) {
     if (!parts.guests[peer].empty()) enrol(rank_id(peer), parts.guests[peer]);
   }
+  entrance_->job_begins(std::chrono::steady_clock::now());
   own_waiting_.store(!own_.empty(), std::memory_order_relaxed);  // nobody else knows this object yet
 }
 
