@@ -11,7 +11,7 @@ namespace nacre {
 
 sim_crew::sim_crew(const settings& how, const machine::runtime_costs& costs, backplane& link, scheduler& order,
                    machine::simulation& machine)
-    : crew(how, link, order), costs_(costs), machine_(machine), simulated_(how.workers) {
+    : detail::sim_crew_order{counted_scheduler(order)}, crew(how, link, counted), costs_(costs), machine_(machine), simulated_(how.workers) {
   poll_bound_ = 10'000;
   charges_own_ = true;
   for (std::uint32_t index = 0; index < how.workers; ++index) {
@@ -146,6 +146,13 @@ void sim_crew::alarm_event(void* subject, std::uint64_t when) {
   self.wake_worker();
 }
 
+bool sim_crew::has_nothing() const noexcept {
+  if (resuming_ || counted.items() != 0 || not_yet_ready_.size() != free_slots_.size()) return false;
+  return std::none_of(lanes().begin(), lanes().end(), [](const auto& each) {
+    return each->outlet_ != nullptr && each->outlet_->since() != 0;
+  });
+}
+
 void sim_crew::resume_event(void* subject, std::uint64_t) { static_cast<sim_crew*>(subject)->resume_application(); }
 
 void sim_crew::resume_application() {
@@ -163,9 +170,7 @@ void sim_crew::wait_until(const std::function<bool()>& ready) {
   application().record(trace::event_kind::end);
   wake_worker();  // somebody looks whether the rank is at rest now
   while (!ready()) {
-    waiting_ = true;
     application_fiber_->suspend();
-    waiting_ = false;
   }
   application().record(trace::event_kind::main_begin);
 }

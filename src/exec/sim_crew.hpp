@@ -4,11 +4,20 @@
 
 #include <optional>
 
+#include "exec/counted_scheduler.hpp"
 #include "exec/crew.hpp"
 #include "exec/fiber.hpp"
 #include "machine/simulation.hpp"
 
 namespace nacre {
+namespace detail {
+
+/// Comes before the crew, which takes it for its scheduler.
+struct sim_crew_order {
+  counted_scheduler counted;
+};
+
+}  // namespace detail
 
 /// One simulated rank. Every worker is a line of events "take a step"; the application is a fiber that is resumed when
 /// what it waits for is there.
@@ -21,7 +30,7 @@ namespace nacre {
 /// |---|---|---|---|
 /// | scheduled | scheduled at its end | asleep | - |
 /// | asleep | - | - | scheduled now |
-class sim_crew final : public crew {
+class sim_crew final : private detail::sim_crew_order, public crew {
  public:
   sim_crew(const settings& how, const machine::runtime_costs& costs, backplane& link, scheduler& order,
            machine::simulation& machine);
@@ -29,7 +38,9 @@ class sim_crew final : public crew {
   /// Prepares the application's fiber; the event loop does the rest.
   void start(std::function<void()> application);
   [[nodiscard]] bool application_ended() const noexcept { return !application_fiber_ || application_fiber_->ended(); }
-  [[nodiscard]] bool application_waits() const noexcept { return waiting_; }
+  /// Whether nothing is ready, or will be once the time is over that has been spent, and no lane has anything left to
+  /// send. Steps of workers may still be to come; they find nothing.
+  [[nodiscard]] bool has_nothing() const noexcept;
   /// No more steps after this.
   void stop() noexcept { stopped_ = true; }
   /// A message has arrived for this rank.
@@ -81,7 +92,6 @@ class sim_crew final : public crew {
   std::chrono::nanoseconds alarm_at_ = std::chrono::nanoseconds::max();  // of the event that wakes a worker; max: none
   std::optional<fiber> application_fiber_;
   std::chrono::nanoseconds application_free_at_{0};
-  bool waiting_ = false;
   bool resuming_ = false;
   bool in_application_ = false;
   bool stopped_ = false;

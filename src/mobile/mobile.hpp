@@ -10,6 +10,7 @@
 #include <memory>
 #include <mutex>
 #include <span>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
@@ -173,6 +174,11 @@ class object_space final : public object_sink {
   /// it.
   [[nodiscard]] static double priority_of(const work& item, rank_id here) noexcept;
 
+  /// Adds to `found`, up to a little more than `count_max` in all, a line for each object here that cannot go on by itself:
+  /// where it is, what has it, how many messages wait. While nothing runs.
+  void name_waiting(std::size_t count_max, std::vector<std::string>& found) const;
+  /// Whether messages wait here for news of where their objects are, which is certain to come. Any thread.
+  [[nodiscard]] bool awaits_news() { return !news_.empty(); }
   /// Objects that this rank knows of, here or elsewhere.
   [[nodiscard]] std::size_t known() const noexcept { return entries_.size(); }
 

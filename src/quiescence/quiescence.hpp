@@ -44,10 +44,16 @@ class quiescence_part final : private quiescence::detector_host {
   /// For the detectors of other ranks.
   void on_detector_message(context& ctx, quiescence::detector_message m);
 
+  /// Whether anybody here waits to be told of quiescence.
+  [[nodiscard]] bool asked() {
+    const std::scoped_lock lock(mutex_);
+    return !waiting_.empty();
+  }
+  [[nodiscard]] quiescence::unit_counters counters() const;
+
  private:
   void send(rank_id to, const quiescence::detector_message& m) override;
   void declare(std::uint64_t last) override;
-  [[nodiscard]] quiescence::unit_counters counters() const;
   void note_wish();
 
   node& messages_;

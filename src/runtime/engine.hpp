@@ -57,8 +57,12 @@ class engine {
     sim_team_->stop();
     if (trace_ != nullptr) trace_->finish();
   }
-  /// Under simulation: what its main waits for, for the report of a standstill.
+  /// Under simulation: whether main has ended, or waits for something that has not happened.
   [[nodiscard]] bool main_waits() const noexcept { return !main_active_.load(); }
+  /// Under simulation: whether the rank holds nothing that could bring anybody on; see deadlock.hpp.
+  [[nodiscard]] bool has_nothing_under_way() {
+    return main_waits() && sim_team_->has_nothing() && link_.waiting_bytes() == 0 && !objects_.awaits_news();
+  }
 
   [[nodiscard]] backplane& link() noexcept { return link_; }
   [[nodiscard]] crew& team() noexcept { return *team_; }

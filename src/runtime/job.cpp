@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
@@ -26,11 +27,11 @@
 #include "base/clock.hpp"
 #include "base/drained.hpp"
 #include "exec/thread_shortage.hpp"
+#include "runtime/deadlock.hpp"
 #include "runtime/early_exit.hpp"
 #include "runtime/engine.hpp"
 #include "runtime/memory_shortage.hpp"
 #include "runtime/output_file.hpp"
-#include "runtime/standstill.hpp"
 #include "transport/launch/foreign_launcher.hpp"
 #include "transport/sim/sim_fabric.hpp"
 #include "transport/transport.hpp"
@@ -180,25 +181,6 @@ job_report run_threads(transport::fabric& fabric, const config& configuration,
   return {.left_all = left_all};
 }
 
-/// Units of work that all ranks have finished: what must grow for a simulation to be getting anywhere.
-std::uint64_t units_done(const std::vector<std::unique_ptr<engine>>& engines) {
-  std::uint64_t sum = 0;
-  for (const auto& each : engines) {
-    for (const auto& one : each->team().lanes()) sum += one->tallies().done.read();
-  }
-  return sum;
-}
-
-[[noreturn]] void report_standstill(const std::vector<std::unique_ptr<engine>>& engines) {
-  std::string waiting;
-  for (const auto& each : engines) {
-    if (!each->ended() && each->main_waits())
-      waiting += (waiting.empty() ? "" : ", ") + std::to_string(each->rank().value());
-  }
-  end_process(engines.front()->rank(), "deadlock: nothing can happen any more, while main waits on rank " + waiting +
-                                           " for a result or for the others");
-}
-
 /// The line on the terminal for simulated ranks, which are at hand.
 class simulated_progress {
  public:
@@ -226,24 +208,21 @@ class simulated_progress {
 /// Runs the machine until all mains have ended.
 void run_events(transport::sim_fabric& simulated, const config& configuration,
                 const std::vector<std::unique_ptr<engine>>& engines) {
-  constexpr std::uint64_t events_between_looks = 1u << 16;
   constexpr std::uint64_t events_between_glances = 1u << 10;  // at the clock on the wall
   const auto all_ended = [&] {
     return std::all_of(engines.begin(), engines.end(), [](const auto& each) { return each->ended(); });
   };
   simulated_progress told(configuration, engines);
-  standstill still;
+  const deadlock end(simulated, engines);
+  // A look visits as many ranks as have nothing to do: at most one for eight events.
+  const std::uint64_t events_between_looks = std::max<std::uint64_t>(1u << 12, std::bit_ceil(8 * engines.size()));
   for (std::uint64_t events = 1; !all_ended(); ++events) {
     // all_ended looks at one rank in the common case: the first has not ended.
     const bool more = simulated.advance();
     if (events % events_between_glances == 0)
       told.look(std::chrono::duration<double>(simulated.machine().now()).count());
-    if (more && events % events_between_looks != 0) continue;
-    const bool mains_wait = std::all_of(engines.begin(), engines.end(),
-                                        [](const auto& each) { return each->ended() || each->main_waits(); });
-    const machine::simulation& at = simulated.machine();
-    const bool seen = still.seen(units_done(engines), at.event_time(), at.horizon());
-    if (!more || (seen && mains_wait)) report_standstill(engines);
+    if (more && (events % events_between_looks != 0 || !end.reached())) continue;
+    end_process(engines.front()->rank(), end.description());
   }
 }
 

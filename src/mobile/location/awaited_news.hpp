@@ -39,6 +39,12 @@ class awaited_news {
     return all;
   }
 
+  /// Whether any message waits.
+  [[nodiscard]] bool empty() {
+    const std::scoped_lock lock(mutex_);
+    return waiting_.empty();
+  }
+
  private:
   std::mutex mutex_;
   std::unordered_map<object_id, message_list> waiting_;

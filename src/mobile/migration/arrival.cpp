@@ -2,6 +2,7 @@
 // Packing and unpacking of objects that move.
 #include "mobile/migration/arrival.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -159,6 +160,8 @@ message_ptr packed_object(const detail::object_type& type, void* object, const s
 
 message_ptr make_arrival(object_id id, resident body, const migration_request& asked, bool by_pointer) {
   message_ptr m;
+  const std::size_t waiting = body.pending.size() + body.order.early_count() + (body.together != nullptr ? 1 : 0) +
+                              (asked.reply != 0 ? 1 : 0);
   if (by_pointer) {
     m = make_message(sizeof(live_arrival));
     ::new (static_cast<void*>(m->body())) live_arrival{std::move(body), asked};
@@ -189,6 +192,7 @@ message_ptr make_arrival(object_id id, resident body, const migration_request& a
     std::memset(m->body() + head.size(), 0, where.begin - head.size());
   }
   m->header.kind = message_kind::arrival;
+  m->header.sequence = static_cast<std::uint32_t>(std::min<std::size_t>(waiting, ~std::uint32_t{0}));
   m->header.object = id.value();
   return m;
 }

@@ -18,7 +18,8 @@ struct migration_request {
 
 /// Puts a resident into a message of kind `arrival`: as it is where `by_pointer`, else packed. A large buffer that the
 /// object's serialize function names last is not copied: it becomes the message, where its block has room in front of
-/// its bytes for the rest.
+/// its bytes for the rest. The sequence number in its header, which is of no stream, says how much waits for the object or
+/// for its arrival.
 [[nodiscard]] message_ptr make_arrival(object_id id, resident body, const migration_request& asked, bool by_pointer);
 
 /// Takes the resident out again; nothing when the bytes are not one, or speak of ranks that a job of `ranks` has not. A

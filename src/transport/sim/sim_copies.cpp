@@ -33,6 +33,7 @@ void sim_copies::start(rank_id by, const direct_copy& what) {
   const std::uint32_t index = free_.back();
   free_.pop_back();
   journeys_[index] = {.by = by, .what = what, .under_way = true};
+  ++under_way_;
   depart(index, what.way == copy_way::to_lent);
 }
 
@@ -47,10 +48,12 @@ std::optional<direct_memory::ended_copy> sim_copies::take_ended(rank_id by) {
   if (ended.empty()) return std::nullopt;
   const direct_memory::ended_copy first = ended.front();
   ended.pop_front();
+  --under_way_;
   return first;
 }
 
 void sim_copies::close(rank_id rank) noexcept {
+  under_way_ -= sites_[rank.value()].ended.size();
   sites_[rank.value()] = {};
   for (journey& each : journeys_) {
     if (each.by == rank) each.stopped = true;
@@ -114,7 +117,10 @@ void sim_copies::come_home(journey& of) {
   of.taken = {};
   of.under_way = false;
   sim_fabric::state::node& home = shared_.at(of.by);
-  if (home.now == sim_fabric::state::phase::closed) return;
+  if (home.now == sim_fabric::state::phase::closed) {
+    --under_way_;
+    return;
+  }
   sites_[of.by.value()].ended.push_back({.tag = of.what.tag, .well = of.well});
   if (home.arrived != nullptr) home.arrived(home.subject);
 }

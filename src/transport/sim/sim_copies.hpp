@@ -34,6 +34,8 @@ class sim_copies {
   void stop(rank_id by, std::uint64_t tag) noexcept;
   [[nodiscard]] bool has_ended(rank_id by) const noexcept { return !sites_[by.value()].ended.empty(); }
   [[nodiscard]] std::optional<direct_memory::ended_copy> take_ended(rank_id by);
+  /// Copies that have begun and whose ends nobody has taken.
+  [[nodiscard]] std::uint64_t under_way() const noexcept { return under_way_; }
   /// A rank has said goodbye: its memory is its own again.
   void close(rank_id rank) noexcept;
 
@@ -68,6 +70,7 @@ class sim_copies {
   std::deque<journey> journeys_;  // by index
   std::vector<std::uint32_t> free_;
   std::uint64_t last_id_ = 0;
+  std::uint64_t under_way_ = 0;
 };
 
 }  // namespace nacre::transport

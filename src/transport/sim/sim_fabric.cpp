@@ -40,6 +40,16 @@ const machine::network& sim_fabric::network() const noexcept { return state_->ne
 
 const rank_traffic& sim_fabric::traffic(rank_id rank) const noexcept { return state_->at(rank).traffic; }
 
+std::uint64_t sim_fabric::effects_under_way() const noexcept {
+  return state_->effects_in_flight + state_->copies.under_way();
+}
+
+std::uint64_t sim_fabric::idle_units_under_way() const noexcept { return state_->idle_units_in_flight; }
+
+void sim_fabric::note_idle(handler_id handler) { state_->note_idle(handler); }
+
+bool sim_fabric::is_idle(const message_header& header) const noexcept { return state_->is_idle(header); }
+
 const network_traffic& sim_fabric::traffic() const noexcept { return state_->traffic; }
 
 sim_endpoint::~sim_endpoint() {

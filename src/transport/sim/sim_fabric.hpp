@@ -62,6 +62,18 @@ class sim_fabric final : public fabric {
 
   [[nodiscard]] const rank_traffic& traffic(rank_id rank) const noexcept;
   [[nodiscard]] const network_traffic& traffic() const noexcept;
+  /// Messages that have been submitted and not handed out, and copies whose end nobody has been told of: all but those
+  /// that bring nobody on, see is_idle.
+  [[nodiscard]] std::uint64_t effects_under_way() const noexcept;
+
+  /// Of the idle messages, those that count for quiescence: objects that move. So many units are created and not done.
+  [[nodiscard]] std::uint64_t idle_units_under_way() const noexcept;
+
+  /// Messages to that handler are idle from now on: they can cause nothing but more idle ones.
+  void note_idle(handler_id handler);
+  /// Whether a message is idle: one to such a handler, credit, or an object that moves and for which nothing waits.
+  /// Credit may let messages leave, but these are in an outbox until then.
+  [[nodiscard]] bool is_idle(const message_header& header) const noexcept;
 
  private:
   std::unique_ptr<state> state_;

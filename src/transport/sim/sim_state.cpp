@@ -190,6 +190,7 @@ std::uint32_t sim_fabric::state::take_off(message_ptr carried, rank_id from, ran
   NACRE_EXPECT(head.payload_bytes <= capabilities{}.payload_bytes_max, "the layers above split what is larger");
   const auto bytes = static_cast<std::uint32_t>(sizeof(message_header) + head.payload_bytes);
   const std::uint64_t identity = identity_of(head);
+  const bool idle = is_idle(head), idle_unit = idle && carried->counted();
   std::uint32_t index = free_;
   if (index == flight_queue::none) {
     NACRE_EXPECT(flights_.size() < flight_queue::none, "2^32 messages are on their way");
@@ -198,14 +199,31 @@ std::uint32_t sim_fabric::state::take_off(message_ptr carried, rank_id from, ran
   } else {
     free_ = flights_[index].next;
   }
-  flights_[index] = {.carried = carried.release(), .from = from, .to = to, .identity = identity, .bytes = bytes};
+  flights_[index] = {.carried = carried.release(), .from = from, .to = to, .identity = identity, .bytes = bytes, .idle = idle, .idle_unit = idle_unit};
+  effects_in_flight += idle ? 0 : 1;
+  idle_units_in_flight += idle_unit ? 1 : 0;
   traffic.in_flight += 1;
   traffic.in_flight_max = std::max(traffic.in_flight_max, traffic.in_flight);
   return index;
 }
 
+bool sim_fabric::state::is_idle(const message_header& header) const noexcept {
+  switch (header.kind) {
+    case message_kind::credit:
+      return true;
+    case message_kind::module:
+      return header.handler < idle_handlers_.size() && idle_handlers_[header.handler];
+    case message_kind::arrival:
+      return header.sequence == 0;  // how much waits for the object
+    default:
+      return false;
+  }
+}
+
 message_ptr sim_fabric::state::land(std::uint32_t index) noexcept {
   message_ptr carried(std::exchange(flights_[index].carried, nullptr));
+  effects_in_flight -= flights_[index].idle ? 0 : 1;
+  idle_units_in_flight -= flights_[index].idle_unit ? 1 : 0;
   flights_[index].next = std::exchange(free_, index);
   return carried;
 }

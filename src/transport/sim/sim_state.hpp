@@ -35,6 +35,8 @@ struct sim_fabric::state {
     std::uint64_t identity = 0;  // of the message, for the trace
     std::uint32_t bytes = 0;     // on the wire
     std::uint32_t next = flight_queue::none;
+    bool idle = false;       // see sim_fabric::is_idle
+    bool idle_unit = false;  // it is counted all the same
   };
   enum class phase : std::uint8_t { absent, open, closed };
   struct node {
@@ -60,6 +62,13 @@ struct sim_fabric::state {
   /// Drops what waits and what is still to come.
   void close(rank_id rank) noexcept;
 
+  void note_idle(handler_id handler) {
+    if (handler.value() >= idle_handlers_.size()) idle_handlers_.resize(handler.value() + std::size_t{1});
+    idle_handlers_[handler.value()] = true;
+  }
+  /// See sim_fabric.
+  [[nodiscard]] bool is_idle(const message_header& header) const noexcept;
+
   [[nodiscard]] node& at(rank_id rank) noexcept { return nodes[rank.value()]; }
 
   machine::simulation clock;
@@ -67,6 +76,8 @@ struct sim_fabric::state {
   std::vector<rank_id> ranks;
   std::vector<node> nodes;
   network_traffic traffic;
+  std::uint64_t effects_in_flight = 0;  // flights that are not idle, until they are handed out
+  std::uint64_t idle_units_in_flight = 0;
   sim_copies copies;
 
  private:
@@ -91,6 +102,7 @@ struct sim_fabric::state {
 
   std::vector<flight> flights_;
   std::uint32_t free_ = flight_queue::none;
+  std::vector<bool> idle_handlers_;  // by number
   std::unordered_map<std::uint64_t, late_stream> late_streams_;  // by stream_of
 };
 

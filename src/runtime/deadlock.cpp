@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// The look at all ranks of a simulation, and what it says of those that wait.
+#include "runtime/deadlock.hpp"
+
+#include <algorithm>
+#include <string_view>
+
+namespace nacre {
+namespace {
+
+constexpr std::size_t told_max = 8;  // ranks, or objects, by name
+
+/// The first of them, and how many more there are.
+std::string listed(const std::vector<std::string>& all, std::string_view between) {
+  std::string text;
+  for (std::size_t i = 0; i < std::min(all.size(), told_max); ++i) {
+    text += (i == 0 ? "" : std::string(between)) + all[i];
+  }
+  if (all.size() > told_max) text += std::string(between) + "and " + std::to_string(all.size() - told_max) + " more";
+  return text;
+}
+
+}  // namespace
+
+deadlock::deadlock(transport::sim_fabric& fabric, const rank_engines& engines) : fabric_(fabric), engines_(engines) {
+  const auto note = [&](const detail::handler_info& row) { fabric.note_idle(row.id); };
+  note(detail::handler_of<&quiescence_part::on_detector_message>());
+  note(detail::handler_of<&balancing::on_balancer_message>());
+  note(detail::handler_of<&progress_part::on_question>());
+  note(detail::handler_of<&progress_part::on_answer>());
+  note(detail::handler_of<&object_space::on_location>());
+  note(detail::handler_of<&object_space::on_leave_asked>());
+  note(detail::handler_of<&object_space::on_leave_answered>());
+}
+
+bool deadlock::reached() const {
+  if (fabric_.effects_under_way() != 0) return false;
+  quiescence::unit_counters sum;
+  bool asked = false;
+  for (const auto& each : engines_) {
+    if (each->ended()) continue;
+    if (!each->has_nothing_under_way()) return false;
+    asked |= each->quiet().asked();
+  }
+  if (!asked) return true;
+  for (const auto& each : engines_) {
+    const quiescence::unit_counters of = each->quiet().counters();
+    sum.created += of.created;
+    sum.done += of.done;
+  }
+  return sum.created - sum.done != fabric_.idle_units_under_way();
+}
+
+std::string deadlock::description() const {
+  std::vector<std::string> mains, objects;
+  for (const auto& each : engines_) {
+    if (!each->ended() && each->main_waits()) mains.push_back(std::to_string(each->rank().value()));
+    if (objects.size() <= told_max) each->objects().name_waiting(told_max, objects);
+  }
+  std::string text = "deadlock: nothing can happen any more, while main waits on rank " + listed(mains, ", ") +
+                     " for a result or for the others";
+  if (!objects.empty()) text += "; " + listed(objects, "; ");
+  return text;
+}
+
+}  // namespace nacre

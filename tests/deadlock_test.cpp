@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+// A simulated job ends as a deadlock when nothing can happen any more, whatever ticks, and never before.
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+
+#include <nacre/nacre.hpp>
+
+#include "base/sanitized.hpp"
+
+namespace {
+
+using settings = std::map<std::string, std::string>;
+
+int run_simulated(const settings& with, const std::function<void(nacre::runtime&)>& main) {
+  nacre::config made;
+  made.set("transport", "sim");
+  for (const auto& [name, value] : with) made.set(name, value);
+  return nacre::run(made, main);
+}
+
+/// Waits for itself: an exclusive handler has the object until it has returned.
+struct hermit {
+  void sign() {}
+  nacre::task<int> wait(nacre::context& ctx) {
+    co_await ctx.call<&hermit::sign>(ctx.self<hermit>());
+    co_return 1;
+  }
+  template <class Archive>
+  void serialize(Archive&) {}
+};
+
+/// An object that goes on, so that balancers have something to move.
+struct traveller {
+  std::uint64_t seen = 0;
+  void take() { ++seen; }
+  std::uint64_t count() const { return seen; }
+  [[nodiscard]] double load() const { return 1; }
+  template <class Archive>
+  void serialize(Archive& ar) {
+    ar(seen);
+  }
+};
+
+void never(nacre::context&, hermit&, hermit&) {}
+
+class each_balancer : public testing::TestWithParam<const char*> {
+ protected:
+  [[nodiscard]] static settings ticking() {
+    return {{"ranks", "4"}, {"workers", "2"}, {"balancer", GetParam()}, {"balance.tick", "1us"}};
+  }
+};
+
+TEST_P(each_balancer, does_not_hide_a_coroutine_that_waits_for_its_own_object) {
+  EXPECT_EXIT(run_simulated(ticking(),
+                            [](nacre::runtime& rt) {
+                              for (int i = 0; i < 8; ++i) static_cast<void>(rt.create<traveller>());
+                              const auto alone = rt.create<hermit>();
+                              if (rt.rank() == nacre::rank_id(1)) rt.call<&hermit::wait>(alone).get();
+                            }),
+              testing::ExitedWithCode(1),
+              "deadlock: nothing can happen any more, while main waits on rank 0, 1, 2, 3 .*hermit.* on rank .: its "
+              "coroutine handler is suspended, messages that wait for it: 1");
+}
+
+TEST_P(each_balancer, does_not_hide_a_colocation_with_an_object_that_never_comes_free) {
+  EXPECT_EXIT(run_simulated(ticking(),
+                            [](nacre::runtime& rt) {
+                              for (int i = 0; i < 8; ++i) static_cast<void>(rt.create<traveller>());
+                              const auto alone = rt.create<hermit>(), other = rt.create<hermit>();
+                              if (rt.rank() != nacre::rank_id(1)) return;
+                              auto stuck = rt.call<&hermit::wait>(alone);
+                              rt.colocate<never>(alone, other);
+                              stuck.get();
+                            }),
+              testing::ExitedWithCode(1), "deadlock: nothing can happen any more");
+}
+
+INSTANTIATE_TEST_SUITE_P(built_in, each_balancer,
+                         testing::Values("none", "steal", "lifeline", "share", "hierarchical", "master_worker",
+                                         "diffusion", "gossip", "greedy_refine", "rotate", "random"),
+                         [](const auto& each) { return std::string(each.param); });
+
+/// Moves every object that has messages to the next rank, at each tick: messages chase it.
+struct chaser final : nacre::balancer {
+  void on_tick(nacre::balancer_host& host) override {
+    const nacre::rank_id next((host.rank().value() + 1) % host.size());
+    for (const nacre::object_load& each : host.local_loads()) host.migrate(each.object, next);
+  }
+};
+
+struct chase {
+  unsigned ranks;
+  std::uint64_t messages;
+  const char* tick;
+};
+
+TEST(deadlock, is_none_while_messages_chase_an_object_for_long) {
+  nacre::register_balancer("chaser", [](const nacre::config&) { return std::make_unique<chaser>(); });
+  for (const chase& of : {chase{5, 5'000, "5us"}, chase{8, 2'000, "2us"}, chase{16, 1'000, "2us"}}) {
+    for (const char* seed : {"1", "2"}) {
+      std::uint64_t seen = 0;
+      const std::uint64_t each = nacre::tests::sanitized ? of.messages / 5 : of.messages;
+      const int code = run_simulated({{"ranks", std::to_string(of.ranks)},
+                                      {"balancer", "chaser"},
+                                      {"balance.tick", of.tick},
+                                      {"seed", seed}},
+                                     [&](nacre::runtime& rt) {
+                                       const bool first = rt.rank() == nacre::rank_id(0);
+                                       nacre::mobile_ptr<traveller> object;
+                                       if (first) object = rt.create<traveller>();
+                                       object = rt.broadcast(object, nacre::rank_id(0));
+                                       rt.barrier();
+                                       for (std::uint64_t i = 0; i < each; ++i) rt.send<&traveller::take>(object);
+                                       rt.wait_quiescence();
+                                       if (first) seen = rt.call<&traveller::count>(object).get();
+                                     });
+      EXPECT_EQ(code, 0);
+      EXPECT_EQ(seen, each * of.ranks) << of.ranks << " ranks, seed " << seed;
+    }
+  }
+}
+
+TEST(deadlock, is_none_while_objects_move_for_ever_and_quiescence_is_still_to_be_found) {
+  for (const char* balancer : {"rotate", "random"}) {
+    for (int seed = 1; seed <= 4; ++seed) {
+      const int code = run_simulated({{"ranks", "6"},
+                                      {"balancer", balancer},
+                                      {"balance.tick", "1us"},
+                                      {"balance.rotate.interval", "1us"},
+                                      {"balance.random.interval", "1us"},
+                                      {"quiescence_calm", "2ms"},
+                                      {"seed", std::to_string(seed)}},
+                                     [](nacre::runtime& rt) {
+                                       for (int i = 0; i < 4; ++i) static_cast<void>(rt.create<traveller>());
+                                       rt.wait_quiescence();
+                                     });
+      EXPECT_EQ(code, 0) << balancer << ", seed " << seed;
+    }
+  }
+}
+
+}  // namespace
