@@ -84,6 +84,8 @@ class sim_crew final : public crew {
   bool waiting_ = false;
   bool resuming_ = false;
   bool in_application_ = false;
+  bool in_step_ = false;         // of a lone worker
+  bool pushed_in_step_ = false;  // work, by that step
   bool stopped_ = false;
 };
 
