@@ -215,13 +215,14 @@ void run_events(transport::sim_fabric& simulated, const config& configuration,
                 const std::vector<std::unique_ptr<engine>>& engines) {
   constexpr std::uint64_t events_between_looks = 1u << 16;
   constexpr std::uint64_t events_between_glances = 1u << 10;  // at the clock on the wall
-  const auto all_ended = [&] {
-    return std::all_of(engines.begin(), engines.end(), [](const auto& each) { return each->ended(); });
+  // A rank that has ended stays so: each is looked at until then, and never again.
+  auto all_ended = [&engines, ended = std::size_t{0}]() mutable {
+    while (ended < engines.size() && engines[ended]->ended()) ++ended;
+    return ended == engines.size();
   };
   simulated_progress told(configuration, engines);
   standstill still;
   for (std::uint64_t events = 1; !all_ended(); ++events) {
-    // all_ended looks at one rank in the common case: the first has not ended.
     const bool more = simulated.advance();
     if (events % events_between_glances == 0)
       told.look(std::chrono::duration<double>(simulated.machine().now()).count());
