@@ -46,7 +46,9 @@ void sim_crew::take_step(std::uint32_t index) {
     on.stepped_at_ = instant();
     if (on.stepped_at_ - on.polled_at_ > poll_bound_ || link_.congested()) look(on);
   }
+  in_step_ = workers() == 1;
   const bool found = step(on);
+  in_step_ = false;
   self.owes_look = found && spending();
   on.reader().offline();  // between steps it holds nothing, and may never step again
   if (found) spend_own(own_work::item, 1);
@@ -55,7 +57,7 @@ void sim_crew::take_step(std::uint32_t index) {
   const auto step_ticks = static_cast<std::uint64_t>((self.free_at - machine_.event_time()).count());
   on.tallies_.busy_ticks.add(step_ticks - (on.tallies_.busy_ticks.read() - busy_before));
   machine_.trace(link_.rank().value(), index, found ? 1u : 0u);
-  if (found) schedule(index, self.free_at);
+  if (std::exchange(pushed_in_step_, false) || found) schedule(index, self.free_at);
   set_alarm();
 }
 
@@ -80,7 +82,13 @@ void sim_crew::on_arrival() {
   if (!stopped_) wake_worker();
 }
 
+/// A lone worker that makes work ready takes it itself, after its step: no event has to wait for the time that has been
+/// spent, for nobody else could take it before.
 void sim_crew::make_ready(lane& by, work& item, origin from) {
+  if (in_step_) {
+    pushed_in_step_ = true;
+    return push(by, item, from);
+  }
   if (machine_.now() == machine_.event_time()) {
     push(by, item, from);
     wake_worker();

@@ -94,6 +94,8 @@ class sim_crew final : private detail::sim_crew_order, public crew {
   std::chrono::nanoseconds application_free_at_{0};
   bool resuming_ = false;
   bool in_application_ = false;
+  bool in_step_ = false;         // of a lone worker
+  bool pushed_in_step_ = false;  // work, by that step
   bool stopped_ = false;
 };
 
