@@ -25,6 +25,10 @@
 
 #include <nacre/nacre.hpp>
 
+#include "am/handler_table.hpp"
+#include "transport/launch/member.hpp"
+#include "transports.hpp"
+
 namespace {
 
 using namespace nacre::tests;
@@ -57,6 +61,15 @@ void ends_by_exit(nacre::runtime& rt) {
 }
 void ends_by_error(nacre::runtime& rt) {
   wait_for_rank_one(rt, [] { std::_Exit(7); });
+}
+
+/// Rank 1 is connected with all others, and is killed before it has said anything more.
+int meet_or_die_when_met(int argc, char** argv) {
+  namespace launch = nacre::transport::launch;
+  if (std::string_view(std::getenv("NACRE_JOB_RANK")) != "1") return nacre::run(argc, argv, meet);
+  launch::membership self;
+  const launch::arrival met = self.arrive({.handlers = nacre::handler_table::get().fingerprint()});
+  return std::raise(SIGKILL);
 }
 
 using rank_program = void (*)(nacre::runtime&);
@@ -120,6 +133,33 @@ TEST(nacre_run_scripts, that_one_rank_leaves_without_joining_end_those_that_wait
                      "if [ $NACRE_JOB_RANK = 1 ]; then exit 3; fi; exec \"$0\" --as-rank meet", own_path()});
   EXPECT_EQ(lines_of(got.errors), std::vector<std::string>{"nacre run: rank 1 exited with code 3; ending the job"});
   EXPECT_EQ(code_of(got), 3);
+}
+
+TEST(nacre_run_scripts, whose_ranks_wait_for_one_that_does_not_come_end_with_one_line_that_says_what_to_change) {
+  for (const std::string transport : {"tcp", "shm"}) {
+    const std::string option = "--nacre." + transport + ".connect_timeout";
+    const outcome got = nacre_command({"run", "-n", "8", "--transport", transport, "sh", "-c",
+                                       "if [ $NACRE_JOB_RANK = 5 ]; then exec sleep 600; fi; exec \"$0\" \"$@\"",
+                                       own_path(), "--as-rank", "meet", option + "=300ms", "--nacre.workers=1"});
+    EXPECT_EQ(lines_of(got.errors),
+              std::vector<std::string>{"nacre run: rank 5 has not joined the job in time: look for an error of it, or "
+                                       "give it more time with " +
+                                       option + "; ending the job"});
+    EXPECT_EQ(code_of(got), 1);
+  }
+}
+
+TEST(nacre_run, ends_a_job_with_one_line_when_a_rank_is_killed_while_the_ranks_meet) {
+  for (const std::string transport : {"shm", "ucx"}) {
+    if (transport == "ucx" && !missing_for_ucx().empty()) continue;
+    std::vector<std::string> command = run_self("6", "die_when_met");
+    command.insert(command.begin() + 3, {"--transport", transport});
+    const outcome got = nacre_command(command);
+    EXPECT_EQ(lines_of(got.errors),
+              std::vector<std::string>{"nacre run: rank 1 was killed by signal 9 (Killed); ending the job"})
+        << transport;
+    EXPECT_EQ(code_of(got), 128 + SIGKILL);
+  }
 }
 
 TEST(nacre_run_scripts, that_start_different_binaries_are_refused_with_a_line_that_says_so) {
@@ -248,6 +288,7 @@ TEST(nacre_run_scripts, that_leave_a_process_behind_on_purpose_may_do_so) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  if (argc > 2 && std::string_view(argv[2]) == "die_when_met") return meet_or_die_when_met(argc, argv);
   if (argc > 2 && std::string_view(argv[1]) == "--as-rank") return nacre::run(argc, argv, rank_programs().at(argv[2]));
   ::testing::InitGoogleTest(&argc, argv);
   return RUN_ALL_TESTS();

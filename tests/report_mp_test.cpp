@@ -11,6 +11,7 @@
 #include <iterator>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <sstream>
 #include <string>
 #include <string_view>
@@ -227,6 +228,35 @@ TEST_F(report, for_vampir_is_read_back_by_otf2_print) {
   EXPECT_EQ(count("MPI_RECV"), moved);
 }
 
+/// The page as a browser has made it; nothing where there is none.
+std::optional<outcome> browse(const std::string& page, const std::string& folder) {
+  if (std::system("command -v chromium >/dev/null") != 0) return std::nullopt;
+  return launched({"chromium", "--headless", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr",
+                   "--user-data-dir=" + folder + "/browser", "--dump-dom", "file://" + page})
+      .end();
+}
+
+TEST_F(report, as_a_page_shows_some_migrations_as_lines_and_thousands_as_a_density_and_a_small_matrix_small) {
+  if (sanitized) GTEST_SKIP() << "the page is the same";
+  const auto page_of = [&](const std::string& balancer, const std::string& values) -> std::optional<std::string> {
+    const outcome ran = launched({NACRE_BIN_DIR "/netsort", "--values=" + values, "--nacre.transport=sim",
+                                  "--nacre.ranks=2", "--nacre.balancer=" + balancer, "--nacre.trace=" + trace_})
+                            .end();
+    EXPECT_EQ(code_of(ran), 0) << ran.errors;
+    report_as("html");
+    const auto seen = browse(trace_ + ".html", folder_);
+    if (!seen) return std::nullopt;
+    EXPECT_EQ(seen->errors.find("CONSOLE"), std::string::npos) << seen->errors;
+    return seen->output;
+  };
+  const auto few = page_of("none", "16");
+  if (!few) GTEST_SKIP() << "no chromium here: the page was not opened";
+  EXPECT_NE(few->find("data-drawn=\"0 lines, 0 bands\""), std::string::npos);
+  EXPECT_NE(few->find("data-matrix=\"88\""), std::string::npos) << "two cells of 44 pixels";
+  const auto many = page_of("random", "1024");
+  EXPECT_NE(many->find("data-drawn=\"0 lines, 1 bands\""), std::string::npos);
+}
+
 TEST_F(report, as_a_page_needs_no_network_and_shows_every_worker) {
   simulate();
   report_as("html");
@@ -236,13 +266,11 @@ TEST_F(report, as_a_page_needs_no_network_and_shows_every_worker) {
     EXPECT_EQ(page.find(mark), std::string::npos) << mark;
   }
   if (sanitized) return;
-  if (std::system("command -v chromium >/dev/null") != 0) GTEST_SKIP() << "no chromium here: the page was not opened";
-  const outcome seen = launched({"chromium", "--headless", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr",
-                                 "--user-data-dir=" + folder_ + "/browser", "--dump-dom", "file://" + trace_ + ".html"})
-                           .end();
-  EXPECT_EQ(seen.errors.find("CONSOLE"), std::string::npos) << seen.errors;
-  EXPECT_NE(seen.output.find("data-shown=\"1"), std::string::npos) << seen.errors;
-  EXPECT_NE(seen.output.find("part::go_on"), std::string::npos);
+  const auto seen = browse(trace_ + ".html", folder_);
+  if (!seen) GTEST_SKIP() << "no chromium here: the page was not opened";
+  EXPECT_EQ(seen->errors.find("CONSOLE"), std::string::npos) << seen->errors;
+  EXPECT_NE(seen->output.find("data-shown=\"1"), std::string::npos) << seen->errors;
+  EXPECT_NE(seen->output.find("part::go_on"), std::string::npos);
 }
 
 }  // namespace

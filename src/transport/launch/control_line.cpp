@@ -6,6 +6,8 @@
 #include <span>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include <nacre/error.hpp>
 
 #include "transport/net/call.hpp"
@@ -43,13 +45,20 @@ std::string aborted_text(const aborted& why) {
   return "the launcher has ended the job: " + describe(failure{.peer = peer, .reason = why.reason, .announced = true});
 }
 
-control_line::control_line(const job_ticket& ticket, net::time_point deadline) {
+void give_up_start(control_line* line, const start_trouble& what) {
+  if (line == nullptr || !line->open()) throw what.message;
+  line->report_lost(what.peer, what.reason);
+  throw job_aborted("the start was given up: " + describe(failure{.peer = what.peer, .reason = what.reason}));
+}
+
+control_line::control_line(const job_ticket& ticket, net::time_point deadline) : rank_(ticket.rank) {
   net::guest launcher = call_launcher(ticket, deadline);
   socket_ = std::move(launcher.socket);
   stream_.received(launcher.leftover);
 }
 
-std::vector<std::string> control_line::exchange_addresses(std::string own, net::time_point deadline) {
+std::vector<std::string> control_line::exchange_addresses(std::string own, net::time_point deadline,
+                                                          std::string_view time_option) {
   push(joined{.address = std::move(own)});
   for (;;) {
     receive();
@@ -58,7 +67,14 @@ std::vector<std::string> control_line::exchange_addresses(std::string own, net::
       if (auto* all = std::get_if<roster>(&*m)) return std::move(all->addresses);
     }
     if (!open()) give_up("the launcher has closed its connection to this rank");
-    if (std::chrono::steady_clock::now() >= deadline) give_up("not all ranks have joined the job in time");
+    if (std::chrono::steady_clock::now() >= deadline) {
+      // Only the launcher knows who is missing, so a rank that has no roster names itself (rendezvous).
+      give_up_start(this, {.peer = rank_,
+                           .reason = fmt::format("has not joined the job in time: look for an error of it, or give it "
+                                                 "more time with --nacre.{}",
+                                                 time_option),
+                           .message = setup_error("not all ranks have joined the job in time")});
+    }
     send();
     net::wait_until(socket_.get(), !stream_.outgoing().empty(), deadline);
   }

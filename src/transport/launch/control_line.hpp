@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include <nacre/error.hpp>
 #include <nacre/ids.hpp>
 
 #include "transport/launch/control_message.hpp"
@@ -20,6 +21,20 @@ namespace nacre::transport::launch {
 /// round. It may be another executable than the ranks.
 [[nodiscard]] peer_identity control_identity(std::uint32_t rank_or_size, std::uint32_t size);
 
+/// What makes a rank give up its start.
+struct start_trouble {
+  rank_id peer;         ///< whose fault it seems to be
+  std::string reason;   ///< a clause about that peer, which the launcher puts behind "rank N"
+  setup_error message;  ///< for a person, where there is no launcher
+};
+
+class control_line;
+
+/// Ends the start of a rank. One missing or dead rank keeps all others from their starts, so where there is a launcher
+/// it is told, prints one line for all of them, and this throws job_aborted. Without one (`line` is null or has ended) it
+/// throws the message.
+[[noreturn]] void give_up_start(control_line* line, const start_trouble& what);
+
 /// The rank's end. Until the roster is there its members block, at most to the deadline, and throw setup_error, or
 /// job_aborted when the launcher gives the job up; afterwards nothing blocks. One thread.
 class control_line {
@@ -30,8 +45,10 @@ class control_line {
   /// The own end of the connection: the interface by which this host reaches the others.
   [[nodiscard]] net::address own_address() const { return net::address::of_own_end(socket_.get()); }
 
-  /// Reports where this rank listens and waits for the addresses of all, by rank.
-  [[nodiscard]] std::vector<std::string> exchange_addresses(std::string own, net::time_point deadline);
+  /// Reports where this rank listens and waits for the addresses of all, by rank. `time_option` is what gives the ranks
+  /// more time, for the message that not all have come.
+  [[nodiscard]] std::vector<std::string> exchange_addresses(std::string own, net::time_point deadline,
+                                                            std::string_view time_option = "tcp.connect_timeout");
 
   /// Readable when poll has something to do; -1 when the launcher is gone.
   [[nodiscard]] int descriptor() const noexcept { return socket_.get(); }
@@ -50,6 +67,7 @@ class control_line {
   void receive();
   void push(const control_message& m);
 
+  rank_id rank_;
   net::unique_fd socket_;
   control_stream stream_;
 };

@@ -196,10 +196,16 @@ class assembly {
     while (peer == own().value() || complete(rank_id(peer))) ++peer;
     const auto at = std::find_if(calls_.begin(), calls_.end(), [&](const call& c) { return c.peer == rank_id(peer); });
     const std::string trouble = at != calls_.end() ? at->last_trouble : "it did not call";
-    throw setup_error(
-        {.problem = fmt::format("rank {} waited in vain for rank {}: {}", own().value(), peer, trouble),
-         .why = "a job begins when all ranks are connected",
-         .remedy = "look for an error of that rank, or give it more time with --nacre.tcp.connect_timeout"});
+    const std::string remedy =
+        fmt::format("look for an error of that rank, or give it more time with --nacre.{}", parts_.time_option);
+    give_up_start(
+        parts_.line,
+        {.peer = rank_id(peer),
+         .reason = fmt::format("was not connected with rank {} in time ({}): {}", own().value(), trouble, remedy),
+         .message = setup_error(
+             {.problem = fmt::format("rank {} waited in vain for rank {}: {}", own().value(), peer, trouble),
+              .why = "a job begins when all ranks are connected",
+              .remedy = remedy})});
   }
 
   const meeting& parts_;

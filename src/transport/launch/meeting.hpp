@@ -6,6 +6,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "transport/launch/control_line.hpp"
@@ -22,6 +23,7 @@ struct meeting {
   net::door& entrance;
   control_line* line = nullptr;  ///< null: no launcher
   net::time_point deadline;
+  std::string_view time_option = "tcp.connect_timeout";  ///< what gives the ranks more time
   /// How many a pair with this peer makes, at least 1; both must find the same number. Empty: local.connections.
   std::function<std::uint32_t(const peer_identity& peer)> wanted = {};
 };

@@ -45,6 +45,7 @@ arrival meet_others(newcomer who, const way_in& how) {
                           .entrance = *entrance,
                           .line = who.line.get(),
                           .deadline = who.deadline,
+                          .time_option = how.time_option,
                           .wanted = wanted});
   return {.self = std::move(local),
           .guests = std::move(guests),
@@ -92,7 +93,7 @@ arrival arrive(const job_ticket& ticket, const way_in& how) {
   net::unique_fd listener = net::listen_at(where());
   // The listener is open before the others learn its address: who calls early waits in its queue.
   const std::vector<std::string> addresses =
-      line->exchange_addresses(net::address::of_own_end(listener.get()).text(), deadline);
+      line->exchange_addresses(net::address::of_own_end(listener.get()).text(), deadline, how.time_option);
   return meet_others({.rank = ticket.rank,
                       .secret = ticket.secret,
                       .addresses = addresses,

@@ -34,6 +34,7 @@ namespace nacre::transport::launch {
 /// How a rank joins its job.
 struct way_in {
   std::chrono::nanoseconds connect_timeout = std::chrono::seconds(30);
+  std::string_view time_option = "tcp.connect_timeout";  ///< which says that
   std::string interface = "";     ///< where it listens, as net::own_interface; empty: chosen
   bool on_loopback = false;       ///< listens where its own host alone can reach it
   std::uint32_t connections = 1;  ///< with each peer, at most

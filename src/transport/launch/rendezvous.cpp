@@ -99,6 +99,7 @@ bool rendezvous::interpret(std::uint32_t rank, std::vector<report>& reports) {
       send_roster_when_complete();
     } else if (auto* trouble = std::get_if<lost>(&**m)) {
       if (trouble->peer >= connections_.size()) return false;
+      if (!complete_) trouble->peer = first_missing(rank);
       reports.push_back({.from = rank_id(rank), .what = std::move(*trouble)});
     } else if (std::holds_alternative<left>(**m)) {
       from.left = true;
@@ -107,6 +108,13 @@ bool rendezvous::interpret(std::uint32_t rank, std::vector<report>& reports) {
       return false;
     }
   }
+}
+
+std::uint32_t rendezvous::first_missing(std::uint32_t otherwise) const noexcept {
+  for (std::uint32_t rank = 0; rank < connections_.size(); ++rank) {
+    if (connections_[rank].address.empty()) return rank;
+  }
+  return otherwise;
 }
 
 void rendezvous::send(std::uint32_t rank) {

@@ -36,6 +36,7 @@ struct report {
 /// | proves to be one that is connected and has not joined | the new connection takes the old one's place: the handshake
 /// took longer than the rank could wait, and that it hung up may be known later than that it called again |
 /// | hangs up before it has joined | it may call again; the end of its process is for others to notice |
+/// | gives up before all have joined | reported as the loss of the first rank that has not |
 /// | sends what is no control message, or hangs up | its connection is closed; reported unless it had said that it
 /// leaves |
 class rendezvous {
@@ -75,6 +76,7 @@ class rendezvous {
   void serve(std::uint32_t rank, std::vector<report>& reports);
   [[nodiscard]] bool receive(connection& from);
   [[nodiscard]] bool interpret(std::uint32_t rank, std::vector<report>& reports);
+  [[nodiscard]] std::uint32_t first_missing(std::uint32_t otherwise) const noexcept;
   void send(std::uint32_t rank);
   void send_roster_when_complete();
 

@@ -72,8 +72,17 @@ void door::job_begins(time_point now) {
 }
 
 void door::give_up_oldest(time_point now) {
-  log_.write(fmt::format("gave up on a peer at {}: too many others are calling", greetings_.front().address()), now);
+  if (limits_.places == during_job.places) {
+    log_.write(fmt::format("gave up on a peer at {}: too many others are calling", greetings_.front().address()), now);
+  }
   greetings_.pop_front();
+}
+
+void door::tell(const greeting& refused, time_point now) {
+  const refusal_reason why = refused.why().reason;
+  const bool may_be_member = why == refusal_reason::closed || why == refusal_reason::timed_out;
+  if (may_be_member && limits_.places != during_job.places) return;
+  log_.write(refused.why().log_line(refused.address()), now);
 }
 
 void door::advance(place which, time_point now, std::vector<guest>& admitted) {
@@ -87,7 +96,7 @@ void door::advance(place which, time_point now, std::vector<guest>& admitted) {
       admitted.push_back(which->take());
       break;
     case greeting::outcome::refused:
-      log_.write(which->why().log_line(which->address()), now);
+      tell(*which, now);
       break;
   }
   greetings_.erase(which);

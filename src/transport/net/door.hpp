@@ -20,7 +20,9 @@ namespace nacre::transport::net {
 /// out; a member that had to give way calls again. One thread.
 ///
 /// Before the job begins members call, hundreds at once and slowly where they share a few cores, so there are many
-/// places and much time. Once it has begun all members are connected and only strangers call, so there are few.
+/// places and much time; and since a member that is slow, or dies, looks like a stranger that says nothing, no line is
+/// logged of those that said too little to tell. Once the job has begun all members are connected and only strangers
+/// call, so there are few places, and each costs its line.
 class door {
  public:
   /// How many handshakes run at a time, and how long each may take.
@@ -55,6 +57,7 @@ class door {
 
   void accept_all(time_point now, std::vector<guest>& admitted);
   void give_up_oldest(time_point now);
+  void tell(const greeting& refused, time_point now);
   void advance(place which, time_point now, std::vector<guest>& admitted);
   void watch(const greeting& which, int operation);
 

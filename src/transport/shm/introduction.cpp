@@ -37,10 +37,14 @@ struct words {
 };
 static_assert(std::has_unique_object_representations_v<words>);
 
-[[noreturn]] void refuse(rank_id own, std::size_t peer, const std::string& what, const std::string& remedy) {
-  throw setup_error({.problem = fmt::format("rank {} and rank {} cannot share memory: {}", own.value(), peer, what),
-                     .why = "the ranks of one host talk through it",
-                     .remedy = remedy});
+[[noreturn]] void refuse(const introduction& parts, std::size_t peer, const std::string& what,
+                         const std::string& remedy) {
+  const std::string trouble = fmt::format("and rank {} cannot share memory: {}", parts.rank.value(), what);
+  launch::give_up_start(parts.line, {.peer = rank_id(static_cast<std::uint32_t>(peer)),
+                                     .reason = trouble + ": " + remedy,
+                                     .message = setup_error({.problem = fmt::format("rank {} {}", peer, trouble),
+                                                             .why = "the ranks of one host talk through it",
+                                                             .remedy = remedy})});
 }
 
 /// Waits for the words of one peer, and for what the launcher may say meanwhile.
@@ -50,14 +54,14 @@ words hear(const introduction& parts, std::size_t peer, const net::guest& from) 
   std::copy_n(from.leftover.begin(), got, bytes.begin());
   while (got < bytes.size()) {
     const std::ptrdiff_t more = net::receive_some(from.socket.get(), bytes.data() + got, bytes.size() - got);
-    if (more < 0) refuse(parts.rank, peer, "it has closed its connection", "look for what it has printed");
+    if (more < 0) refuse(parts, peer, "it has closed its connection", "look for what it has printed");
     got += static_cast<std::size_t>(more);
     if (more > 0) continue;
     if (parts.line != nullptr) {
       if (const auto why = parts.line->poll()) throw job_aborted(launch::aborted_text(*why));
     }
     if (std::chrono::steady_clock::now() >= parts.deadline) {
-      refuse(parts.rank, peer, "it does not answer", "raise shm.connect_timeout if the machine is busy");
+      refuse(parts, peer, "it does not answer", "raise shm.connect_timeout if the machine is busy");
     }
     std::array<pollfd, 2> watched{
         {{.fd = from.socket.get(), .events = POLLIN, .revents = 0},
@@ -70,17 +74,16 @@ words hear(const introduction& parts, std::size_t peer, const net::guest& from) 
 /// Maps the segment of a peer.
 peer_parts meet_with(const introduction& parts, std::size_t peer, const words& of_peer, net::unique_fd lifeline) {
   if (of_peer.data_bytes != parts.sizes.data_bytes) {
-    refuse(parts.rank, peer,
-           fmt::format("its rings have {} bytes, and not {}", of_peer.data_bytes, parts.sizes.data_bytes),
+    refuse(parts, peer, fmt::format("its rings have {} bytes, and not {}", of_peer.data_bytes, parts.sizes.data_bytes),
            "give all ranks the same options shm.ring_bytes and shm.memory_max");
   }
   auto theirs = segment::open(of_peer.process, of_peer.descriptor, parts.sizes);
   if (!theirs) {
-    refuse(parts.rank, peer, fmt::format("its segment cannot be mapped: {}", net::error_text(errno)),
+    refuse(parts, peer, fmt::format("its segment cannot be mapped: {}", net::error_text(errno)),
            "run all ranks as one user who sees their processes in /proc, or use --transport tcp");
   }
   if (theirs->head().nonce != of_peer.nonce) {
-    refuse(parts.rank, peer, "the segment that it names is another one", "use --transport tcp");
+    refuse(parts, peer, "the segment that it names is another one", "use --transport tcp");
   }
   peer_parts result{.theirs = std::make_shared<segment>(std::move(*theirs)),
                     .lifeline = std::move(lifeline),
@@ -111,7 +114,7 @@ std::vector<std::optional<peer_parts>> introduce(const introduction& parts,
     if (!guests[peer]) continue;
     // A connection that is still empty takes these few bytes at once.
     if (net::send_some(guests[peer]->socket.get(), bytes.data(), bytes.size()) != std::ptrdiff_t{sizeof(words)}) {
-      refuse(parts.rank, peer, "it has closed its connection", "look for what it has printed");
+      refuse(parts, peer, "it has closed its connection", "look for what it has printed");
     }
   }
   std::vector<std::optional<peer_parts>> result(guests.size());

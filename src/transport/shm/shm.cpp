@@ -58,7 +58,9 @@ std::unique_ptr<fabric> join_job(const config& configuration, const program& own
 
 settings read_settings(const config& configuration) {
   if (!configuration.is_declared("shm.output_max")) return {};
-  return {.way = {.connect_timeout = configuration.get_duration("shm.connect_timeout"), .on_loopback = true},
+  return {.way = {.connect_timeout = configuration.get_duration("shm.connect_timeout"),
+                  .time_option = "shm.connect_timeout",
+                  .on_loopback = true},
           .ring_bytes = static_cast<std::uint64_t>(configuration.get_int("shm.ring_bytes")),
           .memory_max = static_cast<std::uint64_t>(configuration.get_int("shm.memory_max")),
           .output_max = static_cast<std::size_t>(configuration.get_int("shm.output_max")),

@@ -31,11 +31,15 @@ static_assert(std::has_unique_object_representations_v<head>);
 /// A host with many devices needs some hundred bytes; what is sent must fit into a socket's first buffer.
 constexpr std::uint32_t address_bytes_max = 16384;
 
-[[noreturn]] void refuse(rank_id own, std::size_t peer, const std::string& what, const std::string& remedy) {
-  throw setup_error({.problem = fmt::format("rank {} and rank {} cannot tell each other where UCX reaches them: {}",
-                                            own.value(), peer, what),
-                     .why = "a job begins when all ranks are connected",
-                     .remedy = remedy});
+[[noreturn]] void refuse(const introduction& parts, std::size_t peer, const std::string& what,
+                         const std::string& remedy) {
+  const std::string trouble =
+      fmt::format("and rank {} cannot tell each other where UCX reaches them: {}", parts.rank.value(), what);
+  launch::give_up_start(parts.line, {.peer = rank_id(static_cast<std::uint32_t>(peer)),
+                                     .reason = trouble + ": " + remedy,
+                                     .message = setup_error({.problem = fmt::format("rank {} {}", peer, trouble),
+                                                             .why = "a job begins when all ranks are connected",
+                                                             .remedy = remedy})});
 }
 
 /// Reads the words of one peer, and hears what the launcher may say meanwhile.
@@ -50,7 +54,7 @@ class hearing {
     taken_ += early;
     for (std::size_t got = early; got < into.size();) {
       const std::ptrdiff_t more = net::receive_some(from_.socket.get(), into.data() + got, into.size() - got);
-      if (more < 0) refuse(parts_.rank, peer_, "it has closed its connection", "look for what it has printed");
+      if (more < 0) refuse(parts_, peer_, "it has closed its connection", "look for what it has printed");
       got += static_cast<std::size_t>(more);
       if (more == 0) wait();
     }
@@ -62,7 +66,7 @@ class hearing {
       if (const auto why = parts_.line->poll()) throw job_aborted(launch::aborted_text(*why));
     }
     if (std::chrono::steady_clock::now() >= parts_.deadline) {
-      refuse(parts_.rank, peer_, "it does not answer", "raise ucx.connect_timeout if the machine is busy");
+      refuse(parts_, peer_, "it does not answer", "raise ucx.connect_timeout if the machine is busy");
     }
     std::array<pollfd, 2> watched{
         {{.fd = from_.socket.get(), .events = POLLIN, .revents = 0},
@@ -100,7 +104,7 @@ peer_words hear(const introduction& parts, std::size_t peer, const net::guest& f
   peer_words result{.key = front.key};
   for (std::uint32_t lane = 0; lane < lane_count; ++lane) {
     if (front.bytes[lane] == 0 || front.bytes[lane] > address_bytes_max) {
-      refuse(parts.rank, peer, "its words make no sense", "start all ranks from the same executable");
+      refuse(parts, peer, "its words make no sense", "start all ranks from the same executable");
     }
     result.addresses[lane].resize(front.bytes[lane]);
     ear.read(result.addresses[lane]);
@@ -119,7 +123,7 @@ std::vector<peer_words> introduce(const introduction& parts, const port& own, co
     // A connection that is still empty takes these few bytes at once.
     if (net::send_some(guests[peer]->socket.get(), words.data(), words.size()) !=
         static_cast<std::ptrdiff_t>(words.size())) {
-      refuse(parts.rank, peer, "it has closed its connection", "look for what it has printed");
+      refuse(parts, peer, "it has closed its connection", "look for what it has printed");
     }
   }
   std::vector<peer_words> result(guests.size());

@@ -51,6 +51,7 @@ std::unique_ptr<fabric> join_job(const config& configuration, const program& own
 settings read_settings(const config& configuration) {
   if (!configuration.is_declared("ucx.output_max")) return {};
   return {.way = {.connect_timeout = configuration.get_duration("ucx.connect_timeout"),
+                  .time_option = "ucx.connect_timeout",
                   .interface = configuration.get_string("ucx.interface")},
           .output_bytes_max = static_cast<std::size_t>(configuration.get_int("ucx.output_max")),
           .modules = configuration.get_string("ucx.modules")};

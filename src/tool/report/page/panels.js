@@ -86,14 +86,19 @@ function drawBreakdown() {
 
 function drawMatrix() {
   const {sides, group, count, bytes} = data.messages, values = byCount ? count : bytes;
-  const paper = fit(byId("matrix"), 270), context = paper.context, left = 46, top = 18;
-  const size = Math.min(paper.width - left - 8, 244), each = size / sides, most = Math.max(1, ...values);
+  const left = 46, top = 18, cellMost = 44, most = Math.max(1, ...values);
+  const each = Math.min(cellMost, (byId("matrix").clientWidth - left - 30) / sides, 244 / sides), size = each * sides;
+  const paper = fit(byId("matrix"), top + size + 8), context = paper.context;
   for (let from = 0; from < sides; from++) {
     for (let to = 0; to < sides; to++) {
       const value = values[from * sides + to], strength = value > 0 ? 0.12 + 0.88 * Math.log1p(value) / Math.log1p(most) : 0;
       const shade = (low, high) => Math.round(low + (high - low) * strength);
       context.fillStyle = value > 0 ? `rgb(${shade(236, 16)},${shade(242, 62)},${shade(250, 138)})` : "#f4f6f8";
       context.fillRect(left + to * each, top + from * each, each - (each > 8 ? 1 : 0), each - (each > 8 ? 1 : 0));
+      if (value === 0 || each < cellMost) continue;  // where there is room the number itself is there, too
+      context.fillStyle = strength > 0.5 ? "#fff" : "#1d2733";
+      context.textAlign = "center";
+      context.fillText(amount(value), left + (to + 0.5) * each, top + (from + 0.5) * each + 4, each - 4);
     }
   }
   context.fillStyle = "#66717f";
@@ -108,6 +113,7 @@ function drawMatrix() {
   context.fillText("to", left + size + 4, top - 6);
   context.fillText("from", 4, top - 6);
   matrixPlot = {left, top, each, sides, group};
+  document.body.dataset.matrix = `${Math.round(size)}`;
   byId("matrix_text").textContent = `Darker is more, on a logarithmic scale; the most is ${amount(most, byCount ? " messages" : " B")}.`;
 }
 let matrixPlot = null;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The timeline: every worker's time, drawn from cells when much is seen and from single spans when little is.
 const view = {from: 0, to: end, top: 0, bottom: rows.length, byHandler: true, migrations: true, steals: false};
-const gutter = 112, axis = 22;
+const gutter = 128, axis = 22;
 const lanes = byId("lanes"), overview = byId("overview");
 
 function colourOfCode(code) {
@@ -86,34 +86,88 @@ function shortName(name, letters) {
   return text.length <= letters ? text : text.slice(0, Math.max(1, letters - 1)) + "…";
 }
 
-function drawPassages(paper, rowHeight, plot, all, colour, most) {
+// Migrations and steals: a line for each where few are seen. Many lines would bury the timeline, so beyond linesMost there
+// is a band below it that tells how many there are over time, and a strip in each row that has room for it.
+const linesMost = 300, bandHeight = 40;
+const kinds = [{key: "migrations", all: migrations, count: data.migrations.count, colour: [209, 52, 91]},
+  {key: "steals", all: steals, count: data.steals.count, colour: [123, 63, 181]}];
+const bands = () => kinds.filter((kind) => view[kind.key] && kind.all.length > linesMost);
+
+/// Returns how many lines there are.
+function drawPassages(paper, rowHeight, plot, {all, colour}) {
   const seen = all.filter((one) => one.end >= view.from && one.begin <= view.to &&
     Math.max(one.from, one.to) >= view.top && Math.min(one.from, one.to) < view.bottom);
-  const step = Math.ceil(seen.length / most) || 1, context = paper.context;
+  if (seen.length > linesMost) {
+    drawStrips(paper, rowHeight, plot, seen, colour);
+    return 0;
+  }
+  const context = paper.context;
   const x = (time) => plot.left + (time - view.from) / (view.to - view.from) * plot.width;
   const y = (row) => plot.top + (row + 0.44 - view.top) * rowHeight;
-  context.strokeStyle = css(colour, seen.length > 400 ? 0.4 : 0.8);
-  context.lineWidth = seen.length > 400 ? 0.7 : 1.2;
+  context.strokeStyle = css(colour, 0.8);
+  context.lineWidth = 1.2;
   context.beginPath();
-  for (let i = 0; i < seen.length; i += step) {
-    context.moveTo(x(seen[i].begin), y(seen[i].from));
-    context.lineTo(x(seen[i].end), y(seen[i].to));
+  for (const one of seen) {
+    context.moveTo(x(one.begin), y(one.from));
+    context.lineTo(x(one.end), y(one.to));
   }
   context.stroke();
-  if (seen.length > 400 || rowHeight < 5) return;
   context.fillStyle = css(colour);
-  for (const one of seen) {
+  for (const one of rowHeight < 5 ? [] : seen) {
     context.beginPath();
     context.arc(x(one.end), y(one.to), 2.2, 0, 7);
     context.fill();
   }
+  return seen.length;
+}
+
+/// In each row, where most of them leave (at its top) and arrive (at its bottom).
+function drawStrips(paper, rowHeight, plot, seen, colour) {
+  if (rowHeight < 9) return;
+  const places = Math.max(1, Math.floor(plot.width / 3)), high = Math.min(4, rowHeight * 0.16), context = paper.context;
+  const counts = new Map();
+  const count = (row, time, side) => {
+    const place = Math.floor((time - view.from) / (view.to - view.from) * places);
+    if (place < 0 || place >= places || row < Math.floor(view.top) || row >= view.bottom) return;
+    const key = (row * places + place) * 2 + side;
+    counts.set(key, (counts.get(key) || 0) + 1);
+  };
+  for (const one of seen) count(one.from, one.begin, 0), count(one.to, one.end, 1);
+  let most = 1;
+  for (const value of counts.values()) most = Math.max(most, value);
+  for (const [key, value] of counts) {
+    const row = Math.floor(key / 2 / places), place = Math.floor(key / 2) % places;
+    const y = plot.top + (row - view.top) * rowHeight + (key % 2 ? rowHeight * 0.88 - high : 0);
+    context.fillStyle = css(colour, 0.25 + 0.75 * Math.log1p(value) / Math.log1p(most));
+    context.fillRect(plot.left + place / places * plot.width, y, plot.width / places + 0.3, high);
+  }
+}
+
+/// How many of a kind end when, in what is seen of the time, over all rows.
+function drawBand(paper, plot, {key, all, count, colour}, top) {
+  const places = Math.max(1, Math.floor(plot.width / 3)), high = bandHeight - 12, context = paper.context;
+  const sums = new Array(places).fill(0);
+  for (const one of all) {
+    const place = Math.floor((one.end - view.from) / (view.to - view.from) * places);
+    if (place >= 0 && place < places) sums[place]++;
+  }
+  const most = Math.max(1, ...sums), width = plot.width / places;
+  context.fillStyle = css(colour, 0.75);
+  sums.forEach((value, place) => context.fillRect(plot.left + place * width, top + high * (1 - value / most), width, high * value / most));
+  context.fillStyle = "#66717f";
+  context.fillRect(plot.left, top + high, plot.width, 1);
+  context.textAlign = "right";
+  context.fillText(key, plot.left - 8, top + 11);
+  const each = (view.to - view.from) / places, scale = count / all.length;
+  context.fillText(`max ${amount(most * scale)} in ${duration(+each.toPrecision(2))}`, plot.left - 8, top + 25);
+  context.textAlign = "left";
 }
 
 function drawFrame(paper, rowHeight, plot) {
   const context = paper.context;
   context.fillStyle = "#fff";
   context.fillRect(0, plot.top + plot.height, paper.width, axis);
-  context.fillRect(0, 0, plot.left - 1, paper.height);
+  context.fillRect(0, 0, plot.left - 1, plot.height + axis);
   context.fillStyle = "#66717f";
   context.textAlign = "center";
   for (const at of marks(view.from, view.to, Math.max(2, plot.width / 110))) {
@@ -133,11 +187,11 @@ function drawFrame(paper, rowHeight, plot) {
   context.textAlign = "left";
 }
 
-function plotOf(paper) { return {left: gutter, top: 0, width: paper.width - gutter, height: paper.height - axis}; }
+function plotOf(paper) { return {left: gutter, top: 0, width: paper.width - gutter, height: lanesHeight() - axis}; }
 const lanesHeight = () => Math.round(Math.max(120, Math.min(620, rows.length * 26))) + axis;
 
 function drawLanes() {
-  const paper = fit(lanes, lanesHeight()), plot = plotOf(paper);
+  const paper = fit(lanes, lanesHeight() + bands().length * bandHeight), plot = plotOf(paper);
   const rowHeight = plot.height / (view.bottom - view.top);
   drawCells(paper, rowHeight, plot);
   const context = paper.context;
@@ -146,10 +200,12 @@ function drawLanes() {
   context.rect(plot.left, plot.top, plot.width, plot.height);
   context.clip();
   drawSpans(paper, rowHeight, plot);
-  if (view.steals) drawPassages(paper, rowHeight, plot, steals, [123, 63, 181], 2500);
-  if (view.migrations) drawPassages(paper, rowHeight, plot, migrations, [209, 52, 91], 2500);
+  let drawn = 0;
+  for (const kind of kinds) if (view[kind.key]) drawn += drawPassages(paper, rowHeight, plot, kind);
   context.restore();
   drawFrame(paper, rowHeight, plot);
+  bands().forEach((kind, index) => drawBand(paper, plot, kind, lanesHeight() + 10 + index * bandHeight));
+  document.body.dataset.drawn = `${drawn} lines, ${bands().length} bands`;
 }
 
 /// Load over time: how many of the workers work, serve the runtime, or idle; and which part of it the timeline shows.
