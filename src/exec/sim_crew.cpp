@@ -11,7 +11,7 @@ namespace nacre {
 
 sim_crew::sim_crew(const settings& how, const machine::runtime_costs& costs, backplane& link, scheduler& order,
                    machine::simulation& machine)
-    : detail::sim_crew_order{counted_scheduler(order)}, crew(how, link, counted), costs_(costs), machine_(machine), simulated_(how.workers) {
+    : crew(how, link, order), costs_(costs), machine_(machine), simulated_(how.workers) {
   poll_bound_ = 10'000;
   charges_own_ = true;
   for (std::uint32_t index = 0; index < how.workers; ++index) {
@@ -155,7 +155,7 @@ void sim_crew::alarm_event(void* subject, std::uint64_t when) {
 }
 
 bool sim_crew::has_nothing() const noexcept {
-  if (resuming_ || counted.items() != 0 || not_yet_ready_.size() != free_slots_.size()) return false;
+  if (resuming_ || ready_items() != 0 || not_yet_ready_.size() != free_slots_.size()) return false;
   return std::none_of(lanes().begin(), lanes().end(), [](const auto& each) {
     return each->outlet_ != nullptr && each->outlet_->since() != 0;
   });

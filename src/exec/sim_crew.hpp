@@ -4,20 +4,11 @@
 
 #include <optional>
 
-#include "exec/counted_scheduler.hpp"
 #include "exec/crew.hpp"
 #include "exec/fiber.hpp"
 #include "machine/simulation.hpp"
 
 namespace nacre {
-namespace detail {
-
-/// Comes before the crew, which takes it for its scheduler.
-struct sim_crew_order {
-  counted_scheduler counted;
-};
-
-}  // namespace detail
 
 /// One simulated rank. Every worker is a line of events "take a step"; the application is a fiber that is resumed when
 /// what it waits for is there.
@@ -30,7 +21,7 @@ struct sim_crew_order {
 /// |---|---|---|---|
 /// | scheduled | scheduled at its end | asleep | - |
 /// | asleep | - | - | scheduled now |
-class sim_crew final : private detail::sim_crew_order, public crew {
+class sim_crew final : public crew {
  public:
   sim_crew(const settings& how, const machine::runtime_costs& costs, backplane& link, scheduler& order,
            machine::simulation& machine);
