@@ -144,6 +144,20 @@ void sim_crew::alarm_event(void* subject, std::uint64_t when) {
   self.wake_worker();
 }
 
+bool sim_crew::look_again() {
+  if (!in_application_) return false;
+  const bool again = machine_.now() == looked_at_;
+  if (again) {
+    application().flush();  // what it waits for may be the answer
+    machine_.spend(costs_.look);
+    application_free_at_ = machine_.now();
+    wake_application(application());
+    application_fiber_->suspend();
+  }
+  looked_at_ = machine_.now();
+  return again;
+}
+
 bool sim_crew::has_nothing() const noexcept {
   if (resuming_ || counted.items() != 0 || not_yet_ready_.size() != free_slots_.size()) return false;
   return std::none_of(lanes().begin(), lanes().end(), [](const auto& each) {
