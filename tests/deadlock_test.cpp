@@ -143,4 +143,26 @@ TEST(deadlock, is_none_while_objects_move_for_ever_and_quiescence_is_still_to_be
   }
 }
 
+int next_number(int number) { return number + 1; }
+
+TEST(deadlock, is_none_while_main_looks_and_each_look_lets_time_go_on) {
+  for (const char* aggregate : {"off", "on"}) {
+    int answers = 0;
+    const int code = run_simulated({{"ranks", "3"}, {"aggregate", aggregate}}, [&](nacre::runtime& rt) {
+      const nacre::rank_id next((rt.rank().value() + 1) % rt.size());
+      nacre::future<int> answer = rt.call<next_number>(next, 4);
+      std::uint64_t looks = 0;
+      while (!answer.ready()) ++looks;
+      EXPECT_GT(looks, 1U);
+      if (answer.get() == 5) ++answers;
+      const double begin = rt.now();
+      looks = 0;
+      while (rt.now() < begin + 1e-4) ++looks;
+      EXPECT_LE(looks, 1'000U) << "a look takes 100 ns";
+    });
+    EXPECT_EQ(code, 0);
+    EXPECT_EQ(answers, 3);
+  }
+}
+
 }  // namespace

@@ -38,7 +38,7 @@ namespace detail {
 [[nodiscard]] rank_id rank_of(const engine& core) noexcept;
 [[nodiscard]] std::uint32_t size_of(const engine& core) noexcept;
 [[nodiscard]] std::uint32_t workers_of(const engine& core) noexcept;
-[[nodiscard]] double seconds_of(const engine& core, const lane& on) noexcept;
+[[nodiscard]] double seconds_of(const engine& core, const lane& on);
 void post_to_rank(engine& core, lane& on, rank_id to, message_ptr m);
 void post_to_all(engine& core, lane& on, message_ptr m);
 /// The two ends of a message to an object; `from` is none when no object sends it.

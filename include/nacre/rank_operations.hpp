@@ -19,8 +19,9 @@ class rank_operations {
   [[nodiscard]] std::uint32_t size() const noexcept { return detail::size_of(*core_); }
   /// Workers of this rank.
   [[nodiscard]] std::uint32_t workers() const noexcept { return detail::workers_of(*core_); }
-  /// Seconds since the job's start; virtual ones under simulation.
-  [[nodiscard]] double now() const noexcept { return detail::seconds_of(*core_, *lane_); }
+  /// Seconds since the job's start; virtual ones under simulation, where a main that looks again at the same instant lets
+  /// a little time go on.
+  [[nodiscard]] double now() const { return detail::seconds_of(*core_, *lane_); }
 
   /// Runs F on a rank. One-way; in order for one channel and one pair of ranks.
   template <auto F, class... Args>

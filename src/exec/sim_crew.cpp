@@ -8,6 +8,11 @@
 #include <nacre/assert.hpp>
 
 namespace nacre {
+namespace {
+
+constexpr std::chrono::nanoseconds look_again{100};  // what it costs main to look again at an instant that it has seen
+
+}  // namespace
 
 sim_crew::sim_crew(const settings& how, const machine::runtime_costs& costs, backplane& link, scheduler& order,
                    machine::simulation& machine)
@@ -152,6 +157,20 @@ void sim_crew::alarm_event(void* subject, std::uint64_t when) {
     return;  // an earlier one has replaced it
   self.alarm_at_ = std::chrono::nanoseconds::max();
   self.wake_worker();
+}
+
+bool sim_crew::look_again() {
+  if (!in_application_) return false;
+  const bool again = machine_.now() == looked_at_;
+  if (again) {
+    application().flush();  // what it waits for may be the answer
+    machine_.spend(look_again);
+    application_free_at_ = machine_.now();
+    wake_application(application());
+    application_fiber_->suspend();
+  }
+  looked_at_ = machine_.now();
+  return again;
 }
 
 bool sim_crew::has_nothing() const noexcept {

@@ -29,6 +29,9 @@ class sim_crew final : public crew {
   /// Prepares the application's fiber; the event loop does the rest.
   void start(std::function<void()> application);
   [[nodiscard]] bool application_ended() const noexcept { return !application_fiber_ || application_fiber_->ended(); }
+  /// Main looks at something. If it has looked at this instant before, that takes time, in which others run: a loop that
+  /// looks until something has happened ends. True: it has taken time.
+  bool look_again();
   /// Whether nothing is ready, or will be once the time is over that has been spent, and no lane has anything left to
   /// send. Steps of workers may still be to come; they find nothing.
   [[nodiscard]] bool has_nothing() const noexcept;
@@ -83,6 +86,7 @@ class sim_crew final : public crew {
   std::chrono::nanoseconds alarm_at_ = std::chrono::nanoseconds::max();  // of the event that wakes a worker; max: none
   std::optional<fiber> application_fiber_;
   std::chrono::nanoseconds application_free_at_{0};
+  std::chrono::nanoseconds looked_at_{-1};  // by main, last
   bool resuming_ = false;
   bool in_application_ = false;
   bool in_step_ = false;         // of a lone worker

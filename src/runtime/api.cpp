@@ -27,7 +27,10 @@ namespace detail {
 rank_id rank_of(const engine& core) noexcept { return core.rank(); }
 std::uint32_t size_of(const engine& core) noexcept { return core.size(); }
 std::uint32_t workers_of(const engine& core) noexcept { return core.team().workers(); }
-double seconds_of(const engine& core, const lane&) noexcept { return core.seconds(); }
+double seconds_of(const engine& core, const lane& on) {
+  static_cast<void>(core.look_again(on));
+  return core.seconds();
+}
 
 void post_to_rank(engine& core, lane& on, rank_id to, message_ptr m) {
   if (to.value() >= core.size()) {
@@ -113,6 +116,8 @@ rank_counters counters_of(const engine& core) noexcept { return core.counters();
 void set_error_handler(engine& core, std::function<void(const delivery_error&)> handler) {
   core.objects().on_delivery_error(std::move(handler));
 }
+
+bool look_again(const engine& core, const lane& on) { return core.look_again(on); }
 
 void wait_in_application(engine& core, lane& on, future_state& state) { core.wait_for(on, state); }
 
