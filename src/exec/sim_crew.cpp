@@ -10,7 +10,7 @@
 namespace nacre {
 namespace {
 
-constexpr std::chrono::nanoseconds look_again{100};  // what it costs main to look again at an instant that it has seen
+constexpr std::chrono::nanoseconds repeated_look{100};  // what it costs main to look again at an instant that it has seen
 
 }  // namespace
 
@@ -164,7 +164,7 @@ bool sim_crew::look_again() {
   const bool again = machine_.now() == looked_at_;
   if (again) {
     application().flush();  // what it waits for may be the answer
-    machine_.spend(look_again);
+    machine_.spend(repeated_look);
     application_free_at_ = machine_.now();
     wake_application(application());
     application_fiber_->suspend();
