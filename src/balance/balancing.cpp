@@ -52,7 +52,7 @@ void balancing::look(lane& by, Body body) {
   by_ = &by;
   const bool rests = at_rest();
   timer_.begin(by);
-  account_.pass(timer_.begun());
+  account_.pass(timer_.worked());
   looks_.store(looks_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);  // as in add_to
   const double migrating = migration_seconds_.load(std::memory_order_relaxed);          // written by the poll loop
   body();
@@ -66,7 +66,7 @@ void balancing::look(lane& by, Body body) {
 /// one waits until looks are within their share again.
 std::chrono::nanoseconds balancing::tick(lane& by) {
   constexpr double average_of = 8;
-  account_.pass(static_cast<double>(messages_.team().instant()) * messages_.team().seconds_a_tick());
+  account_.pass(timer_.worked());
   objects_.begin_traffic_epoch(static_cast<std::uint32_t>((time_.now() - started_) / traffic_half_life_));
   take_kept_messages(by);
   if (may_look()) {
