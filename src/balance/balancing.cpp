@@ -15,7 +15,8 @@ namespace {
 constexpr std::uint32_t ticks_before_longer = 4;
 constexpr std::uint32_t longer_max = 5;  // powers of two
 constexpr double burst_seconds = 1e-3;   // what looks may take at once
-constexpr double ticks_part = 0.5;       // of the share that ticks alone may take: the rest is for messages
+constexpr std::uint64_t migrations_a_sample = 16;
+constexpr double ticks_part = 0.5;  // of the share that ticks alone may take: the rest is for messages
 
 void add_to(std::atomic<double>& sum, double seconds) noexcept {
   sum.store(sum.load(std::memory_order_relaxed) + seconds, std::memory_order_relaxed);  // one writer, a figure alone
@@ -54,10 +55,10 @@ void balancing::look(lane& by, Body body) {
   timer_.begin(by);
   account_.pass(timer_.worked());
   looks_.store(looks_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);  // as in add_to
-  const double migrating = migration_seconds_.load(std::memory_order_relaxed);          // written by the poll loop
+  migrating_seconds_ = 0;
   body();
   wanted_.store(policy_->wanted(), std::memory_order_relaxed);  // a hint
-  last_look_seconds_ = timer_.end(migration_seconds_.load(std::memory_order_relaxed) - migrating);
+  last_look_seconds_ = timer_.end(migrating_seconds_);
   add_to(look_seconds_, last_look_seconds_);
   if (!rests) account_.draw(last_look_seconds_);
 }
@@ -148,11 +149,16 @@ void balancing::send(rank_id to, std::span<const std::byte> bytes) {
 
 void balancing::migrate(object_id object, rank_id to) {
   if (!enabled_.load(std::memory_order_relaxed)) return;  // a wish
-  const std::uint64_t begin = messages_.team().instant();
+  const crew& team = messages_.team();
+  const bool sampled = !messages_.deferred() && migrations_++ % migrations_a_sample == 0;
+  const double worked = sampled ? balance::thread_seconds() : 0;
+  const std::uint64_t begin = team.instant();
   objects_.move_out(*by_, object, to);
   note_sent_away(object);
-  add_to(migration_seconds_,
-         static_cast<double>(messages_.team().instant() - begin) * messages_.team().seconds_a_tick());
+  const double passed = static_cast<double>(team.instant() - begin) * team.seconds_a_tick();
+  migrating_seconds_ += passed;
+  if (sampled) add_to(migration_seconds_, (balance::thread_seconds() - worked) * migrations_a_sample);
+  if (messages_.deferred()) add_to(migration_seconds_, passed);
 }
 
 double balancing::now() const { return std::chrono::duration<double>(time_.now() - started_).count(); }

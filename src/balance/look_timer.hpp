@@ -8,6 +8,9 @@
 
 namespace nacre::balance {
 
+/// What the calling thread has worked so far. Asking takes some tenths of a microsecond.
+[[nodiscard]] double thread_seconds() noexcept;
+
 /// Times looks by the crew's clock, which costs nothing and also counts while the thread does not run. A long look is
 /// therefore compared with the work of its thread since a moment not long before, for which the system is asked rarely:
 /// else a look in which the thread was interrupted would be drawn on the account for what others did. One at a time.
