@@ -7,7 +7,6 @@
 
 #include "balance/balancer/registry.hpp"
 #include "balance/load/load.hpp"
-#include "base/marks.hpp"
 
 namespace nacre {
 namespace {
@@ -96,7 +95,6 @@ void balancing::on_balancer_message(context& ctx, const std::vector<std::byte>& 
   if (policy_ == nullptr) return;
   idle_ticks_ = 0;
   if (!kept_.empty() || !may_look()) {
-    NACRE_MARK("a balancer's message waits, because looks have taken their share");
     kept_.push_back({ctx.source(), bytes});
     return;
   }
