@@ -81,7 +81,7 @@ class balancer_host {
   /// At most `most` objects that could leave now, heaviest first, of those that are equal the one that has waited
   /// longest: the heaviest of a sample of what waits here. It costs as much as `most`, however many objects there are;
   /// `most` counts up to 1024. None that runs, refuses to move or is about to leave, and none while the program has
-  /// disabled balancing. The span is valid until the next call of the host.
+  /// disabled balancing. The span is valid until the next call of the host other than migrate.
   [[nodiscard]] virtual std::span<const object_load> candidates(std::size_t most,
                                                                 candidate_kind of = candidate_kind::waiting) = 0;
   /// What is known of one object; nothing if it is not here, refuses to move or is about to leave.
@@ -90,7 +90,7 @@ class balancer_host {
   /// leave, and none while the program has disabled balancing. It looks at every object that the rank knows, up to some
   /// thousands; where there are more, at the next few thousand with each call. A rank that is busy looks again only
   /// when --nacre.balance.time_share allows, and tells what it saw before until then, without what it has sent away.
-  /// The span is valid until the next call of the host.
+  /// The span is valid until the next call of the host other than migrate.
   [[nodiscard]] virtual std::span<const object_load> local_loads() = 0;
   /// From now on an object here of which no message has been measured is taken for one whose messages take so long
   /// each, instead of for the others of this rank. Who compares loads of several ranks tells all of them the same, else

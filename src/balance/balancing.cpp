@@ -7,7 +7,6 @@
 
 #include "balance/balancer/registry.hpp"
 #include "balance/load/load.hpp"
-#include "base/marks.hpp"
 
 namespace nacre {
 namespace {
@@ -15,7 +14,8 @@ namespace {
 constexpr std::uint32_t ticks_before_longer = 4;
 constexpr std::uint32_t longer_max = 5;  // powers of two
 constexpr double burst_seconds = 1e-3;   // what looks may take at once
-constexpr double ticks_part = 0.5;       // of the share that ticks alone may take: the rest is for messages
+constexpr std::uint64_t migrations_a_sample = 16;
+constexpr double ticks_part = 0.5;  // of the share that ticks alone may take: the rest is for messages
 
 void add_to(std::atomic<double>& sum, double seconds) noexcept {
   sum.store(sum.load(std::memory_order_relaxed) + seconds, std::memory_order_relaxed);  // one writer, a figure alone
@@ -53,12 +53,12 @@ void balancing::look(lane& by, Body body) {
   const bool rests = at_rest();
   timer_.begin(by);
   messages_.team().charge_own(own_work::look);
-  account_.pass(timer_.begun());
+  account_.pass(timer_.worked());
   looks_.store(looks_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);  // as in add_to
-  const double migrating = migration_seconds_.load(std::memory_order_relaxed);          // written by the poll loop
+  migrating_seconds_ = 0;
   body();
   wanted_.store(policy_->wanted(), std::memory_order_relaxed);  // a hint
-  last_look_seconds_ = timer_.end(migration_seconds_.load(std::memory_order_relaxed) - migrating);
+  last_look_seconds_ = timer_.end(migrating_seconds_);
   add_to(look_seconds_, last_look_seconds_);
   if (!rests) account_.draw(last_look_seconds_);
 }
@@ -67,7 +67,7 @@ void balancing::look(lane& by, Body body) {
 /// one waits until looks are within their share again.
 std::chrono::nanoseconds balancing::tick(lane& by) {
   constexpr double average_of = 8;
-  account_.pass(static_cast<double>(messages_.team().instant()) * messages_.team().seconds_a_tick());
+  account_.pass(timer_.worked());
   objects_.begin_traffic_epoch(static_cast<std::uint32_t>((time_.now() - started_) / traffic_half_life_));
   take_kept_messages(by);
   if (may_look()) {
@@ -96,7 +96,6 @@ void balancing::on_balancer_message(context& ctx, const std::vector<std::byte>& 
   if (policy_ == nullptr) return;
   idle_ticks_ = 0;
   if (!kept_.empty() || !may_look()) {
-    NACRE_MARK("a balancer's message waits, because looks have taken their share");
     kept_.push_back({ctx.source(), bytes});
     return;
   }
@@ -149,11 +148,16 @@ void balancing::send(rank_id to, std::span<const std::byte> bytes) {
 
 void balancing::migrate(object_id object, rank_id to) {
   if (!enabled_.load(std::memory_order_relaxed)) return;  // a wish
-  const std::uint64_t begin = messages_.team().instant();
+  const crew& team = messages_.team();
+  const bool sampled = !messages_.deferred() && migrations_++ % migrations_a_sample == 0;
+  const double worked = sampled ? balance::thread_seconds() : 0;
+  const std::uint64_t begin = team.instant();
   objects_.move_out(*by_, object, to);
   note_sent_away(object);
-  add_to(migration_seconds_,
-         static_cast<double>(messages_.team().instant() - begin) * messages_.team().seconds_a_tick());
+  const double passed = static_cast<double>(team.instant() - begin) * team.seconds_a_tick();
+  migrating_seconds_ += passed;
+  if (sampled) add_to(migration_seconds_, (balance::thread_seconds() - worked) * migrations_a_sample);
+  if (messages_.deferred()) add_to(migration_seconds_, passed);
 }
 
 double balancing::now() const { return std::chrono::duration<double>(time_.now() - started_).count(); }

@@ -36,7 +36,7 @@ class balancing final : private balancer_host {
   struct costs {
     std::uint64_t looks = 0;
     double look_seconds = 0;       ///< of the balancer's code and of what it has asked its host for
-    double migration_seconds = 0;  ///< of sending objects away
+    double migration_seconds = 0;  ///< that threads have worked to send objects away; of each sixteenth, times 16
   };
   balancing(node& messages, object_space& objects, backplane& link, clock& time, const config& configuration,
             const site& at);
@@ -103,6 +103,8 @@ class balancing final : private balancer_host {
 
   balance::time_share account_;
   double last_look_seconds_ = 0;
+  double migrating_seconds_ = 0;  // that have passed in this look
+  std::uint64_t migrations_ = 0;
   double tick_seconds_ = 0;        // moving average of what a tick takes
   std::deque<kept_message> kept_;  // while the account is overdrawn
   balance::look_timer timer_;

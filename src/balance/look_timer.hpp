@@ -8,6 +8,9 @@
 
 namespace nacre::balance {
 
+/// What the calling thread has worked so far. Asking takes some tenths of a microsecond.
+[[nodiscard]] double thread_seconds() noexcept;
+
 /// Times looks by the crew's clock, which costs nothing and also counts while the thread does not run. A long look is
 /// therefore compared with the work of its thread since a moment not long before, for which the system is asked rarely:
 /// else a look in which the thread was interrupted would be drawn on the account for what others did. One at a time.
@@ -18,14 +21,20 @@ class look_timer {
   void begin(const lane& by) noexcept;
   /// Seconds since begin, less `apart`, which were spent on something else.
   [[nodiscard]] double end(double apart) noexcept;
-  /// The moment of begin, in seconds from some moment on.
-  [[nodiscard]] double begun() const noexcept { return static_cast<double>(begin_) * team_.seconds_a_tick(); }
+  /// How long the rank has had a processor until now, as far as is known: where others use it too, less than has
+  /// passed.
+  [[nodiscard]] double worked() noexcept;
 
  private:
+  void mark(const lane& by, double known) noexcept;
+
   const crew& team_;
   bool simulated_;
   const lane* by_ = nullptr;
-  std::uint64_t begin_ = 0;  // in ticks of the crew
+  std::uint64_t begin_ = 0;      // in ticks of the crew
+  std::uint64_t worked_at_ = 0;  // likewise, when worked_ was right
+  double worked_ = 0;
+  double part_ = 1;  // moving average of how much of the time threads of looks have worked
   struct {
     const lane* by = nullptr;  // whose thread; null: nothing is known
     std::uint64_t at = 0;      // in ticks of the crew

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // How balancers see the objects of a rank: by what waits in its scheduler, by what they declare, by a walk.
-#include <limits>
-
-#include "base/marks.hpp"
 #include "mobile/mobile.hpp"
 
 namespace nacre {
@@ -41,11 +38,8 @@ void object_space::end_stale(lane& on, work& item) {
   crew::count_taken_out(on);
   auto& at = static_cast<entry&>(item);
   message_list taken;
-  if (at.arrivals.claim(taken)) {
-    NACRE_MARK("a ticket that looked stale is the entry's only one");
-    return run_claimed(at, on, taken, false);
-  }
-  stale_.fetch_sub(1, std::memory_order_relaxed);  // an estimate
+  if (at.arrivals.claim(taken)) return run_claimed(at, on, taken, false);  // messages have come since it was looked at
+  stale_.fetch_sub(1, std::memory_order_relaxed);                          // an estimate
   release_later(at, on);
 }
 
