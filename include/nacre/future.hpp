@@ -149,7 +149,7 @@ class future_value<void> : public future_state {
 /// Runs other work of this rank until `state` is ready. Throws usage_error on a worker: handlers never block.
 void wait_in_application(engine& core, lane& on, future_state& state);
 /// The application looks at something that is not there yet. True: virtual time has gone on since, others have run.
-bool look_again(const engine& core, const lane& on);
+[[nodiscard]] bool look_again(const lane& on);
 
 }  // namespace detail
 
@@ -175,7 +175,7 @@ class future {
   /// Under simulation a main that looks again at the same instant lets a little virtual time go on, so that a loop ends.
   [[nodiscard]] bool ready() const {
     if (state_ == nullptr || state_->ready()) return state_ != nullptr;
-    return core_ != nullptr && detail::look_again(*core_, *lane_) && state_->ready();
+    return lane_ != nullptr && detail::look_again(*lane_) && state_->ready();
   }
 
   /// Application thread only: runs other work until the result is there. In a handler write `co_await` instead.

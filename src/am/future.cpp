@@ -6,6 +6,8 @@
 #include <string_view>
 #include <utility>
 
+#include "exec/crew.hpp"
+
 namespace nacre::detail {
 
 void future_state::complete_with(message_ptr reply, lane& by) {
@@ -21,6 +23,8 @@ void future_state::complete_with(message_ptr reply, lane& by) {
   if (!take(reply)) error_.emplace("the reply does not decode as the type that the caller expects");
   complete(by);
 }
+
+bool look_again(const lane& on) { return on.team().look_again(on); }
 
 void future_state::complete_with_error(std::string what, lane& by) { complete_with_error(call_error(what), by); }
 

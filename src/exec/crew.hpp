@@ -62,6 +62,9 @@ class crew {
   [[nodiscard]] virtual bool ahead() const noexcept { return false; }
   /// True when the running code has spent simulated time: its worker is busy until then, whoever else is there.
   [[nodiscard]] virtual bool spending() const noexcept { return false; }
+  /// Code on `on` looks at the time, or at something that is not there yet. Main under simulation lets virtual time go
+  /// on when it has looked at this instant before, so that a loop of looks ends. True: it has, and others have run.
+  [[nodiscard]] virtual bool look_again(const lane& /*on*/) { return false; }
   /// The running handler on `on` declares that it has worked for so many seconds.
   virtual void charge(lane& on, double seconds) = 0;
   /// The running code has done so much of the runtime's own work, before whatever it does next: simulated time passes.

@@ -159,8 +159,8 @@ void sim_crew::alarm_event(void* subject, std::uint64_t when) {
   self.wake_worker();
 }
 
-bool sim_crew::look_again() {
-  if (!in_application_) return false;
+bool sim_crew::look_again(const lane& on) {
+  if (on.role() != lane_role::application || !in_application_) return false;
   const bool again = machine_.now() == looked_at_;
   if (again) {
     application().flush();  // what it waits for may be the answer

@@ -29,9 +29,6 @@ class sim_crew final : public crew {
   /// Prepares the application's fiber; the event loop does the rest.
   void start(std::function<void()> application);
   [[nodiscard]] bool application_ended() const noexcept { return !application_fiber_ || application_fiber_->ended(); }
-  /// Main looks at something. If it has looked at this instant before, that takes time, in which others run: a loop that
-  /// looks until something has happened ends. True: it has taken time.
-  bool look_again();
   /// Whether nothing is ready, or will be once the time is over that has been spent, and no lane has anything left to
   /// send. Steps of workers may still be to come; they find nothing.
   [[nodiscard]] bool has_nothing() const noexcept;
@@ -54,6 +51,7 @@ class sim_crew final : public crew {
     return (workers() > 1 || in_application_) && spending();
   }
   [[nodiscard]] bool spending() const noexcept override { return machine_.now() != machine_.event_time(); }
+  [[nodiscard]] bool look_again(const lane& on) override;
   void charge(lane& on, double seconds) override;
 
  private:

@@ -28,7 +28,7 @@ rank_id rank_of(const engine& core) noexcept { return core.rank(); }
 std::uint32_t size_of(const engine& core) noexcept { return core.size(); }
 std::uint32_t workers_of(const engine& core) noexcept { return core.team().workers(); }
 double seconds_of(const engine& core, const lane& on) {
-  static_cast<void>(core.look_again(on));
+  static_cast<void>(look_again(on));
   return core.seconds();
 }
 
@@ -116,8 +116,6 @@ rank_counters counters_of(const engine& core) noexcept { return core.counters();
 void set_error_handler(engine& core, std::function<void(const delivery_error&)> handler) {
   core.objects().on_delivery_error(std::move(handler));
 }
-
-bool look_again(const engine& core, const lane& on) { return core.look_again(on); }
 
 void wait_in_application(engine& core, lane& on, future_state& state) { core.wait_for(on, state); }
 

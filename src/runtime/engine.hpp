@@ -76,11 +76,6 @@ class engine {
   [[nodiscard]] rank_id rank() const noexcept { return link_.rank(); }
   [[nodiscard]] std::uint32_t size() const noexcept { return link_.size(); }
   [[nodiscard]] double seconds() const noexcept;
-  /// Main looks at the time, or at something that is not there yet. Under simulation that lets time go on when it has
-  /// looked at this instant before; true: it has.
-  [[nodiscard]] bool look_again(const lane& on) const {
-    return sim_team_ != nullptr && on.role() == lane_role::application && sim_team_->look_again();
-  }
   [[nodiscard]] rank_progress so_far() const;
   /// Sums over all lanes.
   [[nodiscard]] rank_counters counters() const noexcept;
