@@ -36,13 +36,14 @@ deadlock::deadlock(transport::sim_fabric& fabric, const rank_engines& engines) :
 bool deadlock::reached() const {
   if (fabric_.effects_under_way() != 0) return false;
   quiescence::unit_counters sum;
-  bool asked = false;
+  bool waits = false, asked = false;
   for (const auto& each : engines_) {
     if (each->ended()) continue;
     if (!each->has_nothing_under_way()) return false;
+    waits = true;
     asked |= each->quiet().asked();
   }
-  if (!asked) return true;
+  if (!waits || !asked) return waits;  // when all mains have ended, the job has
   for (const auto& each : engines_) {
     const quiescence::unit_counters of = each->quiet().counters();
     sum.created += of.created;
