@@ -47,7 +47,7 @@ struct lane_tallies {
   tally created;  ///< counted messages that it brought into being; see quiescence/
   tally done;     ///< counted messages whose handlers have ended here
   tally handlers, messages_sent, bytes_sent, steals;
-  tally hops, forwards, updates_sent, updates_received, migrations_out, migrations_in;  // of objects
+  tally hops, forwards, carried, updates_sent, updates_received, migrations_out, migrations_in;  // of objects
   tally handler_ticks, busy_ticks, idle_ticks;
 };
 
