@@ -28,6 +28,7 @@ constexpr std::uint64_t seeds_by_default = 3000;
 struct arguments {
   std::uint64_t first = 1;
   std::uint64_t count = seeds_by_default;
+  std::uint64_t crowd = 0;  // at least so many messages of each phase go to a few objects, of all mains together
 };
 
 arguments& given() {
@@ -44,15 +45,17 @@ struct progress {
 };
 
 void print_failure(std::uint64_t seed) {
-  std::fprintf(stderr, "seed %llu failed; to repeat it:\n  campaign_test --seed %llu --seeds 1\non: %s\n",
+  const auto crowd = static_cast<std::uint32_t>(given().crowd);
+  std::fprintf(stderr, "seed %llu failed; to repeat it:\n  campaign_test --seed %llu --seeds 1%s\non: %s\n",
                static_cast<unsigned long long>(seed), static_cast<unsigned long long>(seed),
-               campaign::describe_seed(seed).c_str());
+               crowd != 0 ? (" --crowd " + std::to_string(crowd)).c_str() : "",
+               campaign::describe_seed(seed, crowd).c_str());
 }
 
 /// In a process of its own, because the runtime ends its process when it sees a broken promise itself.
 [[noreturn]] void run_seeds(progress& seen, const arguments& range) {
   for (seen.seed = range.first; seen.seed != range.first + range.count; ++seen.seed) {
-    const campaign::verdict found = campaign::run_seed(seen.seed);
+    const campaign::verdict found = campaign::run_seed(seen.seed, static_cast<std::uint32_t>(range.crowd));
     seen.messages += found.messages;
     seen.events += found.run.events;
     if (found.violations.empty()) continue;
@@ -118,10 +121,11 @@ void take(int& argc, char** argv, const char* name, std::uint64_t& value) {
 
 }  // namespace
 
-/// `--seed N` is the first seed, `--seeds K` how many there are.
+/// `--seed N` is the first seed, `--seeds K` how many there are; `--crowd C`: see arguments.
 int main(int argc, char** argv) {
   testing::InitGoogleTest(&argc, argv);
   take(argc, argv, "--seeds", given().count);
   take(argc, argv, "--seed", given().first);
+  take(argc, argv, "--crowd", given().crowd);
   return RUN_ALL_TESTS();
 }

@@ -25,29 +25,34 @@ inline constexpr std::size_t channel_count = 3;
 
 /// What a message addresses.
 enum class message_kind : std::uint8_t {
-  rank,     ///< a free function on a rank
-  module,   ///< a member of one of the runtime's own parts on a rank
-  object,   ///< a member of a mobile object, wherever it is
-  migrate,  ///< asks an object to move to the rank that the payload names
-  destroy,  ///< ends an object
-  lock,     ///< asks an object to come to the rank of a main that wants access to it, and to stay for that long
-  join,     ///< a colocation has its turn in the stream of one of its objects
-  claim,    ///< a colocation wants an object, wherever that is, or lets it go
-  arrival,  ///< an object on its way, with all that waits for it
-  bundle,   ///< messages to one rank that travel as one; see am/bundle.hpp
-  insert,   ///< makes the element of a place of an array, which the payload holds
+  rank,             ///< a free function on a rank
+  module,           ///< a member of one of the runtime's own parts on a rank
+  object,           ///< a member of a mobile object, wherever it is
+  migrate,          ///< asks an object to move to the rank that the payload names
+  destroy,          ///< ends an object
+  lock,             ///< asks an object to come to the rank of a main that wants access to it, and to stay for that long
+  join,             ///< a colocation has its turn in the stream of one of its objects
+  claim,            ///< a colocation wants an object, wherever that is, or lets it go
+  request_to_send,  ///< a rank keeps messages for an object, and asks how many it may send
+  arrival,          ///< an object on its way, with all that waits for it
+  bundle,           ///< messages to one rank that travel as one; see am/bundle.hpp
+  insert,           ///< makes the element of a place of an array, which the payload holds
   everyone,  ///< as object, to whatever element there is; one that is not there misses nothing. Handler 0 ends it
-  credit,   ///< the backplane's own: see backplane/credits.hpp
-  reply     ///< the result of a call, for the future that waits at the caller; stays last, as the end of what peers may
-            ///< send
+  credit,    ///< the backplane's own: see backplane/credits.hpp
+  reply  ///< the result of a call, for the future that waits at the caller; stays last, as the end of what peers may
+         ///< send
 };
 
 /// Whether messages of that kind follow an object from rank to rank, in the name of the rank that sent them first, and
-/// wait for it: in order, each in the stream of its rank, all but a claim.
+/// wait for it.
 [[nodiscard]] constexpr bool follows_object(message_kind kind) noexcept {
   return kind == message_kind::object || kind == message_kind::migrate || kind == message_kind::destroy ||
          kind == message_kind::lock || kind == message_kind::join || kind == message_kind::claim ||
-         kind == message_kind::insert || kind == message_kind::everyone;
+         kind == message_kind::insert || kind == message_kind::everyone || kind == message_kind::request_to_send;
+}
+/// Those of them that stand in the stream of their rank, and run in order.
+[[nodiscard]] constexpr bool in_stream(message_kind kind) noexcept {
+  return follows_object(kind) && kind != message_kind::claim && kind != message_kind::request_to_send;
 }
 /// The longest payload that transports accept.
 inline constexpr std::size_t payload_bytes_max = std::size_t{1} << 30;
@@ -64,7 +69,7 @@ struct message_header {
   message_kind kind = message_kind::rank;
   std::uint8_t flags = 0;  ///< see message_flag
   nacre::channel channel = nacre::channel::application;
-  std::uint8_t hops = 0;  ///< ranks that have forwarded it
+  std::uint8_t hops = 0;  ///< ranks that have forwarded it, or taken it along with its object
 };
 static_assert(sizeof(message_header) == 40);
 
@@ -73,10 +78,13 @@ enum message_flag : std::uint8_t {
   flag_communication = 1,  ///< category::communication
   flag_uncounted = 2,      ///< invisible to quiescence: starts no user code (waves, load reports, location updates)
   flag_failed = 4,         ///< a reply that carries an error instead of a value
-  flag_path = 8  ///< behind the payload are the ranks that have forwarded the message (mobile/location/path.hpp)
+  flag_path = 8,       ///< behind the payload are the ranks that have forwarded the message (mobile/location/path.hpp)
+  flag_returned = 16,  ///< on its way back to its source, or waiting there until its object clears it
+  flag_granted = 32    ///< its object has cleared it: it follows the object however far that is
 };
 /// Every flag there is; another one from a peer is an error of its bytes.
-inline constexpr std::uint8_t message_flags_known = flag_communication | flag_uncounted | flag_failed | flag_path;
+inline constexpr std::uint8_t message_flags_known =
+    flag_communication | flag_uncounted | flag_failed | flag_path | flag_returned | flag_granted;
 
 struct message;
 

@@ -48,7 +48,7 @@ struct lane_tallies {
   tally done;            ///< counted messages whose handlers have ended here
   tally readied, taken;  // ready work given to the scheduler, and run
   tally handlers, messages_sent, bytes_sent, steals;
-  tally hops, forwards, updates_sent, updates_received, migrations_out, migrations_in;  // of objects
+  tally hops, forwards, carried, updates_sent, updates_received, migrations_out, migrations_in;  // of objects
   tally handler_ticks, busy_ticks, idle_ticks;
 };
 

@@ -103,6 +103,7 @@ void object_space::post(lane& on, object_id to, message_ptr m) {
   if (at == nullptr) return undeliverable(on, std::move(m));
   m->header.sequence = at->next_sequence.fetch_add(1, std::memory_order_relaxed);  // the number alone makes the order
   const location_fact fact = at->fact.read();
+  if ((fact.backlog || waiting_.any()) && keep_at_source(on, *at, m, fact.backlog)) return;
   const rank_id next = next_rank(*at, fact, m->header);
   if (fact.rank == messages_.rank() && !messages_.deferred()) {
     m = messages_.as_received(std::move(m));
@@ -194,6 +195,7 @@ void object_space::accept(lane& by, message_ptr m) {
     taken.push_back(std::move(m));
     return run_claimed(at, by, taken, false);
   }
+  if ((m->header.flags & flag_returned) != 0) return take_back(by, std::move(m));
   entry* at = entries_.find(id);
   if (at == nullptr && id.is_element() && id.home() == messages_.rank()) at = place_at_home(id);
   if (at == nullptr) return refer_to_home(id, by, std::move(m));
@@ -205,6 +207,7 @@ void object_space::undeliverable(lane& on, message_ptr m) {
   const message_header& header = m->header;
   const bool counted = m->counted();
   if (header.kind == message_kind::claim) return;  // the join tells
+  if (header.kind == message_kind::request_to_send) return refuse_request(on, header);
   if (header.kind == message_kind::join) {
     tell_asker(on, {header.source, header.reply},
                {.object = object_id::from_value(header.object), .step = colocate_step::gone});
@@ -265,6 +268,7 @@ void object_space::push_end(entry& at, rank_id by_whom, lane& by) {
 /// Takes an entry out of the directory, unless that has been done; it is deleted once no lane can still hold it.
 void object_space::forget(entry& at, lane& on) {
   if (!entries_.remove(at)) return;
+  if (waiting_.any()) drop_waiting(on, at.id);
   on.reader().retire(&at, [](void* gone) {
     auto& orphan = *static_cast<entry*>(gone);
     if (orphan.arrivals.orphan()) orphan.release_reference();

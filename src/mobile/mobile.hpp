@@ -18,6 +18,7 @@
 
 #include "am/node.hpp"
 #include "mobile/array/array_space.hpp"
+#include "mobile/backlog/source_queues.hpp"
 #include "mobile/colocate/coordinator.hpp"
 #include "mobile/directory/directory.hpp"
 #include "mobile/location/awaited_news.hpp"
@@ -192,6 +193,8 @@ class object_space final : public object_sink {
   void on_leave_asked(context& ctx, std::uint64_t object, std::uint32_t epoch);
   void on_leave_answered(context& ctx, std::uint64_t object, std::uint32_t epoch, bool known);
   void on_gone(context& ctx, std::uint64_t object);
+  void on_clear_to_send(context& ctx, std::uint64_t object, std::uint32_t limit, std::uint32_t epoch,
+                        std::uint8_t policy);
   void on_undeliverable(context& ctx, std::uint64_t object, std::uint32_t handler);
   void on_colocate_news(context& ctx, const colocate_news& news);
   void on_colocate_order(context& ctx, std::uint64_t number, object_id object, std::uint32_t to);
@@ -209,7 +212,8 @@ class object_space final : public object_sink {
   struct turn {
     entry& at;
     lane& on;
-    message_list pending;  ///< in sequence, not run yet
+    message_list pending;   ///< in sequence, not run yet
+    std::uint32_t ran = 0;  ///< messages that it has taken up
     /// Takes what waits in the entry.
     void take_up() noexcept;
     /// Leaves what waits in the entry, for the next turn; before the activation is given back with messages left.
@@ -271,6 +275,20 @@ class object_space final : public object_sink {
   void forget(entry& at, lane& on);
   void forward(entry& at, lane& on, message_ptr m);
   void learn_of_end(turn& now, const message& news);
+
+  [[nodiscard]] bool keep_at_source(lane& on, entry& at, message_ptr& m, bool begin);
+  [[nodiscard]] bool goes_back(const location_fact& fact, const message_header& header) const noexcept;
+  void send_back(lane& on, message_ptr m);
+  void take_back(lane& by, message_ptr m);
+  void go_on_at_source(lane& on, entry& at, source_queues::outcome& next);
+  void request_to_send(lane& on, const entry& at, std::uint32_t end);
+  void send_cleared(lane& on, const entry& at, message_ptr m);
+  void refuse_request(lane& on, const message_header& header);
+  void drop_waiting(lane& on, object_id id);
+  void take_request(turn& now, const message_header& header);
+  void clear_senders(turn& now);
+  [[nodiscard]] message_list leave_behind(turn& now, resident& body);
+
   void answer_late(turn& now, rank_id source, std::span<const rank_id> path);
   void tell_of_arrival(entry& at, lane& on);
   void tell_location(lane& on, rank_id whom, const entry& at);
@@ -315,6 +333,7 @@ class object_space final : public object_sink {
   location_rules rules_;
   forwarding_list forwarding_;
   awaited_news news_;
+  source_queues waiting_;
   directory entries_;
   array_space arrays_;
   std::atomic<std::uint64_t> last_index_{0};                                        // of objects whose home is here

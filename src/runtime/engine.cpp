@@ -271,6 +271,7 @@ rank_counters engine::counters() const noexcept {
     sum.bytes_sent += t.bytes_sent.read();
     sum.hops += t.hops.read();
     sum.forwards += t.forwards.read();
+    sum.carried += t.carried.read();
     sum.updates_sent += t.updates_sent.read();
     sum.updates_received += t.updates_received.read();
     sum.migrations_out += t.migrations_out.read();

@@ -52,8 +52,9 @@ inline message_ptr some_object_message(const victim& at, choices& from) {
     }
     case 4: {
       m = make_message(0);
-      constexpr message_kind kinds[] = {message_kind::lock, message_kind::join, message_kind::claim};
-      m->header.kind = kinds[from.below(3)];
+      constexpr message_kind kinds[] = {message_kind::lock, message_kind::join, message_kind::claim,
+                                        message_kind::request_to_send};
+      m->header.kind = kinds[from.below(4)];
       m->header.handler = from.below(3);
       m->header.reply = some_ticket(from);
       break;

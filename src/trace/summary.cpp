@@ -41,6 +41,21 @@ void add_rows(std::string& out, const std::vector<Row>& rows, Add add) {
   for (std::size_t index = rows.size() - rows_shown_max / 2; index < rows.size(); ++index) add(out, rows[index]);
 }
 
+/// What messages to objects elsewhere took beyond their first way.
+struct ways {
+  explicit ways(const std::vector<rank_row>& rows) {
+    for (const rank_row& row : rows) {
+      messages += row.did.hops - row.did.forwards;
+      forwards += row.did.forwards;
+      carried += row.did.carried;
+    }
+  }
+  [[nodiscard]] double a_message(std::uint64_t count) const {
+    return static_cast<double>(count) / static_cast<double>(std::max<std::uint64_t>(messages, 1));
+  }
+  std::uint64_t messages = 0, forwards = 0, carried = 0;
+};
+
 }  // namespace
 
 std::string as_text(const summary& what) {
@@ -63,6 +78,11 @@ std::string as_text(const summary& what) {
       "   rank     messages          bytes       hops   forwards    updates  moved out   moved in    objects      "
       "looks  looking s   moving s\n";
   add_rows(out, what.ranks, add_rank);
+  const ways of(what.ranks);
+  if (of.messages != 0) {
+    out += fmt::format("  {} messages to objects elsewhere: {:.2f} forwards each, {:.2f} taken along\n", of.messages,
+                       of.a_message(of.forwards), of.a_message(of.carried));
+  }
   return out;
 }
 
@@ -71,6 +91,9 @@ std::string as_json(const summary& what) {
   all["seconds"] = what.seconds;
   all["transport"] = what.transport;
   all["balancer"] = what.balancer;
+  const ways of(what.ranks);
+  all["forwards_a_message"] = of.a_message(of.forwards);
+  all["carried_a_message"] = of.a_message(of.carried);
   for (const worker_row& row : what.workers) {
     all["workers"].push_back({{"rank", row.rank},
                               {"worker", row.worker},
@@ -86,6 +109,7 @@ std::string as_json(const summary& what) {
                             {"bytes_sent", row.did.bytes_sent},
                             {"hops", row.did.hops},
                             {"forwards", row.did.forwards},
+                            {"carried", row.did.carried},
                             {"updates_sent", row.did.updates_sent},
                             {"updates_received", row.did.updates_received},
                             {"migrations_out", row.did.migrations_out},

@@ -21,9 +21,10 @@ namespace detail {
 inline constexpr std::uint32_t brief_flag_bits = 3;
 inline constexpr std::uint32_t brief_kind_bits = 4;
 inline constexpr std::uint32_t brief_handlers = 1u << (brief_bits - brief_kind_bits - brief_flag_bits);
-// flag_path comes only with an object, of which a brief header says nothing.
+// These come only with an object, of which a brief header says nothing.
+inline constexpr std::uint32_t object_flags = flag_path | flag_returned | flag_granted;
 static_assert((((1u << brief_flag_bits) - 1) & ~std::uint32_t{message_flags_known}) == 0, "none is unknown");
-static_assert((message_flags_known & ~flag_path) < 1u << brief_flag_bits);
+static_assert((message_flags_known & ~object_flags) < 1u << brief_flag_bits);
 static_assert(static_cast<std::uint32_t>(message_kind::reply) < 1u << brief_kind_bits);
 }  // namespace detail
 

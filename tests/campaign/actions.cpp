@@ -223,6 +223,12 @@ void act(world& in, nacre::operations& op, stream_id stream) {
   }
 }
 
+void crowd_in_main(world& in, nacre::runtime& rt, stream_id stream) {
+  const std::uint32_t object = any_object(in);
+  if (object >= in.truth.objects()) return;
+  for (std::uint32_t left = in.crowd; left != 0; --left) message_to_object(in, rt, stream, object);
+}
+
 pending_call ask(world& in, nacre::operations& op, stream_id stream, std::uint32_t object) {
   switch (in.truth.random.below(4)) {
     case 0:

@@ -39,6 +39,8 @@ void create_in_main(world& in, nacre::runtime& rt);
 /// Main itself is at an object, and sends from there.
 void lock_in_main(world& in, nacre::runtime& rt, stream_id stream, std::uint32_t object);
 void migrate_in_main(world& in, nacre::runtime& rt);
+/// Many messages to one object.
+void crowd_in_main(world& in, nacre::runtime& rt, stream_id stream);
 
 /// Any object that has been created, or place of an array; or a number that none has.
 [[nodiscard]] std::uint32_t any_object(world& in);

@@ -36,14 +36,14 @@ class restless final : public nacre::balancer {
 
 using settings = std::vector<std::pair<std::string, std::string>>;
 
-settings draw_settings(std::uint64_t seed, std::uint32_t ranks) {
+settings draw_settings(std::uint64_t seed, const world& in) {
   nacre::rng draw = nacre::rng(seed).fork(options_stream);
   const auto pick = [&](std::uint64_t low, std::uint64_t high) { return low + draw.below(high - low + 1); };
   const auto text = [](std::uint64_t number) { return std::to_string(number); };
   const auto one_of = [&](std::initializer_list<const char*> words) {
     return *(words.begin() + draw.below(words.size()));
   };
-  settings drawn{{"transport", "sim"}, {"ranks", text(ranks)}, {"seed", text(seed)}};
+  settings drawn{{"transport", "sim"}, {"ranks", text(in.ranks)}, {"seed", text(seed)}};
   const auto set = [&](const char* name, std::string value) { drawn.emplace_back(name, std::move(value)); };
   set("workers", text(pick(1, 3)));
   set("hops_max", one_of({"1", "1", "2", "8", "200"}));
@@ -77,15 +77,18 @@ settings draw_settings(std::uint64_t seed, std::uint32_t ranks) {
   set("direct_min", one_of({"1KiB", "16KiB", "1GiB"}));
   set("scheduler", one_of({"steal", "steal", "fifo", "lifo", "shared"}));
   set("sim.cost.factor", one_of({"0", "1", "20"}));
+  for (auto& [name, value] : drawn) {
+    if (in.crowd != 0 && name == "balancer") value = "restless";
+  }
   return drawn;
 }
 
 }  // namespace
 
-verdict run_seed(std::uint64_t seed) {
-  const auto in = std::make_unique<world>(seed);
+verdict run_seed(std::uint64_t seed, std::uint32_t crowd_min) {
+  const auto in = std::make_unique<world>(seed, crowd_min);
   nacre::config configuration(nacre::all_option_tables());
-  for (const auto& [name, value] : draw_settings(seed, in->ranks)) configuration.set(name, value);
+  for (const auto& [name, value] : draw_settings(seed, *in)) configuration.set(name, value);
   nacre::register_balancer("restless", [](const nacre::config&) { return std::make_unique<restless>(); });
   verdict result;
   result.run = nacre::run_job(configuration, [&](nacre::runtime& rt) { main_of_rank(rt, *in); });
@@ -95,10 +98,10 @@ verdict run_seed(std::uint64_t seed) {
   return result;
 }
 
-std::string describe_seed(std::uint64_t seed) {
-  const world drawn(seed);
+std::string describe_seed(std::uint64_t seed, std::uint32_t crowd_min) {
+  const world drawn(seed, crowd_min);
   std::string text;
-  for (const auto& [name, value] : draw_settings(seed, drawn.ranks)) {
+  for (const auto& [name, value] : draw_settings(seed, drawn)) {
     text += (text.empty() ? "" : " ") + ("--nacre." + name) + "=" + value;
   }
   return text;

@@ -17,10 +17,10 @@ struct verdict {
 };
 
 /// Runs the program of that seed on the machine of that seed. A promise whose breach the runtime sees itself ends the
-/// process.
-[[nodiscard]] verdict run_seed(std::uint64_t seed);
+/// process. `crowd_min`: see world.
+[[nodiscard]] verdict run_seed(std::uint64_t seed, std::uint32_t crowd_min = 0);
 
 /// A text with the machine and the options of a seed.
-[[nodiscard]] std::string describe_seed(std::uint64_t seed);
+[[nodiscard]] std::string describe_seed(std::uint64_t seed, std::uint32_t crowd_min = 0);
 
 }  // namespace campaign

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The phases of the random program, as the mains of the ranks go through them.
+#include <algorithm>
 #include <functional>
 #include <string>
 #include <utility>
@@ -13,6 +14,9 @@
 
 namespace campaign {
 namespace {
+
+constexpr std::uint64_t crowds_stream = 11;  // of the seed, so that other programs stay what they are
+constexpr std::uint64_t crowd_worlds = 10;   // one of so many has crowds
 
 void at_quiescence(nacre::context& ctx, std::uint64_t key, bool goes_on) {
   world& in = world::of(key);
@@ -87,6 +91,7 @@ void begin_phase(nacre::runtime& rt, world& in, std::uint32_t phase, kept& later
         create_in_main(in, rt);
     }
   }
+  if (in.crowd != 0) crowd_in_main(in, rt, stream);
 }
 
 void end_phase(nacre::runtime& rt, world& in, std::uint32_t phase) {
@@ -114,7 +119,7 @@ void end_phase(nacre::runtime& rt, world& in, std::uint32_t phase) {
 
 }  // namespace
 
-world::world(std::uint64_t seed) : truth(seed) {
+world::world(std::uint64_t seed, std::uint32_t crowd_min) : truth(seed) {
   nacre::rng& draw = truth.random;
   const auto pick = [&](std::uint32_t low, std::uint32_t high) {
     return low + static_cast<std::uint32_t>(draw.below(high - low + 1));
@@ -142,6 +147,9 @@ world::world(std::uint64_t seed) : truth(seed) {
     endings.push_back(static_cast<ending>(draw.below(4)));
     at_quiescence.push_back(pick(0, ranks - 1));
   }
+  nacre::rng apart = nacre::rng(seed).fork(crowds_stream);
+  if (apart.below(crowd_worlds) == 0) crowd = static_cast<std::uint32_t>(20 + apart.below(1500) / ranks);
+  crowd = std::max(crowd, crowd_min / ranks);
 }
 
 world::~world() = default;

@@ -32,7 +32,8 @@ enum class ending : std::uint8_t { barrier, quiescence, handler_checks, handler_
 
 /// One program, as drawn from a seed, and its oracle. Messages carry its address: all ranks share one address space.
 struct world {
-  explicit world(std::uint64_t seed);
+  /// `crowd_min`: what `crowd` is at least; 0: as the seed says.
+  explicit world(std::uint64_t seed, std::uint32_t crowd_min = 0);
   ~world();
 
   oracle truth;
@@ -41,8 +42,9 @@ struct world {
   std::uint32_t phases;
   std::uint32_t messages_a_phase;  ///< that are left to be sent in this phase
   std::uint32_t messages_left = 0;
-  std::uint32_t fan_out;  ///< most actions of one handler
-  double charge_max;      ///< virtual seconds of one handler
+  std::uint32_t fan_out;    ///< most actions of one handler
+  std::uint32_t crowd = 0;  ///< messages that each main sends to one object in each phase, which is restless then
+  double charge_max;        ///< virtual seconds of one handler
   std::uint32_t destroy_percent, migrate_percent, shared_percent, coroutine_percent, memory_percent;
   std::uint32_t array_percent, colocate_percent;
   bool quiet_before_end;  ///< or arrays end in the middle of everything

@@ -84,7 +84,9 @@ bool object_space::is_vacant(const entry& at) noexcept {
 
 void object_space::post_to_place(lane& on, entry& at, message_ptr m) {
   address_to_place(on, at, *m);
-  const rank_id to = at.fact.read().rank;
+  const location_fact fact = at.fact.read();
+  if ((fact.backlog || waiting_.any()) && keep_at_source(on, at, m, fact.backlog)) return;
+  const rank_id to = fact.rank;
   if (to == messages_.rank() && !messages_.deferred()) return push(at, on, std::move(m));
   if (to != messages_.rank()) on.tallies().hops.add(1);
   messages_.route(on, to, std::move(m));

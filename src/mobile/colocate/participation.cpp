@@ -30,6 +30,16 @@ bool participation::keep_back(message_list& pending) {
   return false;
 }
 
+bool participation::stands_still(std::uint32_t source) const noexcept {
+  return std::any_of(held_.begin(), held_.end(),
+                     [&](const held_stream& each) { return each.source == source && each.join != nullptr; });
+}
+
+bool participation::passes(std::uint32_t source) const noexcept {
+  return std::any_of(held_.begin(), held_.end(),
+                     [&](const held_stream& each) { return each.source == source && each.join == nullptr; });
+}
+
 std::size_t participation::find(const colocation_name& name) const noexcept {
   const auto place = std::find_if(held_.begin(), held_.end(), [&](const held_stream& s) {
     return s.join != nullptr && s.source == name.rank && s.join->header.reply == name.number;

@@ -39,6 +39,15 @@ class participation {
   /// Whether the front of `pending` has to wait behind a join; then it does.
   [[nodiscard]] bool keep_back(message_list& pending);
   [[nodiscard]] bool holds(const colocation_name& name) const noexcept { return find(name) < held_.size(); }
+  /// Whether what comes from that rank has to wait behind a join.
+  [[nodiscard]] bool stands_still(std::uint32_t source) const noexcept;
+  /// Whether the stream of that rank has gone on, and lies in front and here.
+  [[nodiscard]] bool passes(std::uint32_t source) const noexcept;
+  /// Calls visit(message_list&) for what waits behind a join, of each stream.
+  template <class Visit>
+  void for_each_behind(const Visit& visit) {
+    for (held_stream& each : held_) visit(each.behind);
+  }
   /// The colocation has ended: its stream goes on, before all that is pending. Returns the join.
   [[nodiscard]] message_ptr resume(const colocation_name& name, message_list& pending);
 

@@ -10,15 +10,17 @@
 
 namespace nacre {
 
-/// A place and the epoch in which it was true. The epoch rises by one with each migration and travels with the object, so
-/// of two facts about one object the one with the larger epoch is the newer. Of two with one epoch, that which the rank
-/// has been told by the object's place is better than that which says `by_home`.
+/// A place and the epoch in which it was true. The epoch rises by one with each migration and travels with the object,
+/// so of two facts about one object the one with the larger epoch is the newer. Of two with one epoch, that which the
+/// rank has been told by the object's place is better than that which says `by_home`.
 struct location_fact {
   rank_id rank;  ///< at most object_id::home_max
   std::uint32_t epoch = 0;
   location_policy policy = location_policy::of_program;  ///< of the object; of_program while the rank does not know
-  bool by_home = false;  ///< known only from the object's leaving: messages had better go by the object's home
+  bool by_home = false;  ///< only of objects whose policy is home: known only from the object's leaving: messages had
+                         ///< better go by the object's home
   bool gone = false;     ///< destroyed there
+  bool backlog = false;  ///< the object left with a backlog: messages for it go back to their sources
   friend bool operator==(const location_fact&, const location_fact&) = default;
 };
 
@@ -83,20 +85,28 @@ class shared_fact {
   static constexpr std::uint64_t rank_bits = (one << object_id::home_bits) - 1;
   static constexpr unsigned policy_place = object_id::home_bits;
   static constexpr std::uint64_t listed_bit = one << 27, collected_bit = one << 28, sent_bit = one << 29;
-  static constexpr std::uint64_t by_home_bit = one << 30, gone_bit = one << 31;
+  static constexpr std::uint64_t backlog_bit = one << 30, gone_bit = one << 31;
   static constexpr std::uint64_t use_bits = listed_bit | collected_bit | sent_bit;
-  static_assert(location_policy_names.size() < 8 && policy_place + 3 <= 27);
+  static constexpr std::uint64_t by_home_code = 7;  // in the place of the policy: home, and by_home
+  static_assert(location_policy_names.size() < by_home_code && policy_place + 3 <= 27);
 
   static constexpr bool better(location_fact a, location_fact b) noexcept {
     return a.epoch != b.epoch ? a.epoch > b.epoch : b.by_home && !a.by_home;
   }
   static constexpr std::uint64_t encode(location_fact fact) noexcept {
-    return std::uint64_t{fact.epoch} << 32 | (fact.gone ? gone_bit : 0) | (fact.by_home ? by_home_bit : 0) |
-           std::uint64_t{static_cast<std::uint8_t>(fact.policy)} << policy_place | (fact.rank.value() & rank_bits);
+    const std::uint64_t policy = fact.by_home ? by_home_code : static_cast<std::uint8_t>(fact.policy);
+    return std::uint64_t{fact.epoch} << 32 | (fact.gone ? gone_bit : 0) | (fact.backlog ? backlog_bit : 0) |
+           policy << policy_place | (fact.rank.value() & rank_bits);
   }
   static constexpr location_fact decode(std::uint64_t bits) noexcept {
-    return {rank_id(static_cast<std::uint32_t>(bits & rank_bits)), static_cast<std::uint32_t>(bits >> 32),
-            static_cast<location_policy>(bits >> policy_place & 7), (bits & by_home_bit) != 0, (bits & gone_bit) != 0};
+    const std::uint64_t policy = bits >> policy_place & 7;
+    const bool by_home = policy == by_home_code;
+    return {rank_id(static_cast<std::uint32_t>(bits & rank_bits)),
+            static_cast<std::uint32_t>(bits >> 32),
+            by_home ? location_policy::home : static_cast<location_policy>(policy),
+            by_home,
+            (bits & gone_bit) != 0,
+            (bits & backlog_bit) != 0};
   }
   std::atomic<std::uint64_t> bits_;
 };

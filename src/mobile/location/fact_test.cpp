@@ -13,7 +13,7 @@ namespace {
 
 TEST(shared_fact, a_fact_comes_back_as_it_was_learned) {
   shared_fact known({rank_id(0), 0});
-  const location_fact far{rank_id(object_id::home_max), 0xffffffffU, location_policy::subscriber_update, true, true};
+  const location_fact far{rank_id(object_id::home_max), 0xffffffffU, location_policy::home, true, true, true};
   EXPECT_TRUE(known.learn(far));
   EXPECT_EQ(known.read(), far);
 }

@@ -46,7 +46,7 @@ void write_messages(Out& out, const message_list& messages) {
 /// Whether a message may wait for the object of that name: what is put into its stream by object_space::post.
 bool may_wait(const message_header& header, std::uint64_t object, std::uint32_t ranks) noexcept {
   return follows_object(header.kind) && header.object == object && header.source < ranks &&
-         (header.flags & ~(message_flags_known & ~flag_path)) == 0;
+         (header.flags & ~(message_flags_known & ~(flag_path | flag_returned))) == 0;
 }
 
 bool read_messages(reader& in, std::uint64_t object, std::uint32_t ranks, message_list& into) {
@@ -172,10 +172,11 @@ message_ptr make_arrival(object_id id, resident body, const migration_request& a
     const message_list pending = packed_all(body.pending), early = packed_all(set_aside);
     const packed_participation together(std::move(body.together));
     const subscribers listeners = body.listeners != nullptr ? *body.listeners : subscribers();
+    const send_windows windows = body.windows != nullptr ? *body.windows : send_windows();
     place where;
     const auto write = [&](auto& out) {
       out(body.type->id.value(), body.epoch, static_cast<std::uint8_t>(body.policy), body.handler_seconds, asked,
-          body.order, listeners, body.traffic);
+          body.order, listeners, windows, body.traffic);
       write_messages(out, pending);
       write_messages(out, early);
       together.write(out);
@@ -207,16 +208,18 @@ std::optional<resident> take_arrival(message_ptr& m, migration_request& asked, s
   reader in(m->payload());
   std::uint8_t policy = 0;
   subscribers listeners;
-  in(type, body.epoch, policy, body.handler_seconds, asked, body.order, listeners, body.traffic);
+  send_windows windows;
+  in(type, body.epoch, policy, body.handler_seconds, asked, body.order, listeners, windows, body.traffic);
   body.type = handler_table::get().type(type);
   if (!in.ok() || body.type == nullptr || asked.source >= ranks || !body.order.sound(ranks)) return std::nullopt;
   // The epoch rises by one with each move, and with the end.
   if (body.epoch == 0 || body.epoch == std::numeric_limits<std::uint32_t>::max()) return std::nullopt;
   if (!std::isfinite(body.handler_seconds)) return std::nullopt;
-  if (!location_rules::known(policy) || !listeners.sound(ranks)) return std::nullopt;
+  if (!location_rules::known(policy) || !listeners.sound(ranks) || !windows.sound(ranks)) return std::nullopt;
   if (!body.traffic.sound(ranks)) return std::nullopt;
   body.policy = static_cast<location_policy>(policy);
   if (!listeners.empty()) body.listeners = std::make_unique<subscribers>(std::move(listeners));
+  if (!windows.empty()) body.windows = std::make_unique<send_windows>(std::move(windows));
   message_list early;
   const std::uint64_t id = m->header.object;
   if (!read_messages(in, id, ranks, body.pending) || !read_messages(in, id, ranks, early)) return std::nullopt;

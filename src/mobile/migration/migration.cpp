@@ -65,6 +65,8 @@ void object_space::depart(turn& now, rank_id to, const migration_request& asked)
   const location_policy policy = body.policy;
   const bool by_home = rules_[policy].keeps().by_home && at.id.home() != messages_.rank();
   body.pending.append(now.pending);
+  message_list left = leave_behind(now, body);
+  const bool backlog = !left.empty() || body.windows != nullptr;
   const std::uint64_t begin = messages_.team().instant();
   message_ptr m = make_arrival(at.id, std::move(body), asked, messages_.by_pointer());
   m->header.source = messages_.rank().value();
@@ -80,9 +82,10 @@ void object_space::depart(turn& now, rank_id to, const migration_request& asked)
   if (spent < migration_seconds_.load(std::memory_order_relaxed)) {  // an estimate
     migration_seconds_.store(spent, std::memory_order_relaxed);
   }
-  at.fact.learn({to, epoch, policy, by_home});
+  at.fact.learn({to, epoch, policy, by_home, false, backlog});
   give_up_extra(at, now.on);
   list_for_review(at, now.on);
+  while (message_ptr each = left.pop_front()) send_back(now.on, std::move(each));
 }
 
 /// Of an object that is not here any more. The poll loop may be looking at it.

@@ -15,8 +15,8 @@
 namespace nacre {
 namespace {
 
-constexpr int messages_a_turn = 64;      // of one object before others get the worker
-constexpr double seconds_a_turn = 1e-3;  // likewise, if its handlers are that long
+constexpr std::uint32_t messages_a_turn = 64;  // of one object before others get the worker
+constexpr double seconds_a_turn = 1e-3;        // likewise, if its handlers are that long
 
 }  // namespace
 
@@ -100,6 +100,8 @@ void object_space::admit(turn& now, message_list& taken) {
         NACRE_MARK("a message meets an object that has just departed");
         forward(now.at, now.on, std::move(m));
       }
+    } else if (m->header.kind == message_kind::request_to_send) {
+      take_request(now, m->header);
     } else {
       put_into_sequence(now, std::move(m));
     }
@@ -117,13 +119,17 @@ void object_space::put_into_sequence(turn& now, message_ptr m) {
   entry_extra* extra = now.at.extra();
   if (m->header.kind == message_kind::claim) {  // of no stream
     now.pending.push_back(std::move(m));
-  } else if ((extra == nullptr || extra->order.empty()) && now.at.order.admit(m->header)) {
+  } else if ((extra == nullptr || (extra->order.empty() && extra->windows == nullptr)) &&
+             now.at.order.admit(m->header)) {
     now.pending.push_back(std::move(m));
   } else {
     const streams::verdict how = all_streams(now.at).admit(m, now.pending);
     if (how == streams::verdict::early) NACRE_MARK("a message comes before an earlier one and is set aside");
     if (how == streams::verdict::repeated) {
       messages_.fail("rank " + std::to_string(source) + " sent a message to an object twice");
+    }
+    if (entry_extra* const more = now.at.extra(); more != nullptr && more->windows != nullptr) {
+      more->windows->on_next(source, more->order.next_of(source));
     }
   }
   if (forwarded) answer_late(now, rank_id(source), *path);
@@ -170,7 +176,6 @@ object_space::drained object_space::drain(turn& now, bool may_run) {
   lane& on = now.on;
   const turn_time time = begin_turn(on, now.pending.front());
   const double ticks_a_turn = time.measured ? seconds_a_turn / messages_.team().seconds_a_tick() : 0;
-  int run = 0;
   drained how = drained::empty;
   while (at.object() != nullptr) {
     entry_extra* const extra = at.extra();
@@ -185,12 +190,14 @@ object_space::drained object_space::drain(turn& now, bool may_run) {
       if (to != messages_.rank()) static_cast<void>(leave_for(now, to, {}));
       continue;
     }
+    if (extra != nullptr && extra->windows != nullptr) clear_senders(now);
     if (now.pending.empty()) break;
-    if (!may_run || run == messages_a_turn) {
+    if (!may_run || now.ran == messages_a_turn) {
       how = drained::yielded;
       break;
     }
-    ++run;
+    ++now.ran;
+    if (extra != nullptr) ++extra->ran;
     on.record_item();
     how = run_front(now);
     if (how != drained::empty) break;
@@ -202,7 +209,8 @@ object_space::drained object_space::drain(turn& now, bool may_run) {
     }
     if (long_enough) may_run = false;
   }
-  end_turn(at, on, time, run, how != drained::blocked && how != drained::left_to_reader && at.object() != nullptr);
+  end_turn(at, on, time, static_cast<int>(now.ran),
+           how != drained::blocked && how != drained::left_to_reader && at.object() != nullptr);
   return how;
 }
 

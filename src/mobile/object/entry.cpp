@@ -91,6 +91,7 @@ resident entry::take_resident() noexcept {
     more->order = {};
     body.together = std::move(more->together);
     body.listeners = std::move(more->listeners);
+    body.windows = std::move(more->windows);
     if (shared_traffic* const counted = more->traffic.load(std::memory_order_acquire); counted != nullptr) {
       const std::scoped_lock lock(counted->guard);  // the poll loop may be looking
       body.traffic = counted->sketch;
@@ -106,6 +107,7 @@ void entry::put_resident(resident& body) {
   if (!body.order.reduce_to(order)) need_extra().order = std::move(body.order);
   if (body.together != nullptr) need_extra().together = std::move(body.together);
   if (body.listeners != nullptr) need_extra().listeners = std::move(body.listeners);
+  if (body.windows != nullptr) need_extra().windows = std::move(body.windows);
   if (!body.traffic.empty()) {
     shared_traffic& counted = need_extra().need_traffic();
     const std::scoped_lock lock(counted.guard);  // as above

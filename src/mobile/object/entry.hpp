@@ -14,6 +14,7 @@
 
 #include "base/cache_line.hpp"
 #include "mobile/access/access_gate.hpp"
+#include "mobile/backlog/send_windows.hpp"
 #include "mobile/colocate/participation.hpp"
 #include "mobile/location/fact.hpp"
 #include "mobile/location/subscribers.hpp"
@@ -35,6 +36,7 @@ struct resident {
   message_list pending;                     ///< in sequence, not run yet
   std::unique_ptr<participation> together;  ///< null while it takes part in no colocation
   std::unique_ptr<subscribers> listeners;   ///< null while there are none
+  std::unique_ptr<send_windows> windows;    ///< null while no messages wait at their sources
   traffic_sketch traffic;                   ///< empty while nobody counts
 
   resident() = default;
@@ -48,6 +50,7 @@ struct resident {
         pending(std::move(other.pending)),
         together(std::move(other.together)),
         listeners(std::move(other.listeners)),
+        windows(std::move(other.windows)),
         traffic(other.traffic) {}
   resident& operator=(resident&&) = delete;
   ~resident() {
@@ -75,9 +78,11 @@ struct entry_extra {
   void* object;          ///< moves here from the entry; the activation's
   message_list pending;  ///< in sequence, not run yet; the activation's, which holds them itself during a turn
   streams order;         ///< the activation's; empty while the entry's lone stream is enough
-  std::unique_ptr<participation> together;        ///< the activation's, or the colocation's that holds the object
-  std::unique_ptr<subscribers> listeners;         ///< null while there are none; the activation's
-  std::atomic<std::uint32_t> wanted_by{nobody};   ///< a balancer's wish, a rank number; the activation fulfils it
+  std::unique_ptr<participation> together;       ///< the activation's, or the colocation's that holds the object
+  std::unique_ptr<subscribers> listeners;        ///< null while there are none; the activation's
+  std::unique_ptr<send_windows> windows;         ///< null while no messages wait at their sources; the activation's
+  std::uint32_t ran = 0;                         ///< messages, since the object came or this was made; the activation's
+  std::atomic<std::uint32_t> wanted_by{nobody};  ///< a balancer's wish, a rank number; the activation fulfils it
   std::atomic<shared_traffic*> traffic{nullptr};  ///< null while nothing is counted; handlers make it, see need_traffic
   std::atomic<kept_messages*> kept{nullptr};      ///< null until some are; lanes that keep back make it, see need_kept
   // For balancers; written by the activation, read by the poll loop as estimates.

@@ -65,6 +65,11 @@ class streams {
   [[nodiscard]] std::uint32_t told_epoch(rank_id source);
   void note_told(rank_id source, std::uint32_t epoch);
 
+  /// The number that comes next from `source`, of which there is a stream from now on.
+  [[nodiscard]] std::uint32_t next_of(std::uint32_t source) { return of(source).next; }
+  /// What was admitted from `source` from that number on has gone back, and will come again.
+  void roll_back(std::uint32_t source, std::uint32_t next) { of(source).next = next; }
+
   /// All ranks that have sent to the object or been told where it is, by number.
   [[nodiscard]] std::vector<rank_id> sources() const;
 

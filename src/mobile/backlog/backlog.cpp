@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+// Messages that wait at their sources while their object has more than it can take along, and how they come to it.
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include <nacre/assert.hpp>
+
+#include "base/marks.hpp"
+#include "mobile/backlog/baggage.hpp"
+#include "mobile/location/path.hpp"
+#include "mobile/mobile.hpp"
+
+namespace nacre {
+namespace {
+
+/// A message that has been on so many more ranks than `hops_max` goes back: its object moves faster than it follows.
+constexpr std::uint32_t chase_max = 8;
+
+}  // namespace
+
+// At the source.
+
+/// A message that has its number waits here, if others for its object do. False: it goes its way.
+bool object_space::keep_at_source(lane& on, entry& at, message_ptr& m, bool begin) {
+  m = messages_.as_received(std::move(m));
+  source_queues::outcome next;
+  const auto hold = [&](message& kept) { messages_.hold_main(on, kept); };
+  if (!waiting_.put(at.id, m, begin, at.next_sequence, hold, next)) return false;
+  go_on_at_source(on, at, next);
+  return true;
+}
+
+/// A message of this rank has come back.
+void object_space::take_back(lane& by, message_ptr m) {
+  const object_id id = object_id::from_value(m->header.object);
+  if (m->header.source != messages_.rank().value() || !in_stream(m->header.kind)) {
+    return messages_.fail("a message came back to rank " + std::to_string(messages_.rank().value()) +
+                          " that it has not sent");
+  }
+  entry* const at = entries_.find(id);
+  if (at == nullptr) {
+    NACRE_MARK("a message comes back, and its object is gone");
+    m->header.flags &= static_cast<std::uint8_t>(~flag_returned);
+    return undeliverable(by, std::move(m));
+  }
+  if (m->packed() && m->ops != nullptr && !messages_.by_pointer()) {  // it holds nothing while it waits here
+    m->ops->destroy(*m);
+    m->ops = nullptr;
+  }
+  m->header.hops = 0;
+  source_queues::outcome next;
+  if (!waiting_.put(
+          id, m, true, at->next_sequence, [](message&) {}, next))
+    return;  // there is one now
+  go_on_at_source(by, *at, next);
+}
+
+void object_space::on_clear_to_send(context& ctx, std::uint64_t object, std::uint32_t limit, std::uint32_t epoch,
+                                    std::uint8_t policy) {
+  lane& by = detail::lane_of(ctx);
+  const object_id id = object_id::from_value(object);
+  if (!location_rules::known(policy)) {
+    return messages_.fail("rank " + std::to_string(ctx.source().value()) +
+                          " cleared messages to an object with a location policy that is none");
+  }
+  entry* const at = entries_.find(id);
+  if (at == nullptr) return;
+  if (at->fact.learn({ctx.source(), epoch, static_cast<location_policy>(policy)})) go_on_by_news(id, by);
+  source_queues::outcome next;
+  waiting_.clear(id, limit, at->next_sequence, next);
+  go_on_at_source(by, *at, next);
+}
+
+/// Does what a step of a queue leads to. The entry may have been taken out of the directory since it was found: then
+/// nobody else looks at the queue again.
+void object_space::go_on_at_source(lane& on, entry& at, source_queues::outcome& next) {
+  while (message_ptr m = next.send.pop_front()) send_cleared(on, at, std::move(m));
+  if (next.ask) request_to_send(on, at, *next.ask);
+  if (waiting_.any() && entries_.find(at.id) != &at) drop_waiting(on, at.id);
+}
+
+void object_space::send_cleared(lane& on, const entry& at, message_ptr m) {
+  const bool again = (m->header.flags & flag_returned) != 0;
+  m->header.flags = static_cast<std::uint8_t>((m->header.flags & ~flag_returned) | flag_granted);
+  const rank_id next = next_rank(at, at.fact.read(), m->header);
+  if (next != messages_.rank()) {
+    on.tallies().hops.add(1);
+    if (again) on.tallies().forwards.add(1);
+  }
+  messages_.route(on, next, std::move(m));
+}
+
+/// The request goes the way of a message to the object, in no stream. It needs no credit: it is one for each window.
+void object_space::request_to_send(lane& on, const entry& at, std::uint32_t end) {
+  NACRE_MARK("messages wait at their source");
+  message_ptr m = make_message(0);
+  m->header.kind = message_kind::request_to_send;
+  m->header.object = at.id.value();
+  m->header.source = messages_.rank().value();
+  m->header.sequence = end;
+  m->header.flags = flag_uncounted;  // the messages that wait count
+  m->header.channel = channel::system;
+  const rank_id next = next_rank(at, at.fact.read(), m->header);
+  messages_.route(on, next, std::move(m));
+}
+
+/// The object that is asked has been destroyed. A place of an array ends on all ranks at once.
+void object_space::refuse_request(lane& on, const message_header& header) {
+  const object_id id = object_id::from_value(header.object);
+  if (id.is_element()) return;
+  NACRE_MARK("an object is gone for which messages wait at their source");
+  messages_.post_to_module<&object_space::on_gone>(on, rank_id(header.source), header.object);
+}
+
+/// This rank has no entry of the object any more.
+void object_space::drop_waiting(lane& on, object_id id) {
+  message_list all = waiting_.drop(id);
+  while (message_ptr m = all.pop_front()) {
+    NACRE_MARK("a message that waits at its source is reported");
+    undeliverable(on, std::move(m));
+  }
+}
+
+// Where the object has been.
+
+/// Whether a message that has come to where its object has been goes back to its source, instead of after the object.
+bool object_space::goes_back(const location_fact& fact, const message_header& header) const noexcept {
+  if (!in_stream(header.kind) || (header.flags & flag_granted) != 0) return false;
+  return fact.backlog || header.hops > limits_.hops_max + chase_max;
+}
+
+void object_space::send_back(lane& on, message_ptr m) {
+  NACRE_MARK("a message goes back to its source");
+  if ((m->header.flags & flag_path) != 0 && !take_path(*m, messages_.size())) {
+    return messages_.fail("a message from rank " + std::to_string(m->header.source) +
+                          " tells not who has forwarded it");
+  }
+  m->header.flags = static_cast<std::uint8_t>((m->header.flags & ~flag_granted) | flag_returned);
+  const rank_id source(m->header.source);
+  if (source == messages_.rank()) return take_back(on, std::move(m));
+  if (m->header.hops < 255) ++m->header.hops;
+  on.tallies().hops.add(1);
+  on.tallies().forwards.add(1);
+  messages_.route(on, source, std::move(m));
+}
+
+// Where the object is.
+
+void object_space::take_request(turn& now, const message_header& header) {
+  if (header.source >= messages_.size()) {
+    return messages_.fail("a rank that is none asks to send to an object");
+  }
+  streams& order = all_streams(now.at);
+  std::unique_ptr<send_windows>& windows = now.at.need_extra().windows;
+  if (windows == nullptr) windows = std::make_unique<send_windows>();
+  windows->on_request(header.source, header.sequence, order.next_of(header.source));
+}
+
+/// Before the object takes up a message, or none: so the next ones are under way even if this one takes the activation
+/// away. Streams that stand still for a colocation do not go on.
+void object_space::clear_senders(turn& now) {
+  entry_extra& extra = *now.at.extra();
+  const std::size_t waiting = now.pending.empty() ? 0 : now.pending.size() - 1;
+  const participation* const together = extra.together.get();
+  const auto stands_still = [&](std::uint32_t rank) { return together != nullptr && together->stands_still(rank); };
+  const location_fact here = now.at.fact.read();
+  for (const send_windows::grant& each : extra.windows->clear(waiting, extra.ran, stands_still)) {
+    messages_.post_to_module<&object_space::on_clear_to_send>(now.on, each.to, now.at.id.value(), each.limit,
+                                                              here.epoch, static_cast<std::uint8_t>(here.policy));
+  }
+  if (extra.windows->empty()) extra.windows.reset();
+}
+
+/// Divides what waits for an object that leaves: some goes along, the rest, which is returned, back to its sources.
+message_list object_space::leave_behind(turn& now, resident& body) {
+  const std::uint32_t ran = std::max(now.ran, now.at.extra() != nullptr ? now.at.extra()->ran : 0);
+  baggage taken(ran);
+  message_list left;
+  std::uint64_t carried = 0;
+  const auto divide = [&](message_list& all, waits where) {
+    message_list kept;
+    while (message_ptr m = all.pop_front()) {
+      // A stream that passes lies in two parts, of which the later one is not behind a join yet: they stay together.
+      const bool passes = body.together != nullptr && body.together->passes(m->header.source);
+      if (!passes && !taken.takes(m->header, where)) {
+        left.push_back(std::move(m));
+        continue;
+      }
+      if (m->header.hops < 255) ++m->header.hops;
+      ++carried;
+      kept.push_back(std::move(m));
+    }
+    all = std::move(kept);
+  };
+  if (body.together != nullptr) {
+    body.together->for_each_behind([&](message_list& behind) { divide(behind, waits::behind_join); });
+  }
+  divide(body.pending, waits::ready);
+  message_list early;
+  body.order.take_early(early);
+  divide(early, waits::early);
+  for (const auto& [source, next] : taken.cut()) {
+    body.order.roll_back(source, next);
+    if (body.windows != nullptr) body.windows->on_next(source, next);
+  }
+  while (message_ptr m = early.pop_front()) {
+    const streams::verdict how = body.order.admit(m, body.pending);
+    NACRE_ASSERT(how == streams::verdict::early, "a message that was early is early still");
+  }
+  if (body.windows != nullptr) body.windows->on_departure(ran);
+  now.on.tallies().carried.add(carried);
+  return left;
+}
+
+}  // namespace nacre

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+// The protocol of docs/protocols/backlog.md as a whole, under random schedules: whatever is under way may come next.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/rng.hpp"
+#include "mobile/backlog/baggage.hpp"
+#include "mobile/backlog/send_windows.hpp"
+#include "mobile/backlog/source_queue.hpp"
+#include "mobile/ordering/streams.hpp"
+
+namespace nacre {
+namespace {
+
+struct program {
+  std::uint32_t ranks, each, every;  // messages of each rank; between two moves, 0: chance moves the object
+};
+
+/// Ranks, an object, and what is under way between them.
+class world {
+ public:
+  world(const program& what, std::uint64_t seed)
+      : what_(what), random_(seed), ranks_(what.ranks), ran_of_(what.ranks) {}
+
+  /// False: messages were left over, or ran out of order.
+  bool run() {
+    for (std::uint64_t steps = 0;; ++steps) {
+      std::vector<std::uint32_t> senders;
+      for (std::uint32_t rank = 0; rank < what_.ranks; ++rank) {
+        if (ranks_[rank].next < what_.each) senders.push_back(rank);
+      }
+      const bool runs = here_ && !pending_.empty();
+      const std::uint64_t choices = under_way_.size() + (runs ? 4 : 0) + senders.size();
+      if (choices == 0) break;
+      std::uint64_t chosen = random_.below(choices);
+      if (chosen < under_way_.size()) {
+        std::swap(under_way_[chosen], under_way_.back());
+        event next = std::move(under_way_.back());
+        under_way_.pop_back();
+        take(std::move(next));
+      } else if (chosen -= under_way_.size(); chosen < senders.size()) {
+        send(senders[chosen]);
+      } else {
+        run_one();
+      }
+      if (here_ && what_.every == 0 && moves < 50 && random_.below(4) == 0) move();
+    }
+    return in_order_ && std::all_of(ran_of_.begin(), ran_of_.end(), [&](std::uint32_t n) { return n == what_.each; });
+  }
+  std::uint64_t travels = 0, moves = 0, went_back = 0;
+
+ private:
+  struct event {
+    std::uint32_t to = 0;
+    enum class kind : std::uint8_t { message, request, grant, object } what = kind::message;
+    message_ptr m{};
+    std::uint32_t end = 0, from = 0, epoch = 0;
+  };
+  struct rank_state {
+    std::uint32_t next = 0, place = 0, epoch = 0;  // place of the object, as far as is known
+    bool backlog = false;
+    std::optional<source_queue> queue{};
+  };
+
+  void send(std::uint32_t rank) {
+    rank_state& of = ranks_[rank];
+    message_ptr m = make_message(0);
+    m->header.kind = message_kind::object;
+    m->header.source = rank;
+    m->header.sequence = of.next++;
+    if (of.backlog || of.queue) return wait(rank, std::move(m));
+    go(of.place, std::move(m));
+  }
+  void go(std::uint32_t to, message_ptr m) {
+    ++travels;
+    under_way_.push_back({.to = to, .m = std::move(m)});
+  }
+  void wait(std::uint32_t rank, message_ptr m) {
+    rank_state& of = ranks_[rank];
+    if (!of.queue) of.queue.emplace();
+    of.queue->put(std::move(m));
+    go_on(rank);
+  }
+  void go_on(std::uint32_t rank) {
+    rank_state& of = ranks_[rank];
+    while (message_ptr m = of.queue->take()) {
+      m->header.flags = flag_granted;
+      go(of.place, std::move(m));
+    }
+    if (const auto asked = of.queue->ask(of.next)) {
+      under_way_.push_back({.to = of.place, .what = event::kind::request, .end = *asked, .from = rank});
+    }
+    if (of.queue->over()) of.queue.reset();
+  }
+
+  void take(event next) {
+    rank_state& of = ranks_[next.to];
+    const bool here = here_ && at_ == next.to;
+    switch (next.what) {
+      case event::kind::object:
+        at_ = next.to;
+        here_ = true;
+        of.place = at_;
+        of.epoch = epoch_;
+        of.backlog = false;
+        return clear();
+      case event::kind::grant:
+        if (next.epoch > of.epoch) {
+          of.place = next.from;
+          of.epoch = next.epoch;
+          of.backlog = false;
+        }
+        if (!of.queue) return;
+        of.queue->clear(next.end);
+        return go_on(next.to);
+      case event::kind::request:
+        if (!here) {
+          next.to = of.place;
+          under_way_.push_back(std::move(next));
+          return;
+        }
+        windows_.on_request(next.from, next.end, order_.next_of(next.from));
+        return clear();
+      case event::kind::message:
+        return take_message(next.to, here, std::move(next.m));
+    }
+  }
+  void take_message(std::uint32_t rank, bool here, message_ptr m) {
+    message_header& header = m->header;
+    if ((header.flags & flag_returned) != 0) {
+      header.flags = 0;
+      header.hops = 0;
+      return wait(rank, std::move(m));
+    }
+    if (!here) {
+      if (ranks_[rank].backlog && (header.flags & flag_granted) == 0) return send_back(std::move(m));
+      ++header.hops;
+      return go(ranks_[rank].place, std::move(m));
+    }
+    const std::uint32_t source = header.source;
+    in_order_ = in_order_ && order_.admit(m, pending_) != streams::verdict::repeated;
+    windows_.on_next(source, order_.next_of(source));
+    clear();
+  }
+  void send_back(message_ptr m) {
+    ++went_back;
+    m->header.flags = flag_returned;
+    const std::uint32_t source = m->header.source;
+    go(source, std::move(m));
+  }
+
+  void run_one() {
+    const message_ptr m = pending_.pop_front();
+    in_order_ = in_order_ && m->header.sequence == ran_of_[m->header.source]++;
+    ++ran_;
+    clear();
+    if (what_.every != 0 && ran_ % what_.every == 0) move();
+  }
+  void clear() {
+    const auto nobody = [](std::uint32_t) { return false; };
+    for (const send_windows::grant& each : windows_.clear(pending_.size(), ran_, nobody)) {
+      under_way_.push_back(
+          {.to = each.to.value(), .what = event::kind::grant, .end = each.limit, .from = at_, .epoch = epoch_});
+    }
+  }
+  void move() {
+    const std::uint32_t to = (at_ + 1 + static_cast<std::uint32_t>(random_.below(what_.ranks - 1))) % what_.ranks;
+    baggage taken(ran_);
+    message_list ready = std::move(pending_), early, left, kept;
+    const auto divide = [&](message_list& all, waits where, message_list& into) {
+      while (message_ptr m = all.pop_front()) {
+        const bool goes = taken.takes(m->header, where);
+        if (goes) {
+          ++travels;
+          ++m->header.hops;
+        }
+        (goes ? into : left).push_back(std::move(m));
+      }
+    };
+    divide(ready, waits::ready, pending_);
+    order_.take_early(early);
+    divide(early, waits::early, kept);
+    for (const auto& [source, next] : taken.cut()) {
+      order_.roll_back(source, next);
+      windows_.on_next(source, next);
+    }
+    while (message_ptr m = kept.pop_front()) ASSERT_EQ(order_.admit(m, pending_), streams::verdict::early);
+    windows_.on_departure(ran_);
+    ran_ = 0;
+    ++moves;
+    rank_state& old = ranks_[at_];
+    old.place = to;
+    old.epoch = ++epoch_;
+    old.backlog = !left.empty() || !windows_.empty();
+    here_ = false;
+    under_way_.push_back({.to = to, .what = event::kind::object});
+    while (message_ptr m = left.pop_front()) send_back(std::move(m));
+  }
+
+  program what_;
+  rng random_;
+  std::vector<rank_state> ranks_;
+  std::vector<std::uint32_t> ran_of_;
+  std::vector<event> under_way_;
+  streams order_;
+  send_windows windows_;
+  message_list pending_;
+  std::uint32_t at_ = 0, epoch_ = 0, ran_ = 0;
+  bool here_ = true, in_order_ = true;
+};
+
+TEST(backlog_schedules, every_message_runs_once_and_in_order_under_thousands_of_schedules) {
+  std::uint64_t went_back = 0;
+  for (std::uint64_t seed = 0; seed < 3000; ++seed) {
+    rng draw(seed);
+    const program what{static_cast<std::uint32_t>(2 + draw.below(4)), static_cast<std::uint32_t>(1 + draw.below(40)),
+                       static_cast<std::uint32_t>(draw.below(4) == 0 ? 0 : 1 + draw.below(12))};
+    world one(what, seed);
+    ASSERT_TRUE(one.run()) << "seed " << seed;
+    went_back += one.went_back;
+  }
+  EXPECT_GT(went_back, 1000U);
+}
+
+TEST(backlog_schedules, a_message_travels_a_constant_number_of_times_however_long_the_backlog) {
+  for (const std::uint32_t every : {1U, 3U, 20U}) {
+    double before = 0;
+    for (const std::uint32_t each : {200U, 800U, 3200U}) {
+      world one({4, each, every}, 7);
+      ASSERT_TRUE(one.run());
+      const double now = static_cast<double>(one.travels) / (4.0 * each);
+      if (before != 0) {
+        EXPECT_LT(now, 1.25 * before) << "a move every " << every << " messages";
+      }
+      before = now;
+      RecordProperty("every_" + std::to_string(every) + "_of_" + std::to_string(each), std::to_string(now));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace nacre

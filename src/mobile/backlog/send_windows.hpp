@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an object with a backlog lets its senders send: a window for each source whose messages wait there.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include <nacre/ids.hpp>
+
+namespace nacre {
+
+/// Sequence numbers wrap; two that are compared are less than 2^31 apart.
+[[nodiscard]] constexpr bool is_before(std::uint32_t a, std::uint32_t b) noexcept {
+  return static_cast<std::int32_t>(a - b) < 0;
+}
+
+/// The object's side of docs/protocols/backlog.md. Travels with the object, and belongs to its activation.
+///
+/// Of each source: `next`, the number that its stream expects; `limit`, up to which it has been cleared to send since
+/// it asked last; `end`, up to which it has asked for that.
+///
+/// | state | the source asks | a message is admitted | there is room |
+/// |---|---|---|---|
+/// | unknown | asks | - | - |
+/// | asks: limit < end | limit falls to next, end rises | next rises | limit rises; clear to send |
+/// | cleared: next < limit = end | as above | next rises; in the end unknown | - |
+///
+/// When messages go back, next falls, and limit with it.
+///
+/// Invariant: what is before the limit is cleared at its source, or that is under way. For a limit rises by clearances
+/// alone, and falls to `next` whenever the source may know of none: a source that has a new queue, which knows of no
+/// clearance before, asks; what it is told after that it remembers until the queue is over.
+///
+/// Room: what was cleared and has not come, and what has come and not run, is together at most the window, which is
+/// what the object has run during this stay, or the last one if that is more. So an object that runs little between two
+/// moves has little to take along. A source that asks again is given what it has under way once more.
+class send_windows {
+ public:
+  static constexpr std::uint32_t window_min = 8;
+  static constexpr std::uint32_t window_max = 4096;
+
+  struct grant {
+    rank_id to;
+    std::uint32_t limit;  ///< messages before that number
+    friend bool operator==(const grant&, const grant&) = default;
+  };
+
+  /// Messages of that rank wait there, and none has number `end` yet.
+  void on_request(std::uint32_t rank, std::uint32_t end, std::uint32_t next);
+  /// The stream of that rank expects `next` now: more than before, or less, when messages have gone back.
+  void on_next(std::uint32_t rank, std::uint32_t next);
+  /// Who is cleared to send now, given how many messages wait at the object and how many have run in this stay. Sources
+  /// take turns, without those that `stands_still` says could not go on.
+  [[nodiscard]] std::vector<grant> clear(std::size_t waiting, std::uint32_t ran,
+                                         const std::function<bool(std::uint32_t)>& stands_still);
+  /// The object leaves, after that many messages.
+  void on_departure(std::uint32_t ran) noexcept { ran_before_ = ran; }
+
+  [[nodiscard]] bool empty() const noexcept { return sources_.empty(); }
+  /// Cleared, and not admitted yet.
+  [[nodiscard]] std::uint32_t in_flight() const noexcept { return in_flight_; }
+  [[nodiscard]] std::uint32_t window(std::uint32_t ran) const noexcept;
+  /// Whether what a peer has sent can be windows of a job with so many ranks. Must be asked before the first use.
+  [[nodiscard]] bool sound(std::uint32_t ranks);
+
+  template <class Archive>
+  void serialize(Archive& ar) {
+    ar(sources_, turn_, ran_before_);
+  }
+
+ private:
+  struct source {
+    std::uint32_t rank = 0;
+    std::uint32_t next = 0;
+    std::uint32_t limit = 0;
+    std::uint32_t end = 0;
+    [[nodiscard]] bool asks() const noexcept { return is_before(limit, end); }
+    [[nodiscard]] std::uint32_t in_flight() const noexcept { return is_before(next, limit) ? limit - next : 0; }
+    template <class Archive>
+    void serialize(Archive& ar) {
+      ar(rank, next, limit, end);
+    }
+  };
+  [[nodiscard]] std::vector<source>::iterator find(std::uint32_t rank);
+  void count_in(const source& one) noexcept;
+  void count_out(const source& one) noexcept;
+
+  std::vector<source> sources_;   // by rank; with messages to come
+  std::uint32_t turn_ = 0;        // position of the source that comes next
+  std::uint32_t ran_before_ = 0;  // in the last stay
+  std::uint32_t asking_ = 0;      // sources that ask
+  std::uint32_t in_flight_ = 0;   // of all sources
+};
+
+}  // namespace nacre

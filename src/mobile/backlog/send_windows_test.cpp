@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+// The promises of send_windows and baggage, each as a sentence.
+#include "mobile/backlog/send_windows.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <vector>
+
+#include <nacre/archive.hpp>
+
+#include "mobile/backlog/baggage.hpp"
+
+namespace nacre {
+namespace {
+
+using grants = std::vector<send_windows::grant>;
+
+bool nobody(std::uint32_t) { return false; }
+
+TEST(send_windows, a_source_that_asks_is_cleared_from_the_next_number_of_its_stream) {
+  send_windows windows;
+  windows.on_request(3, 100, 10);
+  EXPECT_EQ(windows.clear(0, 0, nobody), (grants{{rank_id(3), 10 + send_windows::window_min}}));
+  EXPECT_EQ(windows.in_flight(), send_windows::window_min);
+  EXPECT_TRUE(windows.clear(0, 0, nobody).empty()) << "the window is full";
+}
+
+TEST(send_windows, a_source_that_asks_again_may_have_forgotten_what_was_cleared) {
+  send_windows windows;
+  windows.on_request(3, 100, 10);
+  ASSERT_EQ(windows.clear(0, 0, nobody).size(), 1U);
+  windows.on_request(3, 100, 12);
+  EXPECT_EQ(windows.in_flight(), 0U);
+  EXPECT_EQ(windows.clear(0, 0, nobody), (grants{{rank_id(3), 12 + send_windows::window_min}}));
+}
+
+TEST(send_windows, the_window_follows_what_the_object_has_run_in_this_stay_and_the_last_one) {
+  send_windows windows;
+  EXPECT_EQ(windows.window(0), send_windows::window_min);
+  EXPECT_EQ(windows.window(100), 100U);
+  windows.on_departure(100);
+  EXPECT_EQ(windows.window(0), 100U);
+  EXPECT_EQ(windows.window(50), 100U);
+  EXPECT_EQ(windows.window(150), 150U);
+  EXPECT_EQ(windows.window(1'000'000'000), send_windows::window_max);
+}
+
+TEST(send_windows, what_waits_at_the_object_takes_room_of_the_window) {
+  send_windows windows;
+  windows.on_request(1, 1000, 0);
+  EXPECT_TRUE(windows.clear(101, 100, nobody).empty());
+  EXPECT_EQ(windows.clear(40, 100, nobody), (grants{{rank_id(1), 60}}));
+}
+
+TEST(send_windows, sources_share_a_window_and_take_turns) {
+  send_windows windows;
+  for (const std::uint32_t rank : {4U, 2U, 9U}) windows.on_request(rank, 1000, 0);
+  EXPECT_EQ(windows.clear(0, 30, nobody), (grants{{rank_id(2), 10}, {rank_id(4), 10}, {rank_id(9), 10}}));
+  for (const std::uint32_t rank : {2U, 4U, 9U}) windows.on_next(rank, 10);
+  EXPECT_EQ(windows.clear(28, 30, nobody), grants());
+  EXPECT_EQ(windows.clear(14, 30, [](std::uint32_t rank) { return rank == 2; }),
+            (grants{{rank_id(4), 15}, {rank_id(9), 15}}))
+      << "a stream that stands still could not go on";
+}
+
+TEST(send_windows, a_source_whose_messages_have_all_come_hears_of_that_and_is_forgotten) {
+  send_windows windows;
+  windows.on_request(1, 20, 5);
+  windows.on_next(1, 20);  // they were on their way already
+  EXPECT_EQ(windows.clear(0, 0, nobody), (grants{{rank_id(1), 20}})) << "else it would wait for ever";
+  EXPECT_TRUE(windows.empty());
+}
+
+TEST(send_windows, messages_that_have_gone_back_are_cleared_again_when_their_source_asks) {
+  send_windows windows;
+  windows.on_request(1, 6, 0);
+  EXPECT_EQ(windows.clear(0, 0, nobody), (grants{{rank_id(1), 6}}));
+  windows.on_next(1, 6);
+  EXPECT_TRUE(windows.empty());
+  windows.on_request(1, 9, 4);
+  EXPECT_EQ(windows.clear(0, 0, nobody), (grants{{rank_id(1), 9}}));
+}
+
+TEST(send_windows, what_goes_back_is_not_on_its_way_any_more) {
+  send_windows windows;
+  windows.on_request(1, 30, 20);
+  ASSERT_EQ(windows.clear(0, 0, nobody).size(), 1U);
+  windows.on_next(1, 10);
+  EXPECT_EQ(windows.in_flight(), 0U);
+  EXPECT_EQ(windows.clear(0, 0, nobody), (grants{{rank_id(1), 18}}));
+}
+
+TEST(send_windows, numbers_wrap) {
+  send_windows windows;
+  const std::uint32_t last = 0xfffffffe;
+  windows.on_request(1, 3, last);
+  EXPECT_EQ(windows.clear(0, 0, nobody), (grants{{rank_id(1), 3}}));
+  EXPECT_EQ(windows.in_flight(), 5U);
+  windows.on_next(1, 3);
+  EXPECT_TRUE(windows.empty());
+}
+
+TEST(send_windows, they_travel_in_packed_form_and_forged_ones_are_refused) {
+  send_windows before;
+  for (const std::uint32_t rank : {1U, 3U}) before.on_request(rank, 1000, 0);
+  ASSERT_EQ(before.clear(0, 0, nobody).size(), 2U);
+  before.on_departure(50);
+  auto after = unpack<send_windows>(pack(before));
+  ASSERT_TRUE(after);
+  EXPECT_FALSE(after->sound(3)) << "there is no rank 3";
+  EXPECT_TRUE(after->sound(4));
+  EXPECT_EQ(after->in_flight(), before.in_flight());
+  EXPECT_EQ(after->window(0), 50U);
+  EXPECT_EQ(after->clear(0, 0, nobody), before.clear(0, 0, nobody));
+}
+
+message_header traveller(std::uint32_t source, std::uint32_t sequence, std::uint8_t hops, std::uint8_t flags = 0) {
+  message_header header;
+  header.kind = message_kind::object;
+  header.source = source;
+  header.sequence = sequence;
+  header.hops = hops;
+  header.flags = flags;
+  return header;
+}
+
+TEST(baggage, what_has_not_travelled_goes_along_however_much_it_is) {
+  baggage taken(0);
+  for (std::uint32_t number = 0; number < 1000; ++number) {
+    EXPECT_TRUE(taken.takes(traveller(1, number, 0), waits::ready));
+  }
+  EXPECT_TRUE(taken.cut().empty());
+}
+
+TEST(baggage, of_what_has_travelled_as_much_goes_along_as_the_object_is_going_to_run) {
+  baggage taken(100);
+  std::uint32_t along = 0;
+  for (std::uint32_t number = 0; number < 1000; ++number) {
+    along += taken.takes(traveller(1, number, 1), waits::ready) ? 1 : 0;
+  }
+  EXPECT_EQ(along, 200U);
+  EXPECT_EQ(taken.cut().at(1), 200U);
+}
+
+TEST(baggage, behind_a_message_that_goes_back_none_of_its_stream_goes_along) {
+  baggage taken(0);
+  for (std::uint32_t number = 0; number < baggage::first_min; ++number) {
+    EXPECT_TRUE(taken.takes(traveller(1, number, 7), waits::ready));
+  }
+  EXPECT_FALSE(taken.takes(traveller(1, 10, 7), waits::ready));
+  EXPECT_FALSE(taken.takes(traveller(1, 11, 0), waits::ready));
+  EXPECT_TRUE(taken.takes(traveller(2, 11, 0), waits::ready)) << "another stream";
+  EXPECT_TRUE(taken.takes(traveller(1, 13, 0), waits::early)) << "it has no place in its stream yet";
+  EXPECT_EQ(taken.cut().at(1), 10U);
+}
+
+TEST(baggage, what_was_cleared_goes_along_only_among_the_first) {
+  baggage taken(0);
+  for (std::uint32_t number = 0; number < baggage::first_min; ++number) {
+    EXPECT_TRUE(taken.takes(traveller(1, number, 0, flag_granted), waits::ready));
+  }
+  EXPECT_FALSE(taken.takes(traveller(1, 4, 0, flag_granted), waits::ready));
+}
+
+TEST(baggage, a_claim_goes_along_whatever_waits) {
+  baggage taken(0);
+  message_header claim = traveller(1, 0, 9);
+  claim.kind = message_kind::claim;
+  for (int time = 0; time < 100; ++time) EXPECT_TRUE(taken.takes(claim, waits::ready));
+}
+
+}  // namespace
+}  // namespace nacre

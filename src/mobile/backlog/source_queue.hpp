@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// Messages to one object that wait at the rank that sends them, until the object clears them.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include <nacre/message.hpp>
+
+#include "mobile/backlog/send_windows.hpp"
+
+namespace nacre {
+
+/// The source's side of docs/protocols/backlog.md. Not thread-safe: see source_queues.
+///
+/// `limit`: messages before that number are cleared, and never wait. `end`: those before it the object has been told
+/// of.
+///
+/// | state | a message to the object | clear to send, up to `to` |
+/// |---|---|---|
+/// | waits: nothing cleared, or limit < end | waits, unless it is before limit | limit = to; what is before it is sent
+/// | | limit = end, messages wait | - | asks again: end = the next number | | limit = end, none waits | - | over:
+/// messages are sent as they come |
+class source_queue {
+ public:
+  /// Whether a message of that number need not wait.
+  [[nodiscard]] bool is_cleared(std::uint32_t sequence) const noexcept {
+    return cleared_ && is_before(sequence, limit_);
+  }
+  void put(message_ptr m);
+  void clear(std::uint32_t limit) noexcept;
+  /// The first message if it is cleared; else null.
+  [[nodiscard]] message_ptr take();
+  /// `end`, where the object must be asked now. `next`: the number that the next message will have.
+  [[nodiscard]] std::optional<std::uint32_t> ask(std::uint32_t next) noexcept;
+  /// Nothing waits, and no clearance is to come.
+  [[nodiscard]] bool over() const noexcept {
+    return waiting_.empty() && asked_ && cleared_ && !is_before(limit_, end_);
+  }
+  /// Gives up everything, in sequence.
+  [[nodiscard]] message_list take_all();
+
+ private:
+  std::vector<message_ptr> waiting_;  // a heap: the first one in front. What comes in sequence stays where it is put
+  std::uint32_t limit_ = 0, end_ = 0;
+  bool cleared_ = false, asked_ = false;  // whether limit_ and end_ mean anything
+};
+
+}  // namespace nacre

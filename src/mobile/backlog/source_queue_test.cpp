@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+// The promises of source_queue and source_queues, each as a sentence.
+#include "mobile/backlog/source_queue.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstdint>
+#include <thread>
+#include <vector>
+
+#include "mobile/backlog/source_queues.hpp"
+
+namespace nacre {
+namespace {
+
+message_ptr numbered(std::uint32_t sequence) {
+  message_ptr m = make_message(0);
+  m->header.sequence = sequence;
+  return m;
+}
+
+std::vector<std::uint32_t> cleared(source_queue& queue) {
+  std::vector<std::uint32_t> found;
+  while (const message_ptr m = queue.take()) found.push_back(m->header.sequence);
+  return found;
+}
+
+TEST(source_queue, gives_in_sequence_what_is_cleared_in_whatever_order_it_came) {
+  source_queue queue;
+  for (const std::uint32_t number : {7U, 3U, 5U, 4U, 6U}) queue.put(numbered(number));
+  EXPECT_TRUE(cleared(queue).empty());
+  EXPECT_EQ(queue.ask(8), 8U);
+  EXPECT_EQ(queue.ask(8), std::nullopt) << "one question at a time";
+  queue.clear(6);
+  EXPECT_EQ(cleared(queue), (std::vector<std::uint32_t>{3, 4, 5}));
+  EXPECT_EQ(queue.ask(9), std::nullopt) << "the object knows of all up to 8";
+  EXPECT_FALSE(queue.over());
+}
+
+TEST(source_queue, asks_again_when_all_that_it_had_told_of_is_cleared) {
+  source_queue queue;
+  queue.put(numbered(0));
+  EXPECT_EQ(queue.ask(1), 1U);
+  queue.put(numbered(1));
+  queue.put(numbered(2));
+  queue.clear(1);
+  EXPECT_EQ(cleared(queue), (std::vector<std::uint32_t>{0}));
+  EXPECT_EQ(queue.ask(3), 3U);
+  queue.clear(3);
+  EXPECT_EQ(cleared(queue), (std::vector<std::uint32_t>{1, 2}));
+  EXPECT_TRUE(queue.over());
+}
+
+TEST(source_queue, is_not_over_while_the_object_will_clear_more) {
+  source_queue queue;
+  queue.put(numbered(0));
+  EXPECT_EQ(queue.ask(10), 10U) << "1 to 9 are on their way";
+  queue.clear(4);
+  EXPECT_EQ(cleared(queue).size(), 1U);
+  EXPECT_FALSE(queue.over());
+  EXPECT_TRUE(queue.is_cleared(3)) << "one that comes back late is sent again at once";
+  EXPECT_FALSE(queue.is_cleared(4));
+  queue.clear(10);
+  EXPECT_TRUE(queue.over());
+}
+
+TEST(source_queue, an_older_clearance_takes_nothing_back_and_numbers_wrap) {
+  source_queue queue;
+  queue.put(numbered(0xffffffff));
+  queue.put(numbered(2));
+  EXPECT_EQ(queue.ask(3), 3U);
+  queue.clear(1);
+  queue.clear(0xfffffff0);
+  EXPECT_TRUE(queue.is_cleared(0));
+  EXPECT_EQ(cleared(queue), (std::vector<std::uint32_t>{0xffffffff}));
+  message_list all = queue.take_all();
+  ASSERT_EQ(all.size(), 1U);
+  EXPECT_EQ(all.front()->header.sequence, 2U);
+}
+
+TEST(source_queues, a_queue_begins_when_it_is_asked_for_and_ends_when_it_is_over) {
+  source_queues all;
+  const object_id id(rank_id(1), 7);
+  std::atomic<std::uint32_t> numbers{1};
+  const auto ignore = [](message&) {};
+  source_queues::outcome next;
+  message_ptr m = numbered(0);
+  EXPECT_FALSE(all.put(id, m, false, numbers, ignore, next));
+  EXPECT_NE(m, nullptr) << "it stays with the caller";
+  EXPECT_FALSE(all.any());
+  EXPECT_TRUE(all.put(id, m, true, numbers, ignore, next));
+  EXPECT_TRUE(all.any());
+  EXPECT_EQ(next.ask, 1U);
+  source_queues::outcome then;
+  all.clear(id, 1, numbers, then);
+  EXPECT_EQ(then.send.size(), 1U);
+  EXPECT_FALSE(all.any());
+  all.clear(id, 1, numbers, then);
+  EXPECT_EQ(then.ask, std::nullopt) << "a clearance for nobody is nothing";
+}
+
+TEST(source_queues, what_many_threads_put_is_cleared_once_each_or_dropped) {
+  constexpr std::uint32_t threads = 4, each = 2000;
+  source_queues all;
+  const object_id id(rank_id(1), 7);
+  std::atomic<std::uint32_t> numbers{0}, sent{0};
+  std::vector<std::thread> senders;
+  for (std::uint32_t index = 0; index < threads; ++index) {
+    senders.emplace_back([&] {
+      for (std::uint32_t count = 0; count < each; ++count) {
+        message_ptr m = numbered(numbers.fetch_add(1));
+        source_queues::outcome next;
+        ASSERT_TRUE(all.put(
+            id, m, true, numbers, [](message&) {}, next));
+        sent += static_cast<std::uint32_t>(next.send.size());
+      }
+    });
+  }
+  for (std::uint32_t limit = 1; limit < threads * each / 2; limit += 7) {
+    source_queues::outcome next;
+    all.clear(id, limit, numbers, next);
+    sent += static_cast<std::uint32_t>(next.send.size());
+  }
+  for (std::thread& sender : senders) sender.join();
+  EXPECT_EQ(sent + all.drop(id).size(), threads * each);
+  EXPECT_FALSE(all.any());
+}
+
+}  // namespace
+}  // namespace nacre

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// The objects for which messages wait at this rank.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <unordered_map>
+#include <utility>
+
+#include <nacre/ids.hpp>
+#include <nacre/message.hpp>
+
+#include "base/cache_line.hpp"
+#include "mobile/backlog/source_queue.hpp"
+
+namespace nacre {
+
+/// Any thread. Nearly always there are none, which costs a sender one look at a word that nobody writes.
+class source_queues {
+ public:
+  /// What is to be done after a step, in that order.
+  struct outcome {
+    message_list send;
+    std::optional<std::uint32_t> ask;  ///< up to there
+  };
+
+  /// A hint: a sender that misses a new queue sends at once, which is right as well.
+  [[nodiscard]] bool any() const noexcept { return count_.load(std::memory_order_relaxed) != 0; }
+
+  /// Puts `m` into the queue of the object; `begin`: makes one when there is none. `kept` is told of a message that
+  /// stays. False: there is none, and `m` stays with the caller. `numbers`: where the next number comes from.
+  template <class Kept>
+  [[nodiscard]] bool put(object_id id, message_ptr& m, bool begin, const std::atomic<std::uint32_t>& numbers,
+                         const Kept& kept, outcome& next) {
+    shard& part = of(id);
+    const std::scoped_lock lock(part.mutex);
+    auto found = part.queues.find(id);
+    if (found == part.queues.end()) {
+      if (!begin) return false;
+      found = part.queues.try_emplace(id).first;
+      count_.fetch_add(1, std::memory_order_relaxed);  // a hint
+    }
+    if (found->second.is_cleared(m->header.sequence)) {
+      next.send.push_back(std::move(m));
+    } else {
+      kept(*m);
+      found->second.put(std::move(m));
+    }
+    // Every message here has been numbered, so what the counter says is behind all of them.
+    next.ask = found->second.ask(numbers.load(std::memory_order_relaxed));
+    return true;
+  }
+
+  /// The object clears messages before `limit`.
+  void clear(object_id id, std::uint32_t limit, const std::atomic<std::uint32_t>& numbers, outcome& next) {
+    shard& part = of(id);
+    const std::scoped_lock lock(part.mutex);
+    const auto found = part.queues.find(id);
+    if (found == part.queues.end()) return;
+    source_queue& queue = found->second;
+    queue.clear(limit);
+    while (message_ptr m = queue.take()) next.send.push_back(std::move(m));
+    next.ask = queue.ask(numbers.load(std::memory_order_relaxed));  // as above
+    if (queue.over()) remove(part, found);
+  }
+
+  /// The object is gone: all that waits for it.
+  [[nodiscard]] message_list drop(object_id id) {
+    shard& part = of(id);
+    const std::scoped_lock lock(part.mutex);
+    const auto found = part.queues.find(id);
+    if (found == part.queues.end()) return {};
+    message_list all = found->second.take_all();
+    remove(part, found);
+    return all;
+  }
+
+ private:
+  using table = std::unordered_map<object_id, source_queue>;
+  struct alignas(cache_line_bytes) shard {
+    std::mutex mutex;
+    table queues;
+  };
+  [[nodiscard]] shard& of(object_id id) noexcept { return shards_[std::hash<object_id>()(id) % shards_.size()]; }
+  void remove(shard& part, table::iterator which) {
+    part.queues.erase(which);
+    count_.fetch_sub(1, std::memory_order_relaxed);  // a hint
+  }
+
+  std::array<shard, 16> shards_;
+  alignas(cache_line_bytes) std::atomic<std::size_t> count_{0};
+};
+
+}  // namespace nacre

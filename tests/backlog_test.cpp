@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+// Objects that move on while many messages wait for them: what that costs, that nothing is lost, and who hears of an
+// end.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include <nacre/nacre.hpp>
+
+namespace nacre {
+namespace {
+
+/// Moves to the next rank whenever it has run so many messages; among the upper half of the ranks, once it is there.
+struct wanderer {
+  std::vector<std::uint64_t> next;
+  std::uint64_t ran = 0, wrong = 0;
+  std::uint32_t every = 1;
+
+  void begin(std::uint32_t ranks, std::uint32_t moves_every) {
+    next.assign(ranks, 0);
+    every = moves_every;
+  }
+  void take(context& ctx, std::uint32_t from, std::uint64_t number) {
+    if (next.at(from)++ != number) ++wrong;
+    if (++ran % every != 0) return;
+    const std::uint32_t after = ctx.rank().value() + 1, first = ctx.size() / 2;
+    static_cast<void>(ctx.migrate(ctx.self<wanderer>(), rank_id(after < ctx.size() ? std::max(after, first) : first)));
+  }
+  std::uint64_t in_order() const { return wrong == 0 ? ran : 0; }
+
+  template <class Archive>
+  void serialize(Archive& ar) {
+    ar(next, ran, wrong, every);
+  }
+};
+
+struct cost {
+  std::uint64_t ran = 0, forwards = 0, carried = 0, moves = 0;
+};
+
+cost spent(runtime& rt) {
+  const rank_counters own = rt.counters();
+  return {0, rt.all_reduce(own.forwards, std::plus<>{}), rt.all_reduce(own.carried, std::plus<>{}),
+          rt.all_reduce(own.migrations_out, std::plus<>{})};
+}
+
+config simulated(std::uint32_t ranks) {
+  config how;
+  how.set("transport", "sim");
+  how.set("ranks", std::to_string(ranks));
+  return how;
+}
+
+/// Each main of the lower half sends so many messages to one object that moves, so that what it asks of itself stands
+/// behind no message.
+cost chase(const config& how, std::uint64_t each, std::uint32_t every) {
+  cost found;
+  EXPECT_EQ(run(how,
+                [&](runtime& rt) {
+                  const bool first = rt.rank() == rank_id(0);
+                  const auto object = rt.broadcast(first ? rt.create<wanderer>() : mobile_ptr<wanderer>(), rank_id(0));
+                  if (first) rt.call<&wanderer::begin>(object, rt.size(), every).get();
+                  rt.barrier();
+                  for (std::uint64_t number = 0; number < each && rt.rank().value() < rt.size() / 2; ++number) {
+                    rt.send<&wanderer::take>(object, rt.rank().value(), number);
+                  }
+                  rt.wait_quiescence();
+                  const cost all = spent(rt);
+                  if (first) {
+                    found = all;
+                    found.ran = rt.call<&wanderer::in_order>(object).get();
+                  }
+                }),
+            0);
+  return found;
+}
+
+constexpr const char* policies[] = {"lazy_forwarding",  "jump_update",      "path_update", "home",
+                                    "broadcast_update", "subscriber_update"};
+
+TEST(backlog, messages_to_an_object_that_moves_are_forwarded_a_few_times_each_under_every_policy) {
+  for (const char* const policy : policies) {
+    config how = simulated(6);
+    how.set("location", policy);
+    const cost small = chase(how, 500, 97), large = chase(how, 2000, 97);
+    EXPECT_EQ(small.ran, 3U * 500) << policy;
+    EXPECT_EQ(large.ran, 3U * 2000) << policy;
+    EXPECT_GT(large.moves, 10U) << policy;
+    EXPECT_LT(large.forwards, 4 * large.ran) << policy;
+    EXPECT_LT(large.forwards + large.carried, 5 * (small.forwards + small.carried)) << policy << ": in proportion";
+  }
+}
+
+TEST(backlog, an_object_that_moves_with_every_message_costs_a_few_travels_for_each) {
+  const cost small = chase(simulated(4), 250, 1), large = chase(simulated(4), 1000, 1);
+  EXPECT_EQ(large.ran, 2000U);
+  EXPECT_LT(large.forwards + large.carried, 5 * (small.forwards + small.carried));
+}
+
+TEST(backlog, small_memory_changes_nothing) {
+  config how = simulated(6);
+  how.set("send_memory", "64KiB");
+  how.set("receive_memory", "64KiB");
+  const cost all = chase(how, 2000, 97);
+  EXPECT_EQ(all.ran, 3U * 2000);
+  EXPECT_LT(all.forwards, 4 * all.ran);
+}
+
+TEST(backlog, the_same_for_real_between_threads) {
+  config how;
+  how.set("transport", "inproc");
+  how.set("ranks", "4");
+  how.set("workers", "1");
+  EXPECT_EQ(chase(how, 5000, 97).ran, 10'000U);
+}
+
+/// One move of an object that nothing has happened to takes along whatever waits.
+TEST(backlog, one_move_takes_all_along_that_waits_for_an_object) {
+  std::uint64_t forwards = 0, carried = 0, ran = 0;
+  EXPECT_EQ(run(simulated(2),
+                [&](runtime& rt) {
+                  if (rt.rank() == rank_id(0)) {
+                    const auto object = rt.create<wanderer>();
+                    rt.send<&wanderer::begin>(object, 1U, 1'000'000U);
+                    static_cast<void>(rt.migrate(object, rank_id(1)));
+                    for (std::uint64_t number = 0; number < 300; ++number) rt.send<&wanderer::take>(object, 0U, number);
+                    ran = rt.call<&wanderer::in_order>(object).get();
+                  }
+                  rt.wait_quiescence();
+                  const cost all = spent(rt);
+                  forwards = all.forwards;
+                  carried = all.carried;
+                }),
+            0);
+  EXPECT_EQ(ran, 300U);
+  EXPECT_LE(forwards + carried, 301U);
+}
+
+/// It ends in the middle of what waits for it.
+struct mortal : wanderer {
+  void take_or_end(context& ctx, std::uint64_t last) {
+    if (++ran == last) ctx.destroy(ctx.self<mortal>());
+    if (ran % 7 == 0) {
+      static_cast<void>(ctx.migrate(ctx.self<mortal>(), rank_id((ctx.rank().value() + 1) % ctx.size())));
+    }
+    ++total;
+  }
+  static inline std::uint64_t total = 0;  // all ranks share the process, and one thread runs them
+};
+
+TEST(backlog, messages_that_wait_at_their_sources_are_reported_when_their_object_ends) {
+  constexpr std::uint64_t each = 400;
+  std::uint64_t reported = 0;
+  mortal::total = 0;
+  EXPECT_EQ(run(simulated(4),
+                [&](runtime& rt) {
+                  rt.on_delivery_error([&](const delivery_error&) { ++reported; });
+                  const bool first = rt.rank() == rank_id(0);
+                  const auto object = rt.broadcast(first ? rt.create<mortal>() : mobile_ptr<mortal>(), rank_id(0));
+                  rt.barrier();
+                  for (std::uint64_t number = 0; number < each; ++number) {
+                    rt.send<&mortal::take_or_end>(object, std::uint64_t{200});
+                  }
+                  rt.wait_quiescence();
+                }),
+            0);
+  EXPECT_GT(reported, each);
+  EXPECT_GE(reported + mortal::total, 4 * each) << "beside these, requests to move may have had nobody to go to";
+}
+
+}  // namespace
+}  // namespace nacre
