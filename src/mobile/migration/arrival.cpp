@@ -161,6 +161,7 @@ message_ptr packed_object(const detail::object_type& type, void* object, const s
 message_ptr make_arrival(object_id id, resident body, const migration_request& asked, bool by_pointer) {
   message_ptr m;
   const std::size_t waiting = body.pending.size() + body.order.early_count() + (body.together != nullptr ? 1 : 0) +
+                              (body.windows != nullptr ? 1 : 0) +
                               (asked.reply != 0 ? 1 : 0);
   if (by_pointer) {
     m = make_message(sizeof(live_arrival));
