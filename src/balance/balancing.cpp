@@ -25,8 +25,10 @@ balancing::balancing(node& messages, object_space& objects, backplane& link, clo
       interval_(configuration.get_duration("balance.tick")),
       traffic_half_life_(configuration.get_duration("balance.traffic_half_life")),
       ranks_on_host_(at.ranks_on_host),
-      model_(balance::make_load_model(configuration.get_string("balance.load"), configuration)),
-      policy_(make_balancer(configuration.get_string("balancer"), configuration)),
+      model_name_(configuration.get_string("balance.load")),
+      policy_name_(configuration.get_string("balancer")),
+      model_(balance::make_load_model(model_name_, configuration)),
+      policy_(make_balancer(policy_name_, configuration)),
       random_(nacre::rng(at.seed).fork(link.rank().value())) {
   messages_.attach_module(*this);
   if (policy_ != nullptr) {
@@ -42,9 +44,12 @@ std::chrono::nanoseconds balancing::tick(lane& by) {
   by_ = &by;
   objects_.begin_traffic_epoch(static_cast<std::uint32_t>((time_.now() - started_) / traffic_half_life_));
   if (policy_->observes_loads()) {
-    for (const object_load& each : local_loads()) policy_->on_load(each);
+    const std::span<const object_load> loads = local_loads();
+    call_policy([&] {
+      for (const object_load& each : loads) policy_->on_load(each);
+    });
   }
-  policy_->on_tick(*this);
+  call_policy([&] { policy_->on_tick(*this); });
   note_wish();
   idle_ticks_ = messages_.team().idle_workers() == workers() ? idle_ticks_ + 1 : 0;
   return interval_ * (1 << std::min(idle_ticks_ / ticks_before_longer, longer_max));
@@ -54,7 +59,7 @@ void balancing::on_balancer_message(context& ctx, const std::vector<std::byte>& 
   if (policy_ == nullptr) return;
   by_ = &ctx.current_lane();
   idle_ticks_ = 0;
-  policy_->on_message(*this, ctx.source(), bytes);
+  call_policy([&] { policy_->on_message(*this, ctx.source(), bytes); });
   note_wish();
 }
 
@@ -79,9 +84,10 @@ std::span<const object_load> balancing::local_loads() {
                       .seconds = each.message_seconds * each.messages});
   });
   const double usual = assumed_seconds_ > 0 ? assumed_seconds_ : balance::usual_message_seconds(facts_);
+  const auto name = [this] { return "the load model '" + model_name_ + '\''; };
   for (std::size_t index = 0; index < facts_.size(); ++index) {
     if (!(facts_[index].message_seconds > 0)) facts_[index].message_seconds = usual;
-    loads_[index].load = model_->load(facts_[index]);
+    loads_[index].load = call_named(name, [&] { return model_->load(facts_[index]); });
   }
   std::sort(loads_.begin(), loads_.end(),
             [](const object_load& a, const object_load& b) { return a.object.value() < b.object.value(); });

@@ -10,6 +10,7 @@
 #include <nacre/balancer.hpp>
 #include <nacre/runtime.hpp>
 
+#include "base/thrown.hpp"
 #include "mobile/mobile.hpp"
 
 namespace nacre {
@@ -35,6 +36,11 @@ class balancing final : private balancer_host {
  private:
   std::chrono::nanoseconds tick(lane& by);
   void note_wish();
+  /// Calls the balancer, which may be the user's: what it throws ends the job with its name.
+  template <class Call>
+  void call_policy(Call&& call) {
+    call_named([this] { return "the balancer '" + policy_name_ + '\''; }, std::forward<Call>(call));
+  }
 
   [[nodiscard]] rank_id rank() const noexcept override;
   [[nodiscard]] std::uint32_t size() const noexcept override;
@@ -58,6 +64,7 @@ class balancing final : private balancer_host {
   std::chrono::nanoseconds traffic_half_life_;
   std::uint32_t ranks_on_host_;
   std::uint32_t idle_ticks_ = 0;  // in a row, of a rank that has nothing to do
+  std::string model_name_, policy_name_;
   std::unique_ptr<load_model> model_;
   std::unique_ptr<balancer> policy_;  // null for `none`
   nacre::rng random_;

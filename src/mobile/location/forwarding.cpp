@@ -34,6 +34,7 @@ void object_space::forward(entry& at, lane& on, message_ptr m) {
   const location_fact fact = at.fact.read();
   if (fact.gone) return undeliverable(on, std::move(m));
   note_late(m->header.kind);
+  if (!messages_.by_pointer()) m = node::packed_to_leave(std::move(m));
   if (at.id.home() == messages_.rank() && awaited_news::missing(fact, m->header)) {
     NACRE_MARK("a message waits at the home of its object for news of it");
     m = news_.wait(at.id, at.fact, std::move(m));
