@@ -79,7 +79,11 @@ message_ptr node::packed_to_leave(message_ptr m) {
 void node::post(lane& on, rank_id to, message_ptr m, detail::future_state* result) {
   const bool stays = to == rank() && !deferred();
   const bool runs_here = stays && (m->header.flags & flag_communication) == 0 && m->header.kind == message_kind::rank;
-  m = prepare(on, stays, std::move(m));
+  if (runs_here && !packs_all_) {
+    hold_main(on, *m);  // all that prepare does for the commonest message
+  } else {
+    m = prepare(on, stays, std::move(m));
+  }
   commit(on, [&] {
     m->header.source = rank().value();
     if (result != nullptr) m->header.reply = calls_.open(*result);
