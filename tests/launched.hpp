@@ -97,10 +97,10 @@ class launched {
     while (read_some() && steady_clock::now() < deadline);
   }
 
-  /// Reads to the end and waits.
-  outcome end() {
+  /// Reads to the end and waits; what takes longer is killed.
+  outcome end(seconds at_most = patience) {
     stopwatch taken;
-    constexpr double too_long = static_cast<double>(patience.count());
+    const auto too_long = static_cast<double>(at_most.count());
     while (taken.look() < too_long && read_some()) continue;
     if (taken.look() >= too_long) kill(pid_, SIGKILL);
     waitpid(pid_, &seen_.status, 0);

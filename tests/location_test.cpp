@@ -148,6 +148,43 @@ TEST(location_policies, an_array_that_does_not_choose_is_as_its_type_says_or_the
   EXPECT_EQ(costs_of_visits("lazy_forwarding", &insert_element<homely, undecided>), costs_of_visits<wanderer>("home"));
 }
 
+/// Many messages are on their way by an old place before their sender can have heard of the new one.
+TEST(location_policies, a_sender_is_told_once_for_each_move_however_many_of_its_messages_come_late) {
+  config how;
+  how.set("transport", "sim");
+  how.set("ranks", "3");
+  cost burst;
+  EXPECT_EQ(run(how,
+                [&](runtime& rt) {
+                  const mobile_ptr<wanderer> object = make_one<wanderer>(rt);
+                  static_cast<void>(of(rt, 0, [&] { rt.migrate(object, rank_id(1)); }));
+                  const cost all = of(rt, 2, [&] {
+                    for (int late = 0; late < 50; ++late) rt.send<&wanderer::meet>(object);
+                  });
+                  if (rt.rank() == rank_id(0)) burst = all;
+                }),
+            0);
+  EXPECT_EQ(burst, (cost{100, 1}));
+}
+
+/// A destroyed object has been on rank 1; rank 0 is its home, rank 2 has only sent to it.
+TEST(location_policies, every_rank_that_has_sent_to_an_object_hears_that_it_has_been_destroyed) {
+  config how;
+  how.set("transport", "sim");
+  how.set("ranks", "3");
+  std::vector<std::size_t> known(3, 99);
+  EXPECT_EQ(run(how,
+                [&](runtime& rt) {
+                  const mobile_ptr<wanderer> object = make_one<wanderer>(rt);
+                  static_cast<void>(of(rt, 0, [&] { rt.migrate(object, rank_id(1)); }));
+                  static_cast<void>(of(rt, 2, [&] { rt.send<&wanderer::meet>(object); }));
+                  static_cast<void>(of(rt, 1, [&] { rt.destroy(object); }));
+                  rt.send<tell_known>(rt.rank(), reinterpret_cast<std::uintptr_t>(&known[rt.rank().value()]));
+                }),
+            0);
+  EXPECT_EQ(known, (std::vector<std::size_t>{0, 0, 0}));
+}
+
 /// An object that goes to and fro between ranks 1 and 2 by itself, and stays for a while on each.
 struct rover : wanderer {
   void roam(context& ctx, std::uint32_t moves) {
@@ -220,6 +257,45 @@ TEST(location_cache, bounds_what_a_rank_remembers_of_objects_that_have_left) {
             0);
   EXPECT_LE(known, remembered_max + 2);
   EXPECT_GT(known, 0U);
+}
+
+/// Sends to all of them again and again, for as long as they are under way.
+void pursue_all(context& ctx, const std::vector<mobile_ptr<wanderer>>& all, int times) {
+  ctx.charge(200e-9);
+  for (const auto each : all) ctx.send<&wanderer::meet>(each);
+  if (times != 1) ctx.send<pursue_all>(ctx.rank(), all, times - 1);
+}
+
+/// Rank 1 may keep one entry, so that it asks the home about the others before that has heard of their arrival on rank
+/// 2. Were it told to forget them, it would send back to the home what comes from there meanwhile.
+TEST(location_cache, keeps_the_way_to_an_object_until_its_home_knows_where_that_is) {
+  constexpr int times = 40;
+  constexpr std::size_t objects = 8;
+  config how;
+  how.set("transport", "sim");
+  how.set("ranks", "4");
+  how.set("sim.jitter", "0");
+  how.set("location", "lazy_forwarding");
+  how.set("location_cache", "1");
+  std::uint64_t by_home = 0;
+  EXPECT_EQ(run(how,
+                [&](runtime& rt) {
+                  std::vector<mobile_ptr<wanderer>> all;
+                  if (rt.rank() == rank_id(0)) {
+                    for (std::size_t index = 0; index < objects; ++index) all.push_back(rt.create<wanderer>());
+                    for (const auto each : all) rt.migrate(each, rank_id(1)).wait();
+                  }
+                  rt.wait_quiescence();
+                  const std::uint64_t before = rt.counters().forwards;
+                  if (rt.rank() == rank_id(0)) {
+                    rt.send<pursue_all>(rank_id(3), all, times);
+                    for (const auto each : all) static_cast<void>(rt.migrate(each, rank_id(2)));
+                  }
+                  rt.wait_quiescence();
+                  if (rt.rank() == rank_id(0)) by_home = rt.counters().forwards - before;
+                }),
+            0);
+  EXPECT_EQ(by_home, times * objects) << "a message has come to its object's home twice";
 }
 
 /// A rank answers for the home of an object that nobody has asked about: the asker's list would grow.

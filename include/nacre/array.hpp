@@ -127,7 +127,7 @@ struct array_request {
 void adopt_element(engine& core, lane& on, std::uint64_t first, std::uint64_t number, void* object);
 void agree_on_array(engine& core, lane& on, std::uint64_t first, std::uint32_t placement_mark);
 void destroy_array(engine& core, lane& on, std::uint64_t first);
-/// `m`: the handler's, whose values are packed by now; null ends all elements.
+/// `m`: the handler's; null ends all elements.
 void post_to_array(engine& core, lane& on, const array_request& what, message_ptr m);
 void post_insert(engine& core, lane& on, object_id element, const object_type& type, void* object, future_state& done);
 void post_erase(engine& core, lane& on, object_id element, future_state& done);

@@ -36,9 +36,8 @@ class array_operations : public object_operations {
   /// threw.
   template <auto F, class T, class P, class... Args>
   [[nodiscard]] future<void> call(const array_ptr<T, P>& to, Args&&... args) {
-    auto* state = new detail::future_value<void>;
-    future<void> done(*core_, *lane_, state);
-    detail::post_to_array(*core_, *lane_, {.first = to.first(), .done = state},
+    auto done = pending<void>();
+    detail::post_to_array(*core_, *lane_, {.first = to.first(), .done = done.state()},
                           object_message<F, T>(with{}, std::forward<Args>(args)...));
     return done;
   }
@@ -53,9 +52,9 @@ class array_operations : public object_operations {
     static_assert(!std::is_void_v<result>, "a reduction needs results: use call, which waits for all elements");
     static_assert(std::is_empty_v<Op> && std::is_default_constructible_v<Op>,
                   "the operation of a reduction runs on every rank, so it has no members and no captures");
-    auto* state = new detail::future_value<detail::result_of<F>>;
-    future<detail::result_of<F>> combined(*core_, *lane_, state);
-    detail::post_to_array(*core_, *lane_, {.first = of.first(), .done = state, .fold = detail::fold_of<result, Op>()},
+    auto combined = pending<detail::result_of<F>>();
+    detail::post_to_array(*core_, *lane_,
+                          {.first = of.first(), .done = combined.state(), .fold = detail::fold_of<result, Op>()},
                           object_message<F, T>(with{}, std::forward<Args>(args)...));
     return combined;
   }
@@ -66,18 +65,16 @@ class array_operations : public object_operations {
   future<void> insert(const array_ptr<T, P>& into, const index& at, Args&&... args) {
     const mobile_ptr<T> element = into[at];
     auto object = std::make_unique<T>(make_aggregate_or_object<T>(std::forward<Args>(args)...));
-    auto* state = new detail::future_value<void>;
-    future<void> done(*core_, *lane_, state);
-    detail::post_insert(*core_, *lane_, element.id(), detail::type_of<T>(), object.release(), *state);
+    auto done = pending<void>();
+    detail::post_insert(*core_, *lane_, element.id(), detail::type_of<T>(), object.release(), *done.state());
     return done;
   }
   /// Ends the element of a place, wherever it is, after the messages that this caller sent to it before. The place may
   /// get another one. Fails with call_error when there is none. `destroy` does the same and tells nobody.
   template <class T, class P>
   future<void> erase(const array_ptr<T, P>& from, const index& at) {
-    auto* state = new detail::future_value<void>;
-    future<void> done(*core_, *lane_, state);
-    detail::post_erase(*core_, *lane_, from[at].id(), *state);
+    auto done = pending<void>();
+    detail::post_erase(*core_, *lane_, from[at].id(), *done.state());
     return done;
   }
 

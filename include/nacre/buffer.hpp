@@ -30,7 +30,7 @@ class buffer_parts;
 class buffer {
  public:
   buffer() noexcept = default;
-  /// So many bytes, uninitialised. Throws out_of_blocks.
+  /// So many bytes, uninitialised. Throws out_of_blocks, and usage_error beyond 1 GiB, which no message carries.
   explicit buffer(std::size_t bytes);
   /// A copy of them.
   [[nodiscard]] static buffer copy_of(std::span<const std::byte> bytes);

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include <nacre/archive.hpp>
+#include <nacre/error.hpp>
 #include <nacre/ids.hpp>
 
 namespace nacre {
@@ -74,7 +75,11 @@ T unpack_own(std::span<const std::byte> bytes) {
 template <class T, class Op>
 combine_function combine_with(Op op) {
   return [op](std::vector<std::byte>& accumulated, std::span<const std::byte> contribution) {
-    accumulated = pack(static_cast<T>(op(unpack_own<T>(accumulated), unpack_own<T>(contribution))));
+    try {
+      accumulated = pack(static_cast<T>(op(unpack_own<T>(accumulated), unpack_own<T>(contribution))));
+    } catch (...) {
+      throw_named("combining the values of a collective");
+    }
   };
 }
 

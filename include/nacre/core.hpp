@@ -34,19 +34,20 @@ struct delivery_error {
 
 namespace detail {
 
-// The untyped core, one function an operation; see src/runtime/engine.hpp for who does what.
+// The untyped core, one function an operation; see src/runtime/engine.hpp for who does what. When one of them throws,
+// nothing has happened: no message is counted or numbered, and no call waits. `result`, if not null, gets the reply.
 [[nodiscard]] rank_id rank_of(const engine& core) noexcept;
 [[nodiscard]] std::uint32_t size_of(const engine& core) noexcept;
 [[nodiscard]] std::uint32_t workers_of(const engine& core) noexcept;
 [[nodiscard]] double seconds_of(const engine& core, const lane& on);
-void post_to_rank(engine& core, lane& on, rank_id to, message_ptr m);
+void post_to_rank(engine& core, lane& on, rank_id to, message_ptr m, future_state* result = nullptr);
 void post_to_all(engine& core, lane& on, message_ptr m);
 /// The two ends of a message to an object; `from` is none when no object sends it.
 struct object_pair {
   object_id from, to;
 };
-void post_to_object(engine& core, lane& on, const object_pair& ends, message_ptr m);
-void open_call(engine& core, lane& on, message& request, future_state& state);
+void post_to_object(engine& core, lane& on, const object_pair& ends, message_ptr m, future_state* result = nullptr);
+/// Takes over the object, also when it throws.
 [[nodiscard]] object_id adopt_object(engine& core, lane& on, const object_type& type, void* object);
 void post_migrate(engine& core, lane& on, object_id object, rank_id to, future_state& done);
 void post_destroy(engine& core, lane& on, object_id object);
@@ -55,10 +56,11 @@ void enable_balancing(engine& core, bool on) noexcept;
 void wait_quiescence(engine& core, lane& on);
 void post_on_quiescence(engine& core, lane& on, message_ptr m);
 [[nodiscard]] rank_counters counters_of(const engine& core) noexcept;
-void set_error_handler(engine& core, std::function<void(const delivery_error&)> handler);
+void set_error_handler(engine& core, lane& on, std::function<void(const delivery_error&)> handler);
 
 /// `function` holds its arguments, packed, and the number of its row, which has a together_shape.
-void post_colocate(engine& core, lane& on, std::span<const object_id> objects, message_ptr function);
+void post_colocate(engine& core, lane& on, std::span<const object_id> objects, message_ptr function,
+                   future_state* result = nullptr);
 
 /// What a main wants of an object.
 enum class object_access : std::uint8_t { shared, exclusive };

@@ -11,18 +11,13 @@
 
 #include <nacre/archive.hpp>
 #include <nacre/buffer.hpp>
+#include <nacre/error.hpp>
 #include <nacre/message.hpp>
 
 namespace nacre {
 
 class engine;
 class lane;
-
-/// Misuse of the interface that only the run can show, such as a blocking wait inside a handler.
-class usage_error : public std::logic_error {
- public:
-  using std::logic_error::logic_error;
-};
 
 /// The call did not produce a value: the object is gone, or its handler threw. what() says which.
 class call_error : public std::runtime_error {
@@ -72,8 +67,8 @@ class future_state {
   /// acquire: pairs with the exchange in `complete`; the value is visible when this says true.
   [[nodiscard]] bool ready() const noexcept { return state_.load(std::memory_order_acquire) == is_ready; }
 
-  /// Decodes the reply and completes; a reply that does not decode completes with an error. The result may take over the
-  /// reply.
+  /// Decodes the reply and completes; a reply that does not decode, or whose value throws, completes with an error. The
+  /// result may take over the reply.
   void complete_with(message_ptr reply, lane& by);
   void complete_with_error(std::string what, lane& by);
   void complete_with_error(call_error error, lane& by);

@@ -34,6 +34,9 @@ enum class outcome : std::uint8_t {
   malformed  ///< the bytes are not the arguments of this handler; nothing ran
 };
 
+/// Where a handler that failed had come to.
+enum class handler_phase : std::uint8_t { decoding, running };
+
 /// One row of the handler table. Lives for ever; `id` is given when the first runtime starts, equal in every process of
 /// one binary, because rows are numbered in the order of their names.
 struct handler_info {
@@ -68,7 +71,7 @@ struct stored<std::span<const T>> {
 template <>
 struct stored<std::string_view> {
   using type = std::string;
-  using viewed = std::string;
+  using viewed = std::string_view;
 };
 
 /// False, with one line of the compiler that says why, of parameters behind the context that no message can fill.
@@ -154,9 +157,26 @@ struct task_value<task<T>> {
 
 template <auto F>
 using traits = signature<decltype(F)>;
+/// What can be sent back. Of a reference the compiler says one sentence.
+template <class R>
+struct sent_back {
+  static_assert(!std::is_reference_v<R>,
+                "the result of a call is a copy that travels: let the handler return T instead of T&");
+  using type = std::decay_t<R>;
+};
+template <>
+struct sent_back<void> {
+  using type = void;
+};
 /// What a caller of F receives: its result, or what its coroutine returns in the end.
 template <auto F>
-using result_of = typename task_value<typename traits<F>::result>::type;
+using result_of = typename sent_back<typename task_value<typename traits<F>::result>::type>::type;
+
+/// Arguments that body_ops calls simple.
+template <class Values>
+inline constexpr bool is_simple = false;
+template <class... Ts>
+inline constexpr bool is_simple<std::tuple<Ts...>> = ((flat<Ts> || (block<Ts> && !custom<Ts>)) && ...);
 
 template <class Values>
 struct body_of {
@@ -179,7 +199,7 @@ struct body_of {
       return nullptr;
     }
   }
-  static constexpr body_ops ops{&packed_size, &pack, &destroy, false, adopt()};
+  static constexpr body_ops ops{&packed_size, &pack, &destroy, false, adopt(), is_simple<Values>};
 };
 
 template <auto F>

@@ -2,7 +2,6 @@
 // Running a handler for a message: arguments out of the body, the call, the reply.
 #pragma once
 
-#include <exception>
 #include <utility>
 
 #include <nacre/colocate.hpp>
@@ -14,10 +13,9 @@ namespace nacre::detail {
 
 /// Sends the result of a call back. `request` names caller and call.
 void post_reply(engine& core, lane& on, const message_header& request, message_ptr reply);
-/// The handler threw (null: what is no std::exception): tells the caller if it waits for a result, else ends the job
-/// with a line that names the handler.
-void handler_failed(engine& core, lane& on, const message_header& request, handler_id handler,
-                    const std::exception* thrown);
+/// In a catch clause: the handler threw, or decoding its arguments. Tells the caller if it waits for a result, else
+/// ends the job with a line that names the handler.
+void handler_failed(engine& core, lane& on, const message_header& request, handler_id handler, handler_phase when);
 
 template <class R>
 message_ptr make_reply(R&& value) {
@@ -66,25 +64,28 @@ decltype(auto) call_handler(context& ctx, void* target, Tuple&& arguments) {
       std::forward<Tuple>(arguments));
 }
 
+/// `m`: the message of the arguments; a coroutine whose parameters are views into it keeps it.
 template <auto F, class T, class Tuple>
-void run_handler(engine& core, lane& on, const message_header& request, handler_id self, void* target,
+void run_handler(engine& core, lane& on, const message_header& request, handler_id self, message_ptr& m, void* target,
                  Tuple&& arguments) {
+  constexpr bool is_task = task_value<typename traits<F>::result>::is_task;
   try {
-    if constexpr (task_value<typename traits<F>::result>::is_task) {
+    if constexpr (is_task) {
       static_assert(traits<F>::all_by_value,
                     "a coroutine handler takes its arguments by value: they outlive the message");
-      start_coroutine(core, on, request, self,
+      message_ptr* const keep = has_view<typename traits<F>::views> ? &m : nullptr;
+      start_coroutine(core, on, request, self, keep,
                       [&](context& ctx) { return call_handler<F, T>(ctx, target, std::forward<Tuple>(arguments)); });
     } else {
+      static_cast<void>(m);
       context ctx(core, on, request);
       call_and_reply(core, on, request, [&]() -> decltype(auto) {
         return call_handler<F, T>(ctx, target, std::forward<Tuple>(arguments));
       });
     }
-  } catch (const std::exception& error) {
-    handler_failed(core, on, request, self, &error);
   } catch (...) {
-    handler_failed(core, on, request, self, nullptr);
+    handler_failed(core, on, request, self, handler_phase::running);
+    if constexpr (is_task) coroutine_finished(core, on, request, self);  // there is none that could do that
   }
 }
 
@@ -111,12 +112,19 @@ template <auto F, class T>
 outcome invoke(engine& core, lane& on, message_ptr& m, void* target, handler_id self) {
   using shape = traits<F>;
   if (!m->packed()) {
-    run_handler<F, T>(core, on, m->header, self, target, std::move(body_of<typename shape::values>::values(*m)));
+    run_handler<F, T>(core, on, m->header, self, m, target, std::move(body_of<typename shape::values>::values(*m)));
     return outcome::done;
   }
-  return run_packed<typename shape::views>(m, [&](const message_header& request, auto&& arguments) {
-    run_handler<F, T>(core, on, request, self, target, std::move(arguments));
-  });
+  try {
+    return run_packed<typename shape::views>(m, [&](const message_header& request, auto&& arguments) {
+      run_handler<F, T>(core, on, request, self, m, target, std::move(arguments));
+    });
+  } catch (...) {  // what decodes the arguments threw: the handler has not begun
+    if (m == nullptr) throw;
+    handler_failed(core, on, m->header, self, handler_phase::decoding);
+    if constexpr (task_value<typename shape::result>::is_task) coroutine_finished(core, on, m->header, self);
+    return outcome::done;
+  }
 }
 
 template <auto F, class... T, class... P>
@@ -135,18 +143,22 @@ outcome together<F, param_list<T...>, param_list<P...>>::invoke(engine& core, la
         },
         std::forward<decltype(arguments)>(arguments));
   };
-  return run_packed<views>(m, [&](const message_header& request, auto&& arguments) {
-    try {
-      context ctx(core, on, request);
-      call_and_reply(core, on, request, [&]() -> decltype(auto) {
-        return run(ctx, std::move(arguments), std::index_sequence_for<T...>());
-      });
-    } catch (const std::exception& error) {
-      handler_failed(core, on, request, self, &error);
-    } catch (...) {
-      handler_failed(core, on, request, self, nullptr);
-    }
-  });
+  try {
+    return run_packed<views>(m, [&](const message_header& request, auto&& arguments) {
+      try {
+        context ctx(core, on, request);
+        call_and_reply(core, on, request, [&]() -> decltype(auto) {
+          return run(ctx, std::move(arguments), std::index_sequence_for<T...>());
+        });
+      } catch (...) {
+        handler_failed(core, on, request, self, handler_phase::running);
+      }
+    });
+  } catch (...) {  // as in invoke above
+    if (m == nullptr) throw;
+    handler_failed(core, on, m->header, self, handler_phase::decoding);
+    return outcome::done;
+  }
 }
 
 }  // namespace nacre::detail

@@ -56,6 +56,12 @@ enum class message_kind : std::uint8_t {
 }
 /// The longest payload that transports accept.
 inline constexpr std::size_t payload_bytes_max = std::size_t{1} << 30;
+/// The longest one that the runtime can put into a message of its own, with what it adds: a contribution to a
+/// collective, the arguments of a colocation or of a broadcast to an array, an object that moves.
+inline constexpr std::size_t enclosed_bytes_max = payload_bytes_max - (std::size_t{1} << 20);
+/// Throws usage_error when a message would have a longer payload. Every way into a message looks here, before anything
+/// is counted, numbered or shortened to fewer bits.
+void check_payload(std::size_t bytes, std::size_t bytes_max = payload_bytes_max);
 
 /// The part of a message that travels in front of its payload: 40 bytes, little-endian, no padding.
 struct message_header {
@@ -106,6 +112,9 @@ struct body_ops {
   /// Null, or makes one of the values, which owns a block, the packed form: the values must then only be destroyed. The
   /// header of the result is not set but for payload_bytes. Returns null when that cannot be; then nothing has changed.
   message_ptr (*adopt)(message&) = nullptr;
+  /// To measure and to pack the values runs no code of the user, cannot throw, and measuring takes no time. Others are
+  /// packed where their sender can still catch what they throw.
+  bool simple = false;
 };
 
 /// A message in memory: one pooled block, this head of 64 bytes, then the body: either packed bytes (`ops` is null) or,
@@ -127,9 +136,12 @@ struct message : work {
 static_assert(sizeof(message) == 64, "the body starts on the second cache line");
 
 /// A message whose body has room for `body_bytes`; header.payload_bytes is set to it. Any thread; the caller owns it.
+/// Throws usage_error beyond payload_bytes_max.
 [[nodiscard]] message_ptr make_message(std::size_t body_bytes);
 
 namespace detail {
+/// As make_message, for memory that becomes a message only if it is short enough then.
+[[nodiscard]] message_ptr make_block(std::size_t body_bytes);
 [[nodiscard]] message_ptr pack_values(message_ptr m);
 }  // namespace detail
 

@@ -45,8 +45,8 @@ class object_operations : public rank_operations {
   template <auto F, class T, class... Args>
   [[nodiscard]] future<detail::result_of<F>> call(with how, mobile_ptr<T> to, Args&&... args) {
     message_ptr m = object_message<F, T>(how, std::forward<Args>(args)...);
-    auto result = pending<detail::result_of<F>>(*m);
-    detail::post_to_object(*core_, *lane_, {acting_, to.id()}, std::move(m));
+    auto result = pending<detail::result_of<F>>();
+    detail::post_to_object(*core_, *lane_, {acting_, to.id()}, std::move(m), result.state());
     return result;
   }
 
@@ -69,9 +69,8 @@ class object_operations : public rank_operations {
   /// has a member `bool may_migrate() const` that says false stays, and the future fails with call_error.
   template <class T>
   future<void> migrate(mobile_ptr<T> object, rank_id to) {
-    auto* state = new detail::future_value<void>;
-    future<void> moved(*core_, *lane_, state);
-    detail::post_migrate(*core_, *lane_, object.id(), to, *state);
+    auto moved = pending<void>();
+    detail::post_migrate(*core_, *lane_, object.id(), to, *moved.state());
     return moved;
   }
   /// Ends an object after the messages that this caller sent to it before. What others send later reaches their
@@ -106,15 +105,14 @@ class object_operations : public rank_operations {
   /// ranks: then the error handler of this rank is told (on_delivery_error), and the other objects go on.
   template <auto F, class... Args>
   void colocate(Args&&... args) {
-    post_together<F>(together_call<F>(args...), std::forward<Args>(args)...);
+    post_together<F>(together_call<F>(args...), nullptr, std::forward<Args>(args)...);
   }
   /// As colocate, with the result of F for the caller; a failure is a call_error.
   template <auto F, class... Args>
   [[nodiscard]] auto colocate_call(Args&&... args) {
     using result = typename detail::colocation_of<F, std::decay_t<Args>...>::result;
-    message_ptr m = together_call<F>(args...);
-    auto awaited = pending<result>(*m);
-    post_together<F>(std::move(m), std::forward<Args>(args)...);
+    auto awaited = pending<result>();
+    post_together<F>(together_call<F>(args...), awaited.state(), std::forward<Args>(args)...);
     return awaited;
   }
   /// Whether the object is on this rank at this moment.
@@ -156,12 +154,12 @@ class object_operations : public rank_operations {
     (std::make_index_sequence<sizeof...(Args) - what::count>());
   }
   template <auto F, class... Args>
-  void post_together(message_ptr m, Args&&... args) {
+  void post_together(message_ptr m, detail::future_state* result, Args&&... args) {
     using what = detail::colocation_of<F, std::decay_t<Args>...>;
     const std::tuple<Args&...> all(args...);
     [&]<std::size_t... Index>(std::index_sequence<Index...>) {
       const std::array<object_id, what::count> objects{std::get<Index>(all).id()...};
-      detail::post_colocate(*core_, *lane_, objects, std::move(m));
+      detail::post_colocate(*core_, *lane_, objects, std::move(m), result);
     }
     (std::make_index_sequence<what::count>());
   }

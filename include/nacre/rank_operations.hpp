@@ -2,7 +2,9 @@
 // Messages to ranks.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
+#include <type_traits>
 #include <utility>
 
 #include <nacre/core.hpp>
@@ -45,6 +47,11 @@ class rank_operations {
     detail::stamp<F>(*m, how);
     detail::post_to_all(*core_, *lane_, std::move(m));
   }
+  /// A number is no rank; the compiler says so in one sentence.
+  template <auto F, std::integral Number, class... Args>
+  void send(Number, Args&&...) {
+    static_assert(!std::is_same_v<Number, Number>, "a rank is a nacre::rank_id: write send<f>(nacre::rank_id{1}, ...)");
+  }
   /// As send, with the handler's result for the caller.
   template <auto F, class... Args>
   [[nodiscard]] future<detail::result_of<F>> call(rank_id to, Args&&... args) {
@@ -54,9 +61,14 @@ class rank_operations {
   [[nodiscard]] future<detail::result_of<F>> call(with how, rank_id to, Args&&... args) {
     message_ptr m = detail::make_typed<F>(std::forward<Args>(args)...);
     detail::stamp<F>(*m, how);
-    auto result = pending<detail::result_of<F>>(*m);
-    detail::post_to_rank(*core_, *lane_, to, std::move(m));
+    auto result = pending<detail::result_of<F>>();
+    detail::post_to_rank(*core_, *lane_, to, std::move(m), result.state());
     return result;
+  }
+  template <auto F, std::integral Number, class... Args>
+  future<detail::result_of<F>> call(Number, Args&&...) {
+    static_assert(!std::is_same_v<Number, Number>, "a rank is a nacre::rank_id: write call<f>(nacre::rank_id{1}, ...)");
+    return {};
   }
 
  protected:
@@ -64,11 +76,10 @@ class rank_operations {
   rank_operations(engine& core, lane& on, object_id acting = {}) noexcept : core_(&core), lane_(&on), acting_(acting) {}
   ~rank_operations() = default;
 
+  /// The future of a call that has not been made yet.
   template <class R>
-  future<R> pending(message& request) {
-    auto* state = new detail::future_value<R>;
-    detail::open_call(*core_, *lane_, request, *state);
-    return future<R>(*core_, *lane_, state);
+  future<R> pending() {
+    return future<R>(*core_, *lane_, new detail::future_value<R>);
   }
 
   engine* core_;

@@ -122,9 +122,10 @@ class runtime : public operations {
   [[nodiscard]] rank_counters counters() const noexcept { return detail::counters_of(*core_); }
 
   /// Who is told of messages to destroyed objects that this rank sent; the default prints one line each to stderr.
-  /// Called on any lane of the rank.
+  /// Called on any lane of the rank, by several at a time, and for a moment after it has been replaced; what it throws
+  /// ends the job.
   void on_delivery_error(std::function<void(const delivery_error&)> handler) {
-    detail::set_error_handler(*core_, std::move(handler));
+    detail::set_error_handler(*core_, *lane_, std::move(handler));
   }
 
  private:

@@ -29,6 +29,7 @@ class coroutine_run {
   virtual ~coroutine_run() = default;
 
   context ctx;
+  message_ptr kept;  ///< into which parameters of the coroutine are views; null if none are
 
   /// Lets the coroutine go on, on `on`.
   void resume(std::coroutine_handle<> suspended, lane& on) {
@@ -59,8 +60,7 @@ void coroutine_finished(engine& core, lane& on, const message_header& request, h
 void make_runnable(engine& core, lane& by, work& item);
 [[nodiscard]] lane& lane_of(const context& ctx) noexcept;
 void post_reply(engine& core, lane& on, const message_header& request, message_ptr reply);
-void handler_failed(engine& core, lane& on, const message_header& request, handler_id handler,
-                    const std::exception* thrown);
+void handler_failed(engine& core, lane& on, const message_header& request, handler_id handler, handler_phase when);
 template <class R>
 message_ptr make_reply(R&& value);
 
@@ -184,8 +184,8 @@ template <class T>
 class coroutine_run_of final : public coroutine_run {
  public:
   using coroutine_run::coroutine_run;
-  void start(task<T> coroutine) {
-    handle_ = coroutine.detach();
+  void start(typename task<T>::handle coroutine) {
+    handle_ = coroutine;
     handle_.promise().run = this;
     handle_.resume();
   }
@@ -201,10 +201,8 @@ class coroutine_run_of final : public coroutine_run {
         T value = handle_.promise().take();
         if (request_.reply != 0) post_reply(core, on, request_, make_reply(std::move(value)));
       }
-    } catch (const std::exception& error) {
-      handler_failed(core, on, request_, handler_, &error);
     } catch (...) {
-      handler_failed(core, on, request_, handler_, nullptr);
+      handler_failed(core, on, request_, handler_, handler_phase::running);
     }
     handle_.destroy();
     coroutine_finished(core, on, request_, handler_);
@@ -215,14 +213,28 @@ class coroutine_run_of final : public coroutine_run {
   typename task<T>::handle handle_;
 };
 
-/// Runs a coroutine handler until it ends or waits for the first time.
+/// Gives up what a message that a coroutine keeps counts for with its sender: else ranks of which all coroutines wait
+/// for each other would have no credit left to answer.
+inline void keep_message(coroutine_run& in, message_ptr& m) noexcept {
+  if (m->packed() && m->ops != nullptr) {
+    m->ops->destroy(*m);
+    m->ops = nullptr;
+  }
+  in.kept = std::move(m);
+}
+
+/// Runs a coroutine handler until it ends or waits for the first time. `keep`: its message, or null. It throws only
+/// before the coroutine has begun.
 template <class Make>
-void start_coroutine(engine& core, lane& on, const message_header& request, handler_id handler, Make&& make) {
+void start_coroutine(engine& core, lane& on, const message_header& request, handler_id handler, message_ptr* keep,
+                     Make&& make) {
   using coroutine = std::invoke_result_t<Make, context&>;
   using value = typename task_value<coroutine>::type;
   auto run = std::make_unique<coroutine_run_of<value>>(core, on, request, handler);
-  auto made = make(run->ctx);
-  run.release()->start(std::move(made));
+  const auto made = make(run->ctx).detach();
+  if (!made) throw usage_error("a coroutine handler returned a task that has been moved from");
+  if (keep != nullptr && *keep != nullptr) keep_message(*run, *keep);
+  run.release()->start(made);
 }
 
 }  // namespace detail

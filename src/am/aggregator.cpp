@@ -51,6 +51,7 @@ std::size_t aggregator::append(rank_id to, message_ptr m) {
   if (m->header.channel != channel::application) return send_now(to, std::move(m));
   slot& into = slot_of(to, !needs_credit(m->header));
   if (into.round != lane_.round()) {  // what was held has left before the round began
+    m = packed_form(std::move(m));
     into.round = lane_.round();
     into.first_left = true;
     return send_now(to, std::move(m));

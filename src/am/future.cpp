@@ -6,6 +6,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/thrown.hpp"
 #include "exec/crew.hpp"
 
 namespace nacre::detail {
@@ -20,7 +21,12 @@ void future_state::complete_with(message_ptr reply, lane& by) {
         call_error(std::string(all.substr(std::min(end + 1, all.size()))), std::string(all.substr(0, end))), by);
     return;
   }
-  if (!take(reply)) error_.emplace("the reply does not decode as the type that the caller expects");
+  // The value's own code runs here, in whatever lane has the reply: what it throws is the caller's.
+  try {
+    if (!take(reply)) error_.emplace("the reply does not decode as the type that the caller expects");
+  } catch (...) {
+    error_.emplace("taking over the result of a call threw: " + text_of_thrown());
+  }
   complete(by);
 }
 

@@ -3,9 +3,12 @@
 #include "am/node.hpp"
 
 #include <algorithm>
+#include <new>
 #include <utility>
 
 #include <nacre/assert.hpp>
+
+#include "base/thrown.hpp"
 
 namespace nacre {
 
@@ -48,18 +51,47 @@ std::uint64_t node::flush_overdue(const lane& by) {
   return soonest;
 }
 
-void node::post(lane& on, rank_id to, message_ptr m) {
-  m->header.source = rank().value();
-  if (m->counted()) on.tallies().created.add(1);
-  const bool worker = (m->header.flags & flag_communication) == 0;
-  if (to == rank() && worker && m->header.kind == message_kind::rank && !deferred()) {
-    m = as_received(std::move(m));
-    hold_main(on, *m);
+message_ptr node::prepare(const lane& on, bool stays, message_ptr m) {
+  const bool of_program = m->header.kind != message_kind::module;
+  if (stays || by_pointer()) {
+    if (stays && of_program) m = as_received(std::move(m));
+    if (of_program) hold_main(on, *m);
+  } else if (!m->packed()) {
+    if (m->ops->simple) {
+      check_payload(m->ops->packed_size(*m));
+    } else {
+      m = packed_form(std::move(m));
+    }
+  }
+  return m;
+}
+
+message_ptr node::packed_to_leave(message_ptr m) {
+  if (m->packed()) return m;
+  const detail::handler_info* const row = handler_table::get().handler(m->header.handler);
+  const auto name = [row] {
+    return "packing the arguments of " + std::string(row != nullptr ? row->name : "an insertion") +
+           " for an object that leaves";
+  };
+  return call_named(name, [&] { return packed_form(std::move(m)); });
+}
+
+void node::post(lane& on, rank_id to, message_ptr m, detail::future_state* result) {
+  const bool stays = to == rank() && !deferred();
+  const bool runs_here = stays && (m->header.flags & flag_communication) == 0 && m->header.kind == message_kind::rank;
+  if (runs_here && !packs_all_) {
+    hold_main(on, *m);  // all that prepare does for the commonest message
+  } else {
+    m = prepare(on, stays, std::move(m));
+  }
+  commit(on, [&] {
+    m->header.source = rank().value();
+    if (result != nullptr) m->header.reply = calls_.open(*result);
+    if (m->counted()) on.tallies().created.add(1);
+    if (!runs_here) return route(on, to, std::move(m));
     m->run_by(&run_rank_message);
     team_.make_ready(on, *m.release(), crew::origin::handler);
-    return;
-  }
-  route(on, to, std::move(m));
+  });
 }
 
 void node::route(lane& on, rank_id to, message_ptr m) {
@@ -73,7 +105,6 @@ void node::route(lane& on, rank_id to, message_ptr m) {
     return;
   }
   if (!by_pointer() && (to != rank() || deferred())) m = packed_form(std::move(m));
-  if (by_pointer() && m->header.kind != message_kind::module) hold_main(on, *m);
   lane_tallies& tallies = on.tallies();
   tallies.messages_sent.add(1);
   const std::uint64_t bytes = sizeof(message_header) + m->header.payload_bytes;
@@ -209,6 +240,18 @@ bool node::run_and_leave(lane& on, const detail::handler_info& row, message_ptr&
 void node::refuse(const message& m, std::string_view why) {
   fail("a message from rank " + std::to_string(m.header.source) + " " + std::string(why) + " (handler " +
        std::to_string(m.header.handler) + ")");
+}
+
+/// A simulation's want of memory is told where its ranks are known; see runtime/job.cpp.
+void node::escaped(lane&) {
+  try {
+    throw;
+  } catch (const std::bad_alloc& thrown) {
+    if (deferred()) throw;
+    fail(thrown.what());
+  } catch (...) {
+    fail(text_of_thrown());
+  }
 }
 
 void node::peer_failed(const transport::failure& what) {

@@ -78,6 +78,9 @@ class node final : public message_sink {
   [[nodiscard]] pending_calls& calls() noexcept { return calls_; }
   /// True where live values may cross between ranks.
   [[nodiscard]] bool by_pointer() const noexcept { return link_.declared().by_pointer && !packs_all_; }
+  /// Packs what waits on this rank and has to leave it. What the arguments throw then has no caller any more: their
+  /// handler's name is in its text.
+  [[nodiscard]] static message_ptr packed_to_leave(message_ptr m);
   /// A message that stays on this rank, as its receiver is to get it.
   [[nodiscard]] message_ptr as_received(message_ptr m) const {
     return packs_all_ ? packed_form(std::move(m)) : std::move(m);
@@ -87,8 +90,24 @@ class node final : public message_sink {
   /// True under virtual time: what is sent to the own rank must not take effect before the sender's present.
   [[nodiscard]] bool deferred() const noexcept { return link_.declared().virtual_time; }
 
-  /// Stamps and counts a message to a rank, and sends it. Any lane.
-  void post(lane& on, rank_id to, message_ptr m);
+  /// All of sending that may throw on account of the user: packs what is not simple and leaves this address space,
+  /// looks whether it fits, measures what main is held for. `stays`: on this rank, as a live value. Before the message
+  /// is counted, numbered, or awaited: whoever catches what comes out of here has sent nothing.
+  [[nodiscard]] message_ptr prepare(const lane& on, bool stays, message_ptr m);
+  /// The rest of sending. What is thrown here, for want of memory, would leave a number or a count behind that nothing
+  /// answers to: it ends the job.
+  template <class Part>
+  void commit(lane& on, Part&& part) {
+    try {
+      part();
+    } catch (...) {
+      escaped(on);
+    }
+  }
+
+  /// Stamps and counts a message to a rank, and sends it; `result`, if not null, gets the reply. Any lane. When it
+  /// throws nothing has happened.
+  void post(lane& on, rank_id to, message_ptr m, detail::future_state* result = nullptr);
   /// Sends a message that has been posted before on its way, uncounted: forwarding, and messages to objects.
   void route(lane& on, rank_id to, message_ptr m);
   /// Sends to a member of the module T of another rank; runs in its poll loop. Uncounted unless `counted`.
@@ -123,6 +142,7 @@ class node final : public message_sink {
   void deliver(lane& by, message_list& arrived) override;
   void flush(lane& by) override;
   void peer_failed(const transport::failure& what) override;
+  void escaped(lane& by) override;
   bool idle() const override { return team_.idle_workers() == team_.workers(); }
 
   /// Runs the handler of a message and counts it done, unless it is a coroutine, which counts itself in the end.

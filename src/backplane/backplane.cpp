@@ -221,6 +221,19 @@ bool backplane::progress(lane& by, bool thorough) {
   if (refused_.load(std::memory_order_relaxed)) {         // a miss leaves it to the next turn
     refused_.exchange(false, std::memory_order_acq_rel);  // what woke those refused before is seen below
   }
+  bool moved = false;
+  try {
+    moved = move_messages(by, thorough);
+  } catch (...) {
+    sink_->escaped(by);
+  }
+  holder_.store(nullptr, std::memory_order_relaxed);
+  turn_.clear(std::memory_order_release);  // pairs with the next test_and_set
+  return moved;
+}
+
+/// What a turn of the poll loop does.
+bool backplane::move_messages(lane& by, bool thorough) {
   sink_->flush(by);
   bool moved = flush();
   message_list arrived;
@@ -235,8 +248,6 @@ bool backplane::progress(lane& by, bool thorough) {
   if (!due_.empty() || !asked_.empty()) moved |= grant_credits();
   flush();
   if (moved || thorough) run_due(by);
-  holder_.store(nullptr, std::memory_order_relaxed);
-  turn_.clear(std::memory_order_release);  // pairs with the next test_and_set
   return moved;
 }
 

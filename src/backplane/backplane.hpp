@@ -28,6 +28,9 @@ class message_sink {
   /// has collected is sent now.
   virtual void flush(lane& by) = 0;
   virtual void peer_failed(const transport::failure& what) = 0;
+  /// In a catch clause: something has escaped from a work item, a scheduler or a turn of the poll loop. The job ends,
+  /// since what has been begun there stays undone.
+  virtual void escaped(lane& /*by*/) { throw; }
   /// True when the rank has nothing to run, so that more may come.
   [[nodiscard]] virtual bool idle() const = 0;
 
@@ -52,6 +55,7 @@ class backplane {
   ~backplane();
 
   void attach(message_sink& sink) noexcept { sink_ = &sink; }
+  [[nodiscard]] message_sink& sink() const noexcept { return *sink_; }
   [[nodiscard]] rank_id rank() const noexcept { return rank_; }
   [[nodiscard]] std::uint32_t size() const noexcept { return size_; }
   [[nodiscard]] const transport::capabilities& declared() const noexcept { return declared_; }
@@ -71,6 +75,9 @@ class backplane {
   [[nodiscard]] bool holds_back() const noexcept { return congested() && !gives_way_.load(std::memory_order_relaxed); }
   /// What waits here for credit or for the link, at its cost. A figure for people and tests.
   [[nodiscard]] std::uint64_t waiting_bytes() const noexcept { return waiting_bytes_.load(std::memory_order_relaxed); }
+
+  /// What has come from a peer under its credit and has not been given back. A figure for people and tests.
+  [[nodiscard]] std::uint64_t held_bytes(rank_id from, channel via) { return peers_.account(from, via).held(); }
 
   /// Takes the turn if nobody has it: sends what waits, receives, delivers, runs due timers and poll hooks. Returns
   /// true when anything moved. `by` is the lane that runs what arrives for the communication category. A turn that is
@@ -109,6 +116,7 @@ class backplane {
   static constexpr std::chrono::milliseconds patience{10};
   static constexpr std::size_t messages_a_turn = 256;
 
+  bool move_messages(lane& by, bool thorough);
   /// Looks first, so that those who want the turn do not take its line from who has it.
   [[nodiscard]] bool take_turn() noexcept {
     return !turn_.test(std::memory_order_relaxed) &&        // a hint

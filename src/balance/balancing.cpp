@@ -32,8 +32,10 @@ balancing::balancing(node& messages, object_space& objects, backplane& link, clo
       interval_(configuration.get_duration("balance.tick")),
       traffic_half_life_(configuration.get_duration("balance.traffic_half_life")),
       ranks_on_host_(at.ranks_on_host),
-      model_(balance::make_load_model(configuration.get_string("balance.load"), configuration)),
-      policy_(make_balancer(configuration.get_string("balancer"), configuration)),
+      model_name_(configuration.get_string("balance.load")),
+      policy_name_(configuration.get_string("balancer")),
+      model_(balance::make_load_model(model_name_, configuration)),
+      policy_(make_balancer(policy_name_, configuration)),
       random_(nacre::rng(at.seed).fork(link.rank().value())),
       account_(configuration.get_double("balance.time_share"), burst_seconds),
       timer_(messages.team(), messages.deferred()) {
@@ -56,7 +58,7 @@ void balancing::look(lane& by, Body body) {
   account_.pass(timer_.worked());
   looks_.store(looks_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);  // as in add_to
   migrating_seconds_ = 0;
-  body();
+  call_named([this] { return "the balancer '" + policy_name_ + '\''; }, body);
   wanted_.store(policy_->wanted(), std::memory_order_relaxed);  // a hint
   last_look_seconds_ = timer_.end(migrating_seconds_);
   add_to(look_seconds_, last_look_seconds_);

@@ -15,6 +15,7 @@
 
 #include "balance/look_timer.hpp"
 #include "balance/time_share.hpp"
+#include "base/thrown.hpp"
 #include "mobile/mobile.hpp"
 
 namespace nacre {
@@ -97,6 +98,7 @@ class balancing final : private balancer_host {
   std::chrono::nanoseconds traffic_half_life_;
   std::uint32_t ranks_on_host_;
   std::uint32_t idle_ticks_ = 0;  // in a row, of a rank that has nothing to do
+  std::string model_name_, policy_name_;
   std::unique_ptr<load_model> model_;
   std::unique_ptr<balancer> policy_;  // null for `none`
   nacre::rng random_;

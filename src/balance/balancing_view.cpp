@@ -43,9 +43,10 @@ void balancing::price(std::vector<object_load>& all) {
   const double usual = assumed_seconds_ > 0 ? assumed_seconds_
                        : usual_seconds_ > 0 ? usual_seconds_
                                             : seconds_of_nobody;
+  const auto name = [this] { return "the load model '" + model_name_ + '\''; };
   for (std::size_t index = 0; index < facts_.size(); ++index) {
     if (!(facts_[index].message_seconds > 0)) facts_[index].message_seconds = usual;
-    all[index].load = balance::sane(model_->load(facts_[index]));
+    all[index].load = balance::sane(call_named(name, [&] { return model_->load(facts_[index]); }));
   }
 }
 

@@ -121,6 +121,8 @@ class alignas(cache_line_bytes) epoch_domain::participant {
   /// Before sleeping or blocking: holds no pointer until online() again.
   void offline() noexcept;
   void online() noexcept;
+  /// Own thread.
+  [[nodiscard]] bool is_online() const noexcept { return last_announced_ != offline_epoch; }
 
   /// Gives up an object that has been unlinked, without a lock except in every 64th call, which collects.
   void retire(void* object, destroy_function destroy);

@@ -72,12 +72,19 @@ void crew::look_at_pressure(lane& on) {
   order_.feel(on.id_, now);
 }
 
+/// The one guard of all work: whatever an item throws ends here, and the job with it.
 bool crew::take_item(lane& on) {
+  bool found = true;
+  guarded(on, [&] { found = run_next(on); });
+  return found;
+}
+
+bool crew::run_next(lane& on) {
   on.reader_.quiescent();
   if (link_.congested() || on.pressure_ != scheduler::pressure::none || on.stepped_at_ - on.felt_at_ > poll_bound_) {
     look_at_pressure(on);
   }
-  work* item = order_.pop(on.id_);
+  work* item = call_named(scheduler_name, [&] { return order_.pop(on.id_); });
   if (item == nullptr) {
     if (on.running_ && on.untimed_ != 0) read_clock(on);
     on.running_ = false;

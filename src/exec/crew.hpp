@@ -7,11 +7,13 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include <nacre/scheduler.hpp>
 
 #include "backplane/backplane.hpp"
+#include "base/thrown.hpp"
 #include "exec/lane.hpp"
 #include "machine/runtime_costs.hpp"
 
@@ -99,13 +101,27 @@ class crew {
   /// A turn of the poll loop between two items.
   void look(lane& on);
   void run_item(lane& on, work& item);
-  /// Hands ready work to the scheduler.
+  /// Hands ready work to the scheduler, whose exceptions are not those of whoever has made the work.
   void push(lane& by, work& item, origin from) {
     by.tallies_.readied.add(1);
-    if (from == origin::handler && by.in_item_) {
-      order_.push_made(by.id_, item);
-    } else {
-      order_.push(by.id_, item);
+    guarded(by, [&] {
+      call_named(scheduler_name, [&] {
+        if (from == origin::handler && by.in_item_) {
+          order_.push_made(by.id_, item);
+        } else {
+          order_.push(by.id_, item);
+        }
+      });
+    });
+  }
+  [[nodiscard]] static std::string scheduler_name() { return "the scheduler"; }
+  /// Nothing escapes from `part`: what it throws ends the job. Costs nothing while nothing is thrown.
+  template <class Part>
+  void guarded(lane& on, Part&& part) {
+    try {
+      part();
+    } catch (...) {
+      link_.sink().escaped(on);
     }
   }
   void enter_idle(lane& on) noexcept;
@@ -126,6 +142,7 @@ class crew {
   std::atomic<std::uint32_t> idle_workers_{0};
 
  private:
+  bool run_next(lane& on);
   void look_at_pressure(lane& on);
   void read_clock(lane& on);
   void note_steals(lane& on);

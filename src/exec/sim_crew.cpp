@@ -131,7 +131,7 @@ work& sim_crew::take_ready(std::uint64_t kept) {
 
 void sim_crew::ready_event(void* subject, std::uint64_t kept) {
   auto& self = *static_cast<sim_crew*>(subject);
-  self.order_.push(worker_id(static_cast<std::uint32_t>(kept >> 32)), self.take_ready(kept));
+  self.push(*self.lanes()[kept >> 32], self.take_ready(kept), origin::elsewhere);
   self.wake_worker();
 }
 
@@ -139,7 +139,7 @@ void sim_crew::spent_event(void* subject, std::uint64_t kept) {
   auto& self = *static_cast<sim_crew*>(subject);
   lane& on = *self.lanes()[kept >> 32];
   on.reader().online();
-  self.take_ready(kept).run(on);
+  self.guarded(on, [&] { self.take_ready(kept).run(on); });
   on.reader().offline();
 }
 

@@ -52,7 +52,7 @@ void thread_crew::add_thread(std::string_view what, std::uint32_t index, const B
     gate_.wait(gate::shut);
     if (gate_ == gate::given_up) return;
     label(link_.rank(), what, index);
-    body();
+    guarded(progress_lane(), body);
   });
 }
 

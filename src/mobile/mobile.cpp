@@ -37,7 +37,8 @@ object_space::object_space(node& messages, const options& limits)
       forwarding_(limits.forwarding_max),
       entries_(messages.team().readers()),
       arrays_(messages, *this) {
-  report_ = [rank = messages_.rank()](const delivery_error& what) { print_delivery_error(rank, what); };
+  report_ =
+      new error_handler([rank = messages_.rank()](const delivery_error& what) { print_delivery_error(rank, what); });
   messages_.attach_objects(*this);
   messages_.attach_module(*this);
 }
@@ -45,30 +46,52 @@ object_space::object_space(node& messages, const options& limits)
 /// Nothing runs any more. References to entries that wait for readers end before the directory deletes what is left.
 object_space::~object_space() {
   for (const auto& each : messages_.team().lanes()) each->reader().collect();
+  delete report_.load();
+}
+
+void object_space::on_delivery_error(lane& on, std::function<void(const delivery_error&)> handler) {
+  auto made = std::make_unique<error_handler>(std::move(handler));
+  const reading guard(on);
+  // release: publishes the handler to the load in report.
+  const error_handler* const before = report_.exchange(made.release(), std::memory_order_acq_rel);
+  on.reader().retire(const_cast<error_handler*>(before), [](void* gone) { delete static_cast<error_handler*>(gone); });
+}
+
+/// The user's handler, which runs between a message that is lost and its count: what it throws is nobody's but the
+/// job's.
+void object_space::report(lane& on, const delivery_error& what) {
+  const reading guard(on);
+  try {
+    (*report_.load(std::memory_order_acquire))(what);  // pairs with the exchange in on_delivery_error
+  } catch (...) {
+    messages_.fail("the handler given to on_delivery_error threw: " + text_of_thrown());
+  }
 }
 
 object_id object_space::adopt(lane& on, const detail::object_type& type, void* object, location_policy wanted) {
+  resident body;
+  body.object = object;
+  body.type = &type;
+  body.policy = rules_.meant(wanted == location_policy::of_program ? type.location : wanted);
   const reading guard(on);
   const std::uint64_t index = last_index_.fetch_add(1, std::memory_order_relaxed) + 1;  // only uniqueness counts
   const object_id id(messages_.rank(), index);
   NACRE_ASSERT(!id.is_element(), "a rank has made more objects than it has names for");
-  install_new(on, id, type, object, rules_.meant(wanted == location_policy::of_program ? type.location : wanted));
+  install_new(on, id, std::move(body));
   return id;
 }
 
-/// The activation is held until the object is complete: a balancer that finds it before could take it away.
-entry& object_space::install_new(lane& on, object_id id, const detail::object_type& type, void* object,
-                                 location_policy policy) {
-  entry& at = entries_.add(id, {messages_.rank(), 1, policy}, &activate_work, inbox::first::running);
-  resident body;
-  body.object = object;
-  body.type = &type;
+/// What the class says comes first: as long as it may throw, nobody knows the object but its maker. The activation is
+/// held until the object is complete: a balancer that finds it before could take it away.
+entry& object_space::install_new(lane& on, object_id id, resident body) {
+  const detail::object_type& type = *body.type;
+  check_object(type, id, body.object);
+  const object_declaration said = declared_by(type, body.object, id);
+  entry& at = entries_.add(id, {messages_.rank(), 1, body.policy}, &activate_work, inbox::first::running);
   at.put_resident(body);
   messages_.team().charge_own(own_work::create);
   on.record(trace::event_kind::create, id.value());
-  check_serialization(at);
-  turn now{at, on, {}};
-  publish_load(now);
+  if (declares(type)) publish(at, said);
   give_back(at, on);
   return at;
 }
@@ -93,28 +116,34 @@ void object_space::push(entry& at, lane& on, message_ptr m) {
   if (at.arrivals.push(m.release())) messages_.team().make_ready(on, at, crew::origin::handler);
 }
 
-void object_space::post(lane& on, object_id to, message_ptr m) {
+/// Whether the object is here is read before the message gets its number: should the object leave in between, the
+/// message is forwarded.
+void object_space::post(lane& on, object_id to, message_ptr m, detail::future_state* result) {
   if (!to.valid()) throw usage_error("a message to a mobile_ptr that names no object (it was default-constructed)");
-  m->header.object = to.value();
-  m->header.source = messages_.rank().value();
-  if (m->counted()) on.tallies().created.add(1);
   const reading guard(on);
   entry* const at = entry_to_send_by(on, to);
-  if (at == nullptr) return undeliverable(on, std::move(m));
-  m->header.sequence = at->next_sequence.fetch_add(1, std::memory_order_relaxed);  // the number alone makes the order
-  const location_fact fact = at->fact.read();
-  if ((fact.backlog || waiting_.any()) && keep_at_source(on, *at, m, fact.backlog)) return;
-  const rank_id next = next_rank(*at, fact, m->header);
-  if (fact.rank == messages_.rank() && !messages_.deferred()) {
-    m = messages_.as_received(std::move(m));
-    messages_.hold_main(on, *m);
-    if (on.keeps_back()) return keep_back(*at, on, std::move(m));
-    if (keeps_back_before(*at, m)) return;
-    push(*at, on, std::move(m));
-  } else {
+  const location_fact fact = at != nullptr ? at->fact.read() : location_fact{};
+  const bool stays = at != nullptr && fact.rank == messages_.rank() && !messages_.deferred();
+  if (at != nullptr) m = messages_.prepare(on, stays, std::move(m));
+  messages_.commit(on, [&] {
+    m->header.object = to.value();
+    m->header.source = messages_.rank().value();
+    if (result != nullptr) m->header.reply = messages_.calls().open(*result);
+    if (m->counted()) on.tallies().created.add(1);
+    if (at == nullptr) return undeliverable(on, std::move(m));
+    m->header.sequence = at->next_sequence.fetch_add(1, std::memory_order_relaxed);  // the number alone makes the order
+    if ((fact.backlog || waiting_.any()) && keep_at_source(on, *at, m, fact.backlog, stays || messages_.by_pointer())) {
+      return;
+    }
+    const rank_id next = next_rank(*at, fact, m->header);
+    if (stays) {
+      if (on.keeps_back()) return keep_back(*at, on, std::move(m));
+      if (keeps_back_before(*at, m)) return;
+      return push(*at, on, std::move(m));
+    }
     if (next != messages_.rank()) on.tallies().hops.add(1);
     messages_.route(on, next, std::move(m));
-  }
+  });
 }
 
 /// The message waits behind an item of its own, instead of in the inbox of its object, which goes on with what arrives
@@ -160,8 +189,7 @@ void object_space::post_migrate(lane& on, object_id object, rank_id to, detail::
   const std::uint32_t rank = to.value();
   std::memcpy(m->body(), &rank, sizeof rank);
   m->header.kind = message_kind::migrate;
-  m->header.reply = messages_.calls().open(done);
-  post(on, object, std::move(m));
+  post(on, object, std::move(m), &done);
 }
 
 void object_space::post_destroy(lane& on, object_id object) {
@@ -218,7 +246,7 @@ void object_space::undeliverable(lane& on, message_ptr m) {
       messages_.post_to_module<&object_space::on_gone>(on, rank_id(header.source), header.object);
     }
   } else if (header.source == messages_.rank().value()) {
-    report_lost(object_id::from_value(header.object), header.handler);
+    report_lost(on, object_id::from_value(header.object), header.handler);
   } else {
     NACRE_MARK("a message to a destroyed object is reported to the rank that sent it");
     messages_.post_counted_to_module<&object_space::on_undeliverable>(on, rank_id(header.source), header.object,
@@ -230,14 +258,14 @@ void object_space::undeliverable(lane& on, message_ptr m) {
 void object_space::on_undeliverable(context& ctx, std::uint64_t object, std::uint32_t handler) {
   const object_id id = object_id::from_value(object);
   learn_of_late_end(ctx, id);
-  report_lost(id, handler);
+  report_lost(detail::lane_of(ctx), id, handler);
 }
 
-void object_space::report_lost(object_id object, std::uint32_t handler) {
+void object_space::report_lost(lane& on, object_id object, std::uint32_t handler) {
   const detail::handler_info* row = messages_.handlers().handler(handler);
   delivery_error what{object, row != nullptr ? row->name : "destroy"};
   if (object.is_element()) what.why = no_element;
-  report_(what);
+  report(on, what);
 }
 
 /// Somebody has found that an object is gone which this rank has sent to.

@@ -26,6 +26,7 @@
 #include "mobile/location/rule.hpp"
 #include "mobile/migration/arrival.hpp"
 #include "mobile/object/load_index.hpp"
+#include "mobile/object/object_functions.hpp"
 
 namespace nacre {
 
@@ -77,8 +78,8 @@ class object_space final : public object_sink {
   object_space(node& messages, const options& limits);
   ~object_space();
 
-  /// Makes this rank the home of an object, which it owns from now on. `wanted`: how the object is to be found;
-  /// of_program: as its type says, or the program.
+  /// Makes this rank the home of an object, which it owns from now on, also when what its class says of it throws.
+  /// `wanted`: how the object is to be found; of_program: as its type says, or the program.
   [[nodiscard]] object_id adopt(lane& on, const detail::object_type& type, void* object,
                                 location_policy wanted = location_policy::of_program);
   /// An element of an array whose home is this rank, before the array is known to others.
@@ -97,14 +98,15 @@ class object_space final : public object_sink {
   void forget_array(lane& on, std::uint64_t first);
   [[nodiscard]] array_space& arrays() noexcept { return arrays_; }
   /// Tells of a message of this rank that had nobody to go to.
-  void report_lost(object_id object, std::uint32_t handler);
-  /// Posts a message of kind object, migrate or destroy to an object: stamps source and sequence, counts it. Any lane.
-  void post(lane& on, object_id to, message_ptr m);
+  void report_lost(lane& on, object_id object, std::uint32_t handler);
+  /// Posts a message of kind object, migrate or destroy to an object: stamps source and sequence, counts it. `result`,
+  /// if not null, gets the reply. Any lane. When it throws nothing has happened.
+  void post(lane& on, object_id to, message_ptr m, detail::future_state* result = nullptr);
   void post_migrate(lane& on, object_id object, rank_id to, detail::future_state& done);
   void post_destroy(lane& on, object_id object);
   /// Brings objects together, and runs a function on them: see docs/protocols/colocate.md. Throws usage_error when one
   /// is named twice, or names nothing. Any lane.
-  void post_colocate(lane& on, std::span<const object_id> objects, message_ptr function);
+  void post_colocate(lane& on, std::span<const object_id> objects, message_ptr function, detail::future_state* result);
   /// Asks for access by this rank's main, which waits for nothing else: `granted` is ready when it has it, or fails.
   /// Main gives it back by `unlock`.
   void post_lock(lane& on, object_id object, detail::object_access how, detail::future_state& granted);
@@ -183,7 +185,8 @@ class object_space final : public object_sink {
   /// Objects that this rank knows of, here or elsewhere.
   [[nodiscard]] std::size_t known() const noexcept { return entries_.size(); }
 
-  void on_delivery_error(std::function<void(const delivery_error&)> handler) { report_ = std::move(handler); }
+  /// Any lane, beside those that call the one before, which lives on until none of them can.
+  void on_delivery_error(lane& on, std::function<void(const delivery_error&)> handler);
 
   void accept(lane& by, message_ptr m) override;
   void coroutine_ended(lane& on, const message_header& request, const detail::handler_info& handler) override;
@@ -249,6 +252,8 @@ class object_space final : public object_sink {
   void end_turn(entry& at, lane& on, const turn_time& time, int run, bool ours);
   void publish_load(turn& now);
   void check_serialization(entry& at);
+  void check_object(const detail::object_type& type, object_id id, void*& object);
+  void publish(entry& at, const object_declaration& said);
   void let_go_on(entry& at, lane& on);
 
   [[nodiscard]] entry* place_at_home(object_id id);
@@ -276,7 +281,7 @@ class object_space final : public object_sink {
   void forward(entry& at, lane& on, message_ptr m);
   void learn_of_end(turn& now, const message& news);
 
-  [[nodiscard]] bool keep_at_source(lane& on, entry& at, message_ptr& m, bool begin);
+  [[nodiscard]] bool keep_at_source(lane& on, entry& at, message_ptr& m, bool begin, bool held);
   [[nodiscard]] bool goes_back(const location_fact& fact, const message_header& header) const noexcept;
   void send_back(lane& on, message_ptr m);
   void take_back(lane& by, message_ptr m);
@@ -303,7 +308,7 @@ class object_space final : public object_sink {
   void keep_back(entry& at, lane& on, message_ptr m);
   [[nodiscard]] bool keeps_back_before(const entry& at, message_ptr& m);
   static void hand_on_kept(work& item, lane& on);
-  entry& install_new(lane& on, object_id id, const detail::object_type& type, void* object, location_policy policy);
+  entry& install_new(lane& on, object_id id, resident body);
   void push(entry& at, lane& on, message_ptr m);
   void count_message(lane& on, const detail::object_pair& ends, const message& m);
   void push_end(entry& at, rank_id by_whom, lane& by);
@@ -327,6 +332,7 @@ class object_space final : public object_sink {
   void send_claim(lane& on, const colocate_action& what);
   void send_function(lane& on, std::uint64_t number, rank_id to);
   void report_failure(lane& on, const colocate_action& what, message_header header);
+  void report(lane& on, const delivery_error& what);
 
   node& messages_;
   options limits_;
@@ -340,8 +346,9 @@ class object_space final : public object_sink {
   std::atomic<double> migration_seconds_{std::numeric_limits<double>::infinity()};  // least; what two lanes write at a
                                                                                     // time may be lost
   std::atomic<std::uint64_t> lock_asked_{0};  // number of the call by which main has asked for its lock
-  std::function<void(const delivery_error&)> report_;
-  turn_observer observe_turn_;  // empty unless asked for
+  using error_handler = std::function<void(const delivery_error&)>;
+  std::atomic<const error_handler*> report_;     // owned; read under the directory's guard, see reading.hpp
+  turn_observer observe_turn_;                   // empty unless asked for
   load_index declared_;
   std::atomic<std::int64_t> stale_{0};           // an estimate: the items of move_out that have not ended
   bool counts_traffic_ = false;                  // as it was before anything ran

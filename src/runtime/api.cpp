@@ -10,6 +10,7 @@
 
 #include <nacre/nacre.hpp>
 
+#include "base/thrown.hpp"
 #include "runtime/engine.hpp"
 
 namespace nacre {
@@ -32,13 +33,13 @@ double seconds_of(const engine& core, const lane& on) {
   return core.seconds();
 }
 
-void post_to_rank(engine& core, lane& on, rank_id to, message_ptr m) {
+void post_to_rank(engine& core, lane& on, rank_id to, message_ptr m, future_state* result) {
   if (to.value() >= core.size()) {
     throw usage_error("a message to rank " + std::to_string(to.value()) + " of a job with " +
                       std::to_string(core.size()) + " ranks");
   }
   core.throttle(on);
-  core.messages().post(on, to, std::move(m));
+  core.messages().post(on, to, std::move(m), result);
 }
 
 void post_to_all(engine& core, lane& on, message_ptr m) {
@@ -52,14 +53,10 @@ void post_to_all(engine& core, lane& on, message_ptr m) {
   }
 }
 
-void post_to_object(engine& core, lane& on, const object_pair& ends, message_ptr m) {
+void post_to_object(engine& core, lane& on, const object_pair& ends, message_ptr m, future_state* result) {
   core.throttle(on);
   core.objects().note_traffic(on, ends, *m);
-  core.objects().post(on, ends.to, std::move(m));
-}
-
-void open_call(engine& core, lane&, message& request, future_state& state) {
-  request.header.reply = core.messages().calls().open(state);
+  core.objects().post(on, ends.to, std::move(m), result);
 }
 
 object_id adopt_object(engine& core, lane& on, const object_type& type, void* object) {
@@ -72,9 +69,10 @@ void post_migrate(engine& core, lane& on, object_id object, rank_id to, future_s
 
 void post_destroy(engine& core, lane& on, object_id object) { core.objects().post_destroy(on, object); }
 
-void post_colocate(engine& core, lane& on, std::span<const object_id> objects, message_ptr function) {
+void post_colocate(engine& core, lane& on, std::span<const object_id> objects, message_ptr function,
+                   future_state* result) {
   core.throttle(on);
-  core.objects().post_colocate(on, objects, std::move(function));
+  core.objects().post_colocate(on, objects, std::move(function), result);
 }
 
 void* lock_object(engine& core, lane& on, object_id object, object_access how, const void* key) {
@@ -98,9 +96,10 @@ void* lock_object(engine& core, lane& on, object_id object, object_access how, c
   return locked.object;
 }
 
+/// What the end of an access calls of the object's class belongs to the runtime, not to the main that has had it.
 void unlock_object(engine& core, lane& on, object_id object, object_access how) noexcept {
   core.hold(false);
-  core.objects().unlock(on, object, how);
+  core.messages().commit(on, [&] { core.objects().unlock(on, object, how); });
 }
 
 bool is_resident(engine& core, lane& on, object_id object) noexcept { return core.objects().is_resident(on, object); }
@@ -113,8 +112,8 @@ void post_on_quiescence(engine& core, lane& on, message_ptr m) { core.post_on_qu
 
 rank_counters counters_of(const engine& core) noexcept { return core.counters(); }
 
-void set_error_handler(engine& core, std::function<void(const delivery_error&)> handler) {
-  core.objects().on_delivery_error(std::move(handler));
+void set_error_handler(engine& core, lane& on, std::function<void(const delivery_error&)> handler) {
+  core.objects().on_delivery_error(on, std::move(handler));
 }
 
 void wait_in_application(engine& core, lane& on, future_state& state) { core.wait_for(on, state); }
@@ -125,11 +124,19 @@ void post_reply(engine& core, lane& on, const message_header& request, message_p
 
 namespace {
 
-std::string type_of_exception(const std::exception& thrown) {
-  if (const auto* passed_on = dynamic_cast<const call_error*>(&thrown); passed_on && !passed_on->type().empty()) {
-    return passed_on->type();
+/// In a catch clause. Empty for what is no std::exception.
+std::string type_of_thrown() {
+  const char* name = nullptr;
+  try {
+    throw;
+  } catch (const call_error& thrown) {
+    if (!thrown.type().empty()) return thrown.type();
+    name = typeid(thrown).name();
+  } catch (const std::exception& thrown) {
+    name = typeid(thrown).name();
+  } catch (...) {
+    return {};
   }
-  const char* const name = typeid(thrown).name();
   const std::unique_ptr<char, decltype(&std::free)> spelt(abi::__cxa_demangle(name, nullptr, nullptr, nullptr),
                                                           &std::free);
   return spelt ? spelt.get() : name;
@@ -137,17 +144,20 @@ std::string type_of_exception(const std::exception& thrown) {
 
 }  // namespace
 
-void handler_failed(engine& core, lane& on, const message_header& request, handler_id handler,
-                    const std::exception* thrown) {
+void handler_failed(engine& core, lane& on, const message_header& request, handler_id handler, handler_phase when) {
   const handler_info* row = core.messages().handlers().handler(handler.value());
-  std::string line = "the handler " + std::string(row->name) +
-                     " threw: " + (thrown != nullptr ? thrown->what() : "an exception that is no std::exception");
+  std::string line;  // nothing of a handler of the runtime's own, which has called the user's code and named it
+  if (request.kind != message_kind::module) {
+    line = when == handler_phase::decoding ? "decoding the arguments of " : "the handler ";
+    line += std::string(row->name) + " threw: ";
+  }
+  line += text_of_thrown();
   if (request.object != 0) {
     const object_id id = object_id::from_value(request.object);
     line += " (object " + std::to_string(id.home().value()) + ":" + std::to_string(id.index()) + ")";
   }
   if (request.reply != 0) {
-    core.messages().post_failure(on, request, line, thrown != nullptr ? type_of_exception(*thrown) : std::string());
+    core.messages().post_failure(on, request, line, type_of_thrown());
   } else {
     core.messages().fail(line);
   }
@@ -169,6 +179,7 @@ void make_runnable(engine& core, lane& by, work& item) { core.team().make_ready(
 lane& lane_of(const context& ctx) noexcept { return ctx.current_lane(); }
 
 std::vector<std::byte> run_collective(engine& core, lane& on, collective_call call) {
+  check_payload(call.value.size(), enclosed_bytes_max);
   if (call.root.value() >= core.size()) {
     throw usage_error("a collective with root " + std::to_string(call.root.value()) + " in a job with " +
                       std::to_string(core.size()) + " ranks");

@@ -11,6 +11,7 @@
 #include <nacre/error.hpp>
 
 #include "balance/scheduler/registry.hpp"
+#include "base/thrown.hpp"
 #include "quiescence/wave_detector.hpp"
 #include "runtime/options.hpp"
 #include "transport/sim/sim_fabric.hpp"
@@ -178,12 +179,10 @@ void engine::main_of_rank(const std::function<void(runtime&)>& main) {
   } catch (const std::bad_alloc& error) {
     if (sim_team_ != nullptr) throw;  // the ranks of a simulation share their memory; see job.cpp
     fail_(rank(), std::string("main threw: ") + error.what());
-  } catch (const std::exception& error) {
-    fail_(rank(), std::string("main threw: ") + error.what());
   } catch (const fiber::unwind&) {
     throw;
   } catch (...) {
-    fail_(rank(), "main threw: an exception that is no std::exception");
+    fail_(rank(), "main threw: " + text_of_thrown());
   }
   wait_for_end(on);
   tell_of_end(on);
@@ -209,6 +208,7 @@ void engine::wait_for_end(lane& on) {
 }
 
 void engine::post_on_quiescence(lane& on, message_ptr m) {
+  if (messages_.deferred() || !messages_.by_pointer()) m = packed_form(std::move(m));  // while its caller can catch
   // A function must be copyable; the message is not, so it waits in a shared place and is taken exactly once.
   quiet_.request(on, [this, waiting = std::make_shared<message_ptr>(std::move(m))](lane& by) {
     roused_ = true;
@@ -233,11 +233,13 @@ void engine::wait_as_application(lane& on, const std::function<void(std::functio
   must_not_hold();
   std::atomic<bool> over{false};
   main_active_.store(false, std::memory_order_release);  // pairs with the acquire in poll
-  begin([this, &over](lane& by) {
-    by.tallies().created.add(1);
-    main_active_.store(true, std::memory_order_release);  // pairs with the acquire in poll
-    over.store(true, std::memory_order_release);          // pairs with the acquire below; nothing here lives on
-    team_->wake_application(by);
+  messages_.commit(on, [&] {
+    begin([this, &over](lane& by) {
+      by.tallies().created.add(1);
+      main_active_.store(true, std::memory_order_release);  // pairs with the acquire in poll
+      over.store(true, std::memory_order_release);          // pairs with the acquire below; nothing here lives on
+      team_->wake_application(by);
+    });
   });
   on.tallies().done.add(1);
   team_->wait_until([&over] { return over.load(std::memory_order_acquire); });

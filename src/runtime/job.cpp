@@ -26,6 +26,7 @@
 #include "am/handler_table.hpp"
 #include "base/clock.hpp"
 #include "base/drained.hpp"
+#include "base/thrown.hpp"
 #include "exec/thread_shortage.hpp"
 #include "runtime/deadlock.hpp"
 #include "runtime/early_exit.hpp"
@@ -49,10 +50,8 @@ constexpr std::size_t trace_lane_bytes_max = std::size_t{256} << 10;
     for (;;) std::this_thread::yield();  // another thread is ending the process
   }
   std::fflush(stdout);
-  if (!why.empty()) {
-    const std::string line = "nacre: rank " + std::to_string(rank.value()) + ": " + why + "; the job ends\n";
-    std::fputs(line.c_str(), stderr);
-  }
+  // At once, and without memory of its own.
+  if (!why.empty()) std::fprintf(stderr, "nacre: rank %u: %s; the job ends\n", rank.value(), why.c_str());
   let_launcher_read();
   std::_Exit(1);
 }
@@ -164,8 +163,8 @@ job_report run_threads(transport::fabric& fabric, const config& configuration,
   const auto run_rank_among_others = [&](rank_id rank) {
     try {
       run_rank(rank);
-    } catch (const std::exception& error) {
-      end_process(rank, error.what());
+    } catch (...) {
+      end_process(rank, text_of_thrown());
     }
   };
   std::vector<std::thread> others;

@@ -80,8 +80,10 @@ int run(const config& configuration, const std::function<void(runtime&)>& main) 
     return done.left_all ? 0 : 1;
   } catch (const transport::job_aborted&) {
     return 1;  // the launcher has printed why
-  } catch (const setup_error& error) {
+  } catch (const std::exception& error) {  // a setup_error, or what the program has registered threw
     return report(error.what());
+  } catch (...) {
+    return report("what the program has registered threw an exception that is no std::exception");
   }
 }
 

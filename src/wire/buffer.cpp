@@ -22,8 +22,9 @@ constexpr std::size_t adopt_bytes_min = 512;
 
 buffer::buffer(std::size_t bytes) {
   if (bytes == 0) return;
+  check_payload(bytes);
   const std::size_t headroom = headroom_of(bytes);
-  message_ptr block = make_message(headroom + bytes);
+  message_ptr block = detail::make_block(headroom + bytes);
   data_ = block->body() + headroom;
   size_ = bytes;
   block_ = block.release();

@@ -3,11 +3,13 @@
 #include <nacre/message.hpp>
 
 #include <new>
+#include <string>
 #include <utility>
 
 #include <nacre/archive.hpp>
 #include <nacre/assert.hpp>
 #include <nacre/block.hpp>
+#include <nacre/error.hpp>
 
 namespace nacre {
 
@@ -16,7 +18,19 @@ void release_message(message* m) noexcept {
   release_block(m);
 }
 
+void check_payload(std::size_t bytes, std::size_t bytes_max) {
+  if (bytes <= bytes_max) [[likely]]
+    return;
+  throw usage_error("a message of " + std::to_string(bytes) + " bytes, where at most " + std::to_string(bytes_max) +
+                    " fit: send it in parts");
+}
+
 message_ptr make_message(std::size_t body_bytes) {
+  check_payload(body_bytes);
+  return detail::make_block(body_bytes);
+}
+
+message_ptr detail::make_block(std::size_t body_bytes) {
   message_ptr m(new (allocate_block(sizeof(message) + body_bytes)) message);
   m->header.payload_bytes = static_cast<std::uint32_t>(body_bytes);
   return m;
@@ -32,7 +46,6 @@ message_ptr detail::pack_values(message_ptr m) {
     }
   }
   const std::size_t bytes = m->ops->packed_size(*m);
-  NACRE_EXPECT(bytes <= payload_bytes_max, "a message is longer than 1 GiB: send it in parts");
   message_ptr packed = make_message(bytes);
   const std::uint32_t payload_bytes = packed->header.payload_bytes;
   packed->header = m->header;

@@ -8,6 +8,7 @@
 
 namespace nacre {
 void object_space::post_lock(lane& on, object_id object, detail::object_access how, detail::future_state& granted) {
+  if (!object.valid()) throw usage_error("a lock of a mobile_ptr that names no object (it was default-constructed)");
   message_ptr m = make_message(0);
   m->header.kind = message_kind::lock;
   m->header.handler = static_cast<std::uint32_t>(how);

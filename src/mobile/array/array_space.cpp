@@ -76,22 +76,25 @@ void array_space::send(lane& on, const detail::array_request& what, message_ptr 
   const std::uint32_t handler = m != nullptr ? m->header.handler : 0;
   if (array == nullptr || array->first != what.first) {
     if (what.done != nullptr) return what.done->complete_with_error("the array has been destroyed", on);
-    return objects_.report_lost(object_id(messages_.rank(), object_id::first_element + what.first), handler);
+    return objects_.report_lost(on, object_id(messages_.rank(), object_id::first_element + what.first), handler);
   }
   array_order head{.first = what.first,
                    .answer_to = messages_.rank().value(),
                    .end = messages_.size(),
                    .handler = handler,
                    .fold = what.fold};
-  if (what.done != nullptr) head.reply = messages_.calls().open(*what.done);
   if (m != nullptr) {
     m = packed_form(std::move(m));
+    check_payload(m->header.payload_bytes, enclosed_bytes_max);
     head.flags = m->header.flags;
     head.channel = m->header.channel;
   }
-  head.number = array->sent.fetch_add(1, std::memory_order_relaxed);  // the number alone makes the order
-  const std::span<const std::byte> arguments = m != nullptr ? m->payload() : std::span<const std::byte>();
-  messages_.post_application_to_module<&array_space::on_call>(on, rank_id(0), head, arguments);
+  messages_.commit(on, [&] {
+    if (what.done != nullptr) head.reply = messages_.calls().open(*what.done);
+    head.number = array->sent.fetch_add(1, std::memory_order_relaxed);  // the number alone makes the order
+    const std::span<const std::byte> arguments = m != nullptr ? m->payload() : std::span<const std::byte>();
+    messages_.post_application_to_module<&array_space::on_call>(on, rank_id(0), head, arguments);
+  });
 }
 
 /// For what comes when the array has gone.

@@ -9,6 +9,8 @@
 
 #include <nacre/array.hpp>
 
+#include "base/thrown.hpp"
+
 namespace nacre {
 namespace {
 
@@ -47,8 +49,8 @@ void gathering::finish(lane& by) {
   message_ptr result;
   try {
     result = combined(by);
-  } catch (const std::exception& thrown) {
-    result = node::make_failure(std::string("combining the results of an array threw: ") + thrown.what(), {});
+  } catch (...) {
+    result = node::make_failure("combining the results of an array threw: " + text_of_thrown(), {});
   }
   results_.clear();
   done_(std::move(result), by);

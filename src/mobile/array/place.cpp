@@ -44,12 +44,14 @@ void vacate(resident& body) {
 
 void object_space::adopt_element(lane& on, std::uint64_t number, void* object) {
   const std::shared_ptr<array_home> array = arrays_.find(number);
+  resident body;
+  body.object = object;
+  body.type = array->layout.type;
+  body.policy = rules_.meant(array->layout.location);
   const reading guard(on);
   const std::scoped_lock lock(array->mutex);
   const object_id id(messages_.rank(), object_id::first_element + number);
-  array->note_place(number - array->first,
-                    install_new(on, id, *array->layout.type, object, rules_.meant(array->layout.location)),
-                    &array_space::run_part);
+  array->note_place(number - array->first, install_new(on, id, std::move(body)), &array_space::run_part);
 }
 
 /// The entry of a place of this rank, made when something comes for it for the first time; null when it is no place of
@@ -85,7 +87,7 @@ bool object_space::is_vacant(const entry& at) noexcept {
 void object_space::post_to_place(lane& on, entry& at, message_ptr m) {
   address_to_place(on, at, *m);
   const location_fact fact = at.fact.read();
-  if ((fact.backlog || waiting_.any()) && keep_at_source(on, at, m, fact.backlog)) return;
+  if ((fact.backlog || waiting_.any()) && keep_at_source(on, at, m, fact.backlog, false)) return;
   const rank_id to = fact.rank;
   if (to == messages_.rank() && !messages_.deferred()) return push(at, on, std::move(m));
   if (to != messages_.rank()) on.tallies().hops.add(1);
@@ -146,15 +148,13 @@ void object_space::post_insert(lane& on, object_id element, const detail::object
   ::new (static_cast<void*>(m->body())) carried{&type, object};
   m->ops = &carried_ops;
   m->header.kind = message_kind::insert;
-  m->header.reply = messages_.calls().open(done);
-  post(on, element, std::move(m));
+  post(on, element, std::move(m), &done);
 }
 
 void object_space::post_erase(lane& on, object_id element, detail::future_state& done) {
   message_ptr m = make_message(0);
   m->header.kind = message_kind::destroy;
-  m->header.reply = messages_.calls().open(done);
-  post(on, element, std::move(m));
+  post(on, element, std::move(m), &done);
 }
 
 /// What comes for a place without an element, and insertions wherever they come.
@@ -186,7 +186,8 @@ const char* object_space::put_element(entry& at, message& m) {
   void* made = nullptr;
   if (m.packed()) {
     reader in(m.payload());
-    made = type.unpack(in);
+    const object_function serialize{"serialize, or the default constructor,", type, at.id};
+    made = call_named(serialize, [&] { return type.unpack(in); });
     if (made != nullptr && !in.finish()) type.destroy(std::exchange(made, nullptr));
   } else {
     made = std::exchange(of(m).object, nullptr);

@@ -22,11 +22,14 @@ constexpr std::uint32_t chase_max = 8;
 
 // At the source.
 
-/// A message that has its number waits here, if others for its object do. False: it goes its way.
-bool object_space::keep_at_source(lane& on, entry& at, message_ptr& m, bool begin) {
+/// A message that has its number waits here, if others for its object do. False: it goes its way. `held`: against main,
+/// if main has sent it.
+bool object_space::keep_at_source(lane& on, entry& at, message_ptr& m, bool begin, bool held) {
   m = messages_.as_received(std::move(m));
   source_queues::outcome next;
-  const auto hold = [&](message& kept) { messages_.hold_main(on, kept); };
+  const auto hold = [&](message& kept) {
+    if (!held) messages_.hold_main(on, kept);
+  };
   if (!waiting_.put(at.id, m, begin, at.next_sequence, hold, next)) return false;
   go_on_at_source(on, at, next);
   return true;
@@ -133,6 +136,7 @@ bool object_space::goes_back(const location_fact& fact, const message_header& he
 
 void object_space::send_back(lane& on, message_ptr m) {
   NACRE_MARK("a message goes back to its source");
+  messages_.team().charge_own(own_work::forward);
   if ((m->header.flags & flag_path) != 0 && !take_path(*m, messages_.size())) {
     return messages_.fail("a message from rank " + std::to_string(m->header.source) +
                           " tells not who has forwarded it");

@@ -18,7 +18,8 @@ constexpr std::uint32_t nowhere = ~std::uint32_t{0};  // the object is released 
 
 }  // namespace
 
-void object_space::post_colocate(lane& on, std::span<const object_id> objects, message_ptr function) {
+void object_space::post_colocate(lane& on, std::span<const object_id> objects, message_ptr function,
+                                 detail::future_state* result) {
   std::array<object_id, coordinator::participants_max> sorted;
   NACRE_EXPECT(objects.size() <= sorted.size(), "a colocation has 2 to 16 objects");
   const auto end = std::copy(objects.begin(), objects.end(), sorted.begin());
@@ -27,6 +28,8 @@ void object_space::post_colocate(lane& on, std::span<const object_id> objects, m
   if (std::adjacent_find(sorted.begin(), end) != end) {
     throw usage_error("colocate with one object twice: its function would have two references to it, and both alone");
   }
+  check_payload(function->header.payload_bytes, enclosed_bytes_max);
+  if (result != nullptr) function->header.reply = messages_.calls().open(*result);
   // One colocation after the other, so that their joins stand in the same order in all streams from this rank: else
   // each of two could be first with one object, and wait for ever for the other one.
   const std::scoped_lock one_at_a_time(together_.asking);
@@ -142,7 +145,7 @@ void object_space::report_failure(lane& on, const colocate_action& what, message
     header.object = what.object.value();
     return messages_.post_failure(on, header, what.why);
   }
-  report_({what.object, messages_.handlers().handler(header.handler)->name, what.why});
+  report(on, {what.object, messages_.handlers().handler(header.handler)->name, what.why});
 }
 
 object_space::drained object_space::join_front(turn& now) {
@@ -181,7 +184,7 @@ object_space::drained object_space::claim_front(turn& now) {
   }
   static_cast<void>(now.pending.pop_front());
   extra->together->seized_by = name;
-  const std::size_t bytes = messages_.handlers().type(at.type)->packed_size(at.object());
+  const std::size_t bytes = packed_size_of(*messages_.handlers().type(at.type), at.object(), at.id);
   const bool stays_here = stays(at) || too_long(now, bytes);
   now.put_back();
   note_seized(at.id, name);

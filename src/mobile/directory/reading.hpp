@@ -6,10 +6,11 @@
 
 namespace nacre {
 
-/// Lets the application's lane read the directory for one operation; workers are readers all the time.
+/// Lets the application's lane read the directory for one operation; workers are readers all the time. Scopes may nest:
+/// what an operation calls of the user may begin another one.
 class reading {
  public:
-  explicit reading(lane& on) : on_(on.role() == lane_role::application ? &on : nullptr) {
+  explicit reading(lane& on) : on_(on.role() == lane_role::application && !on.reader().is_online() ? &on : nullptr) {
     if (on_ != nullptr) on_->reader().online();
   }
   reading(const reading&) = delete;

@@ -35,6 +35,7 @@ void object_space::forward(entry& at, lane& on, message_ptr m) {
   if (fact.gone) return undeliverable(on, std::move(m));
   note_late(m->header.kind);
   if (goes_back(fact, m->header)) return send_back(on, std::move(m));
+  if (!messages_.by_pointer()) m = node::packed_to_leave(std::move(m));
   if (at.id.home() == messages_.rank() && awaited_news::missing(fact, m->header)) {
     NACRE_MARK("a message waits at the home of its object for news of it");
     m = news_.wait(at.id, at.fact, std::move(m));

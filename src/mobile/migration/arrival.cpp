@@ -14,7 +14,9 @@
 #include <nacre/buffer.hpp>
 
 #include "am/handler_table.hpp"
+#include "am/node.hpp"
 #include "mobile/location/rule.hpp"
+#include "mobile/object/object_functions.hpp"
 
 namespace nacre {
 namespace {
@@ -32,7 +34,7 @@ constexpr body_ops live_ops{nullptr, nullptr, [](message& m) noexcept { std::des
 /// All packed: a message of live values cannot leave as it is.
 message_list packed_all(message_list& messages) {
   message_list packed;
-  while (message_ptr m = messages.pop_front()) packed.push_back(packed_form(std::move(m)));
+  while (message_ptr m = messages.pop_front()) packed.push_back(node::packed_to_leave(std::move(m)));
   return packed;
 }
 
@@ -138,7 +140,7 @@ place place_of(std::size_t head, const sizer& object) {
 }
 
 /// Packs the object at `where` into a message, which has room for a head in front of it.
-message_ptr packed_object(const detail::object_type& type, void* object, const sizer& size, const place& where) {
+message_ptr packed_object(const object_function& serialize, void* object, const sizer& size, const place& where) {
   NACRE_EXPECT(where.begin + size.size() <= payload_bytes_max, "an object that moves is longer than 1 GiB");
   const std::size_t last_bytes = where.in_buffer ? size.last_buffer().bytes : 0;
   const std::size_t bytes = size.size() - last_bytes;
@@ -147,7 +149,7 @@ message_ptr packed_object(const detail::object_type& type, void* object, const s
   buffer last;
   const std::span<std::byte> memory = where.in_buffer ? std::span(apart) : std::span(m->body() + where.begin, bytes);
   writer out = where.in_buffer ? writer(memory, last) : writer(memory);
-  type.pack(object, out);
+  call_named(serialize, [&] { serialize.type.pack(object, out); });
   NACRE_ENSURE(out.size() == bytes && last.size() == last_bytes,
                "a serialize function wrote another number of bytes than it announced");
   if (!where.in_buffer) return m;
@@ -185,10 +187,11 @@ message_ptr make_arrival(object_id id, resident body, const migration_request& a
     };
     sizer head, object;
     write(head);
-    body.type->count(body.object, object);
+    const object_function serialize{"serialize", *body.type, id};
+    call_named(serialize, [&] { body.type->count(body.object, object); });
     where = place_of(head.size(), object);
     // The object is packed once, to where it travels; no other archive counts from another begin than its own.
-    m = packed_object(*body.type, body.object, object, where);
+    m = packed_object(serialize, body.object, object, where);
     writer out(std::span<std::byte>(m->body(), where.begin));
     write(out);
     std::memset(m->body() + head.size(), 0, where.begin - head.size());
@@ -229,7 +232,8 @@ std::optional<resident> take_arrival(message_ptr& m, migration_request& asked, s
   in(begin);
   if (begin < in.position() || begin > m->header.payload_bytes || begin % archive_alignment != 0) return std::nullopt;
   reader object_in(m->payload().subspan(begin), m);
-  body.object = body.type->unpack(object_in);
+  const object_function made{"serialize, or the default constructor,", *body.type, object_id::from_value(id)};
+  body.object = call_named(made, [&] { return body.type->unpack(object_in); });
   if (body.object == nullptr || !object_in.finish()) return std::nullopt;
   while (message_ptr each = early.pop_front()) {
     if (body.order.admit(each, body.pending) == streams::verdict::repeated) return std::nullopt;

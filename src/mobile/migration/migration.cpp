@@ -32,16 +32,14 @@ void object_space::migrate_front(turn& now) {
 
 /// Whether the object, which is here, refuses to move at this moment.
 bool object_space::stays(const entry& at) const {
-  const detail::object_type& type = *messages_.handlers().type(at.type);
-  return type.may_migrate != nullptr && !type.may_migrate(at.object());
+  return refuses_to_move(*messages_.handlers().type(at.type), at.object(), at.id);
 }
 
 /// Whether an object that packs to so many bytes cannot be in a message, with all that waits for it.
 bool object_space::too_long(const turn& now, std::size_t bytes) const {
-  constexpr std::size_t rest = 1 << 20;  // what its streams and places may take
   if (messages_.by_pointer()) return false;
   for (const message* m = now.pending.front(); m != nullptr; m = m->next) bytes += node::size_of(*m);
-  return bytes > payload_bytes_max - rest;
+  return bytes > enclosed_bytes_max;  // the rest is for its streams and places
 }
 
 /// Departs unless the object refuses to, or cannot; says why it has not.
@@ -50,7 +48,7 @@ const char* object_space::leave_for(turn& now, rank_id to, const migration_reque
     NACRE_MARK("an object refuses to move");
     return "its may_migrate() says false";
   }
-  if (too_long(now, messages_.handlers().type(now.at.type)->packed_size(now.at.object()))) {
+  if (too_long(now, packed_size_of(*messages_.handlers().type(now.at.type), now.at.object(), now.at.id))) {
     return "packed, with what waits for it, it is longer than 1 GiB";
   }
   depart(now, to, asked);

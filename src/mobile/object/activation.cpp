@@ -237,7 +237,7 @@ void object_space::end_turn(entry& at, lane& on, const turn_time& time, int run,
   }
   if (run == 0) return;
   if (observe_turn_) {
-    const std::size_t bytes = ours ? messages_.handlers().type(at.type)->packed_size(at.object()) : 0;
+    const std::size_t bytes = ours ? packed_size_of(*messages_.handlers().type(at.type), at.object(), at.id) : 0;
     observe_turn_(at.id, seconds, static_cast<std::uint32_t>(run), bytes);
   }
   if (seconds > 0 && ours) {
@@ -285,14 +285,28 @@ object_space::drained object_space::run_front(turn& now) {
 /// If that is asked for: the object goes on as what came out of its packed form, so that what its class forgets is lost
 /// here as it would be elsewhere. Nobody else has access to it.
 void object_space::check_serialization(entry& at) {
-  if (!limits_.check_serialization || stays(at)) return;
-  const detail::object_type& type = *messages_.handlers().type(at.type);
+  if (!limits_.check_serialization) return;
   void* object = at.object();
-  const std::string found = round_trip(type, object);
+  check_object(*messages_.handlers().type(at.type), at.id, object);
   at.set_object(object);
+}
+
+void object_space::check_object(const detail::object_type& type, object_id id, void*& object) {
+  if (!limits_.check_serialization || refuses_to_move(type, object, id)) return;
+  const auto name = object_function{"serialize, or what else its packed form needs,", type, id};
+  const std::string found = call_named(name, [&] { return round_trip(type, object); });
   if (found.empty()) return;
   messages_.fail("an object of the class " + std::string(type.name) + " is not the same after it has been packed and " +
                  "unpacked, as when it moves: " + found + " (see what its serialize does)");
+}
+
+/// Estimates for the poll loop, and for who makes the object ready.
+void object_space::publish(entry& at, const object_declaration& said) {
+  entry_extra& extra = at.need_extra();
+  extra.declared_load.store(said.load, std::memory_order_relaxed);
+  extra.priority.store(said.priority, std::memory_order_relaxed);
+  extra.stays.store(said.stays, std::memory_order_relaxed);
+  if (messages_.handlers().type(at.type)->load != nullptr) declared_.note(at, extra, said.load);
 }
 
 void object_space::publish_load(turn& now) {
@@ -301,15 +315,9 @@ void object_space::publish_load(turn& now) {
   const void* const object = at.object();
   if (object != nullptr) {
     const detail::object_type& type = *messages_.handlers().type(at.type);
-    if (type.load != nullptr || type.may_migrate != nullptr || type.priority != nullptr) {
-      extra = &at.need_extra();  // estimates for the poll loop, and for who makes it ready
-      if (type.load != nullptr) {
-        const double declared = type.load(object);
-        extra->declared_load.store(declared, std::memory_order_relaxed);
-        declared_.note(at, *extra, declared);
-      }
-      if (type.priority != nullptr) extra->priority.store(type.priority(object), std::memory_order_relaxed);
-      extra->stays.store(stays(at), std::memory_order_relaxed);
+    if (declares(type)) {
+      publish(at, declared_by(type, object, at.id));
+      extra = at.extra();
     }
   }
   if (extra != nullptr && extra->indexed.load(std::memory_order_relaxed) > 0 &&  // written by the activation

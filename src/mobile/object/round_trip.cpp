@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -37,7 +38,8 @@ std::string difference(std::vector<std::byte> before, std::vector<std::byte> aft
 std::string round_trip(const detail::object_type& type, void*& object) {
   const std::vector<std::byte> before = bytes_of(type, object);
   reader in{std::span<const std::byte>(before)};
-  void* const copy = type.unpack(in);
+  std::unique_ptr<void, void (*)(void*) noexcept> owned(type.unpack(in), type.destroy);
+  void* const copy = owned.get();
   if (copy == nullptr) return "what it packs cannot be unpacked";
   std::string found;
   if (!in.finish()) {
@@ -47,7 +49,7 @@ std::string round_trip(const detail::object_type& type, void*& object) {
   } else {
     found = difference(before, bytes_of(type, copy));
   }
-  type.destroy(std::exchange(object, copy));
+  type.destroy(std::exchange(object, owned.release()));
   return found;
 }
 

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// Looking into the exception that is being handled.
+#include "base/thrown.hpp"
+
+#include <exception>
+#include <new>
+#include <stdexcept>
+
+namespace nacre {
+namespace {
+
+/// The user's own exception is nested in it.
+class named_error : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+}  // namespace
+
+std::string text_of_thrown() {
+  try {
+    throw;
+  } catch (const std::exception& thrown) {
+    return thrown.what();
+  } catch (...) {
+    return "an exception that is no std::exception";
+  }
+}
+
+void detail::throw_named(const std::string& function) {
+  try {
+    throw;
+  } catch (const std::bad_alloc&) {
+    throw;
+  } catch (const named_error&) {
+    throw;
+  } catch (...) {
+    std::throw_with_nested(named_error(function + " threw: " + text_of_thrown()));
+  }
+}
+
+}  // namespace nacre

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// The functions that the class of an object has, when the runtime calls them for its own purposes.
+#pragma once
+
+#include <string>
+#include <utility>
+
+#include <nacre/ids.hpp>
+#include <nacre/mobile_ptr.hpp>
+
+#include "base/thrown.hpp"
+
+namespace nacre {
+
+/// Whose function is called, for the line that ends the job when it throws.
+struct object_function {
+  const char* name;  ///< as the user writes it: "load()"
+  const detail::object_type& type;
+  object_id object;
+
+  [[nodiscard]] std::string operator()() const {
+    return std::string(name) + " of the class " + std::string(type.name) + " (object " +
+           std::to_string(object.home().value()) + ":" + std::to_string(object.index()) + ")";
+  }
+};
+
+/// Packed, an object takes so many bytes.
+[[nodiscard]] inline std::size_t packed_size_of(const detail::object_type& type, void* object, object_id id) {
+  return call_named(object_function{"serialize", type, id}, [&] { return type.packed_size(object); });
+}
+
+/// What the class declares of an object.
+struct object_declaration {
+  double load = 0, priority = 0;
+  bool stays = false;
+};
+[[nodiscard]] inline bool declares(const detail::object_type& type) noexcept {
+  return type.load != nullptr || type.may_migrate != nullptr || type.priority != nullptr;
+}
+[[nodiscard]] inline bool refuses_to_move(const detail::object_type& type, const void* object, object_id id) {
+  return type.may_migrate != nullptr &&
+         !call_named(object_function{"may_migrate()", type, id}, [&] { return type.may_migrate(object); });
+}
+[[nodiscard]] inline object_declaration declared_by(const detail::object_type& type, const void* object, object_id id) {
+  object_declaration said;
+  if (type.load != nullptr) {
+    said.load = call_named(object_function{"load()", type, id}, [&] { return type.load(object); });
+  }
+  if (type.priority != nullptr) {
+    said.priority = call_named(object_function{"priority()", type, id}, [&] { return type.priority(object); });
+  }
+  said.stays = refuses_to_move(type, object, id);
+  return said;
+}
+
+}  // namespace nacre

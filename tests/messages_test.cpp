@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: Apache-2.0
+// Edges of messages: views that outlive them, payloads that are too long, reports of those that nobody gets.
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <numeric>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <nacre/nacre.hpp>
+
+#include "runtime/engine.hpp"
+
+namespace {
+
+using nacre::rank_id;
+
+nacre::config settings(const std::string& transport, int workers = 1) {
+  nacre::config made;
+  made.set("transport", transport);
+  made.set("ranks", "2");
+  made.set("workers", std::to_string(workers));
+  return made;
+}
+
+std::atomic<int> taken{0};
+
+struct holder {
+  holder() = default;
+  explicit holder(std::span<const std::byte>) {}
+  void take(std::span<const std::byte>) { ++taken; }
+  void take_one(int) { ++taken; }
+  template <class Archive>
+  void serialize(Archive&) {}
+};
+
+// ---- coroutines with views
+
+int echo(int n) { return n; }
+
+/// Between the two looks at its numbers other messages come and go.
+nacre::task<long> sum_later(nacre::context& ctx, std::span<const int> numbers, std::string_view word) {
+  for (int n = 0; n < 3; ++n) static_cast<void>(co_await ctx.call<echo>(rank_id{0}, n));
+  co_return std::accumulate(numbers.begin(), numbers.end(), 0L) + static_cast<long>(word.find('!'));
+}
+/// As sum_later; its arguments stay live values where ranks share their memory.
+nacre::task<long> count_later(nacre::context& ctx, std::string_view word, std::vector<std::string> words) {
+  for (int n = 0; n < 3; ++n) static_cast<void>(co_await ctx.call<echo>(rank_id{0}, n));
+  co_return std::count(words.begin(), words.end(), word);
+}
+
+TEST(coroutines, whose_parameters_are_views_see_their_arguments_until_they_end) {
+  for (const char* const transport : {"inproc", "sim"}) {
+    int wrong = 0;
+    EXPECT_EQ(nacre::run(settings(transport),
+                         [&](nacre::runtime& rt) {
+                           if (rt.rank() != rank_id{0}) return;
+                           std::vector<nacre::future<long>> sums, counts;
+                           for (int n = 0; n < 400; ++n) {
+                             const rank_id to(static_cast<std::uint32_t>(n) % 2);
+                             const std::string word(static_cast<std::size_t>(20 + n % 50), 'x');
+                             sums.push_back(rt.call<sum_later>(to, std::vector<int>(10 + n % 20, n), word + '!'));
+                             counts.push_back(rt.call<count_later>(to, word, std::vector<std::string>(3, word)));
+                           }
+                           for (int n = 0; n < 400; ++n) {
+                             const auto at = static_cast<std::size_t>(n);
+                             if (sums[at].get() != long{n} * (10 + n % 20) + 20 + n % 50) ++wrong;
+                             if (counts[at].get() != 3) ++wrong;
+                           }
+                         }),
+              0);
+    EXPECT_EQ(wrong, 0) << transport;
+  }
+}
+
+constexpr int many = 64;
+int begun = 0;
+std::uint64_t held = 0;  // of rank 0's credit, when the last has begun
+
+/// Waits until all of them have begun, however long that takes.
+nacre::task<int> meet(nacre::context& ctx, std::span<const std::byte> ballast) {
+  if (++begun == many) held = ctx.core().link().held_bytes(rank_id{0}, nacre::channel::application);
+  for (int looks = 0; looks < 10'000 && begun < many; ++looks) static_cast<void>(co_await ctx.call<echo>(rank_id{0}, 1));
+  co_return static_cast<int>(ballast.size());
+}
+
+TEST(coroutines, that_keep_their_messages_keep_no_credit_of_the_sender) {
+  nacre::config small = settings("sim");
+  small.set("receive_memory", "1MiB");  // of which all messages of this test take four times as much
+  begun = 0;
+  EXPECT_EQ(nacre::run(small,
+                       [&](nacre::runtime& rt) {
+                         if (rt.rank() != rank_id{0}) return;
+                         const std::vector<std::byte> ballast(64 * 1024);
+                         std::vector<nacre::future<int>> all;
+                         for (int n = 0; n < many; ++n) all.push_back(rt.call<meet>(rank_id{1}, ballast));
+                         for (auto& each : all) EXPECT_EQ(each.get(), 64 * 1024);
+                       }),
+            0);
+  EXPECT_EQ(begun, many);
+  EXPECT_LT(held, 2U * 64 * 1024) << "more than the message that has just come";
+}
+
+// ---- bundles
+
+void work_a_little(nacre::context& ctx, int) { ctx.charge(2e-6); }
+std::uint64_t held_here(nacre::context& ctx, std::uint32_t from) {
+  return ctx.core().link().held_bytes(rank_id{from}, nacre::channel::application);
+}
+
+/// A bundle for workers alone, of which idle ones take a part, and one that is taken apart: what they cost their sender
+/// is given back to the last byte.
+TEST(bundles, give_all_their_credit_back_however_they_are_shared) {
+  for (const bool mixed : {false, true}) {
+    nacre::config how = settings("sim", 4);
+    how.set("aggregate", "on");
+    std::uint64_t left = 1;
+    EXPECT_EQ(nacre::run(how,
+                         [&](nacre::runtime& rt) {
+                           const auto p = rt.broadcast(rt.create<holder>(), rank_id{1});
+                           if (rt.rank() == rank_id{0}) {
+                             for (int n = 0; n < 2000; ++n) {
+                               rt.send<work_a_little>(rank_id{1}, n);
+                               if (mixed) rt.send<&holder::take_one>(p, n);
+                             }
+                           }
+                           rt.wait_quiescence();
+                           if (rt.rank() == rank_id{1}) left = rt.call<held_here>(rt.rank(), 0U).get();
+                         }),
+              0);
+    EXPECT_EQ(left, 0U) << (mixed ? "taken apart" : "shared");
+  }
+}
+
+// ---- messages that are too long
+
+constexpr std::size_t too_many = nacre::payload_bytes_max + 1;
+
+/// So many zeros, of which none takes memory before somebody writes to it.
+class zeros {
+ public:
+  zeros() : at_(::mmap(nullptr, too_many, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)) {}
+  zeros(const zeros&) = delete;
+  zeros& operator=(const zeros&) = delete;
+  ~zeros() { ::munmap(at_, too_many); }
+  [[nodiscard]] std::span<const std::byte> all() const { return {static_cast<const std::byte*>(at_), too_many}; }
+
+ private:
+  void* at_;
+};
+const zeros& plenty() {
+  static const zeros one;
+  return one;
+}
+
+/// A value that packs to more than a message takes.
+struct long_value {
+  std::string word;
+  template <class Archive>
+  void save(Archive& ar) const {
+    ar(word, plenty().all());
+  }
+  template <class Archive>
+  void load(Archive& ar) {
+    ar(word);
+  }
+};
+
+void take_span(std::span<const std::byte>) { ++taken; }
+void take_value(const long_value&) { ++taken; }
+void take_buffer(const nacre::buffer&) { ++taken; }
+void take_number(int) { ++taken; }
+long_value give_value() { return {}; }
+
+void merge(holder&, holder&, std::span<const std::byte>) {}
+
+template <class Call>
+std::string refused(Call&& call) {
+  try {
+    std::forward<Call>(call)();
+    return "";
+  } catch (const nacre::usage_error& error) {
+    return error.what();
+  }
+}
+
+/// One error for all ways into a message; the next message goes the same way as if nothing had been.
+void send_too_much(nacre::runtime& rt) {
+  const auto p = rt.create<holder>(), q = rt.create<holder>();
+  const auto all = rt.all_gather(p);
+  const auto array = rt.create_array<holder>(nacre::extents{4});
+  if (rt.rank() == rank_id{0}) {
+    const std::span<const std::byte> much = plenty().all();
+    const rank_id other{1};
+    const std::vector<std::string> errors{
+        refused([&] { rt.send<take_span>(other, much); }),
+        refused([&] { rt.send<take_span>(rt.rank(), much); }),
+        refused([&] { rt.send<take_span>(nacre::to_all, much); }),
+        refused([&] { static_cast<void>(rt.call<take_span>(other, much)); }),
+        refused([&] { rt.send<&holder::take>(all[1], much); }),
+        refused([&] { static_cast<void>(rt.call<&holder::take>(all[1], much)); }),
+        refused([&] { rt.send<&holder::take>(array, much); }),
+        refused([&] { static_cast<void>(rt.create_on<holder>(other, much)); }),
+        refused([&] { rt.colocate<merge>(p, q, much); }),
+        refused([&] { static_cast<void>(nacre::buffer(too_many)); }),
+    };
+    for (std::size_t way = 0; way < errors.size(); ++way) {
+      EXPECT_NE(errors[way].find("send it in parts"), std::string::npos) << "way " << way << ": " << errors[way];
+    }
+    rt.send<take_number>(other, 1);
+    rt.send<&holder::take_one>(all[1], 1);
+    rt.send<&holder::take_one>(array, 1);
+  }
+  rt.wait_quiescence();
+}
+
+TEST(long_messages, are_one_error_for_their_sender_whatever_way_they_go) {
+  for (const char* const transport : {"inproc", "sim"}) {
+    taken = 0;
+    EXPECT_EQ(nacre::run(settings(transport), &send_too_much), 0) << transport;
+    EXPECT_EQ(taken, 6) << transport;
+  }
+}
+
+TEST(long_messages, of_values_are_refused_where_they_are_packed) {
+  taken = 0;
+  EXPECT_EQ(nacre::run(settings("sim"),
+                       [](nacre::runtime& rt) {
+                         if (rt.rank() != rank_id{0}) return;
+                         EXPECT_NE(refused([&] { rt.send<take_value>(rank_id{1}, long_value{}); }), "");
+                         EXPECT_NE(refused([&] { rt.send<take_buffer>(rank_id{1}, nacre::buffer(too_many - 1)); }), "");
+                         EXPECT_THROW(rt.call<give_value>(rank_id{1}).get(), nacre::call_error);
+                         rt.call<take_number>(rank_id{1}, 1).get();
+                       }),
+            0);
+  EXPECT_EQ(taken, 1);
+}
+
+// ---- reports of messages that nobody gets
+
+void send_late(nacre::context& ctx, nacre::mobile_ptr<holder> p) { ctx.send<&holder::take_one>(p, 1); }
+
+TEST(delivery_errors, are_told_to_one_handler_each_while_main_puts_others_in_its_place) {
+  constexpr int late = 20'000;
+  std::atomic<int> told{0}, spoiled{0};
+  EXPECT_EQ(nacre::run(settings("inproc", 2),
+                       [&](nacre::runtime& rt) {
+                         if (rt.rank() != rank_id{0}) return;
+                         const auto listen = [&](int number) {
+                           rt.on_delivery_error([&, own = std::make_shared<int>(number), number](const auto&) {
+                             if (*own != number) ++spoiled;
+                             ++told;
+                           });
+                         };
+                         listen(0);
+                         const auto p = rt.create<holder>();
+                         rt.destroy(p);
+                         for (int n = 0; n < late; ++n) {
+                           rt.send<send_late>(rt.rank(), p);
+                           listen(n);
+                         }
+                         rt.wait_quiescence();
+                       }),
+            0);
+  EXPECT_EQ(told, late);
+  EXPECT_EQ(spoiled, 0);
+}
+
+}  // namespace
