@@ -25,10 +25,9 @@ class ask_around final : public nacre::balancer {
   }
 
  private:
-  static void give(nacre::balancer_host& host, nacre::rank_id to) {  // every second of the objects that wait
+  static void give(nacre::balancer_host& host, nacre::rank_id to) {  // every second of some objects that wait
     bool mine = host.idle_workers() != 0;
-    for (const nacre::object_load& each : host.local_loads()) {
-      if (each.running || each.messages == 0) continue;
+    for (const nacre::object_load& each : host.candidates(32)) {
       if (!mine) host.migrate(each.object, to);
       mine = !mine;
     }

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -23,6 +24,18 @@ struct object_load {
   double migration_cost = 0;   ///< seconds that this rank spends on moving an object at least, as far as known
   bool running = false;        ///< a handler runs on it now: it could leave only afterwards
   double seconds = 0;          ///< that its waiting messages will take, if it has been measured
+};
+
+/// What a balancer knows of its rank without looking at any object; an estimate of a moment ago.
+struct rank_load {
+  std::size_t waiting = 0;    ///< pieces of work that wait for a worker: objects with messages, and all else that runs
+  std::uint32_t running = 0;  ///< workers that are busy
+};
+
+/// Which objects a balancer looks for.
+enum class candidate_kind : std::uint8_t {
+  waiting,  ///< with messages that wait for a worker
+  any       ///< those, and those that declare a load though nothing waits for them
 };
 
 /// What an object has sent another one lately: at most what it has really sent. See balancer_host::traffic.
@@ -63,15 +76,28 @@ class balancer_host {
   [[nodiscard]] virtual std::uint32_t size() const noexcept = 0;
   /// Ranks of the job on this host, as far as known. Launchers number those of a host one after the other.
   [[nodiscard]] virtual std::uint32_t ranks_on_host() const noexcept { return size(); }
-  /// Objects here that run, have messages waiting or declare a load, in a stable order; none that is about to leave,
-  /// and none while the program has disabled balancing. Looks at every object of the rank: ask when it matters. The
-  /// span is valid until the next call of the host.
+  /// How much waits and runs here. Costs as much as the rank has workers, however many objects there are.
+  [[nodiscard]] virtual rank_load summary() = 0;
+  /// At most `most` objects that could leave now, heaviest first, of those that are equal the one that has waited
+  /// longest: the heaviest of a sample of what waits here. It costs as much as `most`, however many objects there are;
+  /// `most` counts up to 1024. None that runs, refuses to move or is about to leave, and none while the program has
+  /// disabled balancing. The span is valid until the next call of the host other than migrate.
+  [[nodiscard]] virtual std::span<const object_load> candidates(std::size_t most,
+                                                                candidate_kind of = candidate_kind::waiting) = 0;
+  /// What is known of one object; nothing if it is not here, refuses to move or is about to leave.
+  [[nodiscard]] virtual std::optional<object_load> load_of(object_id object) = 0;
+  /// Objects here that run, have messages waiting or declare a load, in the order of their ids; none that is about to
+  /// leave, and none while the program has disabled balancing. It looks at every object that the rank knows, up to some
+  /// thousands; where there are more, at the next few thousand with each call. A rank that is busy looks again only
+  /// when --nacre.balance.time_share allows, and tells what it saw before until then, without what it has sent away.
+  /// The span is valid until the next call of the host other than migrate.
   [[nodiscard]] virtual std::span<const object_load> local_loads() = 0;
   /// From now on an object here of which no message has been measured is taken for one whose messages take so long
   /// each, instead of for the others of this rank. Who compares loads of several ranks tells all of them the same, else
   /// an object would count for more on one rank than on another. 0: for the others of this rank again.
   virtual void assume_message_seconds(double /*seconds*/) {}
-  /// The sum over local_loads(), at the same price.
+  /// The sum of the loads of all objects here: over local_loads(), at the same price, while these are all; of more, an
+  /// estimate by a sample of them.
   [[nodiscard]] virtual double total_load() = 0;
   /// The objects that an object of this rank has sent most messages to lately, at most 8, in the order of their ids;
   /// none unless the balancer observes_communication. Counted are messages of its handlers to single objects, by send
@@ -97,10 +123,12 @@ class balancer_host {
 
 /// Decides which objects leave a rank (PREMA figure 2, without the part that schedules inside a rank, see scheduler).
 /// One for each rank; its methods are called one at a time, inside the poll loop, so they are short and never block.
+/// However long they take, on a busy rank they take no more than --nacre.balance.time_share of the time: ticks become
+/// rarer, and messages wait. What host.migrate takes does not count.
 class balancer {
  public:
   virtual ~balancer() = default;
-  /// An object's load has changed since the last tick.
+  /// An object's load has changed since the last tick, as far as local_loads() tells.
   virtual void on_load(const object_load& /*changed*/) {}
   /// Called often, also while balancing is disabled: look, ask, decide.
   virtual void on_tick(balancer_host& /*host*/) {}
@@ -108,7 +136,7 @@ class balancer {
   virtual void on_message(balancer_host& /*host*/, rank_id /*from*/, std::span<const std::byte> /*bytes*/) {}
   /// True while other ranks wait for work from here: handlers see it as wanted_elsewhere().
   [[nodiscard]] virtual bool wanted() const { return false; }
-  /// Whether on_load is wanted; it costs a look at every object on every tick.
+  /// Whether on_load is wanted; it costs what local_loads() does at every tick.
   [[nodiscard]] virtual bool observes_loads() const { return true; }
   /// Whether balancer_host::traffic is wanted; it costs a look-up and a lock for each message of an object to another.
   /// Asked once, before anything runs.

@@ -15,6 +15,23 @@
 
 namespace nacre {
 
+/// Who looks at work that waits; see scheduler::visit_waiting.
+class work_visitor {
+ public:
+  enum class verdict : std::uint8_t {
+    go_on,
+    stale,  ///< this item will do nothing when it runs: the scheduler may take it out and give it to `taken_out`
+    enough  ///< no more
+  };
+  /// An item that waits, or has just been popped. Never runs it.
+  [[nodiscard]] virtual verdict look(work& item) = 0;
+  /// A stale item that nobody will pop any more. Called outside all locks of the scheduler.
+  virtual void taken_out(work& item) = 0;
+
+ protected:
+  ~work_visitor() = default;
+};
+
 /// Orders the ready work inside a rank (PREMA figure 2: push and pop). Work that arrives here may run at once, on any
 /// worker: order and access privileges have been settled before.
 /// Threads: `push` and `pop` are called at the same time by different lanes, each with its own id. Ids below the number
@@ -40,6 +57,13 @@ class scheduler {
   virtual void feel(worker_id /*by*/, pressure /*now*/) {}
   /// About how many items wait where `by` put them: a hint for splitting and for waking idle workers.
   [[nodiscard]] virtual std::size_t waiting(worker_id /*by*/) const { return 0; }
+  /// Shows `visitor` at most `most` items that wait, without taking them: first those that another rank should get,
+  /// which have waited longest (in a tree of work they are its large parts) or would run last. What a look costs grows
+  /// with `most` and the lanes, never with how many items wait. Inside the poll loop, beside push and pop: an item may
+  /// be popped at any moment, so either it is shown under a lock that pop needs, too, or it is one of which
+  /// scheduler_site::stays_readable said true when it was pushed. False: this scheduler shows nothing; balancers then
+  /// find what waits by looking at a few objects of the rank at a time.
+  [[nodiscard]] virtual bool visit_waiting(work_visitor& /*visitor*/, std::size_t /*most*/) { return false; }
   /// Items that `by` took where others had put them. Asked by `by` itself while it runs, and by others at the end.
   [[nodiscard]] virtual std::uint64_t steals(worker_id /*by*/) const { return 0; }
   /// Which lane the last of them was taken from, if that is known. Asked by `by` itself, for the trace.
@@ -56,6 +80,10 @@ struct scheduler_site {
   /// `double priority() const`, as of the end of its latest turn, infinity while it
   /// arrives; for all else 0. To be called in push, by the lane that pushes.
   std::function<double(const work& item)> priority_of = [](const work&) { return 0.0; };
+  /// How work runs that may be read for some time after it has been popped: the activations of objects.
+  work::runner readable = nullptr;
+  /// Whether visit_waiting may show the item though it may be popped meanwhile. To be asked in push.
+  [[nodiscard]] bool stays_readable(const work& item) const noexcept { return item.runs_by(readable); }
 };
 
 using scheduler_factory = std::function<std::unique_ptr<scheduler>(const config&, const scheduler_site&)>;

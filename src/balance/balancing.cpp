@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Between a balancer and its rank.
+// Between a balancer and its rank: when it looks, and what its wishes do.
 #include "balance/balancing.hpp"
 
 #include <algorithm>
@@ -13,6 +13,13 @@ namespace {
 
 constexpr std::uint32_t ticks_before_longer = 4;
 constexpr std::uint32_t longer_max = 5;  // powers of two
+constexpr double burst_seconds = 1e-3;   // what looks may take at once
+constexpr std::uint64_t migrations_a_sample = 16;
+constexpr double ticks_part = 0.5;  // of the share that ticks alone may take: the rest is for messages
+
+void add_to(std::atomic<double>& sum, double seconds) noexcept {
+  sum.store(sum.load(std::memory_order_relaxed) + seconds, std::memory_order_relaxed);  // one writer, a figure alone
+}
 
 }  // namespace
 
@@ -27,7 +34,9 @@ balancing::balancing(node& messages, object_space& objects, backplane& link, clo
       ranks_on_host_(at.ranks_on_host),
       model_(balance::make_load_model(configuration.get_string("balance.load"), configuration)),
       policy_(make_balancer(configuration.get_string("balancer"), configuration)),
-      random_(nacre::rng(at.seed).fork(link.rank().value())) {
+      random_(nacre::rng(at.seed).fork(link.rank().value())),
+      account_(configuration.get_double("balance.time_share"), burst_seconds),
+      timer_(messages.team(), messages.deferred()) {
   messages_.attach_module(*this);
   if (policy_ != nullptr) {
     if (policy_->observes_communication()) objects_.count_traffic();
@@ -37,65 +46,84 @@ balancing::balancing(node& messages, object_space& objects, backplane& link, clo
 
 balancing::~balancing() = default;
 
-/// A rank that has had nothing to do for some ticks looks less and less often, so that waiting costs no core.
-std::chrono::nanoseconds balancing::tick(lane& by) {
+/// A rank that has nothing else to do gives its balancer all the time that it wants.
+template <class Body>
+void balancing::look(lane& by, Body body) {
   by_ = &by;
+  const bool rests = at_rest();
+  timer_.begin(by);
+  account_.pass(timer_.worked());
+  looks_.store(looks_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);  // as in add_to
+  migrating_seconds_ = 0;
   messages_.team().charge_own(own_work::look);
+  body();
+  wanted_.store(policy_->wanted(), std::memory_order_relaxed);  // a hint
+  last_look_seconds_ = timer_.end(migrating_seconds_);
+  add_to(look_seconds_, last_look_seconds_);
+  if (!rests) account_.draw(last_look_seconds_);
+}
+
+/// A rank that has had nothing to do for some ticks looks less and less often, so that waiting costs no core. A busy
+/// one waits until looks are within their share again.
+std::chrono::nanoseconds balancing::tick(lane& by) {
+  constexpr double average_of = 8;
+  account_.pass(timer_.worked());
   objects_.begin_traffic_epoch(static_cast<std::uint32_t>((time_.now() - started_) / traffic_half_life_));
-  if (policy_->observes_loads()) {
-    for (const object_load& each : local_loads()) policy_->on_load(each);
+  take_kept_messages(by);
+  if (may_look()) {
+    look(by, [this] {
+      if (policy_->observes_loads()) tell_changes();
+      policy_->on_tick(*this);
+    });
+    tick_seconds_ += (last_look_seconds_ - tick_seconds_) / average_of;
   }
-  policy_->on_tick(*this);
-  note_wish();
-  idle_ticks_ = messages_.team().idle_workers() == workers() ? idle_ticks_ + 1 : 0;
-  return interval_ * (1 << std::min(idle_ticks_ / ticks_before_longer, longer_max));
+  idle_ticks_ = at_rest() ? idle_ticks_ + 1 : 0;
+  const auto next = interval_ * (1 << std::min(idle_ticks_ / ticks_before_longer, longer_max));
+  if (at_rest()) return next;
+  const double least = std::max(account_.until_even(), tick_seconds_ / (account_.share() * ticks_part));
+  return std::max(next, std::chrono::nanoseconds(static_cast<std::int64_t>(least * 1e9)));
+}
+
+void balancing::take_kept_messages(lane& by) {
+  for (bool first = true; !kept_.empty() && (first || may_look()); first = false) {
+    const kept_message next = std::move(kept_.front());
+    kept_.pop_front();
+    look(by, [&] { policy_->on_message(*this, next.from, next.bytes); });
+  }
 }
 
 void balancing::on_balancer_message(context& ctx, const std::vector<std::byte>& bytes) {
   if (policy_ == nullptr) return;
-  by_ = &ctx.current_lane();
-  messages_.team().charge_own(own_work::look);
   idle_ticks_ = 0;
-  policy_->on_message(*this, ctx.source(), bytes);
-  note_wish();
+  if (!kept_.empty() || !may_look()) {
+    kept_.push_back({ctx.source(), bytes});
+    return;
+  }
+  look(ctx.current_lane(), [&] { policy_->on_message(*this, ctx.source(), bytes); });
 }
 
-void balancing::note_wish() {
-  wanted_.store(policy_->wanted(), std::memory_order_relaxed);  // a hint
+/// Of a rank that knows more objects than a walk sees, all that the walk has seen are told.
+void balancing::tell_changes() {
+  const std::span<const object_load> now = local_loads();
+  auto before = told_.cbegin();
+  for (const object_load& each : now) {
+    while (before != told_.cend() && before->object < each.object) ++before;
+    const bool known = before != told_.cend() && before->object == each.object;
+    if (!known || before->load != each.load || before->messages != each.messages || before->running != each.running) {
+      policy_->on_load(each);
+    }
+  }
+  told_.assign(now.begin(), now.end());
+}
+
+balancing::costs balancing::so_far() const noexcept {  // figures
+  return {.looks = looks_.load(std::memory_order_relaxed),
+          .look_seconds = look_seconds_.load(std::memory_order_relaxed),
+          .migration_seconds = migration_seconds_.load(std::memory_order_relaxed)};
 }
 
 rank_id balancing::rank() const noexcept { return messages_.rank(); }
 std::uint32_t balancing::size() const noexcept { return messages_.size(); }
-
-std::span<const object_load> balancing::local_loads() {
-  loads_.clear();
-  if (!enabled_.load(std::memory_order_relaxed)) return loads_;  // a wish
-  facts_.clear();
-  const double cost = objects_.migration_seconds();
-  objects_.visit_loads([&](const object_estimate& each) {
-    facts_.push_back({.declared = each.declared, .message_seconds = each.message_seconds, .messages = each.messages});
-    loads_.push_back({.object = each.id,
-                      .messages = each.messages,
-                      .migration_cost = cost,
-                      .running = each.running,
-                      .seconds = each.message_seconds * each.messages});
-  });
-  messages_.team().charge_own(own_work::look_step, loads_.size());
-  const double usual = assumed_seconds_ > 0 ? assumed_seconds_ : balance::usual_message_seconds(facts_);
-  for (std::size_t index = 0; index < facts_.size(); ++index) {
-    if (!(facts_[index].message_seconds > 0)) facts_[index].message_seconds = usual;
-    loads_[index].load = model_->load(facts_[index]);
-  }
-  std::sort(loads_.begin(), loads_.end(),
-            [](const object_load& a, const object_load& b) { return a.object.value() < b.object.value(); });
-  return loads_;
-}
-
-double balancing::total_load() {
-  double sum = 0;
-  for (const object_load& each : local_loads()) sum += each.load;
-  return sum;
-}
 
 std::span<const object_traffic> balancing::traffic(object_id of) {
   traffic_.clear();
@@ -119,7 +147,17 @@ void balancing::send(rank_id to, std::span<const std::byte> bytes) {
 }
 
 void balancing::migrate(object_id object, rank_id to) {
-  if (enabled_.load(std::memory_order_relaxed)) objects_.move_out(*by_, object, to);  // a wish
+  if (!enabled_.load(std::memory_order_relaxed)) return;  // a wish
+  const crew& team = messages_.team();
+  const bool sampled = !messages_.deferred() && migrations_++ % migrations_a_sample == 0;
+  const double worked = sampled ? balance::thread_seconds() : 0;
+  const std::uint64_t begin = team.instant();
+  objects_.move_out(*by_, object, to);
+  note_sent_away(object);
+  const double passed = static_cast<double>(team.instant() - begin) * team.seconds_a_tick();
+  migrating_seconds_ += passed;
+  if (sampled) add_to(migration_seconds_, (balance::thread_seconds() - worked) * migrations_a_sample);
+  if (messages_.deferred()) add_to(migration_seconds_, passed);
 }
 
 double balancing::now() const { return std::chrono::duration<double>(time_.now() - started_).count(); }

@@ -1,25 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
-// A balancer at work in a rank: its clock, its messages, its view of the load.
+// A balancer at work in a rank: its clock, its messages, its view of the load, and how much time it may take.
 #pragma once
 
 #include <atomic>
 #include <chrono>
+#include <cstddef>
+#include <deque>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include <nacre/balancer.hpp>
 #include <nacre/runtime.hpp>
 
+#include "balance/look_timer.hpp"
+#include "balance/time_share.hpp"
 #include "mobile/mobile.hpp"
 
 namespace nacre {
 
 /// Hosts one balancer. The balancer's methods are called inside the poll loop only, so one at a time.
+///
+/// A *look* is one call of the balancer: a tick, or a message. All that it costs, but for migrations, is drawn from an
+/// account (time_share.hpp) unless the rank has nothing else to do. While the account is overdrawn no look begins:
+/// ticks come later and messages wait in their order, at most one of them at each tick. What a look can ask of its host
+/// is bounded, too: summary() by the workers, candidates() by what it asks for, local_loads() by `words_a_walk`. So a
+/// balancer takes no more than its share whatever it does, a single look of its own that does not end aside.
 class balancing final : private balancer_host {
  public:
   struct site {
     std::uint64_t seed = 1;
     std::uint32_t ranks_on_host = 1;
+  };
+  /// What looks and migrations of this rank have cost so far.
+  struct costs {
+    std::uint64_t looks = 0;
+    double look_seconds = 0;       ///< of the balancer's code and of what it has asked its host for
+    double migration_seconds = 0;  ///< that threads have worked to send objects away; of each sixteenth, times 16
   };
   balancing(node& messages, object_space& objects, backplane& link, clock& time, const config& configuration,
             const site& at);
@@ -28,17 +45,39 @@ class balancing final : private balancer_host {
   void enable(bool on) noexcept { enabled_.store(on, std::memory_order_relaxed); }  // a wish, not an order
   /// Other ranks have asked this one for work. Any lane; a hint.
   [[nodiscard]] bool wanted() const noexcept { return wanted_.load(std::memory_order_relaxed); }
+  /// Any lane; exact while the rank is at rest.
+  [[nodiscard]] costs so_far() const noexcept;
 
   /// For the balancers of other ranks.
   void on_balancer_message(context& ctx, const std::vector<std::byte>& bytes);
 
  private:
+  struct kept_message {
+    rank_id from;
+    std::vector<std::byte> bytes;
+  };
+  template <class Body>
+  void look(lane& by, Body body);
   std::chrono::nanoseconds tick(lane& by);
-  void note_wish();
+  void take_kept_messages(lane& by);
+  void tell_changes();
+  [[nodiscard]] bool at_rest() const { return messages_.team().idle_workers() == workers(); }
+  [[nodiscard]] bool may_look() const { return !account_.overdrawn() || at_rest(); }
+
+  void find_waiting(std::size_t count);
+  void find_declared(std::size_t count, candidate_kind of);
+  void add(const object_estimate& each, std::vector<object_load>& to);
+  void price(std::vector<object_load>& all);
+  void walk();
+  void note_sent_away(object_id object);
+  [[nodiscard]] double estimated_load();
 
   [[nodiscard]] rank_id rank() const noexcept override;
   [[nodiscard]] std::uint32_t size() const noexcept override;
   [[nodiscard]] std::uint32_t ranks_on_host() const noexcept override { return ranks_on_host_; }
+  [[nodiscard]] rank_load summary() override;
+  [[nodiscard]] std::span<const object_load> candidates(std::size_t most, candidate_kind of) override;
+  [[nodiscard]] std::optional<object_load> load_of(object_id object) override;
   [[nodiscard]] std::span<const object_load> local_loads() override;
   void assume_message_seconds(double seconds) override { assumed_seconds_ = seconds; }
   [[nodiscard]] double total_load() override;
@@ -61,8 +100,28 @@ class balancing final : private balancer_host {
   std::unique_ptr<load_model> model_;
   std::unique_ptr<balancer> policy_;  // null for `none`
   nacre::rng random_;
-  std::vector<object_load> loads_;
-  std::vector<load_facts> facts_;  // scratch: of each in loads_
+
+  balance::time_share account_;
+  double last_look_seconds_ = 0;
+  double migrating_seconds_ = 0;  // that have passed in this look
+  std::uint64_t migrations_ = 0;
+  double tick_seconds_ = 0;        // moving average of what a tick takes
+  std::deque<kept_message> kept_;  // while the account is overdrawn
+  balance::look_timer timer_;
+  std::atomic<std::uint64_t> looks_{0};  // these three are written by the poll loop
+  std::atomic<double> look_seconds_{0};
+  std::atomic<double> migration_seconds_{0};
+
+  std::vector<object_load> loads_;    // of the last walk, in the order of ids
+  bool loads_are_all_ = false;        // that walk has seen all of the directory
+  std::uint64_t walked_in_ = 0;       // number of the look in which it was; 0: none was
+  std::vector<object_id> sent_away_;  // since that walk
+  std::size_t cursor_ = 0;            // of walks
+  std::size_t search_cursor_ = 0;     // of searches for what waits, where the scheduler shows nothing
+  std::vector<object_load> told_;     // to on_load, in the order of ids
+  std::vector<object_load> found_;    // of the last search for candidates
+  std::vector<load_facts> facts_;     // scratch: of each in found_ or loads_
+  double usual_seconds_ = 0;          // of a message, as the last look says that measured any; 0: none has
   std::vector<object_traffic> traffic_;
   double assumed_seconds_ = 0;  // of a message to an object that has not been measured; 0: as the others take
   lane* by_ = nullptr;          // who runs the poll loop now

@@ -84,6 +84,24 @@ class ws_deque {
     return take_oldest(element) == steal_result::taken ? element : nullptr;
   }
 
+  /// An element that was in the deque at some moment of this call: about the `index`th, counted from the oldest; null
+  /// when there are not so many. It may be taken at any moment, and nothing keeps it alive. Any thread.
+  [[nodiscard]] T* peek(std::size_t index) const noexcept {
+    const std::int64_t at = top_.load() + static_cast<std::int64_t>(index);
+    if (at >= bottom_.load()) return nullptr;
+    const ring* const slots = ring_.load(std::memory_order_acquire);  // pairs with the release store in grow
+    return slots->at(at).load(std::memory_order_relaxed);             // ordered by the load of bottom
+  }
+
+  /// Takes the oldest element if it is this one. Any thread.
+  [[nodiscard]] bool take_if_oldest(const T* element) noexcept {
+    std::int64_t top = top_.load();
+    if (top >= bottom_.load()) return false;
+    const ring* const slots = ring_.load(std::memory_order_acquire);  // pairs with the release store in grow
+    if (slots->at(top).load(std::memory_order_relaxed) != element) return false;  // ordered by the load of bottom
+    return top_.compare_exchange_strong(top, top + 1);
+  }
+
   /// Whether take_oldest would find nothing, as surely as it would say so itself. Any thread.
   [[nodiscard]] bool empty() const noexcept {
     const std::int64_t top = top_.load();

@@ -83,6 +83,7 @@ bool crew::take_item(lane& on) {
     on.running_ = false;
     return false;
   }
+  on.tallies_.taken.add(1);
   if (!on.running_) {
     on.stepped_at_ = instant();
     on.untimed_ = 0;
@@ -94,6 +95,13 @@ bool crew::take_item(lane& on) {
   on.running_ = true;
   if (++on.untimed_ >= on.untimed_max_) read_clock(on);
   return true;
+}
+
+std::size_t crew::ready_items() const noexcept {
+  std::uint64_t readied = 0, taken = 0;
+  for (const auto& each : lanes_) taken += each->tallies_.taken.read();
+  for (const auto& each : lanes_) readied += each->tallies_.readied.read();  // later, so that it is not less
+  return readied - taken;
 }
 
 void crew::look(lane& on) {

@@ -76,6 +76,12 @@ class crew {
   [[nodiscard]] std::uint32_t idle_workers() const noexcept {
     return idle_workers_.load(std::memory_order_acquire);  // pairs with the changes in enter_idle and leave_idle
   }
+  /// Ready work that no worker has taken yet, stale items included. An estimate, exact once the rank has come to rest;
+  /// it costs a look at each lane.
+  [[nodiscard]] std::size_t ready_items() const noexcept;
+  [[nodiscard]] scheduler& order() noexcept { return order_; }
+  /// Counts work that was ready and runs no more by a worker: a look has taken it out of the scheduler. Its own lane.
+  static void count_taken_out(lane& by) noexcept { by.tallies_.taken.add(1); }
   /// True when other workers of this rank look for work and `on` has none ready to give.
   [[nodiscard]] bool hungry_beside(const lane& on) const noexcept {
     return idle_workers_.load(std::memory_order_relaxed) != 0 && order_.waiting(on.id()) == 0;  // a hint
@@ -92,6 +98,7 @@ class crew {
   void run_item(lane& on, work& item);
   /// Hands ready work to the scheduler.
   void push(lane& by, work& item, origin from) {
+    by.tallies_.readied.add(1);
     if (from == origin::handler && by.in_item_) {
       order_.push_made(by.id_, item);
     } else {

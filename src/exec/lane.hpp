@@ -42,10 +42,11 @@ enum class lane_role : std::uint8_t {
   progress      ///< the poll loop, when it has a thread of its own
 };
 
-/// What a lane has done; all but the first two only for the summary.
+/// What a lane has done; all but the first four only for the summary.
 struct lane_tallies {
-  tally created;  ///< counted messages that it brought into being; see quiescence/
-  tally done;     ///< counted messages whose handlers have ended here
+  tally created;         ///< counted messages that it brought into being; see quiescence/
+  tally done;            ///< counted messages whose handlers have ended here
+  tally readied, taken;  // ready work given to the scheduler, and run
   tally handlers, messages_sent, bytes_sent, steals;
   tally hops, forwards, updates_sent, updates_received, migrations_out, migrations_in;  // of objects
   tally handler_ticks, busy_ticks, idle_ticks;

@@ -86,6 +86,7 @@ void sim_crew::make_ready(lane& by, work& item, origin from) {
     wake_worker();
     return;
   }
+  by.tallies_.readied.add(1);  // it waits already, though nobody could take it yet
   machine_.at(machine_.now(), &ready_event, this, keep_until_ready(by, item));
 }
 

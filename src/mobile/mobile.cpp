@@ -42,7 +42,10 @@ object_space::object_space(node& messages, const options& limits)
   messages_.attach_module(*this);
 }
 
-object_space::~object_space() = default;
+/// Nothing runs any more. References to entries that wait for readers end before the directory deletes what is left.
+object_space::~object_space() {
+  for (const auto& each : messages_.team().lanes()) each->reader().collect();
+}
 
 object_id object_space::adopt(lane& on, const detail::object_type& type, void* object, location_policy wanted) {
   const reading guard(on);
@@ -53,9 +56,10 @@ object_id object_space::adopt(lane& on, const detail::object_type& type, void* o
   return id;
 }
 
+/// The activation is held until the object is complete: a balancer that finds it before could take it away.
 entry& object_space::install_new(lane& on, object_id id, const detail::object_type& type, void* object,
                                  location_policy policy) {
-  entry& at = entries_.add(id, {messages_.rank(), 1, policy}, &activate_work);
+  entry& at = entries_.add(id, {messages_.rank(), 1, policy}, &activate_work, inbox::first::running);
   resident body;
   body.object = object;
   body.type = &type;
@@ -65,6 +69,7 @@ entry& object_space::install_new(lane& on, object_id id, const detail::object_ty
   check_serialization(at);
   turn now{at, on, {}};
   publish_load(now);
+  give_back(at, on);
   return at;
 }
 
@@ -251,22 +256,6 @@ double object_space::priority_of(const work& item, rank_id here) noexcept {
   if (at.fact.read().rank != here) return std::numeric_limits<double>::infinity();
   const entry_extra* const extra = at.extra();
   return extra != nullptr ? extra->priority.load(std::memory_order_relaxed) : 0;  // an estimate
-}
-
-void object_space::visit_loads(const std::function<void(const object_estimate&)>& visit) const {
-  entries_.for_each([&](const entry& at) {
-    const location_fact fact = at.fact.read();
-    if (fact.rank != messages_.rank() || fact.gone) return;
-    // Everything below is an estimate: relaxed.
-    const entry_extra* const extra = at.extra();
-    if (extra != nullptr && extra->wanted_by.load(std::memory_order_relaxed) != entry_extra::nobody) return;
-    if (extra != nullptr && extra->stays.load(std::memory_order_relaxed)) return;
-    const bool running = at.arrivals.active();
-    const std::uint32_t pending = extra != nullptr ? extra->pending_estimate.load(std::memory_order_relaxed) : 0;
-    const std::uint32_t waiting = pending + at.arrivals.count();
-    const double declared = extra != nullptr ? extra->declared_load.load(std::memory_order_relaxed) : 0;
-    if (running || waiting != 0 || declared > 0) visit({at.id, declared, at.handler_seconds.load(), waiting, running});
-  });
 }
 
 }  // namespace nacre

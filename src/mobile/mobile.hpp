@@ -2,7 +2,9 @@
 // The mobile objects of one rank: sending to them wherever they are, running what arrives, moving and ending them.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
+#include <cstdint>
 #include <functional>
 #include <limits>
 #include <memory>
@@ -21,6 +23,7 @@
 #include "mobile/location/forwarding_list.hpp"
 #include "mobile/location/rule.hpp"
 #include "mobile/migration/arrival.hpp"
+#include "mobile/object/load_index.hpp"
 
 namespace nacre {
 
@@ -115,9 +118,31 @@ class object_space final : public object_sink {
   /// Moves an object out of turn, before the messages that wait for it, if no handler runs on it; else as soon as the
   /// handler has ended. For balancers, inside the poll loop.
   void move_out(lane& on, object_id object, rank_id to);
-  /// Calls visit(object_estimate) for every object here that runs, has messages waiting or declares a load, and that no
-  /// balancer has sent away.
-  void visit_loads(const std::function<void(const object_estimate&)>& visit) const;
+  /// How the activation of an object runs; see scheduler_site::readable.
+  [[nodiscard]] static work::runner activation() noexcept { return &activate_work; }
+  /// Looks at an item that a scheduler has shown. Of an object that could leave, `into` tells; `none` is all else that
+  /// waits; `stale` an item that will do nothing when it runs. A reader of the directory.
+  enum class shown : std::uint8_t { none, object, stale };
+  [[nodiscard]] shown look_at(const work& item, object_estimate& into) const;
+  /// The same of an object by its name. False: it is not here, or could not leave.
+  [[nodiscard]] bool look_at(object_id object, object_estimate& into) const;
+  /// Ends an item that look_at has found stale, and nobody will run. Poll loop.
+  void end_stale(lane& on, work& item);
+  /// How many items in the scheduler are stale, because a balancer has sent their objects away. An estimate.
+  [[nodiscard]] std::size_t stale_items() const noexcept {
+    return static_cast<std::size_t>(std::max<std::int64_t>(stale_.load(std::memory_order_relaxed), 0));
+  }
+  /// Calls visit(object_estimate) for objects here that run, have messages waiting or declare a load, that may leave,
+  /// and that no balancer has sent away: those in the next `words` places of the directory, from `cursor` on. True:
+  /// these were all.
+  bool visit_loads(std::size_t& cursor, std::size_t words,
+                   const std::function<void(const object_estimate&)>& visit) const;
+  /// How many objects here declare a load.
+  [[nodiscard]] std::size_t declaring() const noexcept { return declared_.size(); }
+  /// Calls visit(object_estimate, bucket, how many are in the bucket) for at most `most` objects here that declare a
+  /// load and could leave, the heavy buckets first; see load_index.
+  void visit_declared(std::size_t most,
+                      const std::function<bool(const object_estimate&, std::size_t, std::size_t)>& visit);
 
   /// Whom to tell of every turn of an object that has run messages: how many, what they took, and how long the object
   /// is when it is packed, 0 while others have it. It then costs a look at the clock and at the object each. Before
@@ -201,6 +226,8 @@ class object_space final : public object_sink {
   drained run_exclusive(turn& now, const detail::handler_info& row);
   void end_access(entry& at, lane& on, work::runner end, bool shared);
   void later(entry& at, lane& on, work::runner what);
+  [[nodiscard]] bool could_leave(const entry& at, object_estimate& into) const;
+  static void release_later(entry& at, lane& on);
   [[nodiscard]] static work& ticket(const entry& at, work::runner what);
   [[nodiscard]] entry& held_entry(work& item);
   struct turn_time {
@@ -287,7 +314,9 @@ class object_space final : public object_sink {
                                                                                     // time may be lost
   std::atomic<std::uint64_t> lock_asked_{0};  // number of the call by which main has asked for its lock
   std::function<void(const delivery_error&)> report_;
-  turn_observer observe_turn_;                   // empty unless asked for
+  turn_observer observe_turn_;  // empty unless asked for
+  load_index declared_;
+  std::atomic<std::int64_t> stale_{0};           // an estimate: the items of move_out that have not ended
   bool counts_traffic_ = false;                  // as it was before anything ran
   std::atomic<std::uint32_t> traffic_epoch_{0};  // a number alone
 

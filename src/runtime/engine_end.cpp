@@ -134,7 +134,13 @@ trace::summary engine::own_summary() const {
   own.transport = configuration_.get_string("transport");
   own.balancer = configuration_.get_string("balancer");
   const double tick = team_->seconds_a_tick();
-  const trace::rank_row total{link_.rank().value(), counters(), objects_.known()};
+  const balancing::costs balanced = balance_.so_far();
+  const trace::rank_row total{.rank = link_.rank().value(),
+                              .did = counters(),
+                              .objects = objects_.known(),
+                              .looks = balanced.looks,
+                              .look_seconds = balanced.look_seconds,
+                              .migration_seconds = balanced.migration_seconds};
   for (const auto& each : team_->lanes()) {
     const lane_tallies& t = each->tallies();
     if (each->role() != lane_role::worker) continue;

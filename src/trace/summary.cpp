@@ -21,9 +21,12 @@ void add_worker(std::string& out, const worker_row& row) {
 }
 
 void add_rank(std::string& out, const rank_row& row) {
-  fmt::format_to(std::back_inserter(out), "  {:>5} {:>12} {:>14} {:>10} {:>10} {:>10} {:>10} {:>10} {:>10}\n", row.rank,
-                 row.did.messages_sent, row.did.bytes_sent, row.did.hops, row.did.forwards, row.did.updates_sent,
-                 row.did.migrations_out, row.did.migrations_in, row.objects);
+  fmt::format_to(std::back_inserter(out),
+                 "  {:>5} {:>12} {:>14} {:>10} {:>10} {:>10} {:>10} {:>10} {:>10} {:>10} "
+                 "{:>10.4f} {:>10.4f}\n",
+                 row.rank, row.did.messages_sent, row.did.bytes_sent, row.did.hops, row.did.forwards,
+                 row.did.updates_sent, row.did.migrations_out, row.did.migrations_in, row.objects, row.looks,
+                 row.look_seconds, row.migration_seconds);
 }
 
 /// All rows of a few; of many, the first and the last few, with a line that says how many are left out.
@@ -56,7 +59,9 @@ std::string as_text(const summary& what) {
     out += fmt::format("  handler seconds a worker: least {:.4f}, mean {:.4f}, most {:.4f}; imbalance {:.2f}\n", least,
                        mean, most, most / mean);
   }
-  out += "   rank     messages          bytes       hops   forwards    updates  moved out   moved in    objects\n";
+  out +=
+      "   rank     messages          bytes       hops   forwards    updates  moved out   moved in    objects      "
+      "looks  looking s   moving s\n";
   add_rows(out, what.ranks, add_rank);
   return out;
 }
@@ -85,7 +90,10 @@ std::string as_json(const summary& what) {
                             {"updates_received", row.did.updates_received},
                             {"migrations_out", row.did.migrations_out},
                             {"migrations_in", row.did.migrations_in},
-                            {"objects", row.objects}});
+                            {"objects", row.objects},
+                            {"looks", row.looks},
+                            {"look_seconds", row.look_seconds},
+                            {"migration_seconds", row.migration_seconds}});
   }
   return all.dump(2);
 }

@@ -30,11 +30,14 @@ struct worker_row {
 struct rank_row {
   std::uint32_t rank = 0;
   rank_counters did{};
-  std::uint64_t objects = 0;  ///< entries in its directory at the end
+  std::uint64_t objects = 0;     ///< entries in its directory at the end
+  std::uint64_t looks = 0;       ///< of its balancer: ticks and messages
+  double look_seconds = 0;       ///< that they have taken, without:
+  double migration_seconds = 0;  ///< what sending away the objects that it chose has taken
 
   template <class Archive>
   void serialize(Archive& ar) {
-    ar(rank, did, objects);
+    ar(rank, did, objects, looks, look_seconds, migration_seconds);
   }
 };
 

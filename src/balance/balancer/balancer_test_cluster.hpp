@@ -9,12 +9,15 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
 
 #include <nacre/balancer.hpp>
 #include <nacre/rng.hpp>
+
+#include "balance/balancer/balancer_test_host.hpp"
 
 namespace nacre::balance {
 
@@ -94,6 +97,16 @@ class cluster {
       }
       return listed;
     }
+    [[nodiscard]] rank_load summary() override {
+      return {.waiting = waiting_of(local_loads()), .running = all.how_.workers - idle_workers()};
+    }
+    [[nodiscard]] std::span<const object_load> candidates(std::size_t most, candidate_kind of) override {
+      found = candidates_of(local_loads(), most, of);
+      return found;
+    }
+    [[nodiscard]] std::optional<object_load> load_of(object_id object) override {
+      return balance::load_of(local_loads(), object);
+    }
     [[nodiscard]] double total_load() override {
       double sum = 0;
       for (const piece& each : objects) sum += each.work;
@@ -114,7 +127,7 @@ class cluster {
     std::unique_ptr<balancer> policy;
     nacre::rng stream;
     std::deque<piece> objects;  // in order of arrival
-    std::vector<object_load> listed;
+    std::vector<object_load> listed, found;
     std::map<rank_id, double> last_arrival;
     double tick_at = 0;
   };

@@ -2,28 +2,64 @@
 // For tests: a rank whose surroundings the test plays.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
 
 #include <nacre/balancer.hpp>
 
+#include "balance/balancer/surplus.hpp"
+
 namespace nacre::balance {
+
+/// What a host tells of the objects that a test has made up: as balancing does, but of all of them.
+[[nodiscard]] inline std::vector<object_load> candidates_of(std::span<const object_load> all, std::size_t most,
+                                                            candidate_kind of) {
+  std::vector<object_load> found;
+  for (const object_load& each : all) {
+    if (!each.running && (of == candidate_kind::any || each.messages != 0)) found.push_back(each);
+  }
+  std::stable_sort(found.begin(), found.end(),
+                   [](const object_load& a, const object_load& b) { return sane(a.load) > sane(b.load); });
+  found.resize(std::min(found.size(), most));
+  return found;
+}
+
+[[nodiscard]] inline std::size_t waiting_of(std::span<const object_load> all) {
+  return static_cast<std::size_t>(std::count_if(
+      all.begin(), all.end(), [](const object_load& each) { return !each.running && each.messages != 0; }));
+}
+
+[[nodiscard]] inline std::optional<object_load> load_of(std::span<const object_load> all, object_id object) {
+  const auto at = std::find_if(all.begin(), all.end(), [&](const object_load& each) { return each.object == object; });
+  return at != all.end() ? std::optional(*at) : std::nullopt;
+}
 
 /// Remembers what its balancer sends and moves, and does none of it.
 class scripted_host final : public balancer_host {
  public:
   [[nodiscard]] rank_id rank() const noexcept override { return self; }
   [[nodiscard]] std::uint32_t size() const noexcept override { return ranks; }
+  [[nodiscard]] rank_load summary() override { return {.waiting = waiting_of(objects), .running = 1}; }
+  [[nodiscard]] std::span<const object_load> candidates(std::size_t most, candidate_kind of) override {
+    found = candidates_of(objects, most, of);
+    return found;
+  }
+  [[nodiscard]] std::optional<object_load> load_of(object_id object) override {
+    const bool gone = std::find(moved.begin(), moved.end(), object.index()) != moved.end();
+    return gone ? std::nullopt : balance::load_of(objects, object);
+  }
   [[nodiscard]] std::span<const object_load> local_loads() override { return objects; }
   [[nodiscard]] std::span<const object_traffic> traffic(object_id of) override { return talks[of.index()]; }
   void assume_message_seconds(double seconds) override { assumed_seconds = seconds; }
   [[nodiscard]] double total_load() override {
     double total = 0;
-    for (const object_load& each : objects) total += each.load;
+    for (const object_load& each : objects) total += sane(each.load);
     return total;
   }
   [[nodiscard]] std::uint32_t workers() const override { return 1; }
@@ -41,6 +77,7 @@ class scripted_host final : public balancer_host {
   rank_id self{0};
   std::uint32_t ranks = 100;
   std::vector<object_load> objects;
+  std::vector<object_load> found;                              // scratch
   std::map<std::uint64_t, std::vector<object_traffic>> talks;  // by index of the object
   double assumed_seconds = -1;
   std::vector<std::pair<rank_id, std::vector<std::byte>>> sent;

@@ -156,18 +156,14 @@ rank_id diffusion_balancer::stranger(balancer_host& host) {
 
 /// Moves what narrows the difference to a rank whose load is `load_there`; false when there is nothing that does.
 bool diffusion_balancer::give(balancer_host& host, rank_id to, double load_there) {
+  constexpr std::size_t candidates_for_each = 8;  // that may be given: heavy and light ones
+  const double load_here = own_load(host);
+  std::size_t waiting = host.summary().waiting;
   candidates_.clear();
-  double load_here = 0;
-  std::size_t waiting = 0;
-  for (const object_load& each : host.local_loads()) {
-    load_here += sane(each.load);
-    if (each.running) continue;
-    waiting += each.messages != 0 ? 1 : 0;
+  for (const object_load& each :
+       host.candidates(candidates_for_each * std::size_t{parameters_.objects_max}, candidate_kind::any)) {
     if (each.load > 0 && each.load >= parameters_.object_load_min && worth_moving(each)) candidates_.push_back(each);
   }
-  std::sort(candidates_.begin(), candidates_.end(), [](const object_load& a, const object_load& b) {
-    return a.load > b.load || (a.load == b.load && a.object < b.object);
-  });
   const std::size_t reserved = host.idle_workers();
   const double difference = load_here - load_there;
   double rest = std::min(difference / 2, load_here - parameters_.low_load);
@@ -175,7 +171,7 @@ bool diffusion_balancer::give(balancer_host& host, rank_id to, double load_there
   const auto move_if = [&](const object_load& each, double most) {
     if (moved == parameters_.objects_max || !(each.load <= most)) return;
     if (each.messages != 0 && waiting <= reserved) return;
-    waiting -= each.messages != 0 ? 1 : 0;
+    waiting -= each.messages != 0 && waiting != 0 ? 1 : 0;
     rest -= each.load;
     ++moved;
     host.migrate(each.object, to);

@@ -31,16 +31,18 @@ void gossip_balancer::on_tick(balancer_host& host) {
   }
   pass_on(host);
   forget(host.now());
-  if (own_.spare() != 0) transfer(host);
+  if (own_.spare_at_most() != 0 && knows_needy()) transfer(host);
 }
 
-bool gossip_balancer::wanted() const {
-  return !needy_ && std::any_of(known_.begin(), known_.end(), [](const auto& each) { return each.second.open; });
+bool gossip_balancer::wanted() const { return !needy_ && knows_needy(); }
+
+bool gossip_balancer::knows_needy() const {
+  return std::any_of(known_.begin(), known_.end(), [](const auto& each) { return each.second.open; });
 }
 
 void gossip_balancer::speak(balancer_host& host) {
   speak_at_ = host.now() + pace_.fail(host.rng());
-  fresh_.push_back({host.rank(), ++version_, own_.total_load(), parameters_.rounds});
+  fresh_.push_back({host.rank(), ++version_, sane(host.total_load()), parameters_.rounds});
 }
 
 void gossip_balancer::pass_on(balancer_host& host) {
@@ -76,11 +78,13 @@ void gossip_balancer::forget(double now) {
 }
 
 void gossip_balancer::transfer(balancer_host& host) {
-  double own_load = own_.total_load();
+  constexpr std::size_t choice = 8;  // of so many for each that is given, the one that best suits the receiver
+  double own_load = sane(host.total_load());
   std::vector<rank_id> receivers;
-  const std::size_t most = std::min<std::size_t>(own_.spare(), parameters_.objects_max);
-  offers cards(host, own_.heaviest(parameters_.communication ? own_.spare() : most), parameters_.communication);
-  for (std::size_t left = most; left > 0; --left) {
+  const std::size_t most = parameters_.objects_max;
+  const std::span<const object_load> spare = own_.heaviest(host, parameters_.communication ? choice * most : most);
+  offers cards(host, spare, parameters_.communication);
+  for (std::size_t left = std::min(most, spare.size()); left > 0; --left) {
     rank_id chosen;
     knowledge* const there = draw(host, own_load, chosen);
     if (there == nullptr) break;

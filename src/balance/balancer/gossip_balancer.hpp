@@ -72,6 +72,7 @@ class gossip_balancer final : public balancer {
     }
   };
 
+  [[nodiscard]] bool knows_needy() const;
   void speak(balancer_host& host);
   void hear(const news& item, double now);
   void pass_on(balancer_host& host);

@@ -3,7 +3,7 @@
 #include "balance/balancer/greedy_refine_balancer.hpp"
 
 #include <algorithm>
-#include <set>
+#include <optional>
 #include <utility>
 
 #include <nacre/archive.hpp>
@@ -16,8 +16,6 @@ namespace {
 
 enum class refine_kind : std::uint8_t { look, report, moves };
 [[nodiscard]] constexpr bool wire_valid(refine_kind kind) noexcept { return kind <= refine_kind::moves; }
-
-bool heavier(const object_load& a, const object_load& b) noexcept { return a.load > b.load; }
 
 struct wire_object {
   std::uint64_t object = 0;
@@ -61,18 +59,16 @@ struct greedy_refine_balancer::message {
 
 refine_report greedy_refine_balancer::own_report(balancer_host& host) const {
   refine_report own;
-  for (const object_load& each : host.local_loads()) {
-    own.load += sane(each.load);
+  own.load = sane(host.total_load());
+  for (const object_load& each : host.candidates(parameters_.objects_max, candidate_kind::any)) {
     if (each.seconds > 0) {
       own.measured_seconds += sane(each.seconds);
       own.measured_messages += each.messages;
     }
-    if (each.running || !(each.load > 0) || !worth_moving(each)) continue;
+    if (!(each.load > 0) || !worth_moving(each)) continue;
     own.movable.push_back(each);
     own.movable.back().load = sane(each.load);
   }
-  std::stable_sort(own.movable.begin(), own.movable.end(), heavier);
-  if (own.movable.size() > parameters_.objects_max) own.movable.resize(parameters_.objects_max);
   for (std::size_t index = 0; parameters_.communication && index < own.movable.size(); ++index) {
     const object_id object = own.movable[index].object;
     for (const object_traffic& each : host.traffic(object)) {
@@ -166,15 +162,11 @@ bool greedy_refine_balancer::learn_message_seconds() {
 
 /// Objects that have begun to run or left since they were reported stay where they are.
 void greedy_refine_balancer::obey(balancer_host& host, const message& m) const {
-  std::set<object_id> here;
-  for (const object_load& each : host.local_loads()) {
-    if (!each.running) here.insert(each.object);
-  }
   for (const wire_object& each : m.objects) {
     const object_id object = object_id::from_value(each.object);
-    if (each.to < host.size() && each.to != host.rank().value() && here.erase(object) != 0) {
-      host.migrate(object, rank_id{each.to});
-    }
+    if (each.to >= host.size() || each.to == host.rank().value()) continue;
+    const std::optional<object_load> known = host.load_of(object);
+    if (known && !known->running) host.migrate(object, rank_id{each.to});
   }
 }
 

@@ -33,7 +33,7 @@ rank_id master_worker_balancer::master(const balancer_host& host) const noexcept
 bool master_worker_balancer::underloaded(balancer_host& host) {
   if (host.idle_workers() == 0 && parameters_.low_load <= 0) return false;
   own_.look(host);
-  return own_.needy() || own_.total_load() < parameters_.low_load;
+  return own_.needy() || (parameters_.low_load > 0 && sane(host.total_load()) < parameters_.low_load);
 }
 
 void master_worker_balancer::on_tick(balancer_host& host) {

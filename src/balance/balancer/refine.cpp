@@ -93,9 +93,9 @@ class plan {
       if (most <= bound_) break;
       const std::vector<object_load>& movable = movable_[giver];
       // The heaviest that fits below the bound; else the lightest, if that helps at all.
-      const auto fits = std::find_if(movable.begin(), movable.end(), [&, below = least](const object_load& each) {
-        return below + each.load <= bound_;
-      });
+      const auto fits =
+          std::partition_point(movable.begin(), movable.end(),
+                               [&, below = least](const object_load& each) { return !(below + each.load <= bound_); });
       choice chosen{static_cast<std::size_t>(fits - movable.begin()), receiver};
       if (fits == movable.end() && !movable.empty()) --chosen.object;
       if (movable.empty() || !(movable[chosen.object].load > 0) ||

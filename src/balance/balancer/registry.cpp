@@ -23,6 +23,8 @@ constexpr option rows[] = {
      "who moves objects between ranks: none, steal, lifeline, hierarchical, diffusion, gossip, greedy_refine, share, "
      "master_worker, rotate, random, or a name that the program has registered"},
     {"balance.tick", option_kind::duration, "20us", "", "1us..10s", "how often a balancer looks"},
+    {"balance.time_share", option_kind::real, "0.01", "", "0.0001..1",
+     "which part of a busy rank's time its balancer may take, whatever it does; moving objects does not count"},
     {"balance.load", option_kind::text, "declared", "", "",
      "what an object counts for: declared, what its class says by load(), else as measured; measured, the time that "
      "its "

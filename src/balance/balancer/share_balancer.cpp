@@ -13,6 +13,8 @@ namespace nacre::balance {
 namespace {
 
 enum class share_kind : std::uint8_t { offer, request, order, returned, given };
+constexpr std::uint32_t chunks_max = 1u << 30;
+
 [[nodiscard]] constexpr bool wire_valid(share_kind kind) noexcept { return kind <= share_kind::given; }
 
 }  // namespace
@@ -51,14 +53,20 @@ void share_balancer::on_tick(balancer_host& host) {
   send(host, manager(host), {share_kind::request, ++number_, {}});
 }
 
+/// Counts tell when there may be something new to tell; only then it looks at objects.
 void share_balancer::offer(balancer_host& host) {
-  const auto chunks = static_cast<std::uint32_t>(own_.spare() / parameters_.chunk);
-  const bool worth_telling = (chunks == 0) != (offered_ == 0) || std::uint64_t{2} * chunks <= offered_ ||
-                             chunks >= std::uint64_t{2} * offered_;
-  if (chunks == offered_ || !worth_telling || host.now() < offer_at_) return;
+  const auto worth_telling = [this](std::size_t spare) {
+    const std::size_t chunks = spare / parameters_.chunk;
+    return (chunks == 0) != (offered_ == 0) || 2 * chunks <= offered_ || chunks >= std::size_t{2} * offered_;
+  };
+  if (host.now() < offer_at_) return;
+  if (own_.spare_at_most() / parameters_.chunk == offered_ || !worth_telling(own_.spare_at_most())) return;
+  offer_at_ = host.now() + parameters_.interval;
+  const std::size_t spare = own_.spare(host);
+  const auto chunks = static_cast<std::uint32_t>(std::min<std::size_t>(spare / parameters_.chunk, chunks_max));
+  if (chunks == offered_ || !worth_telling(spare)) return;
   offered_ = chunks;
   if (chunks != 0) waiting_ = false;
-  offer_at_ = host.now() + parameters_.interval;
   send(host, manager(host), {share_kind::offer, chunks, {}});
 }
 
@@ -85,15 +93,14 @@ void share_balancer::receive(balancer_host& host, rank_id from, const message& m
 void share_balancer::obey(balancer_host& host, const message& order) {
   if (order.rank == host.rank() || order.rank.value() >= host.size()) return;
   own_.look(host);
-  if (own_.spare() == 0) {
+  const std::span<const object_load> given = own_.heaviest(host, parameters_.chunk);
+  if (given.empty()) {
     offered_ = 0;
     send(host, manager(host), {share_kind::offer, 0, {}});
     return send(host, manager(host), {share_kind::returned, order.number, order.rank});
   }
   if (offered_ != 0) --offered_;
-  for (const object_load& each : own_.heaviest(std::min<std::size_t>(own_.spare(), parameters_.chunk))) {
-    host.migrate(each.object, order.rank);
-  }
+  for (const object_load& each : given) host.migrate(each.object, order.rank);
   send(host, order.rank, {share_kind::given, order.number, {}});
 }
 

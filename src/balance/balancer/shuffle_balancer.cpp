@@ -10,10 +10,10 @@ namespace nacre::balance {
 void shuffle_balancer::on_tick(balancer_host& host) {
   if (host.size() < 2 || host.now() < move_at_) return;
   own_.look(host);
-  if (own_.spare() == 0) return;
+  if (own_.spare_at_most() == 0) return;
   move_at_ = host.now() + interval_;
   const rank_id next{(host.rank().value() + 1) % host.size()};
-  for (const object_load& each : own_.heaviest(own_.spare())) {
+  for (const object_load& each : own_.heaviest(host, own_.spare_at_most())) {
     host.migrate(each.object, to_ == target::next ? next : random_other_rank(host));
   }
 }

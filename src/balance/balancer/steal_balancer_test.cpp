@@ -102,6 +102,14 @@ class lonely_host final : public balancer_host {
  public:
   [[nodiscard]] rank_id rank() const noexcept override { return rank_id{0}; }
   [[nodiscard]] std::uint32_t size() const noexcept override { return 10'000; }
+  [[nodiscard]] rank_load summary() override { return {.waiting = waiting_of(objects), .running = 1 - idle}; }
+  [[nodiscard]] std::span<const object_load> candidates(std::size_t most, candidate_kind of) override {
+    found = candidates_of(objects, most, of);
+    return found;
+  }
+  [[nodiscard]] std::optional<object_load> load_of(object_id object) override {
+    return balance::load_of(objects, object);
+  }
   [[nodiscard]] std::span<const object_load> local_loads() override { return objects; }
   [[nodiscard]] double total_load() override { return 0; }
   [[nodiscard]] std::uint32_t workers() const override { return 1; }
@@ -114,7 +122,7 @@ class lonely_host final : public balancer_host {
   [[nodiscard]] nacre::rng& rng() override { return stream; }
   [[nodiscard]] double now() const override { return time; }
 
-  std::vector<object_load> objects;
+  std::vector<object_load> objects, found;
   std::vector<rank_id> answered;
   std::vector<std::pair<object_id, rank_id>> moved;
   std::uint32_t idle = 0;

@@ -20,31 +20,34 @@ namespace nacre::balance {
 }
 
 /// The objects of a rank that wait for a worker. Its *surplus* are those that its own idle workers will not take.
+///
+/// A look counts what waits, which costs the same however much that is. Only what asks for objects looks at any, at
+/// about as many as it may give: it judges by them how many of those that wait are worth moving.
 class surplus {
  public:
-  /// Looks at all objects of the rank; what the methods below say is of that moment.
+  /// Counts what waits and who is idle; what the methods below say is of that moment.
   void look(balancer_host& host);
 
-  /// How many objects the rank can spare.
-  [[nodiscard]] std::size_t spare() const noexcept {
-    return waiting_.size() - std::min(waiting_.size(), idle_ - std::min(idle_, staying_));
-  }
-  /// More workers are idle than objects wait for them.
-  [[nodiscard]] bool needy() const noexcept { return waiting_.size() + staying_ < idle_; }
-  /// The sum over all objects of the rank, those that run too.
-  [[nodiscard]] double total_load() const noexcept { return total_; }
-  /// Those that wait and are worth moving, the `count` heaviest in front; loads are sane.
-  [[nodiscard]] std::span<const object_load> heaviest(std::size_t count);
+  /// More workers are idle than pieces of work wait for them.
+  [[nodiscard]] bool needy() const noexcept { return waiting_ < idle_; }
+  /// How many objects the rank could spare if all that waits were worth moving.
+  [[nodiscard]] std::size_t spare_at_most() const noexcept { return waiting_ - std::min(waiting_, idle_); }
+  /// How many objects the rank can spare, about; it looks at some of them.
+  [[nodiscard]] std::size_t spare(balancer_host& host);
+  /// Those that wait and are worth moving, at most `count` of what the rank can spare, heavy ones in front; loads are
+  /// sane. Valid until the next call.
+  [[nodiscard]] std::span<const object_load> heaviest(balancer_host& host, std::size_t count);
 
-  /// Looks, and deals the surplus like cards, heaviest first: to the ranks of `line` in their order, then to the own
+  /// Looks, and deals the surplus like cards, heavy ones first: to the ranks of `line` in their order, then to the own
   /// rank, and round again; at most `objects_max` to each. Returns how many of the line got any; they are its first.
   std::size_t deal(balancer_host& host, std::span<const rank_id> line, std::size_t objects_max);
 
  private:
-  std::vector<object_load> waiting_;  // that are worth moving
-  std::size_t staying_ = 0;           // those that wait and are not
+  std::size_t sample(balancer_host& host, std::size_t count);
+
+  std::vector<object_load> worthy_;  // of the last sample
+  std::size_t waiting_ = 0;
   std::size_t idle_ = 0;
-  double total_ = 0;
 };
 
 }  // namespace nacre::balance

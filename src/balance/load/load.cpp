@@ -58,14 +58,13 @@ std::unique_ptr<load_model> balance::make_load_model(std::string_view name, cons
 }
 
 double balance::usual_message_seconds(std::span<const load_facts> known) noexcept {
-  constexpr double of_nobody = 1e-6;
   double seconds = 0, messages = 0;
   for (const load_facts& each : known) {
     if (!(each.message_seconds > 0)) continue;
     seconds += each.message_seconds * each.messages;
     messages += each.messages;
   }
-  return messages > 0 ? seconds / messages : of_nobody;
+  return messages > 0 ? seconds / messages : 0;
 }
 
 }  // namespace nacre

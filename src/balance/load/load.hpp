@@ -14,7 +14,7 @@ namespace nacre::balance {
 /// setup_error that names the nearest. Any thread.
 [[nodiscard]] std::unique_ptr<load_model> make_load_model(std::string_view name, const config& configuration);
 
-/// What a message takes on average over the messages that wait for objects which have been measured; 1 us if none wait.
+/// What a message takes on average over the messages that wait for objects which have been measured; 0 if none wait.
 /// What `known` says of the others, message_seconds 0, does not count.
 [[nodiscard]] double usual_message_seconds(std::span<const load_facts> known) noexcept;
 

@@ -4,16 +4,7 @@
 
 namespace nacre {
 
-work* take_oldest(ws_deque<work>& from) noexcept {
-  work* item = nullptr;
-  steal_result how;
-  do {
-    how = from.take_oldest(item);
-  } while (how == steal_result::lost_race);
-  return how == steal_result::taken ? item : nullptr;
-}
-
-lane_deques::lane_deques(const scheduler_site& site) : victims_(site) {
+lane_deques::lane_deques(const scheduler_site& site) : victims_(site), readable_(site.readable) {
   const rng seeds(site.seed);
   for (std::uint32_t index = 0; index < site.workers + 2; ++index) {
     lanes_.push_back(std::make_unique<lane_queue>(seeds.fork(index)));
@@ -31,7 +22,7 @@ work* lane_deques::take_ownerless(worker_id by) noexcept {
   const std::size_t count = lanes_.size();
   for (std::size_t ownerless = count - 2; ownerless < count; ++ownerless) {
     if (ownerless == by.value()) continue;
-    if (work* const item = take_oldest(lanes_[ownerless]->items)) return item;
+    if (work* const item = lanes_[ownerless]->items.take_oldest()) return item;
   }
   return nullptr;
 }
@@ -39,12 +30,18 @@ work* lane_deques::take_ownerless(worker_id by) noexcept {
 work* lane_deques::steal(worker_id by) {
   lane_queue& mine = own(by);
   work* const item = victims_.visit(by, mine.random, [&](std::uint32_t victim) {
-    work* const taken = take_oldest(lanes_[victim]->items);
+    work* const taken = lanes_[victim]->items.take_oldest();
     if (taken != nullptr) mine.victim = worker_id(victim);
     return taken;
   });
   if (item != nullptr) ++mine.steals;
   return item;
+}
+
+bool lane_deques::visit_waiting(work_visitor& visitor, std::size_t most) {
+  visit_lanes(lanes_.size(), looked_at_, most,
+              [&](std::size_t lane, std::size_t& left) { return lanes_[lane]->items.visit(visitor, left); });
+  return true;
 }
 
 }  // namespace nacre

@@ -9,13 +9,10 @@
 #include <nacre/rng.hpp>
 #include <nacre/scheduler.hpp>
 
+#include "balance/scheduler/ticket_deque.hpp"
 #include "balance/scheduler/victims.hpp"
-#include "base/ws_deque.hpp"
 
 namespace nacre {
-
-/// The oldest item; null only when the queue was seen empty. Any thread.
-[[nodiscard]] work* take_oldest(ws_deque<work>& from) noexcept;
 
 /// Every lane pushes to its own deque. The application and the poll loop have no worker of their own, so once in
 /// `turns_between_looks` a worker looks there first: else workers whose handlers keep sending to themselves would never
@@ -25,7 +22,8 @@ class lane_deques : public scheduler {
   static constexpr std::uint32_t turns_between_looks = 32;
 
   explicit lane_deques(const scheduler_site& site);
-  void push(worker_id by, work& item) final { lanes_[by.value()]->items.push(&item); }
+  void push(worker_id by, work& item) final { lanes_[by.value()]->items.push(item, item.runs_by(readable_)); }
+  [[nodiscard]] bool visit_waiting(work_visitor& visitor, std::size_t most) final;
   [[nodiscard]] std::size_t waiting(worker_id by) const final { return lanes_[by.value()]->items.size_estimate(); }
   [[nodiscard]] std::uint64_t steals(worker_id by) const final { return lanes_[by.value()]->steals; }
   [[nodiscard]] std::optional<worker_id> last_victim(worker_id by) const final { return lanes_[by.value()]->victim; }
@@ -33,7 +31,7 @@ class lane_deques : public scheduler {
  protected:
   struct alignas(64) lane_queue {
     explicit lane_queue(rng r) : random(r) {}
-    ws_deque<work> items;
+    ticket_deque items;
     rng random;                       // owner only
     std::uint64_t steals = 0;         // owner only
     std::optional<worker_id> victim;  // owner only: of the last of them
@@ -51,6 +49,8 @@ class lane_deques : public scheduler {
  private:
   std::vector<std::unique_ptr<lane_queue>> lanes_;
   victims victims_;
+  const work::runner readable_;
+  std::size_t looked_at_ = 0;  // poll loop: the lane that the last look began with
 };
 
 }  // namespace nacre

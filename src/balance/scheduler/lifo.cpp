@@ -7,7 +7,7 @@ namespace nacre {
 work* lifo_scheduler::pop(worker_id by) {
   if (looks_around(by)) {
     if (work* const item = take_ownerless(by)) return item;
-    if (work* const item = take_oldest(own(by).items)) return item;
+    if (work* const item = own(by).items.take_oldest()) return item;
   }
   if (work* const item = own(by).items.take_newest()) return item;
   return steal(by);

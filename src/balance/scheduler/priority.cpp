@@ -47,6 +47,35 @@ work* priority_scheduler::pop(worker_id by) {
   return take_first(items_);
 }
 
+/// The last elements of a heap have nothing below them, so they are of the less urgent half; and one that takes the
+/// place of another can only be too urgent for it.
+bool priority_scheduler::visit_waiting(work_visitor& visitor, std::size_t most) {
+  std::vector<work*> stale;
+  {
+    const std::scoped_lock lock(mutex_);
+    std::size_t left = most;
+    const auto show = [&](std::vector<waiting_item>& heap) {
+      const std::size_t leaves = heap.size() / 2;
+      for (std::size_t at = heap.size(); at > leaves && left > 0; --left) {
+        const auto verdict = visitor.look(*heap[--at].item);
+        if (verdict == work_visitor::verdict::enough) return false;
+        if (verdict != work_visitor::verdict::stale) continue;
+        stale.push_back(heap[at].item);
+        heap[at] = heap.back();
+        heap.pop_back();
+        if (at < heap.size()) {
+          std::push_heap(heap.begin(), heap.begin() + static_cast<std::ptrdiff_t>(at) + 1, &less_urgent);
+        }
+      }
+      return true;
+    };
+    if (show(items_)) static_cast<void>(show(made_));
+    count_ -= stale.size();
+  }
+  for (work* const each : stale) visitor.taken_out(*each);
+  return true;
+}
+
 std::size_t priority_scheduler::waiting(worker_id) const { return count_.load(std::memory_order_relaxed); }  // a hint
 
 }  // namespace nacre

@@ -23,6 +23,7 @@ class priority_scheduler final : public scheduler {
   void push_made(worker_id by, work& item) override;
   void feel(worker_id by, pressure now) override;
   [[nodiscard]] std::size_t waiting(worker_id by) const override;
+  [[nodiscard]] bool visit_waiting(work_visitor& visitor, std::size_t most) override;
 
  private:
   struct waiting_item {

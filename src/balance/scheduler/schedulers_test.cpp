@@ -120,6 +120,63 @@ TEST_P(every_scheduler, comes_to_everything_though_one_item_renews_itself) {
   }
 }
 
+/// Counts how many items it is shown, and says of some that they are stale.
+struct curious final : work_visitor {
+  explicit curious(std::set<const work*> dead) : stale(std::move(dead)) {}
+  [[nodiscard]] verdict look(work& of) override {
+    ++looks;
+    seen.insert(&of);
+    return stale.contains(&of) ? verdict::stale : verdict::go_on;
+  }
+  void taken_out(work& of) override { EXPECT_EQ(++static_cast<item&>(of).taken, 1); }
+  std::set<const work*> stale;
+  std::set<const work*> seen;
+  std::size_t looks = 0;
+};
+
+TEST_P(every_scheduler, shows_a_few_of_what_waits_in_as_many_steps_and_takes_out_only_what_is_stale) {
+  for (std::uint64_t seed = 1; seed <= 300; ++seed) {
+    rng random(seed);
+    const auto workers = static_cast<std::uint32_t>(1 + random.below(4));
+    const std::unique_ptr<scheduler> order = made(GetParam(), workers, seed);
+    std::deque<item> items(random.below(2000));
+    std::set<const work*> stale;
+    for (item& each : items) {
+      if (random.below(4) == 0) stale.insert(&each);
+      order->push(worker_id(static_cast<std::uint32_t>(random.below(workers + 2))), each);
+    }
+    for (int look = 0; look < 20; ++look) {
+      curious visitor(stale);
+      const std::size_t most = random.below(100);
+      ASSERT_TRUE(order->visit_waiting(visitor, most));
+      EXPECT_LE(visitor.looks, most) << "seed " << seed;
+      EXPECT_TRUE(!visitor.seen.empty() || items.size() < 400 || most == 0) << "seed " << seed;
+      work* const next = order->pop(worker_id(0));
+      if (next != nullptr) static_cast<item*>(next)->taken += 1;
+    }
+    for (std::uint32_t worker = 0; worker < workers; ++worker) {
+      while (work* const next = order->pop(worker_id(worker))) EXPECT_EQ(++static_cast<item*>(next)->taken, 1);
+    }
+    for (const item& each : items) EXPECT_EQ(each.taken, 1) << "seed " << seed;
+  }
+}
+
+TEST_P(every_scheduler, shows_every_object_that_waits_when_asked_often_enough) {
+  const std::unique_ptr<scheduler> order = made(GetParam(), 3);
+  std::deque<item> items(40);
+  for (std::size_t each = 0; each < items.size(); ++each) {
+    order->push(worker_id(static_cast<std::uint32_t>(each % 5)), items[each]);
+  }
+  std::set<const work*> seen;
+  for (int look = 0; look < 100; ++look) {
+    curious visitor({});
+    static_cast<void>(order->visit_waiting(visitor, 8));
+    seen.insert(visitor.seen.begin(), visitor.seen.end());
+  }
+  // A heap shows those that would run last, the others those that have waited longest on each lane.
+  EXPECT_GE(seen.size(), std::string(GetParam()) == "priority" || std::string(GetParam()) == "shared" ? 8u : 40u);
+}
+
 INSTANTIATE_TEST_SUITE_P(built_in, every_scheduler, testing::Values("steal", "fifo", "lifo", "shared", "priority"),
                          [](const auto& each) { return std::string(each.param); });
 

@@ -43,6 +43,36 @@ work* shared_scheduler::take_locked(pressure felt) {
   return oldest;
 }
 
+bool shared_scheduler::visit_waiting(work_visitor& visitor, std::size_t most) {
+  std::vector<work*> stale;
+  {
+    const std::scoped_lock lock(mutex_);
+    std::size_t left = most;
+    const auto show = [&](auto& items) {
+      std::size_t kept = 0, seen = 0;  // what has been seen is moved together; the stale ones drop out
+      bool more = true;
+      for (; more && seen < items.size() && left > 0; ++seen, --left) {
+        work* const item = items[seen];
+        const auto verdict = visitor.look(*item);
+        more = verdict != work_visitor::verdict::enough;
+        if (verdict == work_visitor::verdict::stale) {
+          stale.push_back(item);
+        } else {
+          items[kept++] = item;
+        }
+      }
+      for (std::size_t back = 0; back < kept; ++back) items[seen - 1 - back] = items[kept - 1 - back];
+      const auto gone = static_cast<std::ptrdiff_t>(seen - kept);
+      items.erase(items.begin(), items.begin() + gone);
+      return more;
+    };
+    if (show(items_)) static_cast<void>(show(made_));
+    count_ -= stale.size();
+  }
+  for (work* const each : stale) visitor.taken_out(*each);
+  return true;
+}
+
 std::size_t shared_scheduler::waiting(worker_id) const { return count_.load(std::memory_order_relaxed); }  // a hint
 
 }  // namespace nacre

@@ -27,13 +27,14 @@ class shared_scheduler final : public scheduler {
   void push_made(worker_id by, work& item) override;
   void feel(worker_id by, pressure now) override;
   [[nodiscard]] std::size_t waiting(worker_id by) const override;
+  [[nodiscard]] bool visit_waiting(work_visitor& visitor, std::size_t most) override;
 
  private:
   [[nodiscard]] work* take_locked(pressure felt);
 
   std::mutex mutex_;
   std::deque<work*> items_;            // under the mutex; the oldest in front
-  std::vector<work*> made_;            // under the mutex; under pressure, the newest at the back
+  std::deque<work*> made_;             // under the mutex; under pressure, the newest at the back
   std::vector<pressure> felt_;         // each by its worker only
   std::uint32_t turns_ = 0;            // under the mutex; since made_ was passed over
   std::atomic<std::size_t> count_{0};  // of both; a hint, and what a look without the lock goes by

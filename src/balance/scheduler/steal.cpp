@@ -4,26 +4,25 @@
 
 #include <algorithm>
 
-#include "balance/scheduler/lane_deques.hpp"
 #include "base/marks.hpp"
 
 namespace nacre {
 
-steal_scheduler::steal_scheduler(const scheduler_site& site) : victims_(site) {
+steal_scheduler::steal_scheduler(const scheduler_site& site) : victims_(site), readable_(site.readable) {
   const rng seeds(site.seed);
   for (std::uint32_t index = 0; index < site.workers + 2; ++index) {
     lanes_.push_back(std::make_unique<lane_queue>(seeds.fork(index)));
   }
 }
 
-void steal_scheduler::push(worker_id by, work& item) { lanes_[by.value()]->items.push(&item); }
+void steal_scheduler::push(worker_id by, work& item) { lanes_[by.value()]->items.push(item, item.runs_by(readable_)); }
 
 void steal_scheduler::push_made(worker_id by, work& item) {
   lane_queue& own = *lanes_[by.value()];
   if (own.dives) {
     own.just_made.push_back(&item);
   } else {
-    own.items.push(&item);
+    own.items.push(item, item.runs_by(readable_));
   }
 }
 
@@ -43,15 +42,18 @@ work* steal_scheduler::pop(worker_id by) {
     own.turns = 0;
     if (work* const item = take_ownerless(by)) return item;
   }
-  if (work* const item = take_oldest(own.items)) return item;
+  if (work* const item = own.items.take_oldest()) return item;
   return steal(by, own, true);
 }
 
 work* steal_scheduler::dive(worker_id by, lane_queue& own) {
-  for (; !own.just_made.empty(); own.just_made.pop_back()) own.made.push(own.just_made.back());
+  for (; !own.just_made.empty(); own.just_made.pop_back()) {
+    work& item = *own.just_made.back();
+    own.made.push(item, item.runs_by(readable_));
+  }
   if (own.now == pressure::unsent) {
     if (work* const item = take_ownerless(by)) return item;
-    if (work* const item = take_oldest(own.items)) return item;
+    if (work* const item = own.items.take_oldest()) return item;
     return steal(by, own, false);
   }
   const std::size_t kept = own.made.size_estimate();
@@ -61,7 +63,7 @@ work* steal_scheduler::dive(worker_id by, lane_queue& own) {
   own.turns = 0;
   own.dives = own.now != pressure::none || kept != 0;
   if (work* const item = take_ownerless(by)) return item;
-  if (work* const item = take_oldest(own.items)) return item;
+  if (work* const item = own.items.take_oldest()) return item;
   if (work* const item = own.made.take_newest()) return item;
   return steal(by, own, true);
 }
@@ -70,7 +72,7 @@ work* steal_scheduler::take_ownerless(worker_id by) {
   const std::size_t count = lanes_.size();
   for (std::size_t ownerless = count - 2; ownerless < count; ++ownerless) {
     if (ownerless == by.value() || lanes_[ownerless]->items.size_estimate() == 0) continue;
-    if (work* const item = take_oldest(lanes_[ownerless]->items)) return item;
+    if (work* const item = lanes_[ownerless]->items.take_oldest()) return item;
   }
   return nullptr;
 }
@@ -88,13 +90,20 @@ work* steal_scheduler::steal(worker_id by, lane_queue& own, bool also_made) {
   }
   work* const item = victims_.visit(by, own.random, [&](std::uint32_t victim) {
     lane_queue& from = *lanes_[victim];
-    work* taken = take_oldest(from.items);
-    if (taken == nullptr && also_made && from.made.size_estimate() != 0) taken = take_oldest(from.made);
+    work* taken = from.items.take_oldest();
+    if (taken == nullptr && also_made && from.made.size_estimate() != 0) taken = from.made.take_oldest();
     if (taken != nullptr) own.victim = worker_id(victim);
     return taken;
   });
   if (item != nullptr) ++own.steals;
   return item;
+}
+
+bool steal_scheduler::visit_waiting(work_visitor& visitor, std::size_t most) {
+  visit_lanes(lanes_.size(), looked_at_, most, [&](std::size_t lane, std::size_t& left) {
+    return lanes_[lane]->items.visit(visitor, left) && lanes_[lane]->made.visit(visitor, left);
+  });
+  return true;
 }
 
 std::size_t steal_scheduler::waiting(worker_id by) const {

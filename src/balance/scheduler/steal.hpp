@@ -8,9 +8,9 @@
 
 #include <nacre/scheduler.hpp>
 
+#include "balance/scheduler/ticket_deque.hpp"
 #include "balance/scheduler/victims.hpp"
 #include "base/rng.hpp"
-#include "base/ws_deque.hpp"
 
 namespace nacre {
 
@@ -40,14 +40,15 @@ class steal_scheduler final : public scheduler {
   void push_made(worker_id by, work& item) override;
   void feel(worker_id by, pressure now) override;
   [[nodiscard]] std::size_t waiting(worker_id by) const override;
+  [[nodiscard]] bool visit_waiting(work_visitor& visitor, std::size_t most) override;
   [[nodiscard]] std::uint64_t steals(worker_id by) const override { return lanes_[by.value()]->steals; }
   [[nodiscard]] std::optional<worker_id> last_victim(worker_id by) const override { return lanes_[by.value()]->victim; }
 
  private:
   struct alignas(64) lane_queue {
     explicit lane_queue(rng r) : random(r) {}
-    ws_deque<work> items;
-    ws_deque<work> made{2};         // while the lane dives
+    ticket_deque items;
+    ticket_deque made{2};           // while the lane dives
     std::vector<work*> just_made;   // owner only: by the item that runs, not in `made` yet
     pressure now = pressure::none;  // owner only
     bool dives = false;             // owner only
@@ -64,6 +65,8 @@ class steal_scheduler final : public scheduler {
 
   std::vector<std::unique_ptr<lane_queue>> lanes_;
   victims victims_;
+  const work::runner readable_;
+  std::size_t looked_at_ = 0;  // poll loop: the lane that the last look began with
 };
 
 }  // namespace nacre

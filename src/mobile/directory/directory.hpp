@@ -33,8 +33,9 @@ class directory {
     return add(id, first, activate);
   }
   /// The same for a name that is hardly there yet.
-  [[nodiscard]] entry& add(object_id id, location_fact first, work::runner activate) {
-    auto made = std::make_unique<entry>(id, first, activate);
+  [[nodiscard]] entry& add(object_id id, location_fact first, work::runner activate,
+                           inbox::first state = inbox::first::idle) {
+    auto made = std::make_unique<entry>(id, first, activate, state);
     entry& there = entries_.add(*made);
     if (&there == made.get()) static_cast<void>(made.release());
     return there;
@@ -43,6 +44,13 @@ class directory {
   [[nodiscard]] bool remove(entry& gone) { return entries_.remove(gone); }
 
   [[nodiscard]] std::size_t size() const noexcept { return entries_.size(); }
+
+  /// Visits the entries of at most `words` places of the table, from `cursor` on, which moves on and begins anew at the
+  /// end; as for_each. True: these were all.
+  template <class Visit>
+  bool visit_some(std::size_t& cursor, std::size_t words, Visit visit) const {
+    return entries_.visit_some(cursor, words, visit);
+  }
 
   /// Calls `visit(entry&)` for entries that are there; one that comes, goes or is moved within the directory meanwhile
   /// may be missed.

@@ -113,6 +113,25 @@ class name_table {
     }
   }
 
+  /// Visits the items in at most `most` words, from number `cursor` on, which moves on and begins anew at the end;
+  /// where there are two tables, their words are counted one after the other. True: these were all words. An item that
+  /// moves meanwhile may be missed, or visited twice.
+  template <class Visit>
+  bool visit_some(std::size_t& cursor, std::size_t most, Visit visit) const {
+    const table* const now = load(current_);
+    const table* const next = load(now->next);
+    const std::size_t words = now->capacity() + (next != nullptr ? next->capacity() : 0);
+    if (cursor >= words) cursor = 0;
+    const std::size_t count = std::min(most, words);
+    for (std::size_t seen = 0; seen < count; ++seen, cursor = cursor + 1 == words ? 0 : cursor + 1) {
+      const bool second = cursor >= now->capacity();
+      const std::uint64_t word = load((second ? next : now)->word(second ? cursor - now->capacity() : cursor));
+      const std::uint64_t state = word & state_mask;
+      if (word != empty && (state == live || state == frozen)) visit(*item_of(word));
+    }
+    return count == words;
+  }
+
  private:
   static constexpr std::uint64_t state_mask = 7, live = 0, frozen = 1, removed = 2;
   static constexpr std::uint64_t empty = 0, closed = 4, moved = 5;  // words without an item

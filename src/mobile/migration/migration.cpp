@@ -87,6 +87,7 @@ void object_space::depart(turn& now, rank_id to, const migration_request& asked)
 
 /// Of an object that is not here any more. The poll loop may be looking at it.
 void object_space::give_up_extra(entry& at, lane& on) {
+  if (entry_extra* const known = at.extra(); known != nullptr) declared_.forget(*known);
   if (entry_extra* const extra = at.drop_extra()) {
     on.reader().retire(extra, [](void* gone) { delete static_cast<entry_extra*>(gone); });
   }
@@ -137,7 +138,11 @@ void object_space::move_out(lane& on, object_id object, rank_id to) {
   at->need_extra().wanted_by.store(to.value(), std::memory_order_relaxed);  // whoever has the activation sees it
   message_list taken;
   const inbox::begun how = at->arrivals.seize(taken);
-  if (how != inbox::begun::from_scheduled) at->release_reference();
+  if (how == inbox::begun::from_scheduled) {
+    stale_.fetch_add(1, std::memory_order_relaxed);  // an estimate
+  } else {
+    at->release_reference();
+  }
   if (how == inbox::begun::no) {
     NACRE_MARK("a balancer wants an object whose handler runs");
     return;

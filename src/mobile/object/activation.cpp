@@ -25,7 +25,8 @@ void object_space::activate_work(work& item, lane& on) {
   message_list taken;
   if (!at.arrivals.claim(taken)) {
     NACRE_MARK("a ticket is stale");
-    return at.release_reference();
+    on_lane(on).stale_.fetch_sub(1, std::memory_order_relaxed);  // an estimate
+    return release_later(at, on);
   }
   on_lane(on).run_claimed(at, on, taken, true);
 }
@@ -65,7 +66,7 @@ void object_space::give_back(entry& at, lane& on) {
     case inbox::finished::yes:
       return;
     case inbox::finished::orphaned:
-      return at.release_reference();
+      return release_later(at, on);
     case inbox::finished::messages_came:
       return let_go_on(at, on);
   }
@@ -294,10 +295,18 @@ void object_space::publish_load(turn& now) {
     const detail::object_type& type = *messages_.handlers().type(at.type);
     if (type.load != nullptr || type.may_migrate != nullptr || type.priority != nullptr) {
       extra = &at.need_extra();  // estimates for the poll loop, and for who makes it ready
-      if (type.load != nullptr) extra->declared_load.store(type.load(object), std::memory_order_relaxed);
+      if (type.load != nullptr) {
+        const double declared = type.load(object);
+        extra->declared_load.store(declared, std::memory_order_relaxed);
+        declared_.note(at, *extra, declared);
+      }
       if (type.priority != nullptr) extra->priority.store(type.priority(object), std::memory_order_relaxed);
       extra->stays.store(stays(at), std::memory_order_relaxed);
     }
+  }
+  if (extra != nullptr && extra->indexed.load(std::memory_order_relaxed) > 0 &&  // written by the activation
+      (object == nullptr || messages_.handlers().type(at.type)->load == nullptr)) {
+    declared_.forget(*extra);  // its element has ended, and the place stays
   }
   if (extra == nullptr && !now.pending.empty()) extra = &at.need_extra();
   if (extra != nullptr) {  // as above

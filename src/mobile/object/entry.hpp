@@ -77,6 +77,8 @@ struct entry_extra {
   std::atomic<std::uint32_t> pending_estimate{0};
   std::atomic<bool> stays{false};  ///< it refuses to move
   std::atomic<double> declared_load{0};
+  std::uint32_t index_place = 0;    ///< in load_index, which writes it
+  std::atomic<double> indexed{0};   ///< the load that load_index has it by, 0: it has it not; which writes it
   std::atomic<double> priority{0};  ///< for schedulers; written by the activation, read by whoever makes it ready
 };
 
@@ -100,7 +102,8 @@ class brief_seconds {
 /// the inbox. What is not atomic belongs to the activation (inbox.hpp); atomics name who else touches them.
 class alignas(cache_line_bytes) entry final : public work {
  public:
-  entry(object_id named, location_fact first, runner activate) noexcept : work(activate), id(named), fact(first) {}
+  entry(object_id named, location_fact first, runner activate, inbox::first state = inbox::first::idle) noexcept
+      : work(activate), id(named), arrivals(state), fact(first) {}
   entry(const entry&) = delete;
   entry& operator=(const entry&) = delete;
   ~entry();
@@ -155,7 +158,9 @@ class alignas(cache_line_bytes) entry final : public work {
   enum class coroutine : std::uint8_t { none, inline_, suspended, ended };
   std::atomic<coroutine> exclusive_coroutine{coroutine::none};
 
-  /// The directory holds one until no lane can find the entry; so does every ticket that a balancer has made stale.
+  /// The directory holds one until no lane can find the entry; so does every ticket that a balancer has made stale. A
+  /// look that finds the entry in a queue reads it, so who has taken a ticket out of one releases by the reclamation
+  /// of readers, once all looks that may have found it there are over.
   void release_reference() noexcept {
     if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
   }

@@ -23,6 +23,10 @@ namespace nacre {
 /// protects. Orphaned: no new message can come; whoever finishes deletes the entry.
 class inbox {
  public:
+  enum class first : std::uint8_t { idle, running };
+  /// `running`: whoever makes the inbox has the right, and gives it back.
+  explicit inbox(first state = first::idle) noexcept : word_(state == first::running ? running : idle) {}
+
   /// Any lane. True: the caller must make the entry ready.
   [[nodiscard]] bool push(message* m) noexcept {
     NACRE_ASSERT((reinterpret_cast<std::uintptr_t>(m) & counted) == 0, "an address has more than 48 bits");
@@ -58,6 +62,11 @@ class inbox {
   /// Whether the entry's activation runs at this moment. A hint.
   [[nodiscard]] bool active() const noexcept {
     return (word_.load(std::memory_order_relaxed) & state_mask) == running;  // a hint
+  }
+
+  /// Whether messages wait for an activation that has not begun: a ticket of the entry is on its way. A hint.
+  [[nodiscard]] bool waits() const noexcept {
+    return (word_.load(std::memory_order_relaxed) & state_mask) == scheduled;  // a hint
   }
 
   enum class finished : std::uint8_t { yes, messages_came, orphaned };
@@ -119,7 +128,7 @@ class inbox {
     }
   }
 
-  std::atomic<std::uintptr_t> word_{idle};
+  std::atomic<std::uintptr_t> word_;
 };
 
 }  // namespace nacre

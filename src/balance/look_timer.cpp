@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// Asking what a thread has worked, seldom.
+#include "balance/look_timer.hpp"
+
+#include <algorithm>
+#include <ctime>
+
+namespace nacre::balance {
+namespace {
+
+constexpr double long_look_seconds = 50e-6;      // from here on the thread is asked
+constexpr double mark_seconds = 500e-6;          // how old a mark may become
+constexpr double unknown_look_seconds = 200e-6;  // the most that counts of a look if nothing is known of its thread
+
+}  // namespace
+
+double thread_seconds() noexcept {
+  timespec now{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
+/// Between two marks of one worker lies what it has worked meanwhile; other threads sleep much of their time anyway.
+void look_timer::mark(const lane& by, double known) noexcept {
+  constexpr double average_of = 4, least = 0.01;
+  const std::uint64_t now = team_.instant();
+  if (mark_.by == &by && by.role() == lane_role::worker && now > mark_.at) {
+    const double passed = static_cast<double>(now - mark_.at) * team_.seconds_a_tick();
+    part_ += (std::clamp((known - mark_.thread_seconds) / passed, least, 1.0) - part_) / average_of;
+  }
+  mark_ = {&by, now, known};
+}
+
+double look_timer::worked() noexcept {
+  const std::uint64_t now = team_.instant();
+  if (worked_at_ != 0) worked_ += static_cast<double>(now - worked_at_) * team_.seconds_a_tick() * part_;
+  worked_at_ = now;
+  return worked_;
+}
+
+void look_timer::begin(const lane& by) noexcept {
+  by_ = &by;
+  begin_ = team_.instant();
+  if (simulated_ || static_cast<double>(begin_ - mark_.at) * team_.seconds_a_tick() < mark_seconds) return;
+  mark(by, thread_seconds());
+}
+
+double look_timer::end(double apart) noexcept {
+  double seconds = static_cast<double>(team_.instant() - begin_) * team_.seconds_a_tick() - apart;
+  if (!simulated_ && seconds > long_look_seconds) {
+    const double known = thread_seconds();
+    const double most = mark_.by == by_ ? known - mark_.thread_seconds : unknown_look_seconds;
+    seconds = std::clamp(most, 0.0, seconds);
+    mark(*by_, known);
+  }
+  return std::max(seconds, 0.0);
+}
+
+}  // namespace nacre::balance

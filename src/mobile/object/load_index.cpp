@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// Putting objects into buckets by their loads.
+#include "mobile/object/load_index.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "mobile/object/entry.hpp"
+
+namespace nacre {
+
+std::size_t load_index::bucket_of(double load) noexcept {
+  constexpr int least = -64;  // powers of two, in whatever unit: from a tenth of an atto to some exa
+  const int exponent = std::isfinite(load) ? std::ilogb(load) : std::numeric_limits<int>::max() / 2;
+  return static_cast<std::size_t>(std::clamp(exponent - least, 0, static_cast<int>(buckets) - 1));
+}
+
+void load_index::note(entry& at, entry_extra& extra, double load) {
+  const double known = extra.indexed.load(std::memory_order_relaxed);  // the activation's, as every change is
+  if (!(load > 0)) {
+    if (known > 0) forget(extra);
+    return;
+  }
+  if (known > 0 && std::abs(load - known) <= known / 8) return;
+  const std::scoped_lock lock(guard_);
+  if (known > 0) take_out(extra);
+  std::vector<entry*>& bucket = buckets_[bucket_of(load)];
+  extra.index_place = static_cast<std::uint32_t>(bucket.size());
+  bucket.push_back(&at);
+  extra.indexed.store(load, std::memory_order_relaxed);  // under the guard
+  size_.fetch_add(1, std::memory_order_relaxed);
+}
+
+void load_index::forget(entry_extra& extra) {
+  if (!(extra.indexed.load(std::memory_order_relaxed) > 0)) return;  // the activation's
+  const std::scoped_lock lock(guard_);
+  take_out(extra);
+}
+
+void load_index::take_out(entry_extra& extra) {
+  std::vector<entry*>& bucket = buckets_[bucket_of(extra.indexed.load(std::memory_order_relaxed))];
+  entry* const last = bucket.back();
+  bucket[extra.index_place] = last;
+  last->extra()->index_place = extra.index_place;
+  bucket.pop_back();
+  extra.indexed.store(0, std::memory_order_relaxed);  // under the guard
+  size_.fetch_sub(1, std::memory_order_relaxed);
+}
+
+}  // namespace nacre

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// The index of declared loads, against a list that is searched from end to end.
+#include "mobile/object/load_index.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <set>
+#include <vector>
+
+#include <nacre/rng.hpp>
+
+#include "mobile/object/entry.hpp"
+
+namespace nacre {
+namespace {
+
+void never(work&, lane&) {}
+
+struct some_entries {
+  explicit some_entries(std::size_t count) {
+    for (std::size_t index = 1; index <= count; ++index) {
+      all.push_back(std::make_unique<entry>(object_id(rank_id(0), index), location_fact{rank_id(0), 1}, &never));
+      static_cast<void>(all.back()->need_extra());
+    }
+  }
+  std::vector<std::unique_ptr<entry>> all;
+};
+
+double any_load(rng& random) {
+  switch (random.below(8)) {
+    case 0:
+      return 0;
+    case 1:
+      return std::nan("");
+    case 2:
+      return std::numeric_limits<double>::infinity();
+    case 3:
+      return -1;
+    default:
+      return std::ldexp(1 + random.uniform(), static_cast<int>(random.below(200)) - 100);
+  }
+}
+
+TEST(load_index, has_what_declares_a_load_heavy_buckets_first_after_any_changes) {
+  for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+    rng random(seed);
+    some_entries of(30);
+    std::vector<double> declared(of.all.size(), 0);
+    load_index index;
+    for (int step = 0; step < 300; ++step) {
+      const std::size_t one = random.below(of.all.size());
+      entry& at = *of.all[one];
+      if (random.below(5) == 0) {
+        index.forget(*at.extra());
+        declared[one] = 0;
+      } else {
+        const double load = any_load(random);
+        index.note(at, *at.extra(), load);
+        declared[one] = load;
+      }
+    }
+    std::set<std::uint64_t> expected, seen;
+    for (std::size_t one = 0; one < of.all.size(); ++one) {
+      if (declared[one] > 0) expected.insert(one + 1);
+    }
+    EXPECT_EQ(index.size(), expected.size());
+    std::size_t last = load_index::buckets;
+    index.visit(1000, [&](const entry& at, std::size_t bucket, std::size_t) {
+      EXPECT_LE(bucket, last);
+      last = bucket;
+      EXPECT_TRUE(seen.insert(at.id.index()).second) << "seed " << seed;
+      return true;
+    });
+    EXPECT_EQ(seen, expected) << "seed " << seed;
+  }
+}
+
+TEST(load_index, a_visit_takes_as_many_steps_as_it_may_and_comes_to_all_in_time) {
+  some_entries of(1000);
+  load_index index;
+  for (const auto& each : of.all) index.note(*each, *each->extra(), 3.0);
+  std::set<std::uint64_t> seen;
+  for (int visit = 0; visit < 1000; ++visit) {
+    std::size_t steps = 0;
+    index.visit(16, [&](const entry& at, std::size_t, std::size_t in_bucket) {
+      EXPECT_EQ(in_bucket, 1000u);
+      seen.insert(at.id.index());
+      ++steps;
+      return true;
+    });
+    EXPECT_EQ(steps, 16u);
+  }
+  EXPECT_EQ(seen.size(), 1000u);
+}
+
+}  // namespace
+}  // namespace nacre
