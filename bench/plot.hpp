@@ -243,7 +243,8 @@ class page {
   static std::string linear_x_ticks(const detail::axis& x, const detail::axis& y) {
     std::string out;
     const double step = detail::tick_step(x.most, true);
-    for (double value = 0; value <= x.most; value += step) out += x_tick(x.at(value), y, detail::with_prefix(value, ""));
+    for (double value = 0; value <= x.most; value += step)
+      out += x_tick(x.at(value), y, detail::with_prefix(value, ""));
     return out;
   }
 
@@ -252,8 +253,8 @@ class page {
     const double step = what.kind == axes::share ? 0.1 : detail::tick_step(y.most, what.y_unit.empty());
     const double end = what.kind == axes::share ? 1 + step / 2 : y.most;
     for (int tick = 0; tick * step <= end; ++tick) {
-      const std::string words = what.kind == axes::share ? detail::number(tick * step)
-                                                         : detail::with_prefix(tick * step, what.y_unit);
+      const std::string words =
+          what.kind == axes::share ? detail::number(tick * step) : detail::with_prefix(tick * step, what.y_unit);
       out += y_tick(y.at(tick * step), x, words);
     }
     return out;

@@ -2,9 +2,11 @@
 // The search as a program of mobile objects.
 #include "mobile.hpp"
 
+#include <algorithm>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <utility>
 
 #include "presets.hpp"
 #include "search.hpp"
@@ -12,9 +14,10 @@
 namespace uts {
 namespace {
 
-/// Nodes that one handler generates: 150 us or so, so that a rank looks at its messages often enough, and the message
-/// to itself in between costs less than a thousandth.
-constexpr std::uint64_t nodes_a_handler = 8192;
+/// Nodes that one handler generates: 150 us or so while nobody wants work, so that the message to itself in between
+/// costs less than a thousandth. Those who want some wait for the end of a handler, so it is short when there are any,
+/// and grows again to what it was while there are none.
+constexpr std::uint64_t nodes_a_handler_min = 256, nodes_a_handler_max = 2048;
 /// Counts are reported when so many have come together, for the progress line.
 constexpr std::uint64_t nodes_a_report = std::uint64_t{1} << 21;
 /// The tree of these parameters, made once in a process: it is a pure function of them, and its tables take some
@@ -27,36 +30,47 @@ std::shared_ptr<const tree> tree_of(const tree_params& params) {
   return latest;
 }
 
-/// Adds up what the parts report. It shows the progress line while it is on the rank where it was made.
+/// Adds up what the parts on its rank report; there is one for each rank, so that no rank hears of every part. Each
+/// tells the first one from time to time, which shows the progress line.
 class collector {
  public:
   collector() = default;
   collector(progress_mode mode, std::optional<std::uint64_t> nodes_total, double started)
       : line_(std::make_unique<progress_line>(mode, nodes_total)), started_(started) {}
 
-  void add(nacre::context& ctx, tree_counts part) {
+  void add(nacre::context& ctx, nacre::array_ptr<collector> all, tree_counts part) {
     counts_ += part;
-    if (line_) line_->update(counts_.nodes, ctx.now() - started_);
+    if (line_) return show(ctx, part.nodes);
+    untold_ += part.nodes;
+    if (untold_ >= nodes_a_report) ctx.send<&collector::show>(all[{0}], std::exchange(untold_, 0));
+  }
+  void show(nacre::context& ctx, std::uint64_t nodes) {
+    shown_ += nodes;
+    if (line_) line_->update(shown_, ctx.now() - started_);
   }
   tree_counts total() const { return counts_; }
+  bool may_migrate() const { return false; }
 
   template <class Archive>
   void serialize(Archive& ar) {
-    ar(counts_, started_);
+    ar(counts_, untold_, shown_, started_);
   }
 
  private:
   tree_counts counts_;
+  std::uint64_t untold_ = 0;  // nodes
+  std::uint64_t shown_ = 0;
   std::unique_ptr<progress_line> line_;
   double started_ = 0;
 };
+using collectors = nacre::array_ptr<collector>;
 
 /// The unit of work: a search that goes on by messages to itself, gives half away when others want work, and ends when
 /// it has nothing left.
 class part {
  public:
   part() = default;
-  part(nacre::mobile_ptr<collector> to, const tree_params& params, sha1_choice sha, search work)
+  part(const collectors& to, const tree_params& params, sha1_choice sha, search work)
       : to_(to), params_(params), sha_(sha), work_(std::move(work)) {}
 
   void go_on(nacre::context& ctx) {
@@ -65,7 +79,7 @@ class part {
       kernel_ = select_sha1(sha_);
     }
     const std::uint64_t before = work_.counts().nodes;
-    work_.advance(*tree_, kernel_, nodes_a_handler / params_.granularity + 1);
+    work_.advance(*tree_, kernel_, nodes_a_handler_ / params_.granularity + 1);
     ctx.charge(static_cast<double>(work_.counts().nodes - before) * seconds_a_node * params_.granularity);
     if (work_.finished()) {
       report(ctx);
@@ -73,7 +87,9 @@ class part {
       return;
     }
     if (work_.counts().nodes - reported_.nodes >= nodes_a_report) report(ctx);
-    if (ctx.wanted_elsewhere() && work_.worth_splitting(*tree_)) {
+    const bool wanted = ctx.wanted_elsewhere();
+    nodes_a_handler_ = wanted ? nodes_a_handler_min : std::min(2 * nodes_a_handler_, nodes_a_handler_max);
+    if (wanted && work_.worth_splitting(*tree_)) {
       const auto half = ctx.create<part>(to_, params_, sha_, work_.split_half(*tree_));
       ctx.send<&part::go_on>(half);
     }
@@ -91,17 +107,23 @@ class part {
  private:
   void report(nacre::context& ctx) {
     const tree_counts& all = work_.counts();
-    ctx.send<&collector::add>(to_, tree_counts{all.nodes - reported_.nodes, all.leaves - reported_.leaves, all.depth});
+    ctx.send<&collector::add>(to_[{ctx.rank().value()}], to_,
+                              tree_counts{all.nodes - reported_.nodes, all.leaves - reported_.leaves, all.depth});
     reported_ = all;
   }
 
-  nacre::mobile_ptr<collector> to_;
+  collectors to_;
   tree_params params_;
   sha1_choice sha_ = sha1_choice::automatic;
   search work_;
   tree_counts reported_;
+  std::uint64_t nodes_a_handler_ = nodes_a_handler_min;
   std::shared_ptr<const tree> tree_;  // found again where the object arrives
   sha1_kernel kernel_{};
+};
+
+struct sum {
+  tree_counts operator()(tree_counts a, const tree_counts& b) const { return a += b; }
 };
 
 }  // namespace
@@ -109,23 +131,24 @@ class part {
 search_result search_with_mobile_objects(nacre::runtime& rt, const mobile_options& how) {
   const std::shared_ptr<const tree> searched = tree_of(how.params);  // before the clock starts
   const sha1_kernel kernel = select_sha1(how.sha);
-  nacre::mobile_ptr<collector> to;
+  const auto known = find_known_size(how.params);
+  const double created = rt.now();
+  const collectors to = rt.create_array<collector>(nacre::extents{rt.size()}, [&](nacre::index at) {
+    if (at[0] != 0) return collector();
+    return collector(how.progress, known ? std::optional(known->nodes) : std::nullopt, created);
+  });
   rt.barrier();
   const double start = rt.now();
   if (rt.rank().value() == 0) {
-    const auto known = find_known_size(how.params);
-    to = rt.create<collector>(how.progress, known ? std::optional(known->nodes) : std::nullopt, start);
     const auto whole = rt.create<part>(to, how.params, how.sha, search::of_whole(*searched));
     rt.send<&part::go_on>(whole);
   }
   rt.wait_quiescence();
   const double seconds = rt.now() - start;
   tree_counts counts;
-  if (rt.rank().value() == 0) {
-    counts = rt.call<&collector::total>(to).get();
-    rt.destroy(to);
-  }
+  if (rt.rank().value() == 0) counts = rt.reduce<&collector::total>(to, sum{}).get();
   counts = rt.broadcast(counts, nacre::rank_id{0});
+  rt.destroy(to);
   return {how.params, counts, rt.broadcast(seconds, nacre::rank_id{0}), "mobile objects", kernel.name};
 }
 

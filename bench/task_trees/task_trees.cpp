@@ -25,35 +25,87 @@ void print(const task_trees::row& each) {
   std::fflush(stdout);
 }
 
+void print_real(const task_trees::real_row& each) {
+  fmt::print("{:7}{:5} {:12}{:>5} us  {:14}{:>10.3f}{:>10.3f}{:>10.3f}{:>10.3f}{:>7.3f}{:>7.3f}{:>9}\n", each.transport,
+             name_of(each.shape), name_of(each.law), each.micros, each.balancer, each.ideal * 1e3, each.median() * 1e3,
+             each.seconds.front() * 1e3, each.seconds.back() * 1e3, each.ideal / each.median(), each.over_best,
+             each.moves);
+  std::fflush(stdout);
+}
+
+nlohmann::ordered_json json_of(const task_trees::real_row& each) {
+  return {{"transport", each.transport}, {"shape", name_of(each.shape)}, {"costs", name_of(each.law)},
+          {"micros", each.micros},       {"balancer", each.balancer},    {"ideal_seconds", each.ideal},
+          {"seconds", each.seconds},     {"over_best", each.over_best},  {"moves", each.moves}};
+}
+
+nlohmann::ordered_json measure_real(const task_trees::plan& how) {
+  fmt::print("{:7}{:5} {:12}{:>5}     {:14}{:>10}{:>10}{:>10}{:>10}{:>7}{:>7}{:>9}\n", "over", "shape", "costs", "task",
+             "balancer", "ideal ms", "median", "least", "most", "eff.", "/ best", "moves");
+  auto all = nlohmann::ordered_json::array();
+  task_trees::measure_real(how, [&](const task_trees::real_row& each) {
+    print_real(each);
+    all.push_back(json_of(each));
+  });
+  return all;
+}
+
+int simulate(const task_trees::plan& how, const std::string& json, const std::string& svg) {
+  print_heading();
+  const task_trees::rows all = task_trees::simulate(how, print);
+  if (!json.empty()) std::ofstream(json) << task_trees::json_of(all).dump(1) << '\n';
+  if (!svg.empty()) std::ofstream(svg) << task_trees::svg_of(how, all);
+  return task_trees::least_efficiency(how, all) < how.least ? 1 : 0;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   task_trees::plan how;
   std::string json, svg;
-  nacre::program_options options("task_trees",
-                                 "The part of the ideal that balancers reach with a tree of small objects of which each "
-                                 "creates its children, and with a bag of them made on one rank.");
+  bool real = false, as_job = false;
+  double rounds = 0;
+  const nacre::config configuration = nacre::read_config(argc, argv);
+  nacre::program_options options(
+      "task_trees",
+      "The part of the ideal that balancers reach with a tree of small objects of which each "
+      "creates its children, and with a bag of them made on one rank.");
   options.add("--shapes", how.shapes, "tree, bag").one_of({"tree", "bag"});
   options.add("--costs", how.laws, "How the tasks' costs are distributed").one_of({"equal", "exponential", "heavy"});
   options.add("--grain", how.grains, "Mean costs of a task, in latencies of the network").between(1, 1e6);
   options.add("--ranks", how.ranks, "Ranks of one worker").between(1, task_trees::ranks_max);
-  options.add("--balancers", how.balancers, "Balancers");
+  options.add("--balancers", how.balancers, "Balancers; default: as without an option");
   options.add("--tasks", how.tasks_a_rank, "Tasks for each rank on average").between(1, 1e6);
   options.add("--seed", how.seed, "Of trees, costs, and the simulated machine");
   options.add("--set", how.settings, "An option of Nacre for all runs, such as balance.tick=50us; can be repeated")
       .verbatim();
   options.add("--least", how.least, "Exit with 1 if the first balancer's efficiency is below this anywhere")
       .between(0, 1);
+  options.add("--real", real, "On two ranks of this host that compute, not on simulated ones");
+  options.add("--transports", how.transports, "Of real ranks").one_of({"inproc", "shm", "tcp"});
+  options.add("--micros", how.micros, "Mean costs of a task of real ranks, in microseconds").between(1, 1e6);
+  options.add("--real-tasks", how.real_tasks, "Tasks of real ranks, in all").between(1, 1e9);
+  options.add("--runs", how.runs, "Real runs of each balancer; the median counts").between(1, 1000);
+  options.add("--as-job", as_job, "Be a rank of a real run").hidden();
+  options.add("--rounds", rounds, "Of the loop in a second").hidden();
   options.add("--json", json, "Write all figures to this file").called("FILE");
   options.add("--svg", svg, "Draw efficiency over grain and ranks into this file").called("FILE");
   options.footer(task_trees::meaning_of_ideal);
   if (const auto exit_code = options.parse(argc, argv)) return *exit_code;
   try {
-    print_heading();
-    const task_trees::rows all = task_trees::simulate(how, print);
-    if (!json.empty()) std::ofstream(json) << task_trees::json_of(all).dump(1) << '\n';
-    if (!svg.empty()) std::ofstream(svg) << task_trees::svg_of(how, all);
-    return task_trees::least_efficiency(how, all) < how.least ? 1 : 0;
+    if (as_job) {
+      return task_trees::serve(configuration, {.shape = task_trees::shape_of(how.shapes.front()),
+                                               .law = task_trees::law_of(how.laws.front()),
+                                               .tasks = how.real_tasks,
+                                               .mean_seconds = how.micros.front() * 1e-6,
+                                               .seed = how.seed,
+                                               .work = task_trees::work::computed,
+                                               .rounds_a_second = rounds});
+    }
+    if (!real) return simulate(how, json, svg);
+    const nlohmann::ordered_json all = measure_real(how);
+    if (!json.empty()) std::ofstream(json) << all.dump(1) << '\n';
+    return 0;
   } catch (const std::exception& problem) {
     fmt::print(stderr, "task_trees: {}\n", problem.what());
     return 1;

@@ -108,6 +108,8 @@ class balancer_host {
   [[nodiscard]] virtual std::uint32_t workers() const = 0;
   /// Workers that look for work and find none.
   [[nodiscard]] virtual std::uint32_t idle_workers() const = 0;
+  /// Objects that have come from other ranks since the job's start.
+  [[nodiscard]] virtual std::uint64_t arrivals() const { return 0; }
   /// Sends to the balancer of another rank, in order, at any length. Uncounted: quiescence does not wait for it.
   virtual void send(rank_id to, std::span<const std::byte> bytes) = 0;
   /// A wish: the object leaves with its waiting messages before it runs again, unless it is not here any more.

@@ -13,7 +13,8 @@ namespace {
 
 constexpr std::uint32_t ticks_before_longer = 4;
 constexpr std::uint32_t longer_max = 5;  // powers of two
-constexpr double burst_seconds = 1e-3;   // what looks may take at once
+constexpr std::chrono::nanoseconds dry_wait_min{500};
+constexpr double burst_seconds = 1e-3;  // what looks may take at once
 constexpr std::uint64_t migrations_a_sample = 16;
 constexpr double ticks_part = 0.5;  // of the share that ticks alone may take: the rest is for messages
 
@@ -43,6 +44,7 @@ balancing::balancing(node& messages, object_space& objects, backplane& link, clo
   if (policy_ != nullptr) {
     if (policy_->observes_communication()) objects_.count_traffic();
     link.add_timer(interval_, [this](lane& by) { return tick(by); });
+    link.add_poll_hook([this](lane& by) { return look_soon(by); });
   }
 }
 
@@ -94,6 +96,29 @@ void balancing::take_kept_messages(lane& by) {
   }
 }
 
+/// A worker that has run dry need not wait for the next tick, nor do those that wait for what has become ready. What a
+/// worker's last item has made may be about to arrive, so the first look is a moment later; then they become rarer.
+std::chrono::nanoseconds balancing::look_soon(lane& by) {
+  constexpr auto never = std::chrono::nanoseconds::max();
+  by_ = &by;
+  const std::uint32_t idle = messages_.team().idle_workers();
+  if (idle > idle_seen_) {
+    dry_wait_ = dry_wait_min;
+    dry_look_at_ = time_.now() + dry_wait_;
+  }
+  if (idle == 0) dry_look_at_ = never;
+  idle_seen_ = idle;
+  const bool dry = dry_look_at_ != never && time_.now() >= dry_look_at_;
+  if ((dry || (wanted() && summary().waiting > idle_workers())) && may_look()) {
+    look(by, [this] { policy_->on_tick(*this); });
+  }
+  if (dry) {
+    dry_wait_ *= 2;
+    dry_look_at_ = dry_wait_ < interval_ * (1 << longer_max) ? time_.now() + dry_wait_ : never;
+  }
+  return dry_look_at_;
+}
+
 void balancing::on_balancer_message(context& ctx, const std::vector<std::byte>& bytes) {
   if (policy_ == nullptr) return;
   idle_ticks_ = 0;
@@ -142,6 +167,12 @@ std::uint32_t balancing::workers() const { return messages_.team().workers(); }
 std::uint32_t balancing::idle_workers() const {
   const bool between_items = by_->role() == lane_role::worker && !by_->idle();
   return messages_.team().idle_workers() + (between_items ? 1 : 0);
+}
+
+std::uint64_t balancing::arrivals() const {
+  std::uint64_t sum = 0;
+  for (const auto& each : messages_.team().lanes()) sum += each->tallies().migrations_in.read();
+  return sum;
 }
 
 void balancing::send(rank_id to, std::span<const std::byte> bytes) {

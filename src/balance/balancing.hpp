@@ -60,6 +60,7 @@ class balancing final : private balancer_host {
   template <class Body>
   void look(lane& by, Body body);
   std::chrono::nanoseconds tick(lane& by);
+  std::chrono::nanoseconds look_soon(lane& by);
   void take_kept_messages(lane& by);
   void tell_changes();
   [[nodiscard]] bool at_rest() const { return messages_.team().idle_workers() == workers(); }
@@ -85,6 +86,7 @@ class balancing final : private balancer_host {
   [[nodiscard]] std::span<const object_traffic> traffic(object_id of) override;
   [[nodiscard]] std::uint32_t workers() const override;
   [[nodiscard]] std::uint32_t idle_workers() const override;
+  [[nodiscard]] std::uint64_t arrivals() const override;
   void send(rank_id to, std::span<const std::byte> bytes) override;
   void migrate(object_id object, rank_id to) override;
   [[nodiscard]] nacre::rng& rng() override { return random_; }
@@ -97,6 +99,9 @@ class balancing final : private balancer_host {
   std::chrono::nanoseconds interval_;
   std::chrono::nanoseconds traffic_half_life_;
   std::uint32_t ranks_on_host_;
+  std::uint32_t idle_seen_ = 0;  // workers, at the last turn of the poll loop
+  std::chrono::nanoseconds dry_wait_{0};  // until the next look, while workers are idle
+  std::chrono::nanoseconds dry_look_at_ = std::chrono::nanoseconds::max();  // max: no worker has just run dry
   std::uint32_t idle_ticks_ = 0;  // in a row, of a rank that has nothing to do
   std::string model_name_, policy_name_;
   std::unique_ptr<load_model> model_;

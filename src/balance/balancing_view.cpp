@@ -27,6 +27,7 @@ rank_load balancing::summary() {
 }
 
 void balancing::add(const object_estimate& each, std::vector<object_load>& to) {
+  messages_.team().charge_own(own_work::look_step);
   facts_.push_back({.declared = each.declared, .message_seconds = each.message_seconds, .messages = each.messages});
   to.push_back({.object = each.id,
                 .messages = each.messages,
@@ -37,7 +38,6 @@ void balancing::add(const object_estimate& each, std::vector<object_load>& to) {
 
 /// Gives all of `all`, which facts_ tells of, their loads.
 void balancing::price(std::vector<object_load>& all) {
-  messages_.team().charge_own(own_work::look_step, all.size());
   const double measured = balance::usual_message_seconds(facts_);
   if (measured > 0) usual_seconds_ = measured;
   const double usual = assumed_seconds_ > 0 ? assumed_seconds_

@@ -3,8 +3,7 @@
 #include "task_trees/parts/study.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <map>
+#include <chrono>
 #include <stdexcept>
 
 #include <fmt/format.h>
@@ -18,8 +17,6 @@ template <class Value>
 Value value_of(const std::string& word, std::initializer_list<Value> all) {
   return *std::find_if(all.begin(), all.end(), [&](Value each) { return word == name_of(each); });
 }
-shape shape_of(const std::string& word) { return value_of(word, {shape::tree, shape::bag}); }
-law law_of(const std::string& word) { return value_of(word, {law::equal, law::exponential, law::heavy}); }
 
 /// The simulated machine of one run.
 nacre::config machine_of(const plan& how, const setting& of) {
@@ -28,7 +25,7 @@ nacre::config machine_of(const plan& how, const setting& of) {
   machine.set("ranks", std::to_string(of.ranks));
   machine.set("workers", "1");
   machine.set("seed", std::to_string(how.seed));
-  machine.set("balancer", of.balancer);
+  if (of.balancer != "default") machine.set("balancer", of.balancer);
   for (const std::string& each : how.settings) {
     const std::size_t equals = each.find('=');
     if (equals == std::string::npos) throw std::runtime_error("--set needs NAME=VALUE, not " + each);
@@ -61,9 +58,10 @@ measurement run_once(const plan& how, const setting& of, const program& what) {
 }  // namespace
 
 const char* name_of(shape of) { return of == shape::tree ? "tree" : "bag"; }
-const char* name_of(law of) {
-  return of == law::equal ? "equal" : of == law::exponential ? "exponential" : "heavy";
-}
+const char* name_of(law of) { return of == law::equal ? "equal" : of == law::exponential ? "exponential" : "heavy"; }
+
+shape shape_of(const std::string& word) { return value_of(word, {shape::tree, shape::bag}); }
+law law_of(const std::string& word) { return value_of(word, {law::equal, law::exponential, law::heavy}); }
 
 rows simulate(const plan& how, const std::function<void(const row&)>& tell) {
   const double latency = latency_of(how);

@@ -24,11 +24,15 @@ struct plan {
   std::vector<std::string> laws{"equal", "exponential", "heavy"};
   std::vector<std::uint32_t> grains{3, 10, 30};
   std::vector<std::uint32_t> ranks{16, 64, 256, 1024};
-  std::vector<std::string> balancers{"steal", "lifeline"};
+  std::vector<std::string> balancers{"default"};
   std::vector<std::string> settings{};
   std::uint64_t tasks_a_rank = 750;
   std::uint64_t seed = 1;
   double least = 0;
+  int runs = 5;                                          // real ones of each
+  std::vector<std::string> transports{"inproc", "shm"};  // real ones
+  std::vector<std::uint32_t> micros{10, 50};             // real costs of a task
+  std::uint64_t real_tasks = 20'000;
 };
 
 /// One program on one machine.
@@ -57,6 +61,27 @@ using rows = std::vector<row>;
 
 [[nodiscard]] nlohmann::ordered_json json_of(const rows& all);
 [[nodiscard]] std::string svg_of(const plan& how, const rows& all);
+/// The same on two ranks of this host that compute: the runs of all balancers alternate.
+struct real_row {
+  std::string transport;
+  task_trees::shape shape = shape::tree;
+  task_trees::law law = law::equal;
+  std::uint32_t micros = 0;
+  std::string balancer;
+  std::vector<double> seconds;  // of each run, ascending
+  double ideal = 0;
+  std::uint64_t moves = 0;  // of the median run
+  double over_best = 0;     // median / least median of all balancers
+  [[nodiscard]] double median() const { return seconds[seconds.size() / 2]; }
+};
+void measure_real(const plan& how, const std::function<void(const real_row&)>& tell);
+
+/// What a process does that measure_real starts: runs `what` and prints a line that measure_real reads.
+int serve(const nacre::config& configuration, const program& what);
+
+[[nodiscard]] shape shape_of(const std::string& word);
+[[nodiscard]] law law_of(const std::string& word);
+
 /// Of the first balancer of the plan.
 [[nodiscard]] double least_efficiency(const plan& how, const rows& all);
 

@@ -117,6 +117,7 @@ class cluster {
       const auto busy = std::count_if(objects.begin(), objects.end(), [](const piece& each) { return each.running; });
       return all.how_.workers - static_cast<std::uint32_t>(busy);
     }
+    [[nodiscard]] std::uint64_t arrivals() const override { return arrived; }
     void send(rank_id to, std::span<const std::byte> bytes) override { all.carry(*this, to, bytes); }
     void migrate(object_id object, rank_id to) override { all.move(*this, object, to); }
     [[nodiscard]] nacre::rng& rng() override { return stream; }
@@ -129,6 +130,7 @@ class cluster {
     std::deque<piece> objects;  // in order of arrival
     std::vector<object_load> listed, found;
     std::map<rank_id, double> last_arrival;
+    std::uint64_t arrived = 0;
     double tick_at = 0;
   };
   struct letter {
@@ -162,6 +164,7 @@ class cluster {
       const auto [to, arrived] = flying_objects_.begin()->second;
       flying_objects_.erase(flying_objects_.begin());
       sites_[to.value()].objects.push_back(arrived);
+      ++sites_[to.value()].arrived;
     }
     for (; !letters_.empty() && letters_.begin()->first <= now_;) {
       const letter each = letters_.begin()->second;

@@ -64,6 +64,7 @@ class scripted_host final : public balancer_host {
   }
   [[nodiscard]] std::uint32_t workers() const override { return 1; }
   [[nodiscard]] std::uint32_t idle_workers() const override { return idle; }
+  [[nodiscard]] std::uint64_t arrivals() const override { return arrived; }
   void send(rank_id to, std::span<const std::byte> bytes) override {
     sent.emplace_back(to, std::vector(bytes.begin(), bytes.end()));
   }
@@ -84,6 +85,7 @@ class scripted_host final : public balancer_host {
   std::vector<std::uint64_t> moved;  // indices of objects
   std::vector<rank_id> moved_to;
   std::uint32_t idle = 0;
+  std::uint64_t arrived = 0;
   double time = 0;
   nacre::rng stream{1};
 };

@@ -16,70 +16,116 @@
 namespace nacre::balance {
 namespace {
 
-enum class kind : std::uint8_t { request, nothing, given, lifeline, caught };
-std::vector<std::byte> bytes_of(kind what, std::uint32_t number = 0) { return pack(what, number); }
+enum class kind : std::uint8_t { request, nothing, given, lifeline, caught, cancelled };
 
-TEST(lifeline_balancer, asks_a_few_and_then_lays_a_lifeline_along_every_edge_of_the_cube_once) {
+std::vector<std::byte> bytes_of(kind what, std::uint32_t number = 0, std::uint32_t objects = 0) {
+  return pack(what, number, std::uint32_t{0}, std::uint32_t{0}, objects);
+}
+std::vector<std::byte> request_of(std::uint32_t thief, std::uint32_t number, std::uint32_t hops) {
+  return pack(kind::request, number, thief, hops, std::uint32_t{0});
+}
+
+/// A rank without work among eleven.
+struct idle_rank {
+  idle_rank() {
+    host.self = rank_id{6};
+    host.ranks = 11;
+    host.idle = 1;
+  }
+  /// The ranks to which the last so many messages of this content went.
+  std::set<rank_id> receivers(std::size_t count, kind of) {
+    std::set<rank_id> found;
+    for (std::size_t n = host.sent.size() - count; n < host.sent.size(); ++n) {
+      EXPECT_EQ(host.sent[n].second, bytes_of(of));
+      found.insert(host.sent[n].first);
+    }
+    return found;
+  }
   scripted_host host;
-  host.self = rank_id{6};
-  host.ranks = 11;
-  host.idle = 1;
-  lifeline_balancer thief({.attempts = 3});
-  thief.on_tick(host);
-  for (std::uint32_t request = 1; request <= 3; ++request) {
-    ASSERT_EQ(host.sent.size(), request);
-    EXPECT_EQ(host.sent.back().second, bytes_of(kind::request, request));
-    const rank_id victim = host.sent.back().first;
-    thief.on_message(host, rank_id{victim.value() == 3 ? 4u : 3u}, bytes_of(kind::nothing, request));
-    thief.on_message(host, victim, bytes_of(kind::nothing, request + 1));
-    thief.on_tick(host);
-    ASSERT_EQ(host.sent.size(), request) << "its request is still open";
-    thief.on_message(host, victim, bytes_of(kind::nothing, request));
-  }
-  std::set<rank_id> neighbours;
-  for (std::size_t n = 3; n < host.sent.size(); ++n) {
-    EXPECT_EQ(host.sent[n].second, bytes_of(kind::lifeline));
-    neighbours.insert(host.sent[n].first);
-  }
-  EXPECT_EQ(neighbours, (std::set{rank_id{7}, rank_id{4}, rank_id{2}})) << "14 is not there";
-  for (host.time = 1; host.time < 100; host.time += 1) thief.on_tick(host);
-  EXPECT_EQ(host.sent.size(), 6u) << "silence";
-  thief.on_message(host, rank_id{3}, bytes_of(kind::caught));
-  thief.on_message(host, rank_id{4}, bytes_of(kind::caught));
-  for (int request = 0; request < 3; ++request) {
-    host.time += 1;
-    thief.on_tick(host);
-    thief.on_message(host, host.sent.back().first, bytes_of(kind::nothing, 4 + static_cast<std::uint32_t>(request)));
-  }
-  ASSERT_EQ(host.sent.size(), 10u);
-  EXPECT_EQ(host.sent.back(), std::pair(rank_id{4}, bytes_of(kind::lifeline))) << "the others still lie";
+  lifeline_balancer thief{{.attempts = 3}};
+};
+
+TEST(lifeline_balancer, sends_one_request_round_and_then_lays_a_lifeline_along_every_edge_of_the_cube_once) {
+  idle_rank one;
+  one.thief.on_tick(one.host);
+  one.thief.on_tick(one.host);
+  ASSERT_EQ(one.host.sent.size(), 1u) << "its request is still open";
+  EXPECT_EQ(one.host.sent.back().second, request_of(6, 1, 3));
+  one.thief.on_message(one.host, rank_id{3}, bytes_of(kind::nothing, 2));
+  EXPECT_EQ(one.host.sent.size(), 1u) << "that is no answer to it";
+  one.thief.on_message(one.host, rank_id{3}, bytes_of(kind::nothing, 1));
+  ASSERT_EQ(one.host.sent.size(), 4u);
+  EXPECT_EQ(one.receivers(3, kind::lifeline), (std::set{rank_id{7}, rank_id{4}, rank_id{2}})) << "14 is not there";
+  for (one.host.time = 1; one.host.time < 100; one.host.time += 1) one.thief.on_tick(one.host);
+  EXPECT_EQ(one.host.sent.size(), 4u) << "silence";
+}
+
+TEST(lifeline_balancer, takes_in_its_lifelines_when_it_has_got_work) {
+  idle_rank one;
+  one.thief.on_tick(one.host);
+  one.thief.on_message(one.host, rank_id{3}, bytes_of(kind::nothing, 1));
+  one.thief.on_message(one.host, rank_id{3}, bytes_of(kind::caught, 0, 1));
+  one.thief.on_message(one.host, rank_id{4}, bytes_of(kind::caught, 0, 2));
+  EXPECT_EQ(one.host.sent.size(), 4u);
+  one.host.objects = {object(1, 1, 1), object(2, 1, 1)};
+  one.host.arrived = 2;
+  one.thief.on_tick(one.host);
+  ASSERT_EQ(one.host.sent.size(), 6u);
+  EXPECT_EQ(one.receivers(2, kind::cancelled), (std::set{rank_id{7}, rank_id{2}}));
+}
+
+TEST(lifeline_balancer, asks_again_as_soon_as_what_was_promised_has_come_and_gone) {
+  idle_rank one;
+  one.thief.on_tick(one.host);
+  one.thief.on_message(one.host, rank_id{3}, bytes_of(kind::given, 1, 2));
+  one.thief.on_tick(one.host);
+  one.host.arrived = 1;
+  one.thief.on_tick(one.host);
+  EXPECT_EQ(one.host.sent.size(), 1u) << "an object is on its way";
+  one.host.arrived = 2;
+  one.thief.on_tick(one.host);
+  EXPECT_EQ(one.host.sent.size(), 2u);
+  one.thief.on_message(one.host, rank_id{3}, bytes_of(kind::given, 2, 1));
+  one.thief.on_tick(one.host);
+  EXPECT_EQ(one.host.sent.size(), 2u);
+  one.host.time = 1;
+  one.thief.on_tick(one.host);
+  EXPECT_EQ(one.host.sent.size(), 3u) << "what has not come by now will not come";
 }
 
 TEST(lifeline_balancer, a_victim_deals_to_the_lifelines_that_lie_there_as_soon_as_it_has_surplus) {
   scripted_host host;
   lifeline_balancer victim({});
-  for (const std::uint32_t from : {4u, 8u, 4u, 5u}) victim.on_message(host, rank_id{from}, bytes_of(kind::lifeline));
+  for (const std::uint32_t from : {4u, 8u, 16u, 4u, 5u}) {
+    victim.on_message(host, rank_id{from}, bytes_of(kind::lifeline));
+  }
+  victim.on_message(host, rank_id{16}, bytes_of(kind::cancelled));
   EXPECT_TRUE(victim.wanted());
   EXPECT_TRUE(host.sent.empty());
   host.objects = {object(1, 1, 1), object(2, 5, 1), object(3, 3, 1), object(4, 2, 1)};
   victim.on_tick(host);
   EXPECT_EQ(host.moved, (std::vector<std::uint64_t>{2, 3, 1})) << "the third card is its own";
   EXPECT_EQ(host.moved_to, (std::vector{rank_id{4}, rank_id{8}, rank_id{4}})) << "5 is no neighbour";
-  EXPECT_EQ(host.sent, (std::vector<std::pair<rank_id, std::vector<std::byte>>>{{rank_id{4}, bytes_of(kind::caught)},
-                                                                                {rank_id{8}, bytes_of(kind::caught)}}));
+  EXPECT_EQ(host.sent, (std::vector<std::pair<rank_id, std::vector<std::byte>>>{
+                           {rank_id{4}, bytes_of(kind::caught, 0, 2)}, {rank_id{8}, bytes_of(kind::caught, 0, 1)}}));
   EXPECT_FALSE(victim.wanted());
 }
 
-TEST(lifeline_balancer, a_request_is_answered_at_once) {
+TEST(lifeline_balancer, a_request_is_answered_or_passed_on_at_once) {
   scripted_host host;
   lifeline_balancer victim({});
-  victim.on_message(host, rank_id{9}, bytes_of(kind::request, 4));
+  victim.on_message(host, rank_id{9}, request_of(9, 4, 2));
+  ASSERT_EQ(host.sent.size(), 1u);
+  EXPECT_NE(host.sent.back().first, rank_id{9});
+  EXPECT_EQ(host.sent.back().second, request_of(9, 4, 1));
+  victim.on_message(host, rank_id{7}, request_of(9, 4, 1));
   EXPECT_EQ(host.sent.back(), std::pair(rank_id{9}, bytes_of(kind::nothing, 4)));
   EXPECT_FALSE(victim.wanted());
   host.objects = {object(1, 1, 1), object(2, 1, 1), object(3, 1, 1)};
-  victim.on_message(host, rank_id{9}, bytes_of(kind::request, 5));
-  EXPECT_EQ(host.sent.back(), std::pair(rank_id{9}, bytes_of(kind::given, 5)));
+  victim.on_message(host, rank_id{7}, request_of(9, 5, 3));
+  EXPECT_EQ(host.sent.back(), std::pair(rank_id{9}, bytes_of(kind::given, 5, 2)));
   EXPECT_EQ(host.moved, (std::vector<std::uint64_t>{1, 3}));
+  EXPECT_EQ(host.moved_to, (std::vector{rank_id{9}, rank_id{9}}));
 }
 
 TEST(lifeline_balancer, work_that_begins_on_a_silent_machine_reaches_ranks_that_are_no_neighbours) {

@@ -41,6 +41,7 @@ std::span<const object_load> surplus::heaviest(balancer_host& host, std::size_t 
 }
 
 std::size_t surplus::deal(balancer_host& host, std::span<const rank_id> line, std::size_t objects_max) {
+  dealt_ = 0;
   if (line.empty()) return 0;
   look(host);
   const std::size_t parties = line.size() + 1;
@@ -49,6 +50,8 @@ std::size_t surplus::deal(balancer_host& host, std::span<const rank_id> line, st
     const std::size_t party = card % parties;
     if (party < line.size()) host.migrate(cards[card].object, line[party]);
   }
+  dealt_ = cards.size();
+  parties_ = parties;
   return std::min(cards.size(), line.size());
 }
 

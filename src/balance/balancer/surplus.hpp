@@ -41,6 +41,10 @@ class surplus {
   /// Looks, and deals the surplus like cards, heavy ones first: to the ranks of `line` in their order, then to the own
   /// rank, and round again; at most `objects_max` to each. Returns how many of the line got any; they are its first.
   std::size_t deal(balancer_host& host, std::span<const rank_id> line, std::size_t objects_max);
+  /// How many objects the last deal gave to that one of the line.
+  [[nodiscard]] std::size_t dealt_to(std::size_t nth) const noexcept {
+    return dealt_ / parties_ + (nth < dealt_ % parties_ ? 1 : 0);
+  }
 
  private:
   std::size_t sample(balancer_host& host, std::size_t count);
@@ -48,6 +52,8 @@ class surplus {
   std::vector<object_load> worthy_;  // of the last sample
   std::size_t waiting_ = 0;
   std::size_t idle_ = 0;
+  std::size_t dealt_ = 0;  // by the last deal, those of the own rank too
+  std::size_t parties_ = 1;
 };
 
 }  // namespace nacre::balance
