@@ -30,12 +30,12 @@ void real_undeliverable(object_space* self, lane& on, message_ptr m) asm(
     "__real__ZN5nacre12object_space13undeliverableERNS_4laneESt10unique_ptrINS_7messageENS_15message_deleterEE");
 void wrapped_undeliverable(object_space* self, lane& on, message_ptr m) asm(
     "__wrap__ZN5nacre12object_space13undeliverableERNS_4laneESt10unique_ptrINS_7messageENS_15message_deleterEE");
-void real_post(node* self, lane& on, rank_id to, message_ptr m) asm(
+void real_post(node* self, lane& on, rank_id to, message_ptr m, detail::future_state* result) asm(
     "__real__ZN5nacre4node4postERNS_4laneENS_8typed_idINS_8rank_tagEjEESt10unique_ptrINS_7messageENS_15message_"
-    "deleterEE");
-void wrapped_post(node* self, lane& on, rank_id to, message_ptr m) asm(
+    "deleterEEPNS_6detail12future_stateE");
+void wrapped_post(node* self, lane& on, rank_id to, message_ptr m, detail::future_state* result) asm(
     "__wrap__ZN5nacre4node4postERNS_4laneENS_8typed_idINS_8rank_tagEjEESt10unique_ptrINS_7messageENS_15message_"
-    "deleterEE");
+    "deleterEEPNS_6detail12future_stateE");
 
 bool real_withdraw(memory_segments* self, const detail::memory_name& name, const std::function<void()>& hasten) asm(
     "__real__ZN5nacre15memory_segments8withdrawERKNS_6detail11memory_nameERKSt8functionIFvvEE");
@@ -53,11 +53,11 @@ void wrapped_undeliverable(object_space* self, lane& on, message_ptr m) {
   on.tallies().done.add(1);
 }
 
-void wrapped_post(node* self, lane& on, rank_id to, message_ptr m) {
+void wrapped_post(node* self, lane& on, rank_id to, message_ptr m, detail::future_state* result) {
   if (planted == bug::messages_are_not_counted && m->header.kind == message_kind::rank) {
     m->header.flags |= flag_uncounted;
   }
-  real_post(self, on, to, std::move(m));
+  real_post(self, on, to, std::move(m), result);
 }
 
 bool wrapped_withdraw(memory_segments* self, const detail::memory_name& name, const std::function<void()>& hasten) {
