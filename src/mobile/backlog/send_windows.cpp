@@ -29,8 +29,10 @@ void send_windows::on_request(std::uint32_t rank, std::uint32_t end, std::uint32
     count_out(*at);
     if (is_before(at->end, end)) at->end = end;
   }
-  at->limit = at->next = next;  // it may have forgotten what was cleared before
-  if (is_before(at->end, at->limit)) at->end = at->limit;
+  at->next = next;
+  // It may have forgotten what was cleared before. If all that it asks for has come, by a clearance that it had from
+  // before, it still asks: until it hears of that, it keeps what comes after.
+  at->limit = is_before(next, at->end) ? next : at->end - 1;
   count_in(*at);
 }
 
@@ -38,8 +40,9 @@ void send_windows::on_next(std::uint32_t rank, std::uint32_t next) {
   const auto at = find(rank);
   if (at == sources_.end() || at->rank != rank) return;
   count_out(*at);
-  // As above: then it keeps what comes back. If it has not forgotten, it sends that at once.
-  if (is_before(next, at->next)) at->limit = next;
+  // As above: then it keeps what comes back. If it has not forgotten, it sends that at once. A limit never rises here:
+  // who asks has to hear of the end.
+  if (is_before(next, at->next) && is_before(next, at->limit)) at->limit = next;
   at->next = next;
   if (!at->asks() && at->in_flight() == 0) {
     sources_.erase(at);

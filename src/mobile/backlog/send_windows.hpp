@@ -24,10 +24,11 @@ namespace nacre {
 /// | state | the source asks | a message is admitted | there is room |
 /// |---|---|---|---|
 /// | unknown | asks | - | - |
-/// | asks: limit < end | limit falls to next, end rises | next rises | limit rises; clear to send |
+/// | asks: limit < end | limit falls to next, or below end; end rises | next rises | limit rises; clear to send |
 /// | cleared: next < limit = end | as above | next rises; in the end unknown | - |
 ///
-/// When messages go back, next falls, and limit with it.
+/// When messages go back, next falls, and limit with it. A source asks until it is cleared up to `end`, even when all
+/// before that has come meanwhile: it keeps its later messages until it hears of that.
 ///
 /// Invariant: what is before the limit is cleared at its source, or that is under way. For a limit rises by clearances
 /// alone, and falls to `next` whenever the source may know of none: a source that has a new queue, which knows of no

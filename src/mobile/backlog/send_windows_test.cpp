@@ -72,6 +72,26 @@ TEST(send_windows, a_source_whose_messages_have_all_come_hears_of_that_and_is_fo
   EXPECT_TRUE(windows.empty());
 }
 
+TEST(send_windows, a_source_that_asks_after_all_its_messages_have_come_hears_of_that) {
+  send_windows windows;
+  windows.on_request(1, 4, 4);  // a clearance from before had let them go, faster than this request
+  EXPECT_EQ(windows.clear(0, 0, nobody), (grants{{rank_id(1), 4}})) << "else it would keep what comes after them";
+  EXPECT_TRUE(windows.empty());
+  windows.on_request(2, 4, 9);
+  EXPECT_EQ(windows.clear(0, 0, nobody), (grants{{rank_id(2), 4}}));
+  EXPECT_TRUE(windows.empty());
+}
+
+TEST(send_windows, a_source_that_asks_is_heard_though_its_messages_come_and_go_back_before_there_is_room) {
+  send_windows windows;
+  windows.on_request(1, 4, 2);
+  windows.on_next(1, 10);
+  windows.on_next(1, 6);
+  EXPECT_TRUE(windows.sound(2));
+  EXPECT_EQ(windows.clear(0, 0, nobody), (grants{{rank_id(1), 4}}));
+  EXPECT_TRUE(windows.empty());
+}
+
 TEST(send_windows, messages_that_have_gone_back_are_cleared_again_when_their_source_asks) {
   send_windows windows;
   windows.on_request(1, 6, 0);
