@@ -95,6 +95,12 @@ TEST(backlog, messages_to_an_object_that_moves_are_forwarded_a_few_times_each_un
   }
 }
 
+TEST(backlog, a_crowd_that_was_sent_before_the_first_move_does_not_follow_the_object_for_long) {
+  const cost all = chase(simulated(16), 2500, 97);
+  EXPECT_EQ(all.ran, 8U * 2500);
+  EXPECT_LT(all.forwards, 4 * all.ran);
+}
+
 TEST(backlog, an_object_that_moves_with_every_message_costs_a_few_travels_for_each) {
   const cost small = chase(simulated(4), 250, 1), large = chase(simulated(4), 1000, 1);
   EXPECT_EQ(large.ran, 2000U);

@@ -15,8 +15,10 @@
 namespace nacre {
 namespace {
 
-/// A message that has been on so many more ranks than `hops_max` goes back: its object moves faster than it follows.
-constexpr std::uint32_t chase_max = 8;
+/// A message that has travelled on more often goes back: its object moves faster than it follows. With more, a crowd
+/// that was sent at once follows a fast object for longer than it costs to send it again; with fewer, a lone message
+/// that follows a short chain of old places would go back.
+constexpr std::uint32_t chase_max = 4;
 
 }  // namespace
 
@@ -131,7 +133,7 @@ void object_space::drop_waiting(lane& on, object_id id) {
 /// Whether a message that has come to where its object has been goes back to its source, instead of after the object.
 bool object_space::goes_back(const location_fact& fact, const message_header& header) const noexcept {
   if (!in_stream(header.kind) || (header.flags & flag_granted) != 0) return false;
-  return fact.backlog || header.hops > limits_.hops_max + chase_max;
+  return fact.backlog || header.hops > chase_max;
 }
 
 void object_space::send_back(lane& on, message_ptr m) {
