@@ -43,7 +43,12 @@ bool wrapped_withdraw(memory_segments* self, const detail::memory_name& name, co
     "__wrap__ZN5nacre15memory_segments8withdrawERKNS_6detail11memory_nameERKSt8functionIFvvEE");
 
 streams::verdict wrapped_admit(streams* self, message_ptr& m, message_list& ready) {
-  if (planted != bug::early_messages_run) return real_admit(self, m, ready);
+  const std::uint32_t next = self->next_of(m->header.source);
+  if (planted != bug::early_messages_run || m->header.sequence == next) return real_admit(self, m, ready);
+  if (static_cast<std::int32_t>(m->header.sequence - next) > 0) {  // it takes the number of one that it has overtaken
+    m->header.sequence = next;
+    return real_admit(self, m, ready);
+  }
   ready.push_back(std::move(m));
   return streams::verdict::admitted;
 }

@@ -101,9 +101,13 @@ class crew {
   /// A turn of the poll loop between two items.
   void look(lane& on);
   void run_item(lane& on, work& item);
-  /// Hands ready work to the scheduler, whose exceptions are not those of whoever has made the work.
+  /// Counts ready work and hands it to the scheduler.
   void push(lane& by, work& item, origin from) {
     by.tallies_.readied.add(1);
+    hand_over(by, item, from);
+  }
+  /// Hands work that has been counted to the scheduler, whose exceptions are not those of whoever has made the work.
+  void hand_over(lane& by, work& item, origin from) {
     guarded(by, [&] {
       call_named(scheduler_name, [&] {
         if (from == origin::handler && by.in_item_) {

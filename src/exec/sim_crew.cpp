@@ -131,7 +131,7 @@ work& sim_crew::take_ready(std::uint64_t kept) {
 
 void sim_crew::ready_event(void* subject, std::uint64_t kept) {
   auto& self = *static_cast<sim_crew*>(subject);
-  self.push(*self.lanes()[kept >> 32], self.take_ready(kept), origin::elsewhere);
+  self.hand_over(*self.lanes()[kept >> 32], self.take_ready(kept), origin::elsewhere);
   self.wake_worker();
 }
 
