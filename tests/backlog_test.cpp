@@ -52,6 +52,7 @@ config simulated(std::uint32_t ranks) {
   config how;
   how.set("transport", "sim");
   how.set("ranks", std::to_string(ranks));
+  how.set("sim.cost.factor", "0");  // the whole backlog is there before the first move
   return how;
 }
 
@@ -63,7 +64,7 @@ cost chase(const config& how, std::uint64_t each, std::uint32_t every) {
                 [&](runtime& rt) {
                   const bool first = rt.rank() == rank_id(0);
                   const auto object = rt.broadcast(
-                      first ? rt.create_on<wanderer>(rank_id(rt.size() / 2)).get() : mobile_ptr<wanderer>(), rank_id(0));
+                      first ? rt.create<wanderer>() : mobile_ptr<wanderer>(), rank_id(0));
                   if (first) rt.call<&wanderer::begin>(object, rt.size(), every).get();
                   rt.barrier();
                   for (std::uint64_t number = 0; number < each && rt.rank().value() < rt.size() / 2; ++number) {
