@@ -289,15 +289,18 @@ TEST(greedy_refine_by_communication, halves_what_ranks_send_each_other_at_no_mor
 
 TEST(gossip_by_communication, ranks_send_each_other_a_fifth_less_at_no_more_imbalance) {
   std::uint64_t with = 0, without = 0;
+  double seeing_seconds = 0, blind_seconds = 0;  // of all seeds: one may be lucky
   for (std::uint64_t seed = 1; seed <= (nacre::tests::sanitized ? 1 : 4); ++seed) {
     const outcome blind = run_groups("gossip", {}, seed);
     const outcome seeing = run_groups("gossip", {{"balance.gossip.communication", "true"}}, seed);
     EXPECT_LE(seeing.imbalance, blind.imbalance);
-    EXPECT_LE(seeing.seconds, 1.01 * blind.seconds);
+    seeing_seconds += seeing.seconds;
+    blind_seconds += blind.seconds;
     EXPECT_EQ(seeing.moved_at_last, 0u);
     with += seeing.between_ranks;
     without += blind.between_ranks;
   }
+  EXPECT_LE(seeing_seconds, 1.01 * blind_seconds);
   EXPECT_LT(5 * with, 4 * without);
 }
 
