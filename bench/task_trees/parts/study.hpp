@@ -16,8 +16,8 @@ namespace task_trees {
 inline constexpr const char* meaning_of_ideal =
     "Efficiency is ideal time / time. The time is that from before the first task is created until all ranks know that "
     "all have ended. The ideal time is the longest of: the work of all tasks / ranks; the longest path of the tree, or "
-    "the longest task of a bag; and for a bag what rank 0 must do alone: main creates all objects, and its worker "
-    "sends away as many as it does not run itself.";
+    "the longest task of a bag; and for a bag the time in which main of rank 0 creates all objects. What its worker "
+    "takes to send them away is not part of it.";
 
 struct plan {
   std::vector<std::string> shapes{"tree", "bag"};
