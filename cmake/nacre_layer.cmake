@@ -30,16 +30,19 @@ endfunction()
 # selects.
 function(nacre_register_tests target)
   nacre_optimise_tests(${target})
-  gtest_discover_tests(${target} TEST_FILTER "${ARGN}" TEST_PREFIX "${target}." DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 120)
+  gtest_discover_tests(${target} TEST_FILTER "${ARGN}" TEST_PREFIX "${target}." DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 300)
 endfunction()
 
 # More than half of the time that a small file takes to compile is that of the headers of others: those of all tests are
 # precompiled, and in debug and sanitizer builds those of libraries. gcc 12 takes precompiled system headers for the
 # project's own and warns of what it inlines from them, so these warnings are left to the sources of release builds. Those
-# precompile nothing, so that a source still names all that it needs.
+# precompile nothing, so that a source still names all that it needs. After the target come headers of its own, or the
+# target that it shares the headers of.
 function(nacre_precompile target)
   if(CMAKE_BUILD_TYPE STREQUAL "Debug" OR target MATCHES "_tests?$")
-    if(ARGN)
+    if(ARGN MATCHES "^nacre_precompiled_for_")
+      target_precompile_headers(${target} REUSE_FROM ${ARGN})
+    elseif(ARGN)
       target_precompile_headers(${target} PRIVATE ${ARGN})
     elseif(target MATCHES "_tests?$")
       nacre_precompiled(nacre_precompiled_for_tests <gtest/gtest.h>)

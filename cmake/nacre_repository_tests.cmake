@@ -9,11 +9,11 @@ add_test(NAME tidy_headers_compile_alone
 add_test(NAME tidy_rules_fire COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tools/tidy_test.py)
 set_tests_properties(tidy_rules_fire PROPERTIES ENVIRONMENT "CXX=${CMAKE_CXX_COMPILER}")
 add_test(NAME mutants_fit COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tools/mutants --check)
-set_tests_properties(tidy tidy_headers_compile_alone tidy_rules_fire mutants_fit PROPERTIES TIMEOUT 120)
+set_tests_properties(tidy tidy_headers_compile_alone tidy_rules_fire mutants_fit PROPERTIES TIMEOUT 300)
 set_tests_properties(tidy_headers_compile_alone PROPERTIES PROCESSORS 2)
 
 if(EXISTS ${PROJECT_SOURCE_DIR}/include/nacre/nacre.hpp)
   add_test(NAME package_out_of_tree COMMAND sh ${PROJECT_SOURCE_DIR}/tests/package/run.sh ${PROJECT_BINARY_DIR})
-  set_tests_properties(package_out_of_tree PROPERTIES TIMEOUT 120 ENVIRONMENT "CXX=${CMAKE_CXX_COMPILER}")
+  set_tests_properties(package_out_of_tree PROPERTIES TIMEOUT 300 ENVIRONMENT "CXX=${CMAKE_CXX_COMPILER}")
   add_test(NAME package_is_built_by_demo COMMAND sh ${PROJECT_SOURCE_DIR}/tests/package/demo.sh ${PROJECT_BINARY_DIR})
 endif()

@@ -3,8 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
 #include <string>
 #include <thread>
+#include <type_traits>
 #include <vector>
 
 #include <nacre/nacre.hpp>
@@ -112,6 +114,49 @@ TEST(arrays_in_place, the_simulated_time_of_an_element_is_its_own) {
               if (home) held = rt.call<&laborer::one_after_the_other>(all[{0}]).get();
             }));
   EXPECT_TRUE(held);
+}
+
+enum class step : std::uint8_t { none, unpacks, sent, waited_in_vain };
+std::atomic<step> reached{step::none};
+
+bool wait_for(step what) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+  while (reached != what && std::chrono::steady_clock::now() < end) std::this_thread::yield();
+  return reached == what;
+}
+
+/// Unpacks only when another thread has sent to a place of the array that nothing had come for before.
+struct patient {
+  int value = 0;
+  void hear() {}
+  int get() const { return value; }
+  template <class Archive>
+  void serialize(Archive& ar) {
+    ar(value);
+    if (!std::is_same_v<Archive, reader> || reached != step::none) return;
+    reached = step::unpacks;
+    if (!wait_for(step::sent)) reached = step::waited_in_vain;
+  }
+};
+
+TEST(arrays, an_element_that_is_unpacked_keeps_nobody_from_sending_to_other_places) {
+  config how = of("inproc", "1", "2");
+  how.set("check_serialization", "true");  // packs what stays in the process, too
+  int got = 0, lost = 0;
+  EXPECT_EQ(0, run(how, [&](runtime& rt) {
+              rt.on_delivery_error([&](const delivery_error&) { ++lost; });
+              const auto all = rt.create_array<patient>(extents{8}, sparse);
+              auto inserted = rt.insert(all, {1}, 5);
+              EXPECT_TRUE(wait_for(step::unpacks));
+              rt.send<&patient::hear>(all[{6}]);
+              auto expected = step::unpacks;
+              EXPECT_TRUE(reached.compare_exchange_strong(expected, step::sent));
+              inserted.get();
+              got = rt.call<&patient::get>(all[{1}]).get();
+              rt.wait_quiescence();
+            }));
+  EXPECT_EQ(got, 5);
+  EXPECT_EQ(lost, 1);
 }
 
 }  // namespace

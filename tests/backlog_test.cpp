@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -52,6 +53,7 @@ config simulated(std::uint32_t ranks) {
   config how;
   how.set("transport", "sim");
   how.set("ranks", std::to_string(ranks));
+  how.set("balancer", "none");
   how.set("sim.cost.factor", "0");  // the whole backlog is there before the first move
   return how;
 }
@@ -146,6 +148,74 @@ TEST(backlog, one_move_takes_all_along_that_waits_for_an_object) {
             0);
   EXPECT_EQ(ran, 300U);
   EXPECT_LE(forwards + carried, 301U);
+}
+
+/// Takes its time, so that messages wait for it.
+struct slow : wanderer {
+  void take_slowly(context& ctx, std::uint32_t from, std::uint64_t number) {
+    ctx.charge(1e-6);
+    take(ctx, from, number);
+  }
+};
+
+/// Moves an object for which many messages wait to the next rank, so many times in all.
+struct restless final : balancer {
+  void on_tick(balancer_host& host) override {
+    for (const object_load& each : host.local_loads()) {
+      if (each.messages < 50 || moves_left == 0) continue;
+      --moves_left;
+      host.migrate(each.object, rank_id((host.rank().value() + 1) % host.size()));
+    }
+  }
+  static inline std::uint32_t moves_left = 0;  // all ranks share the process, and one thread runs them
+};
+
+/// How many messages each rank without the object sends for so many calls, one after the other, once the backlog has
+/// run.
+std::vector<std::uint64_t> cost_of_late_calls(config how, std::uint32_t moves, std::uint64_t calls) {
+  constexpr std::uint64_t each = 400;
+  std::vector<std::uint64_t> sent;
+  restless::moves_left = moves;
+  how.set("balancer", "restless");
+  how.set("balance.tick", "10us");
+  const int code = run(how, [&](runtime& rt) {
+    const bool first = rt.rank() == rank_id(0);
+    const auto object = rt.broadcast(first ? rt.create<slow>() : mobile_ptr<slow>(), rank_id(0));
+    if (first) rt.call<&slow::begin>(object, rt.size(), 1'000'000U).get();
+    rt.barrier();
+    for (std::uint64_t number = 0; number < each; ++number) {
+      rt.send<&slow::take_slowly>(object, rt.rank().value(), number);
+    }
+    rt.wait_quiescence();
+    EXPECT_GT(rt.all_reduce(rt.counters().forwards, std::plus<>{}), 2 * each);
+    for (std::uint32_t rank = 0; rank < rt.size(); ++rank) {
+      rt.barrier();
+      if (rt.rank() != rank_id(rank) || rt.is_local(object)) continue;
+      const std::uint64_t before = rt.counters().messages_sent;
+      for (std::uint64_t one = 0; one < calls; ++one) {
+        EXPECT_EQ(rt.call<&slow::in_order>(object).get(), each * rt.size());
+      }
+      sent.push_back(rt.counters().messages_sent - before);
+    }
+    rt.barrier();
+  });
+  EXPECT_EQ(code, 0);
+  EXPECT_EQ(restless::moves_left, 0U);
+  return sent;
+}
+
+TEST(backlog, a_rank_that_the_object_left_with_a_backlog_sends_at_once_again_when_the_backlog_is_over) {
+  constexpr std::uint64_t calls = 20;
+  register_balancer("restless", [](const config&) { return std::make_unique<restless>(); });
+  for (const char* const policy : policies) {
+    for (const std::uint32_t moves : {2U, 3U, 4U, 5U}) {
+      config how = simulated(4);
+      how.set("location", policy);
+      const std::vector<std::uint64_t> sent = cost_of_late_calls(how, moves, calls);
+      ASSERT_EQ(sent.size(), 3U);
+      EXPECT_LE(*std::max_element(sent.begin(), sent.end()), calls + 4) << policy << ", " << moves << " moves";
+    }
+  }
 }
 
 /// It ends in the middle of what waits for it.

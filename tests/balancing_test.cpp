@@ -326,4 +326,33 @@ TEST(balancing, does_not_hide_a_standstill) {
               testing::ExitedWithCode(1), "deadlock: nothing can happen any more, while main waits on rank 0");
 }
 
+/// Keeps what the rank says its load is, after all has been made.
+struct weigher final : nacre::balancer {
+  weigher(std::vector<double>& to, const bool& when) : sums(to), ready(when) {}
+  void on_tick(nacre::balancer_host& host) override {
+    if (host.rank().value() != 0 || !ready) return;
+    for (int n = 0; n < 4; ++n) sums.push_back(host.total_load());
+  }
+  [[nodiscard]] bool observes_loads() const override { return false; }
+  std::vector<double>& sums;
+  const bool& ready;
+};
+
+TEST(loads, that_are_declared_and_stand_have_one_sum_however_many_they_are) {
+  constexpr int pieces = 6000;
+  std::vector<double> sums;
+  bool ready = false;
+  nacre::register_balancer("weigher_of_the_test",
+                           [&](const nacre::config&) { return std::make_unique<weigher>(sums, ready); });
+  run_simulated({{"ranks", "2"}, {"balancer", "weigher_of_the_test"}}, [&](nacre::runtime& rt) {
+    for (int n = 1; rt.rank().value() == 0 && n <= pieces; ++n) {
+      static_cast<void>(rt.create<piece>(0.0, static_cast<double>(n)));
+    }
+    if (rt.rank().value() == 0) ready = true;
+    for (const double end = rt.now() + 20e-3; rt.now() < end;) continue;
+  });
+  ASSERT_FALSE(sums.empty());
+  for (const double each : sums) EXPECT_NEAR(each, pieces * (pieces + 1) / 2.0, 1e-3);
+}
+
 }  // namespace

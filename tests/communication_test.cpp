@@ -33,6 +33,7 @@ config settings(const setting& of, std::uint64_t seed = 1) {
   made.set("ranks", std::to_string(of.ranks));
   made.set("workers", std::to_string(of.workers));
   made.set("seed", std::to_string(seed));
+  made.set("balancer", "none");                       // the scenarios say where objects are
   if (seed % 2 == 0) made.set("direct_min", "1GiB");  // all memory travels in messages
   return made;
 }

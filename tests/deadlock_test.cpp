@@ -84,6 +84,15 @@ INSTANTIATE_TEST_SUITE_P(built_in, each_balancer,
                                          "diffusion", "gossip", "greedy_refine", "rotate", "random"),
                          [](const auto& each) { return std::string(each.param); });
 
+/// A hermit that runs something before it is alone, and can be moved meanwhile.
+struct late_hermit : hermit {
+  void take(nacre::context& ctx) { ctx.charge(1e-6); }
+  nacre::task<int> wait_for_ever(nacre::context& ctx) {
+    co_await ctx.call<&late_hermit::take>(ctx.self<late_hermit>());
+    co_return 1;
+  }
+};
+
 /// Moves every object that has messages to the next rank, at each tick: messages chase it.
 struct chaser final : nacre::balancer {
   void on_tick(nacre::balancer_host& host) override {
@@ -122,6 +131,22 @@ TEST(deadlock, is_none_while_messages_chase_an_object_for_long) {
       EXPECT_EQ(seen, each * of.ranks) << of.ranks << " ranks, seed " << seed;
     }
   }
+}
+
+TEST(deadlock, names_the_messages_that_wait_at_their_sources) {
+  nacre::register_balancer("chaser", [](const nacre::config&) { return std::make_unique<chaser>(); });
+  EXPECT_EXIT(run_simulated({{"ranks", "3"}, {"balancer", "chaser"}, {"balance.tick", "5us"}},
+                            [](nacre::runtime& rt) {
+                              if (rt.rank() != nacre::rank_id(0)) return;
+                              const auto object = rt.create<late_hermit>();
+                              for (int i = 0; i < 300; ++i) rt.send<&late_hermit::take>(object);
+                              auto stuck = rt.call<&late_hermit::wait_for_ever>(object);
+                              for (int i = 0; i < 500; ++i) rt.send<&late_hermit::take>(object);
+                              stuck.get();
+                            }),
+              testing::ExitedWithCode(1),
+              "deadlock: nothing can happen any more.*late_hermit.* on rank .: its coroutine handler is suspended.*; "
+              "rank 0 keeps [0-9][0-9]+ messages to object 0:1 until it clears them, on rank [012]");
 }
 
 TEST(deadlock, is_none_while_objects_move_for_ever_and_quiescence_is_still_to_be_found) {

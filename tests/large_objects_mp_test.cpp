@@ -89,26 +89,6 @@ void move_one(runtime& rt, std::uint64_t leaving, std::uint64_t arriving) {
   EXPECT_EQ(rt.call<&freight<Load>::count>(one).get(), large);
 }
 
-/// An object moves from one rank to the other, and when half of it has arrived one of the two processes is killed.
-void die_while_one_moves(runtime& rt, std::uint32_t from, std::uint32_t victim) {
-  constexpr std::uint64_t bytes = 96 * mib;
-  const std::vector<int> processes = rt.all_gather(static_cast<int>(::getpid()));
-  mobile_ptr<freight<std::vector<std::byte>>> one;
-  if (rt.rank().value() == from) {
-    one = rt.create<freight<std::vector<std::byte>>>();
-    rt.call<&freight<std::vector<std::byte>>::fill>(one, bytes).get();
-  }
-  const std::uint64_t before = status_bytes("VmRSS:");
-  rt.barrier();
-  if (rt.rank().value() == from) {
-    rt.migrate(one, rank_id(1 - from)).get();
-  } else {
-    while (status_bytes("VmRSS:") < before + bytes / 2) std::this_thread::yield();
-    ::kill(processes[victim], SIGKILL);
-  }
-  rt.wait_quiescence();
-}
-
 std::atomic<std::thread::id> polled_by, unpacked_by;
 void note_who_polls() { polled_by = std::this_thread::get_id(); }
 
@@ -120,6 +100,32 @@ struct noted_freight : freight<std::vector<std::byte>> {
     if constexpr (Archive::is_loading::value) unpacked_by = std::this_thread::get_id();
   }
 };
+
+/// Of this process, wherever it is: what the system reclaims of it goes from one of the two to the other.
+std::uint64_t memory_of_its_own() { return status_bytes("RssAnon:") + status_bytes("VmSwap:"); }
+
+/// An object moves from one rank to the other, and when half of it has arrived one of the two processes is killed; at
+/// the latest when it is unpacked, whatever the system says of memory.
+void die_while_one_moves(runtime& rt, std::uint32_t from, std::uint32_t victim) {
+  constexpr std::uint64_t bytes = 96 * mib;
+  const std::vector<int> processes = rt.all_gather(static_cast<int>(::getpid()));
+  mobile_ptr<noted_freight> one;
+  if (rt.rank().value() == from) {
+    one = rt.create<noted_freight>();
+    rt.call<&noted_freight::fill>(one, bytes).get();
+  }
+  const std::uint64_t before = memory_of_its_own();
+  rt.barrier();
+  if (rt.rank().value() == from) {
+    rt.migrate(one, rank_id(1 - from)).get();
+  } else {
+    while (memory_of_its_own() < before + bytes / 2 && unpacked_by.load() == std::thread::id()) {
+      std::this_thread::yield();
+    }
+    ::kill(processes[victim], SIGKILL);
+  }
+  rt.wait_quiescence();
+}
 
 /// With a poll loop that has a thread of its own.
 void move_beside_the_poll_loop(runtime& rt) {

@@ -83,6 +83,7 @@ template <class Object>
 std::vector<cost> costs_of_visits(const char* policy, mobile_ptr<Object> (*make)(runtime&) = &make_one<Object>) {
   config how;
   how.set("transport", "sim");
+  how.set("balancer", "none");
   how.set("ranks", std::to_string(chain + 4));
   how.set("hops_max", "8");
   how.set("location", policy);
@@ -152,6 +153,7 @@ TEST(location_policies, an_array_that_does_not_choose_is_as_its_type_says_or_the
 TEST(location_policies, a_sender_is_told_once_for_each_move_however_many_of_its_messages_come_late) {
   config how;
   how.set("transport", "sim");
+  how.set("balancer", "none");
   how.set("ranks", "3");
   cost burst;
   EXPECT_EQ(run(how,
@@ -171,6 +173,7 @@ TEST(location_policies, a_sender_is_told_once_for_each_move_however_many_of_its_
 TEST(location_policies, every_rank_that_has_sent_to_an_object_hears_that_it_has_been_destroyed) {
   config how;
   how.set("transport", "sim");
+  how.set("balancer", "none");
   how.set("ranks", "3");
   std::vector<std::size_t> known(3, 99);
   EXPECT_EQ(run(how,
@@ -185,10 +188,11 @@ TEST(location_policies, every_rank_that_has_sent_to_an_object_hears_that_it_has_
   EXPECT_EQ(known, (std::vector<std::size_t>{0, 0, 0}));
 }
 
-/// An object that goes to and fro between ranks 1 and 2 by itself, and stays for a while on each.
+/// An object that goes to and fro between ranks 1 and 2 by itself, and stays on each for longer than a worker goes
+/// without a look for messages.
 struct rover : wanderer {
   void roam(context& ctx, std::uint32_t moves) {
-    ctx.charge(8e-6);
+    ctx.charge(12e-6);
     if (moves == 0) return;
     const auto self = ctx.self<rover>();
     static_cast<void>(ctx.migrate(self, rank_id(3 - ctx.rank().value())));
@@ -209,6 +213,7 @@ TEST(location_policies, a_message_waits_at_the_home_for_news_and_does_not_go_to_
   constexpr std::uint32_t times = 100, moves = 400;
   config how;
   how.set("transport", "sim");
+  how.set("balancer", "none");
   how.set("ranks", "4");
   how.set("sim.jitter", "0");
   how.set("hops_max", "1");
@@ -235,6 +240,7 @@ TEST(location_cache, bounds_what_a_rank_remembers_of_objects_that_have_left) {
   constexpr std::size_t remembered_max = 16;
   config how;
   how.set("transport", "sim");
+  how.set("balancer", "none");
   how.set("ranks", "3");
   how.set("location_cache", std::to_string(remembered_max));
   std::size_t known = 0;
@@ -273,6 +279,7 @@ TEST(location_cache, keeps_the_way_to_an_object_until_its_home_knows_where_that_
   constexpr std::size_t objects = 8;
   config how;
   how.set("transport", "sim");
+  how.set("balancer", "none");
   how.set("ranks", "4");
   how.set("sim.jitter", "0");
   how.set("location", "lazy_forwarding");

@@ -2,12 +2,15 @@
 // What balancers may cost: steps in proportion to what they move, messages that wait their turn, objects half made.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <nacre/nacre.hpp>
@@ -117,6 +120,59 @@ TEST(messages_of_balancers, that_cost_a_busy_rank_more_than_its_share_wait_in_th
   EXPECT_EQ(read, all);
 }
 
+/// What rank 1 has sent and rank 0 has not read; one thread runs both.
+struct flood {
+  std::uint32_t sent = 0, read = 0, waiting_max = 0;
+  bool in_order = true;
+};
+
+/// Rank 1 sends more than rank 0 may read in its share of the time.
+struct flood_balancer final : nacre::balancer {
+  explicit flood_balancer(flood& to) : seen(to) {}
+  void on_tick(nacre::balancer_host& host) override {
+    for (int n = 0; host.rank().value() == 1 && n < 10 && seen.sent < letters; ++n) {
+      host.send(nacre::rank_id{0}, nacre::pack(seen.sent++));
+    }
+  }
+  void on_message(nacre::balancer_host&, nacre::rank_id, std::span<const std::byte> bytes) override {
+    seen.waiting_max = std::max(seen.waiting_max, seen.sent - seen.read);
+    seen.in_order = seen.in_order && nacre::unpack<std::uint32_t>(bytes).value() == seen.read;
+    ++seen.read;
+  }
+  [[nodiscard]] bool observes_loads() const override { return false; }
+  flood& seen;
+};
+
+struct busy_for_a_while {
+  void turn(nacre::context& ctx, std::uint32_t left) {
+    ctx.charge(10e-6);
+    if (left != 0) ctx.send<&busy_for_a_while::turn>(ctx.self<busy_for_a_while>(), left - 1);
+  }
+  template <class Archive>
+  void serialize(Archive&) {}
+};
+
+TEST(messages_of_balancers, that_are_a_flood_are_read_as_they_come_once_some_wait) {
+  flood seen;
+  nacre::register_balancer("flood_of_the_test",
+                           [&](const nacre::config&) { return std::make_unique<flood_balancer>(seen); });
+  run({{"transport", "sim"},
+       {"ranks", "2"},
+       {"workers", "1"},
+       {"balancer", "flood_of_the_test"},
+       {"sim.cost.look", "20us"},
+       {"balance.time_share", "0.001"}},
+      [&](nacre::runtime& rt) {
+        if (rt.rank().value() == 0) rt.send<&busy_for_a_while::turn>(rt.create<busy_for_a_while>(), 20'000U);
+        rt.wait_quiescence();
+      });
+  EXPECT_EQ(seen.sent, letters);
+  EXPECT_GE(seen.read, letters - 64) << "the last ones wait for the account";
+  EXPECT_TRUE(seen.in_order);
+  EXPECT_GE(seen.waiting_max, 64u) << "they wait first";
+  EXPECT_LE(seen.waiting_max, 256u) << "these, and some that are under way";
+}
+
 std::atomic<int> greedy_ticks{0};
 
 /// Sends away whatever it sees.
@@ -159,6 +215,106 @@ TEST(creating, is_complete_before_a_balancer_takes_the_object_away) {
         }
       });
   EXPECT_EQ(sum, 9 * 7);
+}
+
+/// What a test and its objects know of each other: the object is asked for its load, a balancer has sent it away.
+enum class wish : std::uint8_t { none, awaited, made };
+std::atomic<wish> made_wish{wish::none};
+std::atomic<std::uint64_t> wished{0};
+
+bool wait_for(const std::function<bool()>& what, std::chrono::seconds most) {
+  const auto end = std::chrono::steady_clock::now() + most;
+  while (!what() && std::chrono::steady_clock::now() < end) std::this_thread::yield();
+  return what();
+}
+
+struct wishing final : nacre::balancer {
+  void on_tick(nacre::balancer_host& host) override {
+    if (host.rank().value() != 0 || made_wish != wish::awaited) return;
+    host.migrate(nacre::object_id::from_value(wished), nacre::rank_id{1});
+    made_wish = wish::made;
+  }
+  [[nodiscard]] bool observes_loads() const override { return false; }
+};
+
+/// Says its load only when a balancer has wished it away meanwhile: after its last message has run, nothing comes.
+struct thoughtful {
+  bool thinks = false;
+  void think() { thinks = true; }
+  [[nodiscard]] double load() const {
+    if (thinks && made_wish == wish::none) {
+      made_wish = wish::awaited;
+      wait_for([] { return made_wish == wish::made; }, std::chrono::seconds(10));
+    }
+    return 1;
+  }
+  template <class Archive>
+  void serialize(Archive& ar) {
+    ar(thinks);
+  }
+};
+
+TEST(wishes, that_come_when_all_messages_of_the_object_have_run_are_fulfilled_without_another) {
+  nacre::register_balancer("wishing_of_the_test", [](const nacre::config&) { return std::make_unique<wishing>(); });
+  made_wish = wish::none;
+  bool moved = false;
+  run({{"ranks", "2"}, {"workers", "2"}, {"balancer", "wishing_of_the_test"}, {"balance.time_share", "1"}},
+      [&](nacre::runtime& rt) {
+        const bool first = rt.rank().value() == 0;
+        const auto object =
+            rt.broadcast(first ? rt.create<thoughtful>() : nacre::mobile_ptr<thoughtful>(), nacre::rank_id{0});
+        if (first) {
+          wished = object.id().value();
+          rt.send<&thoughtful::think>(object);
+        } else {
+          moved = wait_for([&] { return rt.is_local(object); }, std::chrono::seconds(10));
+        }
+        rt.barrier();
+      });
+  EXPECT_EQ(made_wish, wish::made);
+  EXPECT_TRUE(moved);
+}
+
+/// Sends what waits to where it is: it waits again, and its ticket of before is stale.
+struct repeating final : nacre::balancer {
+  struct found {
+    std::size_t found = 0;
+    int repeated = 0;
+  };
+  explicit repeating(found& to) : seen(to) {}
+  void on_tick(nacre::balancer_host& host) override {
+    if (host.rank().value() != 0 || ++ticks > 4) return;
+    const auto waiting = host.candidates(16);
+    const std::vector<nacre::object_load> all(waiting.begin(), waiting.end());
+    std::vector<std::uint64_t> ids;
+    for (const nacre::object_load& each : all) ids.push_back(each.object.value());
+    std::sort(ids.begin(), ids.end());
+    if (std::adjacent_find(ids.begin(), ids.end()) != ids.end()) ++seen.repeated;
+    seen.found += ids.size();
+    for (const nacre::object_load& each : all) host.migrate(each.object, host.rank());
+  }
+  [[nodiscard]] bool observes_loads() const override { return false; }
+  found& seen;
+  int ticks = 0;
+};
+
+TEST(candidates, have_an_object_once_that_waits_by_a_stale_ticket_and_by_another) {
+  for (const char* scheduler : {"steal", "lifo", "shared", "priority"}) {
+    repeating::found seen;
+    nacre::register_balancer("repeating_of_the_test",
+                             [&](const nacre::config&) { return std::make_unique<repeating>(seen); });
+    run({{"transport", "sim"},
+         {"ranks", "2"},
+         {"workers", "1"},
+         {"scheduler", scheduler},
+         {"balancer", "repeating_of_the_test"},
+         {"balance.tick", "20us"}},
+        [&](nacre::runtime& rt) {
+          for (int n = 0; rt.rank().value() == 0 && n < 20; ++n) rt.send<&grain::work>(rt.create<grain>());
+        });
+    EXPECT_GT(seen.found, 20u) << scheduler;
+    EXPECT_EQ(seen.repeated, 0) << scheduler;
+  }
 }
 
 }  // namespace

@@ -43,7 +43,7 @@ std::string said_on_terminal(const char* transport, const char* after) {
     how.set("workers", "1");
     how.set("progress_line", after);
     _exit(nacre::run(how, [](nacre::runtime& rt) {
-      rt.send<&worker::go_on>(rt.create<worker>(worker{std::chrono::steady_clock::now() + 300ms}));
+      rt.send<&worker::go_on>(rt.create<worker>(worker{std::chrono::steady_clock::now() + 1s}));
     }));
   }
   std::string said;

@@ -19,6 +19,7 @@ config settings(int ranks, const char* transport = "inproc") {
   made.set("transport", transport);
   made.set("ranks", std::to_string(ranks));
   made.set("workers", "2");
+  made.set("balancer", "none");  // the scenarios say where objects are
   made.set("check_serialization", "true");
   return made;
 }

@@ -82,8 +82,8 @@ TEST_P(traced_on_two_hosts, nothing_comes_before_it_has_left_whatever_their_cloc
   ASSERT_NE(mkdtemp(folder.data()), nullptr);
   const std::string program = "[ \"$(hostname)\" = \"" + ahead + "\" ] && exec " + hours + " \"$@\"; exec \"$@\"";
   std::vector<std::string> all{"sh", "-c", program, "sh"};
-  for (const std::string& each :
-       own_program("travel", {"--nacre.transport=tcp", "--nacre.trace=" + folder + "/trace"})) {
+  for (const std::string& each : own_program(
+           "travel", {"--nacre.transport=tcp", "--nacre.balancer=none", "--nacre.trace=" + folder + "/trace"})) {
     all.push_back(each);
   }
   const outcome got = on_two_hosts("run \"$@\"", all);

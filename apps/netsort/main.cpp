@@ -15,6 +15,7 @@ int main(int argc, char** argv) {
     const netsort::command_line command = netsort::parse_command_line(argc, argv);
     if (command.exit_code) return *command.exit_code;
     const netsort::options& asked = command.asked;
+    configuration.set("balancer", "none", nacre::setting_source::program);  // wires stay where they are placed
     if (!asked.location.empty()) configuration.set("location", asked.location);
     int verdict = 0;
     const int failed = nacre::run(configuration, [&](nacre::runtime& rt) {

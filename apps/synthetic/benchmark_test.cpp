@@ -29,7 +29,7 @@ result run_simulated(const settings& with, const options& asked) {
 }
 
 TEST(synthetic, without_a_balancer_takes_what_the_most_loaded_core_has) {
-  const result found = run_simulated({{"ranks", "20"}}, {});
+  const result found = run_simulated({{"ranks", "20"}, {"balancer", "none"}}, {});
   EXPECT_EQ(found.cores, 20u);
   EXPECT_EQ(found.objects, 200u);
   EXPECT_EQ(found.moves, 0u);

@@ -58,12 +58,11 @@ int run_in_parallel(const uts::options& asked, const nacre::config& configuratio
 /// Defaults of this program.
 void set_defaults(const uts::options& asked, nacre::config& configuration) {
   constexpr auto program = nacre::setting_source::program;
-  // The whole tree begins on rank 0, so without a balancer the other ranks would have nothing to do.
-  configuration.set("balancer", "steal", program);
   const bool objects = asked.mode == uts::search_mode::objects;
   // With objects the program has a line of its own, which knows the size of the tree.
   if (objects || asked.quiet) configuration.set("progress_line", "0s", program);
   if (objects) return;
+  configuration.set("balancer", "none", program);  // these searches share their work themselves
   // A rank has one search, so a core has one rank.
   configuration.set("workers", "1", program);
   if (configuration.get_string("transport") != "inproc") return;

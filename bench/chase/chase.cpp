@@ -152,6 +152,7 @@ int main(int argc, char** argv) {
     if (const auto exit_code = options.parse(argc, argv)) return *exit_code;
     if (!configuration.was_set("transport")) configuration.set("transport", "sim", nacre::setting_source::program);
     if (!configuration.was_set("ranks")) configuration.set("ranks", "5", nacre::setting_source::program);
+    configuration.set("balancer", "none", nacre::setting_source::program);
     bool good = true;
     const int failed = nacre::run(configuration, [&](nacre::runtime& rt) {
       std::vector<row> all;

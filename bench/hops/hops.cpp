@@ -58,6 +58,7 @@ void prefer(nacre::config& configuration, const hops::plan& how) {
   if (!configuration.was_set("transport")) set("transport", "sim");
   set("ranks", std::to_string(hops::ranks_of(how)));
   set("sim.jitter", "0");
+  set("balancer", "none");
   if (how.visits > 8) set("hops_max", std::to_string(how.visits));
 }
 

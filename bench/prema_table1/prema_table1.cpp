@@ -147,7 +147,9 @@ constexpr const char* heading_of_overhead = "  ovh min ovh mean  ovh max";
 /// The rows of one machine: `fixed` words without a balancer, `balanced` with each.
 void tell(const plan& how, int cores, const std::vector<std::string>& fixed, const std::vector<std::string>& balanced,
           nlohmann::ordered_json& all) {
-  const figures without = run(how, cores, fixed);
+  std::vector<std::string> unbalanced = fixed;
+  unbalanced.push_back("--nacre.balancer=none");
+  const figures without = run(how, cores, unbalanced);
   fmt::print("{}", row("static", without, without.seconds));
   all.push_back(json_of(cores, "none", false, without, without.seconds));
   for (const bool declared : {false, true}) {
@@ -207,7 +209,8 @@ int main(int argc, char** argv) {
   options.add("--light", how.light, "Seconds of a light object");
   options.add("--computations", how.computations, "Messages that make up an object's work");
   options
-      .add("--costs", how.costs, "Take the costs of the simulated machine from this file, which ladder and objects write")
+      .add("--costs", how.costs,
+           "Take the costs of the simulated machine from this file, which ladder and objects write")
       .called("FILE");
   options.add("--seed", how.seed, "Of weights and of everything else");
   options.add("--real", how.real, "On threads of this host, not on simulated machines");

@@ -138,6 +138,9 @@ class balancer {
   virtual void on_message(balancer_host& /*host*/, rank_id /*from*/, std::span<const std::byte> /*bytes*/) {}
   /// True while other ranks wait for work from here: handlers see it as wanted_elsewhere().
   [[nodiscard]] virtual bool wanted() const { return false; }
+  /// True while nothing but a message of another balancer, or work that comes to this rank, will make it do anything:
+  /// the ticks of a rank without work are then a second apart. Looked at after each call.
+  [[nodiscard]] virtual bool rests() const { return false; }
   /// Whether on_load is wanted; it costs what local_loads() does at every tick.
   [[nodiscard]] virtual bool observes_loads() const { return true; }
   /// Whether balancer_host::traffic is wanted; it costs a look-up and a lock for each message of an object to another.

@@ -34,9 +34,12 @@ class call_error : public std::runtime_error {
 
 namespace detail {
 
+class coroutine_run;
+
 /// What to do when a result has arrived: wakes the application thread, or makes a coroutine runnable.
 struct waiter {
   void (*notify)(waiter&, lane& by);
+  coroutine_run* coroutine = nullptr;  ///< the handler that awaits the result itself; null: something else does
 };
 
 /// The place where a result arrives: made by the caller, completed once by whatever lane handles the reply.
@@ -76,6 +79,12 @@ class future_state {
   /// Registers `w` to be told; false when the result is there already, and then `w` is not touched. One waiter only.
   [[nodiscard]] bool await(waiter& w) noexcept;
 
+  /// Null when nobody awaits the result, or it is there. The waiter lives on only while nothing can complete the state.
+  [[nodiscard]] const waiter* awaited_by() const noexcept {
+    // acquire: pairs with the exchange in `await`.
+    return state_.load(std::memory_order_acquire) == is_awaited ? waiter_ : nullptr;
+  }
+
   /// Of a state that is ready; null when there is a value.
   [[nodiscard]] const call_error* error() const noexcept { return error_ ? &*error_ : nullptr; }
   void throw_if_failed() const {
@@ -87,7 +96,8 @@ class future_state {
   virtual ~future_state() = default;
   /// Stores the value; false when the bytes are not a value of the type.
   virtual bool take(message_ptr& reply) = 0;
-  /// The future was dropped before the result was there. For results that go to the caller's memory: it may be gone next.
+  /// The future was dropped before the result was there. For results that go to the caller's memory: it may be gone
+  /// next.
   virtual void on_abandon() noexcept {}
   void complete(lane& by);
   /// While the future has not been handed out yet.
@@ -167,7 +177,8 @@ class future {
   }
 
   [[nodiscard]] bool valid() const noexcept { return state_ != nullptr; }
-  /// Under simulation a main that looks again at the same instant lets a little virtual time go on, so that a loop ends.
+  /// Under simulation a main that looks again at the same instant lets a little virtual time go on, so that a loop
+  /// ends.
   [[nodiscard]] bool ready() const {
     if (state_ == nullptr || state_->ready()) return state_ != nullptr;
     return lane_ != nullptr && detail::look_again(*lane_) && state_->ready();
@@ -175,7 +186,8 @@ class future {
 
   /// Application thread only: runs other work until the result is there. In a handler write `co_await` instead.
   void wait() {
-    if (state_ == nullptr) throw usage_error("wait on a future that has no call (it was moved from, or never given one)");
+    if (state_ == nullptr)
+      throw usage_error("wait on a future that has no call (it was moved from, or never given one)");
     if (core_ != nullptr) detail::wait_in_application(*core_, *lane_, *state_);
   }
   /// wait(), then the value; throws call_error when the call failed. The future is empty afterwards.

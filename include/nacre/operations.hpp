@@ -7,8 +7,8 @@
 #include <type_traits>
 #include <utility>
 
-#include <nacre/memory.hpp>
 #include <nacre/array_operations.hpp>
+#include <nacre/memory.hpp>
 
 namespace nacre {
 
@@ -18,7 +18,8 @@ namespace nacre {
 class operations : public array_operations {
  public:
   /// Lets every rank that is given the handle read and write this memory of the caller, or, if T is const, read it. It
-  /// must stay where it is until withdraw. Elements that several access at a time, one of them writing, hold anything.
+  /// must stay where it is until withdraw: an object that exposes its own members says so by may_migrate, else a
+  /// balancer may move it. Elements that several access at a time, one of them writing, hold anything.
   template <class T>
   [[nodiscard]] remote_memory<T> expose(std::span<T> own) {
     constexpr auto access = std::is_const_v<T> ? detail::memory_access::read_only : detail::memory_access::read_write;

@@ -52,6 +52,8 @@ class scheduler {
   [[nodiscard]] virtual work* pop(worker_id by) = 0;
   /// As push, for what a handler that runs on the worker `by` has made ready.
   virtual void push_made(worker_id by, work& item) { push(by, item); }
+  /// As push_made, for an object that a handler on this rank has just made and sent its first message.
+  virtual void push_first(worker_id by, work& item) { push_made(by, item); }
   /// The worker `by` is under another pressure from now on. Under pressure::unsent, pop may return null though items
   /// are there; this is called again when it ends. A scheduler may do without.
   virtual void feel(worker_id /*by*/, pressure /*now*/) {}

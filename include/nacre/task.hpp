@@ -21,7 +21,8 @@ namespace detail {
 void resumption_begins(lane& on, handler_id handler);
 void resumption_ended(lane& on);
 
-/// What outlives the message of a coroutine handler: its context, and whom to answer. Ends itself when the coroutine does.
+/// What outlives the message of a coroutine handler: its context, and whom to answer. Ends itself when the coroutine
+/// does.
 class coroutine_run {
  public:
   coroutine_run(engine& core, lane& on, const message_header& request, handler_id handler) noexcept
@@ -39,8 +40,12 @@ class coroutine_run {
     resumption_ended(on);
   }
 
-  /// Whether a coroutine whose results are always there already must let others run now. Otherwise one that looks at memory of
-  /// its own rank until that changes would keep its worker from what changes it.
+  /// The message that has started it, and its handler.
+  [[nodiscard]] const message_header& request() const noexcept { return request_; }
+  [[nodiscard]] handler_id handler() const noexcept { return handler_; }
+
+  /// Whether a coroutine whose results are always there already must let others run now. Otherwise one that looks at
+  /// memory of its own rank until that changes would keep its worker from what changes it.
   [[nodiscard]] bool must_yield() noexcept { return ++ready_in_a_row_ % ready_in_a_row_max == 0; }
 
   /// The outermost coroutine has ended on `ctx`'s lane: answers, releases the object, and ends this.
@@ -65,8 +70,8 @@ template <class R>
 message_ptr make_reply(R&& value);
 
 struct promise_base {
-  coroutine_run* run = nullptr;             ///< set before the first resumption
-  std::coroutine_handle<> continuation;     ///< the coroutine that awaits this one; null for the handler itself
+  coroutine_run* run = nullptr;          ///< set before the first resumption
+  std::coroutine_handle<> continuation;  ///< the coroutine that awaits this one; null for the handler itself
   std::exception_ptr error;
 
   struct at_end {
@@ -91,10 +96,10 @@ template <class T>
 class future_awaiter final : public waiter, public work {
  public:
   future_awaiter(future<T> result, coroutine_run& run) noexcept
-      : waiter{&on_result}, work(&on_run), result_(std::move(result)), run_of_(run) {}
+      : waiter{&on_result, &run}, work(&on_run), result_(std::move(result)) {}
   [[nodiscard]] bool await_ready() noexcept {
     if (!result_.ready()) return false;
-    yields_ = run_of_.must_yield();
+    yields_ = coroutine->must_yield();
     return !yields_;
   }
   template <class Promise>
@@ -102,7 +107,7 @@ class future_awaiter final : public waiter, public work {
     if (!result_.valid()) throw usage_error("co_await on a future that has no call");
     handle_ = suspended;
     if (yields_) {
-      make_runnable(run_of_.ctx.core(), run_of_.ctx.current_lane(), *this);
+      make_runnable(coroutine->ctx.core(), coroutine->ctx.current_lane(), *this);
       return true;  // as below
     }
     return result_.state()->await(*this);  // when true, another lane may have resumed and ended us already
@@ -112,15 +117,14 @@ class future_awaiter final : public waiter, public work {
  private:
   static void on_result(waiter& self, lane& by) {
     auto& awaiter = static_cast<future_awaiter&>(self);
-    make_runnable(awaiter.run_of_.ctx.core(), by, awaiter);
+    make_runnable(awaiter.coroutine->ctx.core(), by, awaiter);
   }
   static void on_run(work& self, lane& on) {
     auto& awaiter = static_cast<future_awaiter&>(self);
-    awaiter.run_of_.resume(awaiter.handle_, on);
+    awaiter.coroutine->resume(awaiter.handle_, on);
   }
   future<T> result_;
   std::coroutine_handle<> handle_;
-  coroutine_run& run_of_;
   bool yields_ = false;
 };
 

@@ -95,6 +95,9 @@ class memory_part {
     if (!copies_.empty()) end_copies(by);  // changed inside the poll loop only
   }
 
+  /// Whether the transport copies something for this rank. Inside the poll loop.
+  [[nodiscard]] bool copies() const noexcept { return !copies_.empty(); }
+
   // For the parts of other ranks, inside the poll loop.
   void on_put(context& ctx, memory_request asked, memory_bytes data);
   void on_get(context& ctx, memory_request asked, memory_bytes data);

@@ -90,7 +90,7 @@ void node::post(lane& on, rank_id to, message_ptr m, detail::future_state* resul
     if (m->counted()) on.tallies().created.add(1);
     if (!runs_here) return route(on, to, std::move(m));
     m->run_by(&run_rank_message);
-    team_.make_ready(on, *m.release(), crew::origin::handler);
+    team_.make_ready(on, *m.release(), crew::made_on(on));
   });
 }
 

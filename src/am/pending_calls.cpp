@@ -2,6 +2,7 @@
 // Numbers for calls that wait.
 #include "am/pending_calls.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace nacre {
@@ -42,6 +43,15 @@ detail::future_state* pending_calls::close(std::uint64_t number) {
 std::size_t pending_calls::count() const {
   const std::scoped_lock lock(mutex_);
   return slots_.size() - free_.size();
+}
+
+void pending_calls::visit(std::size_t slots_max,
+                          const std::function<void(std::uint64_t, const detail::future_state&)>& visit_one) const {
+  const std::scoped_lock lock(mutex_);
+  for (std::uint32_t index = 0; index < std::min(slots_.size(), slots_max); ++index) {
+    const slot& each = slots_[index];
+    if (each.state != nullptr) visit_one((std::uint64_t{each.generation} << 32) | index, *each.state);
+  }
 }
 
 }  // namespace nacre

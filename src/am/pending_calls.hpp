@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <mutex>
 #include <vector>
 
@@ -22,6 +23,10 @@ class pending_calls {
   /// Gives the reference back, or null when no call has that number.
   [[nodiscard]] detail::future_state* close(std::uint64_t number);
   [[nodiscard]] std::size_t count() const;
+  /// Calls visit(number, state) for calls that wait, among the first `slots_max` places. No call of this must be made
+  /// meanwhile.
+  void visit(std::size_t slots_max,
+             const std::function<void(std::uint64_t, const detail::future_state&)>& visit_one) const;
 
  private:
   struct slot {

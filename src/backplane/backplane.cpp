@@ -252,6 +252,7 @@ bool backplane::move_messages(lane& by, bool thorough) {
 }
 
 void backplane::wait(std::chrono::nanoseconds timeout, std::chrono::nanoseconds least) {
+  waits_.store(waits_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);  // for hints
   // The turn that refused somebody may be past its look at what that one was woken for, and its owner may sleep next.
   if (refused_.load(std::memory_order_relaxed)) {  // cleared only by a turn that sees what was there at the refusal
     std::this_thread::yield();

@@ -85,6 +85,15 @@ class backplane {
   /// and a message that comes meanwhile waits for the rest of one. Before it waits, a lane takes a thorough one.
   bool progress(lane& by, bool thorough = true);
 
+  /// How often a lane has come here to sleep. A hint for hooks: while it stays the same there is no hurry.
+  [[nodiscard]] std::uint64_t waits() const noexcept { return waits_.load(std::memory_order_relaxed); }
+  /// Whether the link is full or has something on its way; see endpoint::under_way. What waits for credit does not
+  /// count. Inside the poll loop, seconds apart.
+  [[nodiscard]] bool under_way() {
+    const bool left = link_->under_way();
+    return blocked_ || left;
+  }
+
   /// How many turns there have been. Any thread, as a hint.
   [[nodiscard]] std::uint64_t turns() const noexcept { return turns_.load(std::memory_order_relaxed); }
 
@@ -156,6 +165,7 @@ class backplane {
   alignas(cache_line_bytes) std::atomic_flag turn_;                    // held during flush, poll, deliver, timers
   std::atomic<const lane*> holder_{nullptr};                           // whose turn it is, if a lane's
   std::atomic<std::uint64_t> turns_{0};                                // written under turn_
+  std::atomic<std::uint64_t> waits_{0};                                // written by who waits; a number alone
   std::atomic<bool> refused_{false};                                   // somebody wanted the turn since its last begin
   std::array<std::vector<outbox*>, channel_count> sending_;            // under turn_: listed boxes, by channel
   bool blocked_ = false;                                               // under turn_: some are listed there

@@ -14,7 +14,9 @@ namespace {
 constexpr std::uint32_t ticks_before_longer = 4;
 constexpr std::uint32_t longer_max = 5;  // powers of two
 constexpr std::chrono::nanoseconds dry_wait_min{500};
+constexpr std::chrono::nanoseconds tick_at_rest = std::chrono::seconds(1);
 constexpr double burst_seconds = 1e-3;  // what looks may take at once
+constexpr std::size_t kept_max = 64;    // messages that wait for the account
 constexpr std::uint64_t migrations_a_sample = 16;
 constexpr double ticks_part = 0.5;  // of the share that ticks alone may take: the rest is for messages
 
@@ -41,6 +43,8 @@ balancing::balancing(node& messages, object_space& objects, backplane& link, clo
       account_(configuration.get_double("balance.time_share"), burst_seconds),
       timer_(messages.team(), messages.deferred()) {
   messages_.attach_module(*this);
+  // A lone rank has nobody to give anything to; a policy of the program may be there to watch.
+  if (messages_.size() == 1 && !is_of_program(policy_name_)) policy_.reset();
   if (policy_ != nullptr) {
     if (policy_->observes_communication()) objects_.count_traffic();
     link.add_timer(interval_, [this](lane& by) { return tick(by); });
@@ -83,17 +87,19 @@ std::chrono::nanoseconds balancing::tick(lane& by) {
   }
   idle_ticks_ = at_rest() ? idle_ticks_ + 1 : 0;
   const auto next = interval_ * (1 << std::min(idle_ticks_ / ticks_before_longer, longer_max));
-  if (at_rest()) return next;
+  if (at_rest()) return policy_->rests() ? std::max(next, tick_at_rest) : next;
   const double least = std::max(account_.until_even(), tick_seconds_ / (account_.share() * ticks_part));
   return std::max(next, std::chrono::nanoseconds(static_cast<std::int64_t>(least * 1e9)));
 }
 
 void balancing::take_kept_messages(lane& by) {
-  for (bool first = true; !kept_.empty() && (first || may_look()); first = false) {
-    const kept_message next = std::move(kept_.front());
-    kept_.pop_front();
-    look(by, [&] { policy_->on_message(*this, next.from, next.bytes); });
-  }
+  for (bool first = true; !kept_.empty() && (first || may_look()); first = false) take_kept_message(by);
+}
+
+void balancing::take_kept_message(lane& by) {
+  const kept_message next = std::move(kept_.front());
+  kept_.pop_front();
+  look(by, [&] { policy_->on_message(*this, next.from, next.bytes); });
 }
 
 /// A worker that has run dry need not wait for the next tick, nor do those that wait for what has become ready. What a
@@ -101,15 +107,13 @@ void balancing::take_kept_messages(lane& by) {
 std::chrono::nanoseconds balancing::look_soon(lane& by) {
   constexpr auto never = std::chrono::nanoseconds::max();
   by_ = &by;
+  if (!kept_.empty() && may_look()) take_kept_messages(by);
   const std::uint32_t idle = messages_.team().idle_workers();
-  if (idle > idle_seen_) {
-    dry_wait_ = dry_wait_min;
-    dry_look_at_ = time_.now() + dry_wait_;
-  }
+  if (idle > idle_seen_ && !policy_->rests()) look_soon_again();
   if (idle == 0) dry_look_at_ = never;
   idle_seen_ = idle;
   const bool dry = dry_look_at_ != never && time_.now() >= dry_look_at_;
-  if ((dry || (wanted() && summary().waiting > idle_workers())) && may_look()) {
+  if ((dry || (wanted() && idle < workers() && summary().waiting > idle_workers())) && may_look()) {
     look(by, [this] { policy_->on_tick(*this); });
   }
   if (dry) {
@@ -124,9 +128,16 @@ void balancing::on_balancer_message(context& ctx, const std::vector<std::byte>& 
   idle_ticks_ = 0;
   if (!kept_.empty() || !may_look()) {
     kept_.push_back({ctx.source(), bytes});
+    if (kept_.size() > kept_max) take_kept_message(ctx.current_lane());
     return;
   }
   look(ctx.current_lane(), [&] { policy_->on_message(*this, ctx.source(), bytes); });
+  if (idle_seen_ != 0 && !policy_->rests()) look_soon_again();  // its next tick may be a second away
+}
+
+void balancing::look_soon_again() {
+  dry_wait_ = dry_wait_min;
+  dry_look_at_ = time_.now() + dry_wait_;
 }
 
 /// Of a rank that knows more objects than a walk sees, all that the walk has seen are told.

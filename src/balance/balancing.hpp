@@ -24,9 +24,11 @@ namespace nacre {
 ///
 /// A *look* is one call of the balancer: a tick, or a message. All that it costs, but for migrations, is drawn from an
 /// account (time_share.hpp) unless the rank has nothing else to do. While the account is overdrawn no look begins:
-/// ticks come later and messages wait in their order, at most one of them at each tick. What a look can ask of its host
-/// is bounded, too: summary() by the workers, candidates() by what it asks for, local_loads() by `words_a_walk`. So a
-/// balancer takes no more than its share whatever it does, a single look of its own that does not end aside.
+/// ticks come later and messages wait in their order, at most one of them at each tick; when many wait, one is taken
+/// for each that comes, so that a flood costs its receiver time and not memory without end. What a look can ask of its
+/// host is bounded, too: summary() by the workers, candidates() by what it asks for, local_loads() by `words_a_walk`.
+/// So a balancer takes no more than its share whatever it does, a single look of its own that does not end and a flood
+/// of messages aside.
 class balancing final : private balancer_host {
  public:
   struct site {
@@ -61,7 +63,9 @@ class balancing final : private balancer_host {
   void look(lane& by, Body body);
   std::chrono::nanoseconds tick(lane& by);
   std::chrono::nanoseconds look_soon(lane& by);
+  void look_soon_again();
   void take_kept_messages(lane& by);
+  void take_kept_message(lane& by);
   void tell_changes();
   [[nodiscard]] bool at_rest() const { return messages_.team().idle_workers() == workers(); }
   [[nodiscard]] bool may_look() const { return !account_.overdrawn() || at_rest(); }
@@ -99,7 +103,7 @@ class balancing final : private balancer_host {
   std::chrono::nanoseconds interval_;
   std::chrono::nanoseconds traffic_half_life_;
   std::uint32_t ranks_on_host_;
-  std::uint32_t idle_seen_ = 0;  // workers, at the last turn of the poll loop
+  std::uint32_t idle_seen_ = 0;           // workers, at the last turn of the poll loop
   std::chrono::nanoseconds dry_wait_{0};  // until the next look, while workers are idle
   std::chrono::nanoseconds dry_look_at_ = std::chrono::nanoseconds::max();  // max: no worker has just run dry
   std::uint32_t idle_ticks_ = 0;  // in a row, of a rank that has nothing to do
@@ -113,7 +117,7 @@ class balancing final : private balancer_host {
   double migrating_seconds_ = 0;  // that have passed in this look
   std::uint64_t migrations_ = 0;
   double tick_seconds_ = 0;        // moving average of what a tick takes
-  std::deque<kept_message> kept_;  // while the account is overdrawn
+  std::deque<kept_message> kept_;  // while the account is overdrawn; a few
   balance::look_timer timer_;
   std::atomic<std::uint64_t> looks_{0};  // these three are written by the poll loop
   std::atomic<double> look_seconds_{0};

@@ -2,6 +2,7 @@
 // What a balancer sees of its rank, and how few steps that takes.
 #include <algorithm>
 #include <array>
+#include <unordered_set>
 #include <utility>
 
 #include "balance/balancer/surplus.hpp"
@@ -11,10 +12,11 @@
 namespace nacre {
 namespace {
 
-constexpr std::size_t words_a_walk = 4096;  // of the directory; two, at most sixteen for each object
-constexpr std::size_t found_max = 1024;     // candidates of one search
-constexpr std::size_t sample_min = 32;      // what a search looks for at least, to find heavy ones
-constexpr std::size_t sample_of_load = 64;  // what an estimate of a sum is made of
+constexpr std::size_t words_a_walk = 4096;   // of the directory; two, at most sixteen for each object
+constexpr std::size_t found_max = 1024;      // candidates of one search
+constexpr std::size_t sample_min = 32;       // what a search looks for at least, to find heavy ones
+constexpr std::size_t sample_more_max = 32;  // and what it looks for at most beyond what is asked for
+constexpr std::size_t sample_of_load = 64;   // what an estimate of a sum is made of
 constexpr std::size_t sample_of_bucket = 8;
 constexpr double seconds_of_nobody = 1e-6;  // of a message when none has been measured
 
@@ -54,13 +56,14 @@ void balancing::price(std::vector<object_load>& all) {
 /// nothing, it takes those that it meets among the next few entries of the directory.
 void balancing::find_waiting(std::size_t count) {
   struct finder final : work_visitor {
-    finder(balancing& host, std::size_t most) : of(host), end(most) {}
+    finder(balancing& host, std::size_t most) : of(host), end(most), repeats(host.objects_.stale_items() != 0) {}
     [[nodiscard]] verdict look(work& item) override {
       object_estimate found{};
       switch (of.objects_.look_at(item, found)) {
         case object_space::shown::stale:
           return verdict::stale;
         case object_space::shown::object:
+          if (repeats && !shown.insert(found.id).second) break;
           of.add(found, of.found_);
           return of.found_.size() == end ? verdict::enough : verdict::go_on;
         case object_space::shown::none:
@@ -71,6 +74,8 @@ void balancing::find_waiting(std::size_t count) {
     void taken_out(work& item) override { of.objects_.end_stale(*of.by_, item); }
     balancing& of;
     std::size_t end;
+    bool repeats;  // an object that waits again after it was seized has a stale ticket, too, which looks alike
+    std::unordered_set<object_id> shown;
   };
   finder visitor(*this, count);
   if (messages_.team().order().visit_waiting(visitor, 2 * count)) return;
@@ -100,7 +105,7 @@ std::span<const object_load> balancing::candidates(std::size_t most, candidate_k
   found_.clear();
   facts_.clear();
   if (!enabled_.load(std::memory_order_relaxed) || most == 0) return {};  // a wish
-  const std::size_t sample = std::clamp(2 * most, sample_min, found_max);
+  const std::size_t sample = std::clamp(most + std::min(most, sample_more_max), sample_min, found_max);
   find_waiting(sample);
   find_declared(sample, of);
   price(found_);
@@ -168,7 +173,9 @@ double balancing::total_load() {
   return sum;
 }
 
-/// The mean of some that wait times how many do; to which those that declare a load add, bucket by bucket.
+/// The mean of some that wait times how many do; to which those that declare a load add. The sum of what they declare
+/// is known, so that two ranks whose loads do not change see no difference that is none; a sample, bucket by bucket,
+/// only tells what the load model makes of it.
 double balancing::estimated_load() {
   found_.clear();
   facts_.clear();
@@ -184,14 +191,17 @@ double balancing::estimated_load() {
                           });
   std::vector<load_facts> facts = facts_;  // as price() fills in what is not known
   price(found_);
-  double undeclared = 0, declared = 0;
+  double undeclared = 0, declared = 0, weight = 0;
   for (std::size_t index = 0; index < waiting; ++index) {
     if (!(facts[index].declared > 0)) undeclared += found_[index].load;
   }
   for (std::size_t index = waiting; index < found_.size(); ++index) {
     const auto [bucket, in_bucket] = bucket_of[index - waiting];
-    declared += found_[index].load * static_cast<double>(in_bucket) / static_cast<double>(sampled[bucket]);
+    const double stands_for = static_cast<double>(in_bucket) / static_cast<double>(sampled[bucket]);
+    declared += found_[index].load * stands_for;
+    weight += balance::sane(facts[index].declared) * stands_for;
   }
+  if (weight > 0) declared = objects_.declared_sum() * (declared / weight);
   const double items = std::max(static_cast<double>(summary().waiting), static_cast<double>(waiting));
   return declared + (waiting == 0 ? 0 : undeclared * items / static_cast<double>(waiting));
 }

@@ -37,6 +37,11 @@ class policy_table {
     own_.insert_or_assign(std::string(name), std::move(make));
   }
 
+  [[nodiscard]] bool has_own(std::string_view name) {
+    const std::scoped_lock lock(mutex_);
+    return own_.find(name) != own_.end();
+  }
+
   /// One that the program has registered, else a built-in one. Throws setup_error that names the nearest.
   [[nodiscard]] std::unique_ptr<Policy> make(std::string_view name, const config& configuration, Site... site) {
     const std::scoped_lock lock(mutex_);

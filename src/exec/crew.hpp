@@ -39,9 +39,14 @@ class crew {
   [[nodiscard]] epoch_domain& readers() noexcept { return readers_; }
 
   enum class origin : std::uint8_t {
-    elsewhere,  ///< it has arrived, goes on, or ends something
-    handler     ///< a handler of this rank has sent it, and it need not run while the rank cannot send
+    elsewhere,  ///< main has sent it, or it has arrived, goes on, or ends something
+    handler,    ///< a handler of this rank has sent it, and it need not run while the rank cannot send
+    birth       ///< the same, and it is the first message to an object that has been made on this rank
   };
+  /// Where what `on` makes ready comes from, when a handler makes it if anything runs.
+  [[nodiscard]] static origin made_on(const lane& on) noexcept {
+    return on.in_item() ? origin::handler : origin::elsewhere;
+  }
   /// Hands ready work to the scheduler and wakes an idle worker when one could help. Any lane of this rank.
   virtual void make_ready(lane& by, work& item, origin from = origin::elsewhere) = 0;
   /// Runs short work, which only gives back what the running code holds, once the simulated time is over that this code
@@ -72,7 +77,8 @@ class crew {
   /// The running code has done so much of the runtime's own work, before whatever it does next: simulated time passes.
   /// On threads, where work takes the time that it takes, this is one branch.
   void charge_own(own_work what, std::uint64_t count = 1) {
-    if (charges_own_) [[unlikely]] spend_own(what, count);
+    if (charges_own_) [[unlikely]]
+      spend_own(what, count);
   }
   /// Whether charge_own makes a difference.
   [[nodiscard]] bool charges_own() const noexcept { return charges_own_; }
@@ -110,10 +116,13 @@ class crew {
   void hand_over(lane& by, work& item, origin from) {
     guarded(by, [&] {
       call_named(scheduler_name, [&] {
-        if (from == origin::handler && by.in_item_) {
-          order_.push_made(by.id_, item);
-        } else {
-          order_.push(by.id_, item);
+        switch (from) {
+          case origin::elsewhere:
+            return order_.push(by.id_, item);
+          case origin::handler:
+            return order_.push_made(by.id_, item);
+          case origin::birth:
+            return order_.push_first(by.id_, item);
         }
       });
     });

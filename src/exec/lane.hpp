@@ -113,6 +113,8 @@ class alignas(cache_line_bytes) lane {
   [[nodiscard]] bool idle() const noexcept { return idle_; }
   /// Whether a handler runs, on a rank that cannot send: what it makes for its own rank should wait. Own thread.
   [[nodiscard]] bool keeps_back() const noexcept { return pressure_ == scheduler::pressure::unsent && in_item_; }
+  /// Whether an item of work runs, so maybe a handler. Own thread.
+  [[nodiscard]] bool in_item() const noexcept { return in_item_; }
   [[nodiscard]] rng& random() noexcept { return random_; }
   [[nodiscard]] epoch_domain::participant& reader() noexcept { return reader_; }
   /// The active-message engine above, for work that runs on this lane.

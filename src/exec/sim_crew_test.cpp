@@ -202,6 +202,45 @@ TEST(sim_crew, an_item_costs_what_the_table_says_before_the_next_begins) {
   for (std::size_t index = 0; index < items.size(); ++index) EXPECT_EQ(items[index].done, nanoseconds(7 * index));
 }
 
+/// Works for 10 us, and then makes another ready.
+struct making_item final : work {
+  making_item() : work(&run_it) {}
+  static void run_it(work& self, lane& on) {
+    auto& item = static_cast<making_item&>(self);
+    ++item.runs;
+    on.team().charge(on, 10e-6);
+    if (item.next == nullptr) return;
+    const std::size_t before = on.team().ready_items();
+    on.team().make_ready(on, *item.next);
+    item.counted_once = on.team().ready_items() == before + 1;
+  }
+  making_item* next = nullptr;
+  int runs = 0;
+  bool counted_once = false;
+};
+
+TEST(sim_crew, nothing_is_ready_once_all_has_run_that_was_made_ready_by_code_that_had_spent_time) {
+  for (const std::uint32_t workers : {1U, 2U, 3U}) {
+    simulated_rank one(workers);
+    std::vector<making_item> items(8);
+    for (std::size_t index = 2; index < items.size(); ++index) items[index - 2].next = &items[index];
+    std::size_t from_main = 0;
+    one.team.start([&] {
+      one.team.charge(one.team.application(), 1e-6);
+      one.team.make_ready(one.team.application(), items[0]);
+      one.team.make_ready(one.team.application(), items[1]);
+      from_main = one.team.ready_items();
+    });
+    one.run();
+    EXPECT_EQ(from_main, 2U) << workers;
+    for (const making_item& each : items) {
+      EXPECT_EQ(each.runs, 1) << workers;
+      EXPECT_TRUE(each.next == nullptr || each.counted_once) << workers;
+    }
+    EXPECT_EQ(one.team.ready_items(), 0U) << workers;
+  }
+}
+
 TEST(sim_crew, a_look_that_is_due_earlier_than_the_one_waited_for_is_taken_in_time) {
   simulated_rank one(1);
   bool sooner = false;

@@ -92,7 +92,7 @@ entry& object_space::install_new(lane& on, object_id id, resident body) {
   messages_.team().charge_own(own_work::create);
   on.record(trace::event_kind::create, id.value());
   if (declares(type)) publish(at, said);
-  give_back(at, on);
+  give_back(at, on, false);
   return at;
 }
 
@@ -112,8 +112,12 @@ entry* object_space::entry_to_send_by(lane& on, object_id id) {
   }
 }
 
-void object_space::push(entry& at, lane& on, message_ptr m) {
-  if (at.arrivals.push(m.release())) messages_.team().make_ready(on, at, crew::origin::handler);
+void object_space::push(entry& at, lane& on, message_ptr m, bool by_handler) {
+  using origin = crew::origin;
+  const bool first = m->header.kind == message_kind::object && m->header.sequence == 0 && !at.id.is_element() &&
+                     at.id.home() == messages_.rank();
+  const origin from = !by_handler ? origin::elsewhere : first ? origin::birth : origin::handler;
+  if (at.arrivals.push(m.release())) messages_.team().make_ready(on, at, from);
 }
 
 /// Whether the object is here is read before the message gets its number: should the object leave in between, the
@@ -139,45 +143,12 @@ void object_space::post(lane& on, object_id to, message_ptr m, detail::future_st
     if (stays) {
       if (on.keeps_back()) return keep_back(*at, on, std::move(m));
       if (keeps_back_before(*at, m)) return;
-      return push(*at, on, std::move(m));
+      return push(*at, on, std::move(m), on.in_item());
     }
+    if (next == messages_.rank() && messages_.deferred() && on.in_item()) return accept_when_spent(on, std::move(m));
     if (next != messages_.rank()) on.tallies().hops.add(1);
     messages_.route(on, next, std::move(m));
   });
-}
-
-/// The message waits behind an item of its own, instead of in the inbox of its object, which goes on with what arrives
-/// from other ranks meanwhile.
-void object_space::keep_back(entry& at, lane& on, message_ptr m) {
-  kept_messages& kept = at.need_extra().need_kept(&hand_on_kept);
-  if (!kept.push(std::move(m))) return;
-  kept.add_reference();  // the extra's stays: the lane is a reader
-  keeping_.fetch_add(1, std::memory_order_relaxed);  // a hint
-  messages_.team().make_ready(on, kept, crew::origin::handler);
-}
-
-/// Whether messages of this rank to the object wait already; then `m` waits behind them, for it would be early.
-bool object_space::keeps_back_before(const entry& at, message_ptr& m) {
-  if (keeping_.load(std::memory_order_relaxed) == 0) return false;  // a hint: an early message is set aside
-  const entry_extra* const extra = at.extra();
-  if (extra == nullptr) return false;
-  kept_messages* const kept = extra->kept.load(std::memory_order_acquire);  // pairs with need_kept
-  return kept != nullptr && kept->push_behind(m);
-}
-
-/// Hands some of the oldest on, as if they arrived now, and lets the object run these before the next.
-void object_space::hand_on_kept(work& item, lane& on) {
-  constexpr int at_once = 64;
-  auto& kept = static_cast<kept_messages&>(item);
-  object_space& self = on_lane(on);
-  for (int count = 0; count < at_once; ++count) {
-    message_ptr m = kept.take();
-    if (m == nullptr) break;
-    self.accept(on, std::move(m));
-  }
-  if (!kept.finish()) return self.messages_.team().make_ready(on, kept, crew::origin::handler);
-  self.keeping_.fetch_sub(1, std::memory_order_relaxed);  // a hint
-  kept.release_reference();
 }
 
 void object_space::post_migrate(lane& on, object_id object, rank_id to, detail::future_state& done) {
@@ -206,7 +177,9 @@ bool object_space::is_resident(lane& on, object_id object) noexcept {
   return fact.rank == messages_.rank() && !fact.gone;
 }
 
-void object_space::accept(lane& by, message_ptr m) {
+void object_space::accept(lane& by, message_ptr m) { accept(by, std::move(m), false); }
+
+void object_space::accept(lane& by, message_ptr m, bool by_handler) {
   const object_id id = object_id::from_value(m->header.object);
   if (m->header.kind == message_kind::arrival) {
     const bool no_place = id.is_element() && arrays_.find(id) == nullptr;
@@ -228,7 +201,8 @@ void object_space::accept(lane& by, message_ptr m) {
   if (at == nullptr && id.is_element() && id.home() == messages_.rank()) at = place_at_home(id);
   if (at == nullptr) return refer_to_home(id, by, std::move(m));
   if (at->fact.read().rank != messages_.rank()) return forward(*at, by, std::move(m));
-  push(*at, by, std::move(m));
+  if (by_handler && !by.in_item() && end_idle(*at, by, m)) return;
+  push(*at, by, std::move(m), by_handler);
 }
 
 void object_space::undeliverable(lane& on, message_ptr m) {

@@ -143,6 +143,8 @@ class object_space final : public object_sink {
                    const std::function<void(const object_estimate&)>& visit) const;
   /// How many objects here declare a load.
   [[nodiscard]] std::size_t declaring() const noexcept { return declared_.size(); }
+  /// The sum of what they declared when they were last noted: within an eighth of what they declare now.
+  [[nodiscard]] double declared_sum() { return declared_.sum(); }
   /// Calls visit(object_estimate, bucket, how many are in the bucket) for at most `most` objects here that declare a
   /// load and could leave, the heavy buckets first; see load_index.
   void visit_declared(std::size_t most,
@@ -177,9 +179,19 @@ class object_space final : public object_sink {
   /// it.
   [[nodiscard]] static double priority_of(const work& item, rank_id here) noexcept;
 
-  /// Adds to `found`, up to a little more than `count_max` in all, a line for each object here that cannot go on by itself:
-  /// where it is, what has it, how many messages wait. While nothing runs.
+  /// Adds to `found`, up to a little more than `count_max` in all, a line for each object here that cannot go on by
+  /// itself: where it is, what has it, how many messages wait. While nothing runs.
   void name_waiting(std::size_t count_max, std::vector<std::string>& found) const;
+  /// Likewise a line for each object whose messages wait at this rank, which has sent them, until the object clears
+  /// them.
+  void name_kept_at_source(std::size_t count_max, std::vector<std::string>& found) const;
+  struct waiting_messages {
+    std::size_t messages = 0;  ///< that wait here for the object
+    bool has_call = false;     ///< the call of this rank that was asked about is among the first of them
+  };
+  /// What waits for an object whose handler is suspended here, and whether the call of that number does. While nothing
+  /// runs. A reader of the directory.
+  [[nodiscard]] waiting_messages waiting_at(object_id object, std::uint64_t call) const;
   /// Whether messages wait here for news of where their objects are, which is certain to come. Any thread.
   [[nodiscard]] bool awaits_news() { return !news_.empty(); }
   /// Objects that this rank knows of, here or elsewhere.
@@ -228,7 +240,7 @@ class object_space final : public object_sink {
   static void end_exclusive_work(work& item, lane& on);
   static void go_on_work(work& item, lane& on);
   void run_claimed(entry& at, lane& on, message_list& taken, bool may_run);
-  void give_back(entry& at, lane& on);
+  void give_back(entry& at, lane& on, bool may_run);
   void admit(turn& now, message_list& taken);
   void put_into_sequence(turn& now, message_ptr m);
   [[nodiscard]] static streams& all_streams(entry& at);
@@ -295,7 +307,7 @@ class object_space final : public object_sink {
   [[nodiscard]] message_list leave_behind(turn& now, resident& body);
 
   void answer_late(turn& now, rank_id source, std::span<const rank_id> path);
-  void tell_of_arrival(entry& at, lane& on);
+  void tell_of_arrival(entry& at, rank_id from, lane& on);
   void tell_location(lane& on, rank_id whom, const entry& at);
   [[nodiscard]] rank_id next_rank(const entry& at, const location_fact& fact, message_header& header) const noexcept;
   void go_on_by_news(object_id id, lane& on);
@@ -308,8 +320,13 @@ class object_space final : public object_sink {
   void keep_back(entry& at, lane& on, message_ptr m);
   [[nodiscard]] bool keeps_back_before(const entry& at, message_ptr& m);
   static void hand_on_kept(work& item, lane& on);
+  void accept_when_spent(lane& on, message_ptr m);
+  static void accept_made(work& item, lane& on);
+  void accept(lane& by, message_ptr m, bool by_handler);
+  bool end_idle(entry& at, lane& on, message_ptr& m);
+  [[nodiscard]] static bool is_to_end(const entry& at);
   entry& install_new(lane& on, object_id id, resident body);
-  void push(entry& at, lane& on, message_ptr m);
+  void push(entry& at, lane& on, message_ptr m, bool by_handler = false);
   void count_message(lane& on, const detail::object_pair& ends, const message& m);
   void push_end(entry& at, rank_id by_whom, lane& by);
   void learn_of_late_end(context& ctx, object_id id);
@@ -347,8 +364,8 @@ class object_space final : public object_sink {
                                                                                     // time may be lost
   std::atomic<std::uint64_t> lock_asked_{0};  // number of the call by which main has asked for its lock
   using error_handler = std::function<void(const delivery_error&)>;
-  std::atomic<const error_handler*> report_;     // owned; read under the directory's guard, see reading.hpp
-  turn_observer observe_turn_;                   // empty unless asked for
+  std::atomic<const error_handler*> report_;  // owned; read under the directory's guard, see reading.hpp
+  turn_observer observe_turn_;                // empty unless asked for
   load_index declared_;
   std::atomic<std::int64_t> stale_{0};           // an estimate: the items of move_out that have not ended
   bool counts_traffic_ = false;                  // as it was before anything ran

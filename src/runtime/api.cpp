@@ -184,7 +184,9 @@ std::vector<std::byte> run_collective(engine& core, lane& on, collective_call ca
     throw usage_error("a collective with root " + std::to_string(call.root.value()) + " in a job with " +
                       std::to_string(core.size()) + " ranks");
   }
-  const auto wait = [&](const auto& begin) { core.wait_as_application(on, begin); };
+  const bool ends = call.kind == collective_kind::end_of_main;
+  const auto how = ends ? quiescence::main_wait::end_of_job : quiescence::main_wait::collective;
+  const auto wait = [&](const auto& begin) { core.wait_as_application(on, how, begin); };
   return core.collectives().run(on, wait, std::move(call));
 }
 

@@ -33,6 +33,7 @@ void adopt_element(engine& core, lane& on, std::uint64_t first, std::uint64_t nu
 void agree_on_array(engine& core, lane& on, std::uint64_t first, std::uint32_t placement_mark) {
   agree(core, on, "makes " + core.objects().arrays().describe(first) + ", placement " + std::to_string(placement_mark),
         type_mark<array_layout>());
+  core.objects().arrays().note_agreed();
 }
 
 void destroy_array(engine& core, lane& on, std::uint64_t first) {

@@ -53,14 +53,16 @@ bool deadlock::reached() const {
 }
 
 std::string deadlock::description() const {
-  std::vector<std::string> mains, objects;
+  std::vector<std::string> mains, objects, kept;
   for (const auto& each : engines_) {
     if (!each->ended() && each->main_waits()) mains.push_back(std::to_string(each->rank().value()));
     if (objects.size() <= told_max) each->objects().name_waiting(told_max, objects);
+    if (kept.size() <= told_max) each->objects().name_kept_at_source(told_max, kept);
   }
   std::string text = "deadlock: nothing can happen any more, while main waits on rank " + listed(mains, ", ") +
                      " for a result or for the others";
   if (!objects.empty()) text += "; " + listed(objects, "; ");
+  if (!kept.empty()) text += "; " + listed(kept, "; ");
   return text;
 }
 

@@ -66,7 +66,9 @@ engine::engine(std::unique_ptr<transport::endpoint> link, const engine_surroundi
       balance_(messages_, objects_, link_, around.time, around.configuration,
                {.seed = static_cast<std::uint64_t>(around.configuration.get_int("seed")),
                 .ranks_on_host = around.ranks_on_host}),
-      progress_(messages_, time_, around.configuration.get_duration("progress_line"), [this] { return so_far(); }) {
+      progress_(messages_, time_, around.configuration.get_duration("progress_line"), [this] { return so_far(); }),
+      standstill_(messages_, objects_, link_, time_, around.configuration.get_duration("standstill_patience"),
+                  views_of_standstill()) {
   if (around.configuration.was_set("record_load")) record_load();
   aggregate();
   if (around.simulation == nullptr) {  // simulated messages to the own rank need credit as all others
@@ -84,7 +86,8 @@ engine::~engine() = default;
 std::unique_ptr<crew> engine::make_crew(const engine_surroundings& around) {
   const crew::settings how = crew_settings(around);
   if (around.simulation != nullptr) {
-    auto made = std::make_unique<sim_crew>(how, machine::read_runtime_costs(around.configuration), link_, *order_, *around.simulation);
+    auto made = std::make_unique<sim_crew>(how, machine::read_runtime_costs(around.configuration), link_, *order_,
+                                           *around.simulation);
     sim_team_ = made.get();
     return made;
   }
@@ -150,9 +153,31 @@ std::chrono::nanoseconds engine::poll(lane& by) {
     const double wait_ns = static_cast<double>(ticks) * team_->seconds_a_tick() * 1e9;
     due = std::min(due, time_.now() + std::chrono::nanoseconds(1 + static_cast<std::int64_t>(wait_ns)));
   }
-  const bool at_rest = !main_active_.load(std::memory_order_acquire) &&  // pairs with the stores in wait_as_application
-                       team_->idle_workers() == team_->workers() && !held_back_;
-  return std::min(due, quiet_.poll(by, at_rest));
+  const bool workers_rest = team_->idle_workers() == team_->workers() && !held_back_;
+  const bool main_waits =
+      !main_active_.load(std::memory_order_acquire);  // pairs with the stores in wait_as_application
+  due = std::min(due, quiet_.poll(by, main_waits && workers_rest));
+  const bool at_rest = workers_rest && (main_waits || throttled_.load(std::memory_order_relaxed));  // a hint, as above
+  return std::min(due, standstill_.poll(by, at_rest));
+}
+
+standstill_watch::views engine::views_of_standstill() {
+  return {.look = [this] { return look_for_standstill(); },
+          .main =
+              [this] {
+                const bool throttled = throttled_.load(std::memory_order_relaxed);  // for people, as the next one
+                return throttled ? quiescence::main_wait::room_to_send : main_wait_.load(std::memory_order_relaxed);
+              }};
+}
+
+/// The workers are idle, and main waits. Work that is ready, or news that is certain to come, will bring somebody on.
+quiescence::standstill_detector::snapshot engine::look_for_standstill() {
+  quiescence::standstill_detector::snapshot now;
+  const bool under_way = link_.under_way() || memory_.copies() || objects_.awaits_news();
+  now.at_rest = !under_way && team_->ready_items() == 0;
+  now.units = quiet_.counters();
+  for (const auto& each : team_->lanes()) now.readied += each->tallies().readied.read();
+  return now;
 }
 
 void engine::run(const std::function<void(runtime&)>& main) {
@@ -199,7 +224,8 @@ void engine::wait_for_end(lane& on) {
   };
   bool roused = true;
   while (roused) {
-    wait_quiescence(on);
+    wait_as_application(on, quiescence::main_wait::end_of_job,
+                        [&](std::function<void(lane&)> end) { quiet_.request(on, std::move(end)); });
     const auto own = roused_.exchange(false) ? std::byte{1} : std::byte{0};
     const auto any = detail::run_collective(*this, on, {collective_kind::end_of_main, {}, {own}, either});
     if (any.size() != 1) return fail_(rank(), "rank 0 has told no result of the end");
@@ -224,7 +250,8 @@ void engine::must_not_hold() const {
       "it; to work on several objects at once write `rt.colocate<function>(p, q, ...)`");
 }
 
-void engine::wait_as_application(lane& on, const std::function<void(std::function<void(lane&)>)>& begin) {
+void engine::wait_as_application(lane& on, quiescence::main_wait how,
+                                 const std::function<void(std::function<void(lane&)>)>& begin) {
   if (on.role() != lane_role::application) {
     throw usage_error(
         "a blocking wait inside a handler would stop its worker: make the handler a coroutine that returns "
@@ -232,6 +259,7 @@ void engine::wait_as_application(lane& on, const std::function<void(std::functio
   }
   must_not_hold();
   std::atomic<bool> over{false};
+  main_wait_.store(how, std::memory_order_relaxed);
   main_active_.store(false, std::memory_order_release);  // pairs with the acquire in poll
   messages_.commit(on, [&] {
     begin([this, &over](lane& by) {
@@ -255,14 +283,15 @@ void engine::wait_for(lane& on, detail::future_state& state) {
     const auto end = static_cast<application_waiter&>(self).end;  // a copy: the waiter ends with the wait
     end(by);
   };
-  wait_as_application(on, [&](std::function<void(lane&)> end) {
+  wait_as_application(on, quiescence::main_wait::result, [&](std::function<void(lane&)> end) {
     w.end = end;
     if (!state.await(w)) end(on);
   });
 }
 
 void engine::wait_quiescence(lane& on) {
-  wait_as_application(on, [&](std::function<void(lane&)> end) { quiet_.request(on, std::move(end)); });
+  wait_as_application(on, quiescence::main_wait::quiescence,
+                      [&](std::function<void(lane&)> end) { quiet_.request(on, std::move(end)); });
 }
 
 rank_counters engine::counters() const noexcept {

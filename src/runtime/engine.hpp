@@ -22,6 +22,7 @@
 #include "mobile/mobile.hpp"
 #include "quiescence/quiescence.hpp"
 #include "runtime/progress_line.hpp"
+#include "runtime/standstill_watch.hpp"
 #include "trace/recorder.hpp"
 #include "trace/summary.hpp"
 
@@ -82,7 +83,8 @@ class engine {
 
   /// The application's main waits for `begin`'s completion: it is no unit of work meanwhile. `begin` gets a function
   /// that ends the wait, to be called once, on any lane.
-  void wait_as_application(lane& on, const std::function<void(std::function<void(lane&)>)>& begin);
+  void wait_as_application(lane& on, quiescence::main_wait how,
+                           const std::function<void(std::function<void(lane&)>)>& begin);
   void wait_for(lane& on, detail::future_state& state);
   void wait_quiescence(lane& on);
   /// Posts a message to this rank once the system is quiet.
@@ -122,6 +124,8 @@ class engine {
   void write_load_trace(lane& on);
   [[nodiscard]] trace::summary own_summary() const;
   std::chrono::nanoseconds poll(lane& by);
+  [[nodiscard]] standstill_watch::views views_of_standstill();
+  [[nodiscard]] quiescence::standstill_detector::snapshot look_for_standstill();
 
   const config& configuration_;
   clock& time_;
@@ -142,12 +146,14 @@ class engine {
   quiescence_part quiet_;
   balancing balance_;
   progress_part progress_;
+  standstill_watch standstill_;
   std::unique_ptr<balance::load_recorder> recorder_;  // null unless asked for
   std::atomic<bool> main_active_{true};
-  std::atomic<bool> throttled_{false};  // main waits in throttle
-  std::atomic<bool> roused_{false};     // a declaration has started something here, see wait_for_end
-  bool holds_ = false;                  // main's thread: main has access to an object
-  bool held_back_ = false;              // poll loop: at its last look the workers were to leave what the rank has made
+  std::atomic<bool> throttled_{false};              // main waits in throttle
+  std::atomic<quiescence::main_wait> main_wait_{};  // how main waits, or has waited last; for people
+  std::atomic<bool> roused_{false};                 // a declaration has started something here, see wait_for_end
+  bool holds_ = false;                              // main's thread: main has access to an object
+  bool held_back_ = false;  // poll loop: at its last look the workers were to leave what the rank has made
   bool ended_ = false;
   bool left_all_ = true;
 };

@@ -76,6 +76,9 @@ constexpr option runtime_options[] = {
     {"summary_json", option_kind::text, "", "file", "", "at the end, write that summary as JSON to this file"},
     {"progress_line", option_kind::duration, "3s", "", "0s..60min",
      "how long a run lasts before a line on the terminal, if standard error is one, tells how it gets on; 0s: never"},
+    {"standstill_patience", option_kind::duration, "10s", "", "0s..60min",
+     "how long nothing has happened on any rank, though calls or messages are open, before rank 0 says so on standard "
+     "error; the job goes on. 0s: never. Under sim a deadlock ends the run instead"},
     {"trace", option_kind::text, "", "file", "",
      "write what every worker does, and when, to this file, for `nacre report`; a job of several processes writes "
      "FILE.0, FILE.1 and so on, one for each rank"},

@@ -214,6 +214,7 @@ inline void victim::open_array(runtime& rt) {
       *rank_under_test_,
       {.shape = shape, .type = &detail::type_of<cell>(), .home = &detail::home_of_number<by_block>, .dense = false});
   grid_ = array_ptr<cell>(first, shape, ranks);
+  rank_under_test_->objects().arrays().note_agreed();
   for (std::uint64_t number = 0; number < shape.count(); ++number) {
     const nacre::index at = shape.place_of(number);
     if (grid_.home_of(at) == rank_) rt.insert(grid_, at, cell{{1}});

@@ -57,6 +57,7 @@ class lone_rank : public testing::Test {
     configuration.set("transport", "sim");
     configuration.set("workers", "1");
     configuration.set("aggregate", "off");
+    configuration.set("balancer", "none");  // no timer outlives the rank
   }
   ~lone_rank() override { end(); }
 

@@ -85,6 +85,11 @@ class endpoint {
   /// True while messages taken by submit have not left for the peer yet.
   [[nodiscard]] virtual bool unsent() const noexcept = 0;
 
+  /// Whether something is on its way to a peer's host: messages that wait here, or bytes that had left at the last
+  /// question and have not been confirmed since. Where a transport confirms nothing, only what waits here. For looks
+  /// that are seconds apart, as it may cost a call of the system for each peer. Threads: as `unsent`.
+  [[nodiscard]] virtual bool under_way() { return unsent(); }
+
   /// Says goodbye to every peer, after which their end is no failure, nor this one's for them. Flushes what was
   /// submitted, at most `timeout` (under virtual time, advance does that). What arrives later is dropped; so is what a
   /// peer submits to an end that has said goodbye. Called once, by a rank that needs nothing more; only the destructor

@@ -46,6 +46,7 @@ class search {
     configuration_.set("transport", "sim");
     configuration_.set("sim.cost.factor", "0");  // the explorer orders events itself; time would only divide states
     configuration_.set("workers", "1");
+    configuration_.set("balancer", "none");
     configuration_.set("aggregate", "off");
     configuration_.set("location", how.location);
     configuration_.set("hops_max", std::to_string(how.hops_max));

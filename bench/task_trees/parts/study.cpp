@@ -34,15 +34,33 @@ nacre::config machine_of(const plan& how, const setting& of) {
   return machine;
 }
 
-/// The latency of the simulated network, in seconds.
-double latency_of(const plan& how) {
+/// What runs of a plan go by, options without a setting included.
+nacre::config options_of(const plan& how) {
+  std::vector<std::string> words{"task_trees"};
   for (const std::string& each : how.settings) {
     if (each.starts_with("sim.latency=")) throw std::runtime_error("grains count in the default latency: leave it");
+    words.push_back("--nacre." + each);
   }
-  int none = 1;
-  char name[] = "task_trees";
-  char* words[] = {name, nullptr};
-  return std::chrono::duration<double>(nacre::read_config(none, words).get_duration("sim.latency")).count();
+  std::vector<char*> pointers;
+  for (std::string& each : words) pointers.push_back(each.data());
+  int count = static_cast<int>(pointers.size());
+  pointers.push_back(nullptr);
+  return nacre::read_config(count, pointers.data());
+}
+
+double seconds_of(const nacre::config& options, const char* name) {
+  return std::chrono::duration<double>(options.get_duration(name)).count();
+}
+
+/// The least time in which one rank runs some tasks of a bag and sends the others away, which takes it `giving` seconds
+/// each, while all others run what they get.
+double bag_bound(const program& what, double work, std::uint32_t ranks, double giving) {
+  const auto tasks = static_cast<double>(what.tasks);
+  const double mean = work / tasks;
+  if (ranks == 1 || giving >= mean) return 0;
+  const double others = ranks - 1;
+  const double shared = work / (1 + others * (1 - giving / mean));
+  return std::max(shared, shared * others / mean > tasks ? tasks * giving : 0);
 }
 
 measurement run_once(const plan& how, const setting& of, const program& what) {
@@ -64,7 +82,11 @@ shape shape_of(const std::string& word) { return value_of(word, {shape::tree, sh
 law law_of(const std::string& word) { return value_of(word, {law::equal, law::exponential, law::heavy}); }
 
 rows simulate(const plan& how, const std::function<void(const row&)>& tell) {
-  const double latency = latency_of(how);
+  const nacre::config options = options_of(how);
+  const double latency = seconds_of(options, "sim.latency");
+  const double giving = seconds_of(options, "sim.send_overhead") +
+                        options.get_double("sim.cost.factor") *
+                            (seconds_of(options, "sim.cost.move_out") + seconds_of(options, "sim.cost.send"));
   rows all;
   for (const std::string& shape : how.shapes) {
     for (const std::string& law : how.laws) {
@@ -79,7 +101,9 @@ rows simulate(const plan& how, const std::function<void(const row&)>& tell) {
           for (const std::string& balancer : how.balancers) {
             row next{.of = {what.shape, what.law, grain, ranks, balancer}, .tasks = what.tasks};
             next.took = run_once(how, next.of, what);
-            next.ideal = std::max({least.work / ranks, least.longest_path, next.took.made});
+            next.work_a_rank = least.work / ranks;
+            next.ideal = std::max({next.work_a_rank, least.longest_path, next.took.made});
+            if (what.shape == shape::bag) next.ideal = std::max(next.ideal, bag_bound(what, least.work, ranks, giving));
             tell(next);
             all.push_back(std::move(next));
           }
@@ -100,6 +124,7 @@ nlohmann::ordered_json json_of(const rows& all) {
                     {"tasks", each.tasks},
                     {"balancer", each.of.balancer},
                     {"ideal_seconds", each.ideal},
+                    {"work_a_rank_seconds", each.work_a_rank},
                     {"seconds", each.took.seconds},
                     {"last_end_seconds", each.took.last_end},
                     {"made_seconds", each.took.made},

@@ -16,8 +16,9 @@ namespace task_trees {
 inline constexpr const char* meaning_of_ideal =
     "Efficiency is ideal time / time. The time is that from before the first task is created until all ranks know that "
     "all have ended. The ideal time is the longest of: the work of all tasks / ranks; the longest path of the tree, or "
-    "the longest task of a bag; and for a bag the time in which main of rank 0 creates all objects. What its worker "
-    "takes to send them away is not part of it.";
+    "the longest task of a bag; and for a bag the time in which main of rank 0 creates all objects, and that in which "
+    "its worker runs some of them and sends the others away, for which it takes sim.cost.move_out, sim.cost.send and "
+    "sim.send_overhead each. With many ranks that is all that a bag's ideal is.";
 
 struct plan {
   std::vector<std::string> shapes{"tree", "bag"};
@@ -48,6 +49,7 @@ struct row {
   setting of;
   std::uint64_t tasks = 0;
   double ideal = 0;
+  double work_a_rank = 0;  ///< seconds: what the ideal would be if it cost nothing to make objects and send them away
   measurement took{};
   [[nodiscard]] double efficiency() const { return ideal / took.seconds; }
 };

@@ -29,6 +29,7 @@ double laboratory::speed(const setting& of) {
   machine.set("transport", "sim");
   machine.set("ranks", std::to_string(of.ranks));
   machine.set("workers", "1");
+  machine.set("balancer", "none");
   machine.set("seed", std::to_string(of.seed));
   const uts::direct_options how{
       .params = trees_[of.tree].params, .chunk = of.chunk, .interval = of.interval, .patient = false, .costs = costs_};

@@ -29,8 +29,9 @@ struct cluster_options {
   double step = 10e-6;
   double tick = 100e-6;
   double latency_max = 50e-6;
-  bool frozen = false;  ///< objects declare loads, but nobody runs them and every worker is idle
-  bool forge = false;   ///< random bytes arrive from random ranks all the time
+  double object_latency_max = 0;  ///< of objects, if it is longer: they may be large
+  bool frozen = false;            ///< objects declare loads, but nobody runs them and every worker is idle
+  bool forge = false;             ///< random bytes arrive from random ranks all the time
   std::function<std::unique_ptr<balancer>()> make;
 };
 
@@ -154,7 +155,8 @@ class cluster {
     ++migrations;
     last_migration = now_;
     moves_of_one_object_max = std::max(moves_of_one_object_max, ++found->moves);
-    flying_objects_.emplace(now_ + latency(), std::pair(to, *found));
+    const double stretch = std::max(1.0, how_.object_latency_max / how_.latency_max);
+    flying_objects_.emplace(now_ + stretch * latency(), std::pair(to, *found));
     from.objects.erase(found);
   }
 

@@ -18,12 +18,13 @@ enum class diffusion_kind : std::uint8_t { level_request, level, work_request, n
 
 struct diffusion_message {
   diffusion_kind kind = diffusion_kind::level_request;
-  std::uint32_t number = 0;  // of the look, in every kind
-  double load = 0;           // level, work_request: of the sender
+  std::uint32_t number = 0;   // of the look, in every kind
+  double load = 0;            // level, work_request: of the sender
+  std::uint32_t objects = 0;  // given: how many
 
   template <class Archive>
   void serialize(Archive& ar) {
-    ar(kind, number, load);
+    ar(kind, number, load, objects);
   }
 };
 
@@ -40,7 +41,7 @@ void diffusion_balancer::on_tick(balancer_host& host) {
   if (!underloaded(host)) {
     pace_.succeed();
     look_at_ = looked_at_ + pace_.min();
-  } else if (now_ == state::resting && host.now() >= look_at_) {
+  } else if (now_ == state::resting && host.now() >= look_at_ && !awaits_objects(host)) {
     look(host);
   }
 }
@@ -52,8 +53,16 @@ bool diffusion_balancer::underloaded(balancer_host& host) {
   return own_.needy();
 }
 
+/// Until what was given has come the own load says too little. An object that was given may stay where it is after all,
+/// so that the wait has an end.
+bool diffusion_balancer::awaits_objects(balancer_host& host) const {
+  return host.arrivals() < arrivals_awaited_ && host.now() < awaits_until_;
+}
+
 double diffusion_balancer::own_load(balancer_host& host) {
-  if (!own_load_) own_load_ = sane(host.total_load());
+  const std::uint64_t arrivals = host.arrivals();
+  if (!own_load_ || arrivals != arrivals_seen_) own_load_ = sane(host.total_load());
+  arrivals_seen_ = arrivals;
   return *own_load_;
 }
 
@@ -77,10 +86,12 @@ void diffusion_balancer::on_message(balancer_host& host, rank_id from, std::span
     case diffusion_kind::level_request:
       return send(host, from, {.kind = diffusion_kind::level, .number = m->number, .load = own_load(host)});
     case diffusion_kind::work_request: {
-      const bool gave = give(host, from, sane(m->load));
-      wanted_ = !gave;
+      const std::uint32_t gave = give(host, from, sane(m->load));
+      wanted_ = gave == 0;
       wanted_until_ = host.now() + 2 * pace_.min();
-      return send(host, from, {.kind = gave ? diffusion_kind::given : diffusion_kind::nothing, .number = m->number});
+      return send(
+          host, from,
+          {.kind = gave != 0 ? diffusion_kind::given : diffusion_kind::nothing, .number = m->number, .objects = gave});
     }
     case diffusion_kind::level:
       if (mine && now_ == state::looking) on_level(host, from, sane(m->load));
@@ -89,7 +100,7 @@ void diffusion_balancer::on_message(balancer_host& host, rank_id from, std::span
       if (from_victim) on_refusal(host);
       return;
     case diffusion_kind::given:
-      if (from_victim) on_success(host);
+      if (from_victim) on_success(host, std::min(m->objects, parameters_.objects_max));
       return;
   }
 }
@@ -115,6 +126,7 @@ void diffusion_balancer::ask_highest(balancer_host& host) {
   }
   victim_ = static_cast<std::size_t>(highest - neighbours_.begin());
   now_ = state::asking;
+  arrivals_asked_ = host.arrivals();
   send(host, highest->rank, {.kind = diffusion_kind::work_request, .number = number_, .load = own_load(host)});
 }
 
@@ -126,8 +138,11 @@ void diffusion_balancer::on_refusal(balancer_host& host) {
   ask_highest(host);
 }
 
-void diffusion_balancer::on_success(balancer_host& host) {
+void diffusion_balancer::on_success(balancer_host& host, std::uint32_t objects) {
+  constexpr double waits_max = 4;  // of the longest intervals
   pace_.succeed();
+  arrivals_awaited_ = arrivals_asked_ + objects;
+  awaits_until_ = host.now() + waits_max * pace_.max();
   now_ = state::resting;
   look_at_ = host.now() + pace_.min();
 }
@@ -154,8 +169,8 @@ rank_id diffusion_balancer::stranger(balancer_host& host) {
   }
 }
 
-/// Moves what narrows the difference to a rank whose load is `load_there`; false when there is nothing that does.
-bool diffusion_balancer::give(balancer_host& host, rank_id to, double load_there) {
+/// Moves what narrows the difference to a rank whose load is `load_there`, and returns how many objects these are.
+std::uint32_t diffusion_balancer::give(balancer_host& host, rank_id to, double load_there) {
   constexpr std::size_t candidates_for_each = 8;  // that may be given: heavy and light ones
   const double load_here = own_load(host);
   std::size_t waiting = host.summary().waiting;
@@ -181,7 +196,7 @@ bool diffusion_balancer::give(balancer_host& host, rank_id to, double load_there
     move_if(candidates_.back(), std::min(worthwhile_part * difference, load_here - parameters_.low_load));
   }
   own_load_.reset();
-  return moved != 0;
+  return moved;
 }
 
 std::unique_ptr<balancer> make_diffusion_balancer(const config& configuration) {

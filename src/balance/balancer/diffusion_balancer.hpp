@@ -19,7 +19,7 @@ namespace nacre::balance {
 /// The underloaded rank:
 /// | state | tick, underloaded, time to look | level(n) of a neighbour | nothing(n) | given(n) |
 /// |---|---|---|---|---|
-/// | resting | level_request(n+1) to all neighbours; looking | - | - | - |
+/// | resting, all that was given has come | level_request(n+1) to all neighbours; looking | - | - | - |
 /// | looking | - | note; all there: see below | - | - |
 /// | asking | - | - | replace that neighbour; see below | shortest back-off; resting |
 ///
@@ -28,11 +28,14 @@ namespace nacre::balance {
 ///
 /// Underloaded: more workers are idle than objects wait for them, or the load is below `low_load`.
 ///
-/// Any rank answers level_request(n) with level(n, own load), and work_request(n, load of the asker) with given(n) when
-/// it has moved objects, else with nothing(n). It moves the heaviest objects that fit into half of the difference
-/// between the two loads; if none fits, the lightest one, should that still narrow the gap by a tenth. It keeps
-/// `low_load` for itself, and as many waiting objects as it has idle workers. After a refusal it is wanted for two of
-/// the shortest intervals, so that its work can split.
+/// Any rank answers level_request(n) with level(n, own load), and work_request(n, load of the asker) with given(n, how
+/// many) when it has moved objects, else with nothing(n). It moves the heaviest objects that fit into half of the
+/// difference between the two loads; if none fits, the lightest one, should that still narrow the gap by a tenth. It
+/// keeps `low_load` for itself, and as many waiting objects as it has idle workers. After a refusal it is wanted for
+/// two of the shortest intervals, so that its work can split.
+///
+/// A rank that was given objects does not look again before they have come, or four of the longest intervals have
+/// passed: else large objects on their way would be given to it several times over.
 ///
 /// Invariants. What is moved makes the sum of the squares of the loads smaller, so objects that nobody works on cannot
 /// be moved for ever, and come to rest where no pair of neighbours differs by more than an object. One look or request
@@ -72,10 +75,11 @@ class diffusion_balancer final : public balancer {
   void on_level(balancer_host& host, rank_id from, double load);
   void ask_highest(balancer_host& host);
   void on_refusal(balancer_host& host);
-  void on_success(balancer_host& host);
+  void on_success(balancer_host& host, std::uint32_t objects);
+  [[nodiscard]] bool awaits_objects(balancer_host& host) const;
   void choose_neighbours(balancer_host& host);
   [[nodiscard]] rank_id stranger(balancer_host& host);
-  [[nodiscard]] bool give(balancer_host& host, rank_id to, double load_there);
+  [[nodiscard]] std::uint32_t give(balancer_host& host, rank_id to, double load_there);
 
   const options parameters_;
   backoff pace_;
@@ -88,7 +92,11 @@ class diffusion_balancer final : public balancer {
   bool wanted_ = false;     // somebody has got nothing here, not long ago
   double wanted_until_ = 0;
   surplus own_;
-  std::optional<double> own_load_;       // since the last tick
+  std::optional<double> own_load_;      // since the last tick or arrival
+  std::uint64_t arrivals_seen_ = 0;     // when own_load_ was found
+  std::uint64_t arrivals_asked_ = 0;    // when the last request for work went out
+  std::uint64_t arrivals_awaited_ = 0;  // when all that was given has come
+  double awaits_until_ = 0;
   std::vector<object_load> candidates_;  // scratch
 };
 

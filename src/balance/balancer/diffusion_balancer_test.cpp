@@ -62,6 +62,21 @@ TEST(diffusion_balancer, spreads_standing_load_until_no_move_helps_and_then_stop
   }
 }
 
+/// Whoever has been given something large must not ask for more because it has not come yet.
+TEST(diffusion_balancer, counts_what_is_on_its_way_so_that_large_objects_come_to_rest_too) {
+  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+    rng random(seed);
+    cluster machine(
+        {.seed = seed, .ranks = 8, .step = 20e-6, .object_latency_max = 3e-3, .frozen = true, .make = diffusing});
+    const std::uint64_t objects = 40;
+    for (std::uint64_t n = 0; n < objects; ++n) machine.add(0, std::floor(1 + 20 * random.uniform()));
+    machine.run(0.5);
+    EXPECT_LT(machine.last_migration, 0.35) << "still moving, seed " << seed;
+    EXPECT_LE(machine.migrations, 4 * objects) << "seed " << seed;
+    expect_spread(machine, 8);
+  }
+}
+
 TEST(diffusion_balancer, moves_nothing_when_the_load_is_even) {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     cluster machine({.seed = seed, .ranks = 6, .frozen = true, .make = diffusing});
@@ -127,7 +142,9 @@ TEST(diffusion_balancer, an_idle_machine_looks_around_ever_more_rarely) {
 }
 
 enum class kind : std::uint8_t { level_request, level, work_request, nothing, given };
-std::vector<std::byte> bytes_of(kind what, std::uint32_t number, double load) { return pack(what, number, load); }
+std::vector<std::byte> bytes_of(kind what, std::uint32_t number, double load, std::uint32_t objects = 0) {
+  return pack(what, number, load, objects);
+}
 
 /// The objects that a rank gives to one whose load is `there`.
 std::vector<std::uint64_t> given(scripted_host& host, double there, const diffusion_balancer::options& how = {}) {
@@ -136,7 +153,8 @@ std::vector<std::uint64_t> given(scripted_host& host, double there, const diffus
   host.sent.clear();
   victim.on_message(host, rank_id{5}, bytes_of(kind::work_request, 9, there));
   EXPECT_EQ(host.sent.size(), 1u);
-  EXPECT_EQ(host.sent[0], std::pair(rank_id{5}, bytes_of(host.moved.empty() ? kind::nothing : kind::given, 9, 0)));
+  EXPECT_EQ(host.sent[0], std::pair(rank_id{5}, bytes_of(host.moved.empty() ? kind::nothing : kind::given, 9, 0,
+                                                         static_cast<std::uint32_t>(host.moved.size()))));
   return host.moved;
 }
 

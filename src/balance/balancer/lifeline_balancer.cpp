@@ -42,6 +42,7 @@ void lifeline_balancer::on_tick(balancer_host& host) {
 }
 
 void lifeline_balancer::look_for_work(balancer_host& host) {
+  rests_ = false;
   if (host.size() < 2) return;
   bool needy = host.idle_workers() != 0;
   if (needy) {
@@ -54,13 +55,22 @@ void lifeline_balancer::look_for_work(balancer_host& host) {
     return;
   }
   if (asking_ || awaits_objects(host)) return;
-  if (failures_ >= std::min(parameters_.attempts, 1u)) return lay_lifelines(host);
+  if (failures_ >= std::min(parameters_.attempts, 1u)) {
+    rests_ = true;
+    return lay_lifelines(host);
+  }
   asking_ = true;
-  send(host, random_other_rank(host),
+  send(host, giver_ ? *giver_ : random_other_rank(host),
        {.kind = lifeline_kind::request,
         .number = ++number_,
         .thief = host.rank().value(),
         .hops = parameters_.attempts});
+}
+
+/// Who gives so many objects has a bag of them, and will be asked again first; who gives parts of a tree has few.
+void lifeline_balancer::note_giver(rank_id who, std::uint32_t objects) {
+  constexpr std::uint32_t a_bag = 16;
+  if (objects >= a_bag) giver_ = who;
 }
 
 /// What was promised may have come before the promise. What has not come in time will not come: it has ended, or has
@@ -99,11 +109,13 @@ void lifeline_balancer::on_message(balancer_host& host, rank_id from, std::span<
     case lifeline_kind::nothing:
       if (!awaited) return;
       asking_ = false;
+      giver_.reset();
       ++failures_;
       return look_for_work(host);
     case lifeline_kind::given:
       if (!awaited) return;
       asking_ = false;
+      note_giver(from, m->objects);
       return rejoice(host, m->objects);
     case lifeline_kind::lifeline:
       if (!std::has_single_bit(edge) || std::find(line_.begin(), line_.end(), from) != line_.end()) return;
@@ -115,6 +127,7 @@ void lifeline_balancer::on_message(balancer_host& host, rank_id from, std::span<
     case lifeline_kind::caught:
       if (!std::has_single_bit(edge) || (laid_ & edge) == 0) return;
       laid_ &= ~edge;
+      note_giver(from, m->objects);
       return rejoice(host, m->objects);
   }
 }
@@ -137,6 +150,7 @@ void lifeline_balancer::on_request(balancer_host& host, const lifeline_message& 
 
 void lifeline_balancer::rejoice(balancer_host& host, std::uint32_t objects) {
   failures_ = 0;
+  rests_ = false;
   promised_ += objects;
   ask_at_ = host.now() + parameters_.settle;
 }

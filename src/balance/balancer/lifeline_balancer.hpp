@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include <nacre/balancer.hpp>
@@ -20,7 +21,7 @@ struct lifeline_message;
 /// The thief, a rank with more idle workers than waiting objects:
 /// | state | tick, nothing promised is on its way | nothing(n) | given(n), caught |
 /// |---|---|---|---|
-/// | resting | request(n+1) to a random rank; asking | - | count what was promised |
+/// | resting | request(n+1) to who last gave a whole bag, else to a random rank; asking | - | count what was promised |
 /// | asking | - | lifeline to every neighbour where none lies; waiting | resting; the same |
 /// | waiting | - | - | resting; the same |
 ///
@@ -40,7 +41,7 @@ class lifeline_balancer final : public balancer {
  public:
   /// Times in seconds; balance_options() explains them.
   struct options {
-    std::uint32_t attempts = 3;
+    std::uint32_t attempts = 8;
     std::uint32_t objects_max = 128;
     double settle = 200e-6;
   };
@@ -51,12 +52,14 @@ class lifeline_balancer final : public balancer {
   void on_message(balancer_host& host, rank_id from, std::span<const std::byte> bytes) override;
   [[nodiscard]] bool wanted() const override { return !line_.empty(); }
   [[nodiscard]] bool observes_loads() const override { return false; }
+  [[nodiscard]] bool rests() const override { return rests_; }
 
  private:
   void look_for_work(balancer_host& host);
   void lay_lifelines(balancer_host& host);
   [[nodiscard]] bool awaits_objects(balancer_host& host);
   void take_in_lifelines(balancer_host& host);
+  void note_giver(rank_id who, std::uint32_t objects);
   void rejoice(balancer_host& host, std::uint32_t objects);
   void on_request(balancer_host& host, const lifeline_message& m);
   void deal(balancer_host& host);
@@ -66,11 +69,13 @@ class lifeline_balancer final : public balancer {
 
   // The thief's half.
   bool asking_ = false;
-  std::uint32_t number_ = 0;    // of the latest request
-  std::uint32_t failures_ = 0;  // since there was work here
-  std::uint32_t laid_ = 0;      // bits: the neighbours where a lifeline of this rank lies
-  std::uint64_t promised_ = 0;  // objects, in all
-  double ask_at_ = 0;           // the latest that it is waited for
+  bool rests_ = false;            // lifelines lie wherever they can
+  std::optional<rank_id> giver_;  // who gave a whole bag the last time, if its work has not run out since
+  std::uint32_t number_ = 0;      // of the latest request
+  std::uint32_t failures_ = 0;    // since there was work here
+  std::uint32_t laid_ = 0;        // bits: the neighbours where a lifeline of this rank lies
+  std::uint64_t promised_ = 0;    // objects, in all
+  double ask_at_ = 0;             // the latest that it is waited for
 
   // The victim's half.
   std::vector<rank_id> line_;  // whose lifelines lie here, in order of arrival

@@ -60,6 +60,19 @@ TEST(lifeline_balancer, sends_one_request_round_and_then_lays_a_lifeline_along_e
   EXPECT_EQ(one.host.sent.size(), 4u) << "silence";
 }
 
+TEST(lifeline_balancer, rests_while_its_lifelines_lie_and_nothing_has_come) {
+  idle_rank one;
+  EXPECT_FALSE(one.thief.rests());
+  one.thief.on_tick(one.host);
+  EXPECT_FALSE(one.thief.rests()) << "it awaits an answer";
+  one.thief.on_message(one.host, rank_id{3}, bytes_of(kind::nothing, 1));
+  EXPECT_TRUE(one.thief.rests());
+  one.thief.on_tick(one.host);
+  EXPECT_TRUE(one.thief.rests());
+  one.thief.on_message(one.host, rank_id{4}, bytes_of(kind::caught, 0, 2));
+  EXPECT_FALSE(one.thief.rests()) << "what was promised may not come";
+}
+
 TEST(lifeline_balancer, takes_in_its_lifelines_when_it_has_got_work) {
   idle_rank one;
   one.thief.on_tick(one.host);

@@ -19,7 +19,7 @@ namespace nacre {
 namespace {
 
 constexpr option rows[] = {
-    {"balancer", option_kind::text, "none", "", "",
+    {"balancer", option_kind::text, "lifeline", "", "",
      "who moves objects between ranks: none, steal, lifeline, hierarchical, diffusion, gossip, greedy_refine, share, "
      "master_worker, rotate, random, or a name that the program has registered"},
     {"balance.tick", option_kind::duration, "20us", "", "1us..10s", "how often a balancer looks"},
@@ -53,8 +53,9 @@ constexpr option rows[] = {
     {"balance.diffusion.interval_max", option_kind::duration, "10ms", "", "1us..100s", "the longest such time"},
     {"balance.diffusion.objects_max", option_kind::integer, "16", "objects", "1..65536",
      "the most that one request is answered with"},
-    {"balance.lifeline.attempts", option_kind::integer, "3", "ranks", "0..1024",
-     "random ranks that a request of an idle rank goes to, one after the other, before the rank waits at its neighbours"},
+    {"balance.lifeline.attempts", option_kind::integer, "8", "ranks", "0..1024",
+     "random ranks that a request of an idle rank goes to, one after the other, before the rank waits at its "
+     "neighbours"},
     {"balance.lifeline.objects_max", option_kind::integer, "128", "objects", "1..65536",
      "the most that one rank gets at a time"},
     {"balance.lifeline.settle", option_kind::duration, "200us", "", "0us..1s",
@@ -135,6 +136,8 @@ void register_balancer(std::string_view name, balancer_factory make) { all_balan
 std::unique_ptr<balancer> make_balancer(std::string_view name, const config& configuration) {
   return all_balancers().make(name, configuration);
 }
+
+bool is_of_program(std::string_view balancer) { return all_balancers().has_own(balancer); }
 
 std::span<const option> balance_options() noexcept { return rows; }
 

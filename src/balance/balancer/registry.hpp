@@ -15,6 +15,9 @@ namespace nacre {
 /// setup_error that names the nearest. Any thread.
 [[nodiscard]] std::unique_ptr<balancer> make_balancer(std::string_view name, const config& configuration);
 
+/// Whether the program has registered a balancer of that name. Any thread.
+[[nodiscard]] bool is_of_program(std::string_view balancer);
+
 /// "balancer", "balance.tick", and the parameters of the built-in policies.
 [[nodiscard]] std::span<const option> balance_options() noexcept;
 

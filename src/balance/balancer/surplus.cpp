@@ -44,7 +44,9 @@ std::size_t surplus::deal(balancer_host& host, std::span<const rank_id> line, st
   dealt_ = 0;
   if (line.empty()) return 0;
   look(host);
-  const std::size_t parties = line.size() + 1;
+  // Of a large bag the own rank keeps as much as it gives without being dealt any: only what goes is looked at.
+  const std::size_t to_line = line.size() * objects_max;
+  const std::size_t parties = spare_at_most() >= 2 * to_line ? line.size() : line.size() + 1;
   const std::span<const object_load> cards = heaviest(host, std::min(spare_at_most(), parties * objects_max));
   for (std::size_t card = 0; card < cards.size(); ++card) {
     const std::size_t party = card % parties;

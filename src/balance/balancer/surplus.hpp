@@ -14,9 +14,11 @@ namespace nacre::balance {
 /// A load as a number that can be compared and added, whatever a type declares or a message says.
 [[nodiscard]] inline double sane(double load) noexcept { return load >= 0 ? std::min(load, 1e100) : 0; }
 
-/// Whether an object keeps a worker busy for longer than its migration does, as far as that is known.
+/// Whether an object keeps a worker busy for clearly longer than its migration does, as far as that is known. The other
+/// rank pays for it, too, and then for messages to those that the object has left.
 [[nodiscard]] inline bool worth_moving(const object_load& each) noexcept {
-  return !(each.seconds > 0) || each.seconds >= each.migration_cost;
+  constexpr double times = 4;
+  return !(each.seconds > 0) || each.seconds >= times * each.migration_cost;
 }
 
 /// The objects of a rank that wait for a worker. Its *surplus* are those that its own idle workers will not take.
@@ -39,7 +41,8 @@ class surplus {
   [[nodiscard]] std::span<const object_load> heaviest(balancer_host& host, std::size_t count);
 
   /// Looks, and deals the surplus like cards, heavy ones first: to the ranks of `line` in their order, then to the own
-  /// rank, and round again; at most `objects_max` to each. Returns how many of the line got any; they are its first.
+  /// rank, unless much more waits than all can get, and round again; at most `objects_max` to each. Returns how many of
+  /// the line got any; they are its first.
   std::size_t deal(balancer_host& host, std::span<const rank_id> line, std::size_t objects_max);
   /// How many objects the last deal gave to that one of the line.
   [[nodiscard]] std::size_t dealt_to(std::size_t nth) const noexcept {

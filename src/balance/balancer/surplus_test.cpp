@@ -25,11 +25,11 @@ TEST(surplus, is_what_idle_workers_leave_of_the_objects_that_are_worth_moving) {
       object_load each =
           object(index, random.uniform(), static_cast<std::uint32_t>(random.below(2)), random.below(4) == 0);
       each.seconds = random.below(3) == 0 ? 0 : random.uniform();  // 0: it has not been measured
-      each.migration_cost = random.below(2) == 0 ? 0.5 : 0;
+      each.migration_cost = random.below(2) == 0 ? 0.125 : 0;
       host.objects.push_back(each);
       if (each.running || each.messages == 0) continue;
       ++waiting;
-      if (each.seconds == 0 || each.seconds >= each.migration_cost) worthy.push_back(each.load);
+      if (each.seconds == 0 || each.seconds >= 4 * each.migration_cost) worthy.push_back(each.load);
     }
     surplus own;
     own.look(host);

@@ -18,12 +18,35 @@ steal_scheduler::steal_scheduler(const scheduler_site& site) : victims_(site), r
 void steal_scheduler::push(worker_id by, work& item) { lanes_[by.value()]->items.push(item, item.runs_by(readable_)); }
 
 void steal_scheduler::push_made(worker_id by, work& item) {
+  if (lanes_[by.value()]->keeps_apart) return keep_apart(*lanes_[by.value()], item);
+  push(by, item);
+}
+
+void steal_scheduler::push_first(worker_id by, work& item) {
   lane_queue& own = *lanes_[by.value()];
-  if (own.dives) {
-    own.just_made.push_back(&item);
-  } else {
-    own.items.push(item, item.runs_by(readable_));
+  own.dives = true;
+  keep_apart(own, item);
+}
+
+/// Others see it at once: the handler that makes it may run for long.
+void steal_scheduler::keep_apart(lane_queue& own, work& item) {
+  own.made.push(item, item.runs_by(readable_));
+  ++own.just_made;
+}
+
+/// Turns what the last item has made round, so that what it made first is the newest.
+void steal_scheduler::put_in_order(lane_queue& own) {
+  if (own.just_made > 1) {
+    own.turned.reserve(own.just_made);  // before anything is out of its place
+    for (; own.just_made != 0; --own.just_made) {
+      work* const item = own.made.take_newest();
+      if (item == nullptr) break;  // others have taken the rest
+      own.turned.push_back(item);
+    }
+    for (work* const item : own.turned) own.made.push(*item, item->runs_by(readable_));
+    own.turned.clear();
   }
+  own.just_made = 0;
 }
 
 void steal_scheduler::feel(worker_id by, pressure now) {
@@ -31,7 +54,8 @@ void steal_scheduler::feel(worker_id by, pressure now) {
   if (now == pressure::backlog) NACRE_MARK("a worker takes the newest first, because its rank has too much");
   if (now == pressure::unsent) NACRE_MARK("a worker leaves what its rank has made until more has been sent");
   own.now = now;
-  own.dives |= now != pressure::none;
+  own.keeps_apart |= now != pressure::none;
+  own.dives |= own.keeps_apart;
 }
 
 /// Null only when every queue was seen empty, or under pressure::unsent: a worker may sleep on that.
@@ -47,25 +71,31 @@ work* steal_scheduler::pop(worker_id by) {
 }
 
 work* steal_scheduler::dive(worker_id by, lane_queue& own) {
-  for (; !own.just_made.empty(); own.just_made.pop_back()) {
-    work& item = *own.just_made.back();
-    own.made.push(item, item.runs_by(readable_));
-  }
+  put_in_order(own);
   if (own.now == pressure::unsent) {
     if (work* const item = take_ownerless(by)) return item;
     if (work* const item = own.items.take_oldest()) return item;
     return steal(by, own, false);
   }
   const std::size_t kept = own.made.size_estimate();
-  if (++own.turns < std::max<std::size_t>(turns_between_looks, 8 * kept)) {
+  if (++own.turns < turns_of_dive(own, kept)) {
     if (work* const item = own.made.take_newest()) return item;
   }
   own.turns = 0;
+  own.keeps_apart &= own.now != pressure::none || kept != 0;
   own.dives = own.now != pressure::none || kept != 0;
   if (work* const item = take_ownerless(by)) return item;
   if (work* const item = own.items.take_oldest()) return item;
   if (work* const item = own.made.take_newest()) return item;
   return steal(by, own, true);
+}
+
+/// How many turns a diving worker takes before it looks at the oldest. Under a backlog each of these would begin
+/// another tree on top; else nobody waits for more than some turns, and what handlers send to objects that exist is run
+/// as fast as they send it.
+std::size_t steal_scheduler::turns_of_dive(const lane_queue& own, std::size_t kept) noexcept {
+  if (own.now == pressure::backlog) return std::max<std::size_t>(turns_between_looks, 8 * kept);
+  return own.items.size_estimate() > 2 * kept + turns_between_looks ? 2 : turns_between_looks;
 }
 
 work* steal_scheduler::take_ownerless(worker_id by) {

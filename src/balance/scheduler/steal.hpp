@@ -20,16 +20,19 @@ namespace nacre {
 /// worker looks there first: else workers whose handlers keep sending to themselves would never come to what main has
 /// sent or the poll loop received.
 ///
-/// Under pressure a worker keeps what its handlers make apart and *dives*: it takes the newest first, yet what one item
-/// has made in the order made. So a tree of work needs room for its depth instead of its width.
+/// A worker keeps new objects that its handlers make apart and *dives*: it takes the newest first, yet what one item
+/// has made in the order made. So a tree of work needs room for its depth instead of its width, and what another rank
+/// gets, the oldest, are its large parts. Under pressure a worker keeps all that its handlers make apart.
 ///
 /// | worker | takes | until |
 /// |---|---|---|
-/// | not diving | the oldest | pressure |
+/// | not diving | the oldest | a handler makes an object; pressure |
 /// | diving | the newest made, at every n-th turn the oldest | no pressure, and nothing kept apart |
 /// | diving under pressure::unsent | the oldest; nothing that is kept apart | that is over |
 ///
-/// n is 32, or eight times what is kept apart if that is more: each of the oldest begins another tree on top.
+/// n is 32, or 2 while more than twice as much (and 32) waits beside what is kept apart, so that what handlers send to
+/// objects that exist does not pile up. Under pressure::backlog it is eight times what is kept apart, if that is more
+/// than 32: each of the oldest begins another tree on top.
 class steal_scheduler final : public scheduler {
  public:
   static constexpr std::uint32_t turns_between_looks = 32;
@@ -38,6 +41,7 @@ class steal_scheduler final : public scheduler {
   void push(worker_id by, work& item) override;
   [[nodiscard]] work* pop(worker_id by) override;
   void push_made(worker_id by, work& item) override;
+  void push_first(worker_id by, work& item) override;
   void feel(worker_id by, pressure now) override;
   [[nodiscard]] std::size_t waiting(worker_id by) const override;
   [[nodiscard]] bool visit_waiting(work_visitor& visitor, std::size_t most) override;
@@ -49,16 +53,21 @@ class steal_scheduler final : public scheduler {
     explicit lane_queue(rng r) : random(r) {}
     ticket_deque items;
     ticket_deque made{2};           // while the lane dives
-    std::vector<work*> just_made;   // owner only: by the item that runs, not in `made` yet
+    std::size_t just_made = 0;      // owner only: of `made`, by the item that runs
+    std::vector<work*> turned;      // owner only: scratch of put_in_order
     pressure now = pressure::none;  // owner only
     bool dives = false;             // owner only
+    bool keeps_apart = false;       // owner only: whatever its handlers make, not only new objects
     rng random;
     std::uint64_t steals = 0;         // owner only
     std::optional<worker_id> victim;  // owner only: of the last of them
     std::uint32_t turns = 0;          // owner only
   };
 
+  void keep_apart(lane_queue& own, work& item);
+  void put_in_order(lane_queue& own);
   [[nodiscard]] work* dive(worker_id by, lane_queue& own);
+  [[nodiscard]] static std::size_t turns_of_dive(const lane_queue& own, std::size_t kept) noexcept;
   [[nodiscard]] work* take_ownerless(worker_id by);
   [[nodiscard]] work* steal(worker_id by, lane_queue& own, bool also_made);
   [[nodiscard]] bool empty() const noexcept;

@@ -94,6 +94,96 @@ TEST(steal_scheduler, takes_the_oldest_first_again_once_the_backlog_is_gone) {
   EXPECT_EQ(order.pop(self), &later[1]);
 }
 
+TEST(steal_scheduler, new_objects_come_newest_first_yet_what_one_item_makes_in_its_order) {
+  steal_scheduler order({.workers = 1});
+  item old[2], first[3], second[2];
+  for (item& each : old) order.push(self, each);
+  EXPECT_EQ(order.pop(self), &old[0]);
+  for (item& each : first) order.push_first(self, each);
+  EXPECT_EQ(order.pop(self), &first[0]);
+  for (item& each : second) order.push_first(self, each);
+  for (work* const next : std::vector<work*>{&second[0], &second[1], &first[1], &first[2], &old[1]}) {
+    EXPECT_EQ(order.pop(self), next);
+  }
+  EXPECT_EQ(order.pop(self), nullptr);
+}
+
+TEST(steal_scheduler, messages_to_objects_that_exist_keep_their_order_beside_new_objects) {
+  steal_scheduler order({.workers = 1});
+  item old, newborn, sent[3];
+  order.push(self, old);
+  EXPECT_EQ(order.pop(self), &old);
+  order.push_made(self, sent[0]);
+  order.push_first(self, newborn);
+  order.push_made(self, sent[1]);
+  EXPECT_EQ(order.pop(self), &newborn);
+  order.push_made(self, sent[2]);
+  for (work& next : sent) EXPECT_EQ(order.pop(self), &next);
+  EXPECT_EQ(order.pop(self), nullptr);
+}
+
+TEST(steal_scheduler, new_objects_however_many_keep_nobody_waiting) {
+  steal_scheduler order({.workers = 1});
+  item newborn, old, sent;
+  order.push(self, old);
+  order.push(application, sent);
+  order.push_first(self, newborn);
+  std::vector<work*> others;
+  for (std::uint32_t turn = 0; turn < 2 * steal_scheduler::turns_between_looks; ++turn) {
+    work* const next = order.pop(self);
+    if (next != &newborn) others.push_back(next);
+    for (int twice = 0; twice < 2; ++twice) order.push_first(self, newborn);  // ever more of them
+  }
+  EXPECT_EQ(others, (std::vector<work*>{&sent, &old}));
+}
+
+TEST(steal_scheduler, what_new_objects_send_to_those_that_exist_does_not_pile_up) {
+  steal_scheduler order({.workers = 1});
+  constexpr std::size_t chains = 100;
+  item newborn, result;
+  for (std::size_t n = 0; n < chains; ++n) order.push_first(self, newborn);
+  std::size_t waiting = 0, most = 0;
+  for (int turn = 0; turn < 100'000; ++turn) {
+    if (order.pop(self) == &result) {
+      --waiting;
+    } else {
+      order.push_first(self, newborn);
+      order.push_made(self, result);
+      most = std::max(most, ++waiting);
+    }
+  }
+  EXPECT_LE(most, 2 * chains + 2 * steal_scheduler::turns_between_looks);
+}
+
+/// Sees everything that waits.
+struct witness final : work_visitor {
+  verdict look(work& item) override {
+    seen.push_back(&item);
+    return verdict::go_on;
+  }
+  void taken_out(work&) override {}
+  std::vector<work*> seen;
+};
+
+TEST(steal_scheduler, shows_the_oldest_new_objects_first) {
+  const auto anything = [](work&, lane&) {};
+  steal_scheduler order({.workers = 1, .readable = anything});
+  struct readable_item final : work {
+    explicit readable_item(runner r) : work(r) {}
+  };
+  readable_item root(anything), first[2]{readable_item(anything), readable_item(anything)}, second(anything);
+  order.push(self, root);
+  EXPECT_EQ(order.pop(self), &root);
+  for (work& each : first) order.push_first(self, each);
+  EXPECT_EQ(order.pop(self), &first[0]);
+  order.push_first(self, second);
+  EXPECT_EQ(order.pop(self), &second);
+  order.push_first(self, root);
+  witness all;
+  EXPECT_TRUE(order.visit_waiting(all, 10));
+  EXPECT_EQ(all.seen, (std::vector<work*>{&first[1], &root})) << "also what the running handler has just made";
+}
+
 /// Runs a tree whose nodes have `fan` children each. Returns the most nodes that waited.
 std::size_t most_waiting(pressure felt, std::size_t fan, int depth) {
   struct node final : work {

@@ -74,6 +74,10 @@ class array_home {
   bool closing = false;                       // under mutex: the elements are being ended, and no other may come
   std::map<std::uint64_t, array_part> parts;  // under mutex; never fewer
 
+  [[nodiscard]] bool is_closing() {
+    const std::scoped_lock lock(mutex);
+    return closing;
+  }
   /// Under the mutex: remembers the entry of a place.
   void note_place(std::uint64_t number, entry& at, work::runner run) {
     array_part& in = part_of(number, run);

@@ -2,6 +2,7 @@
 // The arrays of one rank: their numbers, and messages to all elements.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -31,6 +32,16 @@ class array_space final {
 
   /// Makes this rank's part of the next array; returns its first number. Throws usage_error when numbers have run out.
   [[nodiscard]] std::uint64_t open(const detail::array_layout& layout);
+  /// All ranks have made their parts of the arrays that this rank has opened.
+  void note_agreed() noexcept {
+    agreed_below_.store(next_first_, std::memory_order_release);  // pairs with the load in known_everywhere
+  }
+  /// Whether every rank is certain to know the array of an element. Before that the element must not leave by itself:
+  /// it could come to a rank that has not reached create_array. Any lane.
+  [[nodiscard]] bool known_everywhere(object_id element) const noexcept {
+    // acquire: pairs with the store in note_agreed; where the element goes, the array has been opened before.
+    return number_of(element) < agreed_below_.load(std::memory_order_acquire);
+  }
   /// What ranks must agree on when they make or end an array, for people.
   [[nodiscard]] std::string describe(std::uint64_t first) const;
   /// Takes it from the list; it ends with what is under way. Null: there is none.
@@ -68,6 +79,7 @@ class array_space final {
   mutable std::shared_mutex mutex_;
   std::map<std::uint64_t, std::shared_ptr<array_home>> arrays_;  // under mutex_; by first number
   std::uint64_t next_first_ = 1;                                 // application lane
+  std::atomic<std::uint64_t> agreed_below_{1};                   // numbers of arrays that all ranks have opened
 };
 
 }  // namespace nacre

@@ -49,9 +49,10 @@ void object_space::adopt_element(lane& on, std::uint64_t number, void* object) {
   body.type = array->layout.type;
   body.policy = rules_.meant(array->layout.location);
   const reading guard(on);
-  const std::scoped_lock lock(array->mutex);
   const object_id id(messages_.rank(), object_id::first_element + number);
-  array->note_place(number - array->first, install_new(on, id, std::move(body)), &array_space::run_part);
+  entry& at = install_new(on, id, std::move(body));  // runs code of the class, so without the mutex
+  const std::scoped_lock lock(array->mutex);
+  array->note_place(number - array->first, at, &array_space::run_part);
 }
 
 /// The entry of a place of this rank, made when something comes for it for the first time; null when it is no place of
@@ -89,7 +90,7 @@ void object_space::post_to_place(lane& on, entry& at, message_ptr m) {
   const location_fact fact = at.fact.read();
   if ((fact.backlog || waiting_.any()) && keep_at_source(on, at, m, fact.backlog, false)) return;
   const rank_id to = fact.rank;
-  if (to == messages_.rank() && !messages_.deferred()) return push(at, on, std::move(m));
+  if (to == messages_.rank() && !messages_.deferred()) return push(at, on, std::move(m), on.in_item());
   if (to != messages_.rank()) on.tallies().hops.add(1);
   messages_.route(on, to, std::move(m));
 }
@@ -113,7 +114,7 @@ bool object_space::run_on_idle_place(lane& on, entry& at, message_ptr& m, const 
       return true;
     }
     if (at.extra() == nullptr) {  // else a balancer may want the object
-      give_back(at, on);
+      give_back(at, on, false);
       return true;
     }
   } else {
@@ -180,8 +181,9 @@ const char* object_space::put_element(entry& at, message& m) {
     NACRE_MARK("an element is inserted where there is one");
     return "the array has an element at that place already";
   }
-  const std::scoped_lock lock(array->mutex);  // either all elements end behind this one, or it does not begin
-  if (array->closing) return "the array is being destroyed";
+  // Either all elements end behind this one, or it does not begin: who sets `closing` sends their ends afterwards, and
+  // the one to this place waits for the activation, which has it now. The class's code runs without the mutex.
+  if (array->is_closing()) return "the array is being destroyed";
   const detail::object_type& type = *array->layout.type;
   void* made = nullptr;
   if (m.packed()) {

@@ -74,8 +74,10 @@ void object_space::on_clear_to_send(context& ctx, std::uint64_t object, std::uin
   if (at == nullptr) return;
   if (at->fact.learn({ctx.source(), epoch, static_cast<location_policy>(policy)})) go_on_by_news(id, by);
   source_queues::outcome next;
-  waiting_.clear(id, limit, at->next_sequence, next);
+  // The object has cleared all from where it went when it left here: its backlog holds nobody up here any more.
+  const bool over = waiting_.clear(id, limit, at->next_sequence, next);
   go_on_at_source(by, *at, next);
+  if (over) at->fact.settle(epoch);
 }
 
 /// Does what a step of a queue leads to. The entry may have been taken out of the directory since it was found: then

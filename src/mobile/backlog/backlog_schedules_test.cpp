@@ -130,9 +130,12 @@ class world {
           of.epoch = next.epoch;
           of.backlog = false;
         }
-        if (!of.queue) return;
-        of.queue->clear(next.end);
-        return go_on(next.to);
+        if (of.queue) {
+          of.queue->clear(next.end);
+          go_on(next.to);
+        }
+        if (!of.queue && next.epoch == of.epoch) of.backlog = false;
+        return;
       case event::kind::request:
         if (!here) {
           next.to = of.place;

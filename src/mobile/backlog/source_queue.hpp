@@ -2,6 +2,7 @@
 // Messages to one object that wait at the rank that sends them, until the object clears them.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -38,6 +39,7 @@ class source_queue {
   [[nodiscard]] bool over() const noexcept {
     return waiting_.empty() && asked_ && cleared_ && !is_before(limit_, end_);
   }
+  [[nodiscard]] std::size_t size() const noexcept { return waiting_.size(); }
   /// Gives up everything, in sequence.
   [[nodiscard]] message_list take_all();
 

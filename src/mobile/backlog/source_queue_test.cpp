@@ -93,11 +93,25 @@ TEST(source_queues, a_queue_begins_when_it_is_asked_for_and_ends_when_it_is_over
   EXPECT_TRUE(all.any());
   EXPECT_EQ(next.ask, 1U);
   source_queues::outcome then;
-  all.clear(id, 1, numbers, then);
+  EXPECT_TRUE(all.clear(id, 1, numbers, then));
   EXPECT_EQ(then.send.size(), 1U);
   EXPECT_FALSE(all.any());
-  all.clear(id, 1, numbers, then);
+  EXPECT_TRUE(all.clear(id, 1, numbers, then));
   EXPECT_EQ(then.ask, std::nullopt) << "a clearance for nobody is nothing";
+}
+
+TEST(source_queues, nothing_waits_any_more_when_all_that_the_object_was_told_of_is_cleared) {
+  source_queues all;
+  const object_id id(rank_id(1), 7);
+  std::atomic<std::uint32_t> numbers{2};
+  source_queues::outcome next;
+  message_ptr m = numbered(1);
+  ASSERT_TRUE(all.put(
+      id, m, true, numbers, [](message&) {}, next));
+  EXPECT_FALSE(all.clear(id, 1, numbers, next)) << "one waits";
+  EXPECT_TRUE(next.send.empty());
+  EXPECT_TRUE(all.clear(id, 2, numbers, next));
+  EXPECT_EQ(next.send.size(), 1U);
 }
 
 TEST(source_queues, what_many_threads_put_is_cleared_once_each_or_dropped) {
@@ -119,7 +133,7 @@ TEST(source_queues, what_many_threads_put_is_cleared_once_each_or_dropped) {
   }
   for (std::uint32_t limit = 1; limit < threads * each / 2; limit += 7) {
     source_queues::outcome next;
-    all.clear(id, limit, numbers, next);
+    static_cast<void>(all.clear(id, limit, numbers, next));
     sent += static_cast<std::uint32_t>(next.send.size());
   }
   for (std::thread& sender : senders) sender.join();

@@ -55,17 +55,20 @@ class source_queues {
     return true;
   }
 
-  /// The object clears messages before `limit`.
-  void clear(object_id id, std::uint32_t limit, const std::atomic<std::uint32_t>& numbers, outcome& next) {
+  /// The object clears messages before `limit`. True: nothing waits here for it any more.
+  [[nodiscard]] bool clear(object_id id, std::uint32_t limit, const std::atomic<std::uint32_t>& numbers,
+                           outcome& next) {
     shard& part = of(id);
     const std::scoped_lock lock(part.mutex);
     const auto found = part.queues.find(id);
-    if (found == part.queues.end()) return;
+    if (found == part.queues.end()) return true;
     source_queue& queue = found->second;
     queue.clear(limit);
     while (message_ptr m = queue.take()) next.send.push_back(std::move(m));
     next.ask = queue.ask(numbers.load(std::memory_order_relaxed));  // as above
-    if (queue.over()) remove(part, found);
+    if (!queue.over()) return false;
+    remove(part, found);
+    return true;
   }
 
   /// The object is gone: all that waits for it.
@@ -79,10 +82,21 @@ class source_queues {
     return all;
   }
 
+  /// Calls visit(object, how many messages wait here for it), in no order, until it says false.
+  template <class Visit>
+  void for_each(const Visit& visit) const {
+    for (const shard& part : shards_) {
+      const std::scoped_lock lock(part.mutex);
+      for (const auto& [id, queue] : part.queues) {
+        if (!visit(id, queue.size())) return;
+      }
+    }
+  }
+
  private:
   using table = std::unordered_map<object_id, source_queue>;
   struct alignas(cache_line_bytes) shard {
-    std::mutex mutex;
+    mutable std::mutex mutex;
     table queues;
   };
   [[nodiscard]] shard& of(object_id id) noexcept { return shards_[std::hash<object_id>()(id) % shards_.size()]; }

@@ -115,7 +115,7 @@ void object_space::send_claim(lane& on, const colocate_action& what) {
   m->header.source = messages_.rank().value();
   m->header.epoch = fact.epoch;
   m->header.flags = flag_uncounted;  // the join is not done before the colocation is over
-  if (fact.rank == messages_.rank() && !messages_.deferred()) return push(*at, on, std::move(m));
+  if (fact.rank == messages_.rank() && !messages_.deferred()) return push(*at, on, std::move(m), on.in_item());
   messages_.route(on, fact.rank, std::move(m));
 }
 

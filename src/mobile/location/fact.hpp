@@ -20,7 +20,8 @@ struct location_fact {
   bool by_home = false;  ///< only of objects whose policy is home: known only from the object's leaving: messages had
                          ///< better go by the object's home
   bool gone = false;     ///< destroyed there
-  bool backlog = false;  ///< the object left with a backlog: messages for it go back to their sources
+  bool backlog = false;  ///< the object left with a backlog: messages for it go back to their sources, and those of
+                         ///< this rank wait, until the object has cleared all that waits here
   friend bool operator==(const location_fact&, const location_fact&) = default;
 };
 
@@ -53,6 +54,15 @@ class shared_fact {
       }
     }
     return false;
+  }
+  /// Nothing waits at this rank any more for the object that left here with a backlog in that epoch: messages are sent
+  /// at once again. Any lane. Relaxed: it publishes nothing, and as a read-modify-write it passes on to readers what
+  /// learn has released.
+  void settle(std::uint32_t epoch) noexcept {
+    std::uint64_t known = bits_.load(std::memory_order_relaxed);
+    while ((known & backlog_bit) != 0 && decode(known).epoch == epoch) {
+      if (bits_.compare_exchange_weak(known, known & ~backlog_bit, std::memory_order_relaxed)) return;
+    }
   }
 
   // The use is decided by the one word alone, and publishes nothing: relaxed.

@@ -36,6 +36,21 @@ TEST(shared_fact, what_the_place_of_an_object_tells_is_better_than_what_its_leav
   EXPECT_FALSE(known.read().by_home);
 }
 
+TEST(shared_fact, a_backlog_is_settled_in_its_own_epoch_alone) {
+  const auto policy = location_policy::jump_update;
+  shared_fact left({rank_id(1), 5, policy, false, false, true});
+  EXPECT_TRUE(left.keep());
+  left.settle(4);
+  left.settle(6);
+  EXPECT_TRUE(left.read().backlog) << "another departure was meant";
+  left.settle(5);
+  EXPECT_EQ(left.read(), (location_fact{rank_id(1), 5, policy}));
+  EXPECT_TRUE(left.sent());
+  EXPECT_TRUE(left.learn({rank_id(2), 7, policy, false, false, true}));
+  left.settle(5);
+  EXPECT_TRUE(left.read().backlog) << "it left again";
+}
+
 TEST(shared_fact, an_entry_is_kept_or_collected_but_never_both) {
   shared_fact sent({rank_id(1), 5});
   EXPECT_FALSE(sent.sent());

@@ -17,9 +17,10 @@ void object_space::tell_location(lane& on, rank_id whom, const entry& at) {
                                                        static_cast<std::uint8_t>(here.policy));
 }
 
-void object_space::tell_of_arrival(entry& at, lane& on) {
+/// A home that has sent the object here knows that.
+void object_space::tell_of_arrival(entry& at, rank_id from, lane& on) {
   const rank_id home = at.id.home();
-  if (home != messages_.rank()) tell_location(on, home, at);
+  if (home != messages_.rank() && home != from) tell_location(on, home, at);
   location_change change{.ranks = messages_.size()};
   const entry_extra* const extra = at.extra();
   if (extra != nullptr && extra->listeners != nullptr) change.subscribers = extra->listeners->all();

@@ -119,7 +119,7 @@ void object_space::install(turn& now, message_ptr arrival) {
   now.pending.append(body->pending);
   on.tallies().migrations_in.add(1);
   on.record(trace::event_kind::arrive, at.id.value(), source, epoch);
-  tell_of_arrival(at, on);
+  tell_of_arrival(at, rank_id(source), on);
   go_on_by_news(at.id, on);
   if (asked.reply != 0) {
     message_header request;
@@ -134,6 +134,7 @@ void object_space::install(turn& now, message_ptr arrival) {
 void object_space::move_out(lane& on, object_id object, rank_id to) {
   entry* const at = entries_.find(object);
   if (at == nullptr || at->fact.read().rank != messages_.rank()) return;
+  if (object.is_element() && !arrays_.known_everywhere(object)) return;
   // Before the seizure makes the ticket stale, which from then on may be dropped at any moment.
   if (!at->add_reference()) return;
   at->need_extra().wanted_by.store(to.value(), std::memory_order_relaxed);  // whoever has the activation sees it

@@ -56,20 +56,30 @@ void object_space::run_claimed(entry& at, lane& on, message_list& taken, bool ma
       return let_go_on(at, on);
     case drained::empty:
       publish_load(now);
-      return give_back(at, on);
+      return give_back(at, on, may_run);
   }
 }
 
-/// Ends an activation after which nothing is left to run.
-void object_space::give_back(entry& at, lane& on) {
+/// Ends an activation after which nothing is left to run. If handlers may run here, an object that is to end does so at
+/// once, without a ticket: while it waited it would count as work, and be given to other ranks as such.
+void object_space::give_back(entry& at, lane& on, bool may_run) {
   switch (at.arrivals.finish()) {
     case inbox::finished::yes:
       return;
     case inbox::finished::orphaned:
       return release_later(at, on);
     case inbox::finished::messages_came:
-      return let_go_on(at, on);
+      if (!may_run || !is_to_end(at)) return let_go_on(at, on);
+      message_list taken;
+      at.arrivals.take(taken);
+      return run_claimed(at, on, taken, true);
   }
+}
+
+/// Whether what has come last while the object was active ends it; a place of an array would go on. The activation.
+bool object_space::is_to_end(const entry& at) {
+  const message* const last = at.arrivals.newest();
+  return last != nullptr && last->header.kind == message_kind::destroy && at.object() != nullptr && !at.id.is_element();
 }
 
 void object_space::turn::take_up() noexcept {
@@ -179,13 +189,14 @@ object_space::drained object_space::drain(turn& now, bool may_run) {
   drained how = drained::empty;
   while (at.object() != nullptr) {
     entry_extra* const extra = at.extra();
-    // A wish: nothing hangs on when it is seen.
+    // A wish that is not seen here keeps the activation from finishing: see inbox::seize.
     if (extra != nullptr && extra->wanted_by.load(std::memory_order_relaxed) != entry_extra::nobody) {
       if (!alone(now)) {
         NACRE_MARK("a balancer's wish waits for shared handlers");
         how = drained::blocked;
         break;
       }
+      at.arrivals.take_wish();
       const rank_id to(extra->wanted_by.exchange(entry_extra::nobody));
       if (to != messages_.rank()) static_cast<void>(leave_for(now, to, {}));
       continue;

@@ -46,13 +46,66 @@ TEST(inbox, what_comes_while_it_runs_keeps_it_from_finishing) {
   EXPECT_EQ(box.finish(), inbox::finished::yes);
 }
 
+TEST(inbox, who_runs_it_sees_what_has_come_last_and_may_take_all) {
+  inbox box(inbox::first::running);
+  EXPECT_EQ(box.newest(), nullptr);
+  for (std::uint32_t sequence = 0; sequence < 3; ++sequence) EXPECT_FALSE(box.push(numbered(0, sequence)));
+  ASSERT_NE(box.newest(), nullptr);
+  EXPECT_EQ(box.newest()->header.sequence, 2U);
+  message_list taken;
+  box.take(taken);
+  EXPECT_TRUE(box.active());
+  EXPECT_EQ(box.newest(), nullptr);
+  EXPECT_EQ(box.count(), 0U);
+  ASSERT_EQ(taken.size(), 3U);
+  for (std::uint32_t sequence = 0; sequence < 3; ++sequence) EXPECT_EQ(taken.pop_front()->header.sequence, sequence);
+  EXPECT_EQ(box.finish(), inbox::finished::yes);
+}
+
+TEST(inbox, an_orphan_stays_one_while_its_messages_are_taken) {
+  inbox box(inbox::first::running);
+  EXPECT_FALSE(box.push(numbered(0, 0)));
+  EXPECT_FALSE(box.orphan());
+  message_list taken;
+  box.take(taken);
+  EXPECT_EQ(taken.size(), 1U);
+  EXPECT_EQ(box.finish(), inbox::finished::orphaned);
+}
+
+TEST(inbox, a_seizure_that_comes_while_it_runs_keeps_it_from_finishing_once) {
+  inbox box;
+  message_list taken;
+  ASSERT_TRUE(box.push(numbered(0, 0)));
+  ASSERT_TRUE(box.claim(taken));
+  EXPECT_EQ(box.seize(taken), inbox::begun::no);
+  EXPECT_EQ(box.seize(taken), inbox::begun::no);
+  EXPECT_FALSE(box.push(numbered(0, 1))) << "a message and a wish";
+  EXPECT_EQ(box.finish(), inbox::finished::messages_came);
+  box.requeue();
+  ASSERT_TRUE(box.claim(taken));
+  EXPECT_EQ(taken.size(), 2U);
+  EXPECT_EQ(box.finish(), inbox::finished::yes) << "claiming is a look at the wish";
+  EXPECT_EQ(box.seize(taken), inbox::begun::from_idle);
+  EXPECT_EQ(box.seize(taken), inbox::begun::no) << "a wish alone";
+  EXPECT_EQ(box.finish(), inbox::finished::messages_came);
+  box.take_wish();
+  EXPECT_EQ(box.finish(), inbox::finished::yes);
+}
+
+TEST(inbox, an_orphan_ends_whatever_a_balancer_wishes) {
+  inbox box(inbox::first::running);
+  message_list taken;
+  EXPECT_EQ(box.seize(taken), inbox::begun::no);
+  EXPECT_FALSE(box.orphan());
+  EXPECT_EQ(box.finish(), inbox::finished::orphaned);
+}
+
 TEST(inbox, a_seizure_makes_the_ticket_stale) {
   inbox box;
   message_list taken;
   ASSERT_TRUE(box.push(numbered(0, 0)));
   EXPECT_EQ(box.seize(taken), inbox::begun::from_scheduled);
   EXPECT_FALSE(box.claim(taken));
-  EXPECT_EQ(box.seize(taken), inbox::begun::no);
   EXPECT_EQ(box.finish(), inbox::finished::yes);
   EXPECT_FALSE(box.claim(taken));
   EXPECT_EQ(box.seize(taken), inbox::begun::from_idle);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include "mobile/object/entry.hpp"
 
@@ -14,6 +15,14 @@ std::size_t load_index::bucket_of(double load) noexcept {
   constexpr int least = -64;  // powers of two, in whatever unit: from a tenth of an atto to some exa
   const int exponent = std::isfinite(load) ? std::ilogb(load) : std::numeric_limits<int>::max() / 2;
   return static_cast<std::size_t>(std::clamp(exponent - least, 0, static_cast<int>(buckets) - 1));
+}
+
+double load_index::counted(double load) noexcept { return std::min(load, 1e100); }
+
+/// The lock is held for as many steps as there are buckets.
+double load_index::sum() {
+  const std::scoped_lock lock(guard_);
+  return std::accumulate(sums_.begin(), sums_.end(), 0.0);
 }
 
 void load_index::note(entry& at, entry_extra& extra, double load) {
@@ -28,6 +37,7 @@ void load_index::note(entry& at, entry_extra& extra, double load) {
   std::vector<entry*>& bucket = buckets_[bucket_of(load)];
   extra.index_place = static_cast<std::uint32_t>(bucket.size());
   bucket.push_back(&at);
+  sums_[bucket_of(load)] += counted(load);
   extra.indexed.store(load, std::memory_order_relaxed);  // under the guard
   size_.fetch_add(1, std::memory_order_relaxed);
 }
@@ -39,11 +49,14 @@ void load_index::forget(entry_extra& extra) {
 }
 
 void load_index::take_out(entry_extra& extra) {
-  std::vector<entry*>& bucket = buckets_[bucket_of(extra.indexed.load(std::memory_order_relaxed))];
+  const double load = extra.indexed.load(std::memory_order_relaxed);
+  std::vector<entry*>& bucket = buckets_[bucket_of(load)];
   entry* const last = bucket.back();
   bucket[extra.index_place] = last;
   last->extra()->index_place = extra.index_place;
   bucket.pop_back();
+  double& sum = sums_[bucket_of(load)];
+  sum = bucket.empty() ? 0 : sum - counted(load);     // so rounding errors do not add up for ever
   extra.indexed.store(0, std::memory_order_relaxed);  // under the guard
   size_.fetch_sub(1, std::memory_order_relaxed);
 }

@@ -30,6 +30,8 @@ class load_index {
   void forget(entry_extra& extra);
 
   [[nodiscard]] std::size_t size() const noexcept { return size_.load(std::memory_order_relaxed); }  // an estimate
+  /// The sum of the loads that are noted here, but for rounding; one that is more than 1e100 counts for that.
+  [[nodiscard]] double sum();
   /// Visits at most `most` objects, heavy buckets first, and of one bucket another part with each call:
   /// visit(entry&, the bucket's number, how many are in the bucket). False from `visit`: no more of this bucket.
   /// Objects do not leave meanwhile, so `visit` only looks. The poll loop.
@@ -49,10 +51,12 @@ class load_index {
 
  private:
   [[nodiscard]] static std::size_t bucket_of(double load) noexcept;
+  [[nodiscard]] static double counted(double load) noexcept;
   void take_out(entry_extra& extra);
 
   std::mutex guard_;                                    // held for moments; nothing else is taken meanwhile
   std::array<std::vector<entry*>, buckets> buckets_{};  // under the guard
+  std::array<double, buckets> sums_{};                  // under the guard
   std::size_t round_ = 0;                               // under the guard
   std::atomic<std::size_t> size_{0};                    // written under the guard
 };

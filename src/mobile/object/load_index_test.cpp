@@ -8,6 +8,7 @@
 #include <cmath>
 #include <limits>
 #include <memory>
+#include <numeric>
 #include <set>
 #include <vector>
 
@@ -77,6 +78,31 @@ TEST(load_index, has_what_declares_a_load_heavy_buckets_first_after_any_changes)
     });
     EXPECT_EQ(seen, expected) << "seed " << seed;
   }
+}
+
+TEST(load_index, knows_the_sum_of_what_it_has_after_any_changes) {
+  rng random(7);
+  some_entries of(300);
+  std::vector<double> noted(of.all.size(), 0);
+  load_index index;
+  for (int step = 0; step < 30'000; ++step) {
+    const std::size_t one = random.below(of.all.size());
+    entry& at = *of.all[one];
+    if (random.below(5) == 0) {
+      index.forget(*at.extra());
+      noted[one] = 0;
+    } else {
+      index.note(at, *at.extra(), 1 + 1000 * random.uniform());
+      noted[one] = at.extra()->indexed.load();
+    }
+    if (step % 100 != 0) continue;
+    EXPECT_NEAR(index.sum(), std::accumulate(noted.begin(), noted.end(), 0.0), 1e-6);
+  }
+  for (const auto& each : of.all) index.forget(*each->extra());
+  EXPECT_EQ(index.sum(), 0);
+  index.note(*of.all[0], *of.all[0]->extra(), std::numeric_limits<double>::infinity());
+  index.forget(*of.all[0]->extra());
+  EXPECT_EQ(index.sum(), 0) << "nothing is left of infinity";
 }
 
 TEST(load_index, a_visit_takes_as_many_steps_as_it_may_and_comes_to_all_in_time) {

@@ -8,6 +8,7 @@ namespace nacre {
 bool object_space::could_leave(const entry& at, object_estimate& into) const {
   const location_fact fact = at.fact.read();
   if (fact.rank != messages_.rank() || fact.gone) return false;
+  if (at.id.is_element() && !arrays_.known_everywhere(at.id)) return false;
   const entry_extra* const extra = at.extra();
   if (extra != nullptr && extra->wanted_by.load(std::memory_order_relaxed) != entry_extra::nobody) return false;
   if (extra != nullptr && extra->stays.load(std::memory_order_relaxed)) return false;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which objects of a rank cannot go on by themselves, for the report of a deadlock.
+// Which objects of a rank cannot go on by themselves, and which messages wait for them elsewhere, for the report of a
+// deadlock.
 #include <cstddef>
 #include <string>
 #include <vector>
@@ -19,6 +20,10 @@ std::string_view holder(const entry& at, const entry_extra* extra) {
   return at.arrivals.active() ? ": a main has access to it" : "";
 }
 
+std::string name_of(object_id id) {
+  return "object " + std::to_string(id.home().value()) + ":" + std::to_string(id.index());
+}
+
 }  // namespace
 
 void object_space::name_waiting(std::size_t count_max, std::vector<std::string>& found) const {
@@ -30,13 +35,42 @@ void object_space::name_waiting(std::size_t count_max, std::vector<std::string>&
     const std::size_t waiting = at.arrivals.count() + (extra != nullptr ? extra->pending.size() : 0);
     const std::size_t early = extra != nullptr ? extra->order.early_count() : 0;
     if (has.empty() && waiting == 0 && early == 0) return;
-    std::string line = "object " + std::to_string(at.id.home().value()) + ":" + std::to_string(at.id.index()) + " (" +
-                       std::string(messages_.handlers().type(at.type)->name) + ") on rank " +
+    std::string line = name_of(at.id) + " (" + std::string(messages_.handlers().type(at.type)->name) + ") on rank " +
                        std::to_string(messages_.rank().value()) + std::string(has);
     if (waiting != 0) line += ", messages that wait for it: " + std::to_string(waiting);
     if (early != 0) line += ", messages before earlier ones: " + std::to_string(early);
     found.push_back(std::move(line));
   });
+}
+
+void object_space::name_kept_at_source(std::size_t count_max, std::vector<std::string>& found) const {
+  waiting_.for_each([&](object_id id, std::size_t count) {
+    if (found.size() > count_max) return false;
+    const entry* const at = entries_.find(id);
+    if (at == nullptr || count == 0) return true;
+    found.push_back("rank " + std::to_string(messages_.rank().value()) + " keeps " + std::to_string(count) +
+                    (count == 1 ? " message to " : " messages to ") + name_of(id) + " until it clears them, on rank " +
+                    std::to_string(at->fact.read().rank.value()) + " as far as is known");
+    return true;
+  });
+}
+
+object_space::waiting_messages object_space::waiting_at(object_id object, std::uint64_t call) const {
+  constexpr std::size_t looked_at = 1024;
+  const entry* const at = object.valid() ? entries_.find(object) : nullptr;
+  if (at == nullptr || at->object() == nullptr) return {};
+  waiting_messages found{.messages = at->arrivals.count()};
+  const auto look = [&](const message& m) {
+    const bool asks = m.header.kind == message_kind::object || m.header.kind == message_kind::everyone;
+    if (asks && m.header.reply == call && m.header.source == messages_.rank().value()) found.has_call = true;
+  };
+  at->arrivals.visit_waiting(looked_at, look);
+  if (const entry_extra* const extra = at->extra(); extra != nullptr) {
+    found.messages += extra->pending.size() + extra->order.early_count();
+    std::size_t left = looked_at;
+    for (const message* m = extra->pending.front(); m != nullptr && left > 0; m = m->next, --left) look(*m);
+  }
+  return found;
 }
 
 }  // namespace nacre

@@ -54,6 +54,11 @@ class mixed_endpoint final : public endpoint, private direct_memory {
   std::optional<failure> failed() override;
   direct_memory* direct() noexcept override { return declared_.direct_memory ? this : nullptr; }
   bool unsent() const noexcept override { return near_->unsent() || far_->unsent(); }
+  bool under_way() override {
+    const bool near =
+        near_->under_way();  // both are asked each time: a question is about what had left at the one before
+    return far_->under_way() || near;
+  }
   void close(std::chrono::nanoseconds timeout) override;
 
  private:

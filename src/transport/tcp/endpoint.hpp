@@ -55,6 +55,7 @@ class tcp_endpoint final : public endpoint {
   void wake() noexcept override;
   std::optional<failure> failed() override;
   bool unsent() const noexcept override { return !backlog_.empty(); }
+  bool under_way() override;
   void close(std::chrono::nanoseconds timeout) override;
 
  private:

@@ -117,6 +117,14 @@ void tcp_endpoint::discard_arrivals() {
   }
 }
 
+bool tcp_endpoint::under_way() {
+  bool any = unsent();
+  for (const auto& link : links_) {  // each, as a question is about what had left at the one before
+    if (link != nullptr && link->under_way()) any = true;
+  }
+  return any;
+}
+
 bool tcp_endpoint::acknowledged() const noexcept {
   return std::all_of(links_.begin(), links_.end(),
                      [](const auto& link) { return link == nullptr || link->unacknowledged_bytes() == 0; });

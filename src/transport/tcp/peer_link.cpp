@@ -3,12 +3,15 @@
 #include "transport/tcp/peer_link.hpp"
 
 #include <linux/sockios.h>
+#include <linux/tcp.h>
+#include <netinet/in.h>
 #include <sys/ioctl.h>
 #include <sys/uio.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstddef>
 #include <cstring>
 #include <utility>
 
@@ -99,6 +102,18 @@ std::size_t peer_link::unacknowledged_bytes() const noexcept {
   int bytes = 0;
   if (!socket_ || ::ioctl(socket_.get(), SIOCOUTQ, &bytes) != 0) return 0;
   return static_cast<std::size_t>(bytes);
+}
+
+bool peer_link::under_way() noexcept {
+  if (!socket_) return false;
+  tcp_info known{};
+  socklen_t bytes = sizeof known;
+  const bool tells = ::getsockopt(socket_.get(), IPPROTO_TCP, TCP_INFO, &known, &bytes) == 0 &&
+                     bytes >= offsetof(tcp_info, tcpi_bytes_acked) + sizeof known.tcpi_bytes_acked;  // Linux 4.1
+  const std::size_t left = unacknowledged_bytes();
+  if (!tells) return left != 0;
+  const std::uint64_t acknowledged = known.tcpi_bytes_acked;
+  return acknowledged < std::exchange(taken_, acknowledged + left);
 }
 
 bool peer_link::receive(message_list& arrived, std::size_t enough) {

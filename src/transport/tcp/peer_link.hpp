@@ -54,6 +54,8 @@ class peer_link {
   void shut_down_sending() noexcept;
   /// Bytes that the peer's host has not acknowledged yet.
   [[nodiscard]] std::size_t unacknowledged_bytes() const noexcept;
+  /// Bytes that the socket had taken by the last question have not been acknowledged since.
+  [[nodiscard]] bool under_way() noexcept;
 
   /// Reads what there is, a bounded amount, and appends the messages that are complete, until `arrived` has about
   /// `enough`. True when bytes moved or the state changed.
@@ -78,6 +80,7 @@ class peer_link {
   bool blocked_ = false;
   bool write_broken_ = false;
   bool has_more_ = false;
+  std::uint64_t taken_ = 0;  // bytes that the socket had taken at the last question of under_way
 };
 
 }  // namespace nacre::transport::tcp

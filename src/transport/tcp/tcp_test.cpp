@@ -112,6 +112,43 @@ TEST(tcp, a_system_message_passes_a_full_application_stream_while_that_is_being_
   EXPECT_LE(least, 8U) << "a turn takes 256 KiB";
 }
 
+TEST(tcp, bytes_are_under_way_until_the_peer_s_host_has_them_all) {
+  ranks_in_turn job(2);
+  message_list arrived;
+  const auto settles = [&] {
+    const auto deadline = steady_clock::now() + patience;
+    static_cast<void>(job.at(0).under_way());  // from here on it is asked about what has left by now
+    while (job.at(0).under_way()) {
+      job.at(0).poll(arrived, 10);
+      if (steady_clock::now() > deadline) return false;
+    }
+    return true;
+  };
+  EXPECT_TRUE(settles()) << "nothing has been sent";
+  std::size_t sent = 0;
+  bool held_up = false;  // by the peer, who reads nothing: its host takes no more, while the own socket does
+  while (!held_up && !job.at(0).unsent()) {
+    message_list batch;
+    batch.push_back(make_message(16 * 1024));
+    job.at(0).submit(rank_id(1), batch);
+    ++sent;
+    const auto deadline = steady_clock::now() + milliseconds(50);  // an acknowledgement comes sooner if one comes
+    static_cast<void>(job.at(0).under_way());
+    do held_up = job.at(0).under_way();
+    while (held_up && steady_clock::now() < deadline);
+    held_up = held_up && !job.at(0).unsent();
+  }
+  EXPECT_TRUE(held_up) << sent;
+  const auto deadline = steady_clock::now() + patience;
+  for (message_list got; sent > 0 && steady_clock::now() < deadline; got.clear()) {
+    job.at(1).poll(got, 1000);
+    sent -= got.size();
+    job.at(0).poll(arrived, 10);
+  }
+  EXPECT_EQ(sent, 0U);
+  EXPECT_TRUE(settles());
+}
+
 TEST(tcp, ranks_with_fewer_sockets_declare_no_separate_channels_and_carry_all_three) {
   for (const std::uint32_t connections : {1U, 2U, 3U}) {
     ranks_in_turn job(2, {.way = {.connections = connections}});

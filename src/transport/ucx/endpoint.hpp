@@ -9,6 +9,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -86,6 +87,10 @@ class ucx_endpoint final : public endpoint, private listener, private direct_mem
   std::optional<failure> failed() override;
   direct_memory* direct() noexcept override { return this; }
   bool unsent() const noexcept override { return !busy_.empty(); }
+  bool under_way() override {
+    const std::scoped_lock lock(turn_);
+    return !flushed();
+  }
   void close(std::chrono::nanoseconds timeout) override;
 
  private:
