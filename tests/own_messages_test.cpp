@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+// Messages of a rank to its own objects, ends of objects among them: how deep, how many at once, and on which thread.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <thread>
+
+#include <nacre/nacre.hpp>
+
+#include "base/sanitized.hpp"
+
+namespace nacre::tests {
+namespace {
+
+config with(const char* transport, const char* ranks, const char* workers) {
+  config made;
+  made.set("transport", transport);
+  made.set("ranks", ranks);
+  made.set("workers", workers);
+  made.set("balancer", "none");
+  return made;
+}
+
+/// An element that ends and begins again while it runs, so that each turn finds the next one's messages.
+struct phoenix {
+  std::uint64_t left = 0;
+
+  void burn(context& ctx, const array_ptr<phoenix>& all, std::uint64_t lives) {
+    const index here{0};
+    if (lives == 0) {  // what ends it is on its way
+      static_cast<void>(ctx.insert(all, here, lives));
+      return;
+    }
+    ctx.destroy(all[here]);
+    static_cast<void>(ctx.insert(all, here, lives - 1));
+    ctx.send<&phoenix::burn>(all[here], all, lives - 1);
+    ctx.destroy(all[here]);
+  }
+  std::uint64_t seen() const { return left; }
+  template <class Archive>
+  void serialize(Archive& ar) {
+    ar(left);
+  }
+};
+
+class own_messages : public testing::TestWithParam<const char*> {};
+
+TEST_P(own_messages, an_element_that_ends_and_begins_again_any_number_of_times_takes_no_stack_for_it) {
+  const std::uint64_t lives = sanitized ? 2'000 : 100'000;
+  std::uint64_t left = lives;
+  EXPECT_EQ(run(with(GetParam(), "1", "1"),
+                [&](runtime& rt) {
+                  rt.on_delivery_error([](const delivery_error&) {});
+                  const auto all = rt.create_array<phoenix>(extents{1}, [&](index) { return phoenix{lives}; });
+                  rt.send<&phoenix::burn>(all[{0}], all, lives);
+                  rt.wait_quiescence();
+                  left = rt.call<&phoenix::seen>(all[{0}]).get();
+                }),
+            0);
+  EXPECT_EQ(left, 0u);
+}
+
+INSTANTIATE_TEST_SUITE_P(over, own_messages, testing::Values("inproc", "sim"),
+                         [](const auto& each) { return std::string(each.param); });
+
+/// Counts on its way what main has not been told of.
+std::atomic<std::uint64_t> run_by_all{0};
+struct drain {
+  void take(std::uint64_t) { run_by_all.fetch_add(1, std::memory_order_relaxed); }  // one thread
+  template <class Archive>
+  void serialize(Archive&) {}
+};
+
+TEST(own_messages_of_main, that_come_faster_than_they_run_slow_it_down_on_a_simulated_rank) {
+  constexpr std::uint64_t messages = 200'000;
+  config how = with("sim", "1", "1");
+  how.set("receive_memory", "256KiB");
+  how.set("send_memory", "256KiB");
+  run_by_all = 0;
+  std::uint64_t most = 0;
+  EXPECT_EQ(run(how,
+                [&](runtime& rt) {
+                  const auto sink = rt.create<drain>();
+                  for (std::uint64_t sent = 1; sent <= messages; ++sent) {
+                    rt.send<&drain::take>(sink, sent);
+                    most = std::max(most, sent - run_by_all.load());
+                  }
+                  rt.wait_quiescence();
+                }),
+            0);
+  EXPECT_EQ(run_by_all.load(), messages);
+  EXPECT_LE(most, 8'192u) << "256 KiB are 4,096 of 64 bytes";
+}
+
+/// What the threads of the next test tell each other.
+struct meeting_point {
+  std::atomic<bool> arriving{false};  ///< the object has come to rank 1, and the poll loop is in its load()
+  std::atomic<bool> pushed{false};    ///< rank 1 has sent it its last messages
+  std::atomic<bool> answered{false};  ///< a message of rank 0 has come to rank 1, while the handler waits for it
+  std::atomic<int> waited{0};         ///< 1: the answer came; 2: it did not
+};
+meeting_point* at_meeting = nullptr;
+
+template <class Until>
+bool wait_for(const Until& until, std::chrono::seconds at_most) {
+  const auto end = std::chrono::steady_clock::now() + at_most;
+  while (!until()) {
+    if (std::chrono::steady_clock::now() > end) return false;
+    std::this_thread::yield();
+  }
+  return true;
+}
+
+void answer(context&) { at_meeting->answered = true; }
+void ask(context& ctx) { ctx.send<answer>(ctx.source()); }
+
+/// Its load keeps whoever installs it until more has been sent to it.
+struct guest {
+  bool travelled = false;
+
+  double load() const {
+    if (travelled && !at_meeting->arriving.exchange(true)) {
+      wait_for([] { return at_meeting->pushed.load(); }, std::chrono::seconds(10));
+    }
+    return 1;
+  }
+  /// Needs the poll loop of its rank.
+  void linger(context& ctx) {
+    ctx.send<ask>(rank_id(0));
+    at_meeting->waited = wait_for([] { return at_meeting->answered.load(); }, std::chrono::seconds(5)) ? 1 : 2;
+  }
+  template <class Archive>
+  void serialize(Archive& ar) {
+    ar(travelled);
+    travelled = true;
+  }
+};
+
+TEST(own_messages_of_main, to_an_object_that_arrives_and_ends_at_once_do_not_run_in_the_poll_loop) {
+  meeting_point here;
+  at_meeting = &here;
+  EXPECT_EQ(run(with("inproc", "2", "2"),
+                [&](runtime& rt) {
+                  mobile_ptr<guest> one;
+                  if (rt.rank() == rank_id(0)) one = rt.create<guest>();
+                  one = rt.broadcast(one, rank_id(0));
+                  if (rt.rank() == rank_id(0)) {
+                    static_cast<void>(rt.migrate(one, rank_id(1)));
+                  } else if (wait_for([&] { return here.arriving.load(); }, std::chrono::seconds(10))) {
+                    rt.send<&guest::linger>(one);
+                    rt.destroy(one);
+                    here.pushed = true;
+                  }
+                  rt.wait_quiescence();
+                }),
+            0);
+  EXPECT_TRUE(here.pushed);
+  EXPECT_EQ(here.waited, 1) << "the poll loop ran a handler that waits for a message";
+}
+
+}  // namespace
+}  // namespace nacre::tests
