@@ -14,10 +14,10 @@
 namespace uts {
 namespace {
 
-/// Nodes that one handler generates: 150 us or so while nobody wants work, so that the message to itself in between
-/// costs less than a thousandth. Those who want some wait for the end of a handler, so it is short when there are any,
-/// and grows again to what it was while there are none.
-constexpr std::uint64_t nodes_a_handler_min = 256, nodes_a_handler_max = 2048;
+/// Nodes that one handler generates. Who asks for work waits for the end of a handler, so it takes 20 us or so while
+/// nobody wants any, when the message to itself in between costs less than a hundredth; a quarter of that when somebody
+/// does; and grows again afterwards.
+constexpr std::uint64_t nodes_a_handler_min = 256, nodes_a_handler_max = 1024;
 /// Counts are reported when so many have come together, for the progress line.
 constexpr std::uint64_t nodes_a_report = std::uint64_t{1} << 21;
 /// The tree of these parameters, made once in a process: it is a pure function of them, and its tables take some

@@ -38,6 +38,10 @@ void send(balancer_host& host, rank_id to, const lifeline_message& m) { host.sen
 
 void lifeline_balancer::on_tick(balancer_host& host) {
   deal(host);
+  if (missed_) {
+    own_.look(host);
+    missed_ = own_.spare_at_most() == 0 && host.now() < missed_until_;
+  }
   look_for_work(host);
 }
 
@@ -139,6 +143,10 @@ void lifeline_balancer::on_request(balancer_host& host, const lifeline_message& 
   if (own_.deal(host, std::span(&thief, 1), parameters_.objects_max) != 0) {
     const auto objects = static_cast<std::uint32_t>(own_.dealt_to(0));
     return send(host, thief, {.kind = lifeline_kind::given, .number = m.number, .objects = objects});
+  }
+  if (!own_.needy()) {  // it works on something
+    missed_ = true;
+    missed_until_ = host.now() + parameters_.settle;
   }
   lifeline_message next = m;
   next.hops = std::min(m.hops, parameters_.attempts);

@@ -25,10 +25,12 @@ struct lifeline_message;
 /// | asking | - | lifeline to every neighbour where none lies; waiting | resting; the same |
 /// | waiting | - | - | resting; the same |
 ///
-/// A victim deals its surplus to a request at once; without any it passes the request on to a random rank. The last of
-/// `attempts` ranks answers nothing(n). A lifeline lies until it is fulfilled or taken in: whenever there is surplus it
-/// is dealt to the ranks whose lifelines lie here, and who gets objects is told by caught. A rank that has got work
-/// takes its other lifelines in by cancelled, so that it is not given more than it needs.
+/// A victim deals its surplus to a request at once; without any it passes the request on to a random rank, and if it
+/// has work that could be split, says to its program that work is wanted, until something waits or `settle` is over:
+/// the next request is answered. The last of `attempts` ranks answers nothing(n). A lifeline lies until it is fulfilled
+/// or taken in: whenever there is surplus it is dealt to the ranks whose lifelines lie here, and who gets objects is
+/// told by caught. A rank that has got work takes its other lifelines in by cancelled, so that it is not given more
+/// than it needs.
 ///
 /// given and caught say how many objects come. The thief asks again when as many have arrived and it has run dry once
 /// more, or after `settle`, for an object may have ended before it could leave.
@@ -41,7 +43,7 @@ class lifeline_balancer final : public balancer {
  public:
   /// Times in seconds; balance_options() explains them.
   struct options {
-    std::uint32_t attempts = 8;
+    std::uint32_t attempts = 10;
     std::uint32_t objects_max = 128;
     double settle = 200e-6;
   };
@@ -50,7 +52,7 @@ class lifeline_balancer final : public balancer {
 
   void on_tick(balancer_host& host) override;
   void on_message(balancer_host& host, rank_id from, std::span<const std::byte> bytes) override;
-  [[nodiscard]] bool wanted() const override { return !line_.empty(); }
+  [[nodiscard]] bool wanted() const override { return !line_.empty() || missed_; }
   [[nodiscard]] bool observes_loads() const override { return false; }
   [[nodiscard]] bool rests() const override { return rests_; }
 
@@ -78,6 +80,8 @@ class lifeline_balancer final : public balancer {
   double ask_at_ = 0;             // the latest that it is waited for
 
   // The victim's half.
+  bool missed_ = false;  // somebody has asked in vain, and nothing has waited for a worker since
+  double missed_until_ = 0;
   std::vector<rank_id> line_;  // whose lifelines lie here, in order of arrival
 };
 

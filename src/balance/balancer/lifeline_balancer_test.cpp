@@ -60,6 +60,34 @@ TEST(lifeline_balancer, sends_one_request_round_and_then_lays_a_lifeline_along_e
   EXPECT_EQ(one.host.sent.size(), 4u) << "silence";
 }
 
+TEST(lifeline_balancer, wants_what_it_works_on_to_be_split_after_a_request_in_vain_until_something_waits) {
+  idle_rank one;
+  one.host.idle = 0;
+  one.host.time = 1;
+  EXPECT_FALSE(one.thief.wanted());
+  one.thief.on_message(one.host, rank_id{3}, request_of(3, 1, 3));
+  EXPECT_TRUE(one.thief.wanted());
+  one.thief.on_tick(one.host);
+  EXPECT_TRUE(one.thief.wanted()) << "nothing waits yet";
+  one.host.objects = {object(1, 1, 1)};
+  one.thief.on_tick(one.host);
+  EXPECT_FALSE(one.thief.wanted());
+  EXPECT_TRUE(one.host.moved.empty()) << "who asked has been passed on";
+}
+
+TEST(lifeline_balancer, wants_nothing_split_for_long_that_does_not_and_nothing_while_it_is_idle) {
+  idle_rank one;
+  one.host.time = 1;
+  one.thief.on_message(one.host, rank_id{3}, request_of(3, 1, 3));
+  EXPECT_FALSE(one.thief.wanted()) << "it has no work";
+  one.host.idle = 0;
+  one.thief.on_message(one.host, rank_id{3}, request_of(3, 2, 3));
+  EXPECT_TRUE(one.thief.wanted());
+  one.host.time += 1;
+  one.thief.on_tick(one.host);
+  EXPECT_FALSE(one.thief.wanted());
+}
+
 TEST(lifeline_balancer, rests_while_its_lifelines_lie_and_nothing_has_come) {
   idle_rank one;
   EXPECT_FALSE(one.thief.rests());
@@ -133,7 +161,6 @@ TEST(lifeline_balancer, a_request_is_answered_or_passed_on_at_once) {
   EXPECT_EQ(host.sent.back().second, request_of(9, 4, 1));
   victim.on_message(host, rank_id{7}, request_of(9, 4, 1));
   EXPECT_EQ(host.sent.back(), std::pair(rank_id{9}, bytes_of(kind::nothing, 4)));
-  EXPECT_FALSE(victim.wanted());
   host.objects = {object(1, 1, 1), object(2, 1, 1), object(3, 1, 1)};
   victim.on_message(host, rank_id{7}, request_of(9, 5, 3));
   EXPECT_EQ(host.sent.back(), std::pair(rank_id{9}, bytes_of(kind::given, 5, 2)));

@@ -53,7 +53,7 @@ constexpr option rows[] = {
     {"balance.diffusion.interval_max", option_kind::duration, "10ms", "", "1us..100s", "the longest such time"},
     {"balance.diffusion.objects_max", option_kind::integer, "16", "objects", "1..65536",
      "the most that one request is answered with"},
-    {"balance.lifeline.attempts", option_kind::integer, "8", "ranks", "0..1024",
+    {"balance.lifeline.attempts", option_kind::integer, "10", "ranks", "0..1024",
      "random ranks that a request of an idle rank goes to, one after the other, before the rank waits at its "
      "neighbours"},
     {"balance.lifeline.objects_max", option_kind::integer, "128", "objects", "1..65536",
