@@ -63,7 +63,10 @@ void master_worker_balancer::on_message(balancer_host& host, rank_id from, std::
 }
 
 void master_worker_balancer::deal(balancer_host& host) {
-  const auto served = static_cast<std::ptrdiff_t>(own_.deal(host, line_, parameters_.objects_max));
+  if (line_.empty()) return;
+  own_.look(host);
+  const std::size_t each_gets = own_.at_a_time(host, parameters_.objects_max);
+  const auto served = static_cast<std::ptrdiff_t>(own_.deal(host, line_, each_gets));
   for (std::ptrdiff_t each = 0; each < served; ++each) {
     const auto index = static_cast<std::size_t>(each);
     host.send(line_[index], pack(work_message{work_kind::given, numbers_[index]}));

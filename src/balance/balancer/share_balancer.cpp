@@ -93,7 +93,7 @@ void share_balancer::receive(balancer_host& host, rank_id from, const message& m
 void share_balancer::obey(balancer_host& host, const message& order) {
   if (order.rank == host.rank() || order.rank.value() >= host.size()) return;
   own_.look(host);
-  const std::span<const object_load> given = own_.heaviest(host, parameters_.chunk);
+  const std::span<const object_load> given = own_.heaviest(host, own_.at_a_time(host, parameters_.chunk));
   if (given.empty()) {
     offered_ = 0;
     send(host, manager(host), {share_kind::offer, 0, {}});

@@ -15,6 +15,11 @@ void surplus::look(balancer_host& host) {
   worthy_.clear();
 }
 
+std::size_t surplus::at_a_time(const balancer_host& host, std::size_t least) const {
+  constexpr std::size_t parts = 8, most = 128;
+  return std::max(least, std::min(most, spare_at_most() / (parts * host.size())));
+}
+
 /// Looks at about `count` objects that wait, and returns how many the rank can spare, judged by them. Idle workers take
 /// first what cannot go.
 std::size_t surplus::sample(balancer_host& host, std::size_t count) {

@@ -34,6 +34,10 @@ class surplus {
   [[nodiscard]] bool needy() const noexcept { return waiting_ < idle_; }
   /// How many objects the rank could spare if all that waits were worth moving.
   [[nodiscard]] std::size_t spare_at_most() const noexcept { return waiting_ - std::min(waiting_, idle_); }
+  /// How many to give at a time, at least so many: guided self-scheduling (Polychronopoulos and Kuck, 1987), an eighth
+  /// of a rank's part of what could be spared, so that looks and requests are few beside the objects of a large bag,
+  /// and enough is left for those that ask later.
+  [[nodiscard]] std::size_t at_a_time(const balancer_host& host, std::size_t least) const;
   /// How many objects the rank can spare, about; it looks at some of them.
   [[nodiscard]] std::size_t spare(balancer_host& host);
   /// Those that wait and are worth moving, at most `count` of what the rank can spare, heavy ones in front; loads are

@@ -45,5 +45,23 @@ TEST(surplus, is_what_idle_workers_leave_of_the_objects_that_are_worth_moving) {
   }
 }
 
+TEST(surplus, of_a_large_bag_more_is_given_at_a_time_yet_at_most_an_eighth_of_a_ranks_part) {
+  scripted_host host;
+  host.ranks = 4;
+  const auto at_a_time = [&](std::uint64_t waiting, std::size_t least) {
+    host.objects.clear();
+    for (std::uint64_t index = 1; index <= waiting; ++index) host.objects.push_back(object(index, 1, 1));
+    surplus own;
+    own.look(host);
+    return own.at_a_time(host, least);
+  };
+  EXPECT_EQ(at_a_time(0, 1), 1u);
+  EXPECT_EQ(at_a_time(63, 1), 1u);
+  EXPECT_EQ(at_a_time(63, 5), 5u);
+  EXPECT_EQ(at_a_time(320, 5), 10u);
+  EXPECT_EQ(at_a_time(100'000, 1), 128u);
+  EXPECT_EQ(at_a_time(100'000, 300), 300u);
+}
+
 }  // namespace
 }  // namespace nacre::balance
