@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+// The loads of objects that a balancer sees: declared, measured, estimated, and what moving costs.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <nacre/nacre.hpp>
+
+namespace {
+
+/// Every message costs so much.
+struct piece {
+  double seconds = 0;
+  double declared = 0;
+  std::vector<std::uint32_t> ran_on{};
+
+  void run(nacre::context& ctx) {
+    ctx.charge(seconds);
+    ran_on.push_back(ctx.rank().value());
+  }
+  std::vector<std::uint32_t> been() const { return ran_on; }
+  double load() const { return declared; }
+  template <class Archive>
+  void serialize(Archive& ar) {
+    ar(seconds, declared, ran_on);
+  }
+};
+
+using settings = std::map<std::string, std::string>;
+
+void run_simulated(const settings& with, const std::function<void(nacre::runtime&)>& main) {
+  nacre::config made;
+  made.set("transport", "sim");
+  for (const auto& [name, value] : with) made.set(name, value);
+  EXPECT_EQ(nacre::run(made, main), 0);
+}
+
+/// Keeps what the rank has shown at each tick.
+struct watcher final : nacre::balancer {
+  using log = std::vector<std::vector<nacre::object_load>>;
+  explicit watcher(log& to) : seen(to) {}
+  void on_tick(nacre::balancer_host& host) override {
+    const auto now = host.local_loads();
+    seen.emplace_back(now.begin(), now.end());
+  }
+  [[nodiscard]] bool observes_loads() const override { return false; }
+  log& seen;
+};
+
+/// The loads of two objects, by index, when one has run the first of its two messages and the other none of its three.
+std::map<std::uint64_t, double> loads_halfway(const std::string& model) {
+  watcher::log seen;
+  nacre::register_balancer("watcher_of_the_test",
+                           [&](const nacre::config&) { return std::make_unique<watcher>(seen); });
+  run_simulated({{"balancer", "watcher_of_the_test"}, {"balance.load", model}}, [](nacre::runtime& rt) {
+    const auto first = rt.create<piece>(0.25, 0.0), second = rt.create<piece>(2.0, 7.0);
+    rt.send<&piece::run>(first);
+    rt.send<&piece::run>(first);
+    for (int n = 0; n < 3; ++n) rt.send<&piece::run>(second);
+  });
+  for (const auto& each : seen) {
+    if (each.size() != 2 || each[0].running || each[1].running) continue;
+    if (each[0].seconds > 0 && each[1].seconds == 0) return {{1, each[0].load}, {2, each[1].load}};
+  }
+  return {};
+}
+
+TEST(loads, of_a_balancer_are_what_the_chosen_model_says) {
+  using loads = std::map<std::uint64_t, double>;
+  const auto near = [](const loads& got, double first, double second) {
+    return got.size() == 2 && std::abs(got.at(1) - first) < 0.01 * first &&
+           std::abs(got.at(2) - second) < 0.01 * second;
+  };
+  EXPECT_TRUE(near(loads_halfway("declared"), 0.25, 7));
+  EXPECT_TRUE(near(loads_halfway("messages"), 1, 3));
+}
+
+TEST(loads, an_object_that_has_run_nothing_yet_is_taken_for_what_others_cost) {
+  const std::map<std::uint64_t, double> got = loads_halfway("measured");
+  ASSERT_EQ(got.size(), 2u);
+  EXPECT_NEAR(got.at(1), 0.25, 0.0025);
+  EXPECT_NEAR(got.at(2), 0.75, 0.0075);  // though it will take 6
+}
+
+/// Declares neither load nor priority.
+struct plain {
+  double seconds = 0;
+  void run(nacre::context& ctx) { ctx.charge(seconds); }
+  template <class Archive>
+  void serialize(Archive& ar) {
+    ar(seconds);
+  }
+};
+
+TEST(loads, what_waits_for_an_object_is_seen_after_its_first_turn_too) {
+  watcher::log seen;
+  nacre::register_balancer("watcher_of_the_test",
+                           [&](const nacre::config&) { return std::make_unique<watcher>(seen); });
+  run_simulated({{"balancer", "watcher_of_the_test"}}, [](nacre::runtime& rt) {
+    const auto first = rt.create<plain>(0.25), second = rt.create<plain>(0.25);
+    for (int n = 0; n < 4; ++n) rt.send<&plain::run>(first);
+    rt.send<&plain::run>(second);
+  });
+  bool found = false;
+  for (const auto& each : seen) {
+    for (const nacre::object_load& of : each) found = found || (!of.running && of.seconds > 0 && of.messages == 3);
+  }
+  EXPECT_TRUE(found);
+}
+
+/// Sends one object away at each tick, and keeps what moving was said to cost before.
+struct mover final : nacre::balancer {
+  explicit mover(std::vector<double>& to) : costs(to) {}
+  void on_tick(nacre::balancer_host& host) override {
+    const auto now = host.local_loads();
+    if (host.rank().value() != 0 || now.empty()) return;
+    costs.push_back(now.front().migration_cost);
+    host.migrate(now.front().object, nacre::rank_id{1});
+  }
+  [[nodiscard]] bool observes_loads() const override { return false; }
+  std::vector<double>& costs;
+};
+
+TEST(loads, tell_what_moving_costs_once_a_rank_has_moved_a_few_objects) {
+  std::vector<double> costs;
+  nacre::register_balancer("mover_of_the_test", [&](const nacre::config&) { return std::make_unique<mover>(costs); });
+  nacre::config made;
+  made.set("ranks", "2");
+  made.set("workers", "1");
+  made.set("balancer", "mover_of_the_test");
+  EXPECT_EQ(nacre::run(made,
+                       [](nacre::runtime& rt) {
+                         std::vector<nacre::mobile_ptr<piece>> all;
+                         for (int n = 0; rt.rank().value() == 0 && n < 12; ++n)
+                           all.push_back(rt.create<piece>(0.0, 1.0));
+                         for (const auto each : all) {
+                           while (rt.is_local(each)) static_cast<void>(rt.call<&piece::been>(each).get());
+                         }
+                       }),
+            0);
+  ASSERT_GE(costs.size(), 12u);
+  EXPECT_EQ(costs[3], 0);  // three have gone
+  EXPECT_GT(costs.back(), 0);
+  EXPECT_LT(costs.back(), 1e-3);
+}
+
+/// Keeps what the rank says its load is, after all has been made.
+struct weigher final : nacre::balancer {
+  weigher(std::vector<double>& to, const bool& when) : sums(to), ready(when) {}
+  void on_tick(nacre::balancer_host& host) override {
+    if (host.rank().value() != 0 || !ready) return;
+    for (int n = 0; n < 4; ++n) sums.push_back(host.total_load());
+  }
+  [[nodiscard]] bool observes_loads() const override { return false; }
+  std::vector<double>& sums;
+  const bool& ready;
+};
+
+TEST(loads, that_are_declared_and_stand_have_one_sum_however_many_they_are) {
+  constexpr int pieces = 6000;
+  std::vector<double> sums;
+  bool ready = false;
+  nacre::register_balancer("weigher_of_the_test",
+                           [&](const nacre::config&) { return std::make_unique<weigher>(sums, ready); });
+  run_simulated({{"ranks", "2"}, {"balancer", "weigher_of_the_test"}}, [&](nacre::runtime& rt) {
+    for (int n = 1; rt.rank().value() == 0 && n <= pieces; ++n) {
+      static_cast<void>(rt.create<piece>(0.0, static_cast<double>(n)));
+    }
+    if (rt.rank().value() == 0) ready = true;
+    for (const double end = rt.now() + 20e-3; rt.now() < end;) continue;
+  });
+  ASSERT_FALSE(sums.empty());
+  for (const double each : sums) EXPECT_NEAR(each, pieces * (pieces + 1) / 2.0, 1e-3);
+}
+
+}  // namespace
