@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include <nacre/nacre.hpp>
 
@@ -52,6 +53,81 @@ TEST(idle_ranks, whose_balancer_rests_ask_it_about_once_a_second) {
 }
 
 TEST(idle_ranks, whose_balancer_does_not_rest_ask_it_often) { EXPECT_GE(ticks_of_the_idle(1, false), 500u); }
+
+/// Rank 0 sends its word once a while has passed. Rank 1 rests until then, and notes how long the next look takes.
+struct called_late final : balancer {
+  explicit called_late(double& to) : waited(to) {}
+  void on_tick(balancer_host& host) override {
+    if (host.rank() == rank_id(0)) {
+      if (!called && host.now() > 2.3) host.send(rank_id(1), pack(std::uint32_t{1}));
+      called = host.now() > 2.3;
+    } else if (called && waited == 0) {
+      waited = host.now() - called_at;
+    }
+  }
+  void on_message(balancer_host& host, rank_id, std::span<const std::byte>) override {
+    called = true;
+    called_at = host.now();
+  }
+  [[nodiscard]] bool rests() const override { return !called; }
+  double& waited;
+  double called_at = 0;
+  bool called = false;
+};
+
+TEST(idle_ranks, whose_balancer_a_message_has_called_ask_it_at_once_and_not_only_at_their_next_tick) {
+  double waited = 0;
+  register_balancer("called_late_of_the_test", [&](const config&) { return std::make_unique<called_late>(waited); });
+  config how;
+  how.set("transport", "sim");
+  how.set("ranks", "2");
+  how.set("workers", "1");
+  how.set("balancer", "called_late_of_the_test");
+  EXPECT_EQ(run(how,
+                [&](runtime& rt) {
+                  for (int n = 0; rt.rank() == rank_id(0) && n < 2; ++n) {
+                    rt.send<&worker_bee::work>(rt.create<worker_bee>(), 2.35);
+                  }
+                  rt.wait_quiescence();
+                }),
+            0);
+  EXPECT_GT(waited, 0);
+  EXPECT_LE(waited, 1e-3);
+}
+
+/// Works in short turns, and notes the ticks of its rank at its first one and at its last.
+struct busy_bee {
+  const std::uint64_t* ticks = nullptr;
+  std::vector<std::uint64_t>* noted = nullptr;
+
+  void turn(context& ctx, std::uint32_t left) {
+    if (left == 0 || noted->empty()) noted->push_back(*ticks);
+    ctx.charge(10e-6);
+    if (left != 0) ctx.send<&busy_bee::turn>(ctx.self<busy_bee>(), left - 1);
+  }
+  template <class Archive>
+  void serialize(Archive&) {}
+};
+
+TEST(ranks, that_have_got_work_do_not_look_as_often_as_those_that_have_just_run_dry) {
+  std::uint64_t ticks = 0;
+  std::vector<std::uint64_t> noted;
+  register_balancer("idler_of_the_test", [&](const config&) { return std::make_unique<idler>(ticks, false); });
+  config how;
+  how.set("transport", "sim");
+  how.set("ranks", "2");
+  how.set("workers", "1");
+  how.set("balancer", "idler_of_the_test");
+  how.set("balance.tick", "1s");
+  EXPECT_EQ(run(how,
+                [&](runtime& rt) {
+                  if (rt.rank() == rank_id(1)) rt.send<&busy_bee::turn>(rt.create<busy_bee>(&ticks, &noted), 10'000U);
+                  rt.wait_quiescence();
+                }),
+            0);
+  ASSERT_EQ(noted.size(), 2u);
+  EXPECT_LE(noted[1] - noted[0], 1u) << "none is due";
+}
 
 }  // namespace
 }  // namespace nacre::tests

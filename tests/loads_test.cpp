@@ -178,4 +178,23 @@ TEST(loads, that_are_declared_and_stand_have_one_sum_however_many_they_are) {
   for (const double each : sums) EXPECT_NEAR(each, pieces * (pieces + 1) / 2.0, 1e-3);
 }
 
+TEST(loads, that_are_declared_count_once_though_their_objects_wait) {
+  constexpr int pieces = 6000;
+  std::vector<double> sums;
+  bool ready = false;
+  nacre::register_balancer("weigher_of_the_test",
+                           [&](const nacre::config&) { return std::make_unique<weigher>(sums, ready); });
+  run_simulated({{"ranks", "2"}, {"workers", "1"}, {"balancer", "weigher_of_the_test"}}, [&](nacre::runtime& rt) {
+    std::vector<nacre::mobile_ptr<piece>> all;
+    for (int n = 1; rt.rank().value() == 0 && n <= pieces; ++n) {
+      all.push_back(rt.create<piece>(10e-6, static_cast<double>(n)));
+    }
+    for (const auto each : all) rt.send<&piece::run>(each);
+    if (rt.rank().value() == 0) ready = true;
+    rt.wait_quiescence();
+  });
+  ASSERT_GE(sums.size(), 8u);
+  for (const double each : sums) EXPECT_NEAR(each, pieces * (pieces + 1) / 2.0, 1e-3);
+}
+
 }  // namespace

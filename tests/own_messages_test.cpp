@@ -7,8 +7,10 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <thread>
+#include <utility>
 
 #include <nacre/nacre.hpp>
 
@@ -161,6 +163,62 @@ TEST(own_messages_of_main, to_an_object_that_arrives_and_ends_at_once_do_not_run
             0);
   EXPECT_TRUE(here.pushed);
   EXPECT_EQ(here.waited, 1) << "the poll loop ran a handler that waits for a message";
+}
+
+/// Has what nobody else has, so that others see when it ends.
+struct mortal {
+  std::shared_ptr<int> life{};
+
+  void end_itself(context& ctx) { ctx.destroy(ctx.self<mortal>()); }
+  void end_later(context& ctx, mobile_ptr<mortal> other) {
+    ctx.charge(1e-3);
+    ctx.destroy(other);
+  }
+  template <class Archive>
+  void serialize(Archive&) {}
+};
+
+/// Makes another's handler ready and then its own, which looks whether that has ended an object.
+struct onlooker {
+  std::weak_ptr<int> life{};
+  bool* seen = nullptr;
+
+  void begin(context& ctx, bool itself, mobile_ptr<mortal> first, mobile_ptr<mortal> other) {
+    if (itself) {
+      ctx.send<&mortal::end_itself>(first);
+    } else {
+      ctx.send<&mortal::end_later>(first, other);
+    }
+    ctx.send<&onlooker::look>(ctx.self<onlooker>());
+  }
+  void look(context&) { *seen = life.expired(); }
+  template <class Archive>
+  void serialize(Archive&) {}
+};
+
+bool has_ended_when_the_next_one_runs(const char* transport, bool itself) {
+  bool seen = false;
+  config how = with(transport, "1", "1");
+  how.set("scheduler", "fifo");
+  EXPECT_EQ(run(how,
+                [&](runtime& rt) {
+                  auto life = std::make_shared<int>(1);
+                  const std::weak_ptr<int> look_at = life;
+                  const auto first = rt.create<mortal>(itself ? std::move(life) : nullptr);
+                  const auto other = rt.create<mortal>(std::move(life));
+                  rt.send<&onlooker::begin>(rt.create<onlooker>(look_at, &seen), itself, first, other);
+                  rt.wait_quiescence();
+                }),
+            0);
+  return seen;
+}
+
+TEST_P(own_messages, an_object_that_ends_itself_has_ended_when_the_next_one_runs) {
+  EXPECT_TRUE(has_ended_when_the_next_one_runs(GetParam(), true));
+}
+
+TEST(own_messages_of_a_handler, that_end_an_idle_object_do_so_when_its_time_is_over_before_the_next_one_runs) {
+  EXPECT_TRUE(has_ended_when_the_next_one_runs("sim", false));
 }
 
 }  // namespace

@@ -160,6 +160,21 @@ TEST(standstill, is_none_while_anything_is_counted_on_one_rank_between_the_looks
   }
 }
 
+TEST(standstill, is_told_no_earlier_than_the_patience_after_the_last_work_of_any_rank) {
+  for (std::uint32_t active = 0; active < 7; ++active) {
+    job of(7);
+    of.pass(patience / 2);
+    for (int times = 0; times < 10; ++times) {
+      of.pass(patience / 4);
+      ++of.at(active).units.done;
+    }
+    of.pass(patience);
+    EXPECT_TRUE(of.told.empty()) << "rank " << active;
+    of.pass(patience);
+    EXPECT_EQ(of.told.size(), 1U) << "rank " << active;
+  }
+}
+
 TEST(standstill, is_none_when_all_that_was_created_is_done) {
   job of(3);
   for (std::uint32_t r = 0; r < 3; ++r) of.at(r).units = {.created = 4, .done = 4};

@@ -134,6 +134,49 @@ TEST(lifeline_balancer, asks_again_as_soon_as_what_was_promised_has_come_and_gon
   EXPECT_EQ(one.host.sent.size(), 3u) << "what has not come by now will not come";
 }
 
+TEST(lifeline_balancer, waits_for_no_more_than_the_latest_promise_after_an_earlier_one_has_not_been_kept) {
+  idle_rank one;
+  one.thief.on_tick(one.host);
+  one.thief.on_message(one.host, rank_id{3}, bytes_of(kind::given, 1, 5));
+  one.host.time = 1;
+  one.thief.on_tick(one.host);
+  ASSERT_EQ(one.host.sent.size(), 2u) << "those five will not come";
+  one.thief.on_message(one.host, rank_id{3}, bytes_of(kind::given, 2, 1));
+  one.thief.on_tick(one.host);
+  EXPECT_EQ(one.host.sent.size(), 2u) << "an object is on its way";
+  one.host.arrived = 1;
+  one.thief.on_tick(one.host);
+  EXPECT_EQ(one.host.sent.size(), 3u);
+}
+
+TEST(lifeline_balancer, asks_who_gave_a_whole_bag_again_until_that_one_has_nothing) {
+  idle_rank one;
+  constexpr rank_id rich{4};
+  std::uint32_t number = 0;
+  const auto asked = [&] {
+    one.thief.on_tick(one.host);
+    EXPECT_EQ(one.host.sent.back().second, request_of(6, ++number, 3));
+    return one.host.sent.back().first;
+  };
+  const auto give = [&](kind how, std::uint32_t objects) {
+    one.host.arrived += objects;
+    one.thief.on_message(one.host, rich, bytes_of(how, how == kind::given ? number : 0, objects));
+  };
+  static_cast<void>(asked());
+  for (int times = 0; times < 8; ++times) {
+    give(kind::given, 16);
+    EXPECT_EQ(asked(), rich);
+  }
+  one.thief.on_message(one.host, rich, bytes_of(kind::nothing, number));
+  give(kind::caught, 1);
+  std::set<rank_id> others;
+  for (int times = 0; times < 20; ++times) {
+    others.insert(asked());
+    give(kind::given, 1);
+  }
+  EXPECT_GT(others.size(), 1u);
+}
+
 TEST(lifeline_balancer, a_victim_deals_to_the_lifelines_that_lie_there_as_soon_as_it_has_surplus) {
   scripted_host host;
   lifeline_balancer victim({});

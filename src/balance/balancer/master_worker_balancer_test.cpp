@@ -71,6 +71,29 @@ TEST(master_worker_balancer,
   EXPECT_TRUE(master.wanted()) << "one still waits";
 }
 
+TEST(master_worker_balancer, who_is_served_later_than_others_hears_the_number_of_its_own_request) {
+  scripted_host host;
+  host.self = rank_id{3};
+  master_worker_balancer master({.master = 3});
+  for (const std::uint32_t from : {7u, 9u, 8u}) master.on_message(host, rank_id{from}, bytes_of(kind::request, from));
+  host.objects = {object(1, 1, 1), object(2, 1, 1)};
+  master.on_tick(host);
+  ASSERT_EQ(host.sent.size(), 2u);
+  master.on_tick(host);
+  ASSERT_EQ(host.sent.size(), 3u);
+  EXPECT_EQ(host.sent.back(), std::pair(rank_id{8}, bytes_of(kind::given, 8)));
+  EXPECT_FALSE(master.wanted());
+}
+
+TEST(master_worker_balancer, of_a_large_bag_the_master_gives_more_at_a_time) {
+  scripted_host host;
+  host.ranks = 4;
+  for (std::uint64_t index = 1; index <= 320; ++index) host.objects.push_back(object(index, 1, 1));
+  master_worker_balancer master({});
+  master.on_message(host, rank_id{1}, bytes_of(kind::request, 1));
+  EXPECT_EQ(host.moved.size(), 10u) << "an eighth of its part";
+}
+
 TEST(master_worker_balancer, only_the_master_gives) {
   scripted_host host;
   host.objects = {object(1, 1, 1)};

@@ -52,6 +52,16 @@ TEST(share_balancer, the_manager_orders_from_those_with_offers_in_turn_and_keeps
   EXPECT_TRUE(host.sent.empty()) << "there is no such rank";
 }
 
+TEST(share_balancer, who_waits_in_line_stays_there_when_it_tells_that_it_has_nothing) {
+  scripted_host host;
+  share_balancer manager({});
+  manager.on_message(host, rank_id{7}, bytes_of(kind::request, 11));
+  manager.on_message(host, rank_id{7}, bytes_of(kind::offer, 0));
+  EXPECT_TRUE(host.sent.empty());
+  manager.on_message(host, rank_id{5}, bytes_of(kind::offer, 1));
+  EXPECT_EQ(host.sent, (std::vector{letter{rank_id{5}, bytes_of(kind::order, 11, 7)}}));
+}
+
 TEST(share_balancer, a_rank_tells_what_it_can_spare_when_that_has_changed_much) {
   scripted_host host;
   host.self = rank_id{5};
@@ -96,6 +106,16 @@ TEST(share_balancer, a_rank_obeys_only_the_manager_and_returns_what_it_cannot_do
   owner.on_message(host, rank_id{0}, bytes_of(kind::order, 2, 8));
   EXPECT_EQ(host.sent, (std::vector{letter{rank_id{0}, bytes_of(kind::offer, 0)},
                                     letter{rank_id{0}, bytes_of(kind::returned, 2, 8)}}));
+}
+
+TEST(share_balancer, of_a_large_bag_a_rank_gives_more_than_a_chunk) {
+  scripted_host host;
+  host.self = rank_id{2};
+  host.ranks = 4;
+  for (std::uint64_t index = 1; index <= 320; ++index) host.objects.push_back(object(index, 1, 1));
+  share_balancer owner({.chunk = 2});
+  owner.on_message(host, rank_id{0}, bytes_of(kind::order, 1, 3));
+  EXPECT_EQ(host.moved.size(), 10u) << "an eighth of its part";
 }
 
 TEST(share_balancer, a_needy_rank_asks_once_and_waits_for_the_answer_to_that) {

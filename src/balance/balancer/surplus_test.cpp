@@ -63,5 +63,24 @@ TEST(surplus, of_a_large_bag_more_is_given_at_a_time_yet_at_most_an_eighth_of_a_
   EXPECT_EQ(at_a_time(100'000, 300), 300u);
 }
 
+TEST(surplus, is_dealt_to_the_own_rank_too_unless_twice_as_much_waits_as_the_line_can_get) {
+  const std::vector<rank_id> line{rank_id{7}, rank_id{9}};
+  scripted_host host;
+  const auto dealt = [&](std::uint64_t waiting) {
+    host.moved.clear();
+    host.objects.clear();
+    for (std::uint64_t index = 1; index <= waiting; ++index) {
+      host.objects.push_back(object(index, 100 - static_cast<double>(index), 1));
+    }
+    surplus own;
+    EXPECT_EQ(own.deal(host, line, 4), line.size());
+    EXPECT_EQ(own.dealt_to(0) + own.dealt_to(1), host.moved.size());
+    return host.moved;
+  };
+  EXPECT_EQ(dealt(9), (std::vector<std::uint64_t>{1, 2, 4, 5, 7, 8}));
+  EXPECT_EQ(dealt(15), (std::vector<std::uint64_t>{1, 2, 4, 5, 7, 8, 10, 11}));
+  EXPECT_EQ(dealt(16), (std::vector<std::uint64_t>{1, 2, 3, 4, 5, 6, 7, 8})) << "it keeps as many as it gives";
+}
+
 }  // namespace
 }  // namespace nacre::balance

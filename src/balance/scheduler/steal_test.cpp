@@ -94,6 +94,19 @@ TEST(steal_scheduler, takes_the_oldest_first_again_once_the_backlog_is_gone) {
   EXPECT_EQ(order.pop(self), &later[1]);
 }
 
+TEST(steal_scheduler, what_a_backlog_has_begun_is_ended_newest_first_when_that_is_gone) {
+  steal_scheduler order({.workers = 1});
+  item made[3], later[2];
+  order.feel(self, pressure::backlog);
+  for (item& each : made) order.push_made(self, each);
+  order.feel(self, pressure::none);
+  EXPECT_EQ(order.pop(self), &made[0]);
+  for (item& each : later) order.push_made(self, each);
+  for (work* const next : std::vector<work*>{&later[0], &later[1], &made[1], &made[2]})
+    EXPECT_EQ(order.pop(self), next);
+  EXPECT_EQ(order.pop(self), nullptr);
+}
+
 TEST(steal_scheduler, new_objects_come_newest_first_yet_what_one_item_makes_in_its_order) {
   steal_scheduler order({.workers = 1});
   item old[2], first[3], second[2];
@@ -135,6 +148,26 @@ TEST(steal_scheduler, new_objects_however_many_keep_nobody_waiting) {
     for (int twice = 0; twice < 2; ++twice) order.push_first(self, newborn);  // ever more of them
   }
   EXPECT_EQ(others, (std::vector<work*>{&sent, &old}));
+}
+
+TEST(steal_scheduler, new_objects_run_between_the_turns_at_which_a_worker_looks_at_the_oldest) {
+  steal_scheduler order({.workers = 1});
+  constexpr std::uint32_t looks = 5;
+  item newborn, old[4 * looks];
+  for (item& each : old) order.push(self, each);
+  order.push_first(self, newborn);
+  std::vector<std::uint32_t> turns_of_old;
+  for (std::uint32_t turn = 1; turn <= looks * steal_scheduler::turns_between_looks; ++turn) {
+    if (order.pop(self) == &newborn) {
+      order.push_first(self, newborn);
+    } else {
+      turns_of_old.push_back(turn);
+    }
+  }
+  ASSERT_EQ(turns_of_old.size(), looks);
+  for (std::uint32_t look = 1; look <= looks; ++look) {
+    EXPECT_EQ(turns_of_old[look - 1], look * steal_scheduler::turns_between_looks);
+  }
 }
 
 TEST(steal_scheduler, what_new_objects_send_to_those_that_exist_does_not_pile_up) {

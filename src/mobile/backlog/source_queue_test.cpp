@@ -114,6 +114,23 @@ TEST(source_queues, nothing_waits_any_more_when_all_that_the_object_was_told_of_
   EXPECT_EQ(next.send.size(), 1U);
 }
 
+TEST(source_queues, a_queue_that_is_empty_stays_while_the_object_will_clear_more_of_what_it_was_told_of) {
+  source_queues all;
+  const object_id id(rank_id(1), 7);
+  std::atomic<std::uint32_t> numbers{10};
+  source_queues::outcome next;
+  message_ptr first = numbered(0), late = numbered(3);
+  const auto ignore = [](message&) {};
+  ASSERT_TRUE(all.put(id, first, true, numbers, ignore, next));
+  EXPECT_EQ(next.ask, 10U);
+  EXPECT_FALSE(all.clear(id, 4, numbers, next)) << "4 to 9 are on their way, and may come back";
+  EXPECT_EQ(next.send.size(), 1U);
+  EXPECT_TRUE(all.put(id, late, false, numbers, ignore, next)) << "there is a queue still";
+  EXPECT_EQ(next.send.size(), 2U) << "its number is cleared";
+  EXPECT_TRUE(all.clear(id, 10, numbers, next));
+  EXPECT_FALSE(all.any());
+}
+
 TEST(source_queues, what_many_threads_put_is_cleared_once_each_or_dropped) {
   constexpr std::uint32_t threads = 4, each = 2000;
   source_queues all;

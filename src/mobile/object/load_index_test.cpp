@@ -105,6 +105,21 @@ TEST(load_index, knows_the_sum_of_what_it_has_after_any_changes) {
   EXPECT_EQ(index.sum(), 0) << "nothing is left of infinity";
 }
 
+TEST(load_index, follows_a_load_that_falls_as_well_as_one_that_rises_by_more_than_an_eighth) {
+  some_entries of(1);
+  load_index index;
+  const auto sum_with = [&](double load) {
+    index.note(*of.all[0], *of.all[0]->extra(), load);
+    return index.sum();
+  };
+  EXPECT_EQ(sum_with(8), 8);
+  EXPECT_EQ(sum_with(9), 8);
+  EXPECT_EQ(sum_with(7), 8);
+  EXPECT_EQ(sum_with(6), 6);
+  EXPECT_EQ(sum_with(7), 7);
+  EXPECT_EQ(sum_with(1), 1);
+}
+
 TEST(load_index, a_visit_takes_as_many_steps_as_it_may_and_comes_to_all_in_time) {
   some_entries of(1000);
   load_index index;
