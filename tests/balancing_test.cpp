@@ -11,45 +11,15 @@
 #include <nacre/nacre.hpp>
 
 #include "base/sanitized.hpp"
+#include "small_jobs.hpp"
 
 namespace {
 
-/// Every message costs so much.
-struct piece {
-  double seconds = 0;
-  double declared = 0;
-  std::vector<std::uint32_t> ran_on{};
-
-  void run(nacre::context& ctx) {
-    ctx.charge(seconds);
-    ran_on.push_back(ctx.rank().value());
-  }
-  std::vector<std::uint32_t> been() const { return ran_on; }
-  double load() const { return declared; }
-  template <class Archive>
-  void serialize(Archive& ar) {
-    ar(seconds, declared, ran_on);
-  }
-};
-
-using settings = std::map<std::string, std::string>;
-
-void run_simulated(const settings& with, const std::function<void(nacre::runtime&)>& main) {
-  nacre::config made;
-  made.set("transport", "sim");
-  for (const auto& [name, value] : with) made.set(name, value);
-  EXPECT_EQ(nacre::run(made, main), 0);
-}
-
-/// Declares neither load nor priority.
-struct plain {
-  double seconds = 0;
-  void run(nacre::context& ctx) { ctx.charge(seconds); }
-  template <class Archive>
-  void serialize(Archive& ar) {
-    ar(seconds);
-  }
-};
+using nacre::tests::hermit;
+using nacre::tests::piece;
+using nacre::tests::plain;
+using nacre::tests::run_simulated;
+using nacre::tests::settings;
 
 /// Takes long to unpack, too.
 struct bulky {
@@ -205,17 +175,6 @@ TEST(balancing, does_not_make_slow_messages_and_handlers_look_like_a_standstill)
   });
   EXPECT_EQ(answers, 1);
 }
-
-/// Waits for itself: an exclusive handler has the object until it has returned.
-struct hermit {
-  void sign() {}
-  nacre::task<int> wait(nacre::context& ctx) {
-    co_await ctx.call<&hermit::sign>(ctx.self<hermit>());
-    co_return 1;
-  }
-  template <class Archive>
-  void serialize(Archive&) {}
-};
 
 TEST(balancing, does_not_hide_a_standstill) {
   EXPECT_EXIT(run_simulated(ticking_for_ever(),

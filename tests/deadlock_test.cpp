@@ -10,8 +10,11 @@
 #include <nacre/nacre.hpp>
 
 #include "base/sanitized.hpp"
+#include "small_jobs.hpp"
 
 namespace {
+
+using nacre::tests::hermit;
 
 using settings = std::map<std::string, std::string>;
 
@@ -21,17 +24,6 @@ int run_simulated(const settings& with, const std::function<void(nacre::runtime&
   for (const auto& [name, value] : with) made.set(name, value);
   return nacre::run(made, main);
 }
-
-/// Waits for itself: an exclusive handler has the object until it has returned.
-struct hermit {
-  void sign() {}
-  nacre::task<int> wait(nacre::context& ctx) {
-    co_await ctx.call<&hermit::sign>(ctx.self<hermit>());
-    co_return 1;
-  }
-  template <class Archive>
-  void serialize(Archive&) {}
-};
 
 /// An object that goes on, so that balancers have something to move.
 struct traveller {
@@ -113,20 +105,18 @@ TEST(deadlock, is_none_while_messages_chase_an_object_for_long) {
     for (const char* seed : {"1", "2"}) {
       std::uint64_t seen = 0;
       const std::uint64_t each = nacre::tests::sanitized ? of.messages / 5 : of.messages;
-      const int code = run_simulated({{"ranks", std::to_string(of.ranks)},
-                                      {"balancer", "chaser"},
-                                      {"balance.tick", of.tick},
-                                      {"seed", seed}},
-                                     [&](nacre::runtime& rt) {
-                                       const bool first = rt.rank() == nacre::rank_id(0);
-                                       nacre::mobile_ptr<traveller> object;
-                                       if (first) object = rt.create<traveller>();
-                                       object = rt.broadcast(object, nacre::rank_id(0));
-                                       rt.barrier();
-                                       for (std::uint64_t i = 0; i < each; ++i) rt.send<&traveller::take>(object);
-                                       rt.wait_quiescence();
-                                       if (first) seen = rt.call<&traveller::count>(object).get();
-                                     });
+      const int code = run_simulated(
+          {{"ranks", std::to_string(of.ranks)}, {"balancer", "chaser"}, {"balance.tick", of.tick}, {"seed", seed}},
+          [&](nacre::runtime& rt) {
+            const bool first = rt.rank() == nacre::rank_id(0);
+            nacre::mobile_ptr<traveller> object;
+            if (first) object = rt.create<traveller>();
+            object = rt.broadcast(object, nacre::rank_id(0));
+            rt.barrier();
+            for (std::uint64_t i = 0; i < each; ++i) rt.send<&traveller::take>(object);
+            rt.wait_quiescence();
+            if (first) seen = rt.call<&traveller::count>(object).get();
+          });
       EXPECT_EQ(code, 0);
       EXPECT_EQ(seen, each * of.ranks) << of.ranks << " ranks, seed " << seed;
     }

@@ -9,15 +9,10 @@
 
 #include <nacre/nacre.hpp>
 
+#include "small_jobs.hpp"
+
 namespace nacre::tests {
 namespace {
-
-/// Keeps its rank busy, in virtual time.
-struct worker_bee {
-  void work(context& ctx, double seconds) { ctx.charge(seconds); }
-  template <class Archive>
-  void serialize(Archive&) {}
-};
 
 struct idler final : balancer {
   idler(std::uint64_t& to, bool sleeps) : ticks(to), at_rest(sleeps) {}
@@ -38,7 +33,7 @@ std::uint64_t ticks_of_the_idle(double seconds, bool rests) {
   how.set("balancer", "idler_of_the_test");
   EXPECT_EQ(run(how,
                 [&](runtime& rt) {
-                  if (rt.rank() == rank_id(0)) rt.send<&worker_bee::work>(rt.create<worker_bee>(), seconds);
+                  if (rt.rank() == rank_id(0)) rt.send<&plain::run>(rt.create<plain>(seconds));
                   rt.wait_quiescence();
                 }),
             0);
@@ -86,7 +81,7 @@ TEST(idle_ranks, whose_balancer_a_message_has_called_ask_it_at_once_and_not_only
   EXPECT_EQ(run(how,
                 [&](runtime& rt) {
                   for (int n = 0; rt.rank() == rank_id(0) && n < 2; ++n) {
-                    rt.send<&worker_bee::work>(rt.create<worker_bee>(), 2.35);
+                    rt.send<&plain::run>(rt.create<plain>(2.35));
                   }
                   rt.wait_quiescence();
                 }),

@@ -11,34 +11,13 @@
 
 #include <nacre/nacre.hpp>
 
+#include "small_jobs.hpp"
+
 namespace {
 
-/// Every message costs so much.
-struct piece {
-  double seconds = 0;
-  double declared = 0;
-  std::vector<std::uint32_t> ran_on{};
-
-  void run(nacre::context& ctx) {
-    ctx.charge(seconds);
-    ran_on.push_back(ctx.rank().value());
-  }
-  std::vector<std::uint32_t> been() const { return ran_on; }
-  double load() const { return declared; }
-  template <class Archive>
-  void serialize(Archive& ar) {
-    ar(seconds, declared, ran_on);
-  }
-};
-
-using settings = std::map<std::string, std::string>;
-
-void run_simulated(const settings& with, const std::function<void(nacre::runtime&)>& main) {
-  nacre::config made;
-  made.set("transport", "sim");
-  for (const auto& [name, value] : with) made.set(name, value);
-  EXPECT_EQ(nacre::run(made, main), 0);
-}
+using nacre::tests::piece;
+using nacre::tests::plain;
+using nacre::tests::run_simulated;
 
 /// Keeps what the rank has shown at each tick.
 struct watcher final : nacre::balancer {
@@ -86,16 +65,6 @@ TEST(loads, an_object_that_has_run_nothing_yet_is_taken_for_what_others_cost) {
   EXPECT_NEAR(got.at(1), 0.25, 0.0025);
   EXPECT_NEAR(got.at(2), 0.75, 0.0075);  // though it will take 6
 }
-
-/// Declares neither load nor priority.
-struct plain {
-  double seconds = 0;
-  void run(nacre::context& ctx) { ctx.charge(seconds); }
-  template <class Archive>
-  void serialize(Archive& ar) {
-    ar(seconds);
-  }
-};
 
 TEST(loads, what_waits_for_an_object_is_seen_after_its_first_turn_too) {
   watcher::log seen;

@@ -10,20 +10,10 @@
 #include <nacre/nacre.hpp>
 
 #include "launched.hpp"
+#include "small_jobs.hpp"
 #include "transports.hpp"
 
 namespace {
-
-/// Waits for itself: an exclusive handler has the object until it has returned.
-struct hermit {
-  void sign() {}
-  nacre::task<int> wait(nacre::context& ctx) {
-    co_await ctx.call<&hermit::sign>(ctx.self<hermit>());
-    co_return 1;
-  }
-  template <class Archive>
-  void serialize(Archive&) {}
-};
 
 /// Asks a friend, who cannot answer before it has asked back.
 struct friendly {
