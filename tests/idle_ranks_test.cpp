@@ -27,16 +27,10 @@ struct idler final : balancer {
 std::uint64_t ticks_of_the_idle(double seconds, bool rests) {
   std::uint64_t ticks = 0;
   register_balancer("idler_of_the_test", [&](const config&) { return std::make_unique<idler>(ticks, rests); });
-  config how;
-  how.set("transport", "sim");
-  how.set("ranks", "2");
-  how.set("balancer", "idler_of_the_test");
-  EXPECT_EQ(run(how,
-                [&](runtime& rt) {
-                  if (rt.rank() == rank_id(0)) rt.send<&plain::run>(rt.create<plain>(seconds));
-                  rt.wait_quiescence();
-                }),
-            0);
+  run_simulated({{"ranks", "2"}, {"balancer", "idler_of_the_test"}}, [&](runtime& rt) {
+    if (rt.rank() == rank_id(0)) rt.send<&plain::run>(rt.create<plain>(seconds));
+    rt.wait_quiescence();
+  });
   return ticks;
 }
 
@@ -73,19 +67,12 @@ struct called_late final : balancer {
 TEST(idle_ranks, whose_balancer_a_message_has_called_ask_it_at_once_and_not_only_at_their_next_tick) {
   double waited = 0;
   register_balancer("called_late_of_the_test", [&](const config&) { return std::make_unique<called_late>(waited); });
-  config how;
-  how.set("transport", "sim");
-  how.set("ranks", "2");
-  how.set("workers", "1");
-  how.set("balancer", "called_late_of_the_test");
-  EXPECT_EQ(run(how,
-                [&](runtime& rt) {
-                  for (int n = 0; rt.rank() == rank_id(0) && n < 2; ++n) {
-                    rt.send<&plain::run>(rt.create<plain>(2.35));
-                  }
-                  rt.wait_quiescence();
-                }),
-            0);
+  run_simulated({{"ranks", "2"}, {"workers", "1"}, {"balancer", "called_late_of_the_test"}}, [&](runtime& rt) {
+    for (int n = 0; rt.rank() == rank_id(0) && n < 2; ++n) {
+      rt.send<&plain::run>(rt.create<plain>(2.35));
+    }
+    rt.wait_quiescence();
+  });
   EXPECT_GT(waited, 0);
   EXPECT_LE(waited, 1e-3);
 }
@@ -108,18 +95,11 @@ TEST(ranks, that_have_got_work_do_not_look_as_often_as_those_that_have_just_run_
   std::uint64_t ticks = 0;
   std::vector<std::uint64_t> noted;
   register_balancer("idler_of_the_test", [&](const config&) { return std::make_unique<idler>(ticks, false); });
-  config how;
-  how.set("transport", "sim");
-  how.set("ranks", "2");
-  how.set("workers", "1");
-  how.set("balancer", "idler_of_the_test");
-  how.set("balance.tick", "1s");
-  EXPECT_EQ(run(how,
+  run_simulated({{"ranks", "2"}, {"workers", "1"}, {"balancer", "idler_of_the_test"}, {"balance.tick", "1s"}},
                 [&](runtime& rt) {
                   if (rt.rank() == rank_id(1)) rt.send<&busy_bee::turn>(rt.create<busy_bee>(&ticks, &noted), 10'000U);
                   rt.wait_quiescence();
-                }),
-            0);
+                });
   ASSERT_EQ(noted.size(), 2u);
   EXPECT_LE(noted[1] - noted[0], 1u) << "none is due";
 }
