@@ -89,6 +89,8 @@ class node final : public message_sink {
   [[nodiscard]] transport::direct_memory* direct() noexcept { return link_.direct(); }
   /// True under virtual time: what is sent to the own rank must not take effect before the sender's present.
   [[nodiscard]] bool deferred() const noexcept { return link_.declared().virtual_time; }
+  /// So that the poll loop comes soon, should it be asleep. Any thread.
+  void wake_poll_loop() { link_.wake(); }
 
   /// All of sending that may throw on account of the user: packs what is not simple and leaves this address space,
   /// looks whether it fits, measures what main is held for. `stays`: on this rank, as a live value. Before the message

@@ -17,7 +17,7 @@ enum class own_work : std::uint8_t {
   send,         ///< a message to another rank: stamped, packed, routed
   send_local,   ///< a message to the own rank
   receive,      ///< a message of another rank: decoded, and put where it waits for its handler
-  item,         ///< an item of work, taken from the scheduler; or a turn of the poll loop that has found something
+  item,         ///< an item of work; a turn of the poll loop that has found something; a piece of news of an object
   dispatch,     ///< a handler, begun and ended
   create,       ///< an object, made and named
   forward,      ///< a message that is sent on, besides its receiving and its sending

@@ -19,6 +19,8 @@ namespace {
 
 /// What is copied out of an arrival in about 10 us, in bytes.
 constexpr std::uint32_t unpacked_at_once_max = 64 * 1024;
+/// What news of objects waits for company at most.
+constexpr double news_bound_seconds = 100e-6;
 constexpr const char* no_element = "the array has no element there";
 
 void print_delivery_error(rank_id rank, const delivery_error& what) {
@@ -35,6 +37,8 @@ object_space::object_space(node& messages, const options& limits)
       limits_(limits),
       rules_(limits.location),
       forwarding_(limits.forwarding_max),
+      told_in_bulk_(messages.team().lanes().size(),
+                    static_cast<std::uint64_t>(news_bound_seconds / messages.team().seconds_a_tick())),
       entries_(messages.team().readers()),
       arrays_(messages, *this) {
   report_ =
@@ -259,12 +263,22 @@ void object_space::on_gone(context& ctx, std::uint64_t object) {
 
 /// The news that an object has been destroyed elsewhere, or a place with its array; the entry's activation knows
 /// whether that can be.
-void object_space::push_end(entry& at, rank_id by_whom, lane& by) {
+void object_space::push_end(entry& at, rank_id by_whom, lane& by) { push(at, by, news_of(by_whom, by)); }
+
+/// Without a way through the scheduler, unless somebody is at it. Poll loop.
+void object_space::end_at_once(entry& at, rank_id by_whom, lane& by) {
+  if (!at.arrivals.begin_idle()) return push_end(at, by_whom, by);
+  message_list taken;
+  taken.push_back(news_of(by_whom, by));
+  run_claimed(at, by, taken, false);
+}
+
+message_ptr object_space::news_of(rank_id by_whom, lane& by) {
   message_ptr m = make_message(0);
   m->header.kind = news_of_end;
   m->header.source = by_whom.value();
   by.tallies().created.add(1);
-  push(at, by, std::move(m));
+  return m;
 }
 
 /// Takes an entry out of the directory, unless that has been done; it is deleted once no lane can still hold it.

@@ -22,6 +22,7 @@
 #include "mobile/colocate/coordinator.hpp"
 #include "mobile/directory/directory.hpp"
 #include "mobile/location/awaited_news.hpp"
+#include "mobile/location/bulk_news.hpp"
 #include "mobile/location/forwarding_list.hpp"
 #include "mobile/location/rule.hpp"
 #include "mobile/migration/arrival.hpp"
@@ -194,6 +195,11 @@ class object_space final : public object_sink {
   [[nodiscard]] waiting_messages waiting_at(object_id object, std::uint64_t call) const;
   /// Whether messages wait here for news of where their objects are, which is certain to come. Any thread.
   [[nodiscard]] bool awaits_news() { return !news_.empty(); }
+  /// Whether news of objects waits here for company on its way to their homes. Any thread.
+  [[nodiscard]] bool has_news_to_tell() const noexcept { return !told_in_bulk_.empty(); }
+  /// Sends news that has waited long enough; all of it if a worker has nothing to do. Returns how many ticks from now to
+  /// come again; 0: nothing waits. Poll loop.
+  std::uint64_t flush_news(lane& by);
   /// Objects that this rank knows of, here or elsewhere.
   [[nodiscard]] std::size_t known() const noexcept { return entries_.size(); }
 
@@ -208,6 +214,7 @@ class object_space final : public object_sink {
   void on_leave_asked(context& ctx, std::uint64_t object, std::uint32_t epoch);
   void on_leave_answered(context& ctx, std::uint64_t object, std::uint32_t epoch, bool known);
   void on_gone(context& ctx, std::uint64_t object);
+  void on_news(context& ctx, const std::vector<object_news>& all);
   void on_clear_to_send(context& ctx, std::uint64_t object, std::uint32_t limit, std::uint32_t epoch,
                         std::uint8_t policy);
   void on_undeliverable(context& ctx, std::uint64_t object, std::uint32_t handler);
@@ -308,6 +315,10 @@ class object_space final : public object_sink {
 
   void answer_late(turn& now, rank_id source, std::span<const rank_id> path);
   void tell_of_arrival(entry& at, rank_id from, lane& on);
+  void tell_in_bulk(lane& on, rank_id whom, const object_news& news);
+  void send_news(lane& on, rank_id to, bulk_news::batch all);
+  [[nodiscard]] bulk_news::sender news_by(lane& on);
+  void learn_location(lane& by, rank_id from, const object_news& news);
   void tell_location(lane& on, rank_id whom, const entry& at);
   [[nodiscard]] rank_id next_rank(const entry& at, const location_fact& fact, message_header& header) const noexcept;
   void go_on_by_news(object_id id, lane& on);
@@ -329,6 +340,8 @@ class object_space final : public object_sink {
   void push(entry& at, lane& on, message_ptr m, bool by_handler = false);
   void count_message(lane& on, const detail::object_pair& ends, const message& m);
   void push_end(entry& at, rank_id by_whom, lane& by);
+  void end_at_once(entry& at, rank_id by_whom, lane& by);
+  [[nodiscard]] static message_ptr news_of(rank_id by_whom, lane& by);
   void learn_of_late_end(context& ctx, object_id id);
   [[nodiscard]] entry* entry_to_send_by(lane& on, object_id id);
 
@@ -356,6 +369,7 @@ class object_space final : public object_sink {
   location_rules rules_;
   forwarding_list forwarding_;
   awaited_news news_;
+  bulk_news told_in_bulk_;
   source_queues waiting_;
   directory entries_;
   array_space arrays_;

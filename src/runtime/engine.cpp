@@ -149,7 +149,9 @@ std::chrono::nanoseconds engine::poll(lane& by) {
   const bool held_back = link_.holds_back();
   if (held_back_ && !held_back) team_->wake_workers();
   held_back_ = held_back;
-  if (const std::uint64_t ticks = messages_.flush_overdue(by); ticks != 0) {
+  const std::uint64_t flush_in[] = {messages_.flush_overdue(by), objects_.flush_news(by)};
+  for (const std::uint64_t ticks : flush_in) {
+    if (ticks == 0) continue;
     const double wait_ns = static_cast<double>(ticks) * team_->seconds_a_tick() * 1e9;
     due = std::min(due, time_.now() + std::chrono::nanoseconds(1 + static_cast<std::int64_t>(wait_ns)));
   }

@@ -62,7 +62,8 @@ class engine {
   [[nodiscard]] bool main_waits() const noexcept { return !main_active_.load(); }
   /// Under simulation: whether the rank holds nothing that could bring anybody on; see deadlock.hpp.
   [[nodiscard]] bool has_nothing_under_way() {
-    return main_waits() && sim_team_->has_nothing() && link_.waiting_bytes() == 0 && !objects_.awaits_news();
+    return main_waits() && sim_team_->has_nothing() && link_.waiting_bytes() == 0 && !objects_.awaits_news() &&
+           !objects_.has_news_to_tell();
   }
 
   [[nodiscard]] backplane& link() noexcept { return link_; }

@@ -66,6 +66,8 @@ void object_space::refer_to_home(object_id id, lane& on, message_ptr m) {
   if (m->header.hops < 255) ++m->header.hops;
   on.tallies().hops.add(1);
   on.tallies().forwards.add(1);
+  // The object may have ended here, and its home not have been told: else the message would come back.
+  if (has_news_to_tell()) told_in_bulk_.flush_to(id.home(), messages_.team().instant(), news_by(on));
   messages_.route(on, id.home(), std::move(m));
 }
 

@@ -17,12 +17,45 @@ void object_space::tell_location(lane& on, rank_id whom, const entry& at) {
                                                        static_cast<std::uint8_t>(here.policy));
 }
 
+/// Of an object that only one rank sends to, and of an object's end. Messages that come to the home meanwhile take the
+/// way by the object's last place.
+void object_space::tell_in_bulk(lane& on, rank_id whom, const object_news& news) {
+  const crew& team = messages_.team();
+  if (team.idle_workers() != 0) return send_news(on, whom, {news});
+  const bool first = told_in_bulk_.tell(on.id().value(), whom, news, team.instant(), news_by(on));
+  if (first && !messages_.deferred()) messages_.wake_poll_loop();
+}
+
+void object_space::send_news(lane& on, rank_id to, bulk_news::batch all) {
+  messages_.post_to_module<&object_space::on_news>(on, to, std::move(all));
+}
+
+bulk_news::sender object_space::news_by(lane& on) {
+  return [this, &on](rank_id to, bulk_news::batch all) { send_news(on, to, std::move(all)); };
+}
+
+std::uint64_t object_space::flush_news(lane& by) {
+  const std::uint64_t now = messages_.team().instant();
+  const bool all = messages_.team().idle_workers() != 0;
+  const std::uint64_t next = told_in_bulk_.flush_overdue(now, all, news_by(by));
+  return next == 0 ? 0 : next - now;
+}
+
 /// A home that has sent the object here knows that.
 void object_space::tell_of_arrival(entry& at, rank_id from, lane& on) {
   const rank_id home = at.id.home();
-  if (home != messages_.rank() && home != from) tell_location(on, home, at);
-  location_change change{.ranks = messages_.size()};
   const entry_extra* const extra = at.extra();
+  if (home != messages_.rank() && home != from) {
+    if (extra == nullptr || extra->order.empty()) {
+      const location_fact here = at.fact.read();
+      on.tallies().updates_sent.add(1);
+      tell_in_bulk(on, home,
+                   {.object = at.id.value(), .epoch = here.epoch, .policy = static_cast<std::uint8_t>(here.policy)});
+    } else {
+      tell_location(on, home, at);
+    }
+  }
+  location_change change{.ranks = messages_.size()};
   if (extra != nullptr && extra->listeners != nullptr) change.subscribers = extra->listeners->all();
   for (const rank_id each : rules_[at.fact.read().policy].on_arrival(change)) {
     if (each != messages_.rank() && each != home) tell_location(on, each, at);
@@ -53,24 +86,41 @@ void object_space::on_location(context& ctx, std::uint64_t object, std::uint32_t
   if (rank != ctx.source().value()) {  // only the rank that an object is on tells of it
     return messages_.fail("rank " + std::to_string(ctx.source().value()) + " told where an object is that it has not");
   }
-  detail::lane_of(ctx).tallies().updates_received.add(1);
-  if (!location_rules::known(policy)) {
-    return messages_.fail("rank " + std::to_string(rank) + " told of an object with a location policy that is none");
+  learn_location(detail::lane_of(ctx), ctx.source(), {.object = object, .epoch = epoch, .policy = policy});
+}
+
+void object_space::on_news(context& ctx, const std::vector<object_news>& all) {
+  lane& by = detail::lane_of(ctx);
+  for (const object_news& each : all) {
+    messages_.team().charge_own(own_work::item);
+    if (each.gone == 0) {
+      learn_location(by, ctx.source(), each);
+    } else if (entry* const at = entries_.find(object_id::from_value(each.object))) {
+      end_at_once(*at, ctx.source(), by);
+    }
   }
-  const object_id id = object_id::from_value(object);
-  const auto of_object = static_cast<location_policy>(policy);
+}
+
+void object_space::learn_location(lane& by, rank_id from, const object_news& news) {
+  by.tallies().updates_received.add(1);
+  if (!location_rules::known(news.policy)) {
+    return messages_.fail("rank " + std::to_string(from.value()) +
+                          " told of an object with a location policy that is none");
+  }
+  const object_id id = object_id::from_value(news.object);
+  const auto of_object = static_cast<location_policy>(news.policy);
   entry* at = entries_.find(id);
   if (at == nullptr) {
     const bool elsewhere = id.home() != messages_.rank() && id.home().value() < messages_.size() && id.index() != 0;
     if (!elsewhere || !rules_[of_object].keeps().everywhere || (id.is_element() && arrays_.find(id) == nullptr)) return;
     at = &entries_.find_or_add(id, {id.home(), 0}, &activate_work);
   }
-  if (at->fact.learn({rank_id(rank), epoch, of_object})) {
-    go_on_by_news(id, detail::lane_of(ctx));
+  if (at->fact.learn({from, news.epoch, of_object})) {
+    go_on_by_news(id, by);
   } else {
     NACRE_MARK("a location update is older than what is known");
   }
-  list_for_review(*at, detail::lane_of(ctx));
+  list_for_review(*at, by);
 }
 
 }  // namespace nacre

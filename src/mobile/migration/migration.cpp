@@ -167,7 +167,7 @@ void object_space::end_object(turn& now) {
   std::erase(keepers, at.id.home());
   keepers.push_back(at.id.home());
   for (const rank_id each : keepers) {
-    if (each != messages_.rank()) messages_.post_to_module<&object_space::on_gone>(on, each, at.id.value());
+    if (each != messages_.rank()) tell_in_bulk(on, each, {.object = at.id.value(), .gone = 1});
   }
   end_entry(now, body);
   if (m->header.reply != 0) messages_.post_reply(on, m->header, make_message(0));

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// News of objects for their homes, collected for a moment so that many travel in one message.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <unordered_map>
+#include <vector>
+
+#include <nacre/ids.hpp>
+#include <nacre/location.hpp>
+
+#include "base/cache_line.hpp"
+
+namespace nacre {
+
+/// One object's place, or its end. The rank that sends the news is the place.
+struct object_news {
+  std::uint64_t object = 0;
+  std::uint32_t epoch = 0;  ///< in which the object came there
+  std::uint8_t policy = 0;  ///< a location_policy
+  std::uint8_t gone = 0;    ///< 1: the object has ended; epoch and policy say nothing
+
+  template <class Archive>
+  void serialize(Archive& ar) {
+    ar(object, epoch, policy, gone);
+  }
+};
+
+/// Collects news on busy ranks, whose objects come and end in quick succession. Each thread context of the rank has its
+/// own collection for each other rank.
+///
+/// | collection | news | `count_max` pieces | flush |
+/// |---|---|---|---|
+/// | empty, nothing sent for `bound` | leaves at once | - | - |
+/// | empty, else | collected | - | - |
+/// | not empty | collected | all leave | all leave |
+///
+/// Invariant: news waits for at most about `bound`, or for one item of work where items are longer, because the poll
+/// loop calls `flush_overdue` and a rank with an idle worker collects nothing. News may overtake older news of the same
+/// object; the receiver goes by epochs, and ignores what it hears of an object that has ended.
+///
+/// Threads: `tell` by the context's own thread; `flush_overdue` by the poll loop; the others by any.
+class bulk_news {
+ public:
+  using batch = std::vector<object_news>;
+  using sender = std::function<void(rank_id to, batch news)>;
+
+  static constexpr std::size_t count_max = 64;
+
+  /// `bound`: in ticks of whatever clock gives the instants below.
+  bulk_news(std::size_t contexts, std::uint64_t bound);
+
+  /// True: the poll loop must hear of it, as it may be asleep: nothing has waited in the context before.
+  [[nodiscard]] bool tell(std::size_t context, rank_id to, const object_news& news, std::uint64_t now,
+                          const sender& send);
+  /// Sends what has waited for `bound`, or everything if `all`. Returns the instant at which to come again; 0: nothing
+  /// waits.
+  std::uint64_t flush_overdue(std::uint64_t now, bool all, const sender& send);
+  /// Sends what waits for one rank. Any thread.
+  void flush_to(rank_id to, std::uint64_t now, const sender& send);
+  [[nodiscard]] bool empty() const noexcept { return waiting_.load(std::memory_order_acquire) == 0; }  // see waiting_
+
+ private:
+  struct collection {
+    batch news;
+    std::uint64_t sent_at = 0;
+    bool ever = false;    // anything has been sent
+    bool listed = false;  // in open
+  };
+  struct alignas(cache_line_bytes) context_news {
+    std::mutex guard;  // of what follows, for moments
+    std::unordered_map<rank_id, collection> of_rank;
+    std::vector<rank_id> open;  // ranks that have collected anything since the last flush
+    std::uint64_t since = 0;    // of the first of them
+  };
+
+  std::uint64_t bound_;
+  std::vector<std::unique_ptr<context_news>> contexts_;
+  // Contexts with open collections. It changes under a context's guard, by release, which pairs with `empty`.
+  std::atomic<std::size_t> waiting_{0};
+  std::uint64_t polled_at_ = 0;  // by the poll loop
+};
+
+}  // namespace nacre
