@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // How near balancers come to the ideal for trees and bags of small objects, over grain and ranks, simulated and real.
+#include <algorithm>
 #include <cstdio>
 #include <exception>
 #include <fstream>
@@ -14,14 +15,15 @@
 namespace {
 
 void print_heading() {
-  fmt::print("{:5} {:12}{:>7}{:>7}{:>9}  {:14}{:>10}{:>10}{:>7}{:>9}{:>10}\n", "shape", "costs", "grain", "ranks",
-             "tasks", "balancer", "ideal ms", "ms", "eff.", "moves", "messages");
+  fmt::print("{:5} {:12}{:>7}{:>7}{:>9}  {:14}{:>10}{:>10}{:>7}{:>8}{:>9}{:>10}\n", "shape", "costs", "grain", "ranks",
+             "tasks", "balancer", "ideal ms", "ms", "eff.", "greedy", "moves", "messages");
 }
 
 void print(const task_trees::row& each) {
-  fmt::print("{:5} {:12}{:>7}{:>7}{:>9}  {:14}{:>10.3f}{:>10.3f}{:>7.3f}{:>9}{:>10}\n", name_of(each.of.shape),
+  fmt::print("{:5} {:12}{:>7}{:>7}{:>9}  {:14}{:>10.3f}{:>10.3f}{:>7.3f}{:>8.3f}{:>9}{:>10}\n", name_of(each.of.shape),
              name_of(each.of.law), each.of.grain, each.of.ranks, each.tasks, each.of.balancer, each.ideal * 1e3,
-             each.took.seconds * 1e3, each.efficiency(), each.took.moves, each.took.messages);
+             each.took.seconds * 1e3, each.efficiency(), std::min(each.ideal / each.greedy, 1.0), each.took.moves,
+             each.took.messages);
   std::fflush(stdout);
 }
 

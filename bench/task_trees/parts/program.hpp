@@ -48,6 +48,11 @@ struct bounds {
 };
 [[nodiscard]] bounds bounds_of(const program& what);
 
+/// The time of a machine on which nothing costs anything but the tasks, and whose ranks take the task that waits
+/// longest as soon as they are free. It loses only by not knowing what tasks will cost and which children they will
+/// have.
+[[nodiscard]] double greedy_seconds(const program& what, std::uint32_t ranks);
+
 /// Rounds of the loop in a second on an undisturbed processor: the fastest of some trials.
 [[nodiscard]] double calibrate();
 

@@ -98,10 +98,12 @@ rows simulate(const plan& how, const std::function<void(const row&)>& tell) {
                              .mean_seconds = grain * latency,
                              .seed = how.seed};
           const bounds least = bounds_of(what);
+          const double greedy = greedy_seconds(what, ranks);
           for (const std::string& balancer : how.balancers) {
             row next{.of = {what.shape, what.law, grain, ranks, balancer}, .tasks = what.tasks};
             next.took = run_once(how, next.of, what);
             next.work_a_rank = least.work / ranks;
+            next.greedy = greedy;
             next.ideal = std::max({next.work_a_rank, least.longest_path, next.took.made});
             if (what.shape == shape::bag) next.ideal = std::max(next.ideal, bag_bound(what, least.work, ranks, giving));
             tell(next);
@@ -125,6 +127,7 @@ nlohmann::ordered_json json_of(const rows& all) {
                     {"balancer", each.of.balancer},
                     {"ideal_seconds", each.ideal},
                     {"work_a_rank_seconds", each.work_a_rank},
+                    {"greedy_seconds", each.greedy},
                     {"seconds", each.took.seconds},
                     {"last_end_seconds", each.took.last_end},
                     {"made_seconds", each.took.made},

@@ -18,7 +18,11 @@ inline constexpr const char* meaning_of_ideal =
     "all have ended. The ideal time is the longest of: the work of all tasks / ranks; the longest path of the tree, or "
     "the longest task of a bag; and for a bag the time in which main of rank 0 creates all objects, and that in which "
     "its worker runs some of them and sends the others away, for which it takes sim.cost.move_out, sim.cost.send and "
-    "sim.send_overhead each. With many ranks that is all that a bag's ideal is.";
+    "sim.send_overhead each. With many ranks that is all that a bag's ideal is. "
+    "Greedy is how near a machine would come on which nothing costs anything but the tasks, and whose ranks take the "
+    "task "
+    "that waits longest as soon as they are free: long tasks that nobody knows of beforehand begin late on any "
+    "machine.";
 
 struct plan {
   std::vector<std::string> shapes{"tree", "bag"};
@@ -50,6 +54,7 @@ struct row {
   std::uint64_t tasks = 0;
   double ideal = 0;
   double work_a_rank = 0;  ///< seconds: what the ideal would be if it cost nothing to make objects and send them away
+  double greedy = 0;       ///< seconds: see greedy_seconds
   measurement took{};
   [[nodiscard]] double efficiency() const { return ideal / took.seconds; }
 };
