@@ -58,6 +58,20 @@ function(nacre_precompile target)
   endif()
 endfunction()
 
+# Up to eight sources of a layer's tests are compiled at a time, and in debug and sanitizer builds up to eight of its library:
+# what they have in common, headers and the templates that all of them use, is paid for once. So in one target no two sources
+# may give one name to different things, not even without linkage; a local variable may have the name of what another file
+# declares. Release builds compile the sources of products apart, and the preset debug all: each names all that it needs.
+function(nacre_unite target)
+  if(NACRE_UNITE AND (CMAKE_BUILD_TYPE STREQUAL "Debug" OR target MATCHES "_tests$"))
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON)
+    target_compile_options(${target} PRIVATE -Wno-shadow)
+    if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+      target_compile_options(${target} PRIVATE -Wno-subobject-linkage)  # what is in no header looks as if it were
+    endif()
+  endif()
+endfunction()
+
 # The target `name`, whose precompiled headers all that are compiled with the same options share.
 function(nacre_precompiled name)
   if(NOT TARGET ${name})
@@ -83,6 +97,7 @@ function(nacre_layer name)
     add_library(nacre_${name} STATIC ${layer_sources})
     set_property(GLOBAL APPEND PROPERTY NACRE_LAYERS_WITH_SOURCES nacre_${name})
     nacre_precompile(nacre_${name})
+    nacre_unite(nacre_${name})
   else()
     add_library(nacre_${name} INTERFACE)
   endif()
@@ -95,6 +110,11 @@ function(nacre_layer name)
     add_executable(${name}_tests ${layer_tests})
     target_link_libraries(${name}_tests PRIVATE nacre_${name} GTest::gtest_main)
     nacre_precompile(${name}_tests)
+    nacre_unite(${name}_tests)
+    get_target_property(united nacre_${name} UNITY_BUILD)
+    if(united)  # what a test needs of its layer comes with sources beside it, which may need higher layers
+      target_link_libraries(${name}_tests PRIVATE nacre)
+    endif()
     nacre_register_tests(${name}_tests ${layer_TEST_FILTER})
   endif()
 endfunction()

@@ -207,6 +207,20 @@ class lengths(planted_tree):
                 self.write("src/base/a.cpp", HEAD + opening + shorter + closing)
                 self.assertEqual(self.run_tidy()[0], [])
 
+    def test_a_name_of_two_functions_that_are_compiled_together(self):
+        inside = "namespace nacre {\nnamespace {\n%s\n}  // namespace\n}  // namespace nacre\n"
+        self.write("src/wire/a_test.cpp", HEAD + inside % "int made(int x) { return x; }")
+        for other in ("int made(long x) { return 1; }", "std::string made(char x) {\n  return {};\n}"):
+            with self.subTest(other):
+                self.write("src/wire/b_test.cpp", HEAD + inside % other)
+                self.assert_offence("src/wire/b_test.cpp:5: united", "give them two names")
+        self.write("src/wire/b_test.cpp", HEAD + inside % "struct own {};\nint made(own x) { return 1; }")
+        self.assertEqual(self.run_tidy()[0], [])
+        self.write("src/wire/b_test.cpp", HEAD + "namespace nacre {\nint made(long x) { return 1; }\n}  // namespace nacre\n")
+        self.assertEqual(self.run_tidy()[0], [])
+        self.write("src/base/b_test.cpp", HEAD + inside % "int made(long x) { return 1; }")
+        self.assertEqual(self.run_tidy()[0], [])
+
     def test_tables_and_classes_may_be_long(self):
         table = "constexpr row table[] = {\n" + "  {1, 2},\n" * 100 + "};\n"
         self.write("src/base/a.cpp", HEAD + table + "struct a {\n" + "  int x;\n" * 100 + "};\n")

@@ -20,34 +20,34 @@ search_result t1_result() {
           .sha = "portable"};
 }
 
-bool contains(const std::string& text, const char* part) { return text.find(part) != std::string::npos; }
+bool has(const std::string& text, const char* part) { return text.find(part) != std::string::npos; }
 
 TEST(report, counts_that_are_the_published_ones_match) {
   const search_result result = t1_result();
   EXPECT_EQ(judge(result), verdict::match);
   const std::string text = result_text(result);
-  EXPECT_TRUE(contains(text, "T1: geometric, shape fixed, depth 10, branching 4, seed 19\n")) << text;
-  EXPECT_TRUE(contains(text, "nodes            4130071         4130071  match\n")) << text;
-  EXPECT_TRUE(contains(text, "leaves           3305118         3305118  match\n")) << text;
-  EXPECT_TRUE(contains(text, "depth                 10              10  match\n")) << text;
-  EXPECT_TRUE(contains(text, "nodes/s           8.26 M\n")) << text;
-  EXPECT_FALSE(contains(text, "MISMATCH"));
+  EXPECT_TRUE(has(text, "T1: geometric, shape fixed, depth 10, branching 4, seed 19\n")) << text;
+  EXPECT_TRUE(has(text, "nodes            4130071         4130071  match\n")) << text;
+  EXPECT_TRUE(has(text, "leaves           3305118         3305118  match\n")) << text;
+  EXPECT_TRUE(has(text, "depth                 10              10  match\n")) << text;
+  EXPECT_TRUE(has(text, "nodes/s           8.26 M\n")) << text;
+  EXPECT_FALSE(has(text, "MISMATCH"));
 }
 
 TEST(report, a_single_wrong_number_is_a_mismatch_and_marked) {
   search_result result = t1_result();
   result.counts.leaves -= 1;
   EXPECT_EQ(judge(result), verdict::mismatch);
-  EXPECT_TRUE(contains(result_text(result), "leaves           3305117         3305118  MISMATCH\n"));
-  EXPECT_TRUE(contains(result_json(result), "\"verdict\":\"MISMATCH\""));
+  EXPECT_TRUE(has(result_text(result), "leaves           3305117         3305118  MISMATCH\n"));
+  EXPECT_TRUE(has(result_json(result), "\"verdict\":\"MISMATCH\""));
 }
 
 TEST(report, a_tree_without_published_counts_says_so) {
   search_result result = t1_result();
   result.params.seed = 7;
   EXPECT_EQ(judge(result), verdict::unknown);
-  EXPECT_TRUE(contains(result_text(result), "No published counts are known"));
-  EXPECT_FALSE(contains(result_text(result), "atch"));
+  EXPECT_TRUE(has(result_text(result), "No published counts are known"));
+  EXPECT_FALSE(has(result_text(result), "atch"));
 }
 
 TEST(report, json_holds_everything_in_one_line) {
@@ -80,8 +80,8 @@ TEST(report, json_of_a_tree_without_a_name_or_known_size_has_nulls) {
 TEST(report, the_list_shows_every_preset_with_its_size) {
   const std::string list = preset_list();
   for (const preset& p : presets()) {
-    EXPECT_TRUE(contains(list, std::string(p.name).c_str()));
-    EXPECT_TRUE(contains(list, std::to_string(p.size.nodes).c_str()));
+    EXPECT_TRUE(has(list, std::string(p.name).c_str()));
+    EXPECT_TRUE(has(list, std::to_string(p.size.nodes).c_str()));
   }
 }
 

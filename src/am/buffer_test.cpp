@@ -15,7 +15,7 @@
 namespace nacre {
 namespace {
 
-buffer numbered(std::size_t bytes) {
+buffer counted_up(std::size_t bytes) {
   buffer made(bytes);
   for (std::size_t i = 0; i < bytes; ++i) made.data()[i] = static_cast<std::byte>(i * 7 + bytes);
   return made;
@@ -59,8 +59,8 @@ bool lies_in(const message& m, const void* at) {
 TEST(buffer, inside_other_values_it_is_copied_and_aligned) {
   for (const std::size_t bytes : {0, 1, 15, 16, 17, 5000, 100'000}) {
     std::vector<buffer> several;
-    several.push_back(numbered(bytes));
-    several.push_back(numbered(3));
+    several.push_back(counted_up(bytes));
+    several.push_back(counted_up(3));
     const std::vector<std::byte> packed = pack(std::uint8_t{9}, several);
     const auto back = unpack<std::tuple<std::uint8_t, std::vector<buffer>>>(packed);
     ASSERT_TRUE(back.has_value()) << bytes;
@@ -73,7 +73,7 @@ TEST(buffer, inside_other_values_it_is_copied_and_aligned) {
 }
 
 TEST(buffer, lengths_and_gaps_that_lie_are_refused) {
-  std::vector<std::byte> packed = pack(numbered(40));
+  std::vector<std::byte> packed = pack(counted_up(40));
   const auto refused = [&] { return !unpack<buffer>(packed).has_value(); };
   ASSERT_FALSE(refused());
   packed[0] = std::byte{41};
@@ -90,7 +90,7 @@ TEST(buffer, lengths_and_gaps_that_lie_are_refused) {
 }
 
 TEST(buffer, as_the_last_argument_becomes_the_message_and_is_received_in_it) {
-  buffer sent = numbered(10'000);
+  buffer sent = counted_up(10'000);
   const std::byte* const at = sent.data();
   message_ptr m = packed_form(live_message(std::uint32_t{5}, std::string("name"), std::move(sent)));
   ASSERT_TRUE(m->packed());
@@ -114,7 +114,7 @@ TEST(buffer, as_the_last_argument_becomes_the_message_and_is_received_in_it) {
 }
 
 TEST(buffer, that_was_received_and_shortened_goes_on_without_a_copy) {
-  message_ptr m = packed_form(live_message(numbered(5000)));
+  message_ptr m = packed_form(live_message(counted_up(5000)));
   buffer hop = std::move(std::get<0>(*arguments_of<buffer>(m)));
   hop.shrink(4000);
   const std::byte* const at = hop.data();
@@ -129,20 +129,20 @@ TEST(buffer, that_was_received_and_shortened_goes_on_without_a_copy) {
 
 TEST(buffer, where_it_cannot_be_the_message_is_copied) {
   {
-    message_ptr m = packed_form(live_message(numbered(1000), 5));  // not the last one
+    message_ptr m = packed_form(live_message(counted_up(1000), 5));  // not the last one
     const auto got = arguments_of<buffer, int>(m);
     ASSERT_TRUE(got.has_value());
     EXPECT_TRUE(is_numbered(std::get<0>(*got), 1000));
   }
   {
-    message_ptr m = packed_form(live_message(std::string(500, 'x'), numbered(1000)));  // no room in front of it
+    message_ptr m = packed_form(live_message(std::string(500, 'x'), counted_up(1000)));  // no room in front of it
     const auto got = arguments_of<std::string, buffer>(m);
     ASSERT_TRUE(got.has_value());
     EXPECT_EQ(std::get<0>(*got), std::string(500, 'x'));
     EXPECT_TRUE(is_numbered(std::get<1>(*got), 1000));
   }
   {
-    message_ptr m = packed_form(live_message(numbered(900), numbered(20), numbered(600), buffer()));
+    message_ptr m = packed_form(live_message(counted_up(900), counted_up(20), counted_up(600), buffer()));
     const auto got = arguments_of<buffer, buffer, buffer, buffer>(m);
     ASSERT_TRUE(got.has_value());
     EXPECT_TRUE(is_numbered(std::get<0>(*got), 900));
@@ -154,7 +154,7 @@ TEST(buffer, where_it_cannot_be_the_message_is_copied) {
 
 TEST(buffer, beside_a_view_leaves_the_message_to_the_view) {
   const std::vector<std::uint32_t> words{1, 2, 3};
-  message_ptr m = packed_form(live_message(words, numbered(4000)));
+  message_ptr m = packed_form(live_message(words, counted_up(4000)));
   const auto got = arguments_of<std::span<const std::uint32_t>, buffer>(m);
   ASSERT_TRUE(got.has_value());
   ASSERT_NE(m, nullptr);
@@ -169,7 +169,7 @@ TEST(buffer, that_takes_a_message_over_tells_who_counts_it_once) {
     static counting& of(message& m) { return const_cast<counting&>(static_cast<const counting&>(*m.ops)); }
     int heard = 0;
   } account;
-  message_ptr m = packed_form(live_message(numbered(5000)));
+  message_ptr m = packed_form(live_message(counted_up(5000)));
   m->ops = &account;
   {
     const auto got = arguments_of<buffer>(m);
@@ -180,11 +180,11 @@ TEST(buffer, that_takes_a_message_over_tells_who_counts_it_once) {
 }
 
 TEST(buffer, moves_and_shows_its_elements) {
-  buffer one = numbered(33);
+  buffer one = counted_up(33);
   buffer two = std::move(one);
   EXPECT_TRUE(one.empty());  // NOLINT: what is left behind is empty
   EXPECT_EQ(two.as<std::uint64_t>().size(), 4U);
-  two = numbered(8);
+  two = counted_up(8);
   EXPECT_TRUE(is_numbered(two, 8));
   two.as<std::uint64_t>()[0] = 5;
   EXPECT_EQ(buffer::copy_of(std::as_bytes(two.as<std::uint64_t>())).as<std::uint64_t>()[0], 5U);

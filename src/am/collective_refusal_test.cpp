@@ -24,7 +24,7 @@ TEST(collective_engine, several_may_be_open_at_a_time_up_to_a_bound) {
   for (std::uint64_t seed = 1; seed <= 60; ++seed) {
     rng random(seed);
     const auto size = static_cast<std::uint32_t>(1 + random.below(12));
-    machine::program calls;
+    shuffled_machine::program calls;
     for (std::uint32_t n = 0; n < 40; ++n) {
       const auto root = static_cast<std::uint32_t>(random.below(size));
       if (n % 2 == 0)
@@ -32,7 +32,7 @@ TEST(collective_engine, several_may_be_open_at_a_time_up_to_a_bound) {
       else
         calls.emplace_back([n](rank_id self) { return sum_of(n + self.value()); });
     }
-    machine m(size, 2, seed);
+    shuffled_machine m(size, 2, seed);
     m.run(calls, collective_engine::outstanding_max);
     ASSERT_TRUE(m.complete(40)) << "seed " << seed;
     ASSERT_FALSE(m.refused);
@@ -58,7 +58,7 @@ TEST(collective_engine, every_mismatch_between_any_two_groups_of_ranks_is_report
       for (std::size_t one = 0; one < kinds.size(); ++one) {
         const std::size_t other = (one + 1 + group % (kinds.size() - 1)) % kinds.size();
         if (size == 2 && (one == 3 || other == 3)) continue;  // there is no rank 2
-        machine m(size, 1 + group % 3, group * 10 + one);
+        shuffled_machine m(size, 1 + group % 3, group * 10 + one);
         m.run({[&](rank_id self) { return kinds[(group >> self.value() & 1) != 0 ? one : other](self); }});
         ASSERT_TRUE(m.mismatch.has_value()) << size << " ranks, group " << group << ", " << one << " and " << other;
         EXPECT_NE((group >> m.mismatch->one.rank.value()) & 1, (group >> m.mismatch->other.rank.value()) & 1);
@@ -88,7 +88,7 @@ TEST(collective_engine, a_mismatch_is_told_in_words_that_name_both_ranks) {
 
 TEST(collective_engine, refuses_messages_that_nobody_may_send_and_goes_on_unharmed) {
   for (std::uint64_t seed = 1; seed <= 100; ++seed) {
-    machine m(1 + seed % 20, 3, seed);
+    shuffled_machine m(1 + seed % 20, 3, seed);
     m.forge = true;
     m.run({barrier_call, broadcast_from(0), [](rank_id self) { return sum_of(self.value()); }, barrier_call});
     ASSERT_TRUE(m.complete(4)) << "seed " << seed;

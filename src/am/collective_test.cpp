@@ -13,7 +13,7 @@ namespace {
 TEST(collective_engine, every_size_and_root_gets_every_result) {
   for (std::uint32_t size = 1; size <= 33; ++size) {
     for (std::uint32_t root = 0; root < size; ++root) {
-      machine m(size, 1 + (size + root) % 5, size * 100 + root);
+      shuffled_machine m(size, 1 + (size + root) % 5, size * 100 + root);
       m.run({broadcast_from(root), barrier_call, [](rank_id self) { return sum_of(self.value()); }});
       ASSERT_TRUE(m.complete(3)) << size << " ranks, root " << root;
       ASSERT_FALSE(m.left_before_all_entered);
@@ -31,7 +31,7 @@ TEST(collective_engine, a_floating_point_sum_is_the_same_to_the_last_bit_in_ever
   const auto tenth = [](rank_id self) { return sum_of(0.1 * self.value() + 1e9 / (1 + self.value())); };
   std::optional<bytes> first;
   for (std::uint64_t seed = 1; seed <= 100; ++seed) {
-    machine m(23, 3, seed);
+    shuffled_machine m(23, 3, seed);
     m.run({tenth});
     ASSERT_TRUE(m.complete(1));
     if (!first) first = m.result(0, 0);
@@ -49,11 +49,11 @@ TEST(collective_engine, reductions_scans_and_gathers_keep_the_order_of_the_ranks
   for (std::uint32_t size = 1; size <= 18; ++size) {
     const std::uint32_t ranks = size == 18 ? 100 : size;
     const rank_id root{ranks * 2 / 3};
-    machine::program calls;
+    shuffled_machine::program calls;
     for (const collective_kind kind : {reduce, all_reduce, gather, all_gather, scan, exclusive_scan}) {
       calls.emplace_back([=](rank_id self) { return spell(kind, self, root); });
     }
-    machine m(ranks, 1 + size % 6, size);
+    shuffled_machine m(ranks, 1 + size % 6, size);
     m.run(calls, 1 + size % 4);
     ASSERT_TRUE(m.complete(6)) << ranks;
     ASSERT_FALSE(m.left_before_all_entered);
@@ -81,7 +81,7 @@ TEST(collective_engine, ten_thousand_ranks_send_few_messages_each_in_few_steps) 
     };
   };
   for (const collective_kind kind : {all_reduce, scan, barrier}) {
-    machine m(ranks, arity, 5);
+    shuffled_machine m(ranks, arity, 5);
     m.run_once(sum(kind));
     ASSERT_TRUE(m.complete(1));
     EXPECT_LE(m.most_sent(), arity + 1);

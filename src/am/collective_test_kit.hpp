@@ -68,9 +68,9 @@ inline bytes spelt(std::uint32_t begin, std::uint32_t end) {
 }
 
 /// Ranks whose messages wait in a bag, out of which the seed draws one after the other, in any order at all.
-class machine {
+class shuffled_machine {
  public:
-  machine(std::uint32_t size, std::uint32_t arity, std::uint64_t seed) : random_(seed) {
+  shuffled_machine(std::uint32_t size, std::uint32_t arity, std::uint64_t seed) : random_(seed) {
     for (std::uint32_t r = 0; r < size; ++r) sites_.emplace_back(*this, rank_id{r}, size, arity);
   }
 
@@ -126,7 +126,7 @@ class machine {
 
  private:
   struct site final : collective_host {
-    site(machine& owner, rank_id rank, std::uint32_t size, std::uint32_t arity)
+    site(shuffled_machine& owner, rank_id rank, std::uint32_t size, std::uint32_t arity)
         : all(owner), self(rank), engine({.self = rank, .size = size, .arity = arity}) {}
     void send(rank_id to, collective_message m) override {
       ++sent;
@@ -146,7 +146,7 @@ class machine {
     }
     void mismatch(const collective_mismatch& what) override { all.mismatch = what; }
 
-    machine& all;
+    shuffled_machine& all;
     rank_id self;
     collective_engine engine;
     std::map<std::uint32_t, bytes> results;

@@ -16,7 +16,7 @@ namespace {
 
 using words = std::tuple<std::string>;
 
-message_ptr live_message(std::size_t bytes) {
+message_ptr counted_message(std::size_t bytes) {
   message_ptr m = make_message(sizeof(words));
   ::new (static_cast<void*>(m->body())) words(std::string(bytes, 'x'));
   m->ops = &detail::body_of<words>::ops;
@@ -33,18 +33,18 @@ struct ledger_of_4096 {
     sent.push_back(std::move(m));
   }
   void fill() {
-    while (!ledger.over()) send(live_message(100));
+    while (!ledger.over()) send(counted_message(100));
   }
 };
 
 TEST(main_ledger, counts_live_and_packed_messages_until_they_are_released) {
   ledger_of_4096 of;
-  of.send(live_message(1000));
+  of.send(counted_message(1000));
   EXPECT_GE(of.ledger.held(), 1000U);
   of.send(make_message(2000));
   EXPECT_GE(of.ledger.held(), 3000U);
   EXPECT_FALSE(of.ledger.over());
-  of.send(live_message(1000));
+  of.send(counted_message(1000));
   EXPECT_TRUE(of.ledger.over());
   of.sent.clear();
   EXPECT_EQ(of.ledger.held(), 0U);
@@ -52,7 +52,7 @@ TEST(main_ledger, counts_live_and_packed_messages_until_they_are_released) {
 
 TEST(main_ledger, counts_values_that_their_handler_has_taken_by_what_they_were) {
   ledger_of_4096 of;
-  message_ptr m = live_message(1000);
+  message_ptr m = counted_message(1000);
   of.ledger.hold(*m);
   const std::string taken = std::get<0>(std::move(detail::body_of<words>::values(*m)));
   m.reset();
@@ -61,7 +61,7 @@ TEST(main_ledger, counts_values_that_their_handler_has_taken_by_what_they_were) 
 
 TEST(main_ledger, lets_a_message_go_that_is_packed_for_another_process) {
   ledger_of_4096 of;
-  message_ptr m = live_message(1000);
+  message_ptr m = counted_message(1000);
   of.ledger.hold(*m);
   m = packed_form(std::move(m));
   EXPECT_EQ(of.ledger.held(), 0U);
@@ -112,7 +112,7 @@ TEST(main_ledger, may_end_before_its_messages) {
     main_ledger ledger(4096, [] { FAIL() << "nobody waits any more"; });
     ledger.set_waiting(true);
     while (!ledger.over()) {
-      message_ptr m = live_message(100);
+      message_ptr m = counted_message(100);
       ledger.hold(*m);
       left.push_back(std::move(m));
     }

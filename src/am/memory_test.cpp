@@ -26,9 +26,9 @@ using bytes = std::vector<std::byte>;
 constexpr std::uint64_t big = std::numeric_limits<std::uint64_t>::max();
 
 /// Ranks that put to and get from each other; what they send waits in a bag, out of which the seed draws.
-class machine {
+class memory_machine {
  public:
-  machine(std::uint32_t ranks, std::uint64_t seed) : random_(seed) {
+  memory_machine(std::uint32_t ranks, std::uint64_t seed) : random_(seed) {
     for (std::uint32_t r = 0; r < ranks; ++r) sites_.emplace_back(rank_id(r));
     for (site& s : sites_) {
       s.memory.resize(slice * ranks);
@@ -263,7 +263,7 @@ class machine {
 
 TEST(memory_transfers, random_puts_and_gets_in_any_order_agree_with_a_model) {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
-    machine m(1 + static_cast<std::uint32_t>(seed % 4), seed);
+    memory_machine m(1 + static_cast<std::uint32_t>(seed % 4), seed);
     m.run(15);
     m.expect_all_over();
     if (testing::Test::HasFailure()) FAIL() << "seed " << seed;
@@ -273,7 +273,7 @@ TEST(memory_transfers, random_puts_and_gets_in_any_order_agree_with_a_model) {
 TEST(memory_transfers, forged_requests_and_replies_are_refused_and_harm_nothing) {
   std::uint64_t forged = 0;
   for (std::uint64_t seed = 100; seed <= 110; ++seed) {
-    machine m(3, seed);
+    memory_machine m(3, seed);
     m.forge = true;
     m.run(8);
     m.expect_all_over();

@@ -18,8 +18,8 @@
 namespace nacre {
 namespace {
 
-constexpr std::size_t mib = std::size_t{1} << 20;
 constexpr std::size_t page = page_chunks::page_bytes;
+constexpr std::size_t one_mib = std::size_t{1} << 20;
 
 bool is_mapped(const void* at) {
   const auto start = reinterpret_cast<std::uintptr_t>(at) / page * page;
@@ -56,7 +56,7 @@ TEST(page_chunks, blocks_of_every_size_lie_apart_and_are_zeroed) {
 
 TEST(page_chunks, blocks_share_a_chunk_and_a_block_that_came_back_is_used_again) {
   page_chunks chunks;
-  const std::size_t bytes = mib + page;
+  const std::size_t bytes = one_mib + page;
   std::vector<std::byte*> blocks;
   for (int i = 0; i < 7; ++i) blocks.push_back(static_cast<std::byte*>(chunks.map(bytes)));
   for (std::byte* const each : blocks) {
@@ -74,7 +74,7 @@ TEST(page_chunks, blocks_share_a_chunk_and_a_block_that_came_back_is_used_again)
 
 TEST(page_chunks, memory_goes_back_to_the_system_block_by_block_and_the_chunk_with_its_last_one) {
   page_chunks chunks;
-  const std::size_t bytes = mib / 2 + page;
+  const std::size_t bytes = one_mib / 2 + page;
   auto* const first = static_cast<std::byte*>(chunks.map(bytes));
   auto* const second = static_cast<std::byte*>(chunks.map(bytes));
   std::memset(first, 1, bytes);
@@ -92,16 +92,16 @@ TEST(page_chunks, memory_goes_back_to_the_system_block_by_block_and_the_chunk_wi
 }
 
 TEST(page_chunks, small_pages_lie_on_their_boundary_and_take_memory_one_by_one) {
-  constexpr std::size_t bytes = 2 * mib, boundary = 64 * mib;
+  constexpr std::size_t bytes = 2 * one_mib, boundary = 64 * one_mib;
   auto* const at = static_cast<std::byte*>(map_small_pages(bytes, boundary));
   ASSERT_NE(at, nullptr);
   EXPECT_EQ(reinterpret_cast<std::uintptr_t>(at) % boundary, 0U);
-  at[mib] = at[bytes - 1] = std::byte{1};
+  at[one_mib] = at[bytes - 1] = std::byte{1};
   std::vector<std::size_t> taken;
   for (std::size_t index = 0; index < bytes / page; ++index) {
     if (is_resident(at + index * page)) taken.push_back(index);
   }
-  EXPECT_EQ(taken, (std::vector<std::size_t>{mib / page, bytes / page - 1}));
+  EXPECT_EQ(taken, (std::vector<std::size_t>{one_mib / page, bytes / page - 1}));
   ASSERT_EQ(::munmap(at, bytes), 0);
 }
 

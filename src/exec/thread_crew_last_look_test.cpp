@@ -43,9 +43,9 @@ class staged_scheduler final : public scheduler {
   work* item_ = nullptr;  // under mutex_
 };
 
-enum class source { application, peer };
+enum class last_source { application, peer };
 
-void find_work_in_the_last_look(progress_mode progress, source from) {
+void find_work_in_the_last_look(progress_mode progress, last_source from) {
   slow_rounds times;
   for (int round = 0; round < 10 && !times.too_many(); ++round) {
     std::atomic<bool> busy{false}, ran{false};
@@ -61,8 +61,8 @@ void find_work_in_the_last_look(progress_mode progress, source from) {
     ranks.sink.on_message = [&](lane& by, std::uint32_t) { team.make_ready(by, item); };
     team.start();
     EXPECT_LT(time_until([&] { return busy.load(); }), patience);
-    if (from == source::application) team.make_ready(team.application(), item);
-    if (from == source::peer) ranks.send_from_peer(0);
+    if (from == last_source::application) team.make_ready(team.application(), item);
+    if (from == last_source::peer) ranks.send_from_peer(0);
     times.add(time_until([&] { return ran.load(); }));
     team.stop();
   }
@@ -200,13 +200,13 @@ TEST(thread_crew_last_look, sees_whatever_the_application_waits_for) {
 }
 
 TEST(thread_crew_last_look, that_finds_work_leaves_work_of_the_application_to_the_other_worker) {
-  find_work_in_the_last_look(progress_mode::shared, source::application);
-  find_work_in_the_last_look(progress_mode::dedicated, source::application);
+  find_work_in_the_last_look(progress_mode::shared, last_source::application);
+  find_work_in_the_last_look(progress_mode::dedicated, last_source::application);
 }
 
 TEST(thread_crew_last_look, that_finds_work_leaves_the_messages_to_the_other_worker) {
-  find_work_in_the_last_look(progress_mode::shared, source::peer);
-  find_work_in_the_last_look(progress_mode::dedicated, source::peer);
+  find_work_in_the_last_look(progress_mode::shared, last_source::peer);
+  find_work_in_the_last_look(progress_mode::dedicated, last_source::peer);
 }
 
 }  // namespace

@@ -16,9 +16,6 @@
 namespace nacre::exec_test {
 namespace {
 
-constexpr auto shared = progress_mode::shared;
-constexpr auto dedicated = progress_mode::dedicated;
-
 class thread_crew_settings : public testing::TestWithParam<setting> {};
 
 INSTANTIATE_TEST_SUITE_P(
@@ -185,10 +182,10 @@ TEST_P(thread_crew_settings, the_application_may_take_its_seat_and_leave_it_as_f
 }
 
 /// How a burst of work comes to a rank.
-enum class source { item, application, messages };
+enum class burst_source { item, application, messages };
 
 /// As many items as there are workers, each of which ends only when all of them run at the same time.
-void spread_a_burst(const setting& how, source from) {
+void spread_a_burst(const setting& how, burst_source from) {
   threaded_rank rank(how);
   std::atomic<std::uint32_t> together{0}, ended{0};
   std::deque<function_item> burst;
@@ -209,11 +206,11 @@ void spread_a_burst(const setting& how, source from) {
   rank.team.start();
   for (std::uint32_t round = 1; round <= 100 && !times.too_many(); ++round) {
     pause();
-    if (from == source::item) rank.team.make_ready(rank.team.application(), all_of_them);
+    if (from == burst_source::item) rank.team.make_ready(rank.team.application(), all_of_them);
     for (std::uint32_t i = 0; i < how.workers; ++i) {
-      if (from == source::application) rank.team.make_ready(rank.team.application(), burst[i]);
-      if (from == source::messages) rank.send_from_peer(i);
-      if (from != source::item) pause();
+      if (from == burst_source::application) rank.team.make_ready(rank.team.application(), burst[i]);
+      if (from == burst_source::messages) rank.send_from_peer(i);
+      if (from != burst_source::item) pause();
     }
     times.add(time_until([&] { return ended == round * how.workers; }));
   }
@@ -221,12 +218,14 @@ void spread_a_burst(const setting& how, source from) {
   times.check();
 }
 
-TEST_P(thread_crew_settings, a_burst_of_an_item_spreads_over_all_workers) { spread_a_burst(GetParam(), source::item); }
+TEST_P(thread_crew_settings, a_burst_of_an_item_spreads_over_all_workers) {
+  spread_a_burst(GetParam(), burst_source::item);
+}
 TEST_P(thread_crew_settings, a_burst_of_the_application_spreads_over_all_workers) {
-  spread_a_burst(GetParam(), source::application);
+  spread_a_burst(GetParam(), burst_source::application);
 }
 TEST_P(thread_crew_settings, a_burst_of_messages_spreads_over_all_workers) {
-  spread_a_burst(GetParam(), source::messages);
+  spread_a_burst(GetParam(), burst_source::messages);
 }
 
 TEST_P(thread_crew_settings, knows_how_many_workers_look_for_work) {

@@ -29,6 +29,9 @@ using std::chrono::microseconds;
 using std::chrono::milliseconds;
 using std::chrono::nanoseconds;
 
+inline constexpr auto shared = progress_mode::shared;
+inline constexpr auto dedicated = progress_mode::dedicated;
+
 inline constexpr std::chrono::seconds patience{30};
 
 /// One deque for each lane, and stealing. Like the scheduler of a real rank it has no lock, and so orders nothing that

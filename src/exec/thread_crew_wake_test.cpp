@@ -149,9 +149,6 @@ TEST_P(thread_crew_wake, that_all_workers_have_come_to_rest_is_seen_in_the_poll_
   EXPECT_EQ(ran, rests);
 }
 
-constexpr auto shared = progress_mode::shared;
-constexpr auto dedicated = progress_mode::dedicated;
-
 constexpr setting alone[] = {{shared, 1, microseconds(0), false}, {dedicated, 1, microseconds(0), false}};
 constexpr setting several[] = {{shared, 2, microseconds(0), false},     {shared, 4, microseconds(0), true},
                                {shared, 2, microseconds(20), false},    {shared, 3, microseconds(300), true},

@@ -11,7 +11,7 @@ namespace {
 
 using enum option_kind;
 
-constexpr std::array rows{
+constexpr std::array network_rows{
     option{"sim.latency", duration, "1500ns", "", "0..1s",
            "Time of a message on the wires between two hosts, at least"},
     option{"sim.send_overhead", duration, "200ns", "", "0..1s", "Time that the sender works for each message"},
@@ -54,7 +54,7 @@ constexpr std::array rows{
 
 }  // namespace
 
-std::span<const option> network_option_rows() noexcept { return rows; }
+std::span<const option> network_option_rows() noexcept { return network_rows; }
 
 network_options read_network_options(const config& configuration) {
   network_options result;

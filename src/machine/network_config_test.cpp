@@ -15,7 +15,7 @@ namespace {
 
 using std::chrono::nanoseconds;
 
-[[nodiscard]] config declared() { return config{option_table{"simulated network", network_option_rows()}}; }
+[[nodiscard]] config declared_network() { return config{option_table{"simulated network", network_option_rows()}}; }
 
 void expect_equal(const link_model& found, const link_model& expected) {
   EXPECT_EQ(found.latency, expected.latency);
@@ -27,7 +27,7 @@ void expect_equal(const link_model& found, const link_model& expected) {
 }
 
 TEST(network_config, the_defaults_of_the_table_are_those_of_the_code) {
-  const network_options found = read_network_options(declared());
+  const network_options found = read_network_options(declared_network());
   const network_options expected;
   expect_equal(found.remote, expected.remote);
   expect_equal(found.local, expected.local);
@@ -42,7 +42,7 @@ TEST(network_config, the_defaults_of_the_table_are_those_of_the_code) {
 }
 
 TEST(network_config, every_option_reaches_its_field) {
-  config configuration = declared();
+  config configuration = declared_network();
   for (const auto& [name, text] : {std::pair{"sim.latency", "2us"},
                                    {"sim.send_overhead", "1ns"},
                                    {"sim.receive_overhead", "2ns"},
@@ -83,7 +83,7 @@ TEST(network_config, each_topology_has_its_name) {
                                    {"mesh", topology_kind::mesh},
                                    {"torus", topology_kind::torus},
                                    {"fat_tree", topology_kind::fat_tree}}) {
-    config configuration = declared();
+    config configuration = declared_network();
     configuration.set("sim.topology", name);
     EXPECT_EQ(read_network_options(configuration).wiring.kind, kind) << name;
   }
@@ -96,10 +96,10 @@ TEST(network_config, nonsense_is_refused_at_set_up) {
                                    {"sim.ranks_per_host", "0"},
                                    {"sim.latency", "-1us"},
                                    {"sim.topology", "ring"}}) {
-    config configuration = declared();
+    config configuration = declared_network();
     EXPECT_THROW(configuration.set(name, text), setup_error) << name;
   }
-  config configuration = declared();
+  config configuration = declared_network();
   configuration.set("sim.shape", "4by4");
   EXPECT_THROW((void)read_network_options(configuration), setup_error);
 }

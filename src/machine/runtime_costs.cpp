@@ -14,7 +14,7 @@ using enum option_kind;
 constexpr std::string_view factor = "sim.cost.factor";
 
 /// One row for each kind of work, in the order of own_work, then the factor.
-constexpr std::array rows{
+constexpr std::array cost_rows{
     option{"sim.cost.send", duration, "50ns", "", "0..1s",
            "Work of the runtime for a message to another rank, besides sim.send_overhead"},
     option{"sim.cost.send_local", duration, "25ns", "", "0..1s",
@@ -38,18 +38,18 @@ constexpr std::array rows{
            "Work of the runtime for each object or rank that a look considers"},
     option{factor, real, "1", "times", "0..1000000", "What all sim.cost times are multiplied by; 0: they are free"},
 };
-static_assert(rows.size() == own_work_count + 1);
+static_assert(cost_rows.size() == own_work_count + 1);
 
 }  // namespace
 
-std::span<const option> runtime_cost_rows() noexcept { return rows; }
+std::span<const option> runtime_cost_rows() noexcept { return cost_rows; }
 
 runtime_costs read_runtime_costs(const config& configuration) {
   constexpr double ps_per_ns = 1000;
   const double times = configuration.get_double(factor);
   runtime_costs result;
   for (std::size_t index = 0; index < own_work_count; ++index) {
-    const option& row = rows[index];
+    const option& row = cost_rows[index];
     double each_ns = 0;
     if (row.kind == duration) {
       each_ns = static_cast<double>(configuration.get_duration(row.name).count());

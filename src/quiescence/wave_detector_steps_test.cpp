@@ -91,7 +91,7 @@ TEST(wave_detector, a_lone_rank_needs_one_snapshot) {
   EXPECT_EQ(machine.waves(), 1u);
 }
 
-class silent_host final : public detector_host {
+class mute_host final : public detector_host {
  public:
   void send(rank_id, const detector_message&) override { ++outputs; }
   void declare(std::uint64_t) override { ++outputs; }
@@ -100,7 +100,7 @@ class silent_host final : public detector_host {
 
 TEST(wave_detector, takes_each_message_only_in_the_state_that_waits_for_it) {
   constexpr rank_id parent{0}, child{3}, sibling{2};
-  silent_host host;
+  mute_host host;
   wave_detector rank_1({.self = rank_id{1}, .size = 5, .arity = 2});
   const auto takes = [&](rank_id from, std::uint16_t kind, std::uint32_t wave) {
     return rank_1.on_message(host, from, {.wave = wave, .kind = kind});

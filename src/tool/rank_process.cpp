@@ -24,15 +24,15 @@ struct pipe_ends {
   unique_fd write;
 };
 
-[[noreturn]] void refuse(const std::string& problem, const std::string& remedy) {
+[[noreturn]] void refuse_process(const std::string& problem, const std::string& remedy) {
   throw setup_error({.problem = problem, .why = "nacre run starts a process for each rank", .remedy = remedy});
 }
 
 pipe_ends make_pipe() {
   std::array<int, 2> ends{};
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
-    refuse("cannot make a pipe: " + error_text(errno),
-           "raise the limit of open files (ulimit -n), or start fewer ranks");
+    refuse_process("cannot make a pipe: " + error_text(errno),
+                   "raise the limit of open files (ulimit -n), or start fewer ranks");
   }
   return {.read = unique_fd(ends[0]), .write = unique_fd(ends[1])};
 }
@@ -63,10 +63,11 @@ void become(const char* path, char* const* arguments, char* const* environment, 
 [[noreturn]] void explain(const command& what, int error) {
   const std::string problem = "cannot run '" + what.path + "': " + error_text(error);
   if (error == ENOEXEC)
-    refuse(problem, "a script begins with a line such as #!/bin/sh, a program is built for this processor");
-  if (error == ENOENT) refuse(problem, "the interpreter that its first line names, or its loader, does not exist");
-  if (error == EAGAIN || error == ENOMEM) refuse(problem, "start fewer ranks");
-  refuse(problem, "check its permissions");
+    refuse_process(problem, "a script begins with a line such as #!/bin/sh, a program is built for this processor");
+  if (error == ENOENT)
+    refuse_process(problem, "the interpreter that its first line names, or its loader, does not exist");
+  if (error == EAGAIN || error == ENOMEM) refuse_process(problem, "start fewer ranks");
+  refuse_process(problem, "check its permissions");
 }
 
 }  // namespace

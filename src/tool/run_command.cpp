@@ -53,7 +53,7 @@ Examples:
   nacre run --hosts a:8,b:8 ./program
   nacre run --hostfile hosts.txt -n 64 --distribution cyclic -x OMP_PROC_BIND ./program)";
 
-[[noreturn]] void refuse(const std::string& problem, const std::string& why, const std::string& remedy) {
+[[noreturn]] void refuse_to_run(const std::string& problem, const std::string& why, const std::string& remedy) {
   throw setup_error({.problem = problem, .why = why, .remedy = remedy});
 }
 
@@ -68,30 +68,31 @@ class run_formatter final : public CLI::Formatter {
 
 std::uint32_t parse_ranks(const std::string& text) {
   if (text.starts_with('p') && text.find_first_not_of("=0123456789", 1) == std::string::npos) {
-    refuse("there is no option -np", "-n takes the number of ranks", "write -n N, as in nacre run -n 2 ./program");
+    refuse_to_run("there is no option -np", "-n takes the number of ranks",
+                  "write -n N, as in nacre run -n 2 ./program");
   }
   char* end = nullptr;
   const long value = std::strtol(text.c_str(), &end, 10);
   if (text.empty() || *end != '\0' || value < 1 || value > static_cast<long>(ranks_max)) {
-    refuse(fmt::format("-n {} is no number of ranks", text), "a rank is a process of the job",
-           fmt::format("choose 1 to {}", ranks_max));
+    refuse_to_run(fmt::format("-n {} is no number of ranks", text), "a rank is a process of the job",
+                  fmt::format("choose 1 to {}", ranks_max));
   }
   return static_cast<std::uint32_t>(value);
 }
 
 void check_transport(const std::string& name, std::size_t hosts) {
   if (name == "shm" && hosts > 1) {
-    refuse("the transport 'shm' does not leave a host", fmt::format("the ranks run on {} hosts", hosts),
-           "choose --transport auto");
+    refuse_to_run("the transport 'shm' does not leave a host", fmt::format("the ranks run on {} hosts", hosts),
+                  "choose --transport auto");
   }
   if (transport::find_backend(name).join_job != nullptr) return;
-  refuse(fmt::format("the transport '{}' connects no processes", name), "nacre run starts one for each rank",
-         fmt::format("run the program by itself with --nacre.transport={} --nacre.ranks=N", name));
+  refuse_to_run(fmt::format("the transport '{}' connects no processes", name), "nacre run starts one for each rank",
+                fmt::format("run the program by itself with --nacre.transport={} --nacre.ranks=N", name));
 }
 
 void check_program(const CLI::App& command, const std::vector<std::string>& program) {
   if (program.empty())
-    refuse("no program is given", "nacre run starts it once for each rank", "nacre run -n 4 ./program");
+    refuse_to_run("no program is given", "nacre run starts it once for each rank", "nacre run -n 4 ./program");
   const std::string& first = program.front();
   if (!first.starts_with('-')) return;
   std::vector<std::string> names;
@@ -100,8 +101,8 @@ void check_program(const CLI::App& command, const std::vector<std::string>& prog
   }
   const std::vector<std::string_view> known(names.begin(), names.end());
   const auto nearest = nearest_name(first, known);
-  refuse(fmt::format("there is no option {}", first), "options of nacre run stand in front of the program",
-         nearest ? fmt::format("did you mean {}?", *nearest) : "nacre run --help lists them");
+  refuse_to_run(fmt::format("there is no option {}", first), "options of nacre run stand in front of the program",
+                nearest ? fmt::format("did you mean {}?", *nearest) : "nacre run --help lists them");
 }
 
 /// "NAME" takes the value from here, "NAME=VALUE" brings one.
@@ -110,8 +111,8 @@ std::vector<std::string> parse_variables(const std::vector<std::string>& asked) 
   for (const std::string& each : asked) {
     const std::string name = each.substr(0, each.find('='));
     if (name.empty() || name.starts_with("NACRE_JOB_")) {
-      refuse(fmt::format("-x {} names no variable that can be set", each), "it is passed on to every rank",
-             "write -x NAME or -x NAME=VALUE");
+      refuse_to_run(fmt::format("-x {} names no variable that can be set", each), "it is passed on to every rank",
+                    "write -x NAME or -x NAME=VALUE");
     }
     const char* const here = std::getenv(name.c_str());
     if (each.size() > name.size()) {
@@ -119,8 +120,8 @@ std::vector<std::string> parse_variables(const std::vector<std::string>& asked) 
     } else if (here != nullptr) {
       result.push_back(name + "=" + here);
     } else {
-      refuse(fmt::format("there is no variable {} in the environment", name), "-x passes its value on to every rank",
-             fmt::format("set it, or write -x {}=VALUE", name));
+      refuse_to_run(fmt::format("there is no variable {} in the environment", name),
+                    "-x passes its value on to every rank", fmt::format("set it, or write -x {}=VALUE", name));
     }
   }
   return result;
@@ -129,14 +130,14 @@ std::vector<std::string> parse_variables(const std::vector<std::string>& asked) 
 distribution parse_distribution(const std::string& word) {
   if (word == "block") return distribution::block;
   if (word == "cyclic") return distribution::cyclic;
-  refuse(fmt::format("--distribution {} is unknown", word), "it says which ranks a host gets",
-         "block (0, 1 on the first host) or cyclic (0 on the first, 1 on the second)");
+  refuse_to_run(fmt::format("--distribution {} is unknown", word), "it says which ranks a host gets",
+                "block (0, 1 on the first host) or cyclic (0 on the first, 1 on the second)");
 }
 
 std::vector<host_share> parse_placement(const run_arguments& given) {
   if (given.hosts.empty() && given.host_file.empty()) return {};
   if (!given.hosts.empty() && !given.host_file.empty())
-    refuse("--hosts and --hostfile are both given", "either says where the ranks run", "leave one out");
+    refuse_to_run("--hosts and --hostfile are both given", "either says where the ranks run", "leave one out");
   const auto hosts =
       given.hosts.empty()
           ? parse_host_file(text_of_file(given.host_file, "--hostfile names a file with one host in a line"),
@@ -150,8 +151,8 @@ std::vector<host_share> parse_placement(const run_arguments& given) {
 void check_empty_values(const CLI::App& command) {
   for (const CLI::Option* each : command.get_options()) {
     if (std::ranges::find(each->results(), "") == each->results().end()) continue;
-    refuse(fmt::format("{} has an empty value", each->get_name()), "it would have no effect",
-           fmt::format("leave it out, or write {} {}", each->get_name(), each->get_type_name()));
+    refuse_to_run(fmt::format("{} has an empty value", each->get_name()), "it would have no effect",
+                  fmt::format("leave it out, or write {} {}", each->get_name(), each->get_type_name()));
   }
 }
 
@@ -159,8 +160,8 @@ void check_empty_values(const CLI::App& command) {
 void check_one_host(const CLI::App& command) {
   for (const char* each : {"--distribution", "--ssh", "--nacre", "--address"}) {
     if (command.get_option(each)->count() == 0) continue;
-    refuse(fmt::format("{} is given, and no hosts are", each), "all ranks run on this one",
-           "leave it out, or name hosts with --hosts or --hostfile");
+    refuse_to_run(fmt::format("{} is given, and no hosts are", each), "all ranks run on this one",
+                  "leave it out, or name hosts with --hosts or --hostfile");
   }
 }
 
@@ -171,8 +172,8 @@ std::uint32_t count_ranks(const run_arguments& given, const std::vector<host_sha
                         [](std::size_t sum, const auto& each) { return sum + each.ranks.size(); }));
   }
   if (given.ranks.empty()) {
-    refuse("neither -n nor --hosts is given", "a job has a number of ranks",
-           "nacre run -n 4 ./program, or nacre run --hosts a,b ./program");
+    refuse_to_run("neither -n nor --hosts is given", "a job has a number of ranks",
+                  "nacre run -n 4 ./program, or nacre run --hosts a,b ./program");
   }
   return parse_ranks(given.ranks);
 }
@@ -182,7 +183,8 @@ std::string own_path() {
   std::error_code error;
   const auto path = std::filesystem::read_symlink("/proc/self/exe", error);
   if (error)
-    refuse("the path of nacre is unknown", "its agents on the hosts are started by it", "name it with --nacre PATH");
+    refuse_to_run("the path of nacre is unknown", "its agents on the hosts are started by it",
+                  "name it with --nacre PATH");
   return path.string();
 }
 
@@ -213,8 +215,8 @@ int run(const CLI::App& command, const run_arguments& given) {
   const std::string transport = given.transport.empty() ? (hosts.size() > 1 ? "auto" : "shm") : given.transport;
   check_transport(transport, hosts.size());
   if (!given.config.empty() && !std::filesystem::is_regular_file(given.config)) {
-    refuse(fmt::format("there is no file '{}'", given.config), "--config names a file with configuration",
-           "check the path");
+    refuse_to_run(fmt::format("there is no file '{}'", given.config), "--config names a file with configuration",
+                  "check the path");
   }
   return run_job({.ranks = ranks,
                   .hosts = hosts,

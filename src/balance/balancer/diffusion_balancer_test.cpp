@@ -141,8 +141,8 @@ TEST(diffusion_balancer, an_idle_machine_looks_around_ever_more_rarely) {
   EXPECT_GT(machine.messages, before);
 }
 
-enum class kind : std::uint8_t { level_request, level, work_request, nothing, given };
-std::vector<std::byte> bytes_of(kind what, std::uint32_t number, double load, std::uint32_t objects = 0) {
+enum class diffusion_kind : std::uint8_t { level_request, level, work_request, nothing, given };
+std::vector<std::byte> bytes_of(diffusion_kind what, std::uint32_t number, double load, std::uint32_t objects = 0) {
   return pack(what, number, load, objects);
 }
 
@@ -151,10 +151,11 @@ std::vector<std::uint64_t> given(scripted_host& host, double there, const diffus
   diffusion_balancer victim(how);
   host.moved.clear();
   host.sent.clear();
-  victim.on_message(host, rank_id{5}, bytes_of(kind::work_request, 9, there));
+  victim.on_message(host, rank_id{5}, bytes_of(diffusion_kind::work_request, 9, there));
   EXPECT_EQ(host.sent.size(), 1u);
-  EXPECT_EQ(host.sent[0], std::pair(rank_id{5}, bytes_of(host.moved.empty() ? kind::nothing : kind::given, 9, 0,
-                                                         static_cast<std::uint32_t>(host.moved.size()))));
+  EXPECT_EQ(host.sent[0],
+            std::pair(rank_id{5}, bytes_of(host.moved.empty() ? diffusion_kind::nothing : diffusion_kind::given, 9, 0,
+                                           static_cast<std::uint32_t>(host.moved.size()))));
   return host.moved;
 }
 
@@ -185,23 +186,23 @@ TEST(diffusion_balancer, takes_only_answers_that_it_waits_for) {
   const rank_id first = host.sent[0].first, second = host.sent[1].first;
   ASSERT_NE(first, second);
   thief.on_tick(host);
-  thief.on_message(host, first, bytes_of(kind::level, 2, 5));
-  thief.on_message(host, first, bytes_of(kind::given, 1, 5));
-  thief.on_message(host, first, bytes_of(kind::level, 1, 5));
-  thief.on_message(host, first, bytes_of(kind::level, 1, 4));
-  thief.on_message(host, rank_id{0}, bytes_of(kind::level, 1, 5));
+  thief.on_message(host, first, bytes_of(diffusion_kind::level, 2, 5));
+  thief.on_message(host, first, bytes_of(diffusion_kind::given, 1, 5));
+  thief.on_message(host, first, bytes_of(diffusion_kind::level, 1, 5));
+  thief.on_message(host, first, bytes_of(diffusion_kind::level, 1, 4));
+  thief.on_message(host, rank_id{0}, bytes_of(diffusion_kind::level, 1, 5));
   EXPECT_EQ(host.sent.size(), 2u) << "one level is missing";
-  thief.on_message(host, second, bytes_of(kind::level, 1, 7));
+  thief.on_message(host, second, bytes_of(diffusion_kind::level, 1, 7));
   ASSERT_EQ(host.sent.size(), 3u);
-  EXPECT_EQ(host.sent[2], std::pair(second, bytes_of(kind::work_request, 1, 0)));
+  EXPECT_EQ(host.sent[2], std::pair(second, bytes_of(diffusion_kind::work_request, 1, 0)));
   host.time = 1;
-  thief.on_message(host, first, bytes_of(kind::nothing, 1, 0));
+  thief.on_message(host, first, bytes_of(diffusion_kind::nothing, 1, 0));
   thief.on_tick(host);
   EXPECT_EQ(host.sent.size(), 3u) << "the one that was asked has not answered";
-  thief.on_message(host, second, bytes_of(kind::nothing, 1, 0));
+  thief.on_message(host, second, bytes_of(diffusion_kind::nothing, 1, 0));
   ASSERT_EQ(host.sent.size(), 4u);
-  EXPECT_EQ(host.sent[3], std::pair(first, bytes_of(kind::work_request, 1, 0))) << "the next one";
-  thief.on_message(host, first, bytes_of(kind::given, 1, 0));
+  EXPECT_EQ(host.sent[3], std::pair(first, bytes_of(diffusion_kind::work_request, 1, 0))) << "the next one";
+  thief.on_message(host, first, bytes_of(diffusion_kind::given, 1, 0));
   host.time = 2;
   thief.on_tick(host);
   ASSERT_EQ(host.sent.size(), 6u);
@@ -223,7 +224,7 @@ TEST(diffusion_balancer, looks_elsewhere_when_no_neighbour_is_above_it) {
     const auto requests = host.sent;
     for (const auto& each : requests) {
       asked.insert(each.first);
-      thief.on_message(host, each.first, bytes_of(kind::level, look, 3));
+      thief.on_message(host, each.first, bytes_of(diffusion_kind::level, look, 3));
     }
     EXPECT_EQ(host.sent.size(), 4u) << "nobody has more";
   }

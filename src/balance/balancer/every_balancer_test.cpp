@@ -46,7 +46,7 @@ std::unique_ptr<balancer> make(const char* name) {
   return make_balancer(name, configuration);
 }
 
-double sum(const std::vector<double>& works) { return std::accumulate(works.begin(), works.end(), 0.0); }
+double total(const std::vector<double>& works) { return std::accumulate(works.begin(), works.end(), 0.0); }
 
 class every_balancer : public testing::TestWithParam<policy> {
  protected:
@@ -70,7 +70,7 @@ TEST_P(every_balancer, ends_all_work_soon_and_loses_none) {
     }
     all.run(1);
     ASSERT_FALSE(all.work_left()) << "seed " << seed;
-    EXPECT_NEAR(all.work_done, sum(works), 1e-9) << "seed " << seed;
+    EXPECT_NEAR(all.work_done, total(works), 1e-9) << "seed " << seed;
     EXPECT_FALSE(all.moved_a_running_object) << "seed " << seed;
     const double graham = (2 - 1.0 / machines) * best_makespan(works, machines);
     EXPECT_LE(all.now(), graham + GetParam().slack) << "seed " << seed;

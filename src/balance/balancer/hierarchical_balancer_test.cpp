@@ -14,8 +14,8 @@
 namespace nacre::balance {
 namespace {
 
-enum class kind : std::uint8_t { request, nothing, given };
-std::vector<std::byte> bytes_of(kind what, std::uint32_t number, double patience = 0) {
+enum class hierarchical_kind : std::uint8_t { request, nothing, given };
+std::vector<std::byte> bytes_of(hierarchical_kind what, std::uint32_t number, double patience = 0) {
   return pack(what, number, patience);
 }
 
@@ -31,7 +31,7 @@ std::vector<std::uint32_t> asked(rank_id self, std::uint32_t ranks, hierarchical
     host.time += 1;
     thief.on_tick(host);
     all.push_back(host.sent.back().first.value());
-    thief.on_message(host, host.sent.back().first, bytes_of(kind::nothing, request));
+    thief.on_message(host, host.sent.back().first, bytes_of(hierarchical_kind::nothing, request));
   }
   return all;
 }
@@ -58,7 +58,8 @@ TEST(hierarchical_balancer, serves_its_neighbours_first) {
   scripted_host host;
   host.ranks = 14;
   hierarchical_balancer victim({.waiting_max = 8}, {.group = 4, .inside = 2});
-  for (const std::uint32_t from : {9u, 2u, 8u, 3u}) victim.on_message(host, rank_id{from}, bytes_of(kind::request, 1));
+  for (const std::uint32_t from : {9u, 2u, 8u, 3u})
+    victim.on_message(host, rank_id{from}, bytes_of(hierarchical_kind::request, 1));
   for (std::uint64_t n = 1; n <= 4; ++n) host.objects.push_back(object(n, 1, 1));
   victim.on_tick(host);
   EXPECT_EQ(host.moved_to, (std::vector{rank_id{2}, rank_id{3}, rank_id{9}, rank_id{8}}));

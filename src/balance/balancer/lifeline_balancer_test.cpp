@@ -16,13 +16,13 @@
 namespace nacre::balance {
 namespace {
 
-enum class kind : std::uint8_t { request, nothing, given, lifeline, caught, cancelled };
+enum class lifeline_kind : std::uint8_t { request, nothing, given, lifeline, caught, cancelled };
 
-std::vector<std::byte> bytes_of(kind what, std::uint32_t number = 0, std::uint32_t objects = 0) {
+std::vector<std::byte> bytes_of(lifeline_kind what, std::uint32_t number = 0, std::uint32_t objects = 0) {
   return pack(what, number, std::uint32_t{0}, std::uint32_t{0}, objects);
 }
 std::vector<std::byte> request_of(std::uint32_t thief, std::uint32_t number, std::uint32_t hops) {
-  return pack(kind::request, number, thief, hops, std::uint32_t{0});
+  return pack(lifeline_kind::request, number, thief, hops, std::uint32_t{0});
 }
 
 /// A rank without work among eleven.
@@ -33,7 +33,7 @@ struct idle_rank {
     host.idle = 1;
   }
   /// The ranks to which the last so many messages of this content went.
-  std::set<rank_id> receivers(std::size_t count, kind of) {
+  std::set<rank_id> receivers(std::size_t count, lifeline_kind of) {
     std::set<rank_id> found;
     for (std::size_t n = host.sent.size() - count; n < host.sent.size(); ++n) {
       EXPECT_EQ(host.sent[n].second, bytes_of(of));
@@ -51,11 +51,12 @@ TEST(lifeline_balancer, sends_one_request_round_and_then_lays_a_lifeline_along_e
   one.thief.on_tick(one.host);
   ASSERT_EQ(one.host.sent.size(), 1u) << "its request is still open";
   EXPECT_EQ(one.host.sent.back().second, request_of(6, 1, 3));
-  one.thief.on_message(one.host, rank_id{3}, bytes_of(kind::nothing, 2));
+  one.thief.on_message(one.host, rank_id{3}, bytes_of(lifeline_kind::nothing, 2));
   EXPECT_EQ(one.host.sent.size(), 1u) << "that is no answer to it";
-  one.thief.on_message(one.host, rank_id{3}, bytes_of(kind::nothing, 1));
+  one.thief.on_message(one.host, rank_id{3}, bytes_of(lifeline_kind::nothing, 1));
   ASSERT_EQ(one.host.sent.size(), 4u);
-  EXPECT_EQ(one.receivers(3, kind::lifeline), (std::set{rank_id{7}, rank_id{4}, rank_id{2}})) << "14 is not there";
+  EXPECT_EQ(one.receivers(3, lifeline_kind::lifeline), (std::set{rank_id{7}, rank_id{4}, rank_id{2}}))
+      << "14 is not there";
   for (one.host.time = 1; one.host.time < 100; one.host.time += 1) one.thief.on_tick(one.host);
   EXPECT_EQ(one.host.sent.size(), 4u) << "silence";
 }
@@ -93,32 +94,32 @@ TEST(lifeline_balancer, rests_while_its_lifelines_lie_and_nothing_has_come) {
   EXPECT_FALSE(one.thief.rests());
   one.thief.on_tick(one.host);
   EXPECT_FALSE(one.thief.rests()) << "it awaits an answer";
-  one.thief.on_message(one.host, rank_id{3}, bytes_of(kind::nothing, 1));
+  one.thief.on_message(one.host, rank_id{3}, bytes_of(lifeline_kind::nothing, 1));
   EXPECT_TRUE(one.thief.rests());
   one.thief.on_tick(one.host);
   EXPECT_TRUE(one.thief.rests());
-  one.thief.on_message(one.host, rank_id{4}, bytes_of(kind::caught, 0, 2));
+  one.thief.on_message(one.host, rank_id{4}, bytes_of(lifeline_kind::caught, 0, 2));
   EXPECT_FALSE(one.thief.rests()) << "what was promised may not come";
 }
 
 TEST(lifeline_balancer, takes_in_its_lifelines_when_it_has_got_work) {
   idle_rank one;
   one.thief.on_tick(one.host);
-  one.thief.on_message(one.host, rank_id{3}, bytes_of(kind::nothing, 1));
-  one.thief.on_message(one.host, rank_id{3}, bytes_of(kind::caught, 0, 1));
-  one.thief.on_message(one.host, rank_id{4}, bytes_of(kind::caught, 0, 2));
+  one.thief.on_message(one.host, rank_id{3}, bytes_of(lifeline_kind::nothing, 1));
+  one.thief.on_message(one.host, rank_id{3}, bytes_of(lifeline_kind::caught, 0, 1));
+  one.thief.on_message(one.host, rank_id{4}, bytes_of(lifeline_kind::caught, 0, 2));
   EXPECT_EQ(one.host.sent.size(), 4u);
   one.host.objects = {object(1, 1, 1), object(2, 1, 1)};
   one.host.arrived = 2;
   one.thief.on_tick(one.host);
   ASSERT_EQ(one.host.sent.size(), 6u);
-  EXPECT_EQ(one.receivers(2, kind::cancelled), (std::set{rank_id{7}, rank_id{2}}));
+  EXPECT_EQ(one.receivers(2, lifeline_kind::cancelled), (std::set{rank_id{7}, rank_id{2}}));
 }
 
 TEST(lifeline_balancer, asks_again_as_soon_as_what_was_promised_has_come_and_gone) {
   idle_rank one;
   one.thief.on_tick(one.host);
-  one.thief.on_message(one.host, rank_id{3}, bytes_of(kind::given, 1, 2));
+  one.thief.on_message(one.host, rank_id{3}, bytes_of(lifeline_kind::given, 1, 2));
   one.thief.on_tick(one.host);
   one.host.arrived = 1;
   one.thief.on_tick(one.host);
@@ -126,7 +127,7 @@ TEST(lifeline_balancer, asks_again_as_soon_as_what_was_promised_has_come_and_gon
   one.host.arrived = 2;
   one.thief.on_tick(one.host);
   EXPECT_EQ(one.host.sent.size(), 2u);
-  one.thief.on_message(one.host, rank_id{3}, bytes_of(kind::given, 2, 1));
+  one.thief.on_message(one.host, rank_id{3}, bytes_of(lifeline_kind::given, 2, 1));
   one.thief.on_tick(one.host);
   EXPECT_EQ(one.host.sent.size(), 2u);
   one.host.time = 1;
@@ -137,11 +138,11 @@ TEST(lifeline_balancer, asks_again_as_soon_as_what_was_promised_has_come_and_gon
 TEST(lifeline_balancer, waits_for_no_more_than_the_latest_promise_after_an_earlier_one_has_not_been_kept) {
   idle_rank one;
   one.thief.on_tick(one.host);
-  one.thief.on_message(one.host, rank_id{3}, bytes_of(kind::given, 1, 5));
+  one.thief.on_message(one.host, rank_id{3}, bytes_of(lifeline_kind::given, 1, 5));
   one.host.time = 1;
   one.thief.on_tick(one.host);
   ASSERT_EQ(one.host.sent.size(), 2u) << "those five will not come";
-  one.thief.on_message(one.host, rank_id{3}, bytes_of(kind::given, 2, 1));
+  one.thief.on_message(one.host, rank_id{3}, bytes_of(lifeline_kind::given, 2, 1));
   one.thief.on_tick(one.host);
   EXPECT_EQ(one.host.sent.size(), 2u) << "an object is on its way";
   one.host.arrived = 1;
@@ -158,21 +159,21 @@ TEST(lifeline_balancer, asks_who_gave_a_whole_bag_again_until_that_one_has_nothi
     EXPECT_EQ(one.host.sent.back().second, request_of(6, ++number, 3));
     return one.host.sent.back().first;
   };
-  const auto give = [&](kind how, std::uint32_t objects) {
+  const auto give = [&](lifeline_kind how, std::uint32_t objects) {
     one.host.arrived += objects;
-    one.thief.on_message(one.host, rich, bytes_of(how, how == kind::given ? number : 0, objects));
+    one.thief.on_message(one.host, rich, bytes_of(how, how == lifeline_kind::given ? number : 0, objects));
   };
   static_cast<void>(asked());
   for (int times = 0; times < 8; ++times) {
-    give(kind::given, 16);
+    give(lifeline_kind::given, 16);
     EXPECT_EQ(asked(), rich);
   }
-  one.thief.on_message(one.host, rich, bytes_of(kind::nothing, number));
-  give(kind::caught, 1);
+  one.thief.on_message(one.host, rich, bytes_of(lifeline_kind::nothing, number));
+  give(lifeline_kind::caught, 1);
   std::set<rank_id> others;
   for (int times = 0; times < 20; ++times) {
     others.insert(asked());
-    give(kind::given, 1);
+    give(lifeline_kind::given, 1);
   }
   EXPECT_GT(others.size(), 1u);
 }
@@ -181,9 +182,9 @@ TEST(lifeline_balancer, a_victim_deals_to_the_lifelines_that_lie_there_as_soon_a
   scripted_host host;
   lifeline_balancer victim({});
   for (const std::uint32_t from : {4u, 8u, 16u, 4u, 5u}) {
-    victim.on_message(host, rank_id{from}, bytes_of(kind::lifeline));
+    victim.on_message(host, rank_id{from}, bytes_of(lifeline_kind::lifeline));
   }
-  victim.on_message(host, rank_id{16}, bytes_of(kind::cancelled));
+  victim.on_message(host, rank_id{16}, bytes_of(lifeline_kind::cancelled));
   EXPECT_TRUE(victim.wanted());
   EXPECT_TRUE(host.sent.empty());
   host.objects = {object(1, 1, 1), object(2, 5, 1), object(3, 3, 1), object(4, 2, 1)};
@@ -191,7 +192,8 @@ TEST(lifeline_balancer, a_victim_deals_to_the_lifelines_that_lie_there_as_soon_a
   EXPECT_EQ(host.moved, (std::vector<std::uint64_t>{2, 3, 1})) << "the third card is its own";
   EXPECT_EQ(host.moved_to, (std::vector{rank_id{4}, rank_id{8}, rank_id{4}})) << "5 is no neighbour";
   EXPECT_EQ(host.sent, (std::vector<std::pair<rank_id, std::vector<std::byte>>>{
-                           {rank_id{4}, bytes_of(kind::caught, 0, 2)}, {rank_id{8}, bytes_of(kind::caught, 0, 1)}}));
+                           {rank_id{4}, bytes_of(lifeline_kind::caught, 0, 2)},
+                           {rank_id{8}, bytes_of(lifeline_kind::caught, 0, 1)}}));
   EXPECT_FALSE(victim.wanted());
 }
 
@@ -203,10 +205,10 @@ TEST(lifeline_balancer, a_request_is_answered_or_passed_on_at_once) {
   EXPECT_NE(host.sent.back().first, rank_id{9});
   EXPECT_EQ(host.sent.back().second, request_of(9, 4, 1));
   victim.on_message(host, rank_id{7}, request_of(9, 4, 1));
-  EXPECT_EQ(host.sent.back(), std::pair(rank_id{9}, bytes_of(kind::nothing, 4)));
+  EXPECT_EQ(host.sent.back(), std::pair(rank_id{9}, bytes_of(lifeline_kind::nothing, 4)));
   host.objects = {object(1, 1, 1), object(2, 1, 1), object(3, 1, 1)};
   victim.on_message(host, rank_id{7}, request_of(9, 5, 3));
-  EXPECT_EQ(host.sent.back(), std::pair(rank_id{9}, bytes_of(kind::given, 5, 2)));
+  EXPECT_EQ(host.sent.back(), std::pair(rank_id{9}, bytes_of(lifeline_kind::given, 5, 2)));
   EXPECT_EQ(host.moved, (std::vector<std::uint64_t>{1, 3}));
   EXPECT_EQ(host.moved_to, (std::vector{rank_id{9}, rank_id{9}}));
 }

@@ -14,8 +14,8 @@
 namespace nacre::balance {
 namespace {
 
-enum class kind : std::uint8_t { request, given };
-std::vector<std::byte> bytes_of(kind what, std::uint32_t number) { return pack(what, number); }
+enum class master_worker_kind : std::uint8_t { request, given };
+std::vector<std::byte> bytes_of(master_worker_kind what, std::uint32_t number) { return pack(what, number); }
 
 TEST(master_worker_balancer, a_worker_asks_once_and_then_waits_in_silence) {
   scripted_host host;
@@ -26,12 +26,12 @@ TEST(master_worker_balancer, a_worker_asks_once_and_then_waits_in_silence) {
   host.idle = 1;
   for (host.time = 0; host.time < 10; host.time += 1) worker.on_tick(host);
   ASSERT_EQ(host.sent.size(), 1u);
-  EXPECT_EQ(host.sent[0], std::pair(rank_id{3}, bytes_of(kind::request, 1)));
-  worker.on_message(host, rank_id{4}, bytes_of(kind::given, 1));
-  worker.on_message(host, rank_id{3}, bytes_of(kind::given, 7));
+  EXPECT_EQ(host.sent[0], std::pair(rank_id{3}, bytes_of(master_worker_kind::request, 1)));
+  worker.on_message(host, rank_id{4}, bytes_of(master_worker_kind::given, 1));
+  worker.on_message(host, rank_id{3}, bytes_of(master_worker_kind::given, 7));
   worker.on_tick(host);
   EXPECT_EQ(host.sent.size(), 1u) << "nobody has answered that request";
-  worker.on_message(host, rank_id{3}, bytes_of(kind::given, 1));
+  worker.on_message(host, rank_id{3}, bytes_of(master_worker_kind::given, 1));
   host.time += 100e-6;
   worker.on_tick(host);
   EXPECT_EQ(host.sent.size(), 1u) << "the object is on its way";
@@ -59,7 +59,7 @@ TEST(master_worker_balancer,
   host.idle = 1;
   master_worker_balancer master({.master = 1000});  // the last
   for (const std::uint32_t from : {7u, 9u, 7u, 8u})
-    master.on_message(host, rank_id{from}, bytes_of(kind::request, from));
+    master.on_message(host, rank_id{from}, bytes_of(master_worker_kind::request, from));
   EXPECT_TRUE(master.wanted());
   EXPECT_TRUE(host.sent.empty());
   host.objects = {object(1, 1, 1), object(2, 5, 1), object(3, 9, 1, true), object(4, 3, 1)};
@@ -67,7 +67,7 @@ TEST(master_worker_balancer,
   EXPECT_EQ(host.moved, (std::vector<std::uint64_t>{2, 4})) << "one is for its own worker, one runs";
   EXPECT_EQ(host.moved_to, (std::vector{rank_id{7}, rank_id{9}}));
   ASSERT_EQ(host.sent.size(), 2u);
-  EXPECT_EQ(host.sent[1], std::pair(rank_id{9}, bytes_of(kind::given, 9)));
+  EXPECT_EQ(host.sent[1], std::pair(rank_id{9}, bytes_of(master_worker_kind::given, 9)));
   EXPECT_TRUE(master.wanted()) << "one still waits";
 }
 
@@ -75,13 +75,14 @@ TEST(master_worker_balancer, who_is_served_later_than_others_hears_the_number_of
   scripted_host host;
   host.self = rank_id{3};
   master_worker_balancer master({.master = 3});
-  for (const std::uint32_t from : {7u, 9u, 8u}) master.on_message(host, rank_id{from}, bytes_of(kind::request, from));
+  for (const std::uint32_t from : {7u, 9u, 8u})
+    master.on_message(host, rank_id{from}, bytes_of(master_worker_kind::request, from));
   host.objects = {object(1, 1, 1), object(2, 1, 1)};
   master.on_tick(host);
   ASSERT_EQ(host.sent.size(), 2u);
   master.on_tick(host);
   ASSERT_EQ(host.sent.size(), 3u);
-  EXPECT_EQ(host.sent.back(), std::pair(rank_id{8}, bytes_of(kind::given, 8)));
+  EXPECT_EQ(host.sent.back(), std::pair(rank_id{8}, bytes_of(master_worker_kind::given, 8)));
   EXPECT_FALSE(master.wanted());
 }
 
@@ -90,7 +91,7 @@ TEST(master_worker_balancer, of_a_large_bag_the_master_gives_more_at_a_time) {
   host.ranks = 4;
   for (std::uint64_t index = 1; index <= 320; ++index) host.objects.push_back(object(index, 1, 1));
   master_worker_balancer master({});
-  master.on_message(host, rank_id{1}, bytes_of(kind::request, 1));
+  master.on_message(host, rank_id{1}, bytes_of(master_worker_kind::request, 1));
   EXPECT_EQ(host.moved.size(), 10u) << "an eighth of its part";
 }
 
@@ -98,7 +99,7 @@ TEST(master_worker_balancer, only_the_master_gives) {
   scripted_host host;
   host.objects = {object(1, 1, 1)};
   master_worker_balancer worker({.master = 3});
-  worker.on_message(host, rank_id{7}, bytes_of(kind::request, 1));
+  worker.on_message(host, rank_id{7}, bytes_of(master_worker_kind::request, 1));
   worker.on_tick(host);
   EXPECT_TRUE(host.moved.empty());
   EXPECT_FALSE(worker.wanted());

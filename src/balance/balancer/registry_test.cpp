@@ -14,7 +14,7 @@ namespace {
 
 config defaults() { return config{{"balance", balance_options()}}; }
 
-std::string refusal(std::string_view name, const config& configuration) {
+std::string refusal_of_balancer(std::string_view name, const config& configuration) {
   try {
     static_cast<void>(make_balancer(name, configuration));
   } catch (const setup_error& error) {
@@ -33,8 +33,8 @@ TEST(balancer_registry, the_built_in_ones_can_be_made_from_the_defaults) {
 }
 
 TEST(balancer_registry, a_misspelt_name_is_answered_with_the_right_one) {
-  EXPECT_EQ(refusal("difusion", defaults()).find("there is no balancer 'difusion'"), 0u);
-  EXPECT_NE(refusal("difusion", defaults()).find("did you mean diffusion?"), std::string::npos);
+  EXPECT_EQ(refusal_of_balancer("difusion", defaults()).find("there is no balancer 'difusion'"), 0u);
+  EXPECT_NE(refusal_of_balancer("difusion", defaults()).find("did you mean diffusion?"), std::string::npos);
 }
 
 TEST(balancer_registry, a_program_adds_its_own_which_sees_the_configuration) {
@@ -48,7 +48,8 @@ TEST(balancer_registry, a_program_adds_its_own_which_sees_the_configuration) {
   const std::unique_ptr<balancer> made = make_balancer(configuration.get_string("balancer"), configuration);
   EXPECT_NE(dynamic_cast<own_balancer*>(made.get()), nullptr);
   EXPECT_EQ(seen, "own_of_the_test");
-  EXPECT_NE(refusal("own_of_the_tset", configuration).find("did you mean own_of_the_test?"), std::string::npos);
+  EXPECT_NE(refusal_of_balancer("own_of_the_tset", configuration).find("did you mean own_of_the_test?"),
+            std::string::npos);
 }
 
 TEST(balancer_registry, a_back_off_that_shrinks_is_refused) {
@@ -56,7 +57,7 @@ TEST(balancer_registry, a_back_off_that_shrinks_is_refused) {
     config configuration = defaults();
     configuration.set("balance.steal.backoff_max", "10us");
     configuration.set("balance.diffusion.interval_max", "10us");
-    EXPECT_NE(refusal(policy, configuration).find("is longer than"), std::string::npos) << policy;
+    EXPECT_NE(refusal_of_balancer(policy, configuration).find("is longer than"), std::string::npos) << policy;
   }
 }
 

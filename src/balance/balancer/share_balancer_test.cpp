@@ -14,52 +14,53 @@
 namespace nacre::balance {
 namespace {
 
-enum class kind : std::uint8_t { offer, request, order, returned, given };
+enum class share_kind : std::uint8_t { offer, request, order, returned, given };
 using letter = std::pair<rank_id, std::vector<std::byte>>;
-std::vector<std::byte> bytes_of(kind what, std::uint32_t number, std::uint32_t rank = 0) {
+std::vector<std::byte> bytes_of(share_kind what, std::uint32_t number, std::uint32_t rank = 0) {
   return pack(what, number, rank);
 }
 
 TEST(share_balancer, the_manager_orders_from_those_with_offers_in_turn_and_keeps_the_rest_in_line) {
   scripted_host host;
   share_balancer manager({});
-  const auto hear = [&](std::uint32_t from, kind what, std::uint32_t number, std::uint32_t rank = 0) {
+  const auto hear = [&](std::uint32_t from, share_kind what, std::uint32_t number, std::uint32_t rank = 0) {
     host.sent.clear();
     manager.on_message(host, rank_id{from}, bytes_of(what, number, rank));
   };
-  hear(4, kind::offer, 2);
-  hear(6, kind::offer, 1);
-  hear(7, kind::request, 11);
-  EXPECT_EQ(host.sent, (std::vector{letter{rank_id{4}, bytes_of(kind::order, 11, 7)}}));
-  hear(8, kind::request, 12);
-  EXPECT_EQ(host.sent, (std::vector{letter{rank_id{6}, bytes_of(kind::order, 12, 8)}})) << "in turn";
-  hear(4, kind::request, 13);
-  hear(9, kind::request, 14);
+  hear(4, share_kind::offer, 2);
+  hear(6, share_kind::offer, 1);
+  hear(7, share_kind::request, 11);
+  EXPECT_EQ(host.sent, (std::vector{letter{rank_id{4}, bytes_of(share_kind::order, 11, 7)}}));
+  hear(8, share_kind::request, 12);
+  EXPECT_EQ(host.sent, (std::vector{letter{rank_id{6}, bytes_of(share_kind::order, 12, 8)}})) << "in turn";
+  hear(4, share_kind::request, 13);
+  hear(9, share_kind::request, 14);
   EXPECT_TRUE(host.sent.empty()) << "who asks has nothing to give any more";
-  hear(6, kind::returned, 12, 8);
-  hear(5, kind::offer, 9);
-  EXPECT_EQ(host.sent, (std::vector{letter{rank_id{5}, bytes_of(kind::order, 12, 8)},
-                                    letter{rank_id{5}, bytes_of(kind::order, 13, 4)},
-                                    letter{rank_id{5}, bytes_of(kind::order, 14, 9)}}))
+  hear(6, share_kind::returned, 12, 8);
+  hear(5, share_kind::offer, 9);
+  EXPECT_EQ(host.sent, (std::vector{letter{rank_id{5}, bytes_of(share_kind::order, 12, 8)},
+                                    letter{rank_id{5}, bytes_of(share_kind::order, 13, 4)},
+                                    letter{rank_id{5}, bytes_of(share_kind::order, 14, 9)}}))
       << "what came back goes first";
-  hear(5, kind::offer, 0);
-  hear(2, kind::request, 15);
-  hear(3, kind::request, 16);
-  hear(2, kind::offer, 1);
-  EXPECT_EQ(host.sent, (std::vector{letter{rank_id{2}, bytes_of(kind::order, 16, 3)}})) << "it needs nothing any more";
-  hear(200, kind::offer, 9);
-  hear(3, kind::returned, 1, 200);
+  hear(5, share_kind::offer, 0);
+  hear(2, share_kind::request, 15);
+  hear(3, share_kind::request, 16);
+  hear(2, share_kind::offer, 1);
+  EXPECT_EQ(host.sent, (std::vector{letter{rank_id{2}, bytes_of(share_kind::order, 16, 3)}}))
+      << "it needs nothing any more";
+  hear(200, share_kind::offer, 9);
+  hear(3, share_kind::returned, 1, 200);
   EXPECT_TRUE(host.sent.empty()) << "there is no such rank";
 }
 
 TEST(share_balancer, who_waits_in_line_stays_there_when_it_tells_that_it_has_nothing) {
   scripted_host host;
   share_balancer manager({});
-  manager.on_message(host, rank_id{7}, bytes_of(kind::request, 11));
-  manager.on_message(host, rank_id{7}, bytes_of(kind::offer, 0));
+  manager.on_message(host, rank_id{7}, bytes_of(share_kind::request, 11));
+  manager.on_message(host, rank_id{7}, bytes_of(share_kind::offer, 0));
   EXPECT_TRUE(host.sent.empty());
-  manager.on_message(host, rank_id{5}, bytes_of(kind::offer, 1));
-  EXPECT_EQ(host.sent, (std::vector{letter{rank_id{5}, bytes_of(kind::order, 11, 7)}}));
+  manager.on_message(host, rank_id{5}, bytes_of(share_kind::offer, 1));
+  EXPECT_EQ(host.sent, (std::vector{letter{rank_id{5}, bytes_of(share_kind::order, 11, 7)}}));
 }
 
 TEST(share_balancer, a_rank_tells_what_it_can_spare_when_that_has_changed_much) {
@@ -75,7 +76,7 @@ TEST(share_balancer, a_rank_tells_what_it_can_spare_when_that_has_changed_much) 
     return host.sent;
   };
   const auto offer = [](std::uint32_t chunks) {
-    return std::vector{letter{rank_id{0}, bytes_of(kind::offer, chunks)}};
+    return std::vector{letter{rank_id{0}, bytes_of(share_kind::offer, chunks)}};
   };
   EXPECT_TRUE(told_with(1).empty());
   EXPECT_TRUE(owner.wanted());
@@ -93,19 +94,19 @@ TEST(share_balancer, a_rank_obeys_only_the_manager_and_returns_what_it_cannot_do
   host.self = rank_id{5};
   host.objects = {object(1, 1, 1), object(2, 3, 1), object(3, 2, 1)};
   share_balancer owner({.chunk = 2});
-  owner.on_message(host, rank_id{7}, bytes_of(kind::order, 1, 8));
-  owner.on_message(host, rank_id{0}, bytes_of(kind::order, 1, 100));
-  owner.on_message(host, rank_id{0}, bytes_of(kind::order, 1, 5));
+  owner.on_message(host, rank_id{7}, bytes_of(share_kind::order, 1, 8));
+  owner.on_message(host, rank_id{0}, bytes_of(share_kind::order, 1, 100));
+  owner.on_message(host, rank_id{0}, bytes_of(share_kind::order, 1, 5));
   EXPECT_TRUE(host.moved.empty());
-  owner.on_message(host, rank_id{0}, bytes_of(kind::order, 1, 8));
+  owner.on_message(host, rank_id{0}, bytes_of(share_kind::order, 1, 8));
   EXPECT_EQ(host.moved, (std::vector<std::uint64_t>{2, 3}));
   EXPECT_EQ(host.moved_to.front(), rank_id{8});
-  EXPECT_EQ(host.sent, (std::vector{letter{rank_id{8}, bytes_of(kind::given, 1)}}));
+  EXPECT_EQ(host.sent, (std::vector{letter{rank_id{8}, bytes_of(share_kind::given, 1)}}));
   host.sent.clear();
   host.idle = 3;
-  owner.on_message(host, rank_id{0}, bytes_of(kind::order, 2, 8));
-  EXPECT_EQ(host.sent, (std::vector{letter{rank_id{0}, bytes_of(kind::offer, 0)},
-                                    letter{rank_id{0}, bytes_of(kind::returned, 2, 8)}}));
+  owner.on_message(host, rank_id{0}, bytes_of(share_kind::order, 2, 8));
+  EXPECT_EQ(host.sent, (std::vector{letter{rank_id{0}, bytes_of(share_kind::offer, 0)},
+                                    letter{rank_id{0}, bytes_of(share_kind::returned, 2, 8)}}));
 }
 
 TEST(share_balancer, of_a_large_bag_a_rank_gives_more_than_a_chunk) {
@@ -114,7 +115,7 @@ TEST(share_balancer, of_a_large_bag_a_rank_gives_more_than_a_chunk) {
   host.ranks = 4;
   for (std::uint64_t index = 1; index <= 320; ++index) host.objects.push_back(object(index, 1, 1));
   share_balancer owner({.chunk = 2});
-  owner.on_message(host, rank_id{0}, bytes_of(kind::order, 1, 3));
+  owner.on_message(host, rank_id{0}, bytes_of(share_kind::order, 1, 3));
   EXPECT_EQ(host.moved.size(), 10u) << "an eighth of its part";
 }
 
@@ -124,11 +125,11 @@ TEST(share_balancer, a_needy_rank_asks_once_and_waits_for_the_answer_to_that) {
   host.idle = 1;
   share_balancer needy({.manager = 2});
   for (host.time = 0; host.time < 10; host.time += 1) needy.on_tick(host);
-  EXPECT_EQ(host.sent, (std::vector{letter{rank_id{2}, bytes_of(kind::request, 1)}}));
-  needy.on_message(host, rank_id{9}, bytes_of(kind::given, 3));
+  EXPECT_EQ(host.sent, (std::vector{letter{rank_id{2}, bytes_of(share_kind::request, 1)}}));
+  needy.on_message(host, rank_id{9}, bytes_of(share_kind::given, 3));
   needy.on_tick(host);
   EXPECT_EQ(host.sent.size(), 1u);
-  needy.on_message(host, rank_id{9}, bytes_of(kind::given, 1));
+  needy.on_message(host, rank_id{9}, bytes_of(share_kind::given, 1));
   needy.on_tick(host);
   EXPECT_EQ(host.sent.size(), 1u) << "the objects are on their way";
   host.time += 1;
@@ -136,10 +137,10 @@ TEST(share_balancer, a_needy_rank_asks_once_and_waits_for_the_answer_to_that) {
   EXPECT_EQ(host.sent.size(), 2u);
   host.objects = {object(1, 1, 1), object(2, 1, 1)};
   needy.on_tick(host);
-  EXPECT_EQ(host.sent.back().second, bytes_of(kind::offer, 1)) << "it has got work elsewhere";
+  EXPECT_EQ(host.sent.back().second, bytes_of(share_kind::offer, 1)) << "it has got work elsewhere";
   host.objects.clear();
   needy.on_tick(host);
-  EXPECT_EQ(host.sent.back().second, bytes_of(kind::request, 3));
+  EXPECT_EQ(host.sent.back().second, bytes_of(share_kind::request, 3));
 }
 
 }  // namespace

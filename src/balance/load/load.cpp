@@ -26,18 +26,18 @@ struct message_load final : load_model {
   [[nodiscard]] double load(const load_facts& of) const override { return of.messages; }
 };
 
-using table = balance::policy_table<load_model>;
+using load_model_table = balance::policy_table<load_model>;
 
 template <class Model>
 std::unique_ptr<load_model> make(const config&) {
   return std::make_unique<Model>();
 }
 
-constexpr table::built_in built_ins[] = {
+constexpr load_model_table::built_in built_in_models[] = {
     {"declared", &make<declared_load>}, {"measured", &make<measured_load>}, {"messages", &make<message_load>}};
 
-table& all_load_models() {
-  static table known("balance.load", built_ins);
+load_model_table& all_load_models() {
+  static load_model_table known("balance.load", built_in_models);
   return known;
 }
 

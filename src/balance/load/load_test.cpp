@@ -18,7 +18,7 @@ constexpr load_facts silent{.message_seconds = 0.5, .messages = 3};
 
 double load_by(const char* name, const load_facts& of) { return make_load_model(name, config{})->load(of); }
 
-std::string refusal(const char* name) {
+std::string refusal_of_model(const char* name) {
   try {
     static_cast<void>(make_load_model(name, config{}));
   } catch (const setup_error& error) {
@@ -41,10 +41,10 @@ struct twice_declared final : load_model {
 TEST(load_model, a_program_adds_its_own_and_a_wrong_name_or_none_is_refused) {
   register_load_model("twice_of_the_test", [](const config&) { return std::make_unique<twice_declared>(); });
   EXPECT_EQ(load_by("twice_of_the_test", known), 14);
-  EXPECT_EQ(refusal("mesured").find("there is no balance.load 'mesured'"), 0u);
-  EXPECT_NE(refusal("mesured").find("did you mean measured?"), std::string::npos);
+  EXPECT_EQ(refusal_of_model("mesured").find("there is no balance.load 'mesured'"), 0u);
+  EXPECT_NE(refusal_of_model("mesured").find("did you mean measured?"), std::string::npos);
   register_load_model("none_of_the_test", [](const config&) { return nullptr; });
-  EXPECT_NE(refusal("none_of_the_test").find("is null"), std::string::npos);
+  EXPECT_NE(refusal_of_model("none_of_the_test").find("is null"), std::string::npos);
 }
 
 TEST(usual_message, is_the_average_over_the_waiting_messages_of_measured_objects) {

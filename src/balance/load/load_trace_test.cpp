@@ -19,7 +19,7 @@ load_trace some_trace() {
           .rows = {{0, 0, 17, 0.25e-3, 4, 1000}, {0, 2, 18, 1e-3, 1, 0}, {7, 1, ~std::uint64_t{0}, 0, 0, 5}}};
 }
 
-std::string refusal(const std::string& text) {
+std::string refusal_of_trace(const std::string& text) {
   try {
     static_cast<void>(parse_load_trace(text, "a.load"));
   } catch (const setup_error& error) {
@@ -38,25 +38,28 @@ TEST(load_trace, is_read_as_it_was_written_in_the_order_of_time) {
 TEST(load_trace, one_that_was_cut_off_anywhere_is_refused) {
   const std::string whole = as_text(some_trace());
   for (std::size_t length = 0; length < whole.size(); ++length) {
-    EXPECT_NE(refusal(whole.substr(0, length)).find(" of a.load: "), std::string::npos) << length;
+    EXPECT_NE(refusal_of_trace(whole.substr(0, length)).find(" of a.load: "), std::string::npos) << length;
   }
 }
 
 TEST(load_trace, a_damaged_line_is_named_with_what_is_wrong) {
-  EXPECT_EQ(refusal("nacre-load-trace-1 3 2 0.001\n0 0 17 zero 4 1000\nend 1\n")
+  EXPECT_EQ(refusal_of_trace("nacre-load-trace-1 3 2 0.001\n0 0 17 zero 4 1000\nend 1\n")
                 .find("line 2 of a.load: 'zero' is not a time in seconds ("),
             0u);
-  EXPECT_NE(refusal("nacre-load-trace-1 3 2 0.001\n0 3 17 1 4 1000\nend 1\n").find("there is no rank 3"),
+  EXPECT_NE(refusal_of_trace("nacre-load-trace-1 3 2 0.001\n0 3 17 1 4 1000\nend 1\n").find("there is no rank 3"),
             std::string::npos);
-  EXPECT_NE(refusal("nacre-load-trace-1 3 2 0.001\n0 0 17 -1 4 1000\nend 1\n").find("cannot be"), std::string::npos);
-  EXPECT_NE(refusal("nacre-load-trace-1 3 2 0.001\n0 0 17 nan 4 1000\nend 1\n").find("cannot be"), std::string::npos);
-  EXPECT_NE(refusal("nacre-load-trace-1 3 2 0.001\n1 0 1 1 1 1\n0 0 1 1 1 1\nend 2\n").find("time goes back"),
+  EXPECT_NE(refusal_of_trace("nacre-load-trace-1 3 2 0.001\n0 0 17 -1 4 1000\nend 1\n").find("cannot be"),
             std::string::npos);
-  EXPECT_NE(refusal("nacre-load-trace-1 3 2 0.001\n0 0 1 1 1 1 9\nend 1\n").find("more than"), std::string::npos);
-  EXPECT_NE(refusal("nacre-load-trace-1 3 2 0.001\nend 1\n").find("rows are missing"), std::string::npos);
-  EXPECT_NE(refusal("nacre-load-trace-1 3 2 0.001\nend 0\nx\n").find("follows the end"), std::string::npos);
-  EXPECT_NE(refusal("nacre-load-trace-1 0 2 0.001\nend 0\n").find("no run has"), std::string::npos);
-  EXPECT_NE(refusal("ELF").find("line 0 of a.load: it does not begin with"), std::string::npos);
+  EXPECT_NE(refusal_of_trace("nacre-load-trace-1 3 2 0.001\n0 0 17 nan 4 1000\nend 1\n").find("cannot be"),
+            std::string::npos);
+  EXPECT_NE(refusal_of_trace("nacre-load-trace-1 3 2 0.001\n1 0 1 1 1 1\n0 0 1 1 1 1\nend 2\n").find("time goes back"),
+            std::string::npos);
+  EXPECT_NE(refusal_of_trace("nacre-load-trace-1 3 2 0.001\n0 0 1 1 1 1 9\nend 1\n").find("more than"),
+            std::string::npos);
+  EXPECT_NE(refusal_of_trace("nacre-load-trace-1 3 2 0.001\nend 1\n").find("rows are missing"), std::string::npos);
+  EXPECT_NE(refusal_of_trace("nacre-load-trace-1 3 2 0.001\nend 0\nx\n").find("follows the end"), std::string::npos);
+  EXPECT_NE(refusal_of_trace("nacre-load-trace-1 0 2 0.001\nend 0\n").find("no run has"), std::string::npos);
+  EXPECT_NE(refusal_of_trace("ELF").find("line 0 of a.load: it does not begin with"), std::string::npos);
 }
 
 TEST(load_trace, any_bytes_are_read_or_refused) {

@@ -19,26 +19,25 @@ namespace {
 
 constexpr option rows[] = {
     {"scheduler", option_kind::text, "steal", "", "",
-     "which ready work a worker runs next: steal, fifo, lifo, shared, priority, or a name that the program has registered"},
+     "which ready work a worker runs next: steal, fifo, lifo, shared, priority, or a name that the program has "
+     "registered"},
 };
 
-using table = balance::policy_table<scheduler, const scheduler_site&>;
+using scheduler_table = balance::policy_table<scheduler, const scheduler_site&>;
 
 template <class Scheduler>
-std::unique_ptr<scheduler> make(const config&, const scheduler_site& site) {
+std::unique_ptr<scheduler> make_built_in(const config&, const scheduler_site& site) {
   return std::make_unique<Scheduler>(site);
 }
 
-constexpr table::built_in built_ins[] = {
-    {"steal", &make<steal_scheduler>},
-    {"fifo", &make<fifo_scheduler>},
-    {"lifo", &make<lifo_scheduler>},
-    {"shared", &make<shared_scheduler>},
-    {"priority", &make<priority_scheduler>},
+constexpr scheduler_table::built_in built_in_schedulers[] = {
+    {"steal", &make_built_in<steal_scheduler>},       {"fifo", &make_built_in<fifo_scheduler>},
+    {"lifo", &make_built_in<lifo_scheduler>},         {"shared", &make_built_in<shared_scheduler>},
+    {"priority", &make_built_in<priority_scheduler>},
 };
 
-table& all_schedulers() {
-  static table known("scheduler", built_ins);
+scheduler_table& all_schedulers() {
+  static scheduler_table known("scheduler", built_in_schedulers);
   return known;
 }
 

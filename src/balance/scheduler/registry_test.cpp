@@ -12,7 +12,7 @@
 namespace nacre {
 namespace {
 
-std::string refusal(std::string_view name) {
+std::string refusal_of_scheduler(std::string_view name) {
   try {
     static_cast<void>(make_scheduler(name, config{{"scheduler", scheduler_options()}}, {}));
   } catch (const setup_error& error) {
@@ -28,8 +28,8 @@ class own_scheduler final : public scheduler {
 };
 
 TEST(scheduler_registry, a_misspelt_name_is_answered_with_the_right_one) {
-  EXPECT_EQ(refusal("liffo").find("there is no scheduler 'liffo'"), 0u);
-  EXPECT_NE(refusal("liffo").find("did you mean lifo?"), std::string::npos);
+  EXPECT_EQ(refusal_of_scheduler("liffo").find("there is no scheduler 'liffo'"), 0u);
+  EXPECT_NE(refusal_of_scheduler("liffo").find("did you mean lifo?"), std::string::npos);
 }
 
 TEST(scheduler_registry, a_program_adds_its_own_which_sees_its_place) {
@@ -47,7 +47,7 @@ TEST(scheduler_registry, a_program_adds_its_own_which_sees_its_place) {
 
 TEST(scheduler_registry, a_factory_that_gives_none_is_refused) {
   register_scheduler("none_of_the_test", [](const config&, const scheduler_site&) { return nullptr; });
-  EXPECT_NE(refusal("none_of_the_test").find("is null"), std::string::npos);
+  EXPECT_NE(refusal_of_scheduler("none_of_the_test").find("is null"), std::string::npos);
 }
 
 }  // namespace

@@ -20,13 +20,13 @@ namespace {
 
 using pressure = scheduler::pressure;
 
-struct item final : work {
-  item() : work(nullptr) {}
+struct counted_item final : work {
+  counted_item() : work(nullptr) {}
   std::atomic<int> taken{0};
   std::uint32_t made_by = 0;
 };
 
-std::unique_ptr<scheduler> made(const std::string& name, std::uint32_t workers, std::uint64_t seed = 1) {
+std::unique_ptr<scheduler> made_by_name(const std::string& name, std::uint32_t workers, std::uint64_t seed = 1) {
   const config configuration{{"scheduler", scheduler_options()}};
   return make_scheduler(name, configuration, {.workers = workers, .seed = seed});
 }
@@ -37,8 +37,8 @@ TEST_P(every_scheduler, gives_each_item_once_and_says_that_there_is_none_only_wh
   for (std::uint64_t seed = 1; seed <= 1000; ++seed) {
     rng random(seed);
     const auto workers = static_cast<std::uint32_t>(1 + random.below(4));
-    const std::unique_ptr<scheduler> order = made(GetParam(), workers, seed);
-    std::deque<item> items;
+    const std::unique_ptr<scheduler> order = made_by_name(GetParam(), workers, seed);
+    std::deque<counted_item> items;
     std::set<work*> inside;
     for (int step = 0; step < 300; ++step) {
       const worker_id lane(static_cast<std::uint32_t>(random.below(workers + 2)));
@@ -46,7 +46,7 @@ TEST_P(every_scheduler, gives_each_item_once_and_says_that_there_is_none_only_wh
       if (random.below(40) == 0 && is_worker) {
         order->feel(lane, random.below(2) == 0 ? pressure::backlog : pressure::none);
       } else if (random.below(2) == 0) {
-        item& fresh = items.emplace_back();
+        counted_item& fresh = items.emplace_back();
         inside.insert(&fresh);
         if (is_worker && random.below(2) == 0) {
           order->push_made(lane, fresh);
@@ -72,8 +72,8 @@ TEST_P(every_scheduler, gives_each_item_once_and_says_that_there_is_none_only_wh
 TEST_P(every_scheduler, gives_each_item_once_to_workers_that_run_at_the_same_time) {
   constexpr std::uint32_t workers = 3;
   constexpr std::size_t count = 20'000;
-  const std::unique_ptr<scheduler> order = made(GetParam(), workers);
-  std::vector<item> items(count * (workers + 1));
+  const std::unique_ptr<scheduler> order = made_by_name(GetParam(), workers);
+  std::vector<counted_item> items(count * (workers + 1));
   std::atomic<std::size_t> left{items.size()};
   std::vector<std::thread> threads;
   for (std::uint32_t w = 0; w < workers; ++w) {
@@ -86,7 +86,7 @@ TEST_P(every_scheduler, gives_each_item_once_to_workers_that_run_at_the_same_tim
           order->push_made(self, items[w * count + pushed++]);
         }
         if (work* const next = order->pop(self)) {
-          ++static_cast<item*>(next)->taken;
+          ++static_cast<counted_item*>(next)->taken;
           --left;
         }
       }
@@ -94,14 +94,14 @@ TEST_P(every_scheduler, gives_each_item_once_to_workers_that_run_at_the_same_tim
   }
   for (std::size_t n = 0; n < count; ++n) order->push(worker_id(workers), items[workers * count + n]);
   for (std::thread& each : threads) each.join();
-  EXPECT_TRUE(std::all_of(items.begin(), items.end(), [](const item& each) { return each.taken == 1; }));
+  EXPECT_TRUE(std::all_of(items.begin(), items.end(), [](const counted_item& each) { return each.taken == 1; }));
   EXPECT_EQ(order->pop(worker_id(0)), nullptr);
 }
 
 TEST_P(every_scheduler, comes_to_everything_though_one_item_renews_itself) {
   for (const pressure felt : {pressure::none, pressure::backlog}) {
-    const std::unique_ptr<scheduler> order = made(GetParam(), 1);
-    item endless, old, sent, arrived;
+    const std::unique_ptr<scheduler> order = made_by_name(GetParam(), 1);
+    counted_item endless, old, sent, arrived;
     order->push(worker_id(0), old);
     order->push(worker_id(1), sent);
     order->push(worker_id(2), arrived);
@@ -128,7 +128,7 @@ struct curious final : work_visitor {
     seen.insert(&of);
     return stale.contains(&of) ? verdict::stale : verdict::go_on;
   }
-  void taken_out(work& of) override { EXPECT_EQ(++static_cast<item&>(of).taken, 1); }
+  void taken_out(work& of) override { EXPECT_EQ(++static_cast<counted_item&>(of).taken, 1); }
   std::set<const work*> stale;
   std::set<const work*> seen;
   std::size_t looks = 0;
@@ -138,10 +138,10 @@ TEST_P(every_scheduler, shows_a_few_of_what_waits_in_as_many_steps_and_takes_out
   for (std::uint64_t seed = 1; seed <= 300; ++seed) {
     rng random(seed);
     const auto workers = static_cast<std::uint32_t>(1 + random.below(4));
-    const std::unique_ptr<scheduler> order = made(GetParam(), workers, seed);
-    std::deque<item> items(random.below(2000));
+    const std::unique_ptr<scheduler> order = made_by_name(GetParam(), workers, seed);
+    std::deque<counted_item> items(random.below(2000));
     std::set<const work*> stale;
-    for (item& each : items) {
+    for (counted_item& each : items) {
       if (random.below(4) == 0) stale.insert(&each);
       order->push(worker_id(static_cast<std::uint32_t>(random.below(workers + 2))), each);
     }
@@ -152,18 +152,18 @@ TEST_P(every_scheduler, shows_a_few_of_what_waits_in_as_many_steps_and_takes_out
       EXPECT_LE(visitor.looks, most) << "seed " << seed;
       EXPECT_TRUE(!visitor.seen.empty() || items.size() < 400 || most == 0) << "seed " << seed;
       work* const next = order->pop(worker_id(0));
-      if (next != nullptr) static_cast<item*>(next)->taken += 1;
+      if (next != nullptr) static_cast<counted_item*>(next)->taken += 1;
     }
     for (std::uint32_t worker = 0; worker < workers; ++worker) {
-      while (work* const next = order->pop(worker_id(worker))) EXPECT_EQ(++static_cast<item*>(next)->taken, 1);
+      while (work* const next = order->pop(worker_id(worker))) EXPECT_EQ(++static_cast<counted_item*>(next)->taken, 1);
     }
-    for (const item& each : items) EXPECT_EQ(each.taken, 1) << "seed " << seed;
+    for (const counted_item& each : items) EXPECT_EQ(each.taken, 1) << "seed " << seed;
   }
 }
 
 TEST_P(every_scheduler, shows_every_object_that_waits_when_asked_often_enough) {
-  const std::unique_ptr<scheduler> order = made(GetParam(), 3);
-  std::deque<item> items(40);
+  const std::unique_ptr<scheduler> order = made_by_name(GetParam(), 3);
+  std::deque<counted_item> items(40);
   for (std::size_t each = 0; each < items.size(); ++each) {
     order->push(worker_id(static_cast<std::uint32_t>(each % 5)), items[each]);
   }
@@ -182,7 +182,7 @@ INSTANTIATE_TEST_SUITE_P(built_in, every_scheduler, testing::Values("steal", "fi
 
 constexpr worker_id self(0), other(1), application(2);
 
-std::vector<work*> addresses(std::initializer_list<item*> items) { return {items.begin(), items.end()}; }
+std::vector<work*> addresses(std::initializer_list<counted_item*> items) { return {items.begin(), items.end()}; }
 
 std::vector<work*> all_of(scheduler& order, worker_id by) {
   std::vector<work*> got;
@@ -191,8 +191,8 @@ std::vector<work*> all_of(scheduler& order, worker_id by) {
 }
 
 TEST(fifo_scheduler, takes_the_own_oldest_first_and_then_the_oldest_of_others_even_under_pressure) {
-  const std::unique_ptr<scheduler> order = made("fifo", 2);
-  item a, b, c, d;
+  const std::unique_ptr<scheduler> order = made_by_name("fifo", 2);
+  counted_item a, b, c, d;
   order->feel(self, pressure::backlog);
   order->push(other, a);
   order->push(other, b);
@@ -203,8 +203,8 @@ TEST(fifo_scheduler, takes_the_own_oldest_first_and_then_the_oldest_of_others_ev
 }
 
 TEST(lifo_scheduler, takes_the_own_newest_first_and_then_the_oldest_of_others) {
-  const std::unique_ptr<scheduler> order = made("lifo", 2);
-  item a, b, c, d;
+  const std::unique_ptr<scheduler> order = made_by_name("lifo", 2);
+  counted_item a, b, c, d;
   order->push(other, a);
   order->push(other, b);
   order->push(self, c);
@@ -214,8 +214,8 @@ TEST(lifo_scheduler, takes_the_own_newest_first_and_then_the_oldest_of_others) {
 }
 
 TEST(shared_scheduler, takes_the_oldest_of_the_whole_rank) {
-  const std::unique_ptr<scheduler> order = made("shared", 2);
-  item a, b, c, d;
+  const std::unique_ptr<scheduler> order = made_by_name("shared", 2);
+  counted_item a, b, c, d;
   order->push(other, a);
   order->push(self, b);
   order->push(application, c);
@@ -225,8 +225,8 @@ TEST(shared_scheduler, takes_the_oldest_of_the_whole_rank) {
 }
 
 TEST(shared_scheduler, under_a_backlog_what_was_made_last_comes_first) {
-  const std::unique_ptr<scheduler> order = made("shared", 1);
-  item old, first, second;
+  const std::unique_ptr<scheduler> order = made_by_name("shared", 1);
+  counted_item old, first, second;
   order->push(self, old);
   order->feel(self, pressure::backlog);
   order->push_made(self, first);
@@ -235,8 +235,8 @@ TEST(shared_scheduler, under_a_backlog_what_was_made_last_comes_first) {
 }
 
 TEST(shared_scheduler, a_rank_that_cannot_send_leaves_what_it_has_made) {
-  const std::unique_ptr<scheduler> order = made("shared", 2);
-  item arrived, first;
+  const std::unique_ptr<scheduler> order = made_by_name("shared", 2);
+  counted_item arrived, first;
   order->feel(self, pressure::unsent);
   order->push_made(self, first);
   order->push(self, arrived);

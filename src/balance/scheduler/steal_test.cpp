@@ -11,31 +11,31 @@
 namespace nacre {
 namespace {
 
-struct item final : work {
-  item() : work(nullptr) {}
+struct plain_item final : work {
+  plain_item() : work(nullptr) {}
 };
 
-constexpr worker_id self(0), application(1), poll_loop(2);
+constexpr worker_id own_lane(0), application_lane(1), poll_lane(2);
 
 TEST(steal_scheduler, starts_what_one_lane_made_ready_in_its_order) {
   steal_scheduler order({.workers = 1});
-  std::vector<item> items(200);
-  for (item& each : items) order.push(self, each);
-  for (item& each : items) EXPECT_EQ(order.pop(self), &each);
-  EXPECT_EQ(order.pop(self), nullptr);
+  std::vector<plain_item> items(200);
+  for (plain_item& each : items) order.push(own_lane, each);
+  for (plain_item& each : items) EXPECT_EQ(order.pop(own_lane), &each);
+  EXPECT_EQ(order.pop(own_lane), nullptr);
 }
 
 TEST(steal_scheduler, comes_to_the_lanes_without_a_worker_though_the_own_never_ends) {
   steal_scheduler order({.workers = 1});
-  item endless[2], sent, arrived;
-  for (item& each : endless) order.push(self, each);
-  order.push(application, sent);
-  order.push(poll_loop, arrived);
+  plain_item endless[2], sent, arrived;
+  for (plain_item& each : endless) order.push(own_lane, each);
+  order.push(application_lane, sent);
+  order.push(poll_lane, arrived);
   std::vector<work*> others;
   for (std::uint32_t turn = 0; turn < 2 * steal_scheduler::turns_between_looks; ++turn) {
-    work* const next = order.pop(self);
+    work* const next = order.pop(own_lane);
     if (next == &endless[0] || next == &endless[1]) {
-      order.push(self, *next);
+      order.push(own_lane, *next);
     } else {
       others.push_back(next);
     }
@@ -47,105 +47,105 @@ using pressure = scheduler::pressure;
 
 TEST(steal_scheduler, under_a_backlog_the_newest_come_first_yet_what_one_item_makes_in_its_order) {
   steal_scheduler order({.workers = 1});
-  item old[2], first[3], second[2];
-  for (item& each : old) order.push(self, each);
-  order.feel(self, pressure::backlog);
-  EXPECT_EQ(order.pop(self), &old[0]);
-  for (item& each : first) order.push_made(self, each);
-  EXPECT_EQ(order.pop(self), &first[0]);
-  for (item& each : second) order.push_made(self, each);
+  plain_item old[2], first[3], second[2];
+  for (plain_item& each : old) order.push(own_lane, each);
+  order.feel(own_lane, pressure::backlog);
+  EXPECT_EQ(order.pop(own_lane), &old[0]);
+  for (plain_item& each : first) order.push_made(own_lane, each);
+  EXPECT_EQ(order.pop(own_lane), &first[0]);
+  for (plain_item& each : second) order.push_made(own_lane, each);
   for (work* const next : std::vector<work*>{&second[0], &second[1], &first[1], &first[2], &old[1]}) {
-    EXPECT_EQ(order.pop(self), next);
+    EXPECT_EQ(order.pop(own_lane), next);
   }
-  EXPECT_EQ(order.pop(self), nullptr);
+  EXPECT_EQ(order.pop(own_lane), nullptr);
 }
 
 TEST(steal_scheduler, a_worker_finds_what_is_ready_on_any_lane_and_what_another_worker_keeps_apart) {
   constexpr worker_id other(1);
   steal_scheduler order({.workers = 2});
-  item ready, begun, made[2];
+  plain_item ready, begun, made[2];
   for (std::uint32_t lane = 0; lane < 4; ++lane) {
     order.push(worker_id(lane), ready);
-    EXPECT_EQ(order.pop(self), &ready) << lane;
-    EXPECT_EQ(order.pop(self), nullptr);
+    EXPECT_EQ(order.pop(own_lane), &ready) << lane;
+    EXPECT_EQ(order.pop(own_lane), nullptr);
   }
   order.push(other, begun);
   order.feel(other, pressure::backlog);
   ASSERT_EQ(order.pop(other), &begun);
-  for (item& each : made) order.push_made(other, each);
+  for (plain_item& each : made) order.push_made(other, each);
   ASSERT_EQ(order.pop(other), &made[0]);
-  EXPECT_EQ(order.pop(self), &made[1]);
-  EXPECT_EQ(order.pop(self), nullptr);
+  EXPECT_EQ(order.pop(own_lane), &made[1]);
+  EXPECT_EQ(order.pop(own_lane), nullptr);
 }
 
 TEST(steal_scheduler, takes_the_oldest_first_again_once_the_backlog_is_gone) {
   steal_scheduler order({.workers = 1});
-  item made[2], later[3];
-  order.feel(self, pressure::backlog);
-  for (item& each : made) order.push_made(self, each);
-  order.feel(self, pressure::none);
-  EXPECT_EQ(order.pop(self), &made[0]);
-  EXPECT_EQ(order.pop(self), &made[1]);
-  EXPECT_EQ(order.pop(self), nullptr);
-  order.push_made(self, later[0]);
-  order.push_made(self, later[1]);
-  EXPECT_EQ(order.pop(self), &later[0]);
-  order.push_made(self, later[2]);
-  EXPECT_EQ(order.pop(self), &later[1]);
+  plain_item made[2], later[3];
+  order.feel(own_lane, pressure::backlog);
+  for (plain_item& each : made) order.push_made(own_lane, each);
+  order.feel(own_lane, pressure::none);
+  EXPECT_EQ(order.pop(own_lane), &made[0]);
+  EXPECT_EQ(order.pop(own_lane), &made[1]);
+  EXPECT_EQ(order.pop(own_lane), nullptr);
+  order.push_made(own_lane, later[0]);
+  order.push_made(own_lane, later[1]);
+  EXPECT_EQ(order.pop(own_lane), &later[0]);
+  order.push_made(own_lane, later[2]);
+  EXPECT_EQ(order.pop(own_lane), &later[1]);
 }
 
 TEST(steal_scheduler, what_a_backlog_has_begun_is_ended_newest_first_when_that_is_gone) {
   steal_scheduler order({.workers = 1});
-  item made[3], later[2];
-  order.feel(self, pressure::backlog);
-  for (item& each : made) order.push_made(self, each);
-  order.feel(self, pressure::none);
-  EXPECT_EQ(order.pop(self), &made[0]);
-  for (item& each : later) order.push_made(self, each);
+  plain_item made[3], later[2];
+  order.feel(own_lane, pressure::backlog);
+  for (plain_item& each : made) order.push_made(own_lane, each);
+  order.feel(own_lane, pressure::none);
+  EXPECT_EQ(order.pop(own_lane), &made[0]);
+  for (plain_item& each : later) order.push_made(own_lane, each);
   for (work* const next : std::vector<work*>{&later[0], &later[1], &made[1], &made[2]})
-    EXPECT_EQ(order.pop(self), next);
-  EXPECT_EQ(order.pop(self), nullptr);
+    EXPECT_EQ(order.pop(own_lane), next);
+  EXPECT_EQ(order.pop(own_lane), nullptr);
 }
 
 TEST(steal_scheduler, new_objects_come_newest_first_yet_what_one_item_makes_in_its_order) {
   steal_scheduler order({.workers = 1});
-  item old[2], first[3], second[2];
-  for (item& each : old) order.push(self, each);
-  EXPECT_EQ(order.pop(self), &old[0]);
-  for (item& each : first) order.push_first(self, each);
-  EXPECT_EQ(order.pop(self), &first[0]);
-  for (item& each : second) order.push_first(self, each);
+  plain_item old[2], first[3], second[2];
+  for (plain_item& each : old) order.push(own_lane, each);
+  EXPECT_EQ(order.pop(own_lane), &old[0]);
+  for (plain_item& each : first) order.push_first(own_lane, each);
+  EXPECT_EQ(order.pop(own_lane), &first[0]);
+  for (plain_item& each : second) order.push_first(own_lane, each);
   for (work* const next : std::vector<work*>{&second[0], &second[1], &first[1], &first[2], &old[1]}) {
-    EXPECT_EQ(order.pop(self), next);
+    EXPECT_EQ(order.pop(own_lane), next);
   }
-  EXPECT_EQ(order.pop(self), nullptr);
+  EXPECT_EQ(order.pop(own_lane), nullptr);
 }
 
 TEST(steal_scheduler, messages_to_objects_that_exist_keep_their_order_beside_new_objects) {
   steal_scheduler order({.workers = 1});
-  item old, newborn, sent[3];
-  order.push(self, old);
-  EXPECT_EQ(order.pop(self), &old);
-  order.push_made(self, sent[0]);
-  order.push_first(self, newborn);
-  order.push_made(self, sent[1]);
-  EXPECT_EQ(order.pop(self), &newborn);
-  order.push_made(self, sent[2]);
-  for (work& next : sent) EXPECT_EQ(order.pop(self), &next);
-  EXPECT_EQ(order.pop(self), nullptr);
+  plain_item old, newborn, sent[3];
+  order.push(own_lane, old);
+  EXPECT_EQ(order.pop(own_lane), &old);
+  order.push_made(own_lane, sent[0]);
+  order.push_first(own_lane, newborn);
+  order.push_made(own_lane, sent[1]);
+  EXPECT_EQ(order.pop(own_lane), &newborn);
+  order.push_made(own_lane, sent[2]);
+  for (work& next : sent) EXPECT_EQ(order.pop(own_lane), &next);
+  EXPECT_EQ(order.pop(own_lane), nullptr);
 }
 
 TEST(steal_scheduler, new_objects_however_many_keep_nobody_waiting) {
   steal_scheduler order({.workers = 1});
-  item newborn, old, sent;
-  order.push(self, old);
-  order.push(application, sent);
-  order.push_first(self, newborn);
+  plain_item newborn, old, sent;
+  order.push(own_lane, old);
+  order.push(application_lane, sent);
+  order.push_first(own_lane, newborn);
   std::vector<work*> others;
   for (std::uint32_t turn = 0; turn < 2 * steal_scheduler::turns_between_looks; ++turn) {
-    work* const next = order.pop(self);
+    work* const next = order.pop(own_lane);
     if (next != &newborn) others.push_back(next);
-    for (int twice = 0; twice < 2; ++twice) order.push_first(self, newborn);  // ever more of them
+    for (int twice = 0; twice < 2; ++twice) order.push_first(own_lane, newborn);  // ever more of them
   }
   EXPECT_EQ(others, (std::vector<work*>{&sent, &old}));
 }
@@ -153,13 +153,13 @@ TEST(steal_scheduler, new_objects_however_many_keep_nobody_waiting) {
 TEST(steal_scheduler, new_objects_run_between_the_turns_at_which_a_worker_looks_at_the_oldest) {
   steal_scheduler order({.workers = 1});
   constexpr std::uint32_t looks = 5;
-  item newborn, old[4 * looks];
-  for (item& each : old) order.push(self, each);
-  order.push_first(self, newborn);
+  plain_item newborn, old[4 * looks];
+  for (plain_item& each : old) order.push(own_lane, each);
+  order.push_first(own_lane, newborn);
   std::vector<std::uint32_t> turns_of_old;
   for (std::uint32_t turn = 1; turn <= looks * steal_scheduler::turns_between_looks; ++turn) {
-    if (order.pop(self) == &newborn) {
-      order.push_first(self, newborn);
+    if (order.pop(own_lane) == &newborn) {
+      order.push_first(own_lane, newborn);
     } else {
       turns_of_old.push_back(turn);
     }
@@ -173,15 +173,15 @@ TEST(steal_scheduler, new_objects_run_between_the_turns_at_which_a_worker_looks_
 TEST(steal_scheduler, what_new_objects_send_to_those_that_exist_does_not_pile_up) {
   steal_scheduler order({.workers = 1});
   constexpr std::size_t chains = 100;
-  item newborn, result;
-  for (std::size_t n = 0; n < chains; ++n) order.push_first(self, newborn);
+  plain_item newborn, result;
+  for (std::size_t n = 0; n < chains; ++n) order.push_first(own_lane, newborn);
   std::size_t waiting = 0, most = 0;
   for (int turn = 0; turn < 100'000; ++turn) {
-    if (order.pop(self) == &result) {
+    if (order.pop(own_lane) == &result) {
       --waiting;
     } else {
-      order.push_first(self, newborn);
-      order.push_made(self, result);
+      order.push_first(own_lane, newborn);
+      order.push_made(own_lane, result);
       most = std::max(most, ++waiting);
     }
   }
@@ -190,8 +190,8 @@ TEST(steal_scheduler, what_new_objects_send_to_those_that_exist_does_not_pile_up
 
 /// Sees everything that waits.
 struct witness final : work_visitor {
-  verdict look(work& item) override {
-    seen.push_back(&item);
+  verdict look(work& plain_item) override {
+    seen.push_back(&plain_item);
     return verdict::go_on;
   }
   void taken_out(work&) override {}
@@ -205,13 +205,13 @@ TEST(steal_scheduler, shows_the_oldest_new_objects_first) {
     explicit readable_item(runner r) : work(r) {}
   };
   readable_item root(anything), first[2]{readable_item(anything), readable_item(anything)}, second(anything);
-  order.push(self, root);
-  EXPECT_EQ(order.pop(self), &root);
-  for (work& each : first) order.push_first(self, each);
-  EXPECT_EQ(order.pop(self), &first[0]);
-  order.push_first(self, second);
-  EXPECT_EQ(order.pop(self), &second);
-  order.push_first(self, root);
+  order.push(own_lane, root);
+  EXPECT_EQ(order.pop(own_lane), &root);
+  for (work& each : first) order.push_first(own_lane, each);
+  EXPECT_EQ(order.pop(own_lane), &first[0]);
+  order.push_first(own_lane, second);
+  EXPECT_EQ(order.pop(own_lane), &second);
+  order.push_first(own_lane, root);
   witness all;
   EXPECT_TRUE(order.visit_waiting(all, 10));
   EXPECT_EQ(all.seen, (std::vector<work*>{&first[1], &root})) << "also what the running handler has just made";
@@ -224,14 +224,14 @@ std::size_t most_waiting(pressure felt, std::size_t fan, int depth) {
     int height;
   };
   steal_scheduler order({.workers = 1});
-  order.feel(self, felt);
-  order.push(self, *new node(depth));
+  order.feel(own_lane, felt);
+  order.push(own_lane, *new node(depth));
   std::size_t waiting = 1, most = 1;
-  while (work* const next = order.pop(self)) {
+  while (work* const next = order.pop(own_lane)) {
     const auto* const at = static_cast<node*>(next);
     --waiting;
     for (std::size_t i = 0; at->height != 0 && i < fan; ++i, ++waiting)
-      order.push_made(self, *new node(at->height - 1));
+      order.push_made(own_lane, *new node(at->height - 1));
     delete at;
     most = std::max(most, waiting);
   }
@@ -246,16 +246,16 @@ TEST(steal_scheduler, under_a_backlog_a_tree_needs_room_for_its_depth_instead_of
 
 TEST(steal_scheduler, under_a_backlog_the_oldest_are_not_forgotten_for_work_that_renews_itself) {
   steal_scheduler order({.workers = 1});
-  item endless, old, sent;
-  order.push(self, old);
-  order.push(application, sent);
-  order.feel(self, pressure::backlog);
-  order.push_made(self, endless);
+  plain_item endless, old, sent;
+  order.push(own_lane, old);
+  order.push(application_lane, sent);
+  order.feel(own_lane, pressure::backlog);
+  order.push_made(own_lane, endless);
   std::vector<work*> others;
   for (std::uint32_t turn = 0; turn < 3 * steal_scheduler::turns_between_looks; ++turn) {
-    work* const next = order.pop(self);
+    work* const next = order.pop(own_lane);
     if (next == &endless) {
-      order.push_made(self, endless);
+      order.push_made(own_lane, endless);
     } else {
       others.push_back(next);
     }
@@ -266,20 +266,21 @@ TEST(steal_scheduler, under_a_backlog_the_oldest_are_not_forgotten_for_work_that
 TEST(steal_scheduler, a_rank_that_cannot_send_runs_what_arrives_and_leaves_what_it_has_made) {
   steal_scheduler order({.workers = 2});
   constexpr worker_id other(1), poll_lane(3);
-  item arrived[3], made[2];
-  order.feel(self, pressure::unsent);
-  order.push(self, arrived[0]);
+  plain_item arrived[3], made[2];
+  order.feel(own_lane, pressure::unsent);
+  order.push(own_lane, arrived[0]);
   order.push(other, arrived[1]);
   order.push(poll_lane, arrived[2]);
-  for (item& each : made) order.push_made(self, each);
-  for (work* const next : std::vector<work*>{&arrived[2], &arrived[0], &arrived[1]}) EXPECT_EQ(order.pop(self), next);
-  EXPECT_EQ(order.pop(self), nullptr);
+  for (plain_item& each : made) order.push_made(own_lane, each);
+  for (work* const next : std::vector<work*>{&arrived[2], &arrived[0], &arrived[1]})
+    EXPECT_EQ(order.pop(own_lane), next);
+  EXPECT_EQ(order.pop(own_lane), nullptr);
   order.feel(other, pressure::unsent);
   EXPECT_EQ(order.pop(other), nullptr) << "neither does a neighbour steal it";
   order.feel(other, pressure::none);
   EXPECT_EQ(order.pop(other), &made[1]) << "the oldest of what was made last first";
-  order.feel(self, pressure::none);
-  EXPECT_EQ(order.pop(self), &made[0]);
+  order.feel(own_lane, pressure::none);
+  EXPECT_EQ(order.pop(own_lane), &made[0]);
 }
 
 }  // namespace

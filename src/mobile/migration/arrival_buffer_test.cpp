@@ -18,16 +18,16 @@ namespace nacre {
 namespace {
 
 constexpr std::size_t large = 100'000;
-constexpr std::uint32_t ranks = 8;
+constexpr std::uint32_t job_ranks = 8;
 const object_id named(rank_id(2), 9);
 
-buffer numbered(std::size_t bytes) {
+buffer counted_up(std::size_t bytes) {
   buffer made(bytes);
   for (std::size_t i = 0; i < bytes; ++i) made.data()[i] = static_cast<std::byte>(i * 7 + i / 251);
   return made;
 }
 bool is_numbered(const buffer& one, std::size_t bytes) {
-  const buffer wanted = numbered(bytes);
+  const buffer wanted = counted_up(bytes);
   return one.size() == bytes && std::memcmp(one.data(), wanted.data(), bytes) == 0;
 }
 
@@ -89,7 +89,7 @@ moved move_once(resident body) {
   const auto* const first = m->payload().data();
   const auto* const end = first + m->payload().size();
   migration_request asked;
-  auto there = take_arrival(m, asked, ranks);
+  auto there = take_arrival(m, asked, job_ranks);
   EXPECT_TRUE(there);
   if (!there) return {};
   EXPECT_EQ(asked.reply, 77U);
@@ -100,7 +100,7 @@ moved move_once(resident body) {
 }
 
 TEST(arrival_with_a_buffer, is_the_buffer_itself_at_either_end_however_often_it_moves) {
-  resident body = resident_of(chart{"Baltic", numbered(large)});
+  resident body = resident_of(chart{"Baltic", counted_up(large)});
   for (int hop = 0; hop < 4; ++hop) {
     moved now = move_once<chart>(std::move(body));
     ASSERT_NE(now.body.object, nullptr);
@@ -113,7 +113,7 @@ TEST(arrival_with_a_buffer, is_the_buffer_itself_at_either_end_however_often_it_
 }
 
 TEST(arrival_with_a_buffer, is_the_last_of_several) {
-  moved now = move_once<double_chart>(resident_of(double_chart{numbered(64), numbered(large)}));
+  moved now = move_once<double_chart>(resident_of(double_chart{counted_up(64), counted_up(large)}));
   ASSERT_NE(now.body.object, nullptr);
   EXPECT_TRUE(now.sent_in_place && now.received_in_place);
   EXPECT_TRUE(is_numbered(object_of<double_chart>(now.body).legend, 64));
@@ -122,7 +122,7 @@ TEST(arrival_with_a_buffer, is_the_last_of_several) {
 
 TEST(arrival_with_a_buffer, that_has_no_room_for_the_rest_is_copied_the_first_time) {
   const std::string long_name(1000, 'n');
-  moved first = move_once<chart>(resident_of(chart{long_name, numbered(large)}));
+  moved first = move_once<chart>(resident_of(chart{long_name, counted_up(large)}));
   ASSERT_NE(first.body.object, nullptr);
   EXPECT_FALSE(first.sent_in_place);
   EXPECT_TRUE(first.received_in_place);
@@ -143,12 +143,12 @@ TEST(arrival_with_a_buffer, that_has_no_room_for_the_rest_is_copied_the_first_ti
 }
 
 TEST(arrival_with_a_buffer, that_is_small_or_part_of_much_or_not_the_last_member_is_copied) {
-  moved small = move_once<chart>(resident_of(chart{"", numbered(1000)}));
+  moved small = move_once<chart>(resident_of(chart{"", counted_up(1000)}));
   EXPECT_FALSE(small.sent_in_place);
-  moved part = move_once<chart>(resident_of(chart{std::string(3 * large, 'n'), numbered(large)}));
+  moved part = move_once<chart>(resident_of(chart{std::string(3 * large, 'n'), counted_up(large)}));
   EXPECT_FALSE(part.sent_in_place);
   EXPECT_FALSE(part.received_in_place) << "its block would be mostly waste";
-  moved first = move_once<signed_chart>(resident_of(signed_chart{numbered(large), "Baltic"}));
+  moved first = move_once<signed_chart>(resident_of(signed_chart{counted_up(large), "Baltic"}));
   EXPECT_FALSE(first.sent_in_place);
   EXPECT_FALSE(first.received_in_place);
   EXPECT_EQ(object_of<signed_chart>(first.body).name, "Baltic");
@@ -157,7 +157,7 @@ TEST(arrival_with_a_buffer, that_is_small_or_part_of_much_or_not_the_last_member
 
 TEST(arrival_with_a_buffer, whose_messages_wait_takes_them_along) {
   for (const std::size_t bytes : {std::size_t{40}, std::size_t{4000}}) {
-    resident body = resident_of(chart{"Baltic", numbered(large)});
+    resident body = resident_of(chart{"Baltic", counted_up(large)});
     message_ptr m = make_message(bytes);
     std::memset(m->body(), 7, bytes);
     m->header.object = named.value();
@@ -182,7 +182,7 @@ message_ptr arrival_in_a_block_of(std::byte before) {
     message_ptr m = detail::buffer_parts::into_message(last_user, 240);
     std::memset(m->body(), std::to_integer<int>(before), m->header.payload_bytes);
   }
-  return make_arrival(named, resident_of(chart{"Baltic", numbered(large)}), {}, false);
+  return make_arrival(named, resident_of(chart{"Baltic", counted_up(large)}), {}, false);
 }
 
 TEST(arrival_with_a_buffer, carries_nothing_of_what_its_block_held_before) {
@@ -192,10 +192,10 @@ TEST(arrival_with_a_buffer, carries_nothing_of_what_its_block_held_before) {
 }
 
 TEST(arrival_with_a_buffer, whose_object_begins_where_it_cannot_is_none) {
-  const chart object{"Baltic", numbered(large)};
+  const chart object{"Baltic", counted_up(large)};
   const std::size_t object_bytes = packed_size(object);
   const auto comes_back = [&](std::uint32_t begin) {
-    message_ptr m = make_arrival(named, resident_of(chart{"Baltic", numbered(large)}), {}, false);
+    message_ptr m = make_arrival(named, resident_of(chart{"Baltic", counted_up(large)}), {}, false);
     const auto right = static_cast<std::uint32_t>(m->header.payload_bytes - object_bytes);
     std::uint32_t found = 0;
     std::size_t at = right;  // the number stands in front of the gap
@@ -203,7 +203,7 @@ TEST(arrival_with_a_buffer, whose_object_begins_where_it_cannot_is_none) {
     begin = begin == 0 ? right : begin;
     std::memcpy(m->body() + at, &begin, sizeof begin);
     migration_request asked;
-    return take_arrival(m, asked, ranks).has_value();
+    return take_arrival(m, asked, job_ranks).has_value();
   };
   EXPECT_TRUE(comes_back(0)) << "that is, where it does begin";
   for (const std::uint32_t begin : {1U, 16U, 229U, 1U << 20, 0xffff'fff0U}) EXPECT_FALSE(comes_back(begin)) << begin;
@@ -214,10 +214,10 @@ TEST(arrival_with_a_buffer, gives_credit_back_when_the_object_keeps_the_message)
   static constexpr body_ops counting{nullptr, nullptr, [](message&) noexcept { ++released; }, true};
   released = 0;
   {
-    message_ptr m = make_arrival(named, resident_of(chart{"", numbered(large)}), {}, false);
+    message_ptr m = make_arrival(named, resident_of(chart{"", counted_up(large)}), {}, false);
     m->ops = &counting;
     migration_request asked;
-    const auto body = take_arrival(m, asked, ranks);
+    const auto body = take_arrival(m, asked, job_ranks);
     ASSERT_TRUE(body);
     EXPECT_EQ(released, 1) << "the message has been received; the object may live for long";
   }
@@ -225,7 +225,7 @@ TEST(arrival_with_a_buffer, gives_credit_back_when_the_object_keeps_the_message)
 }
 
 TEST(arrival_with_a_buffer, that_is_damaged_gives_nothing_or_an_object_of_its_own) {
-  const message_ptr whole = make_arrival(named, resident_of(chart{"Baltic", numbered(16'384)}), {}, false);
+  const message_ptr whole = make_arrival(named, resident_of(chart{"Baltic", counted_up(16'384)}), {}, false);
   const std::uint32_t bytes = whole->header.payload_bytes, head = bytes - 16'384;
   rng random(6);
   for (int round = 0; round < (tests::sanitized ? 1000 : 10'000); ++round) {
@@ -235,7 +235,7 @@ TEST(arrival_with_a_buffer, that_is_damaged_gives_nothing_or_an_object_of_its_ow
     damaged->header.object = named.value();
     if (kept == bytes) damaged->body()[random.below(head)] = static_cast<std::byte>(random.next());
     migration_request asked;
-    const auto body = take_arrival(damaged, asked, ranks);
+    const auto body = take_arrival(damaged, asked, job_ranks);
     if (!body || body->type != &detail::type_of<chart>()) continue;
     const auto& points = static_cast<const chart*>(body->object)->points;
     ASSERT_LE(points.size(), 16'384U);

@@ -24,14 +24,14 @@ struct parcel {
   }
 };
 
-const object_id named(rank_id(2), 9);
-constexpr std::uint32_t ranks = 8;
+const object_id travelling_object(rank_id(2), 9);
+constexpr std::uint32_t ranks_of_job = 8;
 
 message_ptr message_for(message_kind kind, std::uint32_t source, std::uint32_t sequence, std::size_t bytes) {
   message_ptr m = make_message(bytes);
   std::memset(m->body(), static_cast<int>(sequence + 1), bytes);
   m->header.kind = kind;
-  m->header.object = named.value();
+  m->header.object = travelling_object.value();
   m->header.source = source;
   m->header.sequence = sequence;
   return m;
@@ -84,12 +84,12 @@ void expect_sample(resident& body) {
 
 TEST(arrival, an_object_comes_back_with_its_numbers_and_all_that_waits_for_it) {
   for (const bool by_pointer : {true, false}) {
-    message_ptr m = make_arrival(named, sample(), {3, 77}, by_pointer);
-    EXPECT_EQ(m->header.object, named.value());
+    message_ptr m = make_arrival(travelling_object, sample(), {3, 77}, by_pointer);
+    EXPECT_EQ(m->header.object, travelling_object.value());
     EXPECT_EQ(m->header.kind, message_kind::arrival);
     EXPECT_EQ(m->packed(), !by_pointer);
     migration_request asked;
-    auto body = take_arrival(m, asked, ranks);
+    auto body = take_arrival(m, asked, ranks_of_job);
     ASSERT_TRUE(body);
     EXPECT_EQ(asked.source, 3U);
     EXPECT_EQ(asked.reply, 77U);
@@ -98,39 +98,39 @@ TEST(arrival, an_object_comes_back_with_its_numbers_and_all_that_waits_for_it) {
 }
 
 TEST(arrival, an_arrival_that_is_dropped_takes_its_object_with_it) {
-  const message_ptr live = make_arrival(named, sample(), {}, true);  // the leak checker sees what is left
-  const message_ptr packed = make_arrival(named, sample(), {}, false);
+  const message_ptr live = make_arrival(travelling_object, sample(), {}, true);  // the leak checker sees what is left
+  const message_ptr packed = make_arrival(travelling_object, sample(), {}, false);
 }
 
 TEST(arrival, no_part_of_an_arrival_is_an_arrival) {
-  const message_ptr whole = make_arrival(named, sample(), {}, false);
+  const message_ptr whole = make_arrival(travelling_object, sample(), {}, false);
   for (std::uint32_t bytes = 0; bytes < whole->header.payload_bytes; ++bytes) {
     message_ptr part = make_message(bytes);
     std::memcpy(part->body(), whole->body(), bytes);
-    part->header.object = named.value();
+    part->header.object = travelling_object.value();
     migration_request asked;
-    EXPECT_FALSE(take_arrival(part, asked, ranks)) << bytes;
+    EXPECT_FALSE(take_arrival(part, asked, ranks_of_job)) << bytes;
   }
 }
 
 TEST(arrival, damaged_bytes_give_nothing_or_messages_that_an_object_may_have) {
-  const message_ptr whole = make_arrival(named, sample(), {}, false);
+  const message_ptr whole = make_arrival(travelling_object, sample(), {}, false);
   rng random(5);
   for (int round = 0; round < 30'000; ++round) {
     message_ptr damaged = make_message(whole->header.payload_bytes);
     std::memcpy(damaged->body(), whole->body(), whole->header.payload_bytes);
-    damaged->header.object = named.value();
+    damaged->header.object = travelling_object.value();
     for (std::uint64_t hits = 1 + random.below(3); hits != 0; --hits) {
       damaged->body()[random.below(whole->header.payload_bytes)] = static_cast<std::byte>(random.next());
     }
     migration_request asked;
-    auto body = take_arrival(damaged, asked, ranks);
+    auto body = take_arrival(damaged, asked, ranks_of_job);
     if (!body) continue;
     ASSERT_NE(body->object, nullptr);
     while (const message_ptr m = body->pending.pop_front()) {
       ASSERT_TRUE(follows_object(m->header.kind)) << static_cast<int>(m->header.kind);
-      ASSERT_EQ(m->header.object, named.value());
-      ASSERT_LT(m->header.source, ranks);
+      ASSERT_EQ(m->header.object, travelling_object.value());
+      ASSERT_LT(m->header.source, ranks_of_job);
     }
   }
 }
@@ -140,9 +140,9 @@ TEST(arrival, an_object_with_a_location_policy_or_subscribers_that_cannot_be_is_
     resident body = sample();
     body.policy = policy;
     body.listeners = std::make_unique<subscribers>(unpack<subscribers>(pack(listening)).value());
-    message_ptr m = make_arrival(named, std::move(body), {}, false);
+    message_ptr m = make_arrival(travelling_object, std::move(body), {}, false);
     migration_request asked;
-    return take_arrival(m, asked, ranks).has_value();
+    return take_arrival(m, asked, ranks_of_job).has_value();
   };
   EXPECT_TRUE(comes_back(location_policy::home, {7, 1}));
   EXPECT_FALSE(comes_back(location_policy::of_program, {}));
@@ -156,7 +156,7 @@ TEST(arrival, an_object_that_speaks_of_ranks_or_epochs_that_cannot_be_is_none) {
   const auto comes_back = [](std::uint32_t ranks_there, std::uint32_t epoch, const migration_request& asks) {
     resident body = sample();
     body.epoch = epoch;
-    message_ptr m = make_arrival(named, std::move(body), asks, false);
+    message_ptr m = make_arrival(travelling_object, std::move(body), asks, false);
     migration_request asked;
     return take_arrival(m, asked, ranks_there).has_value();
   };
@@ -166,7 +166,7 @@ TEST(arrival, an_object_that_speaks_of_ranks_or_epochs_that_cannot_be_is_none) {
   EXPECT_FALSE(comes_back(7, 0, {}));
   resident talks = sample();
   talks.traffic.note(object_id(rank_id(7), 4), 100, 7);
-  message_ptr m = make_arrival(named, std::move(talks), {}, false);
+  message_ptr m = make_arrival(travelling_object, std::move(talks), {}, false);
   migration_request nobody;
   EXPECT_FALSE(take_arrival(m, nobody, 7)) << "it talks to an object of rank 7";
   EXPECT_FALSE(comes_back(7, ~std::uint32_t{0}, {})) << "it could never move again";

@@ -23,11 +23,11 @@ struct counted {
   void serialize(Archive&) {}
 };
 
-void never(work&, lane&) {}
+void never_run(work&, lane&) {}
 
 std::unique_ptr<entry> empty_entry() {
   static_cast<void>(handler_table::get());
-  return std::make_unique<entry>(object_id(rank_id(1), 5), location_fact{rank_id(1), 3}, &never);
+  return std::make_unique<entry>(object_id(rank_id(1), 5), location_fact{rank_id(1), 3}, &never_run);
 }
 
 resident with_object() {

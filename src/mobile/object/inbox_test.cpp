@@ -11,7 +11,7 @@
 namespace nacre {
 namespace {
 
-message* numbered(std::uint32_t source, std::uint32_t sequence) {
+message* numbered_loose(std::uint32_t source, std::uint32_t sequence) {
   message_ptr m = make_message(0);
   m->header.source = source;
   m->header.sequence = sequence;
@@ -20,8 +20,8 @@ message* numbered(std::uint32_t source, std::uint32_t sequence) {
 
 TEST(inbox, only_the_first_message_asks_for_a_ticket) {
   inbox box;
-  EXPECT_TRUE(box.push(numbered(0, 0)));
-  EXPECT_FALSE(box.push(numbered(0, 1)));
+  EXPECT_TRUE(box.push(numbered_loose(0, 0)));
+  EXPECT_FALSE(box.push(numbered_loose(0, 1)));
   EXPECT_EQ(box.count(), 2U);
   message_list taken;
   ASSERT_TRUE(box.claim(taken));
@@ -36,9 +36,9 @@ TEST(inbox, only_the_first_message_asks_for_a_ticket) {
 TEST(inbox, what_comes_while_it_runs_keeps_it_from_finishing) {
   inbox box;
   message_list taken;
-  ASSERT_TRUE(box.push(numbered(0, 0)));
+  ASSERT_TRUE(box.push(numbered_loose(0, 0)));
   ASSERT_TRUE(box.claim(taken));
-  EXPECT_FALSE(box.push(numbered(0, 1)));
+  EXPECT_FALSE(box.push(numbered_loose(0, 1)));
   EXPECT_EQ(box.finish(), inbox::finished::messages_came);
   box.requeue();
   ASSERT_TRUE(box.claim(taken));
@@ -49,7 +49,7 @@ TEST(inbox, what_comes_while_it_runs_keeps_it_from_finishing) {
 TEST(inbox, who_runs_it_sees_what_has_come_last_and_may_take_all) {
   inbox box(inbox::first::running);
   EXPECT_EQ(box.newest(), nullptr);
-  for (std::uint32_t sequence = 0; sequence < 3; ++sequence) EXPECT_FALSE(box.push(numbered(0, sequence)));
+  for (std::uint32_t sequence = 0; sequence < 3; ++sequence) EXPECT_FALSE(box.push(numbered_loose(0, sequence)));
   ASSERT_NE(box.newest(), nullptr);
   EXPECT_EQ(box.newest()->header.sequence, 2U);
   message_list taken;
@@ -64,7 +64,7 @@ TEST(inbox, who_runs_it_sees_what_has_come_last_and_may_take_all) {
 
 TEST(inbox, an_orphan_stays_one_while_its_messages_are_taken) {
   inbox box(inbox::first::running);
-  EXPECT_FALSE(box.push(numbered(0, 0)));
+  EXPECT_FALSE(box.push(numbered_loose(0, 0)));
   EXPECT_FALSE(box.orphan());
   message_list taken;
   box.take(taken);
@@ -75,11 +75,11 @@ TEST(inbox, an_orphan_stays_one_while_its_messages_are_taken) {
 TEST(inbox, a_seizure_that_comes_while_it_runs_keeps_it_from_finishing_once) {
   inbox box;
   message_list taken;
-  ASSERT_TRUE(box.push(numbered(0, 0)));
+  ASSERT_TRUE(box.push(numbered_loose(0, 0)));
   ASSERT_TRUE(box.claim(taken));
   EXPECT_EQ(box.seize(taken), inbox::begun::no);
   EXPECT_EQ(box.seize(taken), inbox::begun::no);
-  EXPECT_FALSE(box.push(numbered(0, 1))) << "a message and a wish";
+  EXPECT_FALSE(box.push(numbered_loose(0, 1))) << "a message and a wish";
   EXPECT_EQ(box.finish(), inbox::finished::messages_came);
   box.requeue();
   ASSERT_TRUE(box.claim(taken));
@@ -103,7 +103,7 @@ TEST(inbox, an_orphan_ends_whatever_a_balancer_wishes) {
 TEST(inbox, a_seizure_makes_the_ticket_stale) {
   inbox box;
   message_list taken;
-  ASSERT_TRUE(box.push(numbered(0, 0)));
+  ASSERT_TRUE(box.push(numbered_loose(0, 0)));
   EXPECT_EQ(box.seize(taken), inbox::begun::from_scheduled);
   EXPECT_FALSE(box.claim(taken));
   EXPECT_EQ(box.finish(), inbox::finished::yes);
@@ -115,7 +115,7 @@ TEST(inbox, a_seizure_makes_the_ticket_stale) {
 TEST(inbox, counts_no_further_than_it_can_and_loses_no_message) {
   constexpr std::uint32_t most = 65535;
   inbox box;
-  for (std::uint32_t n = 0; n < most + 10; ++n) static_cast<void>(box.push(numbered(0, n)));
+  for (std::uint32_t n = 0; n < most + 10; ++n) static_cast<void>(box.push(numbered_loose(0, n)));
   EXPECT_EQ(box.count(), most);
   message_list taken;
   ASSERT_TRUE(box.claim(taken));
@@ -128,7 +128,7 @@ TEST(inbox, an_orphan_is_deleted_by_whoever_finishes_it) {
   EXPECT_TRUE(idle.orphan());
   inbox busy;
   message_list taken;
-  ASSERT_TRUE(busy.push(numbered(0, 0)));
+  ASSERT_TRUE(busy.push(numbered_loose(0, 0)));
   ASSERT_TRUE(busy.claim(taken));
   EXPECT_FALSE(busy.orphan());
   EXPECT_EQ(busy.finish(), inbox::finished::orphaned);
@@ -177,7 +177,7 @@ TEST(inbox, messages_of_many_threads_are_processed_once_in_order_by_one_thread_a
   for (std::uint32_t source = 0; source < senders; ++source) {
     threads.emplace_back([&, source] {
       for (std::uint32_t sequence = 0; sequence < each_sends; ++sequence) {
-        if (all.box.push(numbered(source, sequence))) ++all.tickets;
+        if (all.box.push(numbered_loose(source, sequence))) ++all.tickets;
         if (sequence % 4 == 0) all.run_one();
       }
       while (!over()) {

@@ -23,7 +23,7 @@ kept_ptr fresh() {
   return kept_ptr(new kept_messages([](work&, lane&) {}));
 }
 
-message_ptr numbered(std::uint32_t source, std::uint32_t sequence) {
+message_ptr numbered_kept(std::uint32_t source, std::uint32_t sequence) {
   message_ptr m = make_message(0);
   m->header.source = source;
   m->header.sequence = sequence;
@@ -32,23 +32,23 @@ message_ptr numbered(std::uint32_t source, std::uint32_t sequence) {
 
 TEST(kept_messages, only_the_first_asks_for_an_item_and_all_come_out_in_order) {
   const kept_ptr kept = fresh();
-  EXPECT_TRUE(kept->push(numbered(0, 0)));
-  EXPECT_FALSE(kept->push(numbered(0, 1)));
+  EXPECT_TRUE(kept->push(numbered_kept(0, 0)));
+  EXPECT_FALSE(kept->push(numbered_kept(0, 1)));
   EXPECT_EQ(kept->take()->header.sequence, 0U);
-  EXPECT_FALSE(kept->push(numbered(0, 2))) << "the item is there while it runs";
+  EXPECT_FALSE(kept->push(numbered_kept(0, 2))) << "the item is there while it runs";
   EXPECT_EQ(kept->take()->header.sequence, 1U);
   EXPECT_EQ(kept->take()->header.sequence, 2U);
   EXPECT_EQ(kept->take(), nullptr);
   EXPECT_TRUE(kept->finish());
-  EXPECT_TRUE(kept->push(numbered(0, 3))) << "the next one needs an item again";
+  EXPECT_TRUE(kept->push(numbered_kept(0, 3))) << "the next one needs an item again";
 }
 
 TEST(kept_messages, what_need_not_wait_goes_behind_what_waits_and_else_stays_with_the_caller) {
   const kept_ptr kept = fresh();
-  message_ptr m = numbered(0, 1);
+  message_ptr m = numbered_kept(0, 1);
   EXPECT_FALSE(kept->push_behind(m));
   EXPECT_NE(m, nullptr);
-  ASSERT_TRUE(kept->push(numbered(0, 0)));
+  ASSERT_TRUE(kept->push(numbered_kept(0, 0)));
   EXPECT_TRUE(kept->push_behind(m));
   EXPECT_EQ(m, nullptr);
   EXPECT_EQ(kept->take()->header.sequence, 0U);
@@ -65,7 +65,7 @@ TEST(kept_messages, none_is_lost_or_overtaken_while_several_threads_push_and_the
   for (std::uint32_t thread = 0; thread < threads; ++thread) {
     pushing.emplace_back([&, thread] {
       for (std::uint32_t number = 0; number < each; ++number) {
-        message_ptr m = numbered(thread, number);
+        message_ptr m = numbered_kept(thread, number);
         if (number % 3 == 0 && kept->push_behind(m)) continue;
         if (kept->push(std::move(m))) items.fetch_add(1);
       }

@@ -19,12 +19,12 @@
 namespace nacre {
 namespace {
 
-void never(work&, lane&) {}
+void never_loaded(work&, lane&) {}
 
 struct some_entries {
   explicit some_entries(std::size_t count) {
     for (std::size_t index = 1; index <= count; ++index) {
-      all.push_back(std::make_unique<entry>(object_id(rank_id(0), index), location_fact{rank_id(0), 1}, &never));
+      all.push_back(std::make_unique<entry>(object_id(rank_id(0), index), location_fact{rank_id(0), 1}, &never_loaded));
       static_cast<void>(all.back()->need_extra());
     }
   }

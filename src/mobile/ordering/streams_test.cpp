@@ -13,7 +13,7 @@
 namespace nacre {
 namespace {
 
-message_ptr numbered(std::uint32_t source, std::uint32_t sequence) {
+message_ptr streamed(std::uint32_t source, std::uint32_t sequence) {
   message_ptr m = make_message(0);
   m->header.source = source;
   m->header.sequence = sequence;
@@ -21,7 +21,7 @@ message_ptr numbered(std::uint32_t source, std::uint32_t sequence) {
 }
 
 streams::verdict offer(streams& order, message_list& ready, std::uint32_t source, std::uint32_t sequence) {
-  message_ptr m = numbered(source, sequence);
+  message_ptr m = streamed(source, sequence);
   return order.admit(m, ready);
 }
 
@@ -56,7 +56,7 @@ TEST(streams, a_number_that_has_run_is_refused_and_stays_with_the_caller) {
   streams order;
   message_list ready;
   ASSERT_EQ(offer(order, ready, 1, 0), streams::verdict::admitted);
-  message_ptr again = numbered(1, 0);
+  message_ptr again = streamed(1, 0);
   EXPECT_EQ(order.admit(again, ready), streams::verdict::repeated);
   EXPECT_NE(again, nullptr);
   EXPECT_EQ(ready.size(), 1U);
@@ -68,7 +68,7 @@ TEST(streams, any_shuffle_of_many_streams_comes_out_in_order) {
   for (int round = 0; round < 50; ++round) {
     std::vector<message_ptr> all;
     for (std::uint32_t source = 0; source < sources; ++source) {
-      for (std::uint32_t sequence = 0; sequence < length; ++sequence) all.push_back(numbered(source, sequence));
+      for (std::uint32_t sequence = 0; sequence < length; ++sequence) all.push_back(streamed(source, sequence));
     }
     for (std::size_t left = all.size(); left > 1; --left) std::swap(all[left - 1], all[random.below(left)]);
     streams order;
@@ -97,7 +97,7 @@ TEST(streams, a_number_that_has_been_set_aside_is_refused_when_it_comes_again) {
   streams order;
   message_list ready;
   ASSERT_EQ(offer(order, ready, 1, 2), streams::verdict::early);
-  message_ptr again = numbered(1, 2);
+  message_ptr again = streamed(1, 2);
   EXPECT_EQ(order.admit(again, ready), streams::verdict::repeated);
   EXPECT_NE(again, nullptr);
   EXPECT_EQ(order.early_count(), 1U);
@@ -111,7 +111,7 @@ double steps_a_message(std::uint32_t sources, std::uint32_t length, const Place&
   message_list ready;
   for (std::uint32_t i = 0; i < length; ++i) {
     for (std::uint32_t source = 0; source < sources; ++source) {
-      message_ptr m = numbered(source, place(i, length));
+      message_ptr m = streamed(source, place(i, length));
       EXPECT_NE(order.admit(m, ready), streams::verdict::repeated);
     }
   }

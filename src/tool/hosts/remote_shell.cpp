@@ -38,7 +38,7 @@ constexpr std::array troubles{
     known_trouble{"Connection closed", "it closed the connection", "ssh {host} true shows more"},
 };
 
-std::string quoted(std::string_view word) {
+std::string quoted_for_shells(std::string_view word) {
   std::string result = "'";
   for (const char c : word) result += c == '\'' ? std::string("'\\''") : std::string(1, c);
   return result + "'";
@@ -95,7 +95,7 @@ std::vector<std::string> split_words(std::string_view line) {
     }
   }
   if (quote != '\0' || words.empty()) {
-    throw setup_error({.problem = fmt::format("--ssh {} is no command", quoted(line)),
+    throw setup_error({.problem = fmt::format("--ssh {} is no command", quoted_for_shells(line)),
                        .why = "it starts an agent on each host",
                        .remedy = "write --ssh 'ssh -p 2222 -i KEY'"});
   }
@@ -106,7 +106,7 @@ std::vector<std::string> agent_command(const std::vector<std::string>& shell, co
                                        const std::string& nacre) {
   std::vector<std::string> words = shell;
   words.push_back(host);
-  words.push_back(fmt::format("exec {} host-agent", quoted(nacre)));
+  words.push_back(fmt::format("exec {} host-agent", quoted_for_shells(nacre)));
   return words;
 }
 

@@ -10,7 +10,7 @@
 namespace nacre::tool {
 namespace {
 
-[[noreturn]] void refuse(const std::string& path) {
+[[noreturn]] void refuse_output(const std::string& path) {
   throw setup_error({.problem = "cannot write '" + path + "': " + std::strerror(errno),
                      .why = "the report goes there",
                      .remedy = "name another place with --output"});
@@ -19,7 +19,7 @@ namespace {
 }  // namespace
 
 output_file::output_file(const std::string& path) : path_(path), file_(std::fopen(path.c_str(), "wb")) {
-  if (file_ == nullptr) refuse(path);
+  if (file_ == nullptr) refuse_output(path);
 }
 
 output_file::~output_file() {
@@ -34,7 +34,7 @@ void output_file::write() {
 void output_file::close() {
   write();
   failed_ |= std::fclose(std::exchange(file_, nullptr)) != 0;
-  if (failed_) refuse(path_);
+  if (failed_) refuse_output(path_);
 }
 
 }  // namespace nacre::tool

@@ -13,7 +13,7 @@
 namespace nacre::tool {
 namespace {
 
-std::string quoted(const std::string& text) {
+std::string quoted_for_json(const std::string& text) {
   return nlohmann::json(text).dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
 }
 
@@ -22,7 +22,7 @@ std::string us(std::int64_t ns) { return fmt::format("{:.3f}", static_cast<doubl
 class perfetto_writer {
  public:
   perfetto_writer(const trace::trace_log& log, const std::string& path) : log_(log), file_(path) {
-    for (const std::string& each : log.job().handlers) names_.push_back(quoted(each));
+    for (const std::string& each : log.job().handlers) names_.push_back(quoted_for_json(each));
   }
 
   void write() {
@@ -32,7 +32,7 @@ class perfetto_writer {
     arrows(sums.migrations, "migration");
     arrows(sums.steals, "steal");
     file_.put("{{\"ph\":\"M\",\"name\":\"trace_end\",\"pid\":0,\"args\":{{\"program\":{}}}}}\n]}}\n",
-              quoted(log_.job().program));
+              quoted_for_json(log_.job().program));
     file_.close();
   }
 

@@ -23,7 +23,7 @@ constexpr const char* address_key = "nacre.address";
 constexpr const char* secret_key = "nacre.secret";
 constexpr const char* library_name = "libpmix.so.2";
 
-[[noreturn]] void give_up(const std::string& problem, const std::string& remedy) {
+[[noreturn]] void give_up_on_pmix(const std::string& problem, const std::string& remedy) {
   throw setup_error(
       {.problem = problem, .why = "the launcher speaks PMIx, by which the ranks find each other", .remedy = remedy});
 }
@@ -43,7 +43,8 @@ template <class Function>
 void find(void* handle, const char* name, Function& function) {
   function = reinterpret_cast<Function>(::dlsym(handle, name));
   if (function == nullptr) {
-    give_up(std::string(library_name) + " has no function " + name, "install a PMIx library of version 3 or later");
+    give_up_on_pmix(std::string(library_name) + " has no function " + name,
+                    "install a PMIx library of version 3 or later");
   }
 }
 
@@ -52,8 +53,9 @@ const library& pmix() {
   static const library loaded = [] {
     void* const handle = ::dlopen(library_name, RTLD_NOW | RTLD_GLOBAL);
     if (handle == nullptr) {
-      give_up(std::string("cannot load ") + library_name + ": " + ::dlerror(),
-              "install it on every host (Debian: libpmix2), put its folder into LD_LIBRARY_PATH, or use nacre run");
+      give_up_on_pmix(
+          std::string("cannot load ") + library_name + ": " + ::dlerror(),
+          "install it on every host (Debian: libpmix2), put its folder into LD_LIBRARY_PATH, or use nacre run");
     }
     library result;
     find(handle, "PMIx_Init", result.init);
@@ -70,8 +72,8 @@ const library& pmix() {
 
 void check(pmix_status_t status, const std::string& action) {
   if (status == PMIX_SUCCESS) return;
-  give_up("PMIx could not " + action + ": " + pmix().error_string(status),
-          "look for lines of the launcher, and whether its PMIx fits to libpmix of this host");
+  give_up_on_pmix("PMIx could not " + action + ": " + pmix().error_string(status),
+                  "look for lines of the launcher, and whether its PMIx fits to libpmix of this host");
 }
 
 pmix_proc_t process(const std::string& job, pmix_rank_t rank) {
@@ -100,13 +102,14 @@ value_ptr get(const pmix_proc_t& of, const char* key) {
 
 std::uint32_t get_number(const pmix_proc_t& of, const char* key) {
   const value_ptr found = get(of, key);
-  if (found->type != PMIX_UINT32) give_up(std::string("PMIx tells no number for ") + key, "use another launcher");
+  if (found->type != PMIX_UINT32)
+    give_up_on_pmix(std::string("PMIx tells no number for ") + key, "use another launcher");
   return found->data.uint32;
 }
 
 std::string get_text(const pmix_proc_t& of, const char* key) {
   const value_ptr found = get(of, key);
-  if (found->type != PMIX_STRING) give_up(std::string("PMIx tells no text for ") + key, "use another launcher");
+  if (found->type != PMIX_STRING) give_up_on_pmix(std::string("PMIx tells no text for ") + key, "use another launcher");
   return found->data.string;
 }
 
@@ -137,8 +140,8 @@ void fence(const std::string& job, net::time_point deadline) {
   check(begun, "begin the exchange of addresses");
   static_cast<void>(done.release());  // belongs to on_fence, however late that is called
   if (outcome.wait_until(deadline) != std::future_status::ready) {
-    give_up("not all ranks have joined the job in time",
-            "look for errors of other ranks, or give them more time with --nacre.tcp.connect_timeout");
+    give_up_on_pmix("not all ranks have joined the job in time",
+                    "look for errors of other ranks, or give them more time with --nacre.tcp.connect_timeout");
   }
   check(outcome.get(), "exchange addresses");
 }
@@ -153,7 +156,7 @@ pmix_job::pmix_job() {
   const pmix_proc_t all = process(job_, PMIX_RANK_WILDCARD);
   size_ = get_number(all, PMIX_JOB_SIZE);
   ranks_on_host_ = get_number(all, PMIX_LOCAL_SIZE);
-  if (rank_.value() >= size_) give_up("PMIx tells a rank beyond the size of the job", "use another launcher");
+  if (rank_.value() >= size_) give_up_on_pmix("PMIx tells a rank beyond the size of the job", "use another launcher");
 }
 
 pmix_job::~pmix_job() { static_cast<void>(pmix().finalize(nullptr, 0)); }
@@ -166,7 +169,7 @@ pmix_job::introduction pmix_job::exchange(const std::string& own_address, net::t
   std::string digits = get_text(process(job_, 0), secret_key);
   const auto secret = job_secret::from_hex(digits);
   ::explicit_bzero(digits.data(), digits.size());
-  if (!secret) give_up("rank 0 has published no secret", "run one version of Nacre in all ranks");
+  if (!secret) give_up_on_pmix("rank 0 has published no secret", "run one version of Nacre in all ranks");
   introduction result{.secret = *secret, .addresses = {}};
   for (std::uint32_t rank = 0; rank < size_; ++rank) {
     result.addresses.push_back(get_text(process(job_, rank), address_key));

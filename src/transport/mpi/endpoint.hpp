@@ -23,6 +23,8 @@
 
 namespace nacre::transport::mpi {
 
+inline constexpr std::uint32_t header_bytes = sizeof(message_header);
+
 /// What the configuration says.
 struct settings {
   slot_shape shape{.slots = 0, .bytes = 16384};

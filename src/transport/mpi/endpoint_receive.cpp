@@ -10,7 +10,6 @@
 namespace nacre::transport::mpi {
 namespace {
 
-constexpr std::uint32_t header_bytes = sizeof(message_header);
 constexpr std::uint32_t burst_max = 64;
 
 /// After so many looks in vain no lane is busier than the others.

@@ -12,8 +12,6 @@
 namespace nacre::transport::mpi {
 namespace {
 
-constexpr std::uint32_t header_bytes = sizeof(message_header);
-
 /// Header and payload, which lie behind each other.
 std::span<const std::byte> frame_of(const message& m) noexcept {
   return {m.body() - header_bytes, header_bytes + m.header.payload_bytes};

@@ -22,7 +22,6 @@ namespace nacre::transport::mpi {
 inline constexpr rank_id own{0};
 inline constexpr std::uint32_t size = 3;
 inline constexpr slot_shape shape{.slots = 4, .bytes = 256};
-inline constexpr std::uint32_t header_bytes = sizeof(message_header);
 inline constexpr std::uint32_t long_payload = 1000;
 
 /// What the endpoint has asked MPI for, and what the test answers.

@@ -49,6 +49,11 @@ inline constexpr std::size_t slot_words = sizeof(slot) / sizeof(std::uint64_t);
   return stamp >> 8 == ((position + 1) & (~std::uint64_t{0} >> 8));
 }
 
+/// How much of a ring's data a payload, or a piece of one, of so many bytes takes.
+[[nodiscard]] constexpr std::uint64_t rounded(std::uint64_t bytes) noexcept {
+  return (bytes + cache_line_bytes - 1) / cache_line_bytes * cache_line_bytes;
+}
+
 /// How the reader of a ring learns that there is something in it.
 enum class attention : std::uint32_t {
   bell,   ///< the writer rings the bell of its rank

@@ -11,9 +11,6 @@
 namespace nacre::transport::shm {
 namespace {
 
-constexpr std::uint64_t small_ring = 4096;  // 16 slots, pieces of 1024 bytes
-constexpr std::size_t enough = 1000;
-
 /// Both ends of a ring that fetches from 2000 bytes on, in a thread that the kernel will refuse to read memory.
 class refusal : public testing::Test {
  protected:

@@ -13,7 +13,7 @@
 namespace nacre::transport::shm {
 namespace {
 
-constexpr std::size_t enough = 64;
+constexpr std::size_t a_few = 64;
 
 /// One stream; at a random moment the kernel begins to refuse to read the writer's memory, if `refused`.
 void play_stream(std::uint64_t seed, bool refused) {
@@ -39,7 +39,7 @@ void play_stream(std::uint64_t seed, bool refused) {
     }
     if (numbers.below(2) == 0) writer.submit(batch);
     if (numbers.below(2) == 0) writer.advance();
-    if (numbers.below(2) == 0) reader.receive(arrived, arrived.size() + 1 + numbers.below(enough));
+    if (numbers.below(2) == 0) reader.receive(arrived, arrived.size() + 1 + numbers.below(a_few));
     while (const message_ptr m = arrived.pop_front()) {
       ASSERT_TRUE(is_numbered(*m, next, sizes[next])) << "seed " << seed << ", message " << next;
       ++next;
@@ -85,7 +85,7 @@ void play_forgeries(std::uint64_t& taken, std::uint64_t& failures) {
     for (std::uint64_t position = 0; position < 40; ++position) {
       forge(view.slots[position % view.slot_count], position, numbers);
       const bool had_failed = reader.error().has_value();
-      reader.receive(arrived, enough);
+      reader.receive(arrived, a_few);
       ASSERT_TRUE(!had_failed || arrived.empty()) << "seed " << seed;
       while (const message_ptr m = arrived.pop_front()) {
         ++taken;

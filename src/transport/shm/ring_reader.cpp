@@ -25,10 +25,6 @@ slot copy_of(slot& next) noexcept {
   return std::bit_cast<slot>(words);
 }
 
-constexpr std::uint64_t rounded(std::uint64_t bytes) noexcept {
-  return (bytes + cache_line_bytes - 1) / cache_line_bytes * cache_line_bytes;
-}
-
 std::optional<std::string_view> trouble_with(const message_header& header, const reader_limits& limits) noexcept {
   if (header.payload_bytes > limits.payload_bytes_max) return "sent a message that is larger than allowed";
   if (header.kind > message_kind::reply) return "sent a message of an unknown kind";

@@ -9,9 +9,6 @@
 namespace nacre::transport::shm {
 namespace {
 
-constexpr std::uint64_t small_ring = 4096;  // 16 slots, pieces of 1024 bytes
-constexpr std::size_t enough = 1000;
-
 /// A slot that a reader is to refuse, as the first or behind another one.
 struct forgery {
   slot_kind kind;

@@ -13,9 +13,6 @@
 namespace nacre::transport::shm {
 namespace {
 
-constexpr std::uint64_t small_ring = 4096;  // 16 slots, pieces of 1024 bytes
-constexpr std::size_t enough = 1000;
-
 /// Both ends of a small ring.
 struct ends {
   explicit ends(bool fetches, std::size_t held_bytes_max = 1u << 20, std::uint64_t data_bytes = small_ring)

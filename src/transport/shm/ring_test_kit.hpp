@@ -12,6 +12,9 @@
 
 namespace nacre::transport::shm {
 
+inline constexpr std::uint64_t small_ring = 4096;  // 16 slots, pieces of 1024 bytes
+inline constexpr std::size_t enough = 1000;        // messages
+
 /// The memory of one ring, all zero.
 class ring_memory {
  public:

@@ -11,10 +11,6 @@
 namespace nacre::transport::shm {
 namespace {
 
-constexpr std::uint64_t rounded(std::uint64_t bytes) noexcept {
-  return (bytes + cache_line_bytes - 1) / cache_line_bytes * cache_line_bytes;
-}
-
 std::size_t held_bytes_of(const message& m) noexcept { return sizeof(message) + m.header.payload_bytes; }
 
 }  // namespace

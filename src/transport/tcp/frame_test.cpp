@@ -15,7 +15,7 @@
 namespace nacre::transport::tcp {
 namespace {
 
-constexpr frame_limits limits{.ranks = 4, .payload_bytes_max = 1u << 20};
+constexpr frame_limits small_frames{.ranks = 4, .payload_bytes_max = 1u << 20};
 constexpr std::uint32_t all_but_bulk = 3;
 
 constexpr auto behind_last_kind = static_cast<message_kind>(static_cast<int>(message_kind::reply) + 1);
@@ -71,7 +71,7 @@ TEST(frame_reader, a_stream_cut_into_pieces_of_any_size_gives_the_same_messages)
   for (std::uint32_t i = 0; i < sizes.size(); ++i) append(stream, frame_of(*sample(i, sizes[i])));
   append(stream, goodbye_frame());
   for (const std::size_t piece : {1UL, 7UL, 40UL, 4096UL, 65536UL, 1000000UL}) {
-    frame_reader reader(limits);
+    frame_reader reader(small_frames);
     message_list arrived;
     ASSERT_FALSE(feed(reader, stream, piece, arrived)) << "pieces of " << piece;
     EXPECT_TRUE(reader.ended());
@@ -81,7 +81,7 @@ TEST(frame_reader, a_stream_cut_into_pieces_of_any_size_gives_the_same_messages)
 }
 
 TEST(frame_reader, a_large_payload_is_read_into_its_message_and_not_into_the_buffer) {
-  frame_reader reader(limits);
+  frame_reader reader(small_frames);
   message_list arrived;
   const message_ptr large = sample(0, 500000);
   ASSERT_FALSE(feed(reader, frame_of(*large).first(1000), 1000, arrived));
@@ -111,7 +111,7 @@ TEST(frame_reader, large_payloads_behind_each_other_do_not_go_by_way_of_the_buff
   const std::vector<std::size_t> sizes(50, 65536);
   std::vector<std::byte> stream;
   for (std::uint32_t i = 0; i < sizes.size(); ++i) append(stream, frame_of(*sample(i, sizes[i])));
-  frame_reader reader(limits);
+  frame_reader reader(small_frames);
   message_list arrived;
   const std::size_t by_buffer = bytes_by_buffer(reader, stream, arrived);
   EXPECT_LE(by_buffer, frame_reader::buffer_bytes + sizes.size() * frame_reader::short_look_bytes);
@@ -123,7 +123,7 @@ TEST(frame_reader, small_frames_behind_a_large_one_are_soon_read_many_at_a_time)
   sizes[0] = 100000;
   std::vector<std::byte> stream;
   for (std::uint32_t i = 0; i < sizes.size(); ++i) append(stream, frame_of(*sample(i, sizes[i])));
-  frame_reader reader(limits);
+  frame_reader reader(small_frames);
   message_list arrived;
   static_cast<void>(bytes_by_buffer(reader, std::span(stream).first(200000), arrived));
   EXPECT_GT(reader.space().first.size(), frame_reader::buffer_bytes - 64)  // but for the beginning of a frame
@@ -131,7 +131,7 @@ TEST(frame_reader, small_frames_behind_a_large_one_are_soon_read_many_at_a_time)
 }
 
 TEST(frame_reader, an_unfinished_frame_is_noticed_at_the_end_of_the_stream) {
-  frame_reader reader(limits);
+  frame_reader reader(small_frames);
   message_list arrived;
   EXPECT_FALSE(reader.within_frame());
   ASSERT_FALSE(feed(reader, frame_of(*sample(0, 10)).first(49), 100, arrived));
@@ -149,14 +149,15 @@ TEST(frame_reader, each_forged_field_of_a_header_is_refused_by_its_own_name) {
     EXPECT_TRUE(arrived.empty());
     return result;
   };
-  EXPECT_EQ(error_of([](auto& h) { h.payload_bytes = limits.payload_bytes_max + 1; }), frame_error::payload_too_large);
+  EXPECT_EQ(error_of([](auto& h) { h.payload_bytes = small_frames.payload_bytes_max + 1; }),
+            frame_error::payload_too_large);
   EXPECT_EQ(error_of([](auto& h) { h.payload_bytes = ~0U; }), frame_error::payload_too_large);
   EXPECT_EQ(error_of([](auto& h) { h.kind = behind_last_kind; }), frame_error::unknown_kind);
   EXPECT_EQ(error_of([](auto& h) { h.kind = static_cast<message_kind>(254); }), frame_error::unknown_kind);
   EXPECT_EQ(error_of([](auto& h) { h.channel = static_cast<channel>(3); }), frame_error::unknown_channel);
   EXPECT_EQ(error_of([](auto& h) { h.channel = channel::bulk; }), frame_error::other_channel);
   EXPECT_EQ(error_of([](auto& h) { h.flags = 0x80; }), frame_error::unknown_flags);
-  EXPECT_EQ(error_of([](auto& h) { h.source = limits.ranks; }), frame_error::source_out_of_range);
+  EXPECT_EQ(error_of([](auto& h) { h.source = small_frames.ranks; }), frame_error::source_out_of_range);
 }
 
 TEST(frame_reader, a_goodbye_with_anything_in_it_is_no_goodbye) {
@@ -164,7 +165,7 @@ TEST(frame_reader, a_goodbye_with_anything_in_it_is_no_goodbye) {
   for (std::size_t i = 0; i < frame.size(); ++i) {
     auto forged = frame;
     forged[i] ^= std::byte{1};
-    frame_reader reader(limits);
+    frame_reader reader(small_frames);
     message_list arrived;
     const auto result = feed(reader, forged, 40, arrived);
     EXPECT_FALSE(!result && reader.ended()) << "byte " << i;
@@ -172,7 +173,7 @@ TEST(frame_reader, a_goodbye_with_anything_in_it_is_no_goodbye) {
 }
 
 TEST(frame, comes_in_the_name_of_its_sender_unless_it_is_forwarded) {
-  frame_limits of_peer = limits;
+  frame_limits of_peer = small_frames;
   of_peer.peer = rank_id(3);
   message_header header;
   header.source = 3;
@@ -186,7 +187,7 @@ TEST(frame, comes_in_the_name_of_its_sender_unless_it_is_forwarded) {
 }
 
 TEST(frame_reader, nothing_is_believed_after_a_goodbye_or_an_error) {
-  frame_reader reader(limits);
+  frame_reader reader(small_frames);
   message_list arrived;
   ASSERT_FALSE(feed(reader, goodbye_frame(), 40, arrived));
   const auto late = feed(reader, frame_of(*sample(0, 0)), 40, arrived);
@@ -201,7 +202,7 @@ TEST(frame_reader, messages_in_front_of_an_error_still_arrive) {
   message_header bad;
   bad.source = 99;
   append(stream, bytes_of(bad));
-  frame_reader reader(limits);
+  frame_reader reader(small_frames);
   message_list arrived;
   EXPECT_TRUE(feed(reader, stream, 1000, arrived));
   expect_samples(arrived, std::vector<std::size_t>{5});

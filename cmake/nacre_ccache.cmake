@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: Apache-2.0
+# Compiles through ccache where it is installed: what has been compiled in this folder before is not compiled again, also
+# after build/ was removed. Paths stay absolute, so that a program is the same with ccache and without.
+if(NACRE_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  find_program(NACRE_CCACHE_PROGRAM ccache)
+  if(NACRE_CCACHE_PROGRAM)
+    message(STATUS "ccache: ${NACRE_CCACHE_PROGRAM}; -DNACRE_CCACHE=OFF compiles without")
+    # What a source includes is taken from the compiler, not looked for first; precompiled headers are known by their contents.
+    set(CMAKE_CXX_COMPILER_LAUNCHER
+        ${CMAKE_COMMAND} -E env CCACHE_DEPEND=1
+        CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime ${NACRE_CCACHE_PROGRAM})
+  else()
+    message(STATUS "ccache: not found; a second build from nothing takes as long as the first")
+  endif()
+endif()
