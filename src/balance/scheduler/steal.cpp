@@ -79,6 +79,9 @@ work* steal_scheduler::dive(worker_id by, lane_queue& own) {
   }
   const std::size_t kept = own.made.size_estimate();
   if (++own.turns < turns_of_dive(own, kept)) {
+    if (own.turns % turns_between_looks == 0) {
+      if (work* const item = take_ownerless(by)) return item;
+    }
     if (work* const item = own.made.take_newest()) return item;
   }
   own.turns = 0;
@@ -91,11 +94,13 @@ work* steal_scheduler::dive(worker_id by, lane_queue& own) {
 }
 
 /// How many turns a diving worker takes before it looks at the oldest. Under a backlog each of these would begin
-/// another tree on top; else nobody waits for more than some turns, and what handlers send to objects that exist is run
-/// as fast as they send it.
+/// another tree on top. Else one that makes many objects and sends to itself waits until most of these have begun, and
+/// what handlers send to objects that exist is run as fast as they send it.
 std::size_t steal_scheduler::turns_of_dive(const lane_queue& own, std::size_t kept) noexcept {
   if (own.now == pressure::backlog) return std::max<std::size_t>(turns_between_looks, 8 * kept);
-  return own.items.size_estimate() > 2 * kept + turns_between_looks ? 2 : turns_between_looks;
+  const std::size_t others = own.items.size_estimate();
+  if (others > 2 * kept + turns_between_looks) return 2;
+  return std::clamp<std::size_t>(kept / (1 + others), turns_between_looks, turns_of_dive_max);
 }
 
 work* steal_scheduler::take_ownerless(worker_id by) {

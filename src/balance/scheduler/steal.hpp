@@ -31,11 +31,13 @@ namespace nacre {
 /// | diving under pressure::unsent | the oldest; nothing that is kept apart | that is over |
 ///
 /// n is 32, or 2 while more than twice as much (and 32) waits beside what is kept apart, so that what handlers send to
-/// objects that exist does not pile up. Under pressure::backlog it is eight times what is kept apart, if that is more
+/// objects that exist does not pile up; or, up to 1024, as much as is kept apart for each item that waits beside it, so
+/// that a handler which makes hundreds of objects and sends to itself does not make more before most have begun. Under pressure::backlog it is eight times what is kept apart, if that is more
 /// than 32: each of the oldest begins another tree on top.
 class steal_scheduler final : public scheduler {
  public:
   static constexpr std::uint32_t turns_between_looks = 32;
+  static constexpr std::uint32_t turns_of_dive_max = 1024;
 
   explicit steal_scheduler(const scheduler_site& site);
   void push(worker_id by, work& item) override;
