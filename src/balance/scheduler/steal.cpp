@@ -85,6 +85,8 @@ work* steal_scheduler::dive(worker_id by, lane_queue& own) {
     if (work* const item = own.made.take_newest()) return item;
   }
   own.turns = 0;
+  own.turns_of_dive = std::clamp<std::size_t>(kept / std::max<std::size_t>(1, own.items.size_estimate()),
+                                              turns_between_looks, turns_of_dive_max);
   own.keeps_apart &= own.now != pressure::none || kept != 0;
   own.dives = own.now != pressure::none || kept != 0;
   if (work* const item = take_ownerless(by)) return item;
@@ -94,13 +96,11 @@ work* steal_scheduler::dive(worker_id by, lane_queue& own) {
 }
 
 /// How many turns a diving worker takes before it looks at the oldest. Under a backlog each of these would begin
-/// another tree on top. Else one that makes many objects and sends to itself waits until most of these have begun, and
-/// what handlers send to objects that exist is run as fast as they send it.
+/// another tree on top. Else one that makes many objects and sends to itself waits until those that it made before have
+/// begun, and what handlers send to objects that exist is run as fast as they send it.
 std::size_t steal_scheduler::turns_of_dive(const lane_queue& own, std::size_t kept) noexcept {
   if (own.now == pressure::backlog) return std::max<std::size_t>(turns_between_looks, 8 * kept);
-  const std::size_t others = own.items.size_estimate();
-  if (others > 2 * kept + turns_between_looks) return 2;
-  return std::clamp<std::size_t>(kept / (1 + others), turns_between_looks, turns_of_dive_max);
+  return own.items.size_estimate() > 2 * kept + turns_between_looks ? 2 : own.turns_of_dive;
 }
 
 work* steal_scheduler::take_ownerless(worker_id by) {

@@ -30,10 +30,11 @@ namespace nacre {
 /// | diving | the newest made, at every n-th turn the oldest | no pressure, and nothing kept apart |
 /// | diving under pressure::unsent | the oldest; nothing that is kept apart | that is over |
 ///
-/// n is 32, or 2 while more than twice as much (and 32) waits beside what is kept apart, so that what handlers send to
-/// objects that exist does not pile up; or, up to 1024, as much as is kept apart for each item that waits beside it, so
-/// that a handler which makes hundreds of objects and sends to itself does not make more before most have begun. Under pressure::backlog it is eight times what is kept apart, if that is more
-/// than 32: each of the oldest begins another tree on top.
+/// n is 32; or, up to 1024, as much as was kept apart at the last look for each item that waited beside it, so that a
+/// handler that makes hundreds of objects and sends to itself does not make more before these have begun. It is 2 while
+/// more than twice as much (and 32) waits beside what is kept apart, so that what handlers send to objects that exist
+/// does not pile up. Under pressure::backlog it is eight times what is kept apart, if that is more than 32: each of the
+/// oldest begins another tree on top. Every 32nd turn looks at what main has sent and the poll loop received.
 class steal_scheduler final : public scheduler {
  public:
   static constexpr std::uint32_t turns_between_looks = 32;
@@ -61,9 +62,10 @@ class steal_scheduler final : public scheduler {
     bool dives = false;             // owner only
     bool keeps_apart = false;       // owner only: whatever its handlers make, not only new objects
     rng random;
-    std::uint64_t steals = 0;         // owner only
-    std::optional<worker_id> victim;  // owner only: of the last of them
-    std::uint32_t turns = 0;          // owner only
+    std::uint64_t steals = 0;                         // owner only
+    std::optional<worker_id> victim;                  // owner only: of the last of them
+    std::uint32_t turns = 0;                          // owner only
+    std::size_t turns_of_dive = turns_between_looks;  // owner only: to the next look at the oldest
   };
 
   void keep_apart(lane_queue& own, work& item);

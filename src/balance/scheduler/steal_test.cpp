@@ -188,6 +188,24 @@ TEST(steal_scheduler, what_new_objects_send_to_those_that_exist_does_not_pile_up
   EXPECT_LE(most, 2 * chains + 2 * steal_scheduler::turns_between_looks);
 }
 
+TEST(steal_scheduler, new_objects_do_not_pile_up_when_their_maker_sends_to_itself) {
+  steal_scheduler order({.workers = 1});
+  constexpr std::size_t at_once = 256;
+  plain_item maker, newborn;
+  order.push_made(own_lane, maker);
+  std::size_t waiting = 0, most = 0;
+  for (int pop = 0; pop < 100'000; ++pop) {
+    if (order.pop(own_lane) == &newborn) {
+      --waiting;
+    } else {
+      for (std::size_t n = 0; n < at_once; ++n) order.push_first(own_lane, newborn);
+      order.push_made(own_lane, maker);
+      most = std::max(most, waiting += at_once);
+    }
+  }
+  EXPECT_LE(most, 3 * at_once);
+}
+
 /// Sees everything that waits.
 struct witness final : work_visitor {
   verdict look(work& plain_item) override {
