@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The mobile objects of one rank: sending to them wherever they are, running what arrives, moving and ending them.
+// The mobile objects of one rank: sending to them wherever they are, running arriving messages, moving and ending them.
 #pragma once
 
 #include <algorithm>
@@ -31,7 +31,7 @@
 
 namespace nacre {
 
-/// A colocation's function on its way to where the objects are.
+/// The function of a colocation, on its way to the rank where the objects are.
 struct colocate_call {
   std::uint64_t number = 0;
   std::uint32_t handler = 0;
@@ -45,33 +45,33 @@ struct colocate_call {
   }
 };
 
-/// An object as a balancer sees it, an estimate of a moment ago.
+/// An object as a balancer sees it: an estimate of a moment ago.
 struct object_estimate {
   object_id id;
   double declared;         ///< load; 0 if its class declares none
-  double message_seconds;  ///< what one message to it takes; 0 while none has been measured
-  std::uint32_t messages;  ///< that wait; of those that have just arrived, however many, one
+  double message_seconds;  ///< time that one message to it takes; 0 while none has been measured
+  std::uint32_t messages;  ///< that wait; those that have just arrived count as one
   bool running;            ///< a handler runs on it
 };
 
 /// The mobile object layer (Clam section 3.1, PREMA sections 3 and 4.1.2).
 ///
-/// Everything that concerns an object on a rank is a message in its entry's inbox and is processed by the entry's
-/// activation, one at a time: messages to run, migrations and ends requested, arrivals. So no two lanes ever disagree
-/// about the object, and an entry whose object is elsewhere simply forwards.
+/// Invariant: all events of an object on a rank pass through the inbox of its entry (messages to run, requests to
+/// migrate or to end, arrivals), and the entry's activation processes them one at a time. So no two threads ever
+/// disagree about the object, and an entry whose object is elsewhere simply forwards.
 ///
-/// Order: every rank numbers its messages to an object (streams.hpp). Location: facts with epochs (fact.hpp), kept
-/// fresh by a policy; a message that was forwarded `hops_max` times goes to the object's home, which is told of every
-/// arrival.
+/// Order: every rank numbers its messages to an object (streams.hpp). Location: a rank knows locations with epochs
+/// (fact.hpp), which a policy keeps fresh. A message that has been forwarded `hops_max` times goes to the object's
+/// home; every rank where the object arrives tells the home.
 class object_space final : public object_sink {
  public:
   struct options {
     std::uint32_t hops_max = 8;
-    bool check_serialization = false;  ///< packs and unpacks every object when an exclusive access to it has ended
-    location_policy location = location_policy::jump_update;  ///< of objects that do not say
-    std::size_t forwarding_max = 65536;                       ///< entries kept for nothing but to forward by
+    bool check_serialization = false;  ///< pack and unpack every object when an exclusive access to it has ended
+    location_policy location = location_policy::jump_update;  ///< of objects that name none
+    std::size_t forwarding_max = 65536;                       ///< entries that the rank keeps only to forward by
   };
-  /// That of the rank which the lane belongs to.
+  /// Returns the object space of the rank that owns this thread context.
   [[nodiscard]] static object_space& on_lane(lane& on) noexcept {
     return static_cast<object_space&>(on.messages().objects());
   }
@@ -79,37 +79,38 @@ class object_space final : public object_sink {
   object_space(node& messages, const options& limits);
   ~object_space();
 
-  /// Makes this rank the home of an object, which it owns from now on, also when what its class says of it throws.
-  /// `wanted`: how the object is to be found; of_program: as its type says, or the program.
+  /// Makes this rank the home of an object, and its owner from now on, even when a function of the object's class
+  /// throws. `wanted`: the location policy of the object; of_program stands for the policy of its type or of the
+  /// program.
   [[nodiscard]] object_id adopt(lane& on, const detail::object_type& type, void* object,
                                 location_policy wanted = location_policy::of_program);
-  /// An element of an array whose home is this rank, before the array is known to others.
+  /// Makes this rank the home and owner of an array element, before other ranks know the array.
   void adopt_element(lane& on, std::uint64_t number, void* object);
   void post_insert(lane& on, object_id element, const detail::object_type& type, void* object,
                    detail::future_state& done);
   void post_erase(lane& on, object_id element, detail::future_state& done);
-  /// As post, from the home of an array's place, a message that is for all elements.
+  /// Posts a message for all elements to one place, from the place's home.
   void post_to_place(lane& on, entry& at, message_ptr m);
-  /// The same, here and now. False: something else is done there; nothing has happened. `plain`: the handler, if
-  /// it is that; see array_space.
+  /// Runs a message for all elements on an idle place, on this thread, now. False: the place is busy and nothing has
+  /// happened. `plain`: the handler if it is plain, see array_space.
   [[nodiscard]] bool run_on_idle_place(lane& on, entry& at, message_ptr& m, const detail::handler_info* plain);
-  /// Whether each turn of an object must be timed, even where many short ones run one after the other.
+  /// Whether each step of an object must be timed, even where many short ones run one after the other.
   [[nodiscard]] bool times_each_turn() const noexcept { return messages_.deferred() || observe_turn_ != nullptr; }
-  /// Forgets all places of an array, whose elements have ended on all ranks, and what this rank has of it.
+  /// Forgets all places of an array and its layout on this rank. All elements have ended on all ranks.
   void forget_array(lane& on, std::uint64_t first);
   [[nodiscard]] array_space& arrays() noexcept { return arrays_; }
-  /// Tells of a message of this rank that had nobody to go to.
+  /// Reports a message of this rank that had no receiver.
   void report_lost(lane& on, object_id object, std::uint32_t handler);
   /// Posts a message of kind object, migrate or destroy to an object: stamps source and sequence, counts it. `result`,
-  /// if not null, gets the reply. Any lane. When it throws nothing has happened.
+  /// if not null, gets the reply. Any thread. When it throws, nothing has happened.
   void post(lane& on, object_id to, message_ptr m, detail::future_state* result = nullptr);
   void post_migrate(lane& on, object_id object, rank_id to, detail::future_state& done);
   void post_destroy(lane& on, object_id object);
-  /// Brings objects together, and runs a function on them: see docs/protocols/colocate.md. Throws usage_error when one
-  /// is named twice, or names nothing. Any lane.
+  /// Brings objects to one rank and runs a function on them: see docs/protocols/colocate.md. Throws usage_error when an
+  /// object is named twice, or a pointer names none. Any thread.
   void post_colocate(lane& on, std::span<const object_id> objects, message_ptr function, detail::future_state* result);
-  /// Asks for access by this rank's main, which waits for nothing else: `granted` is ready when it has it, or fails.
-  /// Main gives it back by `unlock`.
+  /// Requests access for this rank's main, which waits for nothing else. `granted` becomes ready when main has access,
+  /// or fails. Main ends the access by `unlock`.
   void post_lock(lane& on, object_id object, detail::object_access how, detail::future_state& granted);
   /// The object that main has access to.
   struct held_object {
@@ -120,90 +121,91 @@ class object_space final : public object_sink {
   void unlock(lane& on, object_id object, detail::object_access how);
   [[nodiscard]] bool is_resident(lane& on, object_id object) noexcept;
 
-  /// Moves an object out of turn, before the messages that wait for it, if no handler runs on it; else as soon as the
+  /// Moves an object away ahead of the messages that wait for it, at once if no handler runs on it, else as soon as the
   /// handler has ended. For balancers, inside the poll loop.
   void move_out(lane& on, object_id object, rank_id to);
-  /// How the activation of an object runs; see scheduler_site::readable.
+  /// The runner of an object's activation; see scheduler_site::readable.
   [[nodiscard]] static work::runner activation() noexcept { return &activate_work; }
-  /// Looks at an item that a scheduler has shown. Of an object that could leave, `into` tells; `none` is all else that
-  /// waits; `stale` an item that will do nothing when it runs. A reader of the directory.
+  /// Classifies an item that a scheduler has shown: `object` is an object that could leave, described in `into`;
+  /// `stale` is an item that will do nothing when it runs; `none` is any other item. Readers of the directory.
   enum class shown : std::uint8_t { none, object, stale };
   [[nodiscard]] shown look_at(const work& item, object_estimate& into) const;
-  /// The same of an object by its name. False: it is not here, or could not leave.
+  /// Describes an object by its name in `into`. False: the object is not here, or could not leave.
   [[nodiscard]] bool look_at(object_id object, object_estimate& into) const;
-  /// Ends an item that look_at has found stale, and nobody will run. Poll loop.
+  /// Ends an item that look_at has found stale and that no thread will run. Poll loop.
   void end_stale(lane& on, work& item);
-  /// How many items in the scheduler are stale, because a balancer has sent their objects away. An estimate.
+  /// How many items in the scheduler are stale because a balancer has sent their objects away. An estimate.
   [[nodiscard]] std::size_t stale_items() const noexcept {
     return static_cast<std::size_t>(std::max<std::int64_t>(stale_.load(std::memory_order_relaxed), 0));
   }
-  /// Calls visit(object_estimate) for objects here that run, have messages waiting or declare a load, that may leave,
-  /// and that no balancer has sent away: those in the next `words` places of the directory, from `cursor` on. True:
-  /// these were all.
+  /// Calls visit(object_estimate) for the objects in the next `words` words of the directory, from `cursor` on, that
+  /// run, have messages waiting or declare a load, that may leave, and that no balancer has sent away. True: these were
+  /// all words.
   bool visit_loads(std::size_t& cursor, std::size_t words,
                    const std::function<void(const object_estimate&)>& visit) const;
   /// How many objects here declare a load.
   [[nodiscard]] std::size_t declaring() const noexcept { return declared_.size(); }
-  /// The sum of what they declared when they were last noted: within an eighth of what they declare now.
+  /// The sum of their loads as last noted: within an eighth of their present loads.
   [[nodiscard]] double declared_sum() { return declared_.sum(); }
   /// Calls visit(object_estimate, bucket, how many are in the bucket) for at most `most` objects here that declare a
   /// load and could leave, the heavy buckets first; see load_index.
   void visit_declared(std::size_t most,
                       const std::function<bool(const object_estimate&, std::size_t, std::size_t)>& visit);
 
-  /// Whom to tell of every turn of an object that has run messages: how many, what they took, and how long the object
-  /// is when it is packed, 0 while others have it. It then costs a look at the clock and at the object each. Before
-  /// start.
+  /// Is called after every step of an object that has run messages, with the number of messages, the seconds they took,
+  /// and the packed size of the object (0 while other threads may use it). An observer costs each step a look at the
+  /// clock and at the object. Set before start.
   using turn_observer = std::function<void(object_id, double seconds, std::uint32_t messages, std::uint64_t bytes)>;
   void observe_turns(turn_observer observer) { observe_turn_ = std::move(observer); }
 
-  /// From now on what handlers of objects send to other objects is counted. Before start.
+  /// Counts from now on the messages that handlers of objects send to other objects. Before start.
   void count_traffic() noexcept { counts_traffic_ = true; }
-  /// What is counted from now on belongs to this epoch; see traffic_sketch. Poll loop.
+  /// Messages counted from now on belong to this epoch; see traffic_sketch. Poll loop.
   void begin_traffic_epoch(std::uint32_t number) noexcept { traffic_epoch_.store(number, std::memory_order_relaxed); }
-  /// Before `m` is posted: an object sends it, whose handler runs on the lane, or nobody whose messages count. Without
-  /// count_traffic it is one branch.
+  /// Counts `m` for the object that sends it, before `m` is posted: the object with a handler on this thread, or none.
+  /// Without count_traffic it costs one branch.
   void note_traffic(lane& on, const detail::object_pair& ends, const message& m) {
     if (counts_traffic_) [[unlikely]] {
       if (ends.from.valid() && ends.to.valid() && ends.from != ends.to) count_message(on, ends, m);
     }
   }
-  /// Calls visit(partner, where it is believed to be) for whom an object that is here has sent most to lately, in the
-  /// order of ids; those that are known to be gone are left out. Poll loop.
+  /// Calls visit(partner, its believed location) for the objects to which an object of this rank has sent most lately,
+  /// in the order of ids. Leaves out objects known to be gone. Poll loop.
   void visit_traffic(object_id of, const std::function<void(const traffic_partner&, rank_id)>& visit) const;
 
-  /// What packing and sending an object away has taken this rank at least, as others may have interrupted it; 0 while
-  /// it has done that only a few times. Poll loop.
+  /// The least time that packing and sending an object has taken this rank, as other threads may have interrupted it; 0
+  /// while it has been done only a few times. Poll loop.
   [[nodiscard]] double migration_seconds() const noexcept;
 
-  /// As scheduler_site says; `here` is the rank. What concerns an object that is not here is short, and others wait for
-  /// it.
+  /// The priority of an item, as scheduler_site defines it; `here` is this rank. An item of an object that is elsewhere
+  /// ranks highest: it is short, and other ranks wait for it.
   [[nodiscard]] static double priority_of(const work& item, rank_id here) noexcept;
 
-  /// Adds to `found`, up to a little more than `count_max` in all, a line for each object here that cannot go on by
-  /// itself: where it is, what has it, how many messages wait. While nothing runs.
+  /// Adds to `found`, up to a little more than `count_max` lines in all, a line for each object here that cannot go on
+  /// by itself: where it is, which access holds it, how many messages wait. While nothing runs.
   void name_waiting(std::size_t count_max, std::vector<std::string>& found) const;
-  /// Likewise a line for each object whose messages wait at this rank, which has sent them, until the object clears
+  /// Adds a line for each object to which messages of this rank wait here, at their source, until the object clears
   /// them.
   void name_kept_at_source(std::size_t count_max, std::vector<std::string>& found) const;
   struct waiting_messages {
     std::size_t messages = 0;  ///< that wait here for the object
-    bool has_call = false;     ///< the call of this rank that was asked about is among the first of them
+    bool has_call = false;     ///< the call in question is among the first of them
   };
-  /// What waits for an object whose handler is suspended here, and whether the call of that number does. While nothing
-  /// runs. A reader of the directory.
+  /// The messages that wait for an object with a handler suspended here, and whether the call of that number is among
+  /// them. While nothing runs. Readers of the directory.
   [[nodiscard]] waiting_messages waiting_at(object_id object, std::uint64_t call) const;
-  /// Whether messages wait here for news of where their objects are, which is certain to come. Any thread.
+  /// Whether messages wait here for a location update of their objects, which is certain to come. Any thread.
   [[nodiscard]] bool awaits_news() { return !news_.empty(); }
-  /// Whether news of objects waits here for company on its way to their homes. Any thread.
+  /// Whether location news waits here to be sent to homes in bulk. Any thread.
   [[nodiscard]] bool has_news_to_tell() const noexcept { return !told_in_bulk_.empty(); }
-  /// Sends news that has waited long enough; all of it if a worker has nothing to do. Returns how many ticks from now to
-  /// come again; 0: nothing waits. Poll loop.
+  /// Sends news that has waited long enough, or all news if a worker is idle. Returns the number of ticks until the
+  /// next call is needed; 0: no news waits. Poll loop.
   std::uint64_t flush_news(lane& by);
   /// Objects that this rank knows of, here or elsewhere.
   [[nodiscard]] std::size_t known() const noexcept { return entries_.size(); }
 
-  /// Any lane, beside those that call the one before, which lives on until none of them can.
+  /// Sets the handler of delivery errors. Any thread, also while threads call the previous handler, which lives until
+  /// no thread can call it.
   void on_delivery_error(lane& on, std::function<void(const delivery_error&)> handler);
 
   void accept(lane& by, message_ptr m) override;
@@ -223,22 +225,23 @@ class object_space final : public object_sink {
   void on_colocate_function(context& ctx, colocate_call call);
 
  private:
-  // What an inbox holds for this rank's own use: only messages to objects come there otherwise.
+  // Internal kinds of message in an inbox. No clash: all others there are messages to objects.
   static constexpr message_kind news_of_end = message_kind::module;
   static constexpr message_kind leave_to_collect = message_kind::rank;
 
-  /// `spent_all`: what a turn has, so others may have the object afterwards; after `spent` the turn goes on.
+  /// `spent`: the handler spent simulated time, and the step goes on afterwards. `spent_all`: it spent the whole step,
+  /// so other work comes first afterwards.
   enum class drained : std::uint8_t { empty, yielded, spent, spent_all, blocked, left_to_reader };
 
-  /// One turn of an entry. Whoever has it holds the entry's activation.
+  /// One step of an entry's activation. The thread that has it holds the activation.
   struct turn {
     entry& at;
     lane& on;
     message_list pending;   ///< in sequence, not run yet
-    std::uint32_t ran = 0;  ///< messages that it has taken up
-    /// Takes what waits in the entry.
+    std::uint32_t ran = 0;  ///< messages that this step has begun to run
+    /// Takes the messages that wait in the entry.
     void take_up() noexcept;
-    /// Leaves what waits in the entry, for the next turn; before the activation is given back with messages left.
+    /// Puts the waiting messages back for the next step; before the activation is given back with messages left.
     void put_back();
   };
 
@@ -264,8 +267,8 @@ class object_space final : public object_sink {
   [[nodiscard]] entry& held_entry(work& item);
   struct turn_time {
     bool exact, sampled, measured;
-    std::uint32_t handler;  ///< that the turn begins with
-    std::uint64_t begin;    ///< in ticks of the crew
+    std::uint32_t handler;  ///< of the first message of the step
+    std::uint64_t begin;    ///< in ticks of the worker pool
   };
   [[nodiscard]] turn_time begin_turn(lane& on, const message* first) const;
   void end_turn(entry& at, lane& on, const turn_time& time, int run, bool ours);
@@ -373,30 +376,31 @@ class object_space final : public object_sink {
   source_queues waiting_;
   directory entries_;
   array_space arrays_;
-  std::atomic<std::uint64_t> last_index_{0};                                        // of objects whose home is here
-  std::atomic<double> migration_seconds_{std::numeric_limits<double>::infinity()};  // least; what two lanes write at a
-                                                                                    // time may be lost
-  std::atomic<std::uint64_t> lock_asked_{0};  // number of the call by which main has asked for its lock
+  std::atomic<std::uint64_t> last_index_{0};                                        // of objects with their home here
+  std::atomic<double> migration_seconds_{std::numeric_limits<double>::infinity()};  // least; of two concurrent writes
+                                                                                    // one may be lost
+  std::atomic<std::uint64_t> lock_asked_{0};  // number of main's latest lock request
   using error_handler = std::function<void(const delivery_error&)>;
   std::atomic<const error_handler*> report_;  // owned; read under the directory's guard, see reading.hpp
   turn_observer observe_turn_;                // empty unless asked for
   load_index declared_;
-  std::atomic<std::int64_t> stale_{0};           // an estimate: the items of move_out that have not ended
-  bool counts_traffic_ = false;                  // as it was before anything ran
+  std::atomic<std::int64_t> stale_{0};           // an estimate: items made stale by move_out
+  bool counts_traffic_ = false;                  // set before anything runs
   std::atomic<std::uint32_t> traffic_epoch_{0};  // a number alone
-  std::atomic<std::uint32_t> keeping_{0};        // objects for which messages are kept back
+  std::atomic<std::uint32_t> keeping_{0};        // objects with own messages under backpressure
 
-  /// What a colocation that this rank has asked for will run.
+  /// The function that a colocation of this rank will run.
   struct colocation_function {
     std::vector<object_id> objects;  ///< in the order of its parameters
     message_ptr call;
   };
   struct {
-    std::mutex asking;  ///< one colocation is asked for at a time
-    std::mutex guard;   ///< of what follows; held for moments, and nothing else is taken meanwhile
+    std::mutex asking;  ///< held while a colocation is requested: one at a time
+    std::mutex guard;   ///< guards the members below; held for moments, and no other lock is taken meanwhile
     coordinator asked;
-    std::unordered_map<std::uint64_t, colocation_function> functions;  ///< by number, of those asked for here
-    std::unordered_map<std::uint64_t, colocation_name> seized;         ///< objects that are held here, by name
+    std::unordered_map<std::uint64_t, colocation_function> functions;  ///< by number; colocations requested here
+    std::unordered_map<std::uint64_t, colocation_name> seized;         ///< objects held here for a colocation, by
+                                                                       ///< object id
   } together_;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The activation of an entry: what arrives, in which order it runs, and when it must wait.
+// The activation of an entry: admits messages, runs them in order, and waits where it must.
 #include <optional>
 #include <string>
 #include <utility>
@@ -15,8 +15,8 @@
 namespace nacre {
 namespace {
 
-constexpr std::uint32_t messages_a_turn = 64;  // of one object before others get the worker
-constexpr double seconds_a_turn = 1e-3;        // likewise, if its handlers are that long
+constexpr std::uint32_t messages_a_turn = 64;  // of one object before other objects get the worker
+constexpr double seconds_a_turn = 1e-3;        // of one object, if its handlers are that long
 
 }  // namespace
 
@@ -31,8 +31,8 @@ void object_space::activate_work(work& item, lane& on) {
   on_lane(on).run_claimed(at, on, taken, true);
 }
 
-/// One turn of an entry. What comes while it runs waits for the next turn, so that an object that keeps itself busy
-/// leaves room for others and for the poll loop.
+/// Runs one step of an entry. Messages that come meanwhile wait for the next step, so that an object that keeps itself
+/// busy leaves room for other objects and for the poll loop.
 void object_space::run_claimed(entry& at, lane& on, message_list& taken, bool may_run) {
   turn now{at, on, {}};
   now.take_up();
@@ -60,8 +60,9 @@ void object_space::run_claimed(entry& at, lane& on, message_list& taken, bool ma
   }
 }
 
-/// Ends an activation after which nothing is left to run. If handlers may run here, an object that is to end does so at
-/// once, without a ticket: while it waited it would count as work, and be given to other ranks as such.
+/// Ends an activation with no messages left. If handlers may run here, an object that is to end does so at once,
+/// without a way through the scheduler: while it waited there it would count as work, and could be given to other ranks
+/// as such.
 void object_space::give_back(entry& at, lane& on, bool may_run) {
   switch (at.arrivals.finish()) {
     case inbox::finished::yes:
@@ -76,7 +77,8 @@ void object_space::give_back(entry& at, lane& on, bool may_run) {
   }
 }
 
-/// Whether what has come last while the object was active ends it; a place of an array would go on. The activation.
+/// Whether the newest message, which came while the object was active, ends it; false for a place of an array, which
+/// would go on. The activation.
 bool object_space::is_to_end(const entry& at) {
   const message* const last = at.arrivals.newest();
   return last != nullptr && last->header.kind == message_kind::destroy && at.object() != nullptr && !at.id.is_element();
@@ -90,7 +92,7 @@ void object_space::turn::put_back() {
   if (!pending.empty()) at.need_extra().pending.append(pending);
 }
 
-/// Takes messages in: arrivals are installed, others put into sequence, or sent on when the object is not here.
+/// Admits messages: installs arrivals, puts messages into sequence, or forwards them when the object is elsewhere.
 void object_space::admit(turn& now, message_list& taken) {
   while (message_ptr m = taken.pop_front()) {
     if (m->header.kind == news_of_end) {
@@ -127,7 +129,7 @@ void object_space::put_into_sequence(turn& now, message_ptr m) {
     return messages_.fail("a message from rank " + std::to_string(source) + " tells not who has forwarded it");
   }
   entry_extra* extra = now.at.extra();
-  if (m->header.kind == message_kind::claim) {  // of no stream
+  if (m->header.kind == message_kind::claim) {  // belongs to no stream
     now.pending.push_back(std::move(m));
   } else if ((extra == nullptr || (extra->order.empty() && extra->windows == nullptr)) &&
              now.at.order.admit(m->header)) {
@@ -145,14 +147,15 @@ void object_space::put_into_sequence(turn& now, message_ptr m) {
   if (forwarded) answer_late(now, rank_id(source), *path);
 }
 
-/// The streams of an entry for which a lone one is not enough.
+/// The streams of an entry. Replaces its lone stream, if there is one.
 streams& object_space::all_streams(entry& at) {
   entry_extra& extra = at.need_extra();
   if (!at.order.empty()) extra.order.absorb(at.order);
   return extra.order;
 }
 
-/// An object that is here has not been destroyed elsewhere; a place ends with its array.
+/// Handles news that the object has been destroyed: a lie for an object that lives here; the end of a place, for its
+/// array has ended.
 void object_space::learn_of_end(turn& now, const message& news) {
   const object_id id = now.at.id;
   if (id.is_element() && id.home() == messages_.rank() && arrays_.find(id) == nullptr) {
@@ -169,8 +172,8 @@ void object_space::learn_of_end(turn& now, const message& news) {
   now.on.tallies().done.add(1);
 }
 
-/// Whether the object has no handlers, so that an exclusive one may begin. False: the activation is given up, to whom
-/// ends the last of them.
+/// Whether no handler runs on the object, so that an exclusive one may begin. False: the thread that ends the last
+/// handler now holds the activation.
 bool object_space::alone(turn& now) {
   if (now.at.gate.idle()) return true;
   now.put_back();
@@ -179,8 +182,8 @@ bool object_space::alone(turn& now) {
   return true;
 }
 
-/// Runs messages until there are none, the turn is over, one must wait, or a handler has spent simulated time, during
-/// which nobody else may have the object. After `blocked` and `left_to_reader` the activation is somebody else's.
+/// Runs messages until none is left, the step is over, a message must wait, or a handler has spent simulated time,
+/// during which the object is blocked. After `blocked` and `left_to_reader` another thread may hold the activation.
 object_space::drained object_space::drain(turn& now, bool may_run) {
   entry& at = now.at;
   lane& on = now.on;
@@ -189,7 +192,7 @@ object_space::drained object_space::drain(turn& now, bool may_run) {
   drained how = drained::empty;
   while (at.object() != nullptr) {
     entry_extra* const extra = at.extra();
-    // A wish that is not seen here keeps the activation from finishing: see inbox::seize.
+    // A request that is missed here keeps the activation from finishing: see inbox::seize.
     if (extra != nullptr && extra->wanted_by.load(std::memory_order_relaxed) != entry_extra::nobody) {
       if (!alone(now)) {
         NACRE_MARK("a balancer's wish waits for shared handlers");
@@ -225,10 +228,10 @@ object_space::drained object_space::drain(turn& now, bool may_run) {
   return how;
 }
 
-/// `first`: what the turn runs first, or null.
+/// `first`: the first message of the step, or null.
 object_space::turn_time object_space::begin_turn(lane& on, const message* first) const {
   turn_time time{};
-  time.exact = messages_.deferred();  // to read a virtual clock costs nothing
+  time.exact = messages_.deferred();  // reading a virtual clock is free
   time.handler = first != nullptr ? first->header.handler : 0;
   time.sampled = time.exact || on.meter.begin(time.handler);
   time.measured = time.sampled || observe_turn_;
@@ -238,7 +241,7 @@ object_space::turn_time object_space::begin_turn(lane& on, const message* first)
   return time;
 }
 
-/// `run`: how many messages the turn has run. `ours`: the activation and the object are still here.
+/// `run`: the number of messages that the step has run. `ours`: the activation and the object are still here.
 void object_space::end_turn(entry& at, lane& on, const turn_time& time, int run, bool ours) {
   double seconds = std::exchange(on.charged, 0);
   if (time.measured) {
@@ -293,8 +296,8 @@ object_space::drained object_space::run_front(turn& now) {
   return drained::empty;
 }
 
-/// If that is asked for: the object goes on as what came out of its packed form, so that what its class forgets is lost
-/// here as it would be elsewhere. Nobody else has access to it.
+/// If enabled: replaces the object by a copy unpacked from its packed form, so that members that its class forgets are
+/// lost here as they would be elsewhere. No other thread has access to the object.
 void object_space::check_serialization(entry& at) {
   if (!limits_.check_serialization) return;
   void* object = at.object();
@@ -311,7 +314,7 @@ void object_space::check_object(const detail::object_type& type, object_id id, v
                  "unpacked, as when it moves: " + found + " (see what its serialize does)");
 }
 
-/// Estimates for the poll loop, and for who makes the object ready.
+/// Publishes estimates for the poll loop, and for the thread that makes the object ready.
 void object_space::publish(entry& at, const object_declaration& said) {
   entry_extra& extra = at.need_extra();
   extra.declared_load.store(said.load, std::memory_order_relaxed);
@@ -333,10 +336,10 @@ void object_space::publish_load(turn& now) {
   }
   if (extra != nullptr && extra->indexed.load(std::memory_order_relaxed) > 0 &&  // written by the activation
       (object == nullptr || messages_.handlers().type(at.type)->load == nullptr)) {
-    declared_.forget(*extra);  // its element has ended, and the place stays
+    declared_.forget(*extra);  // its element has ended; the place stays
   }
   if (extra == nullptr && !now.pending.empty()) extra = &at.need_extra();
-  if (extra != nullptr) {  // as above
+  if (extra != nullptr) {  // written by the activation
     extra->pending_estimate.store(static_cast<std::uint32_t>(now.pending.size()), std::memory_order_relaxed);
   }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an entry has of its object, and the memory of entries.
+// The object part of an entry, and the memory of entries.
 #include "mobile/object/entry.hpp"
 
 #include <array>
@@ -13,7 +13,7 @@
 namespace nacre {
 namespace {
 
-/// Never destroyed: what holds entries may outlive the static objects of the program.
+/// Never destroyed: holders of entries may outlive the static objects of the program.
 fixed_pool& process_entries() noexcept {
   alignas(fixed_pool) static std::array<std::byte, sizeof(fixed_pool)> place;
   static fixed_pool* const all = new (place.data()) fixed_pool(sizeof(entry), alignof(entry));
@@ -68,7 +68,7 @@ entry_extra& entry::need_extra() {
 void entry::set_object(void* object) noexcept {
   std::uintptr_t known = body_.load(std::memory_order_acquire);  // pairs with need_extra
   while ((known & is_extra) == 0) {
-    // release: the object is seen by whoever sees it here.
+    // release: publishes the object.
     if (body_.compare_exchange_strong(known, reinterpret_cast<std::uintptr_t>(object), std::memory_order_acq_rel,
                                       std::memory_order_acquire)) {
       return;
@@ -110,7 +110,7 @@ void entry::put_resident(resident& body) {
   if (body.windows != nullptr) need_extra().windows = std::move(body.windows);
   if (!body.traffic.empty()) {
     shared_traffic& counted = need_extra().need_traffic();
-    const std::scoped_lock lock(counted.guard);  // as above
+    const std::scoped_lock lock(counted.guard);  // the poll loop may be looking
     counted.sketch = body.traffic;
   }
   set_object(std::exchange(body.object, nullptr));
@@ -118,7 +118,7 @@ void entry::put_resident(resident& body) {
 
 entry_extra* entry::drop_extra() noexcept {
   if (extra() == nullptr) return nullptr;
-  return extra_in(body_.exchange(0, std::memory_order_acq_rel));  // acquires what need_extra has released
+  return extra_in(body_.exchange(0, std::memory_order_acq_rel));  // acquire: pairs with the release in need_extra
 }
 
 }  // namespace nacre

@@ -25,19 +25,19 @@
 
 namespace nacre {
 
-/// What moves when an object moves; it owns the object.
+/// All that moves when an object moves. It owns the object.
 struct resident {
   void* object = nullptr;
   const detail::object_type* type = nullptr;
   std::uint32_t epoch = 1;
   location_policy policy = location_policy::of_program;  ///< never of_program once the object has been adopted
-  double handler_seconds = 0;                            ///< moving average of what one message costs
+  double handler_seconds = 0;                            ///< moving average of the time of one message
   streams order;
   message_list pending;                     ///< in sequence, not run yet
   std::unique_ptr<participation> together;  ///< null while it takes part in no colocation
   std::unique_ptr<subscribers> listeners;   ///< null while there are none
   std::unique_ptr<send_windows> windows;    ///< null while no messages wait at their sources
-  traffic_sketch traffic;                   ///< empty while nobody counts
+  traffic_sketch traffic;                   ///< empty while traffic is not counted
 
   resident() = default;
   resident(resident&& other) noexcept
@@ -58,40 +58,42 @@ struct resident {
   }
 };
 
-/// What only an object needs that is busy, or wanted elsewhere, or has heard from several ranks, or tells its load.
-/// Made when first needed, and given up when the object leaves.
+/// The part of an entry that few objects need: those that are busy, wanted elsewhere, used by several ranks, or that
+/// declare a load. It is made when first needed, and given up when the object leaves.
 struct entry_extra {
   explicit entry_extra(void* of) noexcept : object(of) {}
   entry_extra(const entry_extra&) = delete;
   entry_extra& operator=(const entry_extra&) = delete;
   ~entry_extra() {
-    delete traffic.load(std::memory_order_relaxed);  // nobody else knows of it any more
+    delete traffic.load(std::memory_order_relaxed);  // no other thread can reach it any more
     if (kept_messages* const last = kept.load(std::memory_order_relaxed); last != nullptr) last->release_reference();
   }
-  /// Any lane while the object is here; whoever comes first makes it.
+  /// Any thread while the object is here; the first caller makes it.
   [[nodiscard]] shared_traffic& need_traffic();
-  /// Likewise.
+  /// Any thread while the object is here; the first caller makes it.
   [[nodiscard]] kept_messages& need_kept(work::runner how);
 
   static constexpr std::uint32_t nobody = ~std::uint32_t{0};
 
-  void* object;          ///< moves here from the entry; the activation's
-  message_list pending;  ///< in sequence, not run yet; the activation's, which holds them itself during a turn
+  void* object;          ///< moved here from the entry; the activation's
+  message_list pending;  ///< in sequence, not run yet; the activation's, which takes them out during a step
   streams order;         ///< the activation's; empty while the entry's lone stream is enough
-  std::unique_ptr<participation> together;       ///< the activation's, or the colocation's that holds the object
+  std::unique_ptr<participation> together;       ///< the activation's, or the holding colocation's
   std::unique_ptr<subscribers> listeners;        ///< null while there are none; the activation's
   std::unique_ptr<send_windows> windows;         ///< null while no messages wait at their sources; the activation's
-  std::uint32_t ran = 0;                         ///< messages, since the object came or this was made; the activation's
-  std::atomic<std::uint32_t> wanted_by{nobody};  ///< a balancer's wish, a rank number; the activation fulfils it
-  std::atomic<shared_traffic*> traffic{nullptr};  ///< null while nothing is counted; handlers make it, see need_traffic
-  std::atomic<kept_messages*> kept{nullptr};      ///< null until some are; lanes that keep back make it, see need_kept
+  std::uint32_t ran = 0;                         ///< messages run since the object came or this was made; the
+                                                 ///< activation's
+  std::atomic<std::uint32_t> wanted_by{nobody};  ///< a balancer's request: a rank; the activation fulfils it
+  std::atomic<shared_traffic*> traffic{nullptr};  ///< null while not counted; made by handlers, see need_traffic
+  std::atomic<kept_messages*> kept{nullptr};      ///< made by threads under backpressure, see need_kept
   // For balancers; written by the activation, read by the poll loop as estimates.
   std::atomic<std::uint32_t> pending_estimate{0};
   std::atomic<bool> stays{false};  ///< it refuses to move
   std::atomic<double> declared_load{0};
-  std::uint32_t index_place = 0;    ///< in load_index, which writes it
-  std::atomic<double> indexed{0};   ///< the load that load_index has it by, 0: it has it not; which writes it
-  std::atomic<double> priority{0};  ///< for schedulers; written by the activation, read by whoever makes it ready
+  std::uint32_t index_place = 0;    ///< position in load_index, which writes it
+  std::atomic<double> indexed{0};   ///< the load under which load_index has it, 0: not in it; load_index writes it
+  std::atomic<double> priority{0};  ///< for schedulers; written by the activation, read by the thread that makes it
+                                    ///< ready
 };
 
 /// An estimate of some seconds, in two bytes. Written by one thread, read by any.
@@ -110,8 +112,9 @@ class brief_seconds {
   std::atomic<std::uint16_t> bits_{0};
 };
 
-/// A row of the directory: one cache line. Being work, it is the ticket that a scheduler orders: running it processes
-/// the inbox. What is not atomic belongs to the activation (inbox.hpp); atomics name who else touches them.
+/// A row of the directory: one cache line. An entry is itself the work item that a scheduler orders; running it
+/// processes the inbox. Members that are not atomic belong to the activation (inbox.hpp); atomic ones name the threads
+/// that use them.
 class alignas(cache_line_bytes) entry final : public work {
  public:
   entry(object_id named, location_fact first, runner activate, inbox::first state = inbox::first::idle) noexcept
@@ -123,30 +126,30 @@ class alignas(cache_line_bytes) entry final : public work {
   static void operator delete(void* memory) noexcept;
 
   const object_id id;
-  inbox arrivals;    // any lane pushes
-  shared_fact fact;  // any lane reads; while the object is here, its epoch and policy are the object's
+  inbox arrivals;    // any thread pushes
+  shared_fact fact;  // any thread reads; while the object is here, its epoch and policy are the object's
 
-  /// The object; null while it is elsewhere. Whoever holds the activation, or runs a handler.
+  /// The object; null while it is elsewhere. For the holder of the activation and for running handlers.
   [[nodiscard]] void* object() const noexcept {
     const std::uintptr_t known = body_.load(std::memory_order_acquire);  // pairs with need_extra
     return (known & is_extra) != 0 ? extra_in(known)->object : reinterpret_cast<void*>(known);
   }
-  /// Whoever holds the activation while no handler runs.
+  /// For the holder of the activation while no handler runs.
   void set_object(void* object) noexcept;
-  /// Null while nothing has needed it. Lanes that are readers of the directory; it goes when the object leaves.
+  /// Null until something needs it. Threads that are readers of the directory; it goes when the object leaves.
   [[nodiscard]] entry_extra* extra() const noexcept {
     const std::uintptr_t known = body_.load(std::memory_order_acquire);  // pairs with need_extra
     return (known & is_extra) != 0 ? extra_in(known) : nullptr;
   }
   entry_extra& need_extra();
-  /// Brings what an activation will need soon into the cache. Any lane; relaxed: nothing is read.
+  /// Prefetches the object, or the extra, which an activation will need soon. Any thread; relaxed: nothing is read.
   void prefetch_object() const noexcept {
     __builtin_prefetch(reinterpret_cast<void*>(body_.load(std::memory_order_relaxed) & ~is_extra), 1);
   }
 
-  /// What moves, without the pending messages of the turn. The activation.
+  /// Takes the object's state out, without the pending messages of the step. The activation.
   [[nodiscard]] resident take_resident() noexcept;
-  /// The contrary; `body.pending` stays where it is.
+  /// Puts an object's state in; `body.pending` stays with the caller. The activation.
   void put_resident(resident& body);
   /// Gives up the extra of an object that has left; null when there is none. The caller retires it.
   [[nodiscard]] entry_extra* drop_extra() noexcept;
@@ -156,27 +159,27 @@ class alignas(cache_line_bytes) entry final : public work {
   [[nodiscard]] static entry_extra* extra_in(std::uintptr_t body) noexcept {
     return reinterpret_cast<entry_extra*>(body & ~is_extra);
   }
-  std::atomic<std::uintptr_t> body_{0};  // the object, or an extra, which has it; any lane may make the extra
+  std::atomic<std::uintptr_t> body_{0};  // the object, or the extra, which has it; any thread may make the extra
 
  public:
   std::uint32_t type = 0;                       // number of the object's type while it is here
-  std::atomic<std::uint32_t> next_sequence{0};  // any lane that sends numbers its message here
-  access_gate gate;                             // lanes that run shared handlers leave here
+  std::atomic<std::uint32_t> next_sequence{0};  // any sending thread numbers its message here
+  access_gate gate;                             // threads that run shared handlers leave here
   lone_stream order;                            // empty once the extra has streams
-  brief_seconds handler_seconds;                // as in resident; the poll loop reads it
+  brief_seconds handler_seconds;                // as in the object's state; the poll loop reads it
 
-  /// A coroutine handler with exclusive access. `inline_` until its first call returns; the exchange of activation and
-  /// end decides who lets the activation go on.
+  /// A coroutine handler with exclusive access. `inline_` until its first call returns; then the activation and the end
+  /// of the coroutine each do an exchange, and the later one lets the activation go on.
   enum class coroutine : std::uint8_t { none, inline_, suspended, ended };
   std::atomic<coroutine> exclusive_coroutine{coroutine::none};
 
-  /// The directory holds one until no lane can find the entry; so does every ticket that a balancer has made stale. A
-  /// look that finds the entry in a queue reads it, so who has taken a ticket out of one releases by the reclamation
-  /// of readers, once all looks that may have found it there are over.
+  /// The directory holds one reference until no thread can find the entry, and each stale item in a scheduler holds
+  /// one. A balancer that looks into a queue may still read an entry that has just been taken out of it; so the thread
+  /// that took the item out releases the reference through reader reclamation, after all such looks are over.
   void release_reference() noexcept {
     if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
   }
-  /// False: there are as many as can be counted. By a lane that knows of one that stays.
+  /// False: the count is at its maximum. The caller knows of a reference that stays.
   [[nodiscard]] bool add_reference() noexcept {
     if (references_.load(std::memory_order_relaxed) >= references_max) return false;
     references_.fetch_add(1, std::memory_order_relaxed);

@@ -16,11 +16,11 @@ object_space::drained object_space::run_exclusive(turn& now, const detail::handl
     check_serialization(at);
     return drained::empty;
   }
-  at.exclusive_coroutine.store(entry::coroutine::inline_, std::memory_order_relaxed);  // the run below publishes it
+  at.exclusive_coroutine.store(entry::coroutine::inline_, std::memory_order_relaxed);  // published by the run below
   messages_.run(now.on, row, now.pending.pop_front(), at.object());
   now.put_back();
   auto seen = entry::coroutine::inline_;
-  // acq_rel: pairs with the exchange in coroutine_ended; whichever comes second lets the activation go on.
+  // acq_rel: pairs with the exchange in coroutine_ended; the later one lets the activation go on.
   if (at.exclusive_coroutine.compare_exchange_strong(seen, entry::coroutine::suspended, std::memory_order_acq_rel)) {
     return drained::blocked;
   }
@@ -29,8 +29,8 @@ object_space::drained object_space::run_exclusive(turn& now, const detail::handl
   return drained::empty;
 }
 
-/// The reader runs here. The activation is given back first, to nobody or to whoever takes its ticket, so that others
-/// may begin beside it, but none before it: messages start in their order.
+/// Runs a shared handler. First gives the activation back, or makes the entry ready if messages wait, so that other
+/// handlers may begin beside this one, but none before it: messages start in their order.
 object_space::drained object_space::run_shared(turn& now, const detail::handler_info& row) {
   entry& at = now.at;
   message_ptr m = now.pending.pop_front();
@@ -45,15 +45,15 @@ object_space::drained object_space::run_shared(turn& now, const detail::handler_
   return drained::left_to_reader;
 }
 
-/// Ends an access once the time that the handler has spent is over, which on threads is now.
+/// Ends an access after the simulated time that the handler has spent; on real threads at once.
 void object_space::end_access(entry& at, lane& on, work::runner end, bool shared) {
   if (!shared) check_serialization(at);
   if (messages_.team().ahead()) return later(at, on, end);
   if (!shared || at.gate.leave_shared()) let_go_on(at, on);
 }
 
-/// Does something about an entry once the time is over that has been spent. The entry stays: its gate or its activation
-/// is held.
+/// Runs `what` on an entry after the simulated time that has been spent. The entry stays: its gate or its activation is
+/// held.
 void object_space::later(entry& at, lane& on, work::runner what) { messages_.team().when_spent(on, ticket(at, what)); }
 
 work& object_space::ticket(const entry& at, work::runner what) {
@@ -81,7 +81,7 @@ void object_space::end_exclusive_work(work& item, lane& on) {
   self.let_go_on(self.held_entry(item), on);
 }
 
-/// The turn goes on, behind what waits.
+/// Goes on with the step, behind the items that wait.
 void object_space::go_on_work(work& item, lane& on) {
   object_space& self = on_lane(on);
   message_list none;

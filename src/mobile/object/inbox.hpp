@@ -10,27 +10,27 @@
 
 namespace nacre {
 
-/// A stack of messages, how many they are, and the state of the entry's activation, in one word, so that each change is
-/// one exchange.
+/// A stack of messages, their number, and the state of the entry's activation, in one word, so that each change is one
+/// exchange.
 ///
 /// | state | push | claim | seize, begin_idle | finish | requeue | orphan |
 /// |---|---|---|---|---|---|---|
-/// | idle | scheduled, true: put a ticket into the scheduler | false (stale ticket) | running | - | - | true: delete |
-/// | scheduled | | running, takes all | running, takes all: its ticket is stale | - | - | |
-/// | running | | false (stale ticket) | seize notes a wish | idle, if nothing has come | scheduled: put a ticket | |
+/// | idle | scheduled, true: make the entry ready | false (stale item) | running | - | - | true: delete |
+/// | scheduled | | running, takes all | running, takes all: its item is stale | - | - | |
+/// | running | | false (stale item) | seize notes a request | idle, if empty | scheduled: make it ready | |
 ///
-/// A seizure that comes too late is a wish: until the activation has taken it, it keeps from finishing as a message
-/// does, so that whoever runs looks once more at what the balancer wants.
+/// A seize during `running` leaves a request: until the activation takes the request, `finish` fails as it does for a
+/// message. So the running thread looks once more at the rank that the balancer wants.
 ///
-/// Invariant: at most one lane is between claim (or seize) and finish (or requeue); only it touches what the entry
-/// protects. Orphaned: no new message can come; whoever finishes deletes the entry.
+/// Invariant: at most one thread is between claim (or seize) and finish (or requeue); only that thread touches the
+/// state that the entry protects. Orphaned: no new message can come, and the thread that finishes deletes the entry.
 class inbox {
  public:
   enum class first : std::uint8_t { idle, running };
-  /// `running`: whoever makes the inbox has the right, and gives it back.
+  /// `running`: the thread that makes the inbox holds the activation, and gives it back.
   explicit inbox(first state = first::idle) noexcept : word_(state == first::running ? running : idle) {}
 
-  /// Any lane. True: the caller must make the entry ready.
+  /// Any thread. True: the caller must make the entry ready.
   [[nodiscard]] bool push(message* m) noexcept {
     NACRE_ASSERT((reinterpret_cast<std::uintptr_t>(m) & counted) == 0, "an address has more than 48 bits");
     std::uintptr_t known = word_.load(std::memory_order_relaxed);  // the exchange below decides
@@ -40,34 +40,36 @@ class inbox {
       const std::uintptr_t state = (known & state_mask) == idle ? scheduled : known & (state_mask | wished);
       const std::uintptr_t count = known < most ? (known & counted) + one : most;
       wanted = reinterpret_cast<std::uintptr_t>(m) | state | (known & orphaned) | count;
-      // release: pairs with the acquire of whoever takes the messages.
+      // release: pairs with the acquire of the thread that takes the messages.
     } while (!word_.compare_exchange_weak(known, wanted, std::memory_order_acq_rel, std::memory_order_relaxed));
     return (known & state_mask) == idle;
   }
 
-  /// By the lane that runs a ticket. False: the ticket is stale. `taken` holds the messages, oldest first.
+  /// By the thread that runs the entry's item. False: the item is stale. `taken` gets the messages, oldest first.
   [[nodiscard]] bool claim(message_list& taken) noexcept { return begin(taken, false) != begun::no; }
   enum class begun : std::uint8_t { no, from_idle, from_scheduled };
-  /// Without a ticket, for a balancer that moves a waiting object. `no`: the activation runs, and will not finish
-  /// without a look at what the caller has written before.
+  /// Takes the activation without an item, for a balancer that moves a waiting object. `no`: the activation runs, and
+  /// will not finish without a look at the values that the caller has written before.
   [[nodiscard]] begun seize(message_list& taken) noexcept { return begin(taken, true); }
-  /// While running: a look at the balancer's wish follows.
+  /// While running: takes the balancer's request; the caller looks at it next.
   void take_wish() noexcept {
     word_.fetch_and(~wished, std::memory_order_acq_rel);  // pairs with the exchange in seize
   }
 
-  /// For whoever brings a message and would run it at once. False: somebody else will, push it.
+  /// For a thread that brings a message and would run it at once. False: another thread has the activation, push the
+  /// message.
   [[nodiscard]] bool begin_idle() noexcept {
     std::uintptr_t known = idle;
     // acquire: pairs with the release in finish.
     return word_.compare_exchange_strong(known, running, std::memory_order_acq_rel, std::memory_order_relaxed);
   }
 
-  /// How many messages have come that nobody has claimed; from 65535 on that. A hint.
+  /// How many messages wait unclaimed; 65535 stands for that or more. A hint.
   [[nodiscard]] std::uint32_t count() const noexcept {
     return static_cast<std::uint32_t>(word_.load(std::memory_order_relaxed) / one);  // a hint
   }
-  /// Calls visit(const message&) for at most `most_visited` of those messages, the newest first. While nobody claims.
+  /// Calls visit(const message&) for at most `most_visited` of those messages, the newest first. While no thread
+  /// claims.
   template <class Visit>
   void visit_waiting(std::size_t most_visited, Visit visit) const {
     // acquire: pairs with the release in push.
@@ -81,13 +83,13 @@ class inbox {
     return (word_.load(std::memory_order_relaxed) & state_mask) == running;  // a hint
   }
 
-  /// Whether messages wait for an activation that has not begun: a ticket of the entry is on its way. A hint.
+  /// Whether messages wait for an activation that has not begun: the entry is in a scheduler. A hint.
   [[nodiscard]] bool waits() const noexcept {
     return (word_.load(std::memory_order_relaxed) & state_mask) == scheduled;  // a hint
   }
 
   enum class finished : std::uint8_t { yes, messages_came, orphaned };
-  /// While running: gives the right back.
+  /// While running: gives the activation back.
   [[nodiscard]] finished finish() noexcept {
     std::uintptr_t known = running;
     // release: pairs with the acquire of the next claim.
@@ -96,11 +98,11 @@ class inbox {
     }
     return (known & ~wished) == (running | orphaned) ? finished::orphaned : finished::messages_came;
   }
-  /// While running: what has come last, or null. It stays here until somebody takes it.
+  /// While running: the newest message, or null. It stays in the inbox until it is taken.
   [[nodiscard]] const message* newest() const noexcept {
     return first_of(word_.load(std::memory_order_acquire));  // pairs with the release in push
   }
-  /// While running: takes what has come, oldest first, and keeps the right.
+  /// While running: takes the messages, oldest first, and keeps the activation.
   void take(message_list& taken) noexcept {
     std::uintptr_t known = word_.load(std::memory_order_relaxed);  // the exchange below decides
     // acquire: pairs with the release in push.
@@ -116,7 +118,7 @@ class inbox {
     NACRE_ASSERT((before & state_mask) == running, "an activation was given back that nobody had");
   }
 
-  /// Once no lane can find the entry any more. True: it is idle, and the caller deletes it.
+  /// Once no thread can find the entry any more. True: it is idle, and the caller deletes it.
   [[nodiscard]] bool orphan() noexcept {
     return (word_.fetch_or(orphaned, std::memory_order_acq_rel) & state_mask) == idle;
   }
@@ -124,7 +126,7 @@ class inbox {
  private:
   static constexpr std::uintptr_t idle = 0, scheduled = 1, running = 2, state_mask = 3, orphaned = 4, mask = 15;
   static constexpr std::uintptr_t wished = 8;  // only while running, or scheduled by requeue
-  // Addresses of programs have 48 bits where Nacre runs; wider ones are only given to who asks for them.
+  // User-space addresses have 48 bits where Nacre runs; the kernel gives wider ones only on request.
   static constexpr std::uintptr_t one = std::uintptr_t{1} << 48, counted = ~(one - 1), most = counted;
 
   [[nodiscard]] static message* first_of(std::uintptr_t word) noexcept {
@@ -136,7 +138,8 @@ class inbox {
     for (;;) {
       const std::uintptr_t state = known & state_mask;
       if (state == running && also_idle) {
-        // release: pairs with take_wish and claim. Also when there is a wish: it may be taken at this moment.
+        // release: pairs with take_wish and claim. Done even when a request is already noted: it may be taken at this
+        // moment.
         if (word_.compare_exchange_weak(known, known | wished, std::memory_order_acq_rel, std::memory_order_relaxed)) {
           return begun::no;
         }

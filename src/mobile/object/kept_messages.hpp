@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Messages to one object that its rank keeps back while it cannot send: together, in order, behind one ready item.
+// Messages to one object of the own rank that wait under backpressure: in order, behind one ready item.
 #pragma once
 
 #include <atomic>
@@ -12,55 +12,57 @@
 
 namespace nacre {
 
-/// What a rank sends to an object of its own is one stream, so it must run in the order sent. A scheduler that takes the
-/// newest first would turn the messages round, were each an item of its own, and all but the last would be early. So
-/// there is one item for each object: the scheduler orders objects, and their messages keep their order.
+/// All messages of a rank to one of its own objects are one stream, so they must run in the order sent. If each message
+/// were an item of its own, a scheduler that takes the newest first would reverse them, and all but the last would be
+/// early. So there is one item for each object: the scheduler orders objects, and their messages keep their order.
 ///
 /// | state | push | push_behind | take, by the item | finish, by the item |
 /// |---|---|---|---|---|
-/// | nothing kept | waiting, true: make the item ready | false: send it as usual | - | - |
+/// | nothing | waiting, true: make the item ready | false: send it as usual | - | - |
 /// | waiting, some pushed | waiting | true | gives the oldest | false: make the item ready again |
-/// | waiting, none pushed | waiting | true | gives the oldest of those taken before | nothing kept, if none is left |
+/// | waiting, none pushed | waiting | true | gives the oldest of those taken before | nothing, if none is left |
 ///
-/// Invariants. The item is in the scheduler, or runs, exactly while the state is `waiting`; so it exists once, and what
-/// it has taken is its own. Whoever finds the state `waiting` pushes behind what is kept, so no message overtakes
-/// another of its lane. The messages are independent of where the object is: the item hands them on to there.
+/// Invariant: the item is in the scheduler, or runs, exactly while the state is `waiting`. So the item exists once, and
+/// the messages that it has taken belong to it. A thread that finds the state `waiting` pushes behind the queued
+/// messages, so no message overtakes another of its thread. The queue does not depend on the place of the object: the
+/// item hands each message on to the object's present place.
 class kept_messages final : public work {
  public:
   explicit kept_messages(runner how) noexcept : work(how) {}
   kept_messages(const kept_messages&) = delete;
   kept_messages& operator=(const kept_messages&) = delete;
 
-  /// Any lane that holds a reference, or knows that one stays. True: the caller makes the item ready, which then has a
-  /// reference of its own.
+  /// Any thread that holds a reference, or knows that one stays. True: the caller makes the item ready, and adds a
+  /// reference for it.
   [[nodiscard]] bool push(message_ptr m) noexcept { return link(*m.release(), true) == linked::first; }
-  /// As push, while something is kept; else false, and `m` stays with the caller.
+  /// Pushes while the state is `waiting`; otherwise returns false, and `m` stays with the caller.
   [[nodiscard]] bool push_behind(message_ptr& m) noexcept {
     if (link(*m, false) == linked::no) return false;
     static_cast<void>(m.release());
     return true;
   }
 
-  /// By the item: the oldest that is kept, or null.
+  /// By the item: the oldest message, or null.
   [[nodiscard]] message_ptr take() noexcept {
     if (taken_.empty()) take_pushed();
     return taken_.pop_front();
   }
-  /// By the item, which then gives up its reference, when true: nothing is kept any more.
+  /// By the item, which gives up its reference when true: no message is left.
   [[nodiscard]] bool finish() noexcept {
     std::uintptr_t known = waiting;
-    // release: what the item has taken is left to the next one; pairs with the acquire in link.
+    // release: the next item takes over the list of taken messages; pairs with the acquire in link.
     return taken_.empty() && newest_.compare_exchange_strong(known, nothing, std::memory_order_acq_rel,
                                                              std::memory_order_relaxed);
   }
 
-  void add_reference() noexcept { references_.fetch_add(1, std::memory_order_relaxed); }  // by who knows of another
+  void add_reference() noexcept { references_.fetch_add(1, std::memory_order_relaxed); }  // the caller knows of another
+                                                                                          // one
   void release_reference() noexcept {
-    if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;  // acquires what the others have done
+    if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;  // acquires the writes of other holders
   }
 
  private:
-  static constexpr std::uintptr_t nothing = 0, waiting = 1;  // else the newest message that has been pushed
+  static constexpr std::uintptr_t nothing = 0, waiting = 1;  // else: the newest message pushed
   enum class linked : std::uint8_t { no, first, behind };
 
   ~kept_messages() {
@@ -95,8 +97,8 @@ class kept_messages final : public work {
     }
   }
 
-  std::atomic<std::uintptr_t> newest_{nothing};  // any lane pushes
-  std::atomic<std::uint32_t> references_{1};     // of the extra that has it, and of the item while it waits
+  std::atomic<std::uintptr_t> newest_{nothing};  // any thread pushes
+  std::atomic<std::uint32_t> references_{1};     // of the extra, and of the item while it waits
   message_list taken_;                           // the item's
 };
 

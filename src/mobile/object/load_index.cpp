@@ -12,21 +12,21 @@
 namespace nacre {
 
 std::size_t load_index::bucket_of(double load) noexcept {
-  constexpr int least = -64;  // powers of two, in whatever unit: from a tenth of an atto to some exa
+  constexpr int least = -64;  // powers of two, in any unit: from 5e-20 to 2e19
   const int exponent = std::isfinite(load) ? std::ilogb(load) : std::numeric_limits<int>::max() / 2;
   return static_cast<std::size_t>(std::clamp(exponent - least, 0, static_cast<int>(buckets) - 1));
 }
 
 double load_index::counted(double load) noexcept { return std::min(load, 1e100); }
 
-/// The lock is held for as many steps as there are buckets.
+/// Holds the lock for as many steps as there are buckets.
 double load_index::sum() {
   const std::scoped_lock lock(guard_);
   return std::accumulate(sums_.begin(), sums_.end(), 0.0);
 }
 
 void load_index::note(entry& at, entry_extra& extra, double load) {
-  const double known = extra.indexed.load(std::memory_order_relaxed);  // the activation's, as every change is
+  const double known = extra.indexed.load(std::memory_order_relaxed);  // written by the activation only
   if (!(load > 0)) {
     if (known > 0) forget(extra);
     return;
@@ -43,7 +43,7 @@ void load_index::note(entry& at, entry_extra& extra, double load) {
 }
 
 void load_index::forget(entry_extra& extra) {
-  if (!(extra.indexed.load(std::memory_order_relaxed) > 0)) return;  // the activation's
+  if (!(extra.indexed.load(std::memory_order_relaxed) > 0)) return;  // written by the activation only
   const std::scoped_lock lock(guard_);
   take_out(extra);
 }
@@ -56,7 +56,7 @@ void load_index::take_out(entry_extra& extra) {
   last->extra()->index_place = extra.index_place;
   bucket.pop_back();
   double& sum = sums_[bucket_of(load)];
-  sum = bucket.empty() ? 0 : sum - counted(load);     // so rounding errors do not add up for ever
+  sum = bucket.empty() ? 0 : sum - counted(load);     // so that rounding errors do not add up for ever
   extra.indexed.store(0, std::memory_order_relaxed);  // under the guard
   size_.fetch_sub(1, std::memory_order_relaxed);
 }

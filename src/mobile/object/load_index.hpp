@@ -14,34 +14,35 @@ namespace nacre {
 class entry;
 struct entry_extra;
 
-/// Objects whose class has load() and says more than 0, in buckets by powers of two. Only they cost anything here, and
-/// of them only those whose load has changed by more than an eighth since it was noted.
+/// Objects with a load() above 0, in buckets by powers of two. Only these objects cost time here, and only when their
+/// load has changed by more than an eighth since it was noted.
 ///
-/// Invariant: an entry is in the index while its extra says so (`indexed`), in the bucket of that load, at the place
-/// that the extra says; all three change together under the lock. So removing takes one look, and an entry that gives
-/// its extra up has left the index before.
+/// Invariant: an entry is in the index while its extra says so (`indexed`), in the bucket of that load, at the position
+/// in the extra; all three change together under the lock. So removal takes one look, and an entry leaves the index
+/// before it gives up its extra.
 class load_index {
  public:
   static constexpr std::size_t buckets = 128;
 
-  /// Notes what an object declares; at most 0 or no number: nothing. Whoever holds the entry's activation.
+  /// Notes the load of an object; a load of at most 0, or not a number, removes the object. The holder of the entry's
+  /// activation.
   void note(entry& at, entry_extra& extra, double load);
-  /// Forgets an object. Whoever holds the entry's activation, before the extra goes.
+  /// Forgets an object, before its extra goes. The holder of the entry's activation.
   void forget(entry_extra& extra);
 
   [[nodiscard]] std::size_t size() const noexcept { return size_.load(std::memory_order_relaxed); }  // an estimate
-  /// The sum of the loads that are noted here, but for rounding; one that is more than 1e100 counts for that.
+  /// The sum of the noted loads, but for rounding; a load above 1e100 counts as 1e100.
   [[nodiscard]] double sum();
-  /// Visits at most `most` objects, heavy buckets first, and of one bucket another part with each call:
-  /// visit(entry&, the bucket's number, how many are in the bucket). False from `visit`: no more of this bucket.
-  /// Objects do not leave meanwhile, so `visit` only looks. The poll loop.
+  /// Visits at most `most` objects, heavy buckets first, and another part of a bucket with each call: visit(entry&, the
+  /// bucket's number, how many are in the bucket). False from `visit`: no more of this bucket. Objects do not leave
+  /// during the visit, so `visit` only looks. Poll loop.
   template <class Visit>
   void visit(std::size_t most, Visit visit) {
     const std::scoped_lock lock(guard_);
     ++round_;
     for (std::size_t number = buckets_.size(); number-- > 0;) {
       const std::vector<entry*>& bucket = buckets_[number];
-      const std::size_t first = bucket.empty() ? 0 : round_ * 61 % bucket.size();  // 61: any odd number of some size
+      const std::size_t first = bucket.empty() ? 0 : round_ * 61 % bucket.size();  // 61: an arbitrary large odd step
       for (std::size_t seen = 0; seen < bucket.size(); ++seen, --most) {
         if (most == 0) return;
         if (!visit(*bucket[(first + seen) % bucket.size()], number, bucket.size())) break;
@@ -54,7 +55,7 @@ class load_index {
   [[nodiscard]] static double counted(double load) noexcept;
   void take_out(entry_extra& extra);
 
-  std::mutex guard_;                                    // held for moments; nothing else is taken meanwhile
+  std::mutex guard_;                                    // held for moments; no other lock is taken meanwhile
   std::array<std::vector<entry*>, buckets> buckets_{};  // under the guard
   std::array<double, buckets> sums_{};                  // under the guard
   std::size_t round_ = 0;                               // under the guard

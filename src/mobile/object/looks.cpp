@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// How balancers see the objects of a rank: by what waits in its scheduler, by what they declare, by a walk.
+// How balancers see the objects of a rank: by the items in its scheduler, by declared loads, by a walk.
 #include "mobile/mobile.hpp"
 
 namespace nacre {
 
-/// All of it is an estimate: relaxed.
+/// All loads are relaxed: an estimate.
 bool object_space::could_leave(const entry& at, object_estimate& into) const {
   const location_fact fact = at.fact.read();
   if (fact.rank != messages_.rank() || fact.gone) return false;
@@ -21,8 +21,8 @@ bool object_space::could_leave(const entry& at, object_estimate& into) const {
   return true;
 }
 
-/// An entry that neither waits nor runs by this ticket has been activated without it. Where that is seen too late, the
-/// ticket ends as any other stale one.
+/// An item of an entry that neither waits nor runs is stale: the entry has been activated without it. If the balancer
+/// looks too early to see that, the item ends as any other stale one.
 object_space::shown object_space::look_at(const work& item, object_estimate& into) const {
   if (!item.runs_by(&activate_work)) return shown::none;
   const auto& at = static_cast<const entry&>(item);
@@ -44,7 +44,7 @@ void object_space::end_stale(lane& on, work& item) {
   release_later(at, on);
 }
 
-/// Of a ticket that was in a queue of the scheduler, where a look may have found it just now.
+/// Releases the reference of an item that was in a queue of the scheduler, where a balancer may have found it just now.
 void object_space::release_later(entry& at, lane& on) {
   on.reader().retire(&at, [](void* gone) { static_cast<entry*>(gone)->release_reference(); });
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The functions that the class of an object has, when the runtime calls them for its own purposes.
+// The functions of an object's class that the runtime calls for its own purposes.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@
 
 namespace nacre {
 
-/// Whose function is called, for the line that ends the job when it throws.
+/// Names the class function that is called, for the line that ends the job when it throws.
 struct object_function {
   const char* name;  ///< as the user writes it: "load()"
   const detail::object_type& type;
@@ -24,12 +24,12 @@ struct object_function {
   }
 };
 
-/// Packed, an object takes so many bytes.
+/// The packed size of an object in bytes.
 [[nodiscard]] inline std::size_t packed_size_of(const detail::object_type& type, void* object, object_id id) {
   return call_named(object_function{"serialize", type, id}, [&] { return type.packed_size(object); });
 }
 
-/// What the class declares of an object.
+/// The values that the class declares for an object.
 struct object_declaration {
   double load = 0, priority = 0;
   bool stays = false;

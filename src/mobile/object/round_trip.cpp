@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Packing an object and looking at what comes out of that.
+// Packing an object and comparing it with its unpacked copy.
 #include "mobile/object/round_trip.hpp"
 
 #include <algorithm>

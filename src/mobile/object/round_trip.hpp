@@ -8,11 +8,11 @@
 
 namespace nacre {
 
-/// Packs an object, makes another one from the bytes, and puts that in its place, as a migration would. Returns what is
-/// different about the new one, in words; nothing when all is well. Then the old one is gone.
+/// Packs an object, unpacks a copy, and puts the copy in its place, as a migration would. Returns the difference
+/// between the two, in words; empty when there is none. The old object is destroyed.
 ///
-/// Objects are compared by the == of their class, if it has one, and by their packed bytes; these may come in another
-/// order, as those of unordered containers do.
+/// Compares objects by the == of their class, if it has one, and by their packed bytes. The bytes may be in another
+/// order, as those of unordered containers are.
 [[nodiscard]] std::string round_trip(const detail::object_type& type, void*& object);
 
 }  // namespace nacre

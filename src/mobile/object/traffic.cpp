@@ -7,7 +7,7 @@
 
 namespace nacre {
 
-/// The handler that sends keeps its object here, and with it the entry and its extra.
+/// The sending handler keeps its object here, and with it the entry and its extra.
 void object_space::count_message(lane& on, const detail::object_pair& ends, const message& m) {
   const reading guard(on);
   entry* const at = entries_.find(ends.from);

@@ -8,9 +8,9 @@
 namespace nacre {
 namespace {
 
-/// What has been halved to less is forgotten.
+/// A partner with fewer messages is forgotten.
 constexpr double least_messages = 1.0 / 64;
-/// Beyond that nobody has sent, and sums of it are numbers still.
+/// No real sum is larger, and sums up to it stay finite.
 constexpr double most = 1e18;
 
 bool by_id(const traffic_partner& a, object_id b) noexcept { return a.object < b; }
@@ -40,7 +40,7 @@ void traffic_sketch::note(object_id to, double bytes, std::uint32_t epoch) noexc
   ++count_;
 }
 
-/// Takes so many messages from each, so that at least one is left with none if one has that few.
+/// Subtracts `weight` messages from each partner, so that a partner with just that many drops out.
 void traffic_sketch::make_room(double weight) noexcept {
   for (std::size_t index = 0; index < count_; ++index) {
     traffic_partner& each = partners_[index];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whom an object talks to most, in bounded memory.
+// The objects that an object sends to most, in bounded memory.
 #pragma once
 
 #include <array>
@@ -12,27 +12,28 @@
 
 namespace nacre {
 
-/// What an object has sent another one.
+/// The messages that an object has sent to another one.
 struct traffic_partner {
   object_id object;
   double messages = 0;
   double bytes = 0;
 };
 
-/// The frequent partners of one object: the sketch of Misra and Gries (Finding repeated elements, 1982) with weights,
-/// all of which are halved at each epoch, so that it follows the object.
+/// The frequent partners of one object: a weighted sketch of Misra and Gries (Finding repeated elements, 1982). All
+/// weights are halved at each epoch, so that the sketch follows the object.
 ///
-/// Invariants. What it says of a partner is never more than what was noted, likewise halved. It is less by at most a
-/// ninth of all that was noted of anybody, and 1/32 of a message. There are at most `partners_max` partners.
+/// Invariants. The count of a partner is never more than its messages noted (with the same halvings). It is less by at
+/// most a ninth of all messages noted, and 1/32 of a message. There are at most `partners_max` partners.
 class traffic_sketch {
  public:
   static constexpr std::size_t partners_max = 8;
 
-  /// One message of so many bytes. Epochs are numbers that rise and wrap around; an older one counts as the present.
+  /// Notes one message of that many bytes. Epochs are numbers that rise and wrap around; an older one counts as the
+  /// present.
   void note(object_id to, double bytes, std::uint32_t epoch) noexcept;
-  /// Takes note that the time has gone on.
+  /// Moves on to that epoch.
   void advance(std::uint32_t epoch) noexcept;
-  /// As of the latest epoch, in the order of ids.
+  /// The partners as of the latest epoch, in the order of ids.
   [[nodiscard]] std::span<const traffic_partner> partners() const noexcept { return {partners_.data(), count_}; }
   [[nodiscard]] bool empty() const noexcept { return count_ == 0; }
 
@@ -44,7 +45,7 @@ class traffic_sketch {
       ar(each.object, each.messages, each.bytes);
     }
   }
-  /// Whether the bytes that it was read from can be such a sketch in a job of so many ranks.
+  /// Whether a sketch read from a peer's bytes is valid in a job of that many ranks.
   [[nodiscard]] bool sound(std::uint32_t ranks) const noexcept;
 
  private:
@@ -56,8 +57,8 @@ class traffic_sketch {
   std::array<traffic_partner, partners_max> partners_{};
 };
 
-/// A sketch that handlers which run on the object at a time write, and the poll loop reads. Held for moments; nothing
-/// else is taken meanwhile.
+/// A sketch that the object's concurrent handlers write and the poll loop reads. The mutex is held for moments; no
+/// other lock is taken meanwhile.
 struct shared_traffic {
   std::mutex guard;
   traffic_sketch sketch;  ///< under `guard`

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which objects of a rank cannot go on by themselves, and which messages wait for them elsewhere, for the report of a
-// deadlock.
+// The objects of a rank that cannot go on by themselves, and the messages that wait for them elsewhere, for the report
+// of a deadlock.
 #include <cstddef>
 #include <string>
 #include <vector>
@@ -10,7 +10,7 @@
 namespace nacre {
 namespace {
 
-/// What has the object, as far as its entry tells; empty: nothing.
+/// The access that holds the object, as far as its entry tells; empty: none.
 std::string_view holder(const entry& at, const entry_extra* extra) {
   if (at.exclusive_coroutine.load(std::memory_order_relaxed) == entry::coroutine::suspended) {  // nothing runs
     return ": its coroutine handler is suspended";
