@@ -17,9 +17,9 @@
 namespace nacre {
 namespace {
 
-/// What is copied out of an arrival in about 10 us, in bytes.
+/// Bytes copied out of an arrival in about 10 us.
 constexpr std::uint32_t unpacked_at_once_max = 64 * 1024;
-/// What news of objects waits for company at most.
+/// The longest time that location news waits to be sent in bulk.
 constexpr double news_bound_seconds = 100e-6;
 constexpr const char* no_element = "the array has no element there";
 
@@ -47,7 +47,7 @@ object_space::object_space(node& messages, const options& limits)
   messages_.attach_module(*this);
 }
 
-/// Nothing runs any more. References to entries that wait for readers end before the directory deletes what is left.
+/// Nothing runs any more. References that wait for readers end before the directory deletes the remaining entries.
 object_space::~object_space() {
   for (const auto& each : messages_.team().lanes()) each->reader().collect();
   delete report_.load();
@@ -61,8 +61,8 @@ void object_space::on_delivery_error(lane& on, std::function<void(const delivery
   on.reader().retire(const_cast<error_handler*>(before), [](void* gone) { delete static_cast<error_handler*>(gone); });
 }
 
-/// The user's handler, which runs between a message that is lost and its count: what it throws is nobody's but the
-/// job's.
+/// Calls the user's handler, between the loss of a message and its count as done. An exception from it has no receiver,
+/// so it fails the job.
 void object_space::report(lane& on, const delivery_error& what) {
   const reading guard(on);
   try {
@@ -78,15 +78,15 @@ object_id object_space::adopt(lane& on, const detail::object_type& type, void* o
   body.type = &type;
   body.policy = rules_.meant(wanted == location_policy::of_program ? type.location : wanted);
   const reading guard(on);
-  const std::uint64_t index = last_index_.fetch_add(1, std::memory_order_relaxed) + 1;  // only uniqueness counts
+  const std::uint64_t index = last_index_.fetch_add(1, std::memory_order_relaxed) + 1;  // only uniqueness matters
   const object_id id(messages_.rank(), index);
   NACRE_ASSERT(!id.is_element(), "a rank has made more objects than it has names for");
   install_new(on, id, std::move(body));
   return id;
 }
 
-/// What the class says comes first: as long as it may throw, nobody knows the object but its maker. The activation is
-/// held until the object is complete: a balancer that finds it before could take it away.
+/// Calls the functions of the class first: as long as they may throw, no other thread knows the object. Holds the
+/// activation until the object is complete: a balancer that finds the object earlier could take it away.
 entry& object_space::install_new(lane& on, object_id id, resident body) {
   const detail::object_type& type = *body.type;
   check_object(type, id, body.object);
@@ -100,8 +100,8 @@ entry& object_space::install_new(lane& on, object_id id, resident body) {
   return at;
 }
 
-/// The entry by which this rank sends to an object, for as long as the object may live; a new one that refers to its
-/// home when this rank has none; null when this is its home, which therefore knows that it has been destroyed.
+/// The entry by which this rank sends to an object, for as long as the object may live. A new entry refers to the
+/// object's home. Null when this rank is the home and has no entry: the object has been destroyed.
 entry* object_space::entry_to_send_by(lane& on, object_id id) {
   for (;;) {
     entry* known = entries_.find(id);
@@ -112,7 +112,7 @@ entry* object_space::entry_to_send_by(lane& on, object_id id) {
       known = &entries_.find_or_add(id, {id.home(), 0}, &activate_work);
     }
     if (known->fact.keep()) return known;
-    forget(*known, on);  // it is being collected: whoever comes first takes it out
+    forget(*known, on);  // it is being collected: the first thread takes it out
   }
 }
 
@@ -124,8 +124,8 @@ void object_space::push(entry& at, lane& on, message_ptr m, bool by_handler) {
   if (at.arrivals.push(m.release())) messages_.team().make_ready(on, at, from);
 }
 
-/// Whether the object is here is read before the message gets its number: should the object leave in between, the
-/// message is forwarded.
+/// Reads whether the object is here before it numbers the message: if the object leaves in between, the message is
+/// forwarded.
 void object_space::post(lane& on, object_id to, message_ptr m, detail::future_state* result) {
   if (!to.valid()) throw usage_error("a message to a mobile_ptr that names no object (it was default-constructed)");
   const reading guard(on);
@@ -139,7 +139,7 @@ void object_space::post(lane& on, object_id to, message_ptr m, detail::future_st
     if (result != nullptr) m->header.reply = messages_.calls().open(*result);
     if (m->counted()) on.tallies().created.add(1);
     if (at == nullptr) return undeliverable(on, std::move(m));
-    m->header.sequence = at->next_sequence.fetch_add(1, std::memory_order_relaxed);  // the number alone makes the order
+    m->header.sequence = at->next_sequence.fetch_add(1, std::memory_order_relaxed);  // only the number orders messages
     if ((fact.backlog || waiting_.any()) && keep_at_source(on, *at, m, fact.backlog, stays || messages_.by_pointer())) {
       return;
     }
@@ -191,8 +191,8 @@ void object_space::accept(lane& by, message_ptr m, bool by_handler) {
       return messages_.fail("rank " + std::to_string(m->header.source) + " sent an object that has no name");
     }
     entry& at = entries_.find_or_add(id, {id.home(), 0}, &activate_work);
-    // A large one would hold up the poll loop: a worker that has nothing else to do unpacks it. If all are busy, that
-    // is done here, too, since nobody would see the object for as long as they are.
+    // A large arrival would hold up the poll loop, so an idle worker unpacks it. If no worker is idle the poll loop
+    // unpacks it too, because no worker would see the object meanwhile.
     const bool large =
         m->packed() && m->header.payload_bytes > unpacked_at_once_max && messages_.team().idle_workers() > 0;
     if (large || !at.arrivals.begin_idle()) return push(at, by, std::move(m));
@@ -212,7 +212,7 @@ void object_space::accept(lane& by, message_ptr m, bool by_handler) {
 void object_space::undeliverable(lane& on, message_ptr m) {
   const message_header& header = m->header;
   const bool counted = m->counted();
-  if (header.kind == message_kind::claim) return;  // the join tells
+  if (header.kind == message_kind::claim) return;  // the join reports it
   if (header.kind == message_kind::request_to_send) return refuse_request(on, header);
   if (header.kind == message_kind::join) {
     tell_asker(on, {header.source, header.reply},
@@ -246,11 +246,11 @@ void object_space::report_lost(lane& on, object_id object, std::uint32_t handler
   report(on, what);
 }
 
-/// Somebody has found that an object is gone which this rank has sent to.
+/// Handles the report that an object to which this rank has sent is gone.
 void object_space::learn_of_late_end(context& ctx, object_id id) {
   entry* const at = entries_.find(id);
   if (at == nullptr || id.home() == messages_.rank()) return;
-  if (id.is_element() && arrays_.find(id) != nullptr) return;  // its streams go on with the next element there
+  if (id.is_element() && arrays_.find(id) != nullptr) return;  // its streams continue with the next element
   NACRE_MARK("a rank forgets where an object was that has been destroyed elsewhere");
   push_end(*at, ctx.source(), detail::lane_of(ctx));
 }
@@ -261,11 +261,11 @@ void object_space::on_gone(context& ctx, std::uint64_t object) {
   }
 }
 
-/// The news that an object has been destroyed elsewhere, or a place with its array; the entry's activation knows
-/// whether that can be.
+/// Pushes the news that an object has been destroyed elsewhere, or a place with its array; the entry's activation
+/// decides whether that can be true.
 void object_space::push_end(entry& at, rank_id by_whom, lane& by) { push(at, by, news_of(by_whom, by)); }
 
-/// Without a way through the scheduler, unless somebody is at it. Poll loop.
+/// Delivers that news at once, without the scheduler, unless the activation is taken. Poll loop.
 void object_space::end_at_once(entry& at, rank_id by_whom, lane& by) {
   if (!at.arrivals.begin_idle()) return push_end(at, by_whom, by);
   message_list taken;
@@ -281,7 +281,7 @@ message_ptr object_space::news_of(rank_id by_whom, lane& by) {
   return m;
 }
 
-/// Takes an entry out of the directory, unless that has been done; it is deleted once no lane can still hold it.
+/// Takes an entry out of the directory, unless that has been done; it is deleted once no thread can still hold it.
 void object_space::forget(entry& at, lane& on) {
   if (!entries_.remove(at)) return;
   if (waiting_.any()) drop_waiting(on, at.id);

@@ -58,7 +58,7 @@ struct object_estimate {
 ///
 /// Invariant: all events of an object on a rank pass through the inbox of its entry (messages to run, requests to
 /// migrate or to end, arrivals), and the entry's activation processes them one at a time. So no two threads ever
-/// disagree about the object, and an entry whose object is elsewhere simply forwards.
+/// disagree about the object, and the entry of an object elsewhere simply forwards.
 ///
 /// Order: every rank numbers its messages to an object (streams.hpp). Location: a rank knows locations with epochs
 /// (fact.hpp), which a policy keeps fresh. A message that has been forwarded `hops_max` times goes to the object's
@@ -229,8 +229,8 @@ class object_space final : public object_sink {
   static constexpr message_kind news_of_end = message_kind::module;
   static constexpr message_kind leave_to_collect = message_kind::rank;
 
-  /// `spent`: the handler spent simulated time, and the step goes on afterwards. `spent_all`: it spent the whole step,
-  /// so other work comes first afterwards.
+  /// `spent`: a handler spent simulated time; the step goes on afterwards. `spent_all`: the time of the whole step is
+  /// spent; the activation is given up afterwards.
   enum class drained : std::uint8_t { empty, yielded, spent, spent_all, blocked, left_to_reader };
 
   /// One step of an entry's activation. The thread that has it holds the activation.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Colocations between the state machine of the rank that asked, and the objects wherever they are.
+// Colocations: the messages between the initiator's state machine and the objects on all ranks.
 #include <algorithm>
 #include <array>
 #include <memory>
@@ -30,8 +30,8 @@ void object_space::post_colocate(lane& on, std::span<const object_id> objects, m
   }
   check_payload(function->header.payload_bytes, enclosed_bytes_max);
   if (result != nullptr) function->header.reply = messages_.calls().open(*result);
-  // One colocation after the other, so that their joins stand in the same order in all streams from this rank: else
-  // each of two could be first with one object, and wait for ever for the other one.
+  // Requests one colocation after the other, so that their joins stand in the same order in all streams from this rank:
+  // else each of two could be first at one object and wait for ever for the other object.
   const std::scoped_lock one_at_a_time(together_.asking);
   const std::uint32_t handler = function->header.handler;
   std::uint64_t number = 0;
@@ -49,12 +49,12 @@ void object_space::post_colocate(lane& on, std::span<const object_id> objects, m
   }
 }
 
-/// Tells the rank that has asked for a colocation; the own one at once, unless time is simulated.
+/// Tells the initiator of a colocation; at once if it is this rank, unless time is simulated.
 void object_space::tell_asker(lane& on, const colocation_name& name, const colocate_news& news) {
   const rank_id asker(name.rank);
   colocate_news told = news;
   told.number = name.number;
-  if (told.step == colocate_step::gone) {  // the join is done now, so this is what quiescence waits for
+  if (told.step == colocate_step::gone) {  // the join is done now, so quiescence must wait for this message
     messages_.post_counted_to_module<&object_space::on_colocate_news>(on, asker, told);
   } else if (asker == messages_.rank() && !messages_.deferred()) {
     take_news(on, asker, told);
@@ -70,7 +70,7 @@ void object_space::on_colocate_news(context& ctx, const colocate_news& news) {
 
 void object_space::take_news(lane& on, rank_id from, const colocate_news& news) {
   std::vector<colocate_action> next;
-  message_header failed;  // of a function that another lane may have taken away by the time that its failure is told
+  message_header failed;  // copied: another thread may take the function away before the failure is reported
   {
     const std::scoped_lock lock(together_.guard);
     if (!together_.asked.on(from, news, next)) {
@@ -105,7 +105,7 @@ void object_space::act(lane& on, const colocate_action& what, const message_head
 
 void object_space::send_claim(lane& on, const colocate_action& what) {
   entry* const at = entry_to_send_by(on, what.object);
-  if (at == nullptr) return;  // destroyed; its join tells of that
+  if (at == nullptr) return;  // destroyed; its join reports that
   const location_fact fact = at->fact.read();
   message_ptr m = make_message(0);
   m->header.kind = message_kind::claim;
@@ -114,7 +114,7 @@ void object_space::send_claim(lane& on, const colocate_action& what) {
   m->header.object = what.object.value();
   m->header.source = messages_.rank().value();
   m->header.epoch = fact.epoch;
-  m->header.flags = flag_uncounted;  // the join is not done before the colocation is over
+  m->header.flags = flag_uncounted;  // the join counts until the colocation is over
   if (fact.rank == messages_.rank() && !messages_.deferred()) return push(*at, on, std::move(m), on.in_item());
   messages_.route(on, fact.rank, std::move(m));
 }
@@ -158,7 +158,7 @@ object_space::drained object_space::join_front(turn& now) {
   return drained::empty;
 }
 
-/// A claim has its turn. What comes after the news that the object is seized is the colocation's.
+/// Handles a claim at the front. After the news that the object is seized, the object belongs to the colocation.
 object_space::drained object_space::claim_front(turn& now) {
   entry& at = now.at;
   const message_header header = now.pending.front()->header;
@@ -197,7 +197,7 @@ bool object_space::seized(const entry& at) noexcept {
   return extra != nullptr && extra->together != nullptr && extra->together->seized_by.number != 0;
 }
 
-/// The object goes on with the stream of the colocation, which is done here.
+/// Ends the part of an object in a colocation, and unblocks its stream.
 void object_space::end_participation(turn& now, const colocation_name& name) {
   std::unique_ptr<participation>& together = now.at.extra()->together;
   const message_ptr join = together->resume(name, now.pending);
@@ -206,7 +206,7 @@ void object_space::end_participation(turn& now, const colocation_name& name) {
   now.on.tallies().done.add(1);
 }
 
-/// As end_participation, of an object that the colocation holds; the caller still has to end its access.
+/// Ends the part of an object that the colocation holds; the caller still has to end its access.
 void object_space::release_seized(entry& at, lane& on, const colocation_name& name) {
   turn now{at, on, {}};
   now.take_up();
@@ -219,7 +219,7 @@ void object_space::note_seized(object_id object, const colocation_name& by) {
   together_.seized[object.value()] = by;
 }
 
-/// False when the object is not held here for that colocation, whatever a peer says.
+/// False when the object is not held here for that colocation; a peer may lie.
 bool object_space::take_seized(object_id object, const colocation_name& by) {
   const std::scoped_lock lock(together_.guard);
   const auto found = together_.seized.find(object.value());
@@ -228,7 +228,7 @@ bool object_space::take_seized(object_id object, const colocation_name& by) {
   return true;
 }
 
-/// An object that is held has come to where the function is to run. From here on it is the colocation's again.
+/// Handles the arrival of a held object at the rank of the function. From here on it belongs to the colocation again.
 void object_space::arrive_seized(turn& now) {
   NACRE_MARK("an object moves to where a colocation runs");
   const colocation_name name = now.at.extra()->together->seized_by;
@@ -251,7 +251,7 @@ void object_space::on_colocate_order(context& ctx, std::uint64_t number, object_
   messages_.team().make_ready(detail::lane_of(ctx), *m.release());
 }
 
-/// Sends a held object away, or lets it go on without the function.
+/// Sends a held object away, or releases it without the function.
 void object_space::order_work(work& item, lane& on) {
   object_space& self = on_lane(on);
   const message_header order = static_cast<message&>(item).header;

@@ -14,8 +14,8 @@ using kind = colocate_action::kind;
 
 namespace {
 
-/// News of an object that takes part no more, for it has been destroyed: before it heard that it may go on; or after it
-/// had moved, so that the news that it was ready comes from another rank, behind those of its end.
+/// Whether news is late, from an object that takes part no more, for it has been destroyed: before it heard that it may
+/// go on; or after it had moved, so that its `ready` comes from another rank, behind the news of its end.
 bool is_late(const colocate_news& news) {
   if (news.step == colocate_step::gone) {
     NACRE_MARK("an object is destroyed before it hears that its colocation has failed");
@@ -31,7 +31,7 @@ std::uint64_t coordinator::begin(std::span<const object_id> objects) {
   colocation made;
   made.number = ++last_;
   for (const object_id each : objects) made.all.push_back({.object = each});
-  // One order for all colocations of all ranks: it is what keeps them from waiting for each other in a circle.
+  // All colocations of all ranks seize objects in one order, so they cannot wait for each other in a circle.
   std::sort(made.all.begin(), made.all.end(),
             [](const participant& a, const participant& b) { return a.object.value() < b.object.value(); });
   open_.emplace(made.number, std::move(made));
@@ -104,8 +104,8 @@ bool coordinator::on_seized(colocation& of, participant& who, actions& next) {
   return true;
 }
 
-/// Where the function runs: where objects are that refuse to move; else where most of them are, of such places where
-/// most would have to be carried from. False when they refuse on different ranks.
+/// Chooses the rank of the function: the rank of the objects that refuse to move; else the rank with most objects, and
+/// of several such ranks the one with most bytes. False when objects on different ranks refuse to move.
 bool coordinator::choose_place(colocation& of) {
   const participant* fixed = nullptr;
   for (const participant& each : of.all) {
@@ -180,7 +180,7 @@ void coordinator::fail(colocation& of, object_id object, const char* why, action
   forget_if_over(of, next);
 }
 
-/// Lets a participant of a failed colocation go if that can be done now; else when it has come to that point.
+/// Lets a participant of a failed colocation go, if it is ready or seized; else that happens once it is.
 void coordinator::end(colocation& of, participant& each, actions& next) {
   if (each.now == standing::ready) {
     next.push_back({.what = kind::let_go, .number = of.number, .object = each.object});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Colocations that this rank has asked for: who takes part, where they are, and what comes next.
+// Colocations requested by this rank: their participants, the participants' ranks, and the next actions.
 #pragma once
 
 #include <cstddef>
@@ -13,21 +13,21 @@
 
 namespace nacre {
 
-/// What a participant of a colocation has come to.
+/// The progress of a participant of a colocation.
 enum class colocate_step : std::uint8_t {
-  ready,    ///< all messages of its stream before the colocation have had their turn
+  ready,    ///< its join is the next message of its stream
   seized,   ///< it is held for the colocation, and stays where it is
-  arrived,  ///< it has come to where the function is to run, still held
+  arrived,  ///< it has come to the rank of the function, still held
   gone      ///< it has been destroyed
 };
 [[nodiscard]] constexpr bool wire_valid(colocate_step step) noexcept { return step <= colocate_step::gone; }
 
 struct colocate_news {
-  std::uint64_t number = 0;  ///< of the colocation, at the rank that asked for it
+  std::uint64_t number = 0;  ///< of the colocation, at its initiator
   object_id object;
   colocate_step step = colocate_step::ready;
   bool stays = false;       ///< seized: it refuses to move
-  std::uint64_t bytes = 0;  ///< seized: about how much it would carry
+  std::uint64_t bytes = 0;  ///< seized: about how many bytes it would carry
 
   template <class Archive>
   void serialize(Archive& ar) {
@@ -35,15 +35,15 @@ struct colocate_news {
   }
 };
 
-/// What is to be done next.
+/// The next action of the initiator.
 struct colocate_action {
   enum class kind : std::uint8_t {
-    seize,    ///< ask the object, wherever it is, to be held when it has its turn
-    let_go,   ///< tell the object, wherever it is, that its stream goes on without the function
-    release,  ///< the same for one that is held on `rank`
-    go,       ///< send the object, which is held on `rank`, to rank `to`
+    seize,    ///< ask the object, on any rank, to be held as soon as it is idle
+    let_go,   ///< tell the object, on any rank, that its stream goes on without the function
+    release,  ///< tell the object, held on `rank`, that its stream goes on without the function
+    go,       ///< send the object, held on `rank`, to rank `to`
     run,      ///< run the function on rank `to`, where all objects are held, and release them; the number is over
-    fail,     ///< tell who asked that the function will not run, and why; `object` is the reason
+    fail,     ///< report that the function will not run, and why; `object` is the reason
     over      ///< forget the number, after a failure
   };
   kind what;
@@ -63,16 +63,16 @@ struct colocate_action {
 /// | gathering | - | - | the last one: run; over | - |
 /// | ending | let go | release | - | the last one to end: over |
 ///
-/// An object that is let go may be destroyed before it hears of that, and one that moves and is destroyed may be known
-/// to be gone before it is known to have been ready: such news is late, and means nothing any more. What else does not
-/// fit a state is the lie of a peer: then `on` says false, and nothing has changed.
+/// An object that is let go may be destroyed before it hears of that, and an object that moves and is destroyed may be
+/// known to be gone before it is known to have been ready: such news is late, and is ignored. Any other news that does
+/// not fit a state is the lie of a peer: then `on` returns false, and nothing has changed.
 class coordinator {
  public:
   static constexpr std::size_t participants_max = 16;
 
-  /// A new colocation of objects that are all different; returns its number, which is never 0.
+  /// Begins a colocation of objects that are all different; returns its number, which is never 0.
   [[nodiscard]] std::uint64_t begin(std::span<const object_id> objects);
-  /// Appends what follows from the news from rank `from`.
+  /// Appends the actions that follow from the news from rank `from`.
   [[nodiscard]] bool on(rank_id from, const colocate_news& news, std::vector<colocate_action>& next);
   [[nodiscard]] std::size_t open() const noexcept { return open_.size(); }
 

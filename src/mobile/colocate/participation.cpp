@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Streams that stand still, and go on.
+// Blocking and unblocking streams.
 #include "mobile/colocate/participation.hpp"
 
 #include <algorithm>
@@ -20,7 +20,7 @@ void participation::hold(message_ptr join) {
 
 bool participation::keep_back(message_list& pending) {
   const message_header& header = pending.front()->header;
-  if (header.kind == message_kind::claim) return false;  // stands in no stream
+  if (header.kind == message_kind::claim) return false;  // belongs to no stream
   for (held_stream& each : held_) {
     if (each.source != header.source) continue;
     if (each.join == nullptr) return false;

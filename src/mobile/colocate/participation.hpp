@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The part that an object takes in colocations: streams that stand still for one, and the one that holds it.
+// The part that an object takes in colocations: its blocked streams, and the colocation that holds it.
 #pragma once
 
 #include <cstddef>
@@ -11,56 +11,56 @@
 
 namespace nacre {
 
-/// Names a colocation: the rank that asked for it, and the number there, which is 0 for none.
+/// Names a colocation: the initiator's rank, and the number there, which is 0 for none.
 struct colocation_name {
   std::uint32_t rank = 0;
   std::uint64_t number = 0;
   friend bool operator==(const colocation_name&, const colocation_name&) = default;
 };
 
-/// Streams of which a `join` has had its turn stand still, while those of other ranks go on, until the colocation has
-/// ended. Moves with the object; belongs to its activation.
+/// A stream is blocked from the moment its `join` comes to the front until the colocation has ended; streams of other
+/// ranks go on. Moves with the object; belongs to its activation.
 ///
-/// | stream | a message has its turn | a join has its turn | the colocation ends |
+/// | stream | a message comes to the front | a join comes to the front | the colocation ends |
 /// |---|---|---|---|
-/// | goes on | runs | stands still | - |
-/// | stands still | waits behind | waits behind | what is behind comes to the front, up to the next join: passes |
-/// | passes | runs: it comes from the front | stands still again | - |
+/// | goes on | runs | blocked | - |
+/// | blocked | waits behind | waits behind | waiting ones come to the front, up to the next join: passes |
+/// | passes | runs | blocked again | - |
 class participation {
  public:
   struct held_stream {
     std::uint32_t source = 0;
-    message_ptr join;  ///< null while the stream passes: it is one of the messages in front
+    message_ptr join;  ///< null while the stream passes: then it is among the messages in front
     message_list behind;
   };
 
-  /// A join has had its turn.
+  /// Blocks a stream: its join is at the front.
   void hold(message_ptr join);
-  /// Whether the front of `pending` has to wait behind a join; then it does.
+  /// Moves the front of `pending` behind a join if its stream is blocked; returns whether it did.
   [[nodiscard]] bool keep_back(message_list& pending);
   [[nodiscard]] bool holds(const colocation_name& name) const noexcept { return find(name) < held_.size(); }
-  /// Whether what comes from that rank has to wait behind a join.
+  /// Whether the stream of that rank is blocked.
   [[nodiscard]] bool stands_still(std::uint32_t source) const noexcept;
-  /// Whether the stream of that rank has gone on, and lies in front and here.
+  /// Whether the stream of that rank passes: a part of it is in front, and a part here.
   [[nodiscard]] bool passes(std::uint32_t source) const noexcept;
-  /// Calls visit(message_list&) for what waits behind a join, of each stream.
+  /// Calls visit(message_list&) for the messages behind a join, of each stream.
   template <class Visit>
   void for_each_behind(const Visit& visit) {
     for (held_stream& each : held_) visit(each.behind);
   }
-  /// The colocation has ended: its stream goes on, before all that is pending. Returns the join.
+  /// Unblocks the stream of a colocation that has ended, before all that is pending. Returns the join.
   [[nodiscard]] message_ptr resume(const colocation_name& name, message_list& pending);
 
-  /// The colocation that has the object for itself: it stays where it is and runs nothing else.
+  /// The colocation that holds the object, which stays where it is and runs nothing else.
   colocation_name seized_by;
 
   [[nodiscard]] bool idle() const noexcept { return held_.empty() && seized_by.number == 0; }
-  /// The object is destroyed: its streams go on, each in its order, among what is pending. Returns the joins whose
-  /// streams stood still.
+  /// Unblocks all streams of a destroyed object, each in its order, among the pending messages. Returns the joins of
+  /// the blocked streams.
   [[nodiscard]] std::vector<message_ptr> dissolve(message_list& pending);
   /// Gives up all streams: the object is packed.
   [[nodiscard]] std::vector<held_stream> take_all() noexcept { return std::exchange(held_, {}); }
-  /// Takes one back; false when it cannot be one.
+  /// Takes a stream back; false when it is not valid.
   [[nodiscard]] bool put_back(held_stream stream);
 
  private:

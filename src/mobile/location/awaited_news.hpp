@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Messages that have heard more of their object than its home, until the home has been told.
+// Messages with a newer epoch of their object than its home knows, until the home has been told.
 #pragma once
 
 #include <cstddef>
@@ -13,23 +13,23 @@
 
 namespace nacre {
 
-/// Somebody on such a message's way has known of an epoch whose beginning the home has not been told of yet. Where the
-/// home would send it the object has left already, and it would come back; so it waits here. The news is certain to
-/// come: of the object's arrival, or of its end. Any thread.
+/// Some rank on such a message's way knew an epoch of which the home has not been told yet. The object has already left
+/// the place to which the home would send the message, and the message would come back; so it waits here. The news of
+/// the object's arrival, or of its end, is certain to come. Any thread.
 class awaited_news {
  public:
   [[nodiscard]] static bool missing(const location_fact& known, const message_header& header) noexcept {
     return !known.gone && known.epoch < header.epoch;
   }
 
-  /// Keeps a message for an object until `take`; gives it back when the news has come meanwhile.
+  /// Keeps a message for an object until `take`; returns it when the news has come meanwhile.
   [[nodiscard]] message_ptr wait(object_id id, const shared_fact& fact, message_ptr m) {
     const std::scoped_lock lock(mutex_);
     if (!missing(fact.read(), m->header)) return m;
     waiting_[id].push_back(std::move(m));
     return nullptr;
   }
-  /// What has waited for news of the object, whose fact has become newer before.
+  /// Takes the messages that waited for news of the object. The caller has updated the location before.
   [[nodiscard]] message_list take(object_id id) {
     const std::scoped_lock lock(mutex_);
     const auto found = waiting_.find(id);

@@ -5,7 +5,7 @@
 namespace nacre {
 namespace {
 
-/// For few objects that move seldom and that everybody sends to.
+/// For few objects that move seldom and that every rank sends to.
 class broadcast_update final : public location_rule {
  public:
   [[nodiscard]] needs keeps() const noexcept override { return {.everywhere = true}; }

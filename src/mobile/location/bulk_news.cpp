@@ -52,7 +52,7 @@ void bulk_news::flush_to(rank_id to, std::uint64_t now, const sender& send) {
   }
 }
 
-/// Polls that are rarer than the bound find handlers that are long: what waits then leaves at each.
+/// If polls are rarer than the bound, handlers are long; then all waiting news leaves at each poll.
 std::uint64_t bulk_news::flush_overdue(std::uint64_t now, bool all, const sender& send) {
   const bool rare = now - std::exchange(polled_at_, now) >= bound_;
   if (empty()) return 0;

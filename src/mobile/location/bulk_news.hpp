@@ -31,8 +31,8 @@ struct object_news {
   }
 };
 
-/// Collects news on busy ranks, whose objects come and end in quick succession. Each thread context of the rank has its
-/// own collection for each other rank.
+/// Collects news on busy ranks, where objects come and end in quick succession. Each thread context of the rank has a
+/// collection for each other rank.
 ///
 /// | collection | news | `count_max` pieces | flush |
 /// |---|---|---|---|
@@ -42,7 +42,7 @@ struct object_news {
 ///
 /// Invariant: news waits for at most about `bound`, or for one item of work where items are longer, because the poll
 /// loop calls `flush_overdue` and a rank with an idle worker collects nothing. News may overtake older news of the same
-/// object; the receiver goes by epochs, and ignores what it hears of an object that has ended.
+/// object; the receiver compares epochs, and ignores news of an object that has ended.
 ///
 /// Threads: `tell` by the context's own thread; `flush_overdue` by the poll loop; the others by any.
 class bulk_news {
@@ -52,10 +52,10 @@ class bulk_news {
 
   static constexpr std::size_t count_max = 64;
 
-  /// `bound`: in ticks of whatever clock gives the instants below.
+  /// `bound`: in ticks of the clock that gives the instants below.
   bulk_news(std::size_t contexts, std::uint64_t bound);
 
-  /// True: the poll loop must hear of it, as it may be asleep: nothing has waited in the context before.
+  /// True: the caller must wake the poll loop, because this is the first news that waits in the context.
   [[nodiscard]] bool tell(std::size_t context, rank_id to, const object_news& news, std::uint64_t now,
                           const sender& send);
   /// Sends what has waited for `bound`, or everything if `all`. Returns the instant at which to come again; 0: nothing
@@ -69,21 +69,21 @@ class bulk_news {
   struct collection {
     batch news;
     std::uint64_t sent_at = 0;
-    bool ever = false;    // anything has been sent
+    bool ever = false;    // whether anything has been sent
     bool listed = false;  // in open
   };
   struct alignas(cache_line_bytes) context_news {
-    std::mutex guard;  // of what follows, for moments
+    std::mutex guard;  // guards the members below; held for moments
     std::unordered_map<rank_id, collection> of_rank;
-    std::vector<rank_id> open;  // ranks that have collected anything since the last flush
-    std::uint64_t since = 0;    // of the first of them
+    std::vector<rank_id> open;  // ranks with collected news since the last flush
+    std::uint64_t since = 0;    // instant of the first of these news
   };
 
   std::uint64_t bound_;
   std::vector<std::unique_ptr<context_news>> contexts_;
-  // Contexts with open collections. It changes under a context's guard, by release, which pairs with `empty`.
+  // Contexts with open collections. Changed under a context's guard, by release, which pairs with `empty`.
   std::atomic<std::size_t> waiting_{0};
-  std::uint64_t polled_at_ = 0;  // by the poll loop
+  std::uint64_t polled_at_ = 0;  // written by the poll loop
 };
 
 }  // namespace nacre

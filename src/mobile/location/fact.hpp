@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a rank believes about the place of an object.
+// The location of an object, as far as a rank knows it.
 #pragma once
 
 #include <atomic>
@@ -10,23 +10,23 @@
 
 namespace nacre {
 
-/// A place and the epoch in which it was true. The epoch rises by one with each migration and travels with the object,
-/// so of two facts about one object the one with the larger epoch is the newer. Of two with one epoch, that which the
-/// rank has been told by the object's place is better than that which says `by_home`.
+/// A place and the epoch in which the object was there. The epoch rises by one with each migration and travels with the
+/// object, so of two locations of one object the one with the larger epoch is newer. At equal epochs, a location told
+/// by the object's place is better than a `by_home` one.
 struct location_fact {
   rank_id rank;  ///< at most object_id::home_max
   std::uint32_t epoch = 0;
   location_policy policy = location_policy::of_program;  ///< of the object; of_program while the rank does not know
-  bool by_home = false;  ///< only of objects whose policy is home: known only from the object's leaving: messages had
-                         ///< better go by the object's home
+  bool by_home = false;  ///< only under the policy home: this rank knows the place only from the object's departure,
+                         ///< and messages had better go through the object's home
   bool gone = false;     ///< destroyed there
   bool backlog = false;  ///< the object left with a backlog: messages for it go back to their sources, and those of
-                         ///< this rank wait, until the object has cleared all that waits here
+                         ///< this rank wait, until the object has cleared all messages that wait here
   friend bool operator==(const location_fact&, const location_fact&) = default;
 };
 
-/// A fact that many lanes read, wait-free, and that only ever gets newer; and, in the same word, what the rank needs it
-/// for.
+/// A location that many threads read, wait-free, and that only ever gets newer. The same word holds the rank's use of
+/// the entry.
 ///
 /// Invariant: the epoch never falls. (Updates that overtook newer ones trapped messages in cycles elsewhere:
 /// charmplusplus/charm pull 3286.)
@@ -40,10 +40,10 @@ class shared_fact {
  public:
   explicit shared_fact(location_fact first) noexcept : bits_(encode(first)) {}
 
-  /// acquire: pairs with the releases below; who sees a new place also sees what led to it.
+  /// acquire: pairs with the releases below; a reader that sees a new place also sees the writes before it.
   [[nodiscard]] location_fact read() const noexcept { return decode(bits_.load(std::memory_order_acquire)); }
 
-  /// Takes the fact if it is newer or better; says whether it did. Any lane.
+  /// Takes the location if it is newer or better; returns whether it did. Any thread.
   bool learn(location_fact newer) noexcept {
     std::uint64_t known = bits_.load(std::memory_order_relaxed);  // the exchange below decides
     while (better(newer, decode(known))) {
@@ -55,9 +55,9 @@ class shared_fact {
     }
     return false;
   }
-  /// Nothing waits at this rank any more for the object that left here with a backlog in that epoch: messages are sent
-  /// at once again. Any lane. Relaxed: it publishes nothing, and as a read-modify-write it passes on to readers what
-  /// learn has released.
+  /// Ends the backlog of that epoch: no message of this rank waits for the object any more, so messages are sent at
+  /// once again. Any thread. Relaxed: it publishes nothing, and as a read-modify-write it passes the release of `learn`
+  /// on to readers.
   void settle(std::uint32_t epoch) noexcept {
     std::uint64_t known = bits_.load(std::memory_order_relaxed);
     while ((known & backlog_bit) != 0 && decode(known).epoch == epoch) {
@@ -65,15 +65,15 @@ class shared_fact {
     }
   }
 
-  // The use is decided by the one word alone, and publishes nothing: relaxed.
+  // The use depends on this word alone and publishes nothing: relaxed.
 
-  /// Says that this rank numbers its messages here from now on. Any lane.
+  /// This rank numbers its messages here from now on. False: the entry is collected. Any thread.
   [[nodiscard]] bool keep() noexcept {
     std::uint64_t known = bits_.load(std::memory_order_relaxed);
     if ((known & sent_bit) == 0) known = bits_.fetch_or(sent_bit, std::memory_order_relaxed);
     return (known & collected_bit) == 0;
   }
-  /// Ends the use. False: the rank numbers its messages here, or the fact is not of that epoch.
+  /// Ends the use. False: the rank numbers its messages here, or the epoch is another one.
   [[nodiscard]] bool collect(std::uint32_t epoch) noexcept {
     std::uint64_t known = bits_.load(std::memory_order_relaxed);
     while ((known & (sent_bit | collected_bit)) == 0 && decode(known).epoch == epoch) {
@@ -97,7 +97,7 @@ class shared_fact {
   static constexpr std::uint64_t listed_bit = one << 27, collected_bit = one << 28, sent_bit = one << 29;
   static constexpr std::uint64_t backlog_bit = one << 30, gone_bit = one << 31;
   static constexpr std::uint64_t use_bits = listed_bit | collected_bit | sent_bit;
-  static constexpr std::uint64_t by_home_code = 7;  // in the place of the policy: home, and by_home
+  static constexpr std::uint64_t by_home_code = 7;  // policy bits: home, and by_home
   static_assert(location_policy_names.size() < by_home_code && policy_place + 3 <= 27);
 
   static constexpr bool better(location_fact a, location_fact b) noexcept {

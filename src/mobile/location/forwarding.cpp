@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sending messages on to where an object is, and letting go of what is kept only for that.
+// Forwarding messages to the place of an object, and collecting the entries that are kept only for that.
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -20,8 +20,9 @@ void note_late(message_kind kind) {
 
 }  // namespace
 
-/// Where a message goes from a rank that does not have its object: along the entry; or to the home, under rules that
-/// say so, and when it has been forwarded too often: entries may lead in a circle when the object has been destroyed.
+/// The next rank of a message from a rank that does not have its object: the location in the entry; or the home, under
+/// rules with `by_home`, and when the message has been forwarded too often, because entries may lead in a circle when
+/// the object has been destroyed.
 rank_id object_space::next_rank(const entry& at, const location_fact& fact, message_header& header) const noexcept {
   const bool often = header.hops > limits_.hops_max;
   const bool ask = (often || fact.by_home) && at.id.home() != messages_.rank();
@@ -53,32 +54,33 @@ void object_space::forward(entry& at, lane& on, message_ptr m) {
   messages_.route(on, to, std::move(m));
 }
 
-/// This rank knows more of an object than before; if it is the home, messages may have waited for that.
+/// Hands on the messages that waited at this home for news of the object.
 void object_space::go_on_by_news(object_id id, lane& on) {
   if (id.home() != messages_.rank()) return;
   message_list waiting = news_.take(id);
   while (message_ptr m = waiting.pop_front()) accept(on, std::move(m));
 }
 
-/// A message for an object of which this rank knows nothing: if it is the home, that the object has been destroyed.
+/// Handles a message for an object without an entry on this rank: the home knows that the object has been destroyed;
+/// another rank sends the message to the home.
 void object_space::refer_to_home(object_id id, lane& on, message_ptr m) {
   if (id.home() == messages_.rank() || id.home().value() >= messages_.size()) return undeliverable(on, std::move(m));
   if (m->header.hops < 255) ++m->header.hops;
   on.tallies().hops.add(1);
   on.tallies().forwards.add(1);
-  // The object may have ended here, and its home not have been told: else the message would come back.
+  // The object may have ended here without its home knowing: then the message would come back, so the news goes first.
   if (has_news_to_tell()) told_in_bulk_.flush_to(id.home(), messages_.team().instant(), news_by(on));
   messages_.route(on, id.home(), std::move(m));
 }
 
-/// Whether nobody on this rank needs the entry: it can be collected as soon as the home knows that the object has left.
+/// Whether this rank does not need the entry: it can be collected as soon as the home knows that the object has left.
 bool object_space::only_forwards(const entry& at) const noexcept {
   const location_fact fact = at.fact.read();
   return fact.rank != messages_.rank() && !fact.gone && !at.fact.sent() && at.id.home() != messages_.rank();
 }
 
-/// Once this rank keeps an entry for an object elsewhere. Whoever unlists an entry looks again whether it only
-/// forwards, so that none is forgotten.
+/// Lists an entry that this rank keeps for an object elsewhere. A thread that unlists an entry checks again whether it
+/// only forwards, so none is forgotten.
 void object_space::list_for_review(entry& at, lane& on) {
   if (!only_forwards(at) || !at.fact.list()) return;
   for (const object_id oldest : forwarding_.add(at.id)) {
@@ -97,7 +99,7 @@ void object_space::review(lane& on, object_id id) {
   if (only_forwards(*at) && at->fact.list()) forwarding_.put_back(id);
 }
 
-/// At the home: a rank asks whether messages will not be sent there any more on account of epochs before `epoch`.
+/// At the home: a rank asks whether this home sends it no more messages on account of epochs before `epoch`.
 void object_space::on_leave_asked(context& ctx, std::uint64_t object, std::uint32_t epoch) {
   const object_id id = object_id::from_value(object);
   if (id.home() != messages_.rank()) {
@@ -128,8 +130,8 @@ void object_space::on_leave_answered(context& ctx, std::uint64_t object, std::ui
   push(*at, by, std::move(m));
 }
 
-/// The home knows of the epoch that `leave` names. If the object has been here since, another epoch must be asked
-/// about.
+/// Collects the entry: the home knows of the epoch that `leave` names. If the object has been here since, the home must
+/// be asked about another epoch.
 void object_space::collect(turn& now, const message& leave) {
   entry& at = now.at;
   now.on.tallies().done.add(1);

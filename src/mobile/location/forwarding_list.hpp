@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which entries a rank keeps only so that others find objects that have left, and when it should let go of them.
+// The entries that a rank keeps only to forward messages, and when it lets go of them.
 #pragma once
 
 #include <array>
@@ -12,17 +12,17 @@
 
 namespace nacre {
 
-/// Names of objects, the one that has been here longest first. Any thread.
+/// Ids of objects, the oldest in the list first. Any thread.
 ///
-/// An entry whose object is elsewhere, whose home is another rank and by which this rank has never sent is needed by
-/// nobody as soon as the home knows of the object's departure: a message that still comes here can go to the home. So
-/// there may be `count_max` of them; whoever adds one more is given the oldest ones, and asks their homes.
+/// No rank needs an entry any more if its object is elsewhere, its home is another rank, this rank has never sent by
+/// it, and the home knows of the object's departure: a message that still comes here can go to the home. So the list
+/// holds at most `count_max` of them; a caller that adds one more gets the oldest ones, and asks their homes.
 class forwarding_list {
  public:
   explicit forwarding_list(std::size_t count_max) noexcept : count_max_(count_max) {}
 
-  /// Up to two names that are to be taken up now: then a list that has become too long gets shorter. Others are not
-  /// valid().
+  /// Adds an id. Returns up to two ids to review now (two, so that a list that is too long gets shorter); the rest are
+  /// not valid().
   using reviewed = std::array<object_id, 2>;
   [[nodiscard]] reviewed add(object_id id) {
     const std::scoped_lock lock(mutex_);
@@ -35,12 +35,12 @@ class forwarding_list {
     }
     return oldest;
   }
-  /// The home of a name that was taken up is asked about it; it answers once.
+  /// Notes that the home of a reviewed id is asked about it; the home answers once.
   void note_asked(object_id id) {
     const std::scoped_lock lock(mutex_);
     asked_.insert(id);
   }
-  /// The home has answered; false: it had not been asked.
+  /// Notes the home's answer. False: the home had not been asked.
   [[nodiscard]] bool end_asking(object_id id) {
     const std::scoped_lock lock(mutex_);
     const auto found = asked_.find(id);
@@ -48,7 +48,7 @@ class forwarding_list {
     asked_.erase(found);
     return true;
   }
-  /// A name that was taken up and must stay.
+  /// Puts back a reviewed id that must stay.
   void put_back(object_id id) {
     const std::scoped_lock lock(mutex_);
     waiting_.push_back(id);
@@ -62,7 +62,7 @@ class forwarding_list {
   const std::size_t count_max_;
   mutable std::mutex mutex_;
   std::deque<object_id> waiting_;
-  std::unordered_multiset<object_id> asked_;  // an object that has ended may be asked about and listed again meanwhile
+  std::unordered_multiset<object_id> asked_;  // an ended object may be asked about and listed again meanwhile
 };
 
 }  // namespace nacre

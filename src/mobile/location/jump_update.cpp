@@ -5,8 +5,8 @@
 namespace nacre {
 namespace {
 
-/// One update for each sender and epoch, so a burst that is under way causes one update, not one a message. It is also
-/// how PREMA (section 4.1.2) keeps its directory, lazily.
+/// One update for each sender and epoch, so a burst that is under way causes one update, not one a message. PREMA
+/// (section 4.1.2) keeps its directory in this way, lazily.
 class jump_update final : public location_rule {
  public:
   [[nodiscard]] std::vector<rank_id> on_late_delivery(const late_delivery& late) const override {

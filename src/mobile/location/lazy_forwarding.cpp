@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lazy forwarding: nobody is told.
+// Lazy forwarding: no rank is told.
 #include "mobile/location/rule.hpp"
 
 namespace nacre {

@@ -20,7 +20,7 @@ constexpr std::size_t trailer_bytes(std::size_t room) noexcept {
   return room * sizeof(std::uint32_t) + sizeof(trailer_end);
 }
 
-/// What the last bytes say, if that fits the message.
+/// The end of the trailer, if it fits the message.
 std::optional<trailer_end> end_of(const message& m) noexcept {
   trailer_end end;
   const std::size_t bytes = m.header.payload_bytes;
@@ -54,7 +54,7 @@ message_ptr add_to_path(message_ptr m, rank_id by, std::uint32_t room) {
   if ((m->header.flags & flag_path) == 0) m = with_trailer(std::move(m), room);
   if ((m->header.flags & flag_path) == 0) return m;
   std::optional<trailer_end> end = end_of(*m);
-  if (!end || end->count == end->room) return m;  // where it ends, what makes no sense is refused
+  if (!end || end->count == end->room) return m;  // an invalid path is refused at its destination
   std::byte* const trailer = m->body() + m->header.payload_bytes - trailer_bytes(end->room);
   const std::uint32_t rank = by.value();
   std::memcpy(trailer + end->count * sizeof rank, &rank, sizeof rank);

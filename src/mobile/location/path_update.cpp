@@ -5,8 +5,8 @@
 namespace nacre {
 namespace {
 
-/// Path compression (Fowler's forwarding chains): a chain that one message has followed is short for all who enter it
-/// anywhere.
+/// Path compression (Fowler's forwarding chains): once a message has followed a chain, the chain is short from every
+/// rank on it.
 class path_update final : public location_rule {
  public:
   [[nodiscard]] needs keeps() const noexcept override { return {.path = true}; }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Location management: whom to tell when an object has moved, and when a message came by way of an old place.
+// Location management: which ranks to tell when an object has moved, and when a message came by way of an old place.
 #pragma once
 
 #include <array>
@@ -15,34 +15,34 @@ namespace nacre {
 
 /// An object that has just arrived.
 struct location_change {
-  std::uint32_t ranks = 1;                 ///< of the job
-  std::span<const rank_id> subscribers{};  ///< that travel with the object, under rules that keep them
+  std::uint32_t ranks = 1;                 ///< in the job
+  std::span<const rank_id> subscribers{};  ///< travel with the object, under rules that keep them
 };
 
 /// A message that reached its object after having been forwarded.
 struct late_delivery {
-  rank_id source{};                 ///< who sent it first
-  std::span<const rank_id> path{};  ///< who has forwarded it, under rules that keep it
+  rank_id source{};                 ///< the sender
+  std::span<const rank_id> path{};  ///< the forwarding ranks, under rules that keep them
 };
 
-/// A location policy: answers two questions, without I/O and without a state of its own. Whatever it answers, every
-/// promise holds: only hops and updates differ. The home of an object is told of every arrival besides; nobody is told
-/// twice of one epoch on account of late deliveries, nor is the rank that the object is on: the caller sees to that.
+/// A location policy: answers two questions, without I/O and without state. Any answer is correct; answers differ only
+/// in hops and updates. Besides these answers, the caller tells the home of every arrival, tells no rank twice of one
+/// epoch on account of late deliveries, and never tells the rank that the object is on.
 class location_rule {
  public:
-  /// What must be kept so that the questions can be asked, or the answers be of use.
+  /// The records that the rule needs.
   struct needs {
-    bool path = false;         ///< messages carry the names of the ranks that forward them
-    bool subscribers = false;  ///< the senders of late deliveries are noted in a list that travels with the object
-    bool by_home = false;      ///< a rank that an object has left sends messages for it to the home
-    bool everywhere = false;   ///< ranks keep what they are told of objects that they have not heard of
+    bool path = false;         ///< messages carry the ranks that forward them
+    bool subscribers = false;  ///< senders of late deliveries are noted in a list that travels with the object
+    bool by_home = false;      ///< a rank that an object has left sends the object's messages to the home
+    bool everywhere = false;   ///< ranks keep locations of objects new to them
   };
 
   virtual ~location_rule() = default;
   [[nodiscard]] virtual needs keeps() const noexcept { return {}; }
-  /// Whom to tell of an object's new place, once it has arrived there.
+  /// The ranks to tell of an object's new place, once it has arrived there.
   [[nodiscard]] virtual std::vector<rank_id> on_arrival(const location_change&) const { return {}; }
-  /// Whom to tell of the object's place after a late delivery.
+  /// The ranks to tell of the object's place after a late delivery.
   [[nodiscard]] virtual std::vector<rank_id> on_late_delivery(const late_delivery&) const { return {}; }
 };
 
@@ -59,14 +59,14 @@ class location_rules {
  public:
   explicit location_rules(location_policy of_program);
 
-  /// What of_program stands for.
+  /// Replaces of_program by the policy of the program.
   [[nodiscard]] location_policy meant(location_policy policy) const noexcept {
     return policy == location_policy::of_program ? of_program_ : policy;
   }
   [[nodiscard]] const location_rule& operator[](location_policy policy) const noexcept {
     return *rules_[static_cast<std::size_t>(meant(policy)) - 1];
   }
-  /// Whether a number that a peer has sent names a policy other than of_program.
+  /// Whether a number from a peer names a policy other than of_program.
   [[nodiscard]] static constexpr bool known(std::uint8_t policy) noexcept {
     return policy != 0 && policy <= location_policy_names.size();
   }

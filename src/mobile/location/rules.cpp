@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// All rules together.
+// The table of all rules.
 #include <nacre/assert.hpp>
 
 #include "mobile/location/rule.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ranks that want to hear of an object's next migrations.
+// The ranks that are told of an object's next migrations.
 #pragma once
 
 #include <algorithm>
@@ -13,13 +13,13 @@
 
 namespace nacre {
 
-/// A bounded list that travels with an object; when it is full, the rank that has joined first leaves. Not
-/// thread-safe: it belongs to the object's activation.
+/// A bounded list that travels with an object; when it is full, the rank that joined first leaves. Not thread-safe: it
+/// belongs to the object's activation.
 class subscribers {
  public:
   static constexpr std::size_t count_max = 16;
 
-  /// A rank that is in the list already becomes the latest.
+  /// A rank that is in the list already moves to its end.
   void join(rank_id rank) {
     const auto known = std::find(ranks_.begin(), ranks_.end(), rank);
     if (known != ranks_.end()) {
@@ -30,11 +30,11 @@ class subscribers {
     ranks_.push_back(rank);
   }
 
-  /// The one that has joined first comes first.
+  /// The ranks, oldest first.
   [[nodiscard]] std::span<const rank_id> all() const noexcept { return ranks_; }
   [[nodiscard]] bool empty() const noexcept { return ranks_.empty(); }
 
-  /// Whether what a peer has sent can be the subscribers in a job with so many ranks.
+  /// Whether the list, read from a peer, is valid in a job of that many ranks.
   [[nodiscard]] bool sound(std::uint32_t ranks) const {
     const bool known = std::all_of(ranks_.begin(), ranks_.end(), [&](rank_id each) { return each.value() < ranks; });
     std::vector<rank_id> sorted(ranks_);

@@ -17,8 +17,8 @@ void object_space::tell_location(lane& on, rank_id whom, const entry& at) {
                                                        static_cast<std::uint8_t>(here.policy));
 }
 
-/// Of an object that only one rank sends to, and of an object's end. Messages that come to the home meanwhile take the
-/// way by the object's last place.
+/// Sends news in bulk: of an object that only one rank sends to, or of an object's end. Messages that come to the home
+/// meanwhile go through the object's previous place.
 void object_space::tell_in_bulk(lane& on, rank_id whom, const object_news& news) {
   const crew& team = messages_.team();
   if (team.idle_workers() != 0) return send_news(on, whom, {news});
@@ -41,7 +41,7 @@ std::uint64_t object_space::flush_news(lane& by) {
   return next == 0 ? 0 : next - now;
 }
 
-/// A home that has sent the object here knows that.
+/// Tells the home, unless the home has sent the object here, and the ranks that the rule names.
 void object_space::tell_of_arrival(entry& at, rank_id from, lane& on) {
   const rank_id home = at.id.home();
   const entry_extra* const extra = at.extra();
@@ -62,7 +62,7 @@ void object_space::tell_of_arrival(entry& at, rank_id from, lane& on) {
   }
 }
 
-/// Each rank once for each epoch; the home has been told on arrival.
+/// Tells each rank at most once for each epoch; the home has been told on arrival.
 void object_space::answer_late(turn& now, rank_id source, std::span<const rank_id> path) {
   entry& at = now.at;
   const location_fact here = at.fact.read();
@@ -83,7 +83,7 @@ void object_space::answer_late(turn& now, rank_id source, std::span<const rank_i
 
 void object_space::on_location(context& ctx, std::uint64_t object, std::uint32_t rank, std::uint32_t epoch,
                                std::uint8_t policy) {
-  if (rank != ctx.source().value()) {  // only the rank that an object is on tells of it
+  if (rank != ctx.source().value()) {  // only the rank of an object reports its location
     return messages_.fail("rank " + std::to_string(ctx.source().value()) + " told where an object is that it has not");
   }
   learn_location(detail::lane_of(ctx), ctx.source(), {.object = object, .epoch = epoch, .policy = policy});
