@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sending to objects, and what other ranks report about them.
+// Sending to objects, and the reports of other ranks about them.
 #include "mobile/mobile.hpp"
 
 #include <algorithm>

@@ -10,7 +10,7 @@ namespace nacre {
 /// Counts the shared handlers that run on an object, and remembers that its activation waits for them.
 ///
 /// Only the activation (one at a time, see inbox.hpp) lets handlers in, in the order of their messages, so a stream of
-/// shared ones cannot starve an exclusive one. Shared handlers leave from any lane.
+/// shared ones cannot starve an exclusive one. Shared handlers leave from any thread.
 ///
 /// | state | enter_shared | try_exclusive | leave_shared |
 /// |---|---|---|---|
@@ -21,18 +21,18 @@ namespace nacre {
 class access_gate {
  public:
   void enter_shared() noexcept {
-    readers_.fetch_add(1, std::memory_order_relaxed);  // who starts the handler hands it over with its own release
+    readers_.fetch_add(1, std::memory_order_relaxed);  // the thread that starts the handler releases it later
   }
-  /// acquire: pairs with the release in leave_shared, so that an exclusive handler sees what shared ones did.
+  /// acquire: pairs with the release in leave_shared, so that an exclusive handler sees the writes of shared ones.
   [[nodiscard]] bool try_exclusive() noexcept {
     if (readers_.load(std::memory_order_acquire) == 0) return true;
     if (readers_.fetch_or(waits, std::memory_order_acq_rel) != 0) return false;
-    readers_.store(0, std::memory_order_relaxed);  // the last reader left in between; nobody else is here
+    readers_.store(0, std::memory_order_relaxed);  // the last reader left in between; no other thread is here
     return true;
   }
   [[nodiscard]] bool leave_shared() noexcept {
     if (readers_.fetch_sub(1, std::memory_order_acq_rel) != (waits | 1)) return false;
-    readers_.store(0, std::memory_order_relaxed);  // the activation stands still: nobody else is here
+    readers_.store(0, std::memory_order_relaxed);  // the activation waits: no other thread is here
     return true;
   }
   [[nodiscard]] bool idle() const noexcept { return readers_.load(std::memory_order_acquire) == 0; }

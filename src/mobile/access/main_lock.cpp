@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Access of a main to an object: asked for by a message in the object's stream, given where main is, given back.
+// Access of a main to an object: requested by a message in the object's stream, granted on main's rank, given back.
 #include <nacre/assert.hpp>
 
 #include "base/marks.hpp"
@@ -13,12 +13,13 @@ void object_space::post_lock(lane& on, object_id object, detail::object_access h
   m->header.kind = message_kind::lock;
   m->header.handler = static_cast<std::uint32_t>(how);
   m->header.reply = messages_.calls().open(granted);
-  lock_asked_.store(m->header.reply, std::memory_order_relaxed);  // the message's way orders it before the look at it
+  lock_asked_.store(m->header.reply, std::memory_order_relaxed);  // ordered before its reader by the message
   post(on, object, std::move(m));
 }
 
-/// A lock has its turn: the object goes to the rank of the main that asks, and the message with it, or it is there.
-/// After the answer to main an exclusive access is main's, which may have given it back already.
+/// Handles a lock request at the front: sends the object, with the request, to the rank of the requesting main, or
+/// grants the access there. After the reply to main, an exclusive access belongs to main, which may have given it back
+/// already.
 object_space::drained object_space::lock_front(turn& now) {
   const message_header header = now.pending.front()->header;
   const bool shared = header.handler == static_cast<std::uint32_t>(detail::object_access::shared);
@@ -69,7 +70,7 @@ void object_space::unlock(lane& on, object_id object, detail::object_access how)
   const work::runner end = shared ? &end_shared_work : &end_exclusive_work;
   if (!messages_.deferred()) return end_access(*at, on, end, shared);
   if (!shared) check_serialization(*at);
-  later(*at, on, end);  // main's time may be ahead of a lone worker's, too
+  later(*at, on, end);  // main's time may be ahead even of a lone worker's
 }
 
 }  // namespace nacre

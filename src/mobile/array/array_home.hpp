@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a rank has of an array: its layout, and the places whose home the rank is.
+// A rank's part of an array: its layout, and the places that have their home on the rank.
 #pragma once
 
 #include <algorithm>
@@ -24,9 +24,9 @@ class entry;
 /// The head of a message to all elements of an array.
 struct array_order {
   std::uint64_t first = 0;      ///< the array
-  std::uint64_t reply = 0;      ///< the call of `answer_to` that waits for the result; 0: nobody does
+  std::uint64_t reply = 0;      ///< the call of `answer_to` that waits for the result; 0: none
   std::uint32_t answer_to = 0;  ///< a rank: the caller, at the root; the sender below
-  std::uint32_t number = 0;     ///< to the root: among those of the caller; below: among all, the root's count
+  std::uint32_t number = 0;     ///< to the root: among the caller's messages; below: among all, the root's count
   std::uint32_t end = 0;        ///< the receiver passes it on to the ranks behind itself, up to this one
   std::uint32_t handler = 0;    ///< 0: ends the elements
   std::uint32_t fold = 0;       ///< see array_request
@@ -39,15 +39,15 @@ struct array_order {
   }
 };
 
-/// One that must wait for earlier ones.
+/// A message to all elements that must wait for earlier ones.
 struct early_order {
   array_order head;
   std::vector<std::byte> arguments;
 };
 
-/// Places next to each other, with their entries where anything has ever come for them. What is sent to all elements
-/// comes to the inbox; whoever runs the part, one lane at a time, passes it on to the places, so that each place gets
-/// it in the order of the inbox.
+/// Adjacent places, with an entry for each place to which a message has ever come. A message to all elements comes to
+/// the inbox of the part. One thread at a time runs the part and passes the message on to the places, so that each
+/// place gets messages in the order of the inbox.
 struct array_part final : work {
   array_part(runner how, std::uint64_t first, std::size_t count) : work(how), first_number(first), places(count) {}
   inbox arrivals;
@@ -63,7 +63,7 @@ class array_home {
 
   const detail::array_layout layout;
   const std::uint64_t first;
-  std::atomic<std::uint32_t> sent{0};  ///< by callers of this rank, to all elements
+  std::atomic<std::uint32_t> sent{0};  ///< messages to all elements by callers of this rank
 
   // Inside the poll loop only.
   in_order<early_order> from_root;
@@ -71,7 +71,7 @@ class array_home {
   std::uint32_t next_number = 0;                                // at the root
 
   std::mutex mutex;
-  bool closing = false;                       // under mutex: the elements are being ended, and no other may come
+  bool closing = false;                       // under mutex: the elements are being ended, and no new one may come
   std::map<std::uint64_t, array_part> parts;  // under mutex; never fewer
 
   [[nodiscard]] bool is_closing() {
@@ -81,7 +81,7 @@ class array_home {
   /// Under the mutex: remembers the entry of a place.
   void note_place(std::uint64_t number, entry& at, work::runner run) {
     array_part& in = part_of(number, run);
-    in.places[number - in.first_number].store(&at, std::memory_order_release);  // pairs with the load of the part's run
+    in.places[number - in.first_number].store(&at, std::memory_order_release);  // pairs with the load in the part's run
   }
 
  private:

@@ -14,7 +14,7 @@
 namespace nacre {
 namespace {
 
-/// Few enough that other workers find something to do, many enough that the part itself costs little.
+/// A small part leaves work for other workers; a large one costs less itself.
 std::uint64_t places_a_part(const detail::array_layout& layout, const node& messages) {
   const std::uint64_t own = layout.shape.count() / messages.size();
   return std::clamp<std::uint64_t>(own / (std::uint64_t{16} * messages.team().workers()), 1, layout.dense ? 256 : 16);
@@ -32,7 +32,7 @@ std::uint64_t array_space::open(const detail::array_layout& layout) {
     throw usage_error("there are too few names left for an array of " + std::to_string(count) +
                       " places: all arrays of a job together have at most " + std::to_string(extents::count_max));
   }
-  next_first_ += std::max<std::uint64_t>(count, 1);  // one without places has a name too
+  next_first_ += std::max<std::uint64_t>(count, 1);  // an array without places has a name too
   auto made = std::make_shared<array_home>(layout, first, places_a_part(layout, messages_));
   const std::unique_lock lock(mutex_);
   arrays_.emplace(first, std::move(made));
@@ -91,13 +91,13 @@ void array_space::send(lane& on, const detail::array_request& what, message_ptr 
   }
   messages_.commit(on, [&] {
     if (what.done != nullptr) head.reply = messages_.calls().open(*what.done);
-    head.number = array->sent.fetch_add(1, std::memory_order_relaxed);  // the number alone makes the order
+    head.number = array->sent.fetch_add(1, std::memory_order_relaxed);  // only the number orders messages
     const std::span<const std::byte> arguments = m != nullptr ? m->payload() : std::span<const std::byte>();
     messages_.post_application_to_module<&array_space::on_call>(on, rank_id(0), head, arguments);
   });
 }
 
-/// For what comes when the array has gone.
+/// Answers or reports a message that comes after the array has gone.
 void array_space::refuse_lost(lane& by, rank_id source, const array_order& head) {
   if (head.reply != 0) return answer(by, head, node::make_failure("the array has been destroyed", {}));
   const object_id name(messages_.rank(), object_id::first_element + std::min(head.first, extents::count_max));

@@ -21,11 +21,12 @@ namespace nacre {
 class gathering;
 class object_space;
 
-/// Every rank knows every array, because making one is collective; the numbers of their places follow each other, so
-/// all ranks count alike, and none is given to two arrays.
+/// Every rank knows every array, because making one is collective. The numbers of an array's places follow those of the
+/// previous array, so all ranks count alike, and no number is given to two arrays.
 ///
-/// A message to all elements goes to rank 0, the root, which numbers those of each array, and from it down a tree of
-/// ranks. Each rank passes it on to the places whose home it is; see array_part and docs/protocols/array.md.
+/// A message to all elements goes to rank 0, the root, which numbers those of each array, and from the root down a tree
+/// of ranks. Each rank passes it on to the places that have their home there; see array_part and
+/// docs/protocols/array.md.
 class array_space final {
  public:
   array_space(node& messages, object_space& objects);
@@ -37,17 +38,17 @@ class array_space final {
     agreed_below_.store(next_first_, std::memory_order_release);  // pairs with the load in known_everywhere
   }
   /// Whether every rank is certain to know the array of an element. Before that the element must not leave by itself:
-  /// it could come to a rank that has not reached create_array. Any lane.
+  /// it could come to a rank that has not reached create_array. Any thread.
   [[nodiscard]] bool known_everywhere(object_id element) const noexcept {
     // acquire: pairs with the store in note_agreed; where the element goes, the array has been opened before.
     return number_of(element) < agreed_below_.load(std::memory_order_acquire);
   }
-  /// What ranks must agree on when they make or end an array, for people.
+  /// A text on which the ranks must agree when they make or end an array.
   [[nodiscard]] std::string describe(std::uint64_t first) const;
-  /// Takes it from the list; it ends with what is under way. Null: there is none.
+  /// Takes an array from the list; it lives until its last message is done. Null: there is none.
   std::shared_ptr<array_home> close(std::uint64_t first);
 
-  /// Null when no array has, or no longer has, an element of that name. Any lane.
+  /// The array of an element; null when there is none. Any thread.
   [[nodiscard]] std::shared_ptr<array_home> find(object_id element) const { return find(number_of(element)); }
   [[nodiscard]] std::shared_ptr<array_home> find(std::uint64_t number) const;
   [[nodiscard]] static std::uint64_t number_of(object_id element) noexcept {
@@ -78,7 +79,7 @@ class array_space final {
   object_space& objects_;
   mutable std::shared_mutex mutex_;
   std::map<std::uint64_t, std::shared_ptr<array_home>> arrays_;  // under mutex_; by first number
-  std::uint64_t next_first_ = 1;                                 // application lane
+  std::uint64_t next_first_ = 1;                                 // by the application's thread
   std::atomic<std::uint64_t> agreed_below_{1};                   // numbers of arrays that all ranks have opened
 };
 

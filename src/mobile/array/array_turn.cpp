@@ -15,10 +15,11 @@ namespace nacre {
 namespace {
 
 constexpr std::uint32_t children_max = 4;  // of a rank in the tree
-// A part runs handlers itself for so long, and longer while they are so short, before it leaves them to all workers.
+// A part runs handlers itself for that long, and longer while they are that short, before it leaves them to all
+// workers.
 constexpr double seconds_in_place = 10e-6, seconds_of_short = 250e-9;
 constexpr std::size_t ahead_of_use =
-    8;  // places that are on their way into the cache: the entries, then their elements
+    8;  // places prefetched: entries, then their elements
 
 }  // namespace
 
@@ -27,9 +28,9 @@ struct array_space::turn {
   std::shared_ptr<array_home> array;
   array_order head;
   message_ptr model;                   ///< the element's message but for target, number and reply
-  std::shared_ptr<gathering> results;  ///< null: nobody waits
+  std::shared_ptr<gathering> results;  ///< null: no caller waits
 
-  /// What a part gets: the turn, and the slot of the part's result.
+  /// The share of a part: the broadcast, and the slot of the part's result.
   struct share {
     std::shared_ptr<turn> what;
     std::size_t slot;
@@ -38,8 +39,7 @@ struct array_space::turn {
   static constexpr body_ops ops{nullptr, nullptr, [](message& m) noexcept { std::destroy_at(&of(m)); }};
 };
 
-/// Ranks behind this one form runs next to each other, each headed by a child; so results come in the order of the
-/// ranks.
+/// The ranks behind this one form adjacent runs, each headed by a child; so results come in the order of the ranks.
 void array_space::begin(lane& by, const std::shared_ptr<array_home>& array, const early_order& order) {
   const array_order& head = order.head;
   auto what = std::make_shared<turn>();
@@ -130,7 +130,7 @@ const detail::handler_info* array_space::plain_handler(const array_home& array, 
   return plain ? row : nullptr;
 }
 
-/// Handlers run here, one after the other, while they are short; else each place gets a ticket of its own.
+/// Runs handlers here, one after the other, while they are short; else posts the message to each remaining place.
 void array_space::run_turn(array_part& at, const turn& what, std::size_t slot, lane& on) {
   std::vector<entry*> here;
   here.reserve(at.places.size());
@@ -174,7 +174,7 @@ void array_space::run_turn(array_part& at, const turn& what, std::size_t slot, l
       in_place = !messages_.team().ahead() && spent < std::max<std::uint64_t>(bound, of_short * (each + 1));
     }
   }
-  if (plain != nullptr && !objects_.times_each_turn()) {  // what has not been timed by itself is timed here, as a whole
+  if (plain != nullptr && !objects_.times_each_turn()) {  // handlers not timed singly are timed here, as a whole
     const std::uint64_t spent = messages_.team().instant() - begin;
     const std::uint64_t timed = on.tallies().handler_ticks.read() - timed_before;
     on.tallies().handler_ticks.add(spent - std::min(spent, timed));

@@ -14,12 +14,12 @@
 namespace nacre {
 namespace {
 
-/// A call of the runtime's own, whose reply goes to a slot as it is.
+/// A call of the runtime's own; its reply goes to a slot unchanged.
 class contribution final : public detail::future_state, private detail::waiter {
  public:
   contribution(std::shared_ptr<gathering> to, std::size_t slot) : to_(std::move(to)), slot_(slot) {
     notify = [](detail::waiter& self, lane& by) { static_cast<contribution&>(self).pass_on(by); };
-    static_cast<void>(await(*this));  // nobody knows of it yet
+    static_cast<void>(await(*this));  // no other thread knows of it yet
   }
 
  private:

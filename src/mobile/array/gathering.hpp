@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Results of many, put together in a fixed order.
+// A reduction: the results of many, combined in a fixed order.
 #pragma once
 
 #include <atomic>
@@ -17,30 +17,30 @@
 
 namespace nacre {
 
-/// Collects one result from each of several givers, in whatever order they come, and combines them in the order of
-/// their slots. A result is a message as replies are: a value (packed, or not), a failure, or the failure without a
-/// text, which says that there is none. The first failure, by slot, is the whole's.
+/// Collects one result from each of several givers, in any order, and combines them in the order of their slots. A
+/// result is a message as replies are: a value (packed, or not), a failure, or a failure without a text, which means
+/// that there is no value. The first failure, by slot, is the failure of the whole.
 class gathering {
  public:
-  /// Gets the combined result, once, on the lane that has brought the last one.
+  /// Gets the combined result, once, on the thread that has brought the last one.
   using end = std::function<void(message_ptr result, lane& by)>;
 
-  /// `fold`: what combines two values; null: they are dropped, and the result is empty.
+  /// `fold`: combines two values; null: values are dropped, and the result is empty.
   gathering(node& messages, std::size_t count, const detail::handler_info* fold, end done)
       : messages_(messages), fold_(fold), done_(std::move(done)), results_(count), left_(count + 1) {}
 
-  /// Any lane; each slot once.
+  /// Any thread; each slot once.
   void give(std::size_t slot, message_ptr result, lane& by) {
     results_[slot] = std::move(result);
     settle(by);
   }
-  /// Once, by whoever made it, when everybody has been asked; with no slots it ends now.
+  /// Once, by the maker, when all givers have been asked; with no slots the reduction ends now.
   void settle(lane& by) {
-    // acq_rel: who comes last sees all results.
+    // acq_rel: the last thread sees all results.
     if (left_.fetch_sub(1, std::memory_order_acq_rel) == 1) finish(by);
   }
 
-  /// Opens a call whose reply goes into a slot. Returns its number.
+  /// Opens a call with its reply going into a slot. Returns its number.
   [[nodiscard]] static std::uint64_t expect(const std::shared_ptr<gathering>& to, std::size_t slot);
 
   [[nodiscard]] static message_ptr none() { return node::make_failure({}, {}); }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbered items in the order of their numbers, whatever the order in which they come.
+// Puts numbered items into the order of their numbers.
 #pragma once
 
 #include <cstddef>
@@ -9,12 +9,12 @@
 
 namespace nacre {
 
-/// Items are numbered 0, 1, 2, ... by their sender, with 32 bits that wrap. An item that is early is set aside: the
-/// ones before it are certain to come. Not thread-safe.
+/// The sender numbers items 0, 1, 2, ..., with 32 bits that wrap. An early item is set aside: the ones before it are
+/// certain to come. Not thread-safe.
 template <class T>
 class in_order {
  public:
-  /// Calls take(item) for this one and for those set aside that are next now. False: its number has been here before.
+  /// Calls take(item) for this item and for the items set aside that are next now. False: the number has come before.
   template <class Take>
   bool admit(std::uint32_t number, T item, Take take) {
     const auto ahead = static_cast<std::int32_t>(number - next_);

@@ -50,13 +50,13 @@ void object_space::adopt_element(lane& on, std::uint64_t number, void* object) {
   body.policy = rules_.meant(array->layout.location);
   const reading guard(on);
   const object_id id(messages_.rank(), object_id::first_element + number);
-  entry& at = install_new(on, id, std::move(body));  // runs code of the class, so without the mutex
+  entry& at = install_new(on, id, std::move(body));  // runs code of the class, hence without the mutex
   const std::scoped_lock lock(array->mutex);
   array->note_place(number - array->first, at, &array_space::run_part);
 }
 
-/// The entry of a place of this rank, made when something comes for it for the first time; null when it is no place of
-/// this rank. Under the mutex from making it to noting it: what is sent to all elements afterwards finds it.
+/// The entry of a place with its home here, made when the first message comes for it; null when this rank is not its
+/// home. Holds the mutex from making the entry to noting it, so that later messages to all elements find it.
 entry* object_space::place_at_home(object_id id) {
   const std::shared_ptr<array_home> array = arrays_.find(id);
   if (array == nullptr) return nullptr;
@@ -72,7 +72,7 @@ entry* object_space::place_at_home(object_id id) {
   return &at;
 }
 
-/// The first activation of a place that place_at_home has made. False: it is an entry of another kind.
+/// Begins a place that place_at_home has made, in its first activation. False: it is an entry of another kind.
 bool object_space::begin_place(entry& at) {
   if (!at.id.is_element() || at.id.home() != messages_.rank() || at.fact.read().epoch != 0) return false;
   resident body;
@@ -95,16 +95,16 @@ void object_space::post_to_place(lane& on, entry& at, message_ptr m) {
   messages_.route(on, to, std::move(m));
 }
 
-/// Gives a message for all its place, and its number in the stream from this rank.
+/// Addresses a message for all elements to a place, with its number in the stream from this rank.
 void object_space::address_to_place(lane& on, entry& at, message& m) {
   on.tallies().created.add(1);
   m.header.object = at.id.value();
   m.header.source = messages_.rank().value();
-  m.header.sequence = at.next_sequence.fetch_add(1, std::memory_order_relaxed);  // the number alone makes the order
+  m.header.sequence = at.next_sequence.fetch_add(1, std::memory_order_relaxed);  // only the number orders messages
   m.header.epoch = at.fact.read().epoch;
 }
 
-/// A plain handler leaves the message to the caller, if it has not kept it.
+/// A plain handler leaves the message to the caller, unless it keeps it.
 bool object_space::run_on_idle_place(lane& on, entry& at, message_ptr& m, const detail::handler_info* plain) {
   if (at.fact.read().rank != messages_.rank() || !at.arrivals.begin_idle()) return false;
   message_list taken;
@@ -125,11 +125,11 @@ bool object_space::run_on_idle_place(lane& on, entry& at, message_ptr& m, const 
   return true;
 }
 
-/// Nearly all elements need no more than a plain handler: nobody else wants them, and all that this rank has ever sent
-/// to them has come. Then there is nothing that the message could overtake, and it needs no number. False: nothing has
-/// happened.
+/// Runs a plain handler without a number in the stream. That is possible when no other thread wants the element, and
+/// all messages of this rank to it have come: then there is no message to overtake. Nearly all elements are in this
+/// state. False: nothing has happened.
 bool object_space::run_plainly(lane& on, entry& at, message_ptr& m, const detail::handler_info& handler) {
-  // relaxed: a message that another lane numbers at this moment has no order with this one.
+  // relaxed: a message that another thread numbers at this moment has no order with this one.
   const std::uint32_t sent = at.next_sequence.load(std::memory_order_relaxed);
   if (at.extra() != nullptr || at.object() == nullptr || is_vacant(at) || !at.gate.idle()) return false;
   if (!at.order.has_admitted(messages_.rank().value(), sent)) return false;
@@ -158,7 +158,7 @@ void object_space::post_erase(lane& on, object_id element, detail::future_state&
   post(on, element, std::move(m), &done);
 }
 
-/// What comes for a place without an element, and insertions wherever they come.
+/// Handles messages for a place without an element, and all insertions.
 object_space::drained object_space::run_on_place(turn& now) {
   message_ptr m = now.pending.pop_front();
   if (m->header.kind == message_kind::insert) {
@@ -181,8 +181,9 @@ const char* object_space::put_element(entry& at, message& m) {
     NACRE_MARK("an element is inserted where there is one");
     return "the array has an element at that place already";
   }
-  // Either all elements end behind this one, or it does not begin: who sets `closing` sends their ends afterwards, and
-  // the one to this place waits for the activation, which has it now. The class's code runs without the mutex.
+  // Either all elements end after this insertion, or it does not begin: the thread that sets `closing` sends the ends
+  // afterwards, and the end of this place waits for the activation, which this thread has now. The code of the class
+  // runs without the mutex.
   if (array->is_closing()) return "the array is being destroyed";
   const detail::object_type& type = *array->layout.type;
   void* made = nullptr;
@@ -218,8 +219,8 @@ void object_space::insert_here(turn& now, message_ptr m) {
   now.on.tallies().done.add(1);
 }
 
-/// The place stays, with its streams, and goes home: the next element takes them up, because the ranks that send to it
-/// count on.
+/// Ends an element. The place stays, with its streams, and goes home; the next element continues the streams, because
+/// the sending ranks count on.
 void object_space::end_element(turn& now) {
   entry& at = now.at;
   const message_ptr m = now.pending.pop_front();
@@ -228,7 +229,7 @@ void object_space::end_element(turn& now) {
   body.type->destroy(std::exchange(body.object, nullptr));
   vacate(body);
   if (body.together != nullptr) {
-    // Its colocations are over, whatever element comes next.
+    // Its colocations are over; they do not apply to the next element.
     for (message_ptr& join : body.together->dissolve(now.pending)) {
       NACRE_MARK("an element ends that a colocation waits for");
       undeliverable(now.on, std::move(join));
@@ -270,7 +271,7 @@ void object_space::forget_array(lane& on, std::uint64_t first) {
   }
 }
 
-/// The array has been destroyed: what still waits at the place, or comes to it from now on, has nobody to go to.
+/// Ends a place of a destroyed array: messages that wait there, or come later, are undeliverable.
 void object_space::end_place(turn& now) {
   entry& at = now.at;
   if (at.object() == nullptr && !begin_place(at)) return;  // a peer has told of it too

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a place of an array has while it has no element.
+// The object in a place of an array without an element.
 #pragma once
 
 #include <nacre/mobile_ptr.hpp>
 
 namespace nacre::detail {
 
-/// Stands for the element that is not there, as an object of a type of its own; so an empty place has streams, waits
-/// for messages and travels home as any object does.
+/// Stands for the missing element, as an object of a type of its own; so an empty place has streams, waits for messages
+/// and travels home as any object does.
 struct vacancy {
   [[nodiscard]] bool may_migrate() const noexcept { return false; }
   template <class Archive>

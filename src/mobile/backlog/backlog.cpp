@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Messages that wait at their sources while their object has more than it can take along, and how they come to it.
+// Messages that wait at their sources while their object has more messages than it can take along, and their way to it.
 #include <algorithm>
 #include <memory>
 #include <string>
@@ -15,17 +15,17 @@
 namespace nacre {
 namespace {
 
-/// A message that has travelled on more often goes back: its object moves faster than it follows. With more, a crowd
-/// that was sent at once follows a fast object for longer than it costs to send it again; with fewer, a lone message
-/// that follows a short chain of old places would go back.
+/// A message that has been forwarded more often than this goes back to its source: its object moves faster than it
+/// follows. With a larger limit, a crowd that was sent at once follows a fast object for longer than it costs to send
+/// it again; with a smaller one, a lone message that follows a short chain of old places would go back.
 constexpr std::uint32_t chase_max = 4;
 
 }  // namespace
 
 // At the source.
 
-/// A message that has its number waits here, if others for its object do. False: it goes its way. `held`: against main,
-/// if main has sent it.
+/// Queues a numbered message here, if other messages for its object wait here. False: the message goes its way. `held`:
+/// the message counts against main, if main has sent it.
 bool object_space::keep_at_source(lane& on, entry& at, message_ptr& m, bool begin, bool held) {
   m = messages_.as_received(std::move(m));
   source_queues::outcome next;
@@ -50,7 +50,7 @@ void object_space::take_back(lane& by, message_ptr m) {
     m->header.flags &= static_cast<std::uint8_t>(~flag_returned);
     return undeliverable(by, std::move(m));
   }
-  if (m->packed() && m->ops != nullptr && !messages_.by_pointer()) {  // it holds nothing while it waits here
+  if (m->packed() && m->ops != nullptr && !messages_.by_pointer()) {  // it holds no resources while it waits here
     m->ops->destroy(*m);
     m->ops = nullptr;
   }
@@ -58,7 +58,7 @@ void object_space::take_back(lane& by, message_ptr m) {
   source_queues::outcome next;
   if (!waiting_.put(
           id, m, true, at->next_sequence, [](message&) {}, next))
-    return;  // there is one now
+    return;  // a queue exists now
   go_on_at_source(by, *at, next);
 }
 
@@ -74,14 +74,14 @@ void object_space::on_clear_to_send(context& ctx, std::uint64_t object, std::uin
   if (at == nullptr) return;
   if (at->fact.learn({ctx.source(), epoch, static_cast<location_policy>(policy)})) go_on_by_news(id, by);
   source_queues::outcome next;
-  // The object has cleared all from where it went when it left here: its backlog holds nobody up here any more.
+  // The object has cleared all messages from its next place: its backlog holds back no message here any more.
   const bool over = waiting_.clear(id, limit, at->next_sequence, next);
   go_on_at_source(by, *at, next);
   if (over) at->fact.settle(epoch);
 }
 
-/// Does what a step of a queue leads to. The entry may have been taken out of the directory since it was found: then
-/// nobody else looks at the queue again.
+/// Carries out the outcome of a queue. If the entry has been taken out of the directory meanwhile, drops the queue,
+/// because no other thread looks at it again.
 void object_space::go_on_at_source(lane& on, entry& at, source_queues::outcome& next) {
   while (message_ptr m = next.send.pop_front()) send_cleared(on, at, std::move(m));
   if (next.ask) request_to_send(on, at, *next.ask);
@@ -99,7 +99,8 @@ void object_space::send_cleared(lane& on, const entry& at, message_ptr m) {
   messages_.route(on, next, std::move(m));
 }
 
-/// The request goes the way of a message to the object, in no stream. It needs no credit: it is one for each window.
+/// Sends a request along the way of a message to the object, outside every stream. It needs no credit: there is one for
+/// each window.
 void object_space::request_to_send(lane& on, const entry& at, std::uint32_t end) {
   NACRE_MARK("messages wait at their source");
   message_ptr m = make_message(0);
@@ -113,7 +114,7 @@ void object_space::request_to_send(lane& on, const entry& at, std::uint32_t end)
   messages_.route(on, next, std::move(m));
 }
 
-/// The object that is asked has been destroyed. A place of an array ends on all ranks at once.
+/// Refuses a request to a destroyed object. A place of an array needs no refusal: it ends on all ranks at once.
 void object_space::refuse_request(lane& on, const message_header& header) {
   const object_id id = object_id::from_value(header.object);
   if (id.is_element()) return;
@@ -121,7 +122,7 @@ void object_space::refuse_request(lane& on, const message_header& header) {
   messages_.post_to_module<&object_space::on_gone>(on, rank_id(header.source), header.object);
 }
 
-/// This rank has no entry of the object any more.
+/// Reports the messages that wait for an object without an entry on this rank.
 void object_space::drop_waiting(lane& on, object_id id) {
   message_list all = waiting_.drop(id);
   while (message_ptr m = all.pop_front()) {
@@ -132,7 +133,7 @@ void object_space::drop_waiting(lane& on, object_id id) {
 
 // Where the object has been.
 
-/// Whether a message that has come to where its object has been goes back to its source, instead of after the object.
+/// Whether a message that has come to an old place of its object goes back to its source, instead of after the object.
 bool object_space::goes_back(const location_fact& fact, const message_header& header) const noexcept {
   if (!in_stream(header.kind) || (header.flags & flag_granted) != 0) return false;
   return fact.backlog || header.hops > chase_max;
@@ -166,8 +167,8 @@ void object_space::take_request(turn& now, const message_header& header) {
   windows->on_request(header.source, header.sequence, order.next_of(header.source));
 }
 
-/// Before the object takes up a message, or none: so the next ones are under way even if this one takes the activation
-/// away. Streams that stand still for a colocation do not go on.
+/// Clears senders before the object runs its next message, so that the next ones are under way even if that message
+/// takes the activation away. Skips streams that are blocked for a colocation.
 void object_space::clear_senders(turn& now) {
   entry_extra& extra = *now.at.extra();
   const std::size_t waiting = now.pending.empty() ? 0 : now.pending.size() - 1;
@@ -181,7 +182,7 @@ void object_space::clear_senders(turn& now) {
   if (extra.windows->empty()) extra.windows.reset();
 }
 
-/// Divides what waits for an object that leaves: some goes along, the rest, which is returned, back to its sources.
+/// Divides the messages that wait for a leaving object: some go along, the rest is returned, to go back to its sources.
 message_list object_space::leave_behind(turn& now, resident& body) {
   const std::uint32_t ran = std::max(now.ran, now.at.extra() != nullptr ? now.at.extra()->ran : 0);
   baggage taken(ran);
@@ -190,7 +191,7 @@ message_list object_space::leave_behind(turn& now, resident& body) {
   const auto divide = [&](message_list& all, waits where) {
     message_list kept;
     while (message_ptr m = all.pop_front()) {
-      // A stream that passes lies in two parts, of which the later one is not behind a join yet: they stay together.
+      // A stream that passes lies in two parts, and the later one is not behind a join yet: both parts go along.
       const bool passes = body.together != nullptr && body.together->passes(m->header.source);
       if (!passes && !taken.takes(m->header, where)) {
         left.push_back(std::move(m));

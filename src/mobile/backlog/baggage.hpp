@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an object that leaves takes along of the messages that wait for it, and what goes back to who has sent it.
+// The choice of waiting messages that a leaving object takes along; the others go back to their senders.
 #pragma once
 
 #include <algorithm>
@@ -12,22 +12,22 @@
 
 namespace nacre {
 
-/// Where a message is that waits for an object.
+/// The place of a message that waits for an object.
 enum class waits : std::uint8_t {
-  behind_join,  ///< its stream stands still for a colocation
-  ready,        ///< it has its place among those that run next
-  early         ///< set aside, until those before it come
+  behind_join,  ///< its stream is blocked for a colocation
+  ready,        ///< in sequence, among the messages that run next
+  early         ///< set aside, until the messages before it come
 };
 
-/// Is asked about each message in the order of its stream: those behind joins, those that are ready, the early ones.
+/// Decides on each message, in the order of its stream: first messages behind joins, then ready ones, then early ones.
 ///
-/// The first ones of each kind, twice as many as the object has run during its stay, go along: it will probably run
+/// The first messages of each kind, twice as many as the object has run during its stay, go along: it will probably run
 /// them soon. Of the others, those that have hardly travelled go along, so that a single move of an object is as cheap
-/// as it can be. The rest goes back. So each message that is run pays for a few that are carried, and one that is not
-/// among these is carried `free_travels` times at most, whatever the object does.
+/// as possible. The rest goes back. So each message that is run pays for a few that are carried, and any other message
+/// is carried at most `free_travels` times, however the object moves.
 class baggage {
  public:
-  static constexpr std::uint32_t first_min = 4;  // go along with an object that runs nothing
+  static constexpr std::uint32_t first_min = 4;  // go along even if the object has run none
   static constexpr std::uint32_t free_travels = 1;
 
   explicit baggage(std::uint32_t ran) noexcept {
@@ -37,7 +37,7 @@ class baggage {
   [[nodiscard]] bool takes(const message_header& header, waits where) {
     if (!in_stream(header.kind)) return true;
     const bool admitted = where != waits::early;
-    // Those behind one that does not go along would come before it.
+    // Messages behind one that does not go along would arrive before it.
     if (admitted && !cut_.empty() && cut_.contains(header.source)) return false;
     std::uint64_t& first = first_[static_cast<std::size_t>(where)];
     if (first > 0) {
@@ -48,7 +48,7 @@ class baggage {
     if (admitted) cut_.emplace(header.source, header.sequence);
     return false;
   }
-  /// By source, the first of its messages that does not go along although it had been admitted.
+  /// By source: its first admitted message that does not go along.
   [[nodiscard]] const std::unordered_map<std::uint32_t, std::uint32_t>& cut() const noexcept { return cut_; }
 
  private:

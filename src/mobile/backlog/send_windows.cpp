@@ -30,8 +30,8 @@ void send_windows::on_request(std::uint32_t rank, std::uint32_t end, std::uint32
     if (is_before(at->end, end)) at->end = end;
   }
   at->next = next;
-  // It may have forgotten what was cleared before. If all that it asks for has come, by a clearance that it had from
-  // before, it still asks: until it hears of that, it keeps what comes after.
+  // The source may have forgotten earlier clearances. If an earlier clearance has brought all messages that it asks
+  // for, it still asks: until it hears of that, it keeps its later messages.
   at->limit = is_before(next, at->end) ? next : at->end - 1;
   count_in(*at);
 }
@@ -40,8 +40,8 @@ void send_windows::on_next(std::uint32_t rank, std::uint32_t next) {
   const auto at = find(rank);
   if (at == sources_.end() || at->rank != rank) return;
   count_out(*at);
-  // As above: then it keeps what comes back. If it has not forgotten, it sends that at once. A limit never rises here:
-  // who asks has to hear of the end.
+  // The source may have forgotten its clearance: then it keeps the messages that come back; otherwise it sends them at
+  // once. A limit never rises here: a source that asks has to hear of the end.
   if (is_before(next, at->next) && is_before(next, at->limit)) at->limit = next;
   at->next = next;
   if (!at->asks() && at->in_flight() == 0) {
@@ -71,7 +71,7 @@ std::vector<send_windows::grant> send_windows::clear(std::size_t waiting, std::u
     const std::uint32_t from = is_before(one.limit, one.next) ? one.next : one.limit;
     const std::uint32_t left = is_before(from, one.end) ? one.end - from : 0;
     const std::uint32_t count = std::min({share, room, left});
-    one.limit = left == 0 ? one.end : from + count;  // who has nothing left to send hears of that
+    one.limit = left == 0 ? one.end : from + count;  // a source with no messages left hears of that
     room -= count;
     over = over || left == 0;
     cleared.push_back({rank_id(one.rank), one.limit});

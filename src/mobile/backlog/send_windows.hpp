@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an object with a backlog lets its senders send: a window for each source whose messages wait there.
+// The send windows of an object with a backlog: one for each source that has messages waiting.
 #pragma once
 
 #include <cstddef>
@@ -18,25 +18,26 @@ namespace nacre {
 
 /// The object's side of docs/protocols/backlog.md. Travels with the object, and belongs to its activation.
 ///
-/// Of each source: `next`, the number that its stream expects; `limit`, up to which it has been cleared to send since
-/// it asked last; `end`, up to which it has asked for that.
+/// For each source: `next`, the number that its stream expects; `limit`, the number up to which the source has been
+/// cleared to send since its last request; `end`, the number up to which it has requested that.
 ///
 /// | state | the source asks | a message is admitted | there is room |
 /// |---|---|---|---|
 /// | unknown | asks | - | - |
 /// | asks: limit < end | limit falls to next, or below end; end rises | next rises | limit rises; clear to send |
-/// | cleared: next < limit = end | as above | next rises; in the end unknown | - |
+/// | cleared: next < limit = end | asks: limit falls, end rises | next rises; in the end unknown | - |
 ///
 /// When messages go back, next falls, and limit with it. A source asks until it is cleared up to `end`, even when all
-/// before that has come meanwhile: it keeps its later messages until it hears of that.
+/// messages before `end` have come meanwhile: it keeps its later messages until it hears of that.
 ///
-/// Invariant: what is before the limit is cleared at its source, or that is under way. For a limit rises by clearances
-/// alone, and falls to `next` whenever the source may know of none: a source that has a new queue, which knows of no
-/// clearance before, asks; what it is told after that it remembers until the queue is over.
+/// Invariant: all numbers before the limit are cleared at their source, or the clearance is under way. A limit rises by
+/// clearances alone, and falls to `next` whenever the source may know of no clearance: a source with a new queue, which
+/// knows of none, asks; it remembers later clearances until the queue is over.
 ///
-/// Room: what was cleared and has not come, and what has come and not run, is together at most the window, which is
-/// what the object has run during this stay, or the last one if that is more. So an object that runs little between two
-/// moves has little to take along. A source that asks again is given what it has under way once more.
+/// Room: the messages cleared and not come, plus the messages come and not run, are at most the window: the number of
+/// messages that the object has run during this stay, or during the last one if that is more. So an object that runs
+/// little between two moves has little to take along. A source that asks again is granted its messages under way once
+/// more.
 class send_windows {
  public:
   static constexpr std::uint32_t window_min = 8;
@@ -44,26 +45,26 @@ class send_windows {
 
   struct grant {
     rank_id to;
-    std::uint32_t limit;  ///< messages before that number
+    std::uint32_t limit;  ///< messages before that number are cleared
     friend bool operator==(const grant&, const grant&) = default;
   };
 
-  /// Messages of that rank wait there, and none has number `end` yet.
+  /// Notes a request: messages of that rank wait there, and none has number `end` yet.
   void on_request(std::uint32_t rank, std::uint32_t end, std::uint32_t next);
-  /// The stream of that rank expects `next` now: more than before, or less, when messages have gone back.
+  /// Notes that the stream of that rank expects `next` now: more than before, or less when messages have gone back.
   void on_next(std::uint32_t rank, std::uint32_t next);
-  /// Who is cleared to send now, given how many messages wait at the object and how many have run in this stay. Sources
-  /// take turns, without those that `stands_still` says could not go on.
+  /// Returns the sources that are cleared to send now, given how many messages wait at the object and how many have run
+  /// in this stay. Serves sources round-robin, without those that are blocked (`stands_still`).
   [[nodiscard]] std::vector<grant> clear(std::size_t waiting, std::uint32_t ran,
                                          const std::function<bool(std::uint32_t)>& stands_still);
-  /// The object leaves, after that many messages.
+  /// Notes that the object leaves, after that many messages.
   void on_departure(std::uint32_t ran) noexcept { ran_before_ = ran; }
 
   [[nodiscard]] bool empty() const noexcept { return sources_.empty(); }
-  /// Cleared, and not admitted yet.
+  /// The number of messages cleared and not admitted yet.
   [[nodiscard]] std::uint32_t in_flight() const noexcept { return in_flight_; }
   [[nodiscard]] std::uint32_t window(std::uint32_t ran) const noexcept;
-  /// Whether what a peer has sent can be windows of a job with so many ranks. Must be asked before the first use.
+  /// Whether the windows, read from a peer, are valid in a job of that many ranks. Must be called before the first use.
   [[nodiscard]] bool sound(std::uint32_t ranks);
 
   template <class Archive>

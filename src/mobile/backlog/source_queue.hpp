@@ -15,14 +15,14 @@ namespace nacre {
 
 /// The source's side of docs/protocols/backlog.md. Not thread-safe: see source_queues.
 ///
-/// `limit`: messages before that number are cleared, and never wait. `end`: those before it the object has been told
-/// of.
+/// `limit`: messages before that number are cleared, and never wait. `end`: the object has been told of the messages
+/// before that number.
 ///
 /// | state | a message to the object | clear to send, up to `to` |
 /// |---|---|---|
-/// | waits: nothing cleared, or limit < end | waits, unless it is before limit | limit = to; what is before it is sent
-/// | | limit = end, messages wait | - | asks again: end = the next number | | limit = end, none waits | - | over:
-/// messages are sent as they come |
+/// | waits: nothing cleared, or limit < end | waits, unless it is before limit | limit = to; sends those before it |
+/// | limit = end, messages wait | - | asks again: end = the next number |
+/// | limit = end, none waits | - | over: messages are sent as they come |
 class source_queue {
  public:
   /// Whether a message of that number need not wait.
@@ -33,18 +33,19 @@ class source_queue {
   void clear(std::uint32_t limit) noexcept;
   /// The first message if it is cleared; else null.
   [[nodiscard]] message_ptr take();
-  /// `end`, where the object must be asked now. `next`: the number that the next message will have.
+  /// Returns `end` if the object must be asked now. `next`: the number of the next message.
   [[nodiscard]] std::optional<std::uint32_t> ask(std::uint32_t next) noexcept;
-  /// Nothing waits, and no clearance is to come.
+  /// Whether no message waits and no clearance is to come.
   [[nodiscard]] bool over() const noexcept {
     return waiting_.empty() && asked_ && cleared_ && !is_before(limit_, end_);
   }
   [[nodiscard]] std::size_t size() const noexcept { return waiting_.size(); }
-  /// Gives up everything, in sequence.
+  /// Takes all messages, in sequence.
   [[nodiscard]] message_list take_all();
 
  private:
-  std::vector<message_ptr> waiting_;  // a heap: the first one in front. What comes in sequence stays where it is put
+  std::vector<message_ptr> waiting_;  // a heap, the first message in front; one that comes in sequence stays in its
+                                      // position
   std::uint32_t limit_ = 0, end_ = 0;
   bool cleared_ = false, asked_ = false;  // whether limit_ and end_ mean anything
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The objects for which messages wait at this rank.
+// The objects with messages waiting at this rank.
 #pragma once
 
 #include <array>
@@ -19,20 +19,21 @@
 
 namespace nacre {
 
-/// Any thread. Nearly always there are none, which costs a sender one look at a word that nobody writes.
+/// Any thread. Nearly always there are no queues; then a sender only looks at a word that no thread writes.
 class source_queues {
  public:
-  /// What is to be done after a step, in that order.
+  /// The actions after a change, in that order.
   struct outcome {
     message_list send;
-    std::optional<std::uint32_t> ask;  ///< up to there
+    std::optional<std::uint32_t> ask;  ///< ask the object to clear messages up to there
   };
 
-  /// A hint: a sender that misses a new queue sends at once, which is right as well.
+  /// A hint: a sender that misses a new queue sends at once, which is also correct.
   [[nodiscard]] bool any() const noexcept { return count_.load(std::memory_order_relaxed) != 0; }
 
-  /// Puts `m` into the queue of the object; `begin`: makes one when there is none. `kept` is told of a message that
-  /// stays. False: there is none, and `m` stays with the caller. `numbers`: where the next number comes from.
+  /// Puts `m` into the queue of the object; `begin`: makes a queue when there is none. Calls kept(message&) for a
+  /// message that stays. False: there is no queue, and `m` stays with the caller. `numbers`: the counter of the next
+  /// number.
   template <class Kept>
   [[nodiscard]] bool put(object_id id, message_ptr& m, bool begin, const std::atomic<std::uint32_t>& numbers,
                          const Kept& kept, outcome& next) {
@@ -50,12 +51,12 @@ class source_queues {
       kept(*m);
       found->second.put(std::move(m));
     }
-    // Every message here has been numbered, so what the counter says is behind all of them.
+    // Every message here has been numbered, so the counter is behind all of them.
     next.ask = found->second.ask(numbers.load(std::memory_order_relaxed));
     return true;
   }
 
-  /// The object clears messages before `limit`. True: nothing waits here for it any more.
+  /// Clears messages before `limit`, as the object grants. True: no message waits here for it any more.
   [[nodiscard]] bool clear(object_id id, std::uint32_t limit, const std::atomic<std::uint32_t>& numbers,
                            outcome& next) {
     shard& part = of(id);
@@ -65,13 +66,13 @@ class source_queues {
     source_queue& queue = found->second;
     queue.clear(limit);
     while (message_ptr m = queue.take()) next.send.push_back(std::move(m));
-    next.ask = queue.ask(numbers.load(std::memory_order_relaxed));  // as above
+    next.ask = queue.ask(numbers.load(std::memory_order_relaxed));  // behind all messages here
     if (!queue.over()) return false;
     remove(part, found);
     return true;
   }
 
-  /// The object is gone: all that waits for it.
+  /// Takes all messages that wait for an object that is gone.
   [[nodiscard]] message_list drop(object_id id) {
     shard& part = of(id);
     const std::scoped_lock lock(part.mutex);

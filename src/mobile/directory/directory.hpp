@@ -13,8 +13,8 @@
 
 namespace nacre {
 
-/// Looking up is wait-free (PREMA section 4.1.2), adding and removing are lock-free; see name_table. It owns the
-/// entries that are in it. Its users are online participants of `readers`.
+/// Looking up is wait-free (PREMA section 4.1.2); adding and removing are lock-free; see name_table. The directory owns
+/// its entries. Its users are online participants of `readers`.
 class directory {
  public:
   explicit directory(epoch_domain& readers) : entries_(readers) {}
@@ -32,7 +32,7 @@ class directory {
     if (entry* const known = entries_.find(id)) return *known;
     return add(id, first, activate);
   }
-  /// The same for a name that is hardly there yet.
+  /// The entry of that name, made with `first` when there is none. Skips the look-up: for names that are probably new.
   [[nodiscard]] entry& add(object_id id, location_fact first, work::runner activate,
                            inbox::first state = inbox::first::idle) {
     auto made = std::make_unique<entry>(id, first, activate, state);
@@ -40,13 +40,13 @@ class directory {
     if (&there == made.get()) static_cast<void>(made.release());
     return there;
   }
-  /// Takes the entry out; the caller retires it. False: it was not there any more.
+  /// Takes the entry out; the caller retires it. False: it had been taken out before.
   [[nodiscard]] bool remove(entry& gone) { return entries_.remove(gone); }
 
   [[nodiscard]] std::size_t size() const noexcept { return entries_.size(); }
 
-  /// Visits the entries of at most `words` places of the table, from `cursor` on, which moves on and begins anew at the
-  /// end; as for_each. True: these were all.
+  /// Visits the entries in at most `words` words of the table, from `cursor` on, which moves on and wraps around; an
+  /// entry may be missed as in for_each. True: these were all words.
   template <class Visit>
   bool visit_some(std::size_t& cursor, std::size_t words, Visit visit) const {
     return entries_.visit_some(cursor, words, visit);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A lock-free hash table from names to items, whose look-up is wait-free also while it is replaced.
+// A lock-free hash table from names to items, with wait-free look-up even while the table is replaced.
 #pragma once
 
 #include <algorithm>
@@ -16,28 +16,29 @@
 
 namespace nacre {
 
-/// Open addressing over words that any thread changes by compare-and-swap; it owns no item. An Item has an `id`.
+/// Open addressing over words that any thread changes by compare-and-swap. The table does not own the items. An Item
+/// has an `id`.
 ///
 /// | word | meaning | becomes |
 /// |---|---|---|
-/// | empty | nobody's, and no name that begins before it lies behind it | live; closed |
+/// | empty | free; no name that begins before it lies behind it | live; closed |
 /// | live | an item, with 16 bits of its name's hash | removed; frozen |
-/// | removed | it has been there, and is remembered for those who still copy it | - |
+/// | removed | an item was there; kept for threads that may still be copying it | - |
 /// | frozen | the item is being copied to the next table, and may be there already | moved |
-/// | moved | it is there, or has been | - |
-/// | closed | was empty: who would add here goes to the next table | - |
+/// | moved | the item is in the next table, or has been | - |
+/// | closed | was empty: an add goes on in the next table | - |
 ///
-/// A table that is half full of words that are not empty, or almost empty after removals, gets a next one, of the size
-/// that its items need. From then on every add and remove copies some words to it, so nobody waits for the whole; who
-/// finds the next one full before the copy is complete completes it. Names are found in a table or in its next one.
+/// A table with half of its words not empty, or almost no items left after removals, gets a next table, of the size
+/// that its items need. From then on every add and remove copies some words to it, so no operation waits for the whole
+/// copy; an operation that finds the next table full before the copy is complete completes the copy.
 ///
-/// Invariants. A name is in one word of one table, except that its frozen word and its copy exist together. A name's
-/// first empty word is the only one that it may be added to: two adds of a name meet there, and an add to the next
-/// table has closed it. A table gets a next one only when all of the one before has been copied to it; so who, copying
-/// an item late, sees a word that is moved or closed, knows that others have copied it. An item's memory is used again
-/// only when nobody is left who could see it (`readers`), so a removed word names one item.
+/// Invariants. A name is in one word of one table, except that its frozen word and its copy exist together. A name can
+/// be added only to its first empty word: two adds of a name meet there, and an add to the next table has closed it. A
+/// table gets a next one only when the table before it has been copied completely; so a thread that copies an item late
+/// and sees its word moved or closed knows that others have copied it. The memory of an item is reused only when no
+/// thread can see the item any more (`readers`), so a removed word names one item.
 ///
-/// Ref accesses shared words atomically; a test hands in one that stops before each access. Source of cooperative
+/// Ref accesses shared words atomically; a test passes one that stops before each access. Source of cooperative
 /// copying: Click, A lock-free wait-free hash table (2007).
 template <class Item, template <class> class Ref = std::atomic_ref>
 class name_table {
@@ -58,7 +59,7 @@ class name_table {
   /// Null when there is none of that name. Wait-free.
   [[nodiscard]] Item* find(object_id id) const noexcept {
     const place_of at(id);
-    // acquire: pairs with the releases of whoever has put the table, the word or the next table there.
+    // acquire: pairs with the releases of the threads that put the table, the word or the next table there.
     table* in = load(current_);
     for (std::size_t index = at.first;; ++index) {
       const std::uint64_t word = load(in->word(index));
@@ -73,7 +74,7 @@ class name_table {
     }
   }
 
-  /// Adds an item, unless there is one of its name: returns the one that is there in the end. Lock-free.
+  /// Adds an item, unless there is one of its name; returns the item that is there in the end. Lock-free.
   Item& add(Item& fresh) {
     const place_of at(fresh.id);
     for (;;) {
@@ -83,7 +84,7 @@ class name_table {
     }
   }
 
-  /// False: it is not there any more. Lock-free.
+  /// Removes an item. False: it had been removed before. Lock-free.
   bool remove(const Item& gone) {
     table* const begin = load(current_);
     help(*begin);
@@ -149,8 +150,8 @@ class name_table {
     zeroed_memory words;
     std::size_t mask;
     table* next = nullptr;
-    std::size_t used = 0;     // words that are not empty, but for adds that are under way
-    std::size_t claimed = 0;  // pieces whose copying has begun; and has ended:
+    std::size_t used = 0;     // words not empty, but for adds under way
+    std::size_t claimed = 0;  // pieces of which the copy has begun; and ended:
     std::size_t copied = 0;
   };
 
@@ -174,7 +175,8 @@ class name_table {
   static T load(T& from) noexcept {
     return ref(from).load(std::memory_order_acquire);
   }
-  /// True if it was `known`, which is what it was otherwise. release: publishes the item, acquire: sees another's.
+  /// True if the old value was `known`; otherwise sets `known` to the old value. release: publishes the item; acquire:
+  /// sees another thread's item.
   template <class T>
   static bool change(T& where, T& known, T wanted) noexcept {
     return ref(where).compare_exchange_strong(known, wanted, std::memory_order_acq_rel, std::memory_order_acquire);
@@ -186,7 +188,7 @@ class name_table {
     return at.tag | reinterpret_cast<std::uintptr_t>(&item);
   }
 
-  /// Null: it has to be tried again from the current table.
+  /// Null: the caller must try again from the current table.
   Item* add_from(table& begin, const place_of& at, Item& fresh) {
     table* in = &begin;
     std::size_t index = at.first;
@@ -239,7 +241,7 @@ class name_table {
     }
   }
 
-  /// A frozen word: copies its item, then says so.
+  /// Copies the item of a frozen word, then marks the word moved.
   static void move_on(table& from, std::size_t index, std::uint64_t word) {
     Item& item = *item_of(word);
     const place_of at(item.id);
@@ -248,7 +250,7 @@ class name_table {
     for (std::size_t to = at.first;; ++to) {
       std::uint64_t there = load(into.word(to));
       if (there == empty && change(into.word(to), there, wanted)) {
-        ref(into.used).fetch_add(1, std::memory_order_relaxed);  // as in add_from
+        ref(into.used).fetch_add(1, std::memory_order_relaxed);  // a bound that need not be exact
         break;
       }
       if (there == moved || there == closed || (there & ~state_mask) == wanted) break;  // others have copied it
@@ -266,7 +268,7 @@ class name_table {
     }
   }
 
-  /// How many words one add or remove copies: enough to be done before a smaller table is full again.
+  /// The number of words that one add or remove copies: enough to be done before a smaller table is full again.
   static std::size_t piece(const table& from, const table& to) noexcept {
     return std::min(from.capacity(), std::max(words_copied_at_once, from.capacity() / to.capacity() * 16));
   }
@@ -279,7 +281,7 @@ class name_table {
     const std::size_t mine = ref(from.claimed).fetch_add(1, std::memory_order_relaxed);
     if (mine >= pieces) return;
     copy(from, mine * words, (mine + 1) * words);
-    // acq_rel: who counts the last piece has seen all others.
+    // acq_rel: the thread that counts the last piece has seen all others.
     if (ref(from.copied).fetch_add(1, std::memory_order_acq_rel) + 1 == pieces) promote(from);
   }
 
@@ -288,14 +290,14 @@ class name_table {
     promote(from);
   }
 
-  /// All of `from` has been copied.
+  /// Makes the next table current; all of `from` has been copied.
   void promote(table& from) const {
     table* known = &from;
     if (!change(current_, known, load(from.next))) return;
     readers_.retire(&from, [](void* gone) { delete static_cast<table*>(gone); });
   }
 
-  /// Gives a table a next one, after it has become the current one.
+  /// Gives a table a next one, once the table is the current one.
   void replace(table& full) {
     for (table* before = load(current_); before != &full; before = load(current_)) {
       if (load(before->next) != &full) return;  // it has been replaced long ago

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The right to look into the directory, for the length of a scope.
+// Read access to the directory for the length of a scope.
 #pragma once
 
 #include "exec/lane.hpp"
 
 namespace nacre {
 
-/// Lets the application's lane read the directory for one operation; workers are readers all the time. Scopes may nest:
-/// what an operation calls of the user may begin another one.
+/// Lets the application's thread read the directory for one operation; workers are readers all the time. Scopes may
+/// nest: user code called within an operation may begin another operation.
 class reading {
  public:
   explicit reading(lane& on) : on_(on.role() == lane_role::application && !on.reader().is_online() ? &on : nullptr) {

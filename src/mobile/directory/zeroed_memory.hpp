@@ -14,7 +14,7 @@
 
 namespace nacre {
 
-/// Owns it. It begins on a cache line; long pieces take memory only where they have been written.
+/// Owns the memory, which begins on a cache line. Long pieces take memory only where they have been written.
 class zeroed_memory {
  public:
   /// `bytes`: a multiple of a cache line.

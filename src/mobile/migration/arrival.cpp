@@ -31,7 +31,7 @@ live_arrival& live(message& m) noexcept { return *std::launder(reinterpret_cast<
 
 constexpr body_ops live_ops{nullptr, nullptr, [](message& m) noexcept { std::destroy_at(&live(m)); }};
 
-/// All packed: a message of live values cannot leave as it is.
+/// Packs all messages: a message of live values cannot leave as it is.
 message_list packed_all(message_list& messages) {
   message_list packed;
   while (message_ptr m = messages.pop_front()) packed.push_back(node::packed_to_leave(std::move(m)));
@@ -45,7 +45,8 @@ void write_messages(Out& out, const message_list& messages) {
   for (const message* m = messages.front(); m != nullptr; m = m->next) out(m->header, m->payload());
 }
 
-/// Whether a message may wait for the object of that name: what is put into its stream by object_space::post.
+/// Whether a message may wait for the object of that name: only messages that object_space::post puts into its stream
+/// may.
 bool may_wait(const message_header& header, std::uint64_t object, std::uint32_t ranks) noexcept {
   return follows_object(header.kind) && header.object == object && header.source < ranks &&
          (header.flags & ~(message_flags_known & ~(flag_path | flag_returned))) == 0;
@@ -67,7 +68,7 @@ bool read_messages(reader& in, std::uint64_t object, std::uint32_t ranks, messag
   return in.ok();
 }
 
-/// What a participation has, ready to be written.
+/// The contents of a participation, ready to be written.
 class packed_participation {
  public:
   explicit packed_participation(std::unique_ptr<participation> of) {
@@ -119,17 +120,17 @@ bool read_participation(reader& in, std::uint64_t object, std::uint32_t ranks, s
   return seized_by.number == 0 || into->holds(seized_by);
 }
 
-/// Where the packed object begins in an arrival, and whether the buffer that ends it is the message.
+/// The place of the packed object in an arrival, and whether the object's last buffer is the message.
 struct place {
   std::uint32_t begin = 0;  ///< a multiple of archive_alignment
   bool in_buffer = false;
 };
-/// From here on a buffer is worth it.
+/// The least size of a buffer that becomes the message.
 constexpr std::size_t buffer_bytes_min = 16 * 1024;
-/// Left free in front of an object with a buffer that has been copied, so that it moves on without a copy.
+/// Bytes left free in front of an object with a copied buffer, so that the buffer moves on without a copy.
 constexpr std::size_t spare_bytes = 128;
 
-/// `head`: how many bytes come before the object.
+/// `head`: the number of bytes before the object.
 place place_of(std::size_t head, const sizer& object) {
   const std::size_t least = (head + archive_alignment - 1) & ~(archive_alignment - 1);
   const auto [before, bytes] = object.last_buffer();
@@ -145,7 +146,7 @@ message_ptr packed_object(const object_function& serialize, void* object, const 
   const std::size_t last_bytes = where.in_buffer ? size.last_buffer().bytes : 0;
   const std::size_t bytes = size.size() - last_bytes;
   message_ptr m = where.in_buffer ? nullptr : make_message(where.begin + bytes);
-  std::vector<std::byte> apart(where.in_buffer ? bytes : 0);  // the buffer is not known before the object is packed
+  std::vector<std::byte> apart(where.in_buffer ? bytes : 0);  // the buffer is known only after packing
   buffer last;
   const std::span<std::byte> memory = where.in_buffer ? std::span(apart) : std::span(m->body() + where.begin, bytes);
   writer out = where.in_buffer ? writer(memory, last) : writer(memory);
@@ -190,7 +191,7 @@ message_ptr make_arrival(object_id id, resident body, const migration_request& a
     const object_function serialize{"serialize", *body.type, id};
     call_named(serialize, [&] { body.type->count(body.object, object); });
     where = place_of(head.size(), object);
-    // The object is packed once, to where it travels; no other archive counts from another begin than its own.
+    // Packs the object once, at its final place; archives count positions from their own beginning only.
     m = packed_object(serialize, body.object, object, where);
     writer out(std::span<std::byte>(m->body(), where.begin));
     write(out);

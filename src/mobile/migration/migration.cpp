@@ -35,14 +35,15 @@ bool object_space::stays(const entry& at) const {
   return refuses_to_move(*messages_.handlers().type(at.type), at.object(), at.id);
 }
 
-/// Whether an object that packs to so many bytes cannot be in a message, with all that waits for it.
+/// Whether an object that packs to that many bytes is too long for a message, together with the messages that wait for
+/// it.
 bool object_space::too_long(const turn& now, std::size_t bytes) const {
   if (messages_.by_pointer()) return false;
   for (const message* m = now.pending.front(); m != nullptr; m = m->next) bytes += node::size_of(*m);
   return bytes > enclosed_bytes_max;  // the rest is for its streams and places
 }
 
-/// Departs unless the object refuses to, or cannot; says why it has not.
+/// Departs unless the object refuses or cannot move; returns null, or the reason.
 const char* object_space::leave_for(turn& now, rank_id to, const migration_request& asked) {
   if (stays(now.at)) {
     NACRE_MARK("an object refuses to move");
@@ -74,7 +75,7 @@ void object_space::depart(turn& now, rank_id to, const migration_request& asked)
   now.on.tallies().created.add(1);
   now.on.tallies().migrations_out.add(1);
   now.on.record(trace::event_kind::depart, at.id.value(), to.value(), epoch);
-  // The object goes first: who reads the new fact sends behind it.
+  // Sends the object first: a thread that reads the new location sends behind it.
   messages_.route(now.on, to, std::move(m));
   const double spent = static_cast<double>(messages_.team().instant() - begin) * messages_.team().seconds_a_tick();
   if (spent < migration_seconds_.load(std::memory_order_relaxed)) {  // an estimate
@@ -86,7 +87,7 @@ void object_space::depart(turn& now, rank_id to, const migration_request& asked)
   while (message_ptr each = left.pop_front()) send_back(now.on, std::move(each));
 }
 
-/// Of an object that is not here any more. The poll loop may be looking at it.
+/// Gives up the extra of an object that has left or ended. The poll loop may be looking at it.
 void object_space::give_up_extra(entry& at, lane& on) {
   if (entry_extra* const known = at.extra(); known != nullptr) declared_.forget(*known);
   if (entry_extra* const extra = at.drop_extra()) {
@@ -105,7 +106,7 @@ void object_space::install(turn& now, message_ptr arrival) {
   if (!body || at.object() != nullptr) {
     return messages_.fail("rank " + std::to_string(source) + " sent an object that does not unpack");
   }
-  // Nobody but this rank could tell of this epoch, or of a later one, before the object is here.
+  // Before the object is here, only this rank could report this epoch or a later one.
   const std::uint32_t epoch = body->epoch;
   const bool vacant = body->type == &detail::type_of<detail::vacancy>();  // its element has ended elsewhere
   if (vacant && (!at.id.is_element() || at.id.home() != messages_.rank())) {
@@ -114,7 +115,7 @@ void object_space::install(turn& now, message_ptr arrival) {
   if (!at.fact.learn({messages_.rank(), epoch, body->policy, false, vacant})) {
     return messages_.fail("rank " + std::to_string(source) + " sent an object that is older than it");
   }
-  give_up_extra(at, on);  // it may hold a wish from before the object had left
+  give_up_extra(at, on);  // it may hold a balancer's request from before the departure
   at.put_resident(*body);
   now.pending.append(body->pending);
   on.tallies().migrations_in.add(1);
@@ -135,9 +136,9 @@ void object_space::move_out(lane& on, object_id object, rank_id to) {
   entry* const at = entries_.find(object);
   if (at == nullptr || at->fact.read().rank != messages_.rank()) return;
   if (object.is_element() && !arrays_.known_everywhere(object)) return;
-  // Before the seizure makes the ticket stale, which from then on may be dropped at any moment.
+  // Before `seize` makes the item in the scheduler stale; from then on the item may be dropped at any moment.
   if (!at->add_reference()) return;
-  at->need_extra().wanted_by.store(to.value(), std::memory_order_relaxed);  // whoever has the activation sees it
+  at->need_extra().wanted_by.store(to.value(), std::memory_order_relaxed);  // seen by the activation's holder
   message_list taken;
   const inbox::begun how = at->arrivals.seize(taken);
   if (how == inbox::begun::from_scheduled) {
@@ -174,7 +175,7 @@ void object_space::end_object(turn& now) {
   on.tallies().done.add(1);
 }
 
-/// Takes the entry of an object that has ended out of the directory; what waits for the object is reported.
+/// Takes the entry of an ended object out of the directory; reports the messages that wait for the object.
 void object_space::end_entry(turn& now, resident& body) {
   now.at.fact.learn({messages_.rank(), body.epoch + 1, body.policy, false, true});
   give_up_extra(now.at, now.on);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counting what objects send to each other, for balancers.
+// Counting the messages between objects, for balancers.
 #include <vector>
 
 #include "mobile/directory/reading.hpp"

@@ -6,7 +6,7 @@ namespace nacre {
 namespace {
 
 constexpr std::size_t chains_min = 8;
-constexpr std::size_t chains_kept_max = 64;  // by an object for which no message is early any more
+constexpr std::size_t chains_kept_max = 64;  // kept by an object without early messages
 
 [[nodiscard]] bool is(const message& m, std::uint32_t source, std::uint32_t sequence) noexcept {
   return m.header.sequence == sequence && m.header.source == source;
@@ -14,7 +14,7 @@ constexpr std::size_t chains_kept_max = 64;  // by an object for which no messag
 
 }  // namespace
 
-/// Not while there are no chains. The upper bits of the product are the well mixed ones.
+/// Must not be called while there are no chains. The upper bits of the product are the well mixed ones.
 message*& early_messages::chain_of(std::uint32_t source, std::uint32_t sequence) noexcept {
   const std::uint64_t line = ((std::uint64_t{source} << 32 | sequence >> 3) + 1) * 0x9e3779b97f4a7c15U;
   const std::uint64_t mixed = (line ^ line >> 29) * 0xbf58476d1ce4e5b9U;

@@ -11,12 +11,12 @@
 
 namespace nacre {
 
-/// The early messages of one object: a hash table whose chains go through the messages' own links, so that a message
-/// costs one pointer of the table, two at most just after it has grown.
+/// The early messages of one object: a hash table with chains through the messages' own links, so that a message costs
+/// one pointer of the table, two at most just after it has grown.
 ///
-/// Every operation takes constant time on average, whatever the number of messages, sources and gaps and whatever the
-/// order: there are never more messages than chains, and eight numbers that follow each other lie in one cache line,
-/// which the source and the rest of the number choose. Not thread-safe.
+/// Every operation takes constant time on average, for any number of messages, sources and gaps, in any order: there
+/// are never more messages than chains, and eight consecutive numbers lie in one cache line, which the source and the
+/// rest of the number choose. Not thread-safe.
 class early_messages {
  public:
   early_messages() = default;
@@ -30,11 +30,11 @@ class early_messages {
   [[nodiscard]] bool empty() const noexcept { return count_ == 0; }
   [[nodiscard]] std::size_t size() const noexcept { return count_; }
 
-  /// False: there is one with that source and number already; then `m` stays with the caller.
+  /// Adds a message. False: a message with that source and number is there already; then `m` stays with the caller.
   [[nodiscard]] bool add(message_ptr& m);
   /// The message of that source and number; null when it has not come.
   [[nodiscard]] message_ptr take(std::uint32_t source, std::uint32_t sequence) noexcept;
-  /// Gives all to `taken`, in no order.
+  /// Moves all messages to `taken`, in no order.
   void take_all(message_list& taken) noexcept;
 
   /// Messages that have been looked at or moved since the beginning. For tests.

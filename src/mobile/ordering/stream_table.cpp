@@ -31,7 +31,7 @@ bool stream_table::sound(std::uint32_t ranks, std::uint32_t other) {
   for (const stream& each : streams_) {
     if (each.source >= ranks || each.source == other) return false;
   }
-  // The first with a source is the one that is found for it.
+  // Only the first stream of a source is found for it.
   for (std::uint32_t position = 0; position < streams_.size(); ++position) {
     if (position_of(streams_[position].source) != position) return false;
   }
@@ -50,7 +50,7 @@ std::uint32_t stream_table::position_of(std::uint32_t source) {
   return none;
 }
 
-/// Where the index has the position of that rank's stream, or would have it. The index is never full.
+/// The slot of the index for that rank's stream. The index is never full.
 std::uint32_t& stream_table::slot_of(std::uint32_t source) noexcept {
   const std::size_t mask = index_.size() - 1;
   std::size_t slot = (source * std::uint64_t{0x9e3779b97f4a7c15U}) >> 32;

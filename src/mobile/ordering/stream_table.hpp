@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an object expects from each of the ranks that have sent to it, found by rank.
+// The streams of an object, found by the rank that sends them.
 #pragma once
 
 #include <cstddef>
@@ -25,7 +25,7 @@ class stream_table {
   [[nodiscard]] const std::vector<stream>& all() const noexcept { return streams_; }
   /// Null when there is none.
   [[nodiscard]] const stream* find(std::uint32_t source);
-  /// The one that there is, or a new one. It stays where it is until another one is added.
+  /// The stream of that rank, added if there is none. It stays in place until another one is added.
   [[nodiscard]] stream& of(std::uint32_t source);
   /// Whether each rank is there once, all are below `ranks`, and none is `other`.
   [[nodiscard]] bool sound(std::uint32_t ranks, std::uint32_t other);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Order of messages to one object: a stream from each rank, put back into sequence whatever way its messages took.
+// Order of messages to one object: a stream from each rank, put back into sequence for any routes of its messages.
 #pragma once
 
 #include <cstddef>
@@ -14,12 +14,11 @@
 
 namespace nacre {
 
-/// What an object expects from the only rank that has sent to it so far, as long as its messages come in sequence and
-/// nobody has been told where the object is: all that most objects need of `streams`. As that, it belongs to the
-/// object's activation.
+/// The stream of an object that only one rank has sent to so far, as long as its messages come in sequence and no rank
+/// has been told where the object is. Most objects need no more of `streams`. It belongs to the object's activation.
 class lone_stream {
  public:
-  /// Whether the message was next; then it is counted. Else `streams` must decide.
+  /// Counts the message if it is next. False: `streams` must decide.
   [[nodiscard]] bool admit(const message_header& header) noexcept {
     if (source_ == nobody) source_ = header.source;
     if (source_ != header.source || header.sequence != next_) return false;
@@ -39,10 +38,9 @@ class lone_stream {
   std::uint32_t next_ = 0;
 };
 
-/// What an object expects from each rank that has sent to it. Travels with the object.
+/// The streams of an object, one from each rank that has sent to it. Travels with the object.
 ///
-/// Every rank numbers its messages to an object 0, 1, 2, ... (PREMA section 4.1.2). For a stream whose next number is
-/// n:
+/// Every rank numbers its messages to an object 0, 1, 2, ... (PREMA section 4.1.2). In a stream with next number n:
 ///
 /// | message | action |
 /// |---|---|
@@ -52,37 +50,37 @@ class lone_stream {
 ///
 /// Numbers wrap; a message may be early by less than 2^31. Not thread-safe: it belongs to the object's activation.
 ///
-/// Each call takes constant time for each message that it takes in or gives out, however many wait, from however many
-/// ranks, and in whatever order they come.
+/// Each call takes constant time for each message that it takes in or gives out, for any number of waiting messages and
+/// ranks, in any order.
 class streams {
  public:
   enum class verdict : std::uint8_t { admitted, early, repeated };
 
-  /// Appends what may run now to `ready`. A repeated message is left in `m`.
+  /// Appends the messages that may run now to `ready`. A repeated message is left in `m`.
   verdict admit(message_ptr& m, message_list& ready);
 
-  /// The newest epoch that `source` has been told of from the object's places; 0 when never.
+  /// The newest epoch of which the object's places have told `source`; 0 when none.
   [[nodiscard]] std::uint32_t told_epoch(rank_id source);
   void note_told(rank_id source, std::uint32_t epoch);
 
-  /// The number that comes next from `source`, of which there is a stream from now on.
+  /// The next number of the stream from `source`, which exists from now on.
   [[nodiscard]] std::uint32_t next_of(std::uint32_t source) { return of(source).next; }
-  /// What was admitted from `source` from that number on has gone back, and will come again.
+  /// Undoes the admission of messages of `source` from that number on: they have gone back, and will come again.
   void roll_back(std::uint32_t source, std::uint32_t next) { of(source).next = next; }
 
   /// All ranks that have sent to the object or been told where it is, by number.
   [[nodiscard]] std::vector<rank_id> sources() const;
 
   [[nodiscard]] std::size_t early_count() const noexcept { return early_.size(); }
-  /// Whether what a peer has sent can be the streams of a job with so many ranks.
+  /// Whether the streams, read from a peer, are valid in a job of that many ranks.
   [[nodiscard]] bool sound(std::uint32_t ranks);
-  /// Gives all messages that were set aside to `taken`, in no order.
+  /// Moves all messages that were set aside to `taken`, in no order.
   void take_early(message_list& taken);
 
   [[nodiscard]] bool empty() const noexcept { return first_.source == lone_stream::nobody; }
-  /// Takes over what was a lone stream, of which there is nothing here yet; that one is empty afterwards.
+  /// Takes over a lone stream, of a source that has no stream here yet; the lone stream is empty afterwards.
   void absorb(lone_stream& from);
-  /// Becomes a lone stream, if that can say all that is here; then it is empty.
+  /// Moves into a lone stream, if that can hold all that is here; then this is empty.
   [[nodiscard]] bool reduce_to(lone_stream& to) noexcept;
 
   /// Steps through tables since the beginning, which tests count instead of time.
@@ -96,7 +94,7 @@ class streams {
  private:
   stream& of(std::uint32_t source);
 
-  stream first_;  // of the first rank that has sent, so that one needs no memory of its own
+  stream first_;  // of the first rank, so that one stream needs no memory of its own
   stream_table more_;
   early_messages early_;
 };
