@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The protocol of docs/protocols/backlog.md as a whole, under random schedules: whatever is under way may come next.
+// The protocol of docs/protocols/backlog.md as a whole, under random schedules: any message under way may come next.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -19,12 +19,12 @@ namespace nacre {
 namespace {
 
 struct program {
-  std::uint32_t ranks, each, every;  // messages of each rank; between two moves, 0: chance moves the object
+  std::uint32_t ranks, each, every;  // messages of each rank; messages between two moves, 0: chance moves the object
   std::uint32_t late_one_of = 0;     // of so many events one is late; 0: none
   std::uint32_t at_once = ~0U;       // after so many messages a rank sends only now and then
 };
 
-/// Ranks, an object, and what is under way between them.
+/// Ranks, an object, and the messages under way between them.
 class world {
  public:
   world(const program& what, std::uint64_t seed)
@@ -71,7 +71,7 @@ class world {
     std::uint32_t late = 0;  // how often chance must choose it first
   };
   struct rank_state {
-    std::uint32_t next = 0, place = 0, epoch = 0;  // place of the object, as far as is known
+    std::uint32_t next = 0, place = 0, epoch = 0;  // place of the object, as far as known
     bool backlog = false;
     std::optional<source_queue> queue{};
   };
@@ -249,7 +249,7 @@ TEST(backlog_schedules, every_message_runs_once_and_in_order_under_thousands_of_
   EXPECT_GT(went_back, 1000U);
 }
 
-// One schedule of 30,000 is like this: a clearance from before lets messages overtake the request of their new queue.
+// One schedule of 30,000 is like this: an earlier clearance lets messages overtake the request of their new queue.
 TEST(backlog_schedules, a_request_that_its_messages_overtake_is_answered) {
   for (const std::uint64_t seed : {23083U, 50539U, 103061U, 143214U, 158001U, 190427U, 199899U, 297374U}) {
     EXPECT_TRUE(drawn(seed).run()) << "seed " << seed;

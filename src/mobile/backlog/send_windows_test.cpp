@@ -74,7 +74,7 @@ TEST(send_windows, a_source_whose_messages_have_all_come_hears_of_that_and_is_fo
 
 TEST(send_windows, a_source_that_asks_after_all_its_messages_have_come_hears_of_that) {
   send_windows windows;
-  windows.on_request(1, 4, 4);  // a clearance from before had let them go, faster than this request
+  windows.on_request(1, 4, 4);  // an earlier clearance let them go, faster than this request
   EXPECT_EQ(windows.clear(0, 0, nobody), (grants{{rank_id(1), 4}})) << "else it would keep what comes after them";
   EXPECT_TRUE(windows.empty());
   windows.on_request(2, 4, 9);

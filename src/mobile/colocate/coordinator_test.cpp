@@ -127,7 +127,7 @@ TEST(coordinator, what_cannot_be_is_refused_and_changes_nothing) {
   EXPECT_FALSE(a.tell(two, step::arrived, 1)) << "over";
 }
 
-/// Three colocations that overlap in a circle, on objects whose locks are taken in turn: every order of events ends.
+/// Three colocations that overlap in a circle, on objects with locks taken in order: every order of events ends.
 class circle {
  public:
   circle() {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Streams that stand still, each promise as a sentence.
+// Blocked streams, each promise as a sentence.
 #include "mobile/colocate/participation.hpp"
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ message_ptr numbered(std::uint32_t source, std::uint32_t sequence, message_kind 
   return m;
 }
 
-/// An object that runs what has its turn, and writes it down.
+/// An object that runs the messages at its front, and writes them down.
 struct object {
   participation part;
   message_list pending;
@@ -123,7 +123,8 @@ TEST(participation, of_an_object_that_ends_every_stream_goes_on_in_its_order) {
   o.come(1, 1, message_kind::join);
   o.come(1, 2);
   o.run();
-  static_cast<void>(o.part.resume({0, 1}, o.pending));  // passes: its next join is pending, what follows that is behind
+  static_cast<void>(o.part.resume({0, 1}, o.pending));  // passes: its next join is pending, the messages after it are
+                                                        // behind
   o.come(0, 5);
   o.come(1, 3);
   const std::vector<message_ptr> joins = o.part.dissolve(o.pending);

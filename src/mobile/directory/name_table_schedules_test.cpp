@@ -21,7 +21,7 @@ struct alignas(8) item {
   object_id id;
 };
 
-/// The fiber that runs, if any: it stops before each access to what is shared.
+/// The fiber that runs, if any: it stops before each access to shared memory.
 fiber* running = nullptr;
 
 template <class T>
@@ -54,9 +54,9 @@ class stepped_ref {
 
 using stepped_table = name_table<item, stepped_ref>;
 
-/// A few threads on a small table, and what must hold when they have ended.
+/// A few threads on a small table, and the conditions that must hold when they have ended.
 struct scene {
-  epoch_domain readers;  // nobody joins it, and nothing is freed before its end
+  epoch_domain readers;  // no thread joins it, so nothing is freed before its end
   stepped_table table{readers, 8};
   std::deque<item> items;
   std::vector<std::function<void()>> threads;
@@ -75,13 +75,14 @@ struct scene {
 };
 
 #ifdef __SANITIZE_THREAD__
-constexpr int switches_max = 0;  // there is one thread, and the sanitizer takes fibers hard
+constexpr int switches_max = 0;  // a single thread, as the sanitizer copes badly with fibers
 #else
 constexpr int switches_max = 2;
 #endif
 
-/// Runs a scene with every schedule that leaves a thread that could go on at most `switches_max` times. Returns how
-/// many there are. Depth first: a run follows the choices of the one before up to the last that had an alternative.
+/// Runs a scene with every schedule that leaves a thread that could go on at most `switches_max` times. Returns the
+/// number of schedules. Depth first: a run follows the choices of the run before up to the last that had an
+/// alternative.
 int explore(const std::function<void(scene&)>& build) {
   struct choice {
     std::size_t taken;

@@ -15,7 +15,7 @@ namespace {
 constexpr std::uint64_t bound = 100;
 constexpr rank_id home{3}, other_home{4};
 
-/// What has left, by rank, a batch after the other.
+/// The news that has left, by rank, batch after batch.
 struct outbox {
   std::map<rank_id, std::vector<bulk_news::batch>> sent;
   bulk_news::sender send = [this](rank_id to, bulk_news::batch news) { sent[to].push_back(std::move(news)); };
@@ -36,7 +36,7 @@ TEST(bulk_news, the_first_leaves_at_once_and_so_does_one_after_a_long_silence) {
 TEST(bulk_news, what_follows_within_the_bound_leaves_together_in_order) {
   bulk_news told(1, bound);
   outbox out;
-  static_cast<void>(told.flush_overdue(1000, false, out.send));  // else the loop would be a rare one
+  static_cast<void>(told.flush_overdue(1000, false, out.send));  // else polls would count as rare
   for (std::uint64_t n = 1; n <= 4; ++n) static_cast<void>(told.tell(0, home, end_of(n), 1000 + n, out.send));
   EXPECT_FALSE(told.empty());
   EXPECT_EQ(told.flush_overdue(1003, false, out.send), 1002 + bound) << "the second came at 1002";

@@ -63,7 +63,7 @@ TEST(forwarding_list, gives_out_the_oldest_as_soon_as_it_is_too_long) {
   list.put_back(name(1));
   list.put_back(name(4));
   EXPECT_EQ(list.size(), 4U);
-  const auto two = list.add(name(5));  // one more than comes, so that it gets shorter
+  const auto two = list.add(name(5));  // two out for one in, so that the list gets shorter
   EXPECT_EQ(two[0], name(2));
   EXPECT_EQ(two[1], name(3));
   EXPECT_EQ(list.size(), 3U);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The path of a message: what is put into it comes out, and nothing else is taken for one.
+// The path of a message: the ranks put into it come out, and no other bytes are taken for a path.
 #include "mobile/location/path.hpp"
 
 #include <gtest/gtest.h>

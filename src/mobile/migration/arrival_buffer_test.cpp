@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Objects that move with a large buffer, which is the message: the promises of that, and damaged ones.
+// Objects that move with a large buffer, which becomes the message; and damaged arrivals of that kind.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -31,7 +31,7 @@ bool is_numbered(const buffer& one, std::size_t bytes) {
   return one.size() == bytes && std::memcmp(one.data(), wanted.data(), bytes) == 0;
 }
 
-/// A class of which the buffer is the last member, or not.
+/// A class with the buffer as its last member, or not.
 struct chart {
   std::string name;
   buffer points;
@@ -75,7 +75,7 @@ bool lies_in(const message& m, const void* at) {
   return at >= m.payload().data() && at < m.payload().data() + m.payload().size();
 }
 
-/// The object, moved by messages of bytes; whether its buffer became the message, and whether that became the buffer.
+/// The object, moved by messages of bytes; whether its buffer became the message, and the message the buffer.
 struct moved {
   resident body;
   bool sent_in_place = false;
@@ -126,7 +126,7 @@ TEST(arrival_with_a_buffer, that_has_no_room_for_the_rest_is_copied_the_first_ti
   ASSERT_NE(first.body.object, nullptr);
   EXPECT_FALSE(first.sent_in_place);
   EXPECT_TRUE(first.received_in_place);
-  // On its way it hears from more ranks, whose streams take room.
+  // On its way it hears from more ranks; their streams take room.
   for (std::uint32_t source = 0; source < 5; ++source) {
     message_list ready;
     message_ptr m = make_message(0);
@@ -175,7 +175,7 @@ TEST(arrival_with_a_buffer, whose_messages_wait_takes_them_along) {
   }
 }
 
-/// The block that the next buffer of that size gets held nothing but this before, if the pools are on.
+/// The next buffer of that size gets a block filled with this, if the pools are on.
 message_ptr arrival_in_a_block_of(std::byte before) {
   {
     buffer last_user(large);
@@ -239,7 +239,7 @@ TEST(arrival_with_a_buffer, that_is_damaged_gives_nothing_or_an_object_of_its_ow
     if (!body || body->type != &detail::type_of<chart>()) continue;
     const auto& points = static_cast<const chart*>(body->object)->points;
     ASSERT_LE(points.size(), 16'384U);
-    unsigned sum = 0;  // the address sanitizer sees bytes that are nobody's
+    unsigned sum = 0;  // the address sanitizer sees bytes outside every block
     for (const std::byte each : std::span(points.data(), points.size())) sum += std::to_integer<unsigned>(each);
     ASSERT_LE(sum, 255U * 16'384U);
   }

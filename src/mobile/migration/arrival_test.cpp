@@ -98,7 +98,7 @@ TEST(arrival, an_object_comes_back_with_its_numbers_and_all_that_waits_for_it) {
 }
 
 TEST(arrival, an_arrival_that_is_dropped_takes_its_object_with_it) {
-  const message_ptr live = make_arrival(travelling_object, sample(), {}, true);  // the leak checker sees what is left
+  const message_ptr live = make_arrival(travelling_object, sample(), {}, true);  // the leak checker finds leaks
   const message_ptr packed = make_arrival(travelling_object, sample(), {}, false);
 }
 

@@ -231,7 +231,7 @@ object_space::drained object_space::drain(turn& now, bool may_run) {
 /// `first`: the first message of the step, or null.
 object_space::turn_time object_space::begin_turn(lane& on, const message* first) const {
   turn_time time{};
-  time.exact = messages_.deferred();  // reading a virtual clock is free
+  time.exact = messages_.deferred();  // a virtual clock costs nothing to read
   time.handler = first != nullptr ? first->header.handler : 0;
   time.sampled = time.exact || on.meter.begin(time.handler);
   time.measured = time.sampled || observe_turn_;

@@ -134,14 +134,14 @@ TEST(inbox, an_orphan_is_deleted_by_whoever_finishes_it) {
   EXPECT_EQ(busy.finish(), inbox::finished::orphaned);
 }
 
-/// Runs tickets as workers do: `tickets` counts those that wait in the scheduler.
+/// Runs the entry's items as workers do: `tickets` counts the items in the scheduler.
 struct mill {
   inbox box;
   std::atomic<int> tickets{0};
   std::atomic<int> inside{0};
   std::atomic<std::uint64_t> taken_in_all{0};
   std::vector<std::uint32_t> next = std::vector<std::uint32_t>(3, 0);  // by source; protected by the activation
-  bool in_order = true;                                                // as above
+  bool in_order = true;                                                // protected by the activation
 
   bool take_ticket() {
     int known = tickets.load();
@@ -186,7 +186,7 @@ TEST(inbox, messages_of_many_threads_are_processed_once_in_order_by_one_thread_a
       }
     });
   }
-  threads.emplace_back([&] {  // a balancer that seizes
+  threads.emplace_back([&] {  // a balancer
     while (!over()) {
       message_list taken;
       if (all.box.seize(taken) != inbox::begun::no) all.process(taken);

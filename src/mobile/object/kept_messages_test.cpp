@@ -84,7 +84,7 @@ TEST(kept_messages, none_is_lost_or_overtaken_while_several_threads_push_and_the
       ASSERT_EQ(m->header.sequence, next.at(m->header.source)++);
       ++seen;
     }
-    items.fetch_sub(1);  // before anybody can make it ready anew
+    items.fetch_sub(1);  // before any thread can make it ready anew
     if (!kept->finish()) items.fetch_add(1);
   }
   for (std::thread& one : pushing) one.join();

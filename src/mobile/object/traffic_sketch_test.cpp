@@ -22,7 +22,7 @@ struct amount {
   double messages = 0, bytes = 0;
 };
 
-/// Counts all.
+/// Exact counts.
 struct exact {
   std::map<object_id, amount> of;
   double all = 0;
@@ -43,7 +43,7 @@ struct exact {
 
 object_id partner(std::uint64_t number) { return {rank_id(static_cast<std::uint32_t>(number % 3)), number + 1}; }
 
-constexpr double forgotten = 1.0 / 32;  // as the header says
+constexpr double forgotten = 1.0 / 32;  // the bound in the header
 
 void expect_near(const traffic_sketch& got, const exact& want, std::uint64_t seed) {
   const auto partners = got.partners();

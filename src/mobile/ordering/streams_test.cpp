@@ -103,8 +103,8 @@ TEST(streams, a_number_that_has_been_set_aside_is_refused_when_it_comes_again) {
   EXPECT_EQ(order.early_count(), 1U);
 }
 
-/// Steps for each message when `sources` streams of `length` messages come in an order that `place` gives: the number
-/// of the i-th message of a stream. All must have been admitted in the end.
+/// Steps for each message when `sources` streams of `length` messages come in an order that `place` gives: it returns
+/// the number of the i-th message of a stream. All must be admitted in the end.
 template <class Place>
 double steps_a_message(std::uint32_t sources, std::uint32_t length, const Place& place) {
   streams order;
@@ -124,7 +124,7 @@ TEST(streams, an_early_message_takes_a_few_steps_however_many_there_are_and_in_w
   constexpr double few = 10;
   const auto last_first = [](std::uint32_t i, std::uint32_t length) { return length - 1 - i; };
   const auto first_last = [](std::uint32_t i, std::uint32_t length) { return (i + 1) % length; };
-  const auto strides = [](std::uint32_t i, std::uint32_t length) {  // numbers that are 256 apart come together
+  const auto strides = [](std::uint32_t i, std::uint32_t length) {  // numbers 256 apart come one after the other
     constexpr std::uint32_t stride = 256;
     const std::uint32_t count = length / stride;
     return i < count * stride ? length - 1 - (i % count * stride + i / count) : length - 1 - i;
