@@ -35,7 +35,7 @@ bool object_space::stays(const entry& at) const {
   return refuses_to_move(*messages_.handlers().type(at.type), at.object(), at.id);
 }
 
-/// Whether an object that packs to that many bytes is too long for a message, together with the messages that wait for
+/// Whether an object that packs to that many bytes is too long for a message, plus the messages that wait for
 /// it.
 bool object_space::too_long(const turn& now, std::size_t bytes) const {
   if (messages_.by_pointer()) return false;
