@@ -18,8 +18,7 @@ constexpr std::uint32_t children_max = 4;  // of a rank in the tree
 // A part runs handlers itself for that long, and longer while they are that short, before it leaves them to all
 // workers.
 constexpr double seconds_in_place = 10e-6, seconds_of_short = 250e-9;
-constexpr std::size_t ahead_of_use =
-    8;  // places prefetched: entries, then their elements
+constexpr std::size_t ahead_of_use = 8;  // places prefetched: entries, then their elements
 
 }  // namespace
 

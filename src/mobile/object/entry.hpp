@@ -78,12 +78,12 @@ struct entry_extra {
   void* object;          ///< moved here from the entry; the activation's
   message_list pending;  ///< in sequence, not run yet; the activation's, which takes them out during a step
   streams order;         ///< the activation's; empty while the entry's lone stream is enough
-  std::unique_ptr<participation> together;       ///< the activation's, or the holding colocation's
-  std::unique_ptr<subscribers> listeners;        ///< null while there are none; the activation's
-  std::unique_ptr<send_windows> windows;         ///< null while no messages wait at their sources; the activation's
-  std::uint32_t ran = 0;                         ///< messages run since the object came or this was made; the
-                                                 ///< activation's
-  std::atomic<std::uint32_t> wanted_by{nobody};  ///< a balancer's request: a rank; the activation fulfils it
+  std::unique_ptr<participation> together;        ///< the activation's, or the holding colocation's
+  std::unique_ptr<subscribers> listeners;         ///< null while there are none; the activation's
+  std::unique_ptr<send_windows> windows;          ///< null while no messages wait at their sources; the activation's
+  std::uint32_t ran = 0;                          ///< messages run since the object came or this was made; the
+                                                  ///< activation's
+  std::atomic<std::uint32_t> wanted_by{nobody};   ///< a balancer's request: a rank; the activation fulfils it
   std::atomic<shared_traffic*> traffic{nullptr};  ///< null while not counted; made by handlers, see need_traffic
   std::atomic<kept_messages*> kept{nullptr};      ///< made by threads under backpressure, see need_kept
   // For balancers; written by the activation, read by the poll loop as estimates.
