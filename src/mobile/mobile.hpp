@@ -79,9 +79,8 @@ class object_space final : public object_sink {
   object_space(node& messages, const options& limits);
   ~object_space();
 
-  /// Makes this rank the home of an object, and its owner from now on, even when a function of the object's class
-  /// throws. `wanted`: the location policy of the object; of_program stands for the policy of its type or of the
-  /// program.
+  /// Makes this rank the home of an object. Takes ownership, even when a function of the object's class throws.
+  /// `wanted`: the location policy of the object; of_program stands for the policy of its type or of the program.
   [[nodiscard]] object_id adopt(lane& on, const detail::object_type& type, void* object,
                                 location_policy wanted = location_policy::of_program);
   /// Makes this rank the home and owner of an array element, before other ranks know the array.
@@ -91,8 +90,8 @@ class object_space final : public object_sink {
   void post_erase(lane& on, object_id element, detail::future_state& done);
   /// Posts a message for all elements to one place, from the place's home.
   void post_to_place(lane& on, entry& at, message_ptr m);
-  /// Runs a message for all elements on an idle place, on this thread, now. False: the place is busy and nothing has
-  /// happened. `plain`: the handler if it is plain, see array_space.
+  /// Runs a message for all elements on an idle place, on this thread, now. False: the element is elsewhere, or its
+  /// place is busy, and nothing has happened. `plain`: the handler if it is plain, see array_space.
   [[nodiscard]] bool run_on_idle_place(lane& on, entry& at, message_ptr& m, const detail::handler_info* plain);
   /// Whether each step of an object must be timed, even where many short ones run one after the other.
   [[nodiscard]] bool times_each_turn() const noexcept { return messages_.deferred() || observe_turn_ != nullptr; }
