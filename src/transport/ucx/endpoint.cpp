@@ -24,12 +24,12 @@ constexpr capabilities ucx_capabilities{.separate_processes = true, .separate_ch
 
 constexpr std::uint32_t polls_between_looks_aside = 1024;
 constexpr std::uint32_t warm_polls = 1024;
-constexpr std::size_t frames_of_a_stream = 4;  // so many at once, and more are probably there
-constexpr std::uint32_t looks_max = 16;        // at one lane in one poll
+constexpr std::size_t frames_of_a_stream = 4;  // a poll that finds so many looks again: more are likely
+constexpr std::uint32_t looks_max = 16;        // at one channel in one poll
 
-/// Room in a queue that a peer empties rings no bell, and what keeps a lane from being armed does not either. Looks at
-/// them come later the longer nothing has moved, by that part of the time: on a crowded host the peer may wait for the
-/// very processor that looks.
+/// Two events ring no doorbell: a peer makes room in a queue, and a channel that could not be armed becomes ready. The
+/// poll interval for them is this part of the time for which nothing has moved: on a crowded host the peer may wait for
+/// the very core that polls.
 constexpr std::chrono::microseconds pause_while_sending{50};
 constexpr std::chrono::milliseconds pause_max{2};
 constexpr int part_of_waiting = 16;
@@ -81,7 +81,7 @@ const capabilities& ucx_endpoint::declared() const noexcept { return ucx_capabil
 bool ucx_endpoint::poll(message_list& arrived, std::size_t messages_max) {
   bool moved = false;
   if (!own_.empty()) {
-    own_waiting_.store(false, std::memory_order_relaxed);  // a late sight of it costs one wait that returns early
+    own_waiting_.store(false, std::memory_order_relaxed);  // a wait that reads the old value returns early, once
     arrived.append(own_);
     moved = true;
   }
@@ -92,20 +92,20 @@ bool ucx_endpoint::poll(message_list& arrived, std::size_t messages_max) {
   }
   moved |= progress(arrived, arrived.size() + messages_max);
   moved |= !ended_copies_.empty();
-  // relaxed: set by wait, by this thread or by one whose caller has told this thread that it returned
+  // relaxed: wait sets it, in this thread, or in a thread that has told this one that wait has returned
   if (polls_ % polls_between_looks_aside == 0 || look_aside_.load(std::memory_order_relaxed)) look_aside();
   stirred_ |= moved;
   return moved;
 }
 
-/// A lane that has brought something lately is looked at every time, the others beside it now and then, and before it:
-/// what it brings then waits for no look at them.
+/// Polls each busy channel, one that has delivered something lately, every time. Polls the idle ones at intervals, and
+/// before the busy ones, so that a message found on an idle channel does not wait for the busy ones.
 bool ucx_endpoint::progress(message_list& into, std::size_t enough) {
   bool moved = false;
   ++polls_;
   into_ = &into;
   for (std::uint32_t lane = 0; announced_ != 0 && lane < lane_count; ++lane) {
-    if (!may_fetch(lane)) continue;  // before any arrives: what did was not handled yet
+    if (!may_fetch(lane)) continue;  // first: all frames that arrived before this poll have been handled
     fetch_announced(lane);
     moved = true;
     warmth_[lane] = warm_polls;
@@ -139,15 +139,16 @@ bool ucx_endpoint::look_at(std::uint32_t lane, message_list& into, std::size_t e
 
 void ucx_endpoint::wait(nanoseconds timeout) {
   sleeping_.store(true);
-  // Either these loads see what wake and submit have set, or those see the flag above: all are seq_cst.
+  // These loads see the stores of wake and submit, or wake and submit see the flag above: all are seq_cst.
   if (woken_.load() || own_waiting_.load()) timeout = nanoseconds::zero();
   if (timeout > nanoseconds::zero()) sleep(std::min<nanoseconds>(timeout, sleep_max));
-  sleeping_.store(false, std::memory_order_relaxed);  // a wake that still sees true makes the next wait return early
-  woken_.exchange(false);  // reads what it clears, so that the caller sees what the waker did before
+  sleeping_.store(false, std::memory_order_relaxed);  // a wake that still reads true makes the next wait return early
+  woken_.exchange(false);  // reads the value that it clears, so the caller sees all that the waker did before
   look_aside_.store(true, std::memory_order_relaxed);  // see poll
 }
 
-/// A lane that cannot be armed has something to do, which is done here, so that whoever only waits moves on, too.
+/// A channel that cannot be armed has work to do. This thread does it here, so a thread that only waits makes progress,
+/// too.
 void ucx_endpoint::sleep(nanoseconds timeout) {
   bool armed = true;
   {
@@ -178,7 +179,7 @@ void ucx_endpoint::sleep(nanoseconds timeout) {
     sleep_on_alarm(alarm_.get(), timeout);
   }
   std::uint64_t rings = 0;
-  [[maybe_unused]] const ssize_t bytes = ::read(alarm_.get(), &rings, sizeof rings);  // usually nothing is there
+  [[maybe_unused]] const ssize_t bytes = ::read(alarm_.get(), &rings, sizeof rings);  // usually empty
 }
 
 void ucx_endpoint::wake() noexcept {

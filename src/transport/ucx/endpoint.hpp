@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One rank's end of a job whose messages travel by UCX.
+// One rank's end of a job that communicates by UCX.
 #pragma once
 
 #include <array>
@@ -26,40 +26,41 @@
 
 namespace nacre::transport::ucx {
 
-/// A peer that has proven itself.
+/// A peer that the handshake has authenticated.
 struct peer_parts {
-  net::unique_fd lifeline;      ///< an authenticated connection that has nothing more to carry than a goodbye
-  std::uint64_t key_here = 0;   ///< what its stamps must hold
-  std::uint64_t key_there = 0;  ///< what it wants to see in the stamps of this rank
+  net::unique_fd lifeline;      ///< liveness socket, authenticated; from now on it carries only the shutdown
+  std::uint64_t key_here = 0;   ///< the stamps of this peer must hold it
+  std::uint64_t key_there = 0;  ///< the stamps for this peer must hold it
 };
 
-/// What an endpoint is made of.
+/// The parts that an endpoint is built from.
 struct endpoint_parts {
   rank_id rank;
-  std::unique_ptr<port> end;                     ///< connected to each of the peers on every lane
-  std::vector<std::optional<peer_parts>> peers;  ///< by rank; without the own one, and those that others serve
+  std::unique_ptr<port> end;                     ///< connected to each of the peers on every channel
+  std::vector<std::optional<peer_parts>> peers;  ///< by rank; neither the own rank nor peers of other ends
   std::shared_ptr<launch::control_line> line;    ///< null: no launcher
   std::size_t output_bytes_max = 0;              ///< for each peer and channel
-  std::chrono::nanoseconds cold_lanes_apart = std::chrono::microseconds(2);  ///< between looks at those beside others
+  std::chrono::nanoseconds cold_lanes_apart = std::chrono::microseconds(2);  ///< poll interval of idle channels
 };
 
-/// Messages as frames: header and payload as they lie in memory, behind a stamp. Short ones are copied into a block;
-/// longer ones are written by UCX into the block in which they are delivered.
+/// Messages travel as frames: header and payload as they lie in memory, behind a stamp. This end copies short frames
+/// into a block; UCX writes longer ones into the block in which they are delivered.
 ///
-/// Order: frames of one peer and channel are numbered. UCX keeps the order of short ones, but a long one may be
-/// overtaken; what came early, or is announced and not there yet, is held until its turn.
+/// Order: frames of one peer and channel are numbered. UCX keeps the order of short frames, but a short one may
+/// overtake a long one. This end holds a frame that comes early, or that is announced and has not arrived, until all
+/// before it are delivered.
 ///
-/// Bounds, for each peer and channel: from the oldest frame that is still under way at most output_bytes_max bytes and
-/// frames_max frames are sent, which bounds what the receiver holds, too; as many bytes wait here; then submit leaves
-/// the rest. One message may exceed either.
+/// Bounds, for each peer and channel: from the oldest frame in flight on, at most output_bytes_max bytes and frames_max
+/// frames are sent; that bounds the frames which the receiver holds, too. As many bytes wait here; beyond that submit
+/// leaves the rest with its caller. One message may exceed either bound.
 ///
 /// | peer | event | then |
 /// |---|---|---|
-/// | present | a goodbye on its lifeline | left: what is meant for it is dropped, what it has sent still arrives |
-/// | present | its lifeline ends, or it sends nonsense | lost, and a failure |
-/// | present | UCX does not reach it | suspect: what is meant for it is dropped |
-/// | suspect | a goodbye | left |
-/// | suspect | its lifeline ends, or suspicion_max is over | lost, and a failure |
+/// | present | its shutdown on its liveness socket | left: messages to it are dropped, messages from it still arrive |
+/// | present | its liveness socket ends, or it violates the protocol | lost, and a failure |
+/// | present | UCX does not reach it | suspect: messages to it are dropped |
+/// | suspect | its shutdown | left |
+/// | suspect | its liveness socket ends, or suspicion_max is over | lost, and a failure |
 ///
 /// Copies between the memories of two ranks: see endpoint_direct.cpp.
 class ucx_endpoint final : public endpoint, private listener, private direct_memory {
@@ -73,8 +74,8 @@ class ucx_endpoint final : public endpoint, private listener, private direct_mem
   ucx_endpoint& operator=(const ucx_endpoint&) = delete;
   ~ucx_endpoint() override;
 
-  /// Waits until every peer is heard on every channel and hears this rank. Before anything else. Throws setup_error or
-  /// job_aborted.
+  /// Waits until this rank has heard every peer on every channel and every peer has heard this rank. To be called
+  /// first. Throws setup_error or job_aborted.
   void meet(net::time_point deadline);
 
   rank_id rank() const noexcept override { return rank_; }
@@ -98,83 +99,83 @@ class ucx_endpoint final : public endpoint, private listener, private direct_mem
     std::uint32_t peer;
     std::uint32_t lane;
   };
-  /// A frame that came too early, or is still on its way into its block.
+  /// A frame that came too early, or that UCX is still writing into its block.
   struct incoming {
     message_ptr m;
     bool complete = false;
   };
-  /// A frame that has been sent behind one that is still under way.
+  /// A frame that was sent behind one that is still in flight.
   struct sent_frame {
     std::uint64_t behind_bytes = 0;  // sent on this link before
     bool complete = false;
   };
   /// One channel of one peer.
   struct link {
-    std::uint32_t sent = 0;             // frames; the next one's number
+    std::uint32_t sent = 0;             // frames; the number of the next one
     std::uint64_t sent_bytes = 0;       // in all
-    bool flushed = false;               // nothing has been sent since the last flush began
-    std::deque<sent_frame> under_way;   // from the oldest that is
-    std::uint64_t first_under_way = 0;  // its number among all that ever were in that list
+    bool flushed = false;               // nothing was sent since the last flush began
+    std::deque<sent_frame> under_way;   // from the oldest frame in flight on
+    std::uint64_t first_under_way = 0;  // index of its first frame since the link began
     message_list waiting;
     std::size_t waiting_bytes = 0;
     std::uint64_t delivered = 0;  // frames; the number of the next one
     std::map<std::uint64_t, incoming> held;
-    bool heard = false;  // its first sign of life, which is no frame
+    bool heard = false;  // its first frame, an empty sign of life, has come
   };
   struct peer {
     enum class state : std::uint8_t { present, suspect, left, lost };
-    state now = state::lost;  // the own rank is nobody's peer
-    bool ready = false;       // it has met all others
+    state now = state::lost;  // the own rank is no peer
+    bool ready = false;       // it has heard all others
     peer_parts parts;
     std::string suspicion;
     net::time_point suspect_since;
     std::array<link, lane_count> links;
   };
-  /// Something under way at UCX; a ticket is its index.
+  /// A request in progress at UCX; its request id is its index in transfers_.
   struct transfer {
     enum class kind : std::uint8_t { unused, frame, sign, flush, arriving, word, lent_leaves, own_leaves, landing };
     [[nodiscard]] bool comes_in() const noexcept { return what == kind::arriving || what == kind::landing; }
     std::uint32_t ticket = 0;
     kind what = kind::unused;
     place_of of{};
-    std::uint64_t number = 0;             // in the list of what is under way, or of the frame that arrives
-    std::size_t bytes = 0;                // of the frame that arrives
-    frame_kind as = frame_kind::message;  // what lands
+    std::uint64_t number = 0;             // index in under_way, number of an arriving frame, or region id
+    std::size_t bytes = 0;                // of an arriving frame
+    frame_kind as = frame_kind::message;  // kind of the bytes that land
     stamp with;
     message_ptr m;
   };
 
-  /// Long messages of a lane.
+  /// Long messages of a channel.
   struct arrivals {
     struct announced {
       std::uint32_t ticket;
       announcement which;
     };
-    std::deque<announced> waiting;    // not begun
-    std::size_t bytes_under_way = 0;  // begun
+    std::deque<announced> waiting;    // announced, not started
+    std::size_t bytes_under_way = 0;  // started
   };
 
-  /// Memory that was lent to a peer.
+  /// A region of memory that is registered for a peer.
   struct lent_piece {
     std::uint32_t to = 0;
     std::span<std::byte> bytes;
     copy_way what = copy_way::from_lent;
     enum class state : std::uint8_t { idle, busy, used } now = state::idle;
   };
-  /// What a copy is called at both ends: the peer there, and the id at the lender.
+  /// Names a copy at both ends: the rank of the other end, and the region's id at its owner.
   struct piece_name {
     std::uint32_t far = 0;
     std::uint32_t id = 0;
     auto operator<=>(const piece_name&) const = default;
   };
-  /// A copy that this rank has begun.
+  /// A copy that this rank has started.
   struct copy_in_hand {
     direct_copy what;
-    bool landing = false;          // UCX writes to the own memory
-    bool leaving = false;          // UCX reads the own memory
-    std::optional<bool> answer{};  // how it went, by the lender's word
+    bool landing = false;          // UCX writes to this rank's memory
+    bool leaving = false;          // UCX reads this rank's memory
+    std::optional<bool> answer{};  // the result that the owner has reported
   };
-  /// To be said to a peer once the port does not call any more.
+  /// A frame without bytes for a peer, sent after the current call of the port has returned.
   struct word_to {
     frame_kind what = frame_kind::refused;
     piece_name of;
@@ -191,7 +192,7 @@ class ucx_endpoint final : public endpoint, private listener, private direct_mem
   bool pump();
   void forget_waiting(peer& whom);
 
-  // endpoint_receive.cpp: what the port tells
+  // endpoint_receive.cpp: the port's events
   void arrived(std::uint32_t lane, frame_kind what, const stamp& of,
                std::span<const std::byte> frame) noexcept override;
   place place_for(std::uint32_t lane, frame_kind what, const stamp& of, std::size_t byte_count,
@@ -252,24 +253,24 @@ class ucx_endpoint final : public endpoint, private listener, private direct_mem
   std::size_t output_bytes_max_;
   std::unique_ptr<port> port_;
   std::vector<peer> peers_;          // by rank
-  std::vector<place_of> busy_;       // links where something waits
+  std::vector<place_of> busy_;       // links with waiting messages
   std::deque<transfer> transfers_;   // by ticket
-  std::vector<std::uint32_t> free_;  // tickets that nothing uses
-  std::uint32_t sending_ = 0;        // transfers under way that are not arriving
-  std::uint32_t unheard_ = 0;        // links that have given no sign of life
-  std::uint32_t unready_ = 0;        // peers that have not said that they are done meeting
+  std::vector<std::uint32_t> free_;  // unused request ids
+  std::uint32_t sending_ = 0;        // requests in progress that send
+  std::uint32_t unheard_ = 0;        // links that have had no sign of life yet
+  std::uint32_t unready_ = 0;        // peers that have not reported that they heard all others
   std::uint32_t suspects_ = 0;
   std::array<arrivals, lane_count> arrivals_{};
-  std::uint32_t announced_ = 0;                     // that wait there
-  std::array<std::uint32_t, lane_count> warmth_{};  // polls for which a lane is still looked at every time
-  pace cold_lanes_;                                 // when to look at the others
+  std::uint32_t announced_ = 0;                     // frames that wait in arrivals_
+  std::array<std::uint32_t, lane_count> warmth_{};  // polls for which a channel still counts as busy
+  pace cold_lanes_;                                 // when to poll the idle ones
   std::uint32_t polls_ = 0;
   bool stirred_ = false;  // a poll has moved something since the last sleep
   std::chrono::steady_clock::time_point quiet_since_{};
-  message_list* into_ = nullptr;  // where frames go; set while the port may call
+  message_list* into_ = nullptr;  // destination of messages; set while the port may call
   message_list seen_;             // received while waiting
   message_list own_;              // submitted to the own rank
-  std::deque<failure> lost_;      // failures of which the launcher has not been told
+  std::deque<failure> lost_;      // failures that the launcher has not been told yet
   std::deque<failure> failures_;
   std::map<std::uint32_t, lent_piece> lent_;  // by id
   std::map<piece_name, copy_in_hand> copies_;
@@ -279,13 +280,13 @@ class ucx_endpoint final : public endpoint, private listener, private direct_mem
   std::shared_ptr<launch::control_line> line_;
   bool closing_ = false;
   bool closed_ = false;
-  net::unique_fd aside_;   // epoll: lifelines and line
-  net::unique_fd events_;  // epoll: aside, lanes, alarm
-  net::unique_fd alarm_;   // eventfd: written by wake when somebody sleeps
+  net::unique_fd aside_;   // epoll: liveness sockets and launcher connection
+  net::unique_fd events_;  // epoll: aside_, channels, alarm_
+  net::unique_fd alarm_;   // eventfd, a doorbell: wake writes it when a thread sleeps
 
-  // Shared by wait, wake and poll, which may be in three threads.
+  // Shared by wait, wake and poll, which may run in three threads.
   alignas(cache_line_bytes) turn turn_;  // held during every call of the port
-  std::atomic<bool> troubled_{false};    // failures_ holds something
+  std::atomic<bool> troubled_{false};    // failures_ is not empty
   std::atomic<bool> sleeping_{false};
   std::atomic<bool> woken_{false};
   std::atomic<bool> own_waiting_{false};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a rank's end does beside its data path: the first and the last words with its peers, failures, the launcher.
+// A rank's end beside its data path: the first and the last frames with its peers, failures, the launcher.
 #include <sys/epoll.h>
 
 #include <algorithm>
@@ -21,16 +21,16 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
-/// What a lifeline carries.
+/// The messages on a liveness socket.
 enum class word : std::uint8_t { ready = 1, goodbye = 2 };
 
 constexpr milliseconds look_again{1};
 
-/// Messages that UCX has taken are under way. To make sure that none waits in its own buffers, it needs the peers, who
-/// may have enough already and poll no more. What is left then goes on until the destructor is done.
+/// Messages that UCX has taken may still wait in UCX's own buffers. To flush those UCX needs the peers, which may have
+/// finished and polled for the last time. After this time the destructor goes on with the rest.
 constexpr milliseconds flush_max{300};
 
-/// How long an end that has said goodbye waits for those of its peers.
+/// How long an end that has closed waits for the shutdown messages of its peers.
 constexpr std::chrono::seconds farewell_max{5};
 
 bool say(const net::unique_fd& lifeline, word what) {
@@ -46,8 +46,9 @@ bool say(const net::unique_fd& lifeline, word what) {
 
 }  // namespace
 
-/// Moves on until the condition holds or the time is over. While joining, what comes is kept, since a peer may have
-/// joined before, and what ends the job is thrown; otherwise what comes is dropped.
+/// Makes progress until the condition holds or the deadline has passed. While joining, it keeps arriving messages,
+/// since a peer may have joined before, and it throws a failure that ends the job. Otherwise it drops arriving
+/// messages.
 template <class Condition>
 bool ucx_endpoint::progress_until(Condition over, net::time_point deadline, bool joining) {
   for (;;) {
@@ -69,8 +70,8 @@ bool ucx_endpoint::progress_until(Condition over, net::time_point deadline, bool
   }
 }
 
-/// A first sign on each lane completes what UCX does between two workers when they meet; without it a rank could not
-/// leave before its peers have polled. When all have gone through that, nobody depends on another's polling any more.
+/// A first frame on each channel completes the connection of two UCX workers; without it a rank could not leave before
+/// its peers have polled. When all ranks have done that, no rank depends on another's polling any more.
 void ucx_endpoint::meet(net::time_point deadline) {
   {
     const std::scoped_lock lock(turn_);
@@ -106,7 +107,7 @@ void ucx_endpoint::meet(net::time_point deadline) {
   }
 }
 
-/// UCX may need the peer's help for this, so nothing is asked of a link that has been quiet.
+/// UCX may need the peer's help for a flush, so links on which nothing was sent since the last flush are not flushed.
 void ucx_endpoint::flush_links() {
   for (std::uint32_t rank = 0; rank < size(); ++rank) {
     if (peers_[rank].now != peer::state::present) continue;
@@ -119,7 +120,7 @@ void ucx_endpoint::flush_links() {
 }
 
 void ucx_endpoint::look_aside() {
-  look_aside_.store(false, std::memory_order_relaxed);  // whoever sets it again wants another look
+  look_aside_.store(false, std::memory_order_relaxed);  // a later store asks for another poll
   std::array<epoll_event, 32> ready;
   const int count = ::epoll_wait(aside_.get(), ready.data(), static_cast<int>(ready.size()), 0);
   for (int i = 0; i < count; ++i) {
@@ -135,7 +136,7 @@ void ucx_endpoint::serve_line() {
   if (!end) return;
   const auto whom = end->peer ? std::optional<rank_id>(*end->peer) : std::nullopt;
   failures_.push_back({.peer = whom, .reason = std::move(end->reason), .announced = line_->open()});
-  troubled_.store(true, std::memory_order_relaxed);  // a hint: the lock orders what it tells of
+  troubled_.store(true, std::memory_order_relaxed);  // a hint: the lock orders the failures
 }
 
 void ucx_endpoint::read_lifeline(std::uint32_t rank) {
@@ -159,7 +160,7 @@ void ucx_endpoint::read_lifeline(std::uint32_t rank) {
   lose(rank, reason);
 }
 
-/// UCX does not reach a peer: it has ended, with a goodbye or without. Its lifeline tells.
+/// UCX does not reach a peer: it has ended, with a shutdown or without. Its liveness socket decides.
 void ucx_endpoint::suspect(std::uint32_t rank, std::string_view why) {
   peer& whom = peers_[rank];
   if (whom.now != peer::state::present) return;
@@ -192,15 +193,15 @@ void ucx_endpoint::lose(std::uint32_t rank, std::string_view reason) {
   look_aside_.store(true, std::memory_order_relaxed);  // for the thread that polls
 }
 
-/// Not in `lose`, which a thread may call that only waits: the line is that of the one that polls, and may be shared
-/// with another end of this rank.
+/// Not in `lose`, which a thread that only waits may call: the launcher connection belongs to the polling thread, and
+/// may be shared with another end of this rank.
 void ucx_endpoint::tell_of_the_lost() {
   for (; !lost_.empty(); lost_.pop_front()) {
     failure& each = lost_.front();
     if (line_ != nullptr) line_->report_lost(*each.peer, each.reason);
     each.announced = line_ != nullptr && line_->open();
     failures_.push_back(std::move(each));
-    troubled_.store(true, std::memory_order_relaxed);  // a hint: the lock orders what it tells of
+    troubled_.store(true, std::memory_order_relaxed);  // a hint: the lock orders the failures
   }
 }
 
@@ -242,7 +243,8 @@ void ucx_endpoint::close(std::chrono::nanoseconds timeout) {
   closed_ = true;
 }
 
-/// What UCX still moves must stay until it is told to stop; what it sends is cut off only when nobody needs it.
+/// Buffers that UCX still reads or writes must stay until it is disconnected; its sends are cut off only when no peer
+/// needs them.
 ucx_endpoint::~ucx_endpoint() {
   closing_ = true;
   if (closed_) {
@@ -261,7 +263,7 @@ ucx_endpoint::~ucx_endpoint() {
   leave_to_peers();
 }
 
-/// A peer of this host that was told where a message lies may still read it there, and there is no way to stop it.
+/// A peer of this host that knows the address of a message may still read it there, and no call can stop it.
 void ucx_endpoint::leave_to_peers() {
   static std::mutex mutex;
   static auto* const all = new message_list;  // reachable for ever, and under mutex

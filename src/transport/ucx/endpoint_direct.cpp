@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies between the memories of two ranks, which UCX makes from where the bytes lie to where they belong.
+// Copies between the memories of two ranks: UCX moves the bytes from source to destination.
 #include <algorithm>
 #include <mutex>
 #include <utility>
@@ -7,20 +7,22 @@
 #include "base/spin.hpp"
 #include "transport/ucx/endpoint.hpp"
 
-/// All frames name a copy by the id that its lender has given; they travel on the lane of the channel bulk.
+/// All frames name a copy by the id of the region at its owner. They travel on the channel bulk.
 ///
-/// | out of what was lent | into what was lent |
-/// |---|---|
-/// | copier: take | copier: given, announced |
-/// | lender, when it is lent still: taken, announced; else refused | lender, when it is lent still: fetches it, landed;
-/// else refused | | copier, when it was not stopped: fetches it | |
+/// | step | out of a region | into a region |
+/// |---|---|---|
+/// | 1 | copier: take | copier: given, announced |
+/// | 2 | owner, if still registered: taken, announced | owner, if still registered: fetches it, landed |
+/// | | else: refused | else: refused |
+/// | 3 | copier, if the copy was not stopped: fetches it | - |
 ///
-/// What is announced stays where it is until the receiver's UCX has fetched it, or drops the announcement: by remote
-/// access of the hardware, by the kernel, or in frames. So memory that receives is named to nobody: whether it is
-/// written to is decided here, when bytes are there for it, and until then it can be taken back at once.
+/// Announced bytes stay at their sender until the receiver's UCX has fetched them, or drops the announcement: by remote
+/// access of the hardware, by the kernel, or in frames. Invariant: no peer knows the address of memory that receives.
+/// This end decides whether to write to it when the bytes are announced, so until then the memory can be deregistered
+/// at once.
 ///
-/// Once bytes are being fetched, both ends come to an end without anything above UCX, so that whoever waits for that
-/// waits for no handler; and whoever waits moves its own end on.
+/// Once a fetch has started, both ends finish without anything above UCX. So a thread that waits for the end needs no
+/// handler to run, and it makes the progress of its own end itself.
 
 namespace nacre::transport::ucx {
 namespace {
@@ -96,8 +98,8 @@ std::optional<direct_memory::ended_copy> ucx_endpoint::take_ended() {
   return first;
 }
 
-/// Moves this end on until the condition, which is asked under the lock, holds: true. False: the peer is gone, and what
-/// it has left on its way has come. What comes meanwhile is left to the next poll.
+/// Makes progress until the condition, which is called under the lock, holds: true. False: the peer is gone, and all
+/// that it had in flight has arrived. Messages that arrive meanwhile are left to the next poll.
 template <class Condition>
 bool ucx_endpoint::help_until(std::uint32_t far, Condition over) {
   backoff waiting;
@@ -135,7 +137,7 @@ void ucx_endpoint::say_words() {
     if (peers_[each.of.far].now != peer::state::present) continue;
     if (each.what != frame_kind::taken) {
       send_bytes(transfer::kind::word, each.what, each.of, {});
-    } else {  // busy, so recall waits for it
+    } else {  // busy, so `recall` waits for it
       send_bytes(transfer::kind::lent_leaves, each.what, each.of, lent_.at(each.of.id).bytes);
     }
   }
@@ -199,7 +201,7 @@ void ucx_endpoint::end_landing(const transfer& it, bool well) {
     end_copy(which, well);
   } else {
     note_used(which);
-    if (well) words_.push_back({frame_kind::landed, which});  // else nothing reaches the peer any more
+    if (well) words_.push_back({frame_kind::landed, which});  // else the peer cannot be reached any more
   }
   if (!well) suspect(it.of.peer, "bytes of memory did not arrive");
 }
@@ -212,7 +214,7 @@ void ucx_endpoint::end_leaving(const transfer& it, bool well) {
   if (of.answer || !well) end_copy(which, well && *of.answer);
 }
 
-/// Not there any more when it was recalled because its peer was lost.
+/// The region is gone if `recall` has removed it because its peer was lost.
 void ucx_endpoint::note_used(piece_name which) {
   if (const auto at = lent_.find(which.id); at != lent_.end()) at->second.now = lent_piece::state::used;
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// A rank's end over a UCX that the test plays itself: copies between the memories of two ranks, and peers that lie.
+// A rank's end over a scripted UCX: copies between the memories of two ranks, and peers that violate the protocol.
 #include "transport/ucx/endpoint_test_kit.hpp"
 
 namespace nacre::transport::ucx {
 namespace {
 
-constexpr std::uint32_t bulk = 2;  // its lane
+constexpr std::uint32_t bulk = 2;  // its channel
 constexpr std::size_t size = 100;
 
 class copies_over_played_ucx : public end_over_played_ucx {
@@ -25,13 +25,13 @@ class copies_over_played_ucx : public end_over_played_ucx {
     return direct().copy({.peer = rank_id(1), .lent = {.id = id}, .way = way, .own = memory_, .tag = tag});
   }
 
-  /// A peer says something without bytes; returns what is said to it then.
+  /// A peer sends a frame without bytes. Returns the frames that it is sent in answer.
   std::vector<frame_kind> hear(frame_kind what, std::uint32_t id, std::uint32_t from = 1) {
     ucx_.next.push_back(
         [=](listener& to) { to.arrived(bulk, what, {.key = from, .source = from, .sequence = id}, {}); });
     return said(from);
   }
-  /// A peer announces so many bytes. Returns where they are to be written.
+  /// A peer announces so many bytes. Returns their destination.
   listener::place offer(frame_kind what, std::uint32_t id, std::size_t bytes, std::uint32_t from = 1) {
     listener::place into;
     ucx_.next.push_back([&into, what, id, bytes, from](listener& to) {
@@ -40,7 +40,7 @@ class copies_over_played_ucx : public end_over_played_ucx {
     receive();
     return into;
   }
-  /// What has been sent to a peer since the last question.
+  /// The frames sent to a peer since the last call.
   std::vector<frame_kind> said(std::uint32_t to = 1) {
     receive();
     std::vector<frame_kind> result;
@@ -54,14 +54,14 @@ class copies_over_played_ucx : public end_over_played_ucx {
   void end(std::uint64_t ticket, bool well = true) {
     ucx_.next.push_back([=](listener& to) { to.ended(ticket, well); });
   }
-  /// Whether UCX is given what is sent to rank 1.
+  /// Whether a message to rank 1 is passed to UCX.
   bool is_present() {
     receive();
     const std::size_t before = ucx_.frames.size();
     submit(1, 1, 8, channel::application);
     return ucx_.frames.size() > before;
   }
-  /// Rank 1 has said goodbye.
+  /// Rank 1 has sent its shutdown.
   void leave() {
     say(1, goodbye);
     end_->wait(std::chrono::nanoseconds::zero());
@@ -69,7 +69,7 @@ class copies_over_played_ucx : public end_over_played_ucx {
     EXPECT_FALSE(is_present());
   }
 
-  /// The ends of copies, as their tags, of failed ones negative.
+  /// The tags of the copies that have ended; negative: the copy has failed.
   std::vector<int> ends() {
     receive();
     std::vector<int> result;
@@ -270,7 +270,7 @@ TEST_F(copies_over_played_ucx, bytes_are_flushed_before_the_goodbye) {
   ucx_.sends_are = outcome::done;
   copy(5, copy_way::to_lent, 1);
   end_->close(std::chrono::seconds(30));
-  for (const std::uint32_t peer : {1U, 2U}) say(peer, goodbye);  // which the end awaits
+  for (const std::uint32_t peer : {1U, 2U}) say(peer, goodbye);  // the end waits for these
   EXPECT_EQ(ucx_.flushes, (std::vector<std::pair<std::uint32_t, std::uint32_t>>{{1, bulk}}));
 }
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A rank's end over a UCX that the test plays itself: long messages, which stay at their senders until they are
-// fetched.
+// A rank's end over a scripted UCX: long messages, which stay at their senders until they are fetched.
 #include "transport/ucx/endpoint_test_kit.hpp"
 
 namespace nacre::transport::ucx {
@@ -42,7 +41,7 @@ TEST_F(end_over_played_ucx, long_messages_are_fetched_one_after_the_other_and_sh
 
 TEST_F(end_over_played_ucx, who_waits_does_not_sleep_over_what_is_announced) {
   meet();
-  ucx_.next.push_back([](listener&) {});  // keeps the first sleep short, which hears of it
+  ucx_.next.push_back([](listener&) {});  // keeps the first sleep short; the end then sees the announcement
   announce(0, sizeof(message_header) + 5000);
   while (!ucx_.next.empty()) end_->wait(std::chrono::seconds(10));
   const auto begin = std::chrono::steady_clock::now();
@@ -79,7 +78,7 @@ TEST_F(end_over_played_ucx, who_waits_where_nothing_moves_and_nothing_can_be_arm
     return waits;
   };
   static_cast<void>(waits_within(std::chrono::milliseconds(40)));
-  EXPECT_LE(waits_within(std::chrono::milliseconds(140)), 100U);  // 2 ms apart, where it would be some microseconds
+  EXPECT_LE(waits_within(std::chrono::milliseconds(140)), 100U);  // 2 ms apart, instead of some microseconds
 }
 
 TEST_F(end_over_played_ucx, what_the_lost_have_announced_is_refused_and_so_is_the_rest_in_the_end) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a rank's end does with what its port tells.
+// How a rank's end handles the events of its port.
 #include <cstring>
 #include <utility>
 
@@ -12,20 +12,20 @@ namespace {
 
 constexpr std::size_t header_bytes = sizeof(message_header);
 
-/// How far ahead of its turn a frame may be. A sender has fewer under way.
+/// How far ahead of the next frame to deliver a frame may be. A sender has fewer in flight.
 constexpr std::uint32_t ahead_max = 1u << 15;
 
-/// So many bytes of long messages, and the one that goes beyond it, are under way on a lane at a time. The others stay
-/// at their senders: then the block of a message that has been handled is still in the cache when the next one takes
-/// it. It covers what a fast network holds.
+/// The bytes of long messages that are fetched on a channel at a time; the message that reaches the limit may exceed
+/// it. The others stay at their senders: then the block of a handled message is still in the cache when the next
+/// message takes it. The limit covers the bytes that a fast network holds in flight.
 constexpr std::size_t fetch_bytes_max = 512 * 1024;
 
-/// Where the frame of a message lies.
+/// The address of a message's frame.
 std::byte* frame_at(message& m) noexcept { return m.body() - header_bytes; }
 
 }  // namespace
 
-/// The link that a frame has come on; null for one that this end does not want to hear.
+/// The link of a frame; null: this end ignores its sender.
 ucx_endpoint::link* ucx_endpoint::link_of(std::uint32_t lane, const stamp& of) noexcept {
   if (of.source >= peers_.size()) return nullptr;
   peer& from = peers_[of.source];
@@ -33,7 +33,7 @@ ucx_endpoint::link* ucx_endpoint::link_of(std::uint32_t lane, const stamp& of) n
   return &from.links[lane];
 }
 
-/// The number of a frame from its last bits; nothing when it has been there before.
+/// The full number of a frame, from its last bits; nothing: this frame has come before.
 std::optional<std::uint64_t> ucx_endpoint::number_of(const link& from, const stamp& of) const noexcept {
   const std::uint32_t unused_bits = 32 - number_bits(of);
   const std::uint32_t ahead = (of.sequence - static_cast<std::uint32_t>(from.delivered)) << unused_bits >> unused_bits;
@@ -42,17 +42,17 @@ std::optional<std::uint64_t> ucx_endpoint::number_of(const link& from, const sta
   return number;
 }
 
-/// What is wrong with a frame, as one clause; empty when nothing is.
+/// The violation in a frame, as one clause; empty: none.
 std::string_view ucx_endpoint::fault_of(const message_header& header, rank_id by, std::size_t frame_bytes,
                                         std::uint32_t lane) const {
-  if (header.kind > message_kind::reply) return tcp::describe(tcp::frame_error::unknown_kind);  // a goodbye, too
+  if (header.kind > message_kind::reply) return tcp::describe(tcp::frame_error::unknown_kind);  // shutdown, too
   const tcp::frame_limits limits{.ranks = size(), .payload_bytes_max = declared().payload_bytes_max, .peer = by};
   if (const auto wrong = tcp::check_header(header, limits)) return tcp::describe(*wrong);
   if (static_cast<std::uint32_t>(header.channel) != lane) return "sent a message on another channel than it belongs to";
   return header_bytes + header.payload_bytes == frame_bytes ? "" : "sent a message of another length";
 }
 
-/// A brief frame, which most are, is dealt with here; what else there may be is apart, out of its way.
+/// Handles a compact frame, as most frames are; hear_frame, off the fast path, handles all others.
 void ucx_endpoint::arrived(std::uint32_t lane, frame_kind what, const stamp& of,
                            std::span<const std::byte> frame) noexcept {
   link* const from = link_of(lane, of);
@@ -67,7 +67,7 @@ void ucx_endpoint::arrived(std::uint32_t lane, frame_kind what, const stamp& of,
 
 void ucx_endpoint::hear_frame(link& from, std::uint32_t lane, frame_kind what, const stamp& of,
                               std::span<const std::byte> frame) {
-  if (what == frame_kind::taken || what == frame_kind::given) {  // though it should have been announced
+  if (what == frame_kind::taken || what == frame_kind::given) {  // though they should be announced
     const place into = place_for_bytes(what, of, frame.size());
     if (into.at == nullptr) return;
     std::memcpy(into.at, frame.data(), frame.size());
@@ -89,7 +89,7 @@ void ucx_endpoint::hear_frame(link& from, std::uint32_t lane, frame_kind what, c
   take(from, of, std::move(m));
 }
 
-/// A message that is whole, and that nothing is wrong with but perhaps its number.
+/// Takes a whole message. All but its number has been checked.
 void ucx_endpoint::take(link& from, const stamp& of, message_ptr m) {
   const std::uint32_t ahead = (of.sequence - static_cast<std::uint32_t>(from.delivered)) << (32 - number_bits(of));
   if (ahead != 0 || !from.held.empty()) return take_out_of_turn(from, of, std::move(m));
@@ -120,18 +120,18 @@ listener::place ucx_endpoint::place_for(std::uint32_t lane, frame_kind what, con
   transfer& it = begin(transfer::kind::arriving, {of.source, lane});
   it.number = *number;
   it.bytes = byte_count;
-  from->held.emplace(*number, incoming{});  // it has its place in the order
+  from->held.emplace(*number, incoming{});  // reserves its place in the order
   arrivals_[lane].waiting.push_back({it.ticket, as});
   ++announced_;
   return {.ticket = it.ticket, .later = true};
 }
 
-/// Whether something was announced, and fetch_bytes_max permits to begin with it.
+/// Whether a frame is announced and fetch_bytes_max permits to start it.
 bool ucx_endpoint::may_fetch(std::uint32_t lane) const noexcept {
   return !arrivals_[lane].waiting.empty() && arrivals_[lane].bytes_under_way < fetch_bytes_max;
 }
 
-/// Begins with what was announced, in order.
+/// Starts announced frames, in order.
 void ucx_endpoint::fetch_announced(std::uint32_t lane) {
   arrivals& of = arrivals_[lane];
   while (may_fetch(lane)) {
@@ -153,7 +153,7 @@ void ucx_endpoint::fetch_announced(std::uint32_t lane) {
   }
 }
 
-/// Before the port goes: UCX wants to have everything back.
+/// Before the port is destroyed: UCX requires every announced frame back.
 void ucx_endpoint::drop_announced() {
   for (std::uint32_t lane = 0; lane < lane_count; ++lane) {
     for (; !arrivals_[lane].waiting.empty(); arrivals_[lane].waiting.pop_front()) {
@@ -181,7 +181,7 @@ void ucx_endpoint::take_body(transfer& it, bool well) {
   deliver_held(from);
 }
 
-/// Passes on what is held, up to what is missing.
+/// Delivers held messages, up to the first one that is missing.
 void ucx_endpoint::deliver_held(link& from) {
   while (!from.held.empty()) {
     const auto first = from.held.begin();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a rank's end does with messages that leave.
+// How a rank's end sends messages.
 #include <array>
 #include <cstring>
 #include <mutex>
@@ -18,7 +18,7 @@ void ucx_endpoint::submit(rank_id to, message_list& batch) {
   if (batch.empty()) return;
   if (to == rank_) {
     own_.append(batch);
-    own_waiting_.store(true);  // seq_cst, as the load of sleeping_ in wake: one of wait and wake sees the other
+    own_waiting_.store(true);  // seq_cst, pairs with the load of sleeping_ in wake: one of wait and wake sees the other
     return wake();
   }
   const std::scoped_lock lock(turn_);
@@ -45,7 +45,7 @@ bool ucx_endpoint::full(const link& to) const noexcept {
          (to.under_way.size() >= frames_max || to.sent_bytes - to.under_way.front().behind_bytes >= output_bytes_max_);
 }
 
-/// What UCX takes at once needs no transfer. The stamp takes the place of the end of the header, which lies right in
+/// A frame that UCX takes at once needs no transfer. The stamp overwrites the end of the header, which lies right in
 /// front of the payload and is not needed any more. False: nothing has happened.
 bool ucx_endpoint::start_brief(place_of where, const peer& target, link& via, message& m) {
   if (!via.under_way.empty()) return false;
@@ -100,7 +100,7 @@ ucx_endpoint::transfer& ucx_endpoint::begin(transfer::kind what, place_of of) {
   return it;
 }
 
-/// What becomes of something that leaves after a call: it goes on, or it ends.
+/// Handles the outcome of a send: it goes on, or it ends.
 void ucx_endpoint::settle(transfer& it, outcome how) {
   if (how == outcome::pending) {
     ++sending_;
@@ -121,7 +121,7 @@ void ucx_endpoint::note_complete(link& via, std::uint64_t number) {
   for (; !via.under_way.empty() && via.under_way.front().complete; via.under_way.pop_front()) ++via.first_under_way;
 }
 
-/// Starts what waits, as far as the links take it.
+/// Starts waiting messages, as far as the links take them.
 bool ucx_endpoint::pump() {
   bool moved = false;
   for (std::size_t i = 0; i < busy_.size();) {
@@ -145,7 +145,7 @@ bool ucx_endpoint::pump() {
 
 void ucx_endpoint::forget_waiting(peer& whom) {
   for (link& each : whom.links) {
-    each.waiting.clear();  // pump takes it off the list of the busy ones
+    each.waiting.clear();  // pump removes it from busy_
     each.waiting_bytes = 0;
   }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A rank's end over a UCX that the test plays itself: messages, their order and their bounds.
+// A rank's end over a scripted UCX: messages, their order and their bounds.
 #include "transport/ucx/endpoint_test_kit.hpp"
 
 namespace nacre::transport::ucx {
@@ -139,7 +139,7 @@ TEST_F(end_over_played_ucx, what_ucx_does_not_take_at_once_goes_its_way_as_other
   ucx_.sends_are = outcome::pending;
   submit_small();
   ucx_.takes_at_once = true;
-  submit_small();  // behind what is under way, where it counts for the bounds
+  submit_small();  // behind the one in flight, where it counts for the bounds
   ucx_.next.push_back([&](listener& to) { to.ended(*ucx_.frames[1].ticket, true); });
   ucx_.next.push_back([&](listener& to) { to.ended(*ucx_.frames[2].ticket, true); });
   receive();
@@ -186,7 +186,7 @@ TEST_F(end_over_played_ucx, what_is_under_way_is_bounded_from_the_oldest_on) {
   EXPECT_GT(submit(1, 100, 960, channel::bulk), 70U);
   EXPECT_EQ(ucx_.frames.size(), 10U) << "10 kB";
   EXPECT_TRUE(end_->unsent());
-  // All but the oldest end: the receiver may hold them, so nothing else may follow yet.
+  // All but the oldest end: the receiver may hold them, so no other may follow yet.
   for (std::size_t i = 1; i < 10; ++i) {
     ucx_.next.push_back([ticket = *ucx_.frames[i].ticket](listener& to) { to.ended(ticket, true); });
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// For tests: a rank's end over a UCX that the test plays itself.
+// For tests: a rank's end over a scripted UCX.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -27,12 +27,12 @@ namespace nacre::transport::ucx {
 
 inline constexpr rank_id own{0};
 inline constexpr std::uint32_t ranks = 3;
-inline constexpr std::uint32_t application = 1;  // its lane
+inline constexpr std::uint32_t application = 1;  // its channel
 inline constexpr std::size_t output_max = 10'000;
 inline constexpr std::byte ready{1};
 inline constexpr std::byte goodbye{2};
 
-/// What the endpoint has given to UCX, and what UCX is to say at its next progress.
+/// The calls that the endpoint has made to UCX, and UCX's events for the next calls of progress.
 struct script {
   struct sent {
     std::uint32_t peer, lane;
@@ -52,11 +52,11 @@ struct script {
   outcome sends_are = outcome::done;
   bool takes_at_once = true;
   bool arms = true;
-  std::optional<std::uint32_t> speaks_on;         // lane; nothing: any that is looked at
-  std::array<std::uint32_t, lane_count> looks{};  // by lane
+  std::optional<std::uint32_t> speaks_on;         // channel; nothing: any that is polled
+  std::array<std::uint32_t, lane_count> looks{};  // by channel
   std::vector<fetched> fetches;
   std::vector<std::uintptr_t> refused;                           // announcements
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> flushes;  // peers and lanes
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> flushes;  // peers and channels
 };
 
 class scripted_port final : public port {
@@ -115,7 +115,7 @@ class scripted_port final : public port {
   listener* to_ = nullptr;
 };
 
-/// The frame of a message whose bytes all are its sequence.
+/// The frame of a message; all bytes of its payload are its sequence.
 inline std::vector<std::byte> frame(std::uint32_t sequence, std::uint32_t payload_bytes = 8,
                                     channel on = channel::application) {
   const message_header header{.payload_bytes = payload_bytes, .source = 1, .sequence = sequence, .channel = on};
@@ -152,7 +152,7 @@ class end_over_played_ucx : public testing::Test {
   }
   void say(std::uint32_t peer, std::byte what) { EXPECT_EQ(::send(lifelines_[peer].get(), &what, 1, 0), 1); }
 
-  /// Rank 1 sends a frame with the number in its stamp.
+  /// Rank 1 sends a frame with that number in its stamp.
   void arrive(std::uint32_t number, std::vector<std::byte> bytes, std::uint32_t lane = application,
               std::uint64_t key = 1) {
     ucx_.next.push_back([=, bytes = std::move(bytes)](listener& to) {
@@ -160,7 +160,7 @@ class end_over_played_ucx : public testing::Test {
     });
   }
 
-  /// Rank 1 announces a frame with the number in its stamp, as announcement 1 + that number.
+  /// Rank 1 announces a frame with that number in its stamp, as announcement 1 + that number.
   void announce(std::uint32_t number, std::size_t byte_count, std::uint32_t lane = application) {
     ucx_.next.push_back([=](listener& to) {
       const auto where = to.place_for(lane, frame_kind::message, {.key = 1, .source = 1, .sequence = number},
@@ -168,7 +168,7 @@ class end_over_played_ucx : public testing::Test {
       EXPECT_TRUE(where.later || where.at == nullptr);
     });
   }
-  /// UCX has brought what was fetched as the one of that position.
+  /// UCX has fetched the bytes of that fetch.
   void bring(std::size_t fetch, const std::vector<std::byte>& bytes) {
     ASSERT_LT(fetch, ucx_.fetches.size());
     ASSERT_EQ(ucx_.fetches[fetch].to.size(), bytes.size());
@@ -176,7 +176,7 @@ class end_over_played_ucx : public testing::Test {
     ucx_.next.push_back([ticket = ucx_.fetches[fetch].ticket](listener& to) { to.ended(ticket, true); });
   }
 
-  /// Polls until UCX has nothing more to say, and returns the sequences of what has come.
+  /// Polls until UCX has no more events. Returns the sequences of the messages that have arrived.
   std::vector<std::uint32_t> receive() {
     std::vector<std::uint32_t> result;
     for (int quiet = 0; quiet < 8; quiet = ucx_.next.empty() ? quiet + 1 : 0) {
@@ -190,7 +190,7 @@ class end_over_played_ucx : public testing::Test {
     return result;
   }
 
-  /// What rank 1 is told to have done, once a sleep has made the end look aside.
+  /// The failure of rank 1, once a wait has made the end poll its control sockets.
   std::string failure_of_1() {
     end_->wait(std::chrono::nanoseconds::zero());
     receive();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the backend ucx makes: all ranks in one process for tests, or the end of one rank of a job.
+// The fabrics of the backend ucx: all ranks in one process for tests, or the end of one rank of a job.
 #include "transport/ucx/fabric.hpp"
 
 #include <array>
@@ -20,7 +20,7 @@
 namespace nacre::transport::ucx {
 namespace {
 
-/// A rank that has met its peers over sockets.
+/// A rank that is connected to its peers by sockets.
 struct newcomer {
   rank_id rank;
   std::vector<std::optional<net::guest>> guests;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the backend ucx makes: all ranks in one process for tests, or the end of one rank of a job.
+// The fabrics of the backend ucx: all ranks in one process for tests, or the end of one rank of a job.
 #pragma once
 
 #include <cstdint>
@@ -13,17 +13,17 @@
 
 namespace nacre::transport::ucx {
 
-/// What the configuration says.
+/// The values from the configuration.
 struct settings {
-  launch::way_in way;                                   ///< how ranks meet, before UCX connects them
+  launch::way_in way;                                   ///< how ranks find each other, before UCX connects them
   std::size_t output_bytes_max = std::size_t{8} << 20;  ///< for each peer and channel
-  std::string modules = "";                             ///< where nacre_ucx.so is, as load_library
+  std::string modules = "";                             ///< the folder of nacre_ucx.so, as in load_library
 };
 
 /// The values of the options of ucx; their defaults where they are not declared.
 [[nodiscard]] settings read_settings(const config& configuration);
 
-/// All ranks in this process. Their ends must be opened by threads of their own, because each waits for all others.
+/// All ranks in this process. Each end must be opened in a thread of its own, because it waits for all others.
 class local_fabric final : public fabric {
  public:
   local_fabric(std::uint32_t ranks, const settings& how);
@@ -38,9 +38,9 @@ class local_fabric final : public fabric {
   std::vector<std::vector<net::unique_fd>> lifelines_;  // by rank and peer; open takes its own
 };
 
-/// The end of a rank in the job that this process belongs to, by UCX to those that have guests. The first connection
-/// with each becomes its lifeline; nobody else is let in any more. Blocks until all are connected. Throws setup_error
-/// or job_aborted.
+/// The end of a rank in the job that this process belongs to, over UCX to those ranks that are peer candidates. The
+/// first connection with each becomes its liveness socket; no other peer is accepted any more. Blocks until all are
+/// connected. Throws setup_error or job_aborted.
 [[nodiscard]] std::unique_ptr<endpoint> endpoint_of(launch::arrival here, const settings& how);
 
 }  // namespace nacre::transport::ucx

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How ranks that have proven themselves to each other tell where UCX reaches them.
+// How authenticated ranks exchange their UCX addresses.
 #include "transport/ucx/introduction.hpp"
 
 #include <poll.h>
@@ -20,7 +20,7 @@
 namespace nacre::transport::ucx {
 namespace {
 
-/// In front of the addresses; both sides run one binary, so it travels as it lies in memory.
+/// In front of the addresses. Both sides run one executable, so it travels as it lies in memory.
 struct head {
   std::uint64_t key = 0;
   std::array<std::uint32_t, lane_count> bytes{};  // of each address
@@ -28,7 +28,7 @@ struct head {
 };
 static_assert(std::has_unique_object_representations_v<head>);
 
-/// A host with many devices needs some hundred bytes; what is sent must fit into a socket's first buffer.
+/// A host with many devices needs some hundred bytes. An address must fit into the buffer of a new socket.
 constexpr std::uint32_t address_bytes_max = 16384;
 
 [[noreturn]] void refuse(const introduction& parts, std::size_t peer, const std::string& what,
@@ -42,7 +42,7 @@ constexpr std::uint32_t address_bytes_max = 16384;
                                                              .remedy = remedy})});
 }
 
-/// Reads the words of one peer, and hears what the launcher may say meanwhile.
+/// Reads the addresses of one peer, and polls the launcher connection meanwhile.
 class hearing {
  public:
   hearing(const introduction& parts, std::size_t peer, const net::guest& from)
@@ -120,7 +120,7 @@ std::vector<peer_words> introduce(const introduction& parts, const port& own, co
   for (std::size_t peer = 0; peer < guests.size(); ++peer) {
     if (!guests[peer]) continue;
     std::memcpy(words.data(), &keys[peer], sizeof keys[peer]);
-    // A connection that is still empty takes these few bytes at once.
+    // The buffer of a new connection takes these few bytes at once.
     if (net::send_some(guests[peer]->socket.get(), words.data(), words.size()) !=
         static_cast<std::ptrdiff_t>(words.size())) {
       refuse(parts, peer, "it has closed its connection", "look for what it has printed");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How ranks that have proven themselves to each other tell where UCX reaches them.
+// How authenticated ranks exchange their UCX addresses.
 #pragma once
 
 #include <optional>
@@ -12,21 +12,21 @@
 
 namespace nacre::transport::ucx {
 
-/// What a rank brings to it.
+/// The parts that a rank brings to the address exchange.
 struct introduction {
   rank_id rank;
   launch::control_line* line = nullptr;  ///< null: no launcher
   net::time_point deadline;
 };
 
-/// What a peer has said.
+/// The key and the addresses of a peer.
 struct peer_words {
-  std::uint64_t key = 0;                                       ///< for the stamps of what is sent to it
+  std::uint64_t key = 0;                                       ///< for the stamps of frames to it
   std::array<std::vector<std::byte>, lane_count> addresses{};  ///< of its workers
 };
 
-/// Sends each guest the addresses of the own lanes and the key that is for it alone (`keys`, by rank), and returns what
-/// each has said, by rank. Leaves the sockets of the guests with them. Blocks; throws setup_error or job_aborted.
+/// Sends each peer candidate the addresses of this rank's channels and the key for that peer (`keys`, by rank). Returns
+/// the answers, by rank. The candidates keep their sockets. Blocks; throws setup_error or job_aborted.
 [[nodiscard]] std::vector<peer_words> introduce(const introduction& parts, const port& own,
                                                 const std::vector<std::uint64_t>& keys,
                                                 const std::vector<std::optional<net::guest>>& guests);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loads the module that reaches UCX.
+// Loads the module that is linked with UCX.
 #include "transport/ucx/loader.hpp"
 
 #include <mutex>
@@ -36,7 +36,7 @@ library& open_library(const std::string& folder) {
 bool has_module(const std::string& folder) { return find_module(places_of_module(file_name, folder)) != nullptr; }
 
 library& load_library(const std::string& folder) {
-  // One for the process, as long as it lives: UCX registers what it cannot take back.
+  // One for the process, as long as it lives: UCX cannot undo its registrations.
   static std::mutex loading;
   static library* loaded = nullptr;
   const std::lock_guard lock(loading);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loads the module that reaches UCX.
+// Loads the module that is linked with UCX.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace nacre::transport::ucx {
 
-/// Whether that module exists; a cheap question.
+/// Whether the module exists. Cheap.
 [[nodiscard]] bool has_module(const std::string& folder);
 
 /// UCX in this process, from the module in that folder; empty: beside the executable, or where Nacre was installed.

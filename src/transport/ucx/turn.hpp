@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A lock for code of nanoseconds that hardly ever meets anybody.
+// A spinlock for critical sections of nanoseconds that are rarely contended.
 #pragma once
 
 #include <atomic>
@@ -8,8 +8,8 @@
 
 namespace nacre::transport::ucx {
 
-/// Cheaper than a mutex when it is free. Whoever finds it taken spins, soon yielding the core. A std::scoped_lock takes
-/// it.
+/// Cheaper than a mutex when it is free. A thread that finds it taken spins, and soon yields the core. For
+/// std::scoped_lock.
 class turn {
  public:
   void lock() noexcept {

@@ -41,7 +41,7 @@ std::unique_ptr<fabric> join_job(const config& configuration, const program& own
   settings how = read_settings(configuration);
   how.way.handlers = own.handlers;
   static_cast<void>(
-      load_library(how.modules));  // before this rank meets others: without it there is nothing to say to them
+      load_library(how.modules));  // before this rank joins: without the module it has nothing to send
   return std::make_unique<launch::member_fabric>(
       how.way, [how](launch::arrival here) { return endpoint_of(std::move(here), how); });
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The backend whose ranks are processes of one or several hosts, and whose messages travel by UCX.
+// The backend ucx: ranks are processes of one or several hosts that communicate by UCX.
 #pragma once
 
 #include "transport/transport.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// libFuzzer target: what a peer sends by UCX, brief frames, whole ones and announced ones. Each piece of the input is
-// one: a byte says what it is and on which lane, a byte how long; then come the form and the sequence of its stamp, and
-// its bytes.
+// libFuzzer target: frames that a peer sends by UCX, compact, whole and announced ones. Each record of the input is one
+// frame: a byte for its kind and channel, a byte for its length, then the form and the sequence of its stamp, and its
+// bytes.
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 
@@ -29,7 +29,7 @@ using namespace nacre::transport::ucx;
 constexpr std::uint32_t ranks = 3;
 constexpr std::uint64_t key = 7;
 
-/// Says one piece of the input at each progress, and brings what is fetched.
+/// Delivers one record of the input at each progress, and completes each fetch.
 class fuzzed_port final : public port {
  public:
   explicit fuzzed_port(fuzz_input said) : said_(said) {}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inside the module: one rank's workers and connections at UCX.
+// Inside the module: one rank's UCX workers and connections.
 #pragma once
 
 #include <ucp/api/ucp.h>
@@ -19,13 +19,13 @@ class ucx_port;
 
 struct lane;
 
-/// What the callback of one kind of frame is given; the kind is the id of its active messages.
+/// The argument of the callback for one kind of frame; the kind is the id of its active messages.
 struct ear {
   lane* at = nullptr;
   frame_kind what = frame_kind::message;
 };
 
-/// What is known of one lane.
+/// The UCX worker of one channel.
 struct lane {
   ucx_port* of = nullptr;
   std::uint32_t number = 0;
@@ -36,16 +36,16 @@ struct lane {
   std::array<ear, frame_kinds> ears{};
 };
 
-/// What the error handler of one connection is given.
+/// The argument of the error handler of one connection.
 struct connection {
   ucx_port* of = nullptr;
   std::uint32_t peer = 0;
   std::uint32_t lane = 0;
-  bool near = false;  // UCX does not watch it
+  bool near = false;  // UCX does not report its end
   ucp_ep_h end = nullptr;
 };
 
-/// A worker for each lane, and on each lane a connection to each peer.
+/// A UCX worker for each channel, and on each channel a connection to each peer.
 class ucx_port final : public port {
  public:
   explicit ucx_port(std::uint32_t ranks) : connections_(std::size_t{ranks} * lane_count) {}
@@ -92,12 +92,12 @@ class ucx_port final : public port {
   ucp_context_h context_ = nullptr;
   bool shares_memory_ = false;
   std::array<lane, lane_count> lanes_{};
-  std::vector<connection> connections_;  // by peer and lane
-  int fetches_ = 0;                      // under way
+  std::vector<connection> connections_;  // by peer and channel
+  int fetches_ = 0;                      // in progress
   std::string error_;
 };
 
-/// Callbacks of requests get one pointer, which is the ticket; the port is a neighbour of the request.
+/// The callback of a request gets one pointer, which is the request id; UCX keeps the port next to the request.
 struct request_space {
   ucx_port* of;
 };

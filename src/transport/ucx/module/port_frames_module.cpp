@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inside the module: frames that leave and arrive.
+// Inside the module: frames that are sent and received.
 #include <cstring>
 
 #include "transport/ucx/module/port.hpp"
@@ -10,7 +10,7 @@ namespace {
 void* as_pointer(std::uint64_t ticket) noexcept { return reinterpret_cast<void*>(static_cast<std::uintptr_t>(ticket)); }
 std::uint64_t as_ticket(void* user_data) noexcept { return reinterpret_cast<std::uintptr_t>(user_data); }
 
-/// The port that fetches, while it calls: what fails ends within the call, when its request does not know its port.
+/// The port inside `fetch`: a request that fails within the call does not know its port yet.
 thread_local ucx_port* fetching = nullptr;
 
 }  // namespace
@@ -102,7 +102,7 @@ ucs_status_t ucx_port::on_frame(void* of, const void* header, std::size_t header
     std::memcpy(&with, data, sizeof with);
     frame = frame.subspan(sizeof with);
   } else {
-    return UCS_OK;  // of a stranger
+    return UCS_OK;  // of a foreign sender
   }
   here.at->of->to_->arrived(here.at->number, here.what, with, frame);
   return UCS_OK;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inside the module: how a rank's workers and connections begin and end.
+// Inside the module: how a rank's UCX workers and connections begin and end.
 #include "transport/ucx/module/port.hpp"
 
 #include <algorithm>
@@ -13,8 +13,8 @@ namespace {
 
 constexpr std::chrono::seconds disconnect_time_max{1};
 
-/// Without MM_ERROR_HANDLING UCX does not use shared memory where the end of a peer is to be noticed; where UCX_TLS
-/// leaves shared memory out, UCX would warn of a setting that nobody reads. What the user has set holds.
+/// Without MM_ERROR_HANDLING UCX does not use shared memory where it must report the end of a peer. Where UCX_TLS
+/// leaves shared memory out, UCX would warn of an unused setting. A value that the user has set holds.
 bool may_share_memory() {
   if (std::getenv("UCX_MM_ERROR_HANDLING") != nullptr) return false;
   const char* const chosen = std::getenv("UCX_TLS");
@@ -106,8 +106,8 @@ bool ucx_port::connect(std::uint32_t peer, std::uint32_t which, std::span<const 
 }
 
 void ucx_port::disconnect() noexcept {
-  // A copy from another process's memory that waits for its turn in a connection must not be there when that goes, of
-  // which UCX 1.13 makes sure by an assertion.
+  // UCX 1.13 asserts that no copy from another process's memory waits in the queue of a connection when that connection
+  // is destroyed.
   const auto copied = std::chrono::steady_clock::now() + disconnect_time_max;
   while (fetches_ > 0 && std::chrono::steady_clock::now() < copied) {
     for (lane& each : lanes_) progress(each.number);
@@ -116,15 +116,15 @@ void ucx_port::disconnect() noexcept {
   for (connection& each : connections_) {
     if (each.end == nullptr) continue;
     const ucp_ep_h end = std::exchange(each.end, nullptr);
-    if (each.near) continue;  // it can only be closed with the help of the peer; it ends with its worker
+    if (each.near) continue;  // closing it needs the peer's help; it ends with its worker
     ucp_request_param_t how{};
     how.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS;
     how.flags = UCP_EP_CLOSE_FLAG_FORCE;
     const ucs_status_ptr_t request = ucp_ep_close_nbx(end, &how);
     if (UCS_PTR_IS_PTR(request)) closing.push_back(request);
   }
-  // No turn more than it takes: over tcp UCX 1.13 uses a connection after its release when a peer hangs up on one that
-  // is closed here, and that has room for more to send.
+  // Progress no longer than it takes: over tcp UCX 1.13 uses a connection after its release when a peer hangs up on one
+  // that is closed here and has room to send more.
   const auto deadline = std::chrono::steady_clock::now() + disconnect_time_max;
   while (!closing.empty() && std::chrono::steady_clock::now() < deadline) {
     for (lane& each : lanes_) progress(each.number);
