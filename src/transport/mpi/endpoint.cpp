@@ -13,7 +13,7 @@ using std::chrono::steady_clock;
 
 constexpr capabilities mpi_capabilities{.separate_processes = true, .separate_channels = true};
 
-/// How long an end that has said goodbye waits for those of its peers.
+/// How long an end that has closed waits for the close messages of its peers.
 constexpr std::chrono::seconds farewell_max{5};
 
 constexpr int part_of_stillness = 16;
@@ -43,10 +43,10 @@ bool mpi_endpoint::unsent() const noexcept {
   return !busy_.empty();
 }
 
-/// MPI rings no bell. Somebody who waits sleeps between looks, for a small part of the time for which nothing has
-/// moved: so what it waits for is late by that part at most, and looking costs little. It does not offer the core
-/// instead, as whoever does so on a busy one comes behind all that compute there, for milliseconds, while a sleeper
-/// comes first.
+/// MPI rings no doorbell, so a thread that waits sleeps between polls. Each sleep is a small part of the time for which
+/// nothing has moved: a message is late by that part at most, and polling costs little. The thread does not yield the
+/// core instead: on a busy core a thread that yields comes behind all computing threads, for milliseconds, while one
+/// that wakes from sleep comes first.
 bool mpi_endpoint::sleep_a_little(nanoseconds most) {
   const auto now = steady_clock::now();
   if (stirred_.exchange(false, std::memory_order_relaxed)) still_since_ = now;
@@ -59,7 +59,7 @@ void mpi_endpoint::wait(nanoseconds timeout) {
   const auto deadline = after(timeout);
   for (;;) {
     {
-      const std::unique_lock turn(shared_->turn, std::try_to_lock);  // when it is taken, somebody looks already
+      const std::unique_lock turn(shared_->turn, std::try_to_lock);  // when it is taken, another thread polls already
       if (turn.owns_lock() && progress(seen_, 1, reach::all)) return;
     }
     const nanoseconds left = deadline - steady_clock::now();
@@ -69,12 +69,12 @@ void mpi_endpoint::wait(nanoseconds timeout) {
 
 void mpi_endpoint::forget_waiting(std::uint32_t rank) {
   for (link& each : peers_[rank].links) {
-    each.waiting.clear();  // pump takes it off the list of the busy ones
+    each.waiting.clear();  // pump removes it from busy_
     each.waiting_bytes = 0;
   }
 }
 
-/// Receives, and drops what comes, until the condition holds or the time is over.
+/// Receives, and drops arriving messages, until the condition holds or the time is over.
 template <class Condition>
 bool mpi_endpoint::receive_until(Condition over, nanoseconds timeout) {
   const auto deadline = after(timeout);
@@ -146,7 +146,7 @@ mpi_endpoint::~mpi_endpoint() {
   port_.reset();
 }
 
-/// MPI may still read or write what is under way, and there is no way to make it stop.
+/// MPI may still read or write the buffers of transfers in progress, and no call can stop it.
 void mpi_endpoint::leave_to_mpi() {
   shared_->quiet = false;
   if (transfers_under_way() == 0) return;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One rank's end of a job whose messages travel by MPI.
+// One rank's end of a job that communicates by MPI.
 #pragma once
 
 #include <array>
@@ -25,76 +25,80 @@ namespace nacre::transport::mpi {
 
 inline constexpr std::uint32_t header_bytes = sizeof(message_header);
 
-/// What the configuration says.
+/// The values from the configuration.
 struct settings {
   slot_shape shape{.slots = 0, .bytes = 16384};
   std::size_t output_bytes_max = std::size_t{8} << 20;  ///< for each peer and channel
   std::chrono::nanoseconds pause_max = std::chrono::microseconds(500);
-  std::chrono::nanoseconds body_patience = std::chrono::milliseconds(10);     ///< with bodies that stand still
-  std::chrono::nanoseconds quiet_lanes_apart = std::chrono::microseconds(2);  ///< between looks at those
-  /// How an end that was not closed says so to its peers, and how long it waits for theirs. Where the end of the
-  /// process ends the job anyway, it stays silent, so that the process can print why first.
+  std::chrono::nanoseconds body_patience = std::chrono::milliseconds(10);     ///< with payloads that do not move
+  std::chrono::nanoseconds quiet_lanes_apart = std::chrono::microseconds(2);  ///< poll interval of idle channels
+  /// Whether an end that was not closed sends its peers a close message, and how long it waits for theirs. Where the
+  /// end of the process ends the job anyway, it sends none, so that the process can print the reason first.
   bool tells_of_failure = true;
   std::chrono::nanoseconds patience_in_failure = std::chrono::milliseconds(200);
 };
 
-/// A lock that hardly ever meets anybody: it is held for one look, which may take a burst of pieces. Somebody who waits
-/// gives up the core before long.
+/// A lock that is rarely contended: a thread holds it for one poll, which may take a burst of fragments. A thread that
+/// waits soon yields the core.
 class turn_lock {
  public:
-  [[nodiscard]] bool try_lock() noexcept { return !taken_.exchange(true, std::memory_order_acquire); }  // with unlock
+  [[nodiscard]] bool try_lock() noexcept { return !taken_.exchange(true, std::memory_order_acquire); }  // pairs: unlock
   void lock() noexcept {
     for (backoff patience; !try_lock();) patience.pause();
   }
-  void unlock() noexcept { taken_.store(false, std::memory_order_release); }  // with try_lock
+  void unlock() noexcept { taken_.store(false, std::memory_order_release); }  // pairs: try_lock
 
  private:
   std::atomic<bool> taken_{false};
 };
 
-/// What the ends of a process share. It outlives them.
+/// Shared by the ends of a process, and outlives them.
 struct shared_state {
-  turn_lock turn;     ///< held during every call of MPI, so that it sees one thread at a time
-  bool quiet = true;  ///< under turn: every end so far has seen that nothing is under way any more
+  turn_lock turn;     ///< held during every call of MPI, which so sees one thread at a time
+  bool quiet = true;  ///< under `turn`: every end so far has seen all transfers complete
 };
 
-/// The word of a piece that is a payload: its brief header behind a mark. Other pieces have none.
+/// The word of a fragment that is a payload only: a mark, and its compact header below. Other fragments have the word
+/// 0.
 [[nodiscard]] constexpr std::uint32_t word_of_brief(std::uint32_t brief) noexcept { return 1u << brief_bits | brief; }
 [[nodiscard]] constexpr bool is_brief(std::uint32_t word) noexcept { return word >> brief_bits == 1; }
 static_assert(brief_bits < word_bits);
 
-/// MPI puts a few bytes in front of a piece; with them, too, it is to stay below the power of two at which MPI changes
-/// its way.
+/// MPI puts a few bytes in front of a fragment. Together they must stay below the power of two at which MPI changes its
+/// protocol.
 inline constexpr std::uint32_t slot_bytes_spared = 64;
 
-/// Messages over a lane of small pieces for each channel.
+/// Each channel of a peer is a stream of fragments.
 ///
 /// | message | travels as |
 /// |---|---|
-/// | header and payload fit a slot | one piece: both, or, where a brief header says all, the payload with it as word |
-/// | longer | its header as one piece, the *notice*; then its payload as a body, into the block of its message |
-/// | goodbye, or end without one | one piece of one byte on each lane, the *farewell*, the last one there |
+/// | header and payload fit a slot | eager, one fragment: both; or the payload, with a compact header as word |
+/// | longer | rendezvous: its header as one fragment, the request; then its payload, into the block of its message |
+/// | shutdown, or end without one | one fragment of one byte on each channel, the close message, the last one there |
 ///
-/// Order: pieces of one lane arrive in order. What comes behind a notice is held until the body is there.
-/// Bounds, for each peer and channel: the piece that completes a window is sent to be matched, and with two of those
-/// under way the link is full, so at most two windows wait at the receiver; `bodies_max` bodies;
-/// output_bytes_max bytes wait here for those. Beyond, submit leaves it. For each channel `sends_max` transfers at all,
-/// of which a link has no more than its bodies and pieces_pending_max.
-/// A receiver begins about 64 KiB of bodies in a look, and none while 1 MiB is under way to it; the others wait at
-/// their senders.
-/// Looks: a poller that looks often looks for 2 us at the lane alone where something arrived last, and then at all.
-/// Who looks seldom, between pieces of work, or before a sleep, looks at all of them each time.
-/// End: `close` flushes and says goodbye. The destructor goes on receiving until every peer has said its farewell, for
-/// only then nothing is left at MPI; it does that for a bounded time.
+/// Order: fragments of one channel arrive in order. This end holds the messages behind a rendezvous request until the
+/// payload has arrived.
+///
+/// Bounds, for each peer and channel: the fragment that completes a window is sent as `matched`. With two of those in
+/// flight the link is full, so at most two windows wait at the receiver. `bodies_max` payloads are in flight.
+/// output_bytes_max bytes wait here for those; beyond that submit leaves the rest with its caller. Each channel has
+/// `sends_max` transfers in all, of which a link has at most its payloads and pieces_pending_max. A receiver starts
+/// about 64 KiB of payloads in a poll, and none while 1 MiB is in flight to it; the others wait at their senders.
+///
+/// Polling: a thread that polls often polls, for 2 us, only the channel where the last fragment came, then all
+/// channels. A thread that polls seldom, between pieces of work or before a sleep, polls all channels each time.
+///
+/// End: `close` flushes and sends the shutdown. The destructor receives until every peer has sent its close message,
+/// for a bounded time, because only then MPI holds no more messages.
 class mpi_endpoint final : public endpoint {
  public:
-  /// A window is so many pieces that fill their slots, or more that do not: each counts as an eighth of a slot at
-  /// least, for what MPI keeps beside it.
+  /// A window is so many fragments that fill their slots, or more that do not: each counts as an eighth of a slot at
+  /// least, for the memory that MPI uses for it.
   static constexpr std::uint32_t window_slots = 32;
   static constexpr std::uint32_t short_pieces_in_a_slot = 8;
   static constexpr std::uint32_t bodies_max = 4;
   static constexpr std::uint32_t sends_max = 512;
-  static constexpr std::uint32_t pieces_pending_max = 32;  ///< of a link, that MPI has not taken
+  static constexpr std::uint32_t pieces_pending_max = 32;  ///< of a link: fragments that MPI has not sent yet
 
   mpi_endpoint(rank_id own, std::uint32_t size, std::unique_ptr<port> end, std::shared_ptr<shared_state> shared,
                const settings& how);
@@ -124,14 +128,14 @@ class mpi_endpoint final : public endpoint {
   struct link {
     message_list waiting;
     std::size_t waiting_bytes = 0;
-    std::size_t window_filled = 0;      // bytes, since the last piece that is to be matched
-    std::uint32_t matched_pending = 0;  // those that are not matched yet
-    std::uint32_t pieces_pending = 0;   // that MPI has not taken
+    std::size_t window_filled = 0;      // bytes, since the last `matched` fragment
+    std::uint32_t matched_pending = 0;  // `matched` fragments in flight
+    std::uint32_t pieces_pending = 0;   // fragments that MPI has not sent yet
     std::uint32_t bodies_pending = 0;
-    std::list<incoming> held;  // from the oldest body that is not there yet
-    bool over = false;         // it has said its farewell here
+    std::list<incoming> held;  // from the oldest payload in flight on
+    bool over = false;         // its close message has come
   };
-  /// `left`: it has said its farewell on some lane. `lost`: what it sends makes no sense, or MPI does not reach it.
+  /// `left`: its close message has come on some channel. `lost`: it violates the protocol, or MPI does not reach it.
   struct peer {
     enum class state : std::uint8_t { present, left, lost };
     state now = state::present;
@@ -146,14 +150,14 @@ class mpi_endpoint final : public endpoint {
     message_header header;
     incoming* into;
   };
-  /// Something under way at MPI; a ticket is its index.
+  /// A transfer in progress at MPI; its request id is its index in transfers_.
   struct transfer {
     enum class kind : std::uint8_t { unused, piece, matched, body, arriving };
     std::uint32_t ticket = 0;
     kind what = kind::unused;
     place of{};
-    message_ptr m;             // what is read
-    incoming* into = nullptr;  // or written
+    message_ptr m;             // source
+    incoming* into = nullptr;  // or destination
     std::array<std::byte, sizeof(message_header)> notice{};
   };
 
@@ -170,7 +174,7 @@ class mpi_endpoint final : public endpoint {
   bool pump();
 
   // endpoint_receive.cpp
-  enum class reach : std::uint8_t { all, recent };  // which lanes: all, or that where the last piece came
+  enum class reach : std::uint8_t { all, recent };  // channels: all, or that of the last fragment
   bool progress(message_list& arrived, std::size_t messages_max, reach where);
   bool take_next(std::uint32_t lane, message_list& arrived);
   void take(const arrival& piece, message_list& arrived);
@@ -204,28 +208,28 @@ class mpi_endpoint final : public endpoint {
   std::shared_ptr<shared_state> shared_;
   settings settings_;
   std::vector<peer> peers_;                          // by rank
-  std::vector<place> busy_;                          // links where something waits
+  std::vector<place> busy_;                          // links with waiting messages
   std::deque<transfer> transfers_;                   // by ticket
-  std::vector<std::uint32_t> free_;                  // tickets that nothing uses
-  std::array<std::uint32_t, lane_count> sending_{};  // transfers under way that send, by lane
-  std::uint32_t receiving_ = 0;                      // bodies under way to this rank
-  std::uint32_t burst_ = 1;                          // pieces that the next poll takes at most
-  std::size_t receiving_bytes_ = 0;                  // of those
-  std::size_t begun_bytes_ = 0;                      // of those, in this look
-  std::deque<announced> announced_;                  // bodies that are not begun yet
+  std::vector<std::uint32_t> free_;                  // unused request ids
+  std::array<std::uint32_t, lane_count> sending_{};  // sends in progress, by channel
+  std::uint32_t receiving_ = 0;                      // payloads in flight to this rank
+  std::uint32_t burst_ = 1;                          // fragments that the next poll takes at most
+  std::size_t receiving_bytes_ = 0;                  // of payloads in flight to this rank
+  std::size_t begun_bytes_ = 0;                      // of payloads started in this poll
+  std::deque<announced> announced_;                  // payloads not started yet
   message_list own_;                                 // submitted to the own rank
   message_list seen_;                                // received while waiting
-  std::vector<place> bodies_arrived_;                // links whose oldest body may be there now
+  std::vector<place> bodies_arrived_;                // links where the oldest payload may have arrived
   std::deque<failure> failures_;
-  std::atomic<bool> troubled_{false};                    // failures_ holds something
-  std::atomic<bool> stirred_{true};                      // something has moved since the last pause; written under turn
-  std::chrono::steady_clock::time_point still_since_{};  // of who waits: nothing has moved since then
+  std::atomic<bool> troubled_{false};                    // failures_ is not empty
+  std::atomic<bool> stirred_{true};                      // progress since the last sleep; written under turn
+  std::chrono::steady_clock::time_point still_since_{};  // no progress since then, for a waiting thread
   parker sleeper_;
-  const bool words_;              // the port carries them
-  std::uint32_t recent_ = 0;      // under turn: the lane where the last piece came
-  pace body_patience_;            // under turn: with bodies that stand still, before others are begun
-  pace quiet_lanes_;              // under turn: when to look at them beside a busy one
-  std::uint32_t idle_looks_ = 0;  // under turn: since something has moved
+  const bool words_;              // the port carries words
+  std::uint32_t recent_ = 0;      // under turn: channel of the last fragment
+  pace body_patience_;            // under turn: for payloads that do not move, before others start
+  pace quiet_lanes_;              // under turn: when to poll idle channels beside a busy one
+  std::uint32_t idle_looks_ = 0;  // under turn: polls since the last progress
   bool broken_ = false;           // MPI does not receive any more
   bool closing_ = false;
   bool closed_ = false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is no message, calls of MPI that fail, and ends with and without a goodbye.
+// Fragments that are no messages, calls of MPI that fail, and ends with and without a shutdown.
 #include "transport/mpi/endpoint_test_kit.hpp"
 
 namespace nacre::transport::mpi {
@@ -85,7 +85,7 @@ TEST_F(end_over_script, a_goodbye_is_no_failure_but_what_follows_it_is) {
   EXPECT_FALSE(end.failed());
   EXPECT_EQ(submit(10, 8), 10U);
   EXPECT_EQ(mpi.calls.size(), 0U) << "nothing goes to a rank that has left";
-  arrive(3, 8);  // on its channel there is no goodbye yet
+  arrive(3, 8);  // no shutdown has come on its channel yet
   EXPECT_EQ(polled(), sequences{3});
   arrive(4, 8, channel::system);
   EXPECT_EQ(polled(), sequences{});
@@ -115,7 +115,7 @@ TEST_F(end_over_script, says_goodbye_on_every_channel_of_every_peer) {
   end.close(std::chrono::seconds(1));
   EXPECT_EQ(mpi.count("send"), (size - 1) * lane_count);
   for (const auto& each : mpi.calls) EXPECT_EQ(each.bytes.size(), 1U);
-  for (std::uint32_t lane = 0; lane < lane_count; ++lane) {  // so that the end need not wait for theirs
+  for (std::uint32_t lane = 0; lane < lane_count; ++lane) {  // the end waits for these
     mpi.arriving.push_back({lane, 1, {std::byte{1}}});
     mpi.arriving.push_back({lane, 2, {std::byte{1}}});
   }

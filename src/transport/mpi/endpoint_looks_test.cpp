@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which channels a look over a played MPI is at, and how often whoever waits looks.
+// Which channels a poll of a scripted MPI covers, and how often a waiting thread polls.
 #include <array>
 #include <atomic>
 #include <thread>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a rank's end does with what arrives, and with what goes wrong.
+// How a rank's end receives messages, and handles failures.
 #include <algorithm>
 #include <utility>
 
@@ -12,11 +12,11 @@ namespace {
 
 constexpr std::uint32_t burst_max = 64;
 
-/// After so many looks in vain no lane is busier than the others.
+/// After so many polls without progress no channel counts as busy.
 constexpr std::uint32_t idle_looks_of_a_pause = 1024;
 
-/// While bodies of so many bytes are under way, or have been begun in one look, others wait: what has arrived is
-/// delivered first, and its block, which is in the cache, may be the next that is filled.
+/// While payloads of so many bytes are in flight, or were started in one poll, others wait. Payloads that have arrived
+/// are delivered first, and their blocks, which are in the cache, may be filled next.
 constexpr std::size_t receiving_bytes_max = std::size_t{1} << 20;
 constexpr std::size_t begun_bytes_max = std::size_t{64} << 10;
 
@@ -39,9 +39,9 @@ bool mpi_endpoint::poll(message_list& arrived, std::size_t messages_max) {
   return moved;
 }
 
-/// Moves everything that can move. An exchange of single messages needs one look for each, and a stream of them many:
-/// how many to take at once is learnt from how many were there. However much comes on a lane, a look at all takes one
-/// piece of each other one, too.
+/// Moves all transfers and messages that can move. An exchange of single messages needs one poll for each message, a
+/// stream of messages many: the number of fragments to take at once follows the number that were there. However many
+/// come on one channel, a poll of all channels takes a fragment of each other one, too.
 bool mpi_endpoint::progress(message_list& arrived, std::size_t messages_max, reach where) {
   if (broken_) return false;
   const auto most = static_cast<std::uint32_t>(std::min<std::size_t>(burst_, std::max<std::size_t>(messages_max, 1)));
@@ -78,7 +78,7 @@ bool mpi_endpoint::take_next(std::uint32_t lane, message_list& arrived) {
   return how == outcome::done;
 }
 
-/// Receives a piece into the block of a message, in which its header and payload lie as they travel.
+/// Receives a fragment into the block of a message, in which header and payload lie as they travel.
 void mpi_endpoint::take(const arrival& piece, message_list& arrived) {
   if (piece.word != 0) return take_brief(piece, arrived);
   message_ptr m = make_message(std::max(piece.byte_count, header_bytes) - header_bytes);
@@ -86,7 +86,7 @@ void mpi_endpoint::take(const arrival& piece, message_list& arrived) {
   accept(piece, std::move(m), arrived);
 }
 
-/// A piece that is a payload, whose word is a brief header.
+/// Takes a fragment that is a payload, with a compact header as its word.
 void mpi_endpoint::take_brief(const arrival& piece, message_list& arrived) {
   message_ptr m = make_message(piece.byte_count);
   port_->take(piece, m->body());
@@ -98,7 +98,7 @@ void mpi_endpoint::take_brief(const arrival& piece, message_list& arrived) {
   deliver(*from, std::move(m), arrived);
 }
 
-/// The link that a piece has come on; null for one that this end does not want.
+/// The link of a fragment; null: this end ignores its sender.
 mpi_endpoint::link* mpi_endpoint::link_of(const arrival& piece) {
   if (piece.source >= peers_.size() || peers_[piece.source].now == peer::state::lost) return nullptr;
   link& from = peers_[piece.source].links[piece.lane];
@@ -142,7 +142,7 @@ void mpi_endpoint::accept_notice(place source, const message_header& header) {
   begin_bodies();
 }
 
-/// Bodies that stand still, because their sender does, hold up those of others for a while only.
+/// Payloads that do not move, because their sender does not poll, delay those of others for a bounded time only.
 void mpi_endpoint::begin_bodies() {
   while (!announced_.empty() && begun_bytes_ < begun_bytes_max) {
     if (receiving_bytes_ >= receiving_bytes_max && !body_patience_.due()) break;
@@ -161,7 +161,7 @@ void mpi_endpoint::begin_bodies() {
   }
 }
 
-/// Passes on what is held, up to a body that is not there yet.
+/// Delivers held messages, up to the first payload that has not arrived.
 void mpi_endpoint::deliver_complete(place source, message_list& arrived) {
   std::list<incoming>& held = peers_[source.peer].links[source.lane].held;
   for (; !held.empty() && held.front().complete; held.pop_front()) arrived.push_back(std::move(held.front().m));
@@ -197,7 +197,7 @@ void mpi_endpoint::break_down() {
 void mpi_endpoint::note(failure what) {
   if (closing_) return;
   failures_.push_back(std::move(what));
-  troubled_.store(true, std::memory_order_relaxed);  // a hint, as in failed: the lock orders what it tells of
+  troubled_.store(true, std::memory_order_relaxed);  // a hint, as in failed: the lock orders the failures
 }
 
 std::optional<failure> mpi_endpoint::failed() {

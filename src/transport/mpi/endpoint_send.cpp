@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a rank's end does with messages that leave.
+// How a rank's end sends messages.
 #include <algorithm>
 #include <cstring>
 #include <utility>
@@ -12,7 +12,7 @@
 namespace nacre::transport::mpi {
 namespace {
 
-/// Header and payload, which lie behind each other.
+/// Header and payload, which are contiguous.
 std::span<const std::byte> frame_of(const message& m) noexcept {
   return {m.body() - header_bytes, header_bytes + m.header.payload_bytes};
 }
@@ -27,7 +27,7 @@ void mpi_endpoint::submit(rank_id to, message_list& batch) {
     return wake();
   }
   const std::lock_guard turn(shared_->turn);
-  stirred_.store(true, std::memory_order_relaxed);  // a hint: an answer may come soon
+  stirred_.store(true, std::memory_order_relaxed);  // a hint: a reply may come soon
   peer& target = peers_[to.value()];
   if (target.links[static_cast<std::size_t>(batch.front()->header.channel)].bodies_pending != 0) {
     // A handler that sends one long message after the other leaves MPI no other time to move them.
@@ -69,7 +69,7 @@ bool mpi_endpoint::completes_window(link& to, std::size_t piece_bytes) const noe
   return to.window_filled >= window_slots * slot;
 }
 
-/// Most pieces have left when the call returns, and need no record.
+/// Most fragments have left when the call returns, and need no record.
 void mpi_endpoint::send_piece(place where, message_ptr m) {
   link& via = peers_[where.peer].links[where.lane];
   transfer_request request{where.lane, where.peer, next_ticket()};
@@ -90,7 +90,7 @@ void mpi_endpoint::send_piece(place where, message_ptr m) {
 
 void mpi_endpoint::send_notice_and_body(place where, message_ptr m) {
   link& via = peers_[where.peer].links[where.lane];
-  const bool matched = completes_window(via, settings_.shape.bytes);  // for its body, which MPI may keep, too
+  const bool matched = completes_window(via, settings_.shape.bytes);  // for its payload, too, which MPI may buffer
   transfer& notice = begin(matched ? transfer::kind::matched : transfer::kind::piece, where);
   std::memcpy(notice.notice.data(), &m->header, header_bytes);
   settle(notice, port_->send({where.lane, where.peer, notice.ticket}, notice.notice,
@@ -101,7 +101,7 @@ void mpi_endpoint::send_notice_and_body(place where, message_ptr m) {
   settle(body, port_->send_body({where.lane, where.peer, body.ticket}, body.m->payload()));
 }
 
-/// That of the transfer which begins next.
+/// The request id of the next transfer.
 std::uint32_t mpi_endpoint::next_ticket() {
   if (free_.empty()) {
     free_.push_back(static_cast<std::uint32_t>(transfers_.size()));
@@ -130,7 +130,7 @@ mpi_endpoint::transfer& mpi_endpoint::begin(transfer::kind what, place of) {
   return it;
 }
 
-/// What becomes of a transfer after a call: it goes on, or it ends.
+/// Handles the outcome of a call: the transfer goes on, or it ends.
 void mpi_endpoint::settle(transfer& it, outcome how) {
   if (how == outcome::pending) return;
   link& via = peers_[it.of.peer].links[it.of.lane];
@@ -153,7 +153,7 @@ void mpi_endpoint::settle(transfer& it, outcome how) {
   it.m.reset();
   free_.push_back(it.ticket);
   if (how != outcome::failed) return;
-  // A rank that has said its farewell need not wait for what is under way to it.
+  // A rank that has sent its close message need not wait for transfers to it.
   if (arrives || peers_[it.of.peer].now == peer::state::present) {
     lose(it.of.peer, std::string("cannot be reached by MPI: ") + port_->error());
   }
@@ -169,7 +169,7 @@ bool mpi_endpoint::complete_transfers() {
   return ended.count != 0;
 }
 
-/// Starts what waits, as far as the links take it.
+/// Starts waiting messages, as far as the links take them.
 bool mpi_endpoint::pump() {
   bool moved = false;
   for (std::size_t i = 0; i < busy_.size();) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Messages over a played MPI: order, bounds, and who waits for which.
+// Messages over a scripted MPI: order, bounds, and which messages wait for which.
 #include "transport/mpi/endpoint_test_kit.hpp"
 
 namespace nacre::transport::mpi {
@@ -133,7 +133,7 @@ TEST_F(end_over_script, a_body_that_whoever_submits_finds_complete_is_delivered_
 }
 
 TEST_F(end_over_script, a_look_begins_few_bodies_and_the_next_ones_wait_for_those_that_are_under_way) {
-  constexpr std::uint32_t payload = 400 * 1024;  // more than a look begins; three are more than are under way
+  constexpr std::uint32_t payload = 400 * 1024;  // more than a poll starts; three are more than may be in flight
   for (std::uint32_t i = 0; i < 4; ++i) arrive(i, payload);
   arrive(4, 8, channel::system);
   message_list arrived;
@@ -178,7 +178,7 @@ TEST_F(end_over_script, pieces_that_mpi_keeps_for_a_while_are_kept_until_it_has_
   mpi.pieces_leave_at_once = false;
   submit(3, 8);
   ASSERT_EQ(mpi.calls.size(), 3U);
-  message_list others;  // take the place of whatever has been released too early
+  message_list others;  // would take the memory of any message released too early
   for (std::uint32_t i = 0; i < 10; ++i) others.push_back(numbered(99, 8));
   for (std::uint32_t i = 0; i < 3; ++i) {
     message_header header;

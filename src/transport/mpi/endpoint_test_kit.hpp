@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A rank's end over an MPI that the test plays itself.
+// A rank's end over a scripted MPI.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ inline constexpr std::uint32_t size = 3;
 inline constexpr slot_shape shape{.slots = 4, .bytes = 256};
 inline constexpr std::uint32_t long_payload = 1000;
 
-/// What the endpoint has asked MPI for, and what the test answers.
+/// The calls that the endpoint has made to MPI, and the test's answers.
 struct script {
   struct piece {
     std::uint32_t lane, source;
@@ -39,14 +39,14 @@ struct script {
   };
   std::deque<piece> arriving;
   std::vector<call> calls;
-  std::deque<std::uint64_t> complete;  // tickets
-  std::uint32_t failing = 0;           // how many of the last ones of those end with an error
+  std::deque<std::uint64_t> complete;  // request ids
+  std::uint32_t failing = 0;           // how many of the last ones end with an error
   bool pieces_leave_at_once = true;
   bool receiving_fails = false;
   bool carries_words = true;
   std::string sends_fail_to;                      // "1"
-  bool echoes = false;                            // rank 1 sends pieces back
-  std::array<std::uint32_t, lane_count> looks{};  // by lane
+  bool echoes = false;                            // rank 1 sends fragments back
+  std::array<std::uint32_t, lane_count> looks{};  // by channel
 
   [[nodiscard]] std::size_t count(const std::string& what) const {
     return static_cast<std::size_t>(
@@ -126,7 +126,7 @@ class end_over_script : public testing::Test {
                .patience_in_failure = std::chrono::nanoseconds::zero()};
   mpi_endpoint end{own, size, std::make_unique<scripted_port>(mpi), std::make_shared<shared_state>(), how};
 
-  /// A message from rank 1 as its pieces travel: whole, or the notice of a body.
+  /// A message from rank 1 as its fragments travel: eager, or as a rendezvous request.
   void arrive(std::uint32_t sequence, std::uint32_t payload_bytes, channel on = channel::application) {
     const message_ptr m = numbered(sequence, payload_bytes, on);
     const std::byte* const frame = m->body() - header_bytes;
@@ -134,7 +134,7 @@ class end_over_script : public testing::Test {
     mpi.arriving.push_back({static_cast<std::uint32_t>(on), 1,
                             std::vector<std::byte>(frame, frame + header_bytes + (whole ? payload_bytes : 0))});
   }
-  /// The body that the endpoint has room for has come.
+  /// The payload of that receive has arrived.
   void complete_body(std::size_t index) {
     std::vector<script::call> receives;
     for (const auto& each : mpi.calls) {

@@ -23,7 +23,7 @@
 namespace nacre::transport::mpi {
 namespace {
 
-/// What all ranks of a job must have in common, as it is gathered at the beginning.
+/// The values that must be equal in all ranks of a job; gathered at start-up.
 struct identity {
   std::uint64_t binary = 0;
   std::uint64_t handlers = 0;
@@ -32,7 +32,7 @@ struct identity {
   std::uint32_t slot_bytes = 0;
 };
 
-/// The host and the cores of it that this process may use, as a number that tells them apart.
+/// A number that identifies this host and those of its cores that this process may use.
 std::uint64_t fingerprint_of_cores() {
   struct {
     std::array<char, 256> host{};
@@ -53,7 +53,7 @@ std::string difference(const identity& own, const identity& other) {
   return {};
 }
 
-/// Every rank finds the same pair that does not fit, and so all of them give up together. Returns how many ranks share
+/// Every rank finds the same pair that does not match, so all of them give up together. Returns how many ranks share
 /// the cores of this one.
 std::uint32_t compare_ranks(mesh& net, const settings& how, const program& program_here) {
   const identity own{.binary = binary_fingerprint(),

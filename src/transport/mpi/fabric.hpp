@@ -17,8 +17,8 @@ namespace nacre::transport::mpi {
 /// Ranks on a mesh of communicators.
 class mpi_fabric final : public fabric {
  public:
-  /// Takes part in the job of mpirun, or in that of the communicator whose Fortran handle is given. Blocks until all
-  /// ranks do. Throws setup_error when mpirun has not started this process, or when ranks do not fit together.
+  /// Joins the job of mpirun, or the ranks of the communicator with the given Fortran handle. Blocks until all ranks
+  /// have. Throws setup_error when mpirun has not started this process, or when the ranks do not match.
   static std::unique_ptr<fabric> join(const module_choice& choice, std::optional<std::int64_t> communicator,
                                       const settings& how, const program& own);
   /// All ranks in this process, which sends to itself through MPI.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The implementations of MPI that Nacre has modules for, and the signs by which it knows which one is meant.
+// The implementations of MPI that Nacre has modules for, and the signs that identify the one to use.
 #pragma once
 
 #include <array>
@@ -25,7 +25,7 @@ inline constexpr std::array flavours{
     flavour{"mpich", "MPICH", "libmpich-dev", "MPIR_Err_create_code", "PMI_SIZE", "PMI_RANK"},
 };
 
-/// What an mpirun has told this process by its environment.
+/// The signs of an mpirun in the environment of this process.
 struct launch_signs {
   const flavour* by = nullptr;
   std::uint32_t size = 0;

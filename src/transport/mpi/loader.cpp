@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the module of the MPI that is meant, and loads it into the process.
+// Finds the module of the MPI to use, and loads it into the process.
 #include "transport/mpi/loader.hpp"
 
 #include <dlfcn.h>
@@ -25,7 +25,7 @@ namespace fs = std::filesystem;
 std::string file_of(const flavour& which) { return fmt::format("nacre_mpi_{}.so", which.name); }
 
 library& open_library(const fs::path& file) {
-  // Global, because the parts that Open MPI loads later expect to find its symbols.
+  // Global, because the components that Open MPI loads later expect to find its symbols.
   return *static_cast<library*>(
       open_module(file, module_symbol, module_version, true,
                   {.needed_for = "transport mpi reaches MPI through it",
@@ -70,7 +70,7 @@ const flavour* find_flavour(const module_choice& choice) noexcept {
 }
 
 library& load_library(const flavour* wanted, const std::string& folder) {
-  // One for the process, as MPI itself is: two could not live side by side.
+  // One for the process, as MPI itself is: two MPIs cannot share a process.
   static std::mutex loading;
   static const flavour* loaded_flavour = nullptr;
   static library* loaded = nullptr;

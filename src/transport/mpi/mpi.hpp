@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The backend whose ranks are processes that mpirun has started, and whose messages travel by MPI.
+// The backend mpi: ranks are processes that mpirun has started and that communicate by MPI.
 #pragma once
 
 #include "transport/transport.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// libFuzzer target: what a peer sends by MPI, brief pieces, whole ones, notices of bodies, farewells and nonsense. Each
-// piece of the input is one: a byte says from whom and on which lane, a byte how long it is; then come its word and its
-// bytes.
+// libFuzzer target: fragments that a peer sends by MPI: compact and whole ones, rendezvous requests, close messages and
+// nonsense. Each record of the input is one fragment: a byte for its source and channel, a byte for its length, then
+// its word and its bytes.
 #include <array>
 #include <chrono>
 #include <cstdint>
@@ -23,12 +23,12 @@ using namespace nacre::transport;
 using namespace nacre::transport::mpi;
 
 constexpr std::uint32_t ranks = 3;
-/// Longer bodies fail to arrive: to fill them would take all of the time.
+/// Longer payloads fail to arrive: filling them would take all of the time.
 constexpr std::size_t body_bytes_max = 4096;
 
 struct script {
   fuzz_input said;
-  std::size_t body_bytes = 0;  // that have arrived
+  std::size_t body_bytes = 0;  // of payloads that have arrived
 };
 
 class fuzzed_port final : public port {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies between the memories of simulated ranks, which the network carries and no processor takes part in.
+// Copies between the memories of simulated ranks: the network carries them, and no processor takes part.
 #pragma once
 
 #include <cstddef>
@@ -15,14 +15,14 @@
 
 namespace nacre::transport {
 
-/// The copies of all ranks. Each is a transfer to the lender and one back, of which one carries the bytes:
+/// The copies of all ranks. Each is a transfer to the region's owner and one back; one of them carries the bytes:
 ///
-/// | a copy | arrives at the lender | is stopped | arrives back |
+/// | a copy | arrives at the owner | is stopped | arrives back |
 /// |---|---|---|---|
-/// | from lent | what is lent still is read | ends badly | what was read is written to the own memory |
-/// | to lent | the own memory is written to what is lent still | ends badly unless it was written | - |
+/// | from a region | a region still registered is read | fails | the bytes are written to the own memory |
+/// | to a region | the own memory is written to a region still registered | fails unless it was written | - |
 ///
-/// So memory is touched within events alone, and nobody waits for recall or stop.
+/// Events alone touch the memory, so `recall` and `stop` never wait.
 class sim_copies {
  public:
   explicit sim_copies(sim_fabric::state& of, std::uint32_t ranks);
@@ -34,9 +34,9 @@ class sim_copies {
   void stop(rank_id by, std::uint64_t tag) noexcept;
   [[nodiscard]] bool has_ended(rank_id by) const noexcept { return !sites_[by.value()].ended.empty(); }
   [[nodiscard]] std::optional<direct_memory::ended_copy> take_ended(rank_id by);
-  /// Copies that have begun and whose ends nobody has taken.
+  /// Copies that have begun and that take_ended has not returned yet.
   [[nodiscard]] std::uint64_t under_way() const noexcept { return under_way_; }
-  /// A rank has said goodbye: its memory is its own again.
+  /// The rank has closed: no copy touches its memory any more.
   void close(rank_id rank) noexcept;
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The backend's face: fabric, endpoint, options.
+// The fabric, the endpoint and the options of the backend `sim`.
 #include "transport/sim/sim_fabric.hpp"
 
 #include <nacre/assert.hpp>

@@ -14,7 +14,7 @@
 
 namespace nacre::transport {
 
-/// What one rank has sent and received over the network; messages to itself are not counted.
+/// The messages that one rank has sent and received over the network; messages to itself are not counted.
 struct rank_traffic {
   std::uint64_t messages_sent = 0;
   std::uint64_t bytes_sent = 0;  ///< headers included, as everywhere here
@@ -22,13 +22,13 @@ struct rank_traffic {
   std::uint64_t bytes_received = 0;
 };
 
-/// What the network as a whole has seen.
+/// The messages in the whole network.
 struct network_traffic {
-  std::uint64_t messages = 0;  ///< handed to the network, messages of a rank to itself not counted
+  std::uint64_t messages = 0;  ///< handed to the network; without messages of a rank to itself
   std::uint64_t bytes = 0;
   std::uint64_t self_messages = 0;  ///< from a rank to itself
   std::uint64_t late = 0;           ///< messages that a fault has delayed
-  std::uint64_t dropped = 0;        ///< for ranks that had said goodbye
+  std::uint64_t dropped = 0;        ///< for ranks that had closed
   std::uint64_t in_flight = 0;      ///< submitted, not arrived yet
   std::uint64_t in_flight_max = 0;
 };
@@ -44,7 +44,7 @@ class sim_endpoint;
 /// event, so nothing moves but through advance.
 class sim_fabric final : public fabric {
  public:
-  struct state;  // of all ends
+  struct state;  // shared by all ends
 
   /// `ranks` is 1 to 2^24. Throws setup_error when the network cannot be wired.
   sim_fabric(std::uint32_t ranks, const sim_options& options);
@@ -53,7 +53,7 @@ class sim_fabric final : public fabric {
   [[nodiscard]] std::uint32_t size() const noexcept override;
   [[nodiscard]] std::span<const rank_id> local_ranks() const noexcept override;
   [[nodiscard]] std::unique_ptr<endpoint> open(rank_id rank) override;
-  /// The same as machine().step().
+  /// Calls machine().step().
   bool advance() override;
 
   /// The clock and event queue of all ranks. Lives as long as the fabric.
@@ -62,16 +62,16 @@ class sim_fabric final : public fabric {
 
   [[nodiscard]] const rank_traffic& traffic(rank_id rank) const noexcept;
   [[nodiscard]] const network_traffic& traffic() const noexcept;
-  /// Messages that have been submitted and not handed out, and copies whose end nobody has been told of: all but those
-  /// that bring nobody on, see is_idle.
+  /// Messages that were submitted and not handed out, and copies that have begun and were not returned as ended. Without
+  /// messages that can cause no work: see is_idle.
   [[nodiscard]] std::uint64_t effects_under_way() const noexcept;
 
-  /// Of the idle messages, those that count for quiescence: objects that move. So many units are created and not done.
+  /// Those idle messages that count for quiescence: objects that move. So many units are created and not done.
   [[nodiscard]] std::uint64_t idle_units_under_way() const noexcept;
 
   /// Messages to that handler are idle from now on: they can cause nothing but more idle ones.
   void note_idle(handler_id handler);
-  /// Whether a message is idle: one to such a handler, credit, or an object that moves and for which nothing waits.
+  /// Whether a message is idle: one to such a handler, credit, or an object that moves and has no waiting messages.
   /// Credit may let messages leave, but these are in an outbox until then.
   [[nodiscard]] bool is_idle(const message_header& header) const noexcept;
 
@@ -79,9 +79,10 @@ class sim_fabric final : public fabric {
   std::unique_ptr<state> state_;
 };
 
-/// One rank's end. submit spends the send overhead of each message at the machine's clock, poll that of a look and the
-/// receive overhead of each message that it hands out; both belong inside the event of the activity that does them.
-/// submit takes everything; the credits of the layers above bound what is in flight. Bodies must be packed.
+/// One rank's end. `submit` spends the send overhead of each message at the machine's clock. `poll` spends the cost of
+/// a poll, and the receive overhead of each message that it hands out. Both must run inside the event of the activity
+/// that calls them. `submit` takes all messages; the credits of the layers above bound the messages in flight. Bodies
+/// must be packed.
 class sim_endpoint final : public endpoint, private direct_memory {
  public:
   using hook = void (*)(void* subject);
@@ -89,11 +90,11 @@ class sim_endpoint final : public endpoint, private direct_memory {
   sim_endpoint(sim_fabric::state& shared, rank_id rank) noexcept : shared_(shared), rank_(rank) {}
   ~sim_endpoint() override;
 
-  /// Calls `arrived(subject)` inside the event by which a message becomes visible to poll, once for each such event,
-  /// also when others wait already. Null stops that.
+  /// Calls `arrived(subject)` inside the event by which a message becomes visible to `poll`, once for each such event,
+  /// also when other messages wait already. Null ends the calls.
   void set_arrival_hook(hook arrived, void* subject) noexcept;
 
-  /// Messages that poll would hand out now.
+  /// Messages that `poll` would hand out now.
   [[nodiscard]] std::size_t waiting() const noexcept;
 
   [[nodiscard]] rank_id rank() const noexcept override { return rank_; }
@@ -125,7 +126,8 @@ class sim_endpoint final : public endpoint, private direct_memory {
 /// The options of the backend (names begin with "sim."), for its row in the table of backends.
 [[nodiscard]] std::span<const option> sim_option_rows() noexcept;
 
-/// What the configuration says; `seed` seeds the machine. Throws setup_error for values that contradict each other.
+/// The values from the configuration; `seed` seeds the machine. Throws setup_error for values that contradict each
+/// other.
 [[nodiscard]] sim_options read_sim_options(const config& configuration, std::uint64_t seed);
 
 /// The backend's make_local. Takes the seed from the option "seed" when the configuration declares it, otherwise 1.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a rank sends after long work does not hold up what it sends, and gets, during that work.
+// Messages that a rank sends after long work do not delay those that it sends and receives during that work.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace {
 
 constexpr nanoseconds long_work{1'000'000};
 
-/// Rank 0 of a job: works for long from the start on and then sends; a moment after its start somebody else of it
+/// Rank 0 of a job: it works for long from the start on and then sends; shortly after its start another activity of it
 /// sends.
 struct worker {
   struct way {

@@ -17,14 +17,14 @@ constexpr std::uint64_t network_stream = 3;  // of the seed; the simulation itse
   return high << 32 | low;
 }
 
-/// So long after its activity's start that others have done much meanwhile.
+/// So long after its activity's start that other ranks have done much meanwhile.
 constexpr std::chrono::microseconds far_ahead{10};
 
 [[nodiscard]] constexpr std::uint64_t stream_of(rank_id from, rank_id to, channel lane) noexcept {
   return joined(from.value(), to.value()) * channel_count + static_cast<std::uint64_t>(lane);
 }
 
-/// What tells a message from others, in one word.
+/// A hash that tells a message from others.
 [[nodiscard]] std::uint64_t identity_of(const message_header& head) noexcept {
   std::uint64_t word = 0;
   for (const std::uint64_t part :
@@ -78,8 +78,8 @@ void sim_fabric::state::depart(std::uint32_t index, channel lane) {
   clock.at(way.head_arrives, &reach, this, index);
 }
 
-/// Whether the message leaves by an event of its own: its sender has worked for long before it, and what others send
-/// meanwhile must not wait for that. Those of its stream that are sent after it stay behind it.
+/// Whether the message leaves by an event of its own: its sender has worked for long before it, and messages that
+/// others send meanwhile must not wait for that. Later messages of its stream stay behind it.
 bool sim_fabric::state::leaves_later(std::uint32_t index, channel lane) {
   const std::chrono::nanoseconds now = clock.now();
   const bool far = now - clock.event_time() > far_ahead;
@@ -170,7 +170,7 @@ void sim_fabric::state::loop_back(void* self, std::uint64_t rank_and_count) {
   if (receiver.arrived != nullptr) receiver.arrived(receiver.subject);
 }
 
-/// Makes a message visible to its receiver, and known to the trace.
+/// Makes a message visible to its receiver, and adds it to the trace.
 void sim_fabric::state::deliver(std::uint32_t index) {
   const flight& landing = flights_[index];
   clock.trace(joined(landing.from.value(), landing.to.value()), landing.identity);
@@ -214,7 +214,7 @@ bool sim_fabric::state::is_idle(const message_header& header) const noexcept {
     case message_kind::module:
       return header.handler < idle_handlers_.size() && idle_handlers_[header.handler];
     case message_kind::arrival:
-      return header.sequence == 0;  // how much waits for the object
+      return header.sequence == 0;  // whether messages wait for the object
     default:
       return false;
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What all ends of a simulated network share: the machine, the messages on their way, the inboxes.
+// The state that all ends of a simulated network share: the machine, the messages in flight, the inboxes.
 #pragma once
 
 #include <chrono>
@@ -13,7 +13,7 @@
 
 namespace nacre::transport {
 
-/// Numbers of entries in the table of flights, linked first-in first-out.
+/// Indices into the table of flights, linked first-in first-out.
 struct flight_queue {
   static constexpr std::uint32_t none = ~std::uint32_t{0};
   std::uint32_t first = none;
@@ -21,13 +21,12 @@ struct flight_queue {
   std::size_t count = 0;
 };
 
-/// The way of a message: submit takes it into the table of flights, from where event
-/// `leave` hands it to the port if its sender was far ahead of the others by then; event `reach` lets its head into the
-/// receiving port, event `complete` puts it into the inbox; poll takes it from there and out of the table. A message to
-/// the own rank waits in the rank's `own` queue instead, which keeps the order, for one event `loop_back` for each
-/// submit.
+/// The way of a message: `submit` puts it into the table of flights. Event `leave` hands it to the sending port, if its
+/// sender was far ahead of the others by then. Event `reach` lets its head into the receiving port, event `complete`
+/// puts it into the inbox. `poll` takes it from the inbox and out of the table. A message to the own rank waits in the
+/// rank's `own` queue instead, which keeps the order, for one event `loop_back` for each `submit`.
 struct sim_fabric::state {
-  /// All that the events need, so that they leave the message's own memory alone.
+  /// The events need nothing else, so they leave the message's own memory alone.
   struct flight {
     message* carried = nullptr;  // owned; null: the entry is free
     rank_id from;
@@ -36,7 +35,7 @@ struct sim_fabric::state {
     std::uint32_t bytes = 0;     // on the wire
     std::uint32_t next = flight_queue::none;
     bool idle = false;       // see sim_fabric::is_idle
-    bool idle_unit = false;  // it is counted all the same
+    bool idle_unit = false;  // it counts as a unit all the same
   };
   enum class phase : std::uint8_t { absent, open, closed };
   struct node {
@@ -59,7 +58,7 @@ struct sim_fabric::state {
   void submit_own(rank_id rank, message_list& batch);
   /// The oldest message of the inbox, which must not be empty; spends the receive overhead.
   [[nodiscard]] message_ptr receive(rank_id rank);
-  /// Drops what waits and what is still to come.
+  /// Drops the messages in the inbox, and all that still arrive.
   void close(rank_id rank) noexcept;
 
   void note_idle(handler_id handler) {
@@ -81,7 +80,7 @@ struct sim_fabric::state {
   sim_copies copies;
 
  private:
-  /// Messages of one rank to one on one channel that leave by events of their own, in the order of submission.
+  /// Messages of one rank to one rank on one channel that leave by events of their own, in the order of submission.
   struct late_stream {
     std::chrono::nanoseconds leaves{0};  // the youngest of them
     std::uint32_t messages = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The promises of the simulated transport beyond the contract that every backend keeps.
+// The guarantees of the simulated transport beyond the contract that every backend keeps.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -84,7 +84,7 @@ TEST(sim, own_messages_of_two_activities_that_overlap_in_time_keep_the_order_in_
             (std::vector<job::receipt>{{1010, 1, channel::application}, {1010, 2, channel::application}}));
 }
 
-/// A program whose course depends on chance: what arrives is sent on, until enough was sent.
+/// A program of random course: ranks answer arriving messages with new ones, until enough were sent.
 struct gossip {
   job all;
   rng random;
@@ -253,7 +253,7 @@ TEST(sim, what_comes_after_the_goodbye_is_dropped_and_counted) {
   two.ends[1]->close(nanoseconds(0));
   two.run();
   EXPECT_TRUE(two.received[1].empty());
-  EXPECT_EQ(two.received[0].size(), 1U);  // submitted before the goodbye
+  EXPECT_EQ(two.received[0].size(), 1U);  // submitted before the other rank closed
   EXPECT_EQ(two.fabric.traffic().dropped, 1U);
 }
 

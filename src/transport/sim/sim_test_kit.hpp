@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A simulated machine of known costs, and what each rank of it has received.
+// A simulated machine of known costs, and the messages that each rank of it has received.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -41,7 +41,7 @@ using std::chrono::nanoseconds;
   return m;
 }
 
-/// All ends of one machine, and what each has received so far: its time and its message.
+/// All ends of one machine, and the messages that each has received so far, with their times.
 struct job {
   struct receipt {
     std::int64_t when_ns;

@@ -138,7 +138,7 @@ class ucx_endpoint final : public endpoint, private listener, private direct_mem
     std::uint32_t ticket = 0;
     kind what = kind::unused;
     place_of of{};
-    std::uint64_t number = 0;             // index in under_way, number of an arriving frame, or region id
+    std::uint64_t number = 0;             // in under_way, or of an arriving frame; or region id
     std::size_t bytes = 0;                // of an arriving frame
     frame_kind as = frame_kind::message;  // kind of the bytes that land
     stamp with;
@@ -175,7 +175,7 @@ class ucx_endpoint final : public endpoint, private listener, private direct_mem
     bool leaving = false;          // UCX reads this rank's memory
     std::optional<bool> answer{};  // the result that the owner has reported
   };
-  /// A frame without bytes for a peer, sent after the current call of the port has returned.
+  /// A frame for a peer, sent after the current call of the port has returned.
   struct word_to {
     frame_kind what = frame_kind::refused;
     piece_name of;

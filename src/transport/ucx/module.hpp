@@ -28,8 +28,8 @@ enum class outcome : std::uint8_t {
 /// share no queue, ring, socket or completion.
 inline constexpr std::uint32_t lane_count = 3;
 
-/// The kinds of frames. UCX fetches the bytes of `taken` and `given` from their source to their destination, whatever
-/// their length, by remote access of the hardware where it has that.
+/// The kinds of frames. UCX fetches the bytes of `taken` and `given` from their source to their destination, at any
+/// length, by remote access of the hardware where it has that.
 enum class frame_kind : std::uint8_t {
   message = 1,
   take,    ///< asks for the bytes of a region that the receiver has registered; no bytes

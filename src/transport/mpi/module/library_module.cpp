@@ -15,7 +15,7 @@
 namespace nacre::transport::mpi {
 namespace {
 
-/// Runs when the process exits, if Nacre has initialised MPI: only then is it certain that nobody needs MPI any more.
+/// Runs when the process exits, if Nacre has initialised MPI: only then MPI is certainly not needed any more.
 void end_with_process();
 
 class mpi_library final : public library {
@@ -85,7 +85,7 @@ class mpi_library final : public library {
 };
 
 mpi_library& this_library() {
-  static mpi_library* const only = new mpi_library;  // never destroyed: the end of the process asks it
+  static mpi_library* const only = new mpi_library;  // never destroyed: end_with_process uses it
   return *only;
 }
 
@@ -95,7 +95,7 @@ void end_with_process() {
   if (over != 0) return;
   const usage& whole = this_library().whole();
   if (whole.open != 0 || whole.unquiet_job) {
-    // Others may wait for this rank, and not every mpirun ends a job whose rank has left with code 0. The reason has
+    // Other ranks may wait for this one, and not every mpirun ends a job when a rank exits with code 0. The reason has
     // been printed by now.
     MPI_Abort(MPI_COMM_WORLD, 1);
   } else if (!whole.unquiet_process) {

@@ -12,13 +12,13 @@
 
 namespace nacre::transport::mpi {
 
-/// What the meshes of this process leave behind, which decides how MPI ends with it.
+/// The state that the meshes of this process leave behind; it decides how MPI ends with the process.
 struct usage {
   int open = 0;                  ///< meshes that live
-  bool unquiet_job = false;      ///< one with other processes ended while something was under way
-  bool unquiet_process = false;  ///< the same for one within this process
-  bool began_here = false;       ///< Nacre has called MPI_Init, so nobody else uses MPI
-  std::optional<bool> yielded;   ///< while there are ports: whether calls of MPI would give up the core
+  bool unquiet_job = false;      ///< a mesh with other processes ended with transfers in progress
+  bool unquiet_process = false;  ///< a mesh within this process did
+  bool began_here = false;       ///< Nacre has called MPI_Init, so it is the only user of MPI
+  std::optional<bool> yielded;   ///< while there are ports: whether calls of MPI yielded the core before
 };
 
 /// Duplicates of the application's communicator, or of MPI_COMM_SELF for each of several ranks in one process.

@@ -2,16 +2,16 @@
 // Inside a module: the communicators of a job.
 #include "transport/mpi/module/mesh.hpp"
 
-/// Of Open MPI, inside of it; returns what was set before. Null in another MPI.
+/// Internal to Open MPI; returns the former value. Null in another MPI.
 extern "C" bool opal_progress_set_yield_when_idle(bool yes) __attribute__((weak));
 
 namespace nacre::transport::mpi {
 namespace {
 
-/// Where ranks share cores, each call of Open MPI that finds nothing gives up the core, MPI_Test, too. That suits
-/// whoever waits in MPI. Nacre waits elsewhere, and looks between two pieces of work, under a lock that its other
-/// threads need: it would lose the core for milliseconds. So nothing yields while there are ports, unless the
-/// application uses MPI.
+/// Where ranks share cores, each call of Open MPI that finds no message yields the core, MPI_Test, too. That suits a
+/// program that waits in MPI. Nacre waits elsewhere, and polls between two pieces of work, under a lock that its other
+/// threads need: it would lose the core for milliseconds. So calls of MPI do not yield while there are ports, unless
+/// the application uses MPI.
 void stop_yielding(usage& whole) noexcept {
   if (opal_progress_set_yield_when_idle == nullptr || !whole.began_here || whole.yielded) return;
   whole.yielded = opal_progress_set_yield_when_idle(false);

@@ -14,17 +14,17 @@
 
 namespace nacre::transport::mpi {
 
-/// What one rank receives on: a communicator for each lane, and one for the bodies of all lanes. Ranks that are
-/// processes of their own share one set; those of one process have a set each, which tells them apart.
+/// The communicators that one rank receives on: one for each channel, and one for the payloads of all channels. Ranks
+/// that are processes share one set; the ranks of one process have a set each, which tells them apart.
 struct communicator_set {
   std::array<MPI_Comm, lane_count> lanes{MPI_COMM_NULL, MPI_COMM_NULL, MPI_COMM_NULL};
   MPI_Comm bodies = MPI_COMM_NULL;
 };
 
-/// Where the ranks of a job are.
+/// The communicators and the places of a job's ranks.
 struct wiring {
   bool one_process = false;
-  bool words = false;                  // tags have room for them
+  bool words = false;                  // tags have room for words
   std::vector<communicator_set> sets;  // one, or by rank
   std::uint32_t rank = 0;
   std::uint32_t size = 0;
@@ -38,10 +38,12 @@ struct wiring {
 /// "MPI_Isend: MPI_ERR_RANK: invalid rank".
 [[nodiscard]] std::string words_of(const char* call, int code);
 
-/// A ring of receives stands ready on each lane: persistent, from any source, with any tag. MPI matches a piece with
-/// the receive that was started first, so that pieces arrive in ring order, and only the receive at the head of each
-/// ring is ever asked. One that has been read is started again at the next look. Tags are, on a lane, the word; for
-/// bodies, the sender's rank and the lane. Between ranks of one process the word has the sender's rank above it.
+/// Each channel has a ring of persistent receives, from any source, with any tag. Invariant: fragments arrive in ring
+/// order, because MPI matches a fragment with the receive that was started first. So only the receive at the head of
+/// each ring is tested. A receive that was read is started again at the next poll.
+///
+/// The tag of a fragment is its word. The tag of a payload is the sender's rank and the channel. Between ranks of one
+/// process the word has the sender's rank above it.
 class mpi_port final : public port {
  public:
   mpi_port(const wiring& job, std::uint32_t own, const slot_shape& shape);
@@ -73,14 +75,14 @@ class mpi_port final : public port {
   std::uint32_t own_;
   slot_shape shape_;
   std::unique_ptr<std::byte[]> memory_;                     // of the slots
-  std::array<std::vector<MPI_Request>, lane_count> rings_;  // by lane and slot
+  std::array<std::vector<MPI_Request>, lane_count> rings_;  // by channel and slot
   std::array<std::uint32_t, lane_count> heads_{};           // the slot that is filled next
   std::array<MPI_Request, lane_count> asked_{MPI_REQUEST_NULL, MPI_REQUEST_NULL, MPI_REQUEST_NULL};  // of the heads
-  bool read_ = false;  // the head of that lane is to be started again
+  bool read_ = false;  // the head of that ring is to be started again
   std::uint32_t read_from_ = 0;
-  std::vector<MPI_Request> pending_;  // transfers under way, and their tickets
+  std::vector<MPI_Request> pending_;  // transfers in progress, and their request ids
   std::vector<std::uint64_t> tickets_;
-  std::size_t looked_at_ = 0;  // where `completed` goes on
+  std::size_t looked_at_ = 0;  // where `completed` continues
   std::string error_;
 };
 

@@ -8,18 +8,18 @@
 namespace nacre::transport::mpi {
 namespace {
 
-/// Requests that one look at the transfers under way asks about: it must stay cheap when there are hundreds.
+/// The requests that one call of `completed` tests: it must stay cheap with hundreds of transfers.
 constexpr std::size_t window_max = 32;
 
-/// Open MPI matches on each communicator for itself; the device ucx of MPICH searches one list for the receives of all
-/// communicators, those of the application, too, so that each that stands ready there costs every message something.
+/// Open MPI matches on each communicator separately. The device ucx of MPICH searches one list for the receives of all
+/// communicators, those of the application, too, so each posted receive costs every message time.
 #ifdef MPICH_VERSION
 constexpr std::uint32_t best_slots = 4;
 #else
 constexpr std::uint32_t best_slots = 16;
 #endif
 
-/// How often a cancelled receive is asked whether it has ended, before it is left to MPI.
+/// How often a cancelled receive is tested before it is left to MPI.
 constexpr int looks_at_cancelled = 1000;
 
 [[nodiscard]] slot_shape complete(slot_shape shape) noexcept {
@@ -80,8 +80,8 @@ mpi_port::~mpi_port() {
       if (ended != 0) MPI_Request_free(&request);
     }
   }
-  // What is still under way, in pending_, too, is left to MPI as it is: to free an active request is allowed, but MPICH
-  // 4.0 keeps no reference of its own to a send to its own process, and would give the same request to somebody else.
+  // MPI keeps the requests in progress, those in pending_, too: to free an active request is allowed, but MPICH 4.0
+  // keeps no reference of its own to a send to its own process, and would give the request to another caller.
   if (!given_back) static_cast<void>(memory_.release());  // MPI may still write there
 }
 
@@ -90,8 +90,7 @@ outcome mpi_port::fail(const char* call, int code) noexcept {
   return outcome::failed;
 }
 
-/// One request is asked more cheaply than three, and MPI_Test, unlike MPI_Testany, looks again after it has moved
-/// bytes.
+/// Testing one request is cheaper than three, and MPI_Test, unlike MPI_Testany, tests again after it has moved bytes.
 outcome mpi_port::next(arrival& piece, std::uint32_t lane) noexcept {
   if (read_ && start_again() == outcome::failed) return outcome::failed;
   int arrived = 0;
@@ -151,7 +150,7 @@ outcome mpi_port::send(const transfer_request& what, std::span<const std::byte> 
   }
   const int code = MPI_Isend(piece.data(), bytes, MPI_BYTE, process, tag, lane, &request);
   if (code != MPI_SUCCESS) return fail("MPI_Isend", code);
-  // A small piece has usually left at once, and to see it costs less than to keep a list of it.
+  // A short fragment has usually left at once, and one test costs less than an entry in a list.
   int left = 0;
   const int tested = MPI_Test(&request, &left, MPI_STATUS_IGNORE);
   if (tested != MPI_SUCCESS) return fail("MPI_Isend", tested);
@@ -184,7 +183,7 @@ port::completions mpi_port::completed(std::span<std::uint64_t> tickets) noexcept
   if (looked_at_ + window > pending_.size()) looked_at_ = pending_.size() - window;
   const std::size_t first = looked_at_;
   looked_at_ =
-      first == 0 ? pending_.size() : first - std::min(first, window);  // downwards, so that all have their turn
+      first == 0 ? pending_.size() : first - std::min(first, window);  // downwards, so that every request is tested
 
   std::array<int, window_max> indices;
   std::array<MPI_Status, window_max> states;
@@ -193,7 +192,7 @@ port::completions mpi_port::completed(std::span<std::uint64_t> tickets) noexcept
       MPI_Testsome(static_cast<int>(window), pending_.data() + first, &count, indices.data(), states.data());
   if (count == MPI_UNDEFINED || count < 0) count = 0;
   const auto ended = indices.begin() + count;
-  // Good ones first, then those that failed.
+  // Successful requests first, then failed ones.
   const auto failed = [&](int at) {
     const auto state = static_cast<std::size_t>(std::find(indices.begin(), ended, at) - indices.begin());
     return code == MPI_ERR_IN_STATUS && states[state].MPI_ERROR != MPI_SUCCESS;
@@ -209,7 +208,7 @@ port::completions mpi_port::completed(std::span<std::uint64_t> tickets) noexcept
       tickets[result.count++] = tickets_[first + static_cast<std::size_t>(*at)];
     }
   }
-  // From behind, so that what moves into a gap is none that has ended.
+  // From the end, so that the entry that moves into a gap has not ended.
   std::sort(indices.begin(), ended, std::greater<>());
   for (auto at = indices.begin(); at != ended; ++at) {
     const std::size_t gap = first + static_cast<std::size_t>(*at);
