@@ -209,7 +209,7 @@ class mpi_endpoint final : public endpoint {
   settings settings_;
   std::vector<peer> peers_;                          // by rank
   std::vector<place> busy_;                          // links with waiting messages
-  std::deque<transfer> transfers_;                   // by ticket
+  std::deque<transfer> transfers_;                   // by request id
   std::vector<std::uint32_t> free_;                  // unused request ids
   std::array<std::uint32_t, lane_count> sending_{};  // sends in progress, by channel
   std::uint32_t receiving_ = 0;                      // payloads in flight to this rank

@@ -254,7 +254,7 @@ class ucx_endpoint final : public endpoint, private listener, private direct_mem
   std::unique_ptr<port> port_;
   std::vector<peer> peers_;          // by rank
   std::vector<place_of> busy_;       // links with waiting messages
-  std::deque<transfer> transfers_;   // by ticket
+  std::deque<transfer> transfers_;   // by request id
   std::vector<std::uint32_t> free_;  // unused request ids
   std::uint32_t sending_ = 0;        // requests in progress that send
   std::uint32_t unheard_ = 0;        // links that have had no sign of life yet

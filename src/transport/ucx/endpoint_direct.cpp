@@ -16,7 +16,7 @@
 /// | | else: refused | else: refused |
 /// | 3 | copier, if the copy was not stopped: fetches it | - |
 ///
-/// Announced bytes stay at their sender until the receiver's UCX has fetched them, or drops the announcement: by remote
+/// Announced bytes stay at their sender until the receiver's UCX has fetched them, or drops the request: by remote
 /// access of the hardware, by the kernel, or in frames. Invariant: no peer knows the address of memory that receives.
 /// This end decides whether to write to it when the bytes are announced, so until then the memory can be deregistered
 /// at once.

@@ -41,7 +41,7 @@ TEST_F(end_over_played_ucx, long_messages_are_fetched_one_after_the_other_and_sh
 
 TEST_F(end_over_played_ucx, who_waits_does_not_sleep_over_what_is_announced) {
   meet();
-  ucx_.next.push_back([](listener&) {});  // keeps the first sleep short; the end then sees the announcement
+  ucx_.next.push_back([](listener&) {});  // keeps the first sleep short; the end then sees the request
   announce(0, sizeof(message_header) + 5000);
   while (!ucx_.next.empty()) end_->wait(std::chrono::seconds(10));
   const auto begin = std::chrono::steady_clock::now();

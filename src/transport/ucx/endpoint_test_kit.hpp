@@ -55,7 +55,7 @@ struct script {
   std::optional<std::uint32_t> speaks_on;         // channel; nothing: any that is polled
   std::array<std::uint32_t, lane_count> looks{};  // by channel
   std::vector<fetched> fetches;
-  std::vector<std::uintptr_t> refused;                           // announcements
+  std::vector<std::uintptr_t> refused;                           // rendezvous requests
   std::vector<std::pair<std::uint32_t, std::uint32_t>> flushes;  // peers and channels
 };
 
@@ -160,7 +160,7 @@ class end_over_played_ucx : public testing::Test {
     });
   }
 
-  /// Rank 1 announces a frame with that number in its stamp, as announcement 1 + that number.
+  /// Rank 1 announces a frame with that number in its stamp, as rendezvous request 1 + that number.
   void announce(std::uint32_t number, std::size_t byte_count, std::uint32_t lane = application) {
     ucx_.next.push_back([=](listener& to) {
       const auto where = to.place_for(lane, frame_kind::message, {.key = 1, .source = 1, .sequence = number},

@@ -59,14 +59,14 @@ struct announcement {
 /// Receives UCX's events, during `progress`, `arm` and `disconnect`.
 class listener {
  public:
-  /// A frame has arrived. The listener must copy it before it returns.
+  /// A frame has arrived. The endpoint must copy it before it returns.
   virtual void arrived(std::uint32_t lane, frame_kind what, const stamp& of,
                        std::span<const std::byte> frame) noexcept = 0;
   /// The destination of a frame.
   struct place {
     std::byte* at = nullptr;  ///< null: the frame is not wanted
     std::uint64_t ticket = 0;
-    bool later = false;  ///< the listener keeps the announcement, and will fetch or refuse it; `at` means nothing
+    bool later = false;  ///< the endpoint keeps the request, and will fetch or refuse it; `at` means nothing
   };
   /// A longer frame stays at its sender until there is a place for it. `ended` is called when it has arrived.
   virtual place place_for(std::uint32_t lane, frame_kind what, const stamp& of, std::size_t byte_count,
@@ -110,12 +110,12 @@ class port {
   /// Ends when every byte sent to that peer on that channel has left this process.
   virtual outcome flush(std::uint32_t peer, std::uint32_t lane, std::uint64_t ticket) noexcept = 0;
   /// Starts to fetch an announced frame of this channel into `to`, which has its length, as place_for does when it
-  /// returns a place. Not within a call of the listener.
+  /// returns a place. Not within an event.
   virtual outcome fetch(std::uint32_t lane, announcement what, std::span<std::byte> to,
                         std::uint64_t ticket) noexcept = 0;
   /// Drops an announced frame of this channel. UCX tells the sender that the frame has left.
   virtual void refuse(std::uint32_t lane, announcement what) noexcept = 0;
-  /// Progresses the channel, and calls the listener. False: there was nothing to do.
+  /// Progresses the channel, and reports its events. False: there was nothing to do.
   virtual bool progress(std::uint32_t lane) noexcept = 0;
 
   /// True: the descriptor becomes readable at the next event on this channel. False: call progress first.

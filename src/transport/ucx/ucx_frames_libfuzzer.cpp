@@ -34,7 +34,7 @@ class fuzzed_port final : public port {
  public:
   explicit fuzzed_port(fuzz_input said) : said_(said) {}
   ~fuzzed_port() override {
-    if (kept_ != 0) std::abort();  // each announcement is fetched or refused
+    if (kept_ != 0) std::abort();  // each request is fetched or refused
   }
   void tell(listener& whom) noexcept override { to_ = &whom; }
   std::span<const std::byte> address(std::uint32_t) const noexcept override { return {}; }
