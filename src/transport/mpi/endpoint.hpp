@@ -86,7 +86,7 @@ inline constexpr std::uint32_t slot_bytes_spared = 64;
 /// about 64 KiB of payloads in a poll, and none while 1 MiB is in flight to it; the others wait at their senders.
 ///
 /// Polling: a thread that polls often polls, for 2 us, only the channel where the last fragment came, then all
-/// channels. A thread that polls seldom, between pieces of work or before a sleep, polls all channels each time.
+/// channels. A thread that polls seldom, between tasks or before a sleep, polls all channels each time.
 ///
 /// End: `close` flushes and sends the shutdown. The destructor receives until every peer has sent its close message,
 /// for a bounded time, because only then MPI holds no more messages.

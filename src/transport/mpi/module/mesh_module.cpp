@@ -9,7 +9,7 @@ namespace nacre::transport::mpi {
 namespace {
 
 /// Where ranks share cores, each call of Open MPI that finds no message yields the core, MPI_Test, too. That suits a
-/// program that waits in MPI. Nacre waits elsewhere, and polls between two pieces of work, under a lock that its other
+/// program that waits in MPI. Nacre waits elsewhere, and polls between two tasks, under a lock that its other
 /// threads need: it would lose the core for milliseconds. So calls of MPI do not yield while there are ports, unless
 /// the application uses MPI.
 void stop_yielding(usage& whole) noexcept {
