@@ -44,7 +44,7 @@ inline constexpr std::uint32_t frame_kinds = 6;
 struct stamp {
   std::uint64_t key = 0;  ///< a secret that the receiver has given to this sender alone
   std::uint32_t source : 24 = 0;
-  std::uint32_t form : 8 = 0;  ///< of the frame; see brief.hpp
+  std::uint32_t form : 8 = 0;  ///< of the frame; see is_brief
   std::uint32_t sequence = 0;  ///< of the messages from this source on this channel; else the id of a region
 };
 static_assert(sizeof(stamp) == 16);
