@@ -62,8 +62,8 @@ class sim_fabric final : public fabric {
 
   [[nodiscard]] const rank_traffic& traffic(rank_id rank) const noexcept;
   [[nodiscard]] const network_traffic& traffic() const noexcept;
-  /// Messages that were submitted and not handed out, and copies that have begun and were not returned as ended. Without
-  /// messages that can cause no work: see is_idle.
+  /// Messages that were submitted and not handed out, and copies that have begun and were not returned as ended.
+  /// Without messages that can cause no work: see is_idle.
   [[nodiscard]] std::uint64_t effects_under_way() const noexcept;
 
   /// Those idle messages that count for quiescence: objects that move. So many units are created and not done.
