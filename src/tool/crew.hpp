@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The processes of a job's ranks, wherever they run, as the launcher's loop sees them.
+// The processes of a job's ranks, on this host or on others, behind one interface for the launcher's loop.
 #pragma once
 
 #include <poll.h>
@@ -19,26 +19,27 @@ struct rank_end {
   ending how;
 };
 
-/// Nothing blocks. What still runs when it is destroyed is killed. One thread.
+/// All ranks of a job as processes. No function blocks. The destructor kills the ranks that still run. One thread.
 class crew {
  public:
   virtual ~crew() = default;
 
-  /// Appends what to sleep on, in addition to SIGCHLD.
+  /// Appends the descriptors to poll. SIGCHLD, which the caller watches, must wake it as well.
   virtual void watch(std::vector<pollfd>& watched) const = 0;
-  /// When serve should be called although nothing happens.
+  /// The time at which `serve` must be called even if no descriptor is ready.
   [[nodiscard]] virtual std::optional<time_point> due() const { return std::nullopt; }
-  /// Does what can be done now and appends whose process has ended. `child`: a process of this one may have ended.
+  /// Does all work that does not block, and appends the ranks whose processes have ended. `child`: a child process of
+  /// the launcher may have ended.
   /// Throws setup_error when ranks cannot be started.
   virtual void serve(time_point now, bool child, std::vector<rank_end>& ends) = 0;
 
-  /// For the process groups of all ranks that run.
+  /// Sends the signal to the POSIX process group of every rank that runs.
   virtual void signal(int number) = 0;
-  /// From now on, whatever a rank has started ends with it.
+  /// From now on, all processes that a rank has started are killed when the rank ends.
   virtual void job_ends() = 0;
-  /// Output may still come, although all ranks have ended.
+  /// Whether output may still come after all ranks have ended.
   [[nodiscard]] virtual bool has_output() const = 0;
-  /// How long to wait for it: processes may outlive the rank that has started them.
+  /// How long to wait for that output: a process may outlive the rank that has started it.
   [[nodiscard]] virtual std::chrono::milliseconds last_output_time() const { return std::chrono::milliseconds(500); }
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads which groups live, and kills them at the end of what it reads.
+// Reads from a pipe which process groups live, and kills them at end of file.
 #include "tool/guardian.hpp"
 
 #include <fcntl.h>
@@ -20,7 +20,7 @@
 namespace nacre::tool {
 namespace {
 
-/// Everything but `kept` is closed, so that no pipe and no socket of the launcher stays open after it.
+/// Closes every descriptor but `kept`, so that no pipe or socket of the launcher stays open after the launcher.
 void close_all_but(int kept) {
   const int nothing = ::open("/dev/null", O_RDWR | O_CLOEXEC);
   for (const int each : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) ::dup2(nothing, each);
@@ -29,11 +29,12 @@ void close_all_but(int kept) {
   for (int each = STDERR_FILENO + 2; each < static_cast<int>(::sysconf(_SC_OPEN_MAX)); ++each) ::close(each);
 }
 
-/// The process that has died has killed its children itself, as far as the kernel does that for it.
+/// Keeps the list of groups until end of file, then kills them. The kernel has by then killed the launcher's own
+/// children.
 [[noreturn]] void watch(int words) {
   std::vector<pid_t> groups;
   for (pid_t word = 0;;) {
-    const ssize_t bytes = ::read(words, &word, sizeof word);  // words are written whole, and smaller than a pipe's unit
+    const ssize_t bytes = ::read(words, &word, sizeof word);  // a write of fewer than PIPE_BUF bytes is atomic
     if (bytes < 0 && errno == EINTR) continue;
     if (bytes != sizeof word) break;
     if (word > 0) groups.push_back(word);
@@ -70,7 +71,7 @@ guardian::~guardian() {
 }
 
 void guardian::say(pid_t word) noexcept {
-  while (::write(words_.get(), &word, sizeof word) < 0 && errno == EINTR) continue;  // its end is nobody's end
+  while (::write(words_.get(), &word, sizeof word) < 0 && errno == EINTR) continue;  // EPIPE: it is gone
 }
 
 }  // namespace nacre::tool

@@ -8,23 +8,25 @@
 
 namespace nacre::tool {
 
-/// Kills process groups when the process that made it ends in whatever way, SIGKILL included. The kernel kills a rank
-/// with its launcher (PR_SET_PDEATHSIG), but not what the rank has started, such as the program that a script runs.
+/// Kills POSIX process groups when the launcher, the process that made the guardian, ends in any way, SIGKILL included.
+/// The kernel kills a rank with its launcher (PR_SET_PDEATHSIG), but not the processes that the rank has started, such
+/// as the program that a script runs. The supervisor (supervisor.hpp) is another thing: it runs inside the launcher,
+/// and decides how a job ends.
 ///
-/// The guardian is a process of its own, a child in a session of its own, which no signal for the launcher's group
-/// reaches. It reads the launcher's words from a pipe. Only the launcher holds the other end, so the end of the pipe is
-/// the end of the launcher.
+/// The guardian is a child process in a session of its own, so signals for the launcher's group do not reach it. It
+/// reads the launcher's commands from a pipe. Only the launcher holds the write end, so end of file means that the
+/// launcher has ended.
 ///
-/// Invariant: a group that the guardian kills has not been reaped, so its number is not that of another one. This holds
-/// because the launcher says `forget` before it reaps the group's first process, and the guardian reads all words
-/// before it finds the end of the pipe.
+/// Invariant: the leader of a group that the guardian kills has not been reaped, so no other group has its number. The
+/// invariant holds because the launcher sends `forget` before it reaps the leader, and the guardian reads all commands
+/// before it sees end of file.
 class guardian {
  public:
-  /// Starts it. Throws setup_error. Not beside other threads.
+  /// Starts the process. Throws setup_error. The caller must be the only thread of its process.
   guardian();
   guardian(const guardian&) = delete;
   guardian& operator=(const guardian&) = delete;
-  /// Ends it; what it still guards is killed.
+  /// Ends the process, which first kills the groups that it still guards.
   ~guardian();
 
   void guard(pid_t group) noexcept { say(group); }

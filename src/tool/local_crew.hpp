@@ -12,10 +12,10 @@
 
 namespace nacre::tool {
 
-/// See crew. Their output goes to the printer, which reads it.
+/// See crew. The printer reads the output of the ranks.
 class local_crew final : public crew {
  public:
-  /// Starts all. Throws setup_error when one cannot be started; none runs then.
+  /// Starts all ranks. When a rank cannot be started, kills the others and throws setup_error.
   local_crew(const rank_recipe& recipe, bool label, printer& out);
 
   void watch(std::vector<pollfd>& watched) const override;
@@ -30,7 +30,7 @@ class local_crew final : public crew {
   rank_group ranks_;
 };
 
-/// "[3] ", or nothing.
+/// "[3] " for rank 3, or an empty text without `label`.
 [[nodiscard]] std::string label_of(std::uint32_t rank, bool label);
 
 }  // namespace nacre::tool

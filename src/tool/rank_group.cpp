@@ -47,7 +47,7 @@ void rank_group::reap(std::vector<rank_end>& ends) {
     if (!each.running || ::waitid(P_PID, static_cast<id_t>(each.pid), &about, WEXITED | WNOHANG | WNOWAIT) != 0)
       continue;
     if (about.si_pid == 0) continue;
-    // While it is not reaped, its group cannot be mistaken for another one: whom it has started ends with the job.
+    // The leader is not reaped yet, so no other group has its number: the kill reaches only what this rank has started.
     if (job_ends_) ::kill(-each.pid, SIGKILL);
     guardian_.forget(each.pid);
     ::waitpid(each.pid, nullptr, 0);

@@ -13,34 +13,35 @@
 
 namespace nacre::tool {
 
-/// What the ranks of one job on one host have in common.
+/// All that is common to the ranks of one job on one host.
 struct rank_recipe {
-  command what;  ///< without the variables of a ticket
+  command what;  ///< without the variables of launch::ticket_variables
   job_secret secret;
   std::string rendezvous;           ///< where the launcher listens for ranks
   std::uint32_t size = 0;           ///< ranks of the job
-  std::uint32_t ranks_on_host = 0;  ///< of them, here
+  std::uint32_t ranks_on_host = 0;  ///< ranks of the job on this host
 };
 
-/// One thread; the only user of processes and of SIGCHLD in it. When its process dies, all that its ranks have started
-/// in their process groups is killed.
+/// Starts, signals and reaps the ranks of one host. When the process that holds the rank_group dies, all processes in
+/// the POSIX process groups of the ranks are killed. One thread. No other code of this thread may start processes or
+/// use SIGCHLD.
 class rank_group {
  public:
   rank_group() = default;
   rank_group(const rank_group&) = delete;
   rank_group& operator=(const rank_group&) = delete;
-  /// Kills what runs.
+  /// Kills the ranks that still run.
   ~rank_group();
 
-  /// Starts a rank; `standard_input` as in inheritance. Returns its process, whose output is the caller's. Throws
-  /// setup_error.
+  /// Starts a rank; `standard_input` as in inheritance. The caller owns the output pipes of the process returned.
+  /// Throws setup_error.
   [[nodiscard]] rank_process start(std::uint32_t rank, const rank_recipe& recipe, int standard_input);
 
-  /// Appends whose process has ended since the last call.
+  /// Appends the ranks whose processes have ended since the last call.
   void reap(std::vector<rank_end>& ends);
-  /// For the process groups of those that run.
+  /// Sends the signal to the POSIX process group of every rank that runs.
   void signal(int number) const noexcept;
-  /// From now on, whatever a rank has started ends with it.
+  /// From now on, all processes that a rank has started are killed when the rank ends.
   void job_ends() noexcept { job_ends_ = true; }
 
   [[nodiscard]] std::uint32_t running() const noexcept { return running_; }
@@ -58,7 +59,7 @@ class rank_group {
   bool job_ends_ = false;
 };
 
-/// Room in the table of open files. Throws setup_error that says how much `whom` needs.
+/// Raises the limit of open files to `needed`. Throws setup_error, which names `whom` as the user of the files.
 void raise_limit_of_files(std::uint64_t needed, const std::string& whom);
 
 }  // namespace nacre::tool

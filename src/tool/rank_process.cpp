@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Starts one process of a job and holds what the launcher needs of it.
+// Starts one process of a job and holds its process id and its output pipes.
 #include "tool/rank_process.hpp"
 
 #include <fcntl.h>
@@ -44,11 +44,11 @@ std::vector<char*> pointers_to(const std::vector<std::string>& texts) {
   return result;
 }
 
-/// Runs between fork and exec: only calls that are safe there. Returns when it cannot go on, with errno set.
+/// Runs between fork and exec, so it makes only async-signal-safe calls. Returns only on failure, with errno set.
 void become(const char* path, char* const* arguments, char* const* environment, const inheritance& with, int output,
             int error, pid_t launcher) noexcept {
   if (::setpgid(0, 0) != 0 || ::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) return;
-  if (::getppid() != launcher) ::_exit(1);  // it died before the line above could see that
+  if (::getppid() != launcher) ::_exit(1);  // the launcher died before PR_SET_PDEATHSIG was set
   const int input = with.standard_input >= 0 ? with.standard_input : ::open("/dev/null", O_RDONLY | O_CLOEXEC);
   if (::dup2(output, STDOUT_FILENO) < 0 || ::dup2(error, STDERR_FILENO) < 0) return;
   if (input == STDIN_FILENO ? ::fcntl(input, F_SETFD, 0) < 0 : ::dup2(input, STDIN_FILENO) < 0) return;
@@ -75,7 +75,7 @@ void become(const char* path, char* const* arguments, char* const* environment, 
 rank_process start_process(const command& what, const inheritance& with) {
   pipe_ends output = make_pipe();
   pipe_ends error = make_pipe();
-  pipe_ends trouble = make_pipe();  // closed by a successful exec, otherwise it tells the errno
+  pipe_ends trouble = make_pipe();  // exec closes it; a failed exec writes errno to it
   const std::vector<char*> arguments = pointers_to(what.arguments);
   const std::vector<char*> environment = pointers_to(what.environment);
   const pid_t launcher = ::getpid();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Starts one process of a job and holds what the launcher needs of it.
+// Starts one process of a job and holds its process id and its output pipes.
 #pragma once
 
 #include <sys/types.h>
@@ -13,28 +13,29 @@ namespace nacre::tool {
 
 using transport::net::unique_fd;
 
-/// What to execute. `path` is that of a file; nothing is searched for.
+/// A program to execute. `path` names a file; PATH is not searched.
 struct command {
   std::string path;
   std::vector<std::string> arguments;    ///< the program's name first
   std::vector<std::string> environment;  ///< "NAME=value"
 };
 
-/// What a process inherits, apart from pipes for its standard output and error.
+/// Descriptors that a process inherits, besides the pipes for its standard output and error.
 struct inheritance {
-  int standard_input = -1;  ///< becomes descriptor 0; -1: nothing to be read
+  int standard_input = -1;  ///< becomes descriptor 0; -1: /dev/null
   int kept = -1;            ///< stays open under its own number
 };
 
-/// A process that leads a group of its own, and its output. Does not kill or reap anything.
+/// A process that leads a POSIX process group of its own, and its output. The destructor neither kills nor reaps it.
 struct rank_process {
   pid_t pid = 0;
   unique_fd output;  ///< non-blocking ends of pipes
   unique_fd error;
 };
 
-/// Starts it. It is killed when the calling process dies, even by SIGKILL. Blocked signals are unblocked in it, and
-/// ignored ones restored. Throws setup_error when the file cannot be executed. Not beside other threads.
+/// Starts a process. The kernel kills it when the calling process dies, even by SIGKILL. All signals are unblocked in
+/// it, and SIGPIPE has its default action. Throws setup_error when the file cannot be executed. The caller must be the
+/// only thread of its process.
 [[nodiscard]] rank_process start_process(const command& what, const inheritance& with);
 
 }  // namespace nacre::tool

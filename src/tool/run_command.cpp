@@ -105,7 +105,7 @@ void check_program(const CLI::App& command, const std::vector<std::string>& prog
                 nearest ? fmt::format("did you mean {}?", *nearest) : "nacre run --help lists them");
 }
 
-/// "NAME" takes the value from here, "NAME=VALUE" brings one.
+/// "NAME" takes its value from this process's environment; "NAME=VALUE" is complete.
 std::vector<std::string> parse_variables(const std::vector<std::string>& asked) {
   std::vector<std::string> result;
   for (const std::string& each : asked) {
@@ -147,7 +147,7 @@ std::vector<host_share> parse_placement(const run_arguments& given) {
   return spread_ranks(hosts, ranks, parse_distribution(given.distribution));
 }
 
-/// An empty value, such as that of a variable that is not set, would mean what the option means when it is left out.
+/// Refuses empty values. An unset shell variable gives one, and the option would silently have no effect.
 void check_empty_values(const CLI::App& command) {
   for (const CLI::Option* each : command.get_options()) {
     if (std::ranges::find(each->results(), "") == each->results().end()) continue;
@@ -156,7 +156,7 @@ void check_empty_values(const CLI::App& command) {
   }
 }
 
-/// What is about other hosts would go unheeded.
+/// Refuses options for other hosts when no hosts are given: they would have no effect.
 void check_one_host(const CLI::App& command) {
   for (const char* each : {"--distribution", "--ssh", "--nacre", "--address"}) {
     if (command.get_option(each)->count() == 0) continue;
@@ -178,7 +178,7 @@ std::uint32_t count_ranks(const run_arguments& given, const std::vector<host_sha
   return parse_ranks(given.ranks);
 }
 
-/// The path of this program, which the hosts of a cluster usually share.
+/// The path of this program, which is usually the same on all hosts of a cluster.
 std::string own_path() {
   std::error_code error;
   const auto path = std::filesystem::read_symlink("/proc/self/exe", error);

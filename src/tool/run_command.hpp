@@ -11,7 +11,7 @@
 
 namespace nacre::tool {
 
-/// The arguments as text; what they mean is checked here, so that every complaint has one form.
+/// The arguments as text. run parses and checks them itself, so that all error messages have one form.
 struct run_arguments {
   std::string ranks;
   std::string transport;  // empty: by the number of hosts
@@ -28,7 +28,7 @@ struct run_arguments {
   std::vector<std::string> program;
 };
 
-/// Adds the command to nacre's; `given` gets the options and outlives the parsing.
+/// Adds the command to `app`. Parsing writes the options to `given`, which must outlive it.
 [[nodiscard]] CLI::App* add_run(CLI::App& app, run_arguments& given);
 
 /// Runs the job. Returns the exit code for the process; throws setup_error when the job cannot begin.

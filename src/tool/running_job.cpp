@@ -32,10 +32,10 @@ namespace launch = transport::launch;
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
-constexpr milliseconds tick{1000};              // for the deadlines of handshakes
-constexpr milliseconds slow_reader_time{2000};  // for whoever reads the launcher's output
+constexpr milliseconds tick{1000};              // checks the deadlines of handshakes
+constexpr milliseconds slow_reader_time{2000};  // for a slow reader of the launcher's output
 
-/// Signals arrive as something to read from here on, instead of interrupting.
+/// Returns a signalfd. From here on signals are read from it and interrupt nothing.
 unique_fd watch_signals() {
   sigset_t watched;
   ::sigemptyset(&watched);
@@ -45,17 +45,17 @@ unique_fd watch_signals() {
   return unique_fd(::signalfd(-1, &watched, SFD_CLOEXEC | SFD_NONBLOCK));
 }
 
-/// What the user has asked for.
+/// The variables that the job's options set.
 std::vector<std::string> asked_variables(const job_options& options) {
   std::vector<std::string> result = options.variables;
   result.push_back("NACRE_TRANSPORT=" + options.transport);
-  if (::isatty(STDERR_FILENO) != 0) result.emplace_back("NACRE_JOB_TERMINAL=1");  // for those who show progress
+  if (::isatty(STDERR_FILENO) != 0) result.emplace_back("NACRE_JOB_TERMINAL=1");  // ranks show progress lines
   if (!options.config.empty()) result.push_back("NACRE_CONFIG=" + options.config);
   return result;
 }
 
-/// Those, and the launcher's own environment without the ticket of another job: all of it for ranks here, what begins
-/// with NACRE_ for ranks elsewhere.
+/// asked_variables, then the launcher's own environment without the credentials of another job. Ranks on this host get
+/// the whole environment, ranks on other hosts only the variables that begin with NACRE_.
 std::vector<std::string> common_environment(const job_options& options) {
   std::vector<std::string> result = asked_variables(options);
   const std::size_t asked = result.size();
@@ -104,7 +104,7 @@ running_job::running_job(const job_options& options)
       secret_(job_secret::generate()),
       rendezvous_(options.ranks, secret_, meeting_point(options)),
       supervisor_(options.ranks) {
-  // Room for the pipes of each rank here, and for its connections to all others there; elsewhere that is the agents'.
+  // Descriptors for pipes and launcher connections of the ranks here. On other hosts each agent raises its own limit.
   raise_limit_of_files((options.hosts.empty() ? 3 : 1) * std::uint64_t{options.ranks} + options.hosts.size() +
                            4 * std::min<std::uint64_t>(options.hosts.size(), shells_max) + 64,
                        fmt::format("{} ranks", options.ranks));
@@ -129,7 +129,7 @@ int running_job::run() {
     wait();
     const auto now = steady_clock::now();
     serve_crew(now, read_signals());
-    listen_to_ranks(now);  // after the ends of processes: what a rank said before its end is known with its end
+    listen_to_ranks(now);  // after serve_crew, so that a rank's last messages are known with its end
     printer_.pump(now);
     obey(supervisor_.settle(now));
   }
@@ -198,7 +198,7 @@ void running_job::listen_to_ranks(time_point now) {
 }
 
 void running_job::obey(const orders& what) {
-  if (what.line) printer_.say(*what.line, steady_clock::now());  // what the ranks have said comes first
+  if (what.line) printer_.say(*what.line, steady_clock::now());  // after the ranks' output
   if (what.announce) rendezvous_.announce({.peer = what.announce->peer, .reason = what.announce->reason});
   for (const int each : what.signals) crew_->signal(each);
 }

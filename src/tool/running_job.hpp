@@ -12,8 +12,8 @@
 
 namespace nacre::tool {
 
-/// Starts the ranks, then waits on everything at once: signals, control lines, output, input, deadlines. What the ranks
-/// do goes to the supervisor; what it decides is done here. The destructor kills what still runs.
+/// Starts the ranks, then runs one poll loop for signals, launcher connections, output, input and deadlines. The loop
+/// reports events to the supervisor and carries out its orders. The destructor kills the ranks that still run.
 class running_job {
  public:
   /// Throws setup_error or interrupted_start; no rank runs then.
@@ -21,12 +21,12 @@ class running_job {
   running_job(const running_job&) = delete;
   running_job& operator=(const running_job&) = delete;
 
-  /// Until the last rank has ended and its output has been passed on. Returns the exit code.
+  /// Returns the exit code, after the last rank has ended and its output has been passed on.
   [[nodiscard]] int run();
 
  private:
   void wait();
-  /// True when a child may have ended.
+  /// Reads the pending signals. Returns true when a child may have ended.
   bool read_signals();
   void serve_crew(time_point now, bool child);
   void listen_to_ranks(time_point now);

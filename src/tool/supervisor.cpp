@@ -70,7 +70,7 @@ orders supervisor::settle(time_point now) {
   return std::exchange(orders_, {});
 }
 
-/// What the rank's end does to the job: nothing, or a clause that says why the job cannot go on.
+/// Why the job cannot go on after the rank's end, as a clause; nullopt if the end is no fault.
 std::optional<std::string> supervisor::fault_of(std::uint32_t rank) const {
   const rank_state& state = ranks_[rank];
   if (!state.end) return std::nullopt;
@@ -89,7 +89,7 @@ bool supervisor::anyone_waits_for(std::uint32_t rank) const {
   return false;
 }
 
-/// The rank whose end is to be told: one that was killed, before one that exited.
+/// The rank that the line names: the first that was killed, otherwise the first that exited with a fault.
 std::optional<std::uint32_t> supervisor::culprit() const {
   std::optional<std::uint32_t> found;
   for (std::uint32_t rank = 0; rank < ranks_.size(); ++rank) {
@@ -105,7 +105,7 @@ void supervisor::find_cause(time_point now) {
     if (const auto fault = fault_of(suspicion_->rank)) {
       return end_job(suspicion_->rank, *fault, code_of(*ranks_[suspicion_->rank].end), now);
     }
-    if (now < suspicion_->until && running_ > 0) return;  // once all have ended, there is nothing to wait for
+    if (now < suspicion_->until && running_ > 0) return;  // with no rank left there is nothing to wait for
   }
   if (const auto rank = culprit()) return end_job(*rank, *fault_of(*rank), code_of(*ranks_[*rank].end), now);
   if (suspicion_) end_job(suspicion_->rank, suspicion_->reason, failure_code, now);
@@ -113,7 +113,7 @@ void supervisor::find_cause(time_point now) {
 
 void supervisor::end_job(std::uint32_t rank, const std::string& reason, int code, time_point now) {
   exit_code_ = code == 0 ? failure_code : code;
-  // Whether others are still at work, not whether they still run: they may have ended in the same moment.
+  // Tests whether others have left, not whether they run: their processes may have ended in the same moment.
   const auto all_left = std::all_of(ranks_.begin(), ranks_.end(),
                                     [&](const rank_state& each) { return each.left || &each == &ranks_[rank]; });
   const std::string place = hosts_.empty() ? "" : fmt::format(" on {}", hosts_[rank]);

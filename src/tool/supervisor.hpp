@@ -20,28 +20,29 @@ struct ending {
   std::int32_t number = 0;  ///< exit code or signal
 };
 
-/// Why a job ends, for those ranks that still run.
+/// Why a job ends; the launcher tells this to the ranks that still run.
 struct announcement {
   std::uint32_t peer = 0;
   std::string reason;
 };
 
-/// What to do, in this order.
+/// Actions for the launcher, in this order.
 struct orders {
-  std::optional<std::string> line;       ///< print it
-  std::optional<announcement> announce;  ///< tell it to every rank
-  std::vector<int> signals;              ///< send each to the process group of every rank that still runs
+  std::optional<std::string> line;       ///< to print
+  std::optional<announcement> announce;  ///< to be told to every rank
+  std::vector<int> signals;              ///< each for the POSIX process group of every rank that runs
 };
 
-/// How long it waits for what.
+/// How long the supervisor waits.
 struct supervisor_times {
-  std::chrono::milliseconds blame{500};       ///< for the own end of a rank that a peer has lost
+  std::chrono::milliseconds blame{500};       ///< for the end of a rank that a peer has lost
   std::chrono::milliseconds grace{2000};      ///< from the announcement to SIGTERM
   std::chrono::milliseconds force{3500};      ///< from the announcement to SIGKILL
   std::chrono::milliseconds farewell{10000};  ///< from an interruption to SIGKILL
 };
 
-/// Watches over the ranks of one job. Its user tells it what happens, then asks `settle` what to do.
+/// Decides how a job ends. The launcher reports events, then calls `settle`, which returns the actions to take. The
+/// supervisor itself touches no process.
 ///
 /// | state | event | then |
 /// |---|---|---|
@@ -52,32 +53,32 @@ struct supervisor_times {
 /// | ending | grace is over; force is over; interrupted again | SIGTERM; SIGKILL; SIGKILL |
 /// | any | the last rank has ended | over |
 ///
-/// Invariants: at most one line for a job; it names the first cause and none of its consequences: a rank that reports a
-/// loss and then exits with an error is a consequence, and one that ends in `ending` is, too. Times do not depend on
-/// the ranks: from the line to SIGKILL it takes `force`. One thread.
+/// Invariants: a job gets at most one line. The line names the first cause and no consequence: the exit with an error
+/// of a rank that has reported a loss is a consequence, and so is every end in state `ending`. No time depends on the
+/// ranks: SIGKILL follows the line after `force`. One thread.
 class supervisor {
  public:
   explicit supervisor(std::uint32_t ranks, const supervisor_times& times = {});
 
-  /// The host of each rank, for its line; nothing is said of hosts before.
+  /// Sets the host of each rank, which the line then names; without this call the line names no host.
   void name_hosts(std::vector<std::string> by_rank) { hosts_ = std::move(by_rank); }
 
   void joined(std::uint32_t rank);
-  /// The rank has said goodbye: from here its exit code counts, and its end disturbs nobody.
+  /// The rank has said goodbye: its end is no fault from now on, and its exit code counts for the launcher's.
   void left(std::uint32_t rank);
   void lost(std::uint32_t reporter, std::uint32_t peer, std::string reason, time_point now);
   void hung_up(std::uint32_t rank, time_point now);
   void ended(std::uint32_t rank, ending how);
   void interrupted(int signal, time_point now);
 
-  /// What to do, given all that has been told. Call it after each round of telling, and when `due` has come.
+  /// Returns the actions that follow from all events so far. Call it after each batch of events, and at `due`.
   [[nodiscard]] orders settle(time_point now);
 
-  /// When settle should be called although nothing happens.
+  /// The time at which settle must be called even if no event comes.
   [[nodiscard]] std::optional<time_point> due() const;
   [[nodiscard]] bool is_ending() const noexcept { return ending_.has_value(); }
   [[nodiscard]] bool over() const noexcept { return running_ == 0; }
-  /// For the launcher's own exit, once it is over: 0; the code of the rank that failed; 128 and the signal.
+  /// The launcher's exit code, valid once the job is over: 0; the code of the rank that failed; 128 and the signal.
   [[nodiscard]] int exit_code() const;
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the launcher decides, without a process: the cause is named once, consequences are not, and time is bounded.
+// The launcher's decisions, without a process: the cause is named once, consequences are not, and time is bounded.
 #include "tool/supervisor.hpp"
 
 #include <gtest/gtest.h>
