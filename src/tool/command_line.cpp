@@ -55,7 +55,7 @@ Example:
   return command;
 }
 
-/// A first word that is no command is answered with the nearest one.
+/// Refuses a first word that is no command, and suggests the nearest command.
 void check_command(int argc, char** argv) {
   static constexpr std::array<std::string_view, 5> commands{"run", "report", "replay", "info", "host-agent"};
   if (argc < 2) return;
@@ -95,7 +95,7 @@ int run_words(int argc, char** argv) {
     given.program = run_command->remaining();
     return run(*run_command, given);
   } catch (const CLI::ParseError& error) {
-    std::ostringstream out;  // what --help and --version ask for
+    std::ostringstream out;  // the text of --help or --version
     const int code = app.exit(error, out, std::cerr);
     print(out.str());
     return code == 0 ? EXIT_SUCCESS : usage_code;

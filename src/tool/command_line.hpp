@@ -4,8 +4,8 @@
 
 namespace nacre::tool {
 
-/// Does what the arguments of main say and returns the exit code: 2 for arguments that make no sense, with a line on
-/// standard error, and 1 when what was to be printed could not be.
+/// Runs the command that the arguments of main name, and returns the exit code: 2 for invalid arguments, after a line
+/// on standard error, and 1 when standard output could not be written.
 [[nodiscard]] int run_command_line(int argc, char** argv);
 
 }  // namespace nacre::tool

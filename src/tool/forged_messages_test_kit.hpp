@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The messages of forgers: well-formed ones of every kind with arguments that lie, then damaged.
+// Forged messages of every kind: well formed but with false arguments, then damaged.
 #pragma once
 
 #include "am/bundle.hpp"
@@ -71,7 +71,7 @@ inline message_ptr some_object_message(const victim& at, choices& from) {
 inline message_ptr some_arrival(const victim& at, choices& from, std::uint32_t peer) {
   const object_id id = some_object(at, from);
   resident body;
-  if (from.one_in(4)) {  // a place whose element has ended
+  if (from.one_in(4)) {  // a place whose element has been destroyed
     body.type = &detail::type_of<detail::vacancy>();
     body.object = new detail::vacancy;
   } else {
@@ -202,7 +202,7 @@ inline message_ptr some_message(const victim& at, choices& from, std::uint32_t p
   return m;
 }
 
-/// Whatever peers may send to a rank, until it refuses something. Returns how many messages it took.
+/// Sends forged messages of peers to a rank until it refuses one. Returns the number of messages that it accepted.
 inline std::uint64_t forge_messages(choices& from, std::vector<std::string>* refusals = nullptr) {
   [[maybe_unused]] const leaks_of_an_end permitted;
   victim at(from);
@@ -216,7 +216,7 @@ inline std::uint64_t forge_messages(choices& from, std::vector<std::string>* ref
   return at.taken();
 }
 
-/// What a launcher, its agents and ranks say to each other, cut anywhere.
+/// Feeds bytes, cut anywhere, to a stream that a launcher, an agent or a rank reads.
 template <class Stream>
 void read_stream(choices& from) {
   Stream stream;
@@ -230,7 +230,7 @@ void read_stream(choices& from) {
       const auto m = stream.pop();
       sound = m.has_value();
       if (!sound || !*m) break;
-      stream.push(**m);  // what was understood can be said again
+      stream.push(**m);  // a message that was read can be written again
     }
   }
 }
@@ -242,7 +242,7 @@ inline void read_ticket(choices& from) {
   }
 }
 
-/// The first byte chooses who reads the rest.
+/// The first byte chooses the reader of the rest.
 inline void forge(std::span<const std::uint8_t> bytes) {
   choices from(bytes);
   switch (from.below(16)) {

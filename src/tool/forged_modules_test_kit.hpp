@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The messages of forgers to the parts of a rank: well-formed ones with arguments that lie.
+// Forged messages to the modules of a rank: well formed but with false arguments.
 #pragma once
 
 #include <functional>
@@ -32,7 +32,7 @@ inline std::vector<std::byte> some_bytes(choices& from) {
   return bytes;
 }
 
-/// Numbers of calls and transfers are given like this, from the first on.
+/// Mostly one of the first numbers in the form that the rank gives to calls and transfers; sometimes any number.
 inline std::uint64_t some_ticket(choices& from) {
   return from.one_in(8) ? from.number() : (std::uint64_t{1} << 32) | from.below(4);
 }
@@ -107,7 +107,7 @@ inline message_ptr some_colocation_message(const victim& at, choices& from) {
   }
 }
 
-/// To all elements, as a caller sends it to the root, or a rank to those behind it.
+/// A message to all elements of an array, as a caller sends it to the root or a rank to its children.
 inline message_ptr some_array_message(const victim& at, choices& from, std::uint32_t peer) {
   array_order order{.first = at.grid().first(),
                     .reply = from.below(2) * some_ticket(from),
@@ -116,7 +116,7 @@ inline message_ptr some_array_message(const victim& at, choices& from, std::uint
                     .end = from.one_in(8) ? from.as<std::uint32_t>() : ranks};
   switch (from.below(4)) {
     case 0:
-      break;  // ends the elements
+      break;  // destroys the elements
     case 1:
       order.handler = detail::make_typed<&cell::count, cell>()->header.handler;
       order.fold = from.one_in(2) ? detail::fold_of<std::size_t, std::plus<>>() : 0;

@@ -42,7 +42,7 @@ TEST(forgery, launchers_and_agents_refuse_bytes_that_are_no_messages) {
   for (std::uint64_t seed = 0; seed < 20'000; ++seed) {
     std::vector<std::uint8_t> bytes = random_bytes(seed);
     bytes.insert(bytes.begin(), static_cast<std::uint8_t>(seed % 3));
-    if (bytes.size() > 5) bytes[2] = bytes[3] = bytes[4] = 0;  // of a length: one that can come to its end
+    if (bytes.size() > 5) bytes[2] = bytes[3] = bytes[4] = 0;  // of a length field: short enough to be complete
     forge(bytes);
   }
 }

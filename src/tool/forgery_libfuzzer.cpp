@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// libFuzzer target: the bytes decide what forgers send to a rank, or are what a launcher and its agents read.
+// libFuzzer target: the bytes choose forged messages to a rank, or are the input of a launcher and its agents.
 #include "tool/forged_messages_test_kit.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

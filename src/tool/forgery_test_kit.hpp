@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A real rank whose peers are forgers: what they send is drawn from bytes of any origin, for seeded tests and
-// libFuzzer.
+// A real rank whose peers send forged messages, drawn from bytes of any origin, for seeded tests and libFuzzer.
 #pragma once
 
 #include <algorithm>
@@ -34,7 +33,8 @@
 
 namespace nacre::forgery {
 
-/// Coroutines that wait for an answer when a rank ends stay where they are: the end of its process is what frees them.
+/// Coroutines that wait for an answer when a rank ends are not freed before the end of the process; permits those
+/// leaks.
 struct leaks_of_an_end {
 #ifdef NACRE_FORGERY_LEAKS
   leaks_of_an_end() noexcept { __lsan_disable(); }
@@ -44,7 +44,7 @@ struct leaks_of_an_end {
 #endif
 };
 
-/// Turns bytes into decisions; zeros behind their end.
+/// Turns bytes into decisions; after the last byte all are zero.
 class choices {
  public:
   explicit choices(std::span<const std::uint8_t> bytes) noexcept : bytes_(bytes) {}
@@ -57,7 +57,7 @@ class choices {
   }
   [[nodiscard]] std::uint32_t below(std::uint32_t count) noexcept { return byte() % count; }
   [[nodiscard]] bool one_in(std::uint32_t count) noexcept { return below(count) == count - 1; }
-  /// Mostly small, now and then at a border or anything.
+  /// Mostly a small number, sometimes a boundary value or any number.
   [[nodiscard]] std::uint64_t number() noexcept {
     const std::uint8_t kind = byte();
     if (kind < 200) return kind % 8;
@@ -107,7 +107,7 @@ inline std::uint64_t meet(cell& a, cell& b, std::uint32_t number) {
 
 constexpr std::uint32_t ranks = 8;
 
-/// The rank's end of the network: what it sends to others is kept until somebody looks, what others send is made up.
+/// The rank's endpoint. Keeps the messages that the rank sends until the test takes them; the test invents the others.
 class forged_end final : public transport::endpoint {
  public:
   explicit forged_end(rank_id self) : self_(self) { declared_.virtual_time = true; }
@@ -129,7 +129,7 @@ class forged_end final : public transport::endpoint {
 
   message_list inbox;
   message_list sent;
-  transport::direct_memory* desk = nullptr;  ///< before the rank begins; null: copies nothing by itself
+  transport::direct_memory* desk = nullptr;  ///< set before the rank begins; null: no direct copies
 
  private:
   rank_id self_;
@@ -145,8 +145,8 @@ class virtual_clock final : public clock {
   const machine::simulation& of_;
 };
 
-/// One rank of a job of eight, with objects, memory, calls, transfers and a collective under way. The first refusal
-/// would end its process; here it ends the forging.
+/// One rank of a job of eight, with objects, memory, calls, transfers and a collective in progress. Elsewhere the first
+/// refusal ends the process; here it ends the test.
 class victim {
  public:
   explicit victim(choices& from);
@@ -154,7 +154,7 @@ class victim {
   victim& operator=(const victim&) = delete;
   ~victim();
 
-  /// Hands over a message of `peer`, if a transport would let it pass.
+  /// Delivers a message of `peer`, unless a transport would refuse it.
   void arrive(std::uint32_t peer, message_ptr m);
   void settle();
   [[nodiscard]] bool refused() const noexcept { return !refusals_.empty(); }
@@ -207,7 +207,7 @@ inline victim::victim(choices& from) : rank_(from.below(2)), configuration_(all_
   settle();
 }
 
-/// As create_array does, but for the agreement of all ranks, of which there is but one.
+/// Creates an array as create_array does, but without the agreement of all ranks: there is only one.
 inline void victim::open_array(runtime& rt) {
   const extents shape{4, 4};
   const std::uint64_t first = detail::open_array(
@@ -268,7 +268,7 @@ inline void victim::main(runtime& rt, std::uint32_t plan) {
   }
 }
 
-/// Gives everybody who waits for a peer an answer, so that no coroutine is left behind.
+/// Answers every request that waits for a peer, so that no coroutine leaks.
 inline victim::~victim() {
   for (int rounds = 0; rounds < 100 && !end_->sent.empty(); ++rounds) {
     message_list sent;
@@ -300,7 +300,7 @@ inline void victim::settle() {
   if (!refused()) run_some();
 }
 
-/// Until nothing happens any more; balancers and questions for quiescence go on for ever.
+/// Runs until the rank is idle, at most 300 events: balancers and quiescence probes never stop.
 inline void victim::run_some() {
   rank_under_test_->on_arrival();
   for (int events = 0; events < 300 && machine_.step(); ++events) {

@@ -29,8 +29,7 @@ void close_all_but(int kept) {
   for (int each = STDERR_FILENO + 2; each < static_cast<int>(::sysconf(_SC_OPEN_MAX)); ++each) ::close(each);
 }
 
-/// Keeps the list of groups until end of file, then kills them. The kernel has by then killed the launcher's own
-/// children.
+/// Keeps the list of groups until end of file, then kills them. The kernel itself kills the launcher's own children.
 [[noreturn]] void watch(int words) {
   std::vector<pid_t> groups;
   for (pid_t word = 0;;) {

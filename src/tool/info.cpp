@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `nacre info` tells about this build and this machine.
+// The text of `nacre info`: this build and this machine.
 #include "tool/info.hpp"
 
 #include <sched.h>
@@ -50,7 +50,7 @@ std::string processor_text() {
   return "unknown";
 }
 
-/// The instructions that Nacre and its applications make use of, or that tell machines apart.
+/// The processor features that Nacre and its applications use, or by which machines can be told apart.
 std::string features_text() {
 #if defined(__x86_64__)
   static constexpr std::array wanted{"sse4_2", "aes",    "avx2",         "avx512f",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `nacre info` tells about this build and this machine.
+// The text of `nacre info`: this build and this machine.
 #pragma once
 
 #include <string>

@@ -60,7 +60,7 @@ bool line_relay::pump() {
     }
     take({buffer.data(), static_cast<std::size_t>(bytes)});
   }
-  if (from_ && to_->broken()) {  // so that the process learns that nobody listens
+  if (from_ && to_->broken()) {  // the process gets SIGPIPE at its next write
     from_.reset();
     ended_ = true;
   }

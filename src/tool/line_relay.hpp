@@ -12,25 +12,25 @@ namespace nacre::tool {
 
 using transport::net::unique_fd;
 
-/// Where output goes: a descriptor of the launcher that others may share, so that its mode is left alone and no write
-/// may block for long. One thread.
+/// An output descriptor of the launcher. Other processes may share it, so its flags stay unchanged (no O_NONBLOCK), and
+/// each write is small enough not to block. One thread.
 class line_sink {
  public:
-  /// More than this waiting: `full`, and the sources are not to be read.
+  /// Backpressure: from this many waiting bytes on the sink is `full`, and its sources must not be read.
   static constexpr std::size_t waiting_bytes_max = 1u << 20;
 
   explicit line_sink(int descriptor) noexcept;
 
   void push(std::string_view text);
-  /// Writes what the descriptor takes without blocking.
+  /// Writes as much as the descriptor takes without blocking.
   void flush();
 
   [[nodiscard]] int descriptor() const noexcept { return descriptor_; }
   [[nodiscard]] bool empty() const noexcept { return waiting_.empty(); }
   [[nodiscard]] bool full() const noexcept { return waiting_.size() >= waiting_bytes_max; }
-  /// Nobody reads any more; what is pushed is dropped.
+  /// A write has failed; `push` drops all further text.
   [[nodiscard]] bool broken() const noexcept { return error_ != 0; }
-  /// Why, as errno tells it; 0: it is not broken.
+  /// The errno of the failed write; 0: none has failed.
   [[nodiscard]] int error() const noexcept { return error_; }
   [[nodiscard]] bool is_terminal() const noexcept { return terminal_; }
 
@@ -41,26 +41,27 @@ class line_sink {
   bool terminal_;
 };
 
-/// One stream of one process. A line is passed on when it is complete; an unfinished one at the end of the stream, when
-/// it exceeds line_bytes_max, or when the user of this class finds that it has waited long enough. Bytes are not
-/// changed, except for the label in front of each line. One thread.
+/// Passes one output stream of one process on to a sink. A complete line is passed on at once. An unfinished line is
+/// passed on at the end of the stream, when it reaches line_bytes_max, or when the caller releases it. Bytes stay as
+/// they are, but each line gets the label in front. One thread.
 class line_relay {
  public:
   static constexpr std::size_t line_bytes_max = 64 * 1024;
 
-  /// `from` is non-blocking, or empty for a stream that comes by `take`; `label` may be empty.
+  /// `from` is non-blocking, or empty for a stream whose text the caller passes to `take`; `label` may be empty.
   line_relay(unique_fd from, line_sink& to, std::string label);
 
-  /// -1 after the end of the stream, and where none is read here.
+  /// -1 after the end of the stream, and for a stream without a descriptor.
   [[nodiscard]] int descriptor() const noexcept { return from_.get(); }
   [[nodiscard]] bool ended() const noexcept { return ended_; }
   [[nodiscard]] const line_sink& sink() const noexcept { return *to_; }
   [[nodiscard]] bool holds_unfinished_line() const noexcept { return !unfinished_.empty(); }
 
-  /// Reads what there is, a bounded amount, and passes whole lines on. True when bytes came since the last call.
+  /// Reads a bounded amount and passes whole lines on. Returns true when bytes have come since the last call.
   bool pump();
-  /// What the stream brings, when somebody else reads it, and its end.
+  /// Text of the stream that the caller has read itself.
   void take(std::string_view text);
+  /// The end of the stream.
   void end();
   /// Passes an unfinished line on as it is.
   void release_unfinished();
@@ -74,7 +75,7 @@ class line_relay {
   std::string unfinished_;
   bool moved_ = false;
   bool ended_ = false;
-  bool within_line_ = false;  // the sink has the beginning of the current line
+  bool within_line_ = false;  // the sink has the start of the current line
 };
 
 }  // namespace nacre::tool

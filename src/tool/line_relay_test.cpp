@@ -38,7 +38,7 @@ std::string read_all(const unique_fd& pipe) {
   return result;
 }
 
-/// A process's stream, a relay behind it, and what the relay has passed on.
+/// The output stream of a process, a relay that reads it, and the relay's output.
 class stage {
  public:
   explicit stage(std::string label)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A rank that puts and gets, with a transport and peers that the test plays: what is lent, sent again and told.
+// A rank that puts and gets; the test plays transport and peers: regions registered, requests repeated, ends.
 #include <gtest/gtest.h>
 
 #include <optional>
@@ -106,7 +106,7 @@ TEST_P(caller_of_copies, does_not_lend_short_pieces_nor_to_peers_out_of_reach) {
 }
 
 TEST_P(caller_of_copies, lends_pieces_from_direct_min_on) {
-  constexpr std::size_t direct_min = 100 << 10;  // more than a piece of others
+  constexpr std::size_t direct_min = 100 << 10;  // more than an indirect piece
   configuration.set("direct_min", "100KiB");
   for (const bool lends : {true, false}) {
     desk.loans.clear();

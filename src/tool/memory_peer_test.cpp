@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A rank whose memory others access, with a transport and peers that the test plays: what is copied, refused and said.
+// A rank whose memory peers access; the test plays transport and peers: which pieces it copies, refuses and answers.
 #include <gtest/gtest.h>
 
 #include <deque>
@@ -30,7 +30,7 @@ class target_of_copies : public lone_rank {
   void ask(const memory_request& asked, intent what = intent::write) {
     arrive(to_module<&memory_part::on_direct>(asked, lent, what));
   }
-  /// The same in messages.
+  /// Asks in messages, without direct copies.
   void ask_in_messages(const memory_request& asked, intent what) {
     if (what == intent::read) return arrive(to_module<&memory_part::on_get>(asked, memory_bytes()));
     const std::vector<std::byte> data(asked.bytes, std::byte{1});
@@ -142,7 +142,7 @@ TEST_F(target_of_copies, refuses_lent_memory_where_it_lends_none_itself) {
   EXPECT_EQ(refusal(), "rank 2 sent memory where nobody lends any");
 }
 
-/// What no rank sends, however its bytes have come.
+/// Requests that no rank sends, whether their bytes come directly or in messages.
 class impossible_piece : public target_of_copies, public testing::WithParamInterface<int> {
  protected:
   memory_request lie() const {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A rank in virtual time whose transport copies memory as a test says, and which sees what a test sends.
+// A rank in virtual time whose transport copies memory as the test says; the test sends to it and reads its messages.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@
 
 namespace nacre::forgery {
 
-/// Notes what is lent, copied and stopped, and does nothing of it.
+/// Records which regions are registered, copied, stopped and deregistered, and does none of it.
 class noting_desk final : public transport::direct_memory {
  public:
   bool reach = true;
@@ -26,7 +26,7 @@ class noting_desk final : public transport::direct_memory {
   std::vector<std::uint64_t> stopped;       // tags
   std::vector<std::span<std::byte>> loans;  // by id - 1
   std::vector<std::uint64_t> recalled;      // ids
-  std::deque<ended_copy> ended;             // to be taken
+  std::deque<ended_copy> ended;             // not yet taken by the rank
 
   bool reaches(rank_id) const noexcept override { return reach; }
   std::optional<transport::lent_memory> lend(rank_id, std::span<std::byte> bytes, transport::copy_way) override {
@@ -73,7 +73,7 @@ class lone_rank : public testing::Test {
     rank_->start_simulated(std::move(main));
     settle();
   }
-  /// What is under way stays so.
+  /// Ends the rank without waiting for transfers in progress.
   void end() {
     if (rank_ == nullptr) return;
     rank_->stop_simulated();
@@ -87,13 +87,13 @@ class lone_rank : public testing::Test {
     link_->inbox.push_back(std::move(m));
     settle();
   }
-  /// Until nothing happens any more; questions for quiescence go on for ever.
+  /// Runs until the rank is idle, at most 30 events: quiescence probes never stop.
   void settle() {
     rank_->on_arrival();
     for (int events = 0; events < 30 && machine_.step(); ++events) continue;
   }
 
-  /// Takes what has been sent to F, read as a T.
+  /// Takes the messages that the rank has sent to handler F, each read as a T.
   template <auto F, class T>
   std::vector<T> said_by() {
     std::vector<T> all;
@@ -111,7 +111,7 @@ class lone_rank : public testing::Test {
     link_->sent.append(others);
     return all;
   }
-  /// The ends of pieces that have been told since the last look.
+  /// The ends of pieces that the rank has reported since the last call.
   said answers() { return said_by<&memory_part::on_done, std::pair<std::uint64_t, memory_status>>(); }
 
   config configuration{all_option_tables()};

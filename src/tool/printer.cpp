@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the output of all ranks comes together: the launcher's own standard output and standard error.
+// Writes the output of all ranks to the launcher's own standard output and standard error.
 #include "tool/printer.hpp"
 
 #include <unistd.h>

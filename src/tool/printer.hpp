@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the output of all ranks comes together: the launcher's own standard output and standard error.
+// Writes the output of all ranks to the launcher's own standard output and standard error.
 #pragma once
 
 #include <poll.h>
@@ -14,33 +14,33 @@
 
 namespace nacre::tool {
 
-/// Passes lines on as they become complete, and unfinished ones after a while when a person watches. One thread.
+/// Passes lines on as they become complete. On a terminal an unfinished line is passed on after 100 ms. One thread.
 class printer {
  public:
   using time_point = std::chrono::steady_clock::time_point;
 
   printer() noexcept;
 
-  /// One more stream; see line_relay. The reference is good until the stream has ended and `pump` has been called.
+  /// Adds a stream; see line_relay. The reference is valid until `pump` is called after the end of the stream.
   line_relay& attach(unique_fd from, bool to_error, std::string label);
 
-  /// Appends what to sleep on.
+  /// Appends the descriptors to poll.
   void watch(std::vector<pollfd>& watched) const;
-  /// When pump should be called although nothing happens.
+  /// The time at which pump must be called even if no descriptor is ready.
   [[nodiscard]] std::optional<time_point> due() const;
-  /// Moves what can be moved now.
+  /// Reads and writes all that does not block.
   void pump(time_point now);
 
-  /// A line of the launcher itself, behind all that has come.
+  /// Prints a line of the launcher itself, after all output that has arrived.
   void say(std::string_view line, time_point now);
 
   [[nodiscard]] const line_sink& sink(bool error) const noexcept { return error ? error_ : output_; }
   [[nodiscard]] bool has_streams() const noexcept { return !relays_.empty(); }
-  /// Nothing waits to be written.
+  /// Whether no output waits to be written.
   [[nodiscard]] bool idle() const noexcept { return output_.empty() && error_.empty(); }
-  /// Something of standard output is lost, which a line has said; not where a pipe has been closed.
+  /// Whether output was lost because of a write error, which a line has reported. A closed pipe (EPIPE) does not count.
   [[nodiscard]] bool lost_output() const noexcept { return lost_output_; }
-  /// Passes unfinished lines on, without waiting for a reader.
+  /// Passes unfinished lines on. Does not wait for a slow reader.
   void finish();
 
  private:

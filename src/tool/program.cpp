@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the program that a user names, and the folder for it, and says clearly why it cannot be run.
+// Finds the program that a user names, and enters its folder; an error says why the program cannot be run.
 #include "tool/program.hpp"
 
 #include <sys/stat.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Programs are found as a shell finds them, and what cannot be run is refused with the reason.
+// Programs are found as a shell finds them; a file that cannot be run is refused with the reason.
 #include "tool/program.hpp"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program whose objects do what others have done.
+// A program that replays a recorded load: its objects work as long as the recorded objects did.
 #include "tool/replay.hpp"
 
 #include <algorithm>
@@ -34,18 +34,19 @@ struct actor {
   }
 };
 
-/// What is known of an object before the run, and who it is in it.
+/// A recorded object: its start rank, its size, and the object that stands for it in the replay.
 struct part {
   std::uint32_t home = 0;
-  std::uint64_t bytes = 0;  // the most that it ever had
+  std::uint64_t bytes = 0;  // the maximum over the trace
   mobile_ptr<actor> played_by{};
 };
 using cast = std::map<std::uint64_t, part>;
 
 using rows_of_object = std::span<const balance::load_row* const>;  // in the order of time
 
-/// The rank on which an object first worked: that where it did most in the first interval that counts. One in which it
-/// did less than a hundredth of what it did in its busiest does not: often it was only made there, and sent elsewhere.
+/// The rank on which an object first did real work: the rank where it worked most in the first interval that counts. An
+/// interval counts when the object worked at least a hundredth as long as in its busiest interval. In others it was
+/// often only made and sent elsewhere.
 std::uint32_t first_rank_of(rows_of_object rows) {
   std::map<std::uint32_t, double> seconds;  // by interval
   for (const balance::load_row* each : rows) seconds[each->interval] += each->seconds;
@@ -60,7 +61,8 @@ std::uint32_t first_rank_of(rows_of_object rows) {
   return most->rank;
 }
 
-/// Where the objects begin. A recorded rank means the ranks in its place of another number of them, in turns.
+/// Assigns every object its start rank. With another number of ranks, a recorded rank stands for the ranks in the same
+/// relative place, and its objects go to them round robin.
 cast assign(const balance::load_trace& trace, std::uint32_t ranks) {
   std::vector<const balance::load_row*> rows;
   for (const balance::load_row& each : trace.rows) rows.push_back(&each);
@@ -81,7 +83,7 @@ cast assign(const balance::load_trace& trace, std::uint32_t ranks) {
   return all;
 }
 
-/// What object does in one interval, all ranks together.
+/// The work of one object in one interval, summed over all ranks.
 struct share {
   double seconds = 0;
   std::uint64_t messages = 0;
@@ -99,7 +101,7 @@ std::map<std::uint32_t, interval_work> work_by_interval(const balance::load_trac
 }
 
 void play(runtime& rt, const interval_work& what, const cast& all) {
-  constexpr std::uint64_t messages_max = 64;  // of an object in an interval; longer ones for more
+  constexpr std::uint64_t messages_max = 64;  // of an object in an interval; if it had more, each takes longer
   for (const auto& [name, of] : what) {
     const part& played = all.at(name);
     if (played.home != rt.rank().value()) continue;
@@ -119,7 +121,7 @@ totals sums(runtime& rt) {
   return {rt.all_reduce(own.migrations_in, std::plus<>{}), rt.all_reduce(own.bytes_sent, std::plus<>{})};
 }
 
-/// Options of Nacre that the replay decides itself, and what to give it instead.
+/// Refuses --set for an option of Nacre that the replay sets itself, and names the replay's own option instead.
 [[noreturn]] void refuse_setting(const std::string& name, const std::string& instead) {
   throw setup_error({.problem = "--set " + name + " cannot be",
                      .why = "the replay runs on a simulated machine that its own options describe",
@@ -155,7 +157,7 @@ config configured(const replay_options& how, std::uint32_t ranks, std::uint32_t 
   return made;
 }
 
-/// Between which times the recorded run has ended; of a trace that has rows.
+/// The earliest and the latest time at which the recorded run can have ended. The trace must have rows.
 std::pair<double, double> recorded_seconds(const balance::load_trace& trace) {
   const double begun = trace.interval * trace.rows.back().interval;
   return {begun, begun + trace.interval};

@@ -14,7 +14,7 @@ class App;
 
 namespace nacre::tool {
 
-/// On what machine, and with which balancer.
+/// The simulated machine and the balancer.
 struct replay_options {
   std::string balancer = "none";
   std::string load = "measured";  ///< --nacre.balance.load
@@ -24,27 +24,27 @@ struct replay_options {
   std::vector<std::string> settings{};  ///< further options of Nacre, each "name=value"
 };
 
-/// What one recorded interval has become. Seconds are virtual.
+/// The result of replaying one recorded interval. Seconds are virtual.
 struct replayed_interval {
   std::uint32_t number = 0;
   double seconds = 0;    ///< until all its work was done
-  double work = 0;       ///< seconds of workers, all together
-  double imbalance = 0;  ///< seconds, in units of what they would be if all workers worked all the time
+  double work = 0;       ///< seconds, summed over all workers
+  double imbalance = 0;  ///< `seconds`, divided by the time if all workers worked all the time
   std::uint64_t moves = 0;
-  std::uint64_t bytes = 0;  ///< that all ranks have sent
+  std::uint64_t bytes = 0;  ///< sent by all ranks
 };
 
-/// Every object begins on the rank on which it first worked, or, on another number of ranks, on one in the same place
-/// among all; not where it was only made, if it did next to nothing there. From then on the balancer alone moves it,
-/// wherever it was moved when it was recorded. Each interval begins when the one before has ended everywhere; then
-/// every object gets the messages that it ran in it, which take as long. The same trace, options and seed give the same
-/// result. Throws setup_error for options that cannot be.
+/// Every object begins on the rank on which it first did real work; a rank on which it was only made does not count.
+/// With another number of ranks it begins on a rank in the same relative place. From then on only the balancer moves
+/// it; recorded moves are not replayed. An interval begins when the one before has ended everywhere. Then every object
+/// gets as many messages as it ran in that interval, and they take as long in total. Equal traces, options and seeds
+/// give equal results. Throws setup_error for invalid options.
 [[nodiscard]] std::vector<replayed_interval> replay(const balance::load_trace& trace, const replay_options& how);
 
 [[nodiscard]] std::string replay_text(const std::vector<replayed_interval>& what);
 /// How long the recorded run took, to within an interval.
 [[nodiscard]] std::string recorded_text(const balance::load_trace& trace);
-/// Both in one object: "recorded" (null when the trace is empty) and "intervals".
+/// A JSON object with "recorded" (null when the trace is empty) and "intervals".
 [[nodiscard]] std::string replay_json(const std::vector<replayed_interval>& what, const balance::load_trace& trace);
 
 /// The arguments of the command.

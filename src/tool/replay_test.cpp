@@ -15,7 +15,7 @@
 namespace nacre::tool {
 namespace {
 
-/// In each interval 16 objects work 1 ms each, in two messages; all of them were seen on one of 4 ranks.
+/// In each interval 16 objects work 1 ms each, in two messages; all were recorded on one of 4 ranks.
 balance::load_trace one_sided(std::uint32_t intervals) {
   balance::load_trace trace{.ranks = 4, .workers = 1, .interval = 0.01};
   for (std::uint32_t interval = 0; interval < intervals; ++interval) {
@@ -76,7 +76,7 @@ TEST(replay, begins_where_objects_first_worked_and_not_where_they_were_made) {
                                           {0, 1, 2, 0.25, 1, 100},
                                           {1, 1, 1, 0.25, 1, 100},
                                           {1, 2, 3, 0.5, 1, 100},
-                                          {2, 3, 1, 0.5, 1, 100}}};  // a move that is not played
+                                          {2, 3, 1, 0.5, 1, 100}}};  // a move that is not replayed
   const auto got = replay(made, {});
   ASSERT_EQ(got.size(), 3u);
   EXPECT_NEAR(got[0].seconds, 0.75, 1e-3);  // rank 1: objects 1 and 2

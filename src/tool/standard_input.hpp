@@ -10,23 +10,23 @@ namespace nacre::tool {
 
 using transport::net::unique_fd;
 
-/// Gives rank 0 something to read. A file or pipe is inherited, so that the launcher takes nothing from it that the
-/// program does not want. A terminal cannot be: the rank leads a background process group, which the system stops when
-/// it reads. So the launcher reads it and writes to a pipe; one that is in the background itself leaves the terminal
-/// alone.
+/// Gives rank 0 the launcher's standard input. Rank 0 inherits a file or a pipe, so the launcher reads nothing from it
+/// that the program does not want. Rank 0 cannot inherit a terminal: it leads a background process group, which the
+/// kernel stops when it reads. So the launcher reads the terminal and writes to a pipe. A launcher that is in the
+/// background itself does not read the terminal.
 class standard_input {
  public:
   standard_input();
 
-  /// What rank 0 is to inherit; -1 for nothing. Call `started` when it has it.
+  /// The descriptor that rank 0 inherits; -1 for none. Call `started` when rank 0 has it.
   [[nodiscard]] int for_rank_zero() const noexcept { return forwarding_ ? pipe_out_.get() : inherited_; }
   void started() { pipe_out_.reset(); }
 
-  /// The terminal while its lines are wanted, otherwise -1: to be watched for reading.
+  /// Poll it for reading: the terminal while its lines are wanted, otherwise -1.
   [[nodiscard]] int source() const noexcept { return forwarding_ && waiting_.empty() ? 0 : -1; }
-  /// The pipe while something waits for it, otherwise -1: to be watched for writing.
+  /// Poll it for writing: the pipe while bytes wait for it, otherwise -1.
   [[nodiscard]] int target() const noexcept { return forwarding_ && !waiting_.empty() ? pipe_in_.get() : -1; }
-  /// Moves what can be moved now.
+  /// Moves bytes from the terminal to the pipe, without blocking.
   void pump();
 
  private:

@@ -20,7 +20,7 @@ std::string text_of_file(const std::string& path, const std::string& why) {
     std::array<char, 1 << 16> buffer;
     std::size_t bytes = 0;
     while ((bytes = std::fread(buffer.data(), 1, buffer.size(), file)) != 0) text.append(buffer.data(), bytes);
-    if (std::ferror(file) != 0) problem = errno;  // of a folder: it opens, but is not read
+    if (std::ferror(file) != 0) problem = errno;  // a folder: fopen succeeds, fread fails
     std::fclose(file);
   }
   if (problem == 0) return text;

@@ -6,7 +6,7 @@
 
 namespace nacre::tool {
 
-/// All that stands in it. Throws setup_error when it cannot be read; `why` says what it is for.
+/// The whole text of a file. Throws setup_error when it cannot be read; `why` gives the purpose of the file.
 [[nodiscard]] std::string text_of_file(const std::string& path, const std::string& why);
 
 }  // namespace nacre::tool

@@ -34,8 +34,7 @@ void agent_lines::poll(time_point now, std::vector<agent_report>& reports) {
   std::vector<net::guest> newcomers;
   door_.poll(now, newcomers);
   for (net::guest& newcomer : newcomers) {
-    const std::uint32_t host =
-        newcomer.identity.rank.value();  // below the number of hosts: the handshake has checked it
+    const std::uint32_t host = newcomer.identity.rank.value();  // the handshake has checked that it is in range
     connection& place = connections_[host];
     if (place.heard) {
       door_.refuse(newcomer, "its host has an agent already", now);
@@ -88,7 +87,7 @@ void agent_lines::flush(std::uint32_t host) {
   while (!to.stream.outgoing().empty()) {
     const auto bytes = to.stream.outgoing();
     const std::ptrdiff_t sent = net::send_some(to.socket.get(), bytes.data(), bytes.size());
-    if (sent <= 0) break;  // an error shows again when the connection is read
+    if (sent <= 0) break;  // serve sees the error when it reads
     to.stream.sent(static_cast<std::size_t>(sent));
     moved = true;
   }

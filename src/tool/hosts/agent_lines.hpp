@@ -14,42 +14,44 @@
 
 namespace nacre::tool {
 
-/// What an agent has said; nothing: its connection has ended.
+/// A message of an agent; nullopt: its connection has ended.
 struct agent_report {
   std::uint32_t host = 0;
   std::optional<host_message> what;
 };
 
-/// Listens for one agent for each host. Nothing blocks. One thread.
+/// Listens for the agents, one for each host, and holds their connections. No function blocks. One thread.
 ///
-/// | an agent | then |
+/// | the agent of a host | then |
 /// |---|---|
-/// | proves the secret | its connection is kept; its messages are reported |
-/// | proves to be one that has been heard | the new connection is refused |
-/// | proves to be one that is there but has said nothing | the new connection takes the old one's place: the handshake
-/// took longer than the agent could wait, and that it hung up may be known later than that it called again |
-/// | sends what is no message, or hangs up | its connection is closed and the end reported |
-/// | hangs up before its first message | it may call again |
+/// | completes the handshake | its connection is kept and its messages are reported |
+/// | completes another one after its first message | the new connection is refused |
+/// | completes another one before its first message | the new connection replaces the old one |
+/// | sends bytes that are no message, or closes the connection | the connection is closed and its end reported |
+/// | closes the connection before its first message | nothing is reported; it may call again |
+///
+/// Why a connection is replaced: when a handshake takes longer than an agent waits, the agent hangs up and calls again,
+/// and the launcher may see the new call before the end of the old one.
 class agent_lines {
  public:
   agent_lines(std::uint32_t hosts, transport::net::unique_fd listener);
 
   [[nodiscard]] const std::string& address() const noexcept { return address_; }
-  /// For the tickets of agents; another one than that of the ranks, so that no proof of one serves for the other.
+  /// The secret of the agents. It differs from the secret of the ranks, so the proof of one is no proof of the other.
   [[nodiscard]] const job_secret& secret() const noexcept { return secret_; }
-  /// Readable when poll has something to do.
+  /// Readable when poll has work to do.
   [[nodiscard]] int descriptor() const noexcept { return events_.get(); }
 
-  /// Does what can be done now and appends what it learnt, in order for each host.
+  /// Does all work that does not block, and appends the reports, in order for each host.
   void poll(time_point now, std::vector<agent_report>& reports);
-  /// Does nothing when the connection has ended.
+  /// Sends a message to the agent of `host`, or does nothing when its connection has ended.
   void send(std::uint32_t host, const host_message& m);
 
  private:
   struct connection {
     transport::net::unique_fd socket;
     host_stream stream;
-    bool heard = false;  // at least one message of it
+    bool heard = false;  // at least one message has come
   };
 
   void serve(std::uint32_t host, std::vector<agent_report>& reports);
@@ -60,7 +62,7 @@ class agent_lines {
   job_secret secret_;
   transport::net::door door_;
   std::vector<connection> connections_;  // by host
-  std::size_t heard_ = 0;                // hosts whose agents have spoken
+  std::size_t heard_ = 0;                // hosts whose agents have sent a message
 };
 
 }  // namespace nacre::tool

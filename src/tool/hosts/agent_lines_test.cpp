@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which agents the launcher hears.
+// The agents that the launcher accepts, and their reports.
 #include "tool/hosts/agent_lines.hpp"
 
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ using std::chrono::steady_clock;
 
 constexpr std::chrono::seconds patience{30};
 
-/// The launcher of one host, and what it has heard.
+/// A launcher with one host, and the reports of its agents.
 class launcher {
  public:
   std::optional<net::guest> be_called() {
@@ -75,7 +75,7 @@ void expect_to_hear_another_call(launcher& here) {
 
 TEST(agent_lines, let_an_agent_that_hung_up_before_its_first_word_call_again) {
   launcher here;
-  ASSERT_TRUE(here.be_called());  // and hangs up
+  ASSERT_TRUE(here.be_called());  // the agent hangs up at once
   expect_to_hear_another_call(here);
 }
 

@@ -31,8 +31,8 @@ namespace net = transport::net;
 using std::chrono::steady_clock;
 
 constexpr std::chrono::seconds start_time{30};
-constexpr std::chrono::seconds look_again{1};     // for the deadlines of handshakes
-constexpr std::chrono::seconds farewell_time{2};  // for a shell whose agent is ready
+constexpr std::chrono::seconds look_again{1};     // checks the deadlines of handshakes
+constexpr std::chrono::seconds farewell_time{2};  // for the end of a shell whose agent is ready
 constexpr std::size_t said_bytes_max = 4096;
 
 constexpr const char* why_all = "a job begins when every host has an agent of the launcher";
@@ -48,7 +48,7 @@ void read_into(unique_fd& from, std::string& text) {
   }
 }
 
-/// One line for a person, whatever the agent has sent.
+/// Ends the start of the job with one line for the user.
 [[noreturn]] void give_up(const std::string& line) { throw setup_error(line); }
 
 }  // namespace
@@ -75,7 +75,7 @@ void gathering::run() {
     for (member& each : members_) {
       if (each.shell != 0) move_bytes(each);
     }
-    listen(steady_clock::now());  // before shells are reaped: what an agent says counts more than its shell's end
+    listen(steady_clock::now());  // before reap: the message of an agent explains more than its shell's end
     for (member& each : members_) {
       if (each.shell != 0) reap(each);
       check_time(each, steady_clock::now());
@@ -161,7 +161,7 @@ void gathering::reap(member& one) {
   one.error.reset();
   const ending how{.how = about.si_code == CLD_EXITED ? ending::kind::exited : ending::kind::killed,
                    .number = about.si_status};
-  // A shell that has done its duty may end in front of the first words of its agent.
+  // A shell that exits with 0 is no failure: it may end before the first message of its agent arrives.
   if (one.state == progress::ready || (how.how == ending::kind::exited && how.number == 0)) return;
   give_up(
       explain({.host = one.ticket.host, .command = one.command, .nacre = how_.nacre, .how = how, .said = one.said}));
@@ -187,8 +187,8 @@ void gathering::listen(time_point now) {
   }
 }
 
-/// A program that the user names by its path is theirs, and the same everywhere. One that is found in PATH may be a
-/// shell or a tool, whose version may differ: then the ranks compare themselves.
+/// A program with a slash in its name must be the same file on all hosts. A program that is found in PATH may be a
+/// shell or a tool, whose version may differ between hosts; then only the ranks compare their binaries.
 void gathering::check_program(const member& one) const {
   if (one.ticket.arguments.front().find('/') == std::string::npos) return;
   for (const member& other : members_) {
@@ -211,7 +211,7 @@ void gathering::check_time(member& one, time_point now) {
                        .remedy = fmt::format("look whether '{} {} true' works without a question", one.command.front(),
                                              one.ticket.host)});
   }
-  if (one.shell != 0) ::kill(-one.shell, SIGKILL);  // its agent is ready, and it lingers
+  if (one.shell != 0) ::kill(-one.shell, SIGKILL);  // its agent is ready, but it has not ended
 }
 
 }  // namespace nacre::tool

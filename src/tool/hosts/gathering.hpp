@@ -13,39 +13,42 @@
 
 namespace nacre::tool {
 
-/// Remote shells that run at the same time. Each ends as soon as its agent has called the launcher and gone to the
-/// background of its host, so that a job of many hosts holds a connection for each, and no process.
+/// Limit of remote shells that run at a time. A shell ends as soon as its agent has called the launcher and gone to the
+/// background. So a job holds one connection for each host, but no process.
 inline constexpr std::uint32_t shells_max = 64;
 
 /// How agents are started.
 struct agent_start {
-  std::vector<std::string> shell;  ///< its words; empty: the agent is started here, whatever the host's name
+  std::vector<std::string> shell;  ///< its words; empty: all agents start on this host
   std::string nacre;               ///< the path of nacre on the hosts
 };
 
-/// A signal has come while the agents were being started.
+/// Thrown when a signal comes while agents are being started.
 struct interrupted_start {
   int signal = 0;
 };
 
+/// Starts all agents of a job and waits for them.
+///
 /// | host | event | then |
 /// |---|---|---|
-/// | waiting | fewer than shells_max run | its shell is started and given its ticket: starting |
-/// | starting | its agent calls and says that it is ready | ready |
-/// | starting | its shell fails, or is silent for too long; its agent reports trouble or hangs up | all is given up |
-/// | ready | it runs another program than the first host | all is given up |
+/// | waiting | fewer than shells_max shells run | its shell is started and its ticket written to it: starting |
+/// | starting | host_ready comes from its agent | ready |
+/// | starting | its shell fails, or start_time is over | run throws |
+/// | starting, ready | host_trouble comes, or the connection ends | run throws |
+/// | ready | its program differs from that of another host | run throws |
 ///
 /// Invariant: no rank starts before all hosts are ready. One thread.
 class gathering {
  public:
-  /// `tickets` by host. `signals` is a signalfd for SIGCHLD and what interrupts.
+  /// `tickets` by host. `signals` is a signalfd for SIGCHLD and the signals that interrupt.
   gathering(const agent_start& how, std::vector<host_ticket> tickets, agent_lines& lines, int signals);
   gathering(const gathering&) = delete;
   gathering& operator=(const gathering&) = delete;
   /// Kills the shells that still run.
   ~gathering();
 
-  /// Blocks until all are ready. Throws setup_error that names the host and what to try, or interrupted_start.
+  /// Blocks until all are ready. Throws setup_error, which names the host and a remedy, or interrupted_start.
   void run();
 
  private:
@@ -55,11 +58,11 @@ class gathering {
     progress state = progress::waiting;
     std::vector<std::string> command;
     pid_t shell = 0;  // 0: none runs
-    unique_fd input;  // the rest of its ticket
+    unique_fd input;  // a pipe, until `unsent` is written
     std::vector<std::byte> unsent;
     unique_fd output;
     unique_fd error;
-    std::string said;  // what it has written to standard error, the last part
+    std::string said;  // the last part of its standard error
     time_point deadline;
     host_ready program;
   };
@@ -78,7 +81,7 @@ class gathering {
   agent_lines& lines_;
   int signals_;
   std::vector<member> members_;
-  std::uint32_t next_ = 0;  // to be started
+  std::uint32_t next_ = 0;  // the next to start
   std::uint32_t shells_ = 0;
   std::uint32_t ready_ = 0;
 };

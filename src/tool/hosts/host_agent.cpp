@@ -91,7 +91,7 @@ net::guest call_launcher(const host_ticket& ticket) {
   return std::move(*launcher);
 }
 
-/// Leaves the descriptors that keep the remote shell waiting. Returns in the child alone.
+/// Closes the standard descriptors, which keep the remote shell waiting. Returns only in the child.
 void go_to_background() {
   const pid_t child = ::fork();
   if (child < 0) throw setup_error("cannot start a process: " + net::error_text(errno));

@@ -4,19 +4,20 @@
 
 namespace nacre::tool {
 
-/// Reads a ticket from standard input, checks that the program can be started, calls the launcher, and goes to the
-/// background, so that the remote shell which has started it can end. Returns the exit code of the process that was
-/// called. Throws setup_error, for whoever reads its standard error, as long as it is in the foreground.
+/// Reads a ticket from standard input, checks that the program can be started, and calls the launcher. Then goes to the
+/// background, so that the remote shell that has started the agent can end. Returns the exit code of the process.
+/// Throws setup_error only in the foreground, where the remote shell passes standard error on to the launcher.
 ///
 /// | state | event | then |
 /// |---|---|---|
-/// | called | start_ranks | the ranks are started; serving, or host_trouble and the end |
-/// | serving | output of a rank | sent on, as far as the window goes |
-/// | serving | a rank ends; all have ended and nothing more comes | rank_ended; host_done |
-/// | any | the connection to the launcher ends | all ranks are killed, the agent ends |
+/// | called | start_ranks | the ranks are started: serving; if that fails, host_trouble |
+/// | serving | output of a rank | rank_output, within the window |
+/// | serving | a rank ends | rank_ended |
+/// | serving | all ranks have ended, and their output too | host_done |
+/// | any | the connection to the launcher ends | all ranks are killed and the agent ends |
 ///
-/// Invariant: no rank outlives the agent (the kernel kills them), and the agent outlives the launcher by the time that
-/// the end of the connection takes to arrive: at once when its process ends, 20 s when its host is lost.
+/// Invariant: no rank outlives the agent, because the kernel kills ranks with it. The agent outlives the launcher until
+/// it sees the end of the connection: at once when the launcher's process ends, after 20 s when its host is lost.
 [[nodiscard]] int run_host_agent();
 
 }  // namespace nacre::tool

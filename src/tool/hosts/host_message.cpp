@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the launcher and its agent on a host say to each other.
+// The messages between the launcher and its agent on a host.
 #include "tool/hosts/host_message.hpp"
 
 #include <utility>

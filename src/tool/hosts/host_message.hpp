@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the launcher and its agent on a host say to each other.
+// The messages between the launcher and its agent on a host.
 #pragma once
 
 #include <cstddef>
@@ -18,14 +18,14 @@
 
 namespace nacre::tool {
 
-/// All that an agent needs, through its standard input: nothing of it can be seen in a list of processes.
+/// The orders of an agent. They come through its standard input, so a list of processes shows nothing of them.
 struct host_ticket {
   std::string host;                    ///< as the user names it
   std::uint32_t index = 0;             ///< of this host
   std::uint32_t hosts = 0;             ///< of the job
-  std::string launcher;                ///< where the launcher listens for agents
+  std::string launcher;                ///< address where the launcher listens for agents
   std::string agent_secret;            ///< proves an agent to the launcher
-  std::string rendezvous;              ///< where the launcher listens for ranks
+  std::string rendezvous;              ///< address where the launcher listens for ranks
   std::string job_secret;              ///< proves a rank to the launcher and to its peers
   std::uint32_t size = 0;              ///< ranks of the job
   std::vector<std::uint32_t> ranks;    ///< of this host
@@ -34,68 +34,68 @@ struct host_ticket {
   std::vector<std::string> variables;  ///< "NAME=value", in addition to the host's own
 };
 
-/// The ticket behind the version of Nacre that wrote it.
+/// Packs the version of Nacre, then the ticket.
 [[nodiscard]] std::vector<std::byte> pack_ticket(const host_ticket& ticket);
-/// Throws setup_error when the bytes are no ticket, or one of another version.
+/// Throws setup_error when the bytes are no ticket, or a ticket of another version.
 [[nodiscard]] host_ticket unpack_ticket(std::span<const std::byte> bytes);
 
-/// Agent to launcher, first: it could start the program, which is this one.
+/// Agent to launcher, its first message: the program, which it can start.
 struct host_ready {
   std::string program;
   std::uint64_t fingerprint = 0;
 };
 /// Launcher to every agent, when all are ready: start the ranks.
 struct start_ranks {};
-/// Agent to launcher: what a rank has written, at most output_window bytes of which are not acknowledged.
+/// Agent to launcher: output of a rank. At most output_window bytes may be unacknowledged.
 struct rank_output {
   std::uint32_t rank = 0;
   bool to_error = false;
   std::string text;
 };
-/// Launcher to agent: so much more output may come.
+/// Launcher to agent: acknowledges bytes of output, so that the agent may send as many more.
 struct output_taken {
   std::uint32_t bytes = 0;
 };
-/// Launcher to agent: nobody reads standard output any more.
+/// Launcher to agent: standard output has no reader any more.
 struct output_closed {};
-/// Launcher to the agent of rank 0: standard input; nothing at its end.
+/// Launcher to the agent of rank 0: standard input; an empty text at its end.
 struct input_text {
   std::string text;
 };
-/// Agent to launcher: the last input_text is read, and whether another one is wanted.
+/// Agent to launcher: rank 0 has the last input_text; `more`: it takes another one.
 struct input_taken {
   bool more = false;
 };
-/// Launcher to agent: for the process group of each rank.
+/// Launcher to agent: a signal for the POSIX process group of each rank.
 struct signal_ranks {
   std::int32_t number = 0;
 };
-/// Launcher to agent: whatever a rank has started ends with it from now on.
+/// Launcher to agent: from now on, all processes that a rank has started are killed when the rank ends.
 struct job_ends {};
 /// Agent to launcher: a rank's process has ended.
 struct rank_ended {
   std::uint32_t rank = 0;
   ending how;
 };
-/// Agent to launcher: the host cannot take part, or not any longer. One line that says what to try.
+/// Agent to launcher: the host cannot take part (any longer). `problem` is one line with a remedy.
 struct host_trouble {
   std::string problem;
 };
-/// Agent to launcher, last: its ranks have ended, and all that they have written has been sent.
+/// Agent to launcher, its last message: its ranks have ended, and all their output has been sent.
 struct host_done {};
 
 using host_message = std::variant<host_ready, start_ranks, rank_output, output_taken, output_closed, input_text,
                                   input_taken, signal_ranks, job_ends, rank_ended, host_trouble, host_done>;
 
-/// Output that an agent may have sent ahead of its acknowledgement, so that a launcher whose own output is blocked
-/// holds a bounded amount for each host, while its orders still pass.
+/// Send window of an agent for output, in bytes not yet acknowledged. So a launcher whose own output is blocked holds a
+/// bounded amount for each host, and other messages still pass.
 inline constexpr std::size_t output_window = 256 * 1024;
 
-/// The connection between a launcher and an agent as messages, in both directions. No I/O. One thread.
+/// The byte streams of a connection between launcher and agent as messages, in both directions. No I/O. One thread.
 class host_stream : public transport::launch::piece_stream {
  public:
   void push(const host_message& m);
-  /// The next message that is complete; nothing while there is none; a clause when the bytes are no message.
+  /// The next complete message; nullopt while there is none; an error clause when the bytes are no message.
   [[nodiscard]] expected<std::optional<host_message>, std::string_view> pop();
 };
 

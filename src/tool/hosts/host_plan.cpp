@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which ranks of a job run on which host, as users of mpirun know it.
+// The assignment of a job's ranks to hosts, by slots, as mpirun does it.
 #include "tool/hosts/host_plan.hpp"
 
 #include <algorithm>
@@ -32,7 +32,7 @@ std::uint32_t parse_slots(std::string_view digits, std::string_view whole) {
   return value;
 }
 
-/// "a", "a:4", "[::1]", "[::1]:4", "::1": a colon divides when it is the only one, or stands behind brackets.
+/// "a", "a:4", "[::1]", "[::1]:4", "::1": a colon begins the number when it is the only one or follows a bracket.
 host_slots parse_host(std::string_view text) {
   const std::string_view whole = text;
   const std::size_t colon = text.rfind(':');

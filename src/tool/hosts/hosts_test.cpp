@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hosts without a network: which ranks they get, how they are reached, what failures are called, what is said.
+// Hosts without a network: their ranks, the commands that reach them, the texts of failures, the messages.
 #include <gtest/gtest.h>
 
 #include <csignal>

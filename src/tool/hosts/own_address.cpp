@@ -42,7 +42,7 @@ bool is_loopback(const sockaddr* where) noexcept {
   return (ntohl(reinterpret_cast<const sockaddr_in*>(where)->sin_addr.s_addr) >> 24) == 127;
 }
 
-/// A datagram socket that is connected has chosen its route, and has sent nothing.
+/// This host's address on the route to `target`. Connecting a datagram socket chooses the route and sends nothing.
 address route_to(const addrinfo& target) {
   const unique_fd probe(::socket(target.ai_family, SOCK_DGRAM | SOCK_CLOEXEC, 0));
   if (!probe || ::connect(probe.get(), target.ai_addr, target.ai_addrlen) != 0) return {};

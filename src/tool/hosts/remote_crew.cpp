@@ -18,7 +18,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr milliseconds other_way_time{500};  // for what a rank has said before its end
+constexpr milliseconds other_way_time{500};  // for a rank's last messages
 constexpr milliseconds look_again{5};
 
 std::vector<host_ticket> make_tickets(const job_options& options, const remote_surroundings& around,
@@ -110,7 +110,7 @@ void remote_crew::print(const rank_output& what, std::uint32_t host) {
   (what.to_error ? ranks_[what.rank].error : ranks_[what.rank].output)->take(what.text);
 }
 
-/// More output may come when the sinks have room; when nobody reads any more, the ranks are to learn it.
+/// Acknowledges output once the sinks have room. Tells the agents when standard output has no reader any more.
 void remote_crew::acknowledge() {
   if (out_.sink(false).full() || out_.sink(true).full()) return;
   for (std::uint32_t host = 0; host < hosts_.size(); ++host) {

@@ -17,17 +17,18 @@
 
 namespace nacre::tool {
 
-/// What the crew needs of the launcher besides the options of the job.
+/// The launcher's state that the crew uses, besides the options of the job.
 struct remote_surroundings {
   const transport::launch::rendezvous& meeting;
   const job_secret& secret;
-  transport::net::address listen_at;   ///< for agents
+  transport::net::address listen_at;   ///< where agents connect
   std::vector<std::string> variables;  ///< "NAME=value", for every rank
-  int signals = -1;                    ///< a signalfd, read while the agents are being started
+  int signals = -1;                    ///< a signalfd, read while agents are being started
 };
 
-/// See crew. Whoever starts ranks here is an agent (host_agent.hpp); the loss of its connection is the end of its
-/// ranks. The end of a rank is told when its control line has ended, too, or a moment later: it comes by another way.
+/// See crew. On each host an agent (host_agent.hpp) starts the ranks; when its connection is lost, its ranks have
+/// ended. The agent reports the end of a rank, but the last messages of the rank come by its own control line, perhaps
+/// later. So the end is held until that control line has ended, at most other_way_time.
 class remote_crew final : public crew {
  public:
   /// Blocks until every host is ready, then lets all ranks start. Throws setup_error or interrupted_start.

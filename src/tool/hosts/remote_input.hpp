@@ -7,17 +7,18 @@
 
 namespace nacre::tool {
 
-/// Reads a piece when the last one has been taken, so that little is held here, and nothing when this process is in the
-/// background of its terminal, where reading would stop it. One thread.
+/// Reads standard input one piece at a time: the next piece when rank 0 has taken the last one, so that few bytes are
+/// held here. Reads nothing when this process is in the background of its terminal, where reading would stop it. One
+/// thread.
 class remote_input {
  public:
   remote_input() noexcept;
 
-  /// Standard input while it is wanted, otherwise -1: to be watched for reading.
+  /// Poll it for reading: standard input while a piece is wanted, otherwise -1.
   [[nodiscard]] int source() const noexcept { return open_ && wanted_ ? 0 : -1; }
-  /// The next piece if there is one now: nothing in it at the end.
+  /// The next piece if one can be read now; an empty text at the end.
   [[nodiscard]] std::optional<std::string> read();
-  /// The last piece has arrived, and whether rank 0 reads on.
+  /// Rank 0 has taken the last piece; `more`: it reads on.
   void taken(bool more) noexcept;
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The command that starts an agent on another host, and what its failures mean.
+// The command that starts an agent on another host, and the explanation of its failures.
 #include "tool/hosts/remote_shell.hpp"
 
 #include <algorithm>
@@ -16,7 +16,7 @@ constexpr int ssh_failed = 255;
 constexpr int not_executable = 126;
 constexpr int not_found = 127;
 
-/// What ssh says, and what to do about it.
+/// A failure by words in the messages of ssh, with its meaning and a remedy.
 struct known_trouble {
   std::string_view words;
   std::string_view meaning;
@@ -44,7 +44,7 @@ std::string quoted_for_shells(std::string_view word) {
   return result + "'";
 }
 
-/// The last line that says something.
+/// The last line that is not blank.
 std::string last_line(std::string_view text) {
   while (!text.empty() && (text.back() == '\n' || text.back() == '\r' || text.back() == ' ')) text.remove_suffix(1);
   const std::size_t begin = text.rfind('\n');

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The command that starts an agent on another host, and what its failures mean.
+// The command that starts an agent on another host, and the explanation of its failures.
 #pragma once
 
 #include <string>
@@ -10,27 +10,27 @@
 
 namespace nacre::tool {
 
-/// What is used without --ssh: no terminal, no questions, and an end to the waiting.
+/// The default of --ssh: ssh without a terminal, without questions, and with a time limit for the connection.
 inline constexpr const char* default_shell = "ssh -T -x -o BatchMode=yes -o ConnectTimeout=10";
 
-/// Splits a command line as a shell does: blanks divide; quotes and backslashes keep. Throws setup_error for an open
-/// quote, or when nothing is there.
+/// Splits a command line as a shell does: at blanks that are not quoted or escaped. Throws setup_error for an open
+/// quote or an empty line.
 [[nodiscard]] std::vector<std::string> split_words(std::string_view line);
 
-/// The command for that host: the shell, the host, and one word for the other side that starts `nacre host-agent`.
+/// The command that starts an agent: the shell, the host, and one word that the host's shell runs: `nacre host-agent`.
 [[nodiscard]] std::vector<std::string> agent_command(const std::vector<std::string>& shell, const std::string& host,
                                                      const std::string& nacre);
 
-/// A start of an agent that came to nothing.
+/// A failed start of an agent.
 struct failed_start {
   std::string host;
-  std::vector<std::string> command;  ///< what was run
+  std::vector<std::string> command;  ///< the command that was run
   std::string nacre;                 ///< the path of nacre on that host
   ending how;
   std::string said;  ///< its standard error
 };
 
-/// The one line for a person: which host, what happened, what to try.
+/// One line for the user: the host, the failure and a remedy.
 [[nodiscard]] std::string explain(const failed_start& what);
 
 }  // namespace nacre::tool

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The launcher's agent on a host in the background: serves its ranks until they, or the launcher, have ended.
+// The launcher's agent on a host, in the background: serves its ranks until they or the launcher have ended.
 #include "tool/hosts/serving_agent.hpp"
 
 #include <fcntl.h>
@@ -55,7 +55,7 @@ int serving_agent::run(const host_ready& self) {
     finish_when_done();
     flush();
   }
-  return EXIT_SUCCESS;  // whatever still runs is killed by the destructor of its group
+  return EXIT_SUCCESS;  // the destructor of group_ kills ranks that still run
 }
 
 void serving_agent::wait() const {
@@ -115,7 +115,7 @@ void serving_agent::start() {
   }
 }
 
-/// An empty piece is the end.
+/// An empty text is the end of standard input.
 void serving_agent::take_input(std::string text) {
   if (text.empty()) return input_.reset();
   input_text_ = std::move(text);
@@ -159,7 +159,7 @@ void serving_agent::reap() {
   bool child = false;
   while (::read(signals_.get(), &about, sizeof about) == sizeof about) child = true;
   if (!child) return;
-  pump_output();  // what a rank has said comes before its end
+  pump_output();  // a rank's output is sent before its end
   std::vector<rank_end> ends;
   group_.reap(ends);
   for (const rank_end& each : ends) send(rank_ended{.rank = each.rank, .how = each.how});
@@ -182,7 +182,7 @@ void serving_agent::flush() {
   while (launcher_ && !stream_.outgoing().empty()) {
     const auto bytes = stream_.outgoing();
     const std::ptrdiff_t sent = net::send_some(launcher_.get(), bytes.data(), bytes.size());
-    if (sent <= 0) return;  // an error shows again when the connection is read
+    if (sent <= 0) return;  // hear_launcher sees the error when it reads
     stream_.sent(static_cast<std::size_t>(sent));
   }
 }

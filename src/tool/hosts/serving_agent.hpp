@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The launcher's agent on a host in the background: serves its ranks until they, or the launcher, have ended.
+// The launcher's agent on a host, in the background: serves its ranks until they or the launcher have ended.
 #pragma once
 
 #include <poll.h>
@@ -16,15 +16,15 @@
 
 namespace nacre::tool {
 
-/// See run_host_agent. One thread, and the only one of its process.
+/// The states are in host_agent.hpp. Must run in the only thread of its process.
 class serving_agent {
  public:
-  /// `launcher` is connected and proven. Blocks SIGCHLD.
+  /// `launcher` has completed the handshake. Blocks SIGCHLD.
   serving_agent(const rank_recipe& recipe, std::vector<std::uint32_t> ranks, transport::net::guest launcher);
   serving_agent(const serving_agent&) = delete;
   serving_agent& operator=(const serving_agent&) = delete;
 
-  /// Introduces itself and serves to the end. Returns the exit code.
+  /// Sends `self` and serves until the connection to the launcher ends. Returns the exit code.
   [[nodiscard]] int run(const host_ready& self);
 
  private:
