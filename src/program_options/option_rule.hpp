@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the values of an option must be, and how they are read.
+// The rules for the values of an option, and the reading of values.
 #pragma once
 
 #include <algorithm>
@@ -36,7 +36,7 @@ std::string joined(const std::vector<Value>& values, std::string_view separator)
 
 }  // namespace detail
 
-/// What is known of an option. Belongs to what CLI11 calls when it was given.
+/// The rules of one option. The callback that CLI11 calls when the option is given owns it.
 struct program_option::rule {
   CLI::Option* option = nullptr;
   std::string called;
@@ -51,7 +51,7 @@ struct program_option::rule {
     throw CLI::ValidationError(fmt::format("{} has no value '{}': {}", option->get_name(), value, why));
   }
 
-  /// What a number must be.
+  /// The requirement on a number, as a clause for an error message.
   [[nodiscard]] std::string kind() const {
     std::string text = fmt::format("{} is a {}number", called, whole ? "whole " : "");
     if (std::isfinite(most)) {
@@ -97,7 +97,7 @@ constexpr bool is_list = false;
 template <class Value>
 constexpr bool is_list<std::vector<Value>> = true;
 
-/// 1024 for "KiB"; 0 for what is no unit.
+/// The factor of a unit: 1024 for "KiB"; 0 for a text that is no unit.
 inline double factor_of(std::string_view unit) {
   constexpr std::array<std::string_view, 5> units{"", "k", "m", "g", "t"};
   std::string small(unit);

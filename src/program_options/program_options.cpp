@@ -24,7 +24,7 @@ using detail::joined;
 using detail::read_all;
 using detail::rule;
 
-/// A default as it would be written; empty for none.
+/// A default as a user would write it; empty if there is none.
 template <class Value>
 std::string shown(const Value& value) {
   if constexpr (is_optional<Value>) {
@@ -119,7 +119,7 @@ struct program_options::state {
     return program_option(of);
   }
 
-  /// What to try instead of an argument that is no option.
+  /// Advice for an argument that is no option.
   [[nodiscard]] std::string advice_for(const std::string& argument) const {
     if (!argument.starts_with('-')) return advice ? advice(argument) + " " : std::string();
     std::vector<std::string> names;
@@ -133,7 +133,7 @@ struct program_options::state {
 
   [[nodiscard]] std::string unknown() const {
     const std::vector<std::string> extras = app->remaining();
-    // An unknown option leaves its value behind as well; the option is what to speak of.
+    // CLI11 keeps the value of an unknown option, too. The message is to name the option.
     const auto option =
         std::find_if(extras.begin(), extras.end(), [](const auto& each) { return each.starts_with("-"); });
     const std::string& argument = option != extras.end() ? *option : extras.front();

@@ -18,62 +18,63 @@ class App;
 
 namespace nacre {
 
-/// One option of a program, to say more of it: `options.add("--runs", runs, "Runs").between(1, 100)`. Lives as long as
-/// the program_options that made it.
+/// A handle to refine one option: `options.add("--runs", runs, "Runs").between(1, 100)`. Valid as long as the
+/// program_options that made it.
 class program_option {
  public:
   struct rule;
   explicit program_option(rule& of) noexcept : rule_(&of) {}
 
-  /// What --help calls the value, such as FILE. Otherwise N, NUMBER or TEXT.
+  /// The name of the value in --help, such as FILE. The default is N, NUMBER or TEXT.
   program_option& called(std::string_view name);
-  /// Bounds of a number, or of each in a list; both belong to them.
+  /// Inclusive bounds of a number, or of each number in a list.
   program_option& between(double least, double most);
-  /// The words that it knows.
+  /// The words that are valid values.
   program_option& one_of(std::vector<std::string> words);
-  /// A further test of each value: returns what it must be, in words that follow "NAME is", or an empty text if it is.
+  /// A further test of each value. Returns an empty text for a valid value, otherwise the requirement, in words that
+  /// follow "NAME is".
   program_option& must_be(std::function<std::string(const std::string& value)> test);
   /// Numbers may have a unit: 4KiB, 1MiB. Units are powers of 1024.
   program_option& of_bytes();
-  /// Commas in a value of a list stay in it. Such an option is repeated for each value.
+  /// A comma does not separate values of a list; the user repeats the option for each value.
   program_option& verbatim();
-  /// What --help shows as the default instead of the value of the variable.
+  /// The default that --help shows, instead of the value of the variable.
   program_option& otherwise(std::string_view text);
   program_option& required();
-  /// Is not shown by --help.
+  /// --help does not show the option.
   program_option& hidden();
 
  private:
   rule* rule_;
 };
 
-/// What a program understands, each option bound to a variable, which keeps its value where the option is not given;
-/// that value is what --help shows as the default. An option is written as `--name value` or `--name=value`. A text
-/// that is given is not empty.
+/// The options of a program. Each option is bound to a variable. A variable keeps its value when its option is not
+/// given, so --help shows that value as the default. An option is written as `--name value` or `--name=value`. Empty
+/// texts are refused.
 ///
-/// A program that has options also looks after what it prints: where its standard output could not be written, it says
-/// so when it exits, and its exit code is not 0.
+/// The constructor for a whole program calls check_output_at_exit: when standard output could not be written, the
+/// program says so at exit, and its exit code is not 0.
 class program_options {
  public:
   /// `about` is the first line of --help.
   program_options(std::string name, std::string about);
-  /// A command of a `program` that has several, which reads the line.
+  /// One command of a `program` that has several; `program` reads the command line.
   program_options(CLI::App& program, std::string command, std::string about);
   ~program_options();
-  static constexpr int usage_code = 2;  ///< of a program that was not given what it understands
+  static constexpr int usage_code = 2;  ///< exit code for invalid arguments
 
   program_options(const program_options&) = delete;
   program_options& operator=(const program_options&) = delete;
 
-  /// A name that begins with no dash is that of a positional argument. A bool is a switch. A vector is a list: its
-  /// values are separated by commas or words, or the option is repeated. An optional has no default to show. Defined
-  /// for bool, int, std::uint32_t, std::uint64_t, double, std::string, optionals and vectors of these numbers and
-  /// vectors of texts. The variable must outlive the reading of the command line.
+  /// Adds an option. A name without a dash in front makes a positional argument. A bool is a switch. A vector is a
+  /// list: the user separates values by commas or blanks, or repeats the option. An optional has no default to show.
+  /// Defined for bool, int, std::uint32_t, std::uint64_t, double, std::string, optionals and vectors of these numbers
+  /// and vectors of texts. The variable must outlive the reading of the command line.
   template <class Value>
   program_option add(std::string_view name, Value& into, std::string_view about);
 
-  /// An option that takes one of some words, whatever their case, and what each means. `into` must have one of the
-  /// values.
+  /// Adds an option whose value is one of some words, in upper or lower case. `meanings` maps each word to the value
+  /// for `into`. The initial value of `into` must be one of them.
   template <class Value>
   program_option add_choice(std::string_view name, Value& into,
                             std::initializer_list<std::pair<std::string_view, Value>> meanings,
@@ -90,22 +91,22 @@ class program_options {
         name, std::move(words), usual, [&into, values](std::size_t position) { into = values[position]; }, about);
   }
 
-  /// The heading, in --help, of what is added from now on.
+  /// The heading in --help of all options that are added from now on.
   void section(std::string title);
   /// The last lines of --help.
   void footer(std::string text);
-  /// Keeps what it does not know instead of refusing it, in the order of the command line. `into` must outlive parse.
+  /// Stores unknown arguments in `into`, in their order, instead of refusing them. `into` must outlive parse.
   void pass_on(std::vector<std::string>& into);
-  /// What to advise someone who wrote a word that is no option.
+  /// Sets the advice in the error message for a word that is no option.
   void advise_on_words(std::function<std::string(const std::string& word)> advice);
 
-  /// Reads the command line into the variables. Returns the exit code where there is nothing to run: 0 after --help, 2
-  /// after one line on standard error that says what is wrong.
+  /// Reads the command line into the variables. Returns nullopt if the program is to run, otherwise its exit code: 0
+  /// after --help, 2 after one line on standard error that names the problem.
   [[nodiscard]] std::optional<int> parse(int argc, const char* const* argv);
-  /// Prints such a line, for what only the program can see, and returns the exit code, 2.
+  /// Prints such a line for a problem that only the program can find. Returns the exit code, 2.
   int refuse(std::string_view problem) const;
 
-  /// Of a command: whether it was given, and more. Belongs to its program.
+  /// CLI11's object, which tells for example whether the command was given. The program owns it.
   [[nodiscard]] CLI::App* command() const noexcept;
 
  private:
@@ -115,8 +116,8 @@ class program_options {
   std::unique_ptr<state> state_;
 };
 
-/// The whole of a main: returns what `body` returns. What it throws becomes one line on standard error, after `name`,
-/// and a code: usage_code for a setup_error, 1 for want of memory and all else.
+/// The whole of a main: returns the exit code that `body` returns. An exception becomes one line on standard error,
+/// after `name`, and an exit code: usage_code for a setup_error, 1 for any other.
 [[nodiscard]] int run_program(std::string_view name, const std::function<int()>& body);
 
 }  // namespace nacre

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a command line means, what --help says of it, and what is refused.
+// The reading of command lines, the text of --help, and the errors.
 #include "program_options/program_options.hpp"
 
 #include <gtest/gtest.h>
@@ -51,7 +51,7 @@ void declare(program_options& options, variables& into) {
   options.footer("Example: sample --quick");
 }
 
-/// What became of a command line.
+/// The result of a command line.
 struct reading {
   variables got{};
   std::optional<int> exit_code{};
@@ -71,7 +71,7 @@ reading read(std::vector<const char*> words) {
   return result;
 }
 
-/// The line that refuses it.
+/// The error line for a refused command line.
 std::string refusal(std::vector<const char*> words) {
   const reading got = read(std::move(words));
   EXPECT_EQ(got.exit_code, 2);

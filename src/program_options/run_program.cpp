@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What ends a main becomes one line and an exit code.
+// Turns exceptions of a main into one line and an exit code.
 #include <cstdlib>
 #include <exception>
 #include <functional>

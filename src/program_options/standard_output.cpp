@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a program prints, and whether it has got there.
+// Printing to standard output, and the report at exit of a failed write.
 #include "program_options/standard_output.hpp"
 
 #include <unistd.h>
@@ -12,9 +12,9 @@
 namespace nacre {
 namespace {
 
-int first_problem = 0;  // as errno tells it
+int first_problem = 0;  // an errno value
 
-/// Called by exit, with its code.
+/// exit calls this with the exit code.
 void finish_output(int code, void*) {
   errno = 0;
   const bool flushed = std::fflush(stdout) == 0;
@@ -35,7 +35,7 @@ void print(std::string_view text) {
 
 void check_output_at_exit() {
   static const int registered = ::on_exit(&finish_output, nullptr);
-  static_cast<void>(registered);  // without memory for it, exit does what it always does
+  static_cast<void>(registered);  // on failure (no memory), exit does not check
 }
 
 }  // namespace nacre

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a program prints, and whether it has got there.
+// Printing to standard output, and the report at exit of a failed write.
 #pragma once
 
 #include <string_view>
 
 namespace nacre {
 
-/// The code to exit with when what was to be printed is lost.
+/// The exit code when output could not be written.
 inline constexpr int lost_output_code = 1;
 
-/// To standard output. A problem is told when the process exits. One thread.
+/// Writes to standard output. A failed write is reported when the process exits. One thread.
 void print(std::string_view text);
 
-/// From now on, when this process exits, what is left of standard output is written; where something could not be
-/// written, one line on standard error says why, and the exit code 0 becomes lost_output_code. Not where a pipe has
-/// been closed, since whoever read it has had enough. Call it again at will.
+/// From now on the process flushes standard output at exit. If a write failed, one line on standard error says why, and
+/// an exit code of 0 becomes lost_output_code. A closed pipe (EPIPE) is no failure: its reader needs no more. Further
+/// calls have no effect.
 void check_output_at_exit();
 
 }  // namespace nacre

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The page: its parts, which the build has turned into strings, with the data between them.
+// The HTML page: puts the data between the page's files, which the build has turned into strings.
 #include <string>
 #include <string_view>
 
@@ -12,7 +12,7 @@ namespace nacre::tool {
 
 void write_html(const trace::trace_log& log, const std::string& path) {
   std::string data = page_data(log, take_survey(log));
-  // Inside of a script element "</" could end it; in JSON the slash may be escaped.
+  // "</" could end the script element that holds the JSON. JSON permits "<\/" instead.
   for (std::size_t at = 0; (at = data.find("</", at)) != std::string::npos; at += 3) data.insert(at + 1, "\\");
   output_file file(path);
   std::string_view page = page_text();

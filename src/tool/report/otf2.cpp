@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A trace as an OTF2 archive: what lanes do as regions, migrations as messages between locations.
+// A trace as an OTF2 archive: activities of tracks as regions, migrations as messages between locations.
 #if defined(NACRE_WITH_OTF2)
 
 #include <fmt/format.h>
@@ -22,13 +22,13 @@ namespace {
 
 constexpr std::uint64_t chunk_bytes = 1u << 20;
 
-// Regions below the handlers' numbers would be number 0, which is no handler.
+// Region 0 is free, because 0 is no handler's number.
 enum fixed_region : std::uint32_t { idle_region = 0 };
 
 OTF2_FlushType flush_always(void*, OTF2_FileType, OTF2_LocationRef, void*, bool) { return OTF2_FLUSH; }
 OTF2_TimeStamp no_time(void*, OTF2_FileType, OTF2_LocationRef) { return 0; }
 
-/// One end of a migration, as its location sees it.
+/// A departure or an arrival of a migrating object at one location.
 struct crossing {
   std::int64_t ns;
   bool leaves;
@@ -82,7 +82,7 @@ class otf2_writer {
                        .remedy = "look whether there is room"});
   }
 
-  // Regions: a handler's number; 0 idle, and behind the last handler main and runtime.
+  // Regions: 0 is idle; a handler has its number; main and runtime follow the last handler.
   [[nodiscard]] OTF2_RegionRef main_region() const { return static_cast<OTF2_RegionRef>(log_.job().handlers.size()); }
   [[nodiscard]] OTF2_RegionRef runtime_region() const { return main_region() + 1; }
   [[nodiscard]] OTF2_RegionRef region_of(const segment& one) const {

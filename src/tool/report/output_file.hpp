@@ -12,10 +12,10 @@
 
 namespace nacre::tool {
 
-/// Collects and writes. Problems are told by `close`, so that writers need not look.
+/// A file with a buffer. `close` reports all write errors, so callers of `put` need not check.
 class output_file {
  public:
-  /// Throws setup_error if the file cannot be made.
+  /// Creates the file. Throws setup_error if that fails.
   explicit output_file(const std::string& path);
   output_file(const output_file&) = delete;
   output_file& operator=(const output_file&) = delete;
@@ -30,7 +30,7 @@ class output_file {
     fmt::format_to(std::back_inserter(waiting_), format, std::forward<Arguments>(arguments)...);
     if (waiting_.size() > enough) write();
   }
-  /// Throws setup_error if not everything could be written.
+  /// Throws setup_error if any write has failed.
   void close();
 
  private:

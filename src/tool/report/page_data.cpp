@@ -21,9 +21,9 @@ namespace {
 
 constexpr std::size_t bins_max = 2048;
 constexpr std::size_t bins_min = 200;
-constexpr std::uint32_t handlers_told_apart = 254;  // in a cell, where a byte names one; the busiest
+constexpr std::uint32_t handlers_told_apart = 254;  // the busiest: a cell has one byte for a handler
 
-/// In spans; those of handlers follow, the busiest first.
+/// Codes of spans. The codes of handlers follow, the busiest handler first.
 enum span_code : std::uint32_t { idle_span, runtime_span, main_span, first_handler_span };
 
 std::string base64(std::string_view bytes) {
@@ -44,7 +44,7 @@ std::string base64(std::string_view bytes) {
   return out;
 }
 
-/// What a row was doing during a bin of time. Of the handlers, the one that has had most of it, if one has had half.
+/// The activities of a row during one bin of time. `handler` is the one that ran longest, if it had at least half.
 struct cell {
   double work = 0, runtime = 0, idle = 0;
   std::uint32_t handler = 0;
@@ -90,8 +90,8 @@ class page_builder {
     return (all + places - 1) / std::max<std::size_t>(places, 1);
   }
 
-  /// Mains and poll loops that have done next to nothing would only fill the page. What they are ends of is shown at
-  /// their neighbour.
+  /// Leaves out mains and poll loops that have done next to nothing. A migration or steal that begins or ends at such a
+  /// track is shown at its neighbour.
   void choose_tracks() {
     const std::int64_t least = log_.end_ns() / 1000;
     for (std::size_t index = 0; index < log_.tracks().size(); ++index) {
@@ -178,7 +178,7 @@ class page_builder {
     }
   }
 
-  /// Four bytes for each cell: the shares of work, runtime and idling in 255ths, and the handler, from 1; 255: main.
+  /// Four bytes for each cell: work, runtime and idle time as 255ths of the bin, then the handler, from 1; 255: main.
   std::string cells() {
     std::string out;
     std::vector<cell> row(bins_);
@@ -203,7 +203,7 @@ class page_builder {
     return out;
   }
 
-  /// Four classes for each power of two.
+  /// The class of a length on a logarithmic scale, with four classes for each power of two.
   static std::size_t length_class(std::int64_t ns) {
     const auto length = static_cast<std::uint64_t>(std::max<std::int64_t>(ns, 1));
     const auto power = static_cast<std::size_t>(std::bit_width(length) - 1);
@@ -216,8 +216,8 @@ class page_builder {
     out += static_cast<char>(number);
   }
 
-  /// Of each row, one after the other: gap, length and code as numbers of 7 bits a byte. Rows of several lanes have
-  /// none.
+  /// The spans row by row. A span is its gap, length and code, each as a number of 7 bits a byte. Rows of several
+  /// tracks have no spans.
   nlohmann::ordered_json spans() {
     std::size_t least = lengths_.size(), kept = 0;
     while (least > 0 && kept + lengths_[least - 1] <= bounds_.spans) kept += lengths_[--least];

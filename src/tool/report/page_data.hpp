@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the page of a report shows, reduced to a size that a browser takes whatever the length of the run.
+// The data of a report's page, reduced to a size that a browser can show, for runs of any length.
 #pragma once
 
 #include <cstddef>
@@ -10,16 +10,16 @@
 
 namespace nacre::tool {
 
-/// How much of what the page may hold.
+/// Limits for the data of a page.
 struct page_bounds {
-  std::size_t rows = 4096;         ///< of lanes; neighbours share one when there are more
+  std::size_t rows = 4096;         ///< of tracks; neighbours share one when there are more
   std::size_t cells = 1'250'000;   ///< rows times bins of time
-  std::size_t spans = 1'000'000;   ///< single segments, the longest of all; shorter ones are in the cells alone
-  std::size_t passages = 20'000;   ///< migrations, and as many steals; of more, a part that is spread evenly
+  std::size_t spans = 1'000'000;   ///< single segments, the longest ones; the others are only in the cells
+  std::size_t passages = 20'000;   ///< migrations, and as many steals; if there are more, an even sample
   std::size_t matrix_sides = 256;  ///< ranks; neighbours share one when there are more
 };
 
-/// JSON, for which src/tool/report/page/model.js is the reader. Below 20 MB within the default bounds.
+/// The data as JSON, which src/tool/report/page/model.js reads. Less than 20 MB with the default bounds.
 [[nodiscard]] std::string page_data(const trace::trace_log& log, const survey& sums, const page_bounds& bounds = {});
 
 }  // namespace nacre::tool

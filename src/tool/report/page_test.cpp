@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A trace of which every event is known, as the page of a report shows it: to the number.
+// The data of a report's page for a trace with known events, compared number by number.
 #include "tool/report/page_data.hpp"
 
 #include <gtest/gtest.h>
@@ -38,7 +38,7 @@ class known_page : public known {
   [[nodiscard]] nlohmann::json page(const page_bounds& bounds = {}) const {
     return nlohmann::json::parse(page_data(*log_, take_survey(*log_), bounds));
   }
-  /// Of each row the spans: begin, length, code.
+  /// The spans of each row: begin, length, code.
   static std::vector<std::vector<std::array<std::uint64_t, 3>>> spans_of(const nlohmann::json& page) {
     const std::string bytes = bytes_of(page["spans"]["bytes"].get<std::string>());
     std::vector<std::vector<std::array<std::uint64_t, 3>>> all;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A trace for Paraver: states of lanes, handlers as events, migrations as communications. A rank is a task, a lane one
-// of its threads, and stands on a processor of its own.
+// A trace for Paraver: states of tracks, handlers as events, migrations as communications. A rank is a task. A track is
+// one of its threads, on a processor of its own.
 #include <algorithm>
 #include <string>
 #include <tuple>
@@ -13,7 +13,7 @@
 namespace nacre::tool {
 namespace {
 
-// Of Paraver: idle 0, running 1; the others are ours, and named in the .pcf.
+// Paraver defines 0 (idle) and 1 (running). The .pcf file names our other states.
 constexpr int state_of(doing what) {
   switch (what) {
     case doing::work:
@@ -29,7 +29,7 @@ constexpr int state_of(doing what) {
 
 constexpr std::uint64_t handler_type = 90000001, steal_type = 90000002, create_type = 90000003;
 
-/// A line of the .prv: 1 is a state (b: its end), 2 an event, 3 a communication (a: number of the migration).
+/// A line of the .prv file. Kind 1: a state (b: its end); 2: an event; 3: a communication (a: number of the migration).
 struct record {
   std::int64_t ns;
   std::uint32_t track;
@@ -82,7 +82,7 @@ class paraver_writer {
     });
   }
 
-  /// processor:application:task:thread
+  /// The form is processor:application:task:thread.
   [[nodiscard]] std::string place(std::size_t track) const {
     return fmt::format("{}:1:{}:{}", track + 1, log_.tracks()[track].rank + 1, places_[track]);
   }
@@ -140,8 +140,8 @@ class paraver_writer {
 
   const trace::trace_log& log_;
   survey sums_;
-  std::vector<std::uint32_t> threads_;  // by rank: how many lanes it shows
-  std::vector<std::uint32_t> places_;   // by track: among those, from 1
+  std::vector<std::uint32_t> threads_;  // by rank: number of tracks
+  std::vector<std::uint32_t> places_;   // by track: number within its rank, from 1
   std::vector<record> records_;
 };
 

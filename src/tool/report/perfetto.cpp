@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A trace as JSON of the Trace Event Format, which Perfetto and Chrome read: ranks are processes, lanes their threads.
+// A trace as JSON of the Trace Event Format, which Perfetto and Chrome read: ranks are processes, tracks their threads.
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Choosing what a report is written as.
+// Chooses the format of a report.
 #include "tool/report/report.hpp"
 
 #include <fmt/format.h>
@@ -21,7 +21,7 @@ namespace {
 
 struct report_format {
   std::string_view name;
-  std::string_view ending;  ///< of the name of what is written
+  std::string_view ending;  ///< of the output's name
   std::string_view opened_with;
   std::function<void(const trace::trace_log&, const std::string&)> write;
 };
@@ -60,7 +60,7 @@ int write_report(const std::string& trace, const std::string& format, const std:
     const trace::trace_log log(trace);
     const bool printed = each.name == "text" && output.empty();
     for (const std::string& note : log.notes()) {
-      if (!printed) fmt::print(stderr, "nacre: {}\n", note);  // a text has them itself
+      if (!printed) fmt::print(stderr, "nacre: {}\n", note);  // the text on standard output has them itself
     }
     const std::string beside = printed ? "" : trace + std::string(each.ending);
     const std::string path = output.empty() ? beside : output;

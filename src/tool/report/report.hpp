@@ -9,12 +9,12 @@
 
 namespace nacre::tool {
 
-/// Reads the trace and writes the report. Returns the code to exit with; throws setup_error when the trace cannot be
-/// read, the format is unknown, or the report cannot be written. `output` is a file, or a folder for otf2; empty: a
-/// name beside the trace, but standard output for text.
+/// Reads the trace and writes the report. Returns the exit code. Throws setup_error when the trace cannot be read, the
+/// format is unknown, or the report cannot be written. `output` is a file, or a folder for otf2. If it is empty, text
+/// goes to standard output and other formats to a name beside the trace.
 int write_report(const std::string& trace, const std::string& format, const std::string& output);
 
-/// The formats, as words of --format, with a bar between.
+/// The names of the formats, separated by bars.
 [[nodiscard]] std::string report_formats();
 
 // One function for each format.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A trace of which every event is known, in every format of a report but the page: to the number.
+// Reports of a trace with known events, in every format but the page, compared number by number.
 #include "tool/report/report.hpp"
 
 #include <gtest/gtest.h>

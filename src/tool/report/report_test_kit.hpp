@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// For tests of reports: a trace of which every event is known.
+// For tests of reports: a trace with known events.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -17,8 +17,8 @@
 
 namespace nacre::tool {
 
-/// Two ranks of two workers, and the main of the first, for ten milliseconds. An object leaves rank 0 and comes to rank
-/// 1; worker 1 of rank 0 steals from worker 0 beside it.
+/// Ten milliseconds of two ranks with two workers each, and the main of rank 0. An object migrates from rank 0 to rank
+/// 1; worker 1 of rank 0 steals from worker 0 of that rank.
 class known : public testing::Test {
  protected:
   known() : path_(testing::TempDir() + "nacre_" + testing::UnitTest::GetInstance()->current_test_info()->name()) {
@@ -93,7 +93,7 @@ class known : public testing::Test {
     std::ifstream file(path, std::ios::binary);
     return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
   }
-  /// With single spaces.
+  /// The words of a text, separated by single blanks.
   static std::string plain(const std::string& text) {
     std::istringstream words(text);
     std::string all;
@@ -101,7 +101,7 @@ class known : public testing::Test {
     return all;
   }
 
-  static inline std::uint64_t tick_ = 0;  // of a microsecond
+  static inline std::uint64_t tick_ = 0;  // in microseconds
   std::string path_;
   std::optional<trace::trace_log> log_;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From the events of a lane to what it was doing at every moment.
+// Turns the events of a track into segments of time, each with one activity.
 #pragma once
 
 #include <algorithm>
@@ -11,16 +11,16 @@
 
 namespace nacre::tool {
 
-/// What a lane does at one moment, as the breakdowns of PREMA have it.
+/// The activity of a thread at one moment, in the categories of PREMA's time breakdowns.
 enum class doing : std::uint8_t {
-  nothing,  ///< it has not begun, or has ended; the main waits; the poll loop has nothing to handle
+  nothing,  ///< the thread has not begun, or has ended; the main waits; the poll loop has nothing to handle
   work,     ///< a handler of the program
   main,     ///< the application's main
   runtime,  ///< all that the runtime does between handlers, and its own handlers
   idle      ///< the worker looks for work or sleeps
 };
 
-/// A piece of the time of one lane. `handler`: of work, and of what the runtime handles; else 0.
+/// An interval of one track with one activity. `handler`: the handler that runs, of the program or the runtime; else 0.
 struct segment {
   std::int64_t begin_ns = 0;
   std::int64_t end_ns = 0;
@@ -29,8 +29,8 @@ struct segment {
   [[nodiscard]] std::int64_t length() const noexcept { return end_ns - begin_ns; }
 };
 
-/// Cuts the time of one lane into segments, none of which is empty. Handlers that run inside another activity, as those
-/// of the runtime do in the poll loop of an idle worker, cut it in two.
+/// Cuts the time of one track into segments, none of them empty. A handler that runs inside another activity cuts that
+/// activity in two; for example, handlers of the runtime run in the poll loop of an idle worker.
 class unfolding {
  public:
   explicit unfolding(trace::track::role what)
@@ -38,7 +38,7 @@ class unfolding {
     now_.what = what == trace::track::role::worker ? doing::idle : doing::nothing;
   }
 
-  /// Calls emit(segment) for each that an event has ended.
+  /// Takes the next event. Calls emit(segment) for a segment that the event ends.
   template <class Emit>
   void take(const trace::event& one, Emit emit) {
     using trace::event_kind;
@@ -51,7 +51,7 @@ class unfolding {
     }
     change(one.ns, open_.empty() ? activity{between_, 0} : open_.back(), emit);
   }
-  /// The trace is over. What a lane that has come to rest does no more is nothing.
+  /// The end of the trace. The last segment is `nothing` if no activity is open.
   template <class Emit>
   void finish(std::int64_t end_ns, Emit emit) {
     if (open_.empty()) now_.what = doing::nothing;
@@ -86,12 +86,12 @@ class unfolding {
     now_ = {now_.end_ns, now_.end_ns, to.what, to.handler};
   }
 
-  doing between_;  // while nothing is open
+  doing between_;  // while no activity is open
   segment now_;
   std::vector<activity> open_;
 };
 
-/// Hands over the segments and the other events of one track, each in the order of time.
+/// Calls on_segment for each segment of a track, and on_event for each event, both in the order of time.
 template <class OnSegment, class OnEvent>
 void walk(const trace::trace_log& log, std::size_t track, OnSegment on_segment, OnEvent on_event) {
   unfolding lane(log.tracks()[track].what);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Adding up a trace.
+// Computes the totals of a trace.
 #include "tool/report/survey.hpp"
 
 #include <algorithm>
@@ -113,7 +113,7 @@ class surveyor {
     }
   }
 
-  /// The track of the lane `told` - 1 of the same rank; the thief's own if that is not known.
+  /// The track of lane `told` - 1 of the thief's rank; the thief's own track if `told` is 0 or has no track.
   [[nodiscard]] std::size_t victim(const trace::track& thief, std::uint64_t told) const {
     for (std::size_t index = first_track_[thief.rank]; told != 0 && index < log_.tracks().size(); ++index) {
       const trace::track& each = log_.tracks()[index];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a trace comes to: sums of lanes, handlers and pairs of ranks, and what went from one lane to another.
+// The totals of a trace: sums by track, handler and pair of ranks, and the migrations and steals between tracks.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 namespace nacre::tool {
 
-/// Times in nanoseconds.
+/// The totals of one track, with times in nanoseconds.
 struct lane_sums {
   std::int64_t work = 0, main = 0, runtime = 0, idle = 0;
   std::uint64_t handlers = 0;  ///< of the program and of the runtime
@@ -21,8 +21,8 @@ struct lane_sums {
 
 struct handler_sums {
   std::uint64_t runs = 0;
-  std::int64_t ns = 0;       ///< without what ran inside it
-  std::int64_t longest = 0;  ///< piece without a wait
+  std::int64_t ns = 0;       ///< without other handlers that ran inside it
+  std::int64_t longest = 0;  ///< longest segment without a wait
   bool of_runtime = false;
 };
 
@@ -31,7 +31,7 @@ struct message_sums {
   std::uint64_t bytes = 0;
 };
 
-/// From one track to another: an object that migrates, or work that is stolen. Tracks are numbered as in the log.
+/// A transfer between tracks: an object that migrates, or work that is stolen. Tracks are numbered as in the log.
 struct passage {
   std::int64_t begin_ns = 0;
   std::int64_t end_ns = 0;
@@ -44,7 +44,7 @@ struct survey {
   std::vector<lane_sums> lanes;                                              ///< by track
   std::vector<handler_sums> handlers;                                        ///< by number
   std::map<std::pair<std::uint32_t, std::uint32_t>, message_sums> messages;  ///< by sender and receiver
-  std::vector<passage> migrations;                                           ///< that arrived, by departure
+  std::vector<passage> migrations;                                           ///< arrived ones, by departure time
   std::vector<passage> steals;                                               ///< by time
   std::uint64_t departures = 0;
   std::uint64_t created = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A trace as text: the breakdown of each worker, the handlers, and what went between ranks.
+// A trace as text: the time breakdown of each track, the handlers, and the traffic between ranks.
 #include <fmt/format.h>
 
 #include <algorithm>
