@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Declares the options with CLI11, whose templates are compiled here alone.
+// Declares the options with CLI11. Only this file compiles CLI11's templates.
 #include "program_options/program_options.hpp"
 
 #include <algorithm>

@@ -73,7 +73,7 @@ class program_options {
   template <class Value>
   program_option add(std::string_view name, Value& into, std::string_view about);
 
-  /// Adds an option whose value is one of some words, in upper or lower case. `meanings` maps each word to the value
+  /// Adds an option that takes one of some words, in upper or lower case. `meanings` maps each word to the value
   /// for `into`. The initial value of `into` must be one of them.
   template <class Value>
   program_option add_choice(std::string_view name, Value& into,

@@ -71,7 +71,7 @@ inline message_ptr some_object_message(const victim& at, choices& from) {
 inline message_ptr some_arrival(const victim& at, choices& from, std::uint32_t peer) {
   const object_id id = some_object(at, from);
   resident body;
-  if (from.one_in(4)) {  // a place whose element has been destroyed
+  if (from.one_in(4)) {  // a place without an element any more
     body.type = &detail::type_of<detail::vacancy>();
     body.object = new detail::vacancy;
   } else {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A real rank whose peers send forged messages, drawn from bytes of any origin, for seeded tests and libFuzzer.
+// A real rank with peers that send forged messages, drawn from bytes of any origin, for seeded tests and libFuzzer.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A rank whose memory peers access; the test plays transport and peers: which pieces it copies, refuses and answers.
+// A rank with memory that peers access; the test plays transport and peers: pieces copied, refused and answered.
 #include <gtest/gtest.h>
 
 #include <deque>

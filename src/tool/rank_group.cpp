@@ -47,7 +47,7 @@ void rank_group::reap(std::vector<rank_end>& ends) {
     if (!each.running || ::waitid(P_PID, static_cast<id_t>(each.pid), &about, WEXITED | WNOHANG | WNOWAIT) != 0)
       continue;
     if (about.si_pid == 0) continue;
-    // The leader is not reaped yet, so no other group has its number: the kill reaches only what this rank has started.
+    // The leader is not reaped yet, so no other group has its number: only this rank's processes are killed.
     if (job_ends_) ::kill(-each.pid, SIGKILL);
     guardian_.forget(each.pid);
     ::waitpid(each.pid, nullptr, 0);

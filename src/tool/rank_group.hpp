@@ -37,7 +37,7 @@ class rank_group {
   /// Throws setup_error.
   [[nodiscard]] rank_process start(std::uint32_t rank, const rank_recipe& recipe, int standard_input);
 
-  /// Appends the ranks whose processes have ended since the last call.
+  /// Appends the ranks that have ended since the last call.
   void reap(std::vector<rank_end>& ends);
   /// Sends the signal to the POSIX process group of every rank that runs.
   void signal(int number) const noexcept;
@@ -59,7 +59,8 @@ class rank_group {
   bool job_ends_ = false;
 };
 
-/// Raises the limit of open files to `needed`. Throws setup_error, which names `whom` as the user of the files.
+/// Raises the limit of open files to `needed`. Throws setup_error if the hard limit is lower; `whom` begins its
+/// message.
 void raise_limit_of_files(std::uint64_t needed, const std::string& whom);
 
 }  // namespace nacre::tool

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `nacre run`: its options and what they mean.
+// `nacre run`: its options and their meaning.
 #include "tool/run_command.hpp"
 
 #include <algorithm>

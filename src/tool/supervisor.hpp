@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides what a launcher does when a rank of its job ends, without touching a process.
+// Decides how a launcher reacts to the end of a rank. Touches no process.
 #pragma once
 
 #include <chrono>

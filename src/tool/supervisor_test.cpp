@@ -16,7 +16,7 @@ constexpr ending exited(int code) { return {.how = ending::kind::exited, .number
 
 constexpr time_point start{};
 
-/// A job whose ranks have all joined.
+/// A job in which all ranks have joined.
 supervisor joined_job(std::uint32_t ranks) {
   supervisor job(ranks);
   for (std::uint32_t rank = 0; rank < ranks; ++rank) job.joined(rank);

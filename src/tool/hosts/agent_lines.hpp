@@ -62,7 +62,7 @@ class agent_lines {
   job_secret secret_;
   transport::net::door door_;
   std::vector<connection> connections_;  // by host
-  std::size_t heard_ = 0;                // hosts whose agents have sent a message
+  std::size_t heard_ = 0;                // hosts with `heard`
 };
 
 }  // namespace nacre::tool

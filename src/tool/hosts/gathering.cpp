@@ -32,7 +32,7 @@ using std::chrono::steady_clock;
 
 constexpr std::chrono::seconds start_time{30};
 constexpr std::chrono::seconds look_again{1};     // checks the deadlines of handshakes
-constexpr std::chrono::seconds farewell_time{2};  // for the end of a shell whose agent is ready
+constexpr std::chrono::seconds farewell_time{2};  // for the end of a shell after host_ready
 constexpr std::size_t said_bytes_max = 4096;
 
 constexpr const char* why_all = "a job begins when every host has an agent of the launcher";
@@ -188,7 +188,7 @@ void gathering::listen(time_point now) {
 }
 
 /// A program with a slash in its name must be the same file on all hosts. A program that is found in PATH may be a
-/// shell or a tool, whose version may differ between hosts; then only the ranks compare their binaries.
+/// shell or a tool, and its version may differ between hosts; then only the ranks compare their binaries.
 void gathering::check_program(const member& one) const {
   if (one.ticket.arguments.front().find('/') == std::string::npos) return;
   for (const member& other : members_) {

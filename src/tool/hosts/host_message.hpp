@@ -87,7 +87,7 @@ struct host_done {};
 using host_message = std::variant<host_ready, start_ranks, rank_output, output_taken, output_closed, input_text,
                                   input_taken, signal_ranks, job_ends, rank_ended, host_trouble, host_done>;
 
-/// Send window of an agent for output, in bytes not yet acknowledged. So a launcher whose own output is blocked holds a
+/// Send window of an agent for output, in bytes not yet acknowledged. So a launcher with blocked output holds a
 /// bounded amount for each host, and other messages still pass.
 inline constexpr std::size_t output_window = 256 * 1024;
 
