@@ -27,8 +27,8 @@ struct agent_report {
 /// | completes the handshake | its connection is kept and its messages are reported |
 /// | completes another one after its first message | the new connection is refused |
 /// | completes another one before its first message | the new connection replaces the old one |
-/// | sends bytes that are no message, or closes the connection | the connection is closed and its end reported |
 /// | closes the connection before its first message | nothing is reported; it may call again |
+/// | closes the connection later, or sends bytes that are no message | the end of the connection is reported |
 ///
 /// Why a connection is replaced: when a handshake takes longer than an agent waits, the agent hangs up and calls again,
 /// and the launcher may see the new call before the end of the old one.

@@ -34,9 +34,9 @@ struct host_ticket {
   std::vector<std::string> variables;  ///< "NAME=value", in addition to the host's own
 };
 
-/// Packs the version of Nacre, then the ticket.
+/// Packs the version of Nacre, then the host_ticket.
 [[nodiscard]] std::vector<std::byte> pack_ticket(const host_ticket& ticket);
-/// Throws setup_error when the bytes are no ticket, or a ticket of another version.
+/// Throws setup_error when the bytes are no host_ticket, or come from another version of Nacre.
 [[nodiscard]] host_ticket unpack_ticket(std::span<const std::byte> bytes);
 
 /// Agent to launcher, its first message: the program, which it can start.

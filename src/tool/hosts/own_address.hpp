@@ -14,7 +14,7 @@ namespace nacre::tool {
 
 /// The address, with port 0, at which the launcher of a job on these hosts listens. It is `asked`, a numeric address,
 /// unless that is empty; the loopback address when all hosts are this one or have loopback addresses; otherwise the
-/// source address of the route to the first other host that a name server knows. Asks name servers, but sends nothing
+/// source address of the route to the first other host with an address. Asks name servers, but sends nothing
 /// to the hosts. Throws setup_error, which says how to name an address.
 [[nodiscard]] transport::net::address own_address(const std::vector<std::string>& hosts, const std::string& asked);
 
