@@ -37,8 +37,8 @@ struct replayed_interval {
 /// Every object begins on the rank on which it first did real work; a rank on which it was only made does not count.
 /// With another number of ranks it begins on a rank in the same relative place. From then on only the balancer moves
 /// it; recorded moves are not replayed. An interval begins when the one before has ended everywhere. Then every object
-/// gets as many messages as it ran in that interval, and they take as long in total. Equal traces, options and seeds
-/// give equal results. Throws setup_error for invalid options.
+/// gets as many messages as it ran in that interval, at most 64, and they take as long in total. Equal traces, options
+/// and seeds give equal results. Throws setup_error for invalid options.
 [[nodiscard]] std::vector<replayed_interval> replay(const balance::load_trace& trace, const replay_options& how);
 
 [[nodiscard]] std::string replay_text(const std::vector<replayed_interval>& what);
