@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The word in shared memory on which a rank sleeps until another one, or itself, rings.
+// The futex in shared memory on which a rank sleeps until another rank, or a thread of its own, wakes it.
 #include "transport/shm/alarm.hpp"
 
 #include <linux/futex.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The word in shared memory on which a rank sleeps until another one, or itself, rings.
+// The futex in shared memory on which a rank sleeps until another rank, or a thread of its own, wakes it.
 #pragma once
 
 #include <chrono>
@@ -9,20 +9,20 @@
 
 namespace nacre::transport::shm {
 
-/// Makes a system call only when the rank sleeps. Any thread of any rank.
+/// Waking makes a system call only when the rank sleeps. Any thread of any rank.
 ///
-/// | alarm | sleeper | ringer |
+/// | alarm | sleeper | waker |
 /// |---|---|---|
-/// | 0, awake | sets 1, looks at everything that could be there, then sleeps in the futex if it is still 1 | looks,
-/// nothing more | | 1, asleep | on return sets 0 | sets 0, wakes |
+/// | 0, awake | sets 1, checks for work of every kind, then sleeps in the futex if it is still 1 | reads it |
+/// | 1, asleep | sets 0 when it returns | sets 0, wakes |
 ///
-/// What a ringer has published before it looks (seq_cst on both sides) is seen by the sleeper's look, or the ringer
-/// sees the 1.
+/// Invariant: no wakeup is lost. The waker publishes its work and then reads the word; the sleeper sets the word and
+/// then checks for work. All four accesses are seq_cst, so the sleeper sees the work or the waker sees the 1.
 inline void announce_sleep(segment_head& own) noexcept { shared(own.alarm).store(1); }
-/// After announce_sleep; returns early on a signal, or without a reason.
+/// Call it after announce_sleep. It may return early: on a signal, or spuriously.
 void sleep_until_alarm(segment_head& own, std::chrono::nanoseconds timeout) noexcept;
 inline void end_sleep(segment_head& own) noexcept {
-  shared(own.alarm).store(0, std::memory_order_relaxed);  // who still sees the 1 makes a system call for nothing
+  shared(own.alarm).store(0, std::memory_order_relaxed);  // a waker that still sees the 1 makes one needless call
 }
 void wake_sleeper(segment_head& head) noexcept;
 inline void ring_alarm(segment_head& head) noexcept {

@@ -19,7 +19,7 @@ namespace {
 constexpr std::uint32_t word_count = std::size(lent_words{}.words);
 constexpr std::uint32_t all_taken = (std::uint32_t{1} << word_count) - 1;
 
-/// An id: the generation, and in its lowest bits the index of the word.
+/// A region's id: its generation, and in the lowest bits the index of its word.
 constexpr std::uint32_t index_bits = 5;
 constexpr std::uint64_t index_of(std::uint64_t id) noexcept { return id & ((1u << index_bits) - 1); }
 
@@ -27,7 +27,7 @@ constexpr std::uint64_t index_of(std::uint64_t id) noexcept { return id & ((1u <
 enum state : std::uint64_t { free_word, lent_word, busy_word, used_word, state_count };
 constexpr std::uint64_t word_of(std::uint64_t id, state now) noexcept { return (id >> index_bits) * state_count + now; }
 
-/// Whether a process is there; not whether it does anything.
+/// Whether the process exists. It may be stopped.
 bool exists(pid_t process) noexcept { return ::kill(process, 0) == 0 || errno != ESRCH; }
 
 }  // namespace
@@ -73,7 +73,7 @@ std::optional<lent_memory> shm_direct::lend(rank_id to, std::span<std::byte> byt
   const auto index = static_cast<std::uint32_t>(std::countr_one(taken));
   taken |= std::uint32_t{1} << index;
   const std::uint64_t id = ++generation_ << index_bits | index;
-  // relaxed: the peer learns the id by a message
+  // relaxed: the message that brings the id to the peer orders it
   shared(own_->lent(to.value()).words[index]).store(word_of(id, lent_word), std::memory_order_relaxed);
   return lent_memory{.id = id, .address = reinterpret_cast<std::uint64_t>(bytes.data())};
 }
@@ -99,7 +99,7 @@ copy_outcome shm_direct::copy(const direct_copy& what) {
   if (!lender.able || index >= word_count) return copy_outcome::failed;
   const auto word = shared(lender.theirs->lent(self_.value()).words[index]);
   std::uint64_t now = word_of(what.lent.id, lent_word);
-  // acquire: nothing is copied before the word says that it may be
+  // acquire: no byte is copied before the word is busy
   if (!word.compare_exchange_strong(now, word_of(what.lent.id, busy_word), std::memory_order_acquire)) {
     return copy_outcome::failed;
   }

@@ -15,27 +15,27 @@
 
 namespace nacre::transport::shm {
 
-/// Writes into the memory of another process, as read_memory reads. False: errno tells.
+/// Writes into the memory of another process. True when all was written; otherwise errno says why not.
 [[nodiscard]] bool write_memory(pid_t process, std::uint64_t address, const std::byte* from,
                                 std::size_t bytes) noexcept;
-/// Whether this process may do both there: `word` lies at `address`, and is read, and written back as it is.
+/// Whether this process may read and write the memory of the other one. Tries both on the `word` at `address` there.
 [[nodiscard]] bool can_copy_directly(pid_t process, std::uint64_t address, std::uint64_t word) noexcept;
 
-/// Each piece of lent memory has a word in the segment of its lender, which both ends know:
+/// Each registered region has a state word in the segment of its owner, which both ranks access:
 ///
-/// | the word | lend | recall | the peer copies | it has copied |
+/// | the word | `lend` | `recall` | the peer begins to copy | the peer has copied |
 /// |---|---|---|---|---|
-/// | free | lent, of a new generation | - | refused | - |
-/// | lent | - | free | busy | - |
+/// | free | registered, in a new generation | - | refused | - |
+/// | registered | - | free | busy | - |
 /// | busy | - | waits, then free | refused | used |
 /// | used | - | free | refused | - |
 ///
-/// The rank that copies does so within `copy`, so nothing is ever pending, and it waits for nobody before it gives its
-/// own memory back. Who recalls waits at most for the copy of a peer that runs, or until that peer has ended.
+/// `copy` makes the whole copy before it returns, so no copy is ever pending, and `stop` has nothing to wait for.
+/// `recall` waits at most for the copy that the peer is making, or until the peer's process has ended.
 class shm_direct final : public direct_memory {
  public:
   struct neighbour {
-    std::shared_ptr<segment> theirs;  ///< null: the own rank, or not of this host
+    std::shared_ptr<segment> theirs;  ///< null: the own rank, or a rank of another host
     pid_t process = 0;
     bool able = false;  ///< the kernel lets this rank copy there
   };
@@ -53,7 +53,7 @@ class shm_direct final : public direct_memory {
   const std::shared_ptr<segment> own_;
   const std::vector<neighbour> peers_;  // by rank
   std::mutex mutex_;
-  std::vector<std::uint32_t> taken_;  // by rank, under mutex_: a bit for each word that is not free
+  std::vector<std::uint32_t> taken_;  // by rank, under mutex_: a bit for each word in use
   std::uint64_t generation_ = 0;      // under mutex_
 };
 

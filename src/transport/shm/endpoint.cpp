@@ -17,7 +17,7 @@ namespace {
 constexpr capabilities shm_capabilities{.separate_processes = true, .separate_channels = true, .direct_memory = true};
 
 constexpr std::uint32_t polls_between_looks_aside = 1024;
-constexpr std::size_t messages_a_visit = 32;  // where several peers send, each has its turn
+constexpr std::size_t messages_a_visit = 32;  // so that several sending peers alternate
 
 }  // namespace
 
@@ -53,7 +53,7 @@ void shm_endpoint::submit(rank_id to, message_list& batch) {
   if (batch.empty()) return;
   if (to == rank_) {
     own_.append(batch);
-    own_waiting_.store(true);  // seq_cst, as the load of sleeping_ in wake: one of wait and wake sees the other
+    own_waiting_.store(true);  // seq_cst, like the load of sleeping_ in wake: wait sees this, or wake sees sleeping_
     return wake();
   }
   peer_link& link = *links_[to.value()];
@@ -88,7 +88,7 @@ bool shm_endpoint::flush_backlog() {
 bool shm_endpoint::poll(message_list& arrived, std::size_t messages_max) {
   bool moved = false;
   if (!own_.empty()) {
-    own_waiting_.store(false, std::memory_order_relaxed);  // a late sight of it costs one wait that returns early
+    own_waiting_.store(false, std::memory_order_relaxed);  // a wait that still sees true returns early, once
     arrived.append(own_);
     moved = true;
   }
@@ -97,7 +97,7 @@ bool shm_endpoint::poll(message_list& arrived, std::size_t messages_max) {
   moved |= receive_polled(arrived, enough);
   if (lookout_.uses_bells() && lookout_.take_bells()) moved |= answer_bells(arrived, enough);
   if (!dying_.empty()) moved |= attend_the_dying(arrived, enough);
-  // relaxed: set by wait, by this thread or by one whose caller has told this thread that it returned
+  // relaxed: set by a wait of this thread, or of a thread that has told this one that it returned
   if (++polls_ % polls_between_looks_aside == 0 || look_aside_.load(std::memory_order_relaxed)) look_aside();
   return moved;
 }
@@ -110,7 +110,7 @@ bool shm_endpoint::receive(std::uint32_t peer, channel on, message_list& arrived
   return true;
 }
 
-/// The peers in the places of the lookout, all of them on the system channel first.
+/// Receives from the peers in the poll set; from all of them on the system channel first.
 bool shm_endpoint::receive_polled(message_list& arrived, std::size_t enough) {
   bool moved = false;
   std::array<bool, lookout::places> hits{};
@@ -153,7 +153,7 @@ bool shm_endpoint::answer_bells(message_list& arrived, std::size_t enough) {
   return moved;
 }
 
-/// A peer that was heard is likely to be heard again: it gets a place, if one is free or has been quiet.
+/// A peer that has sent is likely to send again: it gets a place, if one is free or its peer may be evicted.
 void shm_endpoint::promote(peer_link& heard) {
   const std::uint32_t peer = heard.peer().value();
   if (heard.polled()) return;
@@ -164,7 +164,7 @@ void shm_endpoint::promote(peer_link& heard) {
   lookout_.settle(*at, peer);
   heard.set_mode(attention::polled);
   evicted.set_mode(attention::bell);
-  if (evicted.ready()) lookout_.set_pending(evicted.peer().value(), true);  // see the table of the lookout
+  if (evicted.ready()) lookout_.set_pending(evicted.peer().value(), true);  // see the table of lookout
 }
 
 bool shm_endpoint::anything_ready() const noexcept {
@@ -178,14 +178,14 @@ bool shm_endpoint::anything_ready() const noexcept {
 void shm_endpoint::wait(std::chrono::nanoseconds timeout) {
   sleeping_.store(true);
   announce_sleep(own_segment_->head());
-  // Either these loads see what wake, submit and the peers have set, or those see the flags above: all are seq_cst.
+  // All are seq_cst: these loads see the stores of wake, submit and the peers, or those see the two stores above.
   if (woken_.load() || own_waiting_.load() || anything_ready()) timeout = std::chrono::nanoseconds::zero();
   if (timeout > std::chrono::nanoseconds::zero()) {
     sleep_until_alarm(own_segment_->head(), std::min<std::chrono::nanoseconds>(timeout, sleep_max));
   }
   end_sleep(own_segment_->head());
   sleeping_.store(false, std::memory_order_relaxed);  // a wake that still sees true makes the next wait return early
-  woken_.exchange(false);  // reads what it clears, so that the caller sees what the waker did before
+  woken_.exchange(false);  // an exchange, so that the caller sees all that the waker did before
   look_aside_.store(true, std::memory_order_relaxed);  // see poll
 }
 

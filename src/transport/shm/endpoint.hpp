@@ -20,18 +20,19 @@
 
 namespace nacre::transport::shm {
 
-/// What an endpoint is made of.
+/// All that an endpoint is constructed from.
 struct endpoint_parts {
   rank_id rank;
   std::shared_ptr<segment> own;
-  std::vector<std::optional<peer_parts>> peers;  ///< by rank; without the own one
+  std::vector<std::optional<peer_parts>> peers;  ///< by rank; empty for the own one
   std::shared_ptr<launch::control_line> line;    ///< null: no launcher
   writer_limits limits;
 };
 
-/// Reads the rings of the peers that `lookout` names, and of those that have rung; sleeps on the alarm of its segment.
-/// The lifelines and the launcher's line are looked at once in 1,024 polls and after every sleep, which lasts at most
-/// `sleep_max`, so that a death is noticed although nobody rings for the dead.
+/// `poll` reads the rings of the peers that have a place in the poll set, and of those whose doorbells have rung. `wait`
+/// sleeps on the futex `alarm` of the own segment. The liveness sockets and the launcher connection are polled once in
+/// 1,024 polls and after every sleep. A sleep lasts at most `sleep_max`, so the death of a peer is noticed although a
+/// dead peer wakes nobody.
 class shm_endpoint final : public endpoint {
  public:
   static constexpr std::chrono::milliseconds sleep_max{100};
@@ -71,17 +72,17 @@ class shm_endpoint final : public endpoint {
   std::vector<std::unique_ptr<peer_link>> links_;  // by rank; null for the own one
   std::unique_ptr<shm_direct> direct_;
   lookout lookout_;
-  std::vector<peer_link*> backlog_;  // links that hold something unsent
+  std::vector<peer_link*> backlog_;  // links with unsent messages
   std::vector<peer_link*> dying_;
   message_list own_;  // submitted to the own rank
   std::deque<failure> failures_;
   std::shared_ptr<launch::control_line> line_;
   std::uint32_t polls_ = 0;
   bool closing_ = false;
-  bool warned_ = false;    // of memory that can no longer be read
-  net::unique_fd events_;  // epoll: lifelines and line
+  bool warned_ = false;    // that memory of a peer can no longer be read
+  net::unique_fd events_;  // epoll: liveness sockets, launcher connection
 
-  // Shared by wait, wake and poll, which may be in three threads.
+  // Shared by wait, wake and poll, which three threads may run at a time.
   alignas(cache_line_bytes) std::atomic<bool> sleeping_{false};
   std::atomic<bool> woken_{false};
   std::atomic<bool> own_waiting_{false};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a rank's end does beside its data path: failures, the launcher, and the goodbye.
+// Control beside the data path of a rank's end: failures, the launcher connection, and the goodbye.
 #include <sys/epoll.h>
 
 #include <algorithm>
@@ -32,7 +32,7 @@ void shm_endpoint::on_end(peer_link& link) {
       {.peer = link.peer(), .reason = std::string(link.reason()), .announced = line_ != nullptr && line_->open()});
 }
 
-/// Once for a rank: whatever forbids it to read one peer is likely to forbid the others, too.
+/// Once for a rank: a kernel that forbids it to read one peer is likely to forbid the others, too.
 void shm_endpoint::warn_of_refusal(const peer_link& link, int error) {
   if (std::exchange(warned_, true)) return;
   net::write_error_line(
@@ -49,7 +49,7 @@ std::optional<failure> shm_endpoint::failed() {
 }
 
 void shm_endpoint::look_aside() {
-  look_aside_.store(false, std::memory_order_relaxed);  // whoever sets it again wants another look
+  look_aside_.store(false, std::memory_order_relaxed);  // a thread that sets it again wants another poll
   std::array<epoll_event, 32> ready;
   const int count = ::epoll_wait(events_.get(), ready.data(), static_cast<int>(ready.size()), 0);
   for (int i = 0; i < count; ++i) {
@@ -66,7 +66,7 @@ void shm_endpoint::look_aside() {
   }
 }
 
-/// What the dead have left is taken first.
+/// Receives the messages that dead peers have left in their rings, before their links fail.
 bool shm_endpoint::attend_the_dying(message_list& arrived, std::size_t enough) {
   bool moved = false;
   for (std::size_t i = 0; i < dying_.size();) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How ranks that have proven themselves to each other exchange their segments.
+// How authenticated ranks of one host exchange their segments.
 #include "transport/shm/introduction.hpp"
 
 #include <poll.h>
@@ -27,10 +27,10 @@
 namespace nacre::transport::shm {
 namespace {
 
-/// Both sides run one binary on one host, so it travels as it lies in memory.
+/// The message of the exchange. Both sides run one binary on one host, so it travels as it lies in memory.
 struct words {
-  std::uint64_t nonce = 0;     // stands in the segment, too
-  std::uint64_t nonce_at = 0;  // where it stands in the process's own memory
+  std::uint64_t nonce = 0;     // the segment holds it, too
+  std::uint64_t nonce_at = 0;  // its address in the sender's process
   std::uint64_t data_bytes = 0;
   std::int32_t process = 0;
   std::int32_t descriptor = -1;
@@ -47,7 +47,7 @@ static_assert(std::has_unique_object_representations_v<words>);
                                                              .remedy = remedy})});
 }
 
-/// Waits for the words of one peer, and for what the launcher may say meanwhile.
+/// Waits for the words of one peer; meanwhile the launcher may abort the job.
 words hear(const introduction& parts, std::size_t peer, const net::guest& from) {
   std::array<std::byte, sizeof(words)> bytes;
   std::size_t got = std::min(from.leftover.size(), bytes.size());
@@ -102,7 +102,7 @@ peer_parts meet_with(const introduction& parts, std::size_t peer, const words& o
 
 std::vector<std::optional<peer_parts>> introduce(const introduction& parts,
                                                  std::vector<std::optional<net::guest>> guests) {
-  // Where Yama lets only ancestors look into a process, it may name one whose descendants are let in as well.
+  // Where Yama lets only ancestors access a process, the process may name one more whose descendants may, too.
   if (parts.single_copy) ::prctl(PR_SET_PTRACER, static_cast<unsigned long>(::getppid()), 0, 0, 0);
   words own{.data_bytes = parts.sizes.data_bytes, .process = ::getpid(), .descriptor = parts.own.descriptor()};
   fill_random(std::as_writable_bytes(std::span(&own.nonce, 1)));
@@ -112,7 +112,7 @@ std::vector<std::optional<peer_parts>> introduce(const introduction& parts,
   const auto bytes = std::bit_cast<std::array<std::byte, sizeof(words)>>(own);
   for (std::size_t peer = 0; peer < guests.size(); ++peer) {
     if (!guests[peer]) continue;
-    // A connection that is still empty takes these few bytes at once.
+    // The connection is still empty, so it takes these few bytes at once.
     if (net::send_some(guests[peer]->socket.get(), bytes.data(), bytes.size()) != std::ptrdiff_t{sizeof(words)}) {
       refuse(parts, peer, "it has closed its connection", "look for what it has printed");
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How ranks that have proven themselves to each other exchange their segments.
+// How authenticated ranks of one host exchange their segments.
 #pragma once
 
 #include <memory>
@@ -13,7 +13,7 @@
 
 namespace nacre::transport::shm {
 
-/// What a rank brings to the introduction.
+/// The own side of the exchange.
 struct introduction {
   rank_id rank;
   segment& own;
@@ -23,9 +23,9 @@ struct introduction {
   net::time_point deadline;
 };
 
-/// Tells every guest which segment is this rank's, by the number of its descriptor, and maps theirs; also tries whether
-/// their memory can be read and written (process_vm_readv, process_vm_writev). The connections become lifelines. Blocks
-/// until all peers have spoken. Throws setup_error naming a peer, or job_aborted.
+/// Sends every peer the descriptor number of this rank's segment and maps the peer's segment. Also tries whether the
+/// peer's memory can be read and written (process_vm_readv, process_vm_writev). The connections become liveness sockets.
+/// Blocks until all peers have sent theirs. Throws setup_error naming a peer, or job_aborted.
 [[nodiscard]] std::vector<std::optional<peer_parts>> introduce(const introduction& parts,
                                                                std::vector<std::optional<net::guest>> guests);
 

@@ -18,23 +18,23 @@ namespace nacre::transport::shm {
 inline constexpr std::uint32_t ranks_max = 4096;
 inline constexpr std::size_t page_bytes = 4096;
 
-/// What a slot holds. Zero is a slot that has never been written.
+/// The content of a slot. Zero: the slot has never been written.
 enum class slot_kind : std::uint8_t {
   whole_inline = 1,  ///< a message whose payload lies in the slot
   whole,             ///< a message whose payload lies next in the data
-  fetch,             ///< a message whose payload is to be read from the sender's memory, and acknowledged
-  begin,             ///< the header of a message whose payload follows in pieces
-  piece,             ///< bytes of that payload, next in the data
-  goodbye,           ///< nothing more comes through this ring, but what could not be fetched
-  again              ///< the payload of the oldest message that could not be fetched follows in pieces
+  fetch,             ///< a message whose payload the reader reads from the sender's memory, and acknowledges
+  begin,             ///< the header of a message whose payload follows in fragments
+  piece,             ///< a fragment: bytes of that payload, next in the data
+  goodbye,           ///< nothing more comes through this ring but payloads that could not be fetched
+  again              ///< the payload of the oldest message that could not be fetched follows in fragments
 };
 
-/// One cache line. It is full when its stamp carries the number that its reader waits for, so that a message and the
-/// news of it are one transfer.
+/// One cache line. A slot is full when its stamp carries the number that the reader waits for, so one transfer of the
+/// line brings both the message and the signal that it is there.
 struct alignas(cache_line_bytes) slot {
   std::uint64_t stamp = 0;          ///< number of the slot since the job began, from 1, times 256, and slot_kind
-  message_header header;            ///< of a piece: payload_bytes only
-  std::uint64_t extra[2] = {0, 0};  ///< the payload, or the address of it in the sender's memory
+  message_header header;            ///< of a fragment: payload_bytes only
+  std::uint64_t extra[2] = {0, 0};  ///< the payload, or its address in the sender's memory
 };
 static_assert(sizeof(slot) == cache_line_bytes && std::is_trivially_copyable_v<slot>);
 
@@ -44,30 +44,30 @@ inline constexpr std::size_t slot_words = sizeof(slot) / sizeof(std::uint64_t);
 [[nodiscard]] constexpr std::uint64_t make_stamp(std::uint64_t position, slot_kind kind) noexcept {
   return (position + 1) << 8 | static_cast<std::uint64_t>(kind);
 }
-/// Whether the stamp is that of the slot at `position`, of whatever kind.
+/// Whether the stamp belongs to the slot at `position`, of any kind.
 [[nodiscard]] constexpr bool is_stamp_of(std::uint64_t stamp, std::uint64_t position) noexcept {
   return stamp >> 8 == ((position + 1) & (~std::uint64_t{0} >> 8));
 }
 
-/// How much of a ring's data a payload, or a piece of one, of so many bytes takes.
+/// The bytes of a ring's data that a payload, or a fragment, of `bytes` takes.
 [[nodiscard]] constexpr std::uint64_t rounded(std::uint64_t bytes) noexcept {
   return (bytes + cache_line_bytes - 1) / cache_line_bytes * cache_line_bytes;
 }
 
-/// How the reader of a ring learns that there is something in it.
+/// How the reader of a ring learns of new slots.
 enum class attention : std::uint32_t {
-  bell,   ///< the writer rings the bell of its rank
-  polled  ///< the reader looks by itself
+  bell,   ///< the writer rings the doorbell at the reader's rank
+  polled  ///< the reader polls the ring
 };
 
 /// Whether the reader of a ring reads payloads from the memory of its writer.
 enum class fetching : std::uint32_t {
   never,    ///< it cannot
   offered,  ///< messages of slot_kind::fetch may be sent
-  refused   ///< it no longer can: what it has not fetched is to be sent again
+  refused   ///< it no longer can: the writer sends again all payloads that have not been fetched
 };
 
-/// What the reader of a ring tells its writer. Written by the reader alone.
+/// The words of a ring that its reader writes, and nobody else; the writer reads them.
 struct alignas(cache_line_bytes) reader_line {
   std::uint64_t slots_consumed = 0;
   std::uint64_t data_consumed = 0;
@@ -76,27 +76,28 @@ struct alignas(cache_line_bytes) reader_line {
   std::uint32_t fetching = 0;  ///< shm::fetching
 };
 
-/// What the writer of a ring tells its reader.
+/// The words of a ring that its writer writes, for the reader.
 struct alignas(cache_line_bytes) writer_line {
-  std::uint32_t waits = 0;    ///< the writer asks to be woken when the reader line changes
-  std::uint32_t revoked = 0;  ///< payloads that are not fetched yet are gone
+  std::uint32_t waits = 0;    ///< 1: the writer asks to be woken when the reader line changes
+  std::uint32_t revoked = 0;  ///< 1: payloads that have not been fetched yet are gone
 };
 
-/// Memory that a rank has lent to one peer: a word for each piece, as in direct.hpp. In the segment of the lender.
+/// The regions that a rank has registered for one peer: a state word for each, see direct.hpp. In the segment of the
+/// regions' owner.
 struct alignas(cache_line_bytes) lent_words {
-  std::uint64_t able = 0;  ///< 1: the peer can read and write the lender's memory, until it says otherwise
+  std::uint64_t able = 0;  ///< 1: the peer can read and write the owner's memory; the peer keeps it up to date
   std::uint64_t words[31] = {};
 };
 
-/// What a rank shares with everybody who sends to it.
+/// The words that a rank shares with all of its senders.
 struct segment_head {
-  std::uint64_t nonce = 0;                            ///< proves that this is the segment that the rank speaks of
+  std::uint64_t nonce = 0;                            ///< proves that this is the segment that the rank has named
   alignas(cache_line_bytes) std::uint32_t alarm = 0;  ///< futex: 1 while the rank sleeps
   alignas(cache_line_bytes) std::uint64_t bells[ranks_max / 64] = {};  ///< a bit for each sender
 };
 static_assert(sizeof(segment_head) <= page_bytes);
 
-/// The words of a mapping are atomic where two ranks meet.
+/// Atomic access to a word of a mapping that two ranks share.
 template <class Word>
 [[nodiscard]] std::atomic_ref<Word> shared(Word& word) noexcept {
   return std::atomic_ref<Word>(word);
@@ -111,21 +112,21 @@ struct ring_view {
   std::uint64_t slot_count = 0;  ///< powers of two
   std::uint64_t data_bytes = 0;
 
-  /// The longest payload that lies in the data in one piece: a quarter, so that the reader, who speaks up after each
-  /// quarter that it has consumed, never leaves the writer without room for one.
+  /// The longest payload that lies in the data as one fragment: a quarter of the data. The reader announces each
+  /// quarter that it has consumed, so the writer always comes to have room for one fragment.
   [[nodiscard]] std::uint64_t piece_bytes_max() const noexcept { return data_bytes / 4; }
 };
 
 /// The sizes of a job's segments, equal for all of its ranks. Each rank owns one segment, through which it receives:
 ///
-/// | at | what |
+/// | offset | content |
 /// |---|---|
 /// | 0 | segment_head |
 /// | page_bytes + (sender * 3 + channel) * ring_bytes() | reader_line, writer_line, slots, data |
 /// | behind the rings + peer * sizeof(lent_words) | lent_words |
 ///
-/// Memory: a page is taken from the system when it is first written, so a rank costs 4 KiB and, for each sender and
-/// channel in use, up to ring_bytes(): 5/4 of data_bytes and a page. A page more for 16 peers that are lent memory.
+/// Memory: the system provides a page when it is first written. So a rank costs 4 KiB and, for each sender and channel
+/// in use, up to ring_bytes(): 5/4 of data_bytes and a page; and a page for each 16 peers with registered regions.
 struct geometry {
   static constexpr std::uint64_t data_bytes_min = 4096;
 
@@ -158,8 +159,8 @@ struct geometry {
             .data_bytes = data_bytes};
   }
 
-  /// Rings of `wanted` bytes of data, rounded to a power of two, or smaller ones when all that lead to one rank would
-  /// take more than `memory_max`, but not below data_bytes_min.
+  /// Rings of `wanted` bytes of data, rounded up to a power of two. The rings are smaller, but not below
+  /// data_bytes_min, when all rings that lead to one rank would take more than `memory_max`.
   [[nodiscard]] static constexpr geometry fitting(std::uint32_t ranks, std::uint64_t wanted,
                                                   std::uint64_t memory_max) noexcept {
     geometry result{.ranks = ranks, .data_bytes = std::bit_ceil(std::max(wanted, data_bytes_min))};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which of many peers a rank looks at by itself, and which have to ring.
+// The peers whose rings a rank polls, and the doorbells of all others.
 #include "transport/shm/lookout.hpp"
 
 #include <algorithm>
@@ -14,7 +14,7 @@ constexpr std::uint32_t word_bits = 64;
 
 bool lookout::rung() const noexcept {
   if (!uses_bells()) return false;
-  if (any_pending_.load(std::memory_order_relaxed)) return true;  // the poller's; it looks again by itself
+  if (any_pending_.load(std::memory_order_relaxed)) return true;  // the polling thread looks again anyway
   for (std::size_t word = 0; word < pending_.size(); ++word) {
     if (shared(own_.bells[word]).load() != 0) return true;
   }
@@ -52,11 +52,11 @@ void lookout::settle(std::size_t at, std::uint32_t peer) noexcept {
 
 bool lookout::take_bells() noexcept {
   for (std::size_t word = 0; word < pending_.size(); ++word) {
-    // relaxed: a bit that is not seen yet is seen by the next look, or by that of a sleeper, which is seq_cst
+    // relaxed: the next poll sees a bit that this one misses, or the check before a sleep does, which is seq_cst
     if (shared(own_.bells[word]).load(std::memory_order_relaxed) == 0) continue;
     const std::uint32_t above = ranks_ - static_cast<std::uint32_t>(word) * word_bits;
     const std::uint64_t members = above < word_bits ? (std::uint64_t{1} << above) - 1 : ~std::uint64_t{0};
-    pending_[word] |= shared(own_.bells[word]).exchange(0) & members;  // anybody may write here, whatever they like
+    pending_[word] |= shared(own_.bells[word]).exchange(0) & members;  // any peer may set any bit here
     any_pending_.store(true, std::memory_order_relaxed);               // see rung
   }
   return any_pending_.load(std::memory_order_relaxed);  // own

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which of many peers a rank looks at by itself, and which have to ring.
+// The peers whose rings a rank polls, and the doorbells of all others.
 #pragma once
 
 #include <array>
@@ -14,27 +14,25 @@
 
 namespace nacre::transport::shm {
 
-/// The places of the peers that are polled, and the bells of the others. A job with no more peers than places polls
-/// them all, and nobody rings: a message is one transfer of a line. In a larger one a peer whose bell was heard moves
-/// to a place that has had nothing for a while.
+/// The reader polls the peers that have a place. Every other peer sets its bit among the doorbells once it has
+/// published. A job with no more peers than places polls them all and rings no doorbell: a message is one transfer of a
+/// line. In a larger job a peer whose doorbell has rung moves to a place that has brought nothing for a while.
 ///
-/// Why nothing is lost (all accesses seq_cst, so that they have one order):
+/// Invariant: no message is missed. All accesses are seq_cst, so they have one order:
 ///
-/// | writer | reader | either |
+/// | writer | reader | therefore |
 /// |---|---|---|
-/// | publishes a stamp; reads the mode; if it is `bell`: rings | evicts: sets the mode to `bell`; reads the stamps |
-/// the writer sees `bell` and rings, or the reader sees the stamp | | publishes a stamp; sets its bit | takes the bits;
-/// reads the stamps of those that were set | the reader sees the stamp, or a bit that is set later | | publishes a
-/// stamp; rings if need be; reads the alarm | sets the alarm; reads the bits, and the stamps of the polled; sleeps |
-/// the writer sees the alarm, or the reader the bit or the stamp |
+/// | publishes; reads the mode, on `bell` rings | evicts: sets mode `bell`; reads stamps | one sees the other's store |
+/// | publishes; sets its bit | takes bits; reads the stamps of the set ones | stamp seen, or the bit is set afterwards |
+/// | publishes; rings on `bell`; reads `alarm` | sets `alarm`; reads bits and stamps; sleeps | one sees the other's store |
 ///
-/// Bits that were taken stay pending here until the peer's rings have been found empty. The thread that polls; `polled`
-/// and `rung` by any.
+/// A bit that was taken stays pending here until the peer's rings have been found empty. Only the polling thread calls
+/// this, but for `polled`, `places_used` and `rung`: any thread.
 class lookout {
  public:
   static constexpr std::size_t places = 4;
 
-  /// For a job of that many ranks. Its peers are settled by `admit`.
+  /// For a job of that many ranks. `admit` gives its peers their places.
   lookout(segment_head& own, std::uint32_t ranks) : own_(own), pending_((ranks + 63) / 64), ranks_(ranks) {}
 
   /// Whether there are more peers than places.
@@ -45,24 +43,25 @@ class lookout {
     const std::uint32_t value = places_[at].peer.load(std::memory_order_relaxed);  // a view that may be a moment old
     return value == 0 ? std::nullopt : std::optional(value - 1);
   }
-  /// No place from here on has a peer. Any thread.
+  /// The number of places that can have a peer: the first ones. Any thread.
   [[nodiscard]] std::size_t places_used() const noexcept { return std::min<std::size_t>(places, ranks_ - 1); }
-  /// Whether a bell has rung that nobody has taken, or one that was taken still pends. Any thread.
+  /// Whether a doorbell has rung and was not taken yet, or was taken and still pends. Any thread.
   [[nodiscard]] bool rung() const noexcept;
 
-  /// Gives a peer a free place, if there is one: true; its mode is the caller's to set.
+  /// Gives a peer a free place. False when there is none. The caller sets the mode of the peer's rings.
   [[nodiscard]] bool admit(std::uint32_t peer);
-  /// The peer is gone.
+  /// The peer has ended: it loses its place, and pends no more.
   void remove(std::uint32_t peer);
-  /// A place was looked at.
+  /// Counts a poll of a place, with or without a message.
   void note(std::size_t at, bool hit) noexcept { places_[at].misses = hit ? 0 : places_[at].misses + 1; }
-  /// Where a peer that was heard may move to, and who has to leave it: a place that was looked at in vain many times.
+  /// A place whose peer may be evicted, because `misses_max` polls or more in a row have found nothing there.
   [[nodiscard]] std::optional<std::size_t> vacancy() const noexcept;
+  /// Gives the place to another peer.
   void settle(std::size_t at, std::uint32_t peer) noexcept;
 
-  /// Takes what has rung. False when nothing pends.
+  /// Moves the doorbells that have rung to the pending bits. False when nothing pends.
   bool take_bells() noexcept;
-  /// The next pending peer, each once, beginning behind the one where the last turn began; nothing at the end.
+  /// The next pending peer of this round, each once; nothing at the end. A round begins one rank behind the one before.
   [[nodiscard]] std::optional<std::uint32_t> next_pending(std::uint32_t& cursor) const noexcept;
   void set_pending(std::uint32_t peer, bool pends) noexcept;
   [[nodiscard]] std::uint32_t begin_turn() noexcept { return turn_ = (turn_ + 1) % ranks_; }
@@ -71,7 +70,7 @@ class lookout {
   static constexpr std::uint32_t misses_max = 64;
 
   struct place {
-    std::atomic<std::uint32_t> peer{0};  // and 1; 0: free
+    std::atomic<std::uint32_t> peer{0};  // its rank + 1; 0: free
     std::uint32_t misses = 0;
   };
 

@@ -52,7 +52,7 @@ bool peer_link::advance() {
   return moved;
 }
 
-/// The reader learns that slots have been published.
+/// Tells the reader of the slots that have been published: rings its doorbell, wakes it.
 void peer_link::tell(ring_writer& through) {
   if (!through.take_published()) return;
   segment_head& head = theirs_->head();

@@ -20,24 +20,27 @@
 
 namespace nacre::transport::shm {
 
-/// A peer that has proven itself and whose segment is mapped.
+/// An authenticated peer whose segment is mapped.
 struct peer_parts {
   std::shared_ptr<segment> theirs;
-  net::unique_fd lifeline;  ///< a connection that carries nothing any more; it ends when the peer does
+  net::unique_fd lifeline;  ///< liveness socket: carries no bytes; it ends when the peer's process does
   pid_t process = 0;
-  pid_t fetch_from = 0;   ///< its process, when that may be read; 0 otherwise
-  bool can_copy = false;  ///< that may be read and written
+  pid_t fetch_from = 0;   ///< its process, when its memory can be read; 0 otherwise
+  bool can_copy = false;  ///< its memory can be read and written
 };
 
-/// | state | event | then |
+/// The state of the link to one peer:
+///
+/// | state | event | next |
 /// |---|---|---|
 /// | open | goodbyes in all three rings | over |
 /// | open | a ring is broken | failed |
-/// | open | the lifeline ends | dying: what lies in the rings is still taken |
+/// | open | the liveness socket ends | dying: the messages in the rings are still received |
 /// | dying | goodbyes in all three rings | over |
 /// | dying | the rings are empty, or broken | failed |
 ///
-/// In `over` and `failed` what is submitted is dropped. The rings stay mapped until the end. One thread, but `ready`.
+/// In `over` and `failed` all submitted messages are dropped. The rings stay mapped as long as the link lives. One
+/// thread, but `ready`.
 class peer_link {
  public:
   enum class state : std::uint8_t { open, dying, over, failed };
@@ -51,19 +54,19 @@ class peer_link {
   [[nodiscard]] rank_id peer() const noexcept { return peer_; }
   [[nodiscard]] state now() const noexcept { return state_; }
   [[nodiscard]] bool ended() const noexcept { return state_ == state::over || state_ == state::failed; }
-  /// One clause, once it has failed.
+  /// Why the link has failed: one clause.
   [[nodiscard]] std::string_view reason() const noexcept { return reason_; }
   [[nodiscard]] int lifeline() const noexcept { return lifeline_.get(); }
 
   void submit(message_list& batch);
-  /// Takes from one channel until `arrived` holds `enough`. True when anything moved.
+  /// Receives from one channel until `arrived` holds `enough` messages. True when anything moved.
   bool receive(channel on, message_list& arrived, std::size_t enough) {
     ring_reader& from = in_[static_cast<std::size_t>(on)];
     if (!from.receive(arrived, enough)) return false;
     after_receive(from);
     return true;
   }
-  /// Whether a look at that channel would move anything.
+  /// Whether `receive` on that channel would move anything.
   [[nodiscard]] bool has(channel on) const noexcept { return in_[static_cast<std::size_t>(on)].pending(); }
   /// Whether anything can be received. Any thread.
   [[nodiscard]] bool ready() const noexcept { return in_[0].ready() || in_[1].ready() || in_[2].ready(); }
@@ -73,24 +76,24 @@ class peer_link {
   }
   [[nodiscard]] bool polled() const noexcept { return polled_; }
 
-  /// Goes on with what waits. True when anything moved.
+  /// Writes messages that wait for room. True when anything moved.
   bool advance();
   [[nodiscard]] bool unsent() const noexcept {
     return !ended() && (out_[0].unsent() || out_[1].unsent() || out_[2].unsent());
   }
   void say_goodbye();
-  /// The own rank has said goodbye, or gives up doing so: nothing is sent or received any more.
+  /// The own rank has said goodbye, or gives up: from here on the link neither sends nor receives.
   void leave() { end(state::over); }
-  /// True the first time that it is asked after the end.
+  /// True once: at the first call after the link has ended.
   [[nodiscard]] bool take_end() noexcept { return ended() && !std::exchange(end_taken_, true); }
 
-  /// The errno with which the kernel has begun to refuse the memory of the peer; 0 if it has not, and when this has
-  /// been asked before.
+  /// The errno with which the kernel has begun to refuse access to the peer's memory. 0: it has not, or an earlier call
+  /// has returned it.
   [[nodiscard]] int take_refusal() noexcept { return std::exchange(refusal_, 0); }
 
-  /// Reads the lifeline, whose descriptor has something to tell.
+  /// Reads the liveness socket, once its descriptor is readable.
   void look_at_lifeline();
-  /// Of a dying link whose rings are empty: it has failed.
+  /// Lets a dying link fail when its rings are empty.
   void bury();
 
  private:
