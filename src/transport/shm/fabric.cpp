@@ -95,7 +95,7 @@ std::unique_ptr<endpoint> open_among(neighbourhood parts, const settings& how) {
 std::unique_ptr<fabric> join_job(const settings& how) {
   launch::membership self;
   check_one_host(self.ranks_on_host(), self.size());
-  // Nobody is let in once all are there: the door closes with the arrival.
+  // The listener closes with `here`: no connection is accepted once all ranks have joined.
   return std::make_unique<launch::member_fabric>(std::move(self), how.way, [how](launch::arrival here) {
     return open_among({.rank = here.self.rank,
                        .size = here.self.size,

@@ -16,28 +16,28 @@
 
 namespace nacre::transport::shm {
 
-/// What the configuration says.
+/// The options of shm.
 struct settings {
   launch::way_in way{.on_loopback = true};
-  std::uint64_t ring_bytes = std::uint64_t{128} << 10;  ///< of data, for each sender and channel
+  std::uint64_t ring_bytes = std::uint64_t{128} << 10;  ///< of data in one ring: for each sender and channel
   std::uint64_t memory_max = std::uint64_t{16} << 20;   ///< of all rings that lead to one rank
   std::size_t output_max = std::size_t{8} << 20;        ///< for each peer and channel
-  bool single_copy = true;                              ///< where the kernel permits
+  bool single_copy = true;                              ///< where the kernel permits it
   std::size_t single_copy_min = std::size_t{16} << 10;
 };
 
 /// The values of the options of shm; their defaults where they are not declared.
 [[nodiscard]] settings read_settings(const config& configuration);
 
-/// The end of a rank in a job whose ranks may live on several hosts: those that `guests` has are on this one.
+/// The inputs for the end of a rank whose job may span several hosts. The ranks in `guests` are on this host.
 struct neighbourhood {
   rank_id rank;
   std::uint32_t size = 0;                         ///< ranks of the job
-  std::vector<std::optional<net::guest>> guests;  ///< by rank; empty for the own one and for those elsewhere
+  std::vector<std::optional<net::guest>> guests;  ///< by rank; empty for the own one and other hosts'
   std::shared_ptr<launch::control_line> line;     ///< null: no launcher
   net::time_point deadline;
 };
-/// Blocks until all neighbours have spoken. Throws setup_error or job_aborted.
+/// Blocks until all ranks of this host have exchanged their segments. Throws setup_error or job_aborted.
 [[nodiscard]] std::unique_ptr<endpoint> open_among(neighbourhood parts, const settings& how);
 
 /// All ranks in this process, which share one mapping of each segment.
@@ -56,10 +56,10 @@ class local_fabric final : public fabric {
   settings settings_;
   std::vector<rank_id> local_ranks_;
   std::vector<std::shared_ptr<segment>> segments_;      // by rank
-  std::vector<std::vector<net::unique_fd>> lifelines_;  // by rank and peer; open takes its own
+  std::vector<std::vector<net::unique_fd>> lifelines_;  // by rank and peer; `open` takes its rank's
 };
 
-/// The one rank that this process is, in a job of a single host. Throws setup_error when it has several.
+/// The fabric of this process's rank in a job on one host. Throws setup_error when the job has several hosts.
 [[nodiscard]] std::unique_ptr<fabric> join_job(const settings& how);
 
 }  // namespace nacre::transport::shm

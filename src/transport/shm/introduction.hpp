@@ -24,8 +24,8 @@ struct introduction {
 };
 
 /// Sends every peer the descriptor number of this rank's segment and maps the peer's segment. Also tries whether the
-/// peer's memory can be read and written (process_vm_readv, process_vm_writev). The connections become liveness sockets.
-/// Blocks until all peers have sent theirs. Throws setup_error naming a peer, or job_aborted.
+/// peer's memory can be read and written (process_vm_readv, process_vm_writev). The connections become liveness
+/// sockets. Blocks until all peers have sent theirs. Throws setup_error naming a peer, or job_aborted.
 [[nodiscard]] std::vector<std::optional<peer_parts>> introduce(const introduction& parts,
                                                                std::vector<std::optional<net::guest>> guests);
 

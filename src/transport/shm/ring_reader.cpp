@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The receiving end of one ring: from slots to messages, believing nothing.
+// The receiving end of one ring: turns slots into messages and checks every one of them.
 #include "transport/shm/ring_reader.hpp"
 
 #include <sys/uio.h>
@@ -20,7 +20,7 @@ namespace {
 slot copy_of(slot& next) noexcept {
   std::array<std::uint64_t, slot_words> words;
   auto* const from = reinterpret_cast<std::uint64_t*>(&next);
-  // relaxed: behind the load in `ready` that has seen the stamp; whatever else is read is checked
+  // relaxed: follows the load in `ready` that has seen the stamp; every other word is checked
   for (std::size_t i = 0; i < words.size(); ++i) words[i] = shared(from[i]).load(std::memory_order_relaxed);
   return std::bit_cast<slot>(words);
 }
@@ -37,7 +37,7 @@ std::optional<std::string_view> trouble_with(const message_header& header, const
   return std::nullopt;
 }
 
-/// What is wrong with the writer; empty when the kernel has refused to look.
+/// The fault of the writer; empty when the kernel has refused the access.
 std::string_view fetch_trouble(int error) noexcept {
   if (error == ESRCH) return "ended before a message of its could be fetched";
   return error == EFAULT ? "left a message where it cannot be fetched" : "";
@@ -140,7 +140,7 @@ void ring_reader::take_piece(const slot& next, message_list& arrived) {
   if (bytes == missing) complete(std::exchange(partial_, nullptr), arrived);
 }
 
-/// A message is whole: it arrives, unless another one in front of it is not.
+/// Delivers a complete message, or holds it while a message before it awaits its payload.
 void ring_reader::complete(message_ptr m, message_list& arrived) {
   if (std::exchange(again_, false)) {
     held_.front().m = std::move(m);
@@ -173,7 +173,7 @@ void ring_reader::fetch(message_list& arrived) {
   announced_ = true;
 }
 
-/// What was fetched before is announced, so that the writer knows what was not.
+/// Also announces the payloads that were fetched before, so that the writer knows the rest.
 void ring_reader::give_up_fetching(int error) {
   held_.push_back({.header = partial_->header, .m = nullptr});
   partial_.reset();
@@ -194,7 +194,7 @@ void ring_reader::copy_data(std::byte* to, std::size_t bytes) {
 
 void ring_reader::announce_when_due() {
   const std::uint64_t position = position_.load(std::memory_order_relaxed);  // own
-  // Both stores pair with the loads in ring_writer, which gives away what is announced here.
+  // Both stores pair with the loads in ring_writer, which reuses the room that is announced here.
   if (position - position_announced_ >= ring_.slot_count / 4) {
     shared(ring_.reader->slots_consumed).store(position_announced_ = position);
     announced_ = true;
@@ -207,7 +207,7 @@ void ring_reader::announce_when_due() {
 
 bool ring_reader::take_wish() noexcept {
   if (!std::exchange(announced_, false)) return false;
-  // seq_cst, as the stores above: either this sees the wish, or its owner sees what was announced
+  // seq_cst, like the stores above: this sees the writer's request, or the writer sees the announcement
   return shared(ring_.writer->waits).load() != 0 && shared(ring_.writer->waits).exchange(0) != 0;
 }
 

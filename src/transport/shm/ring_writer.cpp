@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sending end of one ring: from messages to slots, and what waits for room.
+// The sending end of one ring: turns messages into slots and queues those that find no room.
 #include "transport/shm/ring_writer.hpp"
 
 #include <algorithm>
@@ -16,8 +16,8 @@ std::size_t held_bytes_of(const message& m) noexcept { return sizeof(message) + 
 }  // namespace
 
 bool ring_writer::submit(message_list& batch) {
-  release_fetched();  // so that their blocks, which are in the cache, are the next that are filled
-  take_back();        // before more is left to be fetched in vain
+  release_fetched();  // first, so that their blocks, which are in the cache, are reused next
+  take_back();        // before more messages are pinned in vain
   while (!batch.empty() && held_bytes_ < limits_.held_bytes_max) {
     message_ptr m = packed_form(batch.pop_front());
     if (waiting_.empty() && again_.empty() && write(m)) continue;
@@ -32,8 +32,8 @@ bool ring_writer::advance() {
   bool moved = release_fetched();
   moved |= take_back();
   moved |= write_all();
-  // What is still held is looked at once more after the wish to be woken, so that no answer falls in between.
-  if (unsent() && !broken_ && shared(ring_.writer->waits).load(std::memory_order_relaxed) == 0) {  // own store
+  // Reads the reader line once more after the request to be woken, so that no announcement falls in between.
+  if (unsent() && !broken_ && shared(ring_.writer->waits).load(std::memory_order_relaxed) == 0) {  // written by this thread
     shared(ring_.writer->waits).store(1);
     look_again();
     moved |= release_fetched();
@@ -72,7 +72,7 @@ bool ring_writer::write_front(message_list& from) {
 }
 
 void ring_writer::drop() {
-  if (!pinned_.empty()) shared(ring_.writer->revoked).store(1);  // before the memory is given away
+  if (!pinned_.empty()) shared(ring_.writer->revoked).store(1);  // before the memory is released
   waiting_.clear();
   pinned_.clear();
   again_.clear();
@@ -81,7 +81,7 @@ void ring_writer::drop() {
   goodbye_ = goodbye::written;
 }
 
-/// False when there is no room: the caller keeps the message and offers it first the next time.
+/// False when there is no room: the caller keeps the message and passes it first to the next call.
 bool ring_writer::write(message_ptr& m) {
   const std::size_t bytes = m->header.payload_bytes;
   if (bytes <= inline_bytes_max) {
@@ -136,7 +136,7 @@ void ring_writer::pin(message_ptr& m) {
 
 bool ring_writer::release_fetched() {
   if (pinned_.empty()) return false;
-  // Pairs with the reader's store behind its last look at the memory that is released here.
+  // Pairs with the reader's store after its last read of the memory that is released here.
   const std::uint64_t fetched = shared(ring_.reader->fetched).load();
   if (fetched < pins_freed_ || fetched > pins_) {
     broken_ = true;
@@ -150,16 +150,16 @@ bool ring_writer::release_fetched() {
   return moved;
 }
 
-/// The reader no longer can fetch: what it has not fetched is written again. True when there is such a thing.
+/// When the reader no longer can fetch, queues the pinned messages to be written again. True when there are any.
 bool ring_writer::take_back() {
-  // Pairs with the reader's store, which stands behind that of the last payload that it has fetched.
+  // Pairs with the reader's store, which follows its announcement of the last payload that it has fetched.
   if (pinned_.empty() || told_fetching(std::memory_order_seq_cst) != fetching::refused) return false;
   release_fetched();
   again_.append(pinned_);
   return !again_.empty();
 }
 
-/// Whether a slot and that much data are free.
+/// Whether a slot and `data` bytes are free.
 bool ring_writer::room(std::uint64_t data) {
   const auto known = [&] { return slots_written_ < slots_free_until_ && data_written_ + data <= data_free_until_; };
   if (known()) return true;
@@ -168,7 +168,7 @@ bool ring_writer::room(std::uint64_t data) {
 }
 
 void ring_writer::look_again() {
-  // Both pair with the stores in ring_reader::announce, behind which the reader does not touch what it gives back.
+  // Both pair with the stores in ring_reader::announce_when_due; the reader no longer touches the announced room.
   const std::uint64_t slots = shared(ring_.reader->slots_consumed).load();
   const std::uint64_t data = shared(ring_.reader->data_consumed).load();
   const bool sound = slots <= slots_written_ && slots + ring_.slot_count >= slots_free_until_ &&
@@ -207,7 +207,7 @@ void ring_writer::put(slot_kind kind, const message_header& header, const void* 
 
 void ring_writer::publish() {
   if (unpublished_stamp_ == 0) return;
-  // seq_cst: what is looked at next, the reader's mode and alarm, is looked at after this
+  // seq_cst: the loads of the reader's mode and `alarm` follow this store
   shared(ring_.slots[(slots_written_ - 1) & (ring_.slot_count - 1)].stamp).store(unpublished_stamp_);
   unpublished_stamp_ = 0;
   published_ = true;

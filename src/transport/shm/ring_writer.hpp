@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sending end of one ring: from messages to slots, and what waits for room.
+// The sending end of one ring: turns messages into slots and queues those that find no room.
 #pragma once
 
 #include <cstddef>
@@ -12,41 +12,43 @@
 
 namespace nacre::transport::shm {
 
-/// What bounds a writer.
+/// The bounds of a writer.
 struct writer_limits {
-  std::size_t held_bytes_max = 0;   ///< of messages that wait for room or for being fetched; one may exceed it
+  std::size_t held_bytes_max = 0;   ///< of messages that wait for room or to be fetched; one message may exceed it
   std::size_t fetch_bytes_min = 0;  ///< from this size on, a payload stays here until the reader has fetched it
 };
 
-/// Writes messages into a ring, in order. Who calls it tells the reader afterwards, once a call has `published`.
+/// Writes messages into a ring, in order. After a call that has published slots the caller must tell the reader.
 ///
 /// | a message | takes |
 /// |---|---|
 /// | of up to 16 bytes | a slot |
 /// | of up to a quarter of the data | a slot, and its size in the data, rounded to cache lines |
-/// | of fetch_bytes_min or more, when the reader can fetch | a slot; it is kept until the reader has fetched it |
-/// | longer, otherwise | a slot for its header, then a slot and data for each quarter |
-/// | that was to be fetched, when the reader no longer can | a slot that says so, then the same |
+/// | of fetch_bytes_min or more, when the reader can fetch | a slot; the message is kept until it is fetched |
+/// | longer, otherwise | a slot for its header, then a slot and data for each fragment (a quarter) |
+/// | that was to be fetched, when the reader no longer can | a slot that says so, then as a longer one |
 ///
-/// Room is what the reader line has announced as consumed; it is looked at again only when the room that is known is
-/// used up. A writer that finds none sets `waits` and looks once more, the reader announces and then looks at `waits`
-/// (all seq_cst): one of them sees the other. The same holds while messages wait to be fetched.
+/// The reader line announces consumed slots and data, which are free again. The writer reads it only when the room that
+/// it knows of is used up.
 ///
-/// The last slot of a call is published by a seq_cst store, those before it by release stores: see attention in
-/// bells.hpp. The reader line is the reader's word, so it is checked: one that claims more than was written breaks the
-/// ring. One thread.
+/// Invariant: a writer that waits, for room or for a fetch, is woken. It sets `waits` and then reads the reader line
+/// once more; the reader announces and then reads `waits`. All four are seq_cst, so one of the two sees the other's
+/// store.
+///
+/// The last slot of a call is published by a seq_cst store (see the table of lookout), those before it by release
+/// stores. The writer checks the reader line: one that claims more than was written breaks the ring. One thread.
 class ring_writer {
  public:
   ring_writer(const ring_view& ring, const writer_limits& limits) noexcept : ring_(ring), limits_(limits) {}
 
-  /// Takes messages from the front of the batch: what there is room for is written, the rest waits here, up to the
-  /// bound. True when something has been published.
+  /// Takes messages from the front of the batch. Those that find room are written; the others are queued here, up to
+  /// the bound. True when slots have been published.
   bool submit(message_list& batch);
-  /// Goes on with what waits, and releases what has been fetched. True when anything moved.
+  /// Writes queued messages, and releases those that were fetched. True when anything moved.
   bool advance();
-  /// Puts the goodbye behind everything that was submitted.
+  /// Queues the goodbye after all submitted messages.
   void say_goodbye() noexcept { goodbye_ = goodbye::wanted; }
-  /// Releases everything, because nobody reads any more.
+  /// Releases all messages, because the ring has no reader any more.
   void drop();
 
   /// Whether there is something to advance.
@@ -57,7 +59,7 @@ class ring_writer {
   /// Whether slots have been published since the last call.
   [[nodiscard]] bool take_published() noexcept { return std::exchange(published_, false); }
   [[nodiscard]] attention mode() const noexcept { return static_cast<attention>(shared(ring_.reader->mode).load()); }
-  /// The reader's word contradicts what was written.
+  /// The reader has announced more than was written.
   [[nodiscard]] bool broken() const noexcept { return broken_; }
 
  private:
@@ -83,18 +85,18 @@ class ring_writer {
   writer_limits limits_;
   std::uint64_t slots_written_ = 0;
   std::uint64_t data_written_ = 0;
-  std::uint64_t slots_free_until_ = 0;  // as far as is known; 0 before the first look
+  std::uint64_t slots_free_until_ = 0;  // as far as is known; 0: the reader line was not read yet
   std::uint64_t data_free_until_ = 0;
-  std::uint64_t unpublished_stamp_ = 0;  // of the slot in front of slots_written_; 0: it is published
+  std::uint64_t unpublished_stamp_ = 0;  // of the slot before slots_written_; 0: it is published
   message_list waiting_;
   message_list pinned_;           // written as slot_kind::fetch
-  message_list again_;            // were pinned, and are to be written in pieces, in front of what waits
-  std::uint64_t pins_ = 0;        // ever
-  std::uint64_t pins_freed_ = 0;  // of them
+  message_list again_;            // were pinned; to be written in fragments before waiting_
+  std::uint64_t pins_ = 0;        // messages that were ever pinned
+  std::uint64_t pins_freed_ = 0;  // of these, released
   std::size_t held_bytes_ = 0;    // in waiting_, pinned_ and again_
-  std::size_t piece_offset_ = 0;  // of the message that is begun
-  bool begun_ = false;            // the first slot of the message in front of waiting_ is written
-  bool again_begun_ = false;      // the same of again_
+  std::size_t piece_offset_ = 0;  // into the message that is begun
+  bool begun_ = false;            // the first slot of the first message of waiting_ is written
+  bool again_begun_ = false;      // the first slot of the first message of again_ is written
   goodbye goodbye_ = goodbye::none;
   bool published_ = false;
   bool broken_ = false;

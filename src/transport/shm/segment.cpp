@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A segment of shared memory that has no name, so that nothing is left of it when its users have ended.
+// A segment of shared memory without a name: the kernel frees it when its last process ends.
 #include "transport/shm/segment.hpp"
 
 #include <fcntl.h>

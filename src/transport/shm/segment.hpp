@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A segment of shared memory that has no name, so that nothing is left of it when its users have ended.
+// A segment of shared memory without a name: the kernel frees it when its last process ends.
 #pragma once
 
 #include <sys/types.h>
@@ -15,15 +15,15 @@
 
 namespace nacre::transport::shm {
 
-/// A mapping of one segment: memory of the kernel (memfd) that is sealed against another size, so that no access can
-/// fault. It ends with the last process that maps it or holds its descriptor, however that ends.
+/// A mapping of one segment: a memfd, whose size is sealed, so that no access can fault. The kernel frees it when the
+/// last process that maps it or holds its descriptor has ended, in any way.
 class segment {
  public:
-  /// A new one, all zero. Throws setup_error.
+  /// A new segment, all zero. Throws setup_error.
   [[nodiscard]] static segment create(const geometry& sizes);
 
-  /// Maps the segment that another process has under that descriptor; through /proc, which lets in processes of the
-  /// same user. Nothing, and errno set, when that fails or the segment has another size or no seal.
+  /// Maps the segment that another process has under that descriptor. It goes through /proc, which allows that to
+  /// processes of one user. Nothing, with errno set, when that fails, or the segment has another size or no seal.
   [[nodiscard]] static std::optional<segment> open(pid_t owner, int descriptor, const geometry& sizes);
 
   [[nodiscard]] segment_head& head() const noexcept { return *reinterpret_cast<segment_head*>(memory_.get()); }
@@ -31,7 +31,7 @@ class segment {
     return sizes_.ring(memory_.get(), sender, on_channel);
   }
   [[nodiscard]] lent_words& lent(std::uint32_t peer) const noexcept { return *sizes_.lent(memory_.get(), peer); }
-  /// Of the process that has created it; -1 elsewhere.
+  /// Its descriptor in the process that has created it; -1 elsewhere.
   [[nodiscard]] int descriptor() const noexcept { return descriptor_.get(); }
 
  private:
