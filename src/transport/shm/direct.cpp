@@ -82,7 +82,7 @@ void shm_direct::recall(rank_id from, const lent_memory& what) noexcept {
   const std::uint64_t index = index_of(what.id);
   const auto word = shared(own_->lent(from.value()).words[index]);
   std::uint64_t now = word_of(what.id, lent_word);
-  // acquire: pairs with the store of used_word, so that what the peer has written is seen
+  // acquire: pairs with the store of used_word, so that the bytes that the peer has written are seen
   if (!word.compare_exchange_strong(now, word_of(what.id, free_word), std::memory_order_acquire)) {
     for (backoff waiting; now == word_of(what.id, busy_word); now = word.load(std::memory_order_acquire)) {
       if (waiting.yields() && !exists(peers_[from.value()].process)) break;

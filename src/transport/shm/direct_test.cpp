@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory lent between two ranks over shm, with copies that the kernel holds in the middle.
+// Regions of two ranks over shm, with copies that the kernel holds in the middle.
 #include "transport/shm/direct.hpp"
 
 #include <gtest/gtest.h>
@@ -29,7 +29,7 @@ using bytes = std::vector<std::byte>;
 constexpr rank_id lending{0}, copying{1}, bystander{2};
 constexpr std::size_t words = 31;
 
-/// Both ends, each with a segment; what a process may do here it may do in both roles.
+/// Both ends, each with a segment. One process plays both.
 class lent_over_shm : public testing::TestWithParam<copy_way> {
  protected:
   lent_over_shm() { make_copier(::getpid()); }
@@ -52,7 +52,7 @@ class lent_over_shm : public testing::TestWithParam<copy_way> {
   }
   int system_call() const { return GetParam() == copy_way::from_lent ? SYS_process_vm_readv : SYS_process_vm_writev; }
 
-  /// Runs `what` in a thread, where the kernel holds that call; empty when the kernel does not.
+  /// Runs `what` in a thread in which the kernel holds the system call; empty when the kernel cannot.
   template <class Body>
   std::optional<held_calls> start(std::thread& in, int call, Body what) {
     std::promise<std::optional<held_calls>> ready;
@@ -89,7 +89,8 @@ TEST_P(lent_over_shm, is_not_given_back_while_the_peer_copies) {
     GTEST_SKIP() << "this kernel does not hold system calls";
   }
   EXPECT_TRUE(copy_held->wait_for_one());
-  // Who waits for the copy asks now and then whether the peer is alive; who does not ends without having asked.
+  // A `recall` that waits for the copy checks now and then, by kill, that the peer is alive. One that does not wait
+  // returns without such a call.
   auto question = start(owner, SYS_kill, [&] {
     lender_->recall(copying, lent);
     std::fill(there.begin(), there.end(), std::byte{9});
@@ -110,7 +111,7 @@ TEST_P(lent_over_shm, is_given_back_when_the_process_that_copies_has_died) {
   pid_t peer = -1;
   std::thread parent;
   auto copy_held = start(parent, system_call(), [&] {
-    peer = ::fork();  // which is held like the thread that forks
+    peer = ::fork();  // the child is held like this thread
     if (peer != 0) return;
     static_cast<void>(copy(lent, own));
     ::_exit(0);

@@ -29,7 +29,7 @@ struct endpoint_parts {
   writer_limits limits;
 };
 
-/// `poll` reads the rings of the peers that have a place in the poll set, and of the peers whose doorbells have rung.
+/// `poll` reads the rings of the peers that have a place in the poll set, and of those that have rung their doorbells.
 /// `wait` sleeps on the futex of the own segment. The liveness sockets and the launcher connection are polled once in
 /// 1,024 polls and after every sleep. A sleep lasts at most `sleep_max`, so the death of a peer is noticed although a
 /// dead peer wakes nobody.

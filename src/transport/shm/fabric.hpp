@@ -29,7 +29,7 @@ struct settings {
 /// The values of the options of shm; their defaults where they are not declared.
 [[nodiscard]] settings read_settings(const config& configuration);
 
-/// The inputs for the end of a rank whose job may span several hosts. The ranks in `guests` are on this host.
+/// The inputs for the end of a rank in a job that may span several hosts. The ranks in `guests` are on this host.
 struct neighbourhood {
   rank_id rank;
   std::uint32_t size = 0;                         ///< ranks of the job

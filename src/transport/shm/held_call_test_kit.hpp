@@ -12,16 +12,17 @@
 
 namespace nacre::transport::shm {
 
-/// From its making on, for ever: that call, by the thread that makes this or by all of the process, begins when this
-/// says so, and fails with ENOSYS once this has ended. Whoever looks must not be held itself.
+/// From the construction on, for ever, the kernel holds that system call of the constructing thread, or of the whole
+/// process. A held call begins at `go_on`; after this has been destroyed it fails with ENOSYS. The thread that calls
+/// wait_for_one must not be held itself.
 class held_calls {
  public:
   held_calls(int system_call, whom of) : listener_(hold(system_call, of)) {}
 
-  /// False when the kernel does not do this.
+  /// False when the kernel cannot hold calls.
   [[nodiscard]] bool able() const noexcept { return static_cast<bool>(listener_); }
 
-  /// Waits until a call is held. False when all who could make one have ended, or after a minute.
+  /// Waits until a call is held. False after a minute, or when all threads that could make one have ended.
   [[nodiscard]] bool wait_for_one() {
     pollfd look{.fd = listener_.get(), .events = POLLIN, .revents = 0};
     if (::poll(&look, 1, 60'000) != 1 || (look.revents & POLLIN) == 0) return false;
@@ -31,10 +32,10 @@ class held_calls {
     first_argument_ = call.data.args[0];
     return true;
   }
-  /// Of the call that is held.
+  /// The first argument of the held call.
   [[nodiscard]] std::uint64_t first_argument() const noexcept { return first_argument_; }
 
-  /// The call that is held begins.
+  /// Lets the held call begin.
   void go_on() {
     seccomp_notif_resp answer{.id = id_, .val = 0, .error = 0, .flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE};
     static_cast<void>(::ioctl(listener_.get(), SECCOMP_IOCTL_NOTIF_SEND, &answer));

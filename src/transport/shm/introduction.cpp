@@ -102,7 +102,7 @@ peer_parts meet_with(const introduction& parts, std::size_t peer, const words& o
 
 std::vector<std::optional<peer_parts>> introduce(const introduction& parts,
                                                  std::vector<std::optional<net::guest>> guests) {
-  // Where Yama lets only ancestors access a process, the process may name one more whose descendants may, too.
+  // Where Yama lets only ancestors access a process, the process may admit one more and its descendants.
   if (parts.single_copy) ::prctl(PR_SET_PTRACER, static_cast<unsigned long>(::getppid()), 0, 0, 0);
   words own{.data_bytes = parts.sizes.data_bytes, .process = ::getpid(), .descriptor = parts.own.descriptor()};
   fill_random(std::as_writable_bytes(std::span(&own.nonce, 1)));

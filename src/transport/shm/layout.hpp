@@ -20,10 +20,10 @@ inline constexpr std::size_t page_bytes = 4096;
 
 /// The content of a slot. Zero: the slot has never been written.
 enum class slot_kind : std::uint8_t {
-  whole_inline = 1,  ///< a message whose payload lies in the slot
-  whole,             ///< a message whose payload lies next in the data
-  fetch,             ///< a message whose payload the reader reads from the sender's memory, and acknowledges
-  begin,             ///< the header of a message whose payload follows in fragments
+  whole_inline = 1,  ///< a message with its payload in the slot
+  whole,             ///< a message; its payload lies next in the data
+  fetch,             ///< a message; the reader reads its payload from the sender's memory, and acknowledges it
+  begin,             ///< the header of a message; its payload follows in fragments
   piece,             ///< a fragment: bytes of that payload, next in the data
   goodbye,           ///< nothing more comes through this ring but payloads that could not be fetched
   again              ///< the payload of the oldest message that could not be fetched follows in fragments

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The peers whose rings a rank polls, and the doorbells of all others.
+// The set of peers that a rank polls, and the doorbells of all other peers.
 #include "transport/shm/lookout.hpp"
 
 #include <algorithm>

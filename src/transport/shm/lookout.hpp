@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The peers whose rings a rank polls, and the doorbells of all others.
+// The set of peers that a rank polls, and the doorbells of all other peers.
 #pragma once
 
 #include <array>
@@ -16,7 +16,7 @@ namespace nacre::transport::shm {
 
 /// The reader polls the peers that have a place. Every other peer sets its bit among the doorbells once it has
 /// published. A job with no more peers than places polls them all and rings no doorbell: a message is one transfer of a
-/// line. In a larger job a peer whose doorbell has rung moves to a place that has brought nothing for a while.
+/// line. In a larger job a peer that has rung moves to a place that has brought nothing for a while.
 ///
 /// Invariant: no message is missed. All accesses are seq_cst, so they have one order:
 ///
@@ -54,7 +54,7 @@ class lookout {
   void remove(std::uint32_t peer);
   /// Counts a poll of a place, with or without a message.
   void note(std::size_t at, bool hit) noexcept { places_[at].misses = hit ? 0 : places_[at].misses + 1; }
-  /// A place whose peer may be evicted, because `misses_max` polls or more in a row have found nothing there.
+  /// A place with a peer that may be evicted, because misses_max polls or more in a row have found nothing there.
   [[nodiscard]] std::optional<std::size_t> vacancy() const noexcept;
   /// Gives the place to another peer.
   void settle(std::size_t at, std::uint32_t peer) noexcept;

@@ -20,7 +20,7 @@
 
 namespace nacre::transport::shm {
 
-/// An authenticated peer whose segment is mapped.
+/// An authenticated peer and its mapped segment.
 struct peer_parts {
   std::shared_ptr<segment> theirs;
   net::unique_fd lifeline;  ///< liveness socket: carries no bytes; it ends when the peer's process does

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A ring whose reader may no longer read the memory of its writer: nothing is lost, and nothing changes its place.
+// The reader of a ring may no longer read the memory of the writer: all messages still arrive, in order.
 #include <gtest/gtest.h>
 
 #include <thread>
@@ -11,7 +11,7 @@
 namespace nacre::transport::shm {
 namespace {
 
-/// Both ends of a ring that fetches from 2000 bytes on, in a thread that the kernel will refuse to read memory.
+/// Both ends of a ring that fetches payloads from 2000 bytes on, in a thread that the kernel later forbids to read.
 class refusal : public testing::Test {
  protected:
   refusal() { reader_.offer_to_fetch(); }
@@ -30,7 +30,7 @@ class refusal : public testing::Test {
     ASSERT_TRUE(batch.empty());
   }
   bool receive() { return reader_.receive(arrived_, arrived_.size() + enough); }
-  /// Until nothing is left to do.
+  /// Moves both ends until neither has anything to do.
   void exchange() {
     for (int turn = 0; turn < 3; ++turn) {
       if (writer_.advance() | receive()) turn = 0;
@@ -168,7 +168,7 @@ TEST_F(refusal, that_a_writer_notices_late_finds_it_taking_back_all_that_it_has_
       batch.push_back(numbered(static_cast<std::uint32_t>(sizes_.size()), 4000));
       sizes_.push_back(4000);
     }
-    writer_.submit(batch);  // sees that the reader fetches, just before it no longer does
+    writer_.submit(batch);  // the reader still fetches, for the last time
     EXPECT_TRUE(receive());
     submit(6);
     exchange();

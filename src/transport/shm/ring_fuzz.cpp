@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rings from seeds: streams of any sizes arrive whole, and forged slots never yield what a message may not be.
+// Rings from seeds: streams of any sizes arrive whole, and forged slots never yield a malformed message.
 #include <gtest/gtest.h>
 
 #include <thread>
@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t a_few = 64;
 
-/// One stream; at a random moment the kernel begins to refuse to read the writer's memory, if `refused`.
+/// Sends one stream. If `refused`, the kernel forbids to read the writer's memory from a random moment on.
 void play_stream(std::uint64_t seed, bool refused) {
   rng numbers(seed);
   const bool fetches = numbers.below(2) == 0 || refused;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// libFuzzer target: the bytes are slots, whose stamps are made to fit so that the reader takes them; the rest is data.
+// libFuzzer target: the bytes are slots, with stamps corrected so that the reader takes them; the rest is data.
 #include <unistd.h>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Slots that a reader is to refuse, because no honest writer would have written them.
+// Slots that a reader must refuse, because no correct writer writes them.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -9,7 +9,7 @@
 namespace nacre::transport::shm {
 namespace {
 
-/// A slot that a reader is to refuse, as the first or behind another one.
+/// A slot that a reader must refuse, as the first one or after another one.
 struct forgery {
   slot_kind kind;
   message_header header;

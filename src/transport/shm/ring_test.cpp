@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The two ends of a ring: every size arrives, room is used and given back, and a lie of either end is noticed.
+// The two ends of a ring: every size arrives, room is used and given back, and false words of either end are noticed.
 #include <gtest/gtest.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -142,7 +142,7 @@ TEST(ring_that_fetches, refuses_a_payload_that_its_writer_has_released) {
   EXPECT_EQ(both.reader.error(), "took a message back before it was fetched");
 }
 
-/// A process that has the memory of this one as it was, and does nothing.
+/// A forked process with a copy of this one's memory. It does nothing.
 class copy_of_this_process {
  public:
   copy_of_this_process() : id_(::fork()) {

@@ -12,7 +12,7 @@
 
 namespace nacre::transport::shm {
 
-inline constexpr std::uint64_t small_ring = 4096;  // 16 slots, pieces of 1024 bytes
+inline constexpr std::uint64_t small_ring = 4096;  // 16 slots, fragments of 1024 bytes
 inline constexpr std::size_t enough = 1000;        // messages
 
 /// The memory of one ring, all zero.
@@ -40,7 +40,7 @@ inline reader_limits test_limits(bool fetches = true) {
           .writer = fetches ? ::getpid() : 0};
 }
 
-/// A message that tells its number in its header and in every byte.
+/// A message with its number in the header and in every byte.
 inline message_ptr numbered(std::uint32_t number, std::size_t bytes) {
   message_ptr m = make_message(bytes);
   m->header.sequence = number;

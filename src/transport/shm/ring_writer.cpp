@@ -33,7 +33,7 @@ bool ring_writer::advance() {
   moved |= take_back();
   moved |= write_all();
   // Reads the reader line once more after the request to be woken, so that no announcement falls in between.
-  if (unsent() && !broken_ && shared(ring_.writer->waits).load(std::memory_order_relaxed) == 0) {  // written by this thread
+  if (unsent() && !broken_ && shared(ring_.writer->waits).load(std::memory_order_relaxed) == 0) {  // own store
     shared(ring_.writer->waits).store(1);
     look_again();
     moved |= release_fetched();

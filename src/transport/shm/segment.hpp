@@ -15,8 +15,8 @@
 
 namespace nacre::transport::shm {
 
-/// A mapping of one segment: a memfd, whose size is sealed, so that no access can fault. The kernel frees it when the
-/// last process that maps it or holds its descriptor has ended, in any way.
+/// A mapping of one segment: a memfd with a sealed size, so that no access can fault. The kernel frees it when the last
+/// process that maps it or holds its descriptor has ended, in any way.
 class segment {
  public:
   /// A new segment, all zero. Throws setup_error.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The backend whose ranks are processes of one host that share memory.
+// The backend shm: the ranks are processes of one host that share memory.
 #pragma once
 
 #include "transport/transport.hpp"

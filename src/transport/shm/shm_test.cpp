@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ranks over shared memory: who is polled, who has to ring, who wakes whom, and what is left of the dead.
+// Ranks over shared memory: polled peers, doorbells, wakeups, and the messages that dead peers have left.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -38,7 +38,7 @@ class open_job {
     at(from).submit(rank_id(to), batch);
     EXPECT_TRUE(batch.empty());
   }
-  /// Who has sent what `rank` receives next.
+  /// The sender of the next message that `rank` receives.
   [[nodiscard]] std::uint32_t receive(std::uint32_t rank) {
     message_list arrived;
     const auto deadline = steady_clock::now() + patience;
@@ -55,14 +55,14 @@ class open_job {
 };
 
 TEST(shm, hears_every_one_of_many_peers_in_whatever_order_they_speak) {
-  constexpr std::uint32_t ranks = 70;  // more than a word of bells
+  constexpr std::uint32_t ranks = 70;  // more than one word of doorbells
   open_job job(ranks);
   for (std::uint32_t round = 0; round < 5; ++round) {
     for (std::uint32_t peer = 1; peer < ranks; ++peer) {
       const std::uint32_t sender = 1 + (peer * 13 + round) % (ranks - 1);
       job.send(sender, 0, 8);
       ASSERT_EQ(job.receive(0), sender);
-      // Long silence makes those who are polled give up their places to others.
+      // After so many polls in vain the polled peers may be evicted.
       message_list nothing;
       for (int i = 0; i < 30; ++i) job.at(0).poll(nothing, 1);
       ASSERT_TRUE(nothing.empty());
@@ -130,7 +130,7 @@ TEST(shm, a_sender_that_sleeps_for_want_of_room_is_woken_when_there_is_some) {
     if (!job.at(0).poll(nothing, 1)) job.at(0).wait(patience);
   }
   reader.join();
-  // Each of about 1,000 pieces waits for room: sleeps that end by themselves would take 100 ms each.
+  // Each of about 1,000 fragments waits for room: a sleep that only its timeout ends would take 100 ms each.
   EXPECT_LT(steady_clock::now() - start, seconds(15));
 }
 
@@ -138,7 +138,7 @@ TEST(shm, what_the_dead_have_sent_arrives_before_their_failure_is_told) {
   open_job job(8);
   for (int i = 0; i < 100; ++i) job.send(5, 0, 100);
   job.end(5);
-  job.at(0).wait(milliseconds(0));  // the next poll looks aside, and sees the end, while most still lies in the ring
+  job.at(0).wait(milliseconds(0));  // the next poll sees the end, while the ring is still almost full
   message_list arrived;
   std::optional<failure> seen;
   const auto deadline = steady_clock::now() + patience;
