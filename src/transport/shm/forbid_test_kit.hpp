@@ -16,7 +16,7 @@ namespace nacre::transport::shm {
 
 enum class whom { this_thread, this_process };
 
-/// From now on, for ever, the kernel does `action` at that call. Negative: it does not filter; otherwise see seccomp(2).
+/// From now on, for ever, the kernel does `action` at that call. Negative: it does not filter; else as in seccomp(2).
 inline long filter(int system_call, unsigned action, unsigned flags) {
   std::array<sock_filter, 4> program{{BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
                                       BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, static_cast<unsigned>(system_call), 0, 1),

@@ -168,7 +168,7 @@ TEST_F(refusal, that_a_writer_notices_late_finds_it_taking_back_all_that_it_has_
       batch.push_back(numbered(static_cast<std::uint32_t>(sizes_.size()), 4000));
       sizes_.push_back(4000);
     }
-    writer_.submit(batch);  // the reader still fetches, for the last time
+    writer_.submit(batch);  // the reader still offers to fetch; its next fetch is refused
     EXPECT_TRUE(receive());
     submit(6);
     exchange();

@@ -21,19 +21,19 @@ namespace nacre::transport::tcp {
 namespace {
 
 constexpr std::uint32_t polls_between_looks_aside = 1024;
-constexpr std::chrono::microseconds others_apart{5};  // however much the warm stream brings, the others have their turn
-constexpr std::uint32_t warm_misses_max = 64;         // after so many in a row a peer is not warm any more
-constexpr std::uint32_t warm_hits_before_adoption = 16;  // reads in a row that make its own watch worth its while
-constexpr std::uint32_t rivals_max = 2;                  // heard of in a row, they take the place of an adopted one
+constexpr std::chrono::microseconds others_apart{5};     // however much the warm stream brings, the others are polled
+constexpr std::uint32_t warm_misses_max = 64;            // after so many in a row a stream is not warm any more
+constexpr std::uint32_t warm_hits_before_adoption = 16;  // after so many reads in a row lone_watch_ adopts the stream
+constexpr std::uint32_t rivals_max = 2;                  // after so many in a row an adopted stream is replaced
 constexpr std::uint64_t alarm_tag = ~std::uint64_t{0};
-constexpr std::uint64_t aside_tag = alarm_tag - 1;  // door and line
+constexpr std::uint64_t aside_tag = alarm_tag - 1;  // listener and launcher connection
 
 /// The number of the connection that carries a channel.
 std::uint32_t place_among(channel which, std::uint32_t connections) noexcept {
   return std::min(static_cast<std::uint32_t>(which), connections - 1);
 }
 
-/// Which channels the connection of that number carries: the last one serves all that have none of their own.
+/// The channels that connection `number` carries, as bits: the last one carries all that have none of their own.
 std::uint32_t channels_of(std::uint32_t number, std::uint32_t connections) noexcept {
   constexpr std::uint32_t every = (1u << channel_count) - 1;
   return number + 1 < connections ? 1u << number : every & ~((1u << number) - 1);
@@ -63,7 +63,7 @@ tcp_endpoint::tcp_endpoint(endpoint_parts parts)
     if (!parts.guests[peer].empty()) enrol(rank_id(peer), parts.guests[peer]);
   }
   entrance_->job_begins(std::chrono::steady_clock::now());
-  own_waiting_.store(!own_.empty(), std::memory_order_relaxed);  // nobody else knows this object yet
+  own_waiting_.store(!own_.empty(), std::memory_order_relaxed);  // no other thread knows this object yet
 }
 
 void tcp_endpoint::enrol(rank_id peer, launch::guests_of_rank& guests) {
@@ -83,7 +83,7 @@ void tcp_endpoint::enrol(rank_id peer, launch::guests_of_rank& guests) {
   }
   for (std::uint32_t number = 0; number < connections_; ++number) {
     peer_link* const link = links_[first + number].get();
-    if (link == nullptr) continue;  // another one of this peer has brought bad bytes
+    if (link == nullptr) continue;  // another stream of this peer has brought bad bytes
     link->begin_with(guests[number].leftover, own_);
     on_state_change(*link);
   }
@@ -98,7 +98,7 @@ void tcp_endpoint::submit(rank_id to, message_list& batch) {
   if (batch.empty()) return;
   if (to == rank_) {
     own_.append(batch);
-    own_waiting_.store(true);  // seq_cst, as the load of sleeping_ in wake: one of wait and wake sees the other
+    own_waiting_.store(true);  // seq_cst, like the load of sleeping_ in wake: wait sees this, or wake sees sleeping_
     return wake();
   }
   const channel on = batch.front()->header.channel;
@@ -143,7 +143,7 @@ void tcp_endpoint::watch(const peer_link& link, int operation) {
 bool tcp_endpoint::poll(message_list& arrived, std::size_t messages_max) {
   bool moved = false;
   if (!own_.empty()) {
-    own_waiting_.store(false, std::memory_order_relaxed);  // a late sight of it costs one wait that returns early
+    own_waiting_.store(false, std::memory_order_relaxed);  // a wait that still sees true returns early, once
     arrived.append(own_);
     moved = true;
   }
@@ -153,7 +153,7 @@ bool tcp_endpoint::poll(message_list& arrived, std::size_t messages_max) {
     moved |= warm;
     if (asks_kernel(warm)) moved |= poll_kernel(arrived, messages_max);
   }
-  // relaxed: set by wait, by this thread or by one whose caller has told this thread that it returned
+  // relaxed: set by a wait of this thread, or of a thread that has told this one that it returned
   if (++polls_ % polls_between_looks_aside == 0 || look_aside_.load(std::memory_order_relaxed)) look_aside();
   return moved;
 }
@@ -165,11 +165,11 @@ bool tcp_endpoint::receive(peer_link& from, message_list& arrived, std::size_t e
   return moved;
 }
 
-/// Reads the stream that was heard of last, because who has answered once is likely to answer again.
+/// Reads the warm stream: a peer that has answered once is likely to answer again.
 bool tcp_endpoint::poll_warm(message_list& arrived, std::size_t enough) {
   if (warm_ == nullptr) return false;
   if (!receive(*warm_, arrived, enough)) {
-    // Between two ranks there is hardly anybody else to listen to.
+    // Between two ranks there is hardly another stream to read.
     if (++warm_misses_ >= warm_misses_max && size_ > 2) warm_to(nullptr);
     return false;
   }
@@ -195,7 +195,7 @@ void tcp_endpoint::warm_to(peer_link* link) {
   warm_hits_ = 0;
 }
 
-/// After a turn that left something unread the others come at once, so that none waits behind a full one for longer.
+/// When the warm stream has more to read, the others are polled at once, so that none waits behind a full one.
 bool tcp_endpoint::asks_kernel(bool heard_warm) noexcept {
   if (warm_ == nullptr) return true;
   if (links_alive_ == 1) return false;
@@ -213,7 +213,7 @@ bool tcp_endpoint::poll_kernel(message_list& arrived, std::size_t messages_max) 
     if (tag == aside_tag) look_aside_.store(true, std::memory_order_relaxed);  // for this thread
     if (is_of_system(tag)) moved |= on_event(tag, ready[i].events, arrived, arrived.size() + messages_max);
   }
-  // The others begin with another one each time, because the bound may cut the last ones off.
+  // The order of the others rotates, because the bound may cut the last ones off.
   const std::size_t enough = arrived.size() + messages_max;
   for (std::size_t i = 0; i < count && arrived.size() < enough; ++i) {
     const epoll_event& event = ready[(turn_ + i) % count];
@@ -235,11 +235,11 @@ bool tcp_endpoint::on_event(std::uint64_t place, std::uint32_t what, message_lis
 
 void tcp_endpoint::wait(std::chrono::nanoseconds timeout) {
   sleeping_.store(true);
-  // Either these loads see what wake and submit have set, or those see the flag above: all are seq_cst.
+  // All are seq_cst: these loads see the stores of wake and submit, or those see the store above.
   if (woken_.load() || own_waiting_.load()) timeout = std::chrono::nanoseconds::zero();
   if (timeout > std::chrono::nanoseconds::zero()) sleep(timeout);
   sleeping_.store(false, std::memory_order_relaxed);  // a wake that still sees true makes the next wait return early
-  woken_.exchange(false);  // reads what it clears, so that the caller sees what the waker did before
+  woken_.exchange(false);  // an exchange, so that the caller sees all that the waker did before
   look_aside_.store(true, std::memory_order_relaxed);  // see poll
 }
 

@@ -20,24 +20,24 @@
 
 namespace nacre::transport::tcp {
 
-/// What the endpoint is made of: the outcome of a meeting.
+/// The inputs of an endpoint: the result of the bootstrap.
 struct endpoint_parts {
   rank_id rank;
-  std::vector<launch::guests_of_rank> guests;  ///< by rank; empty for the own one, and for those that others serve
-  std::uint32_t connections = 1;               ///< with each of the others: 1 to channel_count
+  std::vector<launch::guests_of_rank> guests;  ///< by rank; empty for the own one, and for ranks on other transports
+  std::uint32_t connections = 1;               ///< with each other rank: 1 to channel_count
   std::unique_ptr<net::door> entrance;
   std::shared_ptr<launch::control_line> line;  ///< null: no launcher
   std::size_t output_bytes_max = 0;            ///< for each connection
 };
 
-/// Messages over authenticated streams to each peer: one for each channel, or fewer, so that the last one serves the
+/// Messages over authenticated streams to each peer: one for each channel, or fewer; then the last one serves all
 /// channels that have none of their own.
 ///
-/// submit writes at once what the socket takes; what it does not take waits in the stream's outbox up to its bound, and
-/// a poll writes it later. poll reads the stream that was heard of last (the warm one), and, when 5 us have passed or
-/// that one left something unread, asks the kernel which others are readable: of these it reads those of channel system
-/// first. Every so often, and after every wait, it also looks aside: at strangers at the door and at the launcher's
-/// line. wait sleeps on everything at once. When one stream of a peer fails, the peer has failed.
+/// `submit` writes at once as much as the socket takes. The rest waits in the stream's outbox, up to its bound, and a
+/// poll writes it later. `poll` reads the warm stream: the one that brought bytes last. When 5 us have passed, or the
+/// warm stream has more to read, it also asks the kernel for other readable streams, and reads those of channel system
+/// first. Once in 1,024 polls and after every wait it polls the listener and the launcher connection, too. `wait`
+/// sleeps on all of these at once. When one stream of a peer fails, the peer has failed.
 class tcp_endpoint final : public endpoint {
  public:
   explicit tcp_endpoint(endpoint_parts parts);
@@ -86,28 +86,28 @@ class tcp_endpoint final : public endpoint {
   std::uint32_t size_;
   std::uint32_t connections_;  // with each peer
   capabilities declared_;
-  std::vector<std::unique_ptr<peer_link>> links_;  // by rank, then by number; null for the own one, and those over
+  std::vector<std::unique_ptr<peer_link>> links_;  // by rank, then by number; null: the own rank, or the stream is over
   std::size_t links_alive_ = 0;
-  peer_link* warm_ = nullptr;  // the one that was heard of last
+  peer_link* warm_ = nullptr;  // the one that brought bytes last
   std::uint32_t warm_hits_ = 0;
   std::uint32_t warm_misses_ = 0;
-  std::uint32_t rivals_ = 0;   // others that were heard of since the warm one was
-  std::uint32_t turn_ = 0;     // where the next look at the readable ones begins
-  peer_link* lone_ = nullptr;  // whose socket lone_watch_ has: none, or the warm one
+  std::uint32_t rivals_ = 0;   // reads of others since the last read of the warm one
+  std::uint32_t turn_ = 0;     // where poll_kernel begins among the readable streams
+  peer_link* lone_ = nullptr;  // the link of the socket in lone_watch_: none, or the warm one
   lone_watch lone_watch_;
-  std::vector<peer_link*> backlog_;  // links that hold unsent bytes, those of channel system in front
-  message_list own_;                 // submitted to the own rank, or early
+  std::vector<peer_link*> backlog_;  // links with unsent bytes, those of channel system first
+  message_list own_;                 // submitted to the own rank, or received by the bootstrap
   std::deque<failure> failures_;
   std::unique_ptr<net::door> entrance_;
   std::shared_ptr<launch::control_line> line_;
   std::size_t output_bytes_max_;
-  pace others_;  // when to ask for them beside the warm stream
+  pace others_;  // when to ask the kernel for other streams than the warm one
   std::uint32_t polls_ = 0;
   bool closing_ = false;
-  net::unique_fd events_;  // epoll: links, door, line, alarm
-  net::unique_fd alarm_;   // eventfd: written by wake when somebody sleeps
+  net::unique_fd events_;  // epoll: links, listener, launcher connection, alarm_
+  net::unique_fd alarm_;   // eventfd: wake writes it when a thread sleeps
 
-  // Shared by wait, wake and poll, which may be in three threads.
+  // Shared by wait, wake and poll, which three threads may run at a time.
   alignas(cache_line_bytes) std::atomic<bool> sleeping_{false};
   std::atomic<bool> woken_{false};
   std::atomic<bool> own_waiting_{false};

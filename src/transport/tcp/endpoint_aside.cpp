@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a rank's end does beside its data path: failures, strangers, the launcher, and the goodbye.
+// Control beside the data path of a rank's end: failures, the listener, the launcher connection, and the goodbye.
 #include <algorithm>
 #include <chrono>
 #include <utility>
@@ -14,7 +14,7 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
-constexpr milliseconds look_again{1};  // while closing: acknowledgements ring no bell
+constexpr milliseconds look_again{1};  // while closing: no event tells of acknowledgements
 
 }  // namespace
 
@@ -51,7 +51,7 @@ std::optional<failure> tcp_endpoint::failed() {
 }
 
 void tcp_endpoint::look_aside() {
-  look_aside_.store(false, std::memory_order_relaxed);  // whoever sets it again wants another look
+  look_aside_.store(false, std::memory_order_relaxed);  // a thread that sets it again wants another poll
   serve_door();
   serve_line();
 }
@@ -86,7 +86,7 @@ void tcp_endpoint::close(std::chrono::nanoseconds timeout) {
   for (const auto& link : links_) {
     if (link != nullptr) link->shut_down_sending();
   }
-  // A socket that is closed with something unread in it resets the connection; by then the peer is to have everything.
+  // To close a socket with unread bytes resets the connection. Before that the peer must have received everything.
   discard_arrivals();
   while (!acknowledged() && in_time()) {
     sleep(look_again);
@@ -119,7 +119,7 @@ void tcp_endpoint::discard_arrivals() {
 
 bool tcp_endpoint::under_way() {
   bool any = unsent();
-  for (const auto& link : links_) {  // each, as a question is about what had left at the one before
+  for (const auto& link : links_) {  // all of them: each call compares with the one before
     if (link != nullptr && link->under_way()) any = true;
   }
   return any;

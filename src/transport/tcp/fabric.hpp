@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the backend tcp makes: all ranks in one process for tests, or the end of one rank of a job.
+// The fabrics of the backend tcp: all ranks in one process for tests, or the end of one rank of a job.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace nacre::transport::tcp {
 
-/// What the configuration says.
+/// The options of tcp.
 struct settings {
   launch::way_in way{.connections = channel_count};     ///< the connections: see endpoint_parts
   std::size_t output_bytes_max = std::size_t{8} << 20;  ///< for each connection
@@ -24,8 +24,8 @@ struct settings {
 /// The values of the options of tcp; their defaults where they are not declared.
 [[nodiscard]] settings read_settings(const config& configuration);
 
-/// All ranks in this process, over the loopback interface, with a secret of their own. The ranks' ends must be opened
-/// by threads of their own, because each waits for all others.
+/// All ranks in this process, over the loopback interface, with a secret of their own. A thread for each rank must open
+/// its end, because each `open` waits for all others.
 class local_fabric final : public fabric {
  public:
   local_fabric(std::uint32_t ranks, const settings& how, net::line_sink log = net::write_error_line);
@@ -34,7 +34,7 @@ class local_fabric final : public fabric {
   std::span<const rank_id> local_ranks() const noexcept override { return local_ranks_; }
   std::unique_ptr<endpoint> open(rank_id rank) override;
 
-  /// Where the rank listens, until it has closed.
+  /// The address at which the rank listens, until it has closed.
   [[nodiscard]] const std::string& address_of(rank_id rank) const { return addresses_[rank.value()]; }
   [[nodiscard]] const job_secret& secret() const noexcept { return secret_; }
 
@@ -44,11 +44,10 @@ class local_fabric final : public fabric {
   job_secret secret_;
   std::vector<rank_id> local_ranks_;
   std::vector<std::string> addresses_;
-  std::vector<net::unique_fd> listeners_;  // by rank; open takes its own
+  std::vector<net::unique_fd> listeners_;  // by rank; `open` takes its rank's
 };
 
-/// The end of a rank in the job that this process belongs to, over sockets to those that
-/// have guests.
+/// The end of a rank in the job of this process, over the sockets of the ranks in `what.guests`.
 [[nodiscard]] std::unique_ptr<endpoint> endpoint_of(launch::arrival what, const settings& how);
 
 }  // namespace nacre::transport::tcp

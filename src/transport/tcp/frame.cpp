@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How messages lie in a byte stream between two ranks, and the checks that they pass on the way in.
+// The framing of messages in a byte stream between two ranks, and the checks of arriving frames.
 #include "transport/tcp/frame.hpp"
 
 #include <algorithm>

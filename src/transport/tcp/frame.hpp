@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How messages lie in a byte stream between two ranks, and the checks that they pass on the way in.
+// The framing of messages in a byte stream between two ranks, and the checks of arriving frames.
 #pragma once
 
 #include <algorithm>
@@ -17,14 +17,13 @@
 
 namespace nacre::transport::tcp {
 
-/// The bytes of a message as they travel: its header and, right behind it in memory too, its payload. Needs a packed
-/// one.
+/// The bytes of a packed message as they travel: its header and its payload, which follows the header in memory, too.
 [[nodiscard]] std::span<const std::byte> frame_of(const message& m) noexcept;
 
 /// The frame that ends a stream on purpose: a header of zeros whose kind is 255.
 [[nodiscard]] std::array<std::byte, sizeof(message_header)> goodbye_frame() noexcept;
 
-/// What can be wrong with the bytes of a peer. Each is the end of that peer.
+/// The protocol violations of a peer. After any of them the peer has failed.
 enum class frame_error : std::uint8_t {
   payload_too_large,
   unknown_kind,
@@ -39,17 +38,17 @@ enum class frame_error : std::uint8_t {
 /// One clause, such as "sent a message of an unknown kind".
 [[nodiscard]] std::string_view describe(frame_error error) noexcept;
 
-/// What a header has to satisfy.
+/// The limits that a header must satisfy.
 struct frame_limits {
   std::uint32_t ranks = 0;                             ///< sources are below
   std::uint32_t payload_bytes_max = 0;                 ///< payloads are at most this long
-  std::uint32_t channels = (1u << channel_count) - 1;  ///< which the stream carries: bit n for the channel of number n
-  std::optional<rank_id> peer{};                       ///< in whose name they come, but for what is forwarded
+  std::uint32_t channels = (1u << channel_count) - 1;  ///< that the stream carries: bit n for channel n
+  std::optional<rank_id> peer{};                       ///< the source that they must name, but for forwarded ones
 };
 
 [[nodiscard]] bool is_goodbye(const message_header& header) noexcept;
 
-/// The first violation, if any. A goodbye is none.
+/// The first violation, if any. A goodbye frame is none.
 [[nodiscard]] inline std::optional<frame_error> check_header(const message_header& header,
                                                              const frame_limits& limits) noexcept {
   if (header.kind > message_kind::reply) {
@@ -65,34 +64,34 @@ struct frame_limits {
   return std::nullopt;
 }
 
-/// Cuts the byte stream of one peer into messages. Does no I/O: its user reads into `space` and tells how much came.
+/// Cuts the byte stream of one peer into messages. Does no I/O: the caller reads into `space`, then calls `filled`.
 ///
 /// | state | bytes arrive | next |
 /// |---|---|---|
 /// | in the buffer | whole frames become messages; the rest of a short one moves to the front | in the buffer |
 /// | in the buffer | the header of a frame with a large payload | in a message |
-/// | in a message | its body fills; what is behind it goes to the buffer | in a message, or in the buffer when it is
-/// full | | any | a goodbye and nothing behind it | ended | | any | anything that check_header rejects, or anything
-/// after a goodbye | failed, for ever |
+/// | in a message | some of its payload | in a message |
+/// | in a message | the rest of its payload; further bytes go to the buffer | in the buffer |
+/// | any | a goodbye, the last bytes | ended |
+/// | any | a header that check_header rejects, or bytes after a goodbye | failed, for ever |
 ///
-/// How far it looks ahead behind a large payload, or in the buffer, follows from what comes: after a large frame not
-/// much further than the next header, so that the next large payload does not come by way of the buffer; again further
-/// when all of that was small frames.
+/// The reader adapts how many bytes it reads ahead into the buffer. After a large frame it reads little more than the
+/// next header, so that the next large payload does not pass through the buffer. It reads further again when those
+/// bytes were all small frames.
 ///
 /// Invariant: at most one frame is unfinished, and in the buffer it is shorter than `direct_bytes_min` and a header.
-/// A header is believed to the extent of its own payload_bytes: at most payload_bytes_max are allocated for it, so a
-/// reader serves authenticated peers only. One thread.
+/// The reader trusts a header's payload_bytes up to payload_bytes_max and allocates as much, so it must serve
+/// authenticated peers only. One thread.
 class frame_reader {
  public:
-  /// From this size on, a payload whose end has not arrived yet is read into its message block and not into the buffer.
+  /// From this size on, an incomplete payload is read into its message block, not into the buffer.
   static constexpr std::size_t direct_bytes_min = 16 * 1024;
   static constexpr std::size_t buffer_bytes = 64 * 1024;
   static constexpr std::size_t short_look_bytes = 1024;
 
   explicit frame_reader(const frame_limits& limits) : limits_(limits) {}
 
-  /// Where the next bytes belong: first into `first`, then into `second`, which may be empty. Valid until the next
-  /// call.
+  /// The memory for the next bytes: first `first`, then `second`, which may be empty. Valid until the next call.
   struct places {
     std::span<std::byte> first;
     std::span<std::byte> second;
@@ -104,13 +103,13 @@ class frame_reader {
     return {{partial_->body() + partial_bytes_, partial_->header.payload_bytes - partial_bytes_}, buffer};
   }
 
-  /// Takes notice of `bytes` more bytes at `space` and appends the messages that are complete, those in front of an
-  /// error, too. Returns the error, if any.
+  /// Parses `bytes` more bytes, which the caller has read into `space`. Appends the complete messages, also those
+  /// before an error. Returns the error, if any.
   [[nodiscard]] std::optional<frame_error> filled(std::size_t bytes, message_list& arrived);
 
-  /// The peer has said goodbye.
+  /// Whether the goodbye of the peer has arrived.
   [[nodiscard]] bool ended() const noexcept { return ended_; }
-  /// A frame has begun and not ended: the end of the stream would cut it.
+  /// Whether a frame is unfinished, so that the end of the stream would cut it.
   [[nodiscard]] bool within_frame() const noexcept { return partial_ != nullptr || begin_ != end_; }
 
  private:
@@ -118,12 +117,12 @@ class frame_reader {
   void begin_direct(const message_header& header);
 
   frame_limits limits_;
-  std::unique_ptr<std::byte[]> buffer_;  // from the first `space` on: a silent peer costs none
+  std::unique_ptr<std::byte[]> buffer_;  // made by the first `space`: a silent peer has none
   std::size_t begin_ = 0;                // unparsed bytes of the buffer
   std::size_t end_ = 0;
   std::size_t look_bytes_ = buffer_bytes;
-  message_ptr partial_;  // the message whose body is being read, and how much of it is there
-  std::size_t partial_bytes_ = 0;
+  message_ptr partial_;  // the message with the unfinished payload
+  std::size_t partial_bytes_ = 0;  // of its payload, so far
   bool ended_ = false;
   std::optional<frame_error> failed_;
 };

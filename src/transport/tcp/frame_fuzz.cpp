@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Damaged and random streams, from seeds: the frame reader says what is wrong, and never reads or allocates beyond it.
+// Damaged and random streams, from seeds: the frame reader reports the error, and reads and allocates within bounds.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -41,7 +41,7 @@ void damage(std::vector<std::byte>& stream, rng& numbers) {
   if (numbers.below(4) == 0) stream.insert(stream.begin(), static_cast<std::size_t>(numbers.below(50)), std::byte{0});
 }
 
-/// What came out of a stream, for comparison.
+/// The messages and the error of a stream, for comparison.
 struct outcome {
   std::vector<message_header> headers;
   bool ended = false;

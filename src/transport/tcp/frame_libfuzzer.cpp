@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// libFuzzer target: the first byte says how the rest is cut into pieces, and which channels the stream may carry.
+// libFuzzer target: the first byte selects the sizes of the reads and the channels that the stream may carry.
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
@@ -33,6 +33,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (check_header(m->header, limits)) std::abort();
     bytes += frame_of(*m).size();
   }
-  if (bytes > size) std::abort();  // nothing comes out that did not go in
+  if (bytes > size) std::abort();  // no more bytes come out than went in
   return 0;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The promises of the frame reader and the outbox, each as a sentence.
+// The guarantees of the frame reader and of the outbox.
 #include "transport/tcp/frame.hpp"
 
 #include <gtest/gtest.h>
@@ -90,7 +90,7 @@ TEST(frame_reader, a_large_payload_is_read_into_its_message_and_not_into_the_buf
   EXPECT_EQ(reader.space().second.size(), frame_reader::short_look_bytes);
 }
 
-/// Reads a stream that is always there, as fast as there is space, and counts what goes by way of the buffer.
+/// Reads a stream that is never empty, as fast as there is space, and counts the bytes that pass through the buffer.
 std::size_t bytes_by_buffer(frame_reader& reader, std::span<const std::byte> stream, message_list& arrived) {
   std::size_t count = 0;
   while (!stream.empty()) {
@@ -126,7 +126,7 @@ TEST(frame_reader, small_frames_behind_a_large_one_are_soon_read_many_at_a_time)
   frame_reader reader(small_frames);
   message_list arrived;
   static_cast<void>(bytes_by_buffer(reader, std::span(stream).first(200000), arrived));
-  EXPECT_GT(reader.space().first.size(), frame_reader::buffer_bytes - 64)  // but for the beginning of a frame
+  EXPECT_GT(reader.space().first.size(), frame_reader::buffer_bytes - 64)  // all but the beginning of a frame
       << "the whole buffer is offered again";
 }
 
@@ -208,7 +208,7 @@ TEST(frame_reader, messages_in_front_of_an_error_still_arrive) {
   expect_samples(arrived, std::vector<std::size_t>{5});
 }
 
-/// Takes `bytes` bytes off the outbox's front, as a socket would.
+/// Takes `bytes` bytes off the front of the outbox, as a socket would.
 std::vector<std::byte> write_some(outbox& from, std::size_t bytes) {
   std::vector<std::byte> taken;
   std::array<iovec, 3> pieces;

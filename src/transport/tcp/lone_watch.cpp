@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Watches one socket for sleepers only, because watching costs the sender of every message that arrives.
+// Registers one socket with epoll only while a thread sleeps, because a registration costs the sender of each message.
 #include "transport/tcp/lone_watch.hpp"
 
 #include <sys/epoll.h>
@@ -36,7 +36,7 @@ void lone_watch::reset(int events, int descriptor, std::uint64_t tag, bool block
   tag_ = tag;
   blocked_ = blocked;
   arrivals_ = 0;
-  registered_.store(registered, std::memory_order_relaxed);  // written under the lock; outside of it a hint
+  registered_.store(registered, std::memory_order_relaxed);  // written under the lock; a hint outside of it
 }
 
 void lone_watch::before_sleep() {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Watches one socket for sleepers only, because watching costs the sender of every message that arrives.
+// Registers one socket with epoll only while a thread sleeps, because a registration costs the sender of each message.
 #pragma once
 
 #include <atomic>
@@ -8,41 +8,41 @@
 
 namespace nacre::transport::tcp {
 
-/// The registration with an epoll instance of the one socket that is read in every poll: that of the only peer, or of
-/// the peer that messages come from just now. A registered socket runs the kernel's callback at each arrival, in the
-/// time of the sender (0.3 us of 4). A rank that polls without a pause does not need it.
+/// The epoll registration of the one socket that every poll reads: the socket of the only peer, or of the peer that
+/// sends most now. At each arrival on a registered socket the kernel runs a callback, in the time of the sender (0.3 us
+/// of 4). A rank that polls without a pause does not need that.
 ///
 /// | state | before_sleep | after_sleep | on_arrival |
 /// |---|---|---|---|
-/// | unregistered | registered, occupied | | |
-/// | registered, occupied | (one sleeper at a time) | registered, vacant | stays |
-/// | registered, vacant | occupied | | unregistered after a while |
+/// | unregistered | registered, a sleeper | - | - |
+/// | registered, a sleeper | (one sleeper at a time) | registered, no sleeper | stays |
+/// | registered, no sleeper | registered, a sleeper | - | unregistered after arrivals_before_vacating |
 ///
-/// Invariant: while somebody is between before_sleep and after_sleep, the socket is registered, and for writing, too,
-/// when set_blocked said so. before_sleep and after_sleep by any thread, the others by the one that polls.
+/// Invariant: while a thread is between before_sleep and after_sleep, the socket is registered; for writing, too, after
+/// set_blocked(true). Any thread calls before_sleep and after_sleep, only the polling thread calls the others.
 class lone_watch {
  public:
   lone_watch() = default;
   lone_watch(const lone_watch&) = delete;
   lone_watch& operator=(const lone_watch&) = delete;
 
-  /// Begins with `descriptor` in the instance `events`, under that tag. Unregistered.
+  /// Takes over `descriptor`, which is not registered yet with the instance `events`.
   void attach(int events, int descriptor, std::uint64_t tag);
-  /// Begins with a socket that is registered under that tag, for writing when it is blocked.
+  /// Takes over a socket that is registered under that tag; for writing, too, when it is blocked.
   void adopt(int events, int descriptor, std::uint64_t tag, bool blocked);
-  /// Ends with the socket registered.
+  /// Gives the socket up, registered.
   void give_back();
-  /// Ends with the socket unregistered, because it is about to be closed. Does nothing without one.
+  /// Gives the socket up, unregistered, because it is about to be closed. Does nothing without a socket.
   void detach();
 
   void before_sleep();
   void after_sleep();
-  /// Whether the end of a write is awaited.
+  /// Whether to wake sleepers when the socket becomes writable, too.
   void set_blocked(bool blocked);
 
-  /// Something has been read by polling.
+  /// A poll has read bytes from the socket.
   void on_arrival() {
-    // A hint, without order: the lock decides.
+    // relaxed: a hint; vacate decides under the lock.
     if (registered_.load(std::memory_order_relaxed) && ++arrivals_ >= arrivals_before_vacating) vacate();
   }
 
@@ -54,13 +54,13 @@ class lone_watch {
   void tell_kernel(int operation);
 
   std::mutex mutex_;
-  int events_ = -1;      // under mutex_, as the following
+  int events_ = -1;      // this and the next four: under mutex_
   int descriptor_ = -1;  // -1: nothing to watch
   std::uint64_t tag_ = 0;
   bool occupied_ = false;
   bool blocked_ = false;
   std::atomic<bool> registered_{false};
-  std::uint32_t arrivals_ = 0;  // since registered; the poller's
+  std::uint32_t arrivals_ = 0;  // since it was registered; of the polling thread
 };
 
 }  // namespace nacre::transport::tcp

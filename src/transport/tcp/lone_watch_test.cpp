@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The only peer's socket is watched whenever somebody sleeps, and not for long otherwise.
+// The only peer's socket is registered while a thread sleeps, and not for long otherwise.
 #include "transport/tcp/lone_watch.hpp"
 
 #include <gtest/gtest.h>
@@ -29,7 +29,7 @@ class lone_watch_over_a_socket : public ::testing::Test {
   void poll_many_arrivals() {
     for (int i = 0; i < 100; ++i) watch_.on_arrival();
   }
-  /// What a sleeper would be woken by now.
+  /// The events that would wake a sleeper now.
   [[nodiscard]] std::uint32_t seen() const {
     epoll_event event{};
     return ::epoll_wait(events_.get(), &event, 1, 0) == 1 && event.data.u64 == 7 ? event.events : 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls a rank of a job as one of its members would, for tests.
+// Connects to a rank of a job as another rank of the job does, for tests.
 #pragma once
 
 #include <chrono>
@@ -22,7 +22,7 @@ inline peer_identity identity_of(const local_fabric& job, std::uint32_t rank) {
   return identity;
 }
 
-/// Calls rank 0 with the secret.
+/// Connects to rank 0 and authenticates with the secret.
 inline expected<net::guest, refusal> call_rank_zero(const local_fabric& job, peer_identity who) {
   return net::call(*net::address::parse(job.address_of(rank_id(0))),
                    {.secret = job.secret(), .local = std::move(who)},

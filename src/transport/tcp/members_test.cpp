@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A member of a job over sockets that misbehaves is named.
+// A rank of a job over sockets that violates the protocol is named.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -19,7 +19,7 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
-/// Rank 0 of two, whose peer is the test itself, with nothing but three sockets.
+/// Rank 0 of two. The test plays the peer, with three bare sockets.
 class rank_with_a_forger {
  public:
   rank_with_a_forger() : fabric_(2, {}) {
@@ -105,7 +105,7 @@ TEST(tcp, a_member_that_hangs_up_without_a_goodbye_is_a_failure_and_with_one_it_
   }
   rank_with_a_forger job;
   job.send(goodbye_frame());
-  job.send(frame_with(1, 0));  // only so that there is something to wait for
+  job.send(frame_with(1, 0));  // only to have something to wait for
   const auto seen = job.wait_for_failure();
   ASSERT_TRUE(seen);
   EXPECT_EQ(describe(*seen), "rank 1 sent something after its goodbye");
@@ -135,9 +135,9 @@ TEST(tcp, the_end_of_any_one_connection_without_a_goodbye_is_one_failure_of_its_
   }
 }
 
-/// What rank 0 logs while rank 1 makes its three connections after `liar` has called.
+/// The lines that rank 0 logs while rank 1 makes its three connections, after a connection as `liar`.
 std::vector<std::string> lines_beside(const peer_identity& liar, std::uint8_t connections_before) {
-  std::vector<std::string> lines;  // rank 0's thread writes it until it has ended
+  std::vector<std::string> lines;  // written by rank 0's thread until it has ended
   local_fabric fabric(2, {}, [&](std::string_view line) { lines.emplace_back(line); });
   std::unique_ptr<endpoint> own;
   std::thread opener([&] { own = fabric.open(rank_id(0)); });

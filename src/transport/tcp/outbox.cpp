@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What waits to be written to one peer.
+// The queue of bytes that wait to be written to one peer.
 #include "transport/tcp/outbox.hpp"
 
 #include <sys/uio.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What waits to be written to one peer.
+// The queue of bytes that wait to be written to one peer.
 #pragma once
 
 #include <cstddef>
@@ -13,8 +13,8 @@ struct iovec;
 
 namespace nacre::transport::tcp {
 
-/// A byte queue made of messages: short ones are copied behind each other so that many leave with one piece, long ones
-/// are written from where they are and released afterwards. Does no I/O. Its user bounds it by asking for `bytes`.
+/// A byte queue made of messages. Short messages are copied one after the other, so that many leave in one buffer. Long
+/// ones are written from their own blocks and released afterwards. Does no I/O. The caller bounds the queue by `bytes`.
 /// One thread.
 class outbox {
  public:
@@ -25,7 +25,7 @@ class outbox {
   outbox(const outbox&) = delete;
   outbox& operator=(const outbox&) = delete;
 
-  /// Appends the frame of a packed message, which it owns from now on, except for its first `written` bytes.
+  /// Appends the frame of a packed message without its first `written` bytes. Takes ownership of the message.
   void push(message_ptr m, std::size_t written = 0);
   /// Appends a copy of at most copy_bytes_max bytes.
   void push(std::span<const std::byte> bytes);
@@ -34,22 +34,22 @@ class outbox {
   /// Bytes that have not been written yet.
   [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
 
-  /// Fills `pieces` with the front of the queue and returns how many it used. Valid until the next change.
+  /// Fills `pieces` with the front of the queue and returns the number that it has filled. Valid until the next change.
   [[nodiscard]] std::size_t front(std::span<iovec> pieces) const noexcept;
-  /// The first `count` bytes have been written.
+  /// Removes the first `count` bytes, which have been written.
   void written(std::size_t count) noexcept;
   void clear() noexcept;
 
  private:
   static constexpr std::size_t chunk_bytes = 64 * 1024;
 
-  /// Memory for copies. A chunk that is all written is given up, or begun anew when it is the newest one.
+  /// Memory for copies. A chunk that is all written is released; the newest chunk is reused instead.
   struct chunk {
     std::unique_ptr<std::byte[]> memory;
     std::size_t used = 0;
     std::size_t unwritten = 0;
   };
-  /// Consecutive bytes: of one message, or of the chunk that is the oldest one by the time the run is at the front.
+  /// Consecutive bytes: of one message, or of a chunk. A run of a chunk reaches the front when its chunk is the oldest.
   struct run {
     const std::byte* data = nullptr;
     std::size_t bytes = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One authenticated connection with one peer: messages in, messages out, and how it ends.
+// One authenticated connection with one peer: sends and receives messages, and decides how the connection ends.
 #include "transport/tcp/peer_link.hpp"
 
 #include <linux/sockios.h>
@@ -22,11 +22,11 @@
 namespace nacre::transport::tcp {
 namespace {
 
-constexpr std::size_t write_at_bytes = 256 * 1024;  // what is copied out is still in the cache when it is written
+constexpr std::size_t write_at_bytes = 256 * 1024;  // copies are still in the cache when they are written
 constexpr std::size_t pieces_max = 64;
-constexpr std::size_t bytes_a_turn = 256 * 1024;  // then the other connections have theirs
+constexpr std::size_t bytes_a_turn = 256 * 1024;  // then other connections are served
 
-/// What the peer would refuse is this rank's own mistake.
+/// A message that the peer would refuse is an error of this rank.
 void check_outgoing(const message& m) {
   NACRE_EXPECT(m.packed(), "only bytes leave the address space: use packed_form");
   NACRE_EXPECT(m.header.payload_bytes <= capabilities{}.payload_bytes_max,
@@ -131,7 +131,7 @@ bool peer_link::receive(message_list& arrived, std::size_t enough) {
     total += static_cast<std::size_t>(received);
     if (!take_in(static_cast<std::size_t>(received), arrived)) return true;
     has_more_ = static_cast<std::size_t>(received) == asked;
-    if (!has_more_) break;  // the socket is empty: saves the call that says so
+    if (!has_more_) break;  // the socket is empty: saves the call that would tell
   } while (total < bytes_a_turn && arrived.size() < enough);
   return total > 0;
 }

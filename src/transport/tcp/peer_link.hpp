@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One authenticated connection with one peer: messages in, messages out, and how it ends.
+// One authenticated connection with one peer: sends and receives messages, and decides how the connection ends.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@
 
 namespace nacre::transport::tcp {
 
-/// One of the streams between this rank and one peer. One thread.
+/// One of the streams between this rank and one peer. One thread. Its states:
 ///
 /// | state | goodbye arrives | the stream ends | bad bytes or an error |
 /// |---|---|---|---|
@@ -24,43 +24,43 @@ namespace nacre::transport::tcp {
 /// | departed | failed | over | over |
 /// | failed, over | | | |
 ///
-/// What is pushed in any state but `open` is released. A write error alone decides nothing: what the peer has said
-/// before, perhaps its goodbye, is still there to be read, and the end of the stream behind it.
+/// Messages pushed in any other state than `open` are released. A write error does not change the state: bytes that the
+/// peer has sent before, perhaps its goodbye, can still be read, and the end of the stream follows them.
 class peer_link {
  public:
   enum class state : std::uint8_t { open, departed, failed, over };
 
-  /// `number`: which of the connections with the peer it is.
+  /// `number`: the index of this connection among those with the peer.
   peer_link(rank_id peer, std::uint32_t number, net::unique_fd socket, const frame_limits& limits);
-  /// Takes bytes of the peer that somebody else has read already. Once, before the first receive.
+  /// Parses bytes of the peer that the handshake has read already. Call it once, before the first `receive`.
   void begin_with(std::span<const std::byte> bytes, message_list& arrived);
 
   [[nodiscard]] rank_id peer() const noexcept { return peer_; }
   [[nodiscard]] std::uint32_t number() const noexcept { return number_; }
   [[nodiscard]] int descriptor() const noexcept { return socket_.get(); }
   [[nodiscard]] state now() const noexcept { return state_; }
-  /// What it did when it failed: "closed its connection without a goodbye".
+  /// The fault of the peer once the link has failed, such as "closed its connection without a goodbye".
   [[nodiscard]] const std::string& reason() const noexcept { return reason_; }
 
-  /// Takes messages off the front of `batch` until `bytes_max` wait to be written, and writes what the socket takes.
+  /// Takes messages off the front of `batch` until `bytes_max` wait to be written; writes as much as the socket takes.
   void submit(message_list& batch, std::size_t bytes_max);
   void push_goodbye();
-  /// Writes what the socket takes now, a bounded amount. True when bytes moved.
+  /// Writes as much as the socket takes now, a bounded amount. True when bytes moved.
   bool flush();
   [[nodiscard]] std::size_t unsent_bytes() const noexcept { return outbox_.bytes(); }
-  /// The socket took less than it was offered: it has to become writable first.
+  /// Whether the last write was partial: the socket must become writable first.
   [[nodiscard]] bool blocked() const noexcept { return blocked_; }
-  /// Says that nothing more will come.
+  /// Ends the outgoing stream.
   void shut_down_sending() noexcept;
-  /// Bytes that the peer's host has not acknowledged yet.
+  /// The bytes that the peer's host has not acknowledged yet.
   [[nodiscard]] std::size_t unacknowledged_bytes() const noexcept;
-  /// Bytes that the socket had taken by the last question have not been acknowledged since.
+  /// Whether some of the bytes that the socket had taken at the last call are not acknowledged yet.
   [[nodiscard]] bool under_way() noexcept;
 
-  /// Reads what there is, a bounded amount, and appends the messages that are complete, until `arrived` has about
-  /// `enough`. True when bytes moved or the state changed.
+  /// Reads from the socket, a bounded amount, and appends the complete messages, until `arrived` has about `enough`.
+  /// True when bytes moved or the state changed.
   bool receive(message_list& arrived, std::size_t enough);
-  /// The last `receive` did not come to the end of what there was.
+  /// Whether the last `receive` has left bytes in the socket.
   [[nodiscard]] bool has_more() const noexcept { return has_more_; }
 
  private:
@@ -80,7 +80,7 @@ class peer_link {
   bool blocked_ = false;
   bool write_broken_ = false;
   bool has_more_ = false;
-  std::uint64_t taken_ = 0;  // bytes that the socket had taken at the last question of under_way
+  std::uint64_t taken_ = 0;  // bytes that the socket had taken at the last call of under_way
 };
 
 }  // namespace nacre::transport::tcp

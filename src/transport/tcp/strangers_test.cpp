@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A job over sockets in a bad neighbourhood: strangers change nothing.
+// Foreign connections to a job over sockets: they change nothing.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -35,7 +35,7 @@ class pair_of_ranks {
     return lines_;
   }
 
-  /// A message goes from 0 to 1 and back.
+  /// Sends a message from rank 0 to rank 1 and back.
   void exchange() {
     message_list batch;
     batch.push_back(make_message(100));
@@ -53,7 +53,7 @@ class pair_of_ranks {
     }
   }
 
-  /// Exchanges messages until `count` lines are there.
+  /// Exchanges messages until `count` lines have been logged.
   void exchange_until_lines(std::size_t count) {
     const auto deadline = steady_clock::now() + patience;
     while (lines().size() < count && steady_clock::now() < deadline && !::testing::Test::HasFailure()) exchange();

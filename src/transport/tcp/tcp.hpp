@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The backend whose ranks are processes that talk over sockets.
+// The backend tcp: the ranks are processes that communicate over sockets.
 #pragma once
 
 #include "transport/transport.hpp"

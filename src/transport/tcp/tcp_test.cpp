@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Messages over sockets: who is heard, which channel waits for which, and what is left to the caller.
+// Messages over sockets: fairness among peers and channels, backpressure, and bytes under way.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -74,16 +74,16 @@ TEST(tcp, a_rank_that_talks_to_one_peer_for_long_still_hears_it_and_the_others_a
   }
   talk_for_long();
   message_list nothing;
-  for (int i = 0; i < 200; ++i) job.at(0).poll(nothing, 10);  // the peer falls silent
+  for (int i = 0; i < 200; ++i) job.at(0).poll(nothing, 10);  // the peer is silent for so long
   job.send(1, 0);
   job.take(0);
   EXPECT_LT(steady_clock::now() - start, patience);
 }
 
-/// How many messages of a flood are received before a system message that was sent behind it.
+/// The number of messages of a flood that arrive before a system message sent after it.
 std::size_t received_before_a_system_message() {
   ranks_in_turn job(2);
-  for (int i = 0; i < 100; ++i) {  // the receiver gets used to the application
+  for (int i = 0; i < 100; ++i) {  // the application stream becomes the warm one
     job.send(0, 1);
     job.take(1);
   }
@@ -107,7 +107,7 @@ std::size_t received_before_a_system_message() {
 
 TEST(tcp, a_system_message_passes_a_full_application_stream_while_that_is_being_read) {
   std::size_t least = received_before_a_system_message();
-  // A kernel that is busy elsewhere may hold one socket's bytes back for a while, but not each time.
+  // A busy kernel may delay the bytes of one socket for a while, but not each time.
   for (int more = 0; more < 4 && least > 8; ++more) least = std::min(least, received_before_a_system_message());
   EXPECT_LE(least, 8U) << "a turn takes 256 KiB";
 }
@@ -117,7 +117,7 @@ TEST(tcp, bytes_are_under_way_until_the_peer_s_host_has_them_all) {
   message_list arrived;
   const auto settles = [&] {
     const auto deadline = steady_clock::now() + patience;
-    static_cast<void>(job.at(0).under_way());  // from here on it is asked about what has left by now
+    static_cast<void>(job.at(0).under_way());  // the next call is about the bytes sent so far
     while (job.at(0).under_way()) {
       job.at(0).poll(arrived, 10);
       if (steady_clock::now() > deadline) return false;
@@ -126,13 +126,13 @@ TEST(tcp, bytes_are_under_way_until_the_peer_s_host_has_them_all) {
   };
   EXPECT_TRUE(settles()) << "nothing has been sent";
   std::size_t sent = 0;
-  bool held_up = false;  // by the peer, who reads nothing: its host takes no more, while the own socket does
+  bool held_up = false;  // by the peer, which reads nothing: its host takes no more, but the own socket does
   while (!held_up && !job.at(0).unsent()) {
     message_list batch;
     batch.push_back(make_message(16 * 1024));
     job.at(0).submit(rank_id(1), batch);
     ++sent;
-    const auto deadline = steady_clock::now() + milliseconds(50);  // an acknowledgement comes sooner if one comes
+    const auto deadline = steady_clock::now() + milliseconds(50);  // an acknowledgement would come sooner
     static_cast<void>(job.at(0).under_way());
     do held_up = job.at(0).under_way();
     while (held_up && steady_clock::now() < deadline);
