@@ -121,7 +121,7 @@ class frame_reader {
   std::size_t begin_ = 0;                // unparsed bytes of the buffer
   std::size_t end_ = 0;
   std::size_t look_bytes_ = buffer_bytes;
-  message_ptr partial_;  // the message with the unfinished payload
+  message_ptr partial_;            // the message with the unfinished payload
   std::size_t partial_bytes_ = 0;  // of its payload, so far
   bool ended_ = false;
   std::optional<frame_error> failed_;
