@@ -22,7 +22,7 @@ inline void announce_sleep(segment_head& own) noexcept { shared(own.alarm).store
 /// Call it after announce_sleep. It may return early: on a signal, or spuriously.
 void sleep_until_alarm(segment_head& own, std::chrono::nanoseconds timeout) noexcept;
 inline void end_sleep(segment_head& own) noexcept {
-  shared(own.alarm).store(0, std::memory_order_relaxed);  // a waker that still sees the 1 makes one needless call
+  shared(own.alarm).store(0, std::memory_order_relaxed);  // a late 1 costs one needless call
 }
 void wake_sleeper(segment_head& head) noexcept;
 inline void ring_alarm(segment_head& head) noexcept {

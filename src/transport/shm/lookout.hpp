@@ -22,9 +22,9 @@ namespace nacre::transport::shm {
 ///
 /// | writer | reader | therefore |
 /// |---|---|---|
-/// | publishes; reads the mode, on `bell` rings | evicts: sets mode `bell`; reads stamps | one sees the other's store |
+/// | publishes; reads the mode, rings if asked to | evicts: sets the mode; reads stamps | one sees the other's store |
 /// | publishes; sets its bit | takes bits; reads the stamps of the set ones | stamp seen, or bit set afterwards |
-/// | publishes, on `bell` rings; reads `alarm` | sets `alarm`, reads bits and stamps | one sees the other's store |
+/// | publishes, rings if asked to; reads the futex | sets the futex; reads bits, stamps | one sees the other's store |
 ///
 /// A bit that was taken stays pending here until the peer's rings have been found empty. Only the polling thread calls
 /// this, but for `polled`, `places_used` and `rung`: any thread.

@@ -82,7 +82,7 @@ class peer_link {
     return !ended() && (out_[0].unsent() || out_[1].unsent() || out_[2].unsent());
   }
   void say_goodbye();
-  /// The own rank has said goodbye, or gives up: from here on the link neither sends nor receives.
+  /// The own rank has sent its goodbye, or gives up: from here on the link neither sends nor receives.
   void leave() { end(state::over); }
   /// True once: at the first call after the link has ended.
   [[nodiscard]] bool take_end() noexcept { return ended() && !std::exchange(end_taken_, true); }

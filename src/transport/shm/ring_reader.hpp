@@ -69,7 +69,7 @@ class ring_reader {
   /// Whether the next slot is full. Any thread; while `receive` runs it may report a slot that is being taken.
   [[nodiscard]] bool ready() const noexcept {
     const std::uint64_t position = position_.load(std::memory_order_relaxed);  // another thread's view may be old
-    // seq_cst: this load follows the stores to the own mode and `alarm`. Also acquires the slot and its data
+    // seq_cst: this load follows the stores to the own mode and the futex. Acquires the slot and its data
     return is_stamp_of(shared(ring_.slots[position & (ring_.slot_count - 1)].stamp).load(), position);
   }
 

@@ -207,7 +207,7 @@ void ring_writer::put(slot_kind kind, const message_header& header, const void* 
 
 void ring_writer::publish() {
   if (unpublished_stamp_ == 0) return;
-  // seq_cst: the loads of the reader's mode and `alarm` follow this store
+  // seq_cst: the loads of the reader's mode and its futex follow this store
   shared(ring_.slots[(slots_written_ - 1) & (ring_.slot_count - 1)].stamp).store(unpublished_stamp_);
   unpublished_stamp_ = 0;
   published_ = true;
