@@ -61,7 +61,7 @@ class lookout {
 
   /// Moves the doorbells that have rung to the pending bits. False when nothing pends.
   bool take_bells() noexcept;
-  /// The next pending peer of this round, each once; nothing at the end. A round begins one rank behind the one before.
+  /// The next pending peer of this round, each once; nothing at the end. Each round begins one rank further.
   [[nodiscard]] std::optional<std::uint32_t> next_pending(std::uint32_t& cursor) const noexcept;
   void set_pending(std::uint32_t peer, bool pends) noexcept;
   [[nodiscard]] std::uint32_t begin_turn() noexcept { return turn_ = (turn_ + 1) % ranks_; }
