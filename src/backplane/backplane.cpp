@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Turns of the poll loop, outboxes, timers.
+// The poll loop, outboxes, timers.
 #include "backplane/backplane.hpp"
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 namespace nacre {
 namespace {
 
-/// The same on all ranks, which share their configuration.
+/// The window of one channel to one peer. All ranks compute one value, because they share their configuration.
 std::uint64_t window_bytes(const backplane::settings& bounds, std::uint32_t ranks) {
   constexpr std::uint64_t channels_with_credit = channel_count - 1;
   const std::uint64_t share = bounds.receive_bytes / (channels_with_credit * std::max(ranks - 1, 1u));
@@ -73,8 +73,8 @@ void backplane::send(const lane* by, rank_id to, message_ptr m) {
     link_->wake();  // put there by this thread, or by one that wakes
 }
 
-/// Sends past the outbox when nothing is in it, else through it; what needs no credit and finds room leaves none
-/// behind. Under the turn, which flushes later.
+/// Sends past the outbox when nothing is in it, else through it. A message that needs no credit and finds room makes no
+/// outbox. Under turn_; the caller flushes later.
 void backplane::pass(rank_id to, message_ptr m) {
   const channel via = m->header.channel;
   const bool spends = needs_credit(m->header) && !declared_.by_pointer;
@@ -110,7 +110,7 @@ void backplane::send_to_self(message_ptr m) {
   {
     const std::scoped_lock lock(own_mutex_);
     own_.push_back(std::move(m));
-    own_waiting_.store(true, std::memory_order_relaxed);  // a hint: the next turn sees what this one misses
+    own_waiting_.store(true, std::memory_order_relaxed);  // a hint: the next poll sees it if this one misses it
   }
   link_->wake();
 }
@@ -126,7 +126,7 @@ void backplane::list(outbox& box) noexcept {
 
 bool backplane::flush_listed() {
   bool moved = false;
-  // A later pass sends what an earlier one has made: questions for credit. Threads leave the rest to the next turn.
+  // The second pass sends the requests for credit that the first one has made. Threads leave the rest to the next poll.
   for (int pass = 0; pass < 2 || declared_.virtual_time; ++pass) {
     if (listed_.load(std::memory_order_relaxed) != nullptr) {              // as in flush
       outbox* box = listed_.exchange(nullptr, std::memory_order_acquire);  // pairs with list
@@ -147,8 +147,8 @@ bool backplane::flush_listed() {
   return moved;
 }
 
-/// Sends what credit and link admit. `blocked`: the link is full, so that the next turn tries again. A box that waits
-/// for credit is listed again by the grant.
+/// Sends as much as credit and link admit. `blocked`: the link is full, and the next poll tries again. The grant lists
+/// a box again that waits for credit.
 bool backplane::flush_one(outbox& box, bool& blocked) {
   bool moved = false;
   for (;;) {
@@ -180,7 +180,7 @@ bool backplane::flush_one(outbox& box, bool& blocked) {
   }
 }
 
-/// Moves what the window admits from the waiting to the leaving. Under the box's mutex.
+/// Moves the messages that the window admits from `waiting` to `leaving`. Under the box's mutex.
 void backplane::admit(outbox& box) {
   std::uint64_t admitted = 0;
   while (!box.waiting.empty()) {
@@ -204,7 +204,7 @@ void backplane::admit(outbox& box) {
 }
 
 void backplane::take_own(message_list& arrived) {
-  if (!own_waiting_.load(std::memory_order_relaxed)) return;  // a hint: the next turn sees what this one misses
+  if (!own_waiting_.load(std::memory_order_relaxed)) return;  // a hint: the next poll sees it if this one misses it
   const std::scoped_lock lock(own_mutex_);
   own_waiting_.store(false, std::memory_order_relaxed);
   arrived.append(own_);
@@ -212,14 +212,14 @@ void backplane::take_own(message_list& arrived) {
 
 bool backplane::progress(lane& by, bool thorough) {
   if (!take_turn()) {
-    refused_.exchange(true, std::memory_order_acq_rel);  // pairs with the exchange of the next turn
+    refused_.exchange(true, std::memory_order_acq_rel);  // pairs with the exchange of the next poll
     sink_->flush(by);
     return false;
   }
-  holder_.store(&by, std::memory_order_relaxed);                                        // a lane looks for itself only
+  holder_.store(&by, std::memory_order_relaxed);  // a thread compares it with its own context only
   turns_.store(turns_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);  // for hints
-  if (refused_.load(std::memory_order_relaxed)) {         // a miss leaves it to the next turn
-    refused_.exchange(false, std::memory_order_acq_rel);  // what woke those refused before is seen below
+  if (refused_.load(std::memory_order_relaxed)) {         // a miss leaves it to the next poll
+    refused_.exchange(false, std::memory_order_acq_rel);  // so this poll sees all that woke the refused threads
   }
   bool moved = false;
   try {
@@ -232,7 +232,7 @@ bool backplane::progress(lane& by, bool thorough) {
   return moved;
 }
 
-/// What a turn of the poll loop does.
+/// One poll, under turn_.
 bool backplane::move_messages(lane& by, bool thorough) {
   sink_->flush(by);
   bool moved = flush();
@@ -253,8 +253,9 @@ bool backplane::move_messages(lane& by, bool thorough) {
 
 void backplane::wait(std::chrono::nanoseconds timeout, std::chrono::nanoseconds least) {
   waits_.store(waits_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);  // for hints
-  // The turn that refused somebody may be past its look at what that one was woken for, and its owner may sleep next.
-  if (refused_.load(std::memory_order_relaxed)) {  // cleared only by a turn that sees what was there at the refusal
+  // The poll that refused a thread may be past its look at the message that woke it, and the polling thread may sleep
+  // next.
+  if (refused_.load(std::memory_order_relaxed)) {  // cleared only by a poll that sees all that came before the refusal
     std::this_thread::yield();
     return;
   }
@@ -280,7 +281,7 @@ void backplane::run_due(lane& by) {
     was_congested_ = false;
   }
   for (const auto& hook : hooks_) next = std::min(next, hook(by));
-  if (next.count() != next_due_ns_.load(std::memory_order_relaxed)) {  // written under this turn
+  if (next.count() != next_due_ns_.load(std::memory_order_relaxed)) {  // written under turn_
     next_due_ns_.store(next.count(), std::memory_order_release);       // pairs with the acquire in next_due
   }
 }

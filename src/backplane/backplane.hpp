@@ -24,12 +24,12 @@ namespace nacre {
 class message_sink {
  public:
   virtual void deliver(lane& by, message_list& arrived) = 0;
-  /// A turn for `by` begins or was refused, or what it brought is delivered: if the lane has nothing to run, what it
-  /// has collected is sent now.
+  /// A poll by `by` begins, was refused, or has delivered its messages: if the thread context has nothing to run, its
+  /// collected messages are sent now.
   virtual void flush(lane& by) = 0;
   virtual void peer_failed(const transport::failure& what) = 0;
-  /// In a catch clause: something has escaped from a work item, a scheduler or a turn of the poll loop. The job ends,
-  /// since what has been begun there stays undone.
+  /// In a catch clause: an exception has escaped from a work item, a scheduler or a poll. The job ends, because the
+  /// interrupted action stays undone.
   virtual void escaped(lane& /*by*/) { throw; }
   /// True when the rank has nothing to run, so that more may come.
   [[nodiscard]] virtual bool idle() const = 0;
@@ -38,17 +38,17 @@ class message_sink {
   ~message_sink() = default;
 };
 
-/// Sends for every lane of the rank, and moves bytes whenever some lane takes its turn (PREMA section 4.1.1: the
+/// Sends for every thread context of the rank, and moves bytes whenever a thread polls (PREMA section 4.1.1: the
 /// communication component may be a thread of its own, or a duty that threads share).
 ///
-/// Order: messages of one lane to one rank on one channel keep their order. Messages wait here while the link is full,
-/// while the peer has given no credit (credits.hpp), or, where the transport is not thread-safe, while another lane has
-/// the turn.
+/// Invariants: one thread at a time polls, under the poll lock `turn_`. Messages of one thread context to one rank on
+/// one channel keep their order. Messages wait here while the link is full, while the peer has given no credit
+/// (credits.hpp), or, where the transport is not thread-safe, while another thread has the poll lock.
 class backplane {
  public:
   struct settings {
-    std::uint64_t receive_bytes = 256u << 20;  ///< what a busy rank lets its peers send it ahead, all together
-    std::uint64_t send_bytes = 64u << 20;      ///< what may wait here before the rank counts as congested
+    std::uint64_t receive_bytes = 256u << 20;  ///< that all peers together may send ahead to a busy rank
+    std::uint64_t send_bytes = 64u << 20;      ///< that may wait here before the rank counts as congested
   };
   backplane(std::unique_ptr<transport::endpoint> link, clock& time, const settings& bounds);
   backplane(std::unique_ptr<transport::endpoint> link, clock& time);  // with the bounds above
@@ -62,59 +62,61 @@ class backplane {
   /// Null where the transport has none. Its `copy` and `take_ended` belong inside the poll loop.
   [[nodiscard]] transport::direct_memory* direct() noexcept { return link_->direct(); }
 
-  /// Takes a message for any rank, the own one included. Returns at once. Any lane; `by` is the caller's, if it has
-  /// one.
+  /// Takes a message for any rank, the own one included. Returns at once. Any thread; `by` is the caller's thread
+  /// context, if it has one.
   void send(const lane* by, rank_id to, message_ptr m);
   void send(rank_id to, message_ptr m) { send(nullptr, to, std::move(m)); }
 
-  /// True while more than send_bytes wait here for credit or for the link: whoever can should produce less. Any thread.
+  /// True while more than send_bytes wait here for credit or for the link: producers should produce less. Any thread.
   [[nodiscard]] bool congested() const noexcept { return congested_.load(std::memory_order_relaxed); }  // a hint
-  /// True while congested, and draining: workers should first run what arrives, and nothing that only this rank's own
-  /// handlers have made. Gives way, a quarter of send_bytes at a time, while nothing has left for `patience`, for what
-  /// is kept back may be what the peers wait for. Any thread, as a hint.
+  /// Backpressure: true while congested and draining. Workers should first run arriving work, and no work that only
+  /// this rank's own handlers have made. While nothing has left for `patience` it yields, a quarter of send_bytes at a
+  /// time, because the peers may wait for work that is delayed here. Any thread, as a hint.
   [[nodiscard]] bool holds_back() const noexcept { return congested() && !gives_way_.load(std::memory_order_relaxed); }
-  /// What waits here for credit or for the link, at its cost. A figure for people and tests.
+  /// The cost of all messages that wait here for credit or for the link. A figure for people and tests.
   [[nodiscard]] std::uint64_t waiting_bytes() const noexcept { return waiting_bytes_.load(std::memory_order_relaxed); }
 
-  /// What has come from a peer under its credit and has not been given back. A figure for people and tests.
+  /// The cost of all messages that a peer has sent under its credit and that are not released. For people and tests.
   [[nodiscard]] std::uint64_t held_bytes(rank_id from, channel via) { return peers_.account(from, via).held(); }
 
-  /// Takes the turn if nobody has it: sends what waits, receives, delivers, runs due timers and poll hooks. Returns
-  /// true when anything moved. `by` is the lane that runs what arrives for the communication category. A turn that is
-  /// not `thorough` leaves out failures, timers and hooks unless something moves: idle turns follow each other fast,
-  /// and a message that comes meanwhile waits for the rest of one. Before it waits, a lane takes a thorough one.
+  /// Polls, if the poll lock is free: sends waiting messages, receives, delivers, runs due timers and poll hooks.
+  /// Returns true when anything moved. `by` is the thread context that runs arriving messages of the communication
+  /// category. A poll that is not `thorough` leaves out failures, timers and hooks unless something moves: idle polls
+  /// follow each other fast, and a message that comes meanwhile waits for the rest of one. Before a thread waits, it
+  /// makes a thorough poll.
   bool progress(lane& by, bool thorough = true);
 
-  /// How often a lane has come here to sleep. A hint for hooks: while it stays the same there is no hurry.
+  /// How often a thread has come here to sleep. A hint for hooks: while it stays the same there is no hurry.
   [[nodiscard]] std::uint64_t waits() const noexcept { return waits_.load(std::memory_order_relaxed); }
-  /// Whether the link is full or has something on its way; see endpoint::under_way. What waits for credit does not
-  /// count. Inside the poll loop, seconds apart.
+  /// Whether the link is full or has something on its way; see endpoint::under_way. Messages that wait for credit do
+  /// not count. Inside the poll loop, seconds apart.
   [[nodiscard]] bool under_way() {
     const bool left = link_->under_way();
     return blocked_ || left;
   }
 
-  /// How many turns there have been. Any thread, as a hint.
+  /// How many polls there have been. Any thread, as a hint.
   [[nodiscard]] std::uint64_t turns() const noexcept { return turns_.load(std::memory_order_relaxed); }
 
-  /// Sleeps until a message may have arrived, `wake`, or a timer is due. One lane at a time; beside anybody's progress.
-  /// Returns at once when a turn was refused and none has begun since: what the refused one was woken for still waits.
-  /// A timer that is due before `least` is over does not end the sleep until then.
+  /// Sleeps until a message may have arrived, `wake` is called, or a timer is due. One thread at a time, also while
+  /// another one polls. Returns at once when a poll was refused and none has begun since, because the message that the
+  /// refused thread was woken for still waits. A timer that is due before `least` is over does not end the sleep until
+  /// then.
   void wait(std::chrono::nanoseconds timeout, std::chrono::nanoseconds least = std::chrono::nanoseconds::zero());
   void wake() noexcept { link_->wake(); }
 
-  /// Runs `action` inside the poll loop after `first`, and then again after whatever time it returns. Before the first
-  /// progress only.
+  /// Runs `action` inside the poll loop after `first`, and then each time after the interval that it returns. Before
+  /// the first progress only.
   void add_timer(std::chrono::nanoseconds first, std::function<std::chrono::nanoseconds(lane&)> action);
-  /// Runs `action` at every turn; it must be cheap. It returns when, on the clock, the next turn is needed at the
-  /// latest; nanoseconds::max() when it can wait for whatever moves next. Before the first progress only.
+  /// Runs `action` at every poll; it must be cheap. It returns when, on the clock, the next poll is needed at the
+  /// latest; nanoseconds::max() when it can wait until something moves. Before the first progress only.
   void add_poll_hook(std::function<std::chrono::nanoseconds(lane&)> action) { hooks_.push_back(std::move(action)); }
   /// When the next timer or poll hook is due; nanoseconds::max() when none is. Any thread.
   [[nodiscard]] std::chrono::nanoseconds next_due() const noexcept {
     return std::chrono::nanoseconds(next_due_ns_.load(std::memory_order_acquire));  // pairs with run_due
   }
 
-  /// Flushes and says goodbye to all peers. After the last progress.
+  /// Flushes and closes the links to all peers. After the last progress.
   void close(std::chrono::nanoseconds timeout);
 
  private:
@@ -126,17 +128,17 @@ class backplane {
   static constexpr std::size_t messages_a_turn = 256;
 
   bool move_messages(lane& by, bool thorough);
-  /// Looks first, so that those who want the turn do not take its line from who has it.
+  /// Tests first, so that waiting threads do not take the cache line from the thread that has the lock.
   [[nodiscard]] bool take_turn() noexcept {
     return !turn_.test(std::memory_order_relaxed) &&        // a hint
-           !turn_.test_and_set(std::memory_order_acquire);  // pairs with the clear at the end of a turn
+           !turn_.test_and_set(std::memory_order_acquire);  // pairs with the clear at the end of a poll
   }
   void send_to_self(message_ptr m);
   void pass(rank_id to, message_ptr m);
   void put(outbox& box, message_ptr m);
   void list(outbox& box) noexcept;
   bool flush() {
-    // A hint: the next turn sees what this one misses.
+    // A hint: the next poll sees a box that this one misses.
     return (listed_.load(std::memory_order_relaxed) != nullptr || blocked_) && flush_listed();
   }
   bool flush_listed();
@@ -163,22 +165,22 @@ class backplane {
   transport::capabilities declared_;
 
   alignas(cache_line_bytes) std::atomic_flag turn_;                    // held during flush, poll, deliver, timers
-  std::atomic<const lane*> holder_{nullptr};                           // whose turn it is, if a lane's
+  std::atomic<const lane*> holder_{nullptr};                           // the polling thread context, or null
   std::atomic<std::uint64_t> turns_{0};                                // written under turn_
-  std::atomic<std::uint64_t> waits_{0};                                // written by who waits; a number alone
-  std::atomic<bool> refused_{false};                                   // somebody wanted the turn since its last begin
+  std::atomic<std::uint64_t> waits_{0};                                // written by a waiting thread; a number alone
+  std::atomic<bool> refused_{false};                                   // a poll was refused since one last began
   std::array<std::vector<outbox*>, channel_count> sending_;            // under turn_: listed boxes, by channel
   bool blocked_ = false;                                               // under turn_: some are listed there
-  std::vector<credit_account*> asked_;                                 // under turn_: whose peers wait for a grant
+  std::vector<credit_account*> asked_;                                 // under turn_: their peers wait for a grant
   std::vector<timer> timers_;                                          // under turn_
   std::chrono::nanoseconds timers_due_;                                // under turn_: the earliest of them
   std::vector<std::function<std::chrono::nanoseconds(lane&)>> hooks_;  // under turn_
   std::atomic<std::int64_t> next_due_ns_;   // of timers and hooks; written under turn_, read by wait
-  bool was_congested_ = false;              // under turn_: at the last look
+  bool was_congested_ = false;              // under turn_: at the last check
   std::uint64_t gives_way_below_ = 0;       // under turn_: waiting bytes
   std::uint64_t drained_bytes_ = 0;         // under turn_: that have ever left the outboxes
-  std::uint64_t drained_seen_ = 0;          // under turn_: at the last look
-  std::chrono::nanoseconds drained_at_{0};  // under turn_: when any was seen to leave, or too little to leave
+  std::uint64_t drained_seen_ = 0;          // under turn_: at the last check
+  std::chrono::nanoseconds drained_at_{0};  // under turn_: when it last saw bytes leave, or gave way
 
   alignas(cache_line_bytes) std::atomic<bool> congested_{false};
   std::atomic<bool> gives_way_{false};                              // though congested

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The backplane's part in flow control: what arrived holds credit, what was released is granted again.
+// The backplane's part in flow control: arrived messages hold credit, released credit is granted again.
 #include <string>
 
 #include "backplane/backplane.hpp"
@@ -12,14 +12,14 @@ constexpr std::uint32_t flag_ask = 1;  // in header.sequence of a credit message
 
 }  // namespace
 
-/// Lets messages hold their cost, and takes out those that are credit.
+/// Lets arrived messages hold their cost, and takes out credit messages.
 void backplane::account_for(message_list& arrived) {
   bool credits = false;
   for (message* m = arrived.front(); m != nullptr; m = m->next) {
     message_header& header = m->header;
     if (header.kind == message_kind::credit) {
       credits = true;
-    } else if (needs_credit(header) && header.source < size_) {  // a source that is none is refused further up
+    } else if (needs_credit(header) && header.source < size_) {  // the layer above refuses any other source
       peers_.account(rank_id(header.source), header.channel).hold(*m);
     }
   }
@@ -38,7 +38,8 @@ void backplane::take_credits(message_list& arrived) {
   arrived.append(others);
 }
 
-/// The channel stands in header.handler; in header.object the bytes of the grant, or what who asks has spent in all.
+/// header.handler: the channel. header.object: the bytes of a grant, or all bytes that the sender of a request has ever
+/// spent.
 void backplane::take_credit(const message& m) {
   const message_header& header = m.header;
   const bool sane = header.source < size_ && header.handler < channel_count &&
@@ -66,7 +67,7 @@ void backplane::take_credit(const message& m) {
 bool backplane::grant_credits() {
   bool granted = false;
   const auto grant = [&](credit_account& account, std::uint64_t bytes) {
-    if (bytes == 0) return;  // all that has been released was granted ahead; who asked still waits
+    if (bytes == 0) return;  // all that has been released was granted ahead; a peer that asked still waits
     account.asked = false;
     granted = true;
     send_credit(account.peer, account.via, bytes, false);
@@ -84,7 +85,7 @@ bool backplane::grant_credits() {
     if (account->settled()) {
       account->asked = false;
     } else if (idle) {
-      grant(*account, account->grant_all());  // perhaps nothing: what it has spent is still under way
+      grant(*account, account->grant_all());  // perhaps nothing: its messages are still under way
       if (!account->asked) NACRE_MARK("a rank that has nothing to run lets more come than it has digested");
     }
     return !account->asked;
@@ -92,7 +93,7 @@ bool backplane::grant_credits() {
   return granted;
 }
 
-/// Returns when to look again at the latest.
+/// Returns when to check again at the latest.
 std::chrono::nanoseconds backplane::look_after_congestion() {
   const auto now = time_.now();
   if (!was_congested_ || drained_bytes_ != drained_seen_) {

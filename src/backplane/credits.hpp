@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Credits: how much a rank may send to a peer that has not digested what came before.
+// Credits: how much a rank may send to a peer that has not finished earlier messages.
 #pragma once
 
 #include <atomic>
@@ -16,28 +16,29 @@ namespace nacre {
 /// # Flow control
 ///
 /// Every pair of ranks has, for each channel but `system`, a window of bytes. A message spends its cost when it leaves
-/// the sender and holds it until the receiver gives its block back, wherever it waits until then: in the scheduler's
-/// queue, in an object's inbox, or set aside. What exceeds the window waits in the sender's outbox.
+/// the sender and holds it until the receiver frees its block, wherever it waits until then: in the scheduler's queue,
+/// in an object's inbox, or set aside. Messages that exceed the window wait in the sender's outbox.
 ///
 /// | at the sender | | at the receiver | |
 /// |---|---|---|---|
 /// | the window admits the next message | it leaves | a message arrives | it holds its cost |
-/// | it does not | ask, once for each grant | a block is given back | its cost is released |
+/// | it does not | ask, once for each grant | a block is freed | its cost is released |
 /// | a grant arrives | the window opens by it | a quarter of a window has been released | grant it |
 /// | | | asked, and the rank has nothing to run | grant all that has arrived |
 ///
-/// A question travels faster than what was sent before it, so it names what has been spent all in all, and the receiver
-/// keeps it in mind until it has granted that much or something.
+/// A request for credit overtakes messages sent before it. So it names all bytes that have ever been spent, and the
+/// receiver remembers it until it has granted that much or has made a grant.
 ///
-/// The last line is why nothing deadlocks: messages that wait for other messages (set aside until an earlier one comes,
-/// or before an object whose coroutine waits for a reply) may hold all of a window, and what they wait for may be
-/// behind it. A rank that has nothing to run is not overrun, so it lets more come. Replies and forwarded messages need
-/// no credit: the first are bounded by the calls, the second belong to a rank that must not hold them.
+/// The last line is why nothing deadlocks. Messages that wait for other messages (set aside until an earlier one comes,
+/// or before an object with a coroutine that waits for a reply) may hold all of a window, and the messages that they
+/// wait for may be behind it. A rank that has nothing to run is not overrun, so it lets more come. Replies and
+/// forwarded messages need no credit: the number of calls bounds the replies, and a forwarded message belongs to a rank
+/// that must not hold it.
 ///
-/// The bound: a busy rank holds at most one window for each peer and channel, plus one message when it alone is larger.
+/// Bound: a busy rank holds at most one window for each peer and channel, plus one message when it alone is larger.
 /// After: credits of the link layer in InfiniBand, and the sender coordination of DVCM, section 3.
 inline constexpr std::uint64_t window_bytes_min = 1024;
-/// More would make nothing faster: it covers some messages of 1 MiB, and what lies in it should still be in a cache.
+/// More would make nothing faster: it covers some messages of 1 MiB, and messages in it should still be in a cache.
 inline constexpr std::uint64_t window_bytes_max = std::uint64_t{4} << 20;
 
 /// One channel of one peer, as a number.
@@ -46,8 +47,8 @@ inline constexpr std::uint64_t window_bytes_max = std::uint64_t{4} << 20;
   return peer.value() << 2 | static_cast<std::uint32_t>(via);
 }
 
-/// What a message costs: its bytes, header included. A bundle costs what its parts would, so that it can be taken
-/// apart.
+/// The cost of a message: its bytes, header included. A bundle costs as much as its parts together, so that it can be
+/// taken apart.
 [[nodiscard]] inline std::uint64_t cost_of(const message_header& header) noexcept {
   if (header.kind == message_kind::bundle) return header.payload_bytes;
   return sizeof(message_header) + ((std::uint64_t{header.payload_bytes} + 7) & ~std::uint64_t{7});
@@ -71,7 +72,7 @@ class credit_window {
     spent_ -= bytes;
     return true;
   }
-  /// Everything that was ever spent: what the receiver will have seen arrive in the end.
+  /// All bytes ever spent; in the end as many have arrived at the receiver.
   [[nodiscard]] std::uint64_t total() const noexcept { return total_; }
 
  private:
@@ -99,8 +100,8 @@ class due_accounts {
   std::atomic<credit_account*> head_{nullptr};
 };
 
-/// The receiver's side of one channel from one peer. Arrived messages point to it as their body_ops, so that it hears
-/// of the end of each, on whatever thread that is.
+/// The receiver's side of one channel from one peer. Arrived messages point to it as their body_ops, so that the end of
+/// each calls `release`, on any thread.
 class alignas(cache_line_bytes) credit_account : public body_ops {
  public:
   credit_account(rank_id from, channel on, due_accounts& due) noexcept
@@ -110,7 +111,7 @@ class alignas(cache_line_bytes) credit_account : public body_ops {
 
   [[nodiscard]] std::uint32_t key() const noexcept { return peer_key(peer, via); }
 
-  /// `m` holds its cost from now on. The poll loop only, as all that follows.
+  /// `m` holds its cost from now on. This and all that follows is for the poll loop only, unless it says otherwise.
   void hold(message& m) noexcept {
     m.ops = this;
     arrived_ += cost_of(m.header);
@@ -120,9 +121,9 @@ class alignas(cache_line_bytes) credit_account : public body_ops {
   /// `m` leaves this rank, or is taken apart: it holds nothing any more.
   static void let_go(message& m) noexcept { m.ops = nullptr; }
 
-  /// It has been taken out of the list. Before grant: a release that grant does not see lists it again.
+  /// The account has been taken out of the list. Before grant: a release that grant does not see lists it again.
   void unlist() noexcept { listed_.store(false, std::memory_order_seq_cst); }
-  /// What has been released and not been granted.
+  /// Grants the bytes that have been released and not been granted; returns them.
   [[nodiscard]] std::uint64_t grant() noexcept {
     const std::uint64_t granted = granted_.load(std::memory_order_relaxed);  // written here alone
     const std::uint64_t released = released_.load(std::memory_order_seq_cst);
@@ -130,7 +131,7 @@ class alignas(cache_line_bytes) credit_account : public body_ops {
     granted_.store(released, std::memory_order_relaxed);  // read by release as a hint
     return released - granted;
   }
-  /// Everything that has arrived and not been granted, released or not.
+  /// Grants all bytes that have arrived and not been granted, released or not; returns them.
   [[nodiscard]] std::uint64_t grant_all() noexcept {
     const std::uint64_t granted = granted_.load(std::memory_order_relaxed);  // written here alone
     granted_.store(arrived_, std::memory_order_relaxed);
@@ -138,7 +139,7 @@ class alignas(cache_line_bytes) credit_account : public body_ops {
   }
   /// The peer waits for a grant, after it has spent `total` all in all.
   void ask(std::uint64_t total) noexcept { asked_at_ = total; }
-  /// All that the peer had spent when it asked has been granted: its question has crossed the last grant.
+  /// Whether all that the peer had spent when it asked has been granted: then its request has crossed the last grant.
   [[nodiscard]] bool settled() const noexcept {
     return granted_.load(std::memory_order_relaxed) >= asked_at_;  // written here alone
   }

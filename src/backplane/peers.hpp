@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the backplane keeps for the peers that it has dealings with.
+// The backplane's outboxes and credit accounts for peers that it exchanges messages with.
 #pragma once
 
 #include <atomic>
@@ -25,7 +25,7 @@ struct alignas(cache_line_bytes) outbox {
   const channel via;
   outbox* next = nullptr;  // link of the backplane's list of outboxes with something to send
 
-  // The turn's.
+  // Under the poll lock.
   message_list leaving;  // admitted, but not yet taken by the link
   credit_window window;
   bool asked = false;  // for credit, since the last grant
@@ -33,13 +33,13 @@ struct alignas(cache_line_bytes) outbox {
   std::mutex mutex;
   message_list waiting;  // under mutex
   bool listed = false;   // under mutex: the next flush looks here
-  /// Nothing is waiting, leaving or listed: written under mutex, read by the turn. A lane sees at least what it has put
-  /// here itself, which is all that its order needs.
+  /// Nothing is waiting, leaving or listed: written under mutex, read under the poll lock. A thread sees at least the
+  /// messages that it has put here itself, which is all that its order needs.
   std::atomic<bool> clear{true};
 };
 
-/// What there is for the peers that this rank has dealings with, made when first asked for: a rank of a large job talks
-/// to few of the others, and needs neither credit nor a place to wait for most of what it says to them. Any thread.
+/// Outboxes and credit accounts, made when first asked for: a rank of a large job talks to few of the others, and most
+/// of its messages to them need neither credit nor a place to wait. Any thread.
 class peer_table {
  public:
   peer_table(std::uint64_t window_bytes, due_accounts& due) : window_bytes_(window_bytes), due_(due) {}

@@ -72,7 +72,7 @@ void crew::look_at_pressure(lane& on) {
   order_.feel(on.id_, now);
 }
 
-/// The one guard of all work: whatever an item throws ends here, and the job with it.
+/// The one guard of all work: an exception of an item ends here and ends the job.
 bool crew::take_item(lane& on) {
   bool found = true;
   guarded(on, [&] { found = run_next(on); });
@@ -119,8 +119,8 @@ void crew::look(lane& on) {
   link_.progress(on);
 }
 
-/// After an item, where the next one begins: a busy worker reads the clock once an item, and less often while its items
-/// are so short that reading it would be a tenth of them.
+/// Called between two items. A busy worker reads the clock once an item, and less often while its items are so short
+/// that a reading would take a tenth of their time.
 void crew::read_clock(lane& on) {
   constexpr std::uint32_t untimed_max = 8;
   const std::uint64_t end = instant(), spent = end - on.stepped_at_;
@@ -135,7 +135,7 @@ bool crew::step(lane& on, bool thorough) {
     enter_idle(on);
     return link_.progress(on, thorough);
   }
-  // A congested rank looks after every item: draining comes before producing.
+  // A congested rank polls after every item: draining comes before producing.
   if (!spending() && (on.stepped_at_ - on.polled_at_ > poll_bound_ || link_.congested())) look(on);
   return true;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The execution component of a rank: its lanes, what they do in one step, and how they are woken.
+// The execution component of a rank: its thread contexts, one step of each, and how they are woken.
 #pragma once
 
 #include <atomic>
@@ -19,13 +19,14 @@
 
 namespace nacre {
 
-/// The lanes of one rank. `thread_crew` gives each a thread; `sim_crew` steps them in virtual time. Both run `step`.
+/// The thread contexts of one rank. `thread_crew` gives each a thread; `sim_crew` steps them in virtual time. Both run
+/// `step`.
 class crew {
  public:
   struct settings {
     std::uint32_t workers = 1;
     std::uint64_t seed = 1;
-    std::uint64_t backlog_bytes = 256u << 20;  ///< what may wait to be run before workers take the newest first
+    std::uint64_t backlog_bytes = 256u << 20;  ///< of ready work, above which workers run the newest item first
   };
   crew(const settings& how, backplane& link, scheduler& order);
   virtual ~crew();
@@ -34,48 +35,48 @@ class crew {
   [[nodiscard]] lane& worker(std::uint32_t index) noexcept { return *lanes_[index]; }
   [[nodiscard]] lane& application() noexcept { return *lanes_[workers_]; }
   [[nodiscard]] lane& progress_lane() noexcept { return *lanes_[workers_ + 1]; }
-  /// All lanes: workers first, then the application's, then the poll loop's.
+  /// All thread contexts: workers first, then the application's, then the poll loop's.
   [[nodiscard]] const std::vector<std::unique_ptr<lane>>& lanes() const noexcept { return lanes_; }
   [[nodiscard]] epoch_domain& readers() noexcept { return readers_; }
 
   enum class origin : std::uint8_t {
     elsewhere,  ///< main has sent it, or it has arrived, goes on, or ends something
     handler,    ///< a handler of this rank has sent it, and it need not run while the rank cannot send
-    birth       ///< the same, and it is the first message to an object that has been made on this rank
+    birth       ///< as `handler`, and it is the first message to an object that has been made on this rank
   };
-  /// Where what `on` makes ready comes from, when a handler makes it if anything runs.
+  /// The origin of work that `on` makes ready: `handler` while an item runs there, for then a handler makes it.
   [[nodiscard]] static origin made_on(const lane& on) noexcept {
     return on.in_item() ? origin::handler : origin::elsewhere;
   }
-  /// Hands ready work to the scheduler and wakes an idle worker when one could help. Any lane of this rank.
+  /// Hands ready work to the scheduler and wakes an idle worker when one could help. Any thread context of this rank.
   virtual void make_ready(lane& by, work& item, origin from = origin::elsewhere) = 0;
-  /// Runs short work, which only gives back what the running code holds, once the simulated time is over that this code
-  /// has spent; where there is none, as make_ready. The lane that runs on.
+  /// Runs short work, which only passes on something that the running code holds, when the simulated time that this
+  /// code has spent is over. Where time is not simulated it is make_ready. `by`: the running thread context.
   virtual void when_spent(lane& by, work& item) { make_ready(by, item); }
 
-  /// The application lane waits until `ready` says true, while its thread runs other work. `wake_application` must
-  /// follow whatever makes it true.
+  /// The application waits until `ready` returns true, while its thread runs other work. Every change that makes it
+  /// true must be followed by `wake_application`.
   virtual void wait_until(const std::function<bool()>& ready) = 0;
   virtual void wake_application(lane& by) = 0;
-  /// Every sleeping worker looks again: the rank holds nothing back any more. Inside the poll loop.
+  /// Every sleeping worker looks for work again, because the rank's backpressure has ended. Inside the poll loop.
   virtual void wake_workers() = 0;
 
-  /// Time that `on` has reached, in ticks: the processor's, or virtual nanoseconds.
+  /// The present time, in ticks: the processor's, or virtual nanoseconds.
   [[nodiscard]] virtual std::uint64_t instant() const noexcept = 0;
   [[nodiscard]] virtual double seconds_a_tick() const noexcept = 0;
-  /// True when the running code has spent simulated time that other workers of this rank, or its workers when it is
-  /// main, have not reached yet: what it holds must stay held until then, which is when work that it makes ready now
-  /// can run. Never on threads.
+  /// True when the running code has spent simulated time that the other workers of this rank (its workers, if the code
+  /// is main) have not reached yet. Objects that the code holds must stay held until then; work that it makes ready now
+  /// can run from then on. Never on threads.
   [[nodiscard]] virtual bool ahead() const noexcept { return false; }
-  /// True when the running code has spent simulated time: its worker is busy until then, whoever else is there.
+  /// True when the running code has spent simulated time: its worker is busy until that time is over.
   [[nodiscard]] virtual bool spending() const noexcept { return false; }
-  /// Code on `on` looks at the time, or at something that is not there yet. Main under simulation lets virtual time go
-  /// on when it has looked at this instant before, so that a loop of looks ends. True: it has, and others have run.
+  /// Code on `on` looks at the time, or at something that is not there yet. When main under simulation looks twice at
+  /// one instant, virtual time advances, so that a polling loop ends. True: time has advanced, and others have run.
   [[nodiscard]] virtual bool look_again(const lane& /*on*/) { return false; }
   /// The running handler on `on` declares that it has worked for so many seconds.
   virtual void charge(lane& on, double seconds) = 0;
-  /// The running code has done so much of the runtime's own work, before whatever it does next: simulated time passes.
-  /// On threads, where work takes the time that it takes, this is one branch.
+  /// Charges simulated time for so much of the runtime's own work, before the running code goes on. On threads, where
+  /// work takes real time, this is one branch.
   void charge_own(own_work what, std::uint64_t count = 1) {
     if (charges_own_) [[unlikely]]
       spend_own(what, count);
@@ -88,10 +89,10 @@ class crew {
     return idle_workers_.load(std::memory_order_acquire);  // pairs with the changes in enter_idle and leave_idle
   }
   /// Ready work that no worker has taken yet, stale items included. An estimate, exact once the rank has come to rest;
-  /// it costs a look at each lane.
+  /// it reads counters of every thread context.
   [[nodiscard]] std::size_t ready_items() const noexcept;
   [[nodiscard]] scheduler& order() noexcept { return order_; }
-  /// Counts work that was ready and runs no more by a worker: a look has taken it out of the scheduler. Its own lane.
+  /// Counts ready work that a balancer has taken out of the scheduler, so that no worker will run it. Own thread.
   static void count_taken_out(lane& by) noexcept { by.tallies_.taken.add(1); }
   /// True when other workers of this rank look for work and `on` has none ready to give.
   [[nodiscard]] bool hungry_beside(const lane& on) const noexcept {
@@ -99,12 +100,12 @@ class crew {
   }
 
  protected:
-  /// Runs one item of ready work, or takes a turn of the poll loop. False when there was nothing to do. After an item
-  /// that has spent simulated time the poll loop is left alone: others live in that time.
+  /// Runs one item of ready work, or polls. False when there was nothing to do. Does not poll after an item that has
+  /// spent simulated time, because other workers act during that time.
   bool step(lane& on, bool thorough = true);
   /// Runs one item of ready work, if there is one.
   bool take_item(lane& on);
-  /// A turn of the poll loop between two items.
+  /// Polls between two items.
   void look(lane& on);
   void run_item(lane& on, work& item);
   /// Counts ready work and hands it to the scheduler.
@@ -112,7 +113,8 @@ class crew {
     by.tallies_.readied.add(1);
     hand_over(by, item, from);
   }
-  /// Hands work that has been counted to the scheduler, whose exceptions are not those of whoever has made the work.
+  /// Hands work that has been counted to the scheduler. An exception of the scheduler ends the job here; the code that
+  /// has made the work does not get it.
   void hand_over(lane& by, work& item, origin from) {
     guarded(by, [&] {
       call_named(scheduler_name, [&] {
@@ -128,7 +130,7 @@ class crew {
     });
   }
   [[nodiscard]] static std::string scheduler_name() { return "the scheduler"; }
-  /// Nothing escapes from `part`: what it throws ends the job. Costs nothing while nothing is thrown.
+  /// Runs `part`; an exception that it throws ends the job. Costs nothing while nothing is thrown.
   template <class Part>
   void guarded(lane& on, Part&& part) {
     try {
@@ -139,7 +141,7 @@ class crew {
   }
   void enter_idle(lane& on) noexcept;
   void leave_idle(lane& on) noexcept;
-  /// `on` looked for work and has found some: until that is done it will look neither for more nor for messages.
+  /// `on` was idle and has found work: until that is done it will look neither for more work nor for messages.
   virtual void on_found(lane& on) noexcept { static_cast<void>(on); }
   /// See charge_own.
   virtual void spend_own(own_work what, std::uint64_t count) {
@@ -149,7 +151,7 @@ class crew {
 
   backplane& link_;
   scheduler& order_;
-  std::uint64_t poll_bound_;      // ticks between two turns of a busy worker
+  std::uint64_t poll_bound_;      // ticks between two polls of a busy worker
   std::uint64_t short_item_ = 0;  // ticks; shorter items may be timed together
   bool charges_own_ = false;
   std::atomic<std::uint32_t> idle_workers_{0};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fibers over Boost.Context, with the notices that address and thread sanitizer need about stack switches.
+// Fibers over Boost.Context, with the calls that tell address and thread sanitizer about stack switches.
 #include "exec/fiber.hpp"
 
 #include <boost/context/fiber.hpp>
@@ -36,7 +36,7 @@ namespace nacre {
 struct fiber::state {
   std::function<void()> body;
   boost::context::fiber inside;   // the suspended body, while outside runs
-  boost::context::fiber outside;  // who resumed, while the body runs
+  boost::context::fiber outside;  // the resumer, while the body runs
   std::exception_ptr error;
   bool ended = false;
   bool unwinding = false;

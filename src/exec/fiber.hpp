@@ -8,12 +8,12 @@
 
 namespace nacre {
 
-/// Runs `body` on a stack of its own, in turns with whoever resumes it (Boost.Context). One thread. An exception that
+/// Runs `body` on a stack of its own, as a coroutine of its resumer (Boost.Context). One thread. An exception that
 /// leaves the body is thrown again by the resume that saw it. A fiber that is destroyed before its body has ended
 /// unwinds it.
 class fiber {
  public:
-  /// Thrown through a body whose fiber is destroyed early. Who catches everything lets it pass.
+  /// Thrown through the body of a fiber that is destroyed early. A catch of everything must let it pass.
   struct unwind {};
 
   explicit fiber(std::function<void()> body, std::size_t stack_bytes = 1u << 20);
@@ -23,7 +23,7 @@ class fiber {
 
   /// From outside: runs the body until it suspends or ends. Not after it has ended.
   void resume();
-  /// From inside the body: goes back to whoever resumed it.
+  /// From inside the body: goes back to the resumer.
   void suspend();
   [[nodiscard]] bool ended() const noexcept;
 

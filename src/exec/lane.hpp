@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A lane: what belongs to one thread of control of a rank.
+// A thread context: the state of one thread of control of a rank.
 #pragma once
 
 #include <array>
@@ -22,10 +22,10 @@ class crew;
 class lane;
 class node;
 
-/// A number that one lane advances and others read.
+/// A counter that one thread advances and others read.
 class tally {
  public:
-  /// Owner only. release: pairs with the acquire in `read`, so that a reader who sees a message done sees all that its
+  /// Owner only. release: pairs with the acquire in `read`, so that a reader that sees a message done sees all that its
   /// handler has created before.
   void add(std::uint64_t amount) noexcept {
     value_.store(value_.load(std::memory_order_relaxed) + amount, std::memory_order_release);
@@ -38,28 +38,28 @@ class tally {
 
 enum class lane_role : std::uint8_t {
   worker,       ///< runs handlers
-  application,  ///< the SPMD main; while it waits, its thread sits in for worker 0
+  application,  ///< the SPMD main; while it waits, its thread runs worker 0
   progress      ///< the poll loop, when it has a thread of its own
 };
 
-/// What a lane has done; all but the first four only for the summary.
+/// Counters of one thread context; all but the first four only for the summary.
 struct lane_tallies {
   tally created;         ///< counted messages that it brought into being; see quiescence/
-  tally done;            ///< counted messages whose handlers have ended here
+  tally done;            ///< handlers of counted messages that have ended here
   tally readied, taken;  // ready work given to the scheduler, and run
   tally handlers, messages_sent, bytes_sent, steals;
   tally hops, forwards, carried, updates_sent, updates_received, migrations_out, migrations_in;  // of objects
   tally handler_ticks, busy_ticks, idle_ticks;
 };
 
-/// Measures the time in handlers without paying a clock reading for each short one: as long as the turns of a handler
+/// Measures the time in handlers without paying a clock reading for each short one: as long as the runs of a handler
 /// are short, every eighth is measured and counts eightfold. Handlers with equal remainders share their counts. One
 /// thread.
 class handler_meter {
  public:
-  /// A turn begins; `handler` is what it runs first. True: measure it, and tell `measured`.
+  /// A run, or a step of several messages, begins with `handler`. True: measure it, and call `measured`.
   [[nodiscard]] bool begin(std::uint32_t handler) noexcept { return --of(handler).until_measured == 0; }
-  /// How many ticks to account for a turn that took `spent`.
+  /// How many ticks to account for a run that took `spent`.
   [[nodiscard]] std::uint64_t measured(std::uint32_t handler, std::uint64_t spent) noexcept {
     kind& turns = of(handler);
     const std::uint64_t accounted = spent * turns.weight;
@@ -79,26 +79,27 @@ class handler_meter {
   std::array<kind, 64> kinds_{};
 };
 
-/// Where what a lane sends may collect until the lane runs out of work. Its owner is above; the lane only says when.
+/// A buffer that collects the messages of one thread context until it runs out of work. A layer above owns the buffer;
+/// the thread context only decides when to flush.
 class outlet {
  public:
-  /// Sends what has collected. Any thread; `by` is the caller's lane.
+  /// Sends the collected messages. Any thread; `by` is the caller's thread context.
   virtual void flush(const lane& by) = 0;
-  /// Since when something has been waiting, in ticks of the crew; 0: nothing is. Any thread; to others than
-  /// the lane's own a hint.
+  /// Since when a message has been waiting, in ticks of the worker pool; 0: none is. Any thread; a hint for all but the
+  /// owning thread.
   [[nodiscard]] std::uint64_t since() const noexcept { return since_.load(std::memory_order_acquire); }
 
  protected:
   ~outlet() = default;
-  /// release: who reads 0 comes after what was sent before; pairs with `since`.
+  /// release: a thread that reads 0 comes after all messages sent before; pairs with `since`.
   void set_since(std::uint64_t instant) noexcept { since_.store(instant, std::memory_order_release); }
 
  private:
   std::atomic<std::uint64_t> since_{0};
 };
 
-/// The state of one thread of control that acts for a rank; a worker's, the application's, or the poll loop's. Used by
-/// one thread at a time. The lane is what stands in for thread-local variables, so that many ranks fit into one thread.
+/// The state of one thread of control that acts for a rank: a worker's, the application's, or the poll loop's. Used by
+/// one thread at a time. It replaces thread-local variables, so that many ranks fit into one thread.
 class alignas(cache_line_bytes) lane {
  public:
   lane(crew& team, worker_id id, lane_role role, rng random, epoch_domain& readers)
@@ -111,29 +112,30 @@ class alignas(cache_line_bytes) lane {
   [[nodiscard]] lane_role role() const noexcept { return role_; }
   /// Whether it has found no work when it last looked. Own thread.
   [[nodiscard]] bool idle() const noexcept { return idle_; }
-  /// Whether a handler runs, on a rank that cannot send: what it makes for its own rank should wait. Own thread.
+  /// Whether a handler runs on a rank under backpressure, which cannot send: messages that the handler sends to its own
+  /// rank should wait. Own thread.
   [[nodiscard]] bool keeps_back() const noexcept { return pressure_ == scheduler::pressure::unsent && in_item_; }
   /// Whether an item of work runs, so maybe a handler. Own thread.
   [[nodiscard]] bool in_item() const noexcept { return in_item_; }
   [[nodiscard]] rng& random() noexcept { return random_; }
   [[nodiscard]] epoch_domain::participant& reader() noexcept { return reader_; }
-  /// The active-message engine above, for work that runs on this lane.
+  /// The active-message engine above, for work that runs here.
   [[nodiscard]] node& messages() const noexcept { return *messages_; }
   void attach(node& messages, outlet* collected) noexcept {
     messages_ = &messages;
     outlet_ = collected;
   }
-  /// Sends what has collected, if anything has. Own thread.
+  /// Sends the collected messages, if there are any. Own thread.
   void flush() {
     ++round_;
     if (outlet_ != nullptr && outlet_->since() != 0) outlet_->flush(*this);
   }
-  /// Another one after each flush: what the lane sends first in a round need not wait for company. Own thread.
+  /// Advances with each flush: the first message to a rank in a round need not wait for company. Own thread.
   [[nodiscard]] std::uint64_t round() const noexcept { return round_; }
   [[nodiscard]] lane_tallies& tallies() noexcept { return tallies_; }
   [[nodiscard]] const lane_tallies& tallies() const noexcept { return tallies_; }
 
-  /// From now on what happens on the lane is recorded. Before anything runs.
+  /// From now on the events of this thread context are recorded. Before anything runs.
   void record_to(trace::recorder& to) {
     recorder_ = &to;
     if (idle_) record(trace::event_kind::idle_begin);
@@ -145,13 +147,13 @@ class alignas(cache_line_bytes) lane {
       recorder_->add(what, arguments...);
     }
   }
-  /// The same when the lane is about to run the next piece of ready work, or message of it.
+  /// Records that the next item of ready work, or the next message of it, is about to run.
   void record_item() noexcept {
     if (recorder_ != nullptr) [[unlikely]] {
       recorder_->item();
     }
   }
-  /// The same for a handler that begins, and ends. `how`: one of the kinds that name a handler.
+  /// Records the begin of a handler; record_end records its end. `how`: one of the kinds that name a handler.
   void record_begin(trace::event_kind how, handler_id handler) {
     if (recorder_ != nullptr) [[unlikely]] {
       recorder_->begin(how, handler.value());
@@ -169,11 +171,11 @@ class alignas(cache_line_bytes) lane {
     }
   }
 
-  /// Seconds that handlers have declared by charge() beyond the time that they took; taken and reset by whoever
-  /// accounts the load. Under simulation they are spent instead.
+  /// Seconds that handlers have declared by charge() beyond the time that they took. The code that accounts the load
+  /// takes and resets them. Under simulation they are spent instead.
   double charged = 0;
   handler_meter meter;
-  /// A message that has waited here took so many bytes; a sample of them is enough.
+  /// A message that has waited here took so many bytes; a sample of the messages is enough.
   void note_size(std::size_t bytes) noexcept { item_bytes_ += (static_cast<double>(bytes) - item_bytes_) / 8; }
 
  private:
@@ -191,16 +193,16 @@ class alignas(cache_line_bytes) lane {
   bool idle_ = false;                                         // own thread: counted in crew::idle_workers_
   bool in_item_ = false;                                      // own thread: a handler may be running
   bool announced_ = false;                                    // own thread: counted in thread_crew::sleepers_
-  bool watches_ = false;                                      // own thread: has the watch of the transport
+  bool watches_ = false;                                      // own thread: is the watcher; see thread_crew
   bool running_ = false;                                      // own thread: the last step ran an item
   scheduler::pressure pressure_ = scheduler::pressure::none;  // own thread: the scheduler has been told
   double item_bytes_ = 192;                                   // own thread: moving average
-  std::uint64_t stepped_at_ = 0;                              // own thread: instant of the last look at the clock
+  std::uint64_t stepped_at_ = 0;                              // own thread: when it last read the clock
   std::uint32_t untimed_ = 0;                                 // own thread: items that have run since then
-  std::uint32_t untimed_max_ = 1;                             // own thread: after so many it looks again
-  std::uint64_t felt_at_ = 0;                                 // own thread: instant of the last look at the pressure
-  std::uint64_t polled_at_ = 0;                               // own thread: instant of the last turn of the poll loop
-  std::uint64_t steals_told_ = 0;                             // own thread: of the scheduler's, those in the trace
+  std::uint32_t untimed_max_ = 1;                             // own thread: after so many it reads the clock again
+  std::uint64_t felt_at_ = 0;                                 // own thread: when it last checked the pressure
+  std::uint64_t polled_at_ = 0;                               // own thread: when it last polled
+  std::uint64_t steals_told_ = 0;                             // own thread: steals that the trace has
   rng random_;
   epoch_domain::participant reader_;
   lane_tallies tallies_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stepping the lanes of a simulated rank.
+// Stepping the thread contexts of a simulated rank.
 #include "exec/sim_crew.hpp"
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 namespace nacre {
 namespace {
 
-constexpr std::chrono::nanoseconds repeated_look{100};  // what it costs main to look again at an instant that it has seen
+constexpr std::chrono::nanoseconds repeated_look{100};  // costs main a second look at one instant
 
 }  // namespace
 
@@ -44,7 +44,7 @@ void sim_crew::take_step(std::uint32_t index) {
   if (machine_.event_time() < self.free_at) return schedule(index, self.free_at);
   lane& on = worker(index);
   on.tallies_.idle_ticks.add(static_cast<std::uint64_t>((machine_.event_time() - self.free_at).count()));
-  on.running_ = false;  // what was between this step and the last one was no work
+  on.running_ = false;  // the time between this step and the last one was no work
   const std::uint64_t busy_before = on.tallies_.busy_ticks.read();
   on.reader().online();
   if (std::exchange(self.owes_look, false)) {
@@ -87,8 +87,8 @@ void sim_crew::on_arrival() {
   if (!stopped_) wake_worker();
 }
 
-/// A lone worker that makes work ready takes it itself, after its step: no event has to wait for the time that has been
-/// spent, for nobody else could take it before.
+/// A lone worker that makes work ready takes it itself, after its step. No event has to wait for the spent time to be
+/// over, because no other worker could take the work before.
 void sim_crew::make_ready(lane& by, work& item, origin from) {
   if (in_step_) {
     pushed_in_step_ = true;
@@ -99,17 +99,17 @@ void sim_crew::make_ready(lane& by, work& item, origin from) {
     wake_worker();
     return;
   }
-  by.tallies_.readied.add(1);  // it waits already, though nobody could take it yet
+  by.tallies_.readied.add(1);  // it waits already, though no worker can take it yet
   machine_.at(machine_.now(), &ready_event, this, keep_until_ready(by, item));
 }
 
-/// By the event loop itself: a worker would come to it behind all that waits in its queue.
+/// The event loop runs the work itself: a worker would come to it behind all that waits in its queue.
 void sim_crew::when_spent(lane& by, work& item) {
   if (!spending()) return make_ready(by, item);
   machine_.at(machine_.now(), &spent_event, this, keep_until_ready(by, item));
 }
 
-/// What an event that comes later needs to know of a piece of work.
+/// Stores an item of work for a later event. Returns the worker and the slot as the event's argument.
 std::uint64_t sim_crew::keep_until_ready(const lane& by, work& item) {
   std::uint32_t slot = 0;
   if (free_slots_.empty()) {
@@ -143,7 +143,7 @@ void sim_crew::spent_event(void* subject, std::uint64_t kept) {
   on.reader().offline();
 }
 
-/// Some worker steps when the poll loop is due, if all are asleep by then; busy ones look between their items.
+/// Schedules the event that wakes a worker when the poll loop is due. Busy workers poll between their items.
 void sim_crew::set_alarm() {
   const auto due = link_.next_due();
   if (due >= alarm_at_) return;
@@ -154,7 +154,7 @@ void sim_crew::set_alarm() {
 void sim_crew::alarm_event(void* subject, std::uint64_t when) {
   auto& self = *static_cast<sim_crew*>(subject);
   if (self.stopped_ || static_cast<std::uint64_t>(self.alarm_at_.count()) != when)
-    return;  // an earlier one has replaced it
+    return;  // an earlier event has replaced this one
   self.alarm_at_ = std::chrono::nanoseconds::max();
   self.wake_worker();
 }
@@ -163,7 +163,7 @@ bool sim_crew::look_again(const lane& on) {
   if (on.role() != lane_role::application || !in_application_) return false;
   const bool again = machine_.now() == looked_at_;
   if (again) {
-    application().flush();  // what it waits for may be the answer
+    application().flush();  // main may wait for the reply to one of these messages
     machine_.spend(repeated_look);
     application_free_at_ = machine_.now();
     wake_application(application());
@@ -195,7 +195,7 @@ void sim_crew::resume_application() {
 void sim_crew::wait_until(const std::function<bool()>& ready) {
   application().flush();
   application().record(trace::event_kind::end);
-  wake_worker();  // somebody looks whether the rank is at rest now
+  wake_worker();  // a worker looks whether the rank is at rest now
   while (!ready()) {
     application_fiber_->suspend();
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A crew of simulated threads: the same steps, taken by the event loop in virtual time.
+// A worker pool of simulated threads: the event loop takes their steps in virtual time.
 #pragma once
 
 #include <optional>
@@ -10,14 +10,14 @@
 
 namespace nacre {
 
-/// One simulated rank. Every worker is a line of events "take a step"; the application is a fiber that is resumed when
-/// what it waits for is there.
+/// One simulated rank. Every worker is a sequence of events "take a step". The application is a fiber that is resumed
+/// when its condition may have become true.
 ///
-/// Time: an event runs code at once and spends what the code charges; whatever the code causes carries the time that
-/// had been spent by then: messages leave then, and work that it makes ready can be taken by others from then on. So no
-/// effect comes before its cause, and a lane's events never overlap.
+/// Invariant: no effect comes before its cause, and the events of one worker never overlap. An event runs code at once
+/// and spends the time that the code charges. Each effect of the code takes place at the time that had been spent by
+/// then: a message leaves then, and other workers can take work that it makes ready from then on.
 ///
-/// | lane | step found work | found nothing | woken |
+/// | worker | step found work | found nothing | woken |
 /// |---|---|---|---|
 /// | scheduled | scheduled at its end | asleep | - |
 /// | asleep | - | - | scheduled now |
@@ -29,8 +29,8 @@ class sim_crew final : public crew {
   /// Prepares the application's fiber; the event loop does the rest.
   void start(std::function<void()> application);
   [[nodiscard]] bool application_ended() const noexcept { return !application_fiber_ || application_fiber_->ended(); }
-  /// Whether nothing is ready, or will be once the time is over that has been spent, and no lane has anything left to
-  /// send. Steps of workers may still be to come; they find nothing.
+  /// Whether nothing is ready, nothing will be when the spent time is over, and no thread context has anything left to
+  /// send. Steps of workers may still be scheduled; they find nothing.
   [[nodiscard]] bool has_nothing() const noexcept;
   /// No more steps after this.
   void stop() noexcept { stopped_ = true; }
@@ -47,7 +47,7 @@ class sim_crew final : public crew {
   }
   [[nodiscard]] double seconds_a_tick() const noexcept override { return 1e-9; }
   [[nodiscard]] bool ahead() const noexcept override {
-    // A lone worker is nobody's past, but main is a lone worker's: main may hold an object.
+    // Nothing lags behind a lone worker, but the worker may lag behind main, and main may hold an object.
     return (workers() > 1 || in_application_) && spending();
   }
   [[nodiscard]] bool spending() const noexcept override { return machine_.now() != machine_.event_time(); }
@@ -59,7 +59,7 @@ class sim_crew final : public crew {
   struct simulated_worker {
     sim_crew* owner;
     bool scheduled = false;
-    bool owes_look = false;               // at the poll loop, from when its last item's time is over
+    bool owes_look = false;               // polls, when due, after the time of its last item is over
     std::chrono::nanoseconds free_at{0};  // end of its last step
   };
   static void step_event(void* subject, std::uint64_t index);
@@ -81,10 +81,10 @@ class sim_crew final : public crew {
   std::vector<simulated_worker> simulated_;
   std::vector<work*> not_yet_ready_;       // made ready by code that had already spent time
   std::vector<std::uint32_t> free_slots_;  // of not_yet_ready_
-  std::chrono::nanoseconds alarm_at_ = std::chrono::nanoseconds::max();  // of the event that wakes a worker; max: none
+  std::chrono::nanoseconds alarm_at_ = std::chrono::nanoseconds::max();  // when a worker is to be woken; max: never
   std::optional<fiber> application_fiber_;
   std::chrono::nanoseconds application_free_at_{0};
-  std::chrono::nanoseconds looked_at_{-1};  // by main, last
+  std::chrono::nanoseconds looked_at_{-1};  // when main last looked
   bool resuming_ = false;
   bool in_application_ = false;
   bool in_step_ = false;         // of a lone worker

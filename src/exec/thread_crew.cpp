@@ -20,7 +20,7 @@ namespace {
 constexpr std::chrono::nanoseconds late_min{5'000};  // of timers; see thread_crew::idleness
 constexpr std::chrono::nanoseconds late_max{500'000};
 constexpr std::chrono::milliseconds stand_in_period{1};
-constexpr int stand_in_patience = 16;  // periods of a waiting application before the stand-in sleeps for good
+constexpr int stand_in_patience = 16;  // periods that the application waits before the substitute sleeps for good
 constexpr double poll_bound_seconds = 10e-6;
 constexpr double short_item_seconds = 250e-9;
 constexpr std::uint32_t looks_for_a_pause = 64;
@@ -45,7 +45,8 @@ thread_crew::thread_crew(const settings& how, const options& tuning, backplane& 
 
 thread_crew::~thread_crew() { stop(); }
 
-/// A thread that has begun may need memory, and does not get it where there is none for another thread.
+/// Each thread waits at the gate until all have started: a thread that runs may need memory, which is short where
+/// another thread cannot start.
 template <class Body>
 void thread_crew::add_thread(std::string_view what, std::uint32_t index, const Body& body) {
   threads_.emplace_back([this, what, index, body] {
@@ -87,8 +88,8 @@ void thread_crew::stop() {
   stopping_ = true;
   stand_in_parker_.unpark();
   relief_parker_.unpark();
-  link_.wake();             // the poll loop, where it has a thread, is no sleeper that the loop below would see
-  while (sleepers_ != 0) {  // whoever goes to sleep later looks at stopping_ after announcing itself
+  link_.wake();             // a dedicated poll loop is not counted in sleepers_
+  while (sleepers_ != 0) {  // a worker that goes to sleep later looks at stopping_ after announcing itself
     wake_one();
     sched_yield();
   }
@@ -111,13 +112,13 @@ void thread_crew::serve(lane& on, Until until) {
   idleness how{.spin_ticks = spin_ticks_};
   while (!until()) {
     if (advance(on) || rest(on, until, how)) how = {.spin_ticks = spin_after(how)};
-    // A worker that has more than the item it runs looks for sleepers here: see the class comment.
+    // A worker that has ready work besides its item looks for sleepers here: see the class comment.
     if (sleepers_.load(std::memory_order_relaxed) != 0 && order_.waiting(on.id()) > 1) wake_one();
   }
   on.reader_.offline();
 }
 
-/// True when there was something to do, or somebody has woken it as a worker.
+/// True when there was something to do, or another thread has woken it as a worker.
 template <class Until>
 bool thread_crew::rest(lane& on, Until until, idleness& how) {
   const std::uint64_t begin = instant();
@@ -127,7 +128,7 @@ bool thread_crew::rest(lane& on, Until until, idleness& how) {
     if (tuning_.crowded) {
       sched_yield();
     } else {
-      // A look is pause enough at first: a longer one is latency. Who has waited for long leaves the lines to others.
+      // At first a look is pause enough: a longer pause is latency. Later the worker leaves the cache lines to others.
       for (std::uint32_t i = std::min(looks / looks_for_a_pause, pauses_max); i > 0; --i) cpu_relax();
     }
     found = advance(on, ++looks % looks_for_a_thorough_one == 0);
@@ -142,26 +143,26 @@ bool thread_crew::rest(lane& on, Until until, idleness& how) {
   return found;
 }
 
-/// How long to spin the next time, now that something has been found. Who had slept for a short while only would better
-/// have spun on, for a wake-up takes both sides longer; but not where threads share cores, which others need.
+/// How long to spin the next time, now that something has been found. A worker that has slept for a short while only
+/// should have spun on, because a wake-up costs both sides more. It should not where threads share cores.
 std::uint64_t thread_crew::spin_after(const idleness& how) const noexcept {
   if (how.slept_ticks == 0) return how.spin_ticks;
   const bool soon = how.slept_ticks < spin_ticks_max_ && !tuning_.crowded;
   return soon ? std::min(2 * how.spin_ticks, spin_ticks_max_) : spin_ticks_;
 }
 
-/// Everything a waker looks at is set before the announcement, so that who sees the sleeper sees how to wake it.
+/// Sets everything that a waker reads before the announcement, so that a waker that sees the sleeper can wake it.
 void thread_crew::announce(lane& on) noexcept {
   const bool shared = tuning_.progress == progress_mode::shared;
   on.announced_ = true;
   on.watches_ = shared && !watched_.exchange(true);
   on.parked_.store(true, std::memory_order_release);  // pairs with the exchange in wake_one
-  sleepers_.fetch_add(1, std::memory_order_acq_rel);  // pairs with the read-modify-writes of those who wake
-  // A watcher that has left without seeing this sleeper has left the watch to it.
+  sleepers_.fetch_add(1, std::memory_order_acq_rel);  // pairs with the read-modify-writes of the wakers
+  // If the watcher has left without seeing this sleeper, this sleeper must watch.
   if (shared && !on.watches_) on.watches_ = !watched_.exchange(true);
 }
 
-/// Takes the announcement back. True when somebody has spent a wake-up on it.
+/// Withdraws the announcement. True when another thread has spent a wake-up on it.
 bool thread_crew::withdraw(lane& on) noexcept {
   if (!std::exchange(on.announced_, false)) return false;
   if (std::exchange(on.watches_, false)) watched_.exchange(false);  // sees the sleepers that found the watch taken
@@ -177,7 +178,7 @@ bool thread_crew::sleep(lane& on, Until until, idleness& how) {
   const bool found = until() || advance(on);
   if (!found) {
     on.reader_.offline();
-    // That a rank has come to rest is seen by the poll loop's hooks only, so whoever watches for messages looks again.
+    // Only poll hooks see that the rank has come to rest, so the last worker to become idle makes the watcher poll.
     if (!on.watches_ && idle_workers() == workers()) link_.wake();
     if (on.watches_) {
       watch(how);
@@ -264,7 +265,7 @@ void thread_crew::wait_until(const std::function<bool()>& ready) {
   if (stand_in_asleep_) stand_in_parker_.unpark();
 }
 
-/// The application wants the seat of worker 0. False: the stand-in still runs an item there, and `ready` says true.
+/// The application takes the slot of worker 0. False: `ready` says true, while the substitute still runs an item there.
 bool thread_crew::take_seat(const std::function<bool()>& ready) {
   if (seat_.try_lock()) return true;
   worker(0).parker_.unpark();
@@ -277,14 +278,14 @@ bool thread_crew::take_seat(const std::function<bool()>& ready) {
 }
 
 void thread_crew::wake_workers() {
-  // As in wake_application: a sleeper is seen, or sees that nothing is held back.
+  // The read-modify-write pairs with the one in announce: this thread sees the sleeper, or it sees no backpressure.
   if (sleepers_.fetch_add(0, std::memory_order_acq_rel) == 0) return;
   for (std::uint32_t index = 0; index < workers(); ++index) wake_one();
 }
 
 void thread_crew::wake_application(lane& by) {
   static_cast<void>(by);
-  // The read-modify-write pairs with the one in announce: the application sees what made it ready, or is seen asleep.
+  // The read-modify-write pairs with the one in announce: the application sees that it is ready, or is seen asleep.
   if (sleepers_.fetch_add(0, std::memory_order_acq_rel) == 0) return;
   worker(0).parker_.unpark();
   link_.wake();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A crew of real threads that spin a little, then sleep, and wake each other.
+// A worker pool of real threads that spin a little, then sleep, and wake each other.
 #pragma once
 
 #include <mutex>
@@ -12,38 +12,57 @@ namespace nacre {
 
 /// Where the poll loop runs.
 enum class progress_mode : std::uint8_t {
-  shared,    ///< workers take turns
+  shared,    ///< the workers poll, one at a time
   dedicated  ///< a thread of its own
 };
 
-/// Threads: one a worker, except that worker 0 is played by the application's thread while that waits. When the
-/// application computes instead, a stand-in thread takes the seat of worker 0 within about a millisecond, so that the
-/// rank stays responsive; it gives the seat back after the item that it runs. However long that item is, the
-/// application goes on within about a millisecond once what it waits for is there.
+/// Threads. Each worker has a thread, except worker 0: the application's thread runs its slot while the application
+/// waits. While the application computes, the substitute worker, a thread of its own, takes the slot within about a
+/// millisecond, so that the rank stays responsive. It gives the slot back after the item that it runs. However long
+/// that item is, the application goes on within about a millisecond after its condition becomes true.
 ///
-/// Sleeping: a worker without work spins for `spin`, then announces itself in sleepers_, looks once more, and sleeps:
-/// one of them, the watcher, in the transport, the others on their parkers. Whom only a timer has woken, in vain,
-/// sleeps on without spinning. Who makes work ready reads sleepers_ after its push. The application and the poll loop
-/// read it by a read-modify-write, so that either they see the sleeper, or it sees the work. A worker reads it plainly:
-/// it is awake itself, and looks again whenever it takes an item while more wait.
+/// | thread | sleeps in | at most | woken by |
+/// |---|---|---|---|
+/// | watcher: the sleeping worker that has set watched_ | the transport | sleep_max, next timer | message, link_.wake |
+/// | any other sleeping worker | its own parker | sleep_max | wake_one |
+/// | application, without the slot | application_parker_ | 1 ms | the substitute, when it leaves the slot |
+/// | application, in the slot | as a sleeping worker | as above | wake_application, also as above |
+/// | substitute, application computes, slot taken | as a sleeping worker | as above | take_seat, also as above |
+/// | substitute, application has waited for < 16 ms | stand_in_parker_ | 1 ms | stop |
+/// | substitute, application waits longer | stand_in_parker_ | no limit | the end of wait_until; stop |
+/// | fallback poller, no worker idle | relief_parker_ | 1 to 4 times patience | stop |
+/// | fallback poller, some worker idle | relief_parker_ | sleep_max | on_found of the last idle worker; stop |
+/// | dedicated poll loop | the transport | sleep_max, next timer | message, link_.wake |
 ///
-/// Watching: while workers share the poll loop and one of them sleeps, somebody watches the transport, or an awake
-/// worker looks. So the last worker that looked, when it finds work, wakes a sleeper unless one watches; that one
-/// looks, and becomes the watcher. Who finds work in its last look takes its announcement back first, and hands on a
-/// wake-up that it got meanwhile, so that nobody counts on a sleeper that works.
+/// wake_one unparks one sleeping worker and wakes the thread that sleeps in the transport, if there is one. The callers
+/// are a thread that makes work ready, a worker that finds work, wake_workers and stop. link_.wake is also called by a
+/// thread that puts a message into an outbox, and by the last worker to become idle, because only poll hooks see that
+/// the rank has come to rest.
 ///
-/// Relief: while all workers that share the poll loop run long items, nobody looks, and requests of other ranks wait.
-/// So a thread of the rank looks now and then whether anybody has, and takes a turn itself if not. It leaves a rank
-/// alone one of whose workers has nothing to do, as that one looks, or is woken by what comes.
+/// Sleeping. Invariant: while work waits that an idle worker could run, a worker is awake or is being woken. A worker
+/// without work spins for `spin`, announces itself in sleepers_, looks once more, and only then sleeps. A producer
+/// pushes first and reads sleepers_ second. The application and the poll loop read it by a read-modify-write, so either
+/// the producer sees the sleeper or the sleeper sees the work. A worker that produces reads it plainly: it is awake
+/// itself, and reads it again whenever it takes an item while more wait. A worker that only a timer has woken, and that
+/// finds no work, goes back to sleep at once; it does not spin.
+///
+/// Watching. Invariant: while workers share the poll loop and one of them sleeps, one watches the transport or an awake
+/// worker polls it. When the last worker that polls finds work and no worker watches, it wakes a sleeper, which polls
+/// and becomes the watcher. A worker that finds work in its last look withdraws its announcement first, and passes on
+/// a wake-up that it got meanwhile, so that no producer counts on a sleeper that already has work.
+///
+/// Fallback polling. While all workers that share the poll loop run long items, none of them polls, and requests of
+/// other ranks wait. The fallback poller polls when no worker has for `patience`. It does nothing while a worker is
+/// idle, because that worker polls, or a message wakes it.
 class thread_crew final : public crew {
  public:
   struct options {
     progress_mode progress = progress_mode::shared;
     std::chrono::nanoseconds spin{20'000};
-    /// Who was woken soon after it fell asleep spins twice as long the next time, up to this: some wake-ups.
+    /// A worker that is woken soon after falling asleep doubles its spin time, up to this limit: some wake-ups.
     std::chrono::nanoseconds woken_spin_max{160'000};
     bool crowded = false;  ///< more threads than cores: yield instead of spinning
-    /// Relief comes when none of the workers in turns has looked for so long; 0: never.
+    /// The fallback poller polls when no worker has for so long; 0: there is no fallback poller.
     std::chrono::nanoseconds patience{0};
   };
   thread_crew(const settings& how, const options& tuning, backplane& link, scheduler& order);
@@ -64,13 +83,13 @@ class thread_crew final : public crew {
   void charge(lane& on, double seconds) override { on.charged += seconds; }
 
  private:
-  static constexpr std::chrono::milliseconds sleep_max{100};    // a bound on what a missed hint can cost
+  static constexpr std::chrono::milliseconds sleep_max{100};    // bounds the cost of a missed hint
   static constexpr std::uint32_t looks_for_a_thorough_one = 8;  // while nothing moves; see backplane::progress
 
-  /// What a worker knows while it finds nothing to do and nobody wakes it for work: then only timers, and calls to the
-  /// transport, end its sleeps, most of them in vain. So it spins before the first sleep alone. Where threads have to
-  /// share cores and others of the rank work, the watcher lets timers be late, a little more each time: who works
-  /// sees to them between two items.
+  /// The state of a worker that finds no work and is not woken for any. Only timers, and calls to the transport, end
+  /// its sleeps, most of them in vain, so it spins before the first sleep alone. Where threads share cores and other
+  /// workers of the rank are busy, the watcher lets timers be late, a little more each time: a busy worker runs them
+  /// between two items.
   struct idleness {
     std::uint64_t spin_ticks;       // for how long
     std::uint64_t slept_ticks = 0;  // since something was found
@@ -103,19 +122,19 @@ class thread_crew final : public crew {
   options tuning_;
   double seconds_a_tick_;
   std::uint64_t spin_ticks_;
-  std::uint64_t spin_ticks_max_;  // of who was woken soon
+  std::uint64_t spin_ticks_max_;  // of a worker that was woken soon
   std::vector<std::thread> threads_;
   std::atomic<gate> gate_{gate::shut};  // where threads wait until all are there
   std::atomic<bool> stopping_{false};
 
   alignas(cache_line_bytes) std::atomic<std::uint32_t> sleepers_{0};
-  std::atomic<bool> watched_{false};  // somebody sleeps in the transport
+  std::atomic<bool> watched_{false};  // a thread sleeps in the transport
 
-  std::mutex seat_;                             // of worker 0
-  std::atomic<bool> application_waits_{false};  // the application wants, or has, the seat
+  std::mutex seat_;                             // held by the thread that runs worker 0
+  std::atomic<bool> application_waits_{false};  // the application wants, or has, the slot of worker 0
   std::atomic<bool> stand_in_asleep_{false};    // sleeps without a time limit
   parker stand_in_parker_;
-  parker application_parker_;  // where it waits for the seat
+  parker application_parker_;  // while the application waits for the slot
 
   std::atomic<bool> relief_asleep_{false};  // until no worker is idle: a hint
   parker relief_parker_;

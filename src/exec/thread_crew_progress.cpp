@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Threads of a rank that only look for messages: always, or while no worker does.
+// Threads of a rank that only poll: always, or while no worker does.
 #include <algorithm>
 
 #include "base/spin.hpp"
@@ -8,7 +8,7 @@
 namespace nacre {
 namespace {
 
-constexpr int relief_pauses_max = 4;  // the pause between its looks grows to so many times the first
+constexpr int relief_pauses_max = 4;  // the pause between its polls grows to so many times the first
 
 }  // namespace
 

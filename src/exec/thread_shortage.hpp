@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What to tell a user whose system starts no more threads.
+// The error for a user when the system starts no more threads.
 #pragma once
 
 #include <cstdint>
