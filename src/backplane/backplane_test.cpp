@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the backplane promises about messages: order, exactly once, and patience with a link that is full.
+// The promises of the backplane about messages: order, exactly once, and patience with a full link.
 #include "backplane/backplane.hpp"
 
 #include <gtest/gtest.h>
@@ -28,7 +28,7 @@ struct inproc_job {
       planes.back()->attach(sinks[rank]);
     }
   }
-  /// Takes turns until nothing moves any more.
+  /// Polls until nothing moves any more.
   void settle() {
     for (bool moved = true; moved;) {
       moved = false;

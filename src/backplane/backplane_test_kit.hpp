@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the tests of the backplane share: a link that does what a script says, a sink that remembers, numbered messages.
+// Shared by the tests of the backplane: a scripted link, a sink that remembers, numbered messages.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@
 
 namespace nacre {
 
-/// The backplane hands lanes on without a look at them, so that these tests may say what one is.
+/// The backplane passes thread contexts on without reading them, so that these tests may define their own.
 class lane {};
 
 namespace backplane_test {
@@ -41,7 +41,7 @@ inline constexpr std::chrono::seconds patience{30};
   return all;
 }
 
-/// Rank 0 of three. It has room for as many messages to each rank as the test allows, and remembers what it took.
+/// Rank 0 of three. It has room for as many messages to each rank as the test allows, and remembers the ones it took.
 class scripted_endpoint final : public transport::endpoint {
  public:
   static constexpr std::uint32_t ranks = 3;
@@ -89,14 +89,14 @@ class scripted_endpoint final : public transport::endpoint {
   std::size_t failure_questions = 0;
   std::vector<std::chrono::nanoseconds> waits;
   std::atomic<std::size_t> wakes{0};
-  std::optional<std::size_t> closed_after;  // messages that rank 1 had been sent
+  std::optional<std::size_t> closed_after;  // messages sent to rank 1 by then
   std::chrono::nanoseconds close_timeout{0};
 
  private:
   transport::capabilities declared_;
 };
 
-/// Remembers what it was given, one list for each delivery.
+/// Remembers the messages that it got, one list for each delivery.
 class remembering_sink final : public message_sink {
  public:
   void deliver(lane& by, message_list& arrived) override {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Several threads that send and take turns at the same time: nothing lost, nothing twice, one turn at a time.
+// Several threads that send and poll at the same time: nothing lost, nothing twice, one poll at a time.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -21,7 +21,7 @@ namespace {
 constexpr std::uint32_t threads_a_rank = 3;
 constexpr std::uint32_t messages = 10'000;  // of one thread to one rank
 
-/// Knows who is inside, and reports when there are two.
+/// Reports two threads that are inside at once.
 class turnstile {
  public:
   turnstile(std::atomic<bool>& occupied, const char* what) : occupied_(occupied) {
@@ -58,11 +58,11 @@ class checking_sink final : public message_sink {
 
  private:
   std::atomic<bool> occupied_{false};
-  std::vector<std::uint32_t> next_;  // by sender; under the turn
-  std::uint32_t wrong_ = 0;          // under the turn
+  std::vector<std::uint32_t> next_;  // by sender; under the poll lock
+  std::uint32_t wrong_ = 0;          // under the poll lock
 };
 
-/// Rank 0 of two, whose rank 1 sends everything back at once. One thread at a time; takes some of each batch.
+/// Rank 0 of two; rank 1 sends everything back at once. One thread at a time; takes some of each batch.
 class echo_endpoint final : public transport::endpoint {
  public:
   rank_id rank() const noexcept override { return rank_id(0); }
@@ -85,13 +85,13 @@ class echo_endpoint final : public transport::endpoint {
   void close(std::chrono::nanoseconds) override {}
 
  private:
-  transport::capabilities declared_{.by_pointer = true};  // what comes back is not what a peer has sent: no credit
+  transport::capabilities declared_{.by_pointer = true};  // no credit: returned messages are not sent by a peer
   std::atomic<bool> occupied_{false};
   rng random_{7};
   message_list back_;
 };
 
-/// One thread: sends its messages to every rank and takes a turn now and then, until its rank has received `expected`.
+/// One thread: sends its messages to every rank and polls now and then, until its rank has received `expected`.
 void send_and_take_turns(backplane& plane, const checking_sink& sink, std::uint32_t self, std::uint32_t expected) {
   lane own;
   rng random(self);
@@ -131,7 +131,7 @@ TEST(backplane_threads, that_send_and_take_turns_lose_and_repeat_nothing) {
 
 TEST(backplane_threads, share_a_link_for_one_thread_that_takes_only_some_of_a_batch) {
   steady_clock_source time;
-  // What it sends to itself and what its peer sends back are told apart by the sender's number.
+  // The sender's number tells messages of the rank to itself from messages that its peer sends back.
   checking_sink sink(threads_a_rank);
   backplane plane(std::make_unique<echo_endpoint>(), time);
   plane.attach(sink);
@@ -161,7 +161,7 @@ TEST(backplane_threads, run_a_timer_and_a_poll_hook_one_at_a_time) {
   backplane plane(std::make_unique<echo_endpoint>(), time);
   plane.attach(sink);
   std::atomic<bool> occupied{false};
-  std::uint64_t runs = 0, looks = 0;  // under the turn
+  std::uint64_t runs = 0, looks = 0;  // under the poll lock
   plane.add_timer({}, [&](lane&) -> std::chrono::nanoseconds {
     const turnstile alone(occupied, "a turn");
     ++runs;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the backplane promises about time: timers, poll hooks, sleeping and waking.
+// The promises of the backplane about time: timers, poll hooks, sleeping and waking.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -200,7 +200,7 @@ TEST(backplane_wait, who_was_refused_a_turn_does_not_sleep_before_another_one_ha
   });
   std::thread other([&] { one.turn(); });
   while (!in_hook) std::this_thread::yield();
-  // The other's turn is past its look at the outboxes. Somebody is woken for the message, and cannot take a turn.
+  // The other thread's poll is past its look at the outboxes. A thread is woken for the message, and cannot poll.
   lane mine;
   one.plane.send(rank_id(0), numbered(0));
   EXPECT_FALSE(one.plane.progress(mine));

@@ -57,7 +57,7 @@ class pair_end final : public transport::endpoint {
   transport::capabilities declared_;
 };
 
-/// Holds what arrives until the test releases it.
+/// Holds arriving messages until the test releases them.
 class holding_sink final : public message_sink {
  public:
   void deliver(lane&, message_list& arrived) override {
@@ -90,7 +90,7 @@ struct pair_of_ranks {
       : bounds(how) {
     for (std::uint32_t rank = 0; rank < 2; ++rank) planes[rank]->attach(sinks[rank]);
   }
-  /// Turns of both until nothing moves.
+  /// Both poll until nothing moves.
   void settle() {
     for (int still = 0; still < 3; ++still) {
       for (auto& each : planes) {
@@ -157,7 +157,7 @@ TEST(credit_flow, a_rank_that_has_nothing_to_run_lets_all_come_though_it_holds_w
   for (std::uint32_t i = 0; i < 300; ++i) two.send(i, 60);
   two.settle();
   ASSERT_LT(two.sinks[1].numbers.size(), 300U);
-  two.sinks[1].at_rest = true;  // what it holds waits for what is behind the window
+  two.sinks[1].at_rest = true;  // the messages that it holds wait for messages behind the window
   two.settle();
   EXPECT_EQ(two.sinks[1].numbers, counting(300));
   two.sinks[1].at_rest = false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// When simulated workers look at timers, and how their steps follow each other.
+// When simulated workers poll timers, and how their steps follow each other.
 #include "exec/sim_crew.hpp"
 
 #include <gtest/gtest.h>
@@ -128,7 +128,7 @@ TEST(sim_crew, a_busy_worker_takes_its_turn_of_the_poll_loop_when_its_item_is_ov
   EXPECT_GE(looks.size(), 4u) << "both are busy for 60 us, and look every 10 us or a little later";
 }
 
-/// Works for 10 us, and leaves what it holds to the end of that time.
+/// Works for 10 us, and lets another item run at the end of that time.
 struct holding_item final : work {
   struct release final : work {
     release() : work(&run_it) {}
@@ -258,7 +258,7 @@ TEST(sim_crew, a_look_that_is_due_earlier_than_the_one_waited_for_is_taken_in_ti
   });
   while (looks == 0 && one.simulation.step()) continue;
   sooner = true;
-  one.team.on_arrival();  // another look finds that it is due sooner
+  one.team.on_arrival();  // another poll finds that it is due sooner
   one.run();
   EXPECT_EQ(looked_at, microseconds(20));
 }

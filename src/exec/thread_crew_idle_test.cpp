@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How often a worker without work looks around: counted at a transport that never brings anything.
+// How often a worker without work polls: counted at a transport that never brings anything.
 #include "exec/thread_crew_test_kit.hpp"
 
 #include <algorithm>
@@ -19,7 +19,7 @@ class passing_time final : public clock {
   std::atomic<std::int64_t> now_{1};
 };
 
-/// The end of a lone rank. Time passes while somebody waits there, and at no other time.
+/// The endpoint of a lone rank. Time passes while a thread waits there, and at no other time.
 class still_end final : public transport::endpoint {
  public:
   explicit still_end(passing_time& time) : time_(time) {}
@@ -45,7 +45,7 @@ class still_end final : public transport::endpoint {
   std::atomic<std::uint32_t> waits{0};
   std::atomic<std::uint32_t> polls{0};       // since the last wait
   std::atomic<std::uint32_t> most_polls{0};  // between two waits
-  std::vector<nanoseconds> sleeps;           // of whoever waits; for others when the crew has stopped
+  std::vector<nanoseconds> sleeps;           // of the waiting thread; for others when the worker pool has stopped
 
  private:
   passing_time& time_;
@@ -65,8 +65,8 @@ struct still_rank {
     });
   }
 
-  /// For the condition of one wait of the application: whether its worker has spun and slept, as it does first. From
-  /// there on polls count.
+  /// For the condition of one wait of the application: whether its worker has done its first spin and sleep. From then
+  /// on polls count.
   bool settled() {
     if (!first_) first_ = link->waits;
     if (link->waits - *first_ >= 2) return true;
@@ -76,7 +76,7 @@ struct still_rank {
 
   passing_time time;
   still_end* link = new still_end(time);  // the backplane's
-  std::atomic<work*> item{nullptr};       // made ready by the next turn of the poll loop
+  std::atomic<work*> item{nullptr};       // made ready by the next poll
   function_sink sink;
   backplane plane{std::unique_ptr<transport::endpoint>(link), time};
   deque_scheduler order;
@@ -137,7 +137,7 @@ TEST(thread_crew_idle, a_worker_that_is_woken_soon_spins_longer_the_next_time) {
   one.team.stop();
 }
 
-/// One worker runs an item until the other one has slept some times. Returns all those sleeps, and those at rest.
+/// One worker runs an item until the other one has slept some times. Returns all these sleeps, and the sleeps at rest.
 std::vector<nanoseconds> sleeps_beside_work(const setting& how, nanoseconds timer) {
   still_rank one(how);
   one.plane.add_poll_hook([&](lane&) { return one.time.now() + timer; });

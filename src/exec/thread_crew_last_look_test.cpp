@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The way to sleep, step by step: what comes between two looks is seen, and who finds work at the last one never slept.
+// The way to sleep, step by step: work between two looks is seen, and a worker that finds some in its last look wakes.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -69,11 +69,11 @@ void find_work_in_the_last_look(progress_mode progress, last_source from) {
   times.check();
 }
 
-/// Stops one lane at a chosen moment, until the test has done there what it wants.
+/// Stops one thread at a chosen moment, until the test has acted.
 class stage {
  public:
   explicit stage(int moment) : moment_(moment) {}
-  /// The lane comes by, for the first, second, ... time.
+  /// The thread comes by, for the first, second, ... time.
   void pass() {
     if (++passed_ != moment_) return;
     reached_ = true;
@@ -92,7 +92,7 @@ class stage {
   std::atomic<bool> reached_{false}, done_{false};
 };
 
-/// A lone worker that passes the stage between finding nothing and saying so.
+/// The scheduler of a lone worker, which passes the stage between finding nothing and returning.
 class stopping_scheduler final : public scheduler {
  public:
   explicit stopping_scheduler(stage& where) : where_(where) {}
@@ -112,7 +112,7 @@ constexpr thread_crew::options sleepy(progress_mode progress) {
   return {.progress = progress, .spin = nanoseconds(0), .crowded = false};
 }
 
-/// The first look is before the announcement, the second one behind it.
+/// The first look is before the announcement, the second one after it.
 void make_ready_between_look_and_return(progress_mode progress, int look) {
   slow_rounds times;
   for (int round = 0; round < 5 && !times.too_many(); ++round) {
@@ -137,7 +137,7 @@ TEST(thread_crew_last_look, misses_nothing_that_the_application_made_ready_behin
   }
 }
 
-/// The poll hook comes behind the look at what has arrived.
+/// The poll hook runs after the look for arrived messages.
 void send_between_look_and_return(progress_mode progress, int look, bool to_self) {
   slow_rounds times;
   for (int round = 0; round < 5 && !times.too_many(); ++round) {

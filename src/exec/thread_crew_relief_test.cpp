@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Messages are looked at while all workers run long items, and only then by another than the workers.
+// The fallback poller receives messages while all workers run long items, and only then.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -14,7 +14,8 @@ class thread_crew_relief : public testing::TestWithParam<std::uint32_t> {};
 
 INSTANTIATE_TEST_SUITE_P(workers, thread_crew_relief, testing::Values(1, 3));
 
-/// A rank whose workers share the poll loop and are relieved, and an item for each that runs until `let_go`.
+/// A rank with workers that share the poll loop, a fallback poller, and an item for each worker that runs until
+/// `let_go`.
 struct relieved_rank : threaded_rank {
   explicit relieved_rank(std::uint32_t count) : threaded_rank({.workers = count, .patience = milliseconds(1)}) {
     for (std::uint32_t i = 0; i < count; ++i) {

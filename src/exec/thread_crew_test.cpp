@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a crew of threads promises beside waking: the seat of worker 0, the spread of a burst, and an end.
+// The promises of a pool of threads beside waking: the slot of worker 0, the spread of a burst, and an end.
 #include "exec/thread_crew.hpp"
 
 #include <gtest/gtest.h>
@@ -74,7 +74,7 @@ TEST(thread_crew, a_stand_in_plays_worker_0_while_the_application_computes_and_o
   function_item item([&](lane& on) {
     EXPECT_EQ(&on, &rank.team.worker(0));
     thread = std::this_thread::get_id();
-    if (waits && thread.load() != application) rank.team.make_ready(on, item);  // the stand-in leaves after an item
+    if (waits && thread.load() != application) rank.team.make_ready(on, item);  // the substitute leaves after an item
   });
   slow_rounds times;
   rank.team.start();
@@ -181,7 +181,7 @@ TEST_P(thread_crew_settings, the_application_may_take_its_seat_and_leave_it_as_f
   times.check();
 }
 
-/// How a burst of work comes to a rank.
+/// How a burst of work reaches a rank.
 enum class burst_source { item, application, messages };
 
 /// As many items as there are workers, each of which ends only when all of them run at the same time.
@@ -252,7 +252,7 @@ TEST_P(thread_crew_settings, knows_how_many_workers_look_for_work) {
   rank.team.stop();
 }
 
-/// What the workers do when they are told to stop.
+/// The state of the workers when they are told to stop.
 enum class pastime { starting, resting, working };
 
 void stop_quickly(const setting& how, pastime doing) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the tests of thread_crew share: a rank with threads and a peer that sends to it, and a count of slow rounds.
+// Shared by the tests of thread_crew: a rank with threads, a peer that sends to it, and a count of slow rounds.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -34,8 +34,8 @@ inline constexpr auto dedicated = progress_mode::dedicated;
 
 inline constexpr std::chrono::seconds patience{30};
 
-/// One deque for each lane, and stealing. Like the scheduler of a real rank it has no lock, and so orders nothing that
-/// the crew should have ordered itself.
+/// One deque for each thread context, and stealing. Like the scheduler of a real rank it has no lock, and so orders
+/// nothing that the worker pool should have ordered itself.
 class deque_scheduler final : public scheduler {
  public:
   explicit deque_scheduler(std::uint32_t workers) {
@@ -88,7 +88,7 @@ struct setting {
   std::uint32_t workers = 1;
   nanoseconds spin{0};
   bool crowded = false;
-  nanoseconds patience{0};  // without relief, so that it makes up for no wake-up that is lost
+  nanoseconds patience{0};  // no fallback poller, which would make up for a lost wake-up
   nanoseconds woken_spin_max{0};
 };
 
@@ -126,7 +126,7 @@ struct ranks_of_a_test {
   std::unique_ptr<transport::endpoint> peer = net->open(rank_id(1));
 };
 
-/// The same with threads and a scheduler.
+/// Rank 0 of two, with threads and a scheduler.
 struct threaded_rank : ranks_of_a_test {
   explicit threaded_rank(const setting& how)
       : order(how.workers),
@@ -138,7 +138,7 @@ struct threaded_rank : ranks_of_a_test {
   thread_crew team;
 };
 
-/// Turns of the processor until `ready`; false when patience ends first. Returns the time that it took.
+/// Yields the processor until `ready` or until `patience` is over. Returns the time that it took.
 template <class Ready>
 [[nodiscard]] nanoseconds time_until(Ready ready) {
   const auto start = std::chrono::steady_clock::now();
@@ -150,7 +150,7 @@ template <class Ready>
   return passed;
 }
 
-/// Keeps the processor for that long, so that it comes to the point at the moment that it wants.
+/// Spins for that long, so that the caller goes on at a chosen moment.
 inline void spin_for(nanoseconds time) {
   const auto end = ticks() + static_cast<std::uint64_t>(ticks_per_second() * 1e-9 * static_cast<double>(time.count()));
   while (ticks() < end) continue;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// No wake-up is lost: whoever makes work ready, at whatever moment of the workers' way to sleep.
+// No wake-up is lost: any thread makes work ready, at any moment of the workers' way to sleep.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -37,7 +37,7 @@ class thread_crew_wake : public testing::TestWithParam<setting> {
   /// Enough for a fault that shows once in dozens of times, within a fraction of a second.
   [[nodiscard]] static int rounds() { return GetParam().spin > microseconds(100) ? 50 : 500; }
 
-  /// Rounds of one item each, which `start` gets going in whatever way the test is about.
+  /// Rounds of one item each, which `start` makes ready in the way that the test is about.
   template <class Start>
   void play(threaded_rank& rank, const std::atomic<int>& ran, Start start) {
     pauses pause(GetParam().spin);
