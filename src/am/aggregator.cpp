@@ -15,7 +15,7 @@
 namespace nacre {
 namespace {
 
-/// Held so shortly that nobody sleeps over it.
+/// A spinlock, held so shortly that no thread needs to sleep.
 class held_flag {
  public:
   explicit held_flag(std::atomic_flag& flag) noexcept : flag_(flag) {
@@ -50,7 +50,7 @@ std::size_t aggregator::send_now(rank_id to, message_ptr m) {
 std::size_t aggregator::append(rank_id to, message_ptr m) {
   if (m->header.channel != channel::application) return send_now(to, std::move(m));
   slot& into = slot_of(to, !needs_credit(m->header));
-  if (into.round != lane_.round()) {  // what was held has left before the round began
+  if (into.round != lane_.round()) {  // the flush before this round has sent all held messages
     m = packed_form(std::move(m));
     into.round = lane_.round();
     into.first_left = true;
@@ -85,13 +85,13 @@ std::size_t aggregator::append_locked(slot& into, message_ptr m) {
   into.open = true;
   if (open_.empty()) {
     set_since(now);
-    if (!link_.declared().virtual_time) link_.wake();  // so that the poll loop comes to flush, should the lane not
+    if (!link_.declared().virtual_time) link_.wake();  // so that the poll loop flushes if this thread does not
   }
   open_.push_back(&into);
   return payload_bytes;
 }
 
-/// Turns the one message that is held into a bundle of it.
+/// Makes a bundle of the one message that is held.
 void aggregator::start_bundle(slot& into) {
   const message_ptr first = std::exchange(into.held, make_message(into.room));
   message_header& header = into.held->header;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lets small messages of one lane to one rank travel together.
+// Lets small messages of one thread context to one rank travel together.
 #pragma once
 
 #include <atomic>
@@ -15,9 +15,9 @@
 
 namespace nacre {
 
-/// What a lane sends to other ranks passes here. Messages on channel `application` wait for company when the lane has
-/// sent to the same rank a short while ago; the others leave at once. So does the first to a rank after the lane has
-/// had nothing to run.
+/// All messages of a thread context to other ranks pass here. Messages on channel `application` wait for company when
+/// the thread has sent to the same rank a short while ago; the others leave at once. So does the first message to a
+/// rank after the thread has had nothing to run.
 ///
 /// | slot of a rank | message fits | message does not fit | flush |
 /// |---|---|---|---|
@@ -26,12 +26,12 @@ namespace nacre {
 /// | one message | bundle of both | flush; as when empty | leaves |
 /// | bundle | joins it | flush; as when empty | leaves |
 ///
-/// The lane flushes when it runs out of work, or `bound` after the first message; the poll loop does it for a lane that
-/// is busy elsewhere. The room of a bundle doubles when one was full and halves when one left nearly empty, so that a
-/// lane with many targets does not hold much. Order from lane to rank is kept. Messages that need no credit have slots
-/// of their own, because they must not wait behind the others.
+/// The thread flushes when it runs out of work, or `bound` after the first message; the poll loop does it for a thread
+/// that is busy elsewhere. The room of a bundle doubles when one was full and halves when one left nearly empty, so
+/// that a thread with many targets does not hold much. The order of messages to one rank is kept. Messages that need no
+/// credit have slots of their own, because they must not wait behind the others.
 ///
-/// Threads: `append` by the lane's own; `flush` by any.
+/// Threads: `append` by the owning thread; `flush` by any.
 class aggregator final : public outlet {
  public:
   struct settings {
@@ -57,14 +57,14 @@ class aggregator final : public outlet {
     [[nodiscard]] std::uint32_t key() const noexcept { return slot_key(to, free); }
 
     message_ptr held;               // a message, or the bundle
-    std::uint32_t used = 0;         // bytes of the bundle; 0: what is held is no bundle
+    std::uint32_t used = 0;         // bytes of the bundle; 0: no bundle is held
     std::uint32_t room = room_min;  // bytes of this bundle; of the next one when there is none
     std::uint64_t flushed_at = 0;
     bool open = false;  // in open_
     const bool free;    // for messages that need no credit
     const rank_id to;
     // Own thread.
-    std::uint64_t round = ~std::uint64_t{0};  // the lane's, when a message last left as its first
+    std::uint64_t round = ~std::uint64_t{0};  // of the last message that left as the first of its round
     bool first_left = false;                  // and nothing has come behind it yet
   };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What leaves an aggregator: every message once, in the order of its lane, in bundles that need credit as their parts
+// An aggregator sends every message once, in the order of its thread, in bundles that need credit as their parts
 // do.
 #include "am/aggregator.hpp"
 
@@ -27,13 +27,13 @@ message_ptr numbered(std::uint32_t number, std::size_t payload_bytes, message_ki
   return m;
 }
 
-/// Rank 0, whose application lane sends to rank 1 by way of an aggregator; the test is rank 1.
+/// Rank 0; its application sends to rank 1 by way of an aggregator. The test is rank 1.
 class collected : public testing::Test {
  protected:
   void append(message_ptr m) { under_test.append(rank_id(1), std::move(m)); }
   void flush() { under_test.flush(on); }
 
-  /// Takes what has arrived, the parts of a bundle one by one.
+  /// Takes the arrived messages, the parts of a bundle one by one.
   void receive() {
     message_list all;
     rank.plane.progress(on);
@@ -83,7 +83,7 @@ TEST_F(collected, messages_of_every_length_leave_once_and_in_order) {
         break;
       case 1:
         if (under_test.since() != 0) flush();
-        on.flush();  // the lane begins another round
+        on.flush();  // begins another round
         break;
       default:
         break;

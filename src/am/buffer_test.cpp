@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The promises of nacre::buffer below the ranks: what it packs to, and when its block is the message itself.
+// The promises of nacre::buffer below the ranks: its packed bytes, and when its block is the message itself.
 #include <nacre/buffer.hpp>
 
 #include <gtest/gtest.h>
@@ -96,7 +96,7 @@ TEST(buffer, as_the_last_argument_becomes_the_message_and_is_received_in_it) {
   ASSERT_TRUE(m->packed());
   EXPECT_EQ(m->header.handler, 77U);
   EXPECT_TRUE(lies_in(*m, at)) << "the bytes were copied";
-  // What a transport does: the same bytes in another block.
+  // Does the work of a transport: copies the bytes to another block.
   message_ptr arrived = make_message(m->header.payload_bytes);
   std::memcpy(arrived->body(), m->body(), m->header.payload_bytes);
   arrived->header = m->header;

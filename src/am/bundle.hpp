@@ -14,9 +14,9 @@
 
 namespace nacre::bundle {
 
-/// A bundle is a message whose payload is a row of parts: a header of 40 bytes, the payload, and zeros up to a multiple
-/// of 8 bytes. In its own header, `object` is `mixed`, or `uniform` when every part is for a worker and for the rank
-/// itself. Parts are in the order in which they were sent; a bundle holds no bundles.
+/// The payload of a bundle is a row of parts, each with a header of 40 bytes, its payload, and zeros up to a multiple
+/// of 8 bytes. In the bundle's own header, `object` is `mixed`, or `uniform` when every part is for a worker and for
+/// the rank itself. Parts are in the order in which they were sent; a bundle holds no bundles.
 inline constexpr std::uint64_t mixed = 0;
 inline constexpr std::uint64_t uniform = 1;
 
@@ -35,9 +35,9 @@ struct part {
   std::span<const std::byte> payload;
 };
 
-/// What holds for every part of a bundle that has arrived.
+/// Bounds on the header fields of every part of an arrived bundle.
 struct limits {
-  std::uint32_t sender = 0;  ///< of the bundle: in whose name its parts come, but for what is forwarded
+  std::uint32_t sender = 0;  ///< of the bundle; the source of its parts, except of forwarded ones
   std::uint32_t ranks = 0;
 };
 

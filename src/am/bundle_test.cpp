@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The layout of bundles: what is written is read, and no forged byte leads the reader astray.
+// The layout of bundles: the reader finds the written parts, and no forged byte leads it astray.
 #include "am/bundle.hpp"
 
 #include <gtest/gtest.h>

@@ -114,7 +114,7 @@ collective_engine::slot* collective_engine::find(std::uint32_t number) {
   return &slots_[offset];
 }
 
-/// Compares with what is known of this number already; reports the difference if there is one.
+/// Compares `entered` with the first entry known of this number; reports the difference if there is one.
 bool collective_engine::agrees(collective_host& host, std::uint32_t number, slot& at,
                                const collective_mismatch::entry& entered) {
   if (!at.known) {
@@ -189,8 +189,8 @@ void collective_engine::advance(collective_host& host, std::uint32_t number, slo
   }
 }
 
-/// The result to all children, or, if it is for one rank, only to the child on the way to it; the others learn of the
-/// end.
+/// Sends the result to all children, or, if it is for one rank, only to the child on the way to it; the others get an
+/// empty value, which ends the collective there.
 void collective_engine::pass_down(collective_host& host, collective_message m, const slot& at) {
   const bool for_one = at.call.kind == collective_kind::reduce || at.call.kind == collective_kind::gather;
   for (const subtree& each : children_) {
@@ -201,7 +201,7 @@ void collective_engine::pass_down(collective_host& host, collective_message m, c
   }
 }
 
-/// Sends to each child what stands before it, and returns what is the own result.
+/// Sends to each child the combination of all ranks before it, and returns the own result.
 std::vector<std::byte> collective_engine::pass_down_scan(collective_host& host, collective_message m, slot& at) {
   std::vector<std::byte> sum = at.before;
   if (self_.value() == 0) {

@@ -15,10 +15,10 @@
 
 namespace nacre {
 
-/// What archives ask before they hand out a kind that a peer has sent.
+/// Archives check with this a kind that a peer has sent.
 [[nodiscard]] constexpr bool wire_valid(collective_kind kind) noexcept { return kind <= collective_kind::end_of_main; }
 
-/// What travels along the edges of the tree.
+/// A message along an edge of the tree.
 struct collective_message {
   std::uint32_t number = 0;
   std::uint32_t root = 0;
@@ -33,7 +33,7 @@ struct collective_message {
   }
 };
 
-/// Two ranks whose n-th collectives differ: an error of the program.
+/// The n-th collectives of two ranks differ: an error of the program.
 struct collective_mismatch {
   struct entry {
     rank_id rank;
@@ -49,16 +49,17 @@ struct collective_mismatch {
 /// One line for the programmer.
 [[nodiscard]] std::string describe(const collective_mismatch& what);
 
-/// Where the engine puts its outputs. None may call the engine, except `complete`, which may start the next collective.
+/// Takes the outputs of the engine. No function may call the engine, except `complete`, which may start the next
+/// collective.
 class collective_host {
  public:
   /// Sends to another rank, reliably; order does not matter.
   virtual void send(rank_id to, collective_message m) = 0;
-  /// The collective of that number is over here. `value`: what this rank gets of it. For broadcast, the root's value;
+  /// The collective of that number is over here. `value` is the result for this rank. For broadcast, the root's value;
   /// for a reduction or a scan, packed as contributions are; for gathers, see detail::parts_of. Empty for a barrier,
   /// where another rank is the root, and for rank 0 in an exclusive scan.
   virtual void complete(std::uint32_t number, std::vector<std::byte> value) = 0;
-  /// The program is wrong and the collective will never end. The engine is deaf from then on.
+  /// The program is wrong and the collective will never end. The engine ignores all messages from then on.
   virtual void mismatch(const collective_mismatch& what) = 0;
 
  protected:
@@ -68,8 +69,8 @@ class collective_host {
 /// The collectives of one rank. All ranks enter the same ones in the same order; the n-th entry of each belongs
 /// together.
 ///
-/// Each collective is a pass up a k-ary tree whose root is rank 0, and a pass down the same tree. Subtrees are runs of
-/// consecutive ranks: a rank's own comes first, the rest of its run is shared out evenly among its children.
+/// Each collective is a pass up a k-ary tree with rank 0 as its root, and a pass down that tree. Subtrees are runs of
+/// consecutive ranks: the subtree's root comes first, the rest of the run is shared out evenly among its children.
 ///
 /// | kind | up: for the subtree | down: to a child | result |
 /// |---|---|---|---|
@@ -88,14 +89,14 @@ class collective_host {
 ///
 /// A dash: no legal input, refused.
 ///
-/// Every mismatch of kind, root or type is seen: of the ranks in whose subtrees there are different calls take one that
-/// has no such rank below it. Its children's subtrees are uniform, so all of them contribute to it, and it compares.
+/// Every mismatch of kind, root or type is seen. Of the ranks with different calls in their subtrees, take one that has
+/// no such rank below it. Its children's subtrees are uniform, so all of them contribute to it, and it compares.
 /// This is why the tree is not rotated to the root of a broadcast, which would save the value its way up, a quarter of
 /// the time at arity 4: ranks that believe in different roots would wait for each other's contributions in silence.
 ///
 /// Invariants. No rank leaves a collective before all have entered it. So a rank with at most `outstanding_max` open
-/// ones is at most that far ahead of any other, and what arrives before its local call is bounded by
-/// outstanding_max * arity contributions. Own value first, then the children's: that is the order of the ranks,
+/// ones is at most that far ahead of any other, and contributions that arrive before its local call are bounded by
+/// outstanding_max * arity. Own value first, then the children's: that is the order of the ranks,
 /// and the grouping depends on size and arity alone, so floating-point sums are the same in every run. A rank sends one
 /// message up and one to each child; the depth is logarithmic.
 /// Threads: one at a time, all calls.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Collectives on every size of tree under seeded delays, against what a single loop computes.
+// Collectives on every size of tree under seeded delays, against the results of a single loop.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Collectives of many ranks in one thread: calls, and a machine whose messages arrive in any order.
+// Collectives of many ranks in one thread: calls, and a machine that delivers messages in any order.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -57,7 +57,7 @@ inline collective_call spell(collective_kind kind, rank_id self, rank_id root = 
       .type = 4};
 }
 
-/// What spell gives for ranks begin .. end - 1.
+/// The result of spell for ranks begin .. end - 1.
 inline bytes spelt(std::uint32_t begin, std::uint32_t end) {
   bytes all;
   for (; begin < end; ++begin) {
@@ -67,7 +67,7 @@ inline bytes spelt(std::uint32_t begin, std::uint32_t end) {
   return all;
 }
 
-/// Ranks whose messages wait in a bag, out of which the seed draws one after the other, in any order at all.
+/// Ranks with a bag of their messages, out of which the seed draws one after the other, in any order at all.
 class shuffled_machine {
  public:
   shuffled_machine(std::uint32_t size, std::uint32_t arity, std::uint64_t seed) : random_(seed) {
@@ -95,7 +95,7 @@ class shuffled_machine {
     }
   }
 
-  /// All ranks enter one collective, one after the other, and then what is under way arrives in any order.
+  /// All ranks enter one collective, one after the other, and then the messages under way arrive in any order.
   void run_once(const std::function<collective_call(rank_id)>& call) {
     watch = false;
     for (site& s : sites_) s.engine.start(s, call(s.self));

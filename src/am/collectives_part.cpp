@@ -39,7 +39,7 @@ void collectives_part::on_collective_message(context& ctx, collective_message m)
   tell_the_waiting(by);
 }
 
-/// Outside of the lock, for main may enter the next collective at once.
+/// Calls end_of_wait outside of the lock, because main may enter the next collective at once.
 void collectives_part::tell_the_waiting(lane& by) {
   end_of_wait end;
   {

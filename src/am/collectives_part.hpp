@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Collectives as a part of a running rank: the tree's messages, and the main that waits.
+// Collectives as a module of a running rank: the tree's messages, and the main that waits.
 #pragma once
 
 #include <cstddef>
@@ -19,12 +19,12 @@ class collectives_part final : private collective_host {
  public:
   explicit collectives_part(node& messages);
 
-  /// Ends the wait of the application's main; to be called once, on any lane.
+  /// Ends the wait of the application's main; to be called once, on any thread.
   using end_of_wait = std::function<void(lane&)>;
-  /// Waits on the application's lane for what its argument begins.
+  /// Calls its argument, which begins an action, and waits on the application's thread until that calls end_of_wait.
   using wait_function = std::function<void(const std::function<void(end_of_wait)>&)>;
 
-  /// Enters the next collective and returns its value when it is over. Application lane only, through `wait`.
+  /// Enters the next collective and returns its value when it is over. Application thread only, through `wait`.
   [[nodiscard]] std::vector<std::byte> run(lane& on, const wait_function& wait, collective_call call);
 
   /// For the engines of other ranks.
@@ -39,7 +39,7 @@ class collectives_part final : private collective_host {
   node& messages_;
   std::mutex mutex_;
   collective_engine engine_;       // under mutex_
-  lane* by_ = nullptr;             // under mutex_: who is calling the engine
+  lane* by_ = nullptr;             // under mutex_: the thread context that calls the engine
   end_of_wait end_;                // under mutex_: of the one main that waits
   bool over_ = false;              // under mutex_
   std::vector<std::byte> result_;  // under mutex_

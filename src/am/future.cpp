@@ -21,7 +21,7 @@ void future_state::complete_with(message_ptr reply, lane& by) {
         call_error(std::string(all.substr(std::min(end + 1, all.size()))), std::string(all.substr(0, end))), by);
     return;
   }
-  // The value's own code runs here, in whatever lane has the reply: what it throws is the caller's.
+  // The value's own code runs here, on the thread that has the reply. The caller gets an exception that it throws.
   try {
     if (!take(reply)) error_.emplace("the reply does not decode as the type that the caller expects");
   } catch (...) {
@@ -40,7 +40,7 @@ void future_state::complete_with_error(call_error error, lane& by) {
 }
 
 void future_state::complete(lane& by) {
-  // acq_rel: publishes value and error to `ready`, and sees the waiter that `await` has published.
+  // acq_rel: publishes value and error to `ready`, and acquires the waiter that `await` has published.
   if (state_.exchange(is_ready, std::memory_order_acq_rel) == is_awaited) waiter_->notify(*waiter_, by);
 }
 

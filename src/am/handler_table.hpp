@@ -11,13 +11,13 @@
 namespace nacre {
 
 /// Every handler and object type that the program mentions, numbered in the order of their names from 1. Made once,
-/// when the first runtime of the process starts; constant afterwards, and never destroyed. It is link-time data, the
-/// same for all ranks, and so the one table that ranks of a process share.
+/// when the first runtime of the process starts; constant afterwards, and never destroyed. It is link-time data, equal
+/// for all ranks, and so the one table that ranks of a process share.
 class handler_table {
  public:
   static const handler_table& get();
 
-  /// Null for a number that no handler has; messages are input, so ask.
+  /// Null for a number that no handler has. Numbers in messages are input: check.
   [[nodiscard]] const detail::handler_info* handler(std::uint32_t id) const noexcept {
     return id < handlers_.size() ? handlers_[id] : nullptr;
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Holding messages, and their ends.
+// Charging messages to the window, and their ends.
 #include "am/main_ledger.hpp"
 
 #include <algorithm>
@@ -27,26 +27,26 @@ main_ledger::main_ledger(std::uint64_t bytes_max, std::function<void()> wake)
 
 main_ledger::~main_ledger() {
   set_waiting(false);
-  // One byte more than was sent, and that byte is released here, so that nobody gets there before.
+  // One byte more than was sent. That byte is released here, so no other release gets there before.
   shared_->end_at.store(sent_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);  // by the release
   shared_->release(1);
 }
 
 void main_ledger::set_waiting(bool waits) noexcept {
-  const std::uint64_t sent = sent_.load(std::memory_order_relaxed);  // own
+  const std::uint64_t sent = sent_.load(std::memory_order_relaxed);  // written by this thread
   // A hint: a release that misses it costs `patience`.
   shared_->wake_at.store(waits ? sent - std::min(sent, bytes_max_ / 2) : shared::never, std::memory_order_relaxed);
 }
 
 void main_ledger::hold(message& m) {
   if (m.ops != nullptr) {
-    // The handler moves the values out, so what they are worth is written down where packed ones have it.
+    // The handler moves the values out, so their size is noted where packed messages have it.
     const std::size_t bytes = m.ops->packed_size(m);
     m.header.payload_bytes =
         static_cast<std::uint32_t>(std::min<std::size_t>(bytes, std::numeric_limits<std::uint32_t>::max()));
   }
   m.ops = &ops_for(m.ops);
-  const std::uint64_t sent = sent_.load(std::memory_order_relaxed) + cost_within(m);  // own
+  const std::uint64_t sent = sent_.load(std::memory_order_relaxed) + cost_within(m);  // written by this thread
   sent_.store(sent, std::memory_order_relaxed);  // the message's way to its end orders it before the release
   const std::uint64_t held = sent - shared_->released.load(std::memory_order_relaxed);              // too much at worst
   if (held > limit_.load(std::memory_order_relaxed)) over_.store(true, std::memory_order_relaxed);  // hints
@@ -73,9 +73,9 @@ void main_ledger::end_of(message& m) noexcept {
 }
 
 void main_ledger::shared::release(std::uint64_t bytes) noexcept {
-  // acq_rel: who deletes comes after all others; and held() reads it
+  // acq_rel: the deleting thread comes after all others; and held() reads it
   const std::uint64_t now = released.fetch_add(bytes, std::memory_order_acq_rel) + bytes;
-  if (now == end_at.load(std::memory_order_relaxed)) delete this;  // ordered by the byte that the ledger's end releases
+  if (now == end_at.load(std::memory_order_relaxed)) delete this;  // ordered by the byte that the destructor releases
 }
 
 void main_ledger::look(std::chrono::nanoseconds now) {
@@ -83,7 +83,7 @@ void main_ledger::look(std::chrono::nanoseconds now) {
   const std::uint64_t now_held = held();
   if (now_held <= bytes_max_ / 2) {
     limit_.store(bytes_max_, std::memory_order_relaxed);  // a hint for main
-    over_.store(false, std::memory_order_relaxed);        // as above
+    over_.store(false, std::memory_order_relaxed);        // a hint for main
     return;
   }
   if (now_held != seen_) {
@@ -92,7 +92,7 @@ void main_ledger::look(std::chrono::nanoseconds now) {
   } else if (now - changed_at_ >= patience) {
     changed_at_ = now;
     limit_.store(now_held + bytes_max_ / 4, std::memory_order_relaxed);  // a hint for main
-    over_.store(false, std::memory_order_relaxed);                       // as above
+    over_.store(false, std::memory_order_relaxed);                       // a hint for main
   }
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How much the main of a rank has sent within its own process that nobody has digested.
+// Bounds the bytes that the main of a rank has sent within its own process and that are not released.
 #pragma once
 
 #include <atomic>
@@ -15,31 +15,30 @@
 namespace nacre {
 
 /// Messages that stay in one address space pass no window of credit: they are in the receiver's memory as soon as they
-/// are made. Handlers never wait, but mains may, and it is they who flood. So a message that a main sends to its own
-/// rank, or by pointer to another one, is held against the main until it is released, wherever that is.
+/// are made. Handlers never wait; a main can wait, and only mains flood. So a message that a main sends to its own
+/// rank, or by pointer to another one, is charged to the main's window until it is released, on any rank.
 ///
-/// | held | main | poll loop |
+/// | charged | main | poll loop |
 /// |---|---|---|
 /// | at most the limit | sends | - |
-/// | more | waits before its next send, running other work | more than half: looks again after `patience` |
-/// | at most half of it, after more | is woken | - |
-/// | nothing was released for `patience` | is woken | raises the limit by a quarter of the bound until half is reached
-/// |
+/// | more | waits before its next send, running other work | more than half: checks again after `patience` |
+/// | at most half of the bound, after more | is woken | resets the limit to the bound |
+/// | more, none released for `patience` | is woken | raises the limit to the charge and a quarter of the bound |
 ///
-/// The last line is why nothing deadlocks: messages may wait for what main sends next.
+/// The last line is why nothing deadlocks: messages may wait for the next ones that main sends.
 class main_ledger {
  public:
   static constexpr std::chrono::milliseconds patience{1};
-  /// Enough for a worker to be busy with until main has been woken, and still in a cache when it gets there.
+  /// Enough to keep a worker busy until main has been woken, and to be in a cache still when the worker gets there.
   static constexpr std::uint64_t worker_bytes = std::uint64_t{2} << 20;
 
-  /// `wake`: makes the poll loop of this rank look; called by any thread.
+  /// `wake`: makes the poll loop of this rank poll; called by any thread.
   main_ledger(std::uint64_t bytes_max, std::function<void()> wake);
   main_ledger(const main_ledger&) = delete;
   main_ledger& operator=(const main_ledger&) = delete;
   ~main_ledger();
 
-  /// `m` counts from now on until it is released, or packed. The application's thread only.
+  /// Charges `m` until it is released, or packed. The application's thread only.
   void hold(message& m);
 
   /// The main should wait. Any thread, as a hint.
@@ -49,25 +48,25 @@ class main_ledger {
   /// Inside the poll loop, while main waits.
   void look(std::chrono::nanoseconds now);
   [[nodiscard]] std::uint64_t held() const noexcept {
-    // Before what was sent, which is never less. acquire: pairs with end_of
+    // Read before sent_, which is then never less. acquire: pairs with end_of
     const std::uint64_t released = shared_->released.load(std::memory_order_acquire);
     return sent_.load(std::memory_order_relaxed) - released;
   }
 
  private:
   struct shared;
-  /// The operations of one handler's arguments, and what is to be told of their end.
+  /// The operations of one handler's arguments, and the window that is told of their end.
   struct held_ops : body_ops {
     held_ops(const body_ops* of, shared& in) noexcept;
     const body_ops* inner;  // null: packed
     shared& ledger;
   };
-  /// Outlives the ledger until the last message is released. What main counts lies elsewhere, so that the two sides
-  /// share no line while main has room.
+  /// Outlives its owner until the last message is released. Main's own counters lie elsewhere, so that the two sides
+  /// share no cache line while main has room.
   struct alignas(cache_line_bytes) shared {
     std::atomic<std::uint64_t> released{0};     // bytes ever
     std::atomic<std::uint64_t> wake_at{never};  // main wants to be woken when that much has been released
-    std::atomic<std::uint64_t> end_at{never};   // whoever makes it that much deletes this
+    std::atomic<std::uint64_t> end_at{never};   // the release that reaches this sum deletes the struct
     std::function<void()> wake;
     std::deque<held_ops> known;  // by the application's thread; messages point into it
     static constexpr std::uint64_t never = ~std::uint64_t{0};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pieces that are lent to the target: what is taken back, when, by whom, and which replies fit.
+// Pieces in registered regions: when and by which side a region is deregistered, and which replies fit.
 #include <gtest/gtest.h>
 
 #include <cstddef>
@@ -19,7 +19,7 @@ using transport::lent_memory;
 
 constexpr rank_id target{1};
 
-/// Notes what is lent and recalled; nothing is ever copied.
+/// Notes the regions that are registered and deregistered; nothing is ever copied.
 class lending_desk final : public transport::direct_memory {
  public:
   struct loan {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is exposed, and the transfers that this rank begins: pieces, and what becomes of them.
+// The segments that this rank exposes, and the transfers that it begins: pieces, and their ends.
 #include "am/memory_part.hpp"
 
 #include <algorithm>
@@ -63,7 +63,7 @@ void memory_part::begin(lane& on, memory_transfer& transfer) {
   pump(on, transfer.target());
 }
 
-/// In pieces as well, so that a withdraw need not wait for more than one.
+/// Copies in pieces as well, so that a withdraw need not wait for more than one.
 memory_status memory_part::copy_here(memory_transfer& transfer) {
   std::uint64_t at = 0;
   do {
@@ -113,7 +113,7 @@ void memory_part::send(lane& by, const memory_transfers::piece& leaving, way_out
     messages_.post_bulk_to_module<&memory_part::on_put>(by, to, asked, memory_bytes(of));
     return;
   }
-  // Packed inside the call, while the memory is the caller's to lend.
+  // Packed inside the call, while the caller has not taken its memory back.
   const bool sent = of.with_own_memory([&](const std::byte* own) {
     messages_.post_bulk_to_module<&memory_part::on_put>(
         by, to, asked, memory_bytes(std::span<const std::byte>(own + leaving.at, leaving.bytes)));
@@ -128,7 +128,7 @@ void memory_part::send(lane& by, const memory_transfers::piece& leaving, way_out
   if (kept) answer(by, *kept, memory_status::done);
 }
 
-/// Lets the target copy a piece by itself. False: it travels in messages.
+/// Registers a piece, so that the target copies it by itself. False: it travels in messages.
 bool memory_part::lend(lane& by, const memory_transfers::piece& leaving, const memory_request& asked) {
   if (direct_ == nullptr || leaving.bytes < direct_bytes_min_ || !direct_->reaches(leaving.transfer->target())) {
     return false;

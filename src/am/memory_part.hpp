@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One-sided memory as a part of a running rank: its own segments, and its transfers to others.
+// One-sided memory as a module of a running rank: its own segments, and its transfers to others.
 #pragma once
 
 #include <cstdint>
@@ -50,7 +50,7 @@ inline void copy_bytes(std::byte* to, const std::byte* from, std::uint64_t bytes
   if (bytes != 0) std::memmove(to, from, bytes);
 }
 
-/// A piece, as the rank that begins asks for it. Everything in it is checked there.
+/// A piece, as the initiating rank asks for it. The target checks everything in it.
 struct memory_request {
   detail::memory_name name;
   std::uint64_t token = 0;
@@ -65,20 +65,21 @@ struct memory_request {
   }
 };
 
-/// Puts, gets and what they reach, of one rank. Any lane.
+/// Puts and gets of one rank, and the segments that others access. Any thread.
 ///
-/// A put's piece goes to the target, which copies and says done; a get's piece asks, and the reply brings the bytes.
-/// Pieces are counted messages and so are replies, each posted while the one before it runs, so that quiescence waits
+/// A put's piece goes to the target, which copies and replies "done"; a get's piece asks, and the reply brings the
+/// bytes. Pieces and replies are counted messages, each posted while the one before it runs, so that quiescence waits
 /// for every transfer. Data goes over channel::bulk, all else over channel::system. Access to the own rank is a copy,
 /// except in virtual time, where it must not take effect before the caller's present.
 ///
-/// Where the transport copies from memory to memory, a long piece is lent to the target instead, which copies it within
-/// its lease, of a put and of a get alike, and says done. While that is pending it is counted as a message is.
+/// Where the transport copies from memory to memory, a long piece is registered for the target instead, which copies it
+/// under a lease of the segment, of a put and of a get alike, and replies "done". While that copy is pending it is
+/// counted like a message.
 class memory_part {
  public:
   struct settings {
-    std::uint64_t seed = 0;  ///< where keys are drawn from in virtual time; elsewhere they come from the kernel
-    std::uint64_t direct_bytes_min = 0;  ///< pieces of so much are lent
+    std::uint64_t seed = 0;              ///< of the keys in virtual time; elsewhere they come from the kernel
+    std::uint64_t direct_bytes_min = 0;  ///< pieces of so much are registered
   };
   memory_part(node& messages, const settings& how);
   memory_part(const memory_part&) = delete;
@@ -90,7 +91,7 @@ class memory_part {
   /// Begins a transfer; the caller keeps its own reference.
   void begin(lane& on, memory_transfer& transfer);
 
-  /// Inside the poll loop, at every turn: ends what the transport has copied.
+  /// Inside the poll loop, at every poll: completes copies that the transport has ended.
   void poll(lane& by) {
     if (!copies_.empty()) end_copies(by);  // changed inside the poll loop only
   }
@@ -98,7 +99,7 @@ class memory_part {
   /// Whether the transport copies something for this rank. Inside the poll loop.
   [[nodiscard]] bool copies() const noexcept { return !copies_.empty(); }
 
-  // For the parts of other ranks, inside the poll loop.
+  // For the modules of other ranks, inside the poll loop.
   void on_put(context& ctx, memory_request asked, memory_bytes data);
   void on_get(context& ctx, memory_request asked, memory_bytes data);
   void on_direct(context& ctx, memory_request asked, transport::lent_memory lent, memory_segments::intent what);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pieces that others ask for, between their memory and the segments of this rank.
+// Pieces that other ranks ask for: copies between their memory and the segments of this rank.
 #include "am/memory_part.hpp"
 
 #include "base/marks.hpp"
@@ -65,7 +65,8 @@ void memory_part::on_direct(context& ctx, memory_request asked, transport::lent_
   lane& by = ctx.current_lane();
   memory_status status = memory_status::done;
   {
-    // Withdraw finds what is begun here, or nothing begins: it looks under this lock once no lease can be had.
+    // Withdraw finds each copy that begins here, or the copy cannot begin: withdraw looks under this lock when no new
+    // lease can be had.
     const std::scoped_lock lock(copies_mutex_);
     if (copies_.size() >= copies_max * messages_.size()) return refuse(ctx, "more pieces than it may at a time");
     auto range = segments_.access(asked.name, asked.offset, asked.length, what);
@@ -104,7 +105,7 @@ void memory_part::end_copies(lane& by) {
   }
 }
 
-/// Of one segment, or all.
+/// Stops the copies of one segment, or all.
 void memory_part::stop_copies(std::optional<std::uint32_t> segment) {
   std::vector<std::pair<std::uint64_t, memory_segments::lease>> held;  // until they are stopped
   {

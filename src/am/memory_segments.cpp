@@ -9,7 +9,7 @@
 namespace nacre {
 namespace {
 
-/// Takes the same time wherever they differ.
+/// Compares in constant time.
 bool same_key(const std::array<std::uint64_t, 2>& a, const std::array<std::uint64_t, 2>& b) noexcept {
   return ((a[0] ^ b[0]) | (a[1] ^ b[1])) == 0;
 }

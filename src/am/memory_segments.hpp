@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The memory that a rank has exposed: who may touch which bytes of it, and until when.
+// The memory that a rank has exposed: which accesses may touch which bytes of it, and until when.
 #pragma once
 
 #include <condition_variable>
@@ -16,7 +16,7 @@
 
 namespace nacre {
 
-/// How an access ended at the rank whose memory it is.
+/// How an access ended at the target.
 enum class memory_status : std::uint8_t {
   done,
   never_exposed,
@@ -27,10 +27,10 @@ enum class memory_status : std::uint8_t {
   unreachable
 };
 
-/// What archives ask before they hand out a status that a peer has sent.
+/// Archives check with this a status that a peer has sent.
 [[nodiscard]] constexpr bool wire_valid(memory_status status) noexcept { return status <= memory_status::unreachable; }
 
-/// The reason for the caller, who reads "put of 8 bytes at ... failed: " before it.
+/// The reason, for the caller; the text before it is "put of 8 bytes at ... failed: ".
 [[nodiscard]] const char* describe(memory_status status) noexcept;
 
 /// The segments of one rank. Any thread.
@@ -40,9 +40,9 @@ enum class memory_status : std::uint8_t {
 /// | exposed | checked; a lease | withdrawn; returns when there is no lease | - |
 /// | withdrawn | refused | refused: misuse | forgotten |
 ///
-/// Invariant: bytes are touched under a lease only, and withdraw returns when there is none and none can be had. So
-/// nothing touches the memory after withdraw. A lease lasts as long as copying one piece, by a lane of the same rank,
-/// or by its transport, which withdraw tells to stop.
+/// Invariant: nothing touches the memory after withdraw has returned. Bytes are touched under a lease only, and
+/// withdraw returns when there is no lease and none can be had. A lease lasts as long as the copy of one piece, by a
+/// thread of the rank or by its transport, which withdraw tells to stop.
 class memory_segments {
  public:
   /// The right to touch a range, held while it is copied.
@@ -78,7 +78,7 @@ class memory_segments {
 
   enum class intent : std::uint8_t { read, write };
   [[nodiscard]] friend constexpr bool wire_valid(intent what) noexcept { return what <= intent::write; }
-  /// The range, to be touched while the lease lives. Nothing of the arguments is trusted.
+  /// The range, to be touched while the lease lives. The arguments are untrusted: each is checked.
   [[nodiscard]] expected<lease, memory_status> access(const detail::memory_name& name, std::uint64_t offset,
                                                       std::uint64_t length, intent what);
   /// Segments exposed and not withdrawn.

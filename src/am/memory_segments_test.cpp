@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What may be accessed of a segment, and its end.
+// The allowed accesses to a segment, and its end.
 #include "am/memory_segments.hpp"
 
 #include <gtest/gtest.h>

@@ -25,7 +25,7 @@ using bytes = std::vector<std::byte>;
 
 constexpr std::uint64_t big = std::numeric_limits<std::uint64_t>::max();
 
-/// Ranks that put to and get from each other; what they send waits in a bag, out of which the seed draws.
+/// Ranks that put to and get from each other; their messages wait in a bag, out of which the seed draws.
 class memory_machine {
  public:
   memory_machine(std::uint32_t ranks, std::uint64_t seed) : random_(seed) {

@@ -36,7 +36,7 @@ std::optional<transport::lent_memory> memory_transfer::lend(transport::direct_me
 void memory_transfer::take_back(const transport::lent_memory& piece) {
   {
     const std::scoped_lock lock(guard_);
-    if (std::erase(pieces_lent_, piece) == 0) return;  // whoever drops the future does it
+    if (std::erase(pieces_lent_, piece) == 0) return;  // the thread that drops the future does it
   }
   lender_->recall(target(), piece);
 }

@@ -22,7 +22,7 @@
 
 namespace nacre {
 
-/// One put or get: the state of its future, and the caller's memory while that is lent.
+/// One put or get: the state of its future, and the caller's memory until the caller takes that back.
 class memory_transfer final : public detail::future_value<void> {
  public:
   using intent = memory_segments::intent;
@@ -40,8 +40,8 @@ class memory_transfer final : public detail::future_value<void> {
   [[nodiscard]] std::uint64_t offset() const noexcept { return plan_.offset; }
   [[nodiscard]] std::uint64_t bytes() const noexcept { return plan_.own.size(); }
 
-  /// Calls `use` with the first byte of the caller's memory, or says false when the caller has taken it back by
-  /// dropping the future, which waits while `use` runs. Any thread.
+  /// Calls `use` with the first byte of the caller's memory. False: the caller has taken it back by dropping the
+  /// future. Dropping the future waits while `use` runs. Any thread.
   template <class Use>
   [[nodiscard]] bool with_own_memory(Use&& use) {
     const std::scoped_lock lock(guard_);
@@ -53,11 +53,11 @@ class memory_transfer final : public detail::future_value<void> {
     const std::scoped_lock lock(guard_);
     return lent_;
   }
-  /// Lends a piece to the target, which copies it by itself; nothing when the caller has taken its memory back, or the
-  /// transport cannot lend it. Any thread, as the following.
+  /// Registers a piece for the target, which copies it by itself; nothing when the caller has taken its memory back, or
+  /// the transport cannot register it. This and the following functions: any thread.
   [[nodiscard]] std::optional<transport::lent_memory> lend(transport::direct_memory& by, std::uint64_t at,
                                                            std::uint64_t bytes);
-  /// The piece is answered. Returns when the target does not touch it.
+  /// Deregisters an answered piece. Returns when the target does not touch it.
   void take_back(const transport::lent_memory& piece);
   /// Nothing touches the caller's memory any more.
   void take_all_back() noexcept;
@@ -75,7 +75,7 @@ class memory_transfer final : public detail::future_value<void> {
   bool lent_ = true;                                 // under guard_
   std::vector<transport::lent_memory> pieces_lent_;  // under guard_
   transport::direct_memory* lender_ = nullptr;       // under guard_; there while any are lent
-  // What follows belongs to memory_transfers.
+  // Members below belong to memory_transfers.
   std::uint64_t piece_bytes_max_ = 0;
   std::uint64_t sent_ = 0;         // bytes in pieces that have left
   std::uint32_t outstanding_ = 0;  // pieces without a reply
@@ -83,28 +83,28 @@ class memory_transfer final : public detail::future_value<void> {
   memory_status status_ = memory_status::done;
 };
 
-/// Keeps a transfer there. Whoever sends a piece holds one: the reply may come, and end the transfer, before the call
-/// that sends it returns.
+/// Keeps a transfer alive. The sender of a piece holds one, because the reply may come, and end the transfer, before
+/// the call that sends the piece returns.
 using transfer_ref = boost::intrusive_ptr<memory_transfer>;
 inline void intrusive_ptr_add_ref(memory_transfer* of) noexcept { of->acquire(); }
 inline void intrusive_ptr_release(memory_transfer* of) noexcept { of->release(); }
 
-/// What one rank has under way to others.
+/// The transfers of one rank to others.
 ///
-/// | a transfer | its turn | reply | last reply | error in a reply | future dropped |
+/// | a transfer | reaches the queue's front | reply | last reply | error in a reply | future dropped |
 /// |---|---|---|---|---|---|
-/// | queued | sends a piece; the last one: draining | stays | stays | draining | draining at its turn |
+/// | queued | sends a piece; the last one: draining | stays | stays | draining | draining at the queue's front |
 /// | draining | - | stays | over | stays | stays |
 ///
-/// Turns go round among the queued transfers to one rank, a piece each, as long as the window to that rank has room,
-/// so that a short one does not wait for a long one. The window: pieces without a reply may cost `window_bytes`
-/// together, each its bytes and `piece_cost`; any piece fits into an empty one. An empty transfer is one empty piece,
-/// so that it is checked as well.
+/// The queue to one rank is round-robin: each transfer sends one piece and goes to the back, as long as the window to
+/// that rank has room, so that a short transfer does not wait for a long one. The window: pieces without a reply may
+/// cost `window_bytes` together, each its bytes and `piece_cost`; any piece fits into an empty one. An empty transfer
+/// is one empty piece, so that it is checked as well.
 ///
-/// Invariants. Every piece names the whole range of its transfer, and the target checks that: either all pieces are
-/// inside the memory or none is written. A token is never valid twice, so a forged or repeated reply finds nothing. A
-/// transfer is over exactly when each piece that has left is answered and none is to leave, so when the last byte is in
-/// place. Threads: one at a time, all calls.
+/// Invariants. Either all pieces of a transfer are inside the memory or none is written: every piece names the whole
+/// range of its transfer, and the target checks that range. A token is never valid twice, so a forged or repeated reply
+/// finds nothing. A transfer is over exactly when each piece that has left is answered and none is to leave, so when
+/// the last byte is in place. Threads: one at a time, all calls.
 class memory_transfers {
  public:
   static constexpr std::uint64_t piece_bytes_max = 63 * 1024;  // with its headers below the 64 KiB that pools hold
@@ -114,7 +114,7 @@ class memory_transfers {
   static constexpr std::uint64_t piece_cost = 256;
   static_assert(direct_bytes_max + piece_cost <= window_bytes && piece_bytes_max <= direct_bytes_max);
 
-  /// Where the bytes of a get come from.
+  /// The way of the bytes of a get.
   enum class data_path : std::uint8_t {
     reply,  ///< the reply carries them
     shared  ///< ranks share their addresses: the target has put them in place before it replies
@@ -135,14 +135,14 @@ class memory_transfers {
   void start(memory_transfer& begun, std::uint64_t piece_bytes = piece_bytes_max);
   /// The next piece that may leave for `to`, or none.
   [[nodiscard]] std::optional<piece> next(rank_id to);
-  /// The caller's memory is lent to the target: its reply carries no bytes. Nothing when the piece is answered already,
-  /// as by a peer that lies.
+  /// The piece is registered for the target, so its reply carries no bytes. Does nothing when the piece is answered
+  /// already, as by a peer that lies.
   void note_lent(const piece& leaving, const transport::lent_memory& as);
-  /// A piece that was answered leaves once more, not lent, under a new token.
+  /// A piece that was answered leaves once more, not registered, under a new token.
   void resend(piece& answered);
-  /// The piece that a reply from `from` answers; it leaves the window. None: no such piece waits for `from`, or
-  /// `data_bytes` is not what a reply to it carries: nothing for a put, a lent piece or an error, else the bytes asked
-  /// for.
+  /// The piece that a reply from `from` answers; it leaves the window. None: no such piece waits for `from`, or a reply
+  /// to it does not carry `data_bytes` bytes. It carries none for a put, a registered piece or an error, else the bytes
+  /// asked for.
   [[nodiscard]] std::optional<piece> take_reply(rank_id from, std::uint64_t token, memory_status status,
                                                 std::uint64_t data_bytes);
   /// The bytes of an answered piece are in place. Returns the transfer's status if it is over: end it.
@@ -151,7 +151,7 @@ class memory_transfers {
   /// The transfers that were dropped before their first piece, and so are over: end each.
   [[nodiscard]] std::vector<transfer_ref> take_dropped() { return std::exchange(dropped_, {}); }
 
-  /// Ends the lending of all transfers, whose futures may live on.
+  /// Deregisters the memory of all transfers; their futures may live on.
   void take_all_back() {
     for (const transfer_ref& each : open_) each->take_all_back();
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One transfer beside another: turns, replies that come twice, errors, futures that are dropped.
+// One transfer beside another: their order, replies that come twice, errors, futures that are dropped.
 #include "am/memory_transfers.hpp"
 
 #include <gtest/gtest.h>

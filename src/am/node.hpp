@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Active messages of one rank: routing what is sent, running what arrives.
+// Active messages of one rank: routes messages that are sent, runs messages that arrive.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@
 
 namespace nacre {
 
-/// Where messages to objects go; mobile/ implements it. Any lane; `m` has been counted as created.
+/// Takes messages to objects; mobile/ implements it. Any thread; `m` has been counted as created.
 class object_sink {
  public:
   virtual void accept(lane& by, message_ptr m) = 0;
@@ -40,24 +40,24 @@ class object_sink {
 class node final : public message_sink {
  public:
   /// Which values are packed.
-  enum class packing : std::uint8_t { where_needed, always };  ///< `always`: even what stays on this rank
+  enum class packing : std::uint8_t { where_needed, always };  ///< `always`: also values that stay on this rank
 
   /// `fail` ends the job: bytes of a peer that make no sense, a peer that died, an exception in a handler. Its argument
   /// is the reason, empty when it has been printed already.
   node(engine& core, backplane& link, crew& team, packing values, std::function<void(const std::string&)> fail);
-  /// From now on small messages of one lane to one rank travel together. Before anything runs.
+  /// From now on small messages of one thread context to one rank travel together. Before anything runs.
   void aggregate(const aggregator::settings& how);
 
-  /// From now on what main sends within this address space is held against it. Before anything runs.
+  /// From now on messages that main sends within this address space are charged to its window. Before anything runs.
   void bound_main(std::uint64_t bytes_max);
   /// Null: main is not bounded.
   [[nodiscard]] main_ledger* ledger() const noexcept { return ledger_.get(); }
-  /// `m` stays in this address space: it is held against main if main sends it.
+  /// `m` stays in this address space: charges it to main's window if main sends it.
   void hold_main(const lane& on, message& m) {
     if (on.role() == lane_role::application && ledger_ != nullptr) ledger_->hold(m);
   }
 
-  /// About what `m` takes, in bytes, its values included.
+  /// The size of `m` in bytes, its values included; an estimate.
   [[nodiscard]] static std::size_t size_of(const message& m) {
     return sizeof m + (m.packed() ? m.header.payload_bytes : m.ops->packed_size(m));
   }
@@ -78,8 +78,8 @@ class node final : public message_sink {
   [[nodiscard]] pending_calls& calls() noexcept { return calls_; }
   /// True where live values may cross between ranks.
   [[nodiscard]] bool by_pointer() const noexcept { return link_.declared().by_pointer && !packs_all_; }
-  /// Packs what waits on this rank and has to leave it. What the arguments throw then has no caller any more: their
-  /// handler's name is in its text.
+  /// Packs a message that waits on this rank and has to leave it. An exception of the arguments has no caller any more,
+  /// so its text names their handler.
   [[nodiscard]] static message_ptr packed_to_leave(message_ptr m);
   /// A message that stays on this rank, as its receiver is to get it.
   [[nodiscard]] message_ptr as_received(message_ptr m) const {
@@ -87,17 +87,17 @@ class node final : public message_sink {
   }
   /// Copies from memory to memory, where the transport has that; else null.
   [[nodiscard]] transport::direct_memory* direct() noexcept { return link_.direct(); }
-  /// True under virtual time: what is sent to the own rank must not take effect before the sender's present.
+  /// True under virtual time: a message to the own rank must not take effect before the sender's present.
   [[nodiscard]] bool deferred() const noexcept { return link_.declared().virtual_time; }
-  /// So that the poll loop comes soon, should it be asleep. Any thread.
+  /// Wakes the poll loop if it sleeps. Any thread.
   void wake_poll_loop() { link_.wake(); }
 
-  /// All of sending that may throw on account of the user: packs what is not simple and leaves this address space,
-  /// looks whether it fits, measures what main is held for. `stays`: on this rank, as a live value. Before the message
-  /// is counted, numbered, or awaited: whoever catches what comes out of here has sent nothing.
+  /// The first step of sending, which may throw an exception of the user's code: packs values that are not simple and
+  /// leave this address space, checks that they fit, charges the message to main's window. `stays`: on this rank, as a
+  /// live value. Before the message is counted, numbered, or awaited, so that a caller that catches has sent nothing.
   [[nodiscard]] message_ptr prepare(const lane& on, bool stays, message_ptr m);
-  /// The rest of sending. What is thrown here, for want of memory, would leave a number or a count behind that nothing
-  /// answers to: it ends the job.
+  /// The second step of sending. An exception here, for want of memory, ends the job: it would leave a number or a
+  /// count behind that no message answers to.
   template <class Part>
   void commit(lane& on, Part&& part) {
     try {
@@ -107,7 +107,7 @@ class node final : public message_sink {
     }
   }
 
-  /// Stamps and counts a message to a rank, and sends it; `result`, if not null, gets the reply. Any lane. When it
+  /// Stamps and counts a message to a rank, and sends it; `result`, if not null, gets the reply. Any thread. When it
   /// throws nothing has happened.
   void post(lane& on, rank_id to, message_ptr m, detail::future_state* result = nullptr);
   /// Sends a message that has been posted before on its way, uncounted: forwarding, and messages to objects.
@@ -121,12 +121,12 @@ class node final : public message_sink {
   void post_counted_to_module(lane& on, rank_id to, Args&&... args) {
     post_module_message(on, to, detail::make_typed<F>(std::forward<Args>(args)...), channel::system, 0);
   }
-  /// Counted, and under the flow control of what applications send.
+  /// Counted, and under the flow control of application messages.
   template <auto F, class... Args>
   void post_application_to_module(lane& on, rank_id to, Args&&... args) {
     post_module_message(on, to, detail::make_typed<F>(std::forward<Args>(args)...), channel::application, 0);
   }
-  /// Counted, and on the channel where much data holds up nobody.
+  /// Counted, and on the channel where much data delays no other messages.
   template <auto F, class... Args>
   void post_bulk_to_module(lane& on, rank_id to, Args&&... args) {
     post_module_message(on, to, detail::make_typed<F>(std::forward<Args>(args)...), channel::bulk, 0);
@@ -137,8 +137,8 @@ class node final : public message_sink {
   [[nodiscard]] static message_ptr make_failure(std::string_view what, std::string_view type);
   void post_failure(lane& on, const message_header& request, std::string_view what, std::string_view type = {});
 
-  /// Inside the poll loop: sends for lanes that have held messages back for too long. Returns when it must be called
-  /// again at the latest, in ticks from now; 0: not for this.
+  /// Inside the poll loop: flushes aggregators that have held messages for too long. Returns when it must be called
+  /// again at the latest, in ticks from now; 0: no message is held.
   std::uint64_t flush_overdue(const lane& by);
 
   void deliver(lane& by, message_list& arrived) override;
@@ -149,10 +149,10 @@ class node final : public message_sink {
 
   /// Runs the handler of a message and counts it done, unless it is a coroutine, which counts itself in the end.
   void run(lane& on, message_ptr m, void* target);
-  /// The same, of a row that is the message's and fits the target.
+  /// Runs the message's handler, which is `row` and fits the target, and counts as above.
   void run(lane& on, const detail::handler_info& row, message_ptr m, void* target);
-  /// The same, but the message stays with the caller, for the next target, unless the handler has kept it; and it is
-  /// the caller that counts it done. False: it has failed.
+  /// Runs the handler, but leaves the message to the caller, for the next target, unless the handler has kept it. The
+  /// caller counts it done. False: it has failed.
   bool run_and_leave(lane& on, const detail::handler_info& row, message_ptr& m, void* target);
   void fail(const std::string& why) { fail_(why); }
 
@@ -181,7 +181,7 @@ class node final : public message_sink {
   pending_calls calls_;
   std::vector<module> modules_;
   std::unique_ptr<main_ledger> ledger_;
-  std::vector<std::unique_ptr<aggregator>> aggregators_;  // by lane; empty: everything leaves at once
+  std::vector<std::unique_ptr<aggregator>> aggregators_;  // by thread context; empty: everything leaves at once
 };
 
 }  // namespace nacre

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a rank does with bundles of messages that have arrived.
+// Bundles of messages that have arrived at a rank.
 #include <cstring>
 #include <utility>
 
@@ -10,16 +10,16 @@
 namespace nacre {
 namespace {
 
-constexpr double turn_seconds = 20e-6;            // after which a worker looks at what else there is
-constexpr std::uint32_t parts_between_looks = 8;  // at the clock and at idle neighbours
+constexpr double turn_seconds = 20e-6;            // after which a worker leaves the rest behind other work
+constexpr std::uint32_t parts_between_looks = 8;  // at the clock and at idle workers
 constexpr std::size_t bytes_worth_sharing = 512;
 
-/// Where a worker goes on in a bundle that is on its way through the scheduler; in its header, which has no use for it.
+/// The offset at which a worker goes on in a bundle; in a field of its header that has no other use in the scheduler.
 std::uint32_t& cursor_of(message& m) noexcept { return m.header.epoch; }
 
 }  // namespace
 
-/// A uniform bundle becomes one item of work. Any other is taken apart, its parts go their ways.
+/// A uniform bundle becomes one item of work. Any other is taken apart, and each part is dispatched.
 void node::dispatch_bundle(lane& by, message_ptr m) {
   if (m->header.object == bundle::uniform) {
     NACRE_MARK("a bundle for workers becomes one item");
@@ -50,7 +50,8 @@ void node::run_bundle_item(work& item, lane& on) {
   on.messages().run_bundle(on, message_ptr(static_cast<message*>(&item)));
 }
 
-/// Runs the parts in order, as an item of bounded length. What is left when the turn is over waits behind other work.
+/// Runs the parts in order, as an item of bounded length. Parts that are left when the time is over wait behind other
+/// work.
 void node::run_bundle(lane& on, message_ptr m) {
   const std::uint64_t begin = team_.instant();
   const auto turn = static_cast<std::uint64_t>(turn_seconds / team_.seconds_a_tick());
@@ -74,7 +75,7 @@ void node::run_bundle(lane& on, message_ptr m) {
   team_.make_ready(on, *m.release());
 }
 
-/// Gives the later half of what lies behind `offset` to whoever looks for work.
+/// Makes the later half of the parts behind `offset` ready, for a worker that looks for work.
 void node::share_bundle(lane& on, message& m, std::size_t offset) {
   const std::span<const std::byte> bytes = m.payload();
   if (bytes.size() - offset < bytes_worth_sharing) return;
@@ -82,7 +83,7 @@ void node::share_bundle(lane& on, message& m, std::size_t offset) {
   const bundle::limits limits{.sender = m.header.source, .ranks = size()};
   std::size_t cut = offset;
   while (cut < middle) {
-    if (!bundle::read_part(bytes, cut, limits)) return;  // the owner will come to it, and complain
+    if (!bundle::read_part(bytes, cut, limits)) return;  // run_bundle will come to it, and refuse it
   }
   if (cut == bytes.size()) return;
   message_ptr rest = make_message(bytes.size() - cut);

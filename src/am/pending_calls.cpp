@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers for calls that wait.
+// Request ids of calls that wait.
 #include "am/pending_calls.hpp"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A future for many: ready with the last of them and not before, whatever the order in which they come.
+// A future for many: ready with the last of them and not before, in any order.
 #include <nacre/when_all.hpp>
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@
 namespace nacre {
 namespace {
 
-/// Calls whose replies the test gives.
+/// Calls that the test replies to.
 class many : public testing::Test {
  protected:
   ~many() override {

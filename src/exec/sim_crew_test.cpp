@@ -128,7 +128,7 @@ TEST(sim_crew, a_busy_worker_takes_its_turn_of_the_poll_loop_when_its_item_is_ov
   EXPECT_GE(looks.size(), 4u) << "both are busy for 60 us, and look every 10 us or a little later";
 }
 
-/// Works for 10 us, and lets another item run at the end of that time.
+/// Works for 10 us, and runs its `end` when that time is over.
 struct holding_item final : work {
   struct release final : work {
     release() : work(&run_it) {}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The way to sleep, step by step: work between two looks is seen, and a worker that finds some in its last look wakes.
+// The way to sleep, step by step: work between two looks is seen; a worker that finds some in its last look is awake.
 #include <gtest/gtest.h>
 
 #include <array>
