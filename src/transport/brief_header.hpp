@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Messages whose header says little, which travel without it.
+// Compact headers: messages whose header carries little travel without it.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@
 
 namespace nacre::transport {
 
-/// A small message to a rank is mostly header: 40 bytes, of which its handler, kind and flags are all that the receiver
-/// does not know already from where and how the message comes. They are 23 bits, the *brief* header:
+/// A small message to a rank is mostly header: 40 bytes. The receiver knows most of them from the connection and the
+/// channel that the message comes by; only handler, kind and flags are missing. They are 23 bits, the *compact* header:
 ///
 /// | bits | 22 to 7 | 6 to 3 | 2 to 0 |
 /// |---|---|---|---|
@@ -21,14 +21,15 @@ namespace detail {
 inline constexpr std::uint32_t brief_flag_bits = 3;
 inline constexpr std::uint32_t brief_kind_bits = 4;
 inline constexpr std::uint32_t brief_handlers = 1u << (brief_bits - brief_kind_bits - brief_flag_bits);
-// These come only with an object, of which a brief header says nothing.
+// These flags come only with an object, for which a compact header has no field.
 inline constexpr std::uint32_t object_flags = flag_path | flag_returned | flag_granted;
 static_assert((((1u << brief_flag_bits) - 1) & ~std::uint32_t{message_flags_known}) == 0, "none is unknown");
 static_assert((message_flags_known & ~object_flags) < 1u << brief_flag_bits);
 static_assert(static_cast<std::uint32_t>(message_kind::reply) < 1u << brief_kind_bits);
 }  // namespace detail
 
-/// The brief header of a message that `source` sends on that lane. Nothing: the header says more.
+/// Compresses the header of a message that `source` sends on that channel. Nothing when the header carries more than a
+/// compact one can.
 [[nodiscard]] inline std::optional<std::uint32_t> abridge(const message_header& header, std::uint32_t source,
                                                           std::uint32_t lane) noexcept {
   const bool says_more = (header.object | header.reply) != 0 || (header.sequence | header.epoch | header.hops) != 0;
@@ -40,17 +41,17 @@ static_assert(static_cast<std::uint32_t>(message_kind::reply) < 1u << brief_kind
   return handler_and_kind << detail::brief_flag_bits | header.flags;
 }
 
-/// Of a brief header, which may be any number.
+/// The kind in a compact header, which may be any number.
 [[nodiscard]] inline message_kind kind_of_brief(std::uint32_t brief) noexcept {
   return static_cast<message_kind>(brief >> detail::brief_flag_bits & ((1u << detail::brief_kind_bits) - 1));
 }
 
-/// What is wrong with a brief header, as one clause; null when nothing is. Its other fields cannot be wrong.
+/// The fault of a compact header, as one clause; null when it has none. Only its kind can be wrong.
 [[nodiscard]] inline const char* fault_of_brief(std::uint32_t brief) noexcept {
   return kind_of_brief(brief) > message_kind::reply ? "sent a message of an unknown kind" : nullptr;
 }
 
-/// Completes a header which says its length and nothing else. Nothing is checked.
+/// Expands a compact header into `header`, of which only the length is set. Checks nothing.
 inline void spell_out(std::uint32_t brief, std::uint32_t source, std::uint32_t lane, message_header& header) noexcept {
   header.handler = brief >> (detail::brief_kind_bits + detail::brief_flag_bits) & (detail::brief_handlers - 1);
   header.source = source;

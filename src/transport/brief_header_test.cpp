@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which headers a brief one can stand for, and that it stands for no other.
+// A compact header stands for exactly one header, and only for headers that it can carry whole.
 #include "transport/brief_header.hpp"
 
 #include <gtest/gtest.h>

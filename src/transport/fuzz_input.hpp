@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a fuzzer says, a piece at a time.
+// Cuts the input of a fuzzer into values.
 #pragma once
 
 #include <algorithm>
@@ -11,14 +11,14 @@ namespace nacre::transport {
 
 using fuzz_input = std::span<const std::byte>;
 
-/// Takes so many bytes from the front, or what is left.
+/// Takes so many bytes from the front, or all that are left.
 inline fuzz_input cut(fuzz_input& from, std::size_t bytes) {
   const fuzz_input first = from.first(std::min(bytes, from.size()));
   from = from.subspan(first.size());
   return first;
 }
 
-/// Takes a value; zeros stand for what is not there.
+/// Takes a value; missing bytes are zeros.
 template <class Value>
 Value cut_value(fuzz_input& from) {
   Value value{};

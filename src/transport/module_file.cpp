@@ -43,7 +43,8 @@ std::pair<std::size_t, std::size_t> find_origin(const std::string& folder) {
   return {0, 0};
 }
 
-/// What the program was linked with to say where it finds what it loads (-rpath), as the installed package does.
+/// The run path that the program was linked with (-rpath), where it finds its libraries; the installed package sets
+/// one.
 std::string run_path() {
   link_map* program = nullptr;
   void* const handle = ::dlopen(nullptr, RTLD_LAZY);
@@ -91,7 +92,7 @@ std::vector<fs::path> absolute_folders(const std::string& list, const fs::path& 
 
 std::vector<fs::path> places_of_module(const std::string& file_name, const std::string& folder) {
   if (!folder.empty()) return {named_folder(folder, file_name) / file_name};
-  // Whoever can link to a program with more rights than they have chooses its folder.
+  // A user can make a link to a program that has more rights, and so would choose its folder.
   const fs::path origin = has_more_rights_than_its_caller() ? fs::path() : own_folder();
   std::vector<fs::path> result;
   for (const std::string& list : {std::string("$ORIGIN"), run_path(), std::string("$ORIGIN/" NACRE_MODULE_FOLDERS)}) {
