@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ranks that gave up waiting for the answer to their first call, which the launcher had taken for complete.
+// Ranks that stopped waiting for the answer to their first call, after the launcher had completed its handshake.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -25,7 +25,7 @@ using std::chrono::steady_clock;
 
 constexpr std::chrono::seconds long_enough{60};
 
-/// A launcher that is served while a rank does something.
+/// A launcher that is polled while a rank does something.
 class served_rendezvous {
  public:
   template <class Action>

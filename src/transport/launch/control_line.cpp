@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A rank's connection to its launcher, which introduces it to its peers and later tells both of trouble.
+// A rank's connection to its launcher, for the addresses of its peers and for reports of failures both ways.
 #include "transport/launch/control_line.hpp"
 
 #include <array>
@@ -68,7 +68,7 @@ std::vector<std::string> control_line::exchange_addresses(std::string own, net::
     }
     if (!open()) give_up("the launcher has closed its connection to this rank");
     if (std::chrono::steady_clock::now() >= deadline) {
-      // Only the launcher knows who is missing, so a rank that has no roster names itself (rendezvous).
+      // Only the launcher knows the missing ranks, so a rank without the roster names itself; rendezvous corrects it.
       give_up_start(this, {.peer = rank_,
                            .reason = fmt::format("has not joined the job in time: look for an error of it, or give it "
                                                  "more time with --nacre.{}",
@@ -116,7 +116,7 @@ void control_line::send() noexcept {
   while (open() && !stream_.outgoing().empty()) {
     const auto bytes = stream_.outgoing();
     const std::ptrdiff_t sent = net::send_some(socket_.get(), bytes.data(), bytes.size());
-    if (sent <= 0) return;  // after an error, too: what the launcher has said before its end is still to be read
+    if (sent <= 0) return;  // after an error, too: the launcher's last messages are still to be read
     stream_.sent(static_cast<std::size_t>(sent));
   }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A rank's connection to its launcher, which introduces it to its peers and later tells both of trouble.
+// A rank's connection to its launcher, for the addresses of its peers and for reports of failures both ways.
 #pragma once
 
 #include <optional>
@@ -16,46 +16,46 @@
 
 namespace nacre::transport::launch {
 
-/// How the two sides of a control connection describe themselves to each other. The launcher counts as one more rank
-/// behind the others, of a job that is one larger, so that no proof made for a peer serves here, nor the other way
-/// round. It may be another executable than the ranks.
+/// The identity that a side of a control connection gives in the handshake. The launcher counts as one more rank behind
+/// the others, of a job that is one larger. So a proof made for a peer is worth nothing here, nor the other way round.
+/// The launcher may be another executable than the ranks.
 [[nodiscard]] peer_identity control_identity(std::uint32_t rank_or_size, std::uint32_t size);
 
-/// What makes a rank give up its start.
+/// The reason that makes a rank give up its start.
 struct start_trouble {
-  rank_id peer;         ///< whose fault it seems to be
+  rank_id peer;         ///< the rank that seems to be at fault
   std::string reason;   ///< a clause about that peer, which the launcher puts behind "rank N"
-  setup_error message;  ///< for a person, where there is no launcher
+  setup_error message;  ///< for the user, where there is no launcher
 };
 
 class control_line;
 
-/// Ends the start of a rank. One missing or dead rank keeps all others from their starts, so where there is a launcher
-/// it is told, prints one line for all of them, and this throws job_aborted. Without one (`line` is null or has ended) it
+/// Ends the start of a rank. One missing or dead rank keeps all others from starting. So this reports to the launcher,
+/// which prints one line for all of them, and throws job_aborted. Without a launcher (`line` is null or has ended) it
 /// throws the message.
 [[noreturn]] void give_up_start(control_line* line, const start_trouble& what);
 
-/// The rank's end. Until the roster is there its members block, at most to the deadline, and throw setup_error, or
-/// job_aborted when the launcher gives the job up; afterwards nothing blocks. One thread.
+/// The rank's end of the launcher connection. Until the roster is there its members block, at most to the deadline, and
+/// throw setup_error, or job_aborted when the launcher gives the job up. Afterwards nothing blocks. One thread.
 class control_line {
  public:
   /// Connects and proves the secret.
   control_line(const job_ticket& ticket, net::time_point deadline);
 
-  /// The own end of the connection: the interface by which this host reaches the others.
+  /// The address of the own end: the interface by which this host reaches the others.
   [[nodiscard]] net::address own_address() const { return net::address::of_own_end(socket_.get()); }
 
-  /// Reports where this rank listens and waits for the addresses of all, by rank. `time_option` is what gives the ranks
-  /// more time, for the message that not all have come.
+  /// Reports where this rank listens and waits for the addresses of all, by rank. `time_option` names the option that
+  /// gives the ranks more time, for the message that not all have come.
   [[nodiscard]] std::vector<std::string> exchange_addresses(std::string own, net::time_point deadline,
                                                             std::string_view time_option = "tcp.connect_timeout");
 
   /// Readable when poll has something to do; -1 when the launcher is gone.
   [[nodiscard]] int descriptor() const noexcept { return socket_.get(); }
 
-  /// What the launcher says now: the end of the job, if it does. Its disappearance is an end of the job, too.
+  /// The end of the job, if the launcher has announced it by now. The end of the launcher is an end of the job, too.
   [[nodiscard]] std::optional<aborted> poll();
-  /// False once the launcher is gone, so that nobody will print a line for this rank.
+  /// False once the launcher is gone and cannot print a line for this rank any more.
   [[nodiscard]] bool open() const noexcept { return static_cast<bool>(socket_); }
 
   void report_lost(rank_id peer, std::string_view reason);

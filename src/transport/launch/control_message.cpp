@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a rank and its launcher say to each other, and the byte stream that carries it.
+// The control messages between a rank and its launcher, and the byte stream that carries them.
 #include "transport/launch/control_message.hpp"
 
 #include <utility>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a rank and its launcher say to each other, and the byte stream that carries it.
+// The control messages between a rank and its launcher, and the byte stream that carries them.
 #pragma once
 
 #include <cstdint>
@@ -15,22 +15,22 @@
 
 namespace nacre::transport::launch {
 
-/// Rank to launcher, first: where it listens for its peers.
+/// Rank to launcher, first: the address where the rank listens for its peers.
 struct joined {
   std::string address;
 };
-/// Launcher to every rank, once all have joined: where each listens, by rank.
+/// Launcher to every rank, once all have joined: the address where each listens, by rank.
 struct roster {
   std::vector<std::string> addresses;
 };
-/// Rank to launcher: it cannot reach a peer any more.
+/// Rank to launcher: the rank cannot reach a peer any more.
 struct lost {
   std::uint32_t peer = 0;
   std::string reason;
 };
-/// Rank to launcher: it has said goodbye to its peers, so that its end is no failure.
+/// Rank to launcher: the rank has said goodbye to its peers, so its end is no failure.
 struct left {};
-/// Launcher to every rank: the job ends. Without a rank the reason speaks for itself.
+/// Launcher to every rank: the job ends. With a rank the reason is a clause about it, without one a sentence.
 struct aborted {
   std::optional<std::uint32_t> peer;
   std::string reason;
@@ -42,7 +42,7 @@ using control_message = std::variant<joined, roster, lost, left, aborted>;
 class control_stream : public piece_stream {
  public:
   void push(const control_message& m);
-  /// The next message that is complete; nothing while there is none; a clause when the bytes are no message.
+  /// The next complete message; nothing while there is none; an error, as a clause, when the bytes are no message.
   [[nodiscard]] expected<std::optional<control_message>, std::string_view> pop();
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Launchers other than nacre run: whether one has started this process, and whether it can be of use.
+// Launchers other than nacre run: whether one has started this process, and whether it tells where the other ranks are.
 #include "transport/launch/foreign_launcher.hpp"
 
 #include <cstdlib>
@@ -18,7 +18,7 @@ bool started_by_pmix() noexcept {
 namespace launch {
 namespace {
 
-/// How a launcher tells a process which one it is, of how many.
+/// The environment variables by which a launcher tells a process its number and how many there are.
 struct trace_of_launcher {
   const char* rank;
   const char* size;

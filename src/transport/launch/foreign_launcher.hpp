@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Launchers other than nacre run: whether one has started this process, and whether it can be of use.
+// Launchers other than nacre run: whether one has started this process, and whether it tells where the other ranks are.
 #pragma once
 
 #include <string_view>
@@ -11,8 +11,8 @@ namespace nacre::transport {
 
 namespace launch {
 
-/// Throws setup_error that says what to type when srun or mpirun has started this process as one of several, and offers
-/// nothing by which `transport` could find the others: each of them would be a job of its own.
+/// Throws setup_error when srun or mpirun has started this process as one of several, and gives `transport` no means to
+/// find the others: each of them would be a job of its own. The message tells the command to type.
 void refuse_lonely_task(std::string_view transport);
 
 }  // namespace launch

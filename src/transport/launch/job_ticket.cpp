@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a launcher hands to each process that it starts as a rank of a job.
+// Job credentials: the data that a launcher hands to each process that it starts as a rank of a job.
 #include "transport/launch/job_ticket.hpp"
 
 #include <fcntl.h>
@@ -27,7 +27,7 @@ constexpr const char* size_name = "NACRE_JOB_SIZE";
 constexpr const char* ranks_on_host_name = "NACRE_JOB_RANKS_ON_HOST";
 constexpr const char* rendezvous_name = "NACRE_JOB_RENDEZVOUS";
 constexpr const char* secret_name = "NACRE_JOB_SECRET_FD";
-constexpr const char* joined_name = "NACRE_JOB_JOINED";  // the process that has used the ticket
+constexpr const char* joined_name = "NACRE_JOB_JOINED";  // the process that has used the credentials
 
 constexpr std::size_t secret_digits = 2 * job_secret::size_bytes;
 

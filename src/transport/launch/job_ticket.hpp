@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a launcher hands to each process that it starts as a rank of a job.
+// Job credentials: the data that a launcher hands to each process that it starts as a rank of a job.
 #pragma once
 
 #include <cstdint>
@@ -22,19 +22,19 @@ struct job_ticket {
   job_secret secret;
 };
 
-/// The ticket as variables of an environment, each "NACRE_JOB_NAME=value". The secret is not among them, since others
-/// may read /proc/<pid>/environ: the process inherits `secret_descriptor` and reads it there.
+/// The credentials as variables of an environment, each "NACRE_JOB_NAME=value". The secret is not among them, since
+/// other processes may read /proc/<pid>/environ. The process inherits `secret_descriptor` and reads the secret there.
 [[nodiscard]] std::vector<std::string> ticket_variables(rank_id rank, std::uint32_t size, const std::string& rendezvous,
                                                         int secret_descriptor, std::uint32_t ranks_on_host);
 
-/// Whether the "NAME=value" of an environment belongs to a ticket: an older one must not reach a new process.
+/// Whether the "NAME=value" of an environment belongs to job credentials: a new process must not inherit older ones.
 [[nodiscard]] bool is_ticket_variable(std::string_view variable) noexcept;
 
 /// The end of a pipe that holds the secret and nothing else. Closed on exec, until the child has cleared that.
 [[nodiscard]] net::unique_fd make_secret_pipe(const job_secret& secret);
 
-/// Takes the ticket out of this process's environment, so that programs it starts are not taken for ranks. Once a
-/// process: throws setup_error the second time, and when the ticket is damaged. Not beside threads that use the
+/// Takes the credentials out of this process's environment, so that programs it starts are not taken for ranks. Once in
+/// a process: throws setup_error the second time, and when the credentials are damaged. Not while other threads use the
 /// environment.
 [[nodiscard]] job_ticket take_job_ticket();
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The way of a rank into its job, and the line on which launcher and ranks tell each other of trouble.
+// How a rank joins its job, and the connection on which launcher and ranks report failures to each other.
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <sys/wait.h>
@@ -121,7 +121,7 @@ class meeting_place {
   rendezvous rendezvous_;
 };
 
-/// Joins all ranks and returns their lines.
+/// Joins all ranks and returns their launcher connections.
 std::vector<std::unique_ptr<control_line>> join_all(meeting_place& place, std::uint32_t ranks) {
   std::vector<std::unique_ptr<control_line>> lines(ranks);
   std::atomic<std::uint32_t> complete{0};
@@ -222,7 +222,7 @@ TEST(rendezvous, refuses_a_proof_that_was_made_for_a_peer) {
   EXPECT_TRUE(place.reports.empty());
 }
 
-/// Runs `what` in a child process with that environment; its exit code.
+/// Runs `what` in a child process with that environment and returns its exit code.
 int in_child(const std::vector<std::string>& variables, int (*what)()) {
   const pid_t pid = ::fork();
   if (pid == 0) {

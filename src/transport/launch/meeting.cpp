@@ -26,7 +26,7 @@ using std::chrono::steady_clock;
 constexpr milliseconds retry_after{20};
 constexpr milliseconds look_again{100};  // for the deadlines of handshakes
 
-/// One peer that this rank calls, until it has answered as often as wanted.
+/// One peer that this rank calls, until all connections with it stand.
 struct call {
   rank_id peer;
   net::address where;
@@ -75,7 +75,7 @@ class assembly {
     return !there.empty() && there.size() == wanted_of(there.front().identity);
   }
 
-  /// True when it was the last one of its peer.
+  /// Keeps a connection. True when it was the last one of its peer.
   bool seat(net::guest&& newcomer) {
     const rank_id peer = newcomer.identity.rank;
     guests_[peer.value()].push_back(std::move(newcomer));
@@ -95,7 +95,7 @@ class assembly {
     }
   }
 
-  /// True when the peer has answered as often as wanted.
+  /// True when all connections with the peer stand.
   bool advance(call& to, net::time_point now) {
     if (!to.under_way) {
       if (now < to.next_try) return false;
@@ -108,7 +108,7 @@ class assembly {
       local.connection = static_cast<std::uint8_t>(guests_[to.peer.value()].size());
       to.under_way.emplace(net::greeting::of_caller(
           std::move(socket), handshake(handshake_role::initiator, parts_.secret, std::move(local), to.peer),
-          parts_.deadline));  // not sooner: the peer may have it complete when its answer is still on its way
+          parts_.deadline));  // not sooner: the peer may have accepted already, with its answer still on its way
     }
     switch (to.under_way->advance(now)) {
       case net::greeting::outcome::pending:
@@ -166,7 +166,7 @@ class assembly {
     }
   }
 
-  /// Why a proven member that has called is not let in; empty: it is.
+  /// The reason to refuse a proven member that has called; empty: it is admitted.
   [[nodiscard]] std::string objection_to(const peer_identity& who) const {
     const std::uint32_t peer = who.rank.value();
     if (who.rank < own()) return fmt::format("nobody waits for a call of rank {}", peer);
@@ -210,7 +210,7 @@ class assembly {
 
   const meeting& parts_;
   std::vector<guests_of_rank> guests_;
-  std::size_t missing_;  // peers whose connections are not complete
+  std::size_t missing_;  // peers with too few connections
   std::list<call> calls_;
 };
 

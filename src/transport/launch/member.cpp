@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one rank that this process is, in a job that a launcher has started: how it gets in, and the fabric it is then.
+// The one rank that this process is, in a job that a launcher has started: how it joins, and its fabric.
 #include "transport/launch/member.hpp"
 
 #include <utility>
@@ -16,7 +16,7 @@
 namespace nacre::transport::launch {
 namespace {
 
-/// A rank that listens and knows where the others do, before it has met anybody.
+/// A rank that listens and knows the addresses of the others, before it is connected with any.
 struct newcomer {
   rank_id rank;
   const job_secret& secret;
@@ -59,7 +59,7 @@ void allow_connections(std::size_t peers, const way_in& how) {
                          how.connections > 1 ? "make fewer with --nacre.tcp.sockets=1" : "start fewer ranks");
 }
 
-/// What both kinds of launchers know of the own place.
+/// This process's place in its job, from either kind of launcher.
 std::variant<std::unique_ptr<pmix_job>, job_ticket> own_place() {
   if (started_by_pmix()) return std::make_unique<pmix_job>();
   return take_job_ticket();
@@ -91,7 +91,7 @@ arrival arrive(const job_ticket& ticket, const way_in& how) {
     return how.interface.empty() ? line->own_address().at_any_port() : net::own_interface(how.interface);
   };
   net::unique_fd listener = net::listen_at(where());
-  // The listener is open before the others learn its address: who calls early waits in its queue.
+  // The socket listens before the others learn its address, so an early call waits in its queue.
   const std::vector<std::string> addresses =
       line->exchange_addresses(net::address::of_own_end(listener.get()).text(), deadline, how.time_option);
   return meet_others({.rank = ticket.rank,

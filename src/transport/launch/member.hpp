@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one rank that this process is, in a job that a launcher has started: how it gets in, and the fabric it is then.
+// The one rank that this process is, in a job that a launcher has started: how it joins, and its fabric.
 #pragma once
 
 #include <chrono>
@@ -22,7 +22,7 @@
 
 namespace nacre::transport::launch {
 
-/// The option by which a backend says way_in::connect_timeout.
+/// The option of a backend that sets way_in::connect_timeout.
 [[nodiscard]] constexpr option connect_timeout_option(std::string_view name) noexcept {
   return {.name = name,
           .kind = option_kind::duration,
@@ -34,17 +34,17 @@ namespace nacre::transport::launch {
 /// How a rank joins its job.
 struct way_in {
   std::chrono::nanoseconds connect_timeout = std::chrono::seconds(30);
-  std::string_view time_option = "tcp.connect_timeout";  ///< which says that
-  std::string interface = "";     ///< where it listens, as net::own_interface; empty: chosen
-  bool on_loopback = false;       ///< listens where its own host alone can reach it
+  std::string_view time_option = "tcp.connect_timeout";  ///< the option that sets it
+  std::string interface = "";     ///< where it listens, see net::own_interface; empty: chosen
+  bool on_loopback = false;       ///< listens on the loopback interface only
   std::uint32_t connections = 1;  ///< with each peer, at most
   std::uint64_t handlers = 0;     ///< program::handlers
-  /// Goes with the own address to each peer (peer_identity::address, behind a slash), when it is not empty; peers with
-  /// equal notes make a single connection.
+  /// Travels with the own address to each peer (peer_identity::address, behind a slash) unless it is empty. Two peers
+  /// with equal notes make a single connection.
   std::string note = "";
 };
 
-/// A rank whose connections to all peers stand.
+/// A rank that has joined its job: the connections to all peers stand.
 struct arrival {
   peer_identity self;
   std::vector<guests_of_rank> guests;  ///< by rank; empty for the own one
@@ -52,43 +52,43 @@ struct arrival {
   std::shared_ptr<control_line> line;  ///< null: no launcher of Nacre
   net::time_point deadline;
 
-  /// Gives up the first connection with each peer; the own place is empty.
+  /// Moves the first connection with each peer out and closes the others; the own place is empty.
   [[nodiscard]] std::vector<std::optional<net::guest>> take_first_guests();
 };
 
-/// What a peer has sent as its note; empty: none.
+/// The note that a peer has sent; empty: none.
 [[nodiscard]] std::string_view note_of(const peer_identity& peer) noexcept;
 
-/// Joins the job of a ticket, or of a launcher that speaks PMIx: listens, learns where the others do, and meets them.
-/// Blocks; throws setup_error or job_aborted.
+/// Joins the job of the given credentials, or of a launcher that speaks PMIx: listens, learns the addresses of the
+/// others, and connects to them. Blocks; throws setup_error or job_aborted.
 [[nodiscard]] arrival arrive(const job_ticket& ticket, const way_in& how);
 [[nodiscard]] arrival arrive(pmix_job& job, const way_in& how);
 
 /// This process's place in its job.
 class membership {
  public:
-  /// As PMIx or nacre run has it. Once a process; throws setup_error.
+  /// Asks PMIx, or takes the credentials from nacre run. Once in a process; throws setup_error.
   membership();
 
   [[nodiscard]] rank_id rank() const noexcept { return rank_; }
   [[nodiscard]] std::uint32_t size() const noexcept;
   [[nodiscard]] std::uint32_t ranks_on_host() const noexcept;
-  /// See launch::arrive. Once.
+  /// Calls launch::arrive. Once.
   [[nodiscard]] arrival arrive(const way_in& how);
 
  private:
-  // There is no line to a launcher that speaks PMIx: a rank that loses a peer says so itself.
+  // There is no launcher connection under PMIx: a rank that loses a peer prints the line itself.
   std::variant<std::unique_ptr<pmix_job>, job_ticket> by_;
   rank_id rank_;
 };
 
-/// A fabric of one rank, which meets the others when it is opened and makes its end of what comes of that.
+/// A fabric of one rank. `open` joins the job and makes the endpoint from the connections.
 class member_fabric final : public fabric {
  public:
   using end_maker = std::function<std::unique_ptr<endpoint>(arrival)>;
 
   member_fabric(membership self, way_in how, end_maker make);
-  /// As PMIx or nacre run has it.
+  /// The place comes from PMIx or nacre run.
   member_fabric(way_in how, end_maker make) : member_fabric(membership(), std::move(how), std::move(make)) {}
 
   std::uint32_t size() const noexcept override { return self_.size(); }

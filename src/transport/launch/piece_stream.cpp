@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cuts a byte stream into pieces, each behind its length in 4 bytes.
+// Cuts a byte stream into frames, each behind its length in 4 bytes.
 #include "transport/launch/piece_stream.hpp"
 
 #include <cstring>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cuts a byte stream into pieces, each behind its length in 4 bytes.
+// Cuts a byte stream into frames, each behind its length in 4 bytes.
 #pragma once
 
 #include <cstddef>
@@ -16,17 +16,17 @@ namespace nacre::transport::launch {
 /// Both directions of one connection, without I/O. One thread.
 class piece_stream {
  public:
-  /// A longer piece is an error: room for the addresses of all ranks that a launcher may start.
+  /// A longer frame is an error. There is room for the addresses of all ranks that a launcher may start.
   static constexpr std::size_t piece_bytes_max = 1u << 20;
 
-  /// Appends a piece of that length to what is to be sent; the caller fills it in before its next call.
+  /// Appends a frame of that length to the outgoing bytes; the caller fills it in before its next call.
   [[nodiscard]] std::span<std::byte> append(std::size_t bytes);
   [[nodiscard]] std::span<const std::byte> outgoing() const noexcept { return std::span(outgoing_).subspan(sent_); }
   void sent(std::size_t bytes) noexcept;
 
   void received(std::span<const std::byte> bytes);
-  /// The next piece that is complete, valid until the next call of received or next; nothing while there is none; a
-  /// clause when its length is not allowed.
+  /// The next complete frame, valid until the next call of received or next; nothing while there is none; an error, as
+  /// a clause, when its length is not allowed.
   [[nodiscard]] expected<std::optional<std::span<const std::byte>>, std::string_view> next();
 
  private:

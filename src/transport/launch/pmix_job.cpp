@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A job whose processes were started by a launcher that speaks PMIx: srun --mpi=pmix, prterun, mpirun of OpenMPI.
+// A job that was started by a launcher that speaks PMIx: srun --mpi=pmix, prterun, mpirun of OpenMPI.
 #include "transport/launch/pmix_job.hpp"
 
 #include <nacre/error.hpp>
@@ -126,7 +126,8 @@ void on_fence(pmix_status_t status, void* subject) {
   done->set_value(status);
 }
 
-/// Every rank has committed, and has what the others have. The blocking call of PMIx knows no end.
+/// Waits until every rank has committed and has the values of the others. PMIx's blocking call has no time-out, so this
+/// uses the other one.
 void fence(const std::string& job, net::time_point deadline) {
   auto done = std::make_unique<std::promise<pmix_status_t>>();
   std::future<pmix_status_t> outcome = done->get_future();
@@ -138,7 +139,7 @@ void fence(const std::string& job, net::time_point deadline) {
   const pmix_status_t begun = pmix().fence(&all, 1, &collect, 1, &on_fence, done.get());
   if (begun == PMIX_OPERATION_SUCCEEDED) return;
   check(begun, "begin the exchange of addresses");
-  static_cast<void>(done.release());  // belongs to on_fence, however late that is called
+  static_cast<void>(done.release());  // on_fence owns it, however late PMIx calls that
   if (outcome.wait_until(deadline) != std::future_status::ready) {
     give_up_on_pmix("not all ranks have joined the job in time",
                     "look for errors of other ranks, or give them more time with --nacre.tcp.connect_timeout");

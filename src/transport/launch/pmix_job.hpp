@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A job whose processes were started by a launcher that speaks PMIx: srun --mpi=pmix, prterun, mpirun of OpenMPI.
+// A job that was started by a launcher that speaks PMIx: srun --mpi=pmix, prterun, mpirun of OpenMPI.
 #pragma once
 
 #include <cstdint>
@@ -13,9 +13,9 @@
 
 namespace nacre::transport::launch {
 
-/// This process's connection to the PMIx server that started it. libpmix is loaded when the first one is made, so that
-/// no program depends on it. The server passes values between the processes of one job; whoever may read its files may
-/// read the secret, which is the same user.
+/// This process's connection to the PMIx server that started it. libpmix is loaded when the first one is made, so no
+/// program depends on it. The server passes values between the processes of one job. Only the same user may read the
+/// server's files, and so the secret.
 ///
 /// Only one at a time in a process; it may exist beside an MPI library that uses PMIx itself. One thread.
 class pmix_job {
@@ -31,13 +31,13 @@ class pmix_job {
   [[nodiscard]] std::uint32_t size() const noexcept { return size_; }
   [[nodiscard]] std::uint32_t ranks_on_host() const noexcept { return ranks_on_host_; }
 
-  /// What all ranks know after exchange.
+  /// The values that all ranks have after exchange.
   struct introduction {
     job_secret secret;                   ///< drawn by rank 0
     std::vector<std::string> addresses;  ///< by rank
   };
-  /// Publishes where this rank listens, waits for all others, and returns what they have published. Once. Throws
-  /// setup_error, at the deadline at the latest.
+  /// Publishes the address where this rank listens, waits for all others, and returns all addresses and the secret.
+  /// Once. Throws setup_error, at the deadline at the latest.
   [[nodiscard]] introduction exchange(const std::string& own_address, net::time_point deadline);
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The launcher's side: where ranks meet, report trouble, and are told of the end.
+// The control server, the launcher's side: ranks join there, report failures, and are told of the job's end.
 #include "transport/launch/rendezvous.hpp"
 
 #include <sys/epoll.h>

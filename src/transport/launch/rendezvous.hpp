@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The launcher's side: where ranks meet, report trouble, and are told of the end.
+// The control server, the launcher's side: ranks join there, report failures, and are told of the job's end.
 #pragma once
 
 #include <cstdint>
@@ -17,10 +17,10 @@
 
 namespace nacre::transport::launch {
 
-/// The control connection of a rank has ended before the rank said that it leaves.
+/// The control connection of a rank has ended, and the rank had not announced that it leaves.
 struct hung_up {};
 
-/// Something that a rank has said or done.
+/// An event of a rank: one of its messages, or the end of its connection.
 struct report {
   rank_id from;
   std::variant<joined, lost, left, hung_up> what;
@@ -30,22 +30,23 @@ struct report {
 ///
 /// | a rank | then |
 /// |---|---|
-/// | proves the secret and joins | its address is kept; when all have, every rank gets the roster |
+/// | proves the secret and joins | its address is kept; when all have joined, every rank gets the roster |
 /// | joins after announce | it is told at once |
 /// | proves to be a rank that has joined | the new connection is refused |
-/// | proves to be one that is connected and has not joined | the new connection takes the old one's place: the handshake
-/// took longer than the rank could wait, and that it hung up may be known later than that it called again |
-/// | hangs up before it has joined | it may call again; the end of its process is for others to notice |
-/// | gives up before all have joined | reported as the loss of the first rank that has not |
-/// | sends what is no control message, or hangs up | its connection is closed; reported unless it had said that it
-/// leaves |
+/// | proves to be one that is connected and has not joined | the new connection replaces the old one (see below) |
+/// | hangs up before it has joined | it may call again; the launcher notices the end of its process elsewhere |
+/// | gives up before all have joined | reported as the loss of the first rank that has not joined |
+/// | sends bytes that are no control message, or hangs up | its connection is closed; reported unless it had left |
+///
+/// A rank calls again when a handshake took longer than it could wait. The second call may become known here before the
+/// end of the first one does, so the newer connection counts.
 class rendezvous {
  public:
   /// `at`: an address of this host that all ranks can reach, and a port or 0.
   rendezvous(std::uint32_t size, const job_secret& secret,
              const net::address& at = net::address::any_port_of_loopback());
 
-  /// Where it listens, for the tickets.
+  /// The address where it listens, for the job credentials.
   [[nodiscard]] const std::string& address() const noexcept { return address_; }
   /// Readable when poll has something to do.
   [[nodiscard]] int descriptor() const noexcept { return events_.get(); }
@@ -55,8 +56,8 @@ class rendezvous {
     return static_cast<bool>(connections_[rank].socket);
   }
 
-  /// Does what can be done now and appends what it learnt, in order for each rank. Also to be called now and then for
-  /// the deadlines of handshakes.
+  /// Serves all connections that are ready and appends the events, in order for each rank. Call it now and then even if
+  /// none is ready, for the deadlines of handshakes.
   void poll(net::time_point now, std::vector<report>& reports);
 
   /// Tells every rank that the job ends, now or when it joins. Once.
