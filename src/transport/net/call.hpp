@@ -11,16 +11,16 @@
 
 namespace nacre::transport::net {
 
-/// Who calls, and whom it expects; without a rank, whoever has the secret.
+/// The identity of the caller and the rank that it expects; without a rank, it accepts any peer that has the secret.
 struct caller {
   const job_secret& secret;
   peer_identity local;
   std::optional<rank_id> expected = std::nullopt;
 };
 
-/// Connects to `where` and proves itself there. A call that is not answered within `patience` is hung up and made
-/// again, to the deadline, and at least once: a machine that stood still for longer than that has lost no more than
-/// time. Blocks. Any thread.
+/// Connects to `where` and proves the secret there. A call that is not answered within `patience` is closed and made
+/// again, until the deadline, and at least once. So a machine that was suspended for longer than that loses no more
+/// than time. Blocks. Any thread.
 [[nodiscard]] expected<guest, refusal> call(
     const address& where, const caller& who, time_point deadline,
     std::chrono::milliseconds patience = std::chrono::milliseconds(handshake_time_ms_max));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many files and sockets this process may have open.
+// The limit of files and sockets that this process may have open.
 #include "transport/net/descriptors.hpp"
 
 #include <sys/resource.h>

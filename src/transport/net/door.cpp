@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A listening socket that lets in those who prove the job's secret, for as long as the job lasts.
+// A listener that admits the callers that prove the job's secret, for as long as the job lasts.
 #include "transport/net/door.hpp"
 
 #include <sys/epoll.h>
@@ -107,7 +107,7 @@ void door::watch(const greeting& which, int operation) {
   event.events = EPOLLIN | (which.wants_to_write() ? static_cast<std::uint32_t>(EPOLLOUT) : 0U);
   event.data.ptr = const_cast<greeting*>(&which);
   ::epoll_ctl(events_.get(), operation, which.descriptor(),
-              &event);  // fails only for want of memory: the deadline helps
+              &event);  // fails only for want of memory; then the deadline ends the handshake
 }
 
 void door::refuse(const guest& whom, std::string_view why, time_point now) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A listening socket that lets in those who prove the job's secret, for as long as the job lasts.
+// A listener that admits the callers that prove the job's secret, for as long as the job lasts.
 #pragma once
 
 #include <chrono>
@@ -14,18 +14,18 @@
 
 namespace nacre::transport::net {
 
-/// Accepts connections and drives their handshakes, many at a time, none of which can hold another up. Whoever is
-/// refused, stalls or sends garbage costs one line in the log, one of the places for at most the time of a handshake,
-/// and nothing else. When all places are taken the oldest greeting gives way, so that strangers cannot lock members
-/// out; a member that had to give way calls again. One thread.
+/// Accepts connections and drives their handshakes, many at a time; none can delay another. A caller that is refused,
+/// stalls or sends garbage costs one line in the log, one of the places for at most the time of a handshake, and
+/// nothing else. When all places are taken the oldest handshake is dropped, so strangers cannot lock members out; a
+/// member that was dropped calls again. One thread.
 ///
-/// Before the job begins members call, hundreds at once and slowly where they share a few cores, so there are many
-/// places and much time; and since a member that is slow, or dies, looks like a stranger that says nothing, no line is
-/// logged of those that said too little to tell. Once the job has begun all members are connected and only strangers
-/// call, so there are few places, and each costs its line.
+/// Before the job begins, members call, hundreds at once, and slowly where they share a few cores. So there are many
+/// places and much time. A member that is slow, or dies, looks like a stranger that sends nothing, so callers that sent
+/// too little to be judged are not logged. Once the job has begun, all members are connected and only strangers call.
+/// So there are few places, and each refusal is logged.
 class door {
  public:
-  /// How many handshakes run at a time, and how long each may take.
+  /// The number of handshakes at a time, and the time that each may take.
   struct limits {
     std::size_t places;
     std::chrono::milliseconds time;
@@ -33,20 +33,21 @@ class door {
   static constexpr limits before_job{.places = 512, .time = std::chrono::milliseconds(handshake_time_ms_max)};
   static constexpr limits during_job{.places = 64, .time = std::chrono::seconds(5)};
 
-  /// `local` is what callers are told after they have proven themselves.
+  /// `local` is the identity that is sent to callers after they have proven themselves.
   door(unique_fd listener, const job_secret& secret, peer_identity local, refusal_log log);
 
   /// Readable when poll has something to do.
   [[nodiscard]] int descriptor() const noexcept { return events_.get(); }
 
-  /// Does what can be done now and appends who has been let in. Also to be called now and then for the deadlines.
+  /// Advances all handshakes that are ready and appends the callers that are admitted. Call it now and then even if
+  /// none is ready, for the deadlines.
   void poll(time_point now, std::vector<guest>& admitted);
 
-  /// All members are connected: from now on the limits are those of during_job, for the handshakes under way, too. Call
-  /// it again at will.
+  /// All members are connected: from now on the limits are during_job, for the handshakes under way, too. Further calls
+  /// do nothing.
   void job_begins(time_point now);
 
-  /// One line about a guest that is not wanted after all.
+  /// Logs one line about an admitted candidate that its taker refuses.
   void refuse(const guest& whom, std::string_view why, time_point now);
 
   /// Handshakes under way.

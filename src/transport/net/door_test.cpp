@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The door lets members in and keeps strangers out, however many and however slow.
+// The listener admits members and keeps strangers out, however many and however slow.
 #include "transport/net/door.hpp"
 
 #include <gtest/gtest.h>
@@ -33,7 +33,7 @@ peer_identity identity_of(std::uint32_t rank) {
   return identity;
 }
 
-/// A door of rank 0 and what it has logged, driven by a clock of the test's own.
+/// A listener of rank 0 and the lines that it has logged, driven by a clock of the test's own.
 class house {
  public:
   house() : house(listen_at(address::any_port_of_loopback())) {}
@@ -81,7 +81,7 @@ unique_fd connect_to(const address& where) {
   return socket;
 }
 
-/// The outcome of a call that runs beside the door.
+/// The outcome of a call that runs beside the listener.
 expected<guest, refusal> call_at(house& at, const job_secret& secret, const peer_identity& who) {
   std::optional<expected<guest, refusal>> outcome;
   std::atomic<bool> over{false};
@@ -257,7 +257,7 @@ TEST(door, gives_up_on_a_connection_that_sends_a_byte_now_and_then) {
   house at;
   const unique_fd slow = connect_to(at.where());
   at.poll_until([&] { return at.waiting() == 1; });
-  // The first bytes of an honest response, so that each one alone is no offence.
+  // The first bytes of an honest response, so that no single one is a reason to refuse.
   handshake acceptor(handshake_role::acceptor, at.secret(), identity_of(0));
   handshake initiator(handshake_role::initiator, at.secret(), identity_of(1));
   std::span<const std::byte> challenge = acceptor.to_send();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A connection from its first byte to the proof that its other end belongs to the job.
+// The handshake over one socket, from the first byte to the proof that the other end belongs to the job.
 #include "transport/net/greeting.hpp"
 
 #include <array>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A connection from its first byte to the proof that its other end belongs to the job.
+// The handshake over one socket, from the first byte to the proof that the other end belongs to the job.
 #pragma once
 
 #include <algorithm>
@@ -15,44 +15,43 @@ namespace nacre::transport::net {
 
 using time_point = std::chrono::steady_clock::time_point;
 
-/// A connection whose other end has proven itself.
+/// A connection of which the other end has proven the job's secret.
 struct guest {
   unique_fd socket;
   peer_identity identity;
   std::string address;              ///< of the other end, for logs
-  std::vector<std::byte> leftover;  ///< bytes of the peer that came behind the handshake, to be read first
+  std::vector<std::byte> leftover;  ///< bytes that came behind the handshake, to be read first
 };
 
 /// Drives one handshake over one non-blocking socket. One thread.
 ///
 /// | state | socket is ready | time is over |
 /// |---|---|---|
-/// | connecting | greeting, or refused when the connection failed | refused |
-/// | greeting | bytes move between socket and handshake; accepted or refused as that is, once its last words have left
-/// | refused |
+/// | connecting | in progress, or refused when the connection failed | refused |
+/// | in progress | bytes move between socket and handshake until that is accepted or refused, and has left | refused |
 class greeting {
  public:
   enum class outcome { pending, accepted, refused };
 
-  /// The side that was called.
+  /// The called side.
   greeting(unique_fd accepted, handshake how, time_point deadline);
-  /// The side that calls; the connection is under way (start_connect).
+  /// The calling side; the connection is under way (start_connect).
   [[nodiscard]] static greeting of_caller(unique_fd connecting, handshake how, time_point deadline);
 
-  /// Does what can be done now. Call it when the socket is ready and when the deadline has passed.
+  /// Advances as far as the socket allows. Call it when the socket is ready and when the deadline has passed.
   outcome advance(time_point now);
 
   [[nodiscard]] int descriptor() const noexcept { return socket_.get(); }
-  /// True when it waits for the socket to become writable, in addition to readable.
+  /// True when it waits for the socket to become writable, not only readable.
   [[nodiscard]] bool wants_to_write() const noexcept { return connecting_ || !handshake_.to_send().empty(); }
   [[nodiscard]] time_point deadline() const noexcept { return deadline_; }
-  /// Lets the deadline be this one, if it is sooner.
+  /// Moves the deadline to this one, if it is sooner.
   void hurry(time_point deadline) noexcept { deadline_ = std::min(deadline_, deadline); }
   [[nodiscard]] const std::string& address() const noexcept { return address_; }
 
-  /// The connection, after `accepted`. Leaves the greeting without a socket.
+  /// The connection, after `accepted`. Leaves this object without a socket.
   [[nodiscard]] guest take();
-  /// Why not, after `refused`.
+  /// The reason, after `refused`.
   [[nodiscard]] const refusal& why() const { return handshake_.why(); }
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Connections by which ranks in one process notice each other's end, as those of several processes do by their sockets.
+// Liveness sockets: by them ranks in one process notice each other's end, as ranks of several processes do.
 #include "transport/net/lifelines.hpp"
 
 #include <sys/socket.h>

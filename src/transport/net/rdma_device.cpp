@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// What is in a folder, in the order of the names; nothing when there is no such folder.
+/// The entries of a folder, in the order of their names; none when there is no such folder.
 std::vector<fs::path> entries_of(const fs::path& folder) {
   std::vector<fs::path> result;
   std::error_code error;

@@ -8,14 +8,14 @@
 
 namespace nacre::transport::net {
 
-/// Where the kernel shows devices, and where processes open them.
+/// The folders where the kernel shows devices, and where processes open them.
 struct rdma_places {
   std::filesystem::path classes = "/sys/class";
   std::filesystem::path nodes = "/dev/infiniband";
 };
 
 /// The name of a device, such as "mlx5_0", that has a port in use and that this process may open; nothing when there is
-/// none. A container often shows the devices of its host without letting anybody open them.
+/// none. A container often shows the devices of its host, but no process in it may open them.
 [[nodiscard]] std::optional<std::string> find_rdma_device(const rdma_places& where = {});
 
 }  // namespace nacre::transport::net

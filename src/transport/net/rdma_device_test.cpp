@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which RDMA devices count, in folders that look like those of the kernel.
+// The RDMA devices that count, in folders that look like the kernel's.
 #include "transport/net/rdma_device.hpp"
 
 #include <gtest/gtest.h>
@@ -22,7 +22,7 @@ class rdma_devices : public testing::Test {
   }
   ~rdma_devices() override { fs::remove_all(root_); }
 
-  /// As sysfs shows a device with one port.
+  /// Adds a device with one port, in the layout of sysfs.
   void add(const std::string& name, const std::string& node, const std::string& state) const {
     write(root_ / "class/infiniband_verbs" / node / "ibdev", name);
     write(root_ / "class/infiniband" / name / "ports/1/state", state);

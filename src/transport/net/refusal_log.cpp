@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tells a person about refused connections, without letting strangers fill the log.
+// Logs refused connections, at a limited rate, so that strangers cannot fill the log.
 #include "transport/net/refusal_log.hpp"
 
 #include <unistd.h>
@@ -13,7 +13,7 @@ namespace nacre::transport::net {
 
 void write_error_line(std::string_view line) {
   const std::string whole = fmt::format("{}\n", line);
-  // One write, so that lines of several processes do not mix; there is nobody to tell when it fails.
+  // One write, so that lines of several processes do not mix. A failure has nowhere to be reported.
   [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, whole.data(), whole.size());
 }
 

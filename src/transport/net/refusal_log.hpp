@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tells a person about refused connections, without letting strangers fill the log.
+// Logs refused connections, at a limited rate, so that strangers cannot fill the log.
 #pragma once
 
 #include <chrono>
@@ -18,7 +18,8 @@ using line_sink = std::function<void(std::string_view)>;
 /// Writes the line to standard error in one piece.
 void write_error_line(std::string_view line);
 
-/// At most `burst` lines at once, then one each `interval`; what is left out is counted and told with the next line.
+/// At most `burst` lines at once, then one each `interval`; lines left out are counted, and the next line tells the
+/// count.
 class refusal_log {
  public:
   static constexpr std::uint32_t burst = 8;

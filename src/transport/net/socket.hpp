@@ -39,7 +39,7 @@ class unique_fd {
 /// A numeric IPv4 or IPv6 address with a port.
 class address {
  public:
-  /// Reads "127.0.0.1:4711" or "[::1]:4711"; nothing when the text is no such thing. Asks no name server.
+  /// Reads "127.0.0.1:4711" or "[::1]:4711"; nothing when the text is no such address. Asks no name server.
   [[nodiscard]] static std::optional<address> parse(std::string_view text);
   /// This host only, at a port that the system chooses.
   [[nodiscard]] static address any_port_of_loopback();
@@ -49,7 +49,7 @@ class address {
   [[nodiscard]] static address of_other_end(int socket);
 
   [[nodiscard]] std::string text() const;
-  /// The same host at a port that the system chooses.
+  /// The host of this address, at a port that the system chooses.
   [[nodiscard]] address at_any_port() const;
 
   [[nodiscard]] const sockaddr* data() const noexcept { return reinterpret_cast<const sockaddr*>(&storage_); }
@@ -67,7 +67,7 @@ class address {
 /// A listening socket. Throws setup_error.
 [[nodiscard]] unique_fd listen_at(const address& at);
 
-/// Takes one connection from a listening socket; an empty one when none waits or it is gone already.
+/// Accepts one connection from a listening socket; empty when none waits or it is gone already.
 [[nodiscard]] unique_fd accept_from(int listener) noexcept;
 
 /// Begins to connect; the socket is writable when that has succeeded or failed. Empty, with errno set, when it cannot
@@ -77,11 +77,11 @@ class address {
 /// Whether both ends of a connection have the same address, port aside, so that they are on one host.
 [[nodiscard]] bool joins_one_host(int socket);
 
-/// How a connect that had begun came out: 0, or the errno. Call it when the socket is writable.
+/// The outcome of a connect that had begun: 0, or the errno. Call it when the socket is writable.
 [[nodiscard]] int connect_result(int socket) noexcept;
 
-/// Small messages leave at once, and a host that has vanished is noticed after 20 s of silence. No limit on the time
-/// that a peer takes to read: a process in the debugger is not dead.
+/// Makes small messages leave at once, and the end of a host be noticed after 20 s of silence. Sets no limit on the
+/// time that a peer takes to read: a process in the debugger is not dead.
 void set_stream_options(int socket) noexcept;
 
 namespace detail {
@@ -93,8 +93,8 @@ namespace detail {
 
 }  // namespace detail
 
-/// A non-blocking send without SIGPIPE of at least one byte, or recv. The count of bytes; 0 when nothing moves now; -1
-/// at the end of the stream or after an error, with errno set (0 at the end).
+/// Sends (at least one byte, without SIGPIPE) or receives without blocking. Returns the count of bytes; 0 when nothing
+/// moves now; -1 at the end of the stream or after an error, with errno set (0 at the end).
 [[nodiscard]] inline std::ptrdiff_t send_some(int socket, const void* data, std::size_t bytes) noexcept {
   return detail::moved(::send(socket, data, bytes, MSG_DONTWAIT | MSG_NOSIGNAL));
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What connections tell about their ends.
+// Whether both ends of a connection are on one host.
 #include "transport/net/socket.hpp"
 
 #include <sys/socket.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sleeping on descriptors with a deadline, for the parts that may block while a job is set up.
+// Sleeping on descriptors with a deadline, for code that may block while a job is set up.
 #pragma once
 
 #include <poll.h>

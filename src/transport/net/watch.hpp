@@ -15,7 +15,7 @@
 
 namespace nacre::transport::net {
 
-/// What an epoll instance is to tell about a descriptor: that it can be read, and perhaps written; as long as it can.
+/// The registration of a descriptor with an epoll instance: level-triggered, for reading and, optionally, writing.
 struct watched {
   int events = -1;  ///< the instance
   int descriptor = -1;
@@ -34,8 +34,8 @@ inline void watch(const watched& what, int operation) {
                      .remedy = "raise the limits of open files (ulimit -n) and of memory"});
 }
 
-/// Sleeps until one of the descriptors of that instance has something to tell, the time is over (an hour at most), or a
-/// signal comes. To the nanosecond where the kernel has such a clock (5.11), otherwise rounded up to milliseconds.
+/// Sleeps until one of the descriptors of that instance is ready, the time is over (an hour at most), or a signal
+/// comes. Exact to the nanosecond where the kernel has epoll_pwait2 (5.11), otherwise rounded up to milliseconds.
 inline void sleep_on(int events, std::chrono::nanoseconds timeout) {
   using std::chrono::nanoseconds;
   timeout = std::clamp(timeout, nanoseconds::zero(), nanoseconds(std::chrono::hours(1)));
