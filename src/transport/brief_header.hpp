@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compact headers: messages whose header carries little travel without it.
+// Compact headers: 23 bits that stand for the header of most messages.
 #pragma once
 
 #include <cstdint>

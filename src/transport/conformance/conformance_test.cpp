@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every backend promises about messages, for each row of the table and several numbers of ranks.
+// The promises of every backend about messages, for each row of the table and several numbers of ranks.
 #include <gtest/gtest.h>
 
 #include <chrono>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every backend that copies between the memories of two ranks promises about that.
+// The promises of every backend with direct memory about copies between the memories of two ranks.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -65,7 +65,7 @@ class direct_copies : public ::testing::TestWithParam<subject> {
     return last_tag_;
   }
 
-  /// The same, and it has begun.
+  /// Does as begin, and returns once the copy has begun.
   std::uint64_t begin_now(const lent_memory& lent, copy_way way, bytes& own) {
     const std::uint64_t tag = begin(lent, way, own);
     if (job_.declared().virtual_time) step(copier.value());
@@ -96,7 +96,7 @@ class direct_copies : public ::testing::TestWithParam<subject> {
   }
   bool copy(const lent_memory& lent, copy_way way, bytes& own) { return end_of(begin(lent, way, own)); }
 
-  /// Lets a random part of the way pass.
+  /// Lets a random time pass.
   void pass_some_time(rng& random) {
     if (!job_.declared().virtual_time) {
       for (std::uint64_t left = random.below(2000); left != 0; --left) cpu_relax();
@@ -145,7 +145,7 @@ class direct_copies : public ::testing::TestWithParam<subject> {
   }
 
   std::mutex mutex_;
-  std::optional<direct_copy> asked_;    // under mutex_: what the copier is to begin
+  std::optional<direct_copy> asked_;    // under mutex_: the copy that the copier is to begin
   std::map<std::uint64_t, bool> ends_;  // under mutex_: by tag
   std::uint64_t last_tag_ = 0;
   std::atomic<std::uint64_t> taken_{0};  // the copy that is about to begin

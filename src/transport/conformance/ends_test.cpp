@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every backend promises about one rank's end: ownership, channels, threads, and how it closes.
+// The promises of every backend about one rank's end: ownership, channels, threads, and close.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -22,7 +22,7 @@ class ends : public ::testing::TestWithParam<subject> {};
 INSTANTIATE_TEST_SUITE_P(every_backend, ends, ::testing::ValuesIn(every_backend_with({2})),
                          [](const auto& each) { return name_of(each.param); });
 
-/// Polls `own` until `count` messages have come, or patience ends; the others' time passes, too.
+/// Polls `own` until `count` messages have come, or patience ends; lets virtual time pass meanwhile.
 message_list receive(job& under_test, endpoint& own, std::size_t count) {
   message_list arrived;
   const auto deadline = steady_clock::now() + patience;
@@ -56,7 +56,7 @@ TEST_P(ends, what_submit_leaves_stays_the_callers_and_what_it_takes_arrives) {
   EXPECT_GT(taken, 0U);
   for (std::uint32_t i = taken; const message_ptr m = batch.pop_front(); ++i) expect_numbered(*m, i, payload_bytes);
 
-  std::thread sender;  // goes on polling, because what was taken may not have left yet
+  std::thread sender;  // polls on, because messages that were taken may not have left yet
   std::atomic<bool> over{false};
   if (!under_test.declared().virtual_time) {
     sender = std::thread([&] {
@@ -93,7 +93,7 @@ TEST_P(ends, plain_messages_arrive_as_they_were_sent_at_a_rank_that_only_polls) 
     if (!under_test.at(1).poll(arrived, 1)) under_test.net().advance();
   };
   for (const channel on : {channel::system, channel::application, channel::bulk}) {
-    for (int turn = 0; turn < 3000; ++turn) poll_both();  // so long that a transport may look at it less often
+    for (int turn = 0; turn < 3000; ++turn) poll_both();  // so long that a transport may poll it less often
     EXPECT_TRUE(arrived.empty());
     for (std::uint32_t bytes = 0; bytes <= 100; ++bytes) {
       message_list single;
@@ -131,7 +131,7 @@ TEST_P(ends, a_full_channel_holds_up_no_other) {
     sender.submit(rank_id(1), single);
     EXPECT_TRUE(single.empty());
   }
-  // Whoever polls next gets the system message before most of what was submitted long before it.
+  // The next polls get the system message before most of the messages that were submitted long before it.
   message_list arrived;
   std::uint32_t bulk_before = 0;
   bool seen = false;
@@ -197,7 +197,7 @@ TEST_P(ends, several_threads_submit_at_the_same_time_and_each_keeps_its_order) {
   std::vector<std::thread> senders;
   for (std::uint32_t thread = 0; thread < threads; ++thread) {
     senders.emplace_back([&under_test, thread] {
-      // The thread's own stream is told from the others by the source that its messages name.
+      // The source that a message names tells the stream of this thread from those of the others.
       for (std::uint32_t i = 0; i < messages;) {
         message_list batch;
         for (std::uint32_t k = 0; k <= i % 3 && i < messages; ++k, ++i) {
@@ -268,13 +268,13 @@ TEST_P(ends, a_peer_that_ends_without_a_goodbye_is_a_failure_and_what_is_meant_f
   EXPECT_TRUE(batch.empty());
 }
 
-/// What a job leaves behind when it ends in disorder must not be met by those that begin later in the same process.
+/// A job that ends in disorder may leave things behind; jobs that begin later in the same process must not meet them.
 TEST_P(ends, jobs_after_one_that_ended_in_disorder_are_whole) {
   if (!job(GetParam()).declared().separate_processes)
     GTEST_SKIP() << "separate_processes is not declared: nobody dies alone";
   constexpr std::uint32_t count = 20;
   for (int turn = 0; turn < 5; ++turn) {
-    job(GetParam()).end(1);  // and then rank 0, which tells nobody any more
+    job(GetParam()).end(1);  // and then rank 0, which has no peer any more
     job next(GetParam());
     message_list batch = numbered_messages(rank_id(1), count, 100);
     message_list arrived;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs one part for each rank of a job, over any backend: in threads, or in virtual time.
+// Runs one script for each rank of a job, over any backend: in threads, or in virtual time.
 #pragma once
 
 #include <chrono>
@@ -15,10 +15,10 @@
 
 namespace nacre::transport::conformance {
 
-/// How long a test waits for what must happen.
+/// The longest time that a test waits for an event that must happen.
 inline constexpr std::chrono::seconds patience{30};
 
-/// A backend under test and how many ranks it is to connect.
+/// A backend under test and the number of ranks that it is to connect.
 struct subject {
   const backend* row;
   std::uint32_t ranks;
@@ -29,13 +29,13 @@ void PrintTo(const subject& which, std::ostream* out);
 /// Every backend of this build with each of these numbers of ranks.
 [[nodiscard]] std::vector<subject> every_backend_with(std::vector<std::uint32_t> ranks);
 
-/// What one rank does, one step after the other, so that it can run beside others in one thread as well as in its own.
+/// The actions of one rank, step by step, so that it can run beside others in one thread as well as in its own.
 class part {
  public:
   enum class progress {
     idle,    ///< nothing to do until something arrives
     moving,  ///< call again at once
-    done     ///< the rank's work is done; further steps only watch for what should not come
+    done     ///< the rank's work is done; further steps only watch for stray messages
   };
   virtual ~part() = default;
   virtual progress step(endpoint& own) = 0;
@@ -58,14 +58,14 @@ class job {
   /// Ends one rank without a goodbye.
   void end(std::uint32_t rank) { endpoints_[rank].reset(); }
 
-  /// Steps every part until all are done and nothing moves any more: each in a thread of its own, or all in this one
+  /// Steps all of them until all are done and nothing moves any more: each in a thread of its own, or all in this one
   /// with fabric::advance in between. Reports a failure when they do not come to an end.
   void play(const cast& parts);
 
-  /// Runs `what(rank)` for all ranks at once in threads of their own; one after the other in virtual time.
+  /// Calls its argument for all ranks at once in threads of their own; one after the other in virtual time.
   void on_every_rank(const std::function<void(std::uint32_t)>& what);
 
-  /// Lets virtual time pass until nothing is left to happen; nothing elsewhere.
+  /// Lets virtual time pass until no event is left; does nothing elsewhere.
   void settle();
 
  private:

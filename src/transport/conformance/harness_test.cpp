@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs one part for each rank of a job, over any backend: in threads, or in virtual time.
+// Runs one script for each rank of a job, over any backend: in threads, or in virtual time.
 #include "transport/conformance/harness.hpp"
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ using std::chrono::steady_clock;
 constexpr std::chrono::seconds patience_of_jobs{60};
 constexpr std::chrono::milliseconds nap{1};
 
-/// Steps after the end, during which nothing may come that should not.
+/// Steps after the end, in which no further message may come.
 constexpr int steps_of_watching = 20;
 
 config configuration_of(const backend& row, job::buffers how) {
@@ -30,7 +30,7 @@ config configuration_of(const backend& row, job::buffers how) {
       const option_table table{.component = each.name, .options = each.options};
       result.declare({&table, 1});
     }
-    // A process of its own tests it over UCX, see ucx/, and has this variable.
+    // A process of its own tests it over UCX, see ucx/, with this variable set.
     const char* const between = std::getenv("NACRE_AUTO_BETWEEN");
     result.set("auto.between", between != nullptr ? between : "tcp");
   }
@@ -42,7 +42,7 @@ config configuration_of(const backend& row, job::buffers how) {
   if (how == job::buffers::tight && result.is_declared("mpi.output_max")) result.set("mpi.output_max", "64KiB");
   if (how == job::buffers::tight && result.is_declared("ucx.output_max")) result.set("ucx.output_max", "64KiB");
   if (result.is_declared("mpi.library")) {
-    // A process can hold one MPI only, so that a variable tells which one is tested.
+    // A process can hold one MPI only, so a variable selects the one to test.
     if (const char* const library = std::getenv("NACRE_MPI_LIBRARY")) result.set("mpi.library", library);
   }
   return result;
@@ -83,7 +83,7 @@ job::job(const subject& which, buffers how)
 
 job::~job() {
   settle();
-  // All at once, as the ranks of a job end: tcp has each of them wait until the others have its last bytes.
+  // All at once, like the ranks of a real job: under tcp each of them waits until the others have its last bytes.
   on_every_rank([this](std::uint32_t rank) { endpoints_[rank].reset(); });
 }
 

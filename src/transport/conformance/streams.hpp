@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A part in which every rank sends numbered messages to every rank and checks what it gets.
+// A script in which every rank sends numbered messages to every rank and checks those that it gets.
 #pragma once
 
 #include <array>
@@ -12,21 +12,21 @@
 
 namespace nacre::transport::conformance {
 
-/// What each rank sends to each rank, itself included.
+/// The messages that each rank sends to each rank, itself included.
 struct traffic {
-  std::vector<std::uint32_t> payload_bytes;  ///< sizes, taken in turn
+  std::vector<std::uint32_t> payload_bytes;  ///< sizes, used cyclically
   std::uint32_t messages = 0;                ///< on each channel
   std::uint32_t batch = 1;                   ///< messages that are submitted together
 };
 
-/// A message whose header and payload follow from its place in a stream.
+/// A message with header and payload that follow from its place in a stream.
 [[nodiscard]] message_ptr numbered_message(rank_id source, channel on, std::uint32_t sequence,
                                            std::uint32_t payload_bytes);
 /// Reports a failure unless `m` is that message, to the last bit of its header.
 void expect_numbered(const message& m, std::uint32_t sequence, std::uint32_t payload_bytes);
 
-/// Submits all of the traffic, keeping what submit leaves, while it takes what arrives. Done when everything is sent
-/// and everything has come: each message once, and in order on its channel.
+/// Submits all of the traffic, keeps the messages that submit leaves, and takes those that arrive. Done when all
+/// messages are sent and all have come: each once, and in order on its channel.
 class streams final : public part {
  public:
   streams(rank_id own, std::uint32_t size, const traffic& what);
@@ -49,7 +49,7 @@ class streams final : public part {
   std::uint64_t missing_;
 };
 
-/// The same traffic for each rank.
+/// Gives each rank this traffic.
 [[nodiscard]] cast everyone_sends(std::uint32_t size, const traffic& what);
 
 }  // namespace nacre::transport::conformance

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A part in which every rank sends numbered messages to every rank and checks what it gets.
+// A script in which every rank sends numbered messages to every rank and checks those that it gets.
 #include "transport/conformance/streams.hpp"
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t payload_bytes_max = 1u << 20;
 constexpr std::size_t pattern_starts = 251;
 
-/// Random bytes; each message has a piece of them, from a place that follows from its number.
+/// Random bytes; each message has a range of them, from a place that follows from its number.
 const std::vector<std::byte>& pattern() {
   static const std::vector<std::byte> bytes = [] {
     rng numbers(1);

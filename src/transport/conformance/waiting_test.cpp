@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every backend promises about a rank that has nothing to do: it sleeps, and whatever concerns it wakes it.
+// The promises of every backend about an idle rank: it sleeps, and each message, wake and time-out wakes it.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -49,8 +49,8 @@ TEST_P(waiting_ends, an_idle_rank_sleeps_until_its_time_is_over) {
 
 enum class when_idle { polls, sleeps };
 
-/// Answers every message; when nothing comes, polls on, or sleeps as long as it takes: a lost wake-up shows as a rank
-/// that sleeps for ever.
+/// Answers every message; when none comes, polls on, or sleeps until one does: a lost wake-up shows as a rank that
+/// sleeps for ever.
 void answer(endpoint& own, std::uint32_t messages, bool begins, when_idle how) {
   message_list out;
   if (begins) out.push_back(numbered_message(own.rank(), channel::system, 0, 8));

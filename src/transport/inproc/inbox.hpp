@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the messages for one rank wait when all ranks share an address space.
+// The queue of messages for one rank, when all ranks share an address space.
 #pragma once
 
 #include <atomic>
@@ -13,8 +13,8 @@
 namespace nacre::transport::inproc {
 
 /// A first-in first-out queue of messages from many senders to one receiver, in which the receiver may sleep.
-/// Unbounded: it only links blocks that its senders own already, so the bound is the credit they are given by the
-/// layers above.
+/// Unbounded: it only links blocks that its senders own already, so the bound is the credit that the layers above give
+/// the senders.
 ///
 /// A batch costs its sender one exchange, whatever its length, and a load of the line just written to learn whether the
 /// receiver sleeps. The receiver takes all there is with one exchange and then walks it alone.
@@ -22,7 +22,7 @@ namespace nacre::transport::inproc {
 /// | newest | oldest | meaning |
 /// |---|---|---|
 /// | null | null | empty |
-/// | m | null | a push has exchanged and not linked yet: what is behind it is hidden until it has |
+/// | m | null | a push has exchanged and not linked yet: later messages are hidden until it has |
 /// | m | f | the run f..m, in which links may still be missing where a push has exchanged and not linked yet |
 ///
 /// Invariants: only the push that found `newest` null writes `oldest`; only the push that found it at m writes m's
@@ -32,13 +32,13 @@ class inbox {
   inbox() = default;
   inbox(const inbox&) = delete;
   inbox& operator=(const inbox&) = delete;
-  /// Releases what is left. No push may be under way.
+  /// Releases the messages that are left. No push may be under way.
   ~inbox() { clear(); }
 
   /// Takes the whole batch. Any thread; wait-free apart from the system call that wakes a sleeper.
   void push(message_list& batch) noexcept {
     if (batch.empty()) return;
-    if (closed_.load(std::memory_order_relaxed)) return batch.clear();  // a hint: what slips by is released at the end
+    if (closed_.load(std::memory_order_relaxed)) return batch.clear();  // a hint: later messages are released at the end
     const message_list::chain run = batch.release();
     message* const before = newest_.exchange(run.last);
     if (before == nullptr) {
@@ -70,21 +70,20 @@ class inbox {
     if (first_.load(std::memory_order_relaxed) != nullptr) return;  // an early return is no harm; a late one cannot be
     sleeping_.store(true);
     if (newest_.load() == nullptr) parker_.park_for(timeout);
-    sleeping_.store(false, std::memory_order_relaxed);  // a push that still sees true wakes once for nothing
+    sleeping_.store(false, std::memory_order_relaxed);  // a push that still sees true wakes once in vain
   }
 
   /// Ends the wait of the receiver, the next one if there is none now. Any thread.
   void wake() noexcept { parker_.unpark(); }
 
-  /// From now on what is pushed is released instead. Receiver only.
+  /// Releases all messages, and from now on those that are pushed. Receiver only.
   void close() noexcept {
     closed_.store(true, std::memory_order_relaxed);
     clear();
   }
 
  private:
-  /// Takes the whole run of the senders as the receiver's own and returns its first; null when there is none to be
-  /// seen.
+  /// Takes the senders' whole run as the receiver's own and returns its first message; null when none is visible.
   message* refill() noexcept {
     message* const first = oldest_.load(std::memory_order_acquire);  // pairs with the release store in push
     if (first == nullptr) return nullptr;
@@ -99,7 +98,7 @@ class inbox {
     while (pop() != nullptr) continue;
   }
 
-  // One line for all that a hand-over touches, so that it moves once from the sender and once to the receiver.
+  // One cache line for all fields that a hand-over touches: it moves once from the sender and once to the receiver.
   alignas(cache_line_bytes) std::atomic<message*> newest_{nullptr};
   std::atomic<message*> oldest_{nullptr};
   std::atomic<bool> sleeping_{false};

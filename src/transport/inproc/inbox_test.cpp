@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The inbox between threads: order, sleep, and the end of what nobody takes.
+// The inbox between threads: order, sleep, and the release of messages that nobody takes.
 #include "transport/inproc/inbox.hpp"
 
 #include <gtest/gtest.h>

@@ -16,7 +16,7 @@ namespace {
 
 constexpr capabilities inproc_capabilities{.concurrent_submit = true, .by_pointer = true};
 
-/// What the ranks share. It lives as long as the fabric or any endpoint does, so that they may end in any order.
+/// The state that all ranks share. It lives as long as the fabric or any endpoint, so that they may end in any order.
 struct mesh {
   explicit mesh(std::uint32_t ranks) : inboxes(ranks), opened(ranks) {}
   std::vector<inbox> inboxes;

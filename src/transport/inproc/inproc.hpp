@@ -6,7 +6,7 @@
 
 namespace nacre::transport::inproc {
 
-/// The row `inproc` of the table. Bounds nothing: an inbox links what its senders own already, so submit takes all.
+/// The row `inproc` of the table. Unbounded: an inbox links blocks that its senders own already, so submit takes all.
 [[nodiscard]] backend make_backend() noexcept;
 
 }  // namespace nacre::transport::inproc

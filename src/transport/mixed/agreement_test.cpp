@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What ranks of several hosts find out they use between hosts.
+// The transport that ranks of several hosts agree upon between hosts.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -39,7 +39,7 @@ TEST(ranks_of_several_hosts, refuse_to_begin_with_different_wishes) {
 }
 
 TEST(ranks_of_several_hosts, that_live_in_one_process_use_ucx_when_they_want_it) {
-  // Alone, a rank comes as far as the module, or waits for the other.
+  // A rank alone either fails to load the module, or waits in vain for the other.
   settings how;
   how.tcp.way.connect_timeout = std::chrono::milliseconds(10);
   how.ucx.modules = "/nowhere";

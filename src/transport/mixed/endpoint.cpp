@@ -18,7 +18,7 @@ using std::chrono::steady_clock;
 constexpr std::chrono::hours long_time{1};
 constexpr std::chrono::milliseconds look_again{1};
 
-/// What both can do.
+/// The capabilities that both ends have.
 capabilities common(const capabilities& one, const capabilities& other) {
   NACRE_EXPECT(one.virtual_time == other.virtual_time, "both ends live in one kind of time");
   capabilities result = one;
@@ -58,10 +58,10 @@ void mixed_endpoint::submit(rank_id to, message_list& batch) {
 
 bool mixed_endpoint::poll(message_list& arrived, std::size_t messages_max) {
   const bool near = near_->poll(arrived, messages_max);
-  const std::uint64_t now = ticks();  // of several threads: a difference that is wrong is large, and leads to a look
-  // relaxed: set by submit, or by a wait that was over before this poll, in the order of their callers
+  const std::uint64_t now = ticks();  // of several threads: a wrong difference is large, and polls the far end
+  // relaxed: a submit, or a wait that returned before this poll, has set it; their callers order them
   if (look_far_.load(std::memory_order_relaxed)) {
-    look_far_.store(false, std::memory_order_relaxed);  // one that is set meanwhile was set before what is done below
+    look_far_.store(false, std::memory_order_relaxed);  // a set that this overwrites came before the poll below
     far_stirred_at_ = now;
   } else if (now - far_stirred_at_ >= warm_ticks_ && now - far_looked_at_ < apart_ticks_) {
     return near;
@@ -88,12 +88,12 @@ void mixed_endpoint::recall(rank_id from, const lent_memory& what) noexcept {
 copy_outcome mixed_endpoint::copy(const direct_copy& what) {
   if (!reaches(what.peer)) return copy_outcome::failed;
   endpoint& end = end_to(what.peer);
-  if (&end == far_.get()) look_far_.store(true, std::memory_order_relaxed);  // as submit
+  if (&end == far_.get()) look_far_.store(true, std::memory_order_relaxed);  // see submit
   return end.direct()->copy(what);
 }
 
 void mixed_endpoint::stop(std::uint64_t tag) noexcept {
-  for (const auto& end : {near_.get(), far_.get()}) {  // one of them knows it
+  for (const auto& end : {near_.get(), far_.get()}) {  // one of them has that copy
     if (end->direct() != nullptr) end->direct()->stop(tag);
   }
 }
@@ -141,7 +141,7 @@ void mixed_endpoint::stop_watcher() {
 }
 
 std::optional<failure> mixed_endpoint::failed_at(endpoint& end) {
-  // An end may be connected to peers that the other one serves; what it says of them does not matter.
+  // An end may be connected to peers that the other one serves; its failures of those do not count.
   auto what = end.failed();
   while (what && what->peer && &end_to(*what->peer) != &end) what = end.failed();
   return what;
@@ -154,7 +154,7 @@ std::optional<failure> mixed_endpoint::failed() {
 
 void mixed_endpoint::close(std::chrono::nanoseconds timeout) {
   const auto deadline = steady_clock::now() + std::min<std::chrono::nanoseconds>(timeout, long_time);
-  // Both are flushed before either takes leave: a peer may need to be read here before it reads there.
+  // Both are flushed before either closes: a peer may need to be read on one end before it reads on the other.
   message_list unwanted;
   while (unsent() && steady_clock::now() < deadline) {
     if (!poll(unwanted, std::size_t{1} << 16)) wait(look_again);

@@ -15,29 +15,30 @@
 
 namespace nacre::transport::mixed {
 
-/// Two ends as one. Each peer is reached by one of them alone, so that the order of each channel is that end's.
+/// Two endpoints as one: the near one reaches the peers of this host, the far one all others. Each peer is reached by
+/// one of them alone, which keeps the order of its channels.
 ///
-/// Sleeping is that of the near end, since its alarm is the quicker one. A thread of this object sleeps on the far end
-/// at the same time and wakes the near one:
+/// The caller of `wait` sleeps on the near end, which wakes the faster of the two. The watcher, a thread of this
+/// object, sleeps on the far end at the same time and wakes the near one:
 ///
 /// | watcher | wait is called | the far end returns from its wait |
 /// |---|---|---|
 /// | parked | asleep on the far end | |
 /// | asleep on the far end | asked to go on | wakes the near end; asleep again if it was asked to go on, else parked |
 ///
-/// A look at the far end may be a system call, one at the near end is a few loads. So polls leave the far end out that
-/// has been quiet for `far_warm`, and look at it every `far_apart`: at once again when something was submitted to it,
-/// and after every wait, so that what has woken a rank is seen.
+/// To poll the far end may take a system call; to poll the near end takes a few loads. So once the far end has been
+/// quiet for `far_warm`, it is polled only every `far_apart`. A submit to it, and every wait, make the next poll
+/// include it, so that the message that has woken a rank is found.
 ///
-/// Invariant: from the moment that wait begins to sleep, something of the far end that has not been polled finds the
-/// watcher asleep there or on its way. It wakes at most once for each wait, so that what nobody polls makes it not
-/// spin.
+/// Invariant: from the moment that wait begins to sleep, an event of the far end that has not been polled finds the
+/// watcher asleep there or about to be. The watcher wakes at most once for each wait, so an event that nobody polls
+/// does not make it spin.
 class mixed_endpoint final : public endpoint, private direct_memory {
  public:
   static constexpr std::chrono::microseconds far_warm{100};
   static constexpr std::chrono::microseconds far_apart{2};
 
-  /// `is_near[rank]`: `near` has that peer; the own rank is near. Both ends have the same rank and size.
+  /// `is_near[rank]`: `near` reaches that peer; the own rank is near. Both ends have the same rank and size.
   mixed_endpoint(std::unique_ptr<endpoint> near, std::unique_ptr<endpoint> far, std::vector<bool> is_near);
   mixed_endpoint(const mixed_endpoint&) = delete;
   mixed_endpoint& operator=(const mixed_endpoint&) = delete;
@@ -56,13 +57,13 @@ class mixed_endpoint final : public endpoint, private direct_memory {
   bool unsent() const noexcept override { return near_->unsent() || far_->unsent(); }
   bool under_way() override {
     const bool near =
-        near_->under_way();  // both are asked each time: a question is about what had left at the one before
+        near_->under_way();  // both each time: each call is about the bytes that had left before the last one
     return far_->under_way() || near;
   }
   void close(std::chrono::nanoseconds timeout) override;
 
  private:
-  // What is lent to a peer, and copied, is the business of the end that has it.
+  // Each region and each copy belongs to the end that reaches the peer.
   bool reaches(rank_id peer) const noexcept override;
   std::optional<lent_memory> lend(rank_id to, std::span<std::byte> bytes, copy_way what) override;
   void recall(rank_id from, const lent_memory& what) noexcept override;
@@ -81,7 +82,7 @@ class mixed_endpoint final : public endpoint, private direct_memory {
   capabilities declared_;
   std::uint64_t warm_ticks_;
   std::uint64_t apart_ticks_;
-  std::uint64_t far_stirred_at_ = 0;  // in ticks: something moved there, or was to
+  std::uint64_t far_stirred_at_ = 0;  // in ticks: the last movement there, or submit to it
   std::uint64_t far_looked_at_ = 0;   // in ticks
   std::atomic<bool> look_far_{true};
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How often a rank of two kinds of neighbours looks at each, with ends that only count.
+// How often a rank polls its near and its far end, with ends that only count.
 #include "transport/mixed/endpoint.hpp"
 
 #include <gtest/gtest.h>
@@ -47,7 +47,7 @@ class looks_at_two_ends : public testing::Test {
       std::make_unique<counting_endpoint>(near), std::make_unique<counting_endpoint>(far), {true, false}};
   message_list arrived;
 
-  /// Polls until one of them leaves the far end out.
+  /// Polls until a poll leaves the far end out.
   void poll_until_far_is_left_out() {
     for (;;) {
       const std::uint64_t before = far.polls;
@@ -55,7 +55,7 @@ class looks_at_two_ends : public testing::Test {
       if (far.polls == before) return;
     }
   }
-  /// Whether the next poll looks at the far end.
+  /// Whether the next poll includes the far end.
   bool looks_far() {
     const std::uint64_t before = far.polls;
     end.poll(arrived, 64);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The fabrics of the backend auto: for each pair of ranks shared memory when they share a host, otherwise sockets or
-// UCX.
+// The fabrics of the backend auto: shared memory between ranks of one host, sockets or UCX between hosts.
 #include "transport/mixed/fabric.hpp"
 
 #include <unistd.h>
@@ -23,7 +22,7 @@ namespace {
 
 std::string note_of(const settings& how) { return static_cast<char>(how.between) + how.host; }
 
-/// The wishes of all ranks, by rank, from their notes.
+/// The preferences of all ranks, by rank, from their notes.
 std::vector<wish> wishes_of(const launch::arrival& here) {
   std::vector<wish> result;
   for (const launch::guests_of_rank& guests : here.guests) {

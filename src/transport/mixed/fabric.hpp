@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The fabrics of the backend auto: for each pair of ranks shared memory when they share a host, otherwise sockets or
-// UCX.
+// The fabrics of the backend auto: shared memory between ranks of one host, sockets or UCX between hosts.
 #pragma once
 
 #include <cstdint>
@@ -15,33 +14,33 @@
 
 namespace nacre::transport::mixed {
 
-/// What a rank wants to use between hosts. Its letter travels in front of the name of the host.
+/// The transport that a rank prefers between hosts. Its letter travels in front of the name of the host.
 enum class wish : char {
   tcp = 't',
   ucx = 'u',
-  either = 'e',    ///< whatever is best for all, but it has no RDMA device that UCX could use
-  with_rdma = 'r'  ///< whatever is best for all, and it has one
+  either = 'e',    ///< the best one for all; this rank has no RDMA device that UCX could use
+  with_rdma = 'r'  ///< the best one for all; this rank has an RDMA device
 };
 
-/// Whether the ranks of a job talk by UCX between hosts, given the wishes of all, by rank: when all want it, or when
-/// all that leave it open have an RDMA device. Every rank finds the same. Throws setup_error when they do not fit
-/// together.
+/// Whether the ranks of a job use UCX between hosts, given the preferences of all, by rank: when all want it, or when
+/// all leave it open and have an RDMA device. Every rank gets the same result. Throws setup_error when the preferences
+/// contradict each other.
 [[nodiscard]] bool agree_on_ucx(std::span<const wish> all);
 
-/// What the configuration says.
+/// The configuration.
 struct settings {
   tcp::settings tcp;
   ucx::settings ucx;
   shm::settings near;
-  std::string host = "";  ///< ranks with equal ones share a host; empty: own_host()
+  std::string host = "";  ///< ranks with equal names share a host; empty: own_host()
   wish between = wish::either;
 };
 
-/// What tells hosts apart, for shared memory: the boot of the kernel, the space of process numbers, the user.
+/// The name that tells hosts apart for shared memory: boot of the kernel, space of process numbers, user.
 [[nodiscard]] std::string own_host();
 
-/// All ranks in this process; those with even numbers count as one host, the others as another. Between them tcp, or
-/// ucx when that is wanted.
+/// All ranks in this process; those with even numbers count as one host, the others as another. Between the two it uses
+/// tcp, or ucx when that is wanted.
 class local_fabric final : public fabric {
  public:
   local_fabric(std::uint32_t ranks, const settings& how);
@@ -55,8 +54,9 @@ class local_fabric final : public fabric {
   std::unique_ptr<fabric> far_;
 };
 
-/// The one rank that this process is. All ranks meet by sockets; those of one host then exchange their segments, and
-/// the sockets between them serve to notice a death. What they use between hosts they agree upon when all have met.
+/// The one rank that this process is. All ranks connect by sockets first. Those of one host then exchange their
+/// segments, and the sockets between them become liveness sockets. Once all are connected, they agree upon the
+/// transport between hosts.
 [[nodiscard]] std::unique_ptr<fabric> join_job(settings how);
 
 }  // namespace nacre::transport::mixed

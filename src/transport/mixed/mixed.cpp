@@ -57,7 +57,7 @@ std::unique_ptr<fabric> make_local(std::uint32_t ranks, const config& configurat
 
 std::unique_ptr<fabric> join_job(const config& configuration, const program& own) {
   settings how = read_settings(configuration);
-  how.tcp.way.handlers = own.handlers;  // all ranks meet by sockets, in the way of tcp
+  how.tcp.way.handlers = own.handlers;  // all ranks connect by sockets first, with the options of tcp
   if (how.between == wish::either && ucx::has_module(how.ucx.modules) && net::find_rdma_device()) {
     how.between = wish::with_rdma;
   }
