@@ -38,7 +38,7 @@ class inbox {
   /// Takes the whole batch. Any thread; wait-free apart from the system call that wakes a sleeper.
   void push(message_list& batch) noexcept {
     if (batch.empty()) return;
-    if (closed_.load(std::memory_order_relaxed)) return batch.clear();  // a hint: later messages are released at the end
+    if (closed_.load(std::memory_order_relaxed)) return batch.clear();  // a hint: late ones are released at the end
     const message_list::chain run = batch.release();
     message* const before = newest_.exchange(run.last);
     if (before == nullptr) {
