@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Collectives that ranks call differently, messages that nobody may send, and how many may be open.
+// Collectives that ranks call differently, messages that no rank may send, and how many may be open.
 #include <gtest/gtest.h>
 
 #include <vector>

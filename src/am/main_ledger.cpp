@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Charging messages to the window, and their ends.
+// Messages that take room in the window, and their ends.
 #include "am/main_ledger.hpp"
 
 #include <algorithm>

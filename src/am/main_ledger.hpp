@@ -16,14 +16,14 @@ namespace nacre {
 
 /// Messages that stay in one address space pass no window of credit: they are in the receiver's memory as soon as they
 /// are made. Handlers never wait; a main can wait, and only mains flood. So a message that a main sends to its own
-/// rank, or by pointer to another one, is charged to the main's window until it is released, on any rank.
+/// rank, or by pointer to another one, takes room in the main's window until it is released, on any rank.
 ///
-/// | charged | main | poll loop |
+/// | bytes in the window | main | poll loop |
 /// |---|---|---|
 /// | at most the limit | sends | - |
 /// | more | waits before its next send, running other work | more than half: checks again after `patience` |
 /// | at most half of the bound, after more | is woken | resets the limit to the bound |
-/// | more, none released for `patience` | is woken | raises the limit to the charge and a quarter of the bound |
+/// | more, none released for `patience` | is woken | raises the limit to these bytes and a quarter of the bound |
 ///
 /// The last line is why nothing deadlocks: messages may wait for the next ones that main sends.
 class main_ledger {
@@ -38,7 +38,7 @@ class main_ledger {
   main_ledger& operator=(const main_ledger&) = delete;
   ~main_ledger();
 
-  /// Charges `m` until it is released, or packed. The application's thread only.
+  /// `m` takes room from now on until it is released, or packed. The application's thread only.
   void hold(message& m);
 
   /// The main should wait. Any thread, as a hint.
@@ -81,7 +81,7 @@ class main_ledger {
   std::atomic<std::uint64_t> sent_{0};      // bytes ever; written by the application's thread
   std::atomic<std::uint64_t> limit_;        // raised and reset by the poll loop
   std::atomic<bool> over_{false};           // set by the application's thread, cleared by the poll loop
-  std::uint64_t seen_ = 0;                  // poll loop: held at the last change
+  std::uint64_t seen_ = 0;                  // poll loop: bytes in the window at the last change
   std::chrono::nanoseconds changed_at_{0};  // poll loop
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each message of a main within its process is charged until its end, of any kind, and never stops main for ever.
+// Each message of a main within its process takes room until its end, of any kind, and never stops main for ever.
 #include "am/main_ledger.hpp"
 
 #include <gtest/gtest.h>

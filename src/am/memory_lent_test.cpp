@@ -57,7 +57,7 @@ class lent_pieces : public testing::TestWithParam<intent> {
   }
   ~lent_pieces() override { state->release(); }
 
-  /// The next piece, lent; its id is the number of the loan.
+  /// The next piece, registered; its id is the number of the registration.
   memory_transfers::piece lend_next() {
     auto leaving = transfers.next(target);
     EXPECT_TRUE(leaving);

@@ -74,7 +74,7 @@ class memory_transfer final : public detail::future_value<void> {
   std::byte* const own_;                             // touched under guard_ while lent_
   bool lent_ = true;                                 // under guard_
   std::vector<transport::lent_memory> pieces_lent_;  // under guard_
-  transport::direct_memory* lender_ = nullptr;       // under guard_; there while any are lent
+  transport::direct_memory* lender_ = nullptr;       // under guard_; set while any piece is registered
   // Members below belong to memory_transfers.
   std::uint64_t piece_bytes_max_ = 0;
   std::uint64_t sent_ = 0;         // bytes in pieces that have left

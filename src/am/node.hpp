@@ -48,11 +48,11 @@ class node final : public message_sink {
   /// From now on small messages of one thread context to one rank travel together. Before anything runs.
   void aggregate(const aggregator::settings& how);
 
-  /// From now on messages that main sends within this address space are charged to its window. Before anything runs.
+  /// From now on messages that main sends within this address space take room in its window. Before anything runs.
   void bound_main(std::uint64_t bytes_max);
   /// Null: main is not bounded.
   [[nodiscard]] main_ledger* ledger() const noexcept { return ledger_.get(); }
-  /// `m` stays in this address space: charges it to main's window if main sends it.
+  /// `m` stays in this address space: takes room in main's window if main sends it.
   void hold_main(const lane& on, message& m) {
     if (on.role() == lane_role::application && ledger_ != nullptr) ledger_->hold(m);
   }
@@ -65,7 +65,7 @@ class node final : public message_sink {
   void attach_objects(object_sink& objects) noexcept { objects_ = &objects; }
   [[nodiscard]] object_sink& objects() const noexcept { return *objects_; }
   [[nodiscard]] const handler_table& handlers() const noexcept { return table_; }
-  /// Makes the member handlers of T reachable on this rank; `part` outlives the node's last progress.
+  /// Makes the member handlers of T reachable on this rank; `part` outlives the engine's last progress.
   template <class T>
   void attach_module(T& part) {
     modules_.push_back({detail::key_of<T>(), &part});
@@ -93,8 +93,8 @@ class node final : public message_sink {
   void wake_poll_loop() { link_.wake(); }
 
   /// The first step of sending, which may throw an exception of the user's code: packs values that are not simple and
-  /// leave this address space, checks that they fit, charges the message to main's window. `stays`: on this rank, as a
-  /// live value. Before the message is counted, numbered, or awaited, so that a caller that catches has sent nothing.
+  /// leave this address space, checks that they fit, takes room in main's window. `stays`: on this rank, as a live
+  /// value. Before the message is counted, numbered, or awaited, so that a caller that catches has sent nothing.
   [[nodiscard]] message_ptr prepare(const lane& on, bool stays, message_ptr m);
   /// The second step of sending. An exception here, for want of memory, ends the job: it would leave a number or a
   /// count behind that no message answers to.
