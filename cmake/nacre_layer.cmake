@@ -3,7 +3,7 @@
 #
 #   x.cpp                 source of the layer (main.cpp: of the executable that a layer may bring)
 #   x_test.cpp, x_fuzz.cpp   gtest cases, all in the executable <layer>_tests
-#   x_module.cpp          part of a shared object that is loaded at run time, see the folder's CMakeLists.txt
+#   x_plugin.cpp          part of a shared object that is loaded at run time, see the folder's CMakeLists.txt
 #   x_libfuzzer.cpp       built by tools/libfuzzer.sh only
 
 # Splits the *.cpp files below `folder` into `<prefix>_sources` and `<prefix>_tests` of the caller.
@@ -11,7 +11,7 @@ function(nacre_glob prefix folder)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${folder}/*.cpp)
   set(tests ${sources})
   list(FILTER tests INCLUDE REGEX "_(test|fuzz)\\.cpp$")
-  list(FILTER sources EXCLUDE REGEX "(_(test|fuzz|libfuzzer|module)|/main)\\.cpp$")
+  list(FILTER sources EXCLUDE REGEX "(_(test|fuzz|libfuzzer|plugin)|/main)\\.cpp$")
   set(${prefix}_sources ${sources} PARENT_SCOPE)
   set(${prefix}_tests ${tests} PARENT_SCOPE)
 endfunction()

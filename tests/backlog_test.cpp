@@ -65,8 +65,7 @@ cost chase(const config& how, std::uint64_t each, std::uint32_t every) {
   EXPECT_EQ(run(how,
                 [&](runtime& rt) {
                   const bool first = rt.rank() == rank_id(0);
-                  const auto object = rt.broadcast(
-                      first ? rt.create<wanderer>() : mobile_ptr<wanderer>(), rank_id(0));
+                  const auto object = rt.broadcast(first ? rt.create<wanderer>() : mobile_ptr<wanderer>(), rank_id(0));
                   if (first) rt.call<&wanderer::begin>(object, rt.size(), every).get();
                   rt.barrier();
                   for (std::uint64_t number = 0; number < each && rt.rank().value() < rt.size() / 2; ++number) {

@@ -160,7 +160,7 @@ settings ticking_for_ever() {
   return {{"ranks", "2"}, {"workers", "2"}, {"balancer", "steal"}, {"balance.tick", "1us"}};
 }
 
-TEST(balancing, does_not_make_slow_messages_and_handlers_look_like_a_standstill) {
+TEST(balancing, does_not_make_slow_messages_and_handlers_look_like_a_deadlock) {
   const char* const slow = nacre::tests::sanitized ? "100ms" : "1s";
   settings with = ticking_for_ever();
   with["sim.latency"] = slow;
@@ -176,7 +176,7 @@ TEST(balancing, does_not_make_slow_messages_and_handlers_look_like_a_standstill)
   EXPECT_EQ(answers, 1);
 }
 
-TEST(balancing, does_not_hide_a_standstill) {
+TEST(balancing, does_not_hide_a_deadlock) {
   EXPECT_EXIT(run_simulated(ticking_for_ever(),
                             [](nacre::runtime& rt) {
                               const auto alone = rt.create<hermit>();

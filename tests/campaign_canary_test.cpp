@@ -28,15 +28,19 @@ streams::verdict real_admit(streams* self, message_ptr& m, message_list& ready) 
     "__real__ZN5nacre7streams5admitERSt10unique_ptrINS_7messageENS_15message_deleterEERNS_12message_listE");
 streams::verdict wrapped_admit(streams* self, message_ptr& m, message_list& ready) asm(
     "__wrap__ZN5nacre7streams5admitERSt10unique_ptrINS_7messageENS_15message_deleterEERNS_12message_listE");
-void real_undeliverable(object_space* self, lane& on, message_ptr m) asm(
-    "__real__ZN5nacre12object_space13undeliverableERNS_4laneESt10unique_ptrINS_7messageENS_15message_deleterEE");
-void wrapped_undeliverable(object_space* self, lane& on, message_ptr m) asm(
-    "__wrap__ZN5nacre12object_space13undeliverableERNS_4laneESt10unique_ptrINS_7messageENS_15message_deleterEE");
-void real_post(node* self, lane& on, rank_id to, message_ptr m, detail::future_state* result) asm(
-    "__real__ZN5nacre4node4postERNS_4laneENS_8typed_idINS_8rank_tagEjEESt10unique_ptrINS_7messageENS_15message_"
+void real_undeliverable(object_space* self, thread_context& on, message_ptr m) asm(
+    "__real__ZN5nacre12object_space13undeliverableERNS_14thread_contextESt10unique_ptrINS_7messageENS_15message_"
+    "deleterEE");
+void wrapped_undeliverable(object_space* self, thread_context& on, message_ptr m) asm(
+    "__wrap__ZN5nacre12object_space13undeliverableERNS_14thread_contextESt10unique_ptrINS_7messageENS_15message_"
+    "deleterEE");
+void real_post(am_engine* self, thread_context& on, rank_id to, message_ptr m, detail::future_state* result) asm(
+    "__real__ZN5nacre9am_engine4postERNS_14thread_contextENS_8typed_idINS_8rank_tagEjEESt10unique_ptrINS_7messageENS_"
+    "15message_"
     "deleterEEPNS_6detail12future_stateE");
-void wrapped_post(node* self, lane& on, rank_id to, message_ptr m, detail::future_state* result) asm(
-    "__wrap__ZN5nacre4node4postERNS_4laneENS_8typed_idINS_8rank_tagEjEESt10unique_ptrINS_7messageENS_15message_"
+void wrapped_post(am_engine* self, thread_context& on, rank_id to, message_ptr m, detail::future_state* result) asm(
+    "__wrap__ZN5nacre9am_engine4postERNS_14thread_contextENS_8typed_idINS_8rank_tagEjEESt10unique_ptrINS_7messageENS_"
+    "15message_"
     "deleterEEPNS_6detail12future_stateE");
 
 bool real_withdraw(memory_segments* self, const detail::memory_name& name, const std::function<void()>& hasten) asm(
@@ -55,12 +59,12 @@ streams::verdict wrapped_admit(streams* self, message_ptr& m, message_list& read
   return streams::verdict::admitted;
 }
 
-void wrapped_undeliverable(object_space* self, lane& on, message_ptr m) {
+void wrapped_undeliverable(object_space* self, thread_context& on, message_ptr m) {
   if (planted != bug::losses_are_silent || m->header.reply != 0) return real_undeliverable(self, on, std::move(m));
-  on.tallies().done.add(1);
+  on.counters().done.add(1);
 }
 
-void wrapped_post(node* self, lane& on, rank_id to, message_ptr m, detail::future_state* result) {
+void wrapped_post(am_engine* self, thread_context& on, rank_id to, message_ptr m, detail::future_state* result) {
   if (planted == bug::messages_are_not_counted && m->header.kind == message_kind::rank) {
     m->header.flags |= flag_uncounted;
   }

@@ -27,7 +27,7 @@ void let_objects_wait(const std::string& balancer, const char* scheduler) {
                 });
 }
 
-/// Sends what waits to where it is: it waits again, and its ticket of before is stale.
+/// Sends what waits to where it is: it waits again, and its item of before is stale.
 struct repeating final : nacre::balancer {
   struct found {
     std::size_t found = 0;

@@ -75,7 +75,7 @@ bool hold_all(runtime& rt, std::span<const scenario> all) {
 }
 
 void forbid_reading_peers() {
-  ASSERT_TRUE(transport::shm::forbid(SYS_process_vm_readv, transport::shm::whom::this_process));
+  ASSERT_TRUE(transport::shm::forbid(SYS_process_vm_readv, transport::shm::filter_scope::this_process));
   char one = 0, other = 0;
   iovec to{&one, 1}, from{&other, 1};
   ASSERT_EQ(process_vm_readv(getpid(), &to, 1, &from, 1, 0), -1) << "the filter does nothing";
@@ -158,7 +158,7 @@ std::vector<cell> cells() {
 
 INSTANTIATE_TEST_SUITE_P(over, matrix, testing::ValuesIn(cells()), testing::PrintToStringParamName());
 
-TEST(messages_between_processes, travel_in_pieces_where_the_kernel_forbids_to_read_a_peer) {
+TEST(messages_between_processes, travel_in_fragments_where_the_kernel_forbids_to_read_a_peer) {
   EXPECT_TRUE(job(start_of("shm", 2), "--as-rank-that-reads-no-peer"));
 }
 

@@ -66,7 +66,7 @@ std::string without_rank_one(const std::string& command) {
 testing::AssertionResult tells_of_rank_one(const outcome& got) {
   const std::vector<std::string> lines = lines_of(got.errors);
   const auto told = std::count_if(lines.begin(), lines.end(), [](const std::string& line) {
-    return line.find("without a goodbye; the job ends") != std::string::npos;
+    return line.find("without a shutdown; the job ends") != std::string::npos;
   });
   if (told >= 1) return testing::AssertionSuccess();
   return testing::AssertionFailure() << "nobody has said why the job ends: " << got.errors << got.output;

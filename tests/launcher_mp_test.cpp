@@ -68,7 +68,7 @@ int meet_or_die_when_met(int argc, char** argv) {
   namespace launch = nacre::transport::launch;
   if (std::string_view(std::getenv("NACRE_JOB_RANK")) != "1") return nacre::run(argc, argv, meet);
   launch::membership self;
-  const launch::arrival met = self.arrive({.handlers = nacre::handler_table::get().fingerprint()});
+  const launch::joined_rank met = self.join({.handlers = nacre::handler_table::get().fingerprint()});
   return std::raise(SIGKILL);
 }
 

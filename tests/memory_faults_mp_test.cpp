@@ -27,20 +27,20 @@
 namespace nacre::tests {
 namespace {
 
+using transport::shm::filter_scope;
 using transport::shm::held_calls;
-using transport::shm::whom;
 
-constexpr std::uint32_t copier = 1, lender = 2, ranks = 3;
+constexpr std::uint32_t copier = 1, owner = 2, ranks = 3;
 constexpr std::size_t much = 4u << 20;  // numbers
 constexpr int no_such_kernel = 77;
 
 /// The copier's part, in a thread that copies nothing: its first copy is held, in the middle of which somebody dies.
-void die_in_a_copy(held_calls& copies, bool the_lender) {
+void die_in_a_copy(held_calls& copies, bool the_owner) {
   for (bool first = true; copies.wait_for_one(); first = false) {
     const auto peer = static_cast<pid_t>(copies.first_argument());
     if (first) {
       ::kill(peer, SIGUSR1);
-      ::kill(the_lender ? peer : ::getpid(), SIGKILL);
+      ::kill(the_owner ? peer : ::getpid(), SIGKILL);
     }
     copies.go_on();
   }
@@ -48,7 +48,7 @@ void die_in_a_copy(held_calls& copies, bool the_lender) {
 
 std::atomic<bool> copy_has_begun{false};
 
-/// The lender's part, in which one of the two dies.
+/// The owner's part, in which one of the two dies.
 void move_much(runtime& rt, remote_memory<std::uint64_t> there, bool put, bool drop) {
   std::vector<std::uint64_t> own(much, 7);
   auto done = put ? rt.put(there, 0, std::span<const std::uint64_t>(own)) : rt.get(there, 0, std::span(own));
@@ -57,7 +57,7 @@ void move_much(runtime& rt, remote_memory<std::uint64_t> there, bool put, bool d
   done = {};
 }
 
-/// `--as-rank copier|lender put|get await|drop`: who dies, in which transfer, and what its caller does meanwhile.
+/// `--as-rank copier|owner put|get await|drop`: who dies, in which transfer, and what its caller does meanwhile.
 int act_as_rank(int argc, char** argv) {
   const config how = read_config(argc, argv);
   const std::string_view who = argv[2], way = argv[3], what = argv[4];
@@ -67,12 +67,12 @@ int act_as_rank(int argc, char** argv) {
     const auto there = rt.broadcast(rt.expose(std::span(here)), rank_id(copier));
     if (rt.rank().value() == copier) {
       const int call = way == "put" ? SYS_process_vm_readv : SYS_process_vm_writev;
-      static held_calls copies(call, whom::this_process);
+      static held_calls copies(call, filter_scope::this_process);
       if (!copies.able()) ::_exit(no_such_kernel);
-      std::thread(die_in_a_copy, std::ref(copies), who == "lender").detach();
+      std::thread(die_in_a_copy, std::ref(copies), who == "owner").detach();
     }
     rt.barrier();
-    if (rt.rank().value() == lender) move_much(rt, there, way == "put", what == "drop");
+    if (rt.rank().value() == owner) move_much(rt, there, way == "put", what == "drop");
     rt.barrier();
     std::printf("somebody has survived\n");
   });
@@ -90,7 +90,7 @@ class killed_in_a_copy : public testing::TestWithParam<fault> {};
 INSTANTIATE_TEST_SUITE_P(over_shm, killed_in_a_copy,
                          testing::Values(fault{"copier", "put", "await"}, fault{"copier", "get", "await"},
                                          fault{"copier", "put", "drop"}, fault{"copier", "get", "drop"},
-                                         fault{"lender", "put", "await"}, fault{"lender", "get", "await"}),
+                                         fault{"owner", "put", "await"}, fault{"owner", "get", "await"}),
                          testing::PrintToStringParamName());
 
 TEST_P(killed_in_a_copy, ends_the_job_within_seconds_with_one_line_that_names_it) {
@@ -103,7 +103,7 @@ TEST_P(killed_in_a_copy, ends_the_job_within_seconds_with_one_line_that_names_it
   }
   EXPECT_LT(got.seconds, unhurried_end);
   EXPECT_GT(code_of(got), 0);
-  const std::uint32_t dead = std::string_view(who) == "lender" ? lender : copier;
+  const std::uint32_t dead = std::string_view(who) == "owner" ? owner : copier;
   const auto errors = lines_of(got.errors);
   ASSERT_EQ(errors.size(), 1u) << got.errors;
   EXPECT_NE(errors[0].find("rank " + std::to_string(dead) + " was killed by signal 9"), std::string::npos) << errors[0];

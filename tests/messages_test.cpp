@@ -87,7 +87,8 @@ std::uint64_t held = 0;  // of rank 0's credit, when the last has begun
 /// Waits until all of them have begun, however long that takes.
 nacre::task<int> meet(nacre::context& ctx, std::span<const std::byte> ballast) {
   if (++begun == many) held = ctx.core().link().held_bytes(rank_id{0}, nacre::channel::application);
-  for (int looks = 0; looks < 10'000 && begun < many; ++looks) static_cast<void>(co_await ctx.call<echo>(rank_id{0}, 1));
+  for (int looks = 0; looks < 10'000 && begun < many; ++looks)
+    static_cast<void>(co_await ctx.call<echo>(rank_id{0}, 1));
   co_return static_cast<int>(ballast.size());
 }
 

@@ -69,7 +69,7 @@ int act_as_rank(int argc, char** argv) {
   const config how = read_config(argc, argv);
   const std::string_view part = argv[1];
   const auto forbid_to_write = [] {
-    EXPECT_TRUE(transport::shm::forbid(SYS_process_vm_writev, transport::shm::whom::this_process));
+    EXPECT_TRUE(transport::shm::forbid(SYS_process_vm_writev, transport::shm::filter_scope::this_process));
   };
   if (part == "--as-rank-that-writes-no-peer") forbid_to_write();
   const int code = run(how, [&](runtime& rt) {

@@ -66,7 +66,11 @@ double main_us(nacre::runtime& rt, const std::function<void()>& act) {
 
 TEST(own_costs, main_pays_for_the_objects_that_it_creates) {
   run({{"sim.cost.create", "1us"}}, "1", [](nacre::runtime& rt) {
-    EXPECT_NEAR(main_us(rt, [&] { for (int n = 0; n < 100; ++n) static_cast<void>(rt.create<cell>()); }), 100, 1e-6);
+    EXPECT_NEAR(main_us(rt,
+                        [&] {
+                          for (int n = 0; n < 100; ++n) static_cast<void>(rt.create<cell>());
+                        }),
+                100, 1e-6);
   });
 }
 
@@ -77,7 +81,9 @@ TEST(own_costs, messages_to_the_own_rank_and_to_others_have_rows_of_their_own) {
       const auto here = rt.create<cell>();
       const auto there = rt.create_on<cell>(rank_id(1)).get();
       const auto send_to = [&](nacre::mobile_ptr<cell> p) {
-        return main_us(rt, [&] { for (int n = 0; n < 10; ++n) rt.send<&cell::note>(p); });
+        return main_us(rt, [&] {
+          for (int n = 0; n < 10; ++n) rt.send<&cell::note>(p);
+        });
       };
       EXPECT_NEAR(send_to(here), local ? 10 : second_look_us, 1e-6);
       EXPECT_NEAR(send_to(there), local ? second_look_us : 10, 1e-6);
@@ -181,7 +187,8 @@ struct observer final : nacre::balancer {
 
 TEST(own_costs, a_look_of_a_balancer_takes_its_time_before_the_balancer_sees_the_clock) {
   std::vector<double> ticks;
-  nacre::register_balancer("own_costs_observer", [&](const nacre::config&) { return std::make_unique<observer>(ticks); });
+  nacre::register_balancer("own_costs_observer",
+                           [&](const nacre::config&) { return std::make_unique<observer>(ticks); });
   run({{"sim.cost.look", "3us"}, {"balancer", "own_costs_observer"}, {"balance.tick", "20us"}}, "1",
       [](nacre::runtime& rt) {
         rt.send<&cell::compute>(rt.create<cell>(), 50 * us);

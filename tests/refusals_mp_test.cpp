@@ -58,7 +58,7 @@ struct reader {
 /// Rank 1 may no longer read the memory of others.
 void deafen(std::string_view how) {
   if (how == "filter" &&
-      !nacre::transport::shm::forbid(SYS_process_vm_readv, nacre::transport::shm::whom::this_process)) {
+      !nacre::transport::shm::forbid(SYS_process_vm_readv, nacre::transport::shm::filter_scope::this_process)) {
     std::printf("the kernel does not filter\n");
   }
   if (how == "hide") ::prctl(PR_SET_DUMPABLE, 0);
@@ -110,8 +110,8 @@ void expect_everything(const outcome& got) {
   EXPECT_EQ(lines, (std::vector<std::string>{"rank 0" + all, "rank 1" + all, "rank 2" + all}));
 }
 
-bool warns_of(const std::string& line, const std::string& who, const std::string& whom) {
-  return line.find("nacre: rank " + who + " may no longer read the memory of rank " + whom +
+bool warns_of(const std::string& line, const std::string& who, const std::string& peer) {
+  return line.find("nacre: rank " + who + " may no longer read the memory of rank " + peer +
                    " (operation not permitted)") != std::string::npos;
 }
 

@@ -165,7 +165,7 @@ TEST_F(report, for_perfetto_has_all_that_the_trace_has) {
     moves += phase == "f" && each["name"] == "migration" ? 1 : 0;
     if (phase != "X") continue;
     double& end = last[{each["pid"], each["tid"]}];
-    EXPECT_GE(each["ts"].get<double>(), end - 1e-3) << "slices of a lane do not overlap";
+    EXPECT_GE(each["ts"].get<double>(), end - 1e-3) << "slices of a thread context do not overlap";
     end = each["ts"].get<double>() + each["dur"].get<double>();
     EXPECT_LE(end, told["seconds"].get<double>() * 1e6 + 1);
   }

@@ -70,7 +70,7 @@ void compute_until_heard(nacre::context& ctx, double seconds) {
   while (own.seen == 0 && ctx.now() < end) continue;
 }
 
-TEST(runtime_relief, a_rank_sends_and_receives_while_its_only_worker_computes) {
+TEST(runtime_fallback_poller, a_rank_sends_and_receives_while_its_only_worker_computes) {
   nacre::config made = settings(2, 1);
   made.set("progress", "shared");
   constexpr double for_ever = 30;

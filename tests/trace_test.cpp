@@ -96,7 +96,7 @@ struct counts {
   void take(const event& one) {
     switch (one.kind) {
       case event_kind::handler_begin:
-      case event_kind::part_begin:
+      case event_kind::module_begin:
         ++handlers;
         break;
       case event_kind::resume_begin:
@@ -129,11 +129,11 @@ struct counts {
   }
 };
 
-/// By rank and lane.
+/// By rank and thread context.
 std::map<std::pair<std::uint32_t, std::uint32_t>, counts> count(const trace_log& log) {
   std::map<std::pair<std::uint32_t, std::uint32_t>, counts> all;
   for (std::size_t index = 0; index < log.tracks().size(); ++index) {
-    counts& own = all[{log.tracks()[index].rank, log.tracks()[index].lane}];
+    counts& own = all[{log.tracks()[index].rank, log.tracks()[index].thread_context}];
     std::int64_t last = 0;
     log.visit(index, [&](std::span<const event> events) {
       for (const event& each : events) {
@@ -211,7 +211,7 @@ TEST(trace, of_one_seed_has_the_same_bytes_and_of_another_has_not) {
 TEST(trace, of_small_buffers_loses_nothing) {
   const std::string path = path_for("small");
   nacre::config how = simulated("3");
-  how.set("trace_memory", "64KiB");  // 4 KiB for each lane: it is written many times
+  how.set("trace_memory", "64KiB");  // 4 KiB for each thread context: it is written many times
   const nlohmann::json told = run_traced(path, how);
   expect_like_the_summary(trace_log(path), told);
   std::filesystem::remove(path);

@@ -104,9 +104,10 @@ nlohmann::ordered_json json_of(const sweep::operation& what, const finding& foun
 
 /// True when each is in proportion, or has a reason.
 bool sweep_all(const plan& how) {
-  fmt::print("Processor time of n things, best of {} runs; the exponent of n by the last three of 10^2, 10^3, ...; ns for "
-             "each\n{:40}{:28}{:>6}\n",
-             how.runs, "operation", "n", "n^");
+  fmt::print(
+      "Processor time of n things, best of {} runs; the exponent of n by the last three of 10^2, 10^3, ...; ns for "
+      "each\n{:40}{:28}{:>6}\n",
+      how.runs, "operation", "n", "n^");
   auto all = nlohmann::ordered_json::array();
   bool good = true;
   for (const sweep::operation& what : all_operations()) {
@@ -129,9 +130,10 @@ bool sweep_all(const plan& how) {
 
 int main(int argc, char** argv) {
   plan how;
-  nacre::program_options options("sweep",
-                                 "The exponent by which the cost of each operation grows with what it is about. The exit "
-                                 "code is 1 if one grows faster than it may.");
+  nacre::program_options options(
+      "sweep",
+      "The exponent by which the cost of each operation grows with what it is about. The exit "
+      "code is 1 if one grows faster than it may.");
   options.add("--most", how.most, "Things at most; some operations have a lower bound of their own")
       .between(1000, 10'000'000);
   options.add("--runs", how.runs, "Runs of each, of which the best counts").between(1, 100);

@@ -124,13 +124,14 @@ struct array_request {
 
 // The untyped operations; src/runtime/api_arrays.cpp.
 [[nodiscard]] std::uint64_t open_array(engine& core, const array_layout& layout);
-void adopt_element(engine& core, lane& on, std::uint64_t first, std::uint64_t number, void* object);
-void agree_on_array(engine& core, lane& on, std::uint64_t first, std::uint32_t placement_mark);
-void destroy_array(engine& core, lane& on, std::uint64_t first);
+void adopt_element(engine& core, thread_context& on, std::uint64_t first, std::uint64_t number, void* object);
+void agree_on_array(engine& core, thread_context& on, std::uint64_t first, std::uint32_t placement_mark);
+void destroy_array(engine& core, thread_context& on, std::uint64_t first);
 /// `m`: the handler's; null ends all elements.
-void post_to_array(engine& core, lane& on, const array_request& what, message_ptr m);
-void post_insert(engine& core, lane& on, object_id element, const object_type& type, void* object, future_state& done);
-void post_erase(engine& core, lane& on, object_id element, future_state& done);
+void post_to_array(engine& core, thread_context& on, const array_request& what, message_ptr m);
+void post_insert(engine& core, thread_context& on, object_id element, const object_type& type, void* object,
+                 future_state& done);
+void post_erase(engine& core, thread_context& on, object_id element, future_state& done);
 [[nodiscard]] index index_of_element(engine& core, object_id element);
 
 /// Two packed results to combine; what a row of fold_row is run on.
@@ -140,7 +141,7 @@ struct folding {
 };
 
 template <class R, class Op>
-outcome fold(engine&, lane&, message_ptr&, void* target, handler_id) {
+outcome fold(engine&, thread_context&, message_ptr&, void* target, handler_id) {
   auto& step = *static_cast<folding*>(target);
   expected<R, wire_error> one = unpack<R>(step.accumulated), other = unpack<R>(step.next);
   if (!one || !other) return outcome::malformed;

@@ -29,7 +29,7 @@ class array_operations : public object_operations {
   }
   template <auto F, class T, class P, class... Args>
   void send(with how, const array_ptr<T, P>& to, Args&&... args) {
-    detail::post_to_array(*core_, *lane_, {.first = to.first()},
+    detail::post_to_array(*core_, *thread_, {.first = to.first()},
                           object_message<F, T>(how, std::forward<Args>(args)...));
   }
   /// As send. Ready when all those elements have run F, whose results are dropped; fails with call_error when one
@@ -37,7 +37,7 @@ class array_operations : public object_operations {
   template <auto F, class T, class P, class... Args>
   [[nodiscard]] future<void> call(const array_ptr<T, P>& to, Args&&... args) {
     auto done = pending<void>();
-    detail::post_to_array(*core_, *lane_, {.first = to.first(), .done = done.state()},
+    detail::post_to_array(*core_, *thread_, {.first = to.first(), .done = done.state()},
                           object_message<F, T>(with{}, std::forward<Args>(args)...));
     return done;
   }
@@ -53,7 +53,7 @@ class array_operations : public object_operations {
     static_assert(std::is_empty_v<Op> && std::is_default_constructible_v<Op>,
                   "the operation of a reduction runs on every rank, so it has no members and no captures");
     auto combined = pending<detail::result_of<F>>();
-    detail::post_to_array(*core_, *lane_,
+    detail::post_to_array(*core_, *thread_,
                           {.first = of.first(), .done = combined.state(), .fold = detail::fold_of<result, Op>()},
                           object_message<F, T>(with{}, std::forward<Args>(args)...));
     return combined;
@@ -66,7 +66,7 @@ class array_operations : public object_operations {
     const mobile_ptr<T> element = into[at];
     auto object = std::make_unique<T>(make_aggregate_or_object<T>(std::forward<Args>(args)...));
     auto done = pending<void>();
-    detail::post_insert(*core_, *lane_, element.id(), detail::type_of<T>(), object.release(), *done.state());
+    detail::post_insert(*core_, *thread_, element.id(), detail::type_of<T>(), object.release(), *done.state());
     return done;
   }
   /// Ends the element of a place, wherever it is, after the messages that this caller sent to it before. The place may
@@ -74,7 +74,7 @@ class array_operations : public object_operations {
   template <class T, class P>
   future<void> erase(const array_ptr<T, P>& from, const index& at) {
     auto done = pending<void>();
-    detail::post_erase(*core_, *lane_, from[at].id(), *done.state());
+    detail::post_erase(*core_, *thread_, from[at].id(), *done.state());
     return done;
   }
 

@@ -115,7 +115,7 @@ class buffer_parts {
   static void read_view(reader& ar, buffer& into) noexcept;
   /// Makes a view own its bytes: takes over `m`, whose payload they are part of, when that is left, permitted, and
   /// mostly these bytes; else copies them.
-  static void settle(buffer& view, message_ptr& m, bool may_adopt);
+  static void make_owning(buffer& view, message_ptr& m, bool may_adopt);
   /// How many bytes in front of a buffer's own are free for `prefix` bytes of other arguments and its length, counted
   /// from where a payload may begin; 0 when they do not fit, or the buffer is too small to be worth it.
   [[nodiscard]] static std::size_t room_before(const buffer& last, std::size_t prefix) noexcept;
@@ -157,11 +157,11 @@ void read_argument(reader& ar, T& into) {
 
 /// Gives the buffers among decoded arguments their bytes; `m` is the message that they came in, and may be taken over.
 template <class Tuple>
-void settle_buffers(Tuple& arguments, message_ptr& m) {
+void make_buffers_owning(Tuple& arguments, message_ptr& m) {
   std::apply(
       [&](auto&... argument) {
         const auto one = [&]<class T>(T& value) {
-          if constexpr (is_buffer<T>) buffer_parts::settle(value, m, !has_view<Tuple>);
+          if constexpr (is_buffer<T>) buffer_parts::make_owning(value, m, !has_view<Tuple>);
         };
         (one(argument), ...);
       },

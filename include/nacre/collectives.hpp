@@ -18,7 +18,7 @@
 
 namespace nacre {
 class engine;
-class lane;
+class thread_context;
 
 enum class collective_kind : std::uint8_t {
   barrier,
@@ -52,7 +52,7 @@ namespace detail {
 [[nodiscard]] rank_id rank_of(const engine& core) noexcept;
 
 /// Enters a collective and waits for its end. What it returns: see collective_host::complete.
-std::vector<std::byte> run_collective(engine& core, lane& on, collective_call call);
+std::vector<std::byte> run_collective(engine& core, thread_context& on, collective_call call);
 
 /// Equal for equal types, in every process of one binary.
 template <class T>
@@ -84,7 +84,7 @@ combine_function combine_with(Op op) {
 }
 
 template <class T>
-T broadcast_value(engine& core, lane& on, const T& value, rank_id root) {
+T broadcast_value(engine& core, thread_context& on, const T& value, rank_id root) {
   auto bytes = rank_of(core) == root ? pack(value) : std::vector<std::byte>();
   return unpack_own<T>(
       run_collective(core, on, {collective_kind::broadcast, root, std::move(bytes), {}, type_mark<T>()}));
@@ -92,8 +92,8 @@ T broadcast_value(engine& core, lane& on, const T& value, rank_id root) {
 
 /// A reduction or a scan; the bytes are packed T, or none where this rank gets no result.
 template <class T, class Op>
-std::vector<std::byte> combine_values(engine& core, lane& on, collective_kind kind, rank_id root, const T& value,
-                                      Op op) {
+std::vector<std::byte> combine_values(engine& core, thread_context& on, collective_kind kind, rank_id root,
+                                      const T& value, Op op) {
   return run_collective(core, on, {kind, root, pack(value), combine_with<T>(std::move(op)), type_mark<T>()});
 }
 
@@ -102,7 +102,7 @@ void append_part(std::vector<std::byte>& to, std::span<const std::byte> part);
 [[nodiscard]] std::vector<std::span<const std::byte>> parts_of(std::span<const std::byte> gathered);
 
 template <class T>
-std::vector<T> gather_values(engine& core, lane& on, collective_kind kind, rank_id root, const T& value) {
+std::vector<T> gather_values(engine& core, thread_context& on, collective_kind kind, rank_id root, const T& value) {
   const auto bytes = run_collective(core, on, {kind, root, pack(value), {}, type_mark<T>()});
   std::vector<T> values;
   const auto parts = parts_of(bytes);

@@ -79,7 +79,7 @@ struct together<F, param_list<T...>, param_list<P...>> {
   static constexpr const void* keys[] = {key_of<T>()...};
   static constexpr together_shape shape{keys};
   /// Runs F for one packed message; `target` is an array of pointers to the objects. Defined in invoke.hpp.
-  static outcome invoke(engine& core, lane& on, message_ptr& m, void* target, handler_id self);
+  static outcome invoke(engine& core, thread_context& on, message_ptr& m, void* target, handler_id self);
   static inline handler_info row{
       body_of<values>::ops, &invoke, name_of<F>(), key_of<together_shape>(), false, false, &shape};
   static inline const handler_registration enlisted{row};

@@ -39,49 +39,50 @@ namespace detail {
 [[nodiscard]] rank_id rank_of(const engine& core) noexcept;
 [[nodiscard]] std::uint32_t size_of(const engine& core) noexcept;
 [[nodiscard]] std::uint32_t workers_of(const engine& core) noexcept;
-[[nodiscard]] double seconds_of(const engine& core, const lane& on);
-void post_to_rank(engine& core, lane& on, rank_id to, message_ptr m, future_state* result = nullptr);
-void post_to_all(engine& core, lane& on, message_ptr m);
+[[nodiscard]] double seconds_of(const engine& core, const thread_context& on);
+void post_to_rank(engine& core, thread_context& on, rank_id to, message_ptr m, future_state* result = nullptr);
+void post_to_all(engine& core, thread_context& on, message_ptr m);
 /// The two ends of a message to an object; `from` is none when no object sends it.
 struct object_pair {
   object_id from, to;
 };
-void post_to_object(engine& core, lane& on, const object_pair& ends, message_ptr m, future_state* result = nullptr);
+void post_to_object(engine& core, thread_context& on, const object_pair& ends, message_ptr m,
+                    future_state* result = nullptr);
 /// Takes over the object, also when it throws.
-[[nodiscard]] object_id adopt_object(engine& core, lane& on, const object_type& type, void* object);
-void post_migrate(engine& core, lane& on, object_id object, rank_id to, future_state& done);
-void post_destroy(engine& core, lane& on, object_id object);
-[[nodiscard]] bool is_resident(engine& core, lane& on, object_id object) noexcept;
+[[nodiscard]] object_id adopt_object(engine& core, thread_context& on, const object_type& type, void* object);
+void post_migrate(engine& core, thread_context& on, object_id object, rank_id to, future_state& done);
+void post_destroy(engine& core, thread_context& on, object_id object);
+[[nodiscard]] bool is_resident(engine& core, thread_context& on, object_id object) noexcept;
 void enable_balancing(engine& core, bool on) noexcept;
-void wait_quiescence(engine& core, lane& on);
-void post_on_quiescence(engine& core, lane& on, message_ptr m);
+void wait_quiescence(engine& core, thread_context& on);
+void post_on_quiescence(engine& core, thread_context& on, message_ptr m);
 [[nodiscard]] rank_counters counters_of(const engine& core) noexcept;
-void set_error_handler(engine& core, lane& on, std::function<void(const delivery_error&)> handler);
+void set_error_handler(engine& core, thread_context& on, std::function<void(const delivery_error&)> handler);
 
 /// `function` holds its arguments, packed, and the number of its row, which has a together_shape.
-void post_colocate(engine& core, lane& on, std::span<const object_id> objects, message_ptr function,
+void post_colocate(engine& core, thread_context& on, std::span<const object_id> objects, message_ptr function,
                    future_state* result = nullptr);
 
 /// What a main wants of an object.
 enum class object_access : std::uint8_t { shared, exclusive };
 /// Main waits until it has access to the object, which is on its rank then; see object_operations::with_exclusive.
 /// `key` is that of the class which it must have.
-[[nodiscard]] void* lock_object(engine& core, lane& on, object_id object, object_access how, const void* key);
-void unlock_object(engine& core, lane& on, object_id object, object_access how) noexcept;
+[[nodiscard]] void* lock_object(engine& core, thread_context& on, object_id object, object_access how, const void* key);
+void unlock_object(engine& core, thread_context& on, object_id object, object_access how) noexcept;
 
 /// Access of a main to an object, for one scope.
 class object_lock {
  public:
-  object_lock(engine& core, lane& on, object_id object, object_access how, const void* key)
-      : core_(core), lane_(on), object_(object), how_(how), held_(lock_object(core, on, object, how, key)) {}
+  object_lock(engine& core, thread_context& on, object_id object, object_access how, const void* key)
+      : core_(core), thread_(on), object_(object), how_(how), held_(lock_object(core, on, object, how, key)) {}
   object_lock(const object_lock&) = delete;
   object_lock& operator=(const object_lock&) = delete;
-  ~object_lock() { unlock_object(core_, lane_, object_, how_); }
+  ~object_lock() { unlock_object(core_, thread_, object_, how_); }
   [[nodiscard]] void* held() const noexcept { return held_; }
 
  private:
   engine& core_;
-  lane& lane_;
+  thread_context& thread_;
   object_id object_;
   object_access how_;
   void* held_;

@@ -17,7 +17,7 @@
 namespace nacre {
 
 class engine;
-class lane;
+class thread_context;
 
 /// The call did not produce a value: the object is gone, or its handler threw. what() says which.
 class call_error : public std::runtime_error {
@@ -38,11 +38,11 @@ class coroutine_run;
 
 /// What to do when a result has arrived: wakes the application thread, or makes a coroutine runnable.
 struct waiter {
-  void (*notify)(waiter&, lane& by);
+  void (*notify)(waiter&, thread_context& by);
   coroutine_run* coroutine = nullptr;  ///< the handler that awaits the result itself; null: something else does
 };
 
-/// The place where a result arrives: made by the caller, completed once by whatever lane handles the reply.
+/// The place where a result arrives: made by the caller, completed once by whatever thread context handles the reply.
 ///
 /// | state | completed | awaited by w |
 /// |---|---|---|
@@ -72,9 +72,9 @@ class future_state {
 
   /// Decodes the reply and completes; a reply that does not decode, or whose value throws, completes with an error. The
   /// result may take over the reply.
-  void complete_with(message_ptr reply, lane& by);
-  void complete_with_error(std::string what, lane& by);
-  void complete_with_error(call_error error, lane& by);
+  void complete_with(message_ptr reply, thread_context& by);
+  void complete_with_error(std::string what, thread_context& by);
+  void complete_with_error(call_error error, thread_context& by);
 
   /// Registers `w` to be told; false when the result is there already, and then `w` is not touched. One waiter only.
   [[nodiscard]] bool await(waiter& w) noexcept;
@@ -99,7 +99,7 @@ class future_state {
   /// The future was dropped before the result was there. For results that go to the caller's memory: it may be gone
   /// next.
   virtual void on_abandon() noexcept {}
-  void complete(lane& by);
+  void complete(thread_context& by);
   /// While the future has not been handed out yet.
   void complete_unawaited() noexcept { state_.store(is_ready, std::memory_order_release); }  // pairs with ready
   void set_error(call_error error) { error_ = std::move(error); }
@@ -131,7 +131,7 @@ class future_value : public future_state {
       reader in(reply->payload());
       buffer_parts::read_view(in, value_.emplace());
       if (!in.finish()) return value_.reset(), false;
-      buffer_parts::settle(*value_, reply, true);
+      buffer_parts::make_owning(*value_, reply, true);
     } else {
       expected<T, wire_error> value = unpack<T>(reply->payload());
       if (!value) return false;
@@ -152,9 +152,9 @@ class future_value<void> : public future_state {
 };
 
 /// Runs other work of this rank until `state` is ready. Throws usage_error on a worker: handlers never block.
-void wait_in_application(engine& core, lane& on, future_state& state);
+void wait_in_application(engine& core, thread_context& on, future_state& state);
 /// The application looks at something that is not there yet. True: virtual time has gone on since, others have run.
-[[nodiscard]] bool look_again(const lane& on);
+[[nodiscard]] bool look_again(const thread_context& on);
 
 }  // namespace detail
 
@@ -163,12 +163,13 @@ template <class T>
 class future {
  public:
   future() = default;
-  future(engine& core, lane& on, detail::future_value<T>* state) noexcept : core_(&core), lane_(&on), state_(state) {}
+  future(engine& core, thread_context& on, detail::future_value<T>* state) noexcept
+      : core_(&core), thread_(&on), state_(state) {}
   future(future&& other) noexcept
-      : core_(other.core_), lane_(other.lane_), state_(std::exchange(other.state_, nullptr)) {}
+      : core_(other.core_), thread_(other.thread_), state_(std::exchange(other.state_, nullptr)) {}
   future& operator=(future&& other) noexcept {
     std::swap(core_, other.core_);
-    std::swap(lane_, other.lane_);
+    std::swap(thread_, other.thread_);
     std::swap(state_, other.state_);
     return *this;
   }
@@ -181,14 +182,14 @@ class future {
   /// ends.
   [[nodiscard]] bool ready() const {
     if (state_ == nullptr || state_->ready()) return state_ != nullptr;
-    return lane_ != nullptr && detail::look_again(*lane_) && state_->ready();
+    return thread_ != nullptr && detail::look_again(*thread_) && state_->ready();
   }
 
   /// Application thread only: runs other work until the result is there. In a handler write `co_await` instead.
   void wait() {
     if (state_ == nullptr)
       throw usage_error("wait on a future that has no call (it was moved from, or never given one)");
-    if (core_ != nullptr) detail::wait_in_application(*core_, *lane_, *state_);
+    if (core_ != nullptr) detail::wait_in_application(*core_, *thread_, *state_);
   }
   /// wait(), then the value; throws call_error when the call failed. The future is empty afterwards.
   T get() {
@@ -198,7 +199,7 @@ class future {
 
   /// For the runtime: where it may be waited for. Null for a result that was there from the beginning.
   [[nodiscard]] engine* core() const noexcept { return core_; }
-  [[nodiscard]] lane* home() const noexcept { return lane_; }
+  [[nodiscard]] thread_context* home() const noexcept { return thread_; }
   /// A result that is there, and belongs to no call.
   explicit future(detail::future_value<T>* state) noexcept : state_(state) {}
 
@@ -213,7 +214,7 @@ class future {
 
  private:
   engine* core_ = nullptr;
-  lane* lane_ = nullptr;
+  thread_context* thread_ = nullptr;
   detail::future_value<T>* state_ = nullptr;
 };
 

@@ -20,7 +20,7 @@ namespace nacre {
 
 class context;
 class engine;
-class lane;
+class thread_context;
 template <class T>
 class task;
 
@@ -43,11 +43,11 @@ struct handler_info {
   body_ops ops;  ///< the arguments, while they are live values
   /// Target: the object, the module, or null. The message is left to the caller, except by handlers that keep its
   /// memory, as those that take a buffer do; values that it held have been moved from.
-  outcome (*invoke)(engine&, lane&, message_ptr&, void* target, handler_id self);
+  outcome (*invoke)(engine&, thread_context&, message_ptr&, void* target, handler_id self);
   std::string_view name;
-  const void* target_key;  ///< which class the handler is a member of; null for a free function
-  bool shared = false;     ///< a const member function
-  bool coroutine = false;  ///< returns a task
+  const void* target_key;                    ///< which class the handler is a member of; null for a free function
+  bool shared = false;                       ///< a const member function
+  bool coroutine = false;                    ///< returns a task
   const together_shape* together = nullptr;  ///< a function of colocate: which objects it wants
   handler_id id{};
   handler_info* next = nullptr;  ///< link of the list that the table is made from
@@ -224,7 +224,7 @@ constexpr const void* key_of() noexcept {
 
 /// Runs F for one message; defined in invoke.hpp, where context is complete.
 template <auto F, class T>
-outcome invoke(engine& core, lane& on, message_ptr& m, void* target, handler_id self);
+outcome invoke(engine& core, thread_context& on, message_ptr& m, void* target, handler_id self);
 
 /// The row of F on targets of class T: F's own class or one derived from it; void for a free function.
 template <auto F, class T>

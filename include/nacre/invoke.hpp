@@ -12,10 +12,11 @@
 namespace nacre::detail {
 
 /// Sends the result of a call back. `request` names caller and call.
-void post_reply(engine& core, lane& on, const message_header& request, message_ptr reply);
+void post_reply(engine& core, thread_context& on, const message_header& request, message_ptr reply);
 /// In a catch clause: the handler threw, or decoding its arguments. Tells the caller if it waits for a result, else
 /// ends the job with a line that names the handler.
-void handler_failed(engine& core, lane& on, const message_header& request, handler_id handler, handler_phase when);
+void handler_failed(engine& core, thread_context& on, const message_header& request, handler_id handler,
+                    handler_phase when);
 
 template <class R>
 message_ptr make_reply(R&& value) {
@@ -28,7 +29,7 @@ message_ptr make_reply(R&& value) {
 }
 
 template <class Call>
-void call_and_reply(engine& core, lane& on, const message_header& request, Call&& body) {
+void call_and_reply(engine& core, thread_context& on, const message_header& request, Call&& body) {
   using result = decltype(body());
   if constexpr (std::is_void_v<result>) {
     body();
@@ -66,8 +67,8 @@ decltype(auto) call_handler(context& ctx, void* target, Tuple&& arguments) {
 
 /// `m`: the message of the arguments; a coroutine whose parameters are views into it keeps it.
 template <auto F, class T, class Tuple>
-void run_handler(engine& core, lane& on, const message_header& request, handler_id self, message_ptr& m, void* target,
-                 Tuple&& arguments) {
+void run_handler(engine& core, thread_context& on, const message_header& request, handler_id self, message_ptr& m,
+                 void* target, Tuple&& arguments) {
   constexpr bool is_task = task_value<typename traits<F>::result>::is_task;
   try {
     if constexpr (is_task) {
@@ -98,7 +99,7 @@ outcome run_packed(message_ptr& m, Run&& body) {
     std::apply([&](auto&... argument) { (read_argument(in, argument), ...); }, arguments);
     if (!in.finish()) return outcome::malformed;
     const message_header request = m->header;
-    settle_buffers(arguments, m);
+    make_buffers_owning(arguments, m);
     body(request, std::move(arguments));
   } else {
     std::apply([&](auto&... argument) { in(argument...); }, arguments);
@@ -109,7 +110,7 @@ outcome run_packed(message_ptr& m, Run&& body) {
 }
 
 template <auto F, class T>
-outcome invoke(engine& core, lane& on, message_ptr& m, void* target, handler_id self) {
+outcome invoke(engine& core, thread_context& on, message_ptr& m, void* target, handler_id self) {
   using shape = traits<F>;
   if (!m->packed()) {
     run_handler<F, T>(core, on, m->header, self, m, target, std::move(body_of<typename shape::values>::values(*m)));
@@ -128,8 +129,8 @@ outcome invoke(engine& core, lane& on, message_ptr& m, void* target, handler_id 
 }
 
 template <auto F, class... T, class... P>
-outcome together<F, param_list<T...>, param_list<P...>>::invoke(engine& core, lane& on, message_ptr& m, void* target,
-                                                                handler_id self) {
+outcome together<F, param_list<T...>, param_list<P...>>::invoke(engine& core, thread_context& on, message_ptr& m,
+                                                                void* target, handler_id self) {
   const auto run = [&]<std::size_t... Index>(context & ctx, auto&& arguments, std::index_sequence<Index...>)
                        ->decltype(auto) {
     void* const* const objects = static_cast<void* const*>(target);

@@ -33,13 +33,13 @@ enum class memory_access : std::uint8_t { read_only, read_write };
 struct memory_range {
   std::uint64_t offset;
   std::size_t element_bytes;
-  std::span<std::byte> own;  ///< lent until the future is ready or dropped; a put only reads it
+  std::span<std::byte> own;  ///< in use until the future is ready or dropped; a put only reads it
 };
 
 [[nodiscard]] memory_name expose(engine& core, std::span<std::byte> bytes, memory_access access);
 void withdraw(engine& core, const memory_name& name);
-[[nodiscard]] future<void> put(engine& core, lane& on, const memory_name& to, const memory_range& range);
-[[nodiscard]] future<void> get(engine& core, lane& on, const memory_name& from, const memory_range& range);
+[[nodiscard]] future<void> put(engine& core, thread_context& on, const memory_name& to, const memory_range& range);
+[[nodiscard]] future<void> get(engine& core, thread_context& on, const memory_name& from, const memory_range& range);
 
 }  // namespace detail
 

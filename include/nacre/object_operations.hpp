@@ -35,7 +35,8 @@ class object_operations : public rank_operations {
   }
   template <auto F, class T, class... Args>
   void send(with how, mobile_ptr<T> to, Args&&... args) {
-    detail::post_to_object(*core_, *lane_, {acting_, to.id()}, object_message<F, T>(how, std::forward<Args>(args)...));
+    detail::post_to_object(*core_, *thread_, {acting_, to.id()},
+                           object_message<F, T>(how, std::forward<Args>(args)...));
   }
 
   template <auto F, class T, class... Args>
@@ -46,7 +47,7 @@ class object_operations : public rank_operations {
   [[nodiscard]] future<detail::result_of<F>> call(with how, mobile_ptr<T> to, Args&&... args) {
     message_ptr m = object_message<F, T>(how, std::forward<Args>(args)...);
     auto result = pending<detail::result_of<F>>();
-    detail::post_to_object(*core_, *lane_, {acting_, to.id()}, std::move(m), result.state());
+    detail::post_to_object(*core_, *thread_, {acting_, to.id()}, std::move(m), result.state());
     return result;
   }
 
@@ -54,11 +55,11 @@ class object_operations : public rank_operations {
   template <class T, class... Args>
   mobile_ptr<T> create(Args&&... args) {
     auto object = std::make_unique<T>(make_aggregate_or_object<T>(std::forward<Args>(args)...));
-    return mobile_ptr<T>(detail::adopt_object(*core_, *lane_, detail::type_of<T>(), object.release()));
+    return mobile_ptr<T>(detail::adopt_object(*core_, *thread_, detail::type_of<T>(), object.release()));
   }
   template <class T>
   mobile_ptr<T> create() {
-    return mobile_ptr<T>(detail::adopt_object(*core_, *lane_, detail::type_of<T>(), new T()));
+    return mobile_ptr<T>(detail::adopt_object(*core_, *thread_, detail::type_of<T>(), new T()));
   }
   /// Makes a mobile object on another rank from copies of the arguments.
   template <class T, class... Args>
@@ -70,14 +71,14 @@ class object_operations : public rank_operations {
   template <class T>
   future<void> migrate(mobile_ptr<T> object, rank_id to) {
     auto moved = pending<void>();
-    detail::post_migrate(*core_, *lane_, object.id(), to, *moved.state());
+    detail::post_migrate(*core_, *thread_, object.id(), to, *moved.state());
     return moved;
   }
   /// Ends an object after the messages that this caller sent to it before. What others send later reaches their
   /// error handler.
   template <class T>
   void destroy(mobile_ptr<T> object) {
-    detail::post_destroy(*core_, *lane_, object.id());
+    detail::post_destroy(*core_, *thread_, object.id());
   }
   /// Runs f(T&) in main, alone on the object, behind what main has sent to it before, and returns a copy of the result.
   /// An object that is elsewhere moves here first; to work on it where it is, send it a member function. Main waits for
@@ -87,13 +88,14 @@ class object_operations : public rank_operations {
   /// object has been destroyed, or refuses to come (may_migrate), and usage_error in a handler.
   template <class T, class F>
   auto with_exclusive(mobile_ptr<T> object, F&& f) {
-    const detail::object_lock lock(*core_, *lane_, object.id(), detail::object_access::exclusive, detail::key_of<T>());
+    const detail::object_lock lock(*core_, *thread_, object.id(), detail::object_access::exclusive,
+                                   detail::key_of<T>());
     return std::forward<F>(f)(*static_cast<T*>(lock.held()));
   }
   /// As with_exclusive, but f takes a const T&, and shared handlers may run beside it.
   template <class T, class F>
   auto with_shared(mobile_ptr<T> object, F&& f) {
-    const detail::object_lock lock(*core_, *lane_, object.id(), detail::object_access::shared, detail::key_of<T>());
+    const detail::object_lock lock(*core_, *thread_, object.id(), detail::object_access::shared, detail::key_of<T>());
     return std::forward<F>(f)(*static_cast<const T*>(lock.held()));
   }
   /// Brings 2 to 16 different objects to one rank and runs F there once, alone on all of them (PREMA section 4.1.2,
@@ -118,7 +120,7 @@ class object_operations : public rank_operations {
   /// Whether the object is on this rank at this moment.
   template <class T>
   [[nodiscard]] bool is_local(mobile_ptr<T> object) const noexcept {
-    return detail::is_resident(*core_, *lane_, object.id());
+    return detail::is_resident(*core_, *thread_, object.id());
   }
 
  protected:
@@ -159,7 +161,7 @@ class object_operations : public rank_operations {
     const std::tuple<Args&...> all(args...);
     [&]<std::size_t... Index>(std::index_sequence<Index...>) {
       const std::array<object_id, what::count> objects{std::get<Index>(all).id()...};
-      detail::post_colocate(*core_, *lane_, objects, std::move(m), result);
+      detail::post_colocate(*core_, *thread_, objects, std::move(m), result);
     }
     (std::make_index_sequence<what::count>());
   }

@@ -23,7 +23,7 @@ class operations : public array_operations {
   template <class T>
   [[nodiscard]] remote_memory<T> expose(std::span<T> own) {
     constexpr auto access = std::is_const_v<T> ? detail::memory_access::read_only : detail::memory_access::read_write;
-    return remote_memory<T>(detail::expose(*core_, lent(std::span<const T>(own)), access));
+    return remote_memory<T>(detail::expose(*core_, bytes_of(std::span<const T>(own)), access));
   }
   /// Copies `from` to the elements at `offset` of another rank's memory, or of the own one. Ready when the bytes are in
   /// place there. `from` must stay as it is until then, or until the future is dropped, which ends the transfer: what
@@ -35,18 +35,18 @@ class operations : public array_operations {
   [[nodiscard]] future<void> put(const remote_memory<T>& to, std::size_t offset,
                                  std::type_identity_t<std::span<const T>> from) {
     static_assert(!std::is_const_v<T>, "a handle to const elements can only be read through");
-    return detail::put(*core_, *lane_, to.name(), {offset, sizeof(T), lent(from)});
+    return detail::put(*core_, *thread_, to.name(), {offset, sizeof(T), bytes_of(from)});
   }
-  /// Copies the elements at `offset` of the memory to `to`, which is lent until the future is ready or dropped: it is
+  /// Copies the elements at `offset` of the memory to `to`, which is in use until the future is ready or dropped: it is
   /// not touched afterwards. As put in all else.
   template <class T>
   [[nodiscard]] future<void> get(const remote_memory<T>& from, std::size_t offset,
                                  std::type_identity_t<std::span<std::remove_const_t<T>>> to) {
-    return detail::get(*core_, *lane_, from.name(), {offset, sizeof(T), lent(std::span<const T>(to))});
+    return detail::get(*core_, *thread_, from.name(), {offset, sizeof(T), bytes_of(std::span<const T>(to))});
   }
   /// Ends access to memory that this rank has exposed. When it returns nothing touches the memory any more; accesses
   /// that come later, and the rest of those under way, fail at their callers. Waits for no rank, at most for a piece
-  /// that another lane of this rank is copying. Throws usage_error when it is not, or no longer, exposed here.
+  /// that another thread context of this rank is copying. Throws usage_error when it is not, or no longer, exposed here.
   template <class T>
   void withdraw(const remote_memory<T>& exposed) {
     detail::withdraw(*core_, exposed.name());
@@ -55,7 +55,7 @@ class operations : public array_operations {
   /// Runs F on this rank once no handler runs and no message is under way anywhere.
   template <auto F, class... Args>
   void on_quiescence(Args&&... args) {
-    detail::post_on_quiescence(*core_, *lane_, detail::make_typed<F>(std::forward<Args>(args)...));
+    detail::post_on_quiescence(*core_, *thread_, detail::make_typed<F>(std::forward<Args>(args)...));
   }
 
   /// Lets the balancer of this rank move objects away (the default), or not, for a phase of the program.
@@ -67,7 +67,7 @@ class operations : public array_operations {
 
  private:
   template <class T>
-  static std::span<std::byte> lent(std::span<const T> of) noexcept {
+  static std::span<std::byte> bytes_of(std::span<const T> of) noexcept {
     return {reinterpret_cast<std::byte*>(const_cast<std::remove_const_t<T>*>(of.data())), of.size_bytes()};
   }
 };

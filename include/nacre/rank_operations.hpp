@@ -23,7 +23,7 @@ class rank_operations {
   [[nodiscard]] std::uint32_t workers() const noexcept { return detail::workers_of(*core_); }
   /// Seconds since the job's start; virtual ones under simulation, where a main that looks again at the same instant lets
   /// a little time go on.
-  [[nodiscard]] double now() const { return detail::seconds_of(*core_, *lane_); }
+  [[nodiscard]] double now() const { return detail::seconds_of(*core_, *thread_); }
 
   /// Runs F on a rank. One-way; in order for one channel and one pair of ranks.
   template <auto F, class... Args>
@@ -34,7 +34,7 @@ class rank_operations {
   void send(with how, rank_id to, Args&&... args) {
     message_ptr m = detail::make_typed<F>(std::forward<Args>(args)...);
     detail::stamp<F>(*m, how);
-    detail::post_to_rank(*core_, *lane_, to, std::move(m));
+    detail::post_to_rank(*core_, *thread_, to, std::move(m));
   }
   /// Runs F on every rank, the own one included.
   template <auto F, class... Args>
@@ -45,7 +45,7 @@ class rank_operations {
   void send(with how, to_all_t, Args&&... args) {
     message_ptr m = detail::make_typed<F>(std::forward<Args>(args)...);
     detail::stamp<F>(*m, how);
-    detail::post_to_all(*core_, *lane_, std::move(m));
+    detail::post_to_all(*core_, *thread_, std::move(m));
   }
   /// A number is no rank; the compiler says so in one sentence.
   template <auto F, std::integral Number, class... Args>
@@ -62,7 +62,7 @@ class rank_operations {
     message_ptr m = detail::make_typed<F>(std::forward<Args>(args)...);
     detail::stamp<F>(*m, how);
     auto result = pending<detail::result_of<F>>();
-    detail::post_to_rank(*core_, *lane_, to, std::move(m), result.state());
+    detail::post_to_rank(*core_, *thread_, to, std::move(m), result.state());
     return result;
   }
   template <auto F, std::integral Number, class... Args>
@@ -73,17 +73,18 @@ class rank_operations {
 
  protected:
   /// `acting`: the object that the handler runs on; none for a main, and for handlers on ranks.
-  rank_operations(engine& core, lane& on, object_id acting = {}) noexcept : core_(&core), lane_(&on), acting_(acting) {}
+  rank_operations(engine& core, thread_context& on, object_id acting = {}) noexcept
+      : core_(&core), thread_(&on), acting_(acting) {}
   ~rank_operations() = default;
 
   /// The future of a call that has not been made yet.
   template <class R>
   future<R> pending() {
-    return future<R>(*core_, *lane_, new detail::future_value<R>);
+    return future<R>(*core_, *thread_, new detail::future_value<R>);
   }
 
   engine* core_;
-  lane* lane_;
+  thread_context* thread_;
   object_id acting_;
 };
 

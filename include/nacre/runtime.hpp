@@ -18,7 +18,7 @@ namespace nacre {
 /// One rank, as its main sees it. Belongs to the application thread of the rank.
 class runtime : public operations {
  public:
-  runtime(engine& core, lane& on) noexcept : operations(core, on) {}
+  runtime(engine& core, thread_context& on) noexcept : operations(core, on) {}
   runtime(const runtime&) = delete;
   runtime& operator=(const runtime&) = delete;
 
@@ -29,17 +29,17 @@ class runtime : public operations {
   // of steps that grows with the logarithm of the number of ranks, and none returns before all ranks have called it.
 
   /// Waits until every rank is here, while this rank goes on running handlers.
-  void barrier() { static_cast<void>(detail::run_collective(*core_, *lane_, {})); }
+  void barrier() { static_cast<void>(detail::run_collective(*core_, *thread_, {})); }
   /// The root's value, on every rank.
   template <class T>
   [[nodiscard]] T broadcast(const T& value, rank_id root) {
-    return detail::broadcast_value(*core_, *lane_, value, root);
+    return detail::broadcast_value(*core_, *thread_, value, root);
   }
   /// op(op(v0, v1), ...) over the values of all ranks, at the root; nothing elsewhere.
   using operations::reduce;  // over the elements of an array
   template <class T, class Op>
   std::optional<T> reduce(const T& value, Op op, rank_id root) {
-    const auto bytes = detail::combine_values(*core_, *lane_, collective_kind::reduce, root, value, std::move(op));
+    const auto bytes = detail::combine_values(*core_, *thread_, collective_kind::reduce, root, value, std::move(op));
     if (rank() != root) return std::nullopt;
     return detail::unpack_own<T>(bytes);
   }
@@ -47,28 +47,28 @@ class runtime : public operations {
   template <class T, class Op>
   [[nodiscard]] T all_reduce(const T& value, Op op) {
     return detail::unpack_own<T>(
-        detail::combine_values(*core_, *lane_, collective_kind::all_reduce, {}, value, std::move(op)));
+        detail::combine_values(*core_, *thread_, collective_kind::all_reduce, {}, value, std::move(op)));
   }
   /// The values of all ranks, by rank, at the root; an empty vector elsewhere.
   template <class T>
   std::vector<T> gather(const T& value, rank_id root) {
-    return detail::gather_values(*core_, *lane_, collective_kind::gather, root, value);
+    return detail::gather_values(*core_, *thread_, collective_kind::gather, root, value);
   }
   /// The values of all ranks, by rank, on every rank.
   template <class T>
   [[nodiscard]] std::vector<T> all_gather(const T& value) {
-    return detail::gather_values(*core_, *lane_, collective_kind::all_gather, {}, value);
+    return detail::gather_values(*core_, *thread_, collective_kind::all_gather, {}, value);
   }
   /// op(op(v0, v1), ...) over the values of the ranks up to this one, its own included.
   template <class T, class Op>
   [[nodiscard]] T scan(const T& value, Op op) {
     return detail::unpack_own<T>(
-        detail::combine_values(*core_, *lane_, collective_kind::scan, {}, value, std::move(op)));
+        detail::combine_values(*core_, *thread_, collective_kind::scan, {}, value, std::move(op)));
   }
   /// op(op(init, v0), ...) over the values of the ranks before this one; `init` itself on rank 0.
   template <class T, class Op>
   [[nodiscard]] T exclusive_scan(const T& value, T init, Op op) {
-    const auto before = detail::combine_values(*core_, *lane_, collective_kind::exclusive_scan, {}, value, op);
+    const auto before = detail::combine_values(*core_, *thread_, collective_kind::exclusive_scan, {}, value, op);
     if (rank().value() == 0) return init;
     return static_cast<T>(op(std::move(init), detail::unpack_own<T>(before)));
   }
@@ -84,9 +84,9 @@ class runtime : public operations {
     for (std::uint64_t number = 0; number < shape.count(); ++number) {
       const nacre::index at = shape.place_of(number);
       if (made.home_of(at) != rank()) continue;
-      detail::adopt_element(*core_, *lane_, made.first(), number, new T(make(at)));
+      detail::adopt_element(*core_, *thread_, made.first(), number, new T(make(at)));
     }
-    detail::agree_on_array(*core_, *lane_, made.first(), detail::type_mark<array_ptr<T, P>>());
+    detail::agree_on_array(*core_, *thread_, made.first(), detail::type_mark<array_ptr<T, P>>());
     return made;
   }
   /// As above, of elements made by their default constructor.
@@ -99,7 +99,7 @@ class runtime : public operations {
   template <class T, array_placement P = by_block>
   [[nodiscard]] array_ptr<T, P> create_array(const array_options& how, const extents& shape, sparse_t, P = {}) {
     const array_ptr<T, P> made = open_array<T, P>(how, shape, false);
-    detail::agree_on_array(*core_, *lane_, made.first(), detail::type_mark<array_ptr<T, P>>());
+    detail::agree_on_array(*core_, *thread_, made.first(), detail::type_mark<array_ptr<T, P>>());
     return made;
   }
   /// Each of them with the options that most arrays have: the shape, then what comes behind it above.
@@ -112,20 +112,20 @@ class runtime : public operations {
   /// taken on every rank. What is sent to an element later reaches its sender's error handler.
   template <class T, class P>
   void destroy(const array_ptr<T, P>& array) {
-    detail::destroy_array(*core_, *lane_, array.first());
+    detail::destroy_array(*core_, *thread_, array.first());
   }
 
   /// Collective: waits until no handler runs and no message is under way anywhere.
-  void wait_quiescence() { detail::wait_quiescence(*core_, *lane_); }
+  void wait_quiescence() { detail::wait_quiescence(*core_, *thread_); }
 
   /// What this rank has done so far.
   [[nodiscard]] rank_counters counters() const noexcept { return detail::counters_of(*core_); }
 
   /// Who is told of messages to destroyed objects that this rank sent; the default prints one line each to stderr.
-  /// Called on any lane of the rank, by several at a time, and for a moment after it has been replaced; what it throws
+  /// Called on any thread context of the rank, by several at a time, and for a moment after it has been replaced; what it throws
   /// ends the job.
   void on_delivery_error(std::function<void(const delivery_error&)> handler) {
-    detail::set_error_handler(*core_, *lane_, std::move(handler));
+    detail::set_error_handler(*core_, *thread_, std::move(handler));
   }
 
  private:
@@ -144,7 +144,7 @@ class runtime : public operations {
 /// A rank, as a running handler sees it. Valid during the handler; in a coroutine, until it ends.
 class context : public operations {
  public:
-  context(engine& core, lane& on, const message_header& cause) noexcept
+  context(engine& core, thread_context& on, const message_header& cause) noexcept
       : operations(core, on, object_id::from_value(cause.object)), source_(cause.source) {}
 
   /// The rank that sent the message.
@@ -163,10 +163,10 @@ class context : public operations {
   /// True when idle workers or ranks ask for work: split if you can. Cheap enough to ask every few microseconds.
   [[nodiscard]] bool wanted_elsewhere() const noexcept;
 
-  /// For the runtime: the lane that a suspended coroutine goes on with.
-  void move_to(lane& on) noexcept { lane_ = &on; }
+  /// For the runtime: the thread context that a suspended coroutine goes on with.
+  void move_to(thread_context& on) noexcept { thread_ = &on; }
   [[nodiscard]] engine& core() const noexcept { return *core_; }
-  [[nodiscard]] lane& current_lane() const noexcept { return *lane_; }
+  [[nodiscard]] thread_context& current_thread() const noexcept { return *thread_; }
 
  private:
   std::uint32_t source_;

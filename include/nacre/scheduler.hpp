@@ -34,7 +34,7 @@ class work_visitor {
 
 /// Orders the ready work inside a rank (PREMA figure 2: push and pop). Work that arrives here may run at once, on any
 /// worker: order and access privileges have been settled before.
-/// Threads: `push` and `pop` are called at the same time by different lanes, each with its own id. Ids below the number
+/// Threads: `push` and `pop` are called at the same time by different thread contexts, each with its own id. Ids below the number
 /// of workers are workers; the two above are the application thread and the poll loop, which push but never pop.
 class scheduler {
  public:
@@ -56,19 +56,19 @@ class scheduler {
   virtual void push_first(worker_id by, work& item) { push_made(by, item); }
   /// The worker `by` is under another pressure from now on. Under pressure::unsent, pop may return null though items
   /// are there; this is called again when it ends. A scheduler may do without.
-  virtual void feel(worker_id /*by*/, pressure /*now*/) {}
+  virtual void set_pressure(worker_id /*by*/, pressure /*now*/) {}
   /// About how many items wait where `by` put them: a hint for splitting and for waking idle workers.
   [[nodiscard]] virtual std::size_t waiting(worker_id /*by*/) const { return 0; }
   /// Shows `visitor` at most `most` items that wait, without taking them: first those that another rank should get,
   /// which have waited longest (in a tree of work they are its large parts) or would run last. What a look costs grows
-  /// with `most` and the lanes, never with how many items wait. Inside the poll loop, beside push and pop: an item may
+  /// with `most` and the thread contexts, never with how many items wait. Inside the poll loop, beside push and pop: an item may
   /// be popped at any moment, so either it is shown under a lock that pop needs, too, or it is one of which
   /// scheduler_site::stays_readable said true when it was pushed. False: this scheduler shows nothing; balancers then
   /// find what waits by looking at a few objects of the rank at a time.
   [[nodiscard]] virtual bool visit_waiting(work_visitor& /*visitor*/, std::size_t /*most*/) { return false; }
   /// Items that `by` took where others had put them. Asked by `by` itself while it runs, and by others at the end.
   [[nodiscard]] virtual std::uint64_t steals(worker_id /*by*/) const { return 0; }
-  /// Which lane the last of them was taken from, if that is known. Asked by `by` itself, for the trace.
+  /// Which thread context the last of them was taken from, if that is known. Asked by `by` itself, for the trace.
   [[nodiscard]] virtual std::optional<worker_id> last_victim(worker_id /*by*/) const { return std::nullopt; }
 };
 
@@ -77,10 +77,10 @@ struct scheduler_site {
   rank_id rank{};
   std::uint32_t workers = 1;
   std::uint64_t seed = 1;  ///< for its random choices
-  bool simulated = false;  ///< lanes take turns in virtual time: what they do must not depend on this host
+  bool simulated = false;  ///< thread contexts take turns in virtual time: what they do must not depend on this host
   /// What the program has declared of an item, the higher the more urgent: for an object what its class says by
   /// `double priority() const`, as of the end of its latest turn, infinity while it
-  /// arrives; for all else 0. To be called in push, by the lane that pushes.
+  /// arrives; for all else 0. To be called in push, by the thread context that pushes.
   std::function<double(const work& item)> priority_of = [](const work&) { return 0.0; };
   /// How work runs that may be read for some time after it has been popped: the activations of objects.
   work::runner readable = nullptr;

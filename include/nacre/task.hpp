@@ -18,14 +18,14 @@ namespace nacre {
 namespace detail {
 
 /// A coroutine that has waited goes on, until it waits again or has ended; for the trace.
-void resumption_begins(lane& on, handler_id handler);
-void resumption_ended(lane& on);
+void resumption_begins(thread_context& on, handler_id handler);
+void resumption_ended(thread_context& on);
 
 /// What outlives the message of a coroutine handler: its context, and whom to answer. Ends itself when the coroutine
 /// does.
 class coroutine_run {
  public:
-  coroutine_run(engine& core, lane& on, const message_header& request, handler_id handler) noexcept
+  coroutine_run(engine& core, thread_context& on, const message_header& request, handler_id handler) noexcept
       : ctx(core, on, request), request_(request), handler_(handler) {}
   virtual ~coroutine_run() = default;
 
@@ -33,7 +33,7 @@ class coroutine_run {
   message_ptr kept;  ///< into which parameters of the coroutine are views; null if none are
 
   /// Lets the coroutine go on, on `on`.
-  void resume(std::coroutine_handle<> suspended, lane& on) {
+  void resume(std::coroutine_handle<> suspended, thread_context& on) {
     ctx.move_to(on);
     resumption_begins(on, handler_);
     suspended.resume();  // ends this, perhaps
@@ -48,7 +48,7 @@ class coroutine_run {
   /// memory of its own rank until that changes would keep its worker from what changes it.
   [[nodiscard]] bool must_yield() noexcept { return ++ready_in_a_row_ % ready_in_a_row_max == 0; }
 
-  /// The outermost coroutine has ended on `ctx`'s lane: answers, releases the object, and ends this.
+  /// The outermost coroutine has ended on `ctx`'s thread context: answers, releases the object, and ends this.
   virtual void finish() = 0;
 
  private:
@@ -61,11 +61,12 @@ class coroutine_run {
 };
 
 /// The coroutine's message is done: its access to the object ends and it counts for quiescence.
-void coroutine_finished(engine& core, lane& on, const message_header& request, handler_id handler);
-void make_runnable(engine& core, lane& by, work& item);
-[[nodiscard]] lane& lane_of(const context& ctx) noexcept;
-void post_reply(engine& core, lane& on, const message_header& request, message_ptr reply);
-void handler_failed(engine& core, lane& on, const message_header& request, handler_id handler, handler_phase when);
+void coroutine_finished(engine& core, thread_context& on, const message_header& request, handler_id handler);
+void make_runnable(engine& core, thread_context& by, work& item);
+[[nodiscard]] thread_context& thread_of(const context& ctx) noexcept;
+void post_reply(engine& core, thread_context& on, const message_header& request, message_ptr reply);
+void handler_failed(engine& core, thread_context& on, const message_header& request, handler_id handler,
+                    handler_phase when);
 template <class R>
 message_ptr make_reply(R&& value);
 
@@ -107,19 +108,19 @@ class future_awaiter final : public waiter, public work {
     if (!result_.valid()) throw usage_error("co_await on a future that has no call");
     handle_ = suspended;
     if (yields_) {
-      make_runnable(coroutine->ctx.core(), coroutine->ctx.current_lane(), *this);
+      make_runnable(coroutine->ctx.core(), coroutine->ctx.current_thread(), *this);
       return true;  // as below
     }
-    return result_.state()->await(*this);  // when true, another lane may have resumed and ended us already
+    return result_.state()->await(*this);  // when true, another thread context may have resumed and ended us already
   }
   T await_resume() { return result_.take(); }
 
  private:
-  static void on_result(waiter& self, lane& by) {
+  static void on_result(waiter& self, thread_context& by) {
     auto& awaiter = static_cast<future_awaiter&>(self);
     make_runnable(awaiter.coroutine->ctx.core(), by, awaiter);
   }
-  static void on_run(work& self, lane& on) {
+  static void on_run(work& self, thread_context& on) {
     auto& awaiter = static_cast<future_awaiter&>(self);
     awaiter.coroutine->resume(awaiter.handle_, on);
   }
@@ -196,7 +197,7 @@ class coroutine_run_of final : public coroutine_run {
 
   void finish() override {
     engine& core = ctx.core();
-    lane& on = lane_of(ctx);
+    thread_context& on = thread_of(ctx);
     try {
       if constexpr (std::is_void_v<T>) {
         handle_.promise().take();
@@ -230,8 +231,8 @@ inline void keep_message(coroutine_run& in, message_ptr& m) noexcept {
 /// Runs a coroutine handler until it ends or waits for the first time. `keep`: its message, or null. It throws only
 /// before the coroutine has begun.
 template <class Make>
-void start_coroutine(engine& core, lane& on, const message_header& request, handler_id handler, message_ptr* keep,
-                     Make&& make) {
+void start_coroutine(engine& core, thread_context& on, const message_header& request, handler_id handler,
+                     message_ptr* keep, Make&& make) {
   using coroutine = std::invoke_result_t<Make, context&>;
   using value = typename task_value<coroutine>::type;
   auto run = std::make_unique<coroutine_run_of<value>>(core, on, request, handler);

@@ -46,9 +46,9 @@ class join_state final : public future_value<typename joined<T>::type> {
   struct part_waiter : waiter {
     join_state* all = nullptr;
   };
-  static void on_part(waiter& self, lane& by) { static_cast<part_waiter&>(self).all->arrived(&by); }
+  static void on_part(waiter& self, thread_context& by) { static_cast<part_waiter&>(self).all->arrived(&by); }
 
-  void arrived(lane* by) {
+  void arrived(thread_context* by) {
     // acq_rel: the last one sees what all others have published with theirs.
     if (left_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
     collect();
@@ -99,7 +99,7 @@ class join_state final : public future_value<typename joined<T>::type> {
 template <class T>
 [[nodiscard]] future<typename detail::joined<T>::type> when_all(std::vector<future<T>> parts) {
   engine* core = nullptr;
-  lane* home = nullptr;
+  thread_context* home = nullptr;
   for (const future<T>& each : parts) {
     if (!each.valid())
       throw usage_error("when_all of a future that has no call (it was moved from, or never given one)");

@@ -4,16 +4,16 @@
 
 namespace nacre {
 
-class lane;
+class thread_context;
 
 /// One thing that a worker can run: the activation of a mobile object, a message to the rank, a resumed coroutine.
 /// A scheduler stores pointers to it and never looks inside. The runtime owns it; running it may end its life.
 class work {
  public:
-  using runner = void (*)(work&, lane&);
+  using runner = void (*)(work&, thread_context&);
 
   constexpr explicit work(runner how) noexcept : run_(how) {}
-  void run(lane& on) { run_(*this, on); }
+  void run(thread_context& on) { run_(*this, on); }
   /// Whether this is how it runs, which tells its kind to whoever made it.
   [[nodiscard]] bool runs_by(runner how) const noexcept { return run_ == how; }
 

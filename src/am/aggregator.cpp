@@ -34,7 +34,8 @@ std::size_t payload_bytes_of(const message& m) { return m.packed() ? m.header.pa
 
 }  // namespace
 
-aggregator::aggregator(lane& on, backplane& link, const settings& how) : lane_(on), link_(link), how_(how) {}
+aggregator::aggregator(thread_context& on, backplane& link, const settings& how)
+    : thread_(on), link_(link), how_(how) {}
 
 aggregator::slot& aggregator::slot_of(rank_id to, bool free) {
   return slots_.of(slot_key(to, free), [&] { return std::make_unique<slot>(to, free); });
@@ -43,16 +44,16 @@ aggregator::slot& aggregator::slot_of(rank_id to, bool free) {
 std::size_t aggregator::send_now(rank_id to, message_ptr m) {
   m = packed_form(std::move(m));
   const std::size_t payload_bytes = m->header.payload_bytes;
-  link_.send(&lane_, to, std::move(m));
+  link_.send(&thread_, to, std::move(m));
   return payload_bytes;
 }
 
 std::size_t aggregator::append(rank_id to, message_ptr m) {
   if (m->header.channel != channel::application) return send_now(to, std::move(m));
   slot& into = slot_of(to, !needs_credit(m->header));
-  if (into.round != lane_.round()) {  // the flush before this round has sent all held messages
+  if (into.round != thread_.round()) {  // the flush before this round has sent all held messages
     m = packed_form(std::move(m));
-    into.round = lane_.round();
+    into.round = thread_.round();
     into.first_left = true;
     return send_now(to, std::move(m));
   }
@@ -71,13 +72,13 @@ std::size_t aggregator::append_locked(slot& into, message_ptr m) {
       return payload_bytes;
     }
     into.room = static_cast<std::uint32_t>(std::min<std::size_t>(how_.bytes_max, std::size_t{into.room} * 2));
-    send(into, lane_);
+    send(into, thread_);
   }
-  const std::uint64_t now = lane_.team().instant();
+  const std::uint64_t now = thread_.pool().instant();
   if (std::exchange(into.first_left, false)) into.flushed_at = now;  // the first left without a look at the clock
   if (bytes * 2 > how_.bytes_max || now - into.flushed_at > how_.bound_ticks) {
     into.flushed_at = now;
-    link_.send(&lane_, into.to, packed_form(std::move(m)));
+    link_.send(&thread_, into.to, packed_form(std::move(m)));
     return payload_bytes;
   }
   into.held = packed_form(std::move(m));
@@ -122,16 +123,16 @@ void aggregator::add_part(slot& into, message& m, std::size_t payload_bytes) {
   if (!bundle::is_uniform_part(header)) into.held->header.object = bundle::mixed;
 }
 
-void aggregator::send(slot& from, const lane& by) {
+void aggregator::send(slot& from, const thread_context& by) {
   if (from.used != 0) {
     from.held->header.payload_bytes = from.used;
     from.used = 0;
   }
   link_.send(&by, from.to, std::move(from.held));
-  from.flushed_at = lane_.team().instant();
+  from.flushed_at = thread_.pool().instant();
 }
 
-void aggregator::flush(const lane& by) {
+void aggregator::flush(const thread_context& by) {
   const held_flag held(busy_);
   for (slot* const each : open_) {
     each->open = false;

@@ -11,7 +11,7 @@
 
 #include "backplane/backplane.hpp"
 #include "base/sparse_table.hpp"
-#include "exec/crew.hpp"
+#include "exec/worker_pool.hpp"
 
 namespace nacre {
 
@@ -32,19 +32,19 @@ namespace nacre {
 /// credit have slots of their own, because they must not wait behind the others.
 ///
 /// Threads: `append` by the owning thread; `flush` by any.
-class aggregator final : public outlet {
+class aggregator final : public send_buffer {
  public:
   struct settings {
     std::size_t bytes_max = 8 * 1024;  ///< room of a bundle
     std::uint64_t bound_ticks = 0;     ///< how long a message waits for company
   };
-  aggregator(lane& on, backplane& link, const settings& how);
+  aggregator(thread_context& on, backplane& link, const settings& how);
   aggregator(const aggregator&) = delete;
   aggregator& operator=(const aggregator&) = delete;
 
   /// Takes a message for another rank, of live values or packed; its header is complete. Returns its payload's bytes.
   std::size_t append(rank_id to, message_ptr m);
-  void flush(const lane& by) override;
+  void flush(const thread_context& by) override;
   [[nodiscard]] std::uint64_t bound_ticks() const noexcept { return how_.bound_ticks; }
 
  private:
@@ -73,9 +73,9 @@ class aggregator final : public outlet {
   std::size_t append_locked(slot& into, message_ptr m);
   void start_bundle(slot& into);
   void add_part(slot& into, message& m, std::size_t payload_bytes);
-  void send(slot& from, const lane& by);
+  void send(slot& from, const thread_context& by);
 
-  lane& lane_;
+  thread_context& thread_;
   backplane& link_;
   settings how_;
   std::atomic_flag busy_;     // held for some tens of nanoseconds

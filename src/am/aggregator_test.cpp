@@ -11,7 +11,7 @@
 
 #include "am/bundle.hpp"
 #include "base/rng.hpp"
-#include "exec/thread_crew_test_kit.hpp"
+#include "exec/thread_pool_test_kit.hpp"
 
 namespace nacre {
 namespace {
@@ -58,12 +58,12 @@ class collected : public testing::Test {
   void expect_numbers_up_to(std::uint32_t count) {
     ASSERT_EQ(numbers.size(), count) << "messages are lost or doubled";
     for (std::uint32_t number = 0; number < count; ++number) {
-      ASSERT_EQ(numbers[number], number) << "a message has overtaken another one of its lane";
+      ASSERT_EQ(numbers[number], number) << "a message has overtaken another one of its thread";
     }
   }
 
   exec_test::threaded_rank rank{exec_test::setting{}};
-  lane& on = rank.team.application();
+  thread_context& on = rank.pool.application();
   aggregator under_test{on, rank.plane, {.bytes_max = 8192, .bound_ticks = for_ever}};
   std::vector<std::uint32_t> numbers;
   std::size_t bundles = 0;
@@ -97,7 +97,7 @@ TEST_F(collected, messages_of_every_length_leave_once_and_in_order) {
 }
 
 TEST_F(collected, the_first_message_of_a_round_leaves_at_once_and_those_behind_it_wait) {
-  const auto seconds = static_cast<std::uint64_t>(100 / on.team().seconds_a_tick());
+  const auto seconds = static_cast<std::uint64_t>(100 / on.pool().seconds_a_tick());
   aggregator others{on, rank.plane, {.bytes_max = 8192, .bound_ticks = seconds}};
   for (aggregator* const each : {&under_test, &others}) {
     for (std::uint32_t first = 0; first < 9; first += 3) {

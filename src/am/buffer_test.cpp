@@ -47,7 +47,7 @@ std::optional<std::tuple<Ts...>> arguments_of(message_ptr& m) {
   reader in(m->payload());
   std::apply([&](auto&... argument) { (detail::read_argument(in, argument), ...); }, arguments);
   if (!in.finish()) return std::nullopt;
-  detail::settle_buffers(arguments, m);
+  detail::make_buffers_owning(arguments, m);
   return arguments;
 }
 

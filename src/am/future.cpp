@@ -7,11 +7,11 @@
 #include <utility>
 
 #include "base/thrown.hpp"
-#include "exec/crew.hpp"
+#include "exec/worker_pool.hpp"
 
 namespace nacre::detail {
 
-void future_state::complete_with(message_ptr reply, lane& by) {
+void future_state::complete_with(message_ptr reply, thread_context& by) {
   if ((reply->header.flags & flag_failed) != 0) {
     // The type of the exception, a zero, and the line.
     const auto bytes = reply->payload();
@@ -30,16 +30,18 @@ void future_state::complete_with(message_ptr reply, lane& by) {
   complete(by);
 }
 
-bool look_again(const lane& on) { return on.team().look_again(on); }
+bool look_again(const thread_context& on) { return on.pool().look_again(on); }
 
-void future_state::complete_with_error(std::string what, lane& by) { complete_with_error(call_error(what), by); }
+void future_state::complete_with_error(std::string what, thread_context& by) {
+  complete_with_error(call_error(what), by);
+}
 
-void future_state::complete_with_error(call_error error, lane& by) {
+void future_state::complete_with_error(call_error error, thread_context& by) {
   error_ = std::move(error);
   complete(by);
 }
 
-void future_state::complete(lane& by) {
+void future_state::complete(thread_context& by) {
   // acq_rel: publishes value and error to `ready`, and acquires the waiter that `await` has published.
   if (state_.exchange(is_ready, std::memory_order_acq_rel) == is_awaited) waiter_->notify(*waiter_, by);
 }

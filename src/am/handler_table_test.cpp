@@ -10,7 +10,7 @@
 namespace nacre {
 namespace {
 
-detail::outcome nothing(engine&, lane&, message_ptr&, void*, handler_id) { return detail::outcome::done; }
+detail::outcome nothing(engine&, thread_context&, message_ptr&, void*, handler_id) { return detail::outcome::done; }
 
 detail::handler_info row_named(std::string_view name) { return {{}, &nothing, name, nullptr}; }
 

@@ -183,7 +183,7 @@ class memory_machine {
     ASSERT_TRUE(answered);
     EXPECT_TRUE(answered->transfer->with_own_memory(
         [&](std::byte* own) { std::copy(answer.data.begin(), answer.data.end(), own + answered->at); }));
-    if (const auto over = s.transfers.settle(*answered, answer.status)) {
+    if (const auto over = s.transfers.complete(*answered, answer.status)) {
       EXPECT_EQ(*over, memory_status::done);
       finish(s, answered->transfer.get());
     }

@@ -9,7 +9,7 @@
 
 namespace nacre {
 
-void memory_transfer::end(memory_status status, lane& by) {
+void memory_transfer::end(memory_status status, thread_context& by) {
   if (status == memory_status::done) {
     complete(by);
     return;
@@ -21,35 +21,35 @@ void memory_transfer::end(memory_status status, lane& by) {
                       by);
 }
 
-std::optional<transport::lent_memory> memory_transfer::lend(transport::direct_memory& by, std::uint64_t at,
-                                                            std::uint64_t bytes) {
+std::optional<transport::registered_region> memory_transfer::register_region(transport::direct_memory& by,
+                                                                             std::uint64_t at, std::uint64_t bytes) {
   const std::scoped_lock lock(guard_);
-  if (!lent_) return std::nullopt;
-  const auto way = what() == intent::write ? transport::copy_way::from_lent : transport::copy_way::to_lent;
-  const auto made = by.lend(target(), {own_ + at, bytes}, way);
+  if (!has_own_memory_) return std::nullopt;
+  const auto way = what() == intent::write ? transport::copy_way::from_region : transport::copy_way::to_region;
+  const auto made = by.register_region(target(), {own_ + at, bytes}, way);
   if (!made) return std::nullopt;
-  lender_ = &by;
-  pieces_lent_.push_back(*made);
+  direct_ = &by;
+  regions_.push_back(*made);
   return made;
 }
 
-void memory_transfer::take_back(const transport::lent_memory& piece) {
+void memory_transfer::deregister(const transport::registered_region& piece) {
   {
     const std::scoped_lock lock(guard_);
-    if (std::erase(pieces_lent_, piece) == 0) return;  // the thread that drops the future does it
+    if (std::erase(regions_, piece) == 0) return;  // the thread that drops the future does it
   }
-  lender_->recall(target(), piece);
+  direct_->deregister(target(), piece);
 }
 
-void memory_transfer::take_all_back() noexcept {
-  std::vector<transport::lent_memory> pieces;
+void memory_transfer::deregister_all() noexcept {
+  std::vector<transport::registered_region> pieces;
   {
     const std::scoped_lock lock(guard_);
-    lent_ = false;
-    pieces.swap(pieces_lent_);
+    has_own_memory_ = false;
+    pieces.swap(regions_);
   }
-  if (!pieces.empty()) NACRE_MARK("a future is dropped while its memory is lent to the target");
-  for (const transport::lent_memory& each : pieces) lender_->recall(target(), each);
+  if (!pieces.empty()) NACRE_MARK("a future is dropped while its memory is registered for the target");
+  for (const transport::registered_region& each : pieces) direct_->deregister(target(), each);
 }
 
 void memory_transfers::start(memory_transfer& begun, std::uint64_t piece_bytes) {
@@ -78,42 +78,42 @@ std::optional<memory_transfers::piece> memory_transfers::next(rank_id to) {
   if (found == targets_.end()) return std::nullopt;
   path_to_rank& path = found->second;
   while (!path.queue.empty()) {
-    memory_transfer& turn = *path.queue.front();
-    if (turn.status_ != memory_status::done || !turn.lent()) {
+    memory_transfer& front = *path.queue.front();
+    if (front.status_ != memory_status::done || !front.has_own_memory()) {
       path.queue.pop_front();
-      turn.queued_ = false;
-      if (turn.outstanding_ == 0) {
+      front.queued_ = false;
+      if (front.outstanding_ == 0) {
         NACRE_MARK("a transfer is dropped before its first piece");
-        dropped_.emplace_back(&turn);
+        dropped_.emplace_back(&front);
         open_.erase(dropped_.back());
       }
       continue;
     }
-    const std::uint64_t bytes = std::min(turn.bytes() - turn.sent_, turn.piece_bytes_max_);
+    const std::uint64_t bytes = std::min(front.bytes() - front.sent_, front.piece_bytes_max_);
     if (path.cost + bytes + piece_cost > window_bytes) {
       NACRE_MARK("a piece waits for the window of its target");
       return std::nullopt;
     }
     path.cost += bytes + piece_cost;
     path.queue.pop_front();
-    piece leaving{.token = 0, .transfer = &turn, .at = turn.sent_, .bytes = bytes};
+    piece leaving{.token = 0, .transfer = &front, .at = front.sent_, .bytes = bytes};
     leaving.token = open_slot(leaving);
-    turn.sent_ += bytes;
-    ++turn.outstanding_;
-    turn.queued_ = turn.sent_ != turn.bytes();
-    if (turn.queued_) path.queue.push_back(&turn);
+    front.sent_ += bytes;
+    ++front.outstanding_;
+    front.queued_ = front.sent_ != front.bytes();
+    if (front.queued_) path.queue.push_back(&front);
     return leaving;
   }
   return std::nullopt;
 }
 
-void memory_transfers::note_lent(const piece& leaving, const transport::lent_memory& as) {
+void memory_transfers::note_region(const piece& leaving, const transport::registered_region& as) {
   piece& waiting = slots_[static_cast<std::uint32_t>(leaving.token)].waiting;
-  if (waiting.token == leaving.token) waiting.lent = as;
+  if (waiting.token == leaving.token) waiting.region = as;
 }
 
 void memory_transfers::resend(piece& answered) {
-  answered.lent.reset();
+  answered.region.reset();
   targets_[answered.transfer->target().value()].cost += answered.bytes + piece_cost;
   answered.token = open_slot(answered);
 }
@@ -126,7 +126,7 @@ std::optional<memory_transfers::piece> memory_transfers::take_reply(rank_id from
   slot& at = slots_[index];
   piece answered = at.waiting;
   if (answered.transfer == nullptr || answered.transfer->target() != from) return std::nullopt;
-  const bool carries = status == memory_status::done && path_ == data_path::reply && !answered.lent &&
+  const bool carries = status == memory_status::done && path_ == data_path::reply && !answered.region &&
                        answered.transfer->what() == memory_transfer::intent::read;
   if (data_bytes != (carries ? answered.bytes : 0)) return std::nullopt;
   at.waiting = {};
@@ -136,7 +136,7 @@ std::optional<memory_transfers::piece> memory_transfers::take_reply(rank_id from
   return answered;
 }
 
-std::optional<memory_status> memory_transfers::settle(const piece& answered, memory_status status) {
+std::optional<memory_status> memory_transfers::complete(const piece& answered, memory_status status) {
   memory_transfer& of = *answered.transfer;
   if (status != memory_status::done) of.status_ = status;
   --of.outstanding_;

@@ -45,36 +45,36 @@ class memory_transfer final : public detail::future_value<void> {
   template <class Use>
   [[nodiscard]] bool with_own_memory(Use&& use) {
     const std::scoped_lock lock(guard_);
-    if (!lent_) return false;
+    if (!has_own_memory_) return false;
     use(own_);
     return true;
   }
-  [[nodiscard]] bool lent() const {
+  [[nodiscard]] bool has_own_memory() const {
     const std::scoped_lock lock(guard_);
-    return lent_;
+    return has_own_memory_;
   }
   /// Registers a piece for the target, which copies it by itself; nothing when the caller has taken its memory back, or
   /// the transport cannot register it. This and the following functions: any thread.
-  [[nodiscard]] std::optional<transport::lent_memory> lend(transport::direct_memory& by, std::uint64_t at,
-                                                           std::uint64_t bytes);
+  [[nodiscard]] std::optional<transport::registered_region> register_region(transport::direct_memory& by,
+                                                                            std::uint64_t at, std::uint64_t bytes);
   /// Deregisters an answered piece. Returns when the target does not touch it.
-  void take_back(const transport::lent_memory& piece);
+  void deregister(const transport::registered_region& piece);
   /// Nothing touches the caller's memory any more.
-  void take_all_back() noexcept;
+  void deregister_all() noexcept;
 
   /// Makes the future ready, with an error unless `status` is done. Once.
-  void end(memory_status status, lane& by);
+  void end(memory_status status, thread_context& by);
 
  private:
   friend class memory_transfers;
-  void on_abandon() noexcept override { take_all_back(); }
+  void on_abandon() noexcept override { deregister_all(); }
 
   const plan plan_;
   mutable std::mutex guard_;
-  std::byte* const own_;                             // touched under guard_ while lent_
-  bool lent_ = true;                                 // under guard_
-  std::vector<transport::lent_memory> pieces_lent_;  // under guard_
-  transport::direct_memory* lender_ = nullptr;       // under guard_; set while any piece is registered
+  std::byte* const own_;                               // touched under guard_ while has_own_memory_
+  bool has_own_memory_ = true;                         // under guard_
+  std::vector<transport::registered_region> regions_;  // under guard_
+  transport::direct_memory* direct_ = nullptr;         // under guard_; set while any piece is registered
   // Members below belong to memory_transfers.
   std::uint64_t piece_bytes_max_ = 0;
   std::uint64_t sent_ = 0;         // bytes in pieces that have left
@@ -128,7 +128,7 @@ class memory_transfers {
     transfer_ref transfer;
     std::uint64_t at = 0;  ///< from the beginning of the transfer
     std::uint64_t bytes = 0;
-    std::optional<transport::lent_memory> lent{};  ///< the target copies it by itself
+    std::optional<transport::registered_region> region{};  ///< the target copies it by itself
   };
 
   /// Queues a transfer.
@@ -137,7 +137,7 @@ class memory_transfers {
   [[nodiscard]] std::optional<piece> next(rank_id to);
   /// The piece is registered for the target, so its reply carries no bytes. Does nothing when the piece is answered
   /// already, as by a peer that lies.
-  void note_lent(const piece& leaving, const transport::lent_memory& as);
+  void note_region(const piece& leaving, const transport::registered_region& as);
   /// A piece that was answered leaves once more, not registered, under a new token.
   void resend(piece& answered);
   /// The piece that a reply from `from` answers; it leaves the window. None: no such piece waits for `from`, or a reply
@@ -146,14 +146,14 @@ class memory_transfers {
   [[nodiscard]] std::optional<piece> take_reply(rank_id from, std::uint64_t token, memory_status status,
                                                 std::uint64_t data_bytes);
   /// The bytes of an answered piece are in place. Returns the transfer's status if it is over: end it.
-  [[nodiscard]] std::optional<memory_status> settle(const piece& answered, memory_status status);
+  [[nodiscard]] std::optional<memory_status> complete(const piece& answered, memory_status status);
 
   /// The transfers that were dropped before their first piece, and so are over: end each.
   [[nodiscard]] std::vector<transfer_ref> take_dropped() { return std::exchange(dropped_, {}); }
 
   /// Deregisters the memory of all transfers; their futures may live on.
-  void take_all_back() {
-    for (const transfer_ref& each : open_) each->take_all_back();
+  void deregister_all() {
+    for (const transfer_ref& each : open_) each->deregister_all();
   }
 
   /// Transfers that are not over.

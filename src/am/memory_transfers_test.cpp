@@ -37,7 +37,7 @@ TEST(memory_transfers, a_short_transfer_does_not_wait_for_a_long_one) {
   lone_transfer small(8, t);
   const auto answered = t.take_reply(to, leaving.front().token, memory_status::done, 0);
   ASSERT_TRUE(answered);
-  EXPECT_FALSE(t.settle(*answered, memory_status::done));
+  EXPECT_FALSE(t.complete(*answered, memory_status::done));
   const auto first = t.next(to), second = t.next(to);
   ASSERT_TRUE(first && second);
   EXPECT_TRUE(first->transfer == small.state || second->transfer == small.state);
@@ -59,7 +59,7 @@ TEST(memory_transfers, pieces_follow_each_other_whatever_is_answered_meanwhile) 
     }
     ASSERT_LT(answered, leaving.size());
     ASSERT_TRUE(t.take_reply(to, leaving[answered].token, memory_status::done, 0));
-    EXPECT_FALSE(t.settle(leaving[answered], memory_status::done));
+    EXPECT_FALSE(t.complete(leaving[answered], memory_status::done));
   }
   tall.state->abandon();
 }
@@ -79,7 +79,7 @@ TEST(memory_transfers, an_error_ends_a_transfer_whose_other_pieces_have_not_left
   lone_transfer tall(5 * memory_transfers::piece_bytes_max, t);
   const auto first = t.next(to);
   ASSERT_TRUE(first && t.take_reply(to, first->token, memory_status::withdrawn, 0));
-  EXPECT_EQ(t.settle(*first, memory_status::withdrawn), memory_status::withdrawn);
+  EXPECT_EQ(t.complete(*first, memory_status::withdrawn), memory_status::withdrawn);
   EXPECT_FALSE(t.next(to));
   EXPECT_TRUE(t.take_dropped().empty());
   tall.state->release();
@@ -91,7 +91,7 @@ TEST(memory_transfers, a_repeated_reply_finds_nothing_though_its_place_is_used_a
   lone_transfer tall(5 * memory_transfers::piece_bytes_max, t);
   const auto first = t.next(to);
   ASSERT_TRUE(first && t.take_reply(to, first->token, memory_status::done, 0));
-  EXPECT_FALSE(t.settle(*first, memory_status::done));
+  EXPECT_FALSE(t.complete(*first, memory_status::done));
   const auto second = t.next(to);
   ASSERT_TRUE(second);
   EXPECT_EQ(t.in_flight(), 1U);
@@ -110,7 +110,7 @@ TEST(memory_transfers, an_error_ends_a_transfer_when_its_last_piece_is_answered_
     const memory_status status = index == 0 ? memory_status::withdrawn : memory_status::done;
     const auto answered = t.take_reply(to, leaving[index].token, status, 0);
     ASSERT_TRUE(answered);
-    const auto over = t.settle(*answered, status);
+    const auto over = t.complete(*answered, status);
     EXPECT_FALSE(t.next(to));
     ASSERT_EQ(over.has_value(), index + 1 == leaving.size());
     EXPECT_EQ(over.value_or(memory_status::withdrawn), memory_status::withdrawn);
@@ -137,7 +137,7 @@ TEST(memory_transfers, a_dropped_future_takes_the_memory_back_and_ends_the_trans
   EXPECT_EQ(dropped.front(), behind.state);
   const auto answered = t.take_reply(to, first->token, memory_status::done, 0);
   ASSERT_TRUE(answered);
-  ASSERT_TRUE(t.settle(*answered, memory_status::done));
+  ASSERT_TRUE(t.complete(*answered, memory_status::done));
   EXPECT_EQ(t.open(), 0U);
 }
 
@@ -150,13 +150,13 @@ TEST(memory_transfers, a_transfer_that_ends_while_a_piece_of_it_is_being_sent_is
   EXPECT_TRUE(leaving->transfer->with_own_memory([&](const std::byte*) {
     // As another thread of the rank does with a reply that comes before the call that sends it returns.
     const auto answered = t.take_reply(to, leaving->token, memory_status::done, 0);
-    ASSERT_TRUE(answered && t.settle(*answered, memory_status::done));
+    ASSERT_TRUE(answered && t.complete(*answered, memory_status::done));
     brief.state->release();
   }));  // gives the lock of the transfer back
   EXPECT_EQ(leaving->transfer->bytes(), 8U);
 }
 
-TEST(memory_transfers, what_is_lent_for_a_piece_that_was_answered_early_is_not_noted_for_the_next) {
+TEST(memory_transfers, a_region_of_a_piece_that_was_answered_early_is_not_noted_for_the_next) {
   memory_transfers t(memory_transfers::data_path::reply);
   const rank_id to(1);
   lone_transfer first(8, t, intent::read), second(8, t, intent::read);
@@ -164,7 +164,7 @@ TEST(memory_transfers, what_is_lent_for_a_piece_that_was_answered_early_is_not_n
   ASSERT_TRUE(leaving && t.take_reply(to, leaving->token, memory_status::out_of_range, 0));
   const auto next = t.next(to);
   ASSERT_TRUE(next);
-  t.note_lent(*leaving, {.id = 1, .address = 0});
+  t.note_region(*leaving, {.id = 1, .address = 0});
   EXPECT_TRUE(t.take_reply(to, next->token, memory_status::done, 8)) << "it carries its bytes";
   first.state->release();
   second.state->release();

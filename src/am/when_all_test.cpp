@@ -11,7 +11,7 @@
 
 #include <nacre/archive.hpp>
 
-#include "exec/thread_crew_test_kit.hpp"
+#include "exec/thread_pool_test_kit.hpp"
 
 namespace nacre {
 namespace {
@@ -36,10 +36,10 @@ class many : public testing::Test {
     const std::vector<std::byte> bytes = pack(static_cast<int>(10 * index));
     message_ptr reply = make_message(bytes.size());
     std::memcpy(reply->body(), bytes.data(), bytes.size());
-    states[index]->complete_with(std::move(reply), rank.team.application());
+    states[index]->complete_with(std::move(reply), rank.pool.application());
   }
   void fail(std::size_t index) {
-    states[index]->complete_with_error("call " + std::to_string(index), rank.team.application());
+    states[index]->complete_with_error("call " + std::to_string(index), rank.pool.application());
   }
 
   exec_test::threaded_rank rank{exec_test::setting{}};

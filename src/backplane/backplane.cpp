@@ -39,7 +39,7 @@ backplane::backplane(std::unique_ptr<transport::endpoint> link, clock& time)
 
 backplane::~backplane() = default;
 
-void backplane::send(const lane* by, rank_id to, message_ptr m) {
+void backplane::send(const thread_context* by, rank_id to, message_ptr m) {
   NACRE_EXPECT(to.value() < size_, "a message to a rank that does not exist");
   if (m->packed() && m->ops != nullptr && !declared_.by_pointer) {  // it is forwarded, and holds credit until here
     m->ops->destroy(*m);
@@ -50,7 +50,7 @@ void backplane::send(const lane* by, rank_id to, message_ptr m) {
     message_list single;
     single.push_back(std::move(m));
     link_->submit(to, single);
-    NACRE_ENSURE(single.empty(), "a transport that any lane may submit to takes everything; see its contract");
+    NACRE_ENSURE(single.empty(), "a transport that any thread may submit to takes everything; see its contract");
     return;
   }
   // relaxed: equal only if this thread has stored it
@@ -60,7 +60,7 @@ void backplane::send(const lane* by, rank_id to, message_ptr m) {
     flush();
     return;
   }
-  if (!take_turn()) {
+  if (!try_poll_lock()) {
     outbox& box = peers_.box(to, m->header.channel);
     put(box, std::move(m));
     link_->wake();
@@ -68,13 +68,13 @@ void backplane::send(const lane* by, rank_id to, message_ptr m) {
   }
   pass(to, std::move(m));
   flush();
-  turn_.clear(std::memory_order_release);  // pairs with the next test_and_set
+  poll_lock_.clear(std::memory_order_release);  // pairs with the next test_and_set
   if (listed_.load(std::memory_order_relaxed) != nullptr)
     link_->wake();  // put there by this thread, or by one that wakes
 }
 
 /// Sends past the outbox when nothing is in it, else through it. A message that needs no credit and finds room makes no
-/// outbox. Under turn_; the caller flushes later.
+/// outbox. Under poll_lock_; the caller flushes later.
 void backplane::pass(rank_id to, message_ptr m) {
   const channel via = m->header.channel;
   const bool spends = needs_credit(m->header) && !declared_.by_pointer;
@@ -210,14 +210,14 @@ void backplane::take_own(message_list& arrived) {
   arrived.append(own_);
 }
 
-bool backplane::progress(lane& by, bool thorough) {
-  if (!take_turn()) {
+bool backplane::progress(thread_context& by, bool thorough) {
+  if (!try_poll_lock()) {
     refused_.exchange(true, std::memory_order_acq_rel);  // pairs with the exchange of the next poll
     sink_->flush(by);
     return false;
   }
   holder_.store(&by, std::memory_order_relaxed);  // a thread compares it with its own context only
-  turns_.store(turns_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);  // for hints
+  polls_.store(polls_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);  // for hints
   if (refused_.load(std::memory_order_relaxed)) {         // a miss leaves it to the next poll
     refused_.exchange(false, std::memory_order_acq_rel);  // so this poll sees all that woke the refused threads
   }
@@ -228,16 +228,16 @@ bool backplane::progress(lane& by, bool thorough) {
     sink_->escaped(by);
   }
   holder_.store(nullptr, std::memory_order_relaxed);
-  turn_.clear(std::memory_order_release);  // pairs with the next test_and_set
+  poll_lock_.clear(std::memory_order_release);  // pairs with the next test_and_set
   return moved;
 }
 
-/// One poll, under turn_.
-bool backplane::move_messages(lane& by, bool thorough) {
+/// One poll, under poll_lock_.
+bool backplane::move_messages(thread_context& by, bool thorough) {
   sink_->flush(by);
   bool moved = flush();
   message_list arrived;
-  moved |= link_->poll(arrived, messages_a_turn);
+  moved |= link_->poll(arrived, messages_per_poll);
   if (!declared_.by_pointer && !arrived.empty()) account_for(arrived);
   take_own(arrived);
   if (!arrived.empty()) {
@@ -263,13 +263,14 @@ void backplane::wait(std::chrono::nanoseconds timeout, std::chrono::nanoseconds 
   if (timeout > std::chrono::nanoseconds::zero()) link_->wait(timeout);
 }
 
-void backplane::add_timer(std::chrono::nanoseconds first, std::function<std::chrono::nanoseconds(lane&)> action) {
+void backplane::add_timer(std::chrono::nanoseconds first,
+                          std::function<std::chrono::nanoseconds(thread_context&)> action) {
   timers_.push_back({time_.now() + first, std::move(action)});
   timers_due_ = std::min(timers_due_, timers_.back().due);
   next_due_ns_ = timers_due_.count();
 }
 
-void backplane::run_due(lane& by) {
+void backplane::run_due(thread_context& by) {
   if (declared_.separate_processes) {
     while (const auto failure = link_->failed()) sink_->peer_failed(*failure);
   }
@@ -281,12 +282,12 @@ void backplane::run_due(lane& by) {
     was_congested_ = false;
   }
   for (const auto& hook : hooks_) next = std::min(next, hook(by));
-  if (next.count() != next_due_ns_.load(std::memory_order_relaxed)) {  // written under turn_
+  if (next.count() != next_due_ns_.load(std::memory_order_relaxed)) {  // written under poll_lock_
     next_due_ns_.store(next.count(), std::memory_order_release);       // pairs with the acquire in next_due
   }
 }
 
-void backplane::run_timers(lane& by) {
+void backplane::run_timers(thread_context& by) {
   const auto now = time_.now();
   timers_due_ = std::chrono::nanoseconds::max();
   for (timer& each : timers_) {

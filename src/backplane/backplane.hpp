@@ -23,14 +23,14 @@ namespace nacre {
 /// Where arrived messages go. Called inside the poll loop: must not block and must not call `progress`.
 class message_sink {
  public:
-  virtual void deliver(lane& by, message_list& arrived) = 0;
+  virtual void deliver(thread_context& by, message_list& arrived) = 0;
   /// A poll by `by` begins, was refused, or has delivered its messages: if the thread context has nothing to run, its
   /// collected messages are sent now.
-  virtual void flush(lane& by) = 0;
+  virtual void flush(thread_context& by) = 0;
   virtual void peer_failed(const transport::failure& what) = 0;
   /// In a catch clause: an exception has escaped from a work item, a scheduler or a poll. The job ends, because the
   /// interrupted action stays undone.
-  virtual void escaped(lane& /*by*/) { throw; }
+  virtual void escaped(thread_context& /*by*/) { throw; }
   /// True when the rank has nothing to run, so that more may come.
   [[nodiscard]] virtual bool idle() const = 0;
 
@@ -41,7 +41,7 @@ class message_sink {
 /// Sends for every thread context of the rank, and moves bytes whenever a thread polls (PREMA section 4.1.1: the
 /// communication component may be a thread of its own, or a duty that threads share).
 ///
-/// Invariants: one thread at a time polls, under the poll lock `turn_`. Messages of one thread context to one rank on
+/// Invariants: one thread at a time polls, under the poll lock `poll_lock_`. Messages of one thread context to one rank on
 /// one channel keep their order. Messages wait here while the link is full, while the peer has given no credit
 /// (credits.hpp), or, where the transport is not thread-safe, while another thread has the poll lock.
 class backplane {
@@ -64,7 +64,7 @@ class backplane {
 
   /// Takes a message for any rank, the own one included. Returns at once. Any thread; `by` is the caller's thread
   /// context, if it has one.
-  void send(const lane* by, rank_id to, message_ptr m);
+  void send(const thread_context* by, rank_id to, message_ptr m);
   void send(rank_id to, message_ptr m) { send(nullptr, to, std::move(m)); }
 
   /// True while more than send_bytes wait here for credit or for the link: producers should produce less. Any thread.
@@ -72,7 +72,9 @@ class backplane {
   /// Backpressure: true while congested and draining. Workers should first run arriving work, and no work that only
   /// this rank's own handlers have made. While nothing has left for `patience` it yields, a quarter of send_bytes at a
   /// time, because the peers may wait for work that is delayed here. Any thread, as a hint.
-  [[nodiscard]] bool holds_back() const noexcept { return congested() && !gives_way_.load(std::memory_order_relaxed); }
+  [[nodiscard]] bool backpressure() const noexcept {
+    return congested() && !gives_way_.load(std::memory_order_relaxed);
+  }
   /// The cost of all messages that wait here for credit or for the link. A figure for people and tests.
   [[nodiscard]] std::uint64_t waiting_bytes() const noexcept { return waiting_bytes_.load(std::memory_order_relaxed); }
 
@@ -84,7 +86,7 @@ class backplane {
   /// category. A poll that is not `thorough` leaves out failures, timers and hooks unless something moves: idle polls
   /// follow each other fast, and a message that comes meanwhile waits for the rest of one. Before a thread waits, it
   /// makes a thorough poll.
-  bool progress(lane& by, bool thorough = true);
+  bool progress(thread_context& by, bool thorough = true);
 
   /// How often a thread has come here to sleep. A hint for hooks: while it stays the same there is no hurry.
   [[nodiscard]] std::uint64_t waits() const noexcept { return waits_.load(std::memory_order_relaxed); }
@@ -96,7 +98,7 @@ class backplane {
   }
 
   /// How many polls there have been. Any thread, as a hint.
-  [[nodiscard]] std::uint64_t turns() const noexcept { return turns_.load(std::memory_order_relaxed); }
+  [[nodiscard]] std::uint64_t polls() const noexcept { return polls_.load(std::memory_order_relaxed); }
 
   /// Sleeps until a message may have arrived, `wake` is called, or a timer is due. One thread at a time, also while
   /// another one polls. Returns at once when a poll was refused and none has begun since, because the message that the
@@ -107,10 +109,12 @@ class backplane {
 
   /// Runs `action` inside the poll loop after `first`, and then each time after the interval that it returns. Before
   /// the first progress only.
-  void add_timer(std::chrono::nanoseconds first, std::function<std::chrono::nanoseconds(lane&)> action);
+  void add_timer(std::chrono::nanoseconds first, std::function<std::chrono::nanoseconds(thread_context&)> action);
   /// Runs `action` at every poll; it must be cheap. It returns when, on the clock, the next poll is needed at the
   /// latest; nanoseconds::max() when it can wait until something moves. Before the first progress only.
-  void add_poll_hook(std::function<std::chrono::nanoseconds(lane&)> action) { hooks_.push_back(std::move(action)); }
+  void add_poll_hook(std::function<std::chrono::nanoseconds(thread_context&)> action) {
+    hooks_.push_back(std::move(action));
+  }
   /// When the next timer or poll hook is due; nanoseconds::max() when none is. Any thread.
   [[nodiscard]] std::chrono::nanoseconds next_due() const noexcept {
     return std::chrono::nanoseconds(next_due_ns_.load(std::memory_order_acquire));  // pairs with run_due
@@ -122,16 +126,16 @@ class backplane {
  private:
   struct timer {
     std::chrono::nanoseconds due;
-    std::function<std::chrono::nanoseconds(lane&)> action;
+    std::function<std::chrono::nanoseconds(thread_context&)> action;
   };
   static constexpr std::chrono::milliseconds patience{10};
-  static constexpr std::size_t messages_a_turn = 256;
+  static constexpr std::size_t messages_per_poll = 256;
 
-  bool move_messages(lane& by, bool thorough);
+  bool move_messages(thread_context& by, bool thorough);
   /// Tests first, so that waiting threads do not take the cache line from the thread that has the lock.
-  [[nodiscard]] bool take_turn() noexcept {
-    return !turn_.test(std::memory_order_relaxed) &&        // a hint
-           !turn_.test_and_set(std::memory_order_acquire);  // pairs with the clear at the end of a poll
+  [[nodiscard]] bool try_poll_lock() noexcept {
+    return !poll_lock_.test(std::memory_order_relaxed) &&        // a hint
+           !poll_lock_.test_and_set(std::memory_order_acquire);  // pairs with the clear at the end of a poll
   }
   void send_to_self(message_ptr m);
   void pass(rank_id to, message_ptr m);
@@ -153,8 +157,8 @@ class backplane {
   void send_credit(rank_id to, channel via, std::uint64_t bytes, bool ask);
 
   [[nodiscard]] std::chrono::nanoseconds look_after_congestion();
-  void run_due(lane& by);
-  void run_timers(lane& by);
+  void run_due(thread_context& by);
+  void run_timers(thread_context& by);
 
   std::unique_ptr<transport::endpoint> link_;
   clock& time_;
@@ -164,23 +168,23 @@ class backplane {
   std::uint32_t size_;
   transport::capabilities declared_;
 
-  alignas(cache_line_bytes) std::atomic_flag turn_;                    // held during flush, poll, deliver, timers
-  std::atomic<const lane*> holder_{nullptr};                           // the polling thread context, or null
-  std::atomic<std::uint64_t> turns_{0};                                // written under turn_
-  std::atomic<std::uint64_t> waits_{0};                                // written by a waiting thread; a number alone
-  std::atomic<bool> refused_{false};                                   // a poll was refused since one last began
-  std::array<std::vector<outbox*>, channel_count> sending_;            // under turn_: listed boxes, by channel
-  bool blocked_ = false;                                               // under turn_: some are listed there
-  std::vector<credit_account*> asked_;                                 // under turn_: their peers wait for a grant
-  std::vector<timer> timers_;                                          // under turn_
-  std::chrono::nanoseconds timers_due_;                                // under turn_: the earliest of them
-  std::vector<std::function<std::chrono::nanoseconds(lane&)>> hooks_;  // under turn_
-  std::atomic<std::int64_t> next_due_ns_;   // of timers and hooks; written under turn_, read by wait
-  bool was_congested_ = false;              // under turn_: at the last check
-  std::uint64_t gives_way_below_ = 0;       // under turn_: waiting bytes
-  std::uint64_t drained_bytes_ = 0;         // under turn_: that have ever left the outboxes
-  std::uint64_t drained_seen_ = 0;          // under turn_: at the last check
-  std::chrono::nanoseconds drained_at_{0};  // under turn_: when it last saw bytes leave, or gave way
+  alignas(cache_line_bytes) std::atomic_flag poll_lock_;     // held during flush, poll, deliver, timers
+  std::atomic<const thread_context*> holder_{nullptr};       // the polling thread context, or null
+  std::atomic<std::uint64_t> polls_{0};                      // written under poll_lock_
+  std::atomic<std::uint64_t> waits_{0};                      // written by a waiting thread; a number alone
+  std::atomic<bool> refused_{false};                         // a poll was refused since one last began
+  std::array<std::vector<outbox*>, channel_count> sending_;  // under poll_lock_: listed boxes, by channel
+  bool blocked_ = false;                                     // under poll_lock_: some are listed there
+  std::vector<credit_account*> asked_;                       // under poll_lock_: their peers wait for a grant
+  std::vector<timer> timers_;                                // under poll_lock_
+  std::chrono::nanoseconds timers_due_;                      // under poll_lock_: the earliest of them
+  std::vector<std::function<std::chrono::nanoseconds(thread_context&)>> hooks_;  // under poll_lock_
+  std::atomic<std::int64_t> next_due_ns_;   // of timers and hooks; written under poll_lock_, read by wait
+  bool was_congested_ = false;              // under poll_lock_: at the last check
+  std::uint64_t gives_way_below_ = 0;       // under poll_lock_: waiting bytes
+  std::uint64_t drained_bytes_ = 0;         // under poll_lock_: that have ever left the outboxes
+  std::uint64_t drained_seen_ = 0;          // under poll_lock_: at the last check
+  std::chrono::nanoseconds drained_at_{0};  // under poll_lock_: when it last saw bytes leave, or gave way
 
   alignas(cache_line_bytes) std::atomic<bool> congested_{false};
   std::atomic<bool> gives_way_{false};                              // though congested

@@ -29,7 +29,7 @@ struct inproc_job {
     }
   }
   /// Polls until nothing moves any more.
-  void settle() {
+  void drain() {
     for (bool moved = true; moved;) {
       moved = false;
       for (const auto& each : planes) moved |= each->progress(by);
@@ -39,7 +39,7 @@ struct inproc_job {
   manual_clock time;
   std::unique_ptr<transport::fabric> net;
   std::vector<remembering_sink> sinks;
-  lane by;
+  thread_context by;
   std::vector<std::unique_ptr<backplane>> planes;
 };
 
@@ -50,12 +50,12 @@ TEST(backplane, messages_to_every_rank_arrive_once_and_in_order) {
   for (std::uint32_t i = 0; i < messages; ++i) {
     for (std::uint32_t to = 0; to < ranks; ++to) job.planes[0]->send(rank_id(to), numbered(i));
   }
-  job.settle();
+  job.drain();
   for (std::uint32_t to = 0; to < ranks; ++to) {
     EXPECT_EQ(job.sinks[to].all(), counting(0, messages)) << "rank " << to;
-    EXPECT_EQ(job.sinks[to].last_lane, &job.by);
+    EXPECT_EQ(job.sinks[to].last_thread, &job.by);
   }
-  EXPECT_GT(job.sinks[1].deliveries.size(), 1U) << "a turn has a bound, whatever has arrived";
+  EXPECT_GT(job.sinks[1].deliveries.size(), 1U) << "a poll has a bound, whatever has arrived";
 }
 
 TEST(backplane, a_message_to_the_own_rank_is_never_delivered_inside_send) {
@@ -67,15 +67,15 @@ TEST(backplane, a_message_to_the_own_rank_is_never_delivered_inside_send) {
   };
   plane.send(rank_id(0), numbered(0));
   EXPECT_TRUE(sink.deliveries.empty());
-  for (std::uint32_t turn = 1; turn <= 6; ++turn) {
+  for (std::uint32_t poll = 1; poll <= 6; ++poll) {
     EXPECT_TRUE(plane.progress(job.by));
-    EXPECT_EQ(sink.all(), counting(0, turn)) << "one more at each turn";
+    EXPECT_EQ(sink.all(), counting(0, poll)) << "one more at each poll";
   }
   EXPECT_FALSE(plane.progress(job.by));
   EXPECT_EQ(sink.all(), counting(0, 6));
 }
 
-TEST(backplane, a_link_that_any_lane_may_use_gets_messages_at_once) {
+TEST(backplane, a_link_that_any_thread_may_use_gets_messages_at_once) {
   scripted_rank one({.concurrent_submit = true});
   one.plane.send(rank_id(1), numbered(0));
   one.plane.send(rank_id(1), numbered(1));
@@ -84,25 +84,25 @@ TEST(backplane, a_link_that_any_lane_may_use_gets_messages_at_once) {
   EXPECT_TRUE(one.link->taken[0].empty()) << "the own rank needs no link";
 }
 
-TEST(backplane, what_a_lane_sends_in_its_own_turn_goes_straight_to_the_link_and_keeps_its_order) {
+TEST(backplane, messages_sent_inside_a_poll_go_straight_to_the_link_and_keep_their_order) {
   scripted_rank one;
-  lane other;
+  thread_context other;
   one.link->room[1] = 2;
   for (const std::uint32_t before : {0U, 1U}) {
     one.sink.on_message = [&](std::uint32_t) {
       const std::size_t taken = one.link->taken[1].size();
       one.plane.send(&other, rank_id(2), numbered(before));
-      EXPECT_EQ(one.link->taken[2].size(), before) << "another lane's message waits for the flush";
+      EXPECT_EQ(one.link->taken[2].size(), before) << "another thread's message waits for the flush";
       for (std::uint32_t i = 0; i < 3; ++i) one.plane.send(&one.by, rank_id(1), numbered(3 * before + i));
       EXPECT_EQ(one.link->taken[1].size(), taken + (before == 0 ? 2 : 0)) << "behind what waits, nothing passes";
     };
     one.link->incoming.push_back(numbered(100, 2));
-    EXPECT_TRUE(one.turn());
+    EXPECT_TRUE(one.poll());
   }
   EXPECT_EQ(one.link->taken[1], counting(0, 2));
   EXPECT_EQ(one.link->taken[2], counting(0, 2));
   one.link->room[1] = scripted_endpoint::boundless;
-  EXPECT_TRUE(one.turn());
+  EXPECT_TRUE(one.poll());
   EXPECT_EQ(one.link->taken[1], counting(0, 6));
 }
 
@@ -113,28 +113,28 @@ TEST(backplane, in_virtual_time_the_link_carries_messages_to_the_own_rank_too) {
   EXPECT_EQ(one.link->taken[0], counting(0, 1));
   EXPECT_EQ(one.link->taken[2], counting(1, 2));
   EXPECT_EQ(one.link->wakes, 0U);
-  EXPECT_FALSE(one.turn());
+  EXPECT_FALSE(one.poll());
 }
 
 TEST(backplane, what_a_full_link_leaves_is_sent_later_and_in_order) {
   scripted_rank one;
   one.link->room[1] = 2;
   for (std::uint32_t i = 0; i < 7; ++i) one.plane.send(rank_id(1), numbered(i));
-  one.turn();
+  one.poll();
   EXPECT_EQ(one.link->taken[1], counting(0, 2));
-  EXPECT_FALSE(one.turn()) << "a turn that finds no room moves nothing";
+  EXPECT_FALSE(one.poll()) << "a poll that finds no room moves nothing";
 
   one.link->room[1] = 3;
-  EXPECT_TRUE(one.turn());
+  EXPECT_TRUE(one.poll());
   EXPECT_EQ(one.link->taken[1], counting(0, 5));
   one.plane.send(rank_id(1), numbered(7));
-  one.turn();
+  one.poll();
   EXPECT_EQ(one.link->taken[1], counting(0, 5));
 
   one.link->room[1] = scripted_endpoint::boundless;
-  EXPECT_TRUE(one.turn());
+  EXPECT_TRUE(one.poll());
   EXPECT_EQ(one.link->taken[1], counting(0, 8));
-  EXPECT_FALSE(one.turn());
+  EXPECT_FALSE(one.poll());
 }
 
 TEST(backplane, a_full_link_holds_up_no_other_rank_and_not_the_own) {
@@ -143,16 +143,16 @@ TEST(backplane, a_full_link_holds_up_no_other_rank_and_not_the_own) {
   for (std::uint32_t i = 0; i < 4; ++i) {
     for (std::uint32_t to = 0; to < scripted_endpoint::ranks; ++to) one.plane.send(rank_id(to), numbered(i));
   }
-  EXPECT_TRUE(one.turn());
+  EXPECT_TRUE(one.poll());
   EXPECT_EQ(one.link->taken[2], counting(0, 4));
   EXPECT_EQ(one.sink.all(), counting(0, 4));
   one.link->room[1] = scripted_endpoint::boundless;
-  EXPECT_TRUE(one.turn());
+  EXPECT_TRUE(one.poll());
   EXPECT_EQ(one.link->taken[1], counting(0, 4));
   EXPECT_EQ(one.sink.all(), counting(0, 4));
 }
 
-TEST(backplane, a_message_leaves_at_once_when_nobody_has_the_turn_and_with_its_end_when_somebody_has) {
+TEST(backplane, a_message_leaves_at_once_when_the_poll_lock_is_free_and_at_its_release_when_not) {
   scripted_rank one;
   one.plane.send(rank_id(1), numbered(0));
   EXPECT_EQ(one.link->taken[1], counting(0, 1));
@@ -165,22 +165,22 @@ TEST(backplane, a_message_leaves_at_once_when_nobody_has_the_turn_and_with_its_e
     EXPECT_GE(one.link->wakes, 2U) << "or whoever sleeps in the link would let them wait";
   };
   one.plane.send(rank_id(1), numbered(1));
-  EXPECT_EQ(one.link->taken[1], counting(0, 4)) << "who has the turn sends for the others";
+  EXPECT_EQ(one.link->taken[1], counting(0, 4)) << "the thread that has the poll lock sends for the others";
 }
 
-TEST(backplane, a_lane_sends_past_its_outbox_in_its_own_turn_only) {
+TEST(backplane, a_thread_sends_past_its_outbox_inside_its_own_poll_only) {
   scripted_rank one;
-  lane other;
-  one.turn();
+  thread_context other;
+  one.poll();
   one.link->on_submit = [&] {
     one.link->on_submit = nullptr;
     one.plane.send(&one.by, rank_id(2), numbered(1));
-    EXPECT_TRUE(one.link->taken[2].empty()) << "its own turn is over";
+    EXPECT_TRUE(one.link->taken[2].empty()) << "its own poll is over";
   };
   one.plane.send(rank_id(2), numbered(0));
   one.sink.on_message = [&](std::uint32_t) {
     one.plane.send(&one.by, rank_id(1), numbered(0));
-    EXPECT_TRUE(one.link->taken[1].empty()) << "the turn is another lane's";
+    EXPECT_TRUE(one.link->taken[1].empty()) << "another thread has the poll lock";
     one.plane.send(&other, rank_id(2), numbered(2));
     EXPECT_EQ(one.link->taken[2], counting(0, 3));
     one.plane.send(&other, rank_id(1), numbered(1));
@@ -204,60 +204,60 @@ TEST(backplane, what_the_link_does_not_take_at_once_stays_before_what_follows) {
     for (std::uint32_t i = 0; i < 4; ++i) one.plane.send(&one.by, rank_id(1), numbered(i));
   };
   one.link->incoming.push_back(numbered(0, 1));
-  EXPECT_TRUE(one.turn());
+  EXPECT_TRUE(one.poll());
   EXPECT_EQ(one.link->taken[1], counting(0, 1));
   one.link->room[1] = scripted_endpoint::boundless;
   one.sink.on_message = [&](std::uint32_t) { one.plane.send(&one.by, rank_id(1), numbered(4)); };
   one.link->incoming.push_back(numbered(0, 1));
-  EXPECT_TRUE(one.turn());
+  EXPECT_TRUE(one.poll());
   EXPECT_EQ(one.link->taken[1], counting(0, 5));
 }
 
-TEST(backplane, what_a_lane_has_collected_leaves_when_its_turn_begins_is_refused_or_has_delivered) {
+TEST(backplane, collected_messages_leave_when_a_poll_begins_is_refused_or_has_delivered) {
   scripted_rank one;
-  lane other;
-  std::vector<const lane*> flushed;
-  one.sink.on_flush = [&](lane& by) {
+  thread_context other;
+  std::vector<const thread_context*> flushed;
+  one.sink.on_flush = [&](thread_context& by) {
     flushed.push_back(&by);
     if (flushed.size() != 1) return;
     EXPECT_TRUE(one.sink.deliveries.empty());
     one.plane.send(&by, rank_id(1), numbered(0));
-    EXPECT_EQ(one.link->taken[1], counting(0, 1)) << "the turn is the lane's already";
+    EXPECT_EQ(one.link->taken[1], counting(0, 1)) << "the thread has the poll lock already";
   };
   one.sink.on_message = [&](std::uint32_t) {
-    EXPECT_EQ(flushed, (std::vector<const lane*>{&one.by}));
+    EXPECT_EQ(flushed, (std::vector<const thread_context*>{&one.by}));
     EXPECT_FALSE(one.plane.progress(other));
-    EXPECT_EQ(flushed, (std::vector<const lane*>{&one.by, &other}));
+    EXPECT_EQ(flushed, (std::vector<const thread_context*>{&one.by, &other}));
   };
   one.link->incoming.push_back(numbered(0, 1));
-  EXPECT_TRUE(one.turn());
-  EXPECT_EQ(flushed, (std::vector<const lane*>{&one.by, &other, &one.by}));
+  EXPECT_TRUE(one.poll());
+  EXPECT_EQ(flushed, (std::vector<const thread_context*>{&one.by, &other, &one.by}));
 }
 
-TEST(backplane, what_a_handler_sends_leaves_at_the_end_of_the_same_turn) {
+TEST(backplane, messages_of_a_handler_leave_at_the_end_of_the_poll) {
   scripted_rank one;
   one.sink.on_message = [&](std::uint32_t number) {
     one.plane.send(rank_id(1), numbered(number));
     one.plane.send(rank_id(1), numbered(number + 1));
-    EXPECT_TRUE(one.link->taken[1].empty()) << "the turn has the link, whoever sends";
+    EXPECT_TRUE(one.link->taken[1].empty()) << "the poll has the link, whichever thread sends";
   };
   one.link->incoming.push_back(numbered(0, 1));
-  EXPECT_TRUE(one.turn());
+  EXPECT_TRUE(one.poll());
   EXPECT_EQ(one.link->taken[1], counting(0, 2));
 }
 
 TEST(backplane, each_failure_reaches_the_sink_once) {
   scripted_rank one({.separate_processes = true});
-  one.turn();
+  one.poll();
   EXPECT_TRUE(one.sink.failures.empty());
   for (const char* reason : {"first", "second"}) one.link->failures.push_back({rank_id(1), reason});
-  for (int turn = 0; turn < 3; ++turn) {
-    one.turn();
+  for (int poll = 0; poll < 3; ++poll) {
+    one.poll();
     EXPECT_EQ(one.sink.failures, (std::vector<std::string>{"first", "second"}));
   }
 }
 
-TEST(backplane, says_goodbye_behind_the_last_message) {
+TEST(backplane, sends_shutdown_behind_the_last_message) {
   scripted_rank one;
   for (std::uint32_t i = 0; i < 3; ++i) one.plane.send(rank_id(1), numbered(i));
   one.plane.close(milliseconds(7));

@@ -20,7 +20,7 @@
 namespace nacre {
 
 /// The backplane passes thread contexts on without reading them, so that these tests may define their own.
-class lane {};
+class thread_context {};
 
 namespace backplane_test {
 
@@ -99,10 +99,10 @@ class scripted_endpoint final : public transport::endpoint {
 /// Remembers the messages that it got, one list for each delivery.
 class remembering_sink final : public message_sink {
  public:
-  void deliver(lane& by, message_list& arrived) override {
+  void deliver(thread_context& by, message_list& arrived) override {
     EXPECT_FALSE(inside) << "a delivery began inside another one";
     inside = true;
-    last_lane = &by;
+    last_thread = &by;
     deliveries.emplace_back();
     while (const message_ptr m = arrived.pop_front()) {
       deliveries.back().push_back(m->header.sequence);
@@ -110,7 +110,7 @@ class remembering_sink final : public message_sink {
     }
     inside = false;
   }
-  void flush(lane& by) override {
+  void flush(thread_context& by) override {
     if (on_flush) on_flush(by);
   }
   void peer_failed(const transport::failure& what) override { failures.push_back(what.reason); }
@@ -125,8 +125,8 @@ class remembering_sink final : public message_sink {
   std::vector<numbers> deliveries;
   std::vector<std::string> failures;
   std::function<void(std::uint32_t)> on_message;
-  std::function<void(lane&)> on_flush;
-  lane* last_lane = nullptr;
+  std::function<void(thread_context&)> on_flush;
+  thread_context* last_thread = nullptr;
   bool inside = false;
 };
 
@@ -136,12 +136,12 @@ struct scripted_rank {
       : link(new scripted_endpoint(declared)), plane(std::unique_ptr<transport::endpoint>(link), time, bounds) {
     plane.attach(sink);
   }
-  bool turn() { return plane.progress(by); }
+  bool poll() { return plane.progress(by); }
 
   manual_clock time{std::chrono::seconds(1)};
   scripted_endpoint* link;  // the backplane's
   remembering_sink sink;
-  lane by;
+  thread_context by;
   backplane plane;
 };
 

@@ -39,14 +39,14 @@ class turnstile {
 class checking_sink final : public message_sink {
  public:
   explicit checking_sink(std::uint32_t senders) : next_(senders) {}
-  void deliver(lane&, message_list& arrived) override {
+  void deliver(thread_context&, message_list& arrived) override {
     const turnstile alone(occupied_, "deliver");
     while (const message_ptr m = arrived.pop_front()) {
       wrong_ += next_[m->header.source]++ != m->header.sequence;
       received.fetch_add(1);
     }
   }
-  void flush(lane&) override {}
+  void flush(thread_context&) override {}
   void peer_failed(const transport::failure&) override { ADD_FAILURE(); }
   [[nodiscard]] bool idle() const override { return true; }
   void check() const {
@@ -92,8 +92,8 @@ class echo_endpoint final : public transport::endpoint {
 };
 
 /// One thread: sends its messages to every rank and polls now and then, until its rank has received `expected`.
-void send_and_take_turns(backplane& plane, const checking_sink& sink, std::uint32_t self, std::uint32_t expected) {
-  lane own;
+void send_and_poll(backplane& plane, const checking_sink& sink, std::uint32_t self, std::uint32_t expected) {
+  thread_context own;
   rng random(self);
   for (std::uint32_t i = 0; i < messages; ++i) {
     for (std::uint32_t to = 0; to < plane.size(); ++to) plane.send(rank_id(to), numbered(i, self));
@@ -105,7 +105,7 @@ void send_and_take_turns(backplane& plane, const checking_sink& sink, std::uint3
   }
 }
 
-TEST(backplane_threads, that_send_and_take_turns_lose_and_repeat_nothing) {
+TEST(backplane_threads, that_send_and_poll_lose_and_repeat_nothing) {
   constexpr std::uint32_t ranks = 2;
   constexpr std::uint32_t senders = ranks * threads_a_rank;
   steady_clock_source time;
@@ -122,7 +122,7 @@ TEST(backplane_threads, that_send_and_take_turns_lose_and_repeat_nothing) {
   for (std::uint32_t self = 0; self < senders; ++self) {
     threads.emplace_back([&, self] {
       begin.arrive_and_wait();
-      send_and_take_turns(*planes[self % ranks], *sinks[self % ranks], self, senders * messages);
+      send_and_poll(*planes[self % ranks], *sinks[self % ranks], self, senders * messages);
     });
   }
   for (std::thread& each : threads) each.join();
@@ -139,7 +139,7 @@ TEST(backplane_threads, share_a_link_for_one_thread_that_takes_only_some_of_a_ba
   std::vector<std::thread> threads;
   for (std::uint32_t self = 0; self < threads_a_rank; ++self) {
     threads.emplace_back([&, self] {
-      lane own;
+      thread_context own;
       begin.arrive_and_wait();
       for (std::uint32_t i = 0; i < messages; ++i) {
         plane.send(rank_id(1), numbered(i, self));
@@ -162,13 +162,13 @@ TEST(backplane_threads, run_a_timer_and_a_poll_hook_one_at_a_time) {
   plane.attach(sink);
   std::atomic<bool> occupied{false};
   std::uint64_t runs = 0, looks = 0;  // under the poll lock
-  plane.add_timer({}, [&](lane&) -> std::chrono::nanoseconds {
-    const turnstile alone(occupied, "a turn");
+  plane.add_timer({}, [&](thread_context&) -> std::chrono::nanoseconds {
+    const turnstile alone(occupied, "a poll");
     ++runs;
     return {};
   });
-  plane.add_poll_hook([&](lane&) {
-    const turnstile alone(occupied, "a turn");
+  plane.add_poll_hook([&](thread_context&) {
+    const turnstile alone(occupied, "a poll");
     ++looks;
     return std::chrono::nanoseconds::max();
   });
@@ -176,7 +176,7 @@ TEST(backplane_threads, run_a_timer_and_a_poll_hook_one_at_a_time) {
   std::vector<std::thread> threads;
   for (std::uint32_t self = 0; self < threads_a_rank; ++self) {
     threads.emplace_back([&] {
-      lane own;
+      thread_context own;
       begin.arrive_and_wait();
       for (std::uint32_t i = 0; i < messages; ++i) plane.progress(own);
     });

@@ -26,30 +26,30 @@ using std::chrono::nanoseconds;
 TEST(backplane_wait, a_timer_runs_when_due_and_again_after_the_time_that_it_returns) {
   scripted_rank one;
   std::vector<nanoseconds> runs;
-  one.plane.add_timer(milliseconds(10), [&](lane& by) -> nanoseconds {
+  one.plane.add_timer(milliseconds(10), [&](thread_context& by) -> nanoseconds {
     EXPECT_EQ(&by, &one.by);
     runs.push_back(one.time.now());
     return milliseconds(runs.size() == 1 ? 3 : 5);
   });
   const nanoseconds start = one.time.now();
   for (int passed = 0; passed < 20; ++passed) {
-    one.turn();
-    one.turn();  // not twice at one time
+    one.poll();
+    one.poll();  // not twice at one time
     one.time.advance(milliseconds(1));
   }
   const std::vector<nanoseconds> expected{start + milliseconds(10), start + milliseconds(13), start + milliseconds(18)};
   EXPECT_EQ(runs, expected);
 }
 
-TEST(backplane_wait, a_turn_that_comes_late_runs_a_timer_once_and_counts_from_there) {
+TEST(backplane_wait, a_poll_that_comes_late_runs_a_timer_once_and_counts_from_there) {
   scripted_rank one;
   int runs = 0;
-  one.plane.add_timer(milliseconds(1), [&](lane&) -> nanoseconds {
+  one.plane.add_timer(milliseconds(1), [&](thread_context&) -> nanoseconds {
     ++runs;
     return milliseconds(2);
   });
   one.time.advance(milliseconds(100));
-  one.turn();
+  one.poll();
   EXPECT_EQ(runs, 1);
   EXPECT_EQ(one.plane.next_due(), one.time.now() + milliseconds(2));
 }
@@ -60,7 +60,7 @@ TEST(backplane_wait, timers_do_not_depend_on_each_other) {
   const std::array<int, 4> periods_ms{7, 2, 3, 5};
   for (std::size_t i = 0; i < periods_ms.size(); ++i) {
     const milliseconds period{periods_ms[i]};
-    one.plane.add_timer(period, [&runs, i, period](lane&) -> nanoseconds {
+    one.plane.add_timer(period, [&runs, i, period](thread_context&) -> nanoseconds {
       ++runs[i];
       return period;
     });
@@ -69,7 +69,7 @@ TEST(backplane_wait, timers_do_not_depend_on_each_other) {
   const nanoseconds start = one.time.now();
   for (int passed = 1; passed <= 210; ++passed) {
     one.time.advance(milliseconds(1));
-    one.turn();
+    one.poll();
     nanoseconds next = nanoseconds::max();
     for (const int period : periods_ms)
       next = std::min<nanoseconds>(next, milliseconds((passed / period + 1) * period));
@@ -80,7 +80,7 @@ TEST(backplane_wait, timers_do_not_depend_on_each_other) {
 
 TEST(backplane_wait, what_is_due_next_is_the_earliest_of_timers_and_poll_hooks) {
   scripted_rank none;
-  none.turn();
+  none.poll();
   EXPECT_EQ(none.plane.next_due(), nanoseconds::max());
 
   scripted_rank one;
@@ -88,31 +88,31 @@ TEST(backplane_wait, what_is_due_next_is_the_earliest_of_timers_and_poll_hooks) 
   std::array<nanoseconds, 2> wishes{nanoseconds::max(), nanoseconds::max()};
   std::array<int, 2> looks{};
   for (std::size_t i = 0; i < wishes.size(); ++i) {
-    one.plane.add_poll_hook([&, i](lane&) {
+    one.plane.add_poll_hook([&, i](thread_context&) {
       ++looks[i];
       return wishes[i];
     });
   }
-  one.plane.add_timer(milliseconds(10), [](lane&) -> nanoseconds { return milliseconds(10); });
+  one.plane.add_timer(milliseconds(10), [](thread_context&) -> nanoseconds { return milliseconds(10); });
   EXPECT_EQ(one.plane.next_due(), start + milliseconds(10));
-  one.turn();
+  one.poll();
   EXPECT_EQ(one.plane.next_due(), start + milliseconds(10));
   wishes = {start + milliseconds(4), start + milliseconds(6)};
-  one.turn();
+  one.poll();
   EXPECT_EQ(one.plane.next_due(), start + milliseconds(4));
   wishes[0] = start + milliseconds(20);
-  one.turn();
+  one.poll();
   EXPECT_EQ(one.plane.next_due(), start + milliseconds(6));
   wishes[1] = nanoseconds::max();
-  one.turn();
+  one.poll();
   EXPECT_EQ(one.plane.next_due(), start + milliseconds(10));
-  EXPECT_EQ(looks, (std::array<int, 2>{4, 4})) << "at every turn";
+  EXPECT_EQ(looks, (std::array<int, 2>{4, 4})) << "at every poll";
 }
 
-TEST(backplane_wait, a_turn_that_is_not_thorough_runs_hooks_only_when_something_moves) {
+TEST(backplane_wait, a_poll_that_is_not_thorough_runs_hooks_only_when_something_moves) {
   scripted_rank one;
   int looks = 0;
-  one.plane.add_poll_hook([&](lane&) {
+  one.plane.add_poll_hook([&](thread_context&) {
     ++looks;
     return nanoseconds::max();
   });
@@ -127,7 +127,7 @@ TEST(backplane_wait, a_turn_that_is_not_thorough_runs_hooks_only_when_something_
 
 TEST(backplane_wait, does_not_outsleep_what_is_due) {
   scripted_rank one;
-  one.plane.add_timer(milliseconds(10), [](lane&) -> nanoseconds { return milliseconds(10); });
+  one.plane.add_timer(milliseconds(10), [](thread_context&) -> nanoseconds { return milliseconds(10); });
   one.plane.wait(milliseconds(3));
   one.plane.wait(milliseconds(30));
   one.time.advance(milliseconds(4));
@@ -146,11 +146,11 @@ TEST(backplane_wait, ends_for_a_timer_on_a_real_link) {
   plane.attach(sink);
   bool ran = false;
   const nanoseconds start = time.now();
-  plane.add_timer(milliseconds(2), [&](lane&) -> nanoseconds {
+  plane.add_timer(milliseconds(2), [&](thread_context&) -> nanoseconds {
     ran = true;
     return patience;
   });
-  lane by;
+  thread_context by;
   while (!ran && time.now() - start < patience) {
     plane.wait(patience);
     plane.progress(by);
@@ -164,7 +164,7 @@ TEST(backplane_wait, a_wake_or_an_own_message_before_the_wait_is_kept) {
   backplane plane(lone_endpoint(), time);
   remembering_sink sink;
   plane.attach(sink);
-  lane by;
+  thread_context by;
   const nanoseconds start = time.now();
   plane.wake();
   plane.wait(patience);
@@ -177,7 +177,7 @@ TEST(backplane_wait, a_wake_or_an_own_message_before_the_wait_is_kept) {
 
 TEST(backplane_wait, a_sleep_that_may_be_late_lasts_so_long_though_a_timer_is_due) {
   scripted_rank one;
-  one.plane.add_timer(milliseconds(2), [](lane&) -> nanoseconds { return milliseconds(2); });
+  one.plane.add_timer(milliseconds(2), [](thread_context&) -> nanoseconds { return milliseconds(2); });
   one.plane.wait(patience);
   one.plane.wait(patience, milliseconds(1));
   one.plane.wait(patience, milliseconds(5));
@@ -190,18 +190,18 @@ TEST(backplane_wait, a_sleep_that_may_be_late_lasts_so_long_though_a_timer_is_du
   EXPECT_EQ(one.link->waits, expected) << "a timer that is due forbids a sleep, unless it may be late";
 }
 
-TEST(backplane_wait, who_was_refused_a_turn_does_not_sleep_before_another_one_has_begun) {
+TEST(backplane_wait, a_thread_that_was_refused_a_poll_does_not_sleep_before_another_poll_has_begun) {
   scripted_rank one;
   std::atomic<bool> in_hook{false}, let_go{false};
-  one.plane.add_poll_hook([&](lane&) {
+  one.plane.add_poll_hook([&](thread_context&) {
     in_hook = true;
     while (!let_go) std::this_thread::yield();
     return nanoseconds::max();
   });
-  std::thread other([&] { one.turn(); });
+  std::thread other([&] { one.poll(); });
   while (!in_hook) std::this_thread::yield();
   // The other thread's poll is past its look at the outboxes. A thread is woken for the message, and cannot poll.
-  lane mine;
+  thread_context mine;
   one.plane.send(rank_id(0), numbered(0));
   EXPECT_FALSE(one.plane.progress(mine));
   one.plane.wait(patience);
@@ -213,7 +213,7 @@ TEST(backplane_wait, who_was_refused_a_turn_does_not_sleep_before_another_one_ha
   EXPECT_TRUE(one.plane.progress(mine));
   EXPECT_EQ(one.sink.all(), counting(0, 1));
   one.plane.wait(patience);
-  EXPECT_EQ(one.link->waits.size(), 1U) << "a turn of its own has seen everything";
+  EXPECT_EQ(one.link->waits.size(), 1U) << "a poll of its own has seen everything";
 }
 
 }  // namespace

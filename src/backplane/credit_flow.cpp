@@ -82,7 +82,7 @@ bool backplane::grant_credits() {
   const bool idle = sink_->idle();
   std::erase_if(asked_, [&](credit_account* account) {
     if (!account->asked) return true;  // it was among the due
-    if (account->settled()) {
+    if (account->request_granted()) {
       account->asked = false;
     } else if (idle) {
       grant(*account, account->grant_all());  // perhaps nothing: its messages are still under way
@@ -100,15 +100,15 @@ std::chrono::nanoseconds backplane::look_after_congestion() {
     was_congested_ = true;
     drained_seen_ = drained_bytes_;
     drained_at_ = now;
-  } else if (holds_back() && now - drained_at_ >= patience) {
+  } else if (backpressure() && now - drained_at_ >= patience) {
     NACRE_MARK("a rank that cannot send goes on all the same");
     drained_at_ = now;
     gives_way_below_ = waiting_bytes() + bounds_.send_bytes / 4;
     gives_way_.store(true, std::memory_order_relaxed);  // a hint
   }
-  if (!holds_back() && waiting_bytes() > gives_way_below_)
+  if (!backpressure() && waiting_bytes() > gives_way_below_)
     gives_way_.store(false, std::memory_order_relaxed);  // a hint
-  return holds_back() ? drained_at_ + patience : std::chrono::nanoseconds::max();
+  return backpressure() ? drained_at_ + patience : std::chrono::nanoseconds::max();
 }
 
 void backplane::send_credit(rank_id to, channel via, std::uint64_t bytes, bool ask) {

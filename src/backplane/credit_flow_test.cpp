@@ -60,7 +60,7 @@ class pair_end final : public transport::endpoint {
 /// Holds arriving messages until the test releases them.
 class holding_sink final : public message_sink {
  public:
-  void deliver(lane&, message_list& arrived) override {
+  void deliver(thread_context&, message_list& arrived) override {
     while (message_ptr m = arrived.pop_front()) {
       numbers.push_back(m->header.sequence);
       held_bytes += cost_of(m->header);
@@ -68,7 +68,7 @@ class holding_sink final : public message_sink {
     }
     held_bytes_max = std::max(held_bytes_max, held_bytes);
   }
-  void flush(lane&) override {}
+  void flush(thread_context&) override {}
   void peer_failed(const transport::failure& what) override { failures.push_back(what.reason); }
   [[nodiscard]] bool idle() const override { return at_rest; }
   void release_one() {
@@ -91,7 +91,7 @@ struct pair_of_ranks {
     for (std::uint32_t rank = 0; rank < 2; ++rank) planes[rank]->attach(sinks[rank]);
   }
   /// Both poll until nothing moves.
-  void settle() {
+  void drain() {
     for (int still = 0; still < 3; ++still) {
       for (auto& each : planes) {
         if (each->progress(by)) still = 0;
@@ -116,7 +116,7 @@ struct pair_of_ranks {
       std::make_unique<backplane>(std::unique_ptr<transport::endpoint>(ends[0]), time, bounds),
       std::make_unique<backplane>(std::unique_ptr<transport::endpoint>(ends[1]), time, bounds)};
   std::array<holding_sink, 2> sinks;
-  lane by;
+  thread_context by;
 };
 
 std::vector<std::uint32_t> counting(std::uint32_t count) {
@@ -129,13 +129,13 @@ TEST(credit_flow, a_busy_rank_is_sent_a_window_and_the_rest_when_it_releases) {
   pair_of_ranks two;
   constexpr std::uint32_t count = 300;
   for (std::uint32_t i = 0; i < count; ++i) two.send(i, 60);
-  two.settle();
+  two.drain();
   EXPECT_LE(two.ends[0]->sent_bytes, window);
   EXPECT_GT(two.ends[0]->sent_bytes, window - 2 * 104);
   EXPECT_TRUE(two.planes[0]->congested());
   for (std::uint32_t i = 0; i < count; ++i) {
     two.sinks[1].release_one();
-    two.settle();
+    two.drain();
   }
   EXPECT_EQ(two.sinks[1].numbers, counting(count));
   EXPECT_LE(two.sinks[1].held_bytes_max, window);
@@ -147,7 +147,7 @@ TEST(credit_flow, one_peer_is_given_no_more_than_a_window_however_much_memory_th
   pair_of_ranks two({.receive_bytes = std::uint64_t{1} << 40, .send_bytes = std::uint64_t{1} << 40});
   constexpr std::size_t bytes = 60'000;
   for (std::uint32_t i = 0; i < 2 * window_bytes_max / bytes; ++i) two.send(i, bytes);
-  two.settle();
+  two.drain();
   EXPECT_LE(two.ends[0]->sent_bytes, window_bytes_max);
   EXPECT_GT(two.ends[0]->sent_bytes, window_bytes_max - 2 * bytes);
 }
@@ -155,29 +155,29 @@ TEST(credit_flow, one_peer_is_given_no_more_than_a_window_however_much_memory_th
 TEST(credit_flow, a_rank_that_has_nothing_to_run_lets_all_come_though_it_holds_what_came) {
   pair_of_ranks two;
   for (std::uint32_t i = 0; i < 300; ++i) two.send(i, 60);
-  two.settle();
+  two.drain();
   ASSERT_LT(two.sinks[1].numbers.size(), 300U);
   two.sinks[1].at_rest = true;  // the messages that it holds wait for messages behind the window
-  two.settle();
+  two.drain();
   EXPECT_EQ(two.sinks[1].numbers, counting(300));
   two.sinks[1].at_rest = false;
   while (!two.sinks[1].held.empty()) two.sinks[1].release_one();
   for (std::uint32_t i = 0; i < 300; ++i) two.send(i, 60);
-  two.settle();
+  two.drain();
   EXPECT_LE(two.sinks[1].held_bytes, window) << "what was granted ahead is not granted again";
 }
 
-TEST(credit_flow, a_congested_rank_holds_back_while_it_drains_and_gives_way_bit_by_bit_when_it_does_not) {
+TEST(credit_flow, a_congested_rank_has_backpressure_while_it_drains_and_yields_bit_by_bit_when_it_does_not) {
   using std::chrono::milliseconds;
   pair_of_ranks two;
   backplane& full = *two.planes[0];
   const auto later = [&](milliseconds by) {
     two.time.advance(by);
-    two.settle();
-    return full.holds_back();
+    two.drain();
+    return full.backpressure();
   };
   for (std::uint32_t i = 0; i < 300; ++i) two.send(i, 60);
-  EXPECT_TRUE(full.holds_back());
+  EXPECT_TRUE(full.backpressure());
   EXPECT_TRUE(later(milliseconds(1)));
   EXPECT_LE(full.next_due() - two.time.now(), milliseconds(10));
   for (std::uint32_t i = 0; i < 30; ++i) two.sinks[1].release_one();  // some more leave
@@ -192,30 +192,30 @@ TEST(credit_flow, a_congested_rank_holds_back_while_it_drains_and_gives_way_bit_
   EXPECT_FALSE(later(milliseconds(10)));
   while (full.congested()) {
     two.sinks[1].release_one();
-    two.settle();
+    two.drain();
   }
-  EXPECT_FALSE(full.holds_back());
+  EXPECT_FALSE(full.backpressure());
   for (std::uint32_t i = 330; !full.congested(); ++i) two.send(i, 60);
-  EXPECT_TRUE(full.holds_back()) << "the next time begins anew";
+  EXPECT_TRUE(full.backpressure()) << "the next time begins anew";
   EXPECT_TRUE(later(milliseconds(1)));
 }
 
 TEST(credit_flow, replies_forwarded_and_system_messages_need_no_credit) {
   pair_of_ranks two;
   for (std::uint32_t i = 0; i < 100; ++i) two.send(i, 60);
-  two.settle();
+  two.drain();
   const std::size_t before = two.sinks[1].numbers.size();
   ASSERT_LT(before, 100U);
   two.send(1000, 8, message_kind::rank, channel::system);
   two.send(1001, 8, message_kind::rank, channel::bulk);  // another window
-  two.settle();
+  two.drain();
   EXPECT_EQ(two.sinks[1].numbers.size(), before + 2);
   pair_of_ranks others;
   others.send(0, window - 40);
-  others.settle();
+  others.drain();
   others.send(1, 8, message_kind::reply);
   others.send(2, 8, message_kind::object, channel::application, 1);
-  others.settle();
+  others.drain();
   EXPECT_EQ(others.sinks[1].numbers, (std::vector<std::uint32_t>{0, 1, 2}));
 }
 
@@ -224,17 +224,17 @@ TEST(credit_flow, a_message_larger_than_the_window_goes_alone) {
   two.send(0, 8);
   two.send(1, 10 * window);
   two.send(2, 8);
-  two.settle();
+  two.drain();
   EXPECT_EQ(two.sinks[1].numbers, (std::vector<std::uint32_t>{0}));
   two.sinks[1].at_rest = true;
-  two.settle();
+  two.drain();
   EXPECT_EQ(two.sinks[1].numbers, (std::vector<std::uint32_t>{0, 1, 2}));
 }
 
 TEST(credit_flow, a_peer_that_grants_what_it_was_never_sent_ends_the_job) {
   pair_of_ranks two;
   two.send(0, 8);
-  two.settle();
+  two.drain();
   message_ptr lie = make_message(0);
   lie->header.kind = message_kind::credit;
   lie->header.channel = channel::system;
@@ -242,7 +242,7 @@ TEST(credit_flow, a_peer_that_grants_what_it_was_never_sent_ends_the_job) {
   lie->header.handler = static_cast<std::uint32_t>(channel::application);
   lie->header.object = 1000;
   two.wires[1].push_back(std::move(lie));
-  two.settle();
+  two.drain();
   EXPECT_EQ(two.sinks[0].failures.size(), 1U);
   for (const auto& [source, via] : {std::pair{7u, 1u}, std::pair{1u, 0u}, std::pair{1u, 9u}}) {
     message_ptr nonsense = make_message(0);
@@ -251,7 +251,7 @@ TEST(credit_flow, a_peer_that_grants_what_it_was_never_sent_ends_the_job) {
     nonsense->header.handler = via;
     two.wires[1].push_back(std::move(nonsense));
   }
-  two.settle();
+  two.drain();
   EXPECT_EQ(two.sinks[0].failures.size(), 4U);
 }
 
@@ -264,7 +264,7 @@ TEST(credit_flow, under_random_sizes_and_releases_nothing_is_lost_and_the_bound_
     while (two.sinks[1].numbers.size() < count) {
       for (std::uint64_t some = random.below(20); some > 0 && sent < count; --some) two.send(sent++, random.below(500));
       for (std::uint64_t some = random.below(20); some > 0; --some) two.sinks[1].release_one();
-      for (std::uint64_t turns = random.below(4); turns > 0; --turns) two.planes[random.below(2)]->progress(two.by);
+      for (std::uint64_t polls = random.below(4); polls > 0; --polls) two.planes[random.below(2)]->progress(two.by);
     }
     EXPECT_EQ(two.sinks[1].numbers, counting(count)) << "seed " << seed;
     EXPECT_LE(two.sinks[1].held_bytes_max, window) << "seed " << seed;

@@ -140,7 +140,7 @@ class alignas(cache_line_bytes) credit_account : public body_ops {
   /// The peer waits for a grant, after it has spent `total` all in all.
   void ask(std::uint64_t total) noexcept { asked_at_ = total; }
   /// Whether all that the peer had spent when it asked has been granted: then its request has crossed the last grant.
-  [[nodiscard]] bool settled() const noexcept {
+  [[nodiscard]] bool request_granted() const noexcept {
     return granted_.load(std::memory_order_relaxed) >= asked_at_;  // written here alone
   }
   [[nodiscard]] std::uint64_t held() const noexcept {

@@ -26,8 +26,8 @@ void add_to(std::atomic<double>& sum, double seconds) noexcept {
 
 }  // namespace
 
-balancing::balancing(node& messages, object_space& objects, backplane& link, clock& time, const config& configuration,
-                     const site& at)
+balancing::balancing(am_engine& messages, object_space& objects, backplane& link, clock& time,
+                     const config& configuration, const site& at)
     : messages_(messages),
       objects_(objects),
       time_(time),
@@ -41,14 +41,14 @@ balancing::balancing(node& messages, object_space& objects, backplane& link, clo
       policy_(make_balancer(policy_name_, configuration)),
       random_(nacre::rng(at.seed).fork(link.rank().value())),
       account_(configuration.get_double("balance.time_share"), burst_seconds),
-      timer_(messages.team(), messages.deferred()) {
+      timer_(messages.pool(), messages.deferred()) {
   messages_.attach_module(*this);
   // A lone rank has nobody to give anything to; a policy of the program may be there to watch.
   if (messages_.size() == 1 && !is_of_program(policy_name_)) policy_.reset();
   if (policy_ != nullptr) {
     if (policy_->observes_communication()) objects_.count_traffic();
-    link.add_timer(interval_, [this](lane& by) { return tick(by); });
-    link.add_poll_hook([this](lane& by) { return look_soon(by); });
+    link.add_timer(interval_, [this](thread_context& by) { return tick(by); });
+    link.add_poll_hook([this](thread_context& by) { return look_soon(by); });
   }
 }
 
@@ -56,11 +56,11 @@ balancing::~balancing() = default;
 
 /// A rank that has nothing else to do gives its balancer all the time that it wants.
 template <class Body>
-void balancing::look(lane& by, Body body) {
+void balancing::look(thread_context& by, Body body) {
   by_ = &by;
   const bool rests = at_rest();
   timer_.begin(by);
-  messages_.team().charge_own(own_work::look);
+  messages_.pool().charge_own(own_work::look);
   account_.pass(timer_.worked());
   looks_.store(looks_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);  // as in add_to
   migrating_seconds_ = 0;
@@ -73,7 +73,7 @@ void balancing::look(lane& by, Body body) {
 
 /// A rank that has had nothing to do for some ticks looks less and less often, so that waiting costs no core. A busy
 /// one waits until looks are within their share again.
-std::chrono::nanoseconds balancing::tick(lane& by) {
+std::chrono::nanoseconds balancing::tick(thread_context& by) {
   constexpr double average_of = 8;
   account_.pass(timer_.worked());
   objects_.begin_traffic_epoch(static_cast<std::uint32_t>((time_.now() - started_) / traffic_half_life_));
@@ -92,11 +92,11 @@ std::chrono::nanoseconds balancing::tick(lane& by) {
   return std::max(next, std::chrono::nanoseconds(static_cast<std::int64_t>(least * 1e9)));
 }
 
-void balancing::take_kept_messages(lane& by) {
+void balancing::take_kept_messages(thread_context& by) {
   for (bool first = true; !kept_.empty() && (first || may_look()); first = false) take_kept_message(by);
 }
 
-void balancing::take_kept_message(lane& by) {
+void balancing::take_kept_message(thread_context& by) {
   const kept_message next = std::move(kept_.front());
   kept_.pop_front();
   look(by, [&] { policy_->on_message(*this, next.from, next.bytes); });
@@ -104,11 +104,11 @@ void balancing::take_kept_message(lane& by) {
 
 /// A worker that has run dry need not wait for the next tick, nor do those that wait for what has become ready. What a
 /// worker's last item has made may be about to arrive, so the first look is a moment later; then they become rarer.
-std::chrono::nanoseconds balancing::look_soon(lane& by) {
+std::chrono::nanoseconds balancing::look_soon(thread_context& by) {
   constexpr auto never = std::chrono::nanoseconds::max();
   by_ = &by;
   if (!kept_.empty() && may_look()) take_kept_messages(by);
-  const std::uint32_t idle = messages_.team().idle_workers();
+  const std::uint32_t idle = messages_.pool().idle_workers();
   if (idle > idle_seen_ && !policy_->rests()) look_soon_again();
   if (idle == 0) dry_look_at_ = never;
   idle_seen_ = idle;
@@ -128,10 +128,10 @@ void balancing::on_balancer_message(context& ctx, const std::vector<std::byte>& 
   idle_ticks_ = 0;
   if (!kept_.empty() || !may_look()) {
     kept_.push_back({ctx.source(), bytes});
-    if (kept_.size() > kept_max) take_kept_message(ctx.current_lane());
+    if (kept_.size() > kept_max) take_kept_message(ctx.current_thread());
     return;
   }
-  look(ctx.current_lane(), [&] { policy_->on_message(*this, ctx.source(), bytes); });
+  look(ctx.current_thread(), [&] { policy_->on_message(*this, ctx.source(), bytes); });
   if (idle_seen_ != 0 && !policy_->rests()) look_soon_again();  // its next tick may be a second away
 }
 
@@ -171,18 +171,18 @@ std::span<const object_traffic> balancing::traffic(object_id of) {
   return traffic_;
 }
 
-std::uint32_t balancing::workers() const { return messages_.team().workers(); }
+std::uint32_t balancing::workers() const { return messages_.pool().workers(); }
 
-/// A worker that takes its turn of the poll loop between two items will take the next one: it counts as looking for
+/// A worker that takes its pass of the poll loop between two items will take the next one: it counts as looking for
 /// work, so that its only object is no surplus.
 std::uint32_t balancing::idle_workers() const {
-  const bool between_items = by_->role() == lane_role::worker && !by_->idle();
-  return messages_.team().idle_workers() + (between_items ? 1 : 0);
+  const bool between_items = by_->role() == thread_role::worker && !by_->idle();
+  return messages_.pool().idle_workers() + (between_items ? 1 : 0);
 }
 
 std::uint64_t balancing::arrivals() const {
   std::uint64_t sum = 0;
-  for (const auto& each : messages_.team().lanes()) sum += each->tallies().migrations_in.read();
+  for (const auto& each : messages_.pool().thread_contexts()) sum += each->counters().migrations_in.read();
   return sum;
 }
 
@@ -192,13 +192,13 @@ void balancing::send(rank_id to, std::span<const std::byte> bytes) {
 
 void balancing::migrate(object_id object, rank_id to) {
   if (!enabled_.load(std::memory_order_relaxed)) return;  // a wish
-  const crew& team = messages_.team();
+  const worker_pool& pool = messages_.pool();
   const bool sampled = !messages_.deferred() && migrations_++ % migrations_a_sample == 0;
   const double worked = sampled ? balance::thread_seconds() : 0;
-  const std::uint64_t begin = team.instant();
+  const std::uint64_t begin = pool.instant();
   objects_.move_out(*by_, object, to);
   note_sent_away(object);
-  const double passed = static_cast<double>(team.instant() - begin) * team.seconds_a_tick();
+  const double passed = static_cast<double>(pool.instant() - begin) * pool.seconds_a_tick();
   migrating_seconds_ += passed;
   if (sampled) add_to(migration_seconds_, (balance::thread_seconds() - worked) * migrations_a_sample);
   if (messages_.deferred()) add_to(migration_seconds_, passed);

@@ -41,14 +41,14 @@ class balancing final : private balancer_host {
     double look_seconds = 0;       ///< of the balancer's code and of what it has asked its host for
     double migration_seconds = 0;  ///< that threads have worked to send objects away; of each sixteenth, times 16
   };
-  balancing(node& messages, object_space& objects, backplane& link, clock& time, const config& configuration,
+  balancing(am_engine& messages, object_space& objects, backplane& link, clock& time, const config& configuration,
             const site& at);
   ~balancing();
 
   void enable(bool on) noexcept { enabled_.store(on, std::memory_order_relaxed); }  // a wish, not an order
-  /// Other ranks have asked this one for work. Any lane; a hint.
+  /// Other ranks have asked this one for work. Any thread context; a hint.
   [[nodiscard]] bool wanted() const noexcept { return wanted_.load(std::memory_order_relaxed); }
-  /// Any lane; exact while the rank is at rest.
+  /// Any thread context; exact while the rank is at rest.
   [[nodiscard]] costs so_far() const noexcept;
 
   /// For the balancers of other ranks.
@@ -60,14 +60,14 @@ class balancing final : private balancer_host {
     std::vector<std::byte> bytes;
   };
   template <class Body>
-  void look(lane& by, Body body);
-  std::chrono::nanoseconds tick(lane& by);
-  std::chrono::nanoseconds look_soon(lane& by);
+  void look(thread_context& by, Body body);
+  std::chrono::nanoseconds tick(thread_context& by);
+  std::chrono::nanoseconds look_soon(thread_context& by);
   void look_soon_again();
-  void take_kept_messages(lane& by);
-  void take_kept_message(lane& by);
+  void take_kept_messages(thread_context& by);
+  void take_kept_message(thread_context& by);
   void tell_changes();
-  [[nodiscard]] bool at_rest() const { return messages_.team().idle_workers() == workers(); }
+  [[nodiscard]] bool at_rest() const { return messages_.pool().idle_workers() == workers(); }
   [[nodiscard]] bool may_look() const { return !account_.overdrawn() || at_rest(); }
 
   void find_waiting(std::size_t count);
@@ -96,14 +96,14 @@ class balancing final : private balancer_host {
   [[nodiscard]] nacre::rng& rng() override { return random_; }
   [[nodiscard]] double now() const override;
 
-  node& messages_;
+  am_engine& messages_;
   object_space& objects_;
   clock& time_;
   std::chrono::nanoseconds started_;
   std::chrono::nanoseconds interval_;
   std::chrono::nanoseconds traffic_half_life_;
   std::uint32_t ranks_on_host_;
-  std::uint32_t idle_seen_ = 0;           // workers, at the last turn of the poll loop
+  std::uint32_t idle_seen_ = 0;           // workers, at the last pass of the poll loop
   std::chrono::nanoseconds dry_wait_{0};  // until the next look, while workers are idle
   std::chrono::nanoseconds dry_look_at_ = std::chrono::nanoseconds::max();  // max: no worker has just run dry
   std::uint32_t idle_ticks_ = 0;  // in a row, of a rank that has nothing to do
@@ -134,8 +134,8 @@ class balancing final : private balancer_host {
   std::vector<load_facts> facts_;     // scratch: of each in found_ or loads_
   double usual_seconds_ = 0;          // of a message, as the last look says that measured any; 0: none has
   std::vector<object_traffic> traffic_;
-  double assumed_seconds_ = 0;  // of a message to an object that has not been measured; 0: as the others take
-  lane* by_ = nullptr;          // who runs the poll loop now
+  double assumed_seconds_ = 0;    // of a message to an object that has not been measured; 0: as the others take
+  thread_context* by_ = nullptr;  // who runs the poll loop now
   std::atomic<bool> enabled_{true};
   std::atomic<bool> wanted_{false};
 };

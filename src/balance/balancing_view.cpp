@@ -24,12 +24,12 @@ constexpr double seconds_of_nobody = 1e-6;  // of a message when none has been m
 
 /// Other work that waits counts: it will keep a worker as busy as an object does.
 rank_load balancing::summary() {
-  const std::size_t ready = messages_.team().ready_items();
+  const std::size_t ready = messages_.pool().ready_items();
   return {.waiting = ready - std::min(ready, objects_.stale_items()), .running = workers() - idle_workers()};
 }
 
 void balancing::add(const object_estimate& each, std::vector<object_load>& to) {
-  messages_.team().charge_own(own_work::look_step);
+  messages_.pool().charge_own(own_work::look_step);
   facts_.push_back({.declared = each.declared, .message_seconds = each.message_seconds, .messages = each.messages});
   to.push_back({.object = each.id,
                 .messages = each.messages,
@@ -74,11 +74,11 @@ void balancing::find_waiting(std::size_t count) {
     void taken_out(work& item) override { of.objects_.end_stale(*of.by_, item); }
     balancing& of;
     std::size_t end;
-    bool repeats;  // an object that waits again after it was seized has a stale ticket, too, which looks alike
+    bool repeats;  // an object that waits again after it was claimed has a stale item, too, which looks alike
     std::unordered_set<object_id> shown;
   };
   finder visitor(*this, count);
-  if (messages_.team().order().visit_waiting(visitor, 2 * count)) return;
+  if (messages_.pool().order().visit_waiting(visitor, 2 * count)) return;
   objects_.visit_loads(search_cursor_, 8 * count, [&](const object_estimate& each) {
     if (!each.running && each.messages != 0 && found_.size() < count) add(each, found_);
   });

@@ -21,32 +21,32 @@ double thread_seconds() noexcept {
 }
 
 /// Between two marks of one worker lies what it has worked meanwhile; other threads sleep much of their time anyway.
-void look_timer::mark(const lane& by, double known) noexcept {
+void look_timer::mark(const thread_context& by, double known) noexcept {
   constexpr double average_of = 4, least = 0.01;
-  const std::uint64_t now = team_.instant();
-  if (mark_.by == &by && by.role() == lane_role::worker && now > mark_.at) {
-    const double passed = static_cast<double>(now - mark_.at) * team_.seconds_a_tick();
+  const std::uint64_t now = pool_.instant();
+  if (mark_.by == &by && by.role() == thread_role::worker && now > mark_.at) {
+    const double passed = static_cast<double>(now - mark_.at) * pool_.seconds_a_tick();
     part_ += (std::clamp((known - mark_.thread_seconds) / passed, least, 1.0) - part_) / average_of;
   }
   mark_ = {&by, now, known};
 }
 
 double look_timer::worked() noexcept {
-  const std::uint64_t now = team_.instant();
-  if (worked_at_ != 0) worked_ += static_cast<double>(now - worked_at_) * team_.seconds_a_tick() * part_;
+  const std::uint64_t now = pool_.instant();
+  if (worked_at_ != 0) worked_ += static_cast<double>(now - worked_at_) * pool_.seconds_a_tick() * part_;
   worked_at_ = now;
   return worked_;
 }
 
-void look_timer::begin(const lane& by) noexcept {
+void look_timer::begin(const thread_context& by) noexcept {
   by_ = &by;
-  begin_ = team_.instant();
-  if (simulated_ || static_cast<double>(begin_ - mark_.at) * team_.seconds_a_tick() < mark_seconds) return;
+  begin_ = pool_.instant();
+  if (simulated_ || static_cast<double>(begin_ - mark_.at) * pool_.seconds_a_tick() < mark_seconds) return;
   mark(by, thread_seconds());
 }
 
 double look_timer::end(double apart) noexcept {
-  double seconds = static_cast<double>(team_.instant() - begin_) * team_.seconds_a_tick() - apart;
+  double seconds = static_cast<double>(pool_.instant() - begin_) * pool_.seconds_a_tick() - apart;
   if (!simulated_ && seconds > long_look_seconds) {
     const double known = thread_seconds();
     const double most = mark_.by == by_ ? known - mark_.thread_seconds : unknown_look_seconds;

@@ -12,7 +12,7 @@
 namespace nacre {
 namespace {
 
-TEST(fiber, body_and_owner_take_turns) {
+TEST(fiber, body_and_owner_alternate) {
   std::string said;
   std::unique_ptr<fiber> one;
   one = std::make_unique<fiber>([&] {

@@ -24,7 +24,7 @@ constexpr std::int64_t now_ns_max = std::int64_t{100} * 24 * 3600 * 1'000'000'00
 
 [[nodiscard]] std::uint64_t stream_of(const transfer& sent) noexcept {
   return (static_cast<std::uint64_t>(sent.from.value()) << 32) | (static_cast<std::uint64_t>(sent.to.value()) << 8) |
-         static_cast<std::uint64_t>(sent.lane);
+         static_cast<std::uint64_t>(sent.on_channel);
 }
 
 void check_link(const link_model& model) {

@@ -46,7 +46,7 @@ struct network_options {
 struct transfer {
   rank_id from;
   rank_id to;
-  channel lane = channel::application;
+  channel on_channel = channel::application;
   std::uint64_t bytes = 1;  ///< on the wire, header included; at least 1
 };
 

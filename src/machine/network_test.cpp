@@ -33,8 +33,8 @@ using std::chrono::nanoseconds;
 }
 
 [[nodiscard]] transfer sent(std::uint32_t from, std::uint32_t to, std::uint64_t bytes,
-                            channel lane = channel::application) {
-  return {.from = rank_id{from}, .to = rank_id{to}, .lane = lane, .bytes = bytes};
+                            channel on_channel = channel::application) {
+  return {.from = rank_id{from}, .to = rank_id{to}, .on_channel = on_channel, .bytes = bytes};
 }
 
 /// Lets messages through one after the other, each before the next departs.
@@ -198,7 +198,8 @@ struct traffic_jam {
       const nanoseconds complete = net.arrive(one, nanoseconds(static_cast<std::int64_t>(popped.when_ns)));
       hold({static_cast<std::uint64_t>(complete.count()), nullptr, nullptr, popped.argument | 1});
     } else {
-      streams[{one.from.value(), one.to.value(), static_cast<std::uint32_t>(one.lane)}].push_back(popped.argument >> 1);
+      streams[{one.from.value(), one.to.value(), static_cast<std::uint32_t>(one.on_channel)}].push_back(
+          popped.argument >> 1);
     }
   }
 };

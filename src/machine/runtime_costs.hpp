@@ -12,12 +12,12 @@ namespace nacre {
 class config;
 struct option;
 
-/// A kind of work that the runtime does for the program. Whoever does it says so to its crew; see crew::charge_own.
+/// A kind of work that the runtime does for the program. Whoever does it says so to its worker_pool; see worker_pool::charge_own.
 enum class own_work : std::uint8_t {
   send,         ///< a message to another rank: stamped, packed, routed
   send_local,   ///< a message to the own rank
   receive,      ///< a message of another rank: decoded, and put where it waits for its handler
-  item,         ///< an item of work; a turn of the poll loop that has found something; a piece of news of an object
+  item,         ///< an item of work; a pass of the poll loop that has found something; a piece of news of an object
   dispatch,     ///< a handler, begun and ended
   create,       ///< an object, made and named
   forward,      ///< a message that is sent on, besides its receiving and its sending

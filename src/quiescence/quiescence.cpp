@@ -13,17 +13,17 @@ constexpr std::chrono::nanoseconds look_again{20'000};  // at a wave of the root
 
 }  // namespace
 
-quiescence_part::quiescence_part(node& messages, clock& time, std::chrono::nanoseconds calm,
-                                 std::unique_ptr<quiescence::detector> detector)
+quiescence_module::quiescence_module(am_engine& messages, clock& time, std::chrono::nanoseconds calm,
+                                     std::unique_ptr<quiescence::detector> detector)
     : messages_(messages), time_(time), calm_(calm), detector_(std::move(detector)) {
   messages_.attach_module(*this);
 }
 
-void quiescence_part::note_wish() {
+void quiescence_module::note_wish() {
   wanted_.store(detector_->wants_counters(), std::memory_order_relaxed);  // a hint; the mutex orders the rest
 }
 
-void quiescence_part::request(lane& by, std::function<void(lane&)> action) {
+void quiescence_module::request(thread_context& by, std::function<void(thread_context&)> action) {
   const std::scoped_lock lock(mutex_);
   by_ = &by;
   const std::uint64_t number = detector_->request(*this);
@@ -31,7 +31,7 @@ void quiescence_part::request(lane& by, std::function<void(lane&)> action) {
   note_wish();
 }
 
-std::chrono::nanoseconds quiescence_part::poll(lane& by, bool at_rest) {
+std::chrono::nanoseconds quiescence_module::poll(thread_context& by, bool at_rest) {
   constexpr auto never = std::chrono::nanoseconds::max();
   if (!at_rest || !wanted_.load(std::memory_order_relaxed)) return never;  // a hint: the next turn looks again
   const quiescence::unit_counters now_counted = counters();
@@ -54,9 +54,9 @@ std::chrono::nanoseconds quiescence_part::poll(lane& by, bool at_rest) {
                                                  : never;  // the root may have begun the next wave
 }
 
-void quiescence_part::on_detector_message(context& ctx, quiescence::detector_message m) {
+void quiescence_module::on_detector_message(context& ctx, quiescence::detector_message m) {
   const std::scoped_lock lock(mutex_);
-  by_ = &detail::lane_of(ctx);
+  by_ = &detail::thread_of(ctx);
   if (!detector_->on_message(*this, ctx.source(), m)) {
     messages_.fail("rank " + std::to_string(ctx.source().value()) + " sent a wave that nobody asked for");
   }
@@ -64,18 +64,18 @@ void quiescence_part::on_detector_message(context& ctx, quiescence::detector_mes
 }
 
 /// Every `done` before any `created`: see detector.hpp, rule 1.
-quiescence::unit_counters quiescence_part::counters() const {
+quiescence::unit_counters quiescence_module::counters() const {
   quiescence::unit_counters sum;
-  for (const auto& each : messages_.team().lanes()) sum.done += each->tallies().done.read();
-  for (const auto& each : messages_.team().lanes()) sum.created += each->tallies().created.read();
+  for (const auto& each : messages_.pool().thread_contexts()) sum.done += each->counters().done.read();
+  for (const auto& each : messages_.pool().thread_contexts()) sum.created += each->counters().created.read();
   return sum;
 }
 
-void quiescence_part::send(rank_id to, const quiescence::detector_message& m) {
-  messages_.post_to_module<&quiescence_part::on_detector_message>(*by_, to, m);
+void quiescence_module::send(rank_id to, const quiescence::detector_message& m) {
+  messages_.post_to_module<&quiescence_module::on_detector_message>(*by_, to, m);
 }
 
-void quiescence_part::declare(std::uint64_t last) {
+void quiescence_module::declare(std::uint64_t last) {
   by_->record(trace::event_kind::quiet);
   calm_now_ = std::chrono::nanoseconds::zero();
   while (!waiting_.empty() && waiting_.front().number <= last) {

@@ -12,13 +12,13 @@
 
 #include <nacre/runtime.hpp>
 
-#include "am/node.hpp"
+#include "am/am_engine.hpp"
 #include "base/clock.hpp"
 #include "quiescence/detector.hpp"
 
 namespace nacre {
 
-/// Gives a detector its messages and its rank's counters. Requests come from any lane; the poll loop does the rest.
+/// Gives a detector its messages and its rank's counters. Requests come from any thread context; the poll loop does the rest.
 ///
 /// A rank at rest hands its counters over at once if they are what it last handed over, or if it hands them over for the
 /// first time since it was told of quiescence. Else they must have stood still for a while, which begins with a microsecond
@@ -26,20 +26,20 @@ namespace nacre {
 /// rest again and again; without that, waves would follow each other as fast as the network allows, and double the traffic
 /// of a ping-pong. So a system that has long been quiet is found quiet in the time of two waves, and one that has been busy
 /// for long `calm` later.
-class quiescence_part final : private quiescence::detector_host {
+class quiescence_module final : private quiescence::detector_host {
  public:
   /// `calm` is best longer than a round trip, and shorter than a sleeping hand-over.
-  quiescence_part(node& messages, clock& time, std::chrono::nanoseconds calm,
-                  std::unique_ptr<quiescence::detector> detector);
+  quiescence_module(am_engine& messages, clock& time, std::chrono::nanoseconds calm,
+                    std::unique_ptr<quiescence::detector> detector);
 
-  /// Calls `action` on some lane of this rank once the system has been quiet; what it starts must have been counted as
+  /// Calls `action` on some thread context of this rank once the system has been quiet; what it starts must have been counted as
   /// created when it returns.
-  void request(lane& by, std::function<void(lane&)> action);
+  void request(thread_context& by, std::function<void(thread_context&)> action);
 
   /// Inside the poll loop, at every turn. `at_rest`: no worker of the rank has work and its main is not active. Returns
   /// when it must be called again at the latest, on the clock; nanoseconds::max() when only an arrival can change
   /// anything.
-  std::chrono::nanoseconds poll(lane& by, bool at_rest);
+  std::chrono::nanoseconds poll(thread_context& by, bool at_rest);
 
   /// For the detectors of other ranks.
   void on_detector_message(context& ctx, quiescence::detector_message m);
@@ -56,7 +56,7 @@ class quiescence_part final : private quiescence::detector_host {
   void declare(std::uint64_t last) override;
   void note_wish();
 
-  node& messages_;
+  am_engine& messages_;
   clock& time_;
   const std::chrono::nanoseconds calm_;
   quiescence::unit_counters last_seen_;     // used by the poll loop alone, as are the next three
@@ -65,10 +65,10 @@ class quiescence_part final : private quiescence::detector_host {
   std::chrono::nanoseconds calm_now_{0};    // for how long they must stand still, if they are not those
   std::mutex mutex_;
   std::unique_ptr<quiescence::detector> detector_;  // under mutex_
-  lane* by_ = nullptr;                              // under mutex_: who is calling the detector
+  thread_context* by_ = nullptr;                    // under mutex_: who is calling the detector
   struct waiting {
     std::uint64_t number;
-    std::function<void(lane&)> action;
+    std::function<void(thread_context&)> action;
   };
   std::deque<waiting> waiting_;      // under mutex_
   std::atomic<bool> wanted_{false};  // the detector waits for counters; a hint for the poll loop

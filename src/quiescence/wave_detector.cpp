@@ -43,7 +43,7 @@ wave_detector::child_set wave_detector::bit_of(rank_id from) const noexcept {
 
 std::uint64_t wave_detector::request(detector_host& host) {
   ++issued_;
-  if (!gathering_) {
+  if (!collecting_) {
     kick(host);
   } else if (counted_) {
     again_ = true;
@@ -67,13 +67,13 @@ bool wave_detector::on_message(detector_host& host, rank_id from, const detector
 }
 
 bool wave_detector::on_probe(detector_host& host, rank_id from, std::uint32_t wave) {
-  if (is_root() || from != parent() || gathering_ || wave != wave_ + 1) return false;
+  if (is_root() || from != parent() || collecting_ || wave != wave_ + 1) return false;
   start_wave(host, wave);
   return true;
 }
 
 bool wave_detector::on_answer(detector_host& host, child_set from, const detector_message& m) {
-  if (!gathering_ || m.wave != wave_ || (missing_ & from) == 0) return false;
+  if (!collecting_ || m.wave != wave_ || (missing_ & from) == 0) return false;
   missing_ &= ~from;
   sums_.created += m.created;
   sums_.done += m.done;
@@ -87,7 +87,7 @@ bool wave_detector::on_kick(detector_host& host, child_set from, std::uint32_t w
   const std::uint32_t age = wave_ - wave;
   if (from == 0 || age > waves_max / 2) return false;
   if (age != 0) return true;  // a later wave has not reached the asking rank yet, or has already found its request
-  if (gathering_) {
+  if (collecting_) {
     again_ = true;
   } else {
     kick(host);
@@ -97,7 +97,7 @@ bool wave_detector::on_kick(detector_host& host, child_set from, std::uint32_t w
 
 bool wave_detector::on_declared(detector_host& host, rank_id from, std::uint32_t wave) {
   const bool expected = asked_ != 0 || covered_ > declared_;
-  if (is_root() || from != parent() || gathering_ || wave != wave_ || !expected) return false;
+  if (is_root() || from != parent() || collecting_ || wave != wave_ || !expected) return false;
   spread_declaration(host);
   return true;
 }
@@ -113,7 +113,7 @@ void wave_detector::on_idle(detector_host& host, unit_counters now) {
 
 void wave_detector::start_wave(detector_host& host, std::uint32_t wave) {
   wave_ = wave;
-  gathering_ = true;
+  collecting_ = true;
   counted_ = again_ = kicked_ = false;
   missing_ = children_;
   asked_ = 0;
@@ -132,7 +132,7 @@ void wave_detector::kick(detector_host& host) {
 
 void wave_detector::finish_if_complete(detector_host& host) {
   if (!counted_ || missing_ != 0) return;
-  gathering_ = false;
+  collecting_ = false;
   if (is_root()) {
     judge(host);
     return;
@@ -152,7 +152,7 @@ void wave_detector::judge(detector_host& host) {
   if (done_earlier == sums_.created) {
     const bool again = again_;
     spread_declaration(host);
-    if (again && !gathering_) start_wave(host, wave_ + 1);
+    if (again && !collecting_) start_wave(host, wave_ + 1);
   } else {
     start_wave(host, wave_ + 1);
   }

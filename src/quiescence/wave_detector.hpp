@@ -66,7 +66,7 @@ class wave_detector final : public detector {
 
   std::uint64_t request(detector_host& host) override;
   [[nodiscard]] bool on_message(detector_host& host, rank_id from, const detector_message& m) override;
-  [[nodiscard]] bool wants_counters() const noexcept override { return gathering_ && !counted_; }
+  [[nodiscard]] bool wants_counters() const noexcept override { return collecting_ && !counted_; }
   void on_idle(detector_host& host, unit_counters now) override;
 
   /// Waves that this rank has seen, modulo 2^32. At the root: that it has started.
@@ -100,7 +100,7 @@ class wave_detector final : public detector {
   child_set children_ = 0;
 
   std::uint32_t wave_ = 0;  // the latest wave that reached this rank; wave 0 found nothing before anything began
-  bool gathering_ = false;
+  bool collecting_ = false;
   bool counted_ = false;   // own counters are in sums_
   bool again_ = false;     // a request of this subtree came too late for its rank's counters
   bool kicked_ = false;    // a kick was sent since wave_

@@ -15,25 +15,25 @@
 
 namespace nacre {
 
-worker_id context::worker() const noexcept { return lane_->id(); }
+worker_id context::worker() const noexcept { return thread_->id(); }
 
-void context::charge(double seconds) noexcept { lane_->team().charge(*lane_, seconds); }
+void context::charge(double seconds) noexcept { thread_->pool().charge(*thread_, seconds); }
 
 bool context::wanted_elsewhere() const noexcept {
-  return lane_->team().hungry_beside(*lane_) || core_->balance().wanted();
+  return thread_->pool().hungry_beside(*thread_) || core_->balance().wanted();
 }
 
 namespace detail {
 
 rank_id rank_of(const engine& core) noexcept { return core.rank(); }
 std::uint32_t size_of(const engine& core) noexcept { return core.size(); }
-std::uint32_t workers_of(const engine& core) noexcept { return core.team().workers(); }
-double seconds_of(const engine& core, const lane& on) {
+std::uint32_t workers_of(const engine& core) noexcept { return core.pool().workers(); }
+double seconds_of(const engine& core, const thread_context& on) {
   static_cast<void>(look_again(on));
   return core.seconds();
 }
 
-void post_to_rank(engine& core, lane& on, rank_id to, message_ptr m, future_state* result) {
+void post_to_rank(engine& core, thread_context& on, rank_id to, message_ptr m, future_state* result) {
   if (to.value() >= core.size()) {
     throw usage_error("a message to rank " + std::to_string(to.value()) + " of a job with " +
                       std::to_string(core.size()) + " ranks");
@@ -42,7 +42,7 @@ void post_to_rank(engine& core, lane& on, rank_id to, message_ptr m, future_stat
   core.messages().post(on, to, std::move(m), result);
 }
 
-void post_to_all(engine& core, lane& on, message_ptr m) {
+void post_to_all(engine& core, thread_context& on, message_ptr m) {
   const message_ptr packed = packed_form(std::move(m));
   for (std::uint32_t rank = 0; rank < core.size(); ++rank) {
     core.throttle(on);
@@ -53,30 +53,30 @@ void post_to_all(engine& core, lane& on, message_ptr m) {
   }
 }
 
-void post_to_object(engine& core, lane& on, const object_pair& ends, message_ptr m, future_state* result) {
+void post_to_object(engine& core, thread_context& on, const object_pair& ends, message_ptr m, future_state* result) {
   core.throttle(on);
   core.objects().note_traffic(on, ends, *m);
   core.objects().post(on, ends.to, std::move(m), result);
 }
 
-object_id adopt_object(engine& core, lane& on, const object_type& type, void* object) {
+object_id adopt_object(engine& core, thread_context& on, const object_type& type, void* object) {
   return core.objects().adopt(on, type, object);
 }
 
-void post_migrate(engine& core, lane& on, object_id object, rank_id to, future_state& done) {
+void post_migrate(engine& core, thread_context& on, object_id object, rank_id to, future_state& done) {
   core.objects().post_migrate(on, object, to, done);
 }
 
-void post_destroy(engine& core, lane& on, object_id object) { core.objects().post_destroy(on, object); }
+void post_destroy(engine& core, thread_context& on, object_id object) { core.objects().post_destroy(on, object); }
 
-void post_colocate(engine& core, lane& on, std::span<const object_id> objects, message_ptr function,
+void post_colocate(engine& core, thread_context& on, std::span<const object_id> objects, message_ptr function,
                    future_state* result) {
   core.throttle(on);
   core.objects().post_colocate(on, objects, std::move(function), result);
 }
 
-void* lock_object(engine& core, lane& on, object_id object, object_access how, const void* key) {
-  if (on.role() != lane_role::application) {
+void* lock_object(engine& core, thread_context& on, object_id object, object_access how, const void* key) {
+  if (on.role() != thread_role::application) {
     throw usage_error(
         "with_exclusive and with_shared are for main: a handler has access to the object that it runs on, and to reach "
         "another one writes `ctx.send<&T::member>(p, ...)`, or `co_await ctx.call<&T::member>(p, ...)` in a coroutine");
@@ -97,28 +97,30 @@ void* lock_object(engine& core, lane& on, object_id object, object_access how, c
 }
 
 /// What the end of an access calls of the object's class belongs to the runtime, not to the main that has had it.
-void unlock_object(engine& core, lane& on, object_id object, object_access how) noexcept {
+void unlock_object(engine& core, thread_context& on, object_id object, object_access how) noexcept {
   core.hold(false);
   core.messages().commit(on, [&] { core.objects().unlock(on, object, how); });
 }
 
-bool is_resident(engine& core, lane& on, object_id object) noexcept { return core.objects().is_resident(on, object); }
+bool is_resident(engine& core, thread_context& on, object_id object) noexcept {
+  return core.objects().is_resident(on, object);
+}
 
 void enable_balancing(engine& core, bool on) noexcept { core.balance().enable(on); }
 
-void wait_quiescence(engine& core, lane& on) { core.wait_quiescence(on); }
+void wait_quiescence(engine& core, thread_context& on) { core.wait_quiescence(on); }
 
-void post_on_quiescence(engine& core, lane& on, message_ptr m) { core.post_on_quiescence(on, std::move(m)); }
+void post_on_quiescence(engine& core, thread_context& on, message_ptr m) { core.post_on_quiescence(on, std::move(m)); }
 
 rank_counters counters_of(const engine& core) noexcept { return core.counters(); }
 
-void set_error_handler(engine& core, lane& on, std::function<void(const delivery_error&)> handler) {
+void set_error_handler(engine& core, thread_context& on, std::function<void(const delivery_error&)> handler) {
   core.objects().on_delivery_error(on, std::move(handler));
 }
 
-void wait_in_application(engine& core, lane& on, future_state& state) { core.wait_for(on, state); }
+void wait_in_application(engine& core, thread_context& on, future_state& state) { core.wait_for(on, state); }
 
-void post_reply(engine& core, lane& on, const message_header& request, message_ptr reply) {
+void post_reply(engine& core, thread_context& on, const message_header& request, message_ptr reply) {
   core.messages().post_reply(on, request, std::move(reply));
 }
 
@@ -144,7 +146,8 @@ std::string type_of_thrown() {
 
 }  // namespace
 
-void handler_failed(engine& core, lane& on, const message_header& request, handler_id handler, handler_phase when) {
+void handler_failed(engine& core, thread_context& on, const message_header& request, handler_id handler,
+                    handler_phase when) {
   const handler_info* row = core.messages().handlers().handler(handler.value());
   std::string line;  // nothing of a handler of the runtime's own, which has called the user's code and named it
   if (request.kind != message_kind::module) {
@@ -163,22 +166,24 @@ void handler_failed(engine& core, lane& on, const message_header& request, handl
   }
 }
 
-void coroutine_finished(engine& core, lane& on, const message_header& request, handler_id handler) {
+void coroutine_finished(engine& core, thread_context& on, const message_header& request, handler_id handler) {
   if (request.kind == message_kind::object || request.kind == message_kind::everyone) {
     core.objects().coroutine_ended(on, request, *core.messages().handlers().handler(handler.value()));
   }
-  if ((request.flags & flag_uncounted) == 0) on.tallies().done.add(1);
+  if ((request.flags & flag_uncounted) == 0) on.counters().done.add(1);
 }
 
-void resumption_begins(lane& on, handler_id handler) { on.record_begin(trace::event_kind::resume_begin, handler); }
+void resumption_begins(thread_context& on, handler_id handler) {
+  on.record_begin(trace::event_kind::resume_begin, handler);
+}
 
-void resumption_ended(lane& on) { on.record_end(); }
+void resumption_ended(thread_context& on) { on.record_end(); }
 
-void make_runnable(engine& core, lane& by, work& item) { core.team().make_ready(by, item); }
+void make_runnable(engine& core, thread_context& by, work& item) { core.pool().make_ready(by, item); }
 
-lane& lane_of(const context& ctx) noexcept { return ctx.current_lane(); }
+thread_context& thread_of(const context& ctx) noexcept { return ctx.current_thread(); }
 
-std::vector<std::byte> run_collective(engine& core, lane& on, collective_call call) {
+std::vector<std::byte> run_collective(engine& core, thread_context& on, collective_call call) {
   check_payload(call.value.size(), enclosed_bytes_max);
   if (call.root.value() >= core.size()) {
     throw usage_error("a collective with root " + std::to_string(call.root.value()) + " in a job with " +

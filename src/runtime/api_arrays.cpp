@@ -12,7 +12,7 @@ namespace nacre::detail {
 namespace {
 
 /// Collective: every rank says the same, or the job ends with a line that says what two of them said.
-void agree(engine& core, lane& on, const std::string& what, std::uint32_t mark) {
+void agree(engine& core, thread_context& on, const std::string& what, std::uint32_t mark) {
   const auto same = [](std::vector<std::byte>& accumulated, std::span<const std::byte> contribution) {
     const auto one = unpack_own<std::string>(accumulated), other = unpack_own<std::string>(contribution);
     if (one != other) {
@@ -26,17 +26,17 @@ void agree(engine& core, lane& on, const std::string& what, std::uint32_t mark) 
 
 std::uint64_t open_array(engine& core, const array_layout& layout) { return core.objects().arrays().open(layout); }
 
-void adopt_element(engine& core, lane& on, std::uint64_t first, std::uint64_t number, void* object) {
+void adopt_element(engine& core, thread_context& on, std::uint64_t first, std::uint64_t number, void* object) {
   core.objects().adopt_element(on, first + number, object);
 }
 
-void agree_on_array(engine& core, lane& on, std::uint64_t first, std::uint32_t placement_mark) {
+void agree_on_array(engine& core, thread_context& on, std::uint64_t first, std::uint32_t placement_mark) {
   agree(core, on, "makes " + core.objects().arrays().describe(first) + ", placement " + std::to_string(placement_mark),
         type_mark<array_layout>());
   core.objects().arrays().note_agreed();
 }
 
-void destroy_array(engine& core, lane& on, std::uint64_t first) {
+void destroy_array(engine& core, thread_context& on, std::uint64_t first) {
   agree(core, on, "destroys " + core.objects().arrays().describe(first), type_mark<array_layout>());
   if (core.rank().value() == 0) {
     auto* state = new future_value<void>;
@@ -48,17 +48,18 @@ void destroy_array(engine& core, lane& on, std::uint64_t first) {
   core.objects().forget_array(on, first);
 }
 
-void post_to_array(engine& core, lane& on, const array_request& what, message_ptr m) {
+void post_to_array(engine& core, thread_context& on, const array_request& what, message_ptr m) {
   core.throttle(on);
   core.objects().arrays().send(on, what, std::move(m));
 }
 
-void post_insert(engine& core, lane& on, object_id element, const object_type& type, void* object, future_state& done) {
+void post_insert(engine& core, thread_context& on, object_id element, const object_type& type, void* object,
+                 future_state& done) {
   core.throttle(on);
   core.objects().post_insert(on, element, type, object, done);
 }
 
-void post_erase(engine& core, lane& on, object_id element, future_state& done) {
+void post_erase(engine& core, thread_context& on, object_id element, future_state& done) {
   core.throttle(on);
   core.objects().post_erase(on, element, done);
 }

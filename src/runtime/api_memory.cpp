@@ -9,7 +9,7 @@
 namespace nacre::detail {
 namespace {
 
-future<void> transfer(engine& core, lane& on, const memory_name& name, const memory_range& range,
+future<void> transfer(engine& core, thread_context& on, const memory_name& name, const memory_range& range,
                       memory_transfer::intent what) {
   constexpr std::uint64_t beyond_all = std::numeric_limits<std::uint64_t>::max();
   const bool countable = range.offset <= beyond_all / range.element_bytes;
@@ -30,11 +30,11 @@ memory_name expose(engine& core, std::span<std::byte> bytes, memory_access acces
 
 void withdraw(engine& core, const memory_name& name) { core.memory().withdraw(name); }
 
-future<void> put(engine& core, lane& on, const memory_name& to, const memory_range& range) {
+future<void> put(engine& core, thread_context& on, const memory_name& to, const memory_range& range) {
   return transfer(core, on, to, range, memory_transfer::intent::write);
 }
 
-future<void> get(engine& core, lane& on, const memory_name& from, const memory_range& range) {
+future<void> get(engine& core, thread_context& on, const memory_name& from, const memory_range& range) {
   return transfer(core, on, from, range, memory_transfer::intent::read);
 }
 

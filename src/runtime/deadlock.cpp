@@ -24,10 +24,10 @@ std::string listed(const std::vector<std::string>& all, std::string_view between
 
 deadlock::deadlock(transport::sim_fabric& fabric, const rank_engines& engines) : fabric_(fabric), engines_(engines) {
   const auto note = [&](const detail::handler_info& row) { fabric.note_idle(row.id); };
-  note(detail::handler_of<&quiescence_part::on_detector_message>());
+  note(detail::handler_of<&quiescence_module::on_detector_message>());
   note(detail::handler_of<&balancing::on_balancer_message>());
-  note(detail::handler_of<&progress_part::on_question>());
-  note(detail::handler_of<&progress_part::on_answer>());
+  note(detail::handler_of<&progress_module::on_question>());
+  note(detail::handler_of<&progress_module::on_answer>());
   note(detail::handler_of<&object_space::on_location>());
   note(detail::handler_of<&object_space::on_leave_asked>());
   note(detail::handler_of<&object_space::on_leave_answered>());

@@ -19,11 +19,11 @@ namespace nacre {
 /// |---|---|
 /// | a message that has been sent and not been handed to its rank, unless it is idle; a copy under way | sim_fabric |
 /// | a message that waits for credit or for its link | backplane |
-/// | a message that waits for company | the outlets of the lanes |
-/// | work that is ready, or will be when the time is over that has been spent; a main that is about to go on | sim_crew |
+/// | a message that waits for company | the send_buffers of the thread contexts |
+/// | work that is ready, or will be when the time is over that has been spent; a main that is about to go on | sim_pool |
 /// | a main that runs | engine |
 /// | a message that waits for news of where its object is | object_space |
-/// | quiescence, if somebody waits for it and no unit is open but objects that move | quiescence_part |
+/// | quiescence, if somebody waits for it and no unit is open but objects that move | quiescence_module |
 ///
 /// Rule. The job is in deadlock when, between two events, there is no effect on any rank.
 ///

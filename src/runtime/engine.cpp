@@ -19,10 +19,10 @@
 namespace nacre {
 namespace {
 
-constexpr std::chrono::seconds goodbye_max{2};
+constexpr std::chrono::seconds shutdown_max{2};
 
 /// A simulated rank has one worker unless told otherwise, so that a run does not depend on the host's cores.
-crew::settings crew_settings(const engine_surroundings& around) {
+worker_pool::settings worker_pool_settings(const engine_surroundings& around) {
   const auto asked = static_cast<std::uint32_t>(around.configuration.get_int("workers"));
   const std::uint32_t by_default = around.simulation != nullptr ? 1 : workers_by_default(around.ranks_on_host);
   return {.workers = asked != 0 ? asked : by_default,
@@ -40,7 +40,7 @@ engine::engine(std::unique_ptr<transport::endpoint> link, const engine_surroundi
       order_(make_scheduler(
           around.configuration.get_string("scheduler"), around.configuration,
           {.rank = link->rank(),
-           .workers = crew_settings(around).workers,
+           .workers = worker_pool_settings(around).workers,
            .seed = link->rank().value() + std::uint64_t{1},
            .simulated = around.simulation != nullptr,
            .priority_of = [here = link->rank()](const work& item) { return object_space::priority_of(item, here); },
@@ -48,11 +48,11 @@ engine::engine(std::unique_ptr<transport::endpoint> link, const engine_surroundi
       link_(std::move(link), around.time,
             {.receive_bytes = static_cast<std::uint64_t>(around.configuration.get_int("receive_memory")),
              .send_bytes = static_cast<std::uint64_t>(around.configuration.get_int("send_memory"))}),
-      team_(make_crew(around)),
-      messages_(
-          *this, link_, *team_,
-          around.configuration.get_bool("check_serialization") ? node::packing::always : node::packing::where_needed,
-          [this](const std::string& why) { fail_(rank(), why); }),
+      pool_(make_worker_pool(around)),
+      messages_(*this, link_, *pool_,
+                around.configuration.get_bool("check_serialization") ? am_engine::packing::always
+                                                                     : am_engine::packing::where_needed,
+                [this](const std::string& why) { fail_(rank(), why); }),
       objects_(messages_, {.hops_max = static_cast<std::uint32_t>(around.configuration.get_int("hops_max")),
                            .check_serialization = around.configuration.get_bool("check_serialization"),
                            .location = location_policy_of(around.configuration.get_string("location")).value(),
@@ -67,41 +67,41 @@ engine::engine(std::unique_ptr<transport::endpoint> link, const engine_surroundi
                {.seed = static_cast<std::uint64_t>(around.configuration.get_int("seed")),
                 .ranks_on_host = around.ranks_on_host}),
       progress_(messages_, time_, around.configuration.get_duration("progress_line"), [this] { return so_far(); }),
-      standstill_(messages_, objects_, link_, time_, around.configuration.get_duration("standstill_patience"),
-                  views_of_standstill()) {
+      deadlock_(messages_, objects_, link_, time_, around.configuration.get_duration("deadlock_patience"),
+                views_of_deadlock()) {
   if (around.configuration.was_set("record_load")) record_load();
   aggregate();
   if (around.simulation == nullptr) {  // simulated messages to the own rank need credit as all others
     const auto bytes_max = static_cast<std::uint64_t>(around.configuration.get_int("receive_memory"));
     messages_.bound_main(std::min(bytes_max / (link_.declared().by_pointer ? link_.size() : 1),
-                                  main_ledger::worker_bytes * team_->workers()));
+                                  send_window::worker_bytes * pool_->workers()));
   }
   record(around);
-  team_->application().tallies().created.add(1);  // main is a unit of work from before the first wave
-  link_.add_poll_hook([this](lane& by) { return poll(by); });
+  pool_->application().counters().created.add(1);  // main is a unit of work from before the first wave
+  link_.add_poll_hook([this](thread_context& by) { return poll(by); });
 }
 
 engine::~engine() = default;
 
-std::unique_ptr<crew> engine::make_crew(const engine_surroundings& around) {
-  const crew::settings how = crew_settings(around);
+std::unique_ptr<worker_pool> engine::make_worker_pool(const engine_surroundings& around) {
+  const worker_pool::settings how = worker_pool_settings(around);
   if (around.simulation != nullptr) {
-    auto made = std::make_unique<sim_crew>(how, machine::read_runtime_costs(around.configuration), link_, *order_,
+    auto made = std::make_unique<sim_pool>(how, machine::read_runtime_costs(around.configuration), link_, *order_,
                                            *around.simulation);
-    sim_team_ = made.get();
+    sim_pool_ = made.get();
     return made;
   }
   const std::uint32_t cores = usable_cores();
   const std::uint32_t threads = around.ranks_on_host * how.workers;
   const std::string& progress = around.configuration.get_string("progress");
-  thread_crew::options tuning;
+  thread_pool::options tuning;
   const bool dedicated = progress == "dedicated" || (progress == "auto" && threads + around.ranks_on_host <= cores);
   tuning.progress = dedicated ? progress_mode::dedicated : progress_mode::shared;
   tuning.spin = around.configuration.get_duration("spin");
   tuning.crowded = threads > cores;
   tuning.patience = around.configuration.get_duration("progress_patience");
-  auto made = std::make_unique<thread_crew>(how, tuning, link_, *order_);
-  thread_team_ = made.get();
+  auto made = std::make_unique<thread_pool>(how, tuning, link_, *order_);
+  thread_pool_ = made.get();
   return made;
 }
 
@@ -114,57 +114,57 @@ void engine::aggregate() {
   if (link.by_pointer || wish == "off" || (wish == "auto" && link.virtual_time)) return;
   const double bound = std::chrono::duration<double>(configuration_.get_duration("aggregate_bound")).count();
   messages_.aggregate({.bytes_max = static_cast<std::size_t>(configuration_.get_int("aggregate_bytes")),
-                       .bound_ticks = static_cast<std::uint64_t>(bound / team_->seconds_a_tick())});
+                       .bound_ticks = static_cast<std::uint64_t>(bound / pool_->seconds_a_tick())});
 }
 
-void engine::throttle_slowly(lane& on) {
-  if (on.role() != lane_role::application) return;
+void engine::wait_for_window(thread_context& on) {
+  if (on.role() != thread_role::application) return;
   throttled_.store(true, std::memory_order_relaxed);  // a hint: the poll loop looks at every turn
-  main_ledger* const ledger = messages_.ledger();
-  if (ledger != nullptr) {
-    ledger->set_waiting(true);
+  send_window* const window = messages_.window();
+  if (window != nullptr) {
+    window->set_waiting(true);
     link_.wake();  // the poll loop looks after main from now on
   }
-  team_->wait_until([this] { return !overrun(); });
-  if (ledger != nullptr) ledger->set_waiting(false);
+  pool_->wait_until([this] { return !overrun(); });
+  if (window != nullptr) window->set_waiting(false);
   throttled_.store(false, std::memory_order_relaxed);
 }
 
 /// While main waits in throttle. Returns when to look again at the latest.
-std::chrono::nanoseconds engine::look_after_main(lane& by) {
+std::chrono::nanoseconds engine::check_send_window(thread_context& by) {
   const auto now = time_.now();
-  main_ledger* const ledger = messages_.ledger();
-  if (ledger != nullptr) ledger->look(now);
+  send_window* const window = messages_.window();
+  if (window != nullptr) window->check(now);
   if (!overrun()) {
-    team_->wake_application(by);
+    pool_->wake_application(by);
     return std::chrono::nanoseconds::max();
   }
-  return ledger != nullptr && ledger->over() ? now + main_ledger::patience : std::chrono::nanoseconds::max();
+  return window != nullptr && window->over() ? now + send_window::patience : std::chrono::nanoseconds::max();
 }
 
-std::chrono::nanoseconds engine::poll(lane& by) {
+std::chrono::nanoseconds engine::poll(thread_context& by) {
   memory_.poll(by);
   std::chrono::nanoseconds due = progress_.poll(by);
-  if (throttled_.load(std::memory_order_relaxed)) due = std::min(due, look_after_main(by));
-  const bool held_back = link_.holds_back();
-  if (held_back_ && !held_back) team_->wake_workers();
-  held_back_ = held_back;
+  if (throttled_.load(std::memory_order_relaxed)) due = std::min(due, check_send_window(by));
+  const bool backpressure = link_.backpressure();
+  if (backpressure_ && !backpressure) pool_->wake_workers();
+  backpressure_ = backpressure;
   const std::uint64_t flush_in[] = {messages_.flush_overdue(by), objects_.flush_news(by)};
   for (const std::uint64_t ticks : flush_in) {
     if (ticks == 0) continue;
-    const double wait_ns = static_cast<double>(ticks) * team_->seconds_a_tick() * 1e9;
+    const double wait_ns = static_cast<double>(ticks) * pool_->seconds_a_tick() * 1e9;
     due = std::min(due, time_.now() + std::chrono::nanoseconds(1 + static_cast<std::int64_t>(wait_ns)));
   }
-  const bool workers_rest = team_->idle_workers() == team_->workers() && !held_back_;
+  const bool workers_rest = pool_->idle_workers() == pool_->workers() && !backpressure_;
   const bool main_waits =
       !main_active_.load(std::memory_order_acquire);  // pairs with the stores in wait_as_application
   due = std::min(due, quiet_.poll(by, main_waits && workers_rest));
   const bool at_rest = workers_rest && (main_waits || throttled_.load(std::memory_order_relaxed));  // a hint, as above
-  return std::min(due, standstill_.poll(by, at_rest));
+  return std::min(due, deadlock_.poll(by, at_rest));
 }
 
-standstill_watch::views engine::views_of_standstill() {
-  return {.look = [this] { return look_for_standstill(); },
+deadlock_watch::views engine::views_of_deadlock() {
+  return {.look = [this] { return look_for_deadlock(); },
           .main =
               [this] {
                 const bool throttled = throttled_.load(std::memory_order_relaxed);  // for people, as the next one
@@ -173,38 +173,38 @@ standstill_watch::views engine::views_of_standstill() {
 }
 
 /// The workers are idle, and main waits. Work that is ready, or news that is certain to come, will bring somebody on.
-quiescence::standstill_detector::snapshot engine::look_for_standstill() {
-  quiescence::standstill_detector::snapshot now;
+quiescence::deadlock_detector::snapshot engine::look_for_deadlock() {
+  quiescence::deadlock_detector::snapshot now;
   const bool under_way = link_.under_way() || memory_.copies() || objects_.awaits_news();
-  now.at_rest = !under_way && team_->ready_items() == 0;
+  now.at_rest = !under_way && pool_->ready_items() == 0;
   now.units = quiet_.counters();
-  for (const auto& each : team_->lanes()) now.readied += each->tallies().readied.read();
+  for (const auto& each : pool_->thread_contexts()) now.readied += each->counters().readied.read();
   return now;
 }
 
 void engine::run(const std::function<void(runtime&)>& main) {
-  thread_team_->start();
+  thread_pool_->start();
   main_of_rank(main);
-  thread_team_->stop();
+  thread_pool_->stop();
   if (trace_ != nullptr) trace_->finish();
-  link_.close(goodbye_max);
+  link_.close(shutdown_max);
 }
 
 void engine::start_simulated(const std::function<void(runtime&)>& main) {
-  sim_team_->start([this, main] {
+  sim_pool_->start([this, main] {
     main_of_rank(main);
     ended_ = true;
   });
 }
 
 void engine::main_of_rank(const std::function<void(runtime&)>& main) {
-  lane& on = team_->application();
+  thread_context& on = pool_->application();
   begin_trace(on);
   try {
     runtime rt(*this, on);
     main(rt);
   } catch (const std::bad_alloc& error) {
-    if (sim_team_ != nullptr) throw;  // the ranks of a simulation share their memory; see job.cpp
+    if (sim_pool_ != nullptr) throw;  // the ranks of a simulation share their memory; see job.cpp
     fail_(rank(), std::string("main threw: ") + error.what());
   } catch (const fiber::unwind&) {
     throw;
@@ -219,7 +219,7 @@ void engine::main_of_rank(const std::function<void(runtime&)>& main) {
 /// Quiescence alone does not end a rank: it may be what another rank's main has waited for before it goes on, and it
 /// may start handlers. So all mains meet once each has ended, and once more as long as a declaration has roused
 /// anything.
-void engine::wait_for_end(lane& on) {
+void engine::wait_for_end(thread_context& on) {
   const auto either = [](std::vector<std::byte>& accumulated, std::span<const std::byte> contribution) {
     if (contribution.size() != 1) throw std::runtime_error("a rank says neither yes nor no at its end");
     accumulated.front() |= contribution.front();
@@ -227,7 +227,7 @@ void engine::wait_for_end(lane& on) {
   bool roused = true;
   while (roused) {
     wait_as_application(on, quiescence::main_wait::end_of_job,
-                        [&](std::function<void(lane&)> end) { quiet_.request(on, std::move(end)); });
+                        [&](std::function<void(thread_context&)> end) { quiet_.request(on, std::move(end)); });
     const auto own = roused_.exchange(false) ? std::byte{1} : std::byte{0};
     const auto any = detail::run_collective(*this, on, {collective_kind::end_of_main, {}, {own}, either});
     if (any.size() != 1) return fail_(rank(), "rank 0 has told no result of the end");
@@ -235,10 +235,10 @@ void engine::wait_for_end(lane& on) {
   }
 }
 
-void engine::post_on_quiescence(lane& on, message_ptr m) {
+void engine::post_on_quiescence(thread_context& on, message_ptr m) {
   if (messages_.deferred() || !messages_.by_pointer()) m = packed_form(std::move(m));  // while its caller can catch
   // A function must be copyable; the message is not, so it waits in a shared place and is taken exactly once.
-  quiet_.request(on, [this, waiting = std::make_shared<message_ptr>(std::move(m))](lane& by) {
+  quiet_.request(on, [this, waiting = std::make_shared<message_ptr>(std::move(m))](thread_context& by) {
     roused_ = true;
     messages_.post(by, rank(), std::move(*waiting));
   });
@@ -252,9 +252,9 @@ void engine::must_not_hold() const {
       "it; to work on several objects at once write `rt.colocate<function>(p, q, ...)`");
 }
 
-void engine::wait_as_application(lane& on, quiescence::main_wait how,
-                                 const std::function<void(std::function<void(lane&)>)>& begin) {
-  if (on.role() != lane_role::application) {
+void engine::wait_as_application(thread_context& on, quiescence::main_wait how,
+                                 const std::function<void(std::function<void(thread_context&)>)>& begin) {
+  if (on.role() != thread_role::application) {
     throw usage_error(
         "a blocking wait inside a handler would stop its worker: make the handler a coroutine that returns "
         "nacre::task and write `co_await ctx.call<...>(...)`");
@@ -264,42 +264,42 @@ void engine::wait_as_application(lane& on, quiescence::main_wait how,
   main_wait_.store(how, std::memory_order_relaxed);
   main_active_.store(false, std::memory_order_release);  // pairs with the acquire in poll
   messages_.commit(on, [&] {
-    begin([this, &over](lane& by) {
-      by.tallies().created.add(1);
+    begin([this, &over](thread_context& by) {
+      by.counters().created.add(1);
       main_active_.store(true, std::memory_order_release);  // pairs with the acquire in poll
       over.store(true, std::memory_order_release);          // pairs with the acquire below; nothing here lives on
-      team_->wake_application(by);
+      pool_->wake_application(by);
     });
   });
-  on.tallies().done.add(1);
-  team_->wait_until([&over] { return over.load(std::memory_order_acquire); });
+  on.counters().done.add(1);
+  pool_->wait_until([&over] { return over.load(std::memory_order_acquire); });
 }
 
-void engine::wait_for(lane& on, detail::future_state& state) {
+void engine::wait_for(thread_context& on, detail::future_state& state) {
   if (holds_ && state.ready()) return;
   struct application_waiter : detail::waiter {
-    std::function<void(lane&)> end;
+    std::function<void(thread_context&)> end;
   };
   application_waiter w;
-  w.notify = [](detail::waiter& self, lane& by) {
+  w.notify = [](detail::waiter& self, thread_context& by) {
     const auto end = static_cast<application_waiter&>(self).end;  // a copy: the waiter ends with the wait
     end(by);
   };
-  wait_as_application(on, quiescence::main_wait::result, [&](std::function<void(lane&)> end) {
+  wait_as_application(on, quiescence::main_wait::result, [&](std::function<void(thread_context&)> end) {
     w.end = end;
     if (!state.await(w)) end(on);
   });
 }
 
-void engine::wait_quiescence(lane& on) {
+void engine::wait_quiescence(thread_context& on) {
   wait_as_application(on, quiescence::main_wait::quiescence,
-                      [&](std::function<void(lane&)> end) { quiet_.request(on, std::move(end)); });
+                      [&](std::function<void(thread_context&)> end) { quiet_.request(on, std::move(end)); });
 }
 
 rank_counters engine::counters() const noexcept {
   rank_counters sum;
-  for (const auto& each : team_->lanes()) {
-    const lane_tallies& t = each->tallies();
+  for (const auto& each : pool_->thread_contexts()) {
+    const thread_counters& t = each->counters();
     sum.messages_sent += t.messages_sent.read();
     sum.bytes_sent += t.bytes_sent.read();
     sum.hops += t.hops.read();

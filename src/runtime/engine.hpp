@@ -10,19 +10,19 @@
 #include <nacre/config.hpp>
 #include <nacre/runtime.hpp>
 
-#include "am/collectives_part.hpp"
-#include "am/memory_part.hpp"
-#include "am/node.hpp"
+#include "am/am_engine.hpp"
+#include "am/collectives_module.hpp"
+#include "am/memory_module.hpp"
 #include "backplane/backplane.hpp"
 #include "balance/balancing.hpp"
 #include "balance/load/load_trace.hpp"
-#include "exec/sim_crew.hpp"
-#include "exec/thread_crew.hpp"
+#include "exec/sim_pool.hpp"
+#include "exec/thread_pool.hpp"
 #include "machine/simulation.hpp"
 #include "mobile/mobile.hpp"
 #include "quiescence/quiescence.hpp"
+#include "runtime/deadlock_watch.hpp"
 #include "runtime/progress_line.hpp"
-#include "runtime/standstill_watch.hpp"
 #include "trace/recorder.hpp"
 #include "trace/summary.hpp"
 
@@ -35,8 +35,8 @@ struct engine_surroundings {
   machine::simulation* simulation = nullptr;  ///< null on real threads
   std::uint32_t ranks_on_host = 1;
   trace::file_writer* trace = nullptr;  ///< null: no trace is wanted
-  std::size_t trace_lane_bytes = 0;
-  std::function<void(rank_id, const std::string&)> fail;  ///< ends the job; may be called by any lane
+  std::size_t trace_thread_bytes = 0;
+  std::function<void(rank_id, const std::string&)> fail;  ///< ends the job; may be called by any thread context
 };
 
 /// The composition root of one rank. Layers know what stands below them; only this knows all of them.
@@ -55,46 +55,46 @@ class engine {
   /// After the end: all files that were asked for have been written.
   [[nodiscard]] bool left_all() const noexcept { return left_all_; }
   void stop_simulated() {
-    sim_team_->stop();
+    sim_pool_->stop();
     if (trace_ != nullptr) trace_->finish();
   }
   /// Under simulation: whether main has ended, or waits for something that has not happened.
   [[nodiscard]] bool main_waits() const noexcept { return !main_active_.load(); }
   /// Under simulation: whether the rank holds nothing that could bring anybody on; see deadlock.hpp.
   [[nodiscard]] bool has_nothing_under_way() {
-    return main_waits() && sim_team_->has_nothing() && link_.waiting_bytes() == 0 && !objects_.awaits_news() &&
+    return main_waits() && sim_pool_->has_nothing() && link_.waiting_bytes() == 0 && !objects_.awaits_news() &&
            !objects_.has_news_to_tell();
   }
 
   [[nodiscard]] backplane& link() noexcept { return link_; }
-  [[nodiscard]] crew& team() noexcept { return *team_; }
-  [[nodiscard]] const crew& team() const noexcept { return *team_; }
-  [[nodiscard]] node& messages() noexcept { return messages_; }
+  [[nodiscard]] worker_pool& pool() noexcept { return *pool_; }
+  [[nodiscard]] const worker_pool& pool() const noexcept { return *pool_; }
+  [[nodiscard]] am_engine& messages() noexcept { return messages_; }
   [[nodiscard]] object_space& objects() noexcept { return objects_; }
-  [[nodiscard]] quiescence_part& quiet() noexcept { return quiet_; }
+  [[nodiscard]] quiescence_module& quiet() noexcept { return quiet_; }
   [[nodiscard]] balancing& balance() noexcept { return balance_; }
-  [[nodiscard]] collectives_part& collectives() noexcept { return collectives_; }
-  [[nodiscard]] memory_part& memory() noexcept { return memory_; }
+  [[nodiscard]] collectives_module& collectives() noexcept { return collectives_; }
+  [[nodiscard]] memory_module& memory() noexcept { return memory_; }
   [[nodiscard]] rank_id rank() const noexcept { return link_.rank(); }
   [[nodiscard]] std::uint32_t size() const noexcept { return link_.size(); }
   [[nodiscard]] double seconds() const noexcept;
   [[nodiscard]] rank_progress so_far() const;
-  /// Sums over all lanes.
+  /// Sums over all thread contexts.
   [[nodiscard]] rank_counters counters() const noexcept;
 
   /// The application's main waits for `begin`'s completion: it is no unit of work meanwhile. `begin` gets a function
-  /// that ends the wait, to be called once, on any lane.
-  void wait_as_application(lane& on, quiescence::main_wait how,
-                           const std::function<void(std::function<void(lane&)>)>& begin);
-  void wait_for(lane& on, detail::future_state& state);
-  void wait_quiescence(lane& on);
+  /// that ends the wait, to be called once, on any thread context.
+  void wait_as_application(thread_context& on, quiescence::main_wait how,
+                           const std::function<void(std::function<void(thread_context&)>)>& begin);
+  void wait_for(thread_context& on, detail::future_state& state);
+  void wait_quiescence(thread_context& on);
   /// Posts a message to this rank once the system is quiet.
-  void post_on_quiescence(lane& on, message_ptr m);
+  void post_on_quiescence(thread_context& on, message_ptr m);
 
   /// Before a send: the application's main waits, running other work, while too much waits to be sent, or to be run
   /// within this process. Handlers pass.
-  void throttle(lane& on) {
-    if (overrun() && !holds_) throttle_slowly(on);
+  void throttle(thread_context& on) {
+    if (overrun() && !holds_) wait_for_window(on);
   }
   /// Main begins or ends its access to an object, during which it must not wait for anything: others may wait for the
   /// object. Its thread only.
@@ -103,30 +103,30 @@ class engine {
   void must_not_hold() const;
 
   /// Under simulation: a message has become visible.
-  void on_arrival() { sim_team_->on_arrival(); }
+  void on_arrival() { sim_pool_->on_arrival(); }
 
  private:
   [[nodiscard]] bool overrun() const noexcept {
-    return link_.congested() || (messages_.ledger() != nullptr && messages_.ledger()->over());
+    return link_.congested() || (messages_.window() != nullptr && messages_.window()->over());
   }
-  [[nodiscard]] std::unique_ptr<crew> make_crew(const engine_surroundings& around);
+  [[nodiscard]] std::unique_ptr<worker_pool> make_worker_pool(const engine_surroundings& around);
   void main_of_rank(const std::function<void(runtime&)>& main);
   void aggregate();
-  void throttle_slowly(lane& on);
-  [[nodiscard]] std::chrono::nanoseconds look_after_main(lane& by);
-  void wait_for_end(lane& on);
+  void wait_for_window(thread_context& on);
+  [[nodiscard]] std::chrono::nanoseconds check_send_window(thread_context& by);
+  void wait_for_end(thread_context& on);
   void record(const engine_surroundings& around);
-  void begin_trace(lane& on);
-  void tell_clock(lane& on);
-  void tell_of_end(lane& on);
-  void print_summary(lane& on, const trace::summary& own);
+  void begin_trace(thread_context& on);
+  void tell_clock(thread_context& on);
+  void tell_of_end(thread_context& on);
+  void print_summary(thread_context& on, const trace::summary& own);
   void leave(const std::string& what, const std::string& path, const std::string& text);
   void record_load();
-  void write_load_trace(lane& on);
+  void write_load_trace(thread_context& on);
   [[nodiscard]] trace::summary own_summary() const;
-  std::chrono::nanoseconds poll(lane& by);
-  [[nodiscard]] standstill_watch::views views_of_standstill();
-  [[nodiscard]] quiescence::standstill_detector::snapshot look_for_standstill();
+  std::chrono::nanoseconds poll(thread_context& by);
+  [[nodiscard]] deadlock_watch::views views_of_deadlock();
+  [[nodiscard]] quiescence::deadlock_detector::snapshot look_for_deadlock();
 
   const config& configuration_;
   clock& time_;
@@ -134,27 +134,27 @@ class engine {
   std::function<void(rank_id, const std::string&)> fail_;
   std::unique_ptr<scheduler> order_;
   backplane link_;
-  sim_crew* sim_team_ = nullptr;
-  thread_crew* thread_team_ = nullptr;
+  sim_pool* sim_pool_ = nullptr;
+  thread_pool* thread_pool_ = nullptr;
   std::unique_ptr<trace::rank_trace> trace_;  // null: none is wanted
   std::uint64_t job_number_ = 0;
   bool shares_clock_ = true;  // with rank 0: no need to ask
-  std::unique_ptr<crew> team_;
-  node messages_;
+  std::unique_ptr<worker_pool> pool_;
+  am_engine messages_;
   object_space objects_;
-  collectives_part collectives_;
-  memory_part memory_;
-  quiescence_part quiet_;
+  collectives_module collectives_;
+  memory_module memory_;
+  quiescence_module quiet_;
   balancing balance_;
-  progress_part progress_;
-  standstill_watch standstill_;
+  progress_module progress_;
+  deadlock_watch deadlock_;
   std::unique_ptr<balance::load_recorder> recorder_;  // null unless asked for
   std::atomic<bool> main_active_{true};
   std::atomic<bool> throttled_{false};              // main waits in throttle
   std::atomic<quiescence::main_wait> main_wait_{};  // how main waits, or has waited last; for people
   std::atomic<bool> roused_{false};                 // a declaration has started something here, see wait_for_end
   bool holds_ = false;                              // main's thread: main has access to an object
-  bool held_back_ = false;  // poll loop: at its last look the workers were to leave what the rank has made
+  bool backpressure_ = false;  // poll loop: at its last look the workers were to leave what the rank has made
   bool ended_ = false;
   bool left_all_ = true;
 };

@@ -46,27 +46,27 @@ std::string host_name() {
 
 void engine::record(const engine_surroundings& around) {
   if (around.trace == nullptr) return;
-  const auto lanes = static_cast<std::uint32_t>(team_->lanes().size());
-  const bool simulated = sim_team_ != nullptr;
-  const auto virtual_time = [](const void* team) { return static_cast<const crew*>(team)->instant(); };
+  const auto thread_contexts = static_cast<std::uint32_t>(pool_->thread_contexts().size());
+  const bool simulated = sim_pool_ != nullptr;
+  const auto virtual_time = [](const void* pool) { return static_cast<const worker_pool*>(pool)->instant(); };
   const auto system_time = [](const void*) { return static_cast<std::uint64_t>(host_ns()); };
   const bool counter = ticks_are_steady();
   const double shared = std::chrono::duration<double>(configuration_.get_duration("trace_shared")).count();
   const trace::rank_trace::description of{
       .rank = rank().value(),
-      .workers = team_->workers(),
-      .lanes = lanes,
-      .seconds_a_tick = simulated || !counter ? 1e-9 : team_->seconds_a_tick(),
+      .workers = pool_->workers(),
+      .thread_contexts = thread_contexts,
+      .seconds_a_tick = simulated || !counter ? 1e-9 : pool_->seconds_a_tick(),
       .host = simulated ? "" : host_name(),
-      .lane_bytes = around.trace_lane_bytes,
+      .thread_bytes = around.trace_thread_bytes,
       .short_seconds = simulated ? 0 : shared};  // to read virtual time costs nothing
   trace::instant_source source = counter ? nullptr : +system_time;
   if (simulated) source = virtual_time;
-  trace_ = std::make_unique<trace::rank_trace>(*around.trace, of, source, team_.get());
-  for (const auto& each : team_->lanes()) each->record_to(trace_->of_lane(each->id().value()));
+  trace_ = std::make_unique<trace::rank_trace>(*around.trace, of, source, pool_.get());
+  for (const auto& each : pool_->thread_contexts()) each->record_to(trace_->of_thread(each->id().value()));
 }
 
-void engine::tell_clock(lane& on) {
+void engine::tell_clock(thread_context& on) {
   trace::clock_offset offset;
   runtime rt(*this, on);
   for (int question = 0; question < clock_questions && !shares_clock_; ++question) {
@@ -78,7 +78,7 @@ void engine::tell_clock(lane& on) {
   std::uint64_t narrowest = ~std::uint64_t{0};
   for (int attempt = 0; attempt < clock_readings; ++attempt) {  // something else may run between two readings
     const std::uint64_t before = trace_->now();
-    const std::int64_t host = sim_team_ != nullptr ? static_cast<std::int64_t>(before) : host_ns();
+    const std::int64_t host = sim_pool_ != nullptr ? static_cast<std::int64_t>(before) : host_ns();
     const std::uint64_t width = trace_->now() - before;
     if (width >= narrowest) continue;
     narrowest = width;
@@ -91,10 +91,10 @@ void engine::tell_clock(lane& on) {
   trace_->tell_clock(best, job_number_);
 }
 
-void engine::begin_trace(lane& on) {
+void engine::begin_trace(thread_context& on) {
   if (trace_ == nullptr) return;
   on.record(trace::event_kind::main_begin);
-  if (sim_team_ == nullptr) {
+  if (sim_pool_ == nullptr) {
     // Files that an earlier job has left beside those of this one bear another number.
     const auto [job, clock] =
         runtime(*this, on).broadcast(std::pair(static_cast<std::uint64_t>(host_ns()), clock_name()), rank_id{0});
@@ -105,11 +105,11 @@ void engine::begin_trace(lane& on) {
 }
 
 /// The trace ends where the counters of the summary are read, so that both tell the same.
-void engine::tell_of_end(lane& on) {
+void engine::tell_of_end(thread_context& on) {
   progress_.end();
   if (trace_ != nullptr) {
     tell_clock(on);
-    if (sim_team_ == nullptr) runtime(*this, on).barrier();  // rank 0 answers until all have asked
+    if (sim_pool_ == nullptr) runtime(*this, on).barrier();  // rank 0 answers until all have asked
   }
   const bool wanted = configuration_.get_bool("summary") || configuration_.was_set("summary_json");
   const trace::summary own = wanted ? own_summary() : trace::summary{};
@@ -118,13 +118,13 @@ void engine::tell_of_end(lane& on) {
 }
 
 rank_progress engine::so_far() const {
-  rank_progress all{.workers = team_->workers(), .idle_workers = team_->idle_workers()};
+  rank_progress all{.workers = pool_->workers(), .idle_workers = pool_->idle_workers()};
   std::uint64_t busy = 0;
-  for (const auto& each : team_->lanes()) {
-    all.handlers += each->tallies().handlers.read();
-    busy += each->tallies().busy_ticks.read();
+  for (const auto& each : pool_->thread_contexts()) {
+    all.handlers += each->counters().handlers.read();
+    busy += each->counters().busy_ticks.read();
   }
-  all.busy_seconds = static_cast<double>(busy) * team_->seconds_a_tick();
+  all.busy_seconds = static_cast<double>(busy) * pool_->seconds_a_tick();
   return all;
 }
 
@@ -133,7 +133,7 @@ trace::summary engine::own_summary() const {
   own.seconds = seconds();
   own.transport = configuration_.get_string("transport");
   own.balancer = configuration_.get_string("balancer");
-  const double tick = team_->seconds_a_tick();
+  const double tick = pool_->seconds_a_tick();
   const balancing::costs balanced = balance_.so_far();
   const trace::rank_row total{.rank = link_.rank().value(),
                               .did = counters(),
@@ -141,9 +141,9 @@ trace::summary engine::own_summary() const {
                               .looks = balanced.looks,
                               .look_seconds = balanced.look_seconds,
                               .migration_seconds = balanced.migration_seconds};
-  for (const auto& each : team_->lanes()) {
-    const lane_tallies& t = each->tallies();
-    if (each->role() != lane_role::worker) continue;
+  for (const auto& each : pool_->thread_contexts()) {
+    const thread_counters& t = each->counters();
+    if (each->role() != thread_role::worker) continue;
     const double handlers = static_cast<double>(t.handler_ticks.read()) * tick;
     const double busy = static_cast<double>(t.busy_ticks.read()) * tick;
     const double idle = static_cast<double>(t.idle_ticks.read()) * tick;
@@ -154,7 +154,7 @@ trace::summary engine::own_summary() const {
   return own;
 }
 
-void engine::print_summary(lane& on, const trace::summary& own) {
+void engine::print_summary(thread_context& on, const trace::summary& own) {
   const auto combine = [](std::vector<std::byte>& accumulated, std::span<const std::byte> contribution) {
     auto all = detail::unpack_own<trace::summary>(accumulated);
     const auto more = detail::unpack_own<trace::summary>(contribution);

@@ -40,8 +40,8 @@
 namespace nacre {
 namespace {
 
-constexpr std::size_t trace_lane_bytes_min = std::size_t{4} << 10;
-constexpr std::size_t trace_lane_bytes_max = std::size_t{256} << 10;
+constexpr std::size_t trace_thread_bytes_min = std::size_t{4} << 10;
+constexpr std::size_t trace_thread_bytes_max = std::size_t{256} << 10;
 
 /// Ends the process on the first failure; later ones are consequences.
 [[noreturn]] void end_process(rank_id rank, const std::string& why) {
@@ -130,11 +130,12 @@ void check_outputs(const transport::fabric& fabric, const config& configuration)
     check_output(configuration.get_string("record_load"), "the load trace", "--nacre.record_load");
 }
 
-/// What a lane may hold before it writes.
-std::size_t trace_lane_bytes(const transport::fabric& fabric, const config& configuration) {
+/// What a thread context may hold before it writes.
+std::size_t trace_thread_bytes(const transport::fabric& fabric, const config& configuration) {
   const auto all = static_cast<std::size_t>(configuration.get_int("trace_memory"));
   const auto workers = std::max<std::size_t>(static_cast<std::size_t>(configuration.get_int("workers")), 1);
-  return std::clamp(all / (fabric.local_ranks().size() * (workers + 2)), trace_lane_bytes_min, trace_lane_bytes_max);
+  return std::clamp(all / (fabric.local_ranks().size() * (workers + 2)), trace_thread_bytes_min,
+                    trace_thread_bytes_max);
 }
 
 job_report run_threads(transport::fabric& fabric, const config& configuration,
@@ -147,7 +148,7 @@ job_report run_threads(transport::fabric& fabric, const config& configuration,
                                    .time = time,
                                    .ranks_on_host = fabric.ranks_on_host(),  // they share its cores
                                    .trace = traced.get(),
-                                   .trace_lane_bytes = trace_lane_bytes(fabric, configuration),
+                                   .trace_thread_bytes = trace_thread_bytes(fabric, configuration),
                                    .fail = &end_process};
   std::atomic<bool> left_all{true};
   const auto run_rank = [&](rank_id rank) {
@@ -238,7 +239,7 @@ job_report run_simulated(transport::fabric& fabric, const config& configuration,
                                    .simulation = &simulated.machine(),
                                    .ranks_on_host = on_host,
                                    .trace = traced.get(),
-                                   .trace_lane_bytes = trace_lane_bytes(fabric, configuration),
+                                   .trace_thread_bytes = trace_thread_bytes(fabric, configuration),
                                    .fail = &end_process};
   std::vector<std::unique_ptr<engine>> engines;
   const memory_watch watched(simulated.size());

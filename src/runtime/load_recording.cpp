@@ -12,13 +12,13 @@ namespace nacre {
 void engine::record_load() {
   const auto interval = configuration_.get_duration("record_load_interval");
   recorder_ = std::make_unique<balance::load_recorder>(std::chrono::duration<double>(interval).count());
-  objects_.observe_turns([this](object_id object, double spent, std::uint32_t messages, std::uint64_t bytes) {
+  objects_.observe_steps([this](object_id object, double spent, std::uint32_t messages, std::uint64_t bytes) {
     recorder_->note(seconds(), object, spent, messages, bytes);
   });
 }
 
 /// Collective; rank 0 writes.
-void engine::write_load_trace(lane& on) {
+void engine::write_load_trace(thread_context& on) {
   using rows = std::vector<balance::load_row>;
   const auto join = [](std::vector<std::byte>& accumulated, std::span<const std::byte> contribution) {
     auto all = detail::unpack_own<rows>(accumulated);
@@ -33,7 +33,7 @@ void engine::write_load_trace(lane& on) {
   const std::string& path = configuration_.get_string("record_load");
   leave("the load trace", path,
         balance::as_text({.ranks = size(),
-                          .workers = team_->workers(),
+                          .workers = pool_->workers(),
                           .interval = std::chrono::duration<double>(interval).count(),
                           .rows = detail::unpack_own<rows>(bytes)}));
 }

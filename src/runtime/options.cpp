@@ -76,14 +76,14 @@ constexpr option runtime_options[] = {
     {"summary_json", option_kind::text, "", "file", "", "at the end, write that summary as JSON to this file"},
     {"progress_line", option_kind::duration, "3s", "", "0s..60min",
      "how long a run lasts before a line on the terminal, if standard error is one, tells how it gets on; 0s: never"},
-    {"standstill_patience", option_kind::duration, "10s", "", "0s..60min",
+    {"deadlock_patience", option_kind::duration, "10s", "", "0s..60min",
      "how long nothing has happened on any rank, though calls or messages are open, before rank 0 says so on standard "
      "error; the job goes on. 0s: never. Under sim a deadlock ends the run instead"},
     {"trace", option_kind::text, "", "file", "",
      "write what every worker does, and when, to this file, for `nacre report`; a job of several processes writes "
      "FILE.0, FILE.1 and so on, one for each rank"},
     {"trace_memory", option_kind::bytes, "64MiB", "", "64KiB..1TiB",
-     "what the lanes of a process may hold of the trace before they write; each has 4 KiB to 256 KiB"},
+     "what the thread_contexts of a process may hold of the trace before they write; each has 4 KiB to 256 KiB"},
     {"trace_shared", option_kind::duration, "2us", "", "0us..1s",
      "handlers shorter than this share readings of the clock in the trace; with 0us each has its own begin and end"},
     {"record_load", option_kind::text, "", "file", "",

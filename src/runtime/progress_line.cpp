@@ -76,8 +76,8 @@ std::string progress_teller::text(const std::vector<rank_progress>& now, std::si
   return line;
 }
 
-progress_part::progress_part(node& messages, clock& time, std::chrono::nanoseconds after,
-                             std::function<rank_progress()> look)
+progress_module::progress_module(am_engine& messages, clock& time, std::chrono::nanoseconds after,
+                                 std::function<rank_progress()> look)
     : messages_(messages),
       time_(time),
       started_(time.now()),
@@ -89,7 +89,7 @@ progress_part::progress_part(node& messages, clock& time, std::chrono::nanosecon
   if (shows && terminal_line::possible()) due_ = started_ + after;
 }
 
-std::chrono::nanoseconds progress_part::poll(lane& by) {
+std::chrono::nanoseconds progress_module::poll(thread_context& by) {
   if (due_ == never) return never;
   const auto now = time_.now();
   if (now < due_) return due_;
@@ -102,17 +102,17 @@ std::chrono::nanoseconds progress_part::poll(lane& by) {
   if (std::exchange(asked_, true)) line_.show(text);
   std::fill(answered_.begin(), answered_.end(), false);
   for (std::uint32_t rank = 1; rank < messages_.size(); ++rank) {
-    messages_.post_to_module<&progress_part::on_question>(by, rank_id(rank));
+    messages_.post_to_module<&progress_module::on_question>(by, rank_id(rank));
   }
   due_ = now + interval_;
   return due_;
 }
 
-void progress_part::on_question(context& ctx) {
-  messages_.post_to_module<&progress_part::on_answer>(detail::lane_of(ctx), ctx.source(), look_());
+void progress_module::on_question(context& ctx) {
+  messages_.post_to_module<&progress_module::on_answer>(detail::thread_of(ctx), ctx.source(), look_());
 }
 
-void progress_part::on_answer(context& ctx, rank_progress own) {
+void progress_module::on_answer(context& ctx, rank_progress own) {
   const std::size_t rank = ctx.source().value();
   if (rank >= known_.size()) return;  // nobody has asked it
   known_[rank] = own;

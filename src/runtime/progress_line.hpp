@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "am/node.hpp"
+#include "am/am_engine.hpp"
 #include "base/clock.hpp"
 
 namespace nacre {
@@ -54,15 +54,16 @@ class progress_teller {
   double before_at_ = 0;
 };
 
-/// One rank's part, as a module of its node. Rank 0 asks the others, and tells.
-class progress_part {
+/// One rank's part, as a module of its am_engine. Rank 0 asks the others, and tells.
+class progress_module {
  public:
   /// `after`: how long a run lasts before the line appears; 0: it never does. Under simulation it does not either: see
   /// job.cpp.
-  progress_part(node& messages, clock& time, std::chrono::nanoseconds after, std::function<rank_progress()> look);
+  progress_module(am_engine& messages, clock& time, std::chrono::nanoseconds after,
+                  std::function<rank_progress()> look);
 
   /// Inside the poll loop; returns when to call again at the latest.
-  [[nodiscard]] std::chrono::nanoseconds poll(lane& by);
+  [[nodiscard]] std::chrono::nanoseconds poll(thread_context& by);
   /// The job is over.
   void end() { line_.erase(); }
 
@@ -71,7 +72,7 @@ class progress_part {
   void on_answer(context& ctx, rank_progress own);
 
  private:
-  node& messages_;
+  am_engine& messages_;
   clock& time_;
   std::chrono::nanoseconds started_;
   std::chrono::nanoseconds due_;  // max: never

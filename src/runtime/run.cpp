@@ -79,7 +79,7 @@ int run(const config& configuration, const std::function<void(runtime&)>& main) 
     }
     return done.left_all ? 0 : 1;
   } catch (const transport::job_aborted&) {
-    return 1;  // the launcher has printed why
+    return 1;                              // the launcher has printed why
   } catch (const std::exception& error) {  // a setup_error, or what the program has registered threw
     return report(error.what());
   } catch (...) {

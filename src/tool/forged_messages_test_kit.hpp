@@ -3,7 +3,7 @@
 #pragma once
 
 #include "am/bundle.hpp"
-#include "mobile/array/vacancy.hpp"
+#include "mobile/array/empty_element.hpp"
 #include "mobile/migration/arrival.hpp"
 #include "tool/forged_modules_test_kit.hpp"
 #include "tool/hosts/host_message.hpp"
@@ -24,14 +24,14 @@ inline message_ptr some_object_message(const victim& at, choices& from) {
     case 6:
       m = packed_call<&cell::add>(message_kind::everyone, from.as<std::uint32_t>());
       if (from.one_in(4)) m->header.handler = 0;  // ends it
-      if (from.one_in(2)) m->header.reply = some_ticket(from);
+      if (from.one_in(2)) m->header.reply = some_request_id(from);
       break;
     case 7: {
       const std::vector<std::byte> element = pack(cell{{1, 2}});
       m = make_message(element.size());
       std::copy(element.begin(), element.end(), m->body());
       m->header.kind = message_kind::insert;
-      m->header.reply = from.below(2) * some_ticket(from);
+      m->header.reply = from.below(2) * some_request_id(from);
       break;
     }
     case 0:
@@ -56,7 +56,7 @@ inline message_ptr some_object_message(const victim& at, choices& from) {
                                         message_kind::request_to_send};
       m->header.kind = kinds[from.below(4)];
       m->header.handler = from.below(3);
-      m->header.reply = some_ticket(from);
+      m->header.reply = some_request_id(from);
       break;
     }
     default:
@@ -70,10 +70,10 @@ inline message_ptr some_object_message(const victim& at, choices& from) {
 
 inline message_ptr some_arrival(const victim& at, choices& from, std::uint32_t peer) {
   const object_id id = some_object(at, from);
-  resident body;
+  object_state body;
   if (from.one_in(4)) {  // a place without an element any more
-    body.type = &detail::type_of<detail::vacancy>();
-    body.object = new detail::vacancy;
+    body.type = &detail::type_of<detail::empty_element>();
+    body.object = new detail::empty_element;
   } else {
     body.type = &detail::type_of<cell>();
     body.object = new cell{{1, 2, 3}};
@@ -86,7 +86,7 @@ inline message_ptr some_arrival(const victim& at, choices& from, std::uint32_t p
     static_cast<void>(body.order.admit(m, body.pending));
   }
   return make_arrival(id, std::move(body),
-                      {from.one_in(4) ? from.as<std::uint32_t>() : peer, from.below(2) * some_ticket(from)}, false);
+                      {from.one_in(4) ? from.as<std::uint32_t>() : peer, from.below(2) * some_request_id(from)}, false);
 }
 
 inline message_ptr some_message(const victim& at, choices& from, std::uint32_t peer, bool within_bundle);
@@ -129,7 +129,7 @@ inline void forge_header(message_header& header, choices& from) {
       header.object = from.number();
       break;
     case 1:
-      header.reply = some_ticket(from);
+      header.reply = some_request_id(from);
       break;
     case 2:
       header.handler = from.as<std::uint32_t>();
@@ -179,7 +179,7 @@ inline message_ptr some_message(const victim& at, choices& from, std::uint32_t p
     case 5:
       m = make_message(from.below(2) * 4);
       m->header.kind = message_kind::reply;
-      m->header.reply = some_ticket(from);
+      m->header.reply = some_request_id(from);
       break;
     case 6:
       m = some_module_message(at, from, peer);
@@ -209,9 +209,9 @@ inline std::uint64_t forge_messages(choices& from, std::vector<std::string>* ref
   while (!from.over() && !at.refused()) {
     const std::uint32_t peer = from.below(ranks);
     at.arrive(peer, some_message(at, from, peer, false));
-    if (from.below(3) != 0) at.settle();
+    if (from.below(3) != 0) at.run_until_idle();
   }
-  at.settle();
+  at.run_until_idle();
   if (refusals != nullptr) *refusals = at.refusals();
   return at.taken();
 }
@@ -237,7 +237,7 @@ void read_stream(choices& from) {
 
 inline void read_ticket(choices& from) {
   try {
-    static_cast<void>(tool::unpack_ticket(std::as_bytes(from.rest())));
+    static_cast<void>(tool::unpack_host_spec(std::as_bytes(from.rest())));
   } catch (const setup_error&) {
   }
 }

@@ -33,13 +33,13 @@ inline std::vector<std::byte> some_bytes(choices& from) {
 }
 
 /// Mostly one of the first numbers in the form that the rank gives to calls and transfers; sometimes any number.
-inline std::uint64_t some_ticket(choices& from) {
+inline std::uint64_t some_request_id(choices& from) {
   return from.one_in(8) ? from.number() : (std::uint64_t{1} << 32) | from.below(4);
 }
 
 inline memory_request some_request(const victim& at, choices& from) {
   memory_request asked{.name = at.memory(),
-                       .token = some_ticket(from),
+                       .token = some_request_id(from),
                        .offset = from.number(),
                        .length = from.number(),
                        .at = from.number(),
@@ -100,7 +100,7 @@ inline message_ptr some_colocation_message(const victim& at, choices& from) {
       return to_module<&object_space::on_colocate_function>(
           colocate_call{number,
                         from.one_in(4) ? from.as<std::uint32_t>() : meets,
-                        some_ticket(from),
+                        some_request_id(from),
                         {object, some_object(at, from)},
                         from.one_in(2) ? pack(std::uint32_t{7}) : some_bytes(from)});
     }
@@ -109,11 +109,11 @@ inline message_ptr some_colocation_message(const victim& at, choices& from) {
 
 /// A message to all elements of an array, as a caller sends it to the root or a rank to its children.
 inline message_ptr some_array_message(const victim& at, choices& from, std::uint32_t peer) {
-  array_order order{.first = at.grid().first(),
-                    .reply = from.below(2) * some_ticket(from),
-                    .answer_to = from.one_in(8) ? from.as<std::uint32_t>() : peer,
-                    .number = from.below(3),
-                    .end = from.one_in(8) ? from.as<std::uint32_t>() : ranks};
+  broadcast_header order{.first = at.grid().first(),
+                         .reply = from.below(2) * some_request_id(from),
+                         .answer_to = from.one_in(8) ? from.as<std::uint32_t>() : peer,
+                         .number = from.below(3),
+                         .end = from.one_in(8) ? from.as<std::uint32_t>() : ranks};
   switch (from.below(4)) {
     case 0:
       break;  // destroys the elements
@@ -134,7 +134,7 @@ inline message_ptr some_array_message(const victim& at, choices& from, std::uint
   const std::vector<std::byte> arguments = from.one_in(4) ? some_bytes(from) : pack(std::uint32_t{5});
   const std::span<const std::byte> view(arguments);
   if (from.one_in(2)) return to_module<&array_space::on_call>(order, view);
-  return to_module<&array_space::on_order>(order, view);
+  return to_module<&array_space::on_broadcast>(order, view);
 }
 
 inline message_ptr some_module_message(const victim& at, choices& from, std::uint32_t peer) {
@@ -165,18 +165,18 @@ inline message_ptr some_module_message(const victim& at, choices& from, std::uin
       return to_module<&object_space::on_undeliverable>(some_object(at, from).value(), from.as<std::uint32_t>());
     case 3: {
       const std::vector<std::byte> data(from.below(32) * 8u);
-      return to_module<&memory_part::on_put>(some_request(at, from), memory_bytes(data));
+      return to_module<&memory_module::on_put>(some_request(at, from), memory_bytes(data));
     }
     case 4:
-      return to_module<&memory_part::on_get>(some_request(at, from), memory_bytes());
+      return to_module<&memory_module::on_get>(some_request(at, from), memory_bytes());
     case 5:
-      return to_module<&memory_part::on_done>(some_ticket(from), static_cast<memory_status>(from.below(8)));
+      return to_module<&memory_module::on_done>(some_request_id(from), static_cast<memory_status>(from.below(8)));
     case 6: {
       const std::vector<std::byte> data(from.one_in(2) ? 64 : from.below(200));
-      return to_module<&memory_part::on_data>(some_ticket(from), memory_bytes(data));
+      return to_module<&memory_module::on_data>(some_request_id(from), memory_bytes(data));
     }
     case 7:
-      return to_module<&quiescence_part::on_detector_message>(
+      return to_module<&quiescence_module::on_detector_message>(
           quiescence::detector_message{.created = from.number(),
                                        .done = from.number(),
                                        .wave = from.as<std::uint32_t>(),
@@ -185,7 +185,7 @@ inline message_ptr some_module_message(const victim& at, choices& from, std::uin
     case 8:
       return to_module<&balancing::on_balancer_message>(some_bytes(from));
     default:
-      return to_module<&collectives_part::on_collective_message>(some_contribution(from));
+      return to_module<&collectives_module::on_collective_message>(some_contribution(from));
   }
 }
 

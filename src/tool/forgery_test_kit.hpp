@@ -125,11 +125,11 @@ class forged_end final : public transport::endpoint {
   std::optional<transport::failure> failed() override { return std::nullopt; }
   bool unsent() const noexcept override { return false; }
   void close(std::chrono::nanoseconds) override {}
-  transport::direct_memory* direct() noexcept override { return desk; }
+  transport::direct_memory* direct() noexcept override { return direct_memory; }
 
   message_list inbox;
   message_list sent;
-  transport::direct_memory* desk = nullptr;  ///< set before the rank begins; null: no direct copies
+  transport::direct_memory* direct_memory = nullptr;  ///< set before the rank begins; null: no direct copies
 
  private:
   rank_id self_;
@@ -156,7 +156,7 @@ class victim {
 
   /// Delivers a message of `peer`, unless a transport would refuse it.
   void arrive(std::uint32_t peer, message_ptr m);
-  void settle();
+  void run_until_idle();
   [[nodiscard]] bool refused() const noexcept { return !refusals_.empty(); }
   [[nodiscard]] const std::vector<std::string>& refusals() const noexcept { return refusals_; }
   [[nodiscard]] std::uint64_t taken() const noexcept { return taken_; }
@@ -204,7 +204,7 @@ inline victim::victim(choices& from) : rank_(from.below(2)), configuration_(all_
                                    .fail = [this](rank_id, const std::string& why) { refusals_.push_back(why); }};
   rank_under_test_ = std::make_unique<engine>(std::move(end), around);
   rank_under_test_->start_simulated([this, plan](runtime& rt) { main(rt, plan); });
-  settle();
+  run_until_idle();
 }
 
 /// Creates an array as create_array does, but without the agreement of all ranks: there is only one.
@@ -296,7 +296,7 @@ inline void victim::arrive(std::uint32_t peer, message_ptr m) {
   end_->inbox.push_back(std::move(m));
 }
 
-inline void victim::settle() {
+inline void victim::run_until_idle() {
   if (!refused()) run_some();
 }
 

@@ -15,7 +15,7 @@ namespace {
 
 // A pipe that is writable takes this much without blocking (PIPE_BUF).
 constexpr std::size_t safe_write_bytes = 4096;
-constexpr int reads_a_turn = 16;
+constexpr int reads_per_call = 16;
 
 bool is_writable(int descriptor) noexcept {
   pollfd watched{.fd = descriptor, .events = POLLOUT, .revents = 0};
@@ -51,7 +51,7 @@ line_relay::line_relay(unique_fd from, line_sink& to, std::string label)
 
 bool line_relay::pump() {
   std::array<char, 16 * 1024> buffer;
-  for (int turn = 0; turn < reads_a_turn && from_; ++turn) {
+  for (int reads = 0; reads < reads_per_call && from_; ++reads) {
     const ssize_t bytes = ::read(from_.get(), buffer.data(), buffer.size());
     if (bytes < 0 && (errno == EAGAIN || errno == EINTR)) break;
     if (bytes <= 0) {

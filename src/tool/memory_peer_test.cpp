@@ -28,56 +28,57 @@ class target_of_copies : public lone_rank {
     return {.name = exposed, .token = token, .offset = 1000, .length = 200'000, .at = at, .bytes = bytes};
   }
   void ask(const memory_request& asked, intent what = intent::write) {
-    arrive(to_module<&memory_part::on_direct>(asked, lent, what));
+    arrive(to_module<&memory_module::on_direct>(asked, region, what));
   }
   /// Asks in messages, without direct copies.
   void ask_in_messages(const memory_request& asked, intent what) {
-    if (what == intent::read) return arrive(to_module<&memory_part::on_get>(asked, memory_bytes()));
+    if (what == intent::read) return arrive(to_module<&memory_module::on_get>(asked, memory_bytes()));
     const std::vector<std::byte> data(asked.bytes, std::byte{1});
-    arrive(to_module<&memory_part::on_put>(asked, memory_bytes(data)));
+    arrive(to_module<&memory_module::on_put>(asked, memory_bytes(data)));
   }
 
   std::vector<std::byte> memory = std::vector<std::byte>(1u << 20);
   detail::memory_name exposed;
-  const transport::lent_memory lent{.id = 77, .address = 88};
+  const transport::registered_region region{.id = 77, .address = 88};
 };
 
 TEST_F(target_of_copies, has_the_piece_copied_in_the_direction_of_the_transfer) {
   for (const intent what : {intent::write, intent::read}) {
-    desk.copies.clear();
+    direct_memory.copies.clear();
     ask(piece(0, 3000), what);
     ask(piece(3000, 4000), what);
-    ASSERT_EQ(desk.copies.size(), 2U);
-    for (const auto& each : desk.copies) {
+    ASSERT_EQ(direct_memory.copies.size(), 2U);
+    for (const auto& each : direct_memory.copies) {
       EXPECT_EQ(each.peer, peer);
-      EXPECT_EQ(each.lent, lent);
-      EXPECT_EQ(each.way, what == intent::write ? copy_way::from_lent : copy_way::to_lent);
+      EXPECT_EQ(each.region, region);
+      EXPECT_EQ(each.way, what == intent::write ? copy_way::from_region : copy_way::to_region);
     }
-    EXPECT_EQ(desk.copies[0].own.data(), memory.data() + 1000);
-    EXPECT_EQ(desk.copies[0].own.size(), 3000U);
-    EXPECT_EQ(desk.copies[1].own.data(), memory.data() + 4000);
-    EXPECT_EQ(desk.copies[1].own.size(), 4000U);
-    EXPECT_NE(desk.copies[0].tag, desk.copies[1].tag);
+    EXPECT_EQ(direct_memory.copies[0].own.data(), memory.data() + 1000);
+    EXPECT_EQ(direct_memory.copies[0].own.size(), 3000U);
+    EXPECT_EQ(direct_memory.copies[1].own.data(), memory.data() + 4000);
+    EXPECT_EQ(direct_memory.copies[1].own.size(), 4000U);
+    EXPECT_NE(direct_memory.copies[0].tag, direct_memory.copies[1].tag);
   }
 }
 
 TEST_F(target_of_copies, says_how_a_copy_has_ended_when_it_has_ended) {
-  desk.outcome = copy_outcome::done;
+  direct_memory.outcome = copy_outcome::done;
   ask(piece(0, 3000, 1));
-  desk.outcome = copy_outcome::failed;
+  direct_memory.outcome = copy_outcome::failed;
   ask(piece(0, 3000, 2));
   EXPECT_EQ(answers(), (said{{1, memory_status::done}, {2, memory_status::unreachable}}));
-  desk.outcome = copy_outcome::pending;
+  direct_memory.outcome = copy_outcome::pending;
   for (std::uint64_t token = 3; token <= 5; ++token) ask(piece(0, 3000, token));
   EXPECT_EQ(answers(), said{});
-  desk.ended = {{.tag = desk.copies[4].tag, .well = true}, {.tag = desk.copies[2].tag, .well = false}};
-  settle();
+  direct_memory.ended = {{.tag = direct_memory.copies[4].tag, .well = true},
+                         {.tag = direct_memory.copies[2].tag, .well = false}};
+  run_until_idle();
   EXPECT_EQ(answers(), (said{{5, memory_status::done}, {3, memory_status::unreachable}}));
-  desk.ended = {{.tag = desk.copies[3].tag, .well = true}};
-  settle();
+  direct_memory.ended = {{.tag = direct_memory.copies[3].tag, .well = true}};
+  run_until_idle();
   EXPECT_EQ(answers(), (said{{4, memory_status::done}}));
   rank().memory().withdraw(exposed);
-  EXPECT_TRUE(desk.stopped.empty()) << "none is under way any more";
+  EXPECT_TRUE(direct_memory.stopped.empty()) << "none is under way any more";
 }
 
 TEST_F(target_of_copies, copies_nothing_that_the_caller_may_not_touch) {
@@ -98,48 +99,49 @@ TEST_F(target_of_copies, copies_nothing_that_the_caller_may_not_touch) {
     refused([](auto& asked) { asked.length = 1u << 20; }, memory_status::out_of_range, what);
   }
   refused([&](auto& asked) { asked.name = fixed; }, memory_status::read_only, intent::write);
-  EXPECT_TRUE(desk.copies.empty());
+  EXPECT_TRUE(direct_memory.copies.empty());
   EXPECT_EQ(memory, std::vector<std::byte>(1u << 20));
 }
 
 TEST_F(target_of_copies, stops_those_of_the_memory_that_is_withdrawn_and_says_so) {
   const auto other = rank().memory().expose(memory, detail::memory_access::read_write);
-  desk.outcome = copy_outcome::pending;
+  direct_memory.outcome = copy_outcome::pending;
   ask(piece(0, 3000, 1));
   memory_request elsewhere = piece(0, 3000, 2);
   elsewhere.name = other;
   ask(elsewhere);
   rank().memory().withdraw(exposed);
-  EXPECT_EQ(desk.stopped, std::vector{desk.copies[0].tag});
+  EXPECT_EQ(direct_memory.stopped, std::vector{direct_memory.copies[0].tag});
   EXPECT_EQ(answers(), said{}) << "its end is still to come";
-  desk.ended = {{.tag = desk.copies[0].tag, .well = false}, {.tag = desk.copies[1].tag, .well = true}};
-  settle();
+  direct_memory.ended = {{.tag = direct_memory.copies[0].tag, .well = false},
+                         {.tag = direct_memory.copies[1].tag, .well = true}};
+  run_until_idle();
   EXPECT_EQ(answers(), (said{{1, memory_status::withdrawn}, {2, memory_status::done}}));
 }
 
 TEST_F(target_of_copies, stops_all_when_the_rank_ends) {
-  desk.outcome = copy_outcome::pending;
+  direct_memory.outcome = copy_outcome::pending;
   ask(piece(0, 3000));
   end();
-  EXPECT_EQ(desk.stopped.size(), 1U);
+  EXPECT_EQ(direct_memory.stopped.size(), 1U);
 }
 
 TEST_F(target_of_copies, refuses_more_than_a_window_holds_for_each_peer) {
-  desk.outcome = copy_outcome::pending;
+  direct_memory.outcome = copy_outcome::pending;
   const std::size_t most = memory_transfers::window_bytes / memory_transfers::piece_cost * ranks;
-  while (desk.copies.size() < most && refusal().empty()) ask(piece(0, 1));
+  while (direct_memory.copies.size() < most && refusal().empty()) ask(piece(0, 1));
   EXPECT_EQ(refusal(), "");
   ask(piece(0, 1));
   EXPECT_EQ(refusal(), "rank 2 sent more pieces than it may at a time");
-  EXPECT_EQ(desk.copies.size(), most);
+  EXPECT_EQ(direct_memory.copies.size(), most);
 }
 
-TEST_F(target_of_copies, refuses_lent_memory_where_it_lends_none_itself) {
+TEST_F(target_of_copies, refuses_a_region_where_it_registers_none_itself) {
   end();
-  has_desk = false;
+  has_direct_memory = false;
   start([](runtime&) {});
   ask(piece(0, 3000));
-  EXPECT_EQ(refusal(), "rank 2 sent memory where nobody lends any");
+  EXPECT_EQ(refusal(), "rank 2 sent memory where nobody registers any");
 }
 
 /// Requests that no rank sends, whether their bytes come directly or in messages.
@@ -179,26 +181,26 @@ TEST_P(impossible_piece, is_refused) {
 
 TEST_F(target_of_copies, refuses_a_piece_of_another_length_than_it_says) {
   const std::vector<std::byte> data(99, std::byte{1});
-  arrive(to_module<&memory_part::on_put>(piece(0, 100), memory_bytes(data)));
+  arrive(to_module<&memory_module::on_put>(piece(0, 100), memory_bytes(data)));
   EXPECT_EQ(refusal(), "rank 2 sent a piece of another length than it says");
   EXPECT_EQ(memory, std::vector<std::byte>(1u << 20));
 }
 
 TEST_F(target_of_copies, refuses_a_longer_piece_than_it_says_too) {
   const std::vector<std::byte> data(101, std::byte{1});
-  arrive(to_module<&memory_part::on_put>(piece(0, 100), memory_bytes(data)));
+  arrive(to_module<&memory_module::on_put>(piece(0, 100), memory_bytes(data)));
   EXPECT_EQ(refusal(), "rank 2 sent a piece of another length than it says");
   EXPECT_EQ(memory, std::vector<std::byte>(1u << 20));
 }
 
 TEST_F(target_of_copies, refuses_ends_of_pieces_that_it_has_not_sent) {
-  arrive(to_module<&memory_part::on_done>(std::uint64_t{1} << 32, memory_status::done));
+  arrive(to_module<&memory_module::on_done>(std::uint64_t{1} << 32, memory_status::done));
   EXPECT_EQ(refusal(), "rank 2 sent the end of a piece that nobody awaits");
 }
 
 TEST_F(target_of_copies, refuses_bytes_that_it_has_not_asked_for) {
   const std::vector<std::byte> data(8);
-  arrive(to_module<&memory_part::on_data>(std::uint64_t{1} << 32, memory_bytes(data)));
+  arrive(to_module<&memory_module::on_data>(std::uint64_t{1} << 32, memory_bytes(data)));
   EXPECT_EQ(refusal(), "rank 2 sent bytes of memory that nobody has asked for");
 }
 

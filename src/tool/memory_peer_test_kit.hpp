@@ -18,22 +18,25 @@
 namespace nacre::forgery {
 
 /// Records which regions are registered, copied, stopped and deregistered, and does none of it.
-class noting_desk final : public transport::direct_memory {
+class recording_memory final : public transport::direct_memory {
  public:
   bool reach = true;
   transport::copy_outcome outcome = transport::copy_outcome::done;
   std::vector<transport::direct_copy> copies;
-  std::vector<std::uint64_t> stopped;       // tags
-  std::vector<std::span<std::byte>> loans;  // by id - 1
-  std::vector<std::uint64_t> recalled;      // ids
-  std::deque<ended_copy> ended;             // not yet taken by the rank
+  std::vector<std::uint64_t> stopped;         // tags
+  std::vector<std::span<std::byte>> regions;  // by id - 1
+  std::vector<std::uint64_t> deregistered;    // ids
+  std::deque<ended_copy> ended;               // not yet taken by the rank
 
   bool reaches(rank_id) const noexcept override { return reach; }
-  std::optional<transport::lent_memory> lend(rank_id, std::span<std::byte> bytes, transport::copy_way) override {
-    loans.push_back(bytes);
-    return transport::lent_memory{.id = loans.size(), .address = 0};
+  std::optional<transport::registered_region> register_region(rank_id, std::span<std::byte> bytes,
+                                                              transport::copy_way) override {
+    regions.push_back(bytes);
+    return transport::registered_region{.id = regions.size(), .address = 0};
   }
-  void recall(rank_id, const transport::lent_memory& what) noexcept override { recalled.push_back(what.id); }
+  void deregister(rank_id, const transport::registered_region& what) noexcept override {
+    deregistered.push_back(what.id);
+  }
   transport::copy_outcome copy(const transport::direct_copy& what) override {
     copies.push_back(what);
     return outcome;
@@ -64,14 +67,14 @@ class lone_rank : public testing::Test {
   void start(std::function<void(runtime&)> main) {
     auto made = std::make_unique<forged_end>(rank_id(0));
     link_ = made.get();
-    link_->desk = has_desk ? &desk : nullptr;
+    link_->direct_memory = has_direct_memory ? &direct_memory : nullptr;
     const engine_surroundings around{.configuration = configuration,
                                      .time = time_,
                                      .simulation = &machine_,
                                      .fail = [this](rank_id, const std::string& why) { refusal_ += why; }};
     rank_ = std::make_unique<engine>(std::move(made), around);
     rank_->start_simulated(std::move(main));
-    settle();
+    run_until_idle();
   }
   /// Ends the rank without waiting for transfers in progress.
   void end() {
@@ -85,10 +88,10 @@ class lone_rank : public testing::Test {
   void arrive(message_ptr m) {
     m->header.source = peer.value();
     link_->inbox.push_back(std::move(m));
-    settle();
+    run_until_idle();
   }
   /// Runs until the rank is idle, at most 30 events: quiescence probes never stop.
-  void settle() {
+  void run_until_idle() {
     rank_->on_arrival();
     for (int events = 0; events < 30 && machine_.step(); ++events) continue;
   }
@@ -99,7 +102,7 @@ class lone_rank : public testing::Test {
     std::vector<T> all;
     message_list others;
     while (message_ptr m = link_->sent.pop_front()) {
-      if (m->header.handler != detail::handler_of<F, memory_part>().id.value()) {
+      if (m->header.handler != detail::handler_of<F, memory_module>().id.value()) {
         others.push_back(std::move(m));
         continue;
       }
@@ -112,11 +115,11 @@ class lone_rank : public testing::Test {
     return all;
   }
   /// The ends of pieces that the rank has reported since the last call.
-  said answers() { return said_by<&memory_part::on_done, std::pair<std::uint64_t, memory_status>>(); }
+  said answers() { return said_by<&memory_module::on_done, std::pair<std::uint64_t, memory_status>>(); }
 
   config configuration{all_option_tables()};
-  noting_desk desk;
-  bool has_desk = true;
+  recording_memory direct_memory;
+  bool has_direct_memory = true;
 
  private:
   [[maybe_unused]] const leaks_of_an_end permitted_{};

@@ -11,7 +11,7 @@
 
 #include <nacre/error.hpp>
 
-#include "transport/launch/job_ticket.hpp"
+#include "transport/launch/job_credentials.hpp"
 
 namespace nacre::tool {
 namespace {
@@ -27,15 +27,15 @@ ending ending_of(const siginfo_t& about) noexcept {
 
 rank_group::~rank_group() { signal(SIGKILL); }
 
-rank_process rank_group::start(std::uint32_t rank, const rank_recipe& recipe, int standard_input) {
-  const unique_fd secret = launch::make_secret_pipe(recipe.secret);
-  command what = recipe.what;
-  for (std::string& each :
-       launch::ticket_variables(rank_id(rank), recipe.size, recipe.rendezvous, secret.get(), recipe.ranks_on_host)) {
+rank_process rank_group::start(std::uint32_t rank, const rank_launch_spec& rank_spec, int standard_input) {
+  const unique_fd secret = launch::make_secret_pipe(rank_spec.secret);
+  command what = rank_spec.what;
+  for (std::string& each : launch::job_variables(rank_id(rank), rank_spec.size, rank_spec.control_address, secret.get(),
+                                                 rank_spec.ranks_on_host)) {
     what.environment.push_back(std::move(each));
   }
   rank_process started = start_process(what, {.standard_input = standard_input, .kept = secret.get()});
-  guardian_.guard(started.pid);
+  watchdog_.add_group(started.pid);
   processes_.push_back({.rank = rank, .pid = started.pid, .running = true});
   ++running_;
   return started;
@@ -49,7 +49,7 @@ void rank_group::reap(std::vector<rank_end>& ends) {
     if (about.si_pid == 0) continue;
     // The leader is not reaped yet, so no other group has its number: only this rank's processes are killed.
     if (job_ends_) ::kill(-each.pid, SIGKILL);
-    guardian_.forget(each.pid);
+    watchdog_.remove_group(each.pid);
     ::waitpid(each.pid, nullptr, 0);
     each.running = false;
     --running_;
@@ -63,12 +63,12 @@ void rank_group::signal(int number) const noexcept {
   }
 }
 
-void raise_limit_of_files(std::uint64_t needed, const std::string& whom) {
+void raise_limit_of_files(std::uint64_t needed, const std::string& user) {
   rlimit limit{};
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= needed) return;
   if (limit.rlim_max < needed) {
     throw setup_error(
-        {.problem = fmt::format("{} need {} open files, and the limit is {}", whom, needed, limit.rlim_max),
+        {.problem = fmt::format("{} need {} open files, and the limit is {}", user, needed, limit.rlim_max),
          .why = "every rank is connected to every other",
          .remedy = "start fewer ranks, or raise the hard limit (ulimit -Hn)"});
   }

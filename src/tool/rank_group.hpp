@@ -6,18 +6,18 @@
 #include <string>
 #include <vector>
 
-#include "tool/crew.hpp"
-#include "tool/guardian.hpp"
+#include "tool/process_group.hpp"
 #include "tool/rank_process.hpp"
+#include "tool/watchdog.hpp"
 #include "wire/job_secret.hpp"
 
 namespace nacre::tool {
 
 /// All that is common to the ranks of one job on one host.
-struct rank_recipe {
-  command what;  ///< without the variables of launch::ticket_variables
+struct rank_launch_spec {
+  command what;  ///< without the variables of launch::job_variables
   job_secret secret;
-  std::string rendezvous;           ///< where the launcher listens for ranks
+  std::string control_address;      ///< where the launcher listens for ranks
   std::uint32_t size = 0;           ///< ranks of the job
   std::uint32_t ranks_on_host = 0;  ///< ranks of the job on this host
 };
@@ -35,7 +35,7 @@ class rank_group {
 
   /// Starts a rank; `standard_input` as in inheritance. The caller owns the output pipes of the process returned.
   /// Throws setup_error.
-  [[nodiscard]] rank_process start(std::uint32_t rank, const rank_recipe& recipe, int standard_input);
+  [[nodiscard]] rank_process start(std::uint32_t rank, const rank_launch_spec& rank_spec, int standard_input);
 
   /// Appends the ranks that have ended since the last call.
   void reap(std::vector<rank_end>& ends);
@@ -53,14 +53,14 @@ class rank_group {
     bool running = true;
   };
 
-  guardian guardian_;
+  watchdog watchdog_;
   std::vector<process> processes_;
   std::uint32_t running_ = 0;
   bool job_ends_ = false;
 };
 
-/// Raises the limit of open files to `needed`. Throws setup_error if the hard limit is lower; `whom` begins its
+/// Raises the limit of open files to `needed`. Throws setup_error if the hard limit is lower; `user` begins its
 /// message.
-void raise_limit_of_files(std::uint64_t needed, const std::string& whom);
+void raise_limit_of_files(std::uint64_t needed, const std::string& user);
 
 }  // namespace nacre::tool

@@ -24,7 +24,7 @@ namespace nacre::tool {
 namespace {
 
 /// Stands for a recorded object.
-struct actor {
+struct replayed_object {
   std::vector<std::byte> body{};
 
   void work(context& ctx, double seconds) { ctx.charge(seconds); }
@@ -35,12 +35,12 @@ struct actor {
 };
 
 /// A recorded object: its start rank, its size, and the object that stands for it in the replay.
-struct part {
+struct placement {
   std::uint32_t home = 0;
   std::uint64_t bytes = 0;  // the maximum over the trace
-  mobile_ptr<actor> played_by{};
+  mobile_ptr<replayed_object> object{};
 };
-using cast = std::map<std::uint64_t, part>;
+using placements = std::map<std::uint64_t, placement>;
 
 using rows_of_object = std::span<const balance::load_row* const>;  // in the order of time
 
@@ -63,16 +63,16 @@ std::uint32_t first_rank_of(rows_of_object rows) {
 
 /// Assigns every object its start rank. With another number of ranks, a recorded rank stands for the ranks in the same
 /// relative place, and its objects go to them round robin.
-cast assign(const balance::load_trace& trace, std::uint32_t ranks) {
+placements assign(const balance::load_trace& trace, std::uint32_t ranks) {
   std::vector<const balance::load_row*> rows;
   for (const balance::load_row& each : trace.rows) rows.push_back(&each);
   std::stable_sort(rows.begin(), rows.end(), [](const auto* a, const auto* b) { return a->object < b->object; });
-  cast all;
+  placements all;
   std::map<std::uint32_t, std::uint64_t> seen;  // objects of a recorded rank
   for (auto begin = rows.begin(); begin != rows.end();) {
     const auto end =
         std::find_if(begin, rows.end(), [&](const auto* each) { return each->object != (*begin)->object; });
-    part& played = all[(*begin)->object];
+    placement& played = all[(*begin)->object];
     for (auto each = begin; each != end; ++each) played.bytes = std::max(played.bytes, (*each)->bytes);
     const std::uint64_t rank = first_rank_of(rows_of_object(begin, end));
     const std::uint64_t first = rank * ranks / trace.ranks;
@@ -100,14 +100,14 @@ std::map<std::uint32_t, interval_work> work_by_interval(const balance::load_trac
   return all;
 }
 
-void play(runtime& rt, const interval_work& what, const cast& all) {
+void play(runtime& rt, const interval_work& what, const placements& all) {
   constexpr std::uint64_t messages_max = 64;  // of an object in an interval; if it had more, each takes longer
   for (const auto& [name, of] : what) {
-    const part& played = all.at(name);
+    const placement& played = all.at(name);
     if (played.home != rt.rank().value()) continue;
     const std::uint64_t count = std::clamp<std::uint64_t>(of.messages, 1, messages_max);
     for (std::uint64_t n = 0; n < count; ++n) {
-      rt.send<&actor::work>(played.played_by, of.seconds / static_cast<double>(count));
+      rt.send<&replayed_object::work>(played.object, of.seconds / static_cast<double>(count));
     }
   }
 }
@@ -168,13 +168,13 @@ std::pair<double, double> recorded_seconds(const balance::load_trace& trace) {
 std::vector<replayed_interval> replay(const balance::load_trace& trace, const replay_options& how) {
   const std::uint32_t ranks = how.ranks != 0 ? how.ranks : trace.ranks;
   const std::uint32_t workers = how.workers != 0 ? how.workers : trace.workers;
-  cast all = assign(trace, ranks);
+  placements all = assign(trace, ranks);
   const auto intervals = work_by_interval(trace);
   std::vector<replayed_interval> result;
   run_job(configured(how, ranks, workers), [&](runtime& rt) {
     const bool tells = rt.rank() == rank_id{0};
     for (auto& [name, each] : all) {  // simulated ranks live in one thread, so they may share it
-      if (each.home == rt.rank().value()) each.played_by = rt.create<actor>(std::vector<std::byte>(each.bytes));
+      if (each.home == rt.rank().value()) each.object = rt.create<replayed_object>(std::vector<std::byte>(each.bytes));
     }
     rt.barrier();
     totals before = sums(rt);

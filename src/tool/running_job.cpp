@@ -18,12 +18,12 @@
 #include <fmt/format.h>
 
 #include "program_options/standard_output.hpp"
-#include "tool/hosts/gathering.hpp"
+#include "tool/hosts/agent_startup.hpp"
 #include "tool/hosts/own_address.hpp"
-#include "tool/hosts/remote_crew.hpp"
-#include "tool/local_crew.hpp"
+#include "tool/hosts/remote_process_group.hpp"
+#include "tool/local_process_group.hpp"
 #include "tool/program.hpp"
-#include "transport/launch/job_ticket.hpp"
+#include "transport/launch/job_credentials.hpp"
 
 namespace nacre::tool {
 namespace {
@@ -62,7 +62,7 @@ std::vector<std::string> common_environment(const job_options& options) {
   for (char** each = environ; *each != nullptr; ++each) {
     const std::string_view variable = *each;
     const std::string_view name = variable.substr(0, variable.find('=') + 1);
-    const bool replaced = launch::is_ticket_variable(variable) ||
+    const bool replaced = launch::is_job_variable(variable) ||
                           std::any_of(result.begin(), result.begin() + static_cast<std::ptrdiff_t>(asked),
                                       [&](const std::string& other) { return other.starts_with(name); });
     if (!replaced && (options.hosts.empty() || variable.starts_with("NACRE_"))) result.emplace_back(variable);
@@ -70,7 +70,7 @@ std::vector<std::string> common_environment(const job_options& options) {
   return result;
 }
 
-transport::net::address meeting_point(const job_options& options) {
+transport::net::address listen_address(const job_options& options) {
   std::vector<std::string> hosts;
   for (const host_share& each : options.hosts) hosts.push_back(each.name);
   return own_address(hosts, options.remote.address);
@@ -85,14 +85,15 @@ std::vector<std::string> hosts_by_rank(const job_options& options) {
   return result;
 }
 
-rank_recipe local_recipe(const job_options& options, const job_secret& secret, const std::string& rendezvous) {
+rank_launch_spec local_rank_spec(const job_options& options, const job_secret& secret,
+                                 const std::string& control_address) {
   const char* const search_path = std::getenv("PATH");
   return {
       .what = {.path = find_program(options.arguments.front(), search_path == nullptr ? "/usr/bin:/bin" : search_path),
                .arguments = options.arguments,
                .environment = common_environment(options)},
       .secret = secret,
-      .rendezvous = rendezvous,
+      .control_address = control_address,
       .size = options.ranks,
       .ranks_on_host = options.ranks};
 }
@@ -102,7 +103,7 @@ rank_recipe local_recipe(const job_options& options, const job_secret& secret, c
 running_job::running_job(const job_options& options)
     : signals_(watch_signals()),
       secret_(job_secret::generate()),
-      rendezvous_(options.ranks, secret_, meeting_point(options)),
+      control_server_(options.ranks, secret_, listen_address(options)),
       supervisor_(options.ranks) {
   // Descriptors for pipes and launcher connections of the ranks here. On other hosts each agent raises its own limit.
   raise_limit_of_files((options.hosts.empty() ? 3 : 1) * std::uint64_t{options.ranks} + options.hosts.size() +
@@ -111,16 +112,17 @@ running_job::running_job(const job_options& options)
   supervisor_.name_hosts(hosts_by_rank(options));
   if (options.hosts.empty()) {
     if (!options.remote.folder.empty()) enter_folder(options.remote.folder);
-    crew_ =
-        std::make_unique<local_crew>(local_recipe(options, secret_, rendezvous_.address()), options.label, printer_);
+    process_group_ = std::make_unique<local_process_group>(local_rank_spec(options, secret_, control_server_.address()),
+                                                           options.label, printer_);
   } else {
-    crew_ = std::make_unique<remote_crew>(options,
-                                          remote_surroundings{.meeting = rendezvous_,
-                                                              .secret = secret_,
-                                                              .listen_at = meeting_point(options),
-                                                              .variables = common_environment(options),
-                                                              .signals = signals_.get()},
-                                          printer_);
+    process_group_ =
+        std::make_unique<remote_process_group>(options,
+                                               remote_surroundings{.server = control_server_,
+                                                                   .secret = secret_,
+                                                                   .listen_at = listen_address(options),
+                                                                   .variables = common_environment(options),
+                                                                   .signals = signals_.get()},
+                                               printer_);
   }
 }
 
@@ -128,10 +130,10 @@ int running_job::run() {
   while (!supervisor_.over()) {
     wait();
     const auto now = steady_clock::now();
-    serve_crew(now, read_signals());
-    listen_to_ranks(now);  // after serve_crew, so that a rank's last messages are known with its end
+    serve_process_group(now, read_signals());
+    listen_to_ranks(now);  // after serve_process_group, so that a rank's last messages are known with its end
     printer_.pump(now);
-    obey(supervisor_.settle(now));
+    apply(supervisor_.decide(now));
   }
   drain();
   const int code = supervisor_.exit_code();
@@ -140,15 +142,15 @@ int running_job::run() {
 
 void running_job::wait() {
   std::vector<pollfd> watched{{.fd = signals_.get(), .events = POLLIN, .revents = 0},
-                              {.fd = rendezvous_.descriptor(), .events = POLLIN, .revents = 0}};
-  crew_->watch(watched);
+                              {.fd = control_server_.descriptor(), .events = POLLIN, .revents = 0}};
+  process_group_->watch(watched);
   printer_.watch(watched);
   ::poll(watched.data(), watched.size(), milliseconds_to_sleep(steady_clock::now()));
 }
 
 int running_job::milliseconds_to_sleep(time_point now) const {
   auto until = now + tick;
-  for (const auto& due : {supervisor_.due(), printer_.due(), crew_->due()}) {
+  for (const auto& due : {supervisor_.due(), printer_.due(), process_group_->due()}) {
     if (due) until = std::min(until, *due);
   }
   return static_cast<int>(std::max<std::int64_t>(0, std::chrono::ceil<milliseconds>(until - now).count()));
@@ -171,21 +173,21 @@ bool running_job::read_signals() {
 }
 
 void running_job::suspend() const {
-  crew_->signal(SIGTSTP);
+  process_group_->signal(SIGTSTP);
   ::raise(SIGSTOP);  // returns when the shell continues this process
-  crew_->signal(SIGCONT);
+  process_group_->signal(SIGCONT);
 }
 
-void running_job::serve_crew(time_point now, bool child) {
-  if (supervisor_.is_ending()) crew_->job_ends();
+void running_job::serve_process_group(time_point now, bool child) {
+  if (supervisor_.is_ending()) process_group_->job_ends();
   std::vector<rank_end> ends;
-  crew_->serve(now, child, ends);
+  process_group_->serve(now, child, ends);
   for (const rank_end& each : ends) supervisor_.ended(each.rank, each.how);
 }
 
 void running_job::listen_to_ranks(time_point now) {
   std::vector<launch::report> reports;
-  rendezvous_.poll(now, reports);
+  control_server_.poll(now, reports);
   for (launch::report& each : reports) {
     const std::uint32_t from = each.from.value();
     if (std::holds_alternative<launch::joined>(each.what)) supervisor_.joined(from);
@@ -197,19 +199,19 @@ void running_job::listen_to_ranks(time_point now) {
   }
 }
 
-void running_job::obey(const orders& what) {
+void running_job::apply(const orders& what) {
   if (what.line) printer_.say(*what.line, steady_clock::now());  // after the ranks' output
-  if (what.announce) rendezvous_.announce({.peer = what.announce->peer, .reason = what.announce->reason});
-  for (const int each : what.signals) crew_->signal(each);
+  if (what.announce) control_server_.announce({.peer = what.announce->peer, .reason = what.announce->reason});
+  for (const int each : what.signals) process_group_->signal(each);
 }
 
 void running_job::drain() {
   const auto start = steady_clock::now();
   for (auto now = start; now < start + slow_reader_time; now = steady_clock::now()) {
     listen_to_ranks(now);
-    serve_crew(now, read_signals());
+    serve_process_group(now, read_signals());
     printer_.pump(now);
-    const bool sources = crew_->has_output() && now < start + crew_->last_output_time();
+    const bool sources = process_group_->has_output() && now < start + process_group_->last_output_time();
     if (!sources && printer_.idle()) break;
     wait();
   }

@@ -4,11 +4,11 @@
 
 #include <memory>
 
-#include "tool/crew.hpp"
 #include "tool/printer.hpp"
+#include "tool/process_group.hpp"
 #include "tool/run_job.hpp"
 #include "tool/supervisor.hpp"
-#include "transport/launch/rendezvous.hpp"
+#include "transport/launch/control_server.hpp"
 
 namespace nacre::tool {
 
@@ -28,9 +28,9 @@ class running_job {
   void wait();
   /// Reads the pending signals. Returns true when a child may have ended.
   bool read_signals();
-  void serve_crew(time_point now, bool child);
+  void serve_process_group(time_point now, bool child);
   void listen_to_ranks(time_point now);
-  void obey(const orders& what);
+  void apply(const orders& what);
   void suspend() const;
   void drain();
   [[nodiscard]] int milliseconds_to_sleep(time_point now) const;
@@ -38,9 +38,9 @@ class running_job {
   printer printer_;
   unique_fd signals_;
   job_secret secret_;
-  transport::launch::rendezvous rendezvous_;
+  transport::launch::control_server control_server_;
   supervisor supervisor_;
-  std::unique_ptr<crew> crew_;
+  std::unique_ptr<process_group> process_group_;
 };
 
 }  // namespace nacre::tool

@@ -41,7 +41,7 @@ void supervisor::lost(std::uint32_t reporter, std::uint32_t peer, std::string re
 }
 
 void supervisor::hung_up(std::uint32_t rank, time_point now) {
-  if (!ranks_[rank].left) blame(rank, "ended without a goodbye", now);
+  if (!ranks_[rank].left) blame(rank, "ended without a shutdown", now);
 }
 
 void supervisor::blame(std::uint32_t rank, std::string reason, time_point now) {
@@ -61,10 +61,10 @@ void supervisor::interrupted(int signal, time_point now) {
   }
   exit_code_ = signal_code_base + signal;
   orders_.signals.push_back(signal);
-  ending_ = final_phase{.terminate_at = std::nullopt, .kill_at = now + times_.farewell};
+  ending_ = final_phase{.terminate_at = std::nullopt, .kill_at = now + times_.shutdown};
 }
 
-orders supervisor::settle(time_point now) {
+orders supervisor::decide(time_point now) {
   if (!ending_) find_cause(now);
   if (ending_) press(now);
   return std::exchange(orders_, {});

@@ -38,15 +38,15 @@ struct supervisor_times {
   std::chrono::milliseconds blame{500};       ///< for the end of a rank that a peer has lost
   std::chrono::milliseconds grace{2000};      ///< from the announcement to SIGTERM
   std::chrono::milliseconds force{3500};      ///< from the announcement to SIGKILL
-  std::chrono::milliseconds farewell{10000};  ///< from an interruption to SIGKILL
+  std::chrono::milliseconds shutdown{10000};  ///< from an interruption to SIGKILL
 };
 
-/// Decides how a job ends. The launcher reports events, then calls `settle`, which returns the actions to take. The
+/// Decides how a job ends. The launcher reports events, then calls `decide`, which returns the actions to take. The
 /// supervisor itself touches no process.
 ///
 /// | state | event | then |
 /// |---|---|---|
-/// | running | a rank is killed, or exits with an error or without a goodbye | one line, announcement; ending |
+/// | running | a rank is killed, or exits with an error or without a shutdown | one line, announcement; ending |
 /// | running | a rank says that it lost a peer, or hangs up | blaming that peer |
 /// | blaming | the peer ends as above, or the time for blame is over | one line, announcement; ending |
 /// | running, blaming | the launcher is interrupted | the signal goes to all; ending, without a line |
@@ -64,7 +64,7 @@ class supervisor {
   void name_hosts(std::vector<std::string> by_rank) { hosts_ = std::move(by_rank); }
 
   void joined(std::uint32_t rank);
-  /// The rank has said goodbye: its end is no fault from now on, and its exit code counts for the launcher's.
+  /// The rank has sent its shutdown: its end is no fault from now on, and its exit code counts for the launcher's.
   void left(std::uint32_t rank);
   void lost(std::uint32_t reporter, std::uint32_t peer, std::string reason, time_point now);
   void hung_up(std::uint32_t rank, time_point now);
@@ -72,9 +72,9 @@ class supervisor {
   void interrupted(int signal, time_point now);
 
   /// Returns the actions that follow from all events so far. Call it after each batch of events, and at `due`.
-  [[nodiscard]] orders settle(time_point now);
+  [[nodiscard]] orders decide(time_point now);
 
-  /// The time at which settle must be called even if no event comes.
+  /// The time at which decide must be called even if no event comes.
   [[nodiscard]] std::optional<time_point> due() const;
   [[nodiscard]] bool is_ending() const noexcept { return ending_.has_value(); }
   [[nodiscard]] bool over() const noexcept { return running_ == 0; }

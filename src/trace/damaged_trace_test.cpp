@@ -123,7 +123,7 @@ TEST_F(files, that_hold_any_events_at_all_end_the_reader_with_a_line_or_not_at_a
       fill(file, 0, 5000, 0, 7, 1);
       std::vector<std::byte> noise(random.below(200));
       for (std::byte& each : noise) each = static_cast<std::byte>(random.below(256) & random.below(256));
-      file.append({.kind = block_kind::events, .rank = 0, .lane = 1, .first_tick = random.next()}, noise);
+      file.append({.kind = block_kind::events, .rank = 0, .thread = 1, .first_tick = random.next()}, noise);
     }
     refused += refusal().empty() ? 0 : 1;
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a trace tells of a lane: the kinds of events, and how they stand in a block.
+// What a trace tells of a thread: the kinds of events, and how they stand in a block.
 #pragma once
 
 #include <array>
@@ -8,23 +8,23 @@
 
 namespace nacre::trace {
 
-/// What has happened on a lane. Those that begin something nest; `end` ends the innermost. The numbers are part of the
+/// What has happened on a thread. Those that begin something nest; `end` ends the innermost. The numbers are part of the
 /// file format.
 enum class event_kind : std::uint8_t {
   end = 0,
   handler_begin = 1,  ///< a: handler; of the program
-  part_begin = 2,     ///< a: handler; of the runtime itself
+  module_begin = 2,   ///< a: handler; of the runtime itself
   resume_begin = 3,   ///< a: handler; a coroutine that has waited goes on
   idle_begin = 4,     ///< the worker has found nothing to run
   main_begin = 5,     ///< the application's main runs, until it waits
-  write_begin = 6,    ///< the lane writes this trace
+  write_begin = 6,    ///< the thread writes this trace
   send = 7,           ///< a: to which rank, b: bytes, header included
-  steal = 8,          ///< a: items taken where other lanes had put them, b: from which lane, and 1; 0: not known
-  depart = 9,         ///< a: object, b: to which rank, c: epoch of the location it has from then on
-  arrive = 10,        ///< a: object, b: from which rank, c: that epoch
-  create = 11,        ///< a: object
-  wave = 12,          ///< this rank has told a wave of termination detection what it has counted; see quiescence/
-  quiet = 13,         ///< this rank has been told of quiescence
+  steal = 8,    ///< a: items taken where other thread contexts had put them, b: from which thread, and 1; 0: not known
+  depart = 9,   ///< a: object, b: to which rank, c: epoch of the location it has from then on
+  arrive = 10,  ///< a: object, b: from which rank, c: that epoch
+  create = 11,  ///< a: object
+  wave = 12,    ///< this rank has told a wave of termination detection what it has counted; see quiescence/
+  quiet = 13,   ///< this rank has been told of quiescence
   // In files alone, where several short handlers of one kind have shared readings of the clock; see recorder. Readers
   // of a trace_log are given the handlers one by one.
   ends = 14,         ///< as many as a, the innermost and those like it that have followed; b: ticks of the first

@@ -29,14 +29,14 @@ enum class block_kind : std::uint32_t {
   job = 1,    ///< JSON: what holds for all ranks
   rank = 2,   ///< JSON: a rank of this file, before its other blocks
   clock = 3,  ///< JSON: one instant by the clocks of a rank; at its start, and at its end if it has come to it
-  events = 4  ///< of one lane, in the order of time
+  events = 4  ///< of one thread, in the order of time
 };
 
 /// In front of each block. The payload is a zstd frame with a checksum of its own.
 struct block_head {
   block_kind kind = block_kind::job;
   std::uint32_t rank = 0;
-  std::uint32_t lane = 0;
+  std::uint32_t thread = 0;
   std::uint32_t raw_bytes = 0;
   std::uint32_t stored_bytes = 0;
   std::uint32_t check = 0;       // of the other fields

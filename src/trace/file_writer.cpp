@@ -17,7 +17,7 @@
 namespace nacre::trace {
 namespace {
 
-constexpr int level = 1;  // the lanes wait for it
+constexpr int level = 1;  // the thread contexts wait for it
 
 }  // namespace
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The trace file of a process, to which its lanes append blocks.
+// The trace file of a process, to which its thread contexts append blocks.
 #pragma once
 
 #include <cstddef>
@@ -25,7 +25,7 @@ class file_writer {
   file_writer(const file_writer&) = delete;
   file_writer& operator=(const file_writer&) = delete;
 
-  /// Compresses and writes. `head` needs kind, rank, lane and first_tick.
+  /// Compresses and writes. `head` needs kind, rank, thread and first_tick.
   void append(block_head head, std::span<const std::byte> payload);
   void append(block_head head, std::string_view text) { append(head, std::as_bytes(std::span(text))); }
 

@@ -12,7 +12,7 @@ namespace nacre::trace {
 void recorder::write_block() {
   if (at_ == nullptr || at_ == memory_.get()) return;
   const auto used = static_cast<std::size_t>(at_ - memory_.get());
-  to_.file.append({.kind = block_kind::events, .rank = to_.rank, .lane = lane_, .first_tick = block_begin_},
+  to_.file.append({.kind = block_kind::events, .rank = to_.rank, .thread = thread_, .first_tick = block_begin_},
                   std::span(memory_.get(), used));
 }
 
@@ -113,11 +113,13 @@ void tell_job(file_writer& file, const job_description& job) {
 rank_trace::rank_trace(file_writer& file, const description& of, instant_source source, const void* subject)
     : common_{.file = file, .rank = of.rank, .source = source, .subject = subject} {
   common_.short_ticks = static_cast<std::uint64_t>(std::llround(of.short_seconds / of.seconds_a_tick));
-  for (std::uint32_t index = 0; index < of.lanes; ++index) {
-    lanes_.push_back(std::make_unique<recorder>(common_, index, std::max(of.lane_bytes, 8 * event_bytes_max)));
+  for (std::uint32_t index = 0; index < of.thread_contexts; ++index) {
+    recorders_.push_back(std::make_unique<recorder>(common_, index, std::max(of.thread_bytes, 8 * event_bytes_max)));
   }
-  const nlohmann::ordered_json text{
-      {"workers", of.workers}, {"lanes", of.lanes}, {"seconds_a_tick", of.seconds_a_tick}, {"host", of.host}};
+  const nlohmann::ordered_json text{{"workers", of.workers},
+                                    {"thread_contexts", of.thread_contexts},
+                                    {"seconds_a_tick", of.seconds_a_tick},
+                                    {"host", of.host}};
   file.append({.kind = block_kind::rank, .rank = of.rank}, text.dump());
 }
 
@@ -133,7 +135,7 @@ void rank_trace::tell_clock(const instant& at, std::uint64_t job) {
 
 void rank_trace::finish() {
   stop();
-  for (const auto& each : lanes_) each->finish();
+  for (const auto& each : recorders_) each->finish();
   if (last_clock_.empty()) return;
   common_.file.append({.kind = block_kind::clock, .rank = common_.rank}, std::exchange(last_clock_, {}));
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a lane writes down while it runs, without locks, and the recorders of a rank.
+// What a thread writes down while it runs, without locks, and the recorders of a rank.
 #pragma once
 
 #include <atomic>
@@ -26,14 +26,14 @@ struct recording {
   instant_source source = nullptr;
   const void* subject = nullptr;
   std::uint64_t short_ticks = 0;  ///< handlers that are shorter share readings of the clock; 0: none do
-  std::atomic<bool> open{true};   ///< until the rank has ended; what lanes do afterwards is told nobody
+  std::atomic<bool> open{true};   ///< until the rank has ended; what thread contexts do afterwards is told nobody
   std::uint64_t closed_at = 0;    ///< its instant, from then on
 
   [[nodiscard]] std::uint64_t now() const { return source != nullptr ? source(subject) : ticks(); }
 };
 
-/// The events of one lane; used by the thread that the lane is used by. Holds at most the bytes that it is given: what
-/// is half full is written where the lane comes to rest between two handlers, what is full at once.
+/// The events of one thread; used by the thread that the thread is used by. Holds at most the bytes that it is given: what
+/// is half full is written where the thread comes to rest between two handlers, what is full at once.
 ///
 /// A reading of the clock may take longer than a handler. So handlers of one kind that a worker runs one directly after
 /// the other share readings as long as they are short: begin and end of the first are read, and the end of the last, so
@@ -42,7 +42,7 @@ struct recording {
 /// it happens.
 class recorder {
  public:
-  recorder(recording& to, std::uint32_t lane, std::size_t bytes) : to_(to), lane_(lane), bytes_(bytes) {}
+  recorder(recording& to, std::uint32_t thread, std::size_t bytes) : to_(to), thread_(thread), bytes_(bytes) {}
 
   /// A worker is about to run a piece of ready work, right after the one before or after what it has recorded since.
   void item() noexcept { fresh_ = true; }
@@ -101,7 +101,7 @@ class recorder {
     if (!few_.inside && shares) --sends_.left;
   }
 
-  /// Work has been taken from another lane, which is `victim` - 1 if that is not 0. Between handlers that share
+  /// Work has been taken from another thread, which is `victim` - 1 if that is not 0. Between handlers that share
   /// readings several such events in a row become one.
   void steal(std::uint64_t items, std::uint64_t victim) {
     if (few_.done == 0 || few_.inside || (few_.stolen != 0 && few_.victim != victim)) {
@@ -111,11 +111,11 @@ class recorder {
     few_.victim = victim;
   }
 
-  /// The lane has ended a handler: a good moment to write.
+  /// The thread has ended a handler: a good moment to write.
   void rest() {
     if (left_ < bytes_ / 2 && at_ != nullptr && is_open()) make_room();
   }
-  /// Writes what is left. No thread may use the lane any more.
+  /// Writes what is left. No thread may use the thread any more.
   void finish();
 
  private:
@@ -177,7 +177,7 @@ class recorder {
   };
 
   recording& to_;
-  std::uint32_t lane_;
+  std::uint32_t thread_;
   std::size_t bytes_;
   std::byte* at_ = nullptr;  // null: the memory is not there yet, and left_ is 0
   std::size_t left_ = 0;
@@ -209,15 +209,15 @@ class rank_trace {
   struct description {
     std::uint32_t rank = 0;
     std::uint32_t workers = 1;
-    std::uint32_t lanes = 1;  ///< workers, then others
+    std::uint32_t thread_contexts = 1;  ///< workers, then others
     double seconds_a_tick = 1e-9;
     std::string host;
-    std::size_t lane_bytes = 0;
+    std::size_t thread_bytes = 0;
     double short_seconds = 0;  ///< handlers that are shorter share readings of the clock; see recorder
   };
   rank_trace(file_writer& file, const description& of, instant_source source, const void* subject);
 
-  [[nodiscard]] recorder& of_lane(std::uint32_t index) { return *lanes_[index]; }
+  [[nodiscard]] recorder& of_thread(std::uint32_t index) { return *recorders_[index]; }
   /// One instant by several clocks.
   struct instant {
     std::uint64_t tick = 0;      ///< by that of the events
@@ -236,12 +236,12 @@ class rank_trace {
     common_.closed_at = common_.now();
     common_.open.store(false, std::memory_order_relaxed);
   }
-  /// Writes what is left, when no thread uses a lane any more.
+  /// Writes what is left, when no thread uses a thread any more.
   void finish();
 
  private:
   recording common_;
-  std::vector<std::unique_ptr<recorder>> lanes_;
+  std::vector<std::unique_ptr<recorder>> recorders_;
   bool has_begun_ = false;  // its clock has been told
   std::string last_clock_;  // not written yet; empty: there is none
 };

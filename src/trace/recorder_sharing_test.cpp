@@ -67,13 +67,13 @@ TEST_F(recorders, that_have_met_a_long_handler_often_trust_short_ones_later) {
 TEST_F(recorders, tell_what_happens_in_a_handler_that_shares_when_it_happens) {
   run(1, 100, 20);
   run(1, 100, 20);
-  lane_->item();
-  lane_->begin(event_kind::handler_begin, 1);
+  thread_->item();
+  thread_->begin(event_kind::handler_begin, 1);
   instant += 50'000;
-  lane_->add(event_kind::depart, 77, 2, 3);
+  thread_->add(event_kind::depart, 77, 2, 3);
   const std::int64_t left = now();
   instant += 10;
-  lane_->end();
+  thread_->end();
   close();
   ASSERT_EQ(spans_.size(), 3U);
   EXPECT_NEAR(static_cast<double>(spans_[2].begin), 240, 40) << "the long one, though the clock was not read";
@@ -90,13 +90,13 @@ TEST_F(recorders, end_what_shares_where_another_handler_begins_or_the_worker_doe
   run(2, 100, 20);  // has its own readings, and the one before loses none
   run(2, 100, 20);
   run(2, 100, 20);
-  lane_->pause();
+  thread_->pause();
   instant += 1'000'000;  // a poll loop, say
   run(2, 100, 20);
   run(2, 100, 20);
-  lane_->add(event_kind::idle_begin);
+  thread_->add(event_kind::idle_begin);
   instant += 1'000'000;
-  lane_->add(event_kind::end);
+  thread_->add(event_kind::end);
   run(2, 100, 20);
   close();
   ASSERT_EQ(spans_.size(), 8U);
@@ -109,11 +109,11 @@ TEST_F(recorders, end_what_shares_where_another_handler_begins_or_the_worker_doe
 
 TEST_F(recorders, tell_of_thefts_in_a_row_as_of_one_where_handlers_share) {
   for (int each = 0; each < 17; ++each) {
-    lane_->steal(1, 3);
+    thread_->steal(1, 3);
     run(1, 100, 20);
   }
-  lane_->steal(2, 3);
-  lane_->steal(1, 2);
+  thread_->steal(2, 3);
+  thread_->steal(1, 2);
   EXPECT_LE(readings, 8);
   close();
   std::vector<std::array<std::int64_t, 3>> stolen;

@@ -12,12 +12,12 @@ namespace nacre::trace {
 namespace {
 
 TEST_F(recorders, measure_what_is_no_ready_work) {
-  lane_->add(event_kind::idle_begin);
+  thread_->add(event_kind::idle_begin);
   for (int each = 0; each < 10; ++each) {
     instant += 100'000;
-    lane_->begin(event_kind::part_begin, 1);
+    thread_->begin(event_kind::module_begin, 1);
     instant += 50;
-    lane_->end();
+    thread_->end();
   }
   close();
   ASSERT_EQ(spans_.size(), 11U);
@@ -28,15 +28,15 @@ TEST_F(recorders, measure_what_is_no_ready_work) {
 }
 
 TEST_F(recorders, tell_of_every_message_and_read_the_clock_for_few_of_many) {
-  lane_->add(event_kind::main_begin);
+  thread_->add(event_kind::main_begin);
   for (std::uint32_t each = 0; each < 1000; ++each) {
     instant += 50;
-    lane_->send(each % 4, each);
+    thread_->send(each % 4, each);
   }
   EXPECT_LT(readings, 100);
   instant += 1'000'000;
   for (std::uint32_t each = 0; each < 100; ++each) {
-    lane_->send(3, 7);
+    thread_->send(3, 7);
     instant += 100'000;
   }
   close();
@@ -79,33 +79,33 @@ TEST_F(recorders, lose_nothing_whatever_happens_in_whatever_order) {
       instant += random.below(100) == 0 ? random.below(100'000) : random.below(30);
       if (what < 4) {
         wanted.emplace_back(event_kind::send, what);
-        lane_->send(static_cast<std::uint32_t>(what), 10);
+        thread_->send(static_cast<std::uint32_t>(what), 10);
       } else if (what == 4) {
         wanted.emplace_back(event_kind::create, what);
-        lane_->add(event_kind::create, what);
+        thread_->add(event_kind::create, what);
       } else if (what == 5 && depth < 3) {
-        wanted.emplace_back(event_kind::part_begin, 3);
-        lane_->begin(event_kind::part_begin, 3);
+        wanted.emplace_back(event_kind::module_begin, 3);
+        thread_->begin(event_kind::module_begin, 3);
         self(self, depth + 1);
-        lane_->end();
+        thread_->end();
       }
     };
     for (int item = 0; item < 400; ++item) {
       const auto handler = random.below(10) == 0 ? 2U : 1U;
       wanted.emplace_back(event_kind::handler_begin, handler);
-      lane_->item();
-      lane_->begin(event_kind::handler_begin, handler);
+      thread_->item();
+      thread_->begin(event_kind::handler_begin, handler);
       if (random.below(3) == 0) something(something, 0);
       instant += random.below(50);
-      lane_->end();
-      if (random.below(30) == 0) lane_->pause();
+      thread_->end();
+      if (random.below(30) == 0) thread_->pause();
       if (random.below(3) == 0) {
         const std::uint64_t victim = 1 + random.below(10) / 9;
-        lane_->steal(2, victim);
+        thread_->steal(2, victim);
         stolen_wanted[victim] += 2;
       }
       if (random.below(30) == 0) something(something, 0);
-      lane_->rest();
+      thread_->rest();
     }
     const std::int64_t end = now();
     close();

@@ -25,7 +25,7 @@ inline std::uint64_t read_instant(const void*) {
   return instant;
 }
 
-/// A piece of a lane's time in a handler.
+/// A piece of a thread's time in a handler.
 struct span {
   std::int64_t begin, end;
   std::uint64_t handler;
@@ -42,7 +42,7 @@ class recorders : public testing::Test {
   }
   ~recorders() override { std::filesystem::remove(path_); }
 
-  void open(std::size_t lane_bytes = 1 << 16, double short_seconds = 2e-6) {
+  void open(std::size_t thread_bytes = 1 << 16, double short_seconds = 2e-6) {
     trace_.reset();
     file_.emplace(path_);
     job_description job;
@@ -50,21 +50,21 @@ class recorders : public testing::Test {
     job.handlers = {"", "one", "two", "three"};
     tell_job(*file_, job);
     rank_trace::description of;
-    of.lane_bytes = lane_bytes;
+    of.thread_bytes = thread_bytes;
     of.short_seconds = short_seconds;
     trace_.emplace(*file_, of, &read_instant, nullptr);
-    lane_ = &trace_->of_lane(0);
+    thread_ = &trace_->of_thread(0);
     trace_->tell_clock({instant, 0, 0, 0}, 1);
-    lane_->add(event_kind::wave);  // the first event makes the buffer
+    thread_->add(event_kind::wave);  // the first event makes the buffer
     readings = 0;
   }
   void run(std::uint32_t handler, std::uint64_t ticks, std::uint64_t gap = 0) {
-    lane_->item();
-    lane_->begin(event_kind::handler_begin, handler);
+    thread_->item();
+    thread_->begin(event_kind::handler_begin, handler);
     instant += ticks;
-    lane_->end();
+    thread_->end();
     instant += gap;
-    lane_->rest();
+    thread_->rest();
   }
   /// Ends the trace and reads it.
   void close() {
@@ -100,7 +100,7 @@ class recorders : public testing::Test {
   std::string path_;
   std::optional<file_writer> file_;
   std::optional<rank_trace> trace_;
-  recorder* lane_ = nullptr;
+  recorder* thread_ = nullptr;
   std::vector<event> events_;
   std::vector<span> spans_;
 };

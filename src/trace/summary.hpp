@@ -26,7 +26,7 @@ struct worker_row {
   }
 };
 
-/// One rank's totals, over all its lanes.
+/// One rank's totals, over all its thread contexts.
 struct rank_row {
   std::uint32_t rank = 0;
   rank_counters did{};

@@ -71,11 +71,12 @@ void trace_log::take_text(part& from, const block& at) {
     if (at.head.kind == block_kind::rank) {
       rank.told = true;
       rank.from = &from;
-      rank.lanes = told.at("lanes").get<std::uint32_t>();
+      rank.thread_contexts = told.at("thread_contexts").get<std::uint32_t>();
       rank.time.ns_a_tick = told.at("seconds_a_tick").get<double>() * 1e9;
       workers_[at.head.rank] = told.at("workers").get<std::uint32_t>();
       hosts_[at.head.rank] = told.at("host").get<std::string>();
-      const bool fits = rank.lanes <= lanes_max && workers_[at.head.rank] <= rank.lanes && rank.time.ns_a_tick > 0;
+      const bool fits = rank.thread_contexts <= threads_max && workers_[at.head.rank] <= rank.thread_contexts &&
+                        rank.time.ns_a_tick > 0;
       if (!fits) refuse_damaged(from.path, at.place, "no rank is like this");
     } else if (at.head.kind == block_kind::clock) {
       rank.job = told.at("job").get<std::uint64_t>();
@@ -150,18 +151,18 @@ void trace_log::list_tracks() {
   std::vector<block> all;
   if (!blocks_.empty()) all = std::move(blocks_.front());
   blocks_.clear();
-  std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<block>> by_lane;
-  for (const block& each : all) by_lane[{each.head.rank, each.head.lane}].push_back(each);
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<block>> by_thread;
+  for (const block& each : all) by_thread[{each.head.rank, each.head.thread}].push_back(each);
   for (std::uint32_t rank = 0; rank < job_.ranks; ++rank) {
-    for (std::uint32_t lane = 0; lane < ranks_[rank].lanes; ++lane) {
-      const auto found = by_lane.find({rank, lane});
-      const bool worker = lane < workers_[rank];
-      if (!worker && found == by_lane.end()) continue;
-      const auto role = worker                   ? track::role::worker
-                        : lane == workers_[rank] ? track::role::main
-                                                 : track::role::poll_loop;
-      tracks_.push_back({rank, lane, role});
-      blocks_.push_back(found == by_lane.end() ? std::vector<block>{} : std::move(found->second));
+    for (std::uint32_t thread = 0; thread < ranks_[rank].thread_contexts; ++thread) {
+      const auto found = by_thread.find({rank, thread});
+      const bool worker = thread < workers_[rank];
+      if (!worker && found == by_thread.end()) continue;
+      const auto role = worker                     ? track::role::worker
+                        : thread == workers_[rank] ? track::role::main
+                                                   : track::role::poll_loop;
+      tracks_.push_back({rank, thread, role});
+      blocks_.push_back(found == by_thread.end() ? std::vector<block>{} : std::move(found->second));
     }
   }
   for (std::size_t index = 0; index < tracks_.size(); ++index) {  // only the last event counts: read one block each

@@ -15,10 +15,10 @@
 
 namespace nacre::trace {
 
-/// One lane of one rank.
+/// One thread of one rank.
 struct track {
   std::uint32_t rank = 0;
-  std::uint32_t lane = 0;
+  std::uint32_t thread = 0;
   enum class role : std::uint8_t { worker, main, poll_loop } what = role::worker;
 };
 
@@ -37,7 +37,7 @@ class trace_log {
   /// Of each rank.
   [[nodiscard]] const std::vector<std::uint32_t>& workers() const noexcept { return workers_; }
   [[nodiscard]] const std::vector<std::string>& hosts() const noexcept { return hosts_; }
-  /// Every worker, and of the other lanes those that have events; ranks in order, and lanes within them.
+  /// Every worker, and of the other thread contexts those that have events; ranks in order, and thread contexts within them.
   [[nodiscard]] const std::vector<track>& tracks() const noexcept { return tracks_; }
   /// When the last rank ended, or the last event.
   [[nodiscard]] std::int64_t end_ns() const noexcept { return end_ns_; }

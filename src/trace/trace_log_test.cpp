@@ -24,7 +24,7 @@ TEST_F(files, give_back_what_was_recorded_in_the_order_of_time) {
     fill(file, 1, 105000, -99900, 7, 1000, 400);
   }
   const trace_log log(path_);
-  ASSERT_EQ(log.tracks().size(), 2U) << "the other lanes have nothing to tell";
+  ASSERT_EQ(log.tracks().size(), 2U) << "the other thread_contexts have nothing to tell";
   EXPECT_EQ(log.job().handlers[2], "second");
   EXPECT_EQ(log.end_ns(), 1000 * 30 + 100);
   for (std::size_t index = 0; index < 2; ++index) {
@@ -50,12 +50,12 @@ TEST_F(files, have_times_by_both_instants_of_a_clock_that_drifts_and_tell_how_wr
     file_writer file(path_);
     tell_job(file, two_ranks());
     rank_trace::description of;
-    of.lane_bytes = 1 << 16;
+    of.thread_bytes = 1 << 16;
     rank_trace trace(
         file, of, [](const void*) { return virtual_now; }, nullptr);
     trace.tell_clock({.tick = 1000, .host_ns = 0, .offset_ns = 5000, .error_ns = 10}, 7);
     virtual_now = 2000;
-    trace.of_lane(0).add(event_kind::quiet);
+    trace.of_thread(0).add(event_kind::quiet);
     trace.tell_clock({.tick = 3000, .host_ns = 2000, .offset_ns = 5500, .error_ns = 1400}, 7);
     trace.finish();
   }
@@ -78,7 +78,7 @@ TEST_F(files, of_ranks_that_have_compared_their_clocks_with_a_third_tell_the_sum
     tell_job(file, job);
     for (std::uint32_t rank = 0; rank < 4; ++rank) {
       rank_trace trace(
-          file, {.rank = rank, .workers = 1, .lanes = 3, .host = "here", .lane_bytes = 1 << 16},
+          file, {.rank = rank, .workers = 1, .thread_contexts = 3, .host = "here", .thread_bytes = 1 << 16},
           [](const void*) { return virtual_now; }, nullptr);
       trace.tell_clock({.tick = 1000, .host_ns = 0, .error_ns = std::array{0, 30, 100, 70}[rank]}, 7);
       trace.tell_clock({.tick = 2000, .host_ns = 1000, .error_ns = 10}, 7);
@@ -119,7 +119,7 @@ TEST_F(files, without_an_end_name_the_ranks_that_have_none) {
     tell_job(file, job);
     for (std::uint32_t rank = 0; rank < 12; ++rank) {
       rank_trace trace(
-          file, {.rank = rank, .workers = 1, .lanes = 3, .host = "here", .lane_bytes = 1 << 16},
+          file, {.rank = rank, .workers = 1, .thread_contexts = 3, .host = "here", .thread_bytes = 1 << 16},
           [](const void*) { return virtual_now; }, nullptr);
       trace.tell_clock({.tick = 1000, .host_ns = 5000}, 7);
       if (rank == 3) trace.tell_clock({.tick = 2000, .host_ns = 6000}, 7);

@@ -35,20 +35,26 @@ inline job_description two_ranks() {
 
 /// One worker, that of `rank`, runs a handler of 10 ns every 30 ns.
 inline void fill(file_writer& file, std::uint32_t rank, std::uint64_t host_ns, std::int64_t offset, std::uint64_t job,
-                 int handlers, std::size_t lane_bytes = 1 << 16) {
+                 int handlers, std::size_t thread_bytes = 1 << 16) {
   virtual_now = 1000;
   rank_trace trace(
-      file, {.rank = rank, .workers = 1, .lanes = 3, .seconds_a_tick = 2e-9, .host = "here", .lane_bytes = lane_bytes},
+      file,
+      {.rank = rank,
+       .workers = 1,
+       .thread_contexts = 3,
+       .seconds_a_tick = 2e-9,
+       .host = "here",
+       .thread_bytes = thread_bytes},
       [](const void*) { return virtual_now; }, nullptr);
   trace.tell_clock({virtual_now, static_cast<std::int64_t>(host_ns), offset}, job);
-  recorder& lane = trace.of_lane(0);
+  recorder& thread = trace.of_thread(0);
   for (int each = 0; each < handlers; ++each) {
     virtual_now += 10;
-    lane.add(event_kind::handler_begin, 2);
-    lane.add(event_kind::send, 1 - rank, 300);
+    thread.add(event_kind::handler_begin, 2);
+    thread.add(event_kind::send, 1 - rank, 300);
     virtual_now += 5;
-    lane.add(event_kind::end);
-    lane.rest();
+    thread.add(event_kind::end);
+    thread.rest();
   }
   const std::uint64_t passed = virtual_now - 1000;
   trace.tell_clock({virtual_now, static_cast<std::int64_t>(host_ns + 2 * passed), offset}, job);

@@ -125,14 +125,14 @@ void trace_log::scan(part& from) {
       from.breaks_off = true;
       break;
     }
-    if (head.raw_bytes > block_bytes_max || head.rank >= ranks_max || head.lane >= lanes_max) {
+    if (head.raw_bytes > block_bytes_max || head.rank >= ranks_max || head.thread >= threads_max) {
       refuse_damaged(from.path, place, "no block is like this");
     }
     const block one{&from, place, head};
     if (head.kind != block_kind::events) {
       take_text(from, one);
-    } else if (head.rank >= ranks_.size() || head.lane >= ranks_[head.rank].lanes) {
-      refuse_damaged(from.path, place, "events of a lane that there is not");
+    } else if (head.rank >= ranks_.size() || head.thread >= ranks_[head.rank].thread_contexts) {
+      refuse_damaged(from.path, place, "events of a thread that there is not");
     } else {
       blocks_.resize(std::max<std::size_t>(blocks_.size(), 1));
       blocks_.front().push_back(one);  // all in one row until the tracks are known

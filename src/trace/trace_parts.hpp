@@ -14,7 +14,7 @@
 namespace nacre::trace {
 
 inline constexpr std::uint32_t ranks_max = 1'000'000;
-inline constexpr std::uint32_t lanes_max = 1u << 17;
+inline constexpr std::uint32_t threads_max = 1u << 17;
 
 /// Throws setup_error.
 [[noreturn]] void refuse(const std::string& problem, const std::string& why, const std::string& remedy);
@@ -43,7 +43,7 @@ struct trace_log::rank_of {
   bool told = false;
   bool has_no_file = false;    // and a note says so
   const part* from = nullptr;  // once it is told
-  std::uint32_t lanes = 0;
+  std::uint32_t thread_contexts = 0;
   tick_clock time;
   std::vector<instant> instants;
   std::uint64_t job = 0;

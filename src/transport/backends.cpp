@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "base/nearest_name.hpp"
+#include "transport/auto/auto.hpp"
 #include "transport/inproc/inproc.hpp"
 #include "transport/launch/foreign_launcher.hpp"
-#include "transport/mixed/mixed.hpp"
 #include "transport/mpi/flavour.hpp"
 #include "transport/mpi/mpi.hpp"
 #include "transport/shm/shm.hpp"
@@ -31,8 +31,9 @@ backend sim_backend() noexcept {
 }  // namespace
 
 std::span<const backend> backends() noexcept {
-  static const std::array table{inproc::make_backend(), shm::make_backend(), tcp::make_backend(),
-                                mixed::make_backend(),  ucx::make_backend(), mpi::make_backend(), sim_backend()};
+  static const std::array table{
+      inproc::make_backend(), shm::make_backend(), tcp::make_backend(), auto_transport::make_backend(),
+      ucx::make_backend(),    mpi::make_backend(), sim_backend()};
   return table;
 }
 

@@ -12,11 +12,11 @@
 namespace nacre::transport {
 
 /// Names a region of memory to the one peer that it was registered for, and to nobody else. Travels in messages.
-struct lent_memory {
+struct registered_region {
   std::uint64_t id = 0;       ///< never given twice by a rank while a peer may use it
   std::uint64_t address = 0;  ///< in the process of the owner; for the transport
 
-  friend bool operator==(const lent_memory&, const lent_memory&) = default;
+  friend bool operator==(const registered_region&, const registered_region&) = default;
   template <class Archive>
   void serialize(Archive& ar) {
     ar(id, address);
@@ -25,16 +25,16 @@ struct lent_memory {
 
 /// The direction of a copy, as seen by the rank that copies.
 enum class copy_way : std::uint8_t {
-  from_lent,  ///< out of the peer's region into its own memory
-  to_lent     ///< out of its own memory into the peer's region
+  from_region,  ///< out of the peer's region into its own memory
+  to_region     ///< out of its own memory into the peer's region
 };
 
 /// A copy that a rank asks for, between its own memory and a region that a peer has registered for it.
 struct direct_copy {
   rank_id peer;  ///< the owner of the region
-  lent_memory lent;
-  copy_way way = copy_way::from_lent;
-  std::span<std::byte> own;  ///< as long as the region; not changed by `to_lent`
+  registered_region region;
+  copy_way way = copy_way::from_region;
+  std::span<std::byte> own;  ///< as long as the region; not changed by `to_region`
   std::uint64_t tag = 0;  ///< names the copy in `stop` and `take_ended`; not 0, and unique among those that are pending
 };
 
@@ -49,7 +49,7 @@ enum class copy_outcome : std::uint8_t {
 /// it: a rank registers only memory that the peer may read or change. The memory of the rank that copies is touched by
 /// that rank alone.
 ///
-/// Invariant: once `recall` or `stop` has returned, nobody touches the memory any more. Both return at once where
+/// Invariant: once `deregister` or `stop` has returned, nobody touches the memory any more. Both return at once where
 /// nothing is being copied. Otherwise they wait for the copy under way. For that the peer's end must be polled, or
 /// asleep in `wait`, or in one of these two calls itself; its handlers need not run. They return at the latest when the
 /// peer is lost.
@@ -61,12 +61,13 @@ class direct_memory {
   /// Whether that peer can copy from and to memory of this rank, as far as this rank knows by now.
   [[nodiscard]] virtual bool reaches(rank_id peer) const noexcept = 0;
 
-  /// Registers memory for a peer that can be reached, until `recall`, which must follow. Nothing when no more regions
+  /// Registers memory for a peer that can be reached, until `deregister`, which must follow. Nothing when no more regions
   /// can be registered for that peer.
-  [[nodiscard]] virtual std::optional<lent_memory> lend(rank_id to, std::span<std::byte> bytes, copy_way what) = 0;
-  virtual void recall(rank_id from, const lent_memory& what) noexcept = 0;
+  [[nodiscard]] virtual std::optional<registered_region> register_region(rank_id to, std::span<std::byte> bytes,
+                                                                         copy_way what) = 0;
+  virtual void deregister(rank_id from, const registered_region& what) noexcept = 0;
 
-  /// Never waits. The region is checked against the owner's registration where that can be done: a wrong `lent` fails.
+  /// Never waits. The region is checked against the owner's registration where that can be done: a wrong `region` fails.
   [[nodiscard]] virtual copy_outcome copy(const direct_copy& what) = 0;
   /// Afterwards the own memory of that pending copy is not touched any more; its end is still to be taken.
   virtual void stop(std::uint64_t tag) noexcept = 0;

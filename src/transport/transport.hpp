@@ -31,10 +31,10 @@ struct capabilities {
   std::uint32_t payload_bytes_max = 1u << 30;
 };
 
-/// A reason that ends the job: a peer that ended without a goodbye, a link that broke, or a launcher that gave up.
+/// A reason that ends the job: a peer that ended without a shutdown, a link that broke, or a launcher that gave up.
 struct failure {
   std::optional<rank_id> peer;  ///< none: the launcher is gone, or it ends the job for a reason of its own
-  std::string reason;           ///< a clause about it: "closed its connection without a goodbye"
+  std::string reason;           ///< a clause about it: "closed its connection without a shutdown"
   bool announced = false;       ///< the launcher prints the line for the whole job, so that this rank keeps silent
 };
 
@@ -91,9 +91,9 @@ class endpoint {
   /// `unsent`.
   [[nodiscard]] virtual bool under_way() { return unsent(); }
 
-  /// Says goodbye to every peer; after that the end of either side is no failure for the other. Flushes the submitted
+  /// Sends its shutdown to every peer; after that the end of either side is no failure for the other. Flushes the submitted
   /// messages, for at most `timeout` (under virtual time, advance does that). Messages that arrive later are dropped,
-  /// and so are those that a peer submits to an end that has said goodbye. Called once, by a rank that needs nothing
+  /// and so are those that a peer submits to an end that has sent its shutdown. Called once, by a rank that needs nothing
   /// more; only the destructor may follow.
   virtual void close(std::chrono::nanoseconds timeout) = 0;
 };

@@ -44,7 +44,7 @@ enum class handshake_status {
 };
 
 /// How long the caller should wait for the whole handshake before on_timeout(). Hundreds of ranks that start on a few
-/// cores keep each other from them for many seconds; strangers who say nothing give way to members (net::door).
+/// cores keep each other from them for many seconds; strangers who say nothing give way to members (net::listener).
 inline constexpr std::uint32_t handshake_time_ms_max = 30'000;
 
 /// One side of one handshake. The caller moves the bytes and watches the time:

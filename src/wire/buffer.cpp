@@ -46,7 +46,7 @@ void buffer::load(reader& ar) {
   detail::buffer_parts::read_view(ar, view);
   message_ptr none;
   message_ptr* const whole = ar.whole();
-  detail::buffer_parts::settle(view, whole != nullptr ? *whole : none, true);
+  detail::buffer_parts::make_owning(view, whole != nullptr ? *whole : none, true);
   *this = std::move(view);
 }
 
@@ -77,7 +77,7 @@ void buffer_parts::read_view(reader& ar, buffer& into) noexcept {
   into.size_ = view.size();
 }
 
-void buffer_parts::settle(buffer& view, message_ptr& m, bool may_adopt) {
+void buffer_parts::make_owning(buffer& view, message_ptr& m, bool may_adopt) {
   if (view.block_ != nullptr || view.size_ == 0) return;
   const bool worth_it = may_adopt && m != nullptr && view.size_ >= m->header.payload_bytes / 2 &&
                         reinterpret_cast<std::uintptr_t>(view.data_) % archive_alignment == 0;

@@ -62,13 +62,13 @@ nacre::task<void> roam(nacre::context& ctx, std::uint64_t key, std::uint64_t id)
   for (std::uint64_t rounds = 1 + in.truth.random.below(3); rounds != 0 && spend(in); --rounds) {
     if (chance(in, in.memory_percent)) {
       pending_transfer begun = begin_transfer(in, ctx);
-      co_await settle(in, std::move(begun));
+      co_await finish(in, std::move(begun));
     }
     if (chance(in, in.array_percent)) {
-      if (auto asked = ask_all(in, ctx, stream)) co_await settle(in, std::move(*asked));
+      if (auto asked = ask_all(in, ctx, stream)) co_await finish(in, std::move(*asked));
     }
     if (chance(in, in.colocate_percent)) {
-      if (auto asked = ask_together(in, ctx, stream)) co_await settle(in, std::move(*asked));
+      if (auto asked = ask_colocation(in, ctx, stream)) co_await finish(in, std::move(*asked));
     }
     const std::uint32_t object = any_object(in);
     switch (in.truth.random.below(4)) {
@@ -86,7 +86,7 @@ nacre::task<void> roam(nacre::context& ctx, std::uint64_t key, std::uint64_t id)
       default:
         if (object < in.truth.objects()) {
           pending_call asked = ask(in, ctx, stream, object);
-          co_await settle(in, std::move(asked));
+          co_await finish(in, std::move(asked));
         }
     }
   }
@@ -185,7 +185,7 @@ void one_action(world& in, nacre::operations& op, stream_id stream) {
 }
 
 void returned(world& in, const pending_call& asked, const std::uint64_t* value) {
-  if (asked.together) return in.truth.together_returned(asked.id, value);
+  if (asked.of_colocation) return in.truth.colocation_returned(asked.id, value);
   in.truth.returned(asked.id, value);
 }
 
@@ -242,7 +242,7 @@ pending_call ask(world& in, nacre::operations& op, stream_id stream, std::uint32
   }
 }
 
-nacre::task<void> settle(world& in, pending_call asked) {
+nacre::task<void> finish(world& in, pending_call asked) {
   try {
     const std::uint64_t value = co_await std::move(asked.value);
     returned(in, asked, &value);
@@ -251,7 +251,7 @@ nacre::task<void> settle(world& in, pending_call asked) {
   }
 }
 
-void settle_in_main(world& in, pending_call asked) {
+void finish_in_main(world& in, pending_call asked) {
   try {
     const std::uint64_t value = asked.value.get();
     returned(in, asked, &value);

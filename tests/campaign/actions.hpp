@@ -14,7 +14,7 @@ namespace campaign {
 struct pending_call {
   std::uint64_t id;
   nacre::future<std::uint64_t> value;
-  bool together = false;  ///< of a colocation
+  bool of_colocation = false;  ///< of a colocation
 };
 
 /// Takes one message from what the phase may still send; false when there is none left.
@@ -30,9 +30,9 @@ void act(world& in, nacre::operations& op, stream_id stream);
 /// A call of a random member of an object.
 [[nodiscard]] pending_call ask(world& in, nacre::operations& op, stream_id stream, std::uint32_t object);
 /// Awaits it and tells the oracle how it ended.
-nacre::task<void> settle(world& in, pending_call asked);
+nacre::task<void> finish(world& in, pending_call asked);
 /// The same in a main.
-void settle_in_main(world& in, pending_call asked);
+void finish_in_main(world& in, pending_call asked);
 
 /// Creates an object on a random rank, moves one, and waits for that, in a main.
 void create_in_main(world& in, nacre::runtime& rt);

@@ -161,7 +161,7 @@ std::optional<pending_for_all> ask_all(world& in, nacre::operations& op, stream_
   return asked;
 }
 
-nacre::task<void> settle(world& in, pending_for_all asked) {
+nacre::task<void> finish(world& in, pending_for_all asked) {
   try {
     std::uint64_t sum = 0;
     if (asked.sum) {
@@ -175,7 +175,7 @@ nacre::task<void> settle(world& in, pending_for_all asked) {
   }
 }
 
-void settle_in_main(world& in, pending_for_all asked) {
+void finish_in_main(world& in, pending_for_all asked) {
   try {
     std::uint64_t sum = 0;
     if (asked.sum) {

@@ -62,8 +62,8 @@ struct pending_for_all {
 };
 /// Nothing when there is no array.
 [[nodiscard]] std::optional<pending_for_all> ask_all(world& in, nacre::operations& op, stream_id stream);
-nacre::task<void> settle(world& in, pending_for_all asked);
-void settle_in_main(world& in, pending_for_all asked);
+nacre::task<void> finish(world& in, pending_for_all asked);
+void finish_in_main(world& in, pending_for_all asked);
 
 /// Fills or empties a place that only this main does.
 void come_and_go_in_main(world& in, nacre::runtime& rt);

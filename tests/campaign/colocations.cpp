@@ -28,11 +28,11 @@ struct meeting<std::index_sequence<Index...>> {
     world& in = world::of(key);
     const std::array<cell*, count> cells{&all...};
     const std::array<std::uint32_t, count> names{all.name...};
-    const stream_id stream = in.truth.began_together(id, ctx.rank(), names, hashes(cells), ctx.now());
+    const stream_id stream = in.truth.began_colocation(id, ctx.rank(), names, hashes(cells), ctx.now());
     if (in.truth.random.below(3) == 0) ctx.charge(in.truth.random.uniform() * in.charge_max);
     act(in, ctx, stream);
     for (cell* const each : cells) each->hash = in.truth.next_hash(each->hash, id);
-    in.truth.ended_together(id, names, hashes(cells), ctx.now());
+    in.truth.ended_colocation(id, names, hashes(cells), ctx.now());
     return oracle::expected_value(id);
   }
   static std::array<std::uint64_t, count> hashes(const std::array<cell*, count>& cells) {
@@ -43,12 +43,12 @@ struct meeting<std::index_sequence<Index...>> {
   }
   static void post(world& in, nacre::operations& op, stream_id stream, const std::vector<std::uint32_t>& of) {
     const std::uint64_t id =
-        in.truth.together_sent(posted::one_way, stream, op.rank(), of, nacre::detail::name_of<&meeting::hold>());
+        in.truth.colocation_sent(posted::one_way, stream, op.rank(), of, nacre::detail::name_of<&meeting::hold>());
     op.colocate<&meeting::hold>(pointer(in, of[Index])..., in.key(), id);
   }
   static pending_call ask(world& in, nacre::operations& op, stream_id stream, const std::vector<std::uint32_t>& of) {
     const std::uint64_t id =
-        in.truth.together_sent(posted::awaited, stream, op.rank(), of, nacre::detail::name_of<&meeting::hold>());
+        in.truth.colocation_sent(posted::awaited, stream, op.rank(), of, nacre::detail::name_of<&meeting::hold>());
     return {id, op.colocate_call<&meeting::hold>(pointer(in, of[Index])..., in.key(), id), true};
   }
 };
@@ -79,7 +79,7 @@ void colocate_some(world& in, nacre::operations& op, stream_id stream) {
   if (of.size() >= 2) return meeting_of<2>::post(in, op, stream, of);
 }
 
-std::optional<pending_call> ask_together(world& in, nacre::operations& op, stream_id stream) {
+std::optional<pending_call> ask_colocation(world& in, nacre::operations& op, stream_id stream) {
   const std::vector<std::uint32_t> of = some_objects(in);
   if (of.size() < 2) return std::nullopt;
   if (of.size() >= 3) return meeting_of<3>::ask(in, op, stream, {of.begin(), of.begin() + 3});

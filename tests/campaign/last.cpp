@@ -49,7 +49,7 @@ void check_memory(world& in, nacre::runtime& rt) {
     targets += in.truth.id_of(object).valid() ? 1 : 0;
   if (targets * in.ranks > farewells_max) return;
   for (std::uint32_t object = 0; object < in.truth.objects(); ++object) {
-    if (in.truth.id_of(object).valid()) settle_in_main(in, ask(in, rt, in.truth.main_of(rt.rank()), object));
+    if (in.truth.id_of(object).valid()) finish_in_main(in, ask(in, rt, in.truth.main_of(rt.rank()), object));
   }
   std::uint64_t left = 0, left_anywhere = 1;
   for (int rounds = 0; rounds < late_rounds_max && left_anywhere != 0; ++rounds) {

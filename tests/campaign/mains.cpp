@@ -62,21 +62,21 @@ void begin_phase(nacre::runtime& rt, world& in, std::uint32_t phase, kept& later
     if (in.truth.random.below(100) < in.memory_percent) {
       use_memory(in, rt);
       later.push_back(begin_transfer(in, rt));
-      settle_in_main(in, begin_transfer(in, rt));
+      finish_in_main(in, begin_transfer(in, rt));
     }
     if (in.truth.random.below(100) < 2 * in.array_percent) {
       come_and_go_in_main(in, rt);
-      if (auto asked = ask_all(in, rt, stream)) settle_in_main(in, std::move(*asked));
+      if (auto asked = ask_all(in, rt, stream)) finish_in_main(in, std::move(*asked));
     }
     if (in.truth.random.below(100) < in.colocate_percent) {
       colocate_some(in, rt, stream);
-      if (auto asked = ask_together(in, rt, stream)) settle_in_main(in, std::move(*asked));
+      if (auto asked = ask_colocation(in, rt, stream)) finish_in_main(in, std::move(*asked));
     }
     const std::uint32_t object = any_object(in);
     if (object >= in.truth.objects() || !spend(in)) continue;
     switch (in.truth.random.below(5)) {
       case 0:
-        settle_in_main(in, ask(in, rt, stream, object));
+        finish_in_main(in, ask(in, rt, stream, object));
         break;
       case 1:
         migrate_in_main(in, rt);
@@ -168,7 +168,7 @@ void main_of_rank(nacre::runtime& rt, world& in) {
     kept later;
     begin_phase(rt, in, phase, later);
     end_phase(rt, in, phase);
-    for (pending_transfer& each : later) settle_in_main(in, std::move(each));
+    for (pending_transfer& each : later) finish_in_main(in, std::move(each));
   }
   end_of_main(rt, in);
 }

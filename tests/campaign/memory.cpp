@@ -80,11 +80,12 @@ void memories::must_be_quiet(world& in, const std::string& when) {
       violate(in, when + ", memory did not hold what was put there");
     }
     if (!all_are(each.content, each.expected.size(), filler)) {
-      violate(in, when + ", a dropped put had read what was not lent any more");
+      violate(in, when + ", a dropped put had read memory that was the caller's again");
     }
   }
   for (const auto& each : taken_back) {
-    if (!all_are(each, 0, overwritten)) violate(in, when + ", a dropped get had written what was not lent any more");
+    if (!all_are(each, 0, overwritten))
+      violate(in, when + ", a dropped get had written memory that was the caller's again");
   }
   taken_back.clear();
 }
@@ -123,7 +124,7 @@ pending_transfer begin_transfer(world& in, nacre::operations& op) {
   return begun;
 }
 
-nacre::task<void> settle(world& in, pending_transfer begun) {
+nacre::task<void> finish(world& in, pending_transfer begun) {
   if (begun.of == nullptr) co_return;
   try {
     co_await std::move(begun.done);
@@ -133,7 +134,7 @@ nacre::task<void> settle(world& in, pending_transfer begun) {
   }
 }
 
-void settle_in_main(world& in, pending_transfer begun) {
+void finish_in_main(world& in, pending_transfer begun) {
   if (begun.of == nullptr) return;
   try {
     begun.done.get();

@@ -18,7 +18,7 @@ struct world;
 
 /// Memory that a rank has exposed. The first half is written by transfers that somebody awaits, each element by one at
 /// a time, so that `expected` is exact. To the second half only `filler` is ever put, by transfers whose futures are
-/// dropped; what they lent is then overwritten, so that whatever reads it too late shows.
+/// dropped; their memory is then overwritten, so that whatever reads it too late shows.
 struct exposed_memory {
   nacre::remote_memory<std::uint32_t> handle;
   std::vector<std::uint32_t> content;
@@ -40,7 +40,7 @@ struct pending_transfer {
 /// All memory of one job.
 struct memories {
   std::deque<exposed_memory> all;
-  std::vector<std::vector<std::uint32_t>> taken_back;  ///< what dropped transfers were lent, overwritten since
+  std::vector<std::vector<std::uint32_t>> taken_back;  ///< the memory of dropped transfers, overwritten since
 
   /// Everything that was put is in place, and nothing was touched that should not have been.
   void must_be_quiet(world& in, const std::string& when);
@@ -52,8 +52,8 @@ void use_memory(world& in, nacre::operations& op);
 /// Begins a random put or get; of.of is null when there is nothing to access.
 [[nodiscard]] pending_transfer begin_transfer(world& in, nacre::operations& op);
 /// Awaits it, and looks at what it has done.
-nacre::task<void> settle(world& in, pending_transfer begun);
+nacre::task<void> finish(world& in, pending_transfer begun);
 /// The same in a main.
-void settle_in_main(world& in, pending_transfer begun);
+void finish_in_main(world& in, pending_transfer begun);
 
 }  // namespace campaign

@@ -94,7 +94,7 @@ void oracle::reported(nacre::rank_id at, const nacre::delivery_error& what) {
   const auto object = by_id_.find(what.object);
   if (object == by_id_.end()) return violate("a delivery error names an object that nobody has created");
   object_record& target = objects_[object->second];
-  if (together_functions_.contains(what.handler)) return together_reported(at, what);
+  if (colocation_functions_.contains(what.handler)) return colocation_reported(at, what);
   target.gone = !target.is_place;
   if (what.handler == "destroy") {
     if (target.destroys < 2 && !target.was_empty)
@@ -236,17 +236,17 @@ void oracle::ended_on_rank(std::uint64_t) { --running_; }
 
 void oracle::must_be_quiet(std::string_view when) {
   if (one_way_total_ != 0 || awaited_open_ != 0 || rank_messages_open_ != 0 || running_ != 0 || others_open_ != 0 ||
-      together_open_ != 0) {
+      colocation_open_ != 0) {
     violate("quiescence: " + std::string(when) + ", " + std::to_string(one_way_total_) + " messages to objects, " +
             std::to_string(awaited_open_) + " calls, " + std::to_string(rank_messages_open_) + " messages to ranks, " +
-            std::to_string(together_open_) + " colocations, " + std::to_string(running_) + " handlers and " +
+            std::to_string(colocation_open_) + " colocations, " + std::to_string(running_) + " handlers and " +
             std::to_string(others_open_) + " other things were pending");
     return;
   }
   for (std::size_t index = 0; index < sends_.size(); ++index) {
     if (!sends_[index].ran && !sends_[index].to_rank) check_has_run(index + 1, sends_[index]);
   }
-  check_together_is_over();
+  check_colocation_is_over();
 }
 
 void oracle::check_has_run(std::uint64_t id, const send_record& m) {

@@ -22,7 +22,7 @@ enum class posted : std::uint8_t {
   one_way,    ///< it runs, or the sender's rank is told that it cannot
   awaited,    ///< a call: it runs and the value comes, or the call fails
   abandoned,  ///< a call whose future was dropped: it runs, or its object is gone
-  joined      ///< the turn of a colocation at one of its objects: all of them run, or none
+  joined      ///< the place of a colocation at one of its objects: all of them run, or none
 };
 
 /// A source of ordered messages: one run of a handler, or the main of a rank.
@@ -82,14 +82,14 @@ class oracle {
   /// The same for a message to all elements of an array, whose order others know.
   stream_id began_for_all(std::uint32_t object, bool shared, std::uint64_t hash, double now);
 
-  // Colocations. Each has its turn in the stream of each of its objects, which are all different.
-  [[nodiscard]] std::uint64_t together_sent(posted how, stream_id by, nacre::rank_id from,
-                                            std::span<const std::uint32_t> objects, std::string_view function);
-  stream_id began_together(std::uint64_t id, nacre::rank_id at, std::span<const std::uint32_t> bodies,
-                           std::span<const std::uint64_t> hashes, double now);
-  void ended_together(std::uint64_t id, std::span<const std::uint32_t> bodies, std::span<const std::uint64_t> hashes,
-                      double now);
-  void together_returned(std::uint64_t id, const std::uint64_t* value);
+  // Colocations. Each has its place in the stream of each of its objects, which are all different.
+  [[nodiscard]] std::uint64_t colocation_sent(posted how, stream_id by, nacre::rank_id from,
+                                              std::span<const std::uint32_t> objects, std::string_view function);
+  stream_id began_colocation(std::uint64_t id, nacre::rank_id at, std::span<const std::uint32_t> bodies,
+                             std::span<const std::uint64_t> hashes, double now);
+  void ended_colocation(std::uint64_t id, std::span<const std::uint32_t> bodies, std::span<const std::uint64_t> hashes,
+                        double now);
+  void colocation_returned(std::uint64_t id, const std::uint64_t* value);
 
   // Messages to ranks.
   [[nodiscard]] std::uint64_t sent_to_rank(stream_id by, nacre::rank_id to, bool in_order);
@@ -128,7 +128,7 @@ class oracle {
     bool in_order;
     bool ran = false;
     bool over = false;      // awaited: the result has been seen
-    bool may_fail = false;  // it can be passed over although its object lives: a lock, a colocation's turn
+    bool may_fail = false;  // it can be passed over although its object lives: a lock, a colocation's place
     std::uint32_t object;   // or the rank
     std::uint32_t position;
     stream_id stream;
@@ -140,9 +140,9 @@ class oracle {
     std::uint32_t before_destroy = ~0u;  // positions from here on follow the stream's own destroy
     std::set<std::uint32_t> may_fail;    // positions that may be passed over
   };
-  struct together_record {
+  struct colocation_record {
     posted how;
-    nacre::rank_id asker;
+    nacre::rank_id initiator;
     std::uint64_t first;  // of its turns, one for each object
     std::vector<std::uint32_t> objects;
     bool ran = false;
@@ -152,8 +152,8 @@ class oracle {
 
   [[nodiscard]] bool was_empty(std::uint32_t object) const { return objects_[object].was_empty; }
   void begin_on(std::uint64_t id, std::uint32_t object, bool shared, std::uint64_t hash, double now);
-  void together_reported(nacre::rank_id at, const nacre::delivery_error& what);
-  void check_together_is_over();
+  void colocation_reported(nacre::rank_id at, const nacre::delivery_error& what);
+  void check_colocation_is_over();
   void check_has_run(std::uint64_t id, const send_record& m);
   void check_access(std::uint64_t id, std::uint32_t object, bool shared, double now);
   void check_order(const send_record& m, std::uint64_t id);
@@ -168,17 +168,17 @@ class oracle {
   std::map<nacre::object_id, std::uint32_t> by_id_;
   std::vector<send_record> sends_;
   std::map<std::pair<stream_id, std::uint64_t>, order_record> orders_;
-  std::vector<together_record> together_;
-  std::set<std::string, std::less<>> together_functions_;
-  std::map<std::uint32_t, std::int64_t> together_reported_;  // by rank
+  std::vector<colocation_record> colocations_;
+  std::set<std::string, std::less<>> colocation_functions_;
+  std::map<std::uint32_t, std::int64_t> colocation_reported_;  // by rank
   std::map<tally_key, std::uint64_t> tally_index_;
-  std::vector<std::int64_t> one_way_open_;  // by tally: sent, neither run nor reported
+  std::vector<std::int64_t> one_way_open_;  // by counter: sent, neither run nor reported
   std::int64_t one_way_total_ = 0;
   std::int64_t awaited_open_ = 0;
   std::int64_t rank_messages_open_ = 0;
   std::int64_t running_ = 0;
   std::int64_t others_open_ = 0;
-  std::int64_t together_open_ = 0;  // neither run nor known to have failed
+  std::int64_t colocation_open_ = 0;  // neither run nor known to have failed
   stream_id next_stream_ = first_run_stream;
 };
 

@@ -44,70 +44,70 @@ stream_id oracle::began_for_all(std::uint32_t object, bool shared, std::uint64_t
   return next_stream_++;
 }
 
-std::uint64_t oracle::together_sent(posted how, stream_id by, nacre::rank_id from,
-                                    std::span<const std::uint32_t> objects, std::string_view function) {
-  together_functions_.emplace(function);
-  together_.push_back({how, from, sends_.size() + 1, {objects.begin(), objects.end()}});
+std::uint64_t oracle::colocation_sent(posted how, stream_id by, nacre::rank_id from,
+                                      std::span<const std::uint32_t> objects, std::string_view function) {
+  colocation_functions_.emplace(function);
+  colocations_.push_back({how, from, sends_.size() + 1, {objects.begin(), objects.end()}});
   for (const std::uint32_t each : objects) sends_.push_back(new_send(posted::joined, by, each, true));
-  ++together_open_;
-  return together_.size();
+  ++colocation_open_;
+  return colocations_.size();
 }
 
-stream_id oracle::began_together(std::uint64_t id, nacre::rank_id at, std::span<const std::uint32_t> bodies,
-                                 std::span<const std::uint64_t> hashes, double now) {
-  together_record& of = together_[id - 1];
+stream_id oracle::began_colocation(std::uint64_t id, nacre::rank_id at, std::span<const std::uint32_t> bodies,
+                                   std::span<const std::uint64_t> hashes, double now) {
+  colocation_record& of = colocations_[id - 1];
   if (of.ran) violate("colocation " + text(id) + " has run twice");
   if (of.over) violate("colocation " + text(id) + " runs, and it has failed");
   of.ran = true;
-  --together_open_;
+  --colocation_open_;
   if (bodies.size() != of.objects.size()) violate("colocation " + text(id) + " has another number of objects");
   for (std::size_t index = 0; index < bodies.size(); ++index) {
-    send_record& turn = sends_[of.first - 1 + index];
-    if (turn.object != target_of(bodies[index])) violate("colocation " + text(id) + " has got another object");
-    if (refuses(bodies[index]) && id_of(turn.object).home() != at) {
+    send_record& sent_join = sends_[of.first - 1 + index];
+    if (sent_join.object != target_of(bodies[index])) violate("colocation " + text(id) + " has got another object");
+    if (refuses(bodies[index]) && id_of(sent_join.object).home() != at) {
       violate("colocation " + text(id) + " runs on rank " + text(at.value()) + ", where an object would not go");
     }
-    turn.ran = true;
-    check_order(turn, of.first + index);
+    sent_join.ran = true;
+    check_order(sent_join, of.first + index);
     begin_on(of.first + index, bodies[index], false, hashes[index], now);
   }
   return next_stream_++;
 }
 
-void oracle::ended_together(std::uint64_t id, std::span<const std::uint32_t> bodies,
-                            std::span<const std::uint64_t> hashes, double now) {
+void oracle::ended_colocation(std::uint64_t id, std::span<const std::uint32_t> bodies,
+                              std::span<const std::uint64_t> hashes, double now) {
   for (std::size_t index = 0; index < bodies.size(); ++index) {
-    ended(together_[id - 1].first + index, bodies[index], false, hashes[index], now);
+    ended(colocations_[id - 1].first + index, bodies[index], false, hashes[index], now);
   }
 }
 
-void oracle::together_returned(std::uint64_t id, const std::uint64_t* value) {
-  together_record& of = together_[id - 1];
+void oracle::colocation_returned(std::uint64_t id, const std::uint64_t* value) {
+  colocation_record& of = colocations_[id - 1];
   if (of.over) violate("colocation " + text(id) + " was answered twice");
   of.over = true;
   if (value == nullptr && of.ran) violate("colocation " + text(id) + " has failed, and it has run");
   if (value != nullptr && !of.ran) violate("colocation " + text(id) + " has a value, and it has not run");
   if (value != nullptr && *value != expected_value(id)) violate("colocation " + text(id) + " has a wrong value");
-  if (!of.ran) --together_open_;
+  if (!of.ran) --colocation_open_;
 }
 
-void oracle::together_reported(nacre::rank_id at, const nacre::delivery_error& what) {
+void oracle::colocation_reported(nacre::rank_id at, const nacre::delivery_error& what) {
   const std::uint32_t object = by_id_.at(what.object);
   const bool refused = what.why.find("refuse") != std::string_view::npos;
   if (!refused && !may_be_gone(object)) violate("a colocation failed for object " + text(object) + ", which lives");
   if (!refused && !is_place(object)) objects_[object].gone = true;
-  ++together_reported_[at.value()];
-  --together_open_;
+  ++colocation_reported_[at.value()];
+  --colocation_open_;
 }
 
 /// Each has run, or its rank has been told, for a reason.
-void oracle::check_together_is_over() {
-  std::map<std::uint32_t, std::int64_t> reported = together_reported_;
-  for (std::size_t index = 0; index < together_.size(); ++index) {
-    const together_record& of = together_[index];
+void oracle::check_colocation_is_over() {
+  std::map<std::uint32_t, std::int64_t> reported = colocation_reported_;
+  for (std::size_t index = 0; index < colocations_.size(); ++index) {
+    const colocation_record& of = colocations_[index];
     if (of.how == posted::awaited && !of.over) violate("colocation " + text(index + 1) + " was not answered");
     if (of.ran) continue;
-    if (of.how == posted::one_way) --reported[of.asker.value()];
+    if (of.how == posted::one_way) --reported[of.initiator.value()];
     std::set<nacre::rank_id> refuse_on;
     bool reason = false;
     for (const std::uint32_t each : of.objects) {

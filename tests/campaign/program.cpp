@@ -60,7 +60,7 @@ nacre::task<void> ask_later_ones(world& in, nacre::context& ctx, std::uint32_t n
     const std::uint32_t later = name + 1 + static_cast<std::uint32_t>(in.truth.random.below(4));
     if (later >= in.truth.objects() || !in.truth.id_of(later).valid() || !spend(in)) co_return;
     pending_call asked = ask(in, ctx, stream, later);
-    co_await settle(in, std::move(asked));
+    co_await finish(in, std::move(asked));
   }
 }
 

@@ -42,7 +42,7 @@ job::job(const program& what, const circumstances& how, const nacre::config& con
         network_.open(nacre::rank_id(rank)),
         nacre::engine_surroundings{
             .configuration = configuration, .time = time_, .simulation = machines_.back().get(), .fail = fail}));
-    nacre::runtime(*engines_[rank], engines_[rank]->team().application())
+    nacre::runtime(*engines_[rank], engines_[rank]->pool().application())
         .on_delivery_error([this, rank](const nacre::delivery_error& error) {
           for (sent_message& each : sent_) {  // any of them will do: only how many are reported is known
             if (each.rank != rank || objects_[each.object] != error.object || each.ran + each.reported != 0) continue;
@@ -55,7 +55,7 @@ job::job(const program& what, const circumstances& how, const nacre::config& con
   }
   for (std::uint32_t object = 0; object < objects_.size(); ++object) {
     nacre::engine& home = *engines_[what.homes[object]];
-    objects_[object] = nacre::runtime(home, home.team().application())
+    objects_[object] = nacre::runtime(home, home.pool().application())
                            .create<cell>(reinterpret_cast<std::uintptr_t>(this), object, 0u)
                            .id();
   }
@@ -115,7 +115,7 @@ void job::run(std::uint32_t rank) {
 void job::act(std::uint32_t rank) {
   const action& next = scripts_[rank][acted_[rank]++];
   nacre::engine& here = *engines_[rank];
-  nacre::lane& on = here.team().application();
+  nacre::thread_context& on = here.pool().application();
   nacre::runtime rt(here, on);
   const auto to = pointer(objects_[next.object]);
   switch (next.what) {
@@ -130,7 +130,7 @@ void job::act(std::uint32_t rank) {
       break;
     case action::kind::move_out:
       on.reader().online();
-      here.objects().move_out(here.team().progress_lane(), to.id(), nacre::rank_id(next.to));
+      here.objects().move_out(here.pool().progress_thread(), to.id(), nacre::rank_id(next.to));
       on.reader().offline();
       break;
     case action::kind::destroy:

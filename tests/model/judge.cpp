@@ -51,9 +51,9 @@ std::string job::judge_messages() const {
   }
   std::uint64_t created = 0, done = 0;
   for (const auto& each : engines_) {
-    for (const auto& one : each->team().lanes()) {
-      created += one->tallies().created.read();
-      done += one->tallies().done.read();
+    for (const auto& one : each->pool().thread_contexts()) {
+      created += one->counters().created.read();
+      done += one->counters().done.read();
     }
   }
   if (created != done + ranks)
@@ -65,7 +65,7 @@ std::string job::judge_places() {
   for (std::uint32_t object = 0; object < objects_.size(); ++object) {
     std::uint32_t places = 0;
     for (const auto& each : engines_)
-      places += each->objects().is_resident(each->team().application(), objects_[object]);
+      places += each->objects().is_resident(each->pool().application(), objects_[object]);
     const std::uint32_t expected = what_.destroys(object) ? 0 : 1;
     if (places != expected) return "object " + std::to_string(object) + " is at " + std::to_string(places) + " places";
     if (expected == 0) continue;
@@ -88,7 +88,7 @@ std::string job::probe(std::uint32_t rank, std::uint32_t object) {
   const std::uint64_t moves = count(&nacre::rank_counters::migrations_out);
   const std::uint64_t before = count(&nacre::rank_counters::hops);
   {
-    nacre::runtime rt(*engines_[rank], engines_[rank]->team().application());
+    nacre::runtime rt(*engines_[rank], engines_[rank]->pool().application());
     send(rt, object, false);
     engines_[rank]->on_arrival();
     run(rank);

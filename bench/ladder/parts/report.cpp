@@ -70,8 +70,7 @@ void print_rung(const figures& measured, const series& rung) {
 
 /// Rungs have the same colour over every transport.
 std::size_t colour_of(std::string_view name) {
-  constexpr std::array order{rung::poll_loop, rung::worker,    rung::object,
-                             rung::direct,    rung::forwarded, rung::moved};
+  constexpr std::array order{rung::poll_loop, rung::worker, rung::object, rung::direct, rung::forwarded, rung::moved};
   return 1 + static_cast<std::size_t>(std::find(order.begin(), order.end(), name) - order.begin());
 }
 
@@ -82,7 +81,8 @@ void print_table(const figures& measured, int runs) {
       "Median, least and most of {} runs. Latency: a round trip; the ratio is to the floor, 1 is best, less is "
       "faster.\n"
       "Streams: messages one way, their rate and MiB/s; the ratio is to the best floor, 1 is best, more is faster.\n"
-      "Payloads of more than 8 B: a std::span, copied into the message and viewed in it; as a buffer, without a copy.\n",
+      "Payloads of more than 8 B: a std::span, copied into the message and viewed in it; as a buffer, without a "
+      "copy.\n",
       runs);
   for (const std::string& transport : measured.transports()) {
     fmt::print("\n{:<10} {:>10} {:>10} {:>10} {:>6} {:>12} {:>10} {:>10} {:>10} {:>6}\n", transport, "round trip",

@@ -15,9 +15,9 @@ using nacre::context;
 using nacre::mobile_ptr;
 using nacre::rank_id;
 
-constexpr std::uint64_t burst = 128;        // messages
+constexpr std::uint64_t burst = 128;  // messages
 constexpr std::uint32_t large_bytes = 32768, crowd = 32;
-constexpr double long_enough = 2e-3;        // for a burst to be sent and to arrive
+constexpr double long_enough = 2e-3;  // for a burst to be sent and to arrive
 constexpr int rounds = 41;
 
 double thread_ns() {
@@ -144,11 +144,12 @@ class stage {
     });
   }
   double passing_on() {
-    return middle(burst, [&] {
-             rt_.send<&actor::send_past>(act_, there_, behind_);
-             rt_.wait_quiescence();
-             return std::pair(0.0, rt_.call<&meter::spent>(there_).get());
-           })
+    return middle(burst,
+                  [&] {
+                    rt_.send<&actor::send_past>(act_, there_, behind_);
+                    rt_.wait_quiescence();
+                    return std::pair(0.0, rt_.call<&meter::spent>(there_).get());
+                  })
         .second;
   }
   std::pair<double, double> moves(std::uint32_t bytes) {
@@ -166,15 +167,16 @@ class stage {
     });
   }
   double creation() {
-    return middle(burst, [&] {
-             std::vector<mobile_ptr<listener>> all(burst);
-             const double begin = thread_ns();
-             for (auto& each : all) each = rt_.create<listener>();
-             const double spent = thread_ns() - begin;
-             for (const auto each : all) rt_.destroy(each);
-             rt_.wait_quiescence();
-             return std::pair(spent, 0.0);
-           })
+    return middle(burst,
+                  [&] {
+                    std::vector<mobile_ptr<listener>> all(burst);
+                    const double begin = thread_ns();
+                    for (auto& each : all) each = rt_.create<listener>();
+                    const double spent = thread_ns() - begin;
+                    for (const auto each : all) rt_.destroy(each);
+                    rt_.wait_quiescence();
+                    return std::pair(spent, 0.0);
+                  })
         .first;
   }
 
@@ -188,9 +190,10 @@ class stage {
 }  // namespace
 
 std::vector<std::string> cost_job_options() {
-  return {"--nacre.workers=1",      "--nacre.spin=10ms",     "--nacre.progress=shared",
-          "--nacre.aggregate=off",  "--nacre.balancer=none", "--nacre.progress_patience=0us",
-          "--nacre.scheduler=fifo", "--nacre.location=lazy_forwarding"};
+  return {"--nacre.workers=1",       "--nacre.spin=10ms",
+          "--nacre.progress=shared", "--nacre.aggregate=off",
+          "--nacre.balancer=none",   "--nacre.progress_patience=0us",
+          "--nacre.scheduler=fifo",  "--nacre.location=lazy_forwarding"};
 }
 
 void measure_costs(nacre::runtime& rt, const std::function<void(const std::string& name, double ns)>& tell) {

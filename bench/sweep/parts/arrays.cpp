@@ -53,8 +53,9 @@ double tell_each(std::uint64_t elements) {
   });
 }
 double reduce(std::uint64_t n) {
-  return with_array(n, false,
-                    [](nacre::runtime& rt, auto all, auto) { static_cast<void>(rt.reduce<&cell::tell>(all, sum{}).get()); });
+  return with_array(n, false, [](nacre::runtime& rt, auto all, auto) {
+    static_cast<void>(rt.reduce<&cell::tell>(all, sum{}).get());
+  });
 }
 double insert(std::uint64_t n) {
   return run_job(one_rank(), [&](nacre::runtime& rt, stopwatch& watch) {

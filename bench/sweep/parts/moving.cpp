@@ -124,8 +124,8 @@ std::vector<operation> moving_operations() {
                              {"messages behind a move", "messages", behind_a_move},
                              {"messages past a place that forwards", "forwarding entries", forwarding, 1000, 100'000},
                              {"migrate, an object with 16 subscribers", "moves", subscribers, 1000, 100'000}};
-  for (const char* each : {"steal", "lifeline", "hierarchical", "diffusion", "gossip", "greedy_refine", "share",
-                           "master_worker"}) {
+  for (const char* each :
+       {"steal", "lifeline", "hierarchical", "diffusion", "gossip", "greedy_refine", "share", "master_worker"}) {
     all.push_back({std::string("objects of 10 us under ") + each, "waiting objects",
                    [each](std::uint64_t n) { return balanced(each, n); }, 1000, 100'000});
   }

@@ -28,7 +28,7 @@ namespace nacre::balance {
 ///
 /// Underloaded: more workers are idle than objects wait for them, or the load is below `low_load`.
 ///
-/// Any rank answers level_request(n) with level(n, own load), and work_request(n, load of the asker) with given(n, how
+/// Any rank answers level_request(n) with level(n, own load), and work_request(n, load of the initiator) with given(n, how
 /// many) when it has moved objects, else with nothing(n). It moves the heaviest objects that fit into half of the
 /// difference between the two loads; if none fits, the lightest one, should that still narrow the gap by a tenth. It
 /// keeps `low_load` for itself, and as many waiting objects as it has idle workers. After a refusal it is wanted for

@@ -118,8 +118,8 @@ void share_balancer::receive_as_manager(balancer_host& host, rank_id from, const
   match(host);
 }
 
-void share_balancer::withdraw(rank_id asker) {
-  std::erase_if(line_, [&](const request& each) { return each.rank == asker; });
+void share_balancer::withdraw(rank_id initiator) {
+  std::erase_if(line_, [&](const request& each) { return each.rank == initiator; });
 }
 
 void share_balancer::match(balancer_host& host) {

@@ -28,7 +28,7 @@ void priority_scheduler::push_made(worker_id by, work& item) {
   add(felt_[by.value()] == pressure::unsent ? made_ : items_, item);
 }
 
-void priority_scheduler::feel(worker_id by, pressure now) { felt_[by.value()] = now; }
+void priority_scheduler::set_pressure(worker_id by, pressure now) { felt_[by.value()] = now; }
 
 work* priority_scheduler::take_first(std::vector<waiting_item>& from) noexcept {
   std::pop_heap(from.begin(), from.end(), &less_urgent);

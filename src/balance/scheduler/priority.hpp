@@ -21,7 +21,7 @@ class priority_scheduler final : public scheduler {
   void push(worker_id by, work& item) override;
   [[nodiscard]] work* pop(worker_id by) override;
   void push_made(worker_id by, work& item) override;
-  void feel(worker_id by, pressure now) override;
+  void set_pressure(worker_id by, pressure now) override;
   [[nodiscard]] std::size_t waiting(worker_id by) const override;
   [[nodiscard]] bool visit_waiting(work_visitor& visitor, std::size_t most) override;
 

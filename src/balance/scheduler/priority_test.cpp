@@ -45,17 +45,17 @@ TEST(priority_scheduler, gives_the_oldest_of_the_most_urgent_whoever_pushed_it) 
     std::deque<item> items;
     std::vector<item*> inside;
     for (int step = 0; step < 200; ++step) {
-      const worker_id lane(static_cast<std::uint32_t>(random.below(4)));
+      const worker_id thread_index(static_cast<std::uint32_t>(random.below(4)));
       if (random.below(5) < 3) {
         inside.push_back(&items.emplace_back(static_cast<double>(random.below(6)) - 2));
         if (random.below(2) == 0) {
-          order.push(lane, *inside.back());
+          order.push(thread_index, *inside.back());
         } else {
-          order.push_made(lane, *inside.back());
+          order.push_made(thread_index, *inside.back());
         }
-        EXPECT_EQ(order.waiting(lane), inside.size());
+        EXPECT_EQ(order.waiting(thread_index), inside.size());
       } else {
-        ASSERT_EQ(order.pop(worker_id(lane.value() % 2)), take_by_search(inside)) << "seed " << seed;
+        ASSERT_EQ(order.pop(worker_id(thread_index.value() % 2)), take_by_search(inside)) << "seed " << seed;
       }
     }
   }
@@ -74,13 +74,13 @@ TEST(priority_scheduler, a_priority_that_is_no_number_counts_as_none) {
 TEST(priority_scheduler, a_rank_that_cannot_send_leaves_what_it_has_made_however_urgent) {
   priority_scheduler order = made(2);
   item arrived(0), made_now(5), urgent(9);
-  order.feel(worker_id(0), pressure::unsent);
+  order.set_pressure(worker_id(0), pressure::unsent);
   order.push_made(worker_id(0), made_now);
   order.push(worker_id(0), arrived);
   EXPECT_EQ(order.pop(worker_id(0)), &arrived);
   EXPECT_EQ(order.pop(worker_id(0)), nullptr);
   order.push(worker_id(1), urgent);
-  order.feel(worker_id(0), pressure::none);
+  order.set_pressure(worker_id(0), pressure::none);
   EXPECT_EQ(order.pop(worker_id(0)), &urgent);
   EXPECT_EQ(order.pop(worker_id(0)), &made_now);
 }

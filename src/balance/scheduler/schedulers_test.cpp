@@ -41,27 +41,27 @@ TEST_P(every_scheduler, gives_each_item_once_and_says_that_there_is_none_only_wh
     std::deque<counted_item> items;
     std::set<work*> inside;
     for (int step = 0; step < 300; ++step) {
-      const worker_id lane(static_cast<std::uint32_t>(random.below(workers + 2)));
-      const bool is_worker = lane.value() < workers;
+      const worker_id thread_index(static_cast<std::uint32_t>(random.below(workers + 2)));
+      const bool is_worker = thread_index.value() < workers;
       if (random.below(40) == 0 && is_worker) {
-        order->feel(lane, random.below(2) == 0 ? pressure::backlog : pressure::none);
+        order->set_pressure(thread_index, random.below(2) == 0 ? pressure::backlog : pressure::none);
       } else if (random.below(2) == 0) {
         counted_item& fresh = items.emplace_back();
         inside.insert(&fresh);
         if (is_worker && random.below(2) == 0) {
-          order->push_made(lane, fresh);
+          order->push_made(thread_index, fresh);
         } else {
-          order->push(lane, fresh);
+          order->push(thread_index, fresh);
         }
       } else if (is_worker) {
-        work* const next = order->pop(lane);
+        work* const next = order->pop(thread_index);
         if (next == nullptr && inside.empty()) continue;
         // What the running handler of another worker makes may be kept from the rest until that handler has ended.
         if (next == nullptr && std::string(GetParam()) == "steal") continue;
         ASSERT_EQ(inside.erase(next), 1u) << "seed " << seed << " step " << step;
       }
     }
-    for (std::uint32_t w = 0; w < workers; ++w) order->feel(worker_id(w), pressure::none);
+    for (std::uint32_t w = 0; w < workers; ++w) order->set_pressure(worker_id(w), pressure::none);
     for (std::uint32_t w = 0; w < workers; ++w) {
       while (work* const next = order->pop(worker_id(w))) ASSERT_EQ(inside.erase(next), 1u) << "seed " << seed;
     }
@@ -81,7 +81,7 @@ TEST_P(every_scheduler, gives_each_item_once_to_workers_that_run_at_the_same_tim
       const worker_id self(w);
       std::size_t pushed = 0;
       for (std::size_t turn = 0; left != 0; ++turn) {
-        if (turn % 512 == 0) order->feel(self, turn % 1024 == 0 ? pressure::backlog : pressure::none);
+        if (turn % 512 == 0) order->set_pressure(self, turn % 1024 == 0 ? pressure::backlog : pressure::none);
         for (int made_now = 0; made_now < 2 && pushed < count; ++made_now) {
           order->push_made(self, items[w * count + pushed++]);
         }
@@ -105,7 +105,7 @@ TEST_P(every_scheduler, comes_to_everything_though_one_item_renews_itself) {
     order->push(worker_id(0), old);
     order->push(worker_id(1), sent);
     order->push(worker_id(2), arrived);
-    order->feel(worker_id(0), felt);
+    order->set_pressure(worker_id(0), felt);
     order->push_made(worker_id(0), endless);
     std::set<work*> others;
     for (int turn = 0; turn < 200; ++turn) {
@@ -173,7 +173,7 @@ TEST_P(every_scheduler, shows_every_object_that_waits_when_asked_often_enough) {
     static_cast<void>(order->visit_waiting(visitor, 8));
     seen.insert(visitor.seen.begin(), visitor.seen.end());
   }
-  // A heap shows those that would run last, the others those that have waited longest on each lane.
+  // A heap shows those that would run last, the others those that have waited longest on each thread_index.
   EXPECT_GE(seen.size(), std::string(GetParam()) == "priority" || std::string(GetParam()) == "shared" ? 8u : 40u);
 }
 
@@ -193,7 +193,7 @@ std::vector<work*> all_of(scheduler& order, worker_id by) {
 TEST(fifo_scheduler, takes_the_own_oldest_first_and_then_the_oldest_of_others_even_under_pressure) {
   const std::unique_ptr<scheduler> order = made_by_name("fifo", 2);
   counted_item a, b, c, d;
-  order->feel(self, pressure::backlog);
+  order->set_pressure(self, pressure::backlog);
   order->push(other, a);
   order->push(other, b);
   order->push(self, c);
@@ -228,7 +228,7 @@ TEST(shared_scheduler, under_a_backlog_what_was_made_last_comes_first) {
   const std::unique_ptr<scheduler> order = made_by_name("shared", 1);
   counted_item old, first, second;
   order->push(self, old);
-  order->feel(self, pressure::backlog);
+  order->set_pressure(self, pressure::backlog);
   order->push_made(self, first);
   order->push_made(self, second);
   EXPECT_EQ(all_of(*order, self), addresses({&second, &first, &old}));
@@ -237,11 +237,11 @@ TEST(shared_scheduler, under_a_backlog_what_was_made_last_comes_first) {
 TEST(shared_scheduler, a_rank_that_cannot_send_leaves_what_it_has_made) {
   const std::unique_ptr<scheduler> order = made_by_name("shared", 2);
   counted_item arrived, first;
-  order->feel(self, pressure::unsent);
+  order->set_pressure(self, pressure::unsent);
   order->push_made(self, first);
   order->push(self, arrived);
   EXPECT_EQ(all_of(*order, self), addresses({&arrived}));
-  order->feel(self, pressure::none);
+  order->set_pressure(self, pressure::none);
   EXPECT_EQ(all_of(*order, self), addresses({&first}));
 }
 

@@ -19,7 +19,7 @@ void shared_scheduler::push_made(worker_id by, work& item) {
   ++count_;
 }
 
-void shared_scheduler::feel(worker_id by, pressure now) { felt_[by.value()] = now; }
+void shared_scheduler::set_pressure(worker_id by, pressure now) { felt_[by.value()] = now; }
 
 work* shared_scheduler::pop(worker_id by) {
   if (count_ == 0) return nullptr;
@@ -30,13 +30,13 @@ work* shared_scheduler::pop(worker_id by) {
 }
 
 work* shared_scheduler::take_locked(pressure felt) {
-  const bool may_dive = felt != pressure::unsent && !made_.empty();
-  if (may_dive && (items_.empty() || ++turns_ < turns_between_looks)) {
+  const bool may_use_lifo = felt != pressure::unsent && !made_.empty();
+  if (may_use_lifo && (items_.empty() || ++pops_ < pops_between_looks)) {
     work* const newest = made_.back();
     made_.pop_back();
     return newest;
   }
-  turns_ = 0;
+  pops_ = 0;
   if (items_.empty()) return nullptr;
   work* const oldest = items_.front();
   items_.pop_front();

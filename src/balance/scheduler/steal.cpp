@@ -11,31 +11,31 @@ namespace nacre {
 steal_scheduler::steal_scheduler(const scheduler_site& site) : victims_(site), readable_(site.readable) {
   const rng seeds(site.seed);
   for (std::uint32_t index = 0; index < site.workers + 2; ++index) {
-    lanes_.push_back(std::make_unique<lane_queue>(seeds.fork(index)));
+    queues_.push_back(std::make_unique<thread_queue>(seeds.fork(index)));
   }
 }
 
-void steal_scheduler::push(worker_id by, work& item) { lanes_[by.value()]->items.push(item, item.runs_by(readable_)); }
+void steal_scheduler::push(worker_id by, work& item) { queues_[by.value()]->items.push(item, item.runs_by(readable_)); }
 
 void steal_scheduler::push_made(worker_id by, work& item) {
-  if (lanes_[by.value()]->keeps_apart) return keep_apart(*lanes_[by.value()], item);
+  if (queues_[by.value()]->keeps_apart) return keep_apart(*queues_[by.value()], item);
   push(by, item);
 }
 
 void steal_scheduler::push_first(worker_id by, work& item) {
-  lane_queue& own = *lanes_[by.value()];
-  own.dives = true;
+  thread_queue& own = *queues_[by.value()];
+  own.lifo_mode = true;
   keep_apart(own, item);
 }
 
 /// Others see it at once: the handler that makes it may run for long.
-void steal_scheduler::keep_apart(lane_queue& own, work& item) {
+void steal_scheduler::keep_apart(thread_queue& own, work& item) {
   own.made.push(item, item.runs_by(readable_));
   ++own.just_made;
 }
 
 /// Turns what the last item has made round, so that what it made first is the newest.
-void steal_scheduler::put_in_order(lane_queue& own) {
+void steal_scheduler::put_in_order(thread_queue& own) {
   if (own.just_made > 1) {
     own.turned.reserve(own.just_made);  // before anything is out of its place
     for (; own.just_made != 0; --own.just_made) {
@@ -49,28 +49,28 @@ void steal_scheduler::put_in_order(lane_queue& own) {
   own.just_made = 0;
 }
 
-void steal_scheduler::feel(worker_id by, pressure now) {
-  lane_queue& own = *lanes_[by.value()];
+void steal_scheduler::set_pressure(worker_id by, pressure now) {
+  thread_queue& own = *queues_[by.value()];
   if (now == pressure::backlog) NACRE_MARK("a worker takes the newest first, because its rank has too much");
   if (now == pressure::unsent) NACRE_MARK("a worker leaves what its rank has made until more has been sent");
   own.now = now;
   own.keeps_apart |= now != pressure::none;
-  own.dives |= own.keeps_apart;
+  own.lifo_mode |= own.keeps_apart;
 }
 
 /// Null only when every queue was seen empty, or under pressure::unsent: a worker may sleep on that.
 work* steal_scheduler::pop(worker_id by) {
-  lane_queue& own = *lanes_[by.value()];
-  if (own.dives) return dive(by, own);
-  if (++own.turns >= turns_between_looks) {
-    own.turns = 0;
+  thread_queue& own = *queues_[by.value()];
+  if (own.lifo_mode) return pop_lifo(by, own);
+  if (++own.pops >= pops_between_looks) {
+    own.pops = 0;
     if (work* const item = take_ownerless(by)) return item;
   }
   if (work* const item = own.items.take_oldest()) return item;
   return steal(by, own, true);
 }
 
-work* steal_scheduler::dive(worker_id by, lane_queue& own) {
+work* steal_scheduler::pop_lifo(worker_id by, thread_queue& own) {
   put_in_order(own);
   if (own.now == pressure::unsent) {
     if (work* const item = take_ownerless(by)) return item;
@@ -78,53 +78,53 @@ work* steal_scheduler::dive(worker_id by, lane_queue& own) {
     return steal(by, own, false);
   }
   const std::size_t kept = own.made.size_estimate();
-  if (++own.turns < turns_of_dive(own, kept)) {
-    if (own.turns % turns_between_looks == 0) {
+  if (++own.pops < pops_until_look(own, kept)) {
+    if (own.pops % pops_between_looks == 0) {
       if (work* const item = take_ownerless(by)) return item;
     }
     if (work* const item = own.made.take_newest()) return item;
   }
-  own.turns = 0;
-  own.turns_of_dive = std::clamp<std::size_t>(kept / std::max<std::size_t>(1, own.items.size_estimate()),
-                                              turns_between_looks, turns_of_dive_max);
+  own.pops = 0;
+  own.pops_until_look = std::clamp<std::size_t>(kept / std::max<std::size_t>(1, own.items.size_estimate()),
+                                                pops_between_looks, pops_until_look_max);
   own.keeps_apart &= own.now != pressure::none || kept != 0;
-  own.dives = own.now != pressure::none || kept != 0;
+  own.lifo_mode = own.now != pressure::none || kept != 0;
   if (work* const item = take_ownerless(by)) return item;
   if (work* const item = own.items.take_oldest()) return item;
   if (work* const item = own.made.take_newest()) return item;
   return steal(by, own, true);
 }
 
-/// How many turns a diving worker takes before it looks at the oldest. Under a backlog each of these would begin
+/// How many pops a diving worker takes before it looks at the oldest. Under a backlog each of these would begin
 /// another tree on top. Else one that makes many objects and sends to itself waits until those that it made before have
 /// begun, and what handlers send to objects that exist is run as fast as they send it.
-std::size_t steal_scheduler::turns_of_dive(const lane_queue& own, std::size_t kept) noexcept {
-  if (own.now == pressure::backlog) return std::max<std::size_t>(turns_between_looks, 8 * kept);
-  return own.items.size_estimate() > 2 * kept + turns_between_looks ? 2 : own.turns_of_dive;
+std::size_t steal_scheduler::pops_until_look(const thread_queue& own, std::size_t kept) noexcept {
+  if (own.now == pressure::backlog) return std::max<std::size_t>(pops_between_looks, 8 * kept);
+  return own.items.size_estimate() > 2 * kept + pops_between_looks ? 2 : own.pops_until_look;
 }
 
 work* steal_scheduler::take_ownerless(worker_id by) {
-  const std::size_t count = lanes_.size();
+  const std::size_t count = queues_.size();
   for (std::size_t ownerless = count - 2; ownerless < count; ++ownerless) {
-    if (ownerless == by.value() || lanes_[ownerless]->items.size_estimate() == 0) continue;
-    if (work* const item = lanes_[ownerless]->items.take_oldest()) return item;
+    if (ownerless == by.value() || queues_[ownerless]->items.size_estimate() == 0) continue;
+    if (work* const item = queues_[ownerless]->items.take_oldest()) return item;
   }
   return nullptr;
 }
 
 /// Whether no queue holds anything that could be stolen; each was seen empty.
 bool steal_scheduler::empty() const noexcept {
-  return std::all_of(lanes_.begin(), lanes_.end(),
+  return std::all_of(queues_.begin(), queues_.end(),
                      [](const auto& each) { return each->items.empty() && each->made.size_estimate() == 0; });
 }
 
-work* steal_scheduler::steal(worker_id by, lane_queue& own, bool also_made) {
+work* steal_scheduler::steal(worker_id by, thread_queue& own, bool also_made) {
   if (!victims_.by_distance() && empty()) {  // a worker that looks again and again does so fast
     static_cast<void>(own.random.next());    // as a visit would: what is simulated depends on the seed alone
     return nullptr;
   }
   work* const item = victims_.visit(by, own.random, [&](std::uint32_t victim) {
-    lane_queue& from = *lanes_[victim];
+    thread_queue& from = *queues_[victim];
     work* taken = from.items.take_oldest();
     if (taken == nullptr && also_made && from.made.size_estimate() != 0) taken = from.made.take_oldest();
     if (taken != nullptr) own.victim = worker_id(victim);
@@ -135,14 +135,14 @@ work* steal_scheduler::steal(worker_id by, lane_queue& own, bool also_made) {
 }
 
 bool steal_scheduler::visit_waiting(work_visitor& visitor, std::size_t most) {
-  visit_lanes(lanes_.size(), looked_at_, most, [&](std::size_t lane, std::size_t& left) {
-    return lanes_[lane]->items.visit(visitor, left) && lanes_[lane]->made.visit(visitor, left);
+  visit_queues(queues_.size(), looked_at_, most, [&](std::size_t thread_index, std::size_t& left) {
+    return queues_[thread_index]->items.visit(visitor, left) && queues_[thread_index]->made.visit(visitor, left);
   });
   return true;
 }
 
 std::size_t steal_scheduler::waiting(worker_id by) const {
-  const lane_queue& own = *lanes_[by.value()];
+  const thread_queue& own = *queues_[by.value()];
   return own.items.size_estimate() + own.made.size_estimate();
 }
 

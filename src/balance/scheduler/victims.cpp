@@ -81,7 +81,7 @@ std::shared_ptr<const nearness> nearness::look_at_host() {
 }
 
 victims::victims(std::uint32_t lanes, std::shared_ptr<const nearness> known)
-    : lanes_(lanes), known_(std::move(known)), places_(lanes) {
+    : queues_(lanes), known_(std::move(known)), places_(lanes) {
   for (std::atomic<std::uint32_t>& each : places_) each = nowhere;
 }
 

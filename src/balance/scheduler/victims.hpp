@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// In which order a worker looks at the other lanes of its rank: the nearest first, where that is known.
+// In which order a worker looks at the other thread contexts of its rank: the nearest first, where that is known.
 #pragma once
 
 #include <atomic>
@@ -36,7 +36,7 @@ class nearness {
   std::uint8_t highest_ = 0;
 };
 
-/// The lanes of a rank as victims. A thread is free to change its processor, so a lane notes where it is whenever it
+/// The thread contexts of a rank as victims. A thread is free to change its processor, so a thread_index notes where it is whenever it
 /// looks for victims: what others see of it is an estimate.
 class victims {
  public:
@@ -45,13 +45,13 @@ class victims {
   /// For the rank of a scheduler: what is known of this host, if it matters there.
   explicit victims(const scheduler_site& site);
 
-  /// False: all lanes are equally near, and a look notes nothing.
+  /// False: all thread contexts are equally near, and a look notes nothing.
   [[nodiscard]] bool by_distance() const noexcept { return known_ != nullptr; }
 
-  /// Calls take(lane) for all lanes but `by`, those of each distance beginning at a random one, until it returns work.
+  /// Calls take(thread_index) for all thread contexts but `by`, those of each distance beginning at a random one, until it returns work.
   template <class Take>
   [[nodiscard]] work* visit(worker_id by, rng& random, Take take) {
-    const std::uint32_t count = lanes_;
+    const std::uint32_t count = queues_;
     const auto first = static_cast<std::uint32_t>(random.below(count));
     const std::uint32_t own = note_place(by);
     const std::uint32_t levels = known_ == nullptr ? 1 : known_->highest() + 1u;
@@ -76,7 +76,7 @@ class victims {
     return known_->between(place, places_[victim].load(std::memory_order_relaxed));  // an estimate
   }
 
-  std::uint32_t lanes_;
+  std::uint32_t queues_;
   std::shared_ptr<const nearness> known_;
   std::vector<std::atomic<std::uint32_t>> places_;
 };

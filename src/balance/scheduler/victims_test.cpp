@@ -58,7 +58,7 @@ TEST(victims, begin_at_a_random_one_of_those_that_are_equally_near) {
   victims all(5, nullptr);
   std::vector<int> first(5);
   for (int n = 0; n < 1000; ++n) ++first[visited(all, 4, random).front()];
-  for (int lane = 0; lane < 4; ++lane) EXPECT_GT(first[lane], 100) << lane;
+  for (int thread_index = 0; thread_index < 4; ++thread_index) EXPECT_GT(first[thread_index], 100) << thread_index;
   EXPECT_EQ(first[4], 0) << "oneself";
 }
 

@@ -3,11 +3,12 @@
 #include <nacre/assert.hpp>
 
 #include "base/marks.hpp"
-#include "mobile/directory/reading.hpp"
+#include "mobile/directory/epoch_guard.hpp"
 #include "mobile/mobile.hpp"
 
 namespace nacre {
-void object_space::post_lock(lane& on, object_id object, detail::object_access how, detail::future_state& granted) {
+void object_space::post_lock(thread_context& on, object_id object, detail::object_access how,
+                             detail::future_state& granted) {
   if (!object.valid()) throw usage_error("a lock of a mobile_ptr that names no object (it was default-constructed)");
   message_ptr m = make_message(0);
   m->header.kind = message_kind::lock;
@@ -20,7 +21,7 @@ void object_space::post_lock(lane& on, object_id object, detail::object_access h
 /// Handles a lock request at the front: sends the object, with the request, to the rank of the requesting main, or
 /// grants the access there. After the reply to main, an exclusive access belongs to main, which may have given it back
 /// already.
-object_space::drained object_space::lock_front(turn& now) {
+object_space::drained object_space::lock_front(activation_step& now) {
   const message_header header = now.pending.front()->header;
   const bool shared = header.handler == static_cast<std::uint32_t>(detail::object_access::shared);
   const bool here = header.source == messages_.rank().value();
@@ -40,7 +41,7 @@ object_space::drained object_space::lock_front(turn& now) {
     if (why == nullptr) return drained::empty;
     static_cast<void>(now.pending.pop_front());
     messages_.post_failure(now.on, header, std::string("the object cannot come: ") + why);
-    now.on.tallies().done.add(1);
+    now.on.counters().done.add(1);
     return drained::empty;
   }
   static_cast<void>(now.pending.pop_front());
@@ -49,22 +50,22 @@ object_space::drained object_space::lock_front(turn& now) {
   } else {
     now.put_back();
   }
-  lane& on = now.on;
+  thread_context& on = now.on;
   messages_.post_reply(on, header, make_message(0));
-  on.tallies().done.add(1);
+  on.counters().done.add(1);
   return shared ? drained::empty : drained::blocked;
 }
 
-object_space::held_object object_space::locked(lane& on, object_id object) {
-  const reading guard(on);
-  const entry* const at = entries_.find(object);
+object_space::held_object object_space::locked(thread_context& on, object_id object) {
+  const epoch_guard guard(on);
+  const object_entry* const at = entries_.find(object);
   NACRE_ASSERT(at != nullptr && at->object() != nullptr, "an object went away under its lock");
   return {at->object(), *messages_.handlers().type(at->type)};
 }
 
-void object_space::unlock(lane& on, object_id object, detail::object_access how) {
-  const reading guard(on);
-  entry* const at = entries_.find(object);
+void object_space::unlock(thread_context& on, object_id object, detail::object_access how) {
+  const epoch_guard guard(on);
+  object_entry* const at = entries_.find(object);
   NACRE_ASSERT(at != nullptr, "an object went away under its lock");
   const bool shared = how == detail::object_access::shared;
   const work::runner end = shared ? &end_shared_work : &end_exclusive_work;

@@ -19,10 +19,10 @@
 
 namespace nacre {
 
-class entry;
+class object_entry;
 
 /// The head of a message to all elements of an array.
-struct array_order {
+struct broadcast_header {
   std::uint64_t first = 0;      ///< the array
   std::uint64_t reply = 0;      ///< the call of `answer_to` that waits for the result; 0: none
   std::uint32_t answer_to = 0;  ///< a rank: the caller, at the root; the sender below
@@ -40,8 +40,8 @@ struct array_order {
 };
 
 /// A message to all elements that must wait for earlier ones.
-struct early_order {
-  array_order head;
+struct early_broadcast {
+  broadcast_header head;
   std::vector<std::byte> arguments;
 };
 
@@ -52,7 +52,7 @@ struct array_part final : work {
   array_part(runner how, std::uint64_t first, std::size_t count) : work(how), first_number(first), places(count) {}
   inbox arrivals;
   const std::uint64_t first_number;
-  std::vector<std::atomic<entry*>> places;  // written under the array's mutex
+  std::vector<std::atomic<object_entry*>> places;  // written under the array's mutex
 };
 
 /// One array on one rank. Lives as long as anything that is sent to all its elements is under way here.
@@ -66,9 +66,9 @@ class array_home {
   std::atomic<std::uint32_t> sent{0};  ///< messages to all elements by callers of this rank
 
   // Inside the poll loop only.
-  in_order<early_order> from_root;
-  std::map<std::uint32_t, in_order<early_order>> from_callers;  // by rank; at the root
-  std::uint32_t next_number = 0;                                // at the root
+  in_order<early_broadcast> from_root;
+  std::map<std::uint32_t, in_order<early_broadcast>> from_callers;  // by rank; at the root
+  std::uint32_t next_number = 0;                                    // at the root
 
   std::mutex mutex;
   bool closing = false;                       // under mutex: the elements are being ended, and no new one may come
@@ -79,7 +79,7 @@ class array_home {
     return closing;
   }
   /// Under the mutex: remembers the entry of a place.
-  void note_place(std::uint64_t number, entry& at, work::runner run) {
+  void note_place(std::uint64_t number, object_entry& at, work::runner run) {
     array_part& in = part_of(number, run);
     in.places[number - in.first_number].store(&at, std::memory_order_release);  // pairs with the load in the part's run
   }

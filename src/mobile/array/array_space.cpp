@@ -8,21 +8,21 @@
 #include <utility>
 
 #include "base/marks.hpp"
-#include "mobile/array/gathering.hpp"
+#include "mobile/array/reduction.hpp"
 #include "mobile/mobile.hpp"
 
 namespace nacre {
 namespace {
 
 /// A small part leaves work for other workers; a large one costs less itself.
-std::uint64_t places_a_part(const detail::array_layout& layout, const node& messages) {
+std::uint64_t places_a_part(const detail::array_layout& layout, const am_engine& messages) {
   const std::uint64_t own = layout.shape.count() / messages.size();
-  return std::clamp<std::uint64_t>(own / (std::uint64_t{16} * messages.team().workers()), 1, layout.dense ? 256 : 16);
+  return std::clamp<std::uint64_t>(own / (std::uint64_t{16} * messages.pool().workers()), 1, layout.dense ? 256 : 16);
 }
 
 }  // namespace
 
-array_space::array_space(node& messages, object_space& objects) : messages_(messages), objects_(objects) {
+array_space::array_space(am_engine& messages, object_space& objects) : messages_(messages), objects_(objects) {
   messages_.attach_module(*this);
 }
 
@@ -70,7 +70,7 @@ std::shared_ptr<array_home> array_space::find(std::uint64_t number) const {
   return number - array->first < places ? array : nullptr;
 }
 
-void array_space::send(lane& on, const detail::array_request& what, message_ptr m) {
+void array_space::send(thread_context& on, const detail::array_request& what, message_ptr m) {
   if (what.first == 0) throw usage_error("a message to an array_ptr that names no array (it was default-constructed)");
   const std::shared_ptr<array_home> array = find(what.first);
   const std::uint32_t handler = m != nullptr ? m->header.handler : 0;
@@ -78,11 +78,11 @@ void array_space::send(lane& on, const detail::array_request& what, message_ptr 
     if (what.done != nullptr) return what.done->complete_with_error("the array has been destroyed", on);
     return objects_.report_lost(on, object_id(messages_.rank(), object_id::first_element + what.first), handler);
   }
-  array_order head{.first = what.first,
-                   .answer_to = messages_.rank().value(),
-                   .end = messages_.size(),
-                   .handler = handler,
-                   .fold = what.fold};
+  broadcast_header head{.first = what.first,
+                        .answer_to = messages_.rank().value(),
+                        .end = messages_.size(),
+                        .handler = handler,
+                        .fold = what.fold};
   if (m != nullptr) {
     m = packed_form(std::move(m));
     check_payload(m->header.payload_bytes, enclosed_bytes_max);
@@ -98,13 +98,13 @@ void array_space::send(lane& on, const detail::array_request& what, message_ptr 
 }
 
 /// Answers or reports a message that comes after the array has gone.
-void array_space::refuse_lost(lane& by, rank_id source, const array_order& head) {
-  if (head.reply != 0) return answer(by, head, node::make_failure("the array has been destroyed", {}));
+void array_space::refuse_lost(thread_context& by, rank_id source, const broadcast_header& head) {
+  if (head.reply != 0) return answer(by, head, am_engine::make_failure("the array has been destroyed", {}));
   const object_id name(messages_.rank(), object_id::first_element + std::min(head.first, extents::count_max));
   messages_.post_counted_to_module<&object_space::on_undeliverable>(by, source, name.value(), head.handler);
 }
 
-bool array_space::sound(const array_home& array, const array_order& head) const {
+bool array_space::sound(const array_home& array, const broadcast_header& head) const {
   const handler_table& table = messages_.handlers();
   if (array.first != head.first || head.answer_to >= messages_.size()) return false;
   if (head.end <= messages_.rank().value() || head.end > messages_.size()) return false;
@@ -118,40 +118,40 @@ bool array_space::sound(const array_home& array, const array_order& head) const 
   return row != nullptr && row->target_key == array.layout.type->key;
 }
 
-void array_space::on_call(context& ctx, array_order head, std::span<const std::byte> arguments) {
-  lane& by = detail::lane_of(ctx);
-  const std::string who = "rank " + std::to_string(ctx.source().value());
+void array_space::on_call(context& ctx, broadcast_header head, std::span<const std::byte> arguments) {
+  thread_context& by = detail::thread_of(ctx);
+  const std::string sender = "rank " + std::to_string(ctx.source().value());
   if (messages_.rank().value() != 0 || head.answer_to != ctx.source().value()) {
-    return messages_.fail(who + " sent a message for all elements of an array in another's name");
+    return messages_.fail(sender + " sent a message for all elements of an array in another's name");
   }
   const std::shared_ptr<array_home> array = find(head.first);
   if (array == nullptr) return refuse_lost(by, ctx.source(), head);
-  if (!sound(*array, head)) return messages_.fail(who + " sent a message that fits no elements of an array");
+  if (!sound(*array, head)) return messages_.fail(sender + " sent a message that fits no elements of an array");
   const bool admitted = array->from_callers[head.answer_to].admit(
-      head.number, {head, {arguments.begin(), arguments.end()}}, [&](early_order next) {
+      head.number, {head, {arguments.begin(), arguments.end()}}, [&](early_broadcast next) {
         next.head.number = array->next_number++;
         begin(by, array, next);
       });
-  if (!admitted) messages_.fail(who + " sent a message to all elements of an array twice");
+  if (!admitted) messages_.fail(sender + " sent a message to all elements of an array twice");
 }
 
-void array_space::on_order(context& ctx, array_order head, std::span<const std::byte> arguments) {
-  lane& by = detail::lane_of(ctx);
-  const std::string who = "rank " + std::to_string(ctx.source().value());
+void array_space::on_broadcast(context& ctx, broadcast_header head, std::span<const std::byte> arguments) {
+  thread_context& by = detail::thread_of(ctx);
+  const std::string sender = "rank " + std::to_string(ctx.source().value());
   const std::shared_ptr<array_home> array = find(head.first);
   if (array == nullptr) {
-    if (head.reply != 0) answer(by, head, node::make_failure("the array has been destroyed", {}));
+    if (head.reply != 0) answer(by, head, am_engine::make_failure("the array has been destroyed", {}));
     return;
   }
   if (head.answer_to != ctx.source().value() || head.answer_to >= messages_.rank().value() || !sound(*array, head)) {
-    return messages_.fail(who + " sent a message that fits no elements of an array");
+    return messages_.fail(sender + " sent a message that fits no elements of an array");
   }
   const bool admitted = array->from_root.admit(head.number, {head, {arguments.begin(), arguments.end()}},
-                                               [&](const early_order& next) { begin(by, array, next); });
-  if (!admitted) messages_.fail(who + " sent a message to all elements of an array twice");
+                                               [&](const early_broadcast& next) { begin(by, array, next); });
+  if (!admitted) messages_.fail(sender + " sent a message to all elements of an array twice");
 }
 
-void array_space::answer(lane& by, const array_order& head, message_ptr result) {
+void array_space::answer(thread_context& by, const broadcast_header& head, message_ptr result) {
   message_header request;
   request.source = head.answer_to;
   request.reply = head.reply;

@@ -13,12 +13,12 @@
 
 #include <nacre/runtime.hpp>
 
-#include "am/node.hpp"
+#include "am/am_engine.hpp"
 #include "mobile/array/array_home.hpp"
 
 namespace nacre {
 
-class gathering;
+class reduction;
 class object_space;
 
 /// Every rank knows every array, because making one is collective. The numbers of an array's places follow those of the
@@ -29,7 +29,7 @@ class object_space;
 /// docs/protocols/array.md.
 class array_space final {
  public:
-  array_space(node& messages, object_space& objects);
+  array_space(am_engine& messages, object_space& objects);
 
   /// Makes this rank's part of the next array; returns its first number. Throws usage_error when numbers have run out.
   [[nodiscard]] std::uint64_t open(const detail::array_layout& layout);
@@ -56,26 +56,27 @@ class array_space final {
   }
 
   /// Sends to all elements; see detail::post_to_array.
-  void send(lane& on, const detail::array_request& what, message_ptr m);
+  void send(thread_context& on, const detail::array_request& what, message_ptr m);
 
   // Handlers that other ranks' array spaces call.
-  void on_call(context& ctx, array_order head, std::span<const std::byte> arguments);
-  void on_order(context& ctx, array_order head, std::span<const std::byte> arguments);
+  void on_call(context& ctx, broadcast_header head, std::span<const std::byte> arguments);
+  void on_broadcast(context& ctx, broadcast_header head, std::span<const std::byte> arguments);
 
   /// Runs a part; see array_part.
-  static void run_part(work& item, lane& on);
+  static void run_part(work& item, thread_context& on);
 
  private:
-  struct turn;
-  void begin(lane& by, const std::shared_ptr<array_home>& array, const early_order& order);
-  void pass_down(lane& by, const early_order& order, const std::shared_ptr<gathering>& results, std::size_t slot);
-  void answer(lane& by, const array_order& head, message_ptr result);
-  void refuse_lost(lane& by, rank_id source, const array_order& head);
-  [[nodiscard]] bool sound(const array_home& array, const array_order& head) const;
+  struct broadcast;
+  void begin(thread_context& by, const std::shared_ptr<array_home>& array, const early_broadcast& order);
+  void pass_down(thread_context& by, const early_broadcast& order, const std::shared_ptr<reduction>& results,
+                 std::size_t slot);
+  void answer(thread_context& by, const broadcast_header& head, message_ptr result);
+  void refuse_lost(thread_context& by, rank_id source, const broadcast_header& head);
+  [[nodiscard]] bool sound(const array_home& array, const broadcast_header& head) const;
   [[nodiscard]] const detail::handler_info* plain_handler(const array_home& array, const message& model) const;
-  void run_turn(array_part& at, const turn& what, std::size_t slot, lane& on);
+  void run_broadcast(array_part& at, const broadcast& what, std::size_t slot, thread_context& on);
 
-  node& messages_;
+  am_engine& messages_;
   object_space& objects_;
   mutable std::shared_mutex mutex_;
   std::map<std::uint64_t, std::shared_ptr<array_home>> arrays_;  // under mutex_; by first number

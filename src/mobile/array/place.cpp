@@ -5,9 +5,9 @@
 #include <nacre/assert.hpp>
 
 #include "base/marks.hpp"
-#include "mobile/array/gathering.hpp"
-#include "mobile/array/vacancy.hpp"
-#include "mobile/directory/reading.hpp"
+#include "mobile/array/empty_element.hpp"
+#include "mobile/array/reduction.hpp"
+#include "mobile/directory/epoch_guard.hpp"
 #include "mobile/mobile.hpp"
 
 namespace nacre {
@@ -34,30 +34,30 @@ bool is_awaited_by_all(const message_list& pending) {
          pending.front()->header.reply != 0;
 }
 
-void vacate(resident& body) {
-  body.object = new detail::vacancy;
-  body.type = &detail::type_of<detail::vacancy>();
-  body.handler_seconds = 0;
+void make_empty(object_state& state) {
+  state.object = new detail::empty_element;
+  state.type = &detail::type_of<detail::empty_element>();
+  state.handler_seconds = 0;
 }
 
 }  // namespace
 
-void object_space::adopt_element(lane& on, std::uint64_t number, void* object) {
+void object_space::adopt_element(thread_context& on, std::uint64_t number, void* object) {
   const std::shared_ptr<array_home> array = arrays_.find(number);
-  resident body;
-  body.object = object;
-  body.type = array->layout.type;
-  body.policy = rules_.meant(array->layout.location);
-  const reading guard(on);
+  object_state state;
+  state.object = object;
+  state.type = array->layout.type;
+  state.policy = rules_.meant(array->layout.location);
+  const epoch_guard guard(on);
   const object_id id(messages_.rank(), object_id::first_element + number);
-  entry& at = install_new(on, id, std::move(body));  // runs code of the class, hence without the mutex
+  object_entry& at = install_new(on, id, std::move(state));  // runs code of the class, hence without the mutex
   const std::scoped_lock lock(array->mutex);
   array->note_place(number - array->first, at, &array_space::run_part);
 }
 
 /// The entry of a place with its home here, made when the first message comes for it; null when this rank is not its
 /// home. Holds the mutex from making the entry to noting it, so that later messages to all elements find it.
-entry* object_space::place_at_home(object_id id) {
+object_entry* object_space::place_at_home(object_id id) {
   const std::shared_ptr<array_home> array = arrays_.find(id);
   if (array == nullptr) return nullptr;
   const std::uint64_t number = array_space::number_of(id) - array->first;
@@ -66,50 +66,51 @@ entry* object_space::place_at_home(object_id id) {
     return nullptr;
   }
   const std::scoped_lock lock(array->mutex);
-  entry& at =
+  object_entry& at =
       entries_.find_or_add(id, {messages_.rank(), 0, rules_.meant(layout.location), false, true}, &activate_work);
   array->note_place(number, at, &array_space::run_part);
   return &at;
 }
 
 /// Begins a place that place_at_home has made, in its first activation. False: it is an entry of another kind.
-bool object_space::begin_place(entry& at) {
-  if (!at.id.is_element() || at.id.home() != messages_.rank() || at.fact.read().epoch != 0) return false;
-  resident body;
-  vacate(body);
-  at.put_resident(body);
-  return at.fact.learn({messages_.rank(), body.epoch, at.fact.read().policy, false, true});
+bool object_space::begin_place(object_entry& at) {
+  if (!at.id.is_element() || at.id.home() != messages_.rank() || at.location.read().epoch != 0) return false;
+  object_state state;
+  make_empty(state);
+  at.put_state(state);
+  return at.location.learn({messages_.rank(), state.epoch, at.location.read().policy, false, true});
 }
 
-bool object_space::is_vacant(const entry& at) noexcept {
-  return at.type == detail::type_of<detail::vacancy>().id.value();
+bool object_space::is_empty_place(const object_entry& at) noexcept {
+  return at.type == detail::type_of<detail::empty_element>().id.value();
 }
 
-void object_space::post_to_place(lane& on, entry& at, message_ptr m) {
+void object_space::post_to_place(thread_context& on, object_entry& at, message_ptr m) {
   address_to_place(on, at, *m);
-  const location_fact fact = at.fact.read();
-  if ((fact.backlog || waiting_.any()) && keep_at_source(on, at, m, fact.backlog, false)) return;
-  const rank_id to = fact.rank;
+  const known_location location = at.location.read();
+  if ((location.backlog || waiting_.any()) && keep_at_source(on, at, m, location.backlog, false)) return;
+  const rank_id to = location.rank;
   if (to == messages_.rank() && !messages_.deferred()) return push(at, on, std::move(m), on.in_item());
-  if (to != messages_.rank()) on.tallies().hops.add(1);
+  if (to != messages_.rank()) on.counters().hops.add(1);
   messages_.route(on, to, std::move(m));
 }
 
 /// Addresses a message for all elements to a place, with its number in the stream from this rank.
-void object_space::address_to_place(lane& on, entry& at, message& m) {
-  on.tallies().created.add(1);
+void object_space::address_to_place(thread_context& on, object_entry& at, message& m) {
+  on.counters().created.add(1);
   m.header.object = at.id.value();
   m.header.source = messages_.rank().value();
   m.header.sequence = at.next_sequence.fetch_add(1, std::memory_order_relaxed);  // only the number orders messages
-  m.header.epoch = at.fact.read().epoch;
+  m.header.epoch = at.location.read().epoch;
 }
 
 /// A plain handler leaves the message to the caller, unless it keeps it.
-bool object_space::run_on_idle_place(lane& on, entry& at, message_ptr& m, const detail::handler_info* plain) {
-  if (at.fact.read().rank != messages_.rank() || !at.arrivals.begin_idle()) return false;
+bool object_space::run_on_idle_place(thread_context& on, object_entry& at, message_ptr& m,
+                                     const detail::handler_info* plain) {
+  if (at.location.read().rank != messages_.rank() || !at.arrivals.begin_idle()) return false;
   message_list taken;
   if (plain != nullptr && run_plainly(on, at, m, *plain)) {
-    if (messages_.team().ahead()) {
+    if (messages_.pool().ahead()) {
       later(at, on, &end_exclusive_work);
       return true;
     }
@@ -128,22 +129,23 @@ bool object_space::run_on_idle_place(lane& on, entry& at, message_ptr& m, const 
 /// Runs a plain handler without a number in the stream. That is possible when no other thread wants the element, and
 /// all messages of this rank to it have come: then there is no message to overtake. Nearly all elements are in this
 /// state. False: nothing has happened.
-bool object_space::run_plainly(lane& on, entry& at, message_ptr& m, const detail::handler_info& handler) {
+bool object_space::run_plainly(thread_context& on, object_entry& at, message_ptr& m,
+                               const detail::handler_info& handler) {
   // relaxed: a message that another thread numbers at this moment has no order with this one.
   const std::uint32_t sent = at.next_sequence.load(std::memory_order_relaxed);
-  if (at.extra() != nullptr || at.object() == nullptr || is_vacant(at) || !at.gate.idle()) return false;
+  if (at.extra() != nullptr || at.object() == nullptr || is_empty_place(at) || !at.gate.idle()) return false;
   if (!at.order.has_admitted(messages_.rank().value(), sent)) return false;
-  on.tallies().created.add(1);
+  on.counters().created.add(1);
   m->header.object = at.id.value();
   m->header.source = messages_.rank().value();
-  const turn_time time = times_each_turn() ? begin_turn(on, m.get()) : turn_time{};
-  if (messages_.run_and_leave(on, handler, m, at.object())) on.tallies().done.add(1);
+  const step_time time = times_each_step() ? begin_step(on, m.get()) : step_time{};
+  if (messages_.run_and_leave(on, handler, m, at.object())) on.counters().done.add(1);
   if (limits_.check_serialization) check_serialization(at);
-  if (time.measured || on.charged != 0) end_turn(at, on, time, 1, true);
+  if (time.measured || on.charged != 0) end_step(at, on, time, 1, true);
   return true;
 }
 
-void object_space::post_insert(lane& on, object_id element, const detail::object_type& type, void* object,
+void object_space::post_insert(thread_context& on, object_id element, const detail::object_type& type, void* object,
                                detail::future_state& done) {
   message_ptr m = make_message(sizeof(carried));
   ::new (static_cast<void*>(m->body())) carried{&type, object};
@@ -152,21 +154,21 @@ void object_space::post_insert(lane& on, object_id element, const detail::object
   post(on, element, std::move(m), &done);
 }
 
-void object_space::post_erase(lane& on, object_id element, detail::future_state& done) {
+void object_space::post_erase(thread_context& on, object_id element, detail::future_state& done) {
   message_ptr m = make_message(0);
   m->header.kind = message_kind::destroy;
   post(on, element, std::move(m), &done);
 }
 
 /// Handles messages for a place without an element, and all insertions.
-object_space::drained object_space::run_on_place(turn& now) {
+object_space::drained object_space::run_on_place(activation_step& now) {
   message_ptr m = now.pending.pop_front();
   if (m->header.kind == message_kind::insert) {
     insert_here(now, std::move(m));
   } else if (m->header.kind == message_kind::everyone) {
     NACRE_MARK("a message to all elements meets a place without one");
-    if (m->header.reply != 0) messages_.post_reply(now.on, m->header, gathering::none());
-    now.on.tallies().done.add(1);
+    if (m->header.reply != 0) messages_.post_reply(now.on, m->header, reduction::none());
+    now.on.counters().done.add(1);
   } else {
     undeliverable(now.on, std::move(m));
   }
@@ -174,10 +176,10 @@ object_space::drained object_space::run_on_place(turn& now) {
 }
 
 /// Null, or why there can be no new element.
-const char* object_space::put_element(entry& at, message& m) {
+const char* object_space::put_element(object_entry& at, message& m) {
   const std::shared_ptr<array_home> array = at.id.is_element() ? arrays_.find(at.id) : nullptr;
   if (array == nullptr) return "the array has been destroyed";
-  if (!is_vacant(at)) {
+  if (!is_empty_place(at)) {
     NACRE_MARK("an element is inserted where there is one");
     return "the array has an element at that place already";
   }
@@ -199,15 +201,15 @@ const char* object_space::put_element(entry& at, message& m) {
     messages_.fail("rank " + std::to_string(m.header.source) + " sent an element that does not unpack");
     return "the element does not unpack";
   }
-  resident body = at.take_resident();
-  body.type->destroy(std::exchange(body.object, made));
-  body.type = &type;
-  at.put_resident(body);
-  static_cast<void>(at.fact.learn({messages_.rank(), body.epoch + 1, body.policy}));
+  object_state state = at.take_state();
+  state.type->destroy(std::exchange(state.object, made));
+  state.type = &type;
+  at.put_state(state);
+  static_cast<void>(at.location.learn({messages_.rank(), state.epoch + 1, state.policy}));
   return nullptr;
 }
 
-void object_space::insert_here(turn& now, message_ptr m) {
+void object_space::insert_here(activation_step& now, message_ptr m) {
   const char* const refusal = put_element(now.at, *m);
   if (refusal == nullptr) now.on.record(trace::event_kind::create, now.at.id.value());
   if (is_awaited_by_all(now.pending)) NACRE_MARK("an element is inserted before a reduction that waits at its place");
@@ -216,53 +218,54 @@ void object_space::insert_here(turn& now, message_ptr m) {
   } else if (m->header.reply != 0) {
     messages_.post_reply(now.on, m->header, make_message(0));
   }
-  now.on.tallies().done.add(1);
+  now.on.counters().done.add(1);
 }
 
 /// Ends an element. The place stays, with its streams, and goes home; the next element continues the streams, because
 /// the sending ranks count on.
-void object_space::end_element(turn& now) {
-  entry& at = now.at;
+void object_space::end_element(activation_step& now) {
+  object_entry& at = now.at;
   const message_ptr m = now.pending.pop_front();
   if (is_awaited_by_all(now.pending)) NACRE_MARK("an element ends before a reduction that waits at its place");
-  resident body = at.take_resident();
-  body.type->destroy(std::exchange(body.object, nullptr));
-  vacate(body);
-  if (body.together != nullptr) {
+  object_state state = at.take_state();
+  state.type->destroy(std::exchange(state.object, nullptr));
+  make_empty(state);
+  if (state.colocations != nullptr) {
     // Its colocations are over; they do not apply to the next element.
-    for (message_ptr& join : body.together->dissolve(now.pending)) {
+    for (message_ptr& join : state.colocations->dissolve(now.pending)) {
       NACRE_MARK("an element ends that a colocation waits for");
       undeliverable(now.on, std::move(join));
     }
-    body.together.reset();
+    state.colocations.reset();
   }
-  at.put_resident(body);
+  at.put_state(state);
   if (at.id.home() == messages_.rank()) {
-    static_cast<void>(at.fact.learn({messages_.rank(), body.epoch + 1, body.policy, false, true}));
+    static_cast<void>(at.location.learn({messages_.rank(), state.epoch + 1, state.policy, false, true}));
     if (m->header.reply != 0) messages_.post_reply(now.on, m->header, make_message(0));
   } else {
     NACRE_MARK("an element ends away from home");
     depart(now, at.id.home(), {m->header.source, m->header.reply});
   }
-  now.on.tallies().done.add(1);
+  now.on.counters().done.add(1);
 }
 
-void object_space::forget_array(lane& on, std::uint64_t first) {
+void object_space::forget_array(thread_context& on, std::uint64_t first) {
   const std::shared_ptr<array_home> array = arrays_.close(first);
   if (array == nullptr) return;
-  const reading guard(on);
-  std::vector<entry*> places;
-  entries_.for_each([&](entry& each) {
+  const epoch_guard guard(on);
+  std::vector<object_entry*> places;
+  entries_.for_each([&](object_entry& each) {
     const std::uint64_t number = array_space::number_of(each.id) - first;
     if (each.id.is_element() && number < array->layout.shape.count()) places.push_back(&each);
   });
   {
     const std::scoped_lock lock(array->mutex);
     for (auto& [number, part] : array->parts) {
-      for (std::atomic<entry*>& place : part.places) place.store(nullptr, std::memory_order_relaxed);  // all have ended
+      for (std::atomic<object_entry*>& place : part.places)
+        place.store(nullptr, std::memory_order_relaxed);  // all have ended
     }
   }
-  for (entry* const each : places) {
+  for (object_entry* const each : places) {
     if (each->id.home() == messages_.rank()) {
       push_end(*each, messages_.rank(), on);
     } else {
@@ -272,12 +275,12 @@ void object_space::forget_array(lane& on, std::uint64_t first) {
 }
 
 /// Ends a place of a destroyed array: messages that wait there, or come later, are undeliverable.
-void object_space::end_place(turn& now) {
-  entry& at = now.at;
+void object_space::end_place(activation_step& now) {
+  object_entry& at = now.at;
   if (at.object() == nullptr && !begin_place(at)) return;  // a peer has told of it too
-  resident body = at.take_resident();
-  body.pending.append(now.pending);
-  end_entry(now, body);
+  object_state state = at.take_state();
+  state.pending.append(now.pending);
+  end_entry(now, state);
 }
 
 }  // namespace nacre

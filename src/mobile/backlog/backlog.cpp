@@ -26,11 +26,11 @@ constexpr std::uint32_t chase_max = 4;
 
 /// Queues a numbered message here, if other messages for its object wait here. False: the message goes its way. `held`:
 /// the message counts against main, if main has sent it.
-bool object_space::keep_at_source(lane& on, entry& at, message_ptr& m, bool begin, bool held) {
+bool object_space::keep_at_source(thread_context& on, object_entry& at, message_ptr& m, bool begin, bool held) {
   m = messages_.as_received(std::move(m));
   source_queues::outcome next;
   const auto hold = [&](message& kept) {
-    if (!held) messages_.hold_main(on, kept);
+    if (!held) messages_.acquire_window(on, kept);
   };
   if (!waiting_.put(at.id, m, begin, at.next_sequence, hold, next)) return false;
   go_on_at_source(on, at, next);
@@ -38,13 +38,13 @@ bool object_space::keep_at_source(lane& on, entry& at, message_ptr& m, bool begi
 }
 
 /// A message of this rank has come back.
-void object_space::take_back(lane& by, message_ptr m) {
+void object_space::take_back(thread_context& by, message_ptr m) {
   const object_id id = object_id::from_value(m->header.object);
   if (m->header.source != messages_.rank().value() || !in_stream(m->header.kind)) {
     return messages_.fail("a message came back to rank " + std::to_string(messages_.rank().value()) +
                           " that it has not sent");
   }
-  entry* const at = entries_.find(id);
+  object_entry* const at = entries_.find(id);
   if (at == nullptr) {
     NACRE_MARK("a message comes back, and its object is gone");
     m->header.flags &= static_cast<std::uint8_t>(~flag_returned);
@@ -64,44 +64,44 @@ void object_space::take_back(lane& by, message_ptr m) {
 
 void object_space::on_clear_to_send(context& ctx, std::uint64_t object, std::uint32_t limit, std::uint32_t epoch,
                                     std::uint8_t policy) {
-  lane& by = detail::lane_of(ctx);
+  thread_context& by = detail::thread_of(ctx);
   const object_id id = object_id::from_value(object);
   if (!location_rules::known(policy)) {
     return messages_.fail("rank " + std::to_string(ctx.source().value()) +
                           " cleared messages to an object with a location policy that is none");
   }
-  entry* const at = entries_.find(id);
+  object_entry* const at = entries_.find(id);
   if (at == nullptr) return;
-  if (at->fact.learn({ctx.source(), epoch, static_cast<location_policy>(policy)})) go_on_by_news(id, by);
+  if (at->location.learn({ctx.source(), epoch, static_cast<location_policy>(policy)})) go_on_by_news(id, by);
   source_queues::outcome next;
   // The object has cleared all messages from its next place: its backlog holds back no message here any more.
   const bool over = waiting_.clear(id, limit, at->next_sequence, next);
   go_on_at_source(by, *at, next);
-  if (over) at->fact.settle(epoch);
+  if (over) at->location.end_backlog(epoch);
 }
 
 /// Carries out the outcome of a queue. If the entry has been taken out of the directory meanwhile, drops the queue,
 /// because no other thread looks at it again.
-void object_space::go_on_at_source(lane& on, entry& at, source_queues::outcome& next) {
+void object_space::go_on_at_source(thread_context& on, object_entry& at, source_queues::outcome& next) {
   while (message_ptr m = next.send.pop_front()) send_cleared(on, at, std::move(m));
   if (next.ask) request_to_send(on, at, *next.ask);
   if (waiting_.any() && entries_.find(at.id) != &at) drop_waiting(on, at.id);
 }
 
-void object_space::send_cleared(lane& on, const entry& at, message_ptr m) {
+void object_space::send_cleared(thread_context& on, const object_entry& at, message_ptr m) {
   const bool again = (m->header.flags & flag_returned) != 0;
   m->header.flags = static_cast<std::uint8_t>((m->header.flags & ~flag_returned) | flag_granted);
-  const rank_id next = next_rank(at, at.fact.read(), m->header);
+  const rank_id next = next_rank(at, at.location.read(), m->header);
   if (next != messages_.rank()) {
-    on.tallies().hops.add(1);
-    if (again) on.tallies().forwards.add(1);
+    on.counters().hops.add(1);
+    if (again) on.counters().forwards.add(1);
   }
   messages_.route(on, next, std::move(m));
 }
 
 /// Sends a request along the way of a message to the object, outside every stream. It needs no credit: there is one for
 /// each window.
-void object_space::request_to_send(lane& on, const entry& at, std::uint32_t end) {
+void object_space::request_to_send(thread_context& on, const object_entry& at, std::uint32_t end) {
   NACRE_MARK("messages wait at their source");
   message_ptr m = make_message(0);
   m->header.kind = message_kind::request_to_send;
@@ -110,12 +110,12 @@ void object_space::request_to_send(lane& on, const entry& at, std::uint32_t end)
   m->header.sequence = end;
   m->header.flags = flag_uncounted;  // the messages that wait count
   m->header.channel = channel::system;
-  const rank_id next = next_rank(at, at.fact.read(), m->header);
+  const rank_id next = next_rank(at, at.location.read(), m->header);
   messages_.route(on, next, std::move(m));
 }
 
 /// Refuses a request to a destroyed object. A place of an array needs no refusal: it ends on all ranks at once.
-void object_space::refuse_request(lane& on, const message_header& header) {
+void object_space::refuse_request(thread_context& on, const message_header& header) {
   const object_id id = object_id::from_value(header.object);
   if (id.is_element()) return;
   NACRE_MARK("an object is gone for which messages wait at their source");
@@ -123,7 +123,7 @@ void object_space::refuse_request(lane& on, const message_header& header) {
 }
 
 /// Reports the messages that wait for an object without an entry on this rank.
-void object_space::drop_waiting(lane& on, object_id id) {
+void object_space::drop_waiting(thread_context& on, object_id id) {
   message_list all = waiting_.drop(id);
   while (message_ptr m = all.pop_front()) {
     NACRE_MARK("a message that waits at its source is reported");
@@ -134,14 +134,14 @@ void object_space::drop_waiting(lane& on, object_id id) {
 // Where the object has been.
 
 /// Whether a message that has come to an old place of its object goes back to its source, instead of after the object.
-bool object_space::goes_back(const location_fact& fact, const message_header& header) const noexcept {
+bool object_space::goes_back(const known_location& location, const message_header& header) const noexcept {
   if (!in_stream(header.kind) || (header.flags & flag_granted) != 0) return false;
-  return fact.backlog || header.hops > chase_max;
+  return location.backlog || header.hops > chase_max;
 }
 
-void object_space::send_back(lane& on, message_ptr m) {
+void object_space::send_back(thread_context& on, message_ptr m) {
   NACRE_MARK("a message goes back to its source");
-  messages_.team().charge_own(own_work::forward);
+  messages_.pool().charge_own(own_work::forward);
   if ((m->header.flags & flag_path) != 0 && !take_path(*m, messages_.size())) {
     return messages_.fail("a message from rank " + std::to_string(m->header.source) +
                           " tells not who has forwarded it");
@@ -150,14 +150,14 @@ void object_space::send_back(lane& on, message_ptr m) {
   const rank_id source(m->header.source);
   if (source == messages_.rank()) return take_back(on, std::move(m));
   if (m->header.hops < 255) ++m->header.hops;
-  on.tallies().hops.add(1);
-  on.tallies().forwards.add(1);
+  on.counters().hops.add(1);
+  on.counters().forwards.add(1);
   messages_.route(on, source, std::move(m));
 }
 
 // Where the object is.
 
-void object_space::take_request(turn& now, const message_header& header) {
+void object_space::take_request(activation_step& now, const message_header& header) {
   if (header.source >= messages_.size()) {
     return messages_.fail("a rank that is none asks to send to an object");
   }
@@ -169,13 +169,13 @@ void object_space::take_request(turn& now, const message_header& header) {
 
 /// Clears senders before the object runs its next message, so that the next ones are under way even if that message
 /// takes the activation away. Skips streams that are blocked for a colocation.
-void object_space::clear_senders(turn& now) {
-  entry_extra& extra = *now.at.extra();
+void object_space::clear_senders(activation_step& now) {
+  object_entry_extra& extra = *now.at.extra();
   const std::size_t waiting = now.pending.empty() ? 0 : now.pending.size() - 1;
-  const participation* const together = extra.together.get();
-  const auto stands_still = [&](std::uint32_t rank) { return together != nullptr && together->stands_still(rank); };
-  const location_fact here = now.at.fact.read();
-  for (const send_windows::grant& each : extra.windows->clear(waiting, extra.ran, stands_still)) {
+  const participation* const colocations = extra.colocations.get();
+  const auto is_blocked = [&](std::uint32_t rank) { return colocations != nullptr && colocations->is_blocked(rank); };
+  const known_location here = now.at.location.read();
+  for (const send_windows::grant& each : extra.windows->clear(waiting, extra.ran, is_blocked)) {
     messages_.post_to_module<&object_space::on_clear_to_send>(now.on, each.to, now.at.id.value(), each.limit,
                                                               here.epoch, static_cast<std::uint8_t>(here.policy));
   }
@@ -183,7 +183,7 @@ void object_space::clear_senders(turn& now) {
 }
 
 /// Divides the messages that wait for a leaving object: some go along, the rest is returned, to go back to its sources.
-message_list object_space::leave_behind(turn& now, resident& body) {
+message_list object_space::leave_behind(activation_step& now, object_state& state) {
   const std::uint32_t ran = std::max(now.ran, now.at.extra() != nullptr ? now.at.extra()->ran : 0);
   baggage taken(ran);
   message_list left;
@@ -192,7 +192,7 @@ message_list object_space::leave_behind(turn& now, resident& body) {
     message_list kept;
     while (message_ptr m = all.pop_front()) {
       // A stream that passes lies in two parts, and the later one is not behind a join yet: both parts go along.
-      const bool passes = body.together != nullptr && body.together->passes(m->header.source);
+      const bool passes = state.colocations != nullptr && state.colocations->passes(m->header.source);
       if (!passes && !taken.takes(m->header, where)) {
         left.push_back(std::move(m));
         continue;
@@ -203,23 +203,23 @@ message_list object_space::leave_behind(turn& now, resident& body) {
     }
     all = std::move(kept);
   };
-  if (body.together != nullptr) {
-    body.together->for_each_behind([&](message_list& behind) { divide(behind, waits::behind_join); });
+  if (state.colocations != nullptr) {
+    state.colocations->for_each_behind([&](message_list& behind) { divide(behind, waits::behind_join); });
   }
-  divide(body.pending, waits::ready);
+  divide(state.pending, waits::ready);
   message_list early;
-  body.order.take_early(early);
+  state.order.take_early(early);
   divide(early, waits::early);
   for (const auto& [source, next] : taken.cut()) {
-    body.order.roll_back(source, next);
-    if (body.windows != nullptr) body.windows->on_next(source, next);
+    state.order.roll_back(source, next);
+    if (state.windows != nullptr) state.windows->on_next(source, next);
   }
   while (message_ptr m = early.pop_front()) {
-    const streams::verdict how = body.order.admit(m, body.pending);
+    const streams::verdict how = state.order.admit(m, state.pending);
     NACRE_ASSERT(how == streams::verdict::early, "a message that was early is early still");
   }
-  if (body.windows != nullptr) body.windows->on_departure(ran);
-  now.on.tallies().carried.add(carried);
+  if (state.windows != nullptr) state.windows->on_departure(ran);
+  now.on.counters().carried.add(carried);
   return left;
 }
 

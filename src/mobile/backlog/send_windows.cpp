@@ -56,7 +56,7 @@ std::uint32_t send_windows::window(std::uint32_t ran) const noexcept {
 }
 
 std::vector<send_windows::grant> send_windows::clear(std::size_t waiting, std::uint32_t ran,
-                                                     const std::function<bool(std::uint32_t)>& stands_still) {
+                                                     const std::function<bool(std::uint32_t)>& is_blocked) {
   std::vector<grant> cleared;
   const std::uint32_t most = window(ran);
   if (asking_ == 0 || waiting + in_flight_ > most / 2) return cleared;
@@ -64,9 +64,9 @@ std::vector<send_windows::grant> send_windows::clear(std::size_t waiting, std::u
   const std::uint32_t share = std::max(1U, room / asking_);
   bool over = false;
   for (std::size_t looked = sources_.size(); looked > 0 && room > 0 && asking_ > 0; --looked) {
-    if (turn_ >= sources_.size()) turn_ = 0;
-    source& one = sources_[turn_++];
-    if (!one.asks() || stands_still(one.rank)) continue;
+    if (next_source_ >= sources_.size()) next_source_ = 0;
+    source& one = sources_[next_source_++];
+    if (!one.asks() || is_blocked(one.rank)) continue;
     count_out(one);
     const std::uint32_t from = is_before(one.limit, one.next) ? one.next : one.limit;
     const std::uint32_t left = is_before(from, one.end) ? one.end - from : 0;

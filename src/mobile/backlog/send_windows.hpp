@@ -54,9 +54,9 @@ class send_windows {
   /// Notes that the stream of that rank expects `next` now: more than before, or less when messages have gone back.
   void on_next(std::uint32_t rank, std::uint32_t next);
   /// Returns the sources that are cleared to send now, given how many messages wait at the object and how many have run
-  /// in this stay. Serves sources round-robin, without those that are blocked (`stands_still`).
+  /// in this stay. Serves sources round-robin, without those that are blocked (`is_blocked`).
   [[nodiscard]] std::vector<grant> clear(std::size_t waiting, std::uint32_t ran,
-                                         const std::function<bool(std::uint32_t)>& stands_still);
+                                         const std::function<bool(std::uint32_t)>& is_blocked);
   /// Notes that the object leaves, after that many messages.
   void on_departure(std::uint32_t ran) noexcept { ran_before_ = ran; }
 
@@ -69,7 +69,7 @@ class send_windows {
 
   template <class Archive>
   void serialize(Archive& ar) {
-    ar(sources_, turn_, ran_before_);
+    ar(sources_, next_source_, ran_before_);
   }
 
  private:
@@ -89,11 +89,11 @@ class send_windows {
   void count_in(const source& one) noexcept;
   void count_out(const source& one) noexcept;
 
-  std::vector<source> sources_;   // by rank; with messages to come
-  std::uint32_t turn_ = 0;        // position of the source that comes next
-  std::uint32_t ran_before_ = 0;  // in the last stay
-  std::uint32_t asking_ = 0;      // sources that ask
-  std::uint32_t in_flight_ = 0;   // of all sources
+  std::vector<source> sources_;    // by rank; with messages to come
+  std::uint32_t next_source_ = 0;  // position of the source that comes next
+  std::uint32_t ran_before_ = 0;   // in the last stay
+  std::uint32_t asking_ = 0;       // sources that ask
+  std::uint32_t in_flight_ = 0;    // of all sources
 };
 
 }  // namespace nacre

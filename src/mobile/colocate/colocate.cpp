@@ -8,7 +8,7 @@
 #include <nacre/assert.hpp>
 
 #include "base/marks.hpp"
-#include "mobile/directory/reading.hpp"
+#include "mobile/directory/epoch_guard.hpp"
 #include "mobile/mobile.hpp"
 
 namespace nacre {
@@ -18,7 +18,7 @@ constexpr std::uint32_t nowhere = ~std::uint32_t{0};  // the object is released 
 
 }  // namespace
 
-void object_space::post_colocate(lane& on, std::span<const object_id> objects, message_ptr function,
+void object_space::post_colocate(thread_context& on, std::span<const object_id> objects, message_ptr function,
                                  detail::future_state* result) {
   std::array<object_id, coordinator::participants_max> sorted;
   NACRE_EXPECT(objects.size() <= sorted.size(), "a colocation has 2 to 16 objects");
@@ -32,13 +32,13 @@ void object_space::post_colocate(lane& on, std::span<const object_id> objects, m
   if (result != nullptr) function->header.reply = messages_.calls().open(*result);
   // Requests one colocation after the other, so that their joins stand in the same order in all streams from this rank:
   // else each of two could be first at one object and wait for ever for the other object.
-  const std::scoped_lock one_at_a_time(together_.asking);
+  const std::scoped_lock one_at_a_time(colocations_.asking);
   const std::uint32_t handler = function->header.handler;
   std::uint64_t number = 0;
   {
-    const std::scoped_lock lock(together_.guard);
-    number = together_.asked.begin(objects);
-    together_.functions.emplace(number, colocation_function{{objects.begin(), objects.end()}, std::move(function)});
+    const std::scoped_lock lock(colocations_.guard);
+    number = colocations_.asked.begin(objects);
+    colocations_.functions.emplace(number, colocation_function{{objects.begin(), objects.end()}, std::move(function)});
   }
   for (const object_id each : objects) {
     message_ptr join = make_message(0);
@@ -50,42 +50,42 @@ void object_space::post_colocate(lane& on, std::span<const object_id> objects, m
 }
 
 /// Tells the initiator of a colocation; at once if it is this rank, unless time is simulated.
-void object_space::tell_asker(lane& on, const colocation_name& name, const colocate_news& news) {
-  const rank_id asker(name.rank);
+void object_space::tell_initiator(thread_context& on, const colocation_name& name, const colocate_news& news) {
+  const rank_id initiator(name.rank);
   colocate_news told = news;
   told.number = name.number;
   if (told.step == colocate_step::gone) {  // the join is done now, so quiescence must wait for this message
-    messages_.post_counted_to_module<&object_space::on_colocate_news>(on, asker, told);
-  } else if (asker == messages_.rank() && !messages_.deferred()) {
-    take_news(on, asker, told);
+    messages_.post_counted_to_module<&object_space::on_colocate_news>(on, initiator, told);
+  } else if (initiator == messages_.rank() && !messages_.deferred()) {
+    take_news(on, initiator, told);
   } else {
-    messages_.post_to_module<&object_space::on_colocate_news>(on, asker, told);
+    messages_.post_to_module<&object_space::on_colocate_news>(on, initiator, told);
   }
 }
 
 void object_space::on_colocate_news(context& ctx, const colocate_news& news) {
   if (news.step == colocate_step::gone) learn_of_late_end(ctx, news.object);
-  take_news(detail::lane_of(ctx), ctx.source(), news);
+  take_news(detail::thread_of(ctx), ctx.source(), news);
 }
 
-void object_space::take_news(lane& on, rank_id from, const colocate_news& news) {
+void object_space::take_news(thread_context& on, rank_id from, const colocate_news& news) {
   std::vector<colocate_action> next;
   message_header failed;  // copied: another thread may take the function away before the failure is reported
   {
-    const std::scoped_lock lock(together_.guard);
-    if (!together_.asked.on(from, news, next)) {
+    const std::scoped_lock lock(colocations_.guard);
+    if (!colocations_.asked.on(from, news, next)) {
       return messages_.fail("rank " + std::to_string(from.value()) + " told of a colocation what cannot be");
     }
     for (const colocate_action& each : next) {
-      if (each.what == colocate_action::kind::fail) failed = together_.functions.at(each.number).call->header;
+      if (each.what == colocate_action::kind::fail) failed = colocations_.functions.at(each.number).call->header;
     }
   }
   for (const colocate_action& each : next) act(on, each, failed);
 }
 
-void object_space::act(lane& on, const colocate_action& what, const message_header& failed) {
+void object_space::act(thread_context& on, const colocate_action& what, const message_header& failed) {
   switch (what.what) {
-    case colocate_action::kind::seize:
+    case colocate_action::kind::acquire:
     case colocate_action::kind::let_go:
       return send_claim(on, what);
     case colocate_action::kind::release:
@@ -97,36 +97,36 @@ void object_space::act(lane& on, const colocate_action& what, const message_head
     case colocate_action::kind::fail:
       return report_failure(on, what, failed);
     case colocate_action::kind::over: {
-      const std::scoped_lock lock(together_.guard);
-      together_.functions.erase(what.number);
+      const std::scoped_lock lock(colocations_.guard);
+      colocations_.functions.erase(what.number);
     }
   }
 }
 
-void object_space::send_claim(lane& on, const colocate_action& what) {
-  entry* const at = entry_to_send_by(on, what.object);
+void object_space::send_claim(thread_context& on, const colocate_action& what) {
+  object_entry* const at = entry_to_send_by(on, what.object);
   if (at == nullptr) return;  // destroyed; its join reports that
-  const location_fact fact = at->fact.read();
+  const known_location location = at->location.read();
   message_ptr m = make_message(0);
   m->header.kind = message_kind::claim;
   m->header.handler = static_cast<std::uint32_t>(what.what);
   m->header.reply = what.number;
   m->header.object = what.object.value();
   m->header.source = messages_.rank().value();
-  m->header.epoch = fact.epoch;
+  m->header.epoch = location.epoch;
   m->header.flags = flag_uncounted;  // the join counts until the colocation is over
-  if (fact.rank == messages_.rank() && !messages_.deferred()) return push(*at, on, std::move(m), on.in_item());
-  messages_.route(on, fact.rank, std::move(m));
+  if (location.rank == messages_.rank() && !messages_.deferred()) return push(*at, on, std::move(m), on.in_item());
+  messages_.route(on, location.rank, std::move(m));
 }
 
-void object_space::send_function(lane& on, std::uint64_t number, rank_id to) {
+void object_space::send_function(thread_context& on, std::uint64_t number, rank_id to) {
   colocation_function function;
   {
-    const std::scoped_lock lock(together_.guard);
-    const auto found = together_.functions.find(number);
-    NACRE_ASSERT(found != together_.functions.end(), "a colocation has lost its function");
+    const std::scoped_lock lock(colocations_.guard);
+    const auto found = colocations_.functions.find(number);
+    NACRE_ASSERT(found != colocations_.functions.end(), "a colocation has lost its function");
     function = std::move(found->second);
-    together_.functions.erase(found);
+    colocations_.functions.erase(found);
   }
   const message& m = *function.call;
   messages_.post_to_module<&object_space::on_colocate_function>(
@@ -138,7 +138,7 @@ void object_space::send_function(lane& on, std::uint64_t number, rank_id to) {
                     {m.payload().begin(), m.payload().end()}});
 }
 
-void object_space::report_failure(lane& on, const colocate_action& what, message_header header) {
+void object_space::report_failure(thread_context& on, const colocate_action& what, message_header header) {
   NACRE_MARK("a colocation fails");
   if (header.reply != 0) {
     header.source = messages_.rank().value();
@@ -148,23 +148,23 @@ void object_space::report_failure(lane& on, const colocate_action& what, message
   report(on, {what.object, messages_.handlers().handler(header.handler)->name, what.why});
 }
 
-object_space::drained object_space::join_front(turn& now) {
+object_space::drained object_space::join_front(activation_step& now) {
   message_ptr m = now.pending.pop_front();
   const colocation_name name{m->header.source, m->header.reply};
-  std::unique_ptr<participation>& together = now.at.need_extra().together;
-  if (together == nullptr) together = std::make_unique<participation>();
-  together->hold(std::move(m));
-  tell_asker(now.on, name, {.object = now.at.id, .step = colocate_step::ready});
+  std::unique_ptr<participation>& colocations = now.at.need_extra().colocations;
+  if (colocations == nullptr) colocations = std::make_unique<participation>();
+  colocations->hold(std::move(m));
+  tell_initiator(now.on, name, {.object = now.at.id, .step = colocate_step::ready});
   return drained::empty;
 }
 
-/// Handles a claim at the front. After the news that the object is seized, the object belongs to the colocation.
-object_space::drained object_space::claim_front(turn& now) {
-  entry& at = now.at;
+/// Handles a claim at the front. After the news that the object is acquired, the object belongs to the colocation.
+object_space::drained object_space::claim_front(activation_step& now) {
+  object_entry& at = now.at;
   const message_header header = now.pending.front()->header;
   const colocation_name name{header.source, header.reply};
-  const entry_extra* const extra = at.extra();
-  if (extra == nullptr || extra->together == nullptr || !extra->together->holds(name)) {
+  const object_entry_extra* const extra = at.extra();
+  if (extra == nullptr || extra->colocations == nullptr || !extra->colocations->holds(name)) {
     static_cast<void>(now.pending.pop_front());
     if (at.id.is_element()) {
       NACRE_MARK("a colocation claims an element that has ended, and finds the next one there");
@@ -173,7 +173,7 @@ object_space::drained object_space::claim_front(turn& now) {
     messages_.fail("rank " + std::to_string(header.source) + " claims an object for a colocation that is none");
     return drained::empty;
   }
-  if (header.handler != static_cast<std::uint32_t>(colocate_action::kind::seize)) {
+  if (header.handler != static_cast<std::uint32_t>(colocate_action::kind::acquire)) {
     static_cast<void>(now.pending.pop_front());
     end_participation(now, name);
     return drained::empty;
@@ -183,63 +183,63 @@ object_space::drained object_space::claim_front(turn& now) {
     return drained::blocked;
   }
   static_cast<void>(now.pending.pop_front());
-  extra->together->seized_by = name;
+  extra->colocations->acquired_by = name;
   const std::size_t bytes = packed_size_of(*messages_.handlers().type(at.type), at.object(), at.id);
   const bool stays_here = stays(at) || too_long(now, bytes);
   now.put_back();
-  note_seized(at.id, name);
-  tell_asker(now.on, name, {.object = at.id, .step = colocate_step::seized, .stays = stays_here, .bytes = bytes});
+  note_acquired(at.id, name);
+  tell_initiator(now.on, name, {.object = at.id, .step = colocate_step::acquired, .stays = stays_here, .bytes = bytes});
   return drained::blocked;
 }
 
-bool object_space::seized(const entry& at) noexcept {
-  const entry_extra* const extra = at.extra();
-  return extra != nullptr && extra->together != nullptr && extra->together->seized_by.number != 0;
+bool object_space::acquired(const object_entry& at) noexcept {
+  const object_entry_extra* const extra = at.extra();
+  return extra != nullptr && extra->colocations != nullptr && extra->colocations->acquired_by.number != 0;
 }
 
 /// Ends the part of an object in a colocation, and unblocks its stream.
-void object_space::end_participation(turn& now, const colocation_name& name) {
-  std::unique_ptr<participation>& together = now.at.extra()->together;
-  const message_ptr join = together->resume(name, now.pending);
-  together->seized_by = {};
-  if (together->idle()) together.reset();
-  now.on.tallies().done.add(1);
+void object_space::end_participation(activation_step& now, const colocation_name& name) {
+  std::unique_ptr<participation>& colocations = now.at.extra()->colocations;
+  const message_ptr join = colocations->resume(name, now.pending);
+  colocations->acquired_by = {};
+  if (colocations->idle()) colocations.reset();
+  now.on.counters().done.add(1);
 }
 
 /// Ends the part of an object that the colocation holds; the caller still has to end its access.
-void object_space::release_seized(entry& at, lane& on, const colocation_name& name) {
-  turn now{at, on, {}};
+void object_space::release_acquired(object_entry& at, thread_context& on, const colocation_name& name) {
+  activation_step now{at, on, {}};
   now.take_up();
   end_participation(now, name);
   now.put_back();
 }
 
-void object_space::note_seized(object_id object, const colocation_name& by) {
-  const std::scoped_lock lock(together_.guard);
-  together_.seized[object.value()] = by;
+void object_space::note_acquired(object_id object, const colocation_name& by) {
+  const std::scoped_lock lock(colocations_.guard);
+  colocations_.acquired[object.value()] = by;
 }
 
 /// False when the object is not held here for that colocation; a peer may lie.
-bool object_space::take_seized(object_id object, const colocation_name& by) {
-  const std::scoped_lock lock(together_.guard);
-  const auto found = together_.seized.find(object.value());
-  if (found == together_.seized.end() || !(found->second == by)) return false;
-  together_.seized.erase(found);
+bool object_space::take_acquired(object_id object, const colocation_name& by) {
+  const std::scoped_lock lock(colocations_.guard);
+  const auto found = colocations_.acquired.find(object.value());
+  if (found == colocations_.acquired.end() || !(found->second == by)) return false;
+  colocations_.acquired.erase(found);
   return true;
 }
 
 /// Handles the arrival of a held object at the rank of the function. From here on it belongs to the colocation again.
-void object_space::arrive_seized(turn& now) {
+void object_space::arrive_acquired(activation_step& now) {
   NACRE_MARK("an object moves to where a colocation runs");
-  const colocation_name name = now.at.extra()->together->seized_by;
+  const colocation_name name = now.at.extra()->colocations->acquired_by;
   now.put_back();
-  note_seized(now.at.id, name);
-  tell_asker(now.on, name, {.object = now.at.id, .step = colocate_step::arrived});
+  note_acquired(now.at.id, name);
+  tell_initiator(now.on, name, {.object = now.at.id, .step = colocate_step::arrived});
 }
 
 void object_space::on_colocate_order(context& ctx, std::uint64_t number, object_id object, std::uint32_t to) {
   const colocation_name name{ctx.source().value(), number};
-  if ((to >= messages_.size() && to != nowhere) || !take_seized(object, name)) {
+  if ((to >= messages_.size() && to != nowhere) || !take_acquired(object, name)) {
     return messages_.fail("rank " + std::to_string(name.rank) + " gives orders to an object that it does not hold");
   }
   message_ptr m = make_message(0);
@@ -248,18 +248,18 @@ void object_space::on_colocate_order(context& ctx, std::uint64_t number, object_
   m->header.reply = number;
   m->header.sequence = to;
   m->run_by(&order_work);
-  messages_.team().make_ready(detail::lane_of(ctx), *m.release());
+  messages_.pool().make_ready(detail::thread_of(ctx), *m.release());
 }
 
 /// Sends a held object away, or releases it without the function.
-void object_space::order_work(work& item, lane& on) {
-  object_space& self = on_lane(on);
+void object_space::order_work(work& item, thread_context& on) {
+  object_space& self = on_thread(on);
   const message_header order = static_cast<message&>(item).header;
-  entry& at = self.held_entry(item);
+  object_entry& at = self.held_entry(item);
   if (order.sequence == nowhere) {
-    self.release_seized(at, on, {order.source, order.reply});
+    self.release_acquired(at, on, {order.source, order.reply});
   } else {
-    turn now{at, on, {}};
+    activation_step now{at, on, {}};
     now.take_up();
     self.depart(now, rank_id(order.sequence), {});
   }
@@ -267,19 +267,19 @@ void object_space::order_work(work& item, lane& on) {
 }
 
 /// A function with all its objects, which are held here.
-struct object_space::gathered final : work {
-  gathered() : work(&object_space::run_gathered) {}
+struct object_space::ready_colocation final : work {
+  ready_colocation() : work(&object_space::run_colocation) {}
   message_ptr call;
   colocation_name name;
   std::vector<object_id> objects;
 };
 
 void object_space::on_colocate_function(context& ctx, colocate_call call) {
-  auto ready = std::make_unique<gathered>();
+  auto ready = std::make_unique<ready_colocation>();
   ready->name = {ctx.source().value(), call.number};
   const detail::handler_info* const row = messages_.handlers().handler(call.handler);
   bool sound = row != nullptr && row->together != nullptr && row->together->keys.size() == call.objects.size();
-  for (const object_id each : call.objects) sound = sound && take_seized(each, ready->name);
+  for (const object_id each : call.objects) sound = sound && take_acquired(each, ready->name);
   if (!sound) {
     return messages_.fail("rank " + std::to_string(ctx.source().value()) +
                           " runs a function on objects that it does not hold");
@@ -293,14 +293,14 @@ void object_space::on_colocate_function(context& ctx, colocate_call call) {
   header.object = call.objects.front().value();
   header.flags = flag_uncounted;  // the joins count
   ready->objects = std::move(call.objects);
-  messages_.team().make_ready(detail::lane_of(ctx), *ready.release());
+  messages_.pool().make_ready(detail::thread_of(ctx), *ready.release());
 }
 
-void object_space::run_gathered(work& item, lane& on) {
-  object_space& self = on_lane(on);
-  const std::unique_ptr<gathered> all(static_cast<gathered*>(&item));
+void object_space::run_colocation(work& item, thread_context& on) {
+  object_space& self = on_thread(on);
+  const std::unique_ptr<ready_colocation> all(static_cast<ready_colocation*>(&item));
   const detail::together_shape& shape = *self.messages_.handlers().handler(all->call->header.handler)->together;
-  std::array<entry*, coordinator::participants_max> entries{};
+  std::array<object_entry*, coordinator::participants_max> entries{};
   std::array<void*, coordinator::participants_max> objects{};
   for (std::size_t index = 0; index < all->objects.size(); ++index) {
     entries[index] = self.entries_.find(all->objects[index]);
@@ -313,7 +313,7 @@ void object_space::run_gathered(work& item, lane& on) {
   }
   self.messages_.run(on, std::move(all->call), objects.data());
   for (std::size_t index = 0; index < all->objects.size(); ++index) {
-    self.release_seized(*entries[index], on, all->name);
+    self.release_acquired(*entries[index], on, all->name);
     self.end_access(*entries[index], on, &end_exclusive_work, false);
   }
 }

@@ -31,7 +31,7 @@ std::uint64_t coordinator::begin(std::span<const object_id> objects) {
   colocation made;
   made.number = ++last_;
   for (const object_id each : objects) made.all.push_back({.object = each});
-  // All colocations of all ranks seize objects in one order, so they cannot wait for each other in a circle.
+  // All colocations of all ranks acquire objects in one order, so they cannot wait for each other in a circle.
   std::sort(made.all.begin(), made.all.end(),
             [](const participant& a, const participant& b) { return a.object.value() < b.object.value(); });
   open_.emplace(made.number, std::move(made));
@@ -42,64 +42,64 @@ bool coordinator::on(rank_id from, const colocate_news& news, actions& next) {
   const auto found = open_.find(news.number);
   if (found == open_.end()) return news.number <= last_ && is_late(news);
   colocation& of = found->second;
-  const auto who =
+  const auto member =
       std::find_if(of.all.begin(), of.all.end(), [&](const participant& p) { return p.object == news.object; });
-  if (who == of.all.end()) return false;
+  if (member == of.all.end()) return false;
   switch (news.step) {
     case colocate_step::ready:
-      return on_ready(of, *who, news, next);
-    case colocate_step::seized:
-      if (who->now != standing::asked) return false;
-      who->rank = from;
-      who->bytes = news.bytes;
-      who->stays = news.stays;
-      return on_seized(of, *who, next);
+      return on_ready(of, *member, news, next);
+    case colocate_step::acquired:
+      if (member->now != standing::asked) return false;
+      member->rank = from;
+      member->bytes = news.bytes;
+      member->stays = news.stays;
+      return on_acquired(of, *member, next);
     case colocate_step::arrived:
-      if (of.now != phase::gathering || from != of.to || who->rank == of.to) return false;
-      who->rank = from;
+      if (of.now != phase::moving || from != of.to || member->rank == of.to) return false;
+      member->rank = from;
       run_if_all_are_there(of, next);
       return true;
     case colocate_step::gone:
-      return on_gone(of, *who, news, next);
+      return on_gone(of, *member, news, next);
   }
   return false;
 }
 
-bool coordinator::on_ready(colocation& of, participant& who, const colocate_news& news, actions& next) {
-  if (who.now == standing::over && who.destroyed) return is_late(news);
-  if (who.now != standing::awaited) return false;
-  who.now = standing::ready;
+bool coordinator::on_ready(colocation& of, participant& member, const colocate_news& news, actions& next) {
+  if (member.now == standing::over && member.destroyed) return is_late(news);
+  if (member.now != standing::awaited) return false;
+  member.now = standing::ready;
   if (of.now == phase::ending) {
-    end(of, who, next);
+    end(of, member, next);
     forget_if_over(of, next);
     return true;
   }
   const bool all =
       std::all_of(of.all.begin(), of.all.end(), [](const participant& p) { return p.now == standing::ready; });
   if (all) {
-    of.now = phase::seizing;
-    static_cast<void>(seize_next(of, next));
+    of.now = phase::acquiring;
+    static_cast<void>(acquire_next(of, next));
   }
   return true;
 }
 
-bool coordinator::seize_next(colocation& of, actions& next) {
+bool coordinator::acquire_next(colocation& of, actions& next) {
   for (participant& each : of.all) {
     if (each.now != standing::ready) continue;
     each.now = standing::asked;
-    next.push_back({.what = kind::seize, .number = of.number, .object = each.object});
+    next.push_back({.what = kind::acquire, .number = of.number, .object = each.object});
     return true;
   }
   return false;
 }
 
-bool coordinator::on_seized(colocation& of, participant& who, actions& next) {
-  who.now = standing::seized;
+bool coordinator::on_acquired(colocation& of, participant& member, actions& next) {
+  member.now = standing::acquired;
   if (of.now == phase::ending) {
-    end(of, who, next);
+    end(of, member, next);
     forget_if_over(of, next);
-  } else if (!seize_next(of, next)) {
-    gather(of, next);
+  } else if (!acquire_next(of, next)) {
+    move_objects(of, next);
   }
   return true;
 }
@@ -136,13 +136,13 @@ bool coordinator::choose_place(colocation& of) {
   return true;
 }
 
-void coordinator::gather(colocation& of, actions& next) {
+void coordinator::move_objects(colocation& of, actions& next) {
   of.to = of.all.front().rank;
   if (!choose_place(of)) {
     NACRE_MARK("a colocation wants objects that refuse to move on different ranks");
     return fail(of, of.all.front().object, "objects on different ranks refuse to move", next);
   }
-  of.now = phase::gathering;
+  of.now = phase::moving;
   for (const participant& each : of.all) {
     if (each.rank == of.to) continue;
     next.push_back({.what = kind::go, .number = of.number, .object = each.object, .rank = each.rank, .to = of.to});
@@ -156,19 +156,19 @@ void coordinator::run_if_all_are_there(colocation& of, actions& next) {
   open_.erase(of.number);
 }
 
-bool coordinator::on_gone(colocation& of, participant& who, const colocate_news& news, actions& next) {
-  if (who.now == standing::over) {
-    who.destroyed = true;
+bool coordinator::on_gone(colocation& of, participant& member, const colocate_news& news, actions& next) {
+  if (member.now == standing::over) {
+    member.destroyed = true;
     return is_late(news);
   }
-  if (of.now == phase::gathering || who.now == standing::seized) return false;
-  who.now = standing::over;
-  who.destroyed = true;
+  if (of.now == phase::moving || member.now == standing::acquired) return false;
+  member.now = standing::over;
+  member.destroyed = true;
   if (of.now == phase::ending) {
     NACRE_MARK("a colocation that has failed loses another of its objects");
     forget_if_over(of, next);
   } else {
-    fail(of, who.object, "the object has been destroyed", next);
+    fail(of, member.object, "the object has been destroyed", next);
   }
   return true;
 }
@@ -180,11 +180,11 @@ void coordinator::fail(colocation& of, object_id object, const char* why, action
   forget_if_over(of, next);
 }
 
-/// Lets a participant of a failed colocation go, if it is ready or seized; else that happens once it is.
+/// Lets a participant of a failed colocation go, if it is ready or acquired; else that happens once it is.
 void coordinator::end(colocation& of, participant& each, actions& next) {
   if (each.now == standing::ready) {
     next.push_back({.what = kind::let_go, .number = of.number, .object = each.object});
-  } else if (each.now == standing::seized) {
+  } else if (each.now == standing::acquired) {
     next.push_back({.what = kind::release, .number = of.number, .object = each.object, .rank = each.rank});
   } else {
     return;

@@ -15,10 +15,10 @@ namespace nacre {
 
 /// The progress of a participant of a colocation.
 enum class colocate_step : std::uint8_t {
-  ready,    ///< its join is the next message of its stream
-  seized,   ///< it is held for the colocation, and stays where it is
-  arrived,  ///< it has come to the rank of the function, still held
-  gone      ///< it has been destroyed
+  ready,     ///< its join is the next message of its stream
+  acquired,  ///< it is held for the colocation, and stays where it is
+  arrived,   ///< it has come to the rank of the function, still held
+  gone       ///< it has been destroyed
 };
 [[nodiscard]] constexpr bool wire_valid(colocate_step step) noexcept { return step <= colocate_step::gone; }
 
@@ -26,8 +26,8 @@ struct colocate_news {
   std::uint64_t number = 0;  ///< of the colocation, at its initiator
   object_id object;
   colocate_step step = colocate_step::ready;
-  bool stays = false;       ///< seized: it refuses to move
-  std::uint64_t bytes = 0;  ///< seized: about how many bytes it would carry
+  bool stays = false;       ///< acquired: it refuses to move
+  std::uint64_t bytes = 0;  ///< acquired: about how many bytes it would carry
 
   template <class Archive>
   void serialize(Archive& ar) {
@@ -38,7 +38,7 @@ struct colocate_news {
 /// The next action of the initiator.
 struct colocate_action {
   enum class kind : std::uint8_t {
-    seize,    ///< ask the object, on any rank, to be held when the claim comes to its front
+    acquire,  ///< ask the object, on any rank, to be held when the claim comes to its front
     let_go,   ///< tell the object, on any rank, that its stream goes on without the function
     release,  ///< tell the object, held on `rank`, that its stream goes on without the function
     go,       ///< send the object, held on `rank`, to rank `to`
@@ -56,11 +56,11 @@ struct colocate_action {
 
 /// The state machine of docs/protocols/colocate.md, without I/O. One thread at a time.
 ///
-/// | state | ready | seized | arrived | gone |
+/// | state | ready | acquired | arrived | gone |
 /// |---|---|---|---|---|
-/// | joining | the last one: seize the least object; seizing | - | - | fail; ending |
-/// | seizing | - | seize the next; the last: go or run; gathering or over | - | fail; ending |
-/// | gathering | - | - | the last one: run; over | - |
+/// | joining | the last one: acquire the least object; acquiring | - | - | fail; ending |
+/// | acquiring | - | acquire the next; the last: go or run; moving or over | - | fail; ending |
+/// | moving | - | - | the last one: run; over | - |
 /// | ending | let go | release | - | the last one to end: over |
 ///
 /// An object that is let go may be destroyed before it hears of that, and an object that moves and is destroyed may be
@@ -77,8 +77,8 @@ class coordinator {
   [[nodiscard]] std::size_t open() const noexcept { return open_.size(); }
 
  private:
-  enum class phase : std::uint8_t { joining, seizing, gathering, ending };
-  enum class standing : std::uint8_t { awaited, ready, asked, seized, over };
+  enum class phase : std::uint8_t { joining, acquiring, moving, ending };
+  enum class standing : std::uint8_t { awaited, ready, asked, acquired, over };
   struct participant {
     object_id object;
     standing now = standing::awaited;
@@ -95,16 +95,16 @@ class coordinator {
   };
   using actions = std::vector<colocate_action>;
 
-  [[nodiscard]] static bool seize_next(colocation& of, actions& next);
-  void gather(colocation& of, actions& next);
+  [[nodiscard]] static bool acquire_next(colocation& of, actions& next);
+  void move_objects(colocation& of, actions& next);
   [[nodiscard]] static bool choose_place(colocation& of);
   void run_if_all_are_there(colocation& of, actions& next);
   void fail(colocation& of, object_id object, const char* why, actions& next);
   void end(colocation& of, participant& each, actions& next);
   void forget_if_over(const colocation& of, actions& next);
-  [[nodiscard]] bool on_ready(colocation& of, participant& who, const colocate_news& news, actions& next);
-  [[nodiscard]] bool on_seized(colocation& of, participant& who, actions& next);
-  [[nodiscard]] bool on_gone(colocation& of, participant& who, const colocate_news& news, actions& next);
+  [[nodiscard]] bool on_ready(colocation& of, participant& member, const colocate_news& news, actions& next);
+  [[nodiscard]] bool on_acquired(colocation& of, participant& member, actions& next);
+  [[nodiscard]] bool on_gone(colocation& of, participant& member, const colocate_news& news, actions& next);
 
   std::unordered_map<std::uint64_t, colocation> open_;
   std::uint64_t last_ = 0;

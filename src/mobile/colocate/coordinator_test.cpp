@@ -33,7 +33,7 @@ struct asked {
   [[nodiscard]] std::string said() const {
     std::string text;
     for (const colocate_action& each : next) {
-      const char* const names[] = {"seize", "let_go", "release", "go", "run", "fail", "over"};
+      const char* const names[] = {"acquire", "let_go", "release", "go", "run", "fail", "over"};
       text += (text.empty() ? "" : " ") + std::string(names[static_cast<int>(each.what)]);
       if (each.object.valid()) text += "(" + std::to_string(each.object.home().value() * 2 + each.object.index()) + ")";
       if (each.what == kind::go || each.what == kind::run) text += "->" + std::to_string(each.to.value());
@@ -48,12 +48,12 @@ TEST(coordinator, objects_are_seized_one_after_the_other_in_the_order_of_their_n
   EXPECT_TRUE(a.tell(three, step::ready));
   EXPECT_EQ(a.said(), "");
   EXPECT_TRUE(a.tell(one, step::ready));
-  EXPECT_EQ(a.said(), "seize(1)");
-  EXPECT_TRUE(a.tell(one, step::seized, 4));
-  EXPECT_EQ(a.said(), "seize(2)");
-  EXPECT_TRUE(a.tell(two, step::seized, 4));
-  EXPECT_EQ(a.said(), "seize(3)");
-  EXPECT_TRUE(a.tell(three, step::seized, 4));
+  EXPECT_EQ(a.said(), "acquire(1)");
+  EXPECT_TRUE(a.tell(one, step::acquired, 4));
+  EXPECT_EQ(a.said(), "acquire(2)");
+  EXPECT_TRUE(a.tell(two, step::acquired, 4));
+  EXPECT_EQ(a.said(), "acquire(3)");
+  EXPECT_TRUE(a.tell(three, step::acquired, 4));
   EXPECT_EQ(a.said(), "run->4") << "all are on one rank already";
   EXPECT_EQ(a.subject.open(), 0U);
 }
@@ -61,20 +61,21 @@ TEST(coordinator, objects_are_seized_one_after_the_other_in_the_order_of_their_n
 TEST(coordinator, as_few_objects_move_as_can_be_and_of_equals_the_lighter_ones) {
   asked a(all_three);
   a.make_ready(all_three);
-  EXPECT_TRUE(a.tell(one, step::seized, 1) && a.tell(two, step::seized, 2) && a.tell(three, step::seized, 2));
+  EXPECT_TRUE(a.tell(one, step::acquired, 1) && a.tell(two, step::acquired, 2) && a.tell(three, step::acquired, 2));
   EXPECT_EQ(a.said(), "go(1)->2");
   EXPECT_TRUE(a.tell(one, step::arrived, 2));
   EXPECT_EQ(a.said(), "run->2");
   asked b({one, two});
   b.make_ready({one, two});
-  EXPECT_TRUE(b.tell(one, step::seized, 1, false, 10) && b.tell(two, step::seized, 2, false, 11));
+  EXPECT_TRUE(b.tell(one, step::acquired, 1, false, 10) && b.tell(two, step::acquired, 2, false, 11));
   EXPECT_EQ(b.said(), "go(1)->2");
 }
 
 TEST(coordinator, an_object_that_refuses_to_move_decides_the_place_and_two_of_them_that_it_fails) {
   asked a(all_three);
   a.make_ready(all_three);
-  EXPECT_TRUE(a.tell(one, step::seized, 1, true) && a.tell(two, step::seized, 2) && a.tell(three, step::seized, 2));
+  EXPECT_TRUE(a.tell(one, step::acquired, 1, true) && a.tell(two, step::acquired, 2) &&
+              a.tell(three, step::acquired, 2));
   EXPECT_EQ(a.said(), "go(2)->1 go(3)->1");
   EXPECT_TRUE(a.tell(two, step::arrived, 1));
   EXPECT_EQ(a.said(), "");
@@ -82,7 +83,7 @@ TEST(coordinator, an_object_that_refuses_to_move_decides_the_place_and_two_of_th
   EXPECT_EQ(a.said(), "run->1");
   asked b({one, two});
   b.make_ready({one, two});
-  EXPECT_TRUE(b.tell(one, step::seized, 1, true) && b.tell(two, step::seized, 2, true));
+  EXPECT_TRUE(b.tell(one, step::acquired, 1, true) && b.tell(two, step::acquired, 2, true));
   EXPECT_EQ(b.said(), "fail(1) release(1) release(2) over");
 }
 
@@ -97,10 +98,10 @@ TEST(coordinator, a_destroyed_object_ends_it_and_all_others_go_on_as_soon_as_the
   EXPECT_EQ(a.said(), "");
   asked b(all_three);
   b.make_ready(all_three);
-  EXPECT_TRUE(b.tell(one, step::seized, 7));
+  EXPECT_TRUE(b.tell(one, step::acquired, 7));
   EXPECT_TRUE(b.tell(three, step::gone)) << "while two is asked";
   EXPECT_EQ(b.said(), "fail(3) release(1)");
-  EXPECT_TRUE(b.tell(two, step::seized, 1));
+  EXPECT_TRUE(b.tell(two, step::acquired, 1));
   EXPECT_EQ(b.said(), "release(2) over");
   asked c({one, two});
   EXPECT_TRUE(c.tell(one, step::gone));
@@ -113,12 +114,12 @@ TEST(coordinator, a_destroyed_object_ends_it_and_all_others_go_on_as_soon_as_the
 TEST(coordinator, what_cannot_be_is_refused_and_changes_nothing) {
   asked a({one, two});
   EXPECT_FALSE(a.tell(three, step::ready)) << "takes no part";
-  EXPECT_FALSE(a.tell(one, step::seized)) << "was not asked";
+  EXPECT_FALSE(a.tell(one, step::acquired)) << "was not asked";
   EXPECT_FALSE(a.tell(one, step::arrived));
   a.make_ready({one, two});
   EXPECT_FALSE(a.tell(one, step::ready)) << "twice";
-  EXPECT_FALSE(a.tell(two, step::seized)) << "out of order";
-  EXPECT_TRUE(a.tell(one, step::seized, 1) && a.tell(two, step::seized, 2));
+  EXPECT_FALSE(a.tell(two, step::acquired)) << "out of order";
+  EXPECT_TRUE(a.tell(one, step::acquired, 1) && a.tell(two, step::acquired, 2));
   EXPECT_EQ(a.said(), "go(2)->1");
   EXPECT_FALSE(a.tell(two, step::arrived, 2)) << "not there";
   EXPECT_FALSE(a.tell(one, step::arrived, 1)) << "did not move";
@@ -159,9 +160,9 @@ class circle {
       }
       std::vector<colocate_action> next;
       EXPECT_TRUE(subject_.on(
-          rank_id(0), {number, object_id::from_value(object), joined ? step::ready : step::seized, false, 0}, next));
+          rank_id(0), {number, object_id::from_value(object), joined ? step::ready : step::acquired, false, 0}, next));
       for (const colocate_action& each : next) {
-        if (each.what == kind::seize) wanted_.insert({each.number, each.object.value()});
+        if (each.what == kind::acquire) wanted_.insert({each.number, each.object.value()});
         if (each.what == kind::run) finish(each.number);
       }
     }

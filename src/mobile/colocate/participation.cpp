@@ -18,7 +18,7 @@ void participation::hold(message_ptr join) {
   place->join = std::move(join);
 }
 
-bool participation::keep_back(message_list& pending) {
+bool participation::defer_front(message_list& pending) {
   const message_header& header = pending.front()->header;
   if (header.kind == message_kind::claim) return false;  // belongs to no stream
   for (held_stream& each : held_) {
@@ -30,7 +30,7 @@ bool participation::keep_back(message_list& pending) {
   return false;
 }
 
-bool participation::stands_still(std::uint32_t source) const noexcept {
+bool participation::is_blocked(std::uint32_t source) const noexcept {
   return std::any_of(held_.begin(), held_.end(),
                      [&](const held_stream& each) { return each.source == source && each.join != nullptr; });
 }

@@ -37,10 +37,10 @@ class participation {
   /// Blocks a stream: its join is at the front.
   void hold(message_ptr join);
   /// Moves the front of `pending` behind a join if its stream is blocked; returns whether it did.
-  [[nodiscard]] bool keep_back(message_list& pending);
+  [[nodiscard]] bool defer_front(message_list& pending);
   [[nodiscard]] bool holds(const colocation_name& name) const noexcept { return find(name) < held_.size(); }
   /// Whether the stream of that rank is blocked.
-  [[nodiscard]] bool stands_still(std::uint32_t source) const noexcept;
+  [[nodiscard]] bool is_blocked(std::uint32_t source) const noexcept;
   /// Whether the stream of that rank passes: a part of it is in front, and a part here.
   [[nodiscard]] bool passes(std::uint32_t source) const noexcept;
   /// Calls visit(message_list&) for the messages behind a join, of each stream.
@@ -52,9 +52,9 @@ class participation {
   [[nodiscard]] message_ptr resume(const colocation_name& name, message_list& pending);
 
   /// The colocation that holds the object, which stays where it is and runs nothing else.
-  colocation_name seized_by;
+  colocation_name acquired_by;
 
-  [[nodiscard]] bool idle() const noexcept { return held_.empty() && seized_by.number == 0; }
+  [[nodiscard]] bool idle() const noexcept { return held_.empty() && acquired_by.number == 0; }
   /// Unblocks all streams of a destroyed object, each in its order, among the pending messages. Returns the joins of
   /// the blocked streams.
   [[nodiscard]] std::vector<message_ptr> dissolve(message_list& pending);

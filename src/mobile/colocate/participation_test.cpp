@@ -30,7 +30,7 @@ struct object {
   }
   void run() {
     while (!pending.empty()) {
-      if (part.keep_back(pending)) continue;
+      if (part.defer_front(pending)) continue;
       message_ptr m = pending.pop_front();
       if (m->header.kind == message_kind::join) {
         part.hold(std::move(m));
@@ -52,7 +52,7 @@ TEST(participation, only_the_stream_of_the_join_stands_still) {
   EXPECT_TRUE(o.part.holds({0, 1}));
   EXPECT_FALSE(o.part.holds({1, 1}) || o.part.holds({0, 2}));
   o.come(0, 7, message_kind::claim);
-  EXPECT_FALSE(o.part.keep_back(o.pending)) << "a claim stands in no stream";
+  EXPECT_FALSE(o.part.defer_front(o.pending)) << "a claim stands in no stream";
 }
 
 TEST(participation, what_waited_behind_runs_in_order_and_before_what_comes_later) {
@@ -81,8 +81,8 @@ TEST(participation, the_next_join_behind_a_join_stops_the_stream_again_at_its_pl
   static_cast<void>(o.part.resume({0, 1}, o.pending));
   o.come(0, 10);
   EXPECT_FALSE(o.part.holds({0, 4})) << "what is before it has not run";
-  EXPECT_FALSE(o.part.keep_back(o.pending));
-  EXPECT_FALSE(o.part.keep_back(o.pending)) << "looking twice changes nothing";
+  EXPECT_FALSE(o.part.defer_front(o.pending));
+  EXPECT_FALSE(o.part.defer_front(o.pending)) << "looking twice changes nothing";
   o.run();
   EXPECT_EQ(o.ran, "a2 a3 ");
   EXPECT_TRUE(o.part.holds({0, 4}));

@@ -9,7 +9,7 @@
 
 #include "base/epoch.hpp"
 #include "mobile/directory/name_table.hpp"
-#include "mobile/object/entry.hpp"
+#include "mobile/object/object_entry.hpp"
 
 namespace nacre {
 
@@ -22,26 +22,26 @@ class directory {
   directory& operator=(const directory&) = delete;
   /// Deletes the entries that are left.
   ~directory() {
-    entries_.for_each([](entry& left) { delete &left; });
+    entries_.for_each([](object_entry& left) { delete &left; });
   }
 
   /// Null when the rank knows nothing of the object.
-  [[nodiscard]] entry* find(object_id id) const noexcept { return entries_.find(id); }
+  [[nodiscard]] object_entry* find(object_id id) const noexcept { return entries_.find(id); }
   /// The entry of that name, made with `first` when there is none.
-  [[nodiscard]] entry& find_or_add(object_id id, location_fact first, work::runner activate) {
-    if (entry* const known = entries_.find(id)) return *known;
+  [[nodiscard]] object_entry& find_or_add(object_id id, known_location first, work::runner activate) {
+    if (object_entry* const known = entries_.find(id)) return *known;
     return add(id, first, activate);
   }
   /// The entry of that name, made with `first` when there is none. Skips the look-up: for names that are probably new.
-  [[nodiscard]] entry& add(object_id id, location_fact first, work::runner activate,
-                           inbox::first state = inbox::first::idle) {
-    auto made = std::make_unique<entry>(id, first, activate, state);
-    entry& there = entries_.add(*made);
+  [[nodiscard]] object_entry& add(object_id id, known_location first, work::runner activate,
+                                  inbox::first state = inbox::first::idle) {
+    auto made = std::make_unique<object_entry>(id, first, activate, state);
+    object_entry& there = entries_.add(*made);
     if (&there == made.get()) static_cast<void>(made.release());
     return there;
   }
   /// Takes the entry out; the caller retires it. False: it had been taken out before.
-  [[nodiscard]] bool remove(entry& gone) { return entries_.remove(gone); }
+  [[nodiscard]] bool remove(object_entry& gone) { return entries_.remove(gone); }
 
   [[nodiscard]] std::size_t size() const noexcept { return entries_.size(); }
 
@@ -52,7 +52,7 @@ class directory {
     return entries_.visit_some(cursor, words, visit);
   }
 
-  /// Calls `visit(entry&)` for entries that are there; one that comes, goes or is moved within the directory meanwhile
+  /// Calls `visit(object_entry&)` for entries that are there; one that comes, goes or is moved within the directory meanwhile
   /// may be missed.
   template <class Visit>
   void for_each(Visit visit) const {
@@ -60,7 +60,7 @@ class directory {
   }
 
  private:
-  name_table<entry> entries_;
+  name_table<object_entry> entries_;
 };
 
 }  // namespace nacre

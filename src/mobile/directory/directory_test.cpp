@@ -12,7 +12,7 @@
 namespace nacre {
 namespace {
 
-void never(work&, lane&) {}
+void never(work&, thread_context&) {}
 
 object_id name(std::uint64_t index) { return {rank_id(static_cast<std::uint32_t>(index % 5)), index}; }
 
@@ -21,9 +21,9 @@ TEST(directory, an_entry_is_found_by_its_name_and_made_only_once) {
   const epoch_domain::participant reader(readers);
   directory known(readers);
   EXPECT_EQ(known.find(name(1)), nullptr);
-  entry& made = known.find_or_add(name(1), {rank_id(3), 7}, &never);
+  object_entry& made = known.find_or_add(name(1), {rank_id(3), 7}, &never);
   EXPECT_EQ(made.id, name(1));
-  EXPECT_EQ(made.fact.read(), (location_fact{rank_id(3), 7}));
+  EXPECT_EQ(made.location.read(), (known_location{rank_id(3), 7}));
   EXPECT_EQ(&known.find_or_add(name(1), {rank_id(4), 9}, &never), &made);
   EXPECT_EQ(known.find(name(1)), &made);
   EXPECT_EQ(known.size(), 1U);
@@ -38,7 +38,7 @@ TEST(directory, growing_and_removing_loses_nobody_else) {
     static_cast<void>(known.find_or_add(name(index), {}, &never));
   }
   for (std::uint64_t index = 1; index <= count; index += 2) {
-    entry* const odd = known.find(name(index));
+    object_entry* const odd = known.find(name(index));
     ASSERT_NE(odd, nullptr);
     EXPECT_TRUE(known.remove(*odd));
     EXPECT_FALSE(known.remove(*odd));
@@ -49,7 +49,7 @@ TEST(directory, growing_and_removing_loses_nobody_else) {
     EXPECT_EQ(known.find(name(index)) != nullptr, index % 2 == 0) << index;
   }
   std::set<std::uint64_t> visited;
-  known.for_each([&](const entry& each) { visited.insert(each.id.value()); });
+  known.for_each([&](const object_entry& each) { visited.insert(each.id.value()); });
   EXPECT_EQ(visited.size(), count / 2);
 }
 
@@ -58,7 +58,7 @@ TEST(directory, names_that_come_and_go_for_ever_do_not_fill_the_table) {
   epoch_domain::participant reader(readers);
   directory known(readers);
   for (std::uint64_t index = 1; index <= 20'000; ++index) {
-    entry& one = known.find_or_add(name(index), {}, &never);
+    object_entry& one = known.find_or_add(name(index), {}, &never);
     EXPECT_TRUE(known.remove(one));
     one.release_reference();
     reader.quiescent();
@@ -85,7 +85,7 @@ TEST(directory, lookups_beside_writers_find_what_stays_and_never_what_is_not_the
       epoch_domain::participant self(readers);
       while (!over) {
         for (std::uint64_t index = 1; index <= lasting; ++index) {
-          const entry* const found = known.find(name(index));
+          const object_entry* const found = known.find(name(index));
           if (found == nullptr || found->id != name(index)) ++wrong;
         }
         if (known.find(name(10'000'000)) != nullptr) ++wrong;
@@ -96,10 +96,10 @@ TEST(directory, lookups_beside_writers_find_what_stays_and_never_what_is_not_the
   {
     epoch_domain::participant self(readers);
     for (std::uint64_t index = lasting + 1; index <= 6000; ++index) {
-      entry& one = known.find_or_add(name(index), {}, &never);
+      object_entry& one = known.find_or_add(name(index), {}, &never);
       if (index % 2 == 0) {
         static_cast<void>(known.remove(one));
-        self.retire(&one, [](void* gone) { static_cast<entry*>(gone)->release_reference(); });
+        self.retire(&one, [](void* gone) { static_cast<object_entry*>(gone)->release_reference(); });
       }
       self.quiescent();
     }

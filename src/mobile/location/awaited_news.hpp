@@ -9,7 +9,7 @@
 
 #include <nacre/message.hpp>
 
-#include "mobile/location/fact.hpp"
+#include "mobile/location/location.hpp"
 
 namespace nacre {
 
@@ -18,14 +18,14 @@ namespace nacre {
 /// the object's arrival, or of its end, is certain to come. Any thread.
 class awaited_news {
  public:
-  [[nodiscard]] static bool missing(const location_fact& known, const message_header& header) noexcept {
+  [[nodiscard]] static bool missing(const known_location& known, const message_header& header) noexcept {
     return !known.gone && known.epoch < header.epoch;
   }
 
   /// Keeps a message for an object until `take`; returns it when the news has come meanwhile.
-  [[nodiscard]] message_ptr wait(object_id id, const shared_fact& fact, message_ptr m) {
+  [[nodiscard]] message_ptr wait(object_id id, const shared_location& location, message_ptr m) {
     const std::scoped_lock lock(mutex_);
-    if (!missing(fact.read(), m->header)) return m;
+    if (!missing(location.read(), m->header)) return m;
     waiting_[id].push_back(std::move(m));
     return nullptr;
   }

@@ -10,45 +10,45 @@
 namespace nacre {
 
 /// Tells a rank that the object of the entry is here.
-void object_space::tell_location(lane& on, rank_id whom, const entry& at) {
-  const location_fact here = at.fact.read();
-  on.tallies().updates_sent.add(1);
-  messages_.post_to_module<&object_space::on_location>(on, whom, at.id.value(), messages_.rank().value(), here.epoch,
+void object_space::tell_location(thread_context& on, rank_id to, const object_entry& at) {
+  const known_location here = at.location.read();
+  on.counters().updates_sent.add(1);
+  messages_.post_to_module<&object_space::on_location>(on, to, at.id.value(), messages_.rank().value(), here.epoch,
                                                        static_cast<std::uint8_t>(here.policy));
 }
 
 /// Sends news in bulk: of an object that only one rank sends to, or of an object's end. Messages that come to the home
 /// meanwhile go through the object's previous place.
-void object_space::tell_in_bulk(lane& on, rank_id whom, const object_news& news) {
-  const crew& team = messages_.team();
-  if (team.idle_workers() != 0) return send_news(on, whom, {news});
-  const bool first = told_in_bulk_.tell(on.id().value(), whom, news, team.instant(), news_by(on));
+void object_space::tell_in_bulk(thread_context& on, rank_id to, const object_news& news) {
+  const worker_pool& pool = messages_.pool();
+  if (pool.idle_workers() != 0) return send_news(on, to, {news});
+  const bool first = told_in_bulk_.tell(on.id().value(), to, news, pool.instant(), news_by(on));
   if (first && !messages_.deferred()) messages_.wake_poll_loop();
 }
 
-void object_space::send_news(lane& on, rank_id to, bulk_news::batch all) {
+void object_space::send_news(thread_context& on, rank_id to, bulk_news::batch all) {
   messages_.post_to_module<&object_space::on_news>(on, to, std::move(all));
 }
 
-bulk_news::sender object_space::news_by(lane& on) {
+bulk_news::sender object_space::news_by(thread_context& on) {
   return [this, &on](rank_id to, bulk_news::batch all) { send_news(on, to, std::move(all)); };
 }
 
-std::uint64_t object_space::flush_news(lane& by) {
-  const std::uint64_t now = messages_.team().instant();
-  const bool all = messages_.team().idle_workers() != 0;
+std::uint64_t object_space::flush_news(thread_context& by) {
+  const std::uint64_t now = messages_.pool().instant();
+  const bool all = messages_.pool().idle_workers() != 0;
   const std::uint64_t next = told_in_bulk_.flush_overdue(now, all, news_by(by));
   return next == 0 ? 0 : next - now;
 }
 
 /// Tells the home, unless the home has sent the object here, and the ranks that the rule names.
-void object_space::tell_of_arrival(entry& at, rank_id from, lane& on) {
+void object_space::tell_of_arrival(object_entry& at, rank_id from, thread_context& on) {
   const rank_id home = at.id.home();
-  const entry_extra* const extra = at.extra();
+  const object_entry_extra* const extra = at.extra();
   if (home != messages_.rank() && home != from) {
     if (extra == nullptr || extra->order.empty()) {
-      const location_fact here = at.fact.read();
-      on.tallies().updates_sent.add(1);
+      const known_location here = at.location.read();
+      on.counters().updates_sent.add(1);
       tell_in_bulk(on, home,
                    {.object = at.id.value(), .epoch = here.epoch, .policy = static_cast<std::uint8_t>(here.policy)});
     } else {
@@ -57,15 +57,15 @@ void object_space::tell_of_arrival(entry& at, rank_id from, lane& on) {
   }
   location_change change{.ranks = messages_.size()};
   if (extra != nullptr && extra->listeners != nullptr) change.subscribers = extra->listeners->all();
-  for (const rank_id each : rules_[at.fact.read().policy].on_arrival(change)) {
+  for (const rank_id each : rules_[at.location.read().policy].on_arrival(change)) {
     if (each != messages_.rank() && each != home) tell_location(on, each, at);
   }
 }
 
 /// Tells each rank at most once for each epoch; the home has been told on arrival.
-void object_space::answer_late(turn& now, rank_id source, std::span<const rank_id> path) {
-  entry& at = now.at;
-  const location_fact here = at.fact.read();
+void object_space::answer_late(activation_step& now, rank_id source, std::span<const rank_id> path) {
+  object_entry& at = now.at;
+  const known_location here = at.location.read();
   const location_rule& rule = rules_[here.policy];
   if (rule.keeps().subscribers && source != messages_.rank()) {
     std::unique_ptr<subscribers>& listeners = at.need_extra().listeners;
@@ -86,36 +86,36 @@ void object_space::on_location(context& ctx, std::uint64_t object, std::uint32_t
   if (rank != ctx.source().value()) {  // only the rank of an object reports its location
     return messages_.fail("rank " + std::to_string(ctx.source().value()) + " told where an object is that it has not");
   }
-  learn_location(detail::lane_of(ctx), ctx.source(), {.object = object, .epoch = epoch, .policy = policy});
+  learn_location(detail::thread_of(ctx), ctx.source(), {.object = object, .epoch = epoch, .policy = policy});
 }
 
 void object_space::on_news(context& ctx, const std::vector<object_news>& all) {
-  lane& by = detail::lane_of(ctx);
+  thread_context& by = detail::thread_of(ctx);
   for (const object_news& each : all) {
-    messages_.team().charge_own(own_work::item);
+    messages_.pool().charge_own(own_work::item);
     if (each.gone == 0) {
       learn_location(by, ctx.source(), each);
-    } else if (entry* const at = entries_.find(object_id::from_value(each.object))) {
+    } else if (object_entry* const at = entries_.find(object_id::from_value(each.object))) {
       end_at_once(*at, ctx.source(), by);
     }
   }
 }
 
-void object_space::learn_location(lane& by, rank_id from, const object_news& news) {
-  by.tallies().updates_received.add(1);
+void object_space::learn_location(thread_context& by, rank_id from, const object_news& news) {
+  by.counters().updates_received.add(1);
   if (!location_rules::known(news.policy)) {
     return messages_.fail("rank " + std::to_string(from.value()) +
                           " told of an object with a location policy that is none");
   }
   const object_id id = object_id::from_value(news.object);
   const auto of_object = static_cast<location_policy>(news.policy);
-  entry* at = entries_.find(id);
+  object_entry* at = entries_.find(id);
   if (at == nullptr) {
     const bool elsewhere = id.home() != messages_.rank() && id.home().value() < messages_.size() && id.index() != 0;
     if (!elsewhere || !rules_[of_object].keeps().everywhere || (id.is_element() && arrays_.find(id) == nullptr)) return;
     at = &entries_.find_or_add(id, {id.home(), 0}, &activate_work);
   }
-  if (at->fact.learn({from, news.epoch, of_object})) {
+  if (at->location.learn({from, news.epoch, of_object})) {
     go_on_by_news(id, by);
   } else {
     NACRE_MARK("a location update is older than what is known");

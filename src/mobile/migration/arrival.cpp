@@ -13,8 +13,8 @@
 #include <nacre/assert.hpp>
 #include <nacre/buffer.hpp>
 
+#include "am/am_engine.hpp"
 #include "am/handler_table.hpp"
-#include "am/node.hpp"
 #include "mobile/location/rule.hpp"
 #include "mobile/object/object_functions.hpp"
 
@@ -23,7 +23,7 @@ namespace {
 
 /// The body of an arrival that stays in one address space.
 struct live_arrival {
-  resident body;
+  object_state state;
   migration_request asked;
 };
 
@@ -34,7 +34,7 @@ constexpr body_ops live_ops{nullptr, nullptr, [](message& m) noexcept { std::des
 /// Packs all messages: a message of live values cannot leave as it is.
 message_list packed_all(message_list& messages) {
   message_list packed;
-  while (message_ptr m = messages.pop_front()) packed.push_back(node::packed_to_leave(std::move(m)));
+  while (message_ptr m = messages.pop_front()) packed.push_back(am_engine::packed_to_leave(std::move(m)));
   return packed;
 }
 
@@ -73,20 +73,20 @@ class packed_participation {
  public:
   explicit packed_participation(std::unique_ptr<participation> of) {
     if (of == nullptr) return;
-    seized_by_ = of->seized_by;
+    acquired_by_ = of->acquired_by;
     for (participation::held_stream& each : of->take_all()) {
-      const bool stands = each.join != nullptr;
+      const bool blocked = each.join != nullptr;
       message_list all;
-      if (stands) all.push_back(std::move(each.join));
+      if (blocked) all.push_back(std::move(each.join));
       all.append(each.behind);
-      streams_.push_back({each.source, stands, packed_all(all)});
+      streams_.push_back({each.source, blocked, packed_all(all)});
     }
   }
   template <class Out>
   void write(Out& out) const {
-    out(seized_by_.rank, seized_by_.number, static_cast<std::uint32_t>(streams_.size()));
+    out(acquired_by_.rank, acquired_by_.number, static_cast<std::uint32_t>(streams_.size()));
     for (const packed_stream& each : streams_) {
-      out(each.source, each.stands);
+      out(each.source, each.blocked);
       write_messages(out, each.messages);
     }
   }
@@ -94,30 +94,30 @@ class packed_participation {
  private:
   struct packed_stream {
     std::uint32_t source;
-    bool stands;
+    bool blocked;
     message_list messages;
   };
-  colocation_name seized_by_;
+  colocation_name acquired_by_;
   std::vector<packed_stream> streams_;
 };
 
 bool read_participation(reader& in, std::uint64_t object, std::uint32_t ranks, std::unique_ptr<participation>& into) {
-  colocation_name seized_by;
+  colocation_name acquired_by;
   std::uint32_t count = 0;
-  in(seized_by.rank, seized_by.number, count);
-  if (!in.ok() || seized_by.rank >= ranks) return false;
-  if (count == 0) return seized_by.number == 0;
+  in(acquired_by.rank, acquired_by.number, count);
+  if (!in.ok() || acquired_by.rank >= ranks) return false;
+  if (count == 0) return acquired_by.number == 0;
   into = std::make_unique<participation>();
-  into->seized_by = seized_by;
+  into->acquired_by = acquired_by;
   for (std::uint32_t index = 0; index < count; ++index) {
     participation::held_stream one;
-    bool stands = false;
-    in(one.source, stands);
+    bool blocked = false;
+    in(one.source, blocked);
     if (!read_messages(in, object, ranks, one.behind)) return false;
-    if (stands) one.join = one.behind.pop_front();
-    if (stands != (one.join != nullptr) || !into->put_back(std::move(one))) return false;
+    if (blocked) one.join = one.behind.pop_front();
+    if (blocked != (one.join != nullptr) || !into->put_back(std::move(one))) return false;
   }
-  return seized_by.number == 0 || into->holds(seized_by);
+  return acquired_by.number == 0 || into->holds(acquired_by);
 }
 
 /// The place of the packed object in an arrival, and whether the object's last buffer is the message.
@@ -161,38 +161,38 @@ message_ptr packed_object(const object_function& serialize, void* object, const 
 
 }  // namespace
 
-message_ptr make_arrival(object_id id, resident body, const migration_request& asked, bool by_pointer) {
+message_ptr make_arrival(object_id id, object_state state, const migration_request& asked, bool by_pointer) {
   message_ptr m;
-  const std::size_t waiting = body.pending.size() + body.order.early_count() + (body.together != nullptr ? 1 : 0) +
-                              (body.windows != nullptr ? 1 : 0) +
+  const std::size_t waiting = state.pending.size() + state.order.early_count() +
+                              (state.colocations != nullptr ? 1 : 0) + (state.windows != nullptr ? 1 : 0) +
                               (asked.reply != 0 ? 1 : 0);
   if (by_pointer) {
     m = make_message(sizeof(live_arrival));
-    ::new (static_cast<void*>(m->body())) live_arrival{std::move(body), asked};
+    ::new (static_cast<void*>(m->body())) live_arrival{std::move(state), asked};
     m->ops = &live_ops;
   } else {
     message_list set_aside;
-    body.order.take_early(set_aside);
-    const message_list pending = packed_all(body.pending), early = packed_all(set_aside);
-    const packed_participation together(std::move(body.together));
-    const subscribers listeners = body.listeners != nullptr ? *body.listeners : subscribers();
-    const send_windows windows = body.windows != nullptr ? *body.windows : send_windows();
+    state.order.take_early(set_aside);
+    const message_list pending = packed_all(state.pending), early = packed_all(set_aside);
+    const packed_participation colocations(std::move(state.colocations));
+    const subscribers listeners = state.listeners != nullptr ? *state.listeners : subscribers();
+    const send_windows windows = state.windows != nullptr ? *state.windows : send_windows();
     place where;
     const auto write = [&](auto& out) {
-      out(body.type->id.value(), body.epoch, static_cast<std::uint8_t>(body.policy), body.handler_seconds, asked,
-          body.order, listeners, windows, body.traffic);
+      out(state.type->id.value(), state.epoch, static_cast<std::uint8_t>(state.policy), state.handler_seconds, asked,
+          state.order, listeners, windows, state.traffic);
       write_messages(out, pending);
       write_messages(out, early);
-      together.write(out);
+      colocations.write(out);
       out(where.begin);
     };
     sizer head, object;
     write(head);
-    const object_function serialize{"serialize", *body.type, id};
-    call_named(serialize, [&] { body.type->count(body.object, object); });
+    const object_function serialize{"serialize", *state.type, id};
+    call_named(serialize, [&] { state.type->count(state.object, object); });
     where = place_of(head.size(), object);
     // Packs the object once, at its final place; archives count positions from their own beginning only.
-    m = packed_object(serialize, body.object, object, where);
+    m = packed_object(serialize, state.object, object, where);
     writer out(std::span<std::byte>(m->body(), where.begin));
     write(out);
     std::memset(m->body() + head.size(), 0, where.begin - head.size());
@@ -203,43 +203,43 @@ message_ptr make_arrival(object_id id, resident body, const migration_request& a
   return m;
 }
 
-std::optional<resident> take_arrival(message_ptr& m, migration_request& asked, std::uint32_t ranks) {
+std::optional<object_state> take_arrival(message_ptr& m, migration_request& asked, std::uint32_t ranks) {
   if (!m->packed()) {
     asked = live(*m).asked;
-    return std::move(live(*m).body);
+    return std::move(live(*m).state);
   }
-  resident body;
+  object_state state;
   std::uint32_t type = 0;
   reader in(m->payload());
   std::uint8_t policy = 0;
   subscribers listeners;
   send_windows windows;
-  in(type, body.epoch, policy, body.handler_seconds, asked, body.order, listeners, windows, body.traffic);
-  body.type = handler_table::get().type(type);
-  if (!in.ok() || body.type == nullptr || asked.source >= ranks || !body.order.sound(ranks)) return std::nullopt;
+  in(type, state.epoch, policy, state.handler_seconds, asked, state.order, listeners, windows, state.traffic);
+  state.type = handler_table::get().type(type);
+  if (!in.ok() || state.type == nullptr || asked.source >= ranks || !state.order.sound(ranks)) return std::nullopt;
   // The epoch rises by one with each move, and with the end.
-  if (body.epoch == 0 || body.epoch == std::numeric_limits<std::uint32_t>::max()) return std::nullopt;
-  if (!std::isfinite(body.handler_seconds)) return std::nullopt;
+  if (state.epoch == 0 || state.epoch == std::numeric_limits<std::uint32_t>::max()) return std::nullopt;
+  if (!std::isfinite(state.handler_seconds)) return std::nullopt;
   if (!location_rules::known(policy) || !listeners.sound(ranks) || !windows.sound(ranks)) return std::nullopt;
-  if (!body.traffic.sound(ranks)) return std::nullopt;
-  body.policy = static_cast<location_policy>(policy);
-  if (!listeners.empty()) body.listeners = std::make_unique<subscribers>(std::move(listeners));
-  if (!windows.empty()) body.windows = std::make_unique<send_windows>(std::move(windows));
+  if (!state.traffic.sound(ranks)) return std::nullopt;
+  state.policy = static_cast<location_policy>(policy);
+  if (!listeners.empty()) state.listeners = std::make_unique<subscribers>(std::move(listeners));
+  if (!windows.empty()) state.windows = std::make_unique<send_windows>(std::move(windows));
   message_list early;
   const std::uint64_t id = m->header.object;
-  if (!read_messages(in, id, ranks, body.pending) || !read_messages(in, id, ranks, early)) return std::nullopt;
-  if (!read_participation(in, id, ranks, body.together)) return std::nullopt;
+  if (!read_messages(in, id, ranks, state.pending) || !read_messages(in, id, ranks, early)) return std::nullopt;
+  if (!read_participation(in, id, ranks, state.colocations)) return std::nullopt;
   std::uint32_t begin = 0;
   in(begin);
   if (begin < in.position() || begin > m->header.payload_bytes || begin % archive_alignment != 0) return std::nullopt;
   reader object_in(m->payload().subspan(begin), m);
-  const object_function made{"serialize, or the default constructor,", *body.type, object_id::from_value(id)};
-  body.object = call_named(made, [&] { return body.type->unpack(object_in); });
-  if (body.object == nullptr || !object_in.finish()) return std::nullopt;
+  const object_function made{"serialize, or the default constructor,", *state.type, object_id::from_value(id)};
+  state.object = call_named(made, [&] { return state.type->unpack(object_in); });
+  if (state.object == nullptr || !object_in.finish()) return std::nullopt;
   while (message_ptr each = early.pop_front()) {
-    if (body.order.admit(each, body.pending) == streams::verdict::repeated) return std::nullopt;
+    if (state.order.admit(each, state.pending) == streams::verdict::repeated) return std::nullopt;
   }
-  return body;
+  return state;
 }
 
 }  // namespace nacre

@@ -6,7 +6,7 @@
 
 #include <nacre/message.hpp>
 
-#include "mobile/object/entry.hpp"
+#include "mobile/object/object_entry.hpp"
 
 namespace nacre {
 
@@ -20,10 +20,11 @@ struct migration_request {
 /// that the object's serialize function names last is not copied: it becomes the message, if its block has room for the
 /// rest in front of its bytes. The sequence number in the header belongs to no stream; it holds the number of messages
 /// that wait for the object or for its arrival.
-[[nodiscard]] message_ptr make_arrival(object_id id, resident body, const migration_request& asked, bool by_pointer);
+[[nodiscard]] message_ptr make_arrival(object_id id, object_state state, const migration_request& asked,
+                                       bool by_pointer);
 
 /// Takes the object's state out again; nullopt when the bytes are not valid, or name ranks outside a job of `ranks`. A
 /// buffer that became the message takes the message over; then `m` is null.
-[[nodiscard]] std::optional<resident> take_arrival(message_ptr& m, migration_request& asked, std::uint32_t ranks);
+[[nodiscard]] std::optional<object_state> take_arrival(message_ptr& m, migration_request& asked, std::uint32_t ranks);
 
 }  // namespace nacre

@@ -59,17 +59,17 @@ struct double_chart {
 };
 
 template <class T>
-resident resident_of(T object) {
+object_state state_of(T object) {
   static_cast<void>(handler_table::get());
-  resident body;
-  body.type = &detail::type_of<T>();
-  body.policy = location_policy::jump_update;
-  body.object = new T(std::move(object));
-  return body;
+  object_state state;
+  state.type = &detail::type_of<T>();
+  state.policy = location_policy::jump_update;
+  state.object = new T(std::move(object));
+  return state;
 }
 template <class T>
-T& object_of(resident& body) {
-  return *static_cast<T*>(body.object);
+T& object_of(object_state& state) {
+  return *static_cast<T*>(state.object);
 }
 bool lies_in(const message& m, const void* at) {
   return at >= m.payload().data() && at < m.payload().data() + m.payload().size();
@@ -77,14 +77,14 @@ bool lies_in(const message& m, const void* at) {
 
 /// The object, moved by messages of bytes; whether its buffer became the message, and the message the buffer.
 struct moved {
-  resident body;
+  object_state state;
   bool sent_in_place = false;
   bool received_in_place = false;
 };
 template <class T>
-moved move_once(resident body) {
-  const std::byte* const before = object_of<T>(body).points.data();
-  message_ptr m = make_arrival(named, std::move(body), {3, 77}, false);
+moved move_once(object_state state) {
+  const std::byte* const before = object_of<T>(state).points.data();
+  message_ptr m = make_arrival(named, std::move(state), {3, 77}, false);
   const bool sent = lies_in(*m, before);
   const auto* const first = m->payload().data();
   const auto* const end = first + m->payload().size();
@@ -100,30 +100,30 @@ moved move_once(resident body) {
 }
 
 TEST(arrival_with_a_buffer, is_the_buffer_itself_at_either_end_however_often_it_moves) {
-  resident body = resident_of(chart{"Baltic", counted_up(large)});
+  object_state state = state_of(chart{"Baltic", counted_up(large)});
   for (int hop = 0; hop < 4; ++hop) {
-    moved now = move_once<chart>(std::move(body));
-    ASSERT_NE(now.body.object, nullptr);
+    moved now = move_once<chart>(std::move(state));
+    ASSERT_NE(now.state.object, nullptr);
     EXPECT_TRUE(now.sent_in_place) << hop;
     EXPECT_TRUE(now.received_in_place) << hop;
-    EXPECT_EQ(object_of<chart>(now.body).name, "Baltic");
-    EXPECT_TRUE(is_numbered(object_of<chart>(now.body).points, large));
-    body.object = std::exchange(now.body.object, nullptr);
+    EXPECT_EQ(object_of<chart>(now.state).name, "Baltic");
+    EXPECT_TRUE(is_numbered(object_of<chart>(now.state).points, large));
+    state.object = std::exchange(now.state.object, nullptr);
   }
 }
 
 TEST(arrival_with_a_buffer, is_the_last_of_several) {
-  moved now = move_once<double_chart>(resident_of(double_chart{counted_up(64), counted_up(large)}));
-  ASSERT_NE(now.body.object, nullptr);
+  moved now = move_once<double_chart>(state_of(double_chart{counted_up(64), counted_up(large)}));
+  ASSERT_NE(now.state.object, nullptr);
   EXPECT_TRUE(now.sent_in_place && now.received_in_place);
-  EXPECT_TRUE(is_numbered(object_of<double_chart>(now.body).legend, 64));
-  EXPECT_TRUE(is_numbered(object_of<double_chart>(now.body).points, large));
+  EXPECT_TRUE(is_numbered(object_of<double_chart>(now.state).legend, 64));
+  EXPECT_TRUE(is_numbered(object_of<double_chart>(now.state).points, large));
 }
 
 TEST(arrival_with_a_buffer, that_has_no_room_for_the_rest_is_copied_the_first_time) {
   const std::string long_name(1000, 'n');
-  moved first = move_once<chart>(resident_of(chart{long_name, counted_up(large)}));
-  ASSERT_NE(first.body.object, nullptr);
+  moved first = move_once<chart>(state_of(chart{long_name, counted_up(large)}));
+  ASSERT_NE(first.state.object, nullptr);
   EXPECT_FALSE(first.sent_in_place);
   EXPECT_TRUE(first.received_in_place);
   // On its way it hears from more ranks; their streams take room.
@@ -133,45 +133,45 @@ TEST(arrival_with_a_buffer, that_has_no_room_for_the_rest_is_copied_the_first_ti
     m->header.object = named.value();
     m->header.source = source;
     m->header.kind = message_kind::object;
-    EXPECT_EQ(first.body.order.admit(m, ready), streams::verdict::admitted);
+    EXPECT_EQ(first.state.order.admit(m, ready), streams::verdict::admitted);
   }
-  moved second = move_once<chart>(std::move(first.body));
-  ASSERT_NE(second.body.object, nullptr);
+  moved second = move_once<chart>(std::move(first.state));
+  ASSERT_NE(second.state.object, nullptr);
   EXPECT_TRUE(second.sent_in_place);
-  EXPECT_EQ(object_of<chart>(second.body).name, long_name);
-  EXPECT_TRUE(is_numbered(object_of<chart>(second.body).points, large));
+  EXPECT_EQ(object_of<chart>(second.state).name, long_name);
+  EXPECT_TRUE(is_numbered(object_of<chart>(second.state).points, large));
 }
 
 TEST(arrival_with_a_buffer, that_is_small_or_part_of_much_or_not_the_last_member_is_copied) {
-  moved small = move_once<chart>(resident_of(chart{"", counted_up(1000)}));
+  moved small = move_once<chart>(state_of(chart{"", counted_up(1000)}));
   EXPECT_FALSE(small.sent_in_place);
-  moved part = move_once<chart>(resident_of(chart{std::string(3 * large, 'n'), counted_up(large)}));
+  moved part = move_once<chart>(state_of(chart{std::string(3 * large, 'n'), counted_up(large)}));
   EXPECT_FALSE(part.sent_in_place);
   EXPECT_FALSE(part.received_in_place) << "its block would be mostly waste";
-  moved first = move_once<signed_chart>(resident_of(signed_chart{counted_up(large), "Baltic"}));
+  moved first = move_once<signed_chart>(state_of(signed_chart{counted_up(large), "Baltic"}));
   EXPECT_FALSE(first.sent_in_place);
   EXPECT_FALSE(first.received_in_place);
-  EXPECT_EQ(object_of<signed_chart>(first.body).name, "Baltic");
-  EXPECT_TRUE(is_numbered(object_of<signed_chart>(first.body).points, large));
+  EXPECT_EQ(object_of<signed_chart>(first.state).name, "Baltic");
+  EXPECT_TRUE(is_numbered(object_of<signed_chart>(first.state).points, large));
 }
 
 TEST(arrival_with_a_buffer, whose_messages_wait_takes_them_along) {
   for (const std::size_t bytes : {std::size_t{40}, std::size_t{4000}}) {
-    resident body = resident_of(chart{"Baltic", counted_up(large)});
+    object_state state = state_of(chart{"Baltic", counted_up(large)});
     message_ptr m = make_message(bytes);
     std::memset(m->body(), 7, bytes);
     m->header.object = named.value();
     m->header.source = 5;
     m->header.kind = message_kind::object;
-    ASSERT_EQ(body.order.admit(m, body.pending), streams::verdict::admitted);
-    moved now = move_once<chart>(std::move(body));
-    ASSERT_NE(now.body.object, nullptr);
+    ASSERT_EQ(state.order.admit(m, state.pending), streams::verdict::admitted);
+    moved now = move_once<chart>(std::move(state));
+    ASSERT_NE(now.state.object, nullptr);
     EXPECT_EQ(now.sent_in_place, bytes == 40) << "there is so much room in front of a buffer";
-    ASSERT_EQ(now.body.pending.size(), 1U);
-    const auto payload = now.body.pending.front()->payload();
+    ASSERT_EQ(now.state.pending.size(), 1U);
+    const auto payload = now.state.pending.front()->payload();
     EXPECT_EQ(payload.size(), bytes);
     for (const std::byte each : payload) ASSERT_EQ(each, std::byte{7});
-    EXPECT_TRUE(is_numbered(object_of<chart>(now.body).points, large));
+    EXPECT_TRUE(is_numbered(object_of<chart>(now.state).points, large));
   }
 }
 
@@ -182,7 +182,7 @@ message_ptr arrival_in_a_block_of(std::byte before) {
     message_ptr m = detail::buffer_parts::into_message(last_user, 240);
     std::memset(m->body(), std::to_integer<int>(before), m->header.payload_bytes);
   }
-  return make_arrival(named, resident_of(chart{"Baltic", counted_up(large)}), {}, false);
+  return make_arrival(named, state_of(chart{"Baltic", counted_up(large)}), {}, false);
 }
 
 TEST(arrival_with_a_buffer, carries_nothing_of_what_its_block_held_before) {
@@ -195,7 +195,7 @@ TEST(arrival_with_a_buffer, whose_object_begins_where_it_cannot_is_none) {
   const chart object{"Baltic", counted_up(large)};
   const std::size_t object_bytes = packed_size(object);
   const auto comes_back = [&](std::uint32_t begin) {
-    message_ptr m = make_arrival(named, resident_of(chart{"Baltic", counted_up(large)}), {}, false);
+    message_ptr m = make_arrival(named, state_of(chart{"Baltic", counted_up(large)}), {}, false);
     const auto right = static_cast<std::uint32_t>(m->header.payload_bytes - object_bytes);
     std::uint32_t found = 0;
     std::size_t at = right;  // the number stands in front of the gap
@@ -214,18 +214,18 @@ TEST(arrival_with_a_buffer, gives_credit_back_when_the_object_keeps_the_message)
   static constexpr body_ops counting{nullptr, nullptr, [](message&) noexcept { ++released; }, true};
   released = 0;
   {
-    message_ptr m = make_arrival(named, resident_of(chart{"", counted_up(large)}), {}, false);
+    message_ptr m = make_arrival(named, state_of(chart{"", counted_up(large)}), {}, false);
     m->ops = &counting;
     migration_request asked;
-    const auto body = take_arrival(m, asked, job_ranks);
-    ASSERT_TRUE(body);
+    const auto state = take_arrival(m, asked, job_ranks);
+    ASSERT_TRUE(state);
     EXPECT_EQ(released, 1) << "the message has been received; the object may live for long";
   }
   EXPECT_EQ(released, 1);
 }
 
 TEST(arrival_with_a_buffer, that_is_damaged_gives_nothing_or_an_object_of_its_own) {
-  const message_ptr whole = make_arrival(named, resident_of(chart{"Baltic", counted_up(16'384)}), {}, false);
+  const message_ptr whole = make_arrival(named, state_of(chart{"Baltic", counted_up(16'384)}), {}, false);
   const std::uint32_t bytes = whole->header.payload_bytes, head = bytes - 16'384;
   rng random(6);
   for (int round = 0; round < (tests::sanitized ? 1000 : 10'000); ++round) {
@@ -235,9 +235,9 @@ TEST(arrival_with_a_buffer, that_is_damaged_gives_nothing_or_an_object_of_its_ow
     damaged->header.object = named.value();
     if (kept == bytes) damaged->body()[random.below(head)] = static_cast<std::byte>(random.next());
     migration_request asked;
-    const auto body = take_arrival(damaged, asked, job_ranks);
-    if (!body || body->type != &detail::type_of<chart>()) continue;
-    const auto& points = static_cast<const chart*>(body->object)->points;
+    const auto state = take_arrival(damaged, asked, job_ranks);
+    if (!state || state->type != &detail::type_of<chart>()) continue;
+    const auto& points = static_cast<const chart*>(state->object)->points;
     ASSERT_LE(points.size(), 16'384U);
     unsigned sum = 0;  // the address sanitizer sees bytes outside every block
     for (const std::byte each : std::span(points.data(), points.size())) sum += std::to_integer<unsigned>(each);

@@ -38,44 +38,44 @@ message_ptr message_for(message_kind kind, std::uint32_t source, std::uint32_t s
 }
 
 /// A parcel with two messages that wait and one that is early.
-resident sample() {
+object_state sample() {
   static_cast<void>(handler_table::get());
-  resident body;
-  body.type = &detail::type_of<parcel>();
-  body.object = new parcel{"hello", {1, 2, 3}};
-  body.epoch = 41;
-  body.policy = location_policy::subscriber_update;
-  body.listeners = std::make_unique<subscribers>();
-  body.listeners->join(rank_id(5));
-  body.listeners->join(rank_id(6));
-  body.handler_seconds = 0.5;
-  body.traffic.note(object_id(rank_id(1), 4), 100, 7);
+  object_state state;
+  state.type = &detail::type_of<parcel>();
+  state.object = new parcel{"hello", {1, 2, 3}};
+  state.epoch = 41;
+  state.policy = location_policy::subscriber_update;
+  state.listeners = std::make_unique<subscribers>();
+  state.listeners->join(rank_id(5));
+  state.listeners->join(rank_id(6));
+  state.handler_seconds = 0.5;
+  state.traffic.note(object_id(rank_id(1), 4), 100, 7);
   for (const std::uint32_t sequence : {0U, 1U, 3U}) {
     message_ptr m =
         message_for(sequence == 1 ? message_kind::migrate : message_kind::object, 6, sequence, 4 * sequence);
-    EXPECT_NE(body.order.admit(m, body.pending), streams::verdict::repeated);
+    EXPECT_NE(state.order.admit(m, state.pending), streams::verdict::repeated);
   }
-  return body;
+  return state;
 }
 
-void expect_sample(resident& body) {
-  const auto& object = *static_cast<parcel*>(body.object);
+void expect_sample(object_state& state) {
+  const auto& object = *static_cast<parcel*>(state.object);
   EXPECT_EQ(object.text, "hello");
   EXPECT_EQ(object.numbers, (std::vector<int>{1, 2, 3}));
-  EXPECT_EQ(body.epoch, 41U);
-  EXPECT_EQ(body.policy, location_policy::subscriber_update);
-  ASSERT_NE(body.listeners, nullptr);
-  const auto listeners = body.listeners->all();
+  EXPECT_EQ(state.epoch, 41U);
+  EXPECT_EQ(state.policy, location_policy::subscriber_update);
+  ASSERT_NE(state.listeners, nullptr);
+  const auto listeners = state.listeners->all();
   EXPECT_EQ(std::vector<rank_id>(listeners.begin(), listeners.end()), (std::vector<rank_id>{rank_id(5), rank_id(6)}));
-  ASSERT_EQ(body.traffic.partners().size(), 1U);
-  EXPECT_EQ(body.traffic.partners()[0].object, object_id(rank_id(1), 4));
-  EXPECT_EQ(body.traffic.partners()[0].bytes, 100);
-  ASSERT_EQ(body.pending.size(), 2U);
-  EXPECT_EQ(body.order.early_count(), 1U);
+  ASSERT_EQ(state.traffic.partners().size(), 1U);
+  EXPECT_EQ(state.traffic.partners()[0].object, object_id(rank_id(1), 4));
+  EXPECT_EQ(state.traffic.partners()[0].bytes, 100);
+  ASSERT_EQ(state.pending.size(), 2U);
+  EXPECT_EQ(state.order.early_count(), 1U);
   message_ptr missing = message_for(message_kind::object, 6, 2, 0);
-  EXPECT_EQ(body.order.admit(missing, body.pending), streams::verdict::admitted);
+  EXPECT_EQ(state.order.admit(missing, state.pending), streams::verdict::admitted);
   for (std::uint32_t sequence = 0; sequence < 4; ++sequence) {
-    const message_ptr m = body.pending.pop_front();
+    const message_ptr m = state.pending.pop_front();
     ASSERT_NE(m, nullptr);
     EXPECT_EQ(m->header.sequence, sequence);
     for (const std::byte each : m->payload()) EXPECT_EQ(each, static_cast<std::byte>(sequence + 1));
@@ -89,11 +89,11 @@ TEST(arrival, an_object_comes_back_with_its_numbers_and_all_that_waits_for_it) {
     EXPECT_EQ(m->header.kind, message_kind::arrival);
     EXPECT_EQ(m->packed(), !by_pointer);
     migration_request asked;
-    auto body = take_arrival(m, asked, ranks_of_job);
-    ASSERT_TRUE(body);
+    auto state = take_arrival(m, asked, ranks_of_job);
+    ASSERT_TRUE(state);
     EXPECT_EQ(asked.source, 3U);
     EXPECT_EQ(asked.reply, 77U);
-    expect_sample(*body);
+    expect_sample(*state);
   }
 }
 
@@ -124,10 +124,10 @@ TEST(arrival, damaged_bytes_give_nothing_or_messages_that_an_object_may_have) {
       damaged->body()[random.below(whole->header.payload_bytes)] = static_cast<std::byte>(random.next());
     }
     migration_request asked;
-    auto body = take_arrival(damaged, asked, ranks_of_job);
-    if (!body) continue;
-    ASSERT_NE(body->object, nullptr);
-    while (const message_ptr m = body->pending.pop_front()) {
+    auto state = take_arrival(damaged, asked, ranks_of_job);
+    if (!state) continue;
+    ASSERT_NE(state->object, nullptr);
+    while (const message_ptr m = state->pending.pop_front()) {
       ASSERT_TRUE(follows_object(m->header.kind)) << static_cast<int>(m->header.kind);
       ASSERT_EQ(m->header.object, travelling_object.value());
       ASSERT_LT(m->header.source, ranks_of_job);
@@ -137,10 +137,10 @@ TEST(arrival, damaged_bytes_give_nothing_or_messages_that_an_object_may_have) {
 
 TEST(arrival, an_object_with_a_location_policy_or_subscribers_that_cannot_be_is_none) {
   const auto comes_back = [](location_policy policy, const std::vector<std::uint32_t>& listening) {
-    resident body = sample();
-    body.policy = policy;
-    body.listeners = std::make_unique<subscribers>(unpack<subscribers>(pack(listening)).value());
-    message_ptr m = make_arrival(travelling_object, std::move(body), {}, false);
+    object_state state = sample();
+    state.policy = policy;
+    state.listeners = std::make_unique<subscribers>(unpack<subscribers>(pack(listening)).value());
+    message_ptr m = make_arrival(travelling_object, std::move(state), {}, false);
     migration_request asked;
     return take_arrival(m, asked, ranks_of_job).has_value();
   };
@@ -154,9 +154,9 @@ TEST(arrival, an_object_with_a_location_policy_or_subscribers_that_cannot_be_is_
 
 TEST(arrival, an_object_that_speaks_of_ranks_or_epochs_that_cannot_be_is_none) {
   const auto comes_back = [](std::uint32_t ranks_there, std::uint32_t epoch, const migration_request& asks) {
-    resident body = sample();
-    body.epoch = epoch;
-    message_ptr m = make_arrival(travelling_object, std::move(body), asks, false);
+    object_state state = sample();
+    state.epoch = epoch;
+    message_ptr m = make_arrival(travelling_object, std::move(state), asks, false);
     migration_request asked;
     return take_arrival(m, asked, ranks_there).has_value();
   };
@@ -164,7 +164,7 @@ TEST(arrival, an_object_that_speaks_of_ranks_or_epochs_that_cannot_be_is_none) {
   EXPECT_FALSE(comes_back(6, 1, {})) << "its messages come from rank 6";
   EXPECT_FALSE(comes_back(7, 1, {7, 1})) << "nobody could be answered";
   EXPECT_FALSE(comes_back(7, 0, {}));
-  resident talks = sample();
+  object_state talks = sample();
   talks.traffic.note(object_id(rank_id(7), 4), 100, 7);
   message_ptr m = make_arrival(travelling_object, std::move(talks), {}, false);
   migration_request nobody;

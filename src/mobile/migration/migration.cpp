@@ -7,12 +7,12 @@
 #include <nacre/assert.hpp>
 
 #include "base/marks.hpp"
-#include "mobile/array/vacancy.hpp"
+#include "mobile/array/empty_element.hpp"
 #include "mobile/mobile.hpp"
 
 namespace nacre {
 
-void object_space::migrate_front(turn& now) {
+void object_space::migrate_front(activation_step& now) {
   const message_ptr m = now.pending.pop_front();
   std::uint32_t rank = ~std::uint32_t{0};
   if (m->header.payload_bytes == sizeof rank) std::memcpy(&rank, m->body(), sizeof rank);
@@ -27,24 +27,24 @@ void object_space::migrate_front(turn& now) {
       messages_.post_failure(now.on, m->header, std::string("the object cannot move: ") + why);
     }
   }
-  now.on.tallies().done.add(1);
+  now.on.counters().done.add(1);
 }
 
 /// Whether the object, which is here, refuses to move at this moment.
-bool object_space::stays(const entry& at) const {
+bool object_space::stays(const object_entry& at) const {
   return refuses_to_move(*messages_.handlers().type(at.type), at.object(), at.id);
 }
 
 /// Whether an object that packs to that many bytes is too long for a message, plus the messages that wait for
 /// it.
-bool object_space::too_long(const turn& now, std::size_t bytes) const {
+bool object_space::too_long(const activation_step& now, std::size_t bytes) const {
   if (messages_.by_pointer()) return false;
-  for (const message* m = now.pending.front(); m != nullptr; m = m->next) bytes += node::size_of(*m);
+  for (const message* m = now.pending.front(); m != nullptr; m = m->next) bytes += am_engine::size_of(*m);
   return bytes > enclosed_bytes_max;  // the rest is for its streams and places
 }
 
 /// Departs unless the object refuses or cannot move; returns null, or the reason.
-const char* object_space::leave_for(turn& now, rank_id to, const migration_request& asked) {
+const char* object_space::leave_for(activation_step& now, rank_id to, const migration_request& asked) {
   if (stays(now.at)) {
     NACRE_MARK("an object refuses to move");
     return "its may_migrate() says false";
@@ -56,69 +56,69 @@ const char* object_space::leave_for(turn& now, rank_id to, const migration_reque
   return nullptr;
 }
 
-void object_space::depart(turn& now, rank_id to, const migration_request& asked) {
-  entry& at = now.at;
+void object_space::depart(activation_step& now, rank_id to, const migration_request& asked) {
+  object_entry& at = now.at;
   NACRE_ASSERT(at.gate.idle(), "an object left under its handlers");
-  resident body = at.take_resident();
-  const std::uint32_t epoch = ++body.epoch;
-  const location_policy policy = body.policy;
+  object_state state = at.take_state();
+  const std::uint32_t epoch = ++state.epoch;
+  const location_policy policy = state.policy;
   const bool by_home = rules_[policy].keeps().by_home && at.id.home() != messages_.rank();
-  body.pending.append(now.pending);
-  message_list left = leave_behind(now, body);
-  const bool backlog = !left.empty() || body.windows != nullptr;
-  const std::uint64_t begin = messages_.team().instant();
-  message_ptr m = make_arrival(at.id, std::move(body), asked, messages_.by_pointer());
+  state.pending.append(now.pending);
+  message_list left = leave_behind(now, state);
+  const bool backlog = !left.empty() || state.windows != nullptr;
+  const std::uint64_t begin = messages_.pool().instant();
+  message_ptr m = make_arrival(at.id, std::move(state), asked, messages_.by_pointer());
   m->header.source = messages_.rank().value();
   m->header.epoch = epoch;
-  messages_.team().charge_own(own_work::move_out);
-  messages_.team().charge_own(own_work::pack_byte, m->header.payload_bytes);
-  now.on.tallies().created.add(1);
-  now.on.tallies().migrations_out.add(1);
+  messages_.pool().charge_own(own_work::move_out);
+  messages_.pool().charge_own(own_work::pack_byte, m->header.payload_bytes);
+  now.on.counters().created.add(1);
+  now.on.counters().migrations_out.add(1);
   now.on.record(trace::event_kind::depart, at.id.value(), to.value(), epoch);
   // Sends the object first: a thread that reads the new location sends behind it.
   messages_.route(now.on, to, std::move(m));
-  const double spent = static_cast<double>(messages_.team().instant() - begin) * messages_.team().seconds_a_tick();
+  const double spent = static_cast<double>(messages_.pool().instant() - begin) * messages_.pool().seconds_a_tick();
   if (spent < migration_seconds_.load(std::memory_order_relaxed)) {  // an estimate
     migration_seconds_.store(spent, std::memory_order_relaxed);
   }
-  at.fact.learn({to, epoch, policy, by_home, false, backlog});
+  at.location.learn({to, epoch, policy, by_home, false, backlog});
   give_up_extra(at, now.on);
   list_for_review(at, now.on);
   while (message_ptr each = left.pop_front()) send_back(now.on, std::move(each));
 }
 
 /// Gives up the extra of an object that has left or ended. The poll loop may be looking at it.
-void object_space::give_up_extra(entry& at, lane& on) {
-  if (entry_extra* const known = at.extra(); known != nullptr) declared_.forget(*known);
-  if (entry_extra* const extra = at.drop_extra()) {
-    on.reader().retire(extra, [](void* gone) { delete static_cast<entry_extra*>(gone); });
+void object_space::give_up_extra(object_entry& at, thread_context& on) {
+  if (object_entry_extra* const known = at.extra(); known != nullptr) declared_.forget(*known);
+  if (object_entry_extra* const extra = at.drop_extra()) {
+    on.reader().retire(extra, [](void* gone) { delete static_cast<object_entry_extra*>(gone); });
   }
 }
 
-void object_space::install(turn& now, message_ptr arrival) {
-  entry& at = now.at;
-  lane& on = now.on;
+void object_space::install(activation_step& now, message_ptr arrival) {
+  object_entry& at = now.at;
+  thread_context& on = now.on;
   migration_request asked;
   const std::uint32_t source = arrival->header.source;
-  messages_.team().charge_own(own_work::move_in);
-  messages_.team().charge_own(own_work::unpack_byte, arrival->header.payload_bytes);
-  std::optional<resident> body = take_arrival(arrival, asked, messages_.size());
-  if (!body || at.object() != nullptr) {
+  messages_.pool().charge_own(own_work::move_in);
+  messages_.pool().charge_own(own_work::unpack_byte, arrival->header.payload_bytes);
+  std::optional<object_state> state = take_arrival(arrival, asked, messages_.size());
+  if (!state || at.object() != nullptr) {
     return messages_.fail("rank " + std::to_string(source) + " sent an object that does not unpack");
   }
   // Before the object is here, only this rank could report this epoch or a later one.
-  const std::uint32_t epoch = body->epoch;
-  const bool vacant = body->type == &detail::type_of<detail::vacancy>();  // its element has ended elsewhere
-  if (vacant && (!at.id.is_element() || at.id.home() != messages_.rank())) {
+  const std::uint32_t epoch = state->epoch;
+  const bool empty = state->type == &detail::type_of<detail::empty_element>();  // its element has ended elsewhere
+  if (empty && (!at.id.is_element() || at.id.home() != messages_.rank())) {
     return messages_.fail("rank " + std::to_string(source) + " sent a place to where it does not belong");
   }
-  if (!at.fact.learn({messages_.rank(), epoch, body->policy, false, vacant})) {
+  if (!at.location.learn({messages_.rank(), epoch, state->policy, false, empty})) {
     return messages_.fail("rank " + std::to_string(source) + " sent an object that is older than it");
   }
   give_up_extra(at, on);  // it may hold a balancer's request from before the departure
-  at.put_resident(*body);
-  now.pending.append(body->pending);
-  on.tallies().migrations_in.add(1);
+  at.put_state(*state);
+  now.pending.append(state->pending);
+  on.counters().migrations_in.add(1);
   on.record(trace::event_kind::arrive, at.id.value(), source, epoch);
   tell_of_arrival(at, rank_id(source), on);
   go_on_by_news(at.id, on);
@@ -129,18 +129,18 @@ void object_space::install(turn& now, message_ptr arrival) {
     request.object = at.id.value();
     messages_.post_reply(on, request, make_message(0));
   }
-  on.tallies().done.add(1);
+  on.counters().done.add(1);
 }
 
-void object_space::move_out(lane& on, object_id object, rank_id to) {
-  entry* const at = entries_.find(object);
-  if (at == nullptr || at->fact.read().rank != messages_.rank()) return;
+void object_space::move_out(thread_context& on, object_id object, rank_id to) {
+  object_entry* const at = entries_.find(object);
+  if (at == nullptr || at->location.read().rank != messages_.rank()) return;
   if (object.is_element() && !arrays_.known_everywhere(object)) return;
-  // Before `seize` makes the item in the scheduler stale; from then on the item may be dropped at any moment.
+  // Before `claim_any` makes the item in the scheduler stale; from then on the item may be dropped at any moment.
   if (!at->add_reference()) return;
   at->need_extra().wanted_by.store(to.value(), std::memory_order_relaxed);  // seen by the activation's holder
   message_list taken;
-  const inbox::begun how = at->arrivals.seize(taken);
+  const inbox::begun how = at->arrivals.claim_any(taken);
   if (how == inbox::begun::from_scheduled) {
     stale_.fetch_add(1, std::memory_order_relaxed);  // an estimate
   } else {
@@ -153,35 +153,35 @@ void object_space::move_out(lane& on, object_id object, rank_id to) {
   run_claimed(*at, on, taken, false);
 }
 
-void object_space::end_object(turn& now) {
+void object_space::end_object(activation_step& now) {
   if (now.at.id.is_element()) return end_element(now);
-  entry& at = now.at;
-  lane& on = now.on;
+  object_entry& at = now.at;
+  thread_context& on = now.on;
   const message_ptr m = now.pending.pop_front();
-  resident body = at.take_resident();
-  body.pending.append(now.pending);
-  if (body.together != nullptr) {
+  object_state state = at.take_state();
+  state.pending.append(now.pending);
+  if (state.colocations != nullptr) {
     NACRE_MARK("an object is destroyed that a colocation waits for");
-    for (message_ptr& join : body.together->dissolve(body.pending)) body.pending.push_back(std::move(join));
+    for (message_ptr& join : state.colocations->dissolve(state.pending)) state.pending.push_back(std::move(join));
   }
-  std::vector<rank_id> keepers = body.order.sources();  // their entries stay until they are told
+  std::vector<rank_id> keepers = state.order.sources();  // their entries stay until they are told
   std::erase(keepers, at.id.home());
   keepers.push_back(at.id.home());
   for (const rank_id each : keepers) {
     if (each != messages_.rank()) tell_in_bulk(on, each, {.object = at.id.value(), .gone = 1});
   }
-  end_entry(now, body);
+  end_entry(now, state);
   if (m->header.reply != 0) messages_.post_reply(on, m->header, make_message(0));
-  on.tallies().done.add(1);
+  on.counters().done.add(1);
 }
 
 /// Takes the entry of an ended object out of the directory; reports the messages that wait for the object.
-void object_space::end_entry(turn& now, resident& body) {
-  now.at.fact.learn({messages_.rank(), body.epoch + 1, body.policy, false, true});
+void object_space::end_entry(activation_step& now, object_state& state) {
+  now.at.location.learn({messages_.rank(), state.epoch + 1, state.policy, false, true});
   give_up_extra(now.at, now.on);
   forget(now.at, now.on);
-  body.order.take_early(body.pending);
-  while (message_ptr left = body.pending.pop_front()) {
+  state.order.take_early(state.pending);
+  while (message_ptr left = state.pending.pop_front()) {
     NACRE_MARK("an object is destroyed before messages that wait for it");
     undeliverable(now.on, std::move(left));
   }

@@ -15,29 +15,29 @@
 namespace nacre {
 namespace {
 
-constexpr std::uint32_t messages_a_turn = 64;  // of one object before other objects get the worker
-constexpr double seconds_a_turn = 1e-3;        // of one object, if its handlers are that long
+constexpr std::uint32_t messages_per_step = 64;  // of one object before other objects get the worker
+constexpr double seconds_per_step = 1e-3;        // of one object, if its handlers are that long
 
 }  // namespace
 
-void object_space::activate_work(work& item, lane& on) {
-  auto& at = static_cast<entry&>(item);
+void object_space::activate_work(work& item, thread_context& on) {
+  auto& at = static_cast<object_entry&>(item);
   message_list taken;
   if (!at.arrivals.claim(taken)) {
     NACRE_MARK("a ticket is stale");
-    on_lane(on).stale_.fetch_sub(1, std::memory_order_relaxed);  // an estimate
+    on_thread(on).stale_.fetch_sub(1, std::memory_order_relaxed);  // an estimate
     return release_later(at, on);
   }
-  on_lane(on).run_claimed(at, on, taken, true);
+  on_thread(on).run_claimed(at, on, taken, true);
 }
 
 /// Runs one step of an entry. Messages that come meanwhile wait for the next step, so that an object that keeps itself
 /// busy leaves room for other objects and for the poll loop.
-void object_space::run_claimed(entry& at, lane& on, message_list& taken, bool may_run) {
-  turn now{at, on, {}};
+void object_space::run_claimed(object_entry& at, thread_context& on, message_list& taken, bool may_run) {
+  activation_step now{at, on, {}};
   now.take_up();
   admit(now, taken);
-  if (seized(at)) return arrive_seized(now);
+  if (acquired(at)) return arrive_acquired(now);
   switch (drain(now, may_run)) {
     case drained::blocked:
     case drained::left_to_reader:
@@ -45,7 +45,7 @@ void object_space::run_claimed(entry& at, lane& on, message_list& taken, bool ma
     case drained::spent:
       publish_load(now);
       now.put_back();
-      return messages_.team().make_ready(on, ticket(at, &go_on_work));
+      return messages_.pool().make_ready(on, work_for(at, &go_on_work));
     case drained::spent_all:
       publish_load(now);
       now.put_back();
@@ -63,7 +63,7 @@ void object_space::run_claimed(entry& at, lane& on, message_list& taken, bool ma
 /// Ends an activation with no messages left. If handlers may run here, an object that is to end does so at once,
 /// without a way through the scheduler: while it waited there it would count as work, and could be given to other ranks
 /// as such.
-void object_space::give_back(entry& at, lane& on, bool may_run) {
+void object_space::give_back(object_entry& at, thread_context& on, bool may_run) {
   switch (at.arrivals.finish()) {
     case inbox::finished::yes:
       return;
@@ -79,33 +79,33 @@ void object_space::give_back(entry& at, lane& on, bool may_run) {
 
 /// Whether the newest message, which came while the object was active, ends it; false for a place of an array, which
 /// would go on. The activation.
-bool object_space::is_to_end(const entry& at) {
+bool object_space::is_to_end(const object_entry& at) {
   const message* const last = at.arrivals.newest();
   return last != nullptr && last->header.kind == message_kind::destroy && at.object() != nullptr && !at.id.is_element();
 }
 
-void object_space::turn::take_up() noexcept {
-  if (entry_extra* const extra = at.extra(); extra != nullptr) pending.append(extra->pending);
+void object_space::activation_step::take_up() noexcept {
+  if (object_entry_extra* const extra = at.extra(); extra != nullptr) pending.append(extra->pending);
 }
 
-void object_space::turn::put_back() {
+void object_space::activation_step::put_back() {
   if (!pending.empty()) at.need_extra().pending.append(pending);
 }
 
 /// Admits messages: installs arrivals, puts messages into sequence, or forwards them when the object is elsewhere.
-void object_space::admit(turn& now, message_list& taken) {
+void object_space::admit(activation_step& now, message_list& taken) {
   while (message_ptr m = taken.pop_front()) {
     if (m->header.kind == news_of_end) {
       learn_of_end(now, *m);
     } else if (m->header.kind == leave_to_collect) {
       collect(now, *m);
-    } else if (now.at.fact.collected()) {
+    } else if (now.at.location.collected()) {
       NACRE_MARK("a message comes to an entry that has been collected");
       accept(now.on, std::move(m));
     } else if (m->header.kind == message_kind::arrival) {
       install(now, std::move(m));
     } else if (now.at.object() == nullptr && !begin_place(now.at)) {
-      if (now.at.fact.read().rank == messages_.rank()) {
+      if (now.at.location.read().rank == messages_.rank()) {
         NACRE_MARK("a message waits in the inbox of an object that is destroyed");
         undeliverable(now.on, std::move(m));
       } else {
@@ -120,7 +120,7 @@ void object_space::admit(turn& now, message_list& taken) {
   }
 }
 
-void object_space::put_into_sequence(turn& now, message_ptr m) {
+void object_space::put_into_sequence(activation_step& now, message_ptr m) {
   std::optional<std::vector<rank_id>> path{std::in_place};
   if ((m->header.flags & flag_path) != 0) path = take_path(*m, messages_.size());
   const std::uint32_t source = m->header.source;
@@ -128,7 +128,7 @@ void object_space::put_into_sequence(turn& now, message_ptr m) {
   if (!path) {
     return messages_.fail("a message from rank " + std::to_string(source) + " tells not who has forwarded it");
   }
-  entry_extra* extra = now.at.extra();
+  object_entry_extra* extra = now.at.extra();
   if (m->header.kind == message_kind::claim) {  // belongs to no stream
     now.pending.push_back(std::move(m));
   } else if ((extra == nullptr || (extra->order.empty() && extra->windows == nullptr)) &&
@@ -140,7 +140,7 @@ void object_space::put_into_sequence(turn& now, message_ptr m) {
     if (how == streams::verdict::repeated) {
       messages_.fail("rank " + std::to_string(source) + " sent a message to an object twice");
     }
-    if (entry_extra* const more = now.at.extra(); more != nullptr && more->windows != nullptr) {
+    if (object_entry_extra* const more = now.at.extra(); more != nullptr && more->windows != nullptr) {
       more->windows->on_next(source, more->order.next_of(source));
     }
   }
@@ -148,33 +148,33 @@ void object_space::put_into_sequence(turn& now, message_ptr m) {
 }
 
 /// The streams of an entry. Replaces its lone stream, if there is one.
-streams& object_space::all_streams(entry& at) {
-  entry_extra& extra = at.need_extra();
+streams& object_space::all_streams(object_entry& at) {
+  object_entry_extra& extra = at.need_extra();
   if (!at.order.empty()) extra.order.absorb(at.order);
   return extra.order;
 }
 
 /// Handles news that the object has been destroyed: a lie for an object that lives here; the end of a place, for its
 /// array has ended.
-void object_space::learn_of_end(turn& now, const message& news) {
+void object_space::learn_of_end(activation_step& now, const message& news) {
   const object_id id = now.at.id;
   if (id.is_element() && id.home() == messages_.rank() && arrays_.find(id) == nullptr) {
     end_place(now);
-    return now.on.tallies().done.add(1);
+    return now.on.counters().done.add(1);
   }
   if (now.at.object() != nullptr) {
     return messages_.fail("rank " + std::to_string(news.header.source) + " told of the end of an object that lives");
   }
-  const location_fact last = now.at.fact.read();
-  static_cast<void>(now.at.fact.learn({last.rank, ~std::uint32_t{0}, last.policy, false, true}));
+  const known_location last = now.at.location.read();
+  static_cast<void>(now.at.location.learn({last.rank, ~std::uint32_t{0}, last.policy, false, true}));
   forget(now.at, now.on);
   go_on_by_news(now.at.id, now.on);
-  now.on.tallies().done.add(1);
+  now.on.counters().done.add(1);
 }
 
 /// Whether no handler runs on the object, so that an exclusive one may begin. False: the thread that ends the last
 /// handler now holds the activation.
-bool object_space::alone(turn& now) {
+bool object_space::alone(activation_step& now) {
   if (now.at.gate.idle()) return true;
   now.put_back();
   if (!now.at.gate.try_exclusive()) return false;
@@ -184,29 +184,29 @@ bool object_space::alone(turn& now) {
 
 /// Runs messages until none is left, the step is over, a message must wait, or a handler has spent simulated time,
 /// during which the object is blocked. After `blocked` and `left_to_reader` another thread may hold the activation.
-object_space::drained object_space::drain(turn& now, bool may_run) {
-  entry& at = now.at;
-  lane& on = now.on;
-  const turn_time time = begin_turn(on, now.pending.front());
-  const double ticks_a_turn = time.measured ? seconds_a_turn / messages_.team().seconds_a_tick() : 0;
+object_space::drained object_space::drain(activation_step& now, bool may_run) {
+  object_entry& at = now.at;
+  thread_context& on = now.on;
+  const step_time time = begin_step(on, now.pending.front());
+  const double ticks_per_step = time.measured ? seconds_per_step / messages_.pool().seconds_a_tick() : 0;
   drained how = drained::empty;
   while (at.object() != nullptr) {
-    entry_extra* const extra = at.extra();
-    // A request that is missed here keeps the activation from finishing: see inbox::seize.
-    if (extra != nullptr && extra->wanted_by.load(std::memory_order_relaxed) != entry_extra::nobody) {
+    object_entry_extra* const extra = at.extra();
+    // A request that is missed here keeps the activation from finishing: see inbox::claim_any.
+    if (extra != nullptr && extra->wanted_by.load(std::memory_order_relaxed) != object_entry_extra::nobody) {
       if (!alone(now)) {
         NACRE_MARK("a balancer's wish waits for shared handlers");
         how = drained::blocked;
         break;
       }
-      at.arrivals.take_wish();
-      const rank_id to(extra->wanted_by.exchange(entry_extra::nobody));
+      at.arrivals.take_move_request();
+      const rank_id to(extra->wanted_by.exchange(object_entry_extra::nobody));
       if (to != messages_.rank()) static_cast<void>(leave_for(now, to, {}));
       continue;
     }
     if (extra != nullptr && extra->windows != nullptr) clear_senders(now);
     if (now.pending.empty()) break;
-    if (!may_run || now.ran == messages_a_turn) {
+    if (!may_run || now.ran == messages_per_step) {
       how = drained::yielded;
       break;
     }
@@ -216,43 +216,43 @@ object_space::drained object_space::drain(turn& now, bool may_run) {
     how = run_front(now);
     if (how != drained::empty) break;
     const bool long_enough =
-        time.measured && static_cast<double>(messages_.team().instant() - time.begin) > ticks_a_turn;
-    if (messages_.team().ahead() && at.object() != nullptr) {
+        time.measured && static_cast<double>(messages_.pool().instant() - time.begin) > ticks_per_step;
+    if (messages_.pool().ahead() && at.object() != nullptr) {
       how = long_enough ? drained::spent_all : drained::spent;
       break;
     }
     if (long_enough) may_run = false;
   }
-  end_turn(at, on, time, static_cast<int>(now.ran),
+  end_step(at, on, time, static_cast<int>(now.ran),
            how != drained::blocked && how != drained::left_to_reader && at.object() != nullptr);
   return how;
 }
 
 /// `first`: the first message of the step, or null.
-object_space::turn_time object_space::begin_turn(lane& on, const message* first) const {
-  turn_time time{};
+object_space::step_time object_space::begin_step(thread_context& on, const message* first) const {
+  step_time time{};
   time.exact = messages_.deferred();  // a virtual clock costs nothing to read
   time.handler = first != nullptr ? first->header.handler : 0;
   time.sampled = time.exact || on.meter.begin(time.handler);
-  time.measured = time.sampled || observe_turn_;
+  time.measured = time.sampled || observe_step_;
   if (!time.measured) return time;
-  if (first != nullptr) on.note_size(node::size_of(*first));
-  time.begin = messages_.team().instant();
+  if (first != nullptr) on.note_size(am_engine::size_of(*first));
+  time.begin = messages_.pool().instant();
   return time;
 }
 
 /// `run`: the number of messages that the step has run. `ours`: the activation and the object are still here.
-void object_space::end_turn(entry& at, lane& on, const turn_time& time, int run, bool ours) {
+void object_space::end_step(object_entry& at, thread_context& on, const step_time& time, int run, bool ours) {
   double seconds = std::exchange(on.charged, 0);
   if (time.measured) {
-    const std::uint64_t spent = messages_.team().instant() - time.begin;
-    if (time.sampled) on.tallies().handler_ticks.add(time.exact ? spent : on.meter.measured(time.handler, spent));
-    seconds += static_cast<double>(spent) * messages_.team().seconds_a_tick();
+    const std::uint64_t spent = messages_.pool().instant() - time.begin;
+    if (time.sampled) on.counters().handler_ticks.add(time.exact ? spent : on.meter.measured(time.handler, spent));
+    seconds += static_cast<double>(spent) * messages_.pool().seconds_a_tick();
   }
   if (run == 0) return;
-  if (observe_turn_) {
+  if (observe_step_) {
     const std::size_t bytes = ours ? packed_size_of(*messages_.handlers().type(at.type), at.object(), at.id) : 0;
-    observe_turn_(at.id, seconds, static_cast<std::uint32_t>(run), bytes);
+    observe_step_(at.id, seconds, static_cast<std::uint32_t>(run), bytes);
   }
   if (seconds > 0 && ours) {
     const double before = at.handler_seconds.load();
@@ -260,12 +260,12 @@ void object_space::end_turn(entry& at, lane& on, const turn_time& time, int run,
   }
 }
 
-object_space::drained object_space::run_front(turn& now) {
-  if (entry_extra* const extra = now.at.extra(); extra != nullptr && extra->together != nullptr) {
-    if (extra->together->keep_back(now.pending)) return drained::empty;
+object_space::drained object_space::run_front(activation_step& now) {
+  if (object_entry_extra* const extra = now.at.extra(); extra != nullptr && extra->colocations != nullptr) {
+    if (extra->colocations->defer_front(now.pending)) return drained::empty;
   }
   const message_header& header = now.pending.front()->header;
-  if (is_vacant(now.at) || header.kind == message_kind::insert) return run_on_place(now);
+  if (is_empty_place(now.at) || header.kind == message_kind::insert) return run_on_place(now);
   const detail::handler_info* row = nullptr;
   const bool for_all = header.kind == message_kind::everyone;
   const bool ends = header.kind == message_kind::destroy || (for_all && header.handler == 0);
@@ -298,7 +298,7 @@ object_space::drained object_space::run_front(turn& now) {
 
 /// If enabled: replaces the object by a copy unpacked from its packed form, so that members that its class forgets are
 /// lost here as they would be elsewhere. No other thread has access to the object.
-void object_space::check_serialization(entry& at) {
+void object_space::check_serialization(object_entry& at) {
   if (!limits_.check_serialization) return;
   void* object = at.object();
   check_object(*messages_.handlers().type(at.type), at.id, object);
@@ -315,17 +315,17 @@ void object_space::check_object(const detail::object_type& type, object_id id, v
 }
 
 /// Publishes estimates for the poll loop, and for the thread that makes the object ready.
-void object_space::publish(entry& at, const object_declaration& said) {
-  entry_extra& extra = at.need_extra();
+void object_space::publish(object_entry& at, const object_declaration& said) {
+  object_entry_extra& extra = at.need_extra();
   extra.declared_load.store(said.load, std::memory_order_relaxed);
   extra.priority.store(said.priority, std::memory_order_relaxed);
   extra.stays.store(said.stays, std::memory_order_relaxed);
   if (messages_.handlers().type(at.type)->load != nullptr) declared_.note(at, extra, said.load);
 }
 
-void object_space::publish_load(turn& now) {
-  entry& at = now.at;
-  entry_extra* extra = at.extra();
+void object_space::publish_load(activation_step& now) {
+  object_entry& at = now.at;
+  object_entry_extra* extra = at.extra();
   const void* const object = at.object();
   if (object != nullptr) {
     const detail::object_type& type = *messages_.handlers().type(at.type);

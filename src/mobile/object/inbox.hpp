@@ -13,16 +13,16 @@ namespace nacre {
 /// A stack of messages, their number, and the state of the entry's activation, in one word, so that each change is one
 /// exchange.
 ///
-/// | state | push | claim | seize, begin_idle | finish | requeue | orphan |
+/// | state | push | claim | claim_any, begin_idle | finish | requeue | orphan |
 /// |---|---|---|---|---|---|---|
 /// | idle | scheduled, true: make the entry ready | false (stale item) | running | - | - | true: delete |
 /// | scheduled | | running, takes all | running, takes all: its item is stale | - | - | |
-/// | running | | false (stale item) | seize notes a request | idle, if empty | scheduled: make it ready | |
+/// | running | | false (stale item) | claim_any notes a request | idle, if empty | scheduled: make it ready | |
 ///
-/// A seize during `running` leaves a request: until the activation takes the request, `finish` fails as it does for a
+/// A claim_any during `running` leaves a request: until the activation takes the request, `finish` fails as it does for a
 /// message. So the running thread looks once more at the rank that the balancer wants.
 ///
-/// Invariant: at most one thread is between claim (or seize) and finish (or requeue); only that thread touches the
+/// Invariant: at most one thread is between claim (or claim_any) and finish (or requeue); only that thread touches the
 /// state that the entry protects. Orphaned: no new message can come, and the thread that finishes deletes the entry.
 class inbox {
  public:
@@ -37,7 +37,7 @@ class inbox {
     std::uintptr_t wanted = 0;
     do {
       m->next = first_of(known);
-      const std::uintptr_t state = (known & state_mask) == idle ? scheduled : known & (state_mask | wished);
+      const std::uintptr_t state = (known & state_mask) == idle ? scheduled : known & (state_mask | move_requested);
       const std::uintptr_t count = known < most ? (known & counted) + one : most;
       wanted = reinterpret_cast<std::uintptr_t>(m) | state | (known & orphaned) | count;
       // release: pairs with the acquire of the thread that takes the messages.
@@ -50,10 +50,10 @@ class inbox {
   enum class begun : std::uint8_t { no, from_idle, from_scheduled };
   /// Takes the activation without an item, for a balancer that moves a waiting object. `no`: the activation runs, and
   /// will not finish without a look at the values that the caller has written before.
-  [[nodiscard]] begun seize(message_list& taken) noexcept { return begin(taken, true); }
+  [[nodiscard]] begun claim_any(message_list& taken) noexcept { return begin(taken, true); }
   /// While running: takes the balancer's request; the caller looks at it next.
-  void take_wish() noexcept {
-    word_.fetch_and(~wished, std::memory_order_acq_rel);  // pairs with the exchange in seize
+  void take_move_request() noexcept {
+    word_.fetch_and(~move_requested, std::memory_order_acq_rel);  // pairs with the exchange in claim_any
   }
 
   /// For a thread that brings a message and would run it at once. False: another thread has the activation, push the
@@ -96,7 +96,7 @@ class inbox {
     if (word_.compare_exchange_strong(known, idle, std::memory_order_acq_rel, std::memory_order_acquire)) {
       return finished::yes;
     }
-    return (known & ~wished) == (running | orphaned) ? finished::orphaned : finished::messages_came;
+    return (known & ~move_requested) == (running | orphaned) ? finished::orphaned : finished::messages_came;
   }
   /// While running: the newest message, or null. It stays in the inbox until it is taken.
   [[nodiscard]] const message* newest() const noexcept {
@@ -125,7 +125,7 @@ class inbox {
 
  private:
   static constexpr std::uintptr_t idle = 0, scheduled = 1, running = 2, state_mask = 3, orphaned = 4, mask = 15;
-  static constexpr std::uintptr_t wished = 8;  // only while running, or scheduled by requeue
+  static constexpr std::uintptr_t move_requested = 8;  // only while running, or scheduled by requeue
   // User-space addresses have 48 bits where Nacre runs; the kernel gives wider ones only on request.
   static constexpr std::uintptr_t one = std::uintptr_t{1} << 48, counted = ~(one - 1), most = counted;
 
@@ -138,9 +138,10 @@ class inbox {
     for (;;) {
       const std::uintptr_t state = known & state_mask;
       if (state == running && also_idle) {
-        // release: pairs with take_wish and claim. Done even when a request is already noted: it may be taken at this
+        // release: pairs with take_move_request and claim. Done even when a request is already noted: it may be taken at this
         // moment.
-        if (word_.compare_exchange_weak(known, known | wished, std::memory_order_acq_rel, std::memory_order_relaxed)) {
+        if (word_.compare_exchange_weak(known, known | move_requested, std::memory_order_acq_rel,
+                                        std::memory_order_relaxed)) {
           return begun::no;
         }
         continue;

@@ -77,25 +77,25 @@ TEST(inbox, a_seizure_that_comes_while_it_runs_keeps_it_from_finishing_once) {
   message_list taken;
   ASSERT_TRUE(box.push(numbered_loose(0, 0)));
   ASSERT_TRUE(box.claim(taken));
-  EXPECT_EQ(box.seize(taken), inbox::begun::no);
-  EXPECT_EQ(box.seize(taken), inbox::begun::no);
+  EXPECT_EQ(box.claim_any(taken), inbox::begun::no);
+  EXPECT_EQ(box.claim_any(taken), inbox::begun::no);
   EXPECT_FALSE(box.push(numbered_loose(0, 1))) << "a message and a wish";
   EXPECT_EQ(box.finish(), inbox::finished::messages_came);
   box.requeue();
   ASSERT_TRUE(box.claim(taken));
   EXPECT_EQ(taken.size(), 2U);
   EXPECT_EQ(box.finish(), inbox::finished::yes) << "claiming is a look at the wish";
-  EXPECT_EQ(box.seize(taken), inbox::begun::from_idle);
-  EXPECT_EQ(box.seize(taken), inbox::begun::no) << "a wish alone";
+  EXPECT_EQ(box.claim_any(taken), inbox::begun::from_idle);
+  EXPECT_EQ(box.claim_any(taken), inbox::begun::no) << "a wish alone";
   EXPECT_EQ(box.finish(), inbox::finished::messages_came);
-  box.take_wish();
+  box.take_move_request();
   EXPECT_EQ(box.finish(), inbox::finished::yes);
 }
 
 TEST(inbox, an_orphan_ends_whatever_a_balancer_wishes) {
   inbox box(inbox::first::running);
   message_list taken;
-  EXPECT_EQ(box.seize(taken), inbox::begun::no);
+  EXPECT_EQ(box.claim_any(taken), inbox::begun::no);
   EXPECT_FALSE(box.orphan());
   EXPECT_EQ(box.finish(), inbox::finished::orphaned);
 }
@@ -104,11 +104,11 @@ TEST(inbox, a_seizure_makes_the_ticket_stale) {
   inbox box;
   message_list taken;
   ASSERT_TRUE(box.push(numbered_loose(0, 0)));
-  EXPECT_EQ(box.seize(taken), inbox::begun::from_scheduled);
+  EXPECT_EQ(box.claim_any(taken), inbox::begun::from_scheduled);
   EXPECT_FALSE(box.claim(taken));
   EXPECT_EQ(box.finish(), inbox::finished::yes);
   EXPECT_FALSE(box.claim(taken));
-  EXPECT_EQ(box.seize(taken), inbox::begun::from_idle);
+  EXPECT_EQ(box.claim_any(taken), inbox::begun::from_idle);
   EXPECT_EQ(box.finish(), inbox::finished::yes);
 }
 
@@ -134,19 +134,19 @@ TEST(inbox, an_orphan_is_deleted_by_whoever_finishes_it) {
   EXPECT_EQ(busy.finish(), inbox::finished::orphaned);
 }
 
-/// Runs the entry's items as workers do: `tickets` counts the items in the scheduler.
+/// Runs the entry's items as workers do: `items` counts the items in the scheduler.
 struct mill {
   inbox box;
-  std::atomic<int> tickets{0};
+  std::atomic<int> items{0};
   std::atomic<int> inside{0};
   std::atomic<std::uint64_t> taken_in_all{0};
   std::vector<std::uint32_t> next = std::vector<std::uint32_t>(3, 0);  // by source; protected by the activation
   bool in_order = true;                                                // protected by the activation
 
   bool take_ticket() {
-    int known = tickets.load();
+    int known = items.load();
     while (known > 0) {
-      if (tickets.compare_exchange_weak(known, known - 1)) return true;
+      if (items.compare_exchange_weak(known, known - 1)) return true;
     }
     return false;
   }
@@ -161,7 +161,7 @@ struct mill {
     taken_in_all += count;
     if (box.finish() == inbox::finished::yes) return;
     box.requeue();
-    ++tickets;
+    ++items;
   }
   void run_one() {
     message_list taken;
@@ -177,7 +177,7 @@ TEST(inbox, messages_of_many_threads_are_processed_once_in_order_by_one_thread_a
   for (std::uint32_t source = 0; source < senders; ++source) {
     threads.emplace_back([&, source] {
       for (std::uint32_t sequence = 0; sequence < each_sends; ++sequence) {
-        if (all.box.push(numbered_loose(source, sequence))) ++all.tickets;
+        if (all.box.push(numbered_loose(source, sequence))) ++all.items;
         if (sequence % 4 == 0) all.run_one();
       }
       while (!over()) {
@@ -189,7 +189,7 @@ TEST(inbox, messages_of_many_threads_are_processed_once_in_order_by_one_thread_a
   threads.emplace_back([&] {  // a balancer
     while (!over()) {
       message_list taken;
-      if (all.box.seize(taken) != inbox::begun::no) all.process(taken);
+      if (all.box.claim_any(taken) != inbox::begun::no) all.process(taken);
       std::this_thread::yield();
     }
   });

@@ -7,7 +7,7 @@
 #include <limits>
 #include <numeric>
 
-#include "mobile/object/entry.hpp"
+#include "mobile/object/object_entry.hpp"
 
 namespace nacre {
 
@@ -25,7 +25,7 @@ double load_index::sum() {
   return std::accumulate(sums_.begin(), sums_.end(), 0.0);
 }
 
-void load_index::note(entry& at, entry_extra& extra, double load) {
+void load_index::note(object_entry& at, object_entry_extra& extra, double load) {
   const double known = extra.indexed.load(std::memory_order_relaxed);  // written by the activation only
   if (!(load > 0)) {
     if (known > 0) forget(extra);
@@ -34,7 +34,7 @@ void load_index::note(entry& at, entry_extra& extra, double load) {
   if (known > 0 && std::abs(load - known) <= known / 8) return;
   const std::scoped_lock lock(guard_);
   if (known > 0) take_out(extra);
-  std::vector<entry*>& bucket = buckets_[bucket_of(load)];
+  std::vector<object_entry*>& bucket = buckets_[bucket_of(load)];
   extra.index_place = static_cast<std::uint32_t>(bucket.size());
   bucket.push_back(&at);
   sums_[bucket_of(load)] += counted(load);
@@ -42,16 +42,16 @@ void load_index::note(entry& at, entry_extra& extra, double load) {
   size_.fetch_add(1, std::memory_order_relaxed);
 }
 
-void load_index::forget(entry_extra& extra) {
+void load_index::forget(object_entry_extra& extra) {
   if (!(extra.indexed.load(std::memory_order_relaxed) > 0)) return;  // written by the activation only
   const std::scoped_lock lock(guard_);
   take_out(extra);
 }
 
-void load_index::take_out(entry_extra& extra) {
+void load_index::take_out(object_entry_extra& extra) {
   const double load = extra.indexed.load(std::memory_order_relaxed);
-  std::vector<entry*>& bucket = buckets_[bucket_of(load)];
-  entry* const last = bucket.back();
+  std::vector<object_entry*>& bucket = buckets_[bucket_of(load)];
+  object_entry* const last = bucket.back();
   bucket[extra.index_place] = last;
   last->extra()->index_place = extra.index_place;
   bucket.pop_back();

@@ -11,8 +11,8 @@
 
 namespace nacre {
 
-class entry;
-struct entry_extra;
+class object_entry;
+struct object_entry_extra;
 
 /// Objects with a load() above 0, in buckets by powers of two. Only these objects cost time here, and only when their
 /// load has changed by more than an eighth since it was noted.
@@ -26,14 +26,14 @@ class load_index {
 
   /// Notes the load of an object; a load of at most 0, or not a number, removes the object. The holder of the entry's
   /// activation.
-  void note(entry& at, entry_extra& extra, double load);
+  void note(object_entry& at, object_entry_extra& extra, double load);
   /// Forgets an object, before its extra goes. The holder of the entry's activation.
-  void forget(entry_extra& extra);
+  void forget(object_entry_extra& extra);
 
   [[nodiscard]] std::size_t size() const noexcept { return size_.load(std::memory_order_relaxed); }  // an estimate
   /// The sum of the noted loads, but for rounding; a load above 1e100 counts as 1e100.
   [[nodiscard]] double sum();
-  /// Visits at most `most` objects, heavy buckets first, and another part of a bucket with each call: visit(entry&, the
+  /// Visits at most `most` objects, heavy buckets first, and another part of a bucket with each call: visit(object_entry&, the
   /// bucket's number, how many are in the bucket). False from `visit`: no more of this bucket. Objects do not leave
   /// during the visit, so `visit` only looks. Poll loop.
   template <class Visit>
@@ -41,7 +41,7 @@ class load_index {
     const std::scoped_lock lock(guard_);
     ++round_;
     for (std::size_t number = buckets_.size(); number-- > 0;) {
-      const std::vector<entry*>& bucket = buckets_[number];
+      const std::vector<object_entry*>& bucket = buckets_[number];
       const std::size_t first = bucket.empty() ? 0 : round_ * 61 % bucket.size();  // 61: an arbitrary large odd step
       for (std::size_t seen = 0; seen < bucket.size(); ++seen, --most) {
         if (most == 0) return;
@@ -53,13 +53,13 @@ class load_index {
  private:
   [[nodiscard]] static std::size_t bucket_of(double load) noexcept;
   [[nodiscard]] static double counted(double load) noexcept;
-  void take_out(entry_extra& extra);
+  void take_out(object_entry_extra& extra);
 
-  std::mutex guard_;                                    // held for moments; no other lock is taken meanwhile
-  std::array<std::vector<entry*>, buckets> buckets_{};  // under the guard
-  std::array<double, buckets> sums_{};                  // under the guard
-  std::size_t round_ = 0;                               // under the guard
-  std::atomic<std::size_t> size_{0};                    // written under the guard
+  std::mutex guard_;                                           // held for moments; no other lock is taken meanwhile
+  std::array<std::vector<object_entry*>, buckets> buckets_{};  // under the guard
+  std::array<double, buckets> sums_{};                         // under the guard
+  std::size_t round_ = 0;                                      // under the guard
+  std::atomic<std::size_t> size_{0};                           // written under the guard
 };
 
 }  // namespace nacre

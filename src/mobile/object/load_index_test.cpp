@@ -14,21 +14,22 @@
 
 #include <nacre/rng.hpp>
 
-#include "mobile/object/entry.hpp"
+#include "mobile/object/object_entry.hpp"
 
 namespace nacre {
 namespace {
 
-void never_loaded(work&, lane&) {}
+void never_loaded(work&, thread_context&) {}
 
 struct some_entries {
   explicit some_entries(std::size_t count) {
     for (std::size_t index = 1; index <= count; ++index) {
-      all.push_back(std::make_unique<entry>(object_id(rank_id(0), index), location_fact{rank_id(0), 1}, &never_loaded));
+      all.push_back(
+          std::make_unique<object_entry>(object_id(rank_id(0), index), known_location{rank_id(0), 1}, &never_loaded));
       static_cast<void>(all.back()->need_extra());
     }
   }
-  std::vector<std::unique_ptr<entry>> all;
+  std::vector<std::unique_ptr<object_entry>> all;
 };
 
 double any_load(rng& random) {
@@ -54,7 +55,7 @@ TEST(load_index, has_what_declares_a_load_heavy_buckets_first_after_any_changes)
     load_index index;
     for (int step = 0; step < 300; ++step) {
       const std::size_t one = random.below(of.all.size());
-      entry& at = *of.all[one];
+      object_entry& at = *of.all[one];
       if (random.below(5) == 0) {
         index.forget(*at.extra());
         declared[one] = 0;
@@ -70,7 +71,7 @@ TEST(load_index, has_what_declares_a_load_heavy_buckets_first_after_any_changes)
     }
     EXPECT_EQ(index.size(), expected.size());
     std::size_t last = load_index::buckets;
-    index.visit(1000, [&](const entry& at, std::size_t bucket, std::size_t) {
+    index.visit(1000, [&](const object_entry& at, std::size_t bucket, std::size_t) {
       EXPECT_LE(bucket, last);
       last = bucket;
       EXPECT_TRUE(seen.insert(at.id.index()).second) << "seed " << seed;
@@ -87,7 +88,7 @@ TEST(load_index, knows_the_sum_of_what_it_has_after_any_changes) {
   load_index index;
   for (int step = 0; step < 30'000; ++step) {
     const std::size_t one = random.below(of.all.size());
-    entry& at = *of.all[one];
+    object_entry& at = *of.all[one];
     if (random.below(5) == 0) {
       index.forget(*at.extra());
       noted[one] = 0;
@@ -127,7 +128,7 @@ TEST(load_index, a_visit_takes_as_many_steps_as_it_may_and_comes_to_all_in_time)
   std::set<std::uint64_t> seen;
   for (int visit = 0; visit < 1000; ++visit) {
     std::size_t steps = 0;
-    index.visit(16, [&](const entry& at, std::size_t, std::size_t in_bucket) {
+    index.visit(16, [&](const object_entry& at, std::size_t, std::size_t in_bucket) {
       EXPECT_EQ(in_bucket, 1000u);
       seen.insert(at.id.index());
       ++steps;

@@ -2,17 +2,17 @@
 // Counting the messages between objects, for balancers.
 #include <vector>
 
-#include "mobile/directory/reading.hpp"
+#include "mobile/directory/epoch_guard.hpp"
 #include "mobile/mobile.hpp"
 
 namespace nacre {
 
 /// The sending handler keeps its object here, and with it the entry and its extra.
-void object_space::count_message(lane& on, const detail::object_pair& ends, const message& m) {
-  const reading guard(on);
-  entry* const at = entries_.find(ends.from);
-  if (at == nullptr || at->fact.read().rank != messages_.rank()) return;
-  const auto bytes = static_cast<double>(node::size_of(m) - sizeof(message) + sizeof(message_header));
+void object_space::count_message(thread_context& on, const detail::object_pair& ends, const message& m) {
+  const epoch_guard guard(on);
+  object_entry* const at = entries_.find(ends.from);
+  if (at == nullptr || at->location.read().rank != messages_.rank()) return;
+  const auto bytes = static_cast<double>(am_engine::size_of(m) - sizeof(message) + sizeof(message_header));
   const std::uint32_t epoch = traffic_epoch_.load(std::memory_order_relaxed);  // a number alone
   shared_traffic& counted = at->need_extra().need_traffic();
   const std::scoped_lock lock(counted.guard);
@@ -21,8 +21,8 @@ void object_space::count_message(lane& on, const detail::object_pair& ends, cons
 
 void object_space::visit_traffic(object_id of,
                                  const std::function<void(const traffic_partner&, rank_id)>& visit) const {
-  const entry* const at = entries_.find(of);
-  const entry_extra* const extra = at != nullptr ? at->extra() : nullptr;
+  const object_entry* const at = entries_.find(of);
+  const object_entry_extra* const extra = at != nullptr ? at->extra() : nullptr;
   if (extra == nullptr) return;
   shared_traffic* const counted = extra->traffic.load(std::memory_order_acquire);  // pairs with need_traffic
   if (counted == nullptr) return;
@@ -33,9 +33,9 @@ void object_space::visit_traffic(object_id of,
     seen = counted->sketch;
   }
   for (const traffic_partner& each : seen.partners()) {
-    const entry* const known = entries_.find(each.object);
-    const location_fact fact = known != nullptr ? known->fact.read() : location_fact{each.object.home(), 0};
-    if (!fact.gone) visit(each, fact.rank);
+    const object_entry* const known = entries_.find(each.object);
+    const known_location location = known != nullptr ? known->location.read() : known_location{each.object.home(), 0};
+    if (!location.gone) visit(each, location.rank);
   }
 }
 

@@ -13,7 +13,7 @@
 
 #include "base/rng.hpp"
 #include "base/sanitized.hpp"
-#include "mobile/object/entry.hpp"
+#include "mobile/object/object_entry.hpp"
 
 namespace nacre {
 namespace {
@@ -159,7 +159,7 @@ TEST(traffic_sketch, travels_and_what_cannot_be_one_is_refused) {
 TEST(traffic_sketch, handlers_that_run_beside_each_other_lose_no_count) {
   constexpr int writers = 3, each_writes = 4000;
   for (int round = 0; round < 10; ++round) {
-    entry_extra extra(nullptr);
+    object_entry_extra extra(nullptr);
     std::vector<std::thread> threads;
     for (int n = 0; n < writers; ++n) {
       threads.emplace_back([&extra, n] {

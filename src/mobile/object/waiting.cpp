@@ -11,12 +11,12 @@ namespace nacre {
 namespace {
 
 /// The access that holds the object, as far as its entry tells; empty: none.
-std::string_view holder(const entry& at, const entry_extra* extra) {
-  if (at.exclusive_coroutine.load(std::memory_order_relaxed) == entry::coroutine::suspended) {  // nothing runs
+std::string_view holder(const object_entry& at, const object_entry_extra* extra) {
+  if (at.exclusive_coroutine.load(std::memory_order_relaxed) == object_entry::coroutine::suspended) {  // nothing runs
     return ": its coroutine handler is suspended";
   }
   if (!at.gate.idle()) return ": its const handlers are suspended";
-  if (extra != nullptr && extra->together != nullptr) return ": a colocation waits for it or has it";
+  if (extra != nullptr && extra->colocations != nullptr) return ": a colocation waits for it or has it";
   return at.arrivals.active() ? ": a main has access to it" : "";
 }
 
@@ -27,10 +27,11 @@ std::string name_of(object_id id) {
 }  // namespace
 
 void object_space::name_waiting(std::size_t count_max, std::vector<std::string>& found) const {
-  entries_.for_each([&](const entry& at) {
-    const location_fact fact = at.fact.read();
-    if (found.size() > count_max || fact.rank != messages_.rank() || fact.gone || at.object() == nullptr) return;
-    const entry_extra* const extra = at.extra();
+  entries_.for_each([&](const object_entry& at) {
+    const known_location location = at.location.read();
+    if (found.size() > count_max || location.rank != messages_.rank() || location.gone || at.object() == nullptr)
+      return;
+    const object_entry_extra* const extra = at.extra();
     const std::string_view has = holder(at, extra);
     const std::size_t waiting = at.arrivals.count() + (extra != nullptr ? extra->pending.size() : 0);
     const std::size_t early = extra != nullptr ? extra->order.early_count() : 0;
@@ -46,18 +47,18 @@ void object_space::name_waiting(std::size_t count_max, std::vector<std::string>&
 void object_space::name_kept_at_source(std::size_t count_max, std::vector<std::string>& found) const {
   waiting_.for_each([&](object_id id, std::size_t count) {
     if (found.size() > count_max) return false;
-    const entry* const at = entries_.find(id);
+    const object_entry* const at = entries_.find(id);
     if (at == nullptr || count == 0) return true;
     found.push_back("rank " + std::to_string(messages_.rank().value()) + " keeps " + std::to_string(count) +
                     (count == 1 ? " message to " : " messages to ") + name_of(id) + " until it clears them, on rank " +
-                    std::to_string(at->fact.read().rank.value()) + " as far as is known");
+                    std::to_string(at->location.read().rank.value()) + " as far as is known");
     return true;
   });
 }
 
 object_space::waiting_messages object_space::waiting_at(object_id object, std::uint64_t call) const {
   constexpr std::size_t looked_at = 1024;
-  const entry* const at = object.valid() ? entries_.find(object) : nullptr;
+  const object_entry* const at = object.valid() ? entries_.find(object) : nullptr;
   if (at == nullptr || at->object() == nullptr) return {};
   waiting_messages found{.messages = at->arrivals.count()};
   const auto look = [&](const message& m) {
@@ -65,7 +66,7 @@ object_space::waiting_messages object_space::waiting_at(object_id object, std::u
     if (asks && m.header.reply == call && m.header.source == messages_.rank().value()) found.has_call = true;
   };
   at->arrivals.visit_waiting(looked_at, look);
-  if (const entry_extra* const extra = at->extra(); extra != nullptr) {
+  if (const object_entry_extra* const extra = at->extra(); extra != nullptr) {
     found.messages += extra->pending.size() + extra->order.early_count();
     std::size_t left = looked_at;
     for (const message* m = extra->pending.front(); m != nullptr && left > 0; m = m->next, --left) look(*m);

@@ -21,8 +21,8 @@
 #include "tool/hosts/host_message.hpp"
 #include "tool/hosts/serving_agent.hpp"
 #include "tool/program.hpp"
-#include "transport/launch/control_line.hpp"
-#include "transport/launch/job_ticket.hpp"
+#include "transport/launch/job_credentials.hpp"
+#include "transport/launch/launcher_connection.hpp"
 #include "transport/net/call.hpp"
 #include "wire/binary_fingerprint.hpp"
 
@@ -32,13 +32,13 @@ namespace {
 namespace launch = transport::launch;
 namespace net = transport::net;
 
-constexpr std::size_t ticket_bytes_max = 16u << 20;
+constexpr std::size_t host_spec_bytes_max = 16u << 20;
 constexpr std::chrono::seconds call_time{10};
 
 std::vector<std::byte> read_standard_input() {
   std::vector<std::byte> bytes;
   std::array<std::byte, 16 * 1024> buffer;
-  while (bytes.size() <= ticket_bytes_max) {
+  while (bytes.size() <= host_spec_bytes_max) {
     const ssize_t count = ::read(STDIN_FILENO, buffer.data(), buffer.size());
     if (count < 0 && errno == EINTR) continue;
     if (count <= 0) break;
@@ -58,32 +58,32 @@ bool is_replaced(std::string_view variable, const std::vector<std::string>& by) 
   for (const std::string& each : by) {
     if (each.starts_with(name)) return true;
   }
-  return launch::is_ticket_variable(variable);
+  return launch::is_job_variable(variable);
 }
 
-rank_recipe make_recipe(const host_ticket& ticket, const std::string& path) {
-  command what{.path = path, .arguments = ticket.arguments, .environment = ticket.variables};
+rank_launch_spec make_rank_spec(const host_launch_spec& host_spec, const std::string& path) {
+  command what{.path = path, .arguments = host_spec.arguments, .environment = host_spec.variables};
   for (char** each = environ; *each != nullptr; ++each) {
-    if (!is_replaced(*each, ticket.variables)) what.environment.emplace_back(*each);
+    if (!is_replaced(*each, host_spec.variables)) what.environment.emplace_back(*each);
   }
   return {.what = std::move(what),
-          .secret = secret_of(ticket.job_secret),
-          .rendezvous = ticket.rendezvous,
-          .size = ticket.size,
-          .ranks_on_host = static_cast<std::uint32_t>(ticket.ranks.size())};
+          .secret = secret_of(host_spec.job_secret),
+          .control_address = host_spec.control_address,
+          .size = host_spec.size,
+          .ranks_on_host = static_cast<std::uint32_t>(host_spec.ranks.size())};
 }
 
-net::guest call_launcher(const host_ticket& ticket) {
-  const auto where = net::address::parse(ticket.launcher);
+net::peer_candidate call_launcher(const host_launch_spec& host_spec) {
+  const auto where = net::address::parse(host_spec.launcher);
   if (!where) throw setup_error("the launcher's orders hold no address");
-  const job_secret secret = secret_of(ticket.agent_secret);
+  const job_secret secret = secret_of(host_spec.agent_secret);
   auto launcher = net::call(*where,
                             {.secret = secret,
-                             .local = launch::control_identity(ticket.index, ticket.hosts),
-                             .expected = rank_id(ticket.hosts)},
+                             .local = launch::control_identity(host_spec.index, host_spec.hosts),
+                             .expected = rank_id(host_spec.hosts)},
                             std::chrono::steady_clock::now() + call_time);
   if (!launcher) {
-    throw setup_error({.problem = "cannot call the launcher at " + ticket.launcher + ": " + launcher.error().why,
+    throw setup_error({.problem = "cannot call the launcher at " + host_spec.launcher + ": " + launcher.error().why,
                        .why = "agents and ranks are connected to it",
                        .remedy = "name an address of its host that can be reached from here with --address, or open "
                                  "its firewall for the hosts of the job"});
@@ -104,23 +104,24 @@ void go_to_background() {
 }  // namespace
 
 int run_host_agent() {
-  const host_ticket ticket = unpack_ticket(read_standard_input());
-  enter_folder(ticket.folder);
+  const host_launch_spec host_spec = unpack_host_spec(read_standard_input());
+  enter_folder(host_spec.folder);
   const char* const search_path = std::getenv("PATH");
   const std::string path =
-      find_program(ticket.arguments.front(), search_path == nullptr ? "/usr/bin:/bin" : search_path);
+      find_program(host_spec.arguments.front(), search_path == nullptr ? "/usr/bin:/bin" : search_path);
   const auto fingerprint = file_fingerprint(path.c_str());
   if (!fingerprint) {
     throw setup_error({.problem = "cannot read '" + path + "'",
                        .why = "hosts compare the program before they start it",
                        .remedy = "check its permissions"});
   }
-  const rank_recipe recipe = make_recipe(ticket, path);
-  raise_limit_of_files(3 * std::uint64_t{recipe.ranks_on_host} + ticket.size + 64,
-                       fmt::format("{} ranks of {} here", recipe.ranks_on_host, ticket.size));
-  net::guest launcher = call_launcher(ticket);
+  const rank_launch_spec rank_spec = make_rank_spec(host_spec, path);
+  raise_limit_of_files(3 * std::uint64_t{rank_spec.ranks_on_host} + host_spec.size + 64,
+                       fmt::format("{} ranks of {} here", rank_spec.ranks_on_host, host_spec.size));
+  net::peer_candidate launcher = call_launcher(host_spec);
   go_to_background();
-  return serving_agent(recipe, ticket.ranks, std::move(launcher)).run({.program = path, .fingerprint = *fingerprint});
+  return serving_agent(rank_spec, host_spec.ranks, std::move(launcher))
+      .run({.program = path, .fingerprint = *fingerprint});
 }
 
 }  // namespace nacre::tool

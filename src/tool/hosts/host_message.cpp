@@ -11,8 +11,8 @@
 namespace nacre::tool {
 
 template <class Archive>
-void serialize(Archive& ar, host_ticket& t) {
-  ar(t.host, t.index, t.hosts, t.launcher, t.agent_secret, t.rendezvous, t.job_secret, t.size, t.ranks, t.folder,
+void serialize(Archive& ar, host_launch_spec& t) {
+  ar(t.host, t.index, t.hosts, t.launcher, t.agent_secret, t.control_address, t.job_secret, t.size, t.ranks, t.folder,
      t.arguments, t.variables);
 }
 template <class Archive>
@@ -46,9 +46,11 @@ void serialize(Archive& ar, host_trouble& m) {
 
 bool wire_valid(ending::kind how) noexcept { return how <= ending::kind::lost; }
 
-std::vector<std::byte> pack_ticket(const host_ticket& ticket) { return pack(std::string(version()), pack(ticket)); }
+std::vector<std::byte> pack_host_spec(const host_launch_spec& host_spec) {
+  return pack(std::string(version()), pack(host_spec));
+}
 
-host_ticket unpack_ticket(std::span<const std::byte> bytes) {
+host_launch_spec unpack_host_spec(std::span<const std::byte> bytes) {
   const std::string why = "nacre run tells its agent on a host what to do";
   auto parts = unpack<std::pair<std::string, std::vector<std::byte>>>(bytes);
   if (!parts) {
@@ -57,13 +59,13 @@ host_ticket unpack_ticket(std::span<const std::byte> bytes) {
          .why = why,
          .remedy = "let nacre run start this command, with a remote shell that passes bytes on unchanged"});
   }
-  auto ticket = unpack<host_ticket>(parts->second);
-  if (parts->first != version() || !ticket) {
+  auto host_spec = unpack<host_launch_spec>(parts->second);
+  if (parts->first != version() || !host_spec) {
     throw setup_error({.problem = "the launcher is nacre " + parts->first + ", and this is nacre " + version(),
                        .why = why,
                        .remedy = "install one version on all hosts, or name it with --nacre PATH"});
   }
-  return std::move(*ticket);
+  return std::move(*host_spec);
 }
 
 void host_stream::push(const host_message& m) {
@@ -72,10 +74,10 @@ void host_stream::push(const host_message& m) {
 }
 
 expected<std::optional<host_message>, std::string_view> host_stream::pop() {
-  const auto piece = next();
-  if (!piece) return unexpected(piece.error());
-  if (!*piece) return std::nullopt;
-  auto m = unpack<host_message>(**piece);
+  const auto frame = next();
+  if (!frame) return unexpected(frame.error());
+  if (!*frame) return std::nullopt;
+  auto m = unpack<host_message>(**frame);
   if (!m) return unexpected(std::string_view("sent bytes that are no message of a launcher or an agent"));
   return std::optional<host_message>(std::move(*m));
 }

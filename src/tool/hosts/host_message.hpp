@@ -14,18 +14,18 @@
 #include <nacre/expected.hpp>
 
 #include "tool/supervisor.hpp"
-#include "transport/launch/piece_stream.hpp"
+#include "transport/launch/frame_stream.hpp"
 
 namespace nacre::tool {
 
 /// The orders of an agent. They come through its standard input, so a list of processes shows nothing of them.
-struct host_ticket {
+struct host_launch_spec {
   std::string host;                    ///< as the user names it
   std::uint32_t index = 0;             ///< of this host
   std::uint32_t hosts = 0;             ///< of the job
   std::string launcher;                ///< address where the launcher listens for agents
   std::string agent_secret;            ///< proves an agent to the launcher
-  std::string rendezvous;              ///< address where the launcher listens for ranks
+  std::string control_address;         ///< address where the launcher listens for ranks
   std::string job_secret;              ///< proves a rank to the launcher and to its peers
   std::uint32_t size = 0;              ///< ranks of the job
   std::vector<std::uint32_t> ranks;    ///< of this host
@@ -34,10 +34,10 @@ struct host_ticket {
   std::vector<std::string> variables;  ///< "NAME=value", in addition to the host's own
 };
 
-/// Packs the version of Nacre, then the host_ticket.
-[[nodiscard]] std::vector<std::byte> pack_ticket(const host_ticket& ticket);
-/// Throws setup_error when the bytes are no host_ticket, or come from another version of Nacre.
-[[nodiscard]] host_ticket unpack_ticket(std::span<const std::byte> bytes);
+/// Packs the version of Nacre, then the host_launch_spec.
+[[nodiscard]] std::vector<std::byte> pack_host_spec(const host_launch_spec& host_spec);
+/// Throws setup_error when the bytes are no host_launch_spec, or come from another version of Nacre.
+[[nodiscard]] host_launch_spec unpack_host_spec(std::span<const std::byte> bytes);
 
 /// Agent to launcher, its first message: the program, which it can start.
 struct host_ready {
@@ -92,7 +92,7 @@ using host_message = std::variant<host_ready, start_ranks, rank_output, output_t
 inline constexpr std::size_t output_window = 256 * 1024;
 
 /// The byte streams of a connection between launcher and agent as messages, in both directions. No I/O. One thread.
-class host_stream : public transport::launch::piece_stream {
+class host_stream : public transport::launch::frame_stream {
  public:
   void push(const host_message& m);
   /// The next complete message; nullopt while there is none; an error clause when the bytes are no message.

@@ -136,21 +136,21 @@ TEST(own_address, is_that_of_the_loopback_interface_when_all_hosts_are_here) {
             std::string::npos);
 }
 
-TEST(host_ticket, comes_back_as_it_was_and_not_from_another_version) {
-  host_ticket ticket;
-  ticket.host = "b";
-  ticket.ranks = {3, 5};
-  ticket.arguments = {"./a program", "--x=1"};
-  ticket.variables = {"NACRE_A=b c\nd"};
-  std::vector<std::byte> bytes = pack_ticket(ticket);
-  const host_ticket back = unpack_ticket(bytes);
-  EXPECT_EQ(back.ranks, ticket.ranks);
-  EXPECT_EQ(back.arguments, ticket.arguments);
-  EXPECT_EQ(back.variables, ticket.variables);
+TEST(host_launch_spec, comes_back_as_it_was_and_not_from_another_version) {
+  host_launch_spec host_spec;
+  host_spec.host = "b";
+  host_spec.ranks = {3, 5};
+  host_spec.arguments = {"./a program", "--x=1"};
+  host_spec.variables = {"NACRE_A=b c\nd"};
+  std::vector<std::byte> bytes = pack_host_spec(host_spec);
+  const host_launch_spec back = unpack_host_spec(bytes);
+  EXPECT_EQ(back.ranks, host_spec.ranks);
+  EXPECT_EQ(back.arguments, host_spec.arguments);
+  EXPECT_EQ(back.variables, host_spec.variables);
   bytes[4] = std::byte{'9'};  // the first letter of the version
-  EXPECT_NE(complaint_of([&] { static_cast<void>(unpack_ticket(bytes)); }).find("the launcher is nacre 9"),
+  EXPECT_NE(complaint_of([&] { static_cast<void>(unpack_host_spec(bytes)); }).find("the launcher is nacre 9"),
             std::string::npos);
-  EXPECT_NE(complaint_of([] { static_cast<void>(unpack_ticket({})); }).find("no orders of a launcher"),
+  EXPECT_NE(complaint_of([] { static_cast<void>(unpack_host_spec({})); }).find("no orders of a launcher"),
             std::string::npos);
 }
 

@@ -39,8 +39,12 @@ unique_fd watch_children() {
 
 }  // namespace
 
-serving_agent::serving_agent(const rank_recipe& recipe, std::vector<std::uint32_t> ranks, net::guest launcher)
-    : recipe_(recipe), ranks_(std::move(ranks)), launcher_(std::move(launcher.socket)), signals_(watch_children()) {
+serving_agent::serving_agent(const rank_launch_spec& rank_spec, std::vector<std::uint32_t> ranks,
+                             net::peer_candidate launcher)
+    : rank_spec_(rank_spec),
+      ranks_(std::move(ranks)),
+      launcher_(std::move(launcher.socket)),
+      signals_(watch_children()) {
   stream_.received(launcher.leftover);
 }
 
@@ -78,11 +82,11 @@ void serving_agent::hear_launcher() {
     stream_.received(std::span(buffer.data(), static_cast<std::size_t>(received)));
   }
   auto m = stream_.pop();
-  for (; m && *m; m = stream_.pop()) obey(**m);
+  for (; m && *m; m = stream_.pop()) apply(**m);
   if (!m || received < 0) launcher_.reset();
 }
 
-void serving_agent::obey(const host_message& m) {
+void serving_agent::apply(const host_message& m) {
   if (std::holds_alternative<start_ranks>(m) && !started_) start();
   if (const auto* taken = std::get_if<output_taken>(&m)) ahead_ -= std::min<std::size_t>(ahead_, taken->bytes);
   if (const auto* text = std::get_if<input_text>(&m)) take_input(text->text);
@@ -104,7 +108,7 @@ void serving_agent::start() {
         input_.reset(ends[1]);
         ::fcntl(input_.get(), F_SETFL, O_NONBLOCK);
       }
-      rank_process started = group_.start(rank, recipe_, read_end.get());
+      rank_process started = group_.start(rank, rank_spec_, read_end.get());
       sources_.push_back({.rank = rank, .to_error = false, .pipe = std::move(started.output)});
       sources_.push_back({.rank = rank, .to_error = true, .pipe = std::move(started.error)});
     }

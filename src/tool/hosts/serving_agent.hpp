@@ -12,7 +12,7 @@
 
 #include "tool/hosts/host_message.hpp"
 #include "tool/rank_group.hpp"
-#include "transport/net/greeting.hpp"
+#include "transport/net/socket_handshake.hpp"
 
 namespace nacre::tool {
 
@@ -20,7 +20,8 @@ namespace nacre::tool {
 class serving_agent {
  public:
   /// `launcher` has completed the handshake. Blocks SIGCHLD.
-  serving_agent(const rank_recipe& recipe, std::vector<std::uint32_t> ranks, transport::net::guest launcher);
+  serving_agent(const rank_launch_spec& rank_spec, std::vector<std::uint32_t> ranks,
+                transport::net::peer_candidate launcher);
   serving_agent(const serving_agent&) = delete;
   serving_agent& operator=(const serving_agent&) = delete;
 
@@ -36,7 +37,7 @@ class serving_agent {
 
   void wait() const;
   void hear_launcher();
-  void obey(const host_message& m);
+  void apply(const host_message& m);
   void start();
   void take_input(std::string text);
   void pump_input();
@@ -46,7 +47,7 @@ class serving_agent {
   void send(const host_message& m);
   void flush();
 
-  const rank_recipe& recipe_;
+  const rank_launch_spec& rank_spec_;
   std::vector<std::uint32_t> ranks_;
   unique_fd launcher_;
   host_stream stream_;

@@ -164,7 +164,7 @@ class otf2_writer {
     for (std::size_t index = 0; index < all.size(); ++index) {
       const trace::track& own = log_.tracks()[index];
       const bool worker = own.what == trace::track::role::worker;
-      const std::string name = worker                                 ? fmt::format("worker {}", own.lane)
+      const std::string name = worker                                 ? fmt::format("worker {}", own.thread)
                                : own.what == trace::track::role::main ? "main"
                                                                       : "poll loop";
       check(OTF2_GlobalDefWriter_WriteLocation(global_, index, text(name), OTF2_LOCATION_TYPE_CPU_THREAD,
@@ -174,7 +174,7 @@ class otf2_writer {
     const auto count = static_cast<std::uint32_t>(all.size());
     check(OTF2_GlobalDefWriter_WriteGroup(global_, 0, text("locations"), OTF2_GROUP_TYPE_COMM_LOCATIONS,
                                           OTF2_PARADIGM_MPI, OTF2_GROUP_FLAG_NONE, count, all.data()));
-    check(OTF2_GlobalDefWriter_WriteGroup(global_, 1, text("lanes"), OTF2_GROUP_TYPE_COMM_GROUP, OTF2_PARADIGM_MPI,
+    check(OTF2_GlobalDefWriter_WriteGroup(global_, 1, text("tracks"), OTF2_GROUP_TYPE_COMM_GROUP, OTF2_PARADIGM_MPI,
                                           OTF2_GROUP_FLAG_NONE, count, numbers.data()));
     check(OTF2_GlobalDefWriter_WriteComm(global_, 0, text("migrations"), 1, OTF2_UNDEFINED_COMM, OTF2_COMM_FLAG_NONE));
   }

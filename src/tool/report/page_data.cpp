@@ -95,7 +95,7 @@ class page_builder {
   void choose_tracks() {
     const std::int64_t least = log_.end_ns() / 1000;
     for (std::size_t index = 0; index < log_.tracks().size(); ++index) {
-      const lane_sums& own = sums_.lanes[index];
+      const track_sums& own = sums_.tracks[index];
       const bool worker = log_.tracks()[index].what == trace::track::role::worker;
       if (worker || own.main + own.runtime + own.work > least) shown_.push_back(index);
       place_of_track_.push_back(shown_.empty() ? 0 : shown_.size() - 1);
@@ -142,15 +142,15 @@ class page_builder {
     for (std::size_t row = 0; row < rows_; ++row) {
       const std::size_t first = row * tracks_a_row_;
       const std::size_t end = std::min(first + tracks_a_row_, shown_.size());
-      lane_sums sum;
+      track_sums sum;
       for (std::size_t index = first; index < end; ++index) {
-        const lane_sums& one = sums_.lanes[shown_[index]];
+        const track_sums& one = sums_.tracks[shown_[index]];
         sum.work += one.work, sum.main += one.main, sum.runtime += one.runtime, sum.idle += one.idle;
         sum.handlers += one.handlers, sum.steals += one.steals;
       }
       const trace::track& from = log_.tracks()[shown_[first]];
       const trace::track& to = log_.tracks()[shown_[end - 1]];
-      all.push_back({from.rank, from.lane, static_cast<int>(from.what), to.rank, end - first, sum.work, sum.main,
+      all.push_back({from.rank, from.thread, static_cast<int>(from.what), to.rank, end - first, sum.work, sum.main,
                      sum.runtime, sum.idle, sum.handlers, sum.steals});
     }
     return all;

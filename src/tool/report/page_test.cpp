@@ -130,7 +130,7 @@ TEST_F(known_page, for_a_small_page_keeps_the_longest) {
                                                "[1,0,0,1,2,6000000,0,1000000,2500000,1,0]]"));
   EXPECT_EQ(two["messages"], nlohmann::json::parse(R"({"sides":1,"group":2,"count":[3],"bytes":[310]})"));
   EXPECT_EQ(two["migrations"]["list"], nlohmann::json::parse("[1500000,1100000,0,1]"));
-  EXPECT_EQ(two["spans"]["ends"].size(), 0U) << "rows of several lanes have none";
+  EXPECT_EQ(two["spans"]["ends"].size(), 0U) << "rows of several tracks have none";
 }
 
 TEST_F(known_page, as_a_page_is_not_ended_by_a_name_in_it) {

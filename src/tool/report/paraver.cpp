@@ -135,7 +135,7 @@ class paraver_writer {
     const trace::track& own = log_.tracks()[track];
     if (own.what == trace::track::role::main) return fmt::format("rank {} main", own.rank);
     if (own.what == trace::track::role::poll_loop) return fmt::format("rank {} poll loop", own.rank);
-    return fmt::format("rank {} worker {}", own.rank, own.lane);
+    return fmt::format("rank {} worker {}", own.rank, own.thread);
   }
 
   const trace::trace_log& log_;

@@ -40,19 +40,19 @@ class perfetto_writer {
   void write_track(std::size_t index) {
     const trace::track& own = log_.tracks()[index];
     const bool worker = own.what == trace::track::role::worker;
-    const std::string name = worker                                 ? fmt::format("worker {}", own.lane)
+    const std::string name = worker                                 ? fmt::format("worker {}", own.thread)
                              : own.what == trace::track::role::main ? "main"
                                                                     : "poll loop";
     file_.put("{{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":{},\"args\":{{\"name\":\"rank {}\"}}}},\n", own.rank,
               own.rank);
     file_.put("{{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":{},\"tid\":{},\"args\":{{\"name\":\"{}\"}}}},\n",
-              own.rank, own.lane, name);
+              own.rank, own.thread, name);
     walk(
         log_, index, [&](const segment& one) { put(own, one); },
         [&](const trace::event& one) {
           if (one.kind != trace::event_kind::create && one.kind != trace::event_kind::quiet) return;
           file_.put("{{\"ph\":\"i\",\"s\":\"t\",\"name\":\"{}\",\"pid\":{},\"tid\":{},\"ts\":{}}},\n",
-                    one.kind == trace::event_kind::create ? "create" : "quiet", own.rank, own.lane, us(one.ns));
+                    one.kind == trace::event_kind::create ? "create" : "quiet", own.rank, own.thread, us(one.ns));
         });
   }
 
@@ -65,7 +65,7 @@ class perfetto_writer {
                                       : one.what == doing::runtime ? "runtime"
                                                                    : "main";
     file_.put("{{\"ph\":\"X\",\"name\":{},\"cat\":\"{}\",\"pid\":{},\"tid\":{},\"ts\":{},\"dur\":{}}},\n", name,
-              category, own.rank, own.lane, us(one.begin_ns), us(one.length()));
+              category, own.rank, own.thread, us(one.begin_ns), us(one.length()));
   }
 
   /// An arrow binds to the slices at its ends.
@@ -75,10 +75,10 @@ class perfetto_writer {
       const trace::track& to = log_.tracks()[one.to];
       ++arrow_;
       file_.put("{{\"ph\":\"s\",\"name\":\"{}\",\"cat\":\"{}\",\"id\":{},\"pid\":{},\"tid\":{},\"ts\":{}}},\n", name,
-                name, arrow_, from.rank, from.lane, us(one.begin_ns));
+                name, arrow_, from.rank, from.thread, us(one.begin_ns));
       file_.put(
           "{{\"ph\":\"f\",\"bp\":\"e\",\"name\":\"{}\",\"cat\":\"{}\",\"id\":{},\"pid\":{},\"tid\":{},\"ts\":{}}},\n",
-          name, name, arrow_, to.rank, to.lane, us(one.end_ns));
+          name, name, arrow_, to.rank, to.thread, us(one.end_ns));
     }
   }
 

@@ -22,7 +22,7 @@ namespace {
 TEST_F(known, as_text) {
   EXPECT_EQ(plain(text_report(*log_)),
             "known: 0.010000 s on 2 ranks (inproc, balancer none) "
-            "rank lane work s main s runtime s idle s handlers steals "
+            "rank thread work s main s runtime s idle s handlers steals "
             "0 0 0.002000 0.000000 0.001500 0.002000 2 0 "
             "0 1 0.003900 0.000000 0.000100 0.002000 1 2 "
             "0 main 0.000000 0.000900 0.000000 0.000000 0 0 "
@@ -47,16 +47,16 @@ TEST_F(known, for_perfetto) {
   const auto read = nlohmann::json::parse(text_of(path_ + ".json"));
   std::string slices, arrows, instants, names;
   for (const auto& each : read["traceEvents"]) {
-    const auto lane = [&] { return each["pid"].dump() + "." + each["tid"].dump() + " "; };
+    const auto thread = [&] { return each["pid"].dump() + "." + each["tid"].dump() + " "; };
     const std::string phase = each["ph"], name = each["name"];
     if (phase == "X")
       slices +=
-          lane() + name + "/" + std::string(each["cat"]) + " " + each["ts"].dump() + "+" + each["dur"].dump() + "\n";
+          thread() + name + "/" + std::string(each["cat"]) + " " + each["ts"].dump() + "+" + each["dur"].dump() + "\n";
     if (phase == "s" || phase == "f")
-      arrows += phase + each["id"].dump() + " " + lane() + name + " " + each["ts"].dump() + "\n";
-    if (phase == "i") instants += lane() + name + " " + each["ts"].dump() + "\n";
+      arrows += phase + each["id"].dump() + " " + thread() + name + " " + each["ts"].dump() + "\n";
+    if (phase == "i") instants += thread() + name + " " + each["ts"].dump() + "\n";
     if (name == "process_name") names += each["pid"].dump() + " " + std::string(each["args"]["name"]) + "\n";
-    if (name == "thread_name") names += lane() + std::string(each["args"]["name"]) + "\n";
+    if (name == "thread_name") names += thread() + std::string(each["args"]["name"]) + "\n";
   }
   EXPECT_EQ(slices,
             "0.0 idle/idle 0.0+1000.0\n0.0 one/work 1000.0+2000.0\n0.0 runtime/runtime 3000.0+1000.0\n"

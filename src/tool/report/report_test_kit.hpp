@@ -47,15 +47,15 @@ class known : public testing::Test {
     trace::rank_trace::description of;
     of.rank = rank;
     of.workers = 2;
-    of.lanes = 4;
+    of.thread_contexts = 4;
     of.seconds_a_tick = 1e-6;
-    of.lane_bytes = 1 << 16;
+    of.thread_bytes = 1 << 16;
     trace::rank_trace out(
         file, of, [](const void*) { return tick_; }, nullptr);
     out.tell_clock({start, 0, 0, 0}, 1);
-    const auto at = [&](std::uint32_t lane, std::uint64_t us) -> trace::recorder& {
+    const auto at = [&](std::uint32_t thread, std::uint64_t us) -> trace::recorder& {
       tick_ = start + us;
-      return out.of_lane(lane);
+      return out.of_thread(thread);
     };
     if (rank == 0) {
       at(0, 1000).begin(event_kind::handler_begin, 1);
@@ -64,7 +64,7 @@ class known : public testing::Test {
       at(0, 3000).end();
       at(0, 4000).add(event_kind::idle_begin);
       at(0, 5000).add(event_kind::end);
-      at(0, 5000).begin(event_kind::part_begin, 3);
+      at(0, 5000).begin(event_kind::module_begin, 3);
       at(0, 5500).end();
       at(1, 0).add(event_kind::idle_begin);
       at(1, 2000).add(event_kind::end);
@@ -76,7 +76,7 @@ class known : public testing::Test {
       at(2, 900).add(event_kind::end);
     } else {
       at(0, 0).add(event_kind::idle_begin);
-      at(0, 2500).begin(event_kind::part_begin, 3);
+      at(0, 2500).begin(event_kind::module_begin, 3);
       at(0, 2600).add(event_kind::arrive, 7, 0, 3);
       at(0, 2700).end();
       at(0, 2700).add(event_kind::end);

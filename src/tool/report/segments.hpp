@@ -31,9 +31,9 @@ struct segment {
 
 /// Cuts the time of one track into segments, none of them empty. A handler that runs inside another activity cuts that
 /// activity in two; for example, handlers of the runtime run in the poll loop of an idle worker.
-class unfolding {
+class segmenter {
  public:
-  explicit unfolding(trace::track::role what)
+  explicit segmenter(trace::track::role what)
       : between_(what == trace::track::role::worker ? doing::runtime : doing::nothing) {
     now_.what = what == trace::track::role::worker ? doing::idle : doing::nothing;
   }
@@ -69,7 +69,7 @@ class unfolding {
       case trace::event_kind::handler_begin:
       case trace::event_kind::resume_begin:
         return {doing::work, handler};
-      case trace::event_kind::part_begin:
+      case trace::event_kind::module_begin:
         return {doing::runtime, handler};
       case trace::event_kind::idle_begin:
         return {doing::idle, 0};
@@ -94,14 +94,14 @@ class unfolding {
 /// Calls on_segment for each segment of a track, and on_event for each event, both in the order of time.
 template <class OnSegment, class OnEvent>
 void walk(const trace::trace_log& log, std::size_t track, OnSegment on_segment, OnEvent on_event) {
-  unfolding lane(log.tracks()[track].what);
+  segmenter thread(log.tracks()[track].what);
   log.visit(track, [&](std::span<const trace::event> events) {
     for (const trace::event& each : events) {
-      lane.take(each, on_segment);
+      thread.take(each, on_segment);
       on_event(each);
     }
   });
-  lane.finish(log.end_ns(), on_segment);
+  thread.finish(log.end_ns(), on_segment);
 }
 
 }  // namespace nacre::tool

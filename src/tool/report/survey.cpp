@@ -16,7 +16,7 @@ using trace::event_kind;
 class surveyor {
  public:
   explicit surveyor(const trace::trace_log& log) : log_(log) {
-    sums_.lanes.resize(log.tracks().size());
+    sums_.tracks.resize(log.tracks().size());
     sums_.handlers.resize(log.job().handlers.size());
     first_track_.resize(log.job().ranks, log.tracks().size());
     for (std::size_t index = log.tracks().size(); index-- > 0;) first_track_[log.tracks()[index].rank] = index;
@@ -50,19 +50,19 @@ class surveyor {
   };
 
   void add(const segment& one) {
-    lane_sums& lane = sums_.lanes[track_];
+    track_sums& thread = sums_.tracks[track_];
     switch (one.what) {
       case doing::work:
-        lane.work += one.length();
+        thread.work += one.length();
         break;
       case doing::main:
-        lane.main += one.length();
+        thread.main += one.length();
         break;
       case doing::runtime:
-        lane.runtime += one.length();
+        thread.runtime += one.length();
         break;
       case doing::idle:
-        lane.idle += one.length();
+        thread.idle += one.length();
         break;
       case doing::nothing:
         break;
@@ -75,14 +75,14 @@ class surveyor {
 
   void add(const event& one) {
     const trace::track& own = log_.tracks()[track_];
-    lane_sums& lane = sums_.lanes[track_];
+    track_sums& thread = sums_.tracks[track_];
     switch (one.kind) {
       case event_kind::handler_begin:
-      case event_kind::part_begin:
-        ++lane.handlers;
+      case event_kind::module_begin:
+        ++thread.handlers;
         if (one.a < sums_.handlers.size()) {
           ++sums_.handlers[one.a].runs;
-          sums_.handlers[one.a].of_runtime = one.kind == event_kind::part_begin;
+          sums_.handlers[one.a].of_runtime = one.kind == event_kind::module_begin;
         }
         break;
       case event_kind::send: {
@@ -92,7 +92,7 @@ class surveyor {
         break;
       }
       case event_kind::steal:
-        lane.steals += one.a;
+        thread.steals += one.a;
         sums_.steals.push_back({one.ns, one.ns, victim(own, one.b), track_, 0});
         break;
       case event_kind::depart:
@@ -113,12 +113,12 @@ class surveyor {
     }
   }
 
-  /// The track of lane `told` - 1 of the thief's rank; the thief's own track if `told` is 0 or has no track.
+  /// The track of thread `told` - 1 of the thief's rank; the thief's own track if `told` is 0 or has no track.
   [[nodiscard]] std::size_t victim(const trace::track& thief, std::uint64_t told) const {
     for (std::size_t index = first_track_[thief.rank]; told != 0 && index < log_.tracks().size(); ++index) {
       const trace::track& each = log_.tracks()[index];
       if (each.rank != thief.rank) break;
-      if (each.lane == told - 1) return index;
+      if (each.thread == told - 1) return index;
     }
     return track_;
   }

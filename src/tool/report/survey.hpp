@@ -13,7 +13,7 @@
 namespace nacre::tool {
 
 /// The totals of one track, with times in nanoseconds.
-struct lane_sums {
+struct track_sums {
   std::int64_t work = 0, main = 0, runtime = 0, idle = 0;
   std::uint64_t handlers = 0;  ///< of the program and of the runtime
   std::uint64_t steals = 0;
@@ -41,7 +41,7 @@ struct passage {
 };
 
 struct survey {
-  std::vector<lane_sums> lanes;                                              ///< by track
+  std::vector<track_sums> tracks;                                            ///< by track
   std::vector<handler_sums> handlers;                                        ///< by number
   std::map<std::pair<std::uint32_t, std::uint32_t>, message_sums> messages;  ///< by sender and receiver
   std::vector<passage> migrations;                                           ///< arrived ones, by departure time

@@ -13,14 +13,14 @@ namespace {
 
 double seconds(std::int64_t ns) { return static_cast<double>(ns) * 1e-9; }
 
-std::string lane_name(const trace::track& lane) {
-  switch (lane.what) {
+std::string track_name(const trace::track& thread) {
+  switch (thread.what) {
     case trace::track::role::main:
       return "main";
     case trace::track::role::poll_loop:
       return "poll";
     default:
-      return std::to_string(lane.lane);
+      return std::to_string(thread.thread);
   }
 }
 
@@ -32,12 +32,12 @@ std::string text_report(const trace::trace_log& log) {
   for (const std::string& note : log.notes()) out += "note: " + note + '\n';
   out += fmt::format("{}: {:.6f} s on {} ranks ({}, balancer {})\n", log.job().program, seconds(log.end_ns()),
                      log.job().ranks, log.job().transport, log.job().balancer);
-  out += fmt::format("{:>7} {:>6} {:>12} {:>12} {:>12} {:>12} {:>12} {:>9}\n", "rank", "lane", "work s", "main s",
+  out += fmt::format("{:>7} {:>6} {:>12} {:>12} {:>12} {:>12} {:>12} {:>9}\n", "rank", "thread", "work s", "main s",
                      "runtime s", "idle s", "handlers", "steals");
-  for (std::size_t index = 0; index < sums.lanes.size(); ++index) {
-    const lane_sums& one = sums.lanes[index];
+  for (std::size_t index = 0; index < sums.tracks.size(); ++index) {
+    const track_sums& one = sums.tracks[index];
     out += fmt::format("{:>7} {:>6} {:>12.6f} {:>12.6f} {:>12.6f} {:>12.6f} {:>12} {:>9}\n", log.tracks()[index].rank,
-                       lane_name(log.tracks()[index]), seconds(one.work), seconds(one.main), seconds(one.runtime),
+                       track_name(log.tracks()[index]), seconds(one.work), seconds(one.main), seconds(one.runtime),
                        seconds(one.idle), one.handlers, one.steals);
   }
   std::vector<std::size_t> order(sums.handlers.size());

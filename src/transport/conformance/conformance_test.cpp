@@ -28,13 +28,13 @@ TEST_P(jobs, connect_all_ranks_and_declare_the_same_on_each) {
 
 TEST_P(jobs, messages_sent_one_by_one_arrive_once_and_in_order_on_their_channel) {
   job under_test(GetParam());
-  under_test.play(everyone_sends(under_test.size(), {.payload_bytes = {0, 1, 39, 40, 4096}, .messages = 50}));
+  under_test.run(everyone_sends(under_test.size(), {.payload_bytes = {0, 1, 39, 40, 4096}, .messages = 50}));
 }
 
 TEST_P(jobs, batches_of_thousands_arrive_once_and_in_order) {
   job under_test(GetParam());
   const std::uint32_t messages = 4000 / under_test.size();
-  under_test.play(
+  under_test.run(
       everyone_sends(under_test.size(), {.payload_bytes = {8, 0, 100}, .messages = messages, .batch = 3000}));
 }
 
@@ -43,17 +43,17 @@ TEST_P(jobs, large_payloads_arrive_unharmed_between_small_ones) {
   const bool few = under_test.size() < 8;
   const std::vector<std::uint32_t> sizes{few ? 1u << 20 : 1u << 18, 3, 8192, 16384, 16343, 65536, 100, 0};
   const std::uint32_t messages = few ? 8 : 4;
-  under_test.play(everyone_sends(under_test.size(), {.payload_bytes = sizes, .messages = messages, .batch = 5}));
+  under_test.run(everyone_sends(under_test.size(), {.payload_bytes = sizes, .messages = messages, .batch = 5}));
 }
 
 TEST_P(jobs, a_flood_in_all_directions_with_small_buffers_does_not_lock_up) {
   job under_test(GetParam(), job::buffers::tight);
   const std::uint32_t messages = 600 / (under_test.size() * under_test.size()) + 2;
-  under_test.play(everyone_sends(under_test.size(),
-                                 {.payload_bytes = {4096, 30000, 200, 100000}, .messages = messages, .batch = 400}));
+  under_test.run(everyone_sends(under_test.size(),
+                                {.payload_bytes = {4096, 30000, 200, 100000}, .messages = messages, .batch = 400}));
 }
 
-TEST_P(jobs, ranks_that_say_goodbye_one_after_the_other_are_no_failures) {
+TEST_P(jobs, ranks_that_close_one_after_the_other_are_no_failures) {
   job under_test(GetParam());
   for (std::uint32_t leaving = 0; leaving < under_test.size(); ++leaving) {
     under_test.at(leaving).close(std::chrono::seconds(10));
@@ -61,11 +61,11 @@ TEST_P(jobs, ranks_that_say_goodbye_one_after_the_other_are_no_failures) {
       endpoint& own = under_test.at(staying);
       message_list to_nobody;
       to_nobody.push_back(numbered_message(own.rank(), channel::application, 0, 100));
-      for (int turn = 0; turn < 3; ++turn) {
+      for (int round = 0; round < 3; ++round) {
         message_list arrived;
         own.submit(rank_id(leaving), to_nobody);
         own.poll(arrived, 10);
-        under_test.settle();
+        under_test.run_until_idle();
         EXPECT_TRUE(arrived.empty());
         EXPECT_FALSE(own.failed());
       }

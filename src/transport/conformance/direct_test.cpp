@@ -25,7 +25,7 @@ using std::chrono::seconds;
 using std::chrono::steady_clock;
 using bytes = std::vector<std::byte>;
 
-constexpr rank_id lender{0}, copier{1};
+constexpr rank_id owner{0}, copier{1};
 
 bytes filled(std::size_t count, std::uint64_t salt) {
   bytes result(count);
@@ -52,22 +52,22 @@ class direct_copies : public ::testing::TestWithParam<subject> {
 
   direct_memory& of(rank_id rank) { return *job_.at(rank.value()).direct(); }
 
-  lent_memory lend(bytes& memory, copy_way what) {
-    const auto lent = of(lender).lend(copier, memory, what);
-    EXPECT_TRUE(lent);
-    return lent.value_or(lent_memory{});
+  registered_region register_region(bytes& memory, copy_way what) {
+    const auto region = of(owner).register_region(copier, memory, what);
+    EXPECT_TRUE(region);
+    return region.value_or(registered_region{});
   }
 
   /// Has the copier begin a copy, inside its poll loop; returns its tag.
-  std::uint64_t begin(const lent_memory& lent, copy_way way, bytes& own) {
+  std::uint64_t begin(const registered_region& region, copy_way way, bytes& own) {
     const std::scoped_lock lock(mutex_);
-    asked_ = {.peer = lender, .lent = lent, .way = way, .own = own, .tag = ++last_tag_};
+    asked_ = {.peer = owner, .region = region, .way = way, .own = own, .tag = ++last_tag_};
     return last_tag_;
   }
 
   /// Does as begin, and returns once the copy has begun.
-  std::uint64_t begin_now(const lent_memory& lent, copy_way way, bytes& own) {
-    const std::uint64_t tag = begin(lent, way, own);
+  std::uint64_t begin_now(const registered_region& region, copy_way way, bytes& own) {
+    const std::uint64_t tag = begin(region, way, own);
     if (job_.declared().virtual_time) step(copier.value());
     while (begun_ != tag) std::this_thread::yield();
     return tag;
@@ -94,7 +94,7 @@ class direct_copies : public ::testing::TestWithParam<subject> {
     ADD_FAILURE() << "the copy does not end";
     return false;
   }
-  bool copy(const lent_memory& lent, copy_way way, bytes& own) { return end_of(begin(lent, way, own)); }
+  bool copy(const registered_region& region, copy_way way, bytes& own) { return end_of(begin(region, way, own)); }
 
   /// Lets a random time pass.
   void pass_some_time(rng& random) {
@@ -138,9 +138,9 @@ class direct_copies : public ::testing::TestWithParam<subject> {
     while (const auto ended = job_.at(rank).direct()->take_ended()) note(*ended);
   }
   void poll_until_over(std::uint32_t rank) {
-    for (int turn = 0; !over_; ++turn) {
+    for (int round = 0; !over_; ++round) {
       step(rank);
-      if (turn % 64 == 0) job_.at(rank).wait(std::chrono::microseconds(100));
+      if (round % 64 == 0) job_.at(rank).wait(std::chrono::microseconds(100));
     }
   }
 
@@ -159,24 +159,24 @@ INSTANTIATE_TEST_SUITE_P(every_backend, direct_copies, ::testing::ValuesIn(every
 
 TEST_P(direct_copies, move_any_number_of_bytes_in_either_direction) {
   for (const std::size_t count : {1U, 8U, 4096U, 65'537U, 1U << 20}) {
-    for (const copy_way way : {copy_way::from_lent, copy_way::to_lent}) {
+    for (const copy_way way : {copy_way::from_region, copy_way::to_region}) {
       bytes there = filled(count, 1), own = filled(count, 2);
-      const bytes expected = way == copy_way::from_lent ? there : own;
-      const lent_memory lent = lend(there, way);
-      EXPECT_TRUE(copy(lent, way, own));
-      of(lender).recall(copier, lent);
+      const bytes expected = way == copy_way::from_region ? there : own;
+      const registered_region region = register_region(there, way);
+      EXPECT_TRUE(copy(region, way, own));
+      of(owner).deregister(copier, region);
       EXPECT_TRUE(there == expected && own == expected) << count;
     }
   }
 }
 
-TEST_P(direct_copies, reach_nothing_that_was_recalled_or_used_or_never_lent) {
-  for (const copy_way way : {copy_way::from_lent, copy_way::to_lent}) {
+TEST_P(direct_copies, reach_no_region_that_was_deregistered_or_used_or_never_registered) {
+  for (const copy_way way : {copy_way::from_region, copy_way::to_region}) {
     bytes there = filled(100'000, 1), own = filled(100'000, 2);
-    const lent_memory gone = lend(there, way);
-    of(lender).recall(copier, gone);
+    const registered_region gone = register_region(there, way);
+    of(owner).deregister(copier, gone);
     EXPECT_FALSE(copy(gone, way, own));
-    const lent_memory used = lend(there, way);
+    const registered_region used = register_region(there, way);
     EXPECT_FALSE(copy({.id = used.id + 64, .address = used.address}, way, own));
     EXPECT_FALSE(copy({.id = 31, .address = used.address}, way, own));
     EXPECT_TRUE(there == filled(100'000, 1) && own == filled(100'000, 2));
@@ -184,55 +184,56 @@ TEST_P(direct_copies, reach_nothing_that_was_recalled_or_used_or_never_lent) {
     const bytes both = own;
     own = filled(100'000, 3);
     EXPECT_FALSE(copy(used, way, own));
-    of(lender).recall(copier, used);
+    of(owner).deregister(copier, used);
     EXPECT_TRUE(there == both && own == filled(100'000, 3));
   }
 }
 
-TEST_P(direct_copies, leave_the_lenders_memory_alone_once_recall_has_returned) {
+TEST_P(direct_copies, leave_the_owners_memory_alone_once_deregister_has_returned) {
   rng random(1);
-  int well = 0, recalled = 0;
+  int well = 0, deregistered = 0;
   for (int round = 0; round < 200; ++round) {
-    const copy_way way = round % 2 == 0 ? copy_way::from_lent : copy_way::to_lent;
+    const copy_way way = round % 2 == 0 ? copy_way::from_region : copy_way::to_region;
     auto there = std::make_unique<bytes>(filled(200'000, 1));
     bytes own = filled(200'000, 2);
-    const lent_memory lent = lend(*there, way);
-    const std::uint64_t tag = begin(lent, way, own);
+    const registered_region region = register_region(*there, way);
+    const std::uint64_t tag = begin(region, way, own);
     if (round % 4 < 2) await_taken(tag);
     pass_some_time(random);
-    of(lender).recall(copier, lent);
+    of(owner).deregister(copier, region);
     std::fill(there->begin(), there->end(), std::byte{9});
     if (end_of(tag)) {
       ++well;
-      EXPECT_TRUE(own == filled(200'000, way == copy_way::from_lent ? 1 : 2)) << "what was free to change was not read";
+      EXPECT_TRUE(own == filled(200'000, way == copy_way::from_region ? 1 : 2))
+          << "what was free to change was not read";
     } else {
-      ++recalled;
+      ++deregistered;
     }
     EXPECT_TRUE(std::all_of(there->begin(), there->end(), [](std::byte each) { return each == std::byte{9}; }));
   }
   EXPECT_GT(well, 0);
-  RecordProperty("recalled", recalled);
+  RecordProperty("deregistered", deregistered);
 }
 
 TEST_P(direct_copies, leave_the_own_memory_alone_once_stop_has_returned) {
   rng random(2);
   int well = 0;
   for (int round = 0; round < 200; ++round) {
-    const copy_way way = round % 2 == 0 ? copy_way::from_lent : copy_way::to_lent;
+    const copy_way way = round % 2 == 0 ? copy_way::from_region : copy_way::to_region;
     bytes there = filled(200'000, 1);
     auto own = std::make_unique<bytes>(filled(200'000, 2));
-    const lent_memory lent = lend(there, way);
-    const std::uint64_t tag = begin_now(lent, way, *own);
+    const registered_region region = register_region(there, way);
+    const std::uint64_t tag = begin_now(region, way, *own);
     pass_some_time(random);
     of(copier).stop(tag);
     std::fill(own->begin(), own->end(), std::byte{9});
     if (end_of(tag)) {
       ++well;
-      EXPECT_TRUE(there == filled(200'000, way == copy_way::from_lent ? 1 : 2))
+      EXPECT_TRUE(there == filled(200'000, way == copy_way::from_region ? 1 : 2))
           << "what was free to change was not read";
     }
     EXPECT_TRUE(std::all_of(own->begin(), own->end(), [](std::byte each) { return each == std::byte{9}; }));
-    of(lender).recall(copier, lent);
+    of(owner).deregister(copier, region);
   }
   EXPECT_GT(well, 0);
 }
@@ -240,14 +241,14 @@ TEST_P(direct_copies, leave_the_own_memory_alone_once_stop_has_returned) {
 TEST_P(direct_copies, do_not_keep_memory_of_a_rank_whose_peer_has_ended) {
   if (!job_.declared().separate_processes) GTEST_SKIP() << "no peer can end alone";
   bytes there = filled(1 << 20, 1), own = filled(1 << 20, 2);
-  std::vector<lent_memory> lent;
-  for (const copy_way way : {copy_way::from_lent, copy_way::to_lent}) {
-    lent.push_back(lend(there, way));
-    begin_now(lent.back(), way, own);
+  std::vector<registered_region> all;
+  for (const copy_way way : {copy_way::from_region, copy_way::to_region}) {
+    all.push_back(register_region(there, way));
+    begin_now(all.back(), way, own);
   }
   stop_polling();
   job_.end(copier.value());
-  for (const lent_memory& each : lent) of(lender).recall(copier, each);
+  for (const registered_region& each : all) of(owner).deregister(copier, each);
 }
 
 }  // namespace

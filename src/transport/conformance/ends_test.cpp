@@ -46,7 +46,7 @@ message_list numbered_messages(rank_id source, std::uint32_t count, std::uint32_
   return batch;
 }
 
-TEST_P(ends, what_submit_leaves_stays_the_callers_and_what_it_takes_arrives) {
+TEST_P(ends, messages_that_submit_leaves_stay_the_callers_and_those_that_it_takes_arrive) {
   constexpr std::uint32_t count = 4000;
   constexpr std::uint32_t payload_bytes = 5000;
   job under_test(GetParam(), job::buffers::tight);
@@ -93,7 +93,7 @@ TEST_P(ends, plain_messages_arrive_as_they_were_sent_at_a_rank_that_only_polls) 
     if (!under_test.at(1).poll(arrived, 1)) under_test.net().advance();
   };
   for (const channel on : {channel::system, channel::application, channel::bulk}) {
-    for (int turn = 0; turn < 3000; ++turn) poll_both();  // so long that a transport may poll it less often
+    for (int round = 0; round < 3000; ++round) poll_both();  // so long that a transport may poll it less often
     EXPECT_TRUE(arrived.empty());
     for (std::uint32_t bytes = 0; bytes <= 100; ++bytes) {
       message_list single;
@@ -213,7 +213,7 @@ TEST_P(ends, several_threads_submit_at_the_same_time_and_each_keeps_its_order) {
   for (std::thread& each : senders) each.join();
 }
 
-TEST_P(ends, close_flushes_what_was_submitted) {
+TEST_P(ends, close_flushes_submitted_messages) {
   constexpr std::uint32_t count = 300;
   constexpr std::uint32_t payload_bytes = 20000;
   job under_test(GetParam());
@@ -244,7 +244,7 @@ TEST_P(ends, close_returns_in_time_although_the_peer_takes_nothing) {
   EXPECT_LT(steady_clock::now() - start, patience);
 }
 
-TEST_P(ends, a_peer_that_ends_without_a_goodbye_is_a_failure_and_what_is_meant_for_it_is_dropped) {
+TEST_P(ends, a_peer_that_ends_without_a_shutdown_is_a_failure_and_messages_to_it_are_dropped) {
   job under_test(GetParam());
   if (!under_test.declared().separate_processes)
     GTEST_SKIP() << "separate_processes is not declared: nobody dies alone";
@@ -273,7 +273,7 @@ TEST_P(ends, jobs_after_one_that_ended_in_disorder_are_whole) {
   if (!job(GetParam()).declared().separate_processes)
     GTEST_SKIP() << "separate_processes is not declared: nobody dies alone";
   constexpr std::uint32_t count = 20;
-  for (int turn = 0; turn < 5; ++turn) {
+  for (int round = 0; round < 5; ++round) {
     job(GetParam()).end(1);  // and then rank 0, which has no peer any more
     job next(GetParam());
     message_list batch = numbered_messages(rank_id(1), count, 100);
@@ -285,8 +285,8 @@ TEST_P(ends, jobs_after_one_that_ended_in_disorder_are_whole) {
       next.at(0).poll(arrived, count);
     }
     const auto failure = next.at(0).failed();
-    ASSERT_FALSE(failure) << "in turn " << turn << ": " << failure->reason;
-    ASSERT_EQ(arrived.size(), count) << "in turn " << turn;
+    ASSERT_FALSE(failure) << "in round " << round << ": " << failure->reason;
+    ASSERT_EQ(arrived.size(), count) << "in round " << round;
   }
 }
 

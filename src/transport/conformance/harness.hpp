@@ -30,17 +30,17 @@ void PrintTo(const subject& which, std::ostream* out);
 [[nodiscard]] std::vector<subject> every_backend_with(std::vector<std::uint32_t> ranks);
 
 /// The actions of one rank, step by step, so that it can run beside others in one thread as well as in its own.
-class part {
+class rank_script {
  public:
   enum class progress {
     idle,    ///< nothing to do until something arrives
     moving,  ///< call again at once
     done     ///< the rank's work is done; further steps only watch for stray messages
   };
-  virtual ~part() = default;
+  virtual ~rank_script() = default;
   virtual progress step(endpoint& own) = 0;
 };
-using cast = std::vector<std::unique_ptr<part>>;  // by rank
+using rank_scripts = std::vector<std::unique_ptr<rank_script>>;  // by rank
 
 /// One job. Its endpoints are open from the constructor to the destructor, unless a test closes one.
 class job {
@@ -55,22 +55,22 @@ class job {
   [[nodiscard]] const capabilities& declared() { return at(0).declared(); }
   [[nodiscard]] fabric& net() { return *fabric_; }
 
-  /// Ends one rank without a goodbye.
+  /// Ends one rank without a shutdown.
   void end(std::uint32_t rank) { endpoints_[rank].reset(); }
 
   /// Steps all of them until all are done and nothing moves any more: each in a thread of its own, or all in this one
   /// with fabric::advance in between. Reports a failure when they do not come to an end.
-  void play(const cast& parts);
+  void run(const rank_scripts& scripts);
 
   /// Calls its argument for all ranks at once in threads of their own; one after the other in virtual time.
   void on_every_rank(const std::function<void(std::uint32_t)>& what);
 
   /// Lets virtual time pass until no event is left; does nothing elsewhere.
-  void settle();
+  void run_until_idle();
 
  private:
-  void play_in_threads(const cast& parts);
-  void play_in_virtual_time(const cast& parts);
+  void run_in_threads(const rank_scripts& scripts);
+  void run_in_virtual_time(const rank_scripts& scripts);
 
   std::uint32_t size_;
   bool virtual_time_;

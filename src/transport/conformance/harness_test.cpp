@@ -25,8 +25,8 @@ constexpr int steps_of_watching = 20;
 config configuration_of(const backend& row, job::buffers how) {
   config result{option_table{.component = row.name, .options = row.options}};
   if (row.name == "auto") {  // made of others
-    for (const char* part : {"tcp", "shm", "ucx"}) {
-      const backend& each = find_backend(part);
+    for (const char* name : {"tcp", "shm", "ucx"}) {
+      const backend& each = find_backend(name);
       const option_table table{.component = each.name, .options = each.options};
       result.declare({&table, 1});
     }
@@ -82,12 +82,12 @@ job::job(const subject& which, buffers how)
 }
 
 job::~job() {
-  settle();
+  run_until_idle();
   // All at once, like the ranks of a real job: under tcp each of them waits until the others have its last bytes.
   on_every_rank([this](std::uint32_t rank) { endpoints_[rank].reset(); });
 }
 
-void job::settle() {
+void job::run_until_idle() {
   while (fabric_->advance()) continue;
 }
 
@@ -103,16 +103,16 @@ void job::on_every_rank(const std::function<void(std::uint32_t)>& what) {
   for (std::thread& each : threads) each.join();
 }
 
-void job::play(const cast& parts) {
-  ASSERT_EQ(parts.size(), size_);
+void job::run(const rank_scripts& scripts) {
+  ASSERT_EQ(scripts.size(), size_);
   if (declared().virtual_time) {
-    play_in_virtual_time(parts);
+    run_in_virtual_time(scripts);
   } else {
-    play_in_threads(parts);
+    run_in_threads(scripts);
   }
 }
 
-void job::play_in_threads(const cast& parts) {
+void job::run_in_threads(const rank_scripts& scripts) {
   const auto deadline = steady_clock::now() + patience_of_jobs;
   std::atomic<std::uint32_t> done{0};
   std::atomic<bool> in_time{true};
@@ -120,8 +120,8 @@ void job::play_in_threads(const cast& parts) {
     bool counted = false;
     int watched = 0;
     while (watched < steps_of_watching) {
-      const part::progress now = parts[rank]->step(at(rank));
-      if (now == part::progress::done && !counted) {
+      const rank_script::progress now = scripts[rank]->step(at(rank));
+      if (now == rank_script::progress::done && !counted) {
         counted = true;
         ++done;
       }
@@ -130,20 +130,20 @@ void job::play_in_threads(const cast& parts) {
         in_time = false;
         return;
       }
-      if (now != part::progress::moving) at(rank).wait(nap);
+      if (now != rank_script::progress::moving) at(rank).wait(nap);
     }
   });
   EXPECT_TRUE(in_time) << "only " << done << " of " << size_ << " ranks came to an end";
 }
 
-void job::play_in_virtual_time(const cast& parts) {
+void job::run_in_virtual_time(const rank_scripts& scripts) {
   for (bool moved = true; moved;) {
     bool all_done = true;
     moved = false;
     for (std::uint32_t rank = 0; rank < size_; ++rank) {
-      const part::progress now = parts[rank]->step(at(rank));
-      all_done &= now == part::progress::done;
-      moved |= now == part::progress::moving;
+      const rank_script::progress now = scripts[rank]->step(at(rank));
+      all_done &= now == rank_script::progress::done;
+      moved |= now == rank_script::progress::moving;
     }
     moved |= fabric_->advance();
     EXPECT_TRUE(moved || all_done) << "nothing moves any more, and not all ranks are done";

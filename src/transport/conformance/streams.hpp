@@ -27,7 +27,7 @@ void expect_numbered(const message& m, std::uint32_t sequence, std::uint32_t pay
 
 /// Submits all of the traffic, keeps the messages that submit leaves, and takes those that arrive. Done when all
 /// messages are sent and all have come: each once, and in order on its channel.
-class streams final : public part {
+class streams final : public rank_script {
  public:
   streams(rank_id own, std::uint32_t size, const traffic& what);
   progress step(endpoint& own) override;
@@ -50,6 +50,6 @@ class streams final : public part {
 };
 
 /// Gives each rank this traffic.
-[[nodiscard]] cast everyone_sends(std::uint32_t size, const traffic& what);
+[[nodiscard]] rank_scripts everyone_sends(std::uint32_t size, const traffic& what);
 
 }  // namespace nacre::transport::conformance

@@ -73,7 +73,7 @@ std::uint32_t streams::payload_bytes_of(std::uint32_t sequence) const {
   return what_.payload_bytes[sequence % what_.payload_bytes.size()];
 }
 
-part::progress streams::step(endpoint& own) {
+rank_script::progress streams::step(endpoint& own) {
   const bool sent = send(own);
   const bool took = take(own);
   EXPECT_FALSE(own.failed()) << "all ranks are well";
@@ -118,8 +118,8 @@ bool streams::take(endpoint& own) {
   return moved;
 }
 
-cast everyone_sends(std::uint32_t size, const traffic& what) {
-  cast result;
+rank_scripts everyone_sends(std::uint32_t size, const traffic& what) {
+  rank_scripts result;
   for (std::uint32_t rank = 0; rank < size; ++rank) {
     result.push_back(std::make_unique<streams>(rank_id(rank), size, what));
   }

@@ -93,8 +93,8 @@ TEST_P(waiting_ends, a_rank_that_has_polled_for_long_still_wakes_when_it_sleeps)
   if (under_test.declared().virtual_time) GTEST_SKIP() << "virtual_time is declared: nobody waits";
   const auto start = steady_clock::now();
   under_test.on_every_rank([&](std::uint32_t rank) {
-    for (int turn = 0; turn < 4; ++turn) {
-      answer(under_test.at(rank), 60, rank == 0, turn % 2 == 0 ? when_idle::polls : when_idle::sleeps);
+    for (int round = 0; round < 4; ++round) {
+      answer(under_test.at(rank), 60, rank == 0, round % 2 == 0 ? when_idle::polls : when_idle::sleeps);
     }
   });
   EXPECT_LT(steady_clock::now() - start, patience);

@@ -11,9 +11,9 @@
 #include <variant>
 #include <vector>
 
-#include "transport/launch/control_line.hpp"
-#include "transport/launch/job_ticket.hpp"
-#include "transport/launch/rendezvous.hpp"
+#include "transport/launch/control_server.hpp"
+#include "transport/launch/job_credentials.hpp"
+#include "transport/launch/launcher_connection.hpp"
 #include "transport/net/call.hpp"
 #include "transport/net/wait.hpp"
 
@@ -26,7 +26,7 @@ using std::chrono::steady_clock;
 constexpr std::chrono::seconds long_enough{60};
 
 /// A launcher that is polled while a rank does something.
-class served_rendezvous {
+class served_launcher {
  public:
   template <class Action>
   void while_rank(Action does) {
@@ -41,16 +41,17 @@ class served_rendezvous {
     }
     rank.join();
   }
-  [[nodiscard]] job_ticket ticket() const {
-    return {.rank = rank_id(0), .size = 1, .ranks_on_host = 1, .rendezvous = host_.address(), .secret = secret_};
+  [[nodiscard]] job_credentials credentials() const {
+    return {.rank = rank_id(0), .size = 1, .ranks_on_host = 1, .control_address = host_.address(), .secret = secret_};
   }
-  [[nodiscard]] std::unique_ptr<control_line> called() {
-    std::unique_ptr<control_line> line;
-    while_rank([&] { line = std::make_unique<control_line>(ticket(), steady_clock::now() + long_enough); });
-    return line;
+  [[nodiscard]] std::unique_ptr<launcher_connection> called() {
+    std::unique_ptr<launcher_connection> launcher;
+    while_rank(
+        [&] { launcher = std::make_unique<launcher_connection>(credentials(), steady_clock::now() + long_enough); });
+    return launcher;
   }
-  [[nodiscard]] net::guest called_and_told_half_a_word() {
-    std::optional<net::guest> made;
+  [[nodiscard]] net::peer_candidate connected_with_half_a_message() {
+    std::optional<net::peer_candidate> made;
     while_rank([&] {
       auto answer = net::call(*net::address::parse(host_.address()),
                               {.secret = secret_, .local = control_identity(0, 1), .expected = rank_id(1)},
@@ -63,29 +64,30 @@ class served_rendezvous {
     });
     return std::move(made.value());
   }
-  void join(control_line& line) {
-    while_rank(
-        [&] { EXPECT_EQ(line.exchange_addresses("127.0.0.1:4711", steady_clock::now() + long_enough).size(), 1U); });
+  void join(launcher_connection& launcher) {
+    while_rank([&] {
+      EXPECT_EQ(launcher.exchange_addresses("127.0.0.1:4711", steady_clock::now() + long_enough).size(), 1U);
+    });
   }
 
   std::vector<report> reports;
 
  private:
   job_secret secret_ = job_secret::generate();
-  rendezvous host_{1, secret_};
+  control_server host_{1, secret_};
 };
 
-TEST(rendezvous, takes_the_second_call_of_a_rank_whose_first_was_not_seen_to_end) {
-  served_rendezvous launcher;
-  const auto given_up = launcher.called_and_told_half_a_word();
+TEST(control_server, takes_the_second_call_of_a_rank_whose_first_was_not_seen_to_end) {
+  served_launcher launcher;
+  const auto given_up = launcher.connected_with_half_a_message();
   const auto again = launcher.called();
   launcher.join(*again);
   ASSERT_EQ(launcher.reports.size(), 1U);
   EXPECT_TRUE(std::holds_alternative<joined>(launcher.reports[0].what));
 }
 
-TEST(rendezvous, lets_a_rank_that_hung_up_before_it_joined_call_again) {
-  served_rendezvous launcher;
+TEST(control_server, lets_a_rank_that_hung_up_before_it_joined_call_again) {
+  served_launcher launcher;
   launcher.called().reset();
   launcher.join(*launcher.called());
   ASSERT_FALSE(launcher.reports.empty());

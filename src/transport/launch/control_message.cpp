@@ -31,10 +31,10 @@ void control_stream::push(const control_message& m) {
 }
 
 expected<std::optional<control_message>, std::string_view> control_stream::pop() {
-  const auto piece = next();
-  if (!piece) return unexpected(piece.error());
-  if (!*piece) return std::nullopt;
-  auto m = unpack<control_message>(**piece);
+  const auto frame = next();
+  if (!frame) return unexpected(frame.error());
+  if (!*frame) return std::nullopt;
+  auto m = unpack<control_message>(**frame);
   if (!m) return unexpected(std::string_view("sent bytes that are no control message"));
   return std::optional<control_message>(std::move(*m));
 }

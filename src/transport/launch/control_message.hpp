@@ -11,7 +11,7 @@
 
 #include <nacre/expected.hpp>
 
-#include "transport/launch/piece_stream.hpp"
+#include "transport/launch/frame_stream.hpp"
 
 namespace nacre::transport::launch {
 
@@ -28,7 +28,7 @@ struct lost {
   std::uint32_t peer = 0;
   std::string reason;
 };
-/// Rank to launcher: the rank has said goodbye to its peers, so its end is no failure.
+/// Rank to launcher: the rank has sent its shutdown to its peers, so its end is no failure.
 struct left {};
 /// Launcher to every rank: the job ends. With a rank the reason is a clause about it, without one a sentence.
 struct aborted {
@@ -39,7 +39,7 @@ struct aborted {
 using control_message = std::variant<joined, roster, lost, left, aborted>;
 
 /// The control connection as messages, in both directions. No I/O. One thread.
-class control_stream : public piece_stream {
+class control_stream : public frame_stream {
  public:
   void push(const control_message& m);
   /// The next complete message; nothing while there is none; an error, as a clause, when the bytes are no message.

@@ -15,9 +15,9 @@
 
 #include <nacre/rng.hpp>
 
-#include "transport/launch/control_line.hpp"
-#include "transport/launch/job_ticket.hpp"
-#include "transport/launch/rendezvous.hpp"
+#include "transport/launch/control_server.hpp"
+#include "transport/launch/job_credentials.hpp"
+#include "transport/launch/launcher_connection.hpp"
 #include "transport/net/call.hpp"
 #include "transport/net/wait.hpp"
 #include "transport/transport.hpp"
@@ -33,18 +33,18 @@ constexpr seconds patience{30};
 
 net::time_point soon() { return steady_clock::now() + patience; }
 
-TEST(control_stream, gives_back_what_was_pushed_however_the_bytes_are_cut) {
+TEST(control_stream, gives_back_the_messages_that_were_pushed_however_the_bytes_are_cut) {
   control_stream out;
   out.push(joined{.address = "127.0.0.1:4711"});
   out.push(roster{.addresses = {"127.0.0.1:1", "127.0.0.1:2"}});
   out.push(lost{.peer = 3, .reason = "closed its connection"});
   out.push(left{});
   out.push(aborted{.peer = std::nullopt, .reason = "no reason"});
-  for (const std::size_t piece : {1UL, 5UL, 1000UL}) {
+  for (const std::size_t chunk : {1UL, 5UL, 1000UL}) {
     control_stream in;
     std::vector<control_message> messages;
-    for (auto rest = out.outgoing(); !rest.empty(); rest = rest.subspan(std::min(piece, rest.size()))) {
-      in.received(rest.first(std::min(piece, rest.size())));
+    for (auto rest = out.outgoing(); !rest.empty(); rest = rest.subspan(std::min(chunk, rest.size()))) {
+      in.received(rest.first(std::min(chunk, rest.size())));
       for (auto m = in.pop(); m && *m; m = in.pop()) messages.push_back(std::move(**m));
     }
     ASSERT_EQ(messages.size(), 5U);
@@ -80,27 +80,27 @@ TEST(control_stream, survives_damaged_bytes) {
 }
 
 /// A launcher without processes: the ranks are threads of the test.
-class meeting_place {
+class test_launcher {
  public:
-  explicit meeting_place(std::uint32_t ranks)
-      : secret_(job_secret::generate()), size_(ranks), rendezvous_(ranks, secret_) {}
+  explicit test_launcher(std::uint32_t ranks)
+      : secret_(job_secret::generate()), size_(ranks), control_server_(ranks, secret_) {}
 
-  [[nodiscard]] job_ticket ticket(std::uint32_t rank) const {
+  [[nodiscard]] job_credentials credentials(std::uint32_t rank) const {
     return {.rank = rank_id(rank),
             .size = size_,
             .ranks_on_host = size_,
-            .rendezvous = rendezvous_.address(),
+            .control_address = control_server_.address(),
             .secret = secret_};
   }
-  [[nodiscard]] rendezvous& host() noexcept { return rendezvous_; }
+  [[nodiscard]] control_server& host() noexcept { return control_server_; }
 
   /// Serves the ranks until `enough` says so.
   template <class Condition>
   void serve_until(Condition enough) {
     const auto deadline = soon();
     while (!enough() && steady_clock::now() < deadline) {
-      net::wait_until(rendezvous_.descriptor(), false, steady_clock::now() + milliseconds(10));
-      rendezvous_.poll(steady_clock::now(), reports);
+      net::wait_until(control_server_.descriptor(), false, steady_clock::now() + milliseconds(10));
+      control_server_.poll(steady_clock::now(), reports);
     }
     EXPECT_TRUE(enough());
   }
@@ -118,18 +118,18 @@ class meeting_place {
  private:
   job_secret secret_;
   std::uint32_t size_;
-  rendezvous rendezvous_;
+  control_server control_server_;
 };
 
 /// Joins all ranks and returns their launcher connections.
-std::vector<std::unique_ptr<control_line>> join_all(meeting_place& place, std::uint32_t ranks) {
-  std::vector<std::unique_ptr<control_line>> lines(ranks);
+std::vector<std::unique_ptr<launcher_connection>> join_all(test_launcher& place, std::uint32_t ranks) {
+  std::vector<std::unique_ptr<launcher_connection>> connections(ranks);
   std::atomic<std::uint32_t> complete{0};
   std::vector<std::thread> threads;
   for (std::uint32_t rank = 0; rank < ranks; ++rank) {
     threads.emplace_back([&, rank] {
-      lines[rank] = std::make_unique<control_line>(place.ticket(rank), soon());
-      const auto all = lines[rank]->exchange_addresses("127.0.0.1:" + std::to_string(1000 + rank), soon());
+      connections[rank] = std::make_unique<launcher_connection>(place.credentials(rank), soon());
+      const auto all = connections[rank]->exchange_addresses("127.0.0.1:" + std::to_string(1000 + rank), soon());
       ASSERT_EQ(all.size(), ranks);
       for (std::uint32_t i = 0; i < ranks; ++i) EXPECT_EQ(all[i], "127.0.0.1:" + std::to_string(1000 + i));
       ++complete;
@@ -137,61 +137,61 @@ std::vector<std::unique_ptr<control_line>> join_all(meeting_place& place, std::u
   }
   place.serve_until([&] { return complete == ranks; });
   for (std::thread& each : threads) each.join();
-  return lines;
+  return connections;
 }
 
-TEST(rendezvous, gives_every_rank_the_addresses_of_all) {
-  meeting_place place(5);
-  const auto lines = join_all(place, 5);
+TEST(control_server, gives_every_rank_the_addresses_of_all) {
+  test_launcher place(5);
+  const auto connections = join_all(place, 5);
   for (std::uint32_t rank = 0; rank < 5; ++rank) EXPECT_NE(place.find<joined>(rank), nullptr);
 }
 
-TEST(rendezvous, learns_of_a_lost_peer_and_of_a_rank_that_leaves_or_hangs_up) {
-  meeting_place place(3);
-  auto lines = join_all(place, 3);
-  lines[0]->report_lost(rank_id(2), "closed its connection");
-  lines[1]->report_left();
-  lines[1].reset();
-  lines[2].reset();
+TEST(control_server, learns_of_a_lost_peer_and_of_a_rank_that_leaves_or_hangs_up) {
+  test_launcher place(3);
+  auto connections = join_all(place, 3);
+  connections[0]->report_lost(rank_id(2), "closed its connection");
+  connections[1]->report_left();
+  connections[1].reset();
+  connections[2].reset();
   place.serve_until([&] { return place.find<lost>(0) && place.find<left>(1) && place.find<hung_up>(2); });
   EXPECT_EQ(std::get<lost>(place.find<lost>(0)->what).peer, 2U);
   EXPECT_EQ(place.find<hung_up>(1), nullptr) << "who has said that it leaves may go";
 }
 
-TEST(rendezvous, announces_the_end_to_all_and_its_own_disappearance_is_one) {
-  auto place = std::make_unique<meeting_place>(2);
-  auto lines = join_all(*place, 2);
+TEST(control_server, announces_the_end_to_all_and_its_own_disappearance_is_one) {
+  auto place = std::make_unique<test_launcher>(2);
+  auto connections = join_all(*place, 2);
   place->host().announce({.peer = 1, .reason = "was killed by signal 9 (Killed)"});
-  const auto end_of = [](control_line& line) {
+  const auto end_of = [](launcher_connection& launcher) {
     std::optional<aborted> why;
-    for (const auto deadline = soon(); !why && steady_clock::now() < deadline; why = line.poll()) {
-      net::wait_until(line.descriptor(), false, deadline);
+    for (const auto deadline = soon(); !why && steady_clock::now() < deadline; why = launcher.poll()) {
+      net::wait_until(launcher.descriptor(), false, deadline);
     }
     return why;
   };
-  for (const auto& line : lines) {
-    const auto why = end_of(*line);
+  for (const auto& launcher : connections) {
+    const auto why = end_of(*launcher);
     ASSERT_TRUE(why);
     EXPECT_EQ(why->peer, 1U);
     EXPECT_EQ(why->reason, "was killed by signal 9 (Killed)");
-    EXPECT_TRUE(line->open());
+    EXPECT_TRUE(launcher->open());
   }
   place.reset();
-  const auto why = end_of(*lines[0]);
+  const auto why = end_of(*connections[0]);
   ASSERT_TRUE(why);
   EXPECT_FALSE(why->peer);
-  EXPECT_FALSE(lines[0]->open());
-  EXPECT_FALSE(lines[0]->poll()) << "told once";
+  EXPECT_FALSE(connections[0]->open());
+  EXPECT_FALSE(connections[0]->poll()) << "told once";
 }
 
-TEST(rendezvous, ends_the_wait_of_a_rank_that_joins_a_job_which_is_over) {
-  meeting_place place(2);
+TEST(control_server, ends_the_wait_of_a_rank_that_joins_a_job_which_is_over) {
+  test_launcher place(2);
   place.host().announce({.peer = 1, .reason = "exited with code 3"});
   std::atomic<bool> over{false};
   std::thread late([&] {
-    control_line line(place.ticket(0), soon());
+    launcher_connection launcher(place.credentials(0), soon());
     try {
-      static_cast<void>(line.exchange_addresses("127.0.0.1:1", soon()));
+      static_cast<void>(launcher.exchange_addresses("127.0.0.1:1", soon()));
       ADD_FAILURE() << "there is nobody to meet";
     } catch (const job_aborted& error) {
       EXPECT_EQ(std::string(error.what()), "the launcher has ended the job: rank 1 exited with code 3");
@@ -202,16 +202,16 @@ TEST(rendezvous, ends_the_wait_of_a_rank_that_joins_a_job_which_is_over) {
   late.join();
 }
 
-TEST(rendezvous, refuses_a_proof_that_was_made_for_a_peer) {
-  meeting_place place(2);
+TEST(control_server, refuses_a_proof_that_was_made_for_a_peer) {
+  test_launcher place(2);
   std::atomic<bool> over{false};
   std::thread confused([&] {
     peer_identity as_peer;
     as_peer.rank = rank_id(1);
     as_peer.size = 2;
-    const job_ticket ticket = place.ticket(1);
+    const job_credentials credentials = place.credentials(1);
     const auto outcome = net::call(*net::address::parse(place.host().address()),
-                                   {.secret = ticket.secret, .local = as_peer}, soon());
+                                   {.secret = credentials.secret, .local = as_peer}, soon());
     EXPECT_FALSE(outcome);
     over = true;
   });
@@ -234,14 +234,15 @@ int in_child(const std::vector<std::string>& variables, int (*what)()) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-int take_ticket() {
+int take_credentials() {
   if (!started_by_launcher()) return 10;
-  const job_ticket ticket = take_job_ticket();
-  if (ticket.rank != rank_id(2) || ticket.size != 3 || ticket.rendezvous != "127.0.0.1:4711") return 11;
+  const job_credentials credentials = take_job_credentials();
+  if (credentials.rank != rank_id(2) || credentials.size != 3 || credentials.control_address != "127.0.0.1:4711")
+    return 11;
   if (std::getenv("NACRE_JOB_SECRET_FD") != nullptr || std::getenv("NACRE_JOB_RANK") != nullptr) return 12;
   if (!started_by_launcher()) return 13;
   try {
-    static_cast<void>(take_job_ticket());
+    static_cast<void>(take_job_credentials());
     return 14;
   } catch (const setup_error&) {
   }
@@ -250,33 +251,33 @@ int take_ticket() {
   if (child == 0) ::_exit(started_by_launcher() ? 1 : 0);
   int status = 0;
   ::waitpid(child, &status, 0);
-  return status == 0 ? ticket.secret.to_hex()[0] : 15;
+  return status == 0 ? credentials.secret.to_hex()[0] : 15;
 }
 
-TEST(job_ticket, carries_rank_size_address_and_secret_once_and_leaves_nothing_to_child_processes) {
+TEST(job_credentials, carries_rank_size_address_and_secret_once_and_leaves_nothing_to_child_processes) {
   const job_secret secret = job_secret::generate();
   const net::unique_fd pipe = make_secret_pipe(secret);
-  const auto variables = ticket_variables(rank_id(2), 3, "127.0.0.1:4711", pipe.get(), 2);
+  const auto variables = job_variables(rank_id(2), 3, "127.0.0.1:4711", pipe.get(), 2);
   for (const std::string& each : variables) {
-    EXPECT_TRUE(is_ticket_variable(each));
+    EXPECT_TRUE(is_job_variable(each));
     EXPECT_EQ(each.find(secret.to_hex()), std::string::npos) << "the secret is not in the environment";
   }
-  EXPECT_EQ(in_child(variables, take_ticket), secret.to_hex()[0]);
+  EXPECT_EQ(in_child(variables, take_credentials), secret.to_hex()[0]);
 }
 
 int expect_setup_error() {
   try {
-    static_cast<void>(take_job_ticket());
+    static_cast<void>(take_job_credentials());
     return 1;
   } catch (const setup_error&) {
     return 0;
   }
 }
 
-TEST(job_ticket, that_is_damaged_is_an_error) {
+TEST(job_credentials, that_is_damaged_is_an_error) {
   const net::unique_fd pipe = make_secret_pipe(job_secret::generate());
   const std::string secret = "NACRE_JOB_SECRET_FD=" + std::to_string(pipe.get());
-  const std::string where = "NACRE_JOB_RENDEZVOUS=127.0.0.1:1";
+  const std::string where = "NACRE_JOB_CONTROL_ADDRESS=127.0.0.1:1";
   EXPECT_EQ(in_child({"NACRE_JOB_RANK=0"}, expect_setup_error), 0);
   EXPECT_EQ(in_child({"NACRE_JOB_RANK=2", "NACRE_JOB_SIZE=2", "NACRE_JOB_RANKS_ON_HOST=1", where, secret},
                      expect_setup_error),
@@ -284,8 +285,8 @@ TEST(job_ticket, that_is_damaged_is_an_error) {
   EXPECT_EQ(in_child({"NACRE_JOB_RANK=x", "NACRE_JOB_SIZE=2", "NACRE_JOB_RANKS_ON_HOST=1", where, secret},
                      expect_setup_error),
             0);
-  EXPECT_EQ(in_child({"NACRE_JOB_RANK=0", "NACRE_JOB_SIZE=2", "NACRE_JOB_RANKS_ON_HOST=1", "NACRE_JOB_RENDEZVOUS=here",
-                      secret},
+  EXPECT_EQ(in_child({"NACRE_JOB_RANK=0", "NACRE_JOB_SIZE=2", "NACRE_JOB_RANKS_ON_HOST=1",
+                      "NACRE_JOB_CONTROL_ADDRESS=here", secret},
                      expect_setup_error),
             0);
   EXPECT_EQ(

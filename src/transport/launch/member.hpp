@@ -13,16 +13,16 @@
 #include <variant>
 #include <vector>
 
-#include "transport/launch/control_line.hpp"
-#include "transport/launch/job_ticket.hpp"
-#include "transport/launch/meeting.hpp"
+#include "transport/launch/bootstrap.hpp"
+#include "transport/launch/job_credentials.hpp"
+#include "transport/launch/launcher_connection.hpp"
 #include "transport/launch/pmix_job.hpp"
-#include "transport/net/door.hpp"
+#include "transport/net/listener.hpp"
 #include "transport/transport.hpp"
 
 namespace nacre::transport::launch {
 
-/// The option of a backend that sets way_in::connect_timeout.
+/// The option of a backend that sets join_options::connect_timeout.
 [[nodiscard]] constexpr option connect_timeout_option(std::string_view name) noexcept {
   return {.name = name,
           .kind = option_kind::duration,
@@ -32,28 +32,28 @@ namespace nacre::transport::launch {
 }
 
 /// How a rank joins its job.
-struct way_in {
+struct join_options {
   std::chrono::nanoseconds connect_timeout = std::chrono::seconds(30);
   std::string_view time_option = "tcp.connect_timeout";  ///< the option that sets it
-  std::string interface = "";     ///< where it listens, see net::own_interface; empty: chosen
-  bool on_loopback = false;       ///< listens on the loopback interface only
-  std::uint32_t connections = 1;  ///< with each peer, at most
-  std::uint64_t handlers = 0;     ///< program::handlers
+  std::string interface = "";                            ///< where it listens, see net::own_interface; empty: chosen
+  bool on_loopback = false;                              ///< listens on the loopback interface only
+  std::uint32_t connections = 1;                         ///< with each peer, at most
+  std::uint64_t handlers = 0;                            ///< program::handlers
   /// Travels with the own address to each peer (peer_identity::address, behind a slash) unless it is empty. Two peers
   /// with equal notes make a single connection.
   std::string note = "";
 };
 
 /// A rank that has joined its job: the connections to all peers stand.
-struct arrival {
+struct joined_rank {
   peer_identity self;
-  std::vector<guests_of_rank> guests;  ///< by rank; empty for the own one
-  std::unique_ptr<net::door> entrance;
-  std::shared_ptr<control_line> line;  ///< null: no launcher of Nacre
+  std::vector<candidates_of_rank> candidates;  ///< by rank; empty for the own one
+  std::unique_ptr<net::listener> listener;
+  std::shared_ptr<launcher_connection> launcher;  ///< null: no launcher of Nacre
   net::time_point deadline;
 
   /// Moves the first connection with each peer out and closes the others; the own place is empty.
-  [[nodiscard]] std::vector<std::optional<net::guest>> take_first_guests();
+  [[nodiscard]] std::vector<std::optional<net::peer_candidate>> take_first_candidates();
 };
 
 /// The note that a peer has sent; empty: none.
@@ -61,8 +61,8 @@ struct arrival {
 
 /// Joins the job of the given credentials, or of a launcher that speaks PMIx: listens, learns the addresses of the
 /// others, and connects to them. Blocks; throws setup_error or job_aborted.
-[[nodiscard]] arrival arrive(const job_ticket& ticket, const way_in& how);
-[[nodiscard]] arrival arrive(pmix_job& job, const way_in& how);
+[[nodiscard]] joined_rank join(const job_credentials& credentials, const join_options& how);
+[[nodiscard]] joined_rank join(pmix_job& job, const join_options& how);
 
 /// This process's place in its job.
 class membership {
@@ -73,23 +73,23 @@ class membership {
   [[nodiscard]] rank_id rank() const noexcept { return rank_; }
   [[nodiscard]] std::uint32_t size() const noexcept;
   [[nodiscard]] std::uint32_t ranks_on_host() const noexcept;
-  /// Calls launch::arrive. Once.
-  [[nodiscard]] arrival arrive(const way_in& how);
+  /// Calls launch::join. Once.
+  [[nodiscard]] joined_rank join(const join_options& how);
 
  private:
   // There is no launcher connection under PMIx: a rank that loses a peer prints the line itself.
-  std::variant<std::unique_ptr<pmix_job>, job_ticket> by_;
+  std::variant<std::unique_ptr<pmix_job>, job_credentials> by_;
   rank_id rank_;
 };
 
 /// A fabric of one rank. `open` joins the job and makes the endpoint from the connections.
 class member_fabric final : public fabric {
  public:
-  using end_maker = std::function<std::unique_ptr<endpoint>(arrival)>;
+  using end_maker = std::function<std::unique_ptr<endpoint>(joined_rank)>;
 
-  member_fabric(membership self, way_in how, end_maker make);
+  member_fabric(membership self, join_options how, end_maker make);
   /// The place comes from PMIx or nacre run.
-  member_fabric(way_in how, end_maker make) : member_fabric(membership(), std::move(how), std::move(make)) {}
+  member_fabric(join_options how, end_maker make) : member_fabric(membership(), std::move(how), std::move(make)) {}
 
   std::uint32_t size() const noexcept override { return self_.size(); }
   std::uint32_t ranks_on_host() const noexcept override { return self_.ranks_on_host(); }
@@ -99,7 +99,7 @@ class member_fabric final : public fabric {
  private:
   membership self_;
   rank_id rank_;
-  way_in how_;
+  join_options how_;
   end_maker make_;
 };
 

@@ -162,7 +162,7 @@ pmix_job::pmix_job() {
 
 pmix_job::~pmix_job() { static_cast<void>(pmix().finalize(nullptr, 0)); }
 
-pmix_job::introduction pmix_job::exchange(const std::string& own_address, net::time_point deadline) {
+pmix_job::exchange_result pmix_job::exchange(const std::string& own_address, net::time_point deadline) {
   put_text(address_key, own_address);
   if (rank_.value() == 0) put_text(secret_key, job_secret::generate().to_hex());
   check(pmix().commit(), "publish where this rank listens");
@@ -171,7 +171,7 @@ pmix_job::introduction pmix_job::exchange(const std::string& own_address, net::t
   const auto secret = job_secret::from_hex(digits);
   ::explicit_bzero(digits.data(), digits.size());
   if (!secret) give_up_on_pmix("rank 0 has published no secret", "run one version of Nacre in all ranks");
-  introduction result{.secret = *secret, .addresses = {}};
+  exchange_result result{.secret = *secret, .addresses = {}};
   for (std::uint32_t rank = 0; rank < size_; ++rank) {
     result.addresses.push_back(get_text(process(job_, rank), address_key));
   }
@@ -190,7 +190,7 @@ pmix_job::pmix_job() {
                      .remedy = "install libpmix-dev and build Nacre again, or use nacre run"});
 }
 pmix_job::~pmix_job() = default;
-pmix_job::introduction pmix_job::exchange(const std::string&, net::time_point) { throw setup_error("no PMIx"); }
+pmix_job::exchange_result pmix_job::exchange(const std::string&, net::time_point) { throw setup_error("no PMIx"); }
 
 }  // namespace nacre::transport::launch
 

@@ -8,7 +8,7 @@
 
 #include <nacre/ids.hpp>
 
-#include "transport/net/greeting.hpp"
+#include "transport/net/socket_handshake.hpp"
 #include "wire/job_secret.hpp"
 
 namespace nacre::transport::launch {
@@ -32,13 +32,13 @@ class pmix_job {
   [[nodiscard]] std::uint32_t ranks_on_host() const noexcept { return ranks_on_host_; }
 
   /// The values that all ranks have after exchange.
-  struct introduction {
+  struct exchange_result {
     job_secret secret;                   ///< drawn by rank 0
     std::vector<std::string> addresses;  ///< by rank
   };
   /// Publishes the address where this rank listens, waits for all others, and returns all addresses and the secret.
   /// Once. Throws setup_error, at the deadline at the latest.
-  [[nodiscard]] introduction exchange(const std::string& own_address, net::time_point deadline);
+  [[nodiscard]] exchange_result exchange(const std::string& own_address, net::time_point deadline);
 
  private:
   rank_id rank_;

@@ -14,7 +14,7 @@ using std::chrono::steady_clock;
 constexpr capabilities mpi_capabilities{.separate_processes = true, .separate_channels = true};
 
 /// How long an end that has closed waits for the close messages of its peers.
-constexpr std::chrono::seconds farewell_max{5};
+constexpr std::chrono::seconds close_wait_max{5};
 
 constexpr int part_of_stillness = 16;
 constexpr std::chrono::microseconds pause_min{5};
@@ -33,13 +33,13 @@ mpi_endpoint::mpi_endpoint(rank_id own, std::uint32_t size, std::unique_ptr<port
       settings_(how),
       peers_(size),
       words_(port_->carries_words()),
-      body_patience_(how.body_patience),
-      quiet_lanes_(how.quiet_lanes_apart) {}
+      stall_timeout_(how.stall_timeout),
+      idle_poll_interval_(how.idle_poll_interval) {}
 
 const capabilities& mpi_endpoint::declared() const noexcept { return mpi_capabilities; }
 
 bool mpi_endpoint::unsent() const noexcept {
-  const std::lock_guard turn(shared_->turn);
+  const std::lock_guard lock(shared_->lock);
   return !busy_.empty();
 }
 
@@ -49,7 +49,7 @@ bool mpi_endpoint::unsent() const noexcept {
 /// that wakes from sleep comes first.
 bool mpi_endpoint::sleep_a_little(nanoseconds most) {
   const auto now = steady_clock::now();
-  if (stirred_.exchange(false, std::memory_order_relaxed)) still_since_ = now;
+  if (progressed_.exchange(false, std::memory_order_relaxed)) still_since_ = now;
   const nanoseconds part = (now - still_since_) / part_of_stillness;
   return sleeper_.park_for(std::min({std::max<nanoseconds>(part, pause_min), settings_.pause_max, most}));
 }
@@ -59,8 +59,8 @@ void mpi_endpoint::wait(nanoseconds timeout) {
   const auto deadline = after(timeout);
   for (;;) {
     {
-      const std::unique_lock turn(shared_->turn, std::try_to_lock);  // when it is taken, another thread polls already
-      if (turn.owns_lock() && progress(seen_, 1, reach::all)) return;
+      const std::unique_lock lock(shared_->lock, std::try_to_lock);  // when it is taken, another thread polls already
+      if (lock.owns_lock() && progress(seen_, 1, reach::all)) return;
     }
     const nanoseconds left = deadline - steady_clock::now();
     if (left <= nanoseconds::zero() || sleep_a_little(left)) return;
@@ -81,7 +81,7 @@ bool mpi_endpoint::receive_until(Condition over, nanoseconds timeout) {
   for (;;) {
     message_list unwanted;
     {
-      const std::lock_guard turn(shared_->turn);
+      const std::lock_guard lock(shared_->lock);
       progress(unwanted, 256, reach::all);
       if (over()) return true;
       if (broken_) return false;
@@ -100,7 +100,7 @@ bool mpi_endpoint::flushed() const noexcept {
 }
 
 bool mpi_endpoint::all_over() const noexcept {
-  if (transfers_under_way() + announced_.size() != 0) return false;
+  if (transfers_under_way() + rendezvous_requests_.size() != 0) return false;
   for (std::uint32_t rank = 0; rank < size(); ++rank) {
     const auto& links = peers_[rank].links;
     if (rank != rank_.value() && !std::all_of(links.begin(), links.end(), [](const link& l) { return l.over; })) {
@@ -110,38 +110,39 @@ bool mpi_endpoint::all_over() const noexcept {
   return true;
 }
 
-void mpi_endpoint::say(farewell what) {
+void mpi_endpoint::send_close(close_kind what) {
   for (std::uint32_t rank = 0; rank < size() && !broken_; ++rank) {
     if (rank == rank_.value()) continue;
     forget_waiting(rank);
-    for (std::uint32_t lane = 0; lane < lane_count; ++lane) {
-      transfer& it = begin(transfer::kind::piece, {rank, lane});
-      it.notice[0] = static_cast<std::byte>(what);
-      settle(it, port_->send({lane, rank, it.ticket}, {it.notice.data(), 1}, port::completion::buffered));
+    for (std::uint32_t channel_index = 0; channel_index < channels_per_peer; ++channel_index) {
+      transfer& it = begin(transfer::kind::fragment, {rank, channel_index});
+      it.control_bytes[0] = static_cast<std::byte>(what);
+      handle_outcome(it, port_->send({channel_index, rank, it.request_id}, {it.control_bytes.data(), 1},
+                                     port::completion::buffered));
     }
   }
 }
 
 void mpi_endpoint::close(nanoseconds timeout) {
   {
-    const std::lock_guard turn(shared_->turn);
+    const std::lock_guard lock(shared_->lock);
     closing_ = true;
   }
   receive_until([this] { return flushed(); }, timeout);
-  const std::lock_guard turn(shared_->turn);
-  say(farewell::goodbye);
+  const std::lock_guard lock(shared_->lock);
+  send_close(close_kind::shutdown);
   closed_ = true;
 }
 
 mpi_endpoint::~mpi_endpoint() {
   if (!closed_) {
-    const std::lock_guard turn(shared_->turn);
+    const std::lock_guard lock(shared_->lock);
     closing_ = true;
-    if (settings_.tells_of_failure) say(farewell::abandoned);
+    if (settings_.tells_of_failure) send_close(close_kind::abandoned);
   }
-  const nanoseconds patience = closed_ ? nanoseconds(farewell_max) : settings_.patience_in_failure;
+  const nanoseconds patience = closed_ ? nanoseconds(close_wait_max) : settings_.patience_in_failure;
   const bool quiet = receive_until([this] { return all_over(); }, patience);
-  const std::lock_guard turn(shared_->turn);
+  const std::lock_guard lock(shared_->lock);
   if (!quiet) leave_to_mpi();
   port_.reset();
 }
@@ -154,7 +155,7 @@ void mpi_endpoint::leave_to_mpi() {
     std::deque<transfer> transfers;
     std::vector<peer> peers;
   };
-  static auto* const all = new std::list<leftovers>;  // reachable for ever, and under turn
+  static auto* const all = new std::list<leftovers>;  // reachable for ever, and under lock
   all->push_back({std::move(transfers_), std::move(peers_)});
 }
 

@@ -14,10 +14,10 @@
 #include <string>
 #include <vector>
 
-#include "base/pace.hpp"
 #include "base/parker.hpp"
+#include "base/poll_interval.hpp"
 #include "base/spin.hpp"
-#include "transport/brief_header.hpp"
+#include "transport/compact_header.hpp"
 #include "transport/mpi/module.hpp"
 #include "transport/transport.hpp"
 
@@ -30,8 +30,8 @@ struct settings {
   slot_shape shape{.slots = 0, .bytes = 16384};
   std::size_t output_bytes_max = std::size_t{8} << 20;  ///< for each peer and channel
   std::chrono::nanoseconds pause_max = std::chrono::microseconds(500);
-  std::chrono::nanoseconds body_patience = std::chrono::milliseconds(10);     ///< with payloads that do not move
-  std::chrono::nanoseconds quiet_lanes_apart = std::chrono::microseconds(2);  ///< poll interval of idle channels
+  std::chrono::nanoseconds stall_timeout = std::chrono::milliseconds(10);      ///< with payloads that do not move
+  std::chrono::nanoseconds idle_poll_interval = std::chrono::microseconds(2);  ///< poll interval of idle channels
   /// Whether an end that was not closed sends its peers a close message, and how long it waits for theirs. Where the
   /// end of the process ends the job anyway, it sends none, so that the process can print the reason first.
   bool tells_of_failure = true;
@@ -40,7 +40,7 @@ struct settings {
 
 /// A lock that is rarely contended: a thread holds it for one poll, which may take a burst of fragments. A thread that
 /// waits soon yields the core.
-class turn_lock {
+class spinlock {
  public:
   [[nodiscard]] bool try_lock() noexcept { return !taken_.exchange(true, std::memory_order_acquire); }  // pairs: unlock
   void lock() noexcept {
@@ -54,15 +54,17 @@ class turn_lock {
 
 /// Shared by the ends of a process, and outlives them.
 struct shared_state {
-  turn_lock turn;     ///< held during every call of MPI, which so sees one thread at a time
-  bool quiet = true;  ///< under `turn`: every end so far has seen all transfers complete
+  spinlock lock;      ///< held during every call of MPI, which so sees one thread at a time
+  bool quiet = true;  ///< under `lock`: every end so far has seen all transfers complete
 };
 
 /// The word of a fragment that is a payload only: a mark, and its compact header below. Other fragments have the word
 /// 0.
-[[nodiscard]] constexpr std::uint32_t word_of_brief(std::uint32_t brief) noexcept { return 1u << brief_bits | brief; }
-[[nodiscard]] constexpr bool is_brief(std::uint32_t word) noexcept { return word >> brief_bits == 1; }
-static_assert(brief_bits < word_bits);
+[[nodiscard]] constexpr std::uint32_t word_of_compact(std::uint32_t compact) noexcept {
+  return 1u << compact_bits | compact;
+}
+[[nodiscard]] constexpr bool is_compact(std::uint32_t word) noexcept { return word >> compact_bits == 1; }
+static_assert(compact_bits < word_bits);
 
 /// MPI puts a few bytes in front of a fragment. Together they must stay below the power of two at which MPI changes its
 /// protocol.
@@ -80,9 +82,9 @@ inline constexpr std::uint32_t slot_bytes_spared = 64;
 /// payload has arrived.
 ///
 /// Bounds, for each peer and channel: the fragment that completes a window is sent as `matched`. With two of those in
-/// flight the link is full, so at most two windows wait at the receiver. `bodies_max` payloads are in flight.
+/// flight the link is full, so at most two windows wait at the receiver. `payloads_max` payloads are in flight.
 /// output_bytes_max bytes wait here for those; beyond that submit leaves the rest with its caller. Each channel has
-/// `sends_max` transfers in all, of which a link has at most its payloads and pieces_pending_max. A receiver starts
+/// `sends_max` transfers in all, of which a link has at most its payloads and fragments_pending_max. A receiver starts
 /// about 64 KiB of payloads in a poll, and none while 1 MiB is in flight to it; the others wait at their senders.
 ///
 /// Polling: a thread that polls often polls, for 2 us, only the channel where the last fragment came, then all
@@ -95,10 +97,10 @@ class mpi_endpoint final : public endpoint {
   /// A window is so many fragments that fill their slots, or more that do not: each counts as an eighth of a slot at
   /// least, for the memory that MPI uses for it.
   static constexpr std::uint32_t window_slots = 32;
-  static constexpr std::uint32_t short_pieces_in_a_slot = 8;
-  static constexpr std::uint32_t bodies_max = 4;
+  static constexpr std::uint32_t short_fragments_in_a_slot = 8;
+  static constexpr std::uint32_t payloads_max = 4;
   static constexpr std::uint32_t sends_max = 512;
-  static constexpr std::uint32_t pieces_pending_max = 32;  ///< of a link: fragments that MPI has not sent yet
+  static constexpr std::uint32_t fragments_pending_max = 32;  ///< of a link: fragments that MPI has not sent yet
 
   mpi_endpoint(rank_id own, std::uint32_t size, std::unique_ptr<port> end, std::shared_ptr<shared_state> shared,
                const settings& how);
@@ -119,7 +121,7 @@ class mpi_endpoint final : public endpoint {
   void close(std::chrono::nanoseconds timeout) override;
 
  private:
-  enum class farewell : std::uint8_t { goodbye = 1, abandoned = 2 };
+  enum class close_kind : std::uint8_t { shutdown = 1, abandoned = 2 };
   struct incoming {
     message_ptr m;
     bool complete = false;
@@ -128,10 +130,10 @@ class mpi_endpoint final : public endpoint {
   struct link {
     message_list waiting;
     std::size_t waiting_bytes = 0;
-    std::size_t window_filled = 0;      // bytes, since the last `matched` fragment
-    std::uint32_t matched_pending = 0;  // `matched` fragments in flight
-    std::uint32_t pieces_pending = 0;   // fragments that MPI has not sent yet
-    std::uint32_t bodies_pending = 0;
+    std::size_t window_filled = 0;        // bytes, since the last `matched` fragment
+    std::uint32_t matched_pending = 0;    // `matched` fragments in flight
+    std::uint32_t fragments_pending = 0;  // fragments that MPI has not sent yet
+    std::uint32_t payloads_pending = 0;
     std::list<incoming> held;  // from the oldest payload in flight on
     bool over = false;         // its close message has come
   };
@@ -139,52 +141,52 @@ class mpi_endpoint final : public endpoint {
   struct peer {
     enum class state : std::uint8_t { present, left, lost };
     state now = state::present;
-    std::array<link, lane_count> links;
+    std::array<link, channels_per_peer> links;
   };
   struct place {
     std::uint32_t peer;
-    std::uint32_t lane;
+    std::uint32_t channel_index;
   };
-  struct announced {
+  struct rendezvous_request {
     place source;
     message_header header;
     incoming* into;
   };
   /// A transfer in progress at MPI; its request id is its index in transfers_.
   struct transfer {
-    enum class kind : std::uint8_t { unused, piece, matched, body, arriving };
-    std::uint32_t ticket = 0;
+    enum class kind : std::uint8_t { unused, fragment, matched, payload, arriving };
+    std::uint32_t request_id = 0;
     kind what = kind::unused;
     place of{};
     message_ptr m;             // source
     incoming* into = nullptr;  // or destination
-    std::array<std::byte, sizeof(message_header)> notice{};
+    std::array<std::byte, sizeof(message_header)> control_bytes{};
   };
 
   // endpoint_send.cpp
-  [[nodiscard]] bool full(const link& to, std::uint32_t lane) const noexcept;
+  [[nodiscard]] bool full(const link& to, std::uint32_t channel_index) const noexcept;
   void start(place where, message_ptr m);
-  void send_piece(place where, message_ptr m);
-  [[nodiscard]] bool completes_window(link& to, std::size_t piece_bytes) const noexcept;
-  void send_notice_and_body(place where, message_ptr m);
-  [[nodiscard]] std::uint32_t next_ticket();
+  void send_eager(place where, message_ptr m);
+  [[nodiscard]] bool completes_window(link& to, std::size_t fragment_bytes) const noexcept;
+  void send_rendezvous(place where, message_ptr m);
+  [[nodiscard]] std::uint32_t next_request_id();
   transfer& begin(transfer::kind what, place of);
-  void settle(transfer& it, outcome how);
+  void handle_outcome(transfer& it, outcome how);
   bool complete_transfers();
   bool pump();
 
   // endpoint_receive.cpp
   enum class reach : std::uint8_t { all, recent };  // channels: all, or that of the last fragment
   bool progress(message_list& arrived, std::size_t messages_max, reach where);
-  bool take_next(std::uint32_t lane, message_list& arrived);
-  void take(const arrival& piece, message_list& arrived);
-  void take_brief(const arrival& piece, message_list& arrived);
-  [[nodiscard]] link* link_of(const arrival& piece);
+  bool take_next(std::uint32_t channel_index, message_list& arrived);
+  void take(const arrived_fragment& fragment, message_list& arrived);
+  void take_compact(const arrived_fragment& fragment, message_list& arrived);
+  [[nodiscard]] link* link_of(const arrived_fragment& fragment);
   static void deliver(link& from, message_ptr m, message_list& arrived);
-  void accept(const arrival& piece, message_ptr m, message_list& arrived);
-  void accept_farewell(const arrival& piece, farewell what);
-  void accept_notice(place source, const message_header& header);
-  void begin_bodies();
+  void accept(const arrived_fragment& fragment, message_ptr m, message_list& arrived);
+  void accept_close(const arrived_fragment& fragment, close_kind what);
+  void accept_rendezvous_request(place source, const message_header& header);
+  void start_receives();
   void deliver_complete(place source, message_list& arrived);
   void lose(std::uint32_t rank, std::string reason);
   void note(failure what);
@@ -196,7 +198,7 @@ class mpi_endpoint final : public endpoint {
     return receiving_ + sending_[0] + sending_[1] + sending_[2];
   }
   [[nodiscard]] bool all_over() const noexcept;
-  void say(farewell what);
+  void send_close(close_kind what);
   void forget_waiting(std::uint32_t rank);
   template <class Condition>
   bool receive_until(Condition over, std::chrono::nanoseconds timeout);
@@ -207,30 +209,30 @@ class mpi_endpoint final : public endpoint {
   std::unique_ptr<port> port_;
   std::shared_ptr<shared_state> shared_;
   settings settings_;
-  std::vector<peer> peers_;                          // by rank
-  std::vector<place> busy_;                          // links with waiting messages
-  std::deque<transfer> transfers_;                   // by request id
-  std::vector<std::uint32_t> free_;                  // unused request ids
-  std::array<std::uint32_t, lane_count> sending_{};  // sends in progress, by channel
-  std::uint32_t receiving_ = 0;                      // payloads in flight to this rank
-  std::uint32_t burst_ = 1;                          // fragments that the next poll takes at most
-  std::size_t receiving_bytes_ = 0;                  // of payloads in flight to this rank
-  std::size_t begun_bytes_ = 0;                      // of payloads started in this poll
-  std::deque<announced> announced_;                  // payloads not started yet
-  message_list own_;                                 // submitted to the own rank
-  message_list seen_;                                // received while waiting
-  std::vector<place> bodies_arrived_;                // links where the oldest payload may have arrived
+  std::vector<peer> peers_;                                 // by rank
+  std::vector<place> busy_;                                 // links with waiting messages
+  std::deque<transfer> transfers_;                          // by request id
+  std::vector<std::uint32_t> free_;                         // unused request ids
+  std::array<std::uint32_t, channels_per_peer> sending_{};  // sends in progress, by channel
+  std::uint32_t receiving_ = 0;                             // payloads in flight to this rank
+  std::uint32_t burst_ = 1;                                 // fragments that the next poll takes at most
+  std::size_t receiving_bytes_ = 0;                         // of payloads in flight to this rank
+  std::size_t begun_bytes_ = 0;                             // of payloads started in this poll
+  std::deque<rendezvous_request> rendezvous_requests_;      // payloads not started yet
+  message_list own_;                                        // submitted to the own rank
+  message_list seen_;                                       // received while waiting
+  std::vector<place> payloads_arrived_;                     // links where the oldest payload may have arrived
   std::deque<failure> failures_;
-  std::atomic<bool> troubled_{false};                    // failures_ is not empty
-  std::atomic<bool> stirred_{true};                      // progress since the last sleep; written under turn
+  std::atomic<bool> has_failures_{false};                // failures_ is not empty
+  std::atomic<bool> progressed_{true};                   // progress since the last sleep; written under lock
   std::chrono::steady_clock::time_point still_since_{};  // no progress since then, for a waiting thread
   parker sleeper_;
-  const bool words_;              // the port carries words
-  std::uint32_t recent_ = 0;      // under turn: channel of the last fragment
-  pace body_patience_;            // under turn: for payloads that do not move, before others start
-  pace quiet_lanes_;              // under turn: when to poll idle channels beside a busy one
-  std::uint32_t idle_looks_ = 0;  // under turn: polls since the last progress
-  bool broken_ = false;           // MPI does not receive any more
+  const bool words_;                  // the port carries words
+  std::uint32_t recent_ = 0;          // under lock: channel of the last fragment
+  poll_interval stall_timeout_;       // under lock: for payloads that do not move, before others start
+  poll_interval idle_poll_interval_;  // under lock: when to poll idle channels beside a busy one
+  std::uint32_t idle_polls_ = 0;      // under lock: polls since the last progress
+  bool broken_ = false;               // MPI does not receive any more
   bool closing_ = false;
   bool closed_ = false;
 };

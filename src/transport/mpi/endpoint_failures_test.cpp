@@ -17,7 +17,7 @@ TEST_F(end_over_script, a_send_that_fails_is_the_failure_of_that_peer) {
 
 TEST_F(end_over_script, a_transfer_that_fails_later_is_the_failure_of_that_peer) {
   submit(1, long_payload);
-  complete_all("body");
+  complete_all("payload");
   mpi.failing = 1;
   EXPECT_EQ(polled(), sequences{});
   const auto seen = end.failed();
@@ -25,10 +25,10 @@ TEST_F(end_over_script, a_transfer_that_fails_later_is_the_failure_of_that_peer)
   EXPECT_EQ(seen->peer, rank_id(1));
 }
 
-TEST_F(end_over_script, a_body_that_fails_to_arrive_is_never_delivered) {
+TEST_F(end_over_script, a_payload_that_fails_to_arrive_is_never_delivered) {
   arrive(0, long_payload);
   EXPECT_EQ(polled(), sequences{});
-  complete_body(0);
+  complete_payload(0);
   mpi.failing = 1;
   EXPECT_EQ(polled(), sequences{});
   EXPECT_TRUE(end.failed());
@@ -45,11 +45,11 @@ TEST_F(end_over_script, receiving_that_fails_is_the_failure_of_everything) {
 }
 
 TEST_F(end_over_script, what_is_no_message_is_the_failure_of_its_sender) {
-  const auto first_failure = [](const script::piece& piece) {
+  const auto first_failure = [](const script::fragment& fragment) {
     script other;
     mpi_endpoint victim(own, size, std::make_unique<scripted_port>(other), std::make_shared<shared_state>(),
                         {.shape = shape, .tells_of_failure = false, .patience_in_failure = std::chrono::seconds(0)});
-    other.arriving.push_back(piece);
+    other.arriving.push_back(fragment);
     message_list arrived;
     victim.poll(arrived, 10);
     const auto seen = victim.failed();
@@ -61,25 +61,25 @@ TEST_F(end_over_script, what_is_no_message_is_the_failure_of_its_sender) {
     std::memcpy(result.data(), &header, std::min(bytes, sizeof header));
     return result;
   };
-  const auto brief_of = [](message_kind kind) { return word_of_brief(static_cast<std::uint32_t>(kind) << 3); };
+  const auto compact_of = [](message_kind kind) { return word_of_compact(static_cast<std::uint32_t>(kind) << 3); };
   message_header good{.payload_bytes = 8, .source = 1};
   EXPECT_EQ(first_failure({1, 1, frame(good, 48)}), "") << "a good one is none";
   EXPECT_EQ(first_failure({1, 1, frame(good, 47)}), "rank 1 sent a message of another length");
   EXPECT_EQ(first_failure({2, 1, frame(good, 48)}), "rank 1 sent a message on another channel than it belongs to");
   EXPECT_EQ(first_failure({1, 1, frame(good, 7)}), "rank 1 sent something that is no message");
   const std::vector<std::byte> payload(8);
-  EXPECT_EQ(first_failure({1, 1, payload, brief_of(message_kind::reply)}), "");
-  EXPECT_EQ(first_failure({1, 1, payload, brief_of(static_cast<message_kind>(15))}),
+  EXPECT_EQ(first_failure({1, 1, payload, compact_of(message_kind::reply)}), "");
+  EXPECT_EQ(first_failure({1, 1, payload, compact_of(static_cast<message_kind>(15))}),
             "rank 1 sent a message of an unknown kind");
   EXPECT_EQ(first_failure({1, 1, payload, 8}), "rank 1 sent something that is no message");
-  EXPECT_EQ(first_failure({1, 1, payload, 3U << brief_bits}), "rank 1 sent something that is no message");
-  EXPECT_EQ(first_failure({1, 77, payload, brief_of(message_kind::reply)}), "") << "there is nobody to blame";
+  EXPECT_EQ(first_failure({1, 1, payload, 3U << compact_bits}), "rank 1 sent something that is no message");
+  EXPECT_EQ(first_failure({1, 77, payload, compact_of(message_kind::reply)}), "") << "there is nobody to blame";
   good.source = 9;
   EXPECT_EQ(first_failure({1, 1, frame(good, 48)}), "rank 1 sent a message from a rank that does not exist");
   EXPECT_EQ(first_failure({1, 77, frame(good, 48)}), "") << "there is nobody to blame";
 }
 
-TEST_F(end_over_script, a_goodbye_is_no_failure_but_what_follows_it_is) {
+TEST_F(end_over_script, a_shutdown_is_no_failure_but_what_follows_it_is) {
   mpi.arriving.push_back({0, 1, {std::byte{1}}});
   EXPECT_EQ(polled(), sequences{});
   EXPECT_FALSE(end.failed());
@@ -92,32 +92,33 @@ TEST_F(end_over_script, a_goodbye_is_no_failure_but_what_follows_it_is) {
   EXPECT_TRUE(end.failed());
 }
 
-TEST_F(end_over_script, what_was_under_way_to_a_rank_that_has_said_goodbye_is_no_failure) {
+TEST_F(end_over_script, transfers_to_a_rank_that_has_closed_are_no_failure) {
   submit(1, long_payload);
   mpi.arriving.push_back({0, 1, {std::byte{1}}});
   EXPECT_EQ(polled(), sequences{});
-  complete_all("body");
+  complete_all("payload");
   mpi.failing = 1;
   EXPECT_EQ(polled(), sequences{});
   EXPECT_TRUE(mpi.complete.empty());
   EXPECT_FALSE(end.failed());
 }
 
-TEST_F(end_over_script, an_end_without_a_goodbye_is_a_failure) {
+TEST_F(end_over_script, an_end_without_a_shutdown_is_a_failure) {
   mpi.arriving.push_back({0, 2, {std::byte{2}}});
   EXPECT_EQ(polled(), sequences{});
   const auto seen = end.failed();
   ASSERT_TRUE(seen);
-  EXPECT_EQ(describe(*seen), "rank 2 ended without a goodbye");
+  EXPECT_EQ(describe(*seen), "rank 2 ended without a shutdown");
 }
 
-TEST_F(end_over_script, says_goodbye_on_every_channel_of_every_peer) {
+TEST_F(end_over_script, sends_its_shutdown_on_every_channel_of_every_peer) {
   end.close(std::chrono::seconds(1));
-  EXPECT_EQ(mpi.count("send"), (size - 1) * lane_count);
+  EXPECT_EQ(mpi.count("send"), (size - 1) * channels_per_peer);
   for (const auto& each : mpi.calls) EXPECT_EQ(each.bytes.size(), 1U);
-  for (std::uint32_t lane = 0; lane < lane_count; ++lane) {  // the end waits for these
-    mpi.arriving.push_back({lane, 1, {std::byte{1}}});
-    mpi.arriving.push_back({lane, 2, {std::byte{1}}});
+  for (std::uint32_t channel_index = 0; channel_index < channels_per_peer;
+       ++channel_index) {  // the end waits for these
+    mpi.arriving.push_back({channel_index, 1, {std::byte{1}}});
+    mpi.arriving.push_back({channel_index, 2, {std::byte{1}}});
   }
 }
 

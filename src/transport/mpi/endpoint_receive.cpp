@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "transport/brief_header.hpp"
+#include "transport/compact_header.hpp"
 #include "transport/mpi/endpoint.hpp"
 #include "transport/tcp/frame.hpp"
 
@@ -13,7 +13,7 @@ namespace {
 constexpr std::uint32_t burst_max = 64;
 
 /// After so many polls without progress no channel counts as busy.
-constexpr std::uint32_t idle_looks_of_a_pause = 1024;
+constexpr std::uint32_t idle_polls_max = 1024;
 
 /// While payloads of so many bytes are in flight, or were started in one poll, others wait. Payloads that have arrived
 /// are delivered first, and their blocks, which are in the cache, may be filled next.
@@ -28,14 +28,14 @@ bool mpi_endpoint::poll(message_list& arrived, std::size_t messages_max) {
     arrived.append(own_);
     moved = true;
   }
-  const std::lock_guard turn(shared_->turn);
+  const std::lock_guard lock(shared_->lock);
   if (!seen_.empty()) {
     arrived.append(seen_);
     moved = true;
   }
-  const bool everywhere = quiet_lanes_.due() || idle_looks_ >= idle_looks_of_a_pause;
+  const bool everywhere = idle_poll_interval_.due() || idle_polls_ >= idle_polls_max;
   moved |= progress(arrived, messages_max, everywhere ? reach::all : reach::recent);
-  idle_looks_ = moved ? 0 : idle_looks_ + 1;
+  idle_polls_ = moved ? 0 : idle_polls_ + 1;
   return moved;
 }
 
@@ -47,10 +47,10 @@ bool mpi_endpoint::progress(message_list& arrived, std::size_t messages_max, rea
   const auto most = static_cast<std::uint32_t>(std::min<std::size_t>(burst_, std::max<std::size_t>(messages_max, 1)));
   std::uint32_t taken = 0;
   begun_bytes_ = 0;
-  begin_bodies();
-  for (std::uint32_t lane = 0; where == reach::all && lane < lane_count; ++lane) {
-    if (!take_next(lane, arrived)) continue;
-    recent_ = lane;
+  start_receives();
+  for (std::uint32_t channel_index = 0; where == reach::all && channel_index < channels_per_peer; ++channel_index) {
+    if (!take_next(channel_index, arrived)) continue;
+    recent_ = channel_index;
     ++taken;
   }
   if (where == reach::recent || taken != 0) {
@@ -60,50 +60,50 @@ bool mpi_endpoint::progress(message_list& arrived, std::size_t messages_max, rea
   burst_ = taken >= burst_ ? std::min(burst_ * 2, burst_max) : 1;
   bool moved = taken != 0;
   if (transfers_under_way() != 0) moved |= complete_transfers();
-  for (const place each : bodies_arrived_) {
+  for (const place each : payloads_arrived_) {
     deliver_complete(each, arrived);
     moved = true;
   }
-  bodies_arrived_.clear();
+  payloads_arrived_.clear();
   if (!busy_.empty()) moved |= pump();
-  if (moved) stirred_.store(true, std::memory_order_relaxed);  // a hint
+  if (moved) progressed_.store(true, std::memory_order_relaxed);  // a hint
   return moved;
 }
 
-bool mpi_endpoint::take_next(std::uint32_t lane, message_list& arrived) {
-  arrival piece;
-  const outcome how = broken_ ? outcome::nothing : port_->next(piece, lane);
-  if (how == outcome::done) take(piece, arrived);
+bool mpi_endpoint::take_next(std::uint32_t channel_index, message_list& arrived) {
+  arrived_fragment fragment;
+  const outcome how = broken_ ? outcome::nothing : port_->next(fragment, channel_index);
+  if (how == outcome::done) take(fragment, arrived);
   if (how == outcome::failed) break_down();
   return how == outcome::done;
 }
 
 /// Receives a fragment into the block of a message, in which header and payload lie as they travel.
-void mpi_endpoint::take(const arrival& piece, message_list& arrived) {
-  if (piece.word != 0) return take_brief(piece, arrived);
-  message_ptr m = make_message(std::max(piece.byte_count, header_bytes) - header_bytes);
-  port_->take(piece, m->body() - header_bytes);
-  accept(piece, std::move(m), arrived);
+void mpi_endpoint::take(const arrived_fragment& fragment, message_list& arrived) {
+  if (fragment.word != 0) return take_compact(fragment, arrived);
+  message_ptr m = make_message(std::max(fragment.byte_count, header_bytes) - header_bytes);
+  port_->take(fragment, m->body() - header_bytes);
+  accept(fragment, std::move(m), arrived);
 }
 
 /// Takes a fragment that is a payload, with a compact header as its word.
-void mpi_endpoint::take_brief(const arrival& piece, message_list& arrived) {
-  message_ptr m = make_message(piece.byte_count);
-  port_->take(piece, m->body());
-  link* const from = link_of(piece);
+void mpi_endpoint::take_compact(const arrived_fragment& fragment, message_list& arrived) {
+  message_ptr m = make_message(fragment.byte_count);
+  port_->take(fragment, m->body());
+  link* const from = link_of(fragment);
   if (from == nullptr) return;
-  if (!is_brief(piece.word)) return lose(piece.source, "sent something that is no message");
-  if (const char* const fault = fault_of_brief(piece.word)) return lose(piece.source, fault);
-  spell_out(piece.word, piece.source, piece.lane, m->header);
+  if (!is_compact(fragment.word)) return lose(fragment.source, "sent something that is no message");
+  if (const char* const fault = fault_of_compact(fragment.word)) return lose(fragment.source, fault);
+  expand(fragment.word, fragment.source, fragment.channel_index, m->header);
   deliver(*from, std::move(m), arrived);
 }
 
 /// The link of a fragment; null: this end ignores its sender.
-mpi_endpoint::link* mpi_endpoint::link_of(const arrival& piece) {
-  if (piece.source >= peers_.size() || peers_[piece.source].now == peer::state::lost) return nullptr;
-  link& from = peers_[piece.source].links[piece.lane];
+mpi_endpoint::link* mpi_endpoint::link_of(const arrived_fragment& fragment) {
+  if (fragment.source >= peers_.size() || peers_[fragment.source].now == peer::state::lost) return nullptr;
+  link& from = peers_[fragment.source].links[fragment.channel_index];
   if (!from.over) return &from;
-  lose(piece.source, "sent something after its goodbye");
+  lose(fragment.source, "sent something after its shutdown");
   return nullptr;
 }
 
@@ -115,66 +115,68 @@ void mpi_endpoint::deliver(link& from, message_ptr m, message_list& arrived) {
   }
 }
 
-void mpi_endpoint::accept(const arrival& piece, message_ptr m, message_list& arrived) {
-  link* const from = link_of(piece);
+void mpi_endpoint::accept(const arrived_fragment& fragment, message_ptr m, message_list& arrived) {
+  link* const from = link_of(fragment);
   if (from == nullptr) return;
-  if (piece.byte_count == 1) return accept_farewell(piece, static_cast<farewell>(*(m->body() - header_bytes)));
-  if (piece.byte_count < header_bytes) return lose(piece.source, "sent something that is no message");
+  if (fragment.byte_count == 1) return accept_close(fragment, static_cast<close_kind>(*(m->body() - header_bytes)));
+  if (fragment.byte_count < header_bytes) return lose(fragment.source, "sent something that is no message");
 
   const message_header& header = m->header;
   const tcp::frame_limits limits{
-      .ranks = size(), .payload_bytes_max = declared().payload_bytes_max, .peer = rank_id(piece.source)};
+      .ranks = size(), .payload_bytes_max = declared().payload_bytes_max, .peer = rank_id(fragment.source)};
   if (const auto wrong = tcp::check_header(header, limits)) {
-    return lose(piece.source, std::string(tcp::describe(*wrong)));
+    return lose(fragment.source, std::string(tcp::describe(*wrong)));
   }
-  if (static_cast<std::uint32_t>(header.channel) != piece.lane) {
-    return lose(piece.source, "sent a message on another channel than it belongs to");
+  if (static_cast<std::uint32_t>(header.channel) != fragment.channel_index) {
+    return lose(fragment.source, "sent a message on another channel than it belongs to");
   }
-  if (piece.byte_count != header_bytes + header.payload_bytes) {
-    if (piece.byte_count == header_bytes) return accept_notice({piece.source, piece.lane}, header);
-    return lose(piece.source, "sent a message of another length");
+  if (fragment.byte_count != header_bytes + header.payload_bytes) {
+    if (fragment.byte_count == header_bytes)
+      return accept_rendezvous_request({fragment.source, fragment.channel_index}, header);
+    return lose(fragment.source, "sent a message of another length");
   }
   deliver(*from, std::move(m), arrived);
 }
 
-void mpi_endpoint::accept_notice(place source, const message_header& header) {
-  announced_.push_back({source, header, &peers_[source.peer].links[source.lane].held.emplace_back()});
-  begin_bodies();
+void mpi_endpoint::accept_rendezvous_request(place source, const message_header& header) {
+  rendezvous_requests_.push_back(
+      {source, header, &peers_[source.peer].links[source.channel_index].held.emplace_back()});
+  start_receives();
 }
 
 /// Payloads that do not move, because their sender does not poll, delay those of others for a bounded time only.
-void mpi_endpoint::begin_bodies() {
-  while (!announced_.empty() && begun_bytes_ < begun_bytes_max) {
-    if (receiving_bytes_ >= receiving_bytes_max && !body_patience_.due()) break;
-    const announced next = announced_.front();
-    announced_.pop_front();
+void mpi_endpoint::start_receives() {
+  while (!rendezvous_requests_.empty() && begun_bytes_ < begun_bytes_max) {
+    if (receiving_bytes_ >= receiving_bytes_max && !stall_timeout_.due()) break;
+    const rendezvous_request next = rendezvous_requests_.front();
+    rendezvous_requests_.pop_front();
     if (peers_[next.source.peer].now == peer::state::lost) continue;
     message& m = *(next.into->m = make_message(next.header.payload_bytes));
     m.header = next.header;
     transfer& it = begin(transfer::kind::arriving, next.source);
     it.into = next.into;
-    body_patience_.restart();
+    stall_timeout_.restart();
     receiving_bytes_ += m.header.payload_bytes;
     begun_bytes_ += m.header.payload_bytes;
-    settle(it,
-           port_->receive_body({next.source.lane, next.source.peer, it.ticket}, {m.body(), m.header.payload_bytes}));
+    handle_outcome(it, port_->receive_payload({next.source.channel_index, next.source.peer, it.request_id},
+                                              {m.body(), m.header.payload_bytes}));
   }
 }
 
 /// Delivers held messages, up to the first payload that has not arrived.
 void mpi_endpoint::deliver_complete(place source, message_list& arrived) {
-  std::list<incoming>& held = peers_[source.peer].links[source.lane].held;
+  std::list<incoming>& held = peers_[source.peer].links[source.channel_index].held;
   for (; !held.empty() && held.front().complete; held.pop_front()) arrived.push_back(std::move(held.front().m));
 }
 
-void mpi_endpoint::accept_farewell(const arrival& piece, farewell what) {
-  peer& from = peers_[piece.source];
-  from.links[piece.lane].over = true;
+void mpi_endpoint::accept_close(const arrived_fragment& fragment, close_kind what) {
+  peer& from = peers_[fragment.source];
+  from.links[fragment.channel_index].over = true;
   if (from.now != peer::state::present) return;
   from.now = peer::state::left;
-  forget_waiting(piece.source);
-  if (what != farewell::goodbye) {
-    note({.peer = rank_id(piece.source), .reason = "ended without a goodbye"});
+  forget_waiting(fragment.source);
+  if (what != close_kind::shutdown) {
+    note({.peer = rank_id(fragment.source), .reason = "ended without a shutdown"});
   }
 }
 
@@ -197,12 +199,12 @@ void mpi_endpoint::break_down() {
 void mpi_endpoint::note(failure what) {
   if (closing_) return;
   failures_.push_back(std::move(what));
-  troubled_.store(true, std::memory_order_relaxed);  // a hint, as in failed: the lock orders the failures
+  has_failures_.store(true, std::memory_order_relaxed);  // a hint, as in failed: the lock orders the failures
 }
 
 std::optional<failure> mpi_endpoint::failed() {
-  if (!troubled_.load(std::memory_order_relaxed)) return std::nullopt;
-  const std::lock_guard turn(shared_->turn);
+  if (!has_failures_.load(std::memory_order_relaxed)) return std::nullopt;
+  const std::lock_guard lock(shared_->lock);
   if (failures_.empty()) return std::nullopt;
   failure first = std::move(failures_.front());
   failures_.pop_front();

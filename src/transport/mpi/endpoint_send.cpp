@@ -6,7 +6,7 @@
 
 #include <nacre/assert.hpp>
 
-#include "transport/brief_header.hpp"
+#include "transport/compact_header.hpp"
 #include "transport/mpi/endpoint.hpp"
 
 namespace nacre::transport::mpi {
@@ -26,103 +26,104 @@ void mpi_endpoint::submit(rank_id to, message_list& batch) {
     own_.append(batch);
     return wake();
   }
-  const std::lock_guard turn(shared_->turn);
-  stirred_.store(true, std::memory_order_relaxed);  // a hint: a reply may come soon
+  const std::lock_guard lock(shared_->lock);
+  progressed_.store(true, std::memory_order_relaxed);  // a hint: a reply may come soon
   peer& target = peers_[to.value()];
-  if (target.links[static_cast<std::size_t>(batch.front()->header.channel)].bodies_pending != 0) {
+  if (target.links[static_cast<std::size_t>(batch.front()->header.channel)].payloads_pending != 0) {
     // A handler that sends one long message after the other leaves MPI no other time to move them.
     complete_transfers();
     pump();
   }
   while (!batch.empty() && target.now == peer::state::present) {
-    const auto lane = static_cast<std::uint32_t>(batch.front()->header.channel);
-    link& via = target.links[lane];
-    if (via.waiting.empty() && !full(via, lane)) {
-      start({to.value(), lane}, packed_form(batch.pop_front()));
+    const auto channel_index = static_cast<std::uint32_t>(batch.front()->header.channel);
+    link& via = target.links[channel_index];
+    if (via.waiting.empty() && !full(via, channel_index)) {
+      start({to.value(), channel_index}, packed_form(batch.pop_front()));
       continue;
     }
     if (via.waiting_bytes >= settings_.output_bytes_max) return;
     message_ptr m = packed_form(batch.pop_front());
-    if (via.waiting.empty()) busy_.push_back({to.value(), lane});
+    if (via.waiting.empty()) busy_.push_back({to.value(), channel_index});
     via.waiting_bytes += header_bytes + m->header.payload_bytes;
     via.waiting.push_back(std::move(m));
   }
   if (target.now != peer::state::present) batch.clear();
 }
 
-bool mpi_endpoint::full(const link& to, std::uint32_t lane) const noexcept {
-  return to.matched_pending == 2 || to.bodies_pending == bodies_max || to.pieces_pending >= pieces_pending_max ||
-         sending_[lane] >= sends_max;
+bool mpi_endpoint::full(const link& to, std::uint32_t channel_index) const noexcept {
+  return to.matched_pending == 2 || to.payloads_pending == payloads_max ||
+         to.fragments_pending >= fragments_pending_max || sending_[channel_index] >= sends_max;
 }
 
 void mpi_endpoint::start(place where, message_ptr m) {
   if (header_bytes + m->header.payload_bytes <= settings_.shape.bytes - slot_bytes_spared) {
-    send_piece(where, std::move(m));
+    send_eager(where, std::move(m));
   } else {
-    send_notice_and_body(where, std::move(m));
+    send_rendezvous(where, std::move(m));
   }
 }
 
-bool mpi_endpoint::completes_window(link& to, std::size_t piece_bytes) const noexcept {
+bool mpi_endpoint::completes_window(link& to, std::size_t fragment_bytes) const noexcept {
   const std::size_t slot = settings_.shape.bytes;
-  to.window_filled += std::max(piece_bytes, slot / short_pieces_in_a_slot);
+  to.window_filled += std::max(fragment_bytes, slot / short_fragments_in_a_slot);
   return to.window_filled >= window_slots * slot;
 }
 
 /// Most fragments have left when the call returns, and need no record.
-void mpi_endpoint::send_piece(place where, message_ptr m) {
-  link& via = peers_[where.peer].links[where.lane];
-  transfer_request request{where.lane, where.peer, next_ticket()};
-  std::span<const std::byte> piece = frame_of(*m);
+void mpi_endpoint::send_eager(place where, message_ptr m) {
+  link& via = peers_[where.peer].links[where.channel_index];
+  transfer_request request{where.channel_index, where.peer, next_request_id()};
+  std::span<const std::byte> fragment = frame_of(*m);
   if (words_) {
-    if (const auto brief = abridge(m->header, rank_.value(), where.lane)) {
-      request.word = word_of_brief(*brief);
-      piece = m->payload();
+    if (const auto compact = compress(m->header, rank_.value(), where.channel_index)) {
+      request.word = word_of_compact(*compact);
+      fragment = m->payload();
     }
   }
-  const bool matched = completes_window(via, piece.size());
-  const outcome how = port_->send(request, piece, matched ? port::completion::matched : port::completion::buffered);
+  const bool matched = completes_window(via, fragment.size());
+  const outcome how = port_->send(request, fragment, matched ? port::completion::matched : port::completion::buffered);
   if (how == outcome::done && !matched) return;
-  transfer& it = begin(matched ? transfer::kind::matched : transfer::kind::piece, where);
+  transfer& it = begin(matched ? transfer::kind::matched : transfer::kind::fragment, where);
   it.m = std::move(m);
-  settle(it, how);
+  handle_outcome(it, how);
 }
 
-void mpi_endpoint::send_notice_and_body(place where, message_ptr m) {
-  link& via = peers_[where.peer].links[where.lane];
+void mpi_endpoint::send_rendezvous(place where, message_ptr m) {
+  link& via = peers_[where.peer].links[where.channel_index];
   const bool matched = completes_window(via, settings_.shape.bytes);  // for its payload, too, which MPI may buffer
-  transfer& notice = begin(matched ? transfer::kind::matched : transfer::kind::piece, where);
-  std::memcpy(notice.notice.data(), &m->header, header_bytes);
-  settle(notice, port_->send({where.lane, where.peer, notice.ticket}, notice.notice,
-                             matched ? port::completion::matched : port::completion::buffered));
+  transfer& request = begin(matched ? transfer::kind::matched : transfer::kind::fragment, where);
+  std::memcpy(request.control_bytes.data(), &m->header, header_bytes);
+  handle_outcome(request, port_->send({where.channel_index, where.peer, request.request_id}, request.control_bytes,
+                                      matched ? port::completion::matched : port::completion::buffered));
   if (peers_[where.peer].now != peer::state::present) return;
-  transfer& body = begin(transfer::kind::body, where);
-  body.m = std::move(m);
-  settle(body, port_->send_body({where.lane, where.peer, body.ticket}, body.m->payload()));
+  transfer& payload = begin(transfer::kind::payload, where);
+  payload.m = std::move(m);
+  handle_outcome(payload,
+                 port_->send_payload({where.channel_index, where.peer, payload.request_id}, payload.m->payload()));
 }
 
 /// The request id of the next transfer.
-std::uint32_t mpi_endpoint::next_ticket() {
+std::uint32_t mpi_endpoint::next_request_id() {
   if (free_.empty()) {
     free_.push_back(static_cast<std::uint32_t>(transfers_.size()));
-    transfers_.emplace_back().ticket = free_.back();
+    transfers_.emplace_back().request_id = free_.back();
   }
   return free_.back();
 }
 
 mpi_endpoint::transfer& mpi_endpoint::begin(transfer::kind what, place of) {
-  transfer& it = transfers_[next_ticket()];
+  transfer& it = transfers_[next_request_id()];
   free_.pop_back();
   it.what = what;
   it.of = of;
-  link& via = peers_[of.peer].links[of.lane];
+  link& via = peers_[of.peer].links[of.channel_index];
   if (what == transfer::kind::arriving) {
     ++receiving_;
     return it;
   }
-  ++sending_[of.lane];
-  if (what == transfer::kind::body) ++via.bodies_pending;
-  if (what == transfer::kind::piece) ++via.pieces_pending;
+  ++sending_[of.channel_index];
+  if (what == transfer::kind::payload) ++via.payloads_pending;
+  if (what == transfer::kind::fragment) ++via.fragments_pending;
   if (what == transfer::kind::matched) {
     via.window_filled = 0;
     ++via.matched_pending;
@@ -131,27 +132,27 @@ mpi_endpoint::transfer& mpi_endpoint::begin(transfer::kind what, place of) {
 }
 
 /// Handles the outcome of a call: the transfer goes on, or it ends.
-void mpi_endpoint::settle(transfer& it, outcome how) {
+void mpi_endpoint::handle_outcome(transfer& it, outcome how) {
   if (how == outcome::pending) return;
-  link& via = peers_[it.of.peer].links[it.of.lane];
+  link& via = peers_[it.of.peer].links[it.of.channel_index];
   const bool arrives = it.what == transfer::kind::arriving;
   if (arrives) {
     --receiving_;
     receiving_bytes_ -= it.into->m->header.payload_bytes;
-    body_patience_.restart();
+    stall_timeout_.restart();
     if (how == outcome::done) {
       it.into->complete = true;
-      bodies_arrived_.push_back(it.of);
+      payloads_arrived_.push_back(it.of);
     }
   } else {
-    --sending_[it.of.lane];
-    if (it.what == transfer::kind::body) --via.bodies_pending;
-    if (it.what == transfer::kind::piece) --via.pieces_pending;
+    --sending_[it.of.channel_index];
+    if (it.what == transfer::kind::payload) --via.payloads_pending;
+    if (it.what == transfer::kind::fragment) --via.fragments_pending;
     if (it.what == transfer::kind::matched) --via.matched_pending;
   }
   it.what = transfer::kind::unused;
   it.m.reset();
-  free_.push_back(it.ticket);
+  free_.push_back(it.request_id);
   if (how != outcome::failed) return;
   // A rank that has sent its close message need not wait for transfers to it.
   if (arrives || peers_[it.of.peer].now == peer::state::present) {
@@ -160,11 +161,11 @@ void mpi_endpoint::settle(transfer& it, outcome how) {
 }
 
 bool mpi_endpoint::complete_transfers() {
-  std::array<std::uint64_t, 64> tickets;
-  const port::completions ended = port_->completed(tickets);
+  std::array<std::uint64_t, 64> request_ids;
+  const port::completions ended = port_->completed(request_ids);
   for (std::uint32_t i = 0; i < ended.count; ++i) {
     const bool well = i + ended.failed < ended.count;
-    settle(transfers_[tickets[i]], well ? outcome::done : outcome::failed);
+    handle_outcome(transfers_[request_ids[i]], well ? outcome::done : outcome::failed);
   }
   return ended.count != 0;
 }
@@ -174,8 +175,8 @@ bool mpi_endpoint::pump() {
   bool moved = false;
   for (std::size_t i = 0; i < busy_.size();) {
     const place where = busy_[i];
-    link& via = peers_[where.peer].links[where.lane];
-    while (!via.waiting.empty() && !full(via, where.lane)) {
+    link& via = peers_[where.peer].links[where.channel_index];
+    while (!via.waiting.empty() && !full(via, where.channel_index)) {
       message_ptr m = via.waiting.pop_front();
       via.waiting_bytes -= header_bytes + m->header.payload_bytes;
       start(where, std::move(m));

@@ -5,7 +5,7 @@
 namespace nacre::transport::mpi {
 namespace {
 
-TEST_F(end_over_script, what_comes_behind_a_body_waits_for_it_and_other_channels_do_not) {
+TEST_F(end_over_script, what_comes_behind_a_payload_waits_for_it_and_other_channels_do_not) {
   arrive(0, 8);
   arrive(1, long_payload);
   arrive(2, 8);
@@ -13,14 +13,14 @@ TEST_F(end_over_script, what_comes_behind_a_body_waits_for_it_and_other_channels
   arrive(4, 8);
   arrive(5, 8, channel::system);
   EXPECT_EQ(polled(), (sequences{5, 0})) << "the system channel comes first";
-  complete_body(1);
+  complete_payload(1);
   EXPECT_EQ(polled(), sequences{}) << "the later body is there first, and waits";
-  complete_body(0);
+  complete_payload(0);
   EXPECT_EQ(polled(), (sequences{1, 2, 3, 4}));
   EXPECT_FALSE(end.failed());
 }
 
-TEST_F(end_over_script, a_message_whose_header_is_brief_travels_as_its_payload_and_a_word) {
+TEST_F(end_over_script, a_message_whose_header_is_compact_travels_as_its_payload_and_a_word) {
   message_header header{.handler = 513, .source = own.value(), .flags = flag_communication};
   for (const std::uint32_t payload_bytes : {0U, 8U, 150U}) {
     message_list batch;
@@ -65,74 +65,74 @@ TEST_F(end_over_script, headers_travel_that_say_more_or_where_there_are_no_words
   EXPECT_EQ(bytes_sent(wordless, 0), header_bytes + 8);
 }
 
-TEST_F(end_over_script, a_brief_message_waits_for_the_body_before_it) {
+TEST_F(end_over_script, a_compact_message_waits_for_the_payload_before_it) {
   arrive(0, long_payload);
-  mpi.arriving.push_back({1, 1, std::vector<std::byte>(8), word_of_brief(0)});
+  mpi.arriving.push_back({1, 1, std::vector<std::byte>(8), word_of_compact(0)});
   EXPECT_EQ(polled(), sequences{});
-  complete_body(0);
+  complete_payload(0);
   EXPECT_EQ(polled().size(), 2U);
 }
 
-TEST_F(end_over_script, a_long_message_is_a_notice_and_a_body_without_a_copy) {
+TEST_F(end_over_script, a_long_message_is_a_rendezvous_request_and_a_payload_without_a_copy) {
   message_list batch;
   batch.push_back(numbered(7, long_payload));
   const std::byte* const body = batch.front()->body();
   end.submit(rank_id(1), batch);
   ASSERT_EQ(mpi.calls.size(), 2U);
   EXPECT_EQ(mpi.calls[0].bytes.size(), header_bytes);
-  EXPECT_EQ(mpi.calls[1].what, "body");
+  EXPECT_EQ(mpi.calls[1].what, "payload");
   EXPECT_EQ(mpi.calls[1].bytes.data(), body);
   EXPECT_EQ(mpi.calls[1].bytes.size(), long_payload);
 }
 
 TEST_F(end_over_script, a_receiver_that_takes_nothing_bounds_the_bytes_that_leave) {
-  constexpr std::size_t piece_bytes = header_bytes + 100;
+  constexpr std::size_t fragment_bytes = header_bytes + 100;
   constexpr std::size_t window_bytes = mpi_endpoint::window_slots * shape.bytes;
-  constexpr std::size_t pieces_of_two_windows = 2 * ((window_bytes + piece_bytes - 1) / piece_bytes);
+  constexpr std::size_t fragments_of_two_windows = 2 * ((window_bytes + fragment_bytes - 1) / fragment_bytes);
   submit(400, 100);
-  EXPECT_EQ(mpi.count("send") + mpi.count("matched"), pieces_of_two_windows);
+  EXPECT_EQ(mpi.count("send") + mpi.count("matched"), fragments_of_two_windows);
   EXPECT_EQ(mpi.count("matched"), 2U);
   EXPECT_TRUE(end.unsent());
   complete_all("matched");
   EXPECT_EQ(polled(), sequences{});
-  EXPECT_EQ(mpi.count("send") + mpi.count("matched"), pieces_of_two_windows) << "as many again";
+  EXPECT_EQ(mpi.count("send") + mpi.count("matched"), fragments_of_two_windows) << "as many again";
 }
 
-TEST_F(end_over_script, a_receiver_that_takes_nothing_bounds_the_number_of_short_pieces_that_leave) {
+TEST_F(end_over_script, a_receiver_that_takes_nothing_bounds_the_number_of_short_fragments_that_leave) {
   message_list batch;
   for (int i = 0; i < 1000; ++i) batch.push_back(make_message(0));
   end.submit(rank_id(1), batch);
   EXPECT_EQ(mpi.count("send") + mpi.count("matched"),
-            2 * mpi_endpoint::window_slots * mpi_endpoint::short_pieces_in_a_slot);
+            2 * mpi_endpoint::window_slots * mpi_endpoint::short_fragments_in_a_slot);
   EXPECT_EQ(mpi.count("matched"), 2U);
 }
 
-TEST_F(end_over_script, a_receiver_that_takes_nothing_bounds_the_bodies_that_leave) {
+TEST_F(end_over_script, a_receiver_that_takes_nothing_bounds_the_payloads_that_leave) {
   submit(10, long_payload);
-  EXPECT_EQ(mpi.count("body"), mpi_endpoint::bodies_max);
-  complete_all("body");
+  EXPECT_EQ(mpi.count("payload"), mpi_endpoint::payloads_max);
+  complete_all("payload");
   EXPECT_EQ(polled(), sequences{});
-  EXPECT_EQ(mpi.count("body"), mpi_endpoint::bodies_max);
+  EXPECT_EQ(mpi.count("payload"), mpi_endpoint::payloads_max);
 }
 
-TEST_F(end_over_script, whoever_submits_behind_bodies_that_have_left_starts_the_next_ones) {
+TEST_F(end_over_script, submit_behind_payloads_that_have_left_starts_the_next_ones) {
   submit(10, long_payload);
-  complete_all("body");
+  complete_all("payload");
   submit(1, long_payload);
-  EXPECT_EQ(mpi.count("body"), mpi_endpoint::bodies_max) << "nobody has polled";
+  EXPECT_EQ(mpi.count("payload"), mpi_endpoint::payloads_max) << "nobody has polled";
 }
 
-TEST_F(end_over_script, a_body_that_whoever_submits_finds_complete_is_delivered_by_the_next_poll) {
+TEST_F(end_over_script, a_payload_that_submit_finds_complete_is_delivered_by_the_next_poll) {
   arrive(0, long_payload);
   EXPECT_EQ(polled(), sequences{});
   submit(1, long_payload);
-  complete_body(0);
+  complete_payload(0);
   submit(1, long_payload);
   EXPECT_TRUE(mpi.complete.empty());
   EXPECT_EQ(polled(), sequences{0});
 }
 
-TEST_F(end_over_script, a_look_begins_few_bodies_and_the_next_ones_wait_for_those_that_are_under_way) {
+TEST_F(end_over_script, a_look_begins_few_payloads_and_the_next_ones_wait_for_those_that_are_under_way) {
   constexpr std::uint32_t payload = 400 * 1024;  // more than a poll starts; three are more than may be in flight
   for (std::uint32_t i = 0; i < 4; ++i) arrive(i, payload);
   arrive(4, 8, channel::system);
@@ -144,14 +144,14 @@ TEST_F(end_over_script, a_look_begins_few_bodies_and_the_next_ones_wait_for_thos
   ASSERT_EQ(arrived.size(), 1U) << "what is short does not wait for them";
   EXPECT_EQ(polled(), sequences{});
   EXPECT_EQ(mpi.count("receive"), 3U);
-  complete_body(1);
+  complete_payload(1);
   EXPECT_EQ(polled(), sequences{});
   EXPECT_EQ(mpi.count("receive"), 4U);
-  for (const std::size_t each : {0, 2, 3}) complete_body(each);
+  for (const std::size_t each : {0, 2, 3}) complete_payload(each);
   EXPECT_EQ(polled(), (sequences{0, 1, 2, 3}));
 }
 
-TEST_F(end_over_script, bodies_of_a_lost_peer_are_not_begun) {
+TEST_F(end_over_script, payloads_of_a_lost_peer_are_not_begun) {
   for (std::uint32_t i = 0; i < 4; ++i) arrive(i, 600 * 1024);
   message_list arrived;
   for (int look = 0; look < 5; ++look) end.poll(arrived, 100);
@@ -159,7 +159,7 @@ TEST_F(end_over_script, bodies_of_a_lost_peer_are_not_begun) {
   mpi.arriving.push_back({0, 1, std::vector<std::byte>(7)});
   EXPECT_EQ(polled(), sequences{});
   EXPECT_TRUE(end.failed());
-  complete_body(0);
+  complete_payload(0);
   EXPECT_EQ(polled(), sequences{0});
   EXPECT_EQ(mpi.count("receive"), 2U);
 }
@@ -174,8 +174,8 @@ TEST_F(end_over_script, a_full_link_leaves_the_rest_to_its_caller_and_holds_up_n
   EXPECT_EQ(mpi.count("send"), 1U) << "it leaves at once";
 }
 
-TEST_F(end_over_script, pieces_that_mpi_keeps_for_a_while_are_kept_until_it_has_sent_them) {
-  mpi.pieces_leave_at_once = false;
+TEST_F(end_over_script, fragments_that_mpi_keeps_for_a_while_are_kept_until_it_has_sent_them) {
+  mpi.fragments_leave_at_once = false;
   submit(3, 8);
   ASSERT_EQ(mpi.calls.size(), 3U);
   message_list others;  // would take the memory of any message released too early
@@ -190,9 +190,9 @@ TEST_F(end_over_script, pieces_that_mpi_keeps_for_a_while_are_kept_until_it_has_
 }
 
 TEST_F(end_over_script, a_peer_that_takes_nothing_holds_up_no_other) {
-  mpi.pieces_leave_at_once = false;
+  mpi.fragments_leave_at_once = false;
   EXPECT_GT(submit(400, 8), 300U);
-  EXPECT_EQ(mpi.count("send"), mpi_endpoint::pieces_pending_max);
+  EXPECT_EQ(mpi.count("send"), mpi_endpoint::fragments_pending_max);
   mpi.calls.clear();
   message_list batch;
   batch.push_back(numbered(0, 8));
@@ -200,9 +200,9 @@ TEST_F(end_over_script, a_peer_that_takes_nothing_holds_up_no_other) {
   EXPECT_EQ(mpi.count("send"), 1U);
 }
 
-TEST_F(end_over_script, bodies_that_stand_still_hold_up_others_for_a_while_only) {
+TEST_F(end_over_script, payloads_that_stand_still_hold_up_others_for_a_while_only) {
   for (const auto patience : {std::chrono::nanoseconds(std::chrono::hours(1)), std::chrono::nanoseconds(0)}) {
-    how.body_patience = patience;
+    how.stall_timeout = patience;
     mpi_endpoint patient{own, size, std::make_unique<scripted_port>(mpi), std::make_shared<shared_state>(), how};
     mpi.calls.clear();
     message_list arrived;

@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "transport/brief_header.hpp"
+#include "transport/compact_header.hpp"
 #include "transport/mpi/endpoint.hpp"
 
 namespace nacre::transport::mpi {
@@ -26,27 +26,27 @@ inline constexpr std::uint32_t long_payload = 1000;
 
 /// The calls that the endpoint has made to MPI, and the test's answers.
 struct script {
-  struct piece {
-    std::uint32_t lane, source;
+  struct fragment {
+    std::uint32_t channel_index, source;
     std::vector<std::byte> bytes;
     std::uint32_t word = 0;
   };
   struct call {
-    std::string what;  // send, matched, body, receive
+    std::string what;  // send, matched, payload, receive
     transfer_request request;
     std::span<const std::byte> bytes;
     std::span<std::byte> room;
   };
-  std::deque<piece> arriving;
+  std::deque<fragment> arriving;
   std::vector<call> calls;
   std::deque<std::uint64_t> complete;  // request ids
   std::uint32_t failing = 0;           // how many of the last ones end with an error
-  bool pieces_leave_at_once = true;
+  bool fragments_leave_at_once = true;
   bool receiving_fails = false;
   bool carries_words = true;
-  std::string sends_fail_to;                      // "1"
-  bool echoes = false;                            // rank 1 sends fragments back
-  std::array<std::uint32_t, lane_count> looks{};  // by channel
+  std::string sends_fail_to;                             // "1"
+  bool echoes = false;                                   // rank 1 sends fragments back
+  std::array<std::uint32_t, channels_per_peer> looks{};  // by channel
 
   [[nodiscard]] std::size_t count(const std::string& what) const {
     return static_cast<std::size_t>(
@@ -58,44 +58,44 @@ class scripted_port final : public port {
  public:
   explicit scripted_port(script& by) : by_(by) {}
 
-  outcome next(arrival& piece, std::uint32_t lane) noexcept override {
-    ++by_.looks[lane];
+  outcome next(arrived_fragment& fragment, std::uint32_t channel_index) noexcept override {
+    ++by_.looks[channel_index];
     if (by_.receiving_fails) return outcome::failed;
     found_ = std::find_if(by_.arriving.begin(), by_.arriving.end(),
-                          [&](const script::piece& each) { return each.lane == lane; });
+                          [&](const script::fragment& each) { return each.channel_index == channel_index; });
     if (found_ == by_.arriving.end()) return outcome::nothing;
-    const script::piece& front = *found_;
-    piece = {front.lane, front.source, static_cast<std::uint32_t>(front.bytes.size()), front.word};
+    const script::fragment& front = *found_;
+    fragment = {front.channel_index, front.source, static_cast<std::uint32_t>(front.bytes.size()), front.word};
     return outcome::done;
   }
-  void take(const arrival& piece, std::byte* into) noexcept override {
+  void take(const arrived_fragment& fragment, std::byte* into) noexcept override {
     const std::vector<std::byte>& bytes = found_->bytes;
-    EXPECT_EQ(piece.byte_count, bytes.size());
+    EXPECT_EQ(fragment.byte_count, bytes.size());
     std::copy(bytes.begin(), bytes.end(), into);
     by_.arriving.erase(found_);
   }
   bool carries_words() const noexcept override { return by_.carries_words; }
-  outcome send(const transfer_request& what, std::span<const std::byte> piece, completion when) noexcept override {
+  outcome send(const transfer_request& what, std::span<const std::byte> fragment, completion when) noexcept override {
     if (by_.sends_fail_to == std::to_string(what.peer)) return outcome::failed;
     if (by_.echoes) {
-      by_.arriving.push_back({what.lane, what.peer, {piece.begin(), piece.end()}, what.word});
+      by_.arriving.push_back({what.channel_index, what.peer, {fragment.begin(), fragment.end()}, what.word});
       return outcome::done;
     }
-    by_.calls.push_back({when == completion::matched ? "matched" : "send", what, piece, {}});
-    return when == completion::buffered && by_.pieces_leave_at_once ? outcome::done : outcome::pending;
+    by_.calls.push_back({when == completion::matched ? "matched" : "send", what, fragment, {}});
+    return when == completion::buffered && by_.fragments_leave_at_once ? outcome::done : outcome::pending;
   }
-  outcome send_body(const transfer_request& what, std::span<const std::byte> body) noexcept override {
-    by_.calls.push_back({"body", what, body, {}});
+  outcome send_payload(const transfer_request& what, std::span<const std::byte> body) noexcept override {
+    by_.calls.push_back({"payload", what, body, {}});
     return outcome::pending;
   }
-  outcome receive_body(const transfer_request& what, std::span<std::byte> body) noexcept override {
+  outcome receive_payload(const transfer_request& what, std::span<std::byte> body) noexcept override {
     by_.calls.push_back({"receive", what, {}, body});
     return outcome::pending;
   }
-  completions completed(std::span<std::uint64_t> tickets) noexcept override {
+  completions completed(std::span<std::uint64_t> request_ids) noexcept override {
     completions result;
-    for (; result.count < tickets.size() && !by_.complete.empty(); by_.complete.pop_front()) {
-      tickets[result.count++] = by_.complete.front();
+    for (; result.count < request_ids.size() && !by_.complete.empty(); by_.complete.pop_front()) {
+      request_ids[result.count++] = by_.complete.front();
     }
     result.failed = std::min(std::exchange(by_.failing, 0), result.count);
     return result;
@@ -104,7 +104,7 @@ class scripted_port final : public port {
 
  private:
   script& by_;
-  std::deque<script::piece>::iterator found_;
+  std::deque<script::fragment>::iterator found_;
 };
 
 inline message_ptr numbered(std::uint32_t sequence, std::uint32_t payload_bytes, channel on = channel::application) {
@@ -121,7 +121,7 @@ class end_over_script : public testing::Test {
   script mpi;
   settings how{.shape = shape,
                .output_bytes_max = 64 * 1024,
-               .quiet_lanes_apart = std::chrono::nanoseconds::zero(),
+               .idle_poll_interval = std::chrono::nanoseconds::zero(),
                .tells_of_failure = false,
                .patience_in_failure = std::chrono::nanoseconds::zero()};
   mpi_endpoint end{own, size, std::make_unique<scripted_port>(mpi), std::make_shared<shared_state>(), how};
@@ -135,17 +135,17 @@ class end_over_script : public testing::Test {
                             std::vector<std::byte>(frame, frame + header_bytes + (whole ? payload_bytes : 0))});
   }
   /// The payload of that receive has arrived.
-  void complete_body(std::size_t index) {
+  void complete_payload(std::size_t index) {
     std::vector<script::call> receives;
     for (const auto& each : mpi.calls) {
       if (each.what == "receive") receives.push_back(each);
     }
     std::memset(receives.at(index).room.data(), 0x5a, receives.at(index).room.size());
-    mpi.complete.push_back(receives.at(index).request.ticket);
+    mpi.complete.push_back(receives.at(index).request.request_id);
   }
   std::vector<std::uint32_t> polled() {
     message_list arrived;
-    for (int turn = 0; turn < 20; ++turn) end.poll(arrived, 100);
+    for (int poll = 0; poll < 20; ++poll) end.poll(arrived, 100);
     std::vector<std::uint32_t> sequences;
     while (const message_ptr m = arrived.pop_front()) sequences.push_back(m->header.sequence);
     return sequences;
@@ -158,7 +158,7 @@ class end_over_script : public testing::Test {
   }
   void complete_all(const std::string& what) {
     for (const auto& each : mpi.calls) {
-      if (each.what == what) mpi.complete.push_back(each.request.ticket);
+      if (each.what == what) mpi.complete.push_back(each.request.request_id);
     }
     mpi.calls.clear();
   }

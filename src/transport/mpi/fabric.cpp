@@ -127,14 +127,14 @@ mpi_fabric::mpi_fabric(std::unique_ptr<mesh> net, std::vector<rank_id> local_ran
     : mesh_(std::move(net)), local_ranks_(std::move(local_ranks)), sharing_cores_(sharing_cores), settings_(how) {}
 
 mpi_fabric::~mpi_fabric() {
-  const std::lock_guard turn(shared_->turn);
+  const std::lock_guard lock(shared_->lock);
   if (shared_->quiet) mesh_->retire();
   mesh_.reset();
 }
 
 std::unique_ptr<endpoint> mpi_fabric::open(rank_id rank) {
   NACRE_EXPECT(rank.value() < size(), "no such rank");
-  const std::lock_guard turn(shared_->turn);
+  const std::lock_guard lock(shared_->lock);
   std::unique_ptr<port> end(mesh_->open(rank.value()));
   if (end == nullptr) throw setup_error(fmt::format("MPI does not receive: {}", mesh_->error()));
   return std::make_unique<mpi_endpoint>(rank, size(), std::move(end), shared_, settings_);

@@ -29,11 +29,11 @@ enum class outcome : std::uint8_t {
 };
 
 /// The channels between two ranks: independent streams of fragments. The payloads of each channel are a stream, too.
-inline constexpr std::uint32_t lane_count = 3;
+inline constexpr std::uint32_t channels_per_peer = 3;
 
 /// A fragment that has arrived; `take` must follow.
-struct arrival {
-  std::uint32_t lane = 0;
+struct arrived_fragment {
+  std::uint32_t channel_index = 0;
   std::uint32_t source = 0;  ///< any number where all ranks are in one process
   std::uint32_t byte_count = 0;
   std::uint32_t word = 0;  ///< as its sender has set it
@@ -41,10 +41,10 @@ struct arrival {
 
 /// A request to send a fragment, or to send or receive a payload.
 struct transfer_request {
-  std::uint32_t lane = 0;
+  std::uint32_t channel_index = 0;
   std::uint32_t peer = 0;
-  std::uint64_t ticket = 0;  ///< returned by `completed`, if the call returns `pending`
-  std::uint32_t word = 0;    ///< of a fragment: below 2^word_bits, and 0 unless the port carries words
+  std::uint64_t request_id = 0;  ///< returned by `completed`, if the call returns `pending`
+  std::uint32_t word = 0;        ///< of a fragment: below 2^word_bits, and 0 unless the port carries words
 };
 
 /// The bits of a fragment's word, which adds no bytes to the fragment.
@@ -60,10 +60,10 @@ class port {
   virtual ~port() = default;
 
   /// Polls for a fragment on that channel, by one call of MPI: done, nothing or failed.
-  virtual outcome next(arrival& piece, std::uint32_t lane) noexcept = 0;
+  virtual outcome next(arrived_fragment& fragment, std::uint32_t channel_index) noexcept = 0;
   /// Copies the fragment that `next` has found to `into`, which has room for its byte_count. The slot goes back to MPI
   /// at the next poll, so the fragment need not wait for that.
-  virtual void take(const arrival& piece, std::byte* into) noexcept = 0;
+  virtual void take(const arrived_fragment& fragment, std::byte* into) noexcept = 0;
 
   /// Whether words reach the other end, which depends on the length of this MPI's tags.
   [[nodiscard]] virtual bool carries_words() const noexcept = 0;
@@ -71,9 +71,9 @@ class port {
   /// `matched`: complete only when the receiver has taken the fragment into a slot, which bounds the fragments that
   /// wait there.
   enum class completion : std::uint8_t { buffered, matched };
-  virtual outcome send(const transfer_request& what, std::span<const std::byte> piece, completion when) noexcept = 0;
-  virtual outcome send_body(const transfer_request& what, std::span<const std::byte> body) noexcept = 0;
-  virtual outcome receive_body(const transfer_request& what, std::span<std::byte> body) noexcept = 0;
+  virtual outcome send(const transfer_request& what, std::span<const std::byte> fragment, completion when) noexcept = 0;
+  virtual outcome send_payload(const transfer_request& what, std::span<const std::byte> payload) noexcept = 0;
+  virtual outcome receive_payload(const transfer_request& what, std::span<std::byte> payload) noexcept = 0;
 
   /// Writes the request ids of complete transfers, as many as there is room for. `failed` is the number of those, the
   /// last ones, that ended with an error.
@@ -81,7 +81,7 @@ class port {
     std::uint32_t count = 0;
     std::uint32_t failed = 0;
   };
-  virtual completions completed(std::span<std::uint64_t> tickets) noexcept = 0;
+  virtual completions completed(std::span<std::uint64_t> request_ids) noexcept = 0;
 
   /// The last call that failed, and MPI's message. Valid until the next call.
   [[nodiscard]] virtual const char* error() const noexcept = 0;

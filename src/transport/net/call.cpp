@@ -14,18 +14,18 @@ namespace {
 
 using std::chrono::steady_clock;
 
-expected<guest, refusal> call_once(const address& where, const caller& who, time_point deadline) {
+expected<peer_candidate, refusal> call_once(const address& where, const caller& self, time_point deadline) {
   unique_fd socket = start_connect(where);
   if (!socket) return unexpected(refusal{.reason = refusal_reason::closed, .why = error_text(errno)});
-  greeting attempt = greeting::of_caller(
-      std::move(socket), handshake(handshake_role::initiator, who.secret, who.local, who.expected), deadline);
+  socket_handshake attempt = socket_handshake::of_caller(
+      std::move(socket), handshake(handshake_role::initiator, self.secret, self.local, self.expected), deadline);
   for (;;) {
     switch (attempt.advance(steady_clock::now())) {
-      case greeting::outcome::pending:
+      case socket_handshake::outcome::pending:
         break;
-      case greeting::outcome::accepted:
+      case socket_handshake::outcome::accepted:
         return attempt.take();
-      case greeting::outcome::refused:
+      case socket_handshake::outcome::refused:
         return unexpected(attempt.why());
     }
     wait_until(attempt.descriptor(), attempt.wants_to_write(), deadline);
@@ -34,10 +34,10 @@ expected<guest, refusal> call_once(const address& where, const caller& who, time
 
 }  // namespace
 
-expected<guest, refusal> call(const address& where, const caller& who, time_point deadline,
-                              std::chrono::milliseconds patience) {
+expected<peer_candidate, refusal> call(const address& where, const caller& self, time_point deadline,
+                                       std::chrono::milliseconds patience) {
   for (int attempts = 1;; ++attempts) {
-    auto result = call_once(where, who, steady_clock::now() + patience);
+    auto result = call_once(where, self, steady_clock::now() + patience);
     const bool unanswered = !result && result.error().reason == refusal_reason::timed_out;
     if (!unanswered || (attempts > 1 && steady_clock::now() >= deadline)) return result;
   }

@@ -7,7 +7,7 @@
 
 #include <nacre/expected.hpp>
 
-#include "transport/net/greeting.hpp"
+#include "transport/net/socket_handshake.hpp"
 
 namespace nacre::transport::net {
 
@@ -21,8 +21,8 @@ struct caller {
 /// Connects to `where` and proves the secret there. A call that is not answered within `patience` is closed and made
 /// again, until the deadline, and at least once. So a machine that was suspended for longer than that loses no more
 /// than time. Blocks. Any thread.
-[[nodiscard]] expected<guest, refusal> call(
-    const address& where, const caller& who, time_point deadline,
+[[nodiscard]] expected<peer_candidate, refusal> call(
+    const address& where, const caller& self, time_point deadline,
     std::chrono::milliseconds patience = std::chrono::milliseconds(handshake_time_ms_max));
 
 }  // namespace nacre::transport::net

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "transport/net/greeting.hpp"
+#include "transport/net/socket_handshake.hpp"
 
 namespace nacre::transport::net {
 

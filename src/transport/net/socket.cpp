@@ -22,10 +22,10 @@ void set_option(int socket, int level, int name, int value) noexcept {
   ::setsockopt(socket, level, name, &value, sizeof value);  // only advice: the job works without it
 }
 
-msghdr message_of(std::span<const iovec> pieces) noexcept {
+msghdr message_of(std::span<const iovec> buffers) noexcept {
   msghdr whole{};
-  whole.msg_iov = const_cast<iovec*>(pieces.data());
-  whole.msg_iovlen = pieces.size();
+  whole.msg_iov = const_cast<iovec*>(buffers.data());
+  whole.msg_iovlen = buffers.size();
   return whole;
 }
 
@@ -106,17 +106,18 @@ address address::at_any_port() const {
 }
 
 unique_fd listen_at(const address& at) {
-  unique_fd listener(::socket(at.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
-  if (!listener || ::bind(listener.get(), at.data(), at.bytes()) != 0 || ::listen(listener.get(), SOMAXCONN) != 0) {
+  unique_fd listening_socket(::socket(at.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+  if (!listening_socket || ::bind(listening_socket.get(), at.data(), at.bytes()) != 0 ||
+      ::listen(listening_socket.get(), SOMAXCONN) != 0) {
     throw setup_error({.problem = "cannot listen at " + at.text() + ": " + error_text(errno),
                        .why = "the ranks of a job connect to each other",
                        .remedy = "check the limit of open files and the network of this host"});
   }
-  return listener;
+  return listening_socket;
 }
 
-unique_fd accept_from(int listener) noexcept {
-  unique_fd accepted(::accept4(listener, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
+unique_fd accept_from(int listening_socket) noexcept {
+  unique_fd accepted(::accept4(listening_socket, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
   if (accepted) set_stream_options(accepted.get());
   return accepted;
 }
@@ -151,14 +152,14 @@ void set_stream_options(int socket) noexcept {
   set_option(socket, IPPROTO_TCP, TCP_KEEPCNT, 3);
 }
 
-std::ptrdiff_t send_some(int socket, std::span<const iovec> pieces) noexcept {
-  if (pieces.size() == 1) return send_some(socket, pieces[0].iov_base, pieces[0].iov_len);
-  const msghdr whole = message_of(pieces);
+std::ptrdiff_t send_some(int socket, std::span<const iovec> buffers) noexcept {
+  if (buffers.size() == 1) return send_some(socket, buffers[0].iov_base, buffers[0].iov_len);
+  const msghdr whole = message_of(buffers);
   return detail::moved(::sendmsg(socket, &whole, MSG_DONTWAIT | MSG_NOSIGNAL));
 }
 
-std::ptrdiff_t receive_some(int socket, std::span<const iovec> pieces) noexcept {
-  msghdr whole = message_of(pieces);
+std::ptrdiff_t receive_some(int socket, std::span<const iovec> buffers) noexcept {
+  msghdr whole = message_of(buffers);
   const ssize_t received = ::recvmsg(socket, &whole, MSG_DONTWAIT);
   if (received == 0) errno = 0;
   return detail::moved(received);

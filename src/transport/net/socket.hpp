@@ -68,7 +68,7 @@ class address {
 [[nodiscard]] unique_fd listen_at(const address& at);
 
 /// Accepts one connection from a listening socket; empty when none waits or it is gone already.
-[[nodiscard]] unique_fd accept_from(int listener) noexcept;
+[[nodiscard]] unique_fd accept_from(int listening_socket) noexcept;
 
 /// Begins to connect; the socket is writable when that has succeeded or failed. Empty, with errno set, when it cannot
 /// begin.
@@ -103,8 +103,8 @@ namespace detail {
   if (received == 0) errno = 0;
   return detail::moved(received);
 }
-[[nodiscard]] std::ptrdiff_t send_some(int socket, std::span<const iovec> pieces) noexcept;
-[[nodiscard]] std::ptrdiff_t receive_some(int socket, std::span<const iovec> pieces) noexcept;
+[[nodiscard]] std::ptrdiff_t send_some(int socket, std::span<const iovec> buffers) noexcept;
+[[nodiscard]] std::ptrdiff_t receive_some(int socket, std::span<const iovec> buffers) noexcept;
 
 /// The words for an errno, such as "connection refused". Any thread.
 [[nodiscard]] std::string error_text(int error);

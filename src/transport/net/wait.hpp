@@ -9,7 +9,7 @@
 #include <limits>
 #include <span>
 
-#include "transport/net/greeting.hpp"
+#include "transport/net/socket_handshake.hpp"
 
 namespace nacre::transport::net {
 

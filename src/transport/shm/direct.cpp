@@ -16,7 +16,7 @@
 namespace nacre::transport::shm {
 namespace {
 
-constexpr std::uint32_t word_count = std::size(lent_words{}.words);
+constexpr std::uint32_t word_count = std::size(region_table{}.words);
 constexpr std::uint32_t all_taken = (std::uint32_t{1} << word_count) - 1;
 
 /// A region's id: its generation, and in the lowest bits the index of its word.
@@ -24,7 +24,7 @@ constexpr std::uint32_t index_bits = 5;
 constexpr std::uint64_t index_of(std::uint64_t id) noexcept { return id & ((1u << index_bits) - 1); }
 
 /// A word: the generation, and in its lowest bits the state.
-enum state : std::uint64_t { free_word, lent_word, busy_word, used_word, state_count };
+enum state : std::uint64_t { free_word, registered_word, busy_word, used_word, state_count };
 constexpr std::uint64_t word_of(std::uint64_t id, state now) noexcept { return (id >> index_bits) * state_count + now; }
 
 /// Whether the process exists. It may be stopped.
@@ -53,19 +53,20 @@ bool can_copy_directly(pid_t process, std::uint64_t address, std::uint64_t word)
          write_memory(process, address, bytes, sizeof seen);
 }
 
-shm_direct::shm_direct(rank_id self, std::shared_ptr<segment> own, std::vector<neighbour> peers)
+shm_direct::shm_direct(rank_id self, std::shared_ptr<segment> own, std::vector<local_peer> peers)
     : self_(self), own_(std::move(own)), peers_(std::move(peers)), taken_(peers_.size()) {
-  for (const neighbour& each : peers_) {
-    if (each.able) shared(each.theirs->lent(self_.value()).able).store(1, std::memory_order_relaxed);  // a flag alone
+  for (const local_peer& each : peers_) {
+    if (each.able)
+      shared(each.theirs->regions(self_.value()).able).store(1, std::memory_order_relaxed);  // a flag alone
   }
 }
 
 bool shm_direct::reaches(rank_id peer) const noexcept {
   return peers_[peer.value()].theirs != nullptr &&
-         shared(own_->lent(peer.value()).able).load(std::memory_order_relaxed) == 1;  // a flag alone
+         shared(own_->regions(peer.value()).able).load(std::memory_order_relaxed) == 1;  // a flag alone
 }
 
-std::optional<lent_memory> shm_direct::lend(rank_id to, std::span<std::byte> bytes, copy_way) {
+std::optional<registered_region> shm_direct::register_region(rank_id to, std::span<std::byte> bytes, copy_way) {
   if (!reaches(to)) return std::nullopt;
   const std::scoped_lock lock(mutex_);
   std::uint32_t& taken = taken_[to.value()];
@@ -74,14 +75,14 @@ std::optional<lent_memory> shm_direct::lend(rank_id to, std::span<std::byte> byt
   taken |= std::uint32_t{1} << index;
   const std::uint64_t id = ++generation_ << index_bits | index;
   // relaxed: the message that brings the id to the peer orders it
-  shared(own_->lent(to.value()).words[index]).store(word_of(id, lent_word), std::memory_order_relaxed);
-  return lent_memory{.id = id, .address = reinterpret_cast<std::uint64_t>(bytes.data())};
+  shared(own_->regions(to.value()).words[index]).store(word_of(id, registered_word), std::memory_order_relaxed);
+  return registered_region{.id = id, .address = reinterpret_cast<std::uint64_t>(bytes.data())};
 }
 
-void shm_direct::recall(rank_id from, const lent_memory& what) noexcept {
+void shm_direct::deregister(rank_id from, const registered_region& what) noexcept {
   const std::uint64_t index = index_of(what.id);
-  const auto word = shared(own_->lent(from.value()).words[index]);
-  std::uint64_t now = word_of(what.id, lent_word);
+  const auto word = shared(own_->regions(from.value()).words[index]);
+  std::uint64_t now = word_of(what.id, registered_word);
   // acquire: pairs with the store of used_word, so that the bytes that the peer has written are seen
   if (!word.compare_exchange_strong(now, word_of(what.id, free_word), std::memory_order_acquire)) {
     for (backoff waiting; now == word_of(what.id, busy_word); now = word.load(std::memory_order_acquire)) {
@@ -94,22 +95,22 @@ void shm_direct::recall(rank_id from, const lent_memory& what) noexcept {
 }
 
 copy_outcome shm_direct::copy(const direct_copy& what) {
-  const neighbour& lender = peers_[what.peer.value()];
-  const std::uint64_t index = index_of(what.lent.id);
-  if (!lender.able || index >= word_count) return copy_outcome::failed;
-  const auto word = shared(lender.theirs->lent(self_.value()).words[index]);
-  std::uint64_t now = word_of(what.lent.id, lent_word);
+  const local_peer& owner = peers_[what.peer.value()];
+  const std::uint64_t index = index_of(what.region.id);
+  if (!owner.able || index >= word_count) return copy_outcome::failed;
+  const auto word = shared(owner.theirs->regions(self_.value()).words[index]);
+  std::uint64_t now = word_of(what.region.id, registered_word);
   // acquire: no byte is copied before the word is busy
-  if (!word.compare_exchange_strong(now, word_of(what.lent.id, busy_word), std::memory_order_acquire)) {
+  if (!word.compare_exchange_strong(now, word_of(what.region.id, busy_word), std::memory_order_acquire)) {
     return copy_outcome::failed;
   }
-  const bool well = what.way == copy_way::from_lent
-                        ? read_memory(lender.process, what.lent.address, what.own.data(), what.own.size())
-                        : write_memory(lender.process, what.lent.address, what.own.data(), what.own.size());
+  const bool well = what.way == copy_way::from_region
+                        ? read_memory(owner.process, what.region.address, what.own.data(), what.own.size())
+                        : write_memory(owner.process, what.region.address, what.own.data(), what.own.size());
   if (!well && (errno == EPERM || errno == ENOSYS)) {
-    shared(lender.theirs->lent(self_.value()).able).store(0, std::memory_order_relaxed);  // a flag alone
+    shared(owner.theirs->regions(self_.value()).able).store(0, std::memory_order_relaxed);  // a flag alone
   }
-  word.store(word_of(what.lent.id, used_word), std::memory_order_release);  // pairs with the loads of recall
+  word.store(word_of(what.region.id, used_word), std::memory_order_release);  // pairs with the loads of deregister
   return well ? copy_outcome::done : copy_outcome::failed;
 }
 

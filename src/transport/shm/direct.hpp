@@ -23,7 +23,7 @@ namespace nacre::transport::shm {
 
 /// Each registered region has a state word in the segment of its owner, which both ranks access:
 ///
-/// | the word | `lend` | `recall` | the peer begins to copy | the peer has copied |
+/// | the word | `register_region` | `deregister` | the peer begins to copy | the peer has copied |
 /// |---|---|---|---|---|
 /// | free | registered, in a new generation | - | refused | - |
 /// | registered | - | free | busy | - |
@@ -31,19 +31,19 @@ namespace nacre::transport::shm {
 /// | used | - | free | refused | - |
 ///
 /// `copy` makes the whole copy before it returns, so no copy is ever pending, and `stop` has nothing to wait for.
-/// `recall` waits at most for the copy that the peer is making, or until the peer's process has ended.
+/// `deregister` waits at most for the copy that the peer is making, or until the peer's process has ended.
 class shm_direct final : public direct_memory {
  public:
-  struct neighbour {
+  struct local_peer {
     std::shared_ptr<segment> theirs;  ///< null: the own rank, or a rank of another host
     pid_t process = 0;
     bool able = false;  ///< the kernel lets this rank copy there
   };
-  shm_direct(rank_id self, std::shared_ptr<segment> own, std::vector<neighbour> peers);
+  shm_direct(rank_id self, std::shared_ptr<segment> own, std::vector<local_peer> peers);
 
   bool reaches(rank_id peer) const noexcept override;
-  std::optional<lent_memory> lend(rank_id to, std::span<std::byte> bytes, copy_way what) override;
-  void recall(rank_id from, const lent_memory& what) noexcept override;
+  std::optional<registered_region> register_region(rank_id to, std::span<std::byte> bytes, copy_way what) override;
+  void deregister(rank_id from, const registered_region& what) noexcept override;
   copy_outcome copy(const direct_copy& what) override;
   void stop(std::uint64_t) noexcept override {}
   std::optional<ended_copy> take_ended() override { return std::nullopt; }
@@ -51,7 +51,7 @@ class shm_direct final : public direct_memory {
  private:
   const rank_id self_;
   const std::shared_ptr<segment> own_;
-  const std::vector<neighbour> peers_;  // by rank
+  const std::vector<local_peer> peers_;  // by rank
   std::mutex mutex_;
   std::vector<std::uint32_t> taken_;  // by rank, under mutex_: a bit for each word in use
   std::uint64_t generation_ = 0;      // under mutex_

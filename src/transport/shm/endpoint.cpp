@@ -16,7 +16,7 @@ namespace {
 
 constexpr capabilities shm_capabilities{.separate_processes = true, .separate_channels = true, .direct_memory = true};
 
-constexpr std::uint32_t polls_between_looks_aside = 1024;
+constexpr std::uint32_t polls_between_control_polls = 1024;
 constexpr std::size_t messages_a_visit = 32;  // so that several sending peers alternate
 
 }  // namespace
@@ -24,26 +24,26 @@ constexpr std::size_t messages_a_visit = 32;  // so that several sending peers a
 shm_endpoint::shm_endpoint(endpoint_parts parts)
     : rank_(parts.rank),
       own_segment_(std::move(parts.own)),
-      lookout_(own_segment_->head(), static_cast<std::uint32_t>(parts.peers.size())),
-      line_(std::move(parts.line)),
+      poll_set_(own_segment_->head(), static_cast<std::uint32_t>(parts.peers.size())),
+      launcher_(std::move(parts.launcher)),
       events_(::epoll_create1(EPOLL_CLOEXEC)) {
   const auto ranks = static_cast<std::uint32_t>(parts.peers.size());
-  if (line_ != nullptr) {
-    net::watch({.events = events_.get(), .descriptor = line_->descriptor(), .tag = ranks}, EPOLL_CTL_ADD);
+  if (launcher_ != nullptr) {
+    net::watch({.events = events_.get(), .descriptor = launcher_->descriptor(), .tag = ranks}, EPOLL_CTL_ADD);
   }
   links_.resize(ranks);
-  std::vector<shm_direct::neighbour> neighbours(ranks);
+  std::vector<shm_direct::local_peer> local_peers(ranks);
   for (std::uint32_t peer = 0; peer < ranks; ++peer) {
     if (!parts.peers[peer]) continue;
     const peer_parts& of = *parts.peers[peer];
-    neighbours[peer] = {.theirs = of.theirs, .process = of.process, .able = of.can_copy};
+    local_peers[peer] = {.theirs = of.theirs, .process = of.process, .able = of.can_copy};
     auto link = std::make_unique<peer_link>(rank_, rank_id(peer), *own_segment_, std::move(*parts.peers[peer]), ranks,
                                             parts.limits);
-    net::watch({.events = events_.get(), .descriptor = link->lifeline(), .tag = peer}, EPOLL_CTL_ADD);
-    if (lookout_.admit(peer)) link->set_mode(attention::polled);
+    net::watch({.events = events_.get(), .descriptor = link->liveness_socket(), .tag = peer}, EPOLL_CTL_ADD);
+    if (poll_set_.admit(peer)) link->set_mode(attention::polled);
     links_[peer] = std::move(link);
   }
-  direct_ = std::make_unique<shm_direct>(rank_, own_segment_, std::move(neighbours));
+  direct_ = std::make_unique<shm_direct>(rank_, own_segment_, std::move(local_peers));
 }
 
 const capabilities& shm_endpoint::declared() const noexcept { return shm_capabilities; }
@@ -95,10 +95,10 @@ bool shm_endpoint::poll(message_list& arrived, std::size_t messages_max) {
   if (!backlog_.empty()) moved |= flush_backlog();
   const std::size_t enough = arrived.size() + messages_max;
   moved |= receive_polled(arrived, enough);
-  if (lookout_.uses_bells() && lookout_.take_bells()) moved |= answer_bells(arrived, enough);
-  if (!dying_.empty()) moved |= attend_the_dying(arrived, enough);
+  if (poll_set_.uses_doorbells() && poll_set_.take_doorbells()) moved |= answer_doorbells(arrived, enough);
+  if (!dying_.empty()) moved |= drain_the_dying(arrived, enough);
   // relaxed: set by a wait of this thread, or of a thread that has told this one that it returned
-  if (++polls_ % polls_between_looks_aside == 0 || look_aside_.load(std::memory_order_relaxed)) look_aside();
+  if (++polls_ % polls_between_control_polls == 0 || control_due_.load(std::memory_order_relaxed)) poll_control();
   return moved;
 }
 
@@ -113,33 +113,33 @@ bool shm_endpoint::receive(std::uint32_t peer, channel on, message_list& arrived
 /// Receives from the peers in the poll set; from all of them on the system channel first.
 bool shm_endpoint::receive_polled(message_list& arrived, std::size_t enough) {
   bool moved = false;
-  std::array<bool, lookout::places> hits{};
-  const std::size_t used = lookout_.places_used();
+  std::array<bool, poll_set::places> hits{};
+  const std::size_t used = poll_set_.places_used();
   for (const channel on : {channel::system, channel::application, channel::bulk}) {
     for (std::size_t i = 0; i < used && arrived.size() < enough; ++i) {
       const std::size_t at = used == 1 ? 0 : (i + polls_) % used;
-      const auto peer = lookout_.polled(at);
+      const auto peer = poll_set_.polled(at);
       if (!peer || !links_[*peer]->has(on)) continue;
       const std::size_t share = links_.size() == 2 ? enough : std::min(enough, arrived.size() + messages_a_visit);
       hits[at] |= receive(*peer, on, arrived, share);
       moved |= hits[at];
     }
   }
-  if (lookout_.uses_bells()) {
-    for (std::size_t at = 0; at < lookout::places; ++at) lookout_.note(at, hits[at]);
+  if (poll_set_.uses_doorbells()) {
+    for (std::size_t at = 0; at < poll_set::places; ++at) poll_set_.note(at, hits[at]);
   }
   return moved;
 }
 
-bool shm_endpoint::answer_bells(message_list& arrived, std::size_t enough) {
+bool shm_endpoint::answer_doorbells(message_list& arrived, std::size_t enough) {
   bool moved = false;
-  std::uint32_t cursor = lookout_.begin_turn();
+  std::uint32_t cursor = poll_set_.begin_round();
   while (arrived.size() < enough) {
-    const auto peer = lookout_.next_pending(cursor);
+    const auto peer = poll_set_.next_pending(cursor);
     if (!peer) break;
     peer_link* const link = links_[*peer].get();
     if (link == nullptr || link->ended()) {
-      lookout_.set_pending(*peer, false);
+      poll_set_.set_pending(*peer, false);
       continue;
     }
     bool hit = false;
@@ -148,7 +148,7 @@ bool shm_endpoint::answer_bells(message_list& arrived, std::size_t enough) {
     }
     moved |= hit;
     if (hit && !link->ended()) promote(*link);
-    if (!link->ready()) lookout_.set_pending(*peer, false);
+    if (!link->ready()) poll_set_.set_pending(*peer, false);
   }
   return moved;
 }
@@ -157,22 +157,22 @@ bool shm_endpoint::answer_bells(message_list& arrived, std::size_t enough) {
 void shm_endpoint::promote(peer_link& heard) {
   const std::uint32_t peer = heard.peer().value();
   if (heard.polled()) return;
-  if (lookout_.admit(peer)) return heard.set_mode(attention::polled);
-  const auto at = lookout_.vacancy();
+  if (poll_set_.admit(peer)) return heard.set_mode(attention::polled);
+  const auto at = poll_set_.idle_place();
   if (!at) return;
-  peer_link& evicted = *links_[*lookout_.polled(*at)];
-  lookout_.settle(*at, peer);
+  peer_link& evicted = *links_[*poll_set_.polled(*at)];
+  poll_set_.assign(*at, peer);
   heard.set_mode(attention::polled);
-  evicted.set_mode(attention::bell);
-  if (evicted.ready()) lookout_.set_pending(evicted.peer().value(), true);  // see the table of lookout
+  evicted.set_mode(attention::doorbell);
+  if (evicted.ready()) poll_set_.set_pending(evicted.peer().value(), true);  // see the table of poll_set
 }
 
 bool shm_endpoint::anything_ready() const noexcept {
-  for (std::size_t at = 0; at < lookout::places; ++at) {
-    const auto peer = lookout_.polled(at);
+  for (std::size_t at = 0; at < poll_set::places; ++at) {
+    const auto peer = poll_set_.polled(at);
     if (peer && links_[*peer]->ready()) return true;
   }
-  return lookout_.rung();
+  return poll_set_.rung();
 }
 
 void shm_endpoint::wait(std::chrono::nanoseconds timeout) {
@@ -181,17 +181,17 @@ void shm_endpoint::wait(std::chrono::nanoseconds timeout) {
   // All are seq_cst: these loads see the stores of wake, submit and the peers, or those see the two stores above.
   if (woken_.load() || own_waiting_.load() || anything_ready()) timeout = std::chrono::nanoseconds::zero();
   if (timeout > std::chrono::nanoseconds::zero()) {
-    sleep_until_alarm(own_segment_->head(), std::min<std::chrono::nanoseconds>(timeout, sleep_max));
+    sleep_until_wakeup(own_segment_->head(), std::min<std::chrono::nanoseconds>(timeout, sleep_max));
   }
   end_sleep(own_segment_->head());
   sleeping_.store(false, std::memory_order_relaxed);  // a wake that still sees true makes the next wait return early
   woken_.exchange(false);  // an exchange, so that the caller sees all that the waker did before
-  look_aside_.store(true, std::memory_order_relaxed);  // see poll
+  control_due_.store(true, std::memory_order_relaxed);  // see poll
 }
 
 void shm_endpoint::wake() noexcept {
   woken_.store(true);
-  if (sleeping_.load()) ring_alarm(own_segment_->head());
+  if (sleeping_.load()) wake_if_asleep(own_segment_->head());
 }
 
 }  // namespace nacre::transport::shm

@@ -12,10 +12,10 @@
 #include <vector>
 
 #include "base/cache_line.hpp"
-#include "transport/launch/control_line.hpp"
+#include "transport/launch/launcher_connection.hpp"
 #include "transport/shm/direct.hpp"
-#include "transport/shm/lookout.hpp"
 #include "transport/shm/peer_link.hpp"
+#include "transport/shm/poll_set.hpp"
 #include "transport/transport.hpp"
 
 namespace nacre::transport::shm {
@@ -24,8 +24,8 @@ namespace nacre::transport::shm {
 struct endpoint_parts {
   rank_id rank;
   std::shared_ptr<segment> own;
-  std::vector<std::optional<peer_parts>> peers;  ///< by rank; empty for the own one
-  std::shared_ptr<launch::control_line> line;    ///< null: no launcher
+  std::vector<std::optional<peer_parts>> peers;           ///< by rank; empty for the own one
+  std::shared_ptr<launch::launcher_connection> launcher;  ///< null: no launcher
   writer_limits limits;
 };
 
@@ -54,16 +54,16 @@ class shm_endpoint final : public endpoint {
  private:
   bool receive(std::uint32_t peer, channel on, message_list& arrived, std::size_t enough);
   bool receive_polled(message_list& arrived, std::size_t enough);
-  bool answer_bells(message_list& arrived, std::size_t enough);
+  bool answer_doorbells(message_list& arrived, std::size_t enough);
   void promote(peer_link& heard);
   bool flush_backlog();
   void note_unsent(peer_link& link);
   void sleep(std::chrono::nanoseconds timeout);
   [[nodiscard]] bool anything_ready() const noexcept;
 
-  void look_aside();
-  void serve_line();
-  bool attend_the_dying(message_list& arrived, std::size_t enough);
+  void poll_control();
+  void poll_launcher();
+  bool drain_the_dying(message_list& arrived, std::size_t enough);
   void on_end(peer_link& link);
   void warn_of_refusal(const peer_link& link, int error);
 
@@ -71,12 +71,12 @@ class shm_endpoint final : public endpoint {
   std::shared_ptr<segment> own_segment_;
   std::vector<std::unique_ptr<peer_link>> links_;  // by rank; null for the own one
   std::unique_ptr<shm_direct> direct_;
-  lookout lookout_;
+  poll_set poll_set_;
   std::vector<peer_link*> backlog_;  // links with unsent messages
   std::vector<peer_link*> dying_;
   message_list own_;  // submitted to the own rank
   std::deque<failure> failures_;
-  std::shared_ptr<launch::control_line> line_;
+  std::shared_ptr<launch::launcher_connection> launcher_;
   std::uint32_t polls_ = 0;
   bool closing_ = false;
   bool warned_ = false;    // that memory of a peer can no longer be read
@@ -86,7 +86,7 @@ class shm_endpoint final : public endpoint {
   alignas(cache_line_bytes) std::atomic<bool> sleeping_{false};
   std::atomic<bool> woken_{false};
   std::atomic<bool> own_waiting_{false};
-  std::atomic<bool> look_aside_{false};
+  std::atomic<bool> control_due_{false};
 };
 
 }  // namespace nacre::transport::shm

@@ -11,9 +11,9 @@
 #include <nacre/assert.hpp>
 #include <nacre/error.hpp>
 
-#include "transport/net/lifelines.hpp"
+#include "transport/net/liveness_sockets.hpp"
 #include "transport/shm/endpoint.hpp"
-#include "transport/shm/introduction.hpp"
+#include "transport/shm/segment_exchange.hpp"
 
 namespace nacre::transport::shm {
 namespace {
@@ -41,7 +41,7 @@ void check_one_host(std::uint32_t ranks_on_host, std::uint32_t ranks) {
 }  // namespace
 
 local_fabric::local_fabric(std::uint32_t ranks, const settings& how)
-    : settings_(how), lifelines_(net::make_lifelines(ranks)) {
+    : settings_(how), liveness_sockets_(net::make_liveness_sockets(ranks)) {
   const geometry sizes = geometry_of(ranks, how);
   for (std::uint32_t rank = 0; rank < ranks; ++rank) {
     local_ranks_.emplace_back(rank);
@@ -51,12 +51,12 @@ local_fabric::local_fabric(std::uint32_t ranks, const settings& how)
 
 std::unique_ptr<endpoint> local_fabric::open(rank_id rank) {
   NACRE_EXPECT(rank.value() < size(), "no such rank");
-  std::vector<net::unique_fd>& lifelines = lifelines_[rank.value()];
-  NACRE_EXPECT(!lifelines.empty(), "a rank is opened once");
+  std::vector<net::unique_fd>& liveness_sockets = liveness_sockets_[rank.value()];
+  NACRE_EXPECT(!liveness_sockets.empty(), "a rank is opened once");
   endpoint_parts parts{.rank = rank,
                        .own = segments_[rank.value()],
                        .peers = std::vector<std::optional<peer_parts>>(size()),
-                       .line = nullptr,
+                       .launcher = nullptr,
                        .limits = limits_of(settings_)};
   std::uint64_t here = 1;
   const auto address = reinterpret_cast<std::uint64_t>(&here);
@@ -66,29 +66,29 @@ std::unique_ptr<endpoint> local_fabric::open(rank_id rank) {
   for (std::uint32_t peer = 0; peer < size(); ++peer) {
     if (peer == rank.value()) continue;
     parts.peers[peer] = peer_parts{.theirs = segments_[peer],
-                                   .lifeline = std::move(lifelines[peer]),
+                                   .liveness_socket = std::move(liveness_sockets[peer]),
                                    .process = ::getpid(),
                                    .fetch_from = can_fetch ? ::getpid() : 0,
                                    .can_copy = can_copy};
   }
-  lifelines.clear();
+  liveness_sockets.clear();
   return std::make_unique<shm_endpoint>(std::move(parts));
 }
 
-std::unique_ptr<endpoint> open_among(neighbourhood parts, const settings& how) {
+std::unique_ptr<endpoint> open_on_host(host_parts parts, const settings& how) {
   const geometry sizes = geometry_of(parts.size, how);
   auto own = std::make_shared<segment>(segment::create(sizes));
-  auto peers = introduce({.rank = parts.rank,
-                          .own = *own,
-                          .sizes = sizes,
-                          .single_copy = how.single_copy,
-                          .line = parts.line.get(),
-                          .deadline = parts.deadline},
-                         std::move(parts.guests));
+  auto peers = exchange_segments({.rank = parts.rank,
+                                  .own = *own,
+                                  .sizes = sizes,
+                                  .single_copy = how.single_copy,
+                                  .launcher = parts.launcher.get(),
+                                  .deadline = parts.deadline},
+                                 std::move(parts.candidates));
   return std::make_unique<shm_endpoint>(endpoint_parts{.rank = parts.rank,
                                                        .own = std::move(own),
                                                        .peers = std::move(peers),
-                                                       .line = std::move(parts.line),
+                                                       .launcher = std::move(parts.launcher),
                                                        .limits = limits_of(how)});
 }
 
@@ -96,13 +96,13 @@ std::unique_ptr<fabric> join_job(const settings& how) {
   launch::membership self;
   check_one_host(self.ranks_on_host(), self.size());
   // The listener closes with `here`: no connection is accepted once all ranks have joined.
-  return std::make_unique<launch::member_fabric>(std::move(self), how.way, [how](launch::arrival here) {
-    return open_among({.rank = here.self.rank,
-                       .size = here.self.size,
-                       .guests = here.take_first_guests(),
-                       .line = std::move(here.line),
-                       .deadline = here.deadline},
-                      how);
+  return std::make_unique<launch::member_fabric>(std::move(self), how.join, [how](launch::joined_rank here) {
+    return open_on_host({.rank = here.self.rank,
+                         .size = here.self.size,
+                         .candidates = here.take_first_candidates(),
+                         .launcher = std::move(here.launcher),
+                         .deadline = here.deadline},
+                        how);
   });
 }
 

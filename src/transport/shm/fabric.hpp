@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "transport/launch/member.hpp"
-#include "transport/net/greeting.hpp"
 #include "transport/net/socket.hpp"
+#include "transport/net/socket_handshake.hpp"
 #include "transport/shm/layout.hpp"
 #include "transport/shm/segment.hpp"
 #include "transport/transport.hpp"
@@ -18,7 +18,7 @@ namespace nacre::transport::shm {
 
 /// The options of shm.
 struct settings {
-  launch::way_in way{.on_loopback = true};
+  launch::join_options join{.on_loopback = true};
   std::uint64_t ring_bytes = std::uint64_t{128} << 10;  ///< of data in one ring: for each sender and channel
   std::uint64_t memory_max = std::uint64_t{16} << 20;   ///< of all rings that lead to one rank
   std::size_t output_max = std::size_t{8} << 20;        ///< for each peer and channel
@@ -29,16 +29,16 @@ struct settings {
 /// The values of the options of shm; their defaults where they are not declared.
 [[nodiscard]] settings read_settings(const config& configuration);
 
-/// The inputs for the end of a rank in a job that may span several hosts. The ranks in `guests` are on this host.
-struct neighbourhood {
+/// The inputs for the end of a rank in a job that may span several hosts. The ranks in `candidates` are on this host.
+struct host_parts {
   rank_id rank;
-  std::uint32_t size = 0;                         ///< ranks of the job
-  std::vector<std::optional<net::guest>> guests;  ///< by rank; empty for the own one and other hosts'
-  std::shared_ptr<launch::control_line> line;     ///< null: no launcher
+  std::uint32_t size = 0;                                      ///< ranks of the job
+  std::vector<std::optional<net::peer_candidate>> candidates;  ///< by rank; empty for the own one and other hosts'
+  std::shared_ptr<launch::launcher_connection> launcher;       ///< null: no launcher
   net::time_point deadline;
 };
 /// Blocks until all ranks of this host have exchanged their segments. Throws setup_error or job_aborted.
-[[nodiscard]] std::unique_ptr<endpoint> open_among(neighbourhood parts, const settings& how);
+[[nodiscard]] std::unique_ptr<endpoint> open_on_host(host_parts parts, const settings& how);
 
 /// All ranks in this process, which share one mapping of each segment.
 class local_fabric final : public fabric {
@@ -55,8 +55,8 @@ class local_fabric final : public fabric {
  private:
   settings settings_;
   std::vector<rank_id> local_ranks_;
-  std::vector<std::shared_ptr<segment>> segments_;      // by rank
-  std::vector<std::vector<net::unique_fd>> lifelines_;  // by rank and peer; `open` takes its rank's
+  std::vector<std::shared_ptr<segment>> segments_;             // by rank
+  std::vector<std::vector<net::unique_fd>> liveness_sockets_;  // by rank and peer; `open` takes its rank's
 };
 
 /// The fabric of this process's rank in a job on one host. Throws setup_error when the job has several hosts.

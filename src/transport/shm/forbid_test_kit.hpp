@@ -14,7 +14,7 @@
 
 namespace nacre::transport::shm {
 
-enum class whom { this_thread, this_process };
+enum class filter_scope { this_thread, this_process };
 
 /// From now on, for ever, the kernel does `action` at that call. Negative: it does not filter; else as in seccomp(2).
 inline long filter(int system_call, unsigned action, unsigned flags) {
@@ -27,8 +27,9 @@ inline long filter(int system_call, unsigned action, unsigned flags) {
 }
 
 /// From now on, for ever, the call fails with EPERM. False when the kernel does not filter.
-[[nodiscard]] inline bool forbid(int system_call, whom to) {
-  return filter(system_call, SECCOMP_RET_ERRNO | EPERM, to == whom::this_process ? SECCOMP_FILTER_FLAG_TSYNC : 0) == 0;
+[[nodiscard]] inline bool forbid(int system_call, filter_scope to) {
+  return filter(system_call, SECCOMP_RET_ERRNO | EPERM,
+                to == filter_scope::this_process ? SECCOMP_FILTER_FLAG_TSYNC : 0) == 0;
 }
 
 }  // namespace nacre::transport::shm

@@ -24,8 +24,8 @@ enum class slot_kind : std::uint8_t {
   whole,             ///< a message; its payload lies next in the data
   fetch,             ///< a message; the reader reads its payload from the sender's memory, and acknowledges it
   begin,             ///< the header of a message; its payload follows in fragments
-  piece,             ///< a fragment: bytes of that payload, next in the data
-  goodbye,           ///< nothing more comes through this ring but payloads that could not be fetched
+  fragment,          ///< a fragment: bytes of that payload, next in the data
+  shutdown,          ///< nothing more comes through this ring but payloads that could not be fetched
   again              ///< the payload of the oldest message that could not be fetched follows in fragments
 };
 
@@ -56,8 +56,8 @@ inline constexpr std::size_t slot_words = sizeof(slot) / sizeof(std::uint64_t);
 
 /// How the reader of a ring learns of new slots.
 enum class attention : std::uint32_t {
-  bell,   ///< the writer rings the doorbell at the reader's rank
-  polled  ///< the reader polls the ring
+  doorbell,  ///< the writer rings the doorbell at the reader's rank
+  polled     ///< the reader polls the ring
 };
 
 /// Whether the reader of a ring reads payloads from the memory of its writer.
@@ -84,16 +84,16 @@ struct alignas(cache_line_bytes) writer_line {
 
 /// The regions that a rank has registered for one peer: a state word for each, see direct.hpp. In the segment of the
 /// regions' owner.
-struct alignas(cache_line_bytes) lent_words {
+struct alignas(cache_line_bytes) region_table {
   std::uint64_t able = 0;  ///< 1: the peer can read and write the owner's memory; the peer keeps it up to date
   std::uint64_t words[31] = {};
 };
 
 /// The words that a rank shares with all of its senders.
 struct segment_head {
-  std::uint64_t nonce = 0;                            ///< proves that this is the segment that the rank has named
-  alignas(cache_line_bytes) std::uint32_t alarm = 0;  ///< futex: 1 while the rank sleeps
-  alignas(cache_line_bytes) std::uint64_t bells[ranks_max / 64] = {};  ///< a bit for each sender
+  std::uint64_t nonce = 0;  ///< proves that this is the segment that the rank has named
+  alignas(cache_line_bytes) std::uint32_t futex_wakeup = 0;                ///< futex: 1 while the rank sleeps
+  alignas(cache_line_bytes) std::uint64_t doorbells[ranks_max / 64] = {};  ///< a bit for each sender
 };
 static_assert(sizeof(segment_head) <= page_bytes);
 
@@ -114,7 +114,7 @@ struct ring_view {
 
   /// The longest payload that lies in the data as one fragment: a quarter of the data. The reader announces each
   /// quarter that it has consumed, so the writer always comes to have room for one fragment.
-  [[nodiscard]] std::uint64_t piece_bytes_max() const noexcept { return data_bytes / 4; }
+  [[nodiscard]] std::uint64_t fragment_bytes_max() const noexcept { return data_bytes / 4; }
 };
 
 /// The sizes of a job's segments, equal for all of its ranks. Each rank owns one segment, through which it receives:
@@ -123,7 +123,7 @@ struct ring_view {
 /// |---|---|
 /// | 0 | segment_head |
 /// | page_bytes + (sender * 3 + channel) * ring_bytes() | reader_line, writer_line, slots, data |
-/// | behind the rings + peer * sizeof(lent_words) | lent_words |
+/// | behind the rings + peer * sizeof(region_table) | region_table |
 ///
 /// Memory: the system provides a page when it is first written. So a rank costs 4 KiB and, for each sender and channel
 /// in use, up to ring_bytes(): 5/4 of data_bytes and a page; and a page for each 16 peers with registered regions.
@@ -141,12 +141,12 @@ struct geometry {
   [[nodiscard]] constexpr std::uint64_t rings_bytes() const noexcept {
     return std::uint64_t{ranks} * channel_count * ring_bytes();
   }
-  [[nodiscard]] constexpr std::uint64_t lent_bytes() const noexcept { return ranks * sizeof(lent_words); }
+  [[nodiscard]] constexpr std::uint64_t regions_bytes() const noexcept { return ranks * sizeof(region_table); }
   [[nodiscard]] constexpr std::uint64_t segment_bytes() const noexcept {
-    return page_bytes + rings_bytes() + lent_bytes();
+    return page_bytes + rings_bytes() + regions_bytes();
   }
-  [[nodiscard]] lent_words* lent(std::byte* segment, std::uint32_t peer) const noexcept {
-    return reinterpret_cast<lent_words*>(segment + page_bytes + rings_bytes() + peer * sizeof(lent_words));
+  [[nodiscard]] region_table* regions(std::byte* segment, std::uint32_t peer) const noexcept {
+    return reinterpret_cast<region_table*>(segment + page_bytes + rings_bytes() + peer * sizeof(region_table));
   }
   [[nodiscard]] ring_view ring(std::byte* segment, std::uint32_t sender, std::size_t on_channel) const noexcept {
     std::byte* const begin = segment + page_bytes + (std::uint64_t{sender} * channel_count + on_channel) * ring_bytes();
@@ -164,7 +164,7 @@ struct geometry {
   [[nodiscard]] static constexpr geometry fitting(std::uint32_t ranks, std::uint64_t wanted,
                                                   std::uint64_t memory_max) noexcept {
     geometry result{.ranks = ranks, .data_bytes = std::bit_ceil(std::max(wanted, data_bytes_min))};
-    while (result.data_bytes > data_bytes_min && result.rings_bytes() + result.lent_bytes() > memory_max) {
+    while (result.data_bytes > data_bytes_min && result.rings_bytes() + result.regions_bytes() > memory_max) {
       result.data_bytes /= 2;
     }
     return result;

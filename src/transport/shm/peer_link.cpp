@@ -17,7 +17,7 @@ peer_link::peer_link(rank_id own, rank_id peer, const segment& ours, peer_parts 
     : own_(own),
       peer_(peer),
       theirs_(std::move(parts.theirs)),
-      lifeline_(std::move(parts.lifeline)),
+      liveness_socket_(std::move(parts.liveness_socket)),
       out_{ring_writer(theirs_->ring(own.value(), 0), limits), ring_writer(theirs_->ring(own.value(), 1), limits),
            ring_writer(theirs_->ring(own.value(), 2), limits)},
       in_{ring_reader(ours.ring(peer.value(), 0), {ranks, channel::system, payload_bytes_max, parts.fetch_from, peer}),
@@ -57,13 +57,13 @@ void peer_link::tell(ring_writer& through) {
   if (!through.take_published()) return;
   segment_head& head = theirs_->head();
   if (through.mode() != attention::polled) {
-    shared(head.bells[own_.value() / 64]).fetch_or(std::uint64_t{1} << own_.value() % 64);
+    shared(head.doorbells[own_.value() / 64]).fetch_or(std::uint64_t{1} << own_.value() % 64);
   }
-  ring_alarm(head);
+  wake_if_asleep(head);
 }
 
 void peer_link::after_receive(ring_reader& from) {
-  if (from.take_wish()) ring_alarm(theirs_->head());
+  if (from.take_wakeup_request()) wake_if_asleep(theirs_->head());
   if (const int refusal = from.take_refusal(); refusal != 0) refusal_ = refusal;
   if (const auto error = from.error()) return fail(*error);
   if (from.over() && std::all_of(in_.begin(), in_.end(), [](const ring_reader& each) { return each.over(); })) {
@@ -71,22 +71,22 @@ void peer_link::after_receive(ring_reader& from) {
   }
 }
 
-void peer_link::say_goodbye() {
-  for (ring_writer& each : out_) each.say_goodbye();
+void peer_link::send_shutdown() {
+  for (ring_writer& each : out_) each.send_shutdown();
 }
 
-void peer_link::look_at_lifeline() {
+void peer_link::read_liveness_socket() {
   if (state_ != state::open) return;
   std::array<std::byte, 64> unwanted;
-  const std::ptrdiff_t received = net::receive_some(lifeline_.get(), unwanted.data(), unwanted.size());
+  const std::ptrdiff_t received = net::receive_some(liveness_socket_.get(), unwanted.data(), unwanted.size());
   if (received == 0) return;
   if (received > 0) return fail("sent something where nothing is to be sent");
-  lifeline_.reset();
+  liveness_socket_.reset();
   state_ = state::dying;
 }
 
-void peer_link::bury() {
-  if (state_ == state::dying && !ready()) fail("ended without a goodbye");
+void peer_link::finish() {
+  if (state_ == state::dying && !ready()) fail("ended without a shutdown");
 }
 
 void peer_link::fail(std::string_view why) {
@@ -98,7 +98,7 @@ void peer_link::fail(std::string_view why) {
 void peer_link::end(state how) {
   if (ended()) return;
   state_ = how;
-  lifeline_.reset();
+  liveness_socket_.reset();
   for (ring_writer& each : out_) each.drop();
 }
 

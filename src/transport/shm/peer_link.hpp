@@ -13,7 +13,7 @@
 #include <nacre/message.hpp>
 
 #include "transport/net/socket.hpp"
-#include "transport/shm/alarm.hpp"
+#include "transport/shm/futex_wakeup.hpp"
 #include "transport/shm/ring_reader.hpp"
 #include "transport/shm/ring_writer.hpp"
 #include "transport/shm/segment.hpp"
@@ -23,7 +23,7 @@ namespace nacre::transport::shm {
 /// An authenticated peer and its mapped segment.
 struct peer_parts {
   std::shared_ptr<segment> theirs;
-  net::unique_fd lifeline;  ///< liveness socket: carries no bytes; it ends when the peer's process does
+  net::unique_fd liveness_socket;  ///< liveness socket: carries no bytes; it ends when the peer's process does
   pid_t process = 0;
   pid_t fetch_from = 0;   ///< its process, when its memory can be read; 0 otherwise
   bool can_copy = false;  ///< its memory can be read and written
@@ -33,10 +33,10 @@ struct peer_parts {
 ///
 /// | state | event | next |
 /// |---|---|---|
-/// | open | goodbyes in all three rings | over |
+/// | open | shutdowns in all three rings | over |
 /// | open | a ring is broken | failed |
 /// | open | the liveness socket ends | dying: the messages in the rings are still received |
-/// | dying | goodbyes in all three rings | over |
+/// | dying | shutdowns in all three rings | over |
 /// | dying | the rings are empty, or broken | failed |
 ///
 /// In `over` and `failed` all submitted messages are dropped. The rings stay mapped as long as the link lives. One
@@ -56,7 +56,7 @@ class peer_link {
   [[nodiscard]] bool ended() const noexcept { return state_ == state::over || state_ == state::failed; }
   /// Why the link has failed: one clause.
   [[nodiscard]] std::string_view reason() const noexcept { return reason_; }
-  [[nodiscard]] int lifeline() const noexcept { return lifeline_.get(); }
+  [[nodiscard]] int liveness_socket() const noexcept { return liveness_socket_.get(); }
 
   void submit(message_list& batch);
   /// Receives from one channel until `arrived` holds `enough` messages. True when anything moved.
@@ -81,8 +81,8 @@ class peer_link {
   [[nodiscard]] bool unsent() const noexcept {
     return !ended() && (out_[0].unsent() || out_[1].unsent() || out_[2].unsent());
   }
-  void say_goodbye();
-  /// The own rank has sent its goodbye, or gives up: from here on the link neither sends nor receives.
+  void send_shutdown();
+  /// The own rank has sent its shutdown, or gives up: from here on the link neither sends nor receives.
   void leave() { end(state::over); }
   /// True once: at the first call after the link has ended.
   [[nodiscard]] bool take_end() noexcept { return ended() && !std::exchange(end_taken_, true); }
@@ -92,9 +92,9 @@ class peer_link {
   [[nodiscard]] int take_refusal() noexcept { return std::exchange(refusal_, 0); }
 
   /// Reads the liveness socket, once its descriptor is readable.
-  void look_at_lifeline();
+  void read_liveness_socket();
   /// Lets a dying link fail when its rings are empty.
-  void bury();
+  void finish();
 
  private:
   void after_receive(ring_reader& from);
@@ -105,7 +105,7 @@ class peer_link {
   rank_id own_;
   rank_id peer_;
   std::shared_ptr<segment> theirs_;
-  net::unique_fd lifeline_;
+  net::unique_fd liveness_socket_;
   std::array<ring_writer, channel_count> out_;
   std::array<ring_reader, channel_count> in_;
   state state_ = state::open;

@@ -20,7 +20,7 @@ class refusal : public testing::Test {
   static void in_a_thread(Body body) {
     std::thread(body).join();  // the filter ends with it
   }
-  static void forbid_reading() { ASSERT_TRUE(forbid(SYS_process_vm_readv, whom::this_thread)); }
+  static void forbid_reading() { ASSERT_TRUE(forbid(SYS_process_vm_readv, filter_scope::this_thread)); }
 
   void submit(std::size_t bytes) {
     message_list batch;
@@ -32,8 +32,8 @@ class refusal : public testing::Test {
   bool receive() { return reader_.receive(arrived_, arrived_.size() + enough); }
   /// Moves both ends until neither has anything to do.
   void exchange() {
-    for (int turn = 0; turn < 3; ++turn) {
-      if (writer_.advance() | receive()) turn = 0;
+    for (int round = 0; round < 3; ++round) {
+      if (writer_.advance() | receive()) round = 0;
     }
   }
   void expect_everything() {
@@ -92,7 +92,7 @@ TEST_F(refusal, wakes_a_writer_that_waits_for_its_payload_to_be_fetched) {
     submit(5000);
     EXPECT_FALSE(writer_.advance()) << "it asks to be woken";
     EXPECT_TRUE(receive());
-    EXPECT_TRUE(reader_.take_wish());
+    EXPECT_TRUE(reader_.take_wakeup_request());
     exchange();
   });
   expect_everything();
@@ -109,7 +109,7 @@ TEST_F(refusal, of_a_payload_that_was_read_in_part_begins_it_anew) {
   expect_everything();
 }
 
-TEST_F(refusal, does_not_interrupt_a_message_that_is_going_through_in_pieces) {
+TEST_F(refusal, does_not_interrupt_a_message_that_is_going_through_in_fragments) {
   in_a_thread([&] {
     submit(3000);
     for (int i = 0; i < 20; ++i) submit(1500);  // more than the ring holds: one of them has begun
@@ -119,28 +119,28 @@ TEST_F(refusal, does_not_interrupt_a_message_that_is_going_through_in_pieces) {
   expect_everything();
 }
 
-TEST_F(refusal, is_not_interrupted_by_a_goodbye) {
+TEST_F(refusal, is_not_interrupted_by_a_shutdown) {
   in_a_thread([&] {
     submit(100000);
     forbid_reading();
     EXPECT_TRUE(receive());
     EXPECT_TRUE(writer_.advance()) << "as much of it as the ring holds";
     EXPECT_TRUE(writer_.unsent());
-    writer_.say_goodbye();
+    writer_.send_shutdown();
     exchange();
     EXPECT_TRUE(reader_.over());
   });
   expect_everything();
 }
 
-TEST_F(refusal, is_served_behind_a_goodbye) {
+TEST_F(refusal, is_served_behind_a_shutdown) {
   in_a_thread([&] {
     for (int i = 0; i < 5; ++i) submit(4000);
-    writer_.say_goodbye();
+    writer_.send_shutdown();
     writer_.advance();
     forbid_reading();
     EXPECT_TRUE(receive());
-    EXPECT_FALSE(reader_.over()) << "the goodbye has come, but not the messages in front of it";
+    EXPECT_FALSE(reader_.over()) << "the shutdown has come, but not the messages in front of it";
     exchange();
     EXPECT_TRUE(reader_.over());
   });

@@ -33,9 +33,9 @@ void play_stream(std::uint64_t seed, bool refused) {
   const auto refused_from = refused ? static_cast<std::uint32_t>(numbers.below(messages + 1)) : messages + 1;
   bool is_refused = false;
   std::uint32_t next = 0;
-  for (int turn = 0; turn < 100000 && next < messages; ++turn) {
+  for (int round = 0; round < 100000 && next < messages; ++round) {
     if (next >= refused_from && !std::exchange(is_refused, true)) {
-      ASSERT_TRUE(forbid(SYS_process_vm_readv, whom::this_thread));
+      ASSERT_TRUE(forbid(SYS_process_vm_readv, filter_scope::this_thread));
     }
     if (numbers.below(2) == 0) writer.submit(batch);
     if (numbers.below(2) == 0) writer.advance();
@@ -109,7 +109,7 @@ TEST(ring_fuzz, forged_slots_yield_only_what_a_message_may_be_and_a_failed_ring_
 TEST(ring_fuzz, forged_slots_of_a_writer_whose_memory_is_refused_yield_no_more) {
   std::uint64_t taken = 0, failures = 0;
   std::thread([&] {
-    ASSERT_TRUE(forbid(SYS_process_vm_readv, whom::this_thread));
+    ASSERT_TRUE(forbid(SYS_process_vm_readv, filter_scope::this_thread));
     play_forgeries(taken, failures);
   }).join();
   EXPECT_GT(taken, 200U) << "forgeries that are always refused at once test little";

@@ -75,22 +75,22 @@ bool ring_reader::receive_some(message_list& arrived, std::size_t enough) {
 void ring_reader::take(const slot& next, message_list& arrived) {
   const auto kind = static_cast<slot_kind>(next.stamp & 0xff);
   if (partial_ != nullptr) {
-    if (kind != slot_kind::piece) return fail("sent a message in the middle of another one");
-    return take_piece(next, arrived);
+    if (kind != slot_kind::fragment) return fail("sent a message in the middle of another one");
+    return take_fragment(next, arrived);
   }
   if (kind == slot_kind::again) return take_again();
-  if (over_) return fail("sent something after its goodbye");
+  if (over_) return fail("sent something after its shutdown");
   switch (kind) {
     case slot_kind::whole_inline:
     case slot_kind::whole:
     case slot_kind::fetch:
     case slot_kind::begin:
       return take_message(kind, next, arrived);
-    case slot_kind::goodbye:
+    case slot_kind::shutdown:
       over_ = true;
       return;
-    case slot_kind::piece:
-      return fail("sent a piece of a message that it has not begun");
+    case slot_kind::fragment:
+      return fail("sent a fragment of a message that it has not begun");
     case slot_kind::again:
       break;  // above
   }
@@ -101,8 +101,8 @@ void ring_reader::take_message(slot_kind kind, const slot& next, message_list& a
   if (const auto trouble = trouble_with(next.header, limits_)) return fail(*trouble);
   const std::uint32_t bytes = next.header.payload_bytes;
   if (kind == slot_kind::whole_inline && bytes > inline_bytes_max) return fail("wrote a slot that is too long");
-  if (kind == slot_kind::whole && bytes > ring_.piece_bytes_max()) return fail("wrote a slot that is too long");
-  if (kind == slot_kind::begin && bytes == 0) return fail("began a message that has no pieces");
+  if (kind == slot_kind::whole && bytes > ring_.fragment_bytes_max()) return fail("wrote a slot that is too long");
+  if (kind == slot_kind::begin && bytes == 0) return fail("began a message that has no fragments");
   if (kind == slot_kind::fetch && limits_.writer == 0) return fail("left a message where nobody can fetch it");
   if (kind == slot_kind::fetch && refused_) return held_.push_back({.header = next.header, .m = nullptr});
   message_ptr m = make_message(bytes);
@@ -131,10 +131,11 @@ void ring_reader::take_again() {
   again_ = true;
 }
 
-void ring_reader::take_piece(const slot& next, message_list& arrived) {
+void ring_reader::take_fragment(const slot& next, message_list& arrived) {
   const std::size_t bytes = next.header.payload_bytes;
   const std::size_t missing = partial_->header.payload_bytes - partial_bytes_;
-  if (bytes == 0 || bytes > missing || bytes > ring_.piece_bytes_max()) return fail("wrote a piece of a wrong length");
+  if (bytes == 0 || bytes > missing || bytes > ring_.fragment_bytes_max())
+    return fail("wrote a fragment of a wrong length");
   copy_data(partial_->body() + partial_bytes_, bytes);
   partial_bytes_ += bytes;
   if (bytes == missing) complete(std::exchange(partial_, nullptr), arrived);
@@ -205,7 +206,7 @@ void ring_reader::announce_when_due() {
   }
 }
 
-bool ring_reader::take_wish() noexcept {
+bool ring_reader::take_wakeup_request() noexcept {
   if (!std::exchange(announced_, false)) return false;
   // seq_cst, like the stores above: this sees the writer's request, or the writer sees the announcement
   return shared(ring_.writer->waits).load() != 0 && shared(ring_.writer->waits).exchange(0) != 0;

@@ -34,9 +34,9 @@ struct reader_limits {
 /// | between messages | whole_inline, whole | the message arrives; between messages |
 /// | between messages | begin | assembling |
 /// | between messages | fetch | fetching |
-/// | between messages | goodbye | over |
+/// | between messages | shutdown | over |
 /// | between messages, over | again | assembling the oldest message that awaits its payload |
-/// | assembling | piece | assembling; with the last one the message arrives, then the state before |
+/// | assembling | fragment | assembling; with the last one the message arrives, then the state before |
 /// | fetching | (none is taken) | reads about fetch_bytes_a_call of the writer's memory; at the end announces it |
 /// | any | any other, a forbidden header, a length that does not fit, memory that is gone | failed |
 ///
@@ -80,7 +80,7 @@ class ring_reader {
   [[nodiscard]] int take_refusal() noexcept { return std::exchange(refusal_, 0); }
   void set_mode(attention how) noexcept { shared(ring_.reader->mode).store(static_cast<std::uint32_t>(how)); }
   /// Whether the writer asks to be woken and something has been announced since. Clears the request.
-  [[nodiscard]] bool take_wish() noexcept;
+  [[nodiscard]] bool take_wakeup_request() noexcept;
 
   [[nodiscard]] bool over() const noexcept { return over_ && held_.empty(); }
   /// The fault of the writer, one clause, once the ring has failed.
@@ -97,7 +97,7 @@ class ring_reader {
   void take(const slot& next, message_list& arrived);
   void take_message(slot_kind kind, const slot& next, message_list& arrived);
   void take_again();
-  void take_piece(const slot& next, message_list& arrived);
+  void take_fragment(const slot& next, message_list& arrived);
   void complete(message_ptr m, message_list& arrived);
   void fetch(message_list& arrived);
   void give_up_fetching(int error);

@@ -39,8 +39,8 @@ TEST(ring_reader, refuses_by_name_every_slot_that_may_not_be) {
       {slot_kind::whole_inline, header([](message_header& h) { h.flags = 0x80; }), "unknown flags"},
       {slot_kind::whole_inline, header([](message_header& h) { h.source = 8; }), "does not exist"},
       {slot_kind::whole_inline, header([](message_header& h) { h.source = 1; }), "in the name of another"},
-      {slot_kind::begin, fine, "no pieces"},
-      {slot_kind::piece, fine, "has not begun"},
+      {slot_kind::begin, fine, "no fragments"},
+      {slot_kind::fragment, fine, "has not begun"},
       {slot_kind::again, fine, "again that has arrived"},
       {slot_kind::fetch, header([](message_header& h) { h.payload_bytes = 100; }), "cannot be fetched"},
       {static_cast<slot_kind>(0), fine, "unknown kind"},
@@ -63,7 +63,7 @@ TEST(ring_reader, refuses_by_name_every_slot_that_may_not_be) {
   }
 }
 
-TEST(ring_reader, refuses_pieces_that_do_not_add_up_and_messages_in_between) {
+TEST(ring_reader, refuses_fragments_that_do_not_add_up_and_messages_in_between) {
   for (const std::uint32_t second : {0U, 1025U, 501U}) {
     ring_memory memory(small_ring);
     ring_reader reader(memory.view(), test_limits());
@@ -72,10 +72,10 @@ TEST(ring_reader, refuses_pieces_that_do_not_add_up_and_messages_in_between) {
     view.slots[0].header.payload_bytes = 500;
     view.slots[0].stamp = make_stamp(0, slot_kind::begin);
     view.slots[1].header.payload_bytes = second;
-    view.slots[1].stamp = make_stamp(1, slot_kind::piece);
+    view.slots[1].stamp = make_stamp(1, slot_kind::fragment);
     message_list arrived;
     reader.receive(arrived, enough);
-    EXPECT_EQ(reader.error(), "wrote a piece of a wrong length") << second;
+    EXPECT_EQ(reader.error(), "wrote a fragment of a wrong length") << second;
   }
   ring_memory memory(small_ring);
   ring_reader reader(memory.view(), test_limits());

@@ -42,7 +42,7 @@ TEST_P(ring, carries_payloads_of_every_kind_of_size_in_order) {
   const std::size_t sizes[] = {0, 1, 16, 17, 64, 65, 1024, 1025, 1999, 2000, 5000, 100000, 16, 0, 300000, 8};
   for (std::uint32_t i = 0; i < std::size(sizes); ++i) {
     both.submit(numbered(i, sizes[i]));
-    for (int turn = 0; turn < 1000 && both.arrived.empty(); ++turn) {
+    for (int round = 0; round < 1000 && both.arrived.empty(); ++round) {
       both.reader.receive(both.arrived, enough);
       both.writer.advance();
     }
@@ -66,10 +66,10 @@ TEST_P(ring, keeps_what_it_has_no_room_for_up_to_the_bound_and_asks_to_be_woken)
   EXPECT_FALSE(both.writer.advance());
   EXPECT_TRUE(both.reader.receive(both.arrived, enough));
   EXPECT_EQ(both.arrived.size(), 16U);
-  EXPECT_TRUE(both.reader.take_wish());
-  EXPECT_FALSE(both.reader.take_wish()) << "once for each wish";
+  EXPECT_TRUE(both.reader.take_wakeup_request());
+  EXPECT_FALSE(both.reader.take_wakeup_request()) << "once for each wish";
   EXPECT_TRUE(both.writer.advance());
-  for (int turn = 0; turn < 100; ++turn) {
+  for (int round = 0; round < 100; ++round) {
     both.reader.receive(both.arrived, enough);
     both.writer.submit(batch);
     both.writer.advance();
@@ -78,11 +78,11 @@ TEST_P(ring, keeps_what_it_has_no_room_for_up_to_the_bound_and_asks_to_be_woken)
   for (std::uint32_t i = 0; i < 200; ++i) ASSERT_TRUE(is_numbered(*both.arrived.pop_front(), i, 100));
 }
 
-TEST_P(ring, ends_with_a_goodbye_behind_everything) {
+TEST_P(ring, ends_with_a_shutdown_behind_everything) {
   ends both(GetParam());
   for (std::uint32_t i = 0; i < 40; ++i) both.submit(numbered(i, 3000));
-  both.writer.say_goodbye();
-  for (int turn = 0; turn < 1000 && !both.reader.over(); ++turn) {
+  both.writer.send_shutdown();
+  for (int round = 0; round < 1000 && !both.reader.over(); ++round) {
     both.writer.advance();
     both.reader.receive(both.arrived, enough);
   }
@@ -99,7 +99,7 @@ TEST(ring_that_fetches, keeps_a_payload_until_it_has_been_fetched) {
   EXPECT_FALSE(both.writer.advance());
   EXPECT_TRUE(both.writer.unsent());
   EXPECT_TRUE(both.reader.receive(both.arrived, enough));
-  EXPECT_TRUE(both.reader.take_wish()) << "the writer may sleep";
+  EXPECT_TRUE(both.reader.take_wakeup_request()) << "the writer may sleep";
   EXPECT_TRUE(both.writer.advance());
   EXPECT_FALSE(both.writer.unsent());
   both.submit(numbered(2, 2000));
@@ -191,7 +191,7 @@ TEST(ring_that_fetches, refuses_a_payload_that_its_writer_takes_back_in_the_midd
   both.reader.receive(both.arrived, enough);
   ASSERT_FALSE(both.reader.error());
   both.writer.drop();
-  for (int turn = 0; turn < 3; ++turn) both.reader.receive(both.arrived, enough);
+  for (int round = 0; round < 3; ++round) both.reader.receive(both.arrived, enough);
   EXPECT_TRUE(both.arrived.empty());
   EXPECT_TRUE(both.reader.error());
 }

@@ -50,9 +50,9 @@ bool ring_writer::write_all() {
     message_list& next = again_.empty() || begun_ ? waiting_ : again_;  // a message is never interrupted
     if (next.empty() || !write_front(next)) break;
   }
-  if (goodbye_ == goodbye::wanted && waiting_.empty() && again_.empty() && room(0)) {
-    put(slot_kind::goodbye, {}, nullptr, 0);
-    goodbye_ = goodbye::written;
+  if (shutdown_ == shutdown::wanted && waiting_.empty() && again_.empty() && room(0)) {
+    put(slot_kind::shutdown, {}, nullptr, 0);
+    shutdown_ = shutdown::written;
   }
   return slots_written_ != before;
 }
@@ -60,7 +60,7 @@ bool ring_writer::write_all() {
 bool ring_writer::write_front(message_list& from) {
   message_ptr m = from.pop_front();
   const std::size_t bytes = held_bytes_of(*m);
-  if (&from == &again_ ? write_pieces(m, slot_kind::again) : write(m)) {
+  if (&from == &again_ ? write_fragments(m, slot_kind::again) : write(m)) {
     held_bytes_ -= bytes;
     return true;
   }
@@ -78,7 +78,7 @@ void ring_writer::drop() {
   again_.clear();
   held_bytes_ = 0;
   pins_freed_ = pins_;
-  goodbye_ = goodbye::written;
+  shutdown_ = shutdown::written;
 }
 
 /// False when there is no room: the caller keeps the message and passes it first to the next call.
@@ -92,34 +92,34 @@ bool ring_writer::write(message_ptr& m) {
     if (!room(0)) return false;
     pin(m);
     return true;
-  } else if (bytes <= ring_.piece_bytes_max()) {
+  } else if (bytes <= ring_.fragment_bytes_max()) {
     if (!room(rounded(bytes))) return false;
     put_data(m->body(), bytes);
     put(slot_kind::whole, m->header, nullptr, 0);
   } else {
-    return write_pieces(m, slot_kind::begin);
+    return write_fragments(m, slot_kind::begin);
   }
   m.reset();
   return true;
 }
 
-bool ring_writer::write_pieces(message_ptr& m, slot_kind first) {
+bool ring_writer::write_fragments(message_ptr& m, slot_kind first) {
   bool& begun = first == slot_kind::again ? again_begun_ : begun_;
   if (!begun) {
     if (!room(0)) return false;
     put(first, m->header, nullptr, 0);
     begun = true;
-    piece_offset_ = 0;
+    fragment_offset_ = 0;
   }
   const std::size_t all = m->header.payload_bytes;
-  while (piece_offset_ < all) {
-    const std::size_t bytes = std::min<std::size_t>(all - piece_offset_, ring_.piece_bytes_max());
+  while (fragment_offset_ < all) {
+    const std::size_t bytes = std::min<std::size_t>(all - fragment_offset_, ring_.fragment_bytes_max());
     if (!room(rounded(bytes))) return false;
-    put_data(m->body() + piece_offset_, bytes);
+    put_data(m->body() + fragment_offset_, bytes);
     message_header length;
     length.payload_bytes = static_cast<std::uint32_t>(bytes);
-    put(slot_kind::piece, length, nullptr, 0);
-    piece_offset_ += bytes;
+    put(slot_kind::fragment, length, nullptr, 0);
+    fragment_offset_ += bytes;
   }
   begun = false;
   m.reset();

@@ -35,7 +35,7 @@ struct writer_limits {
 /// once more; the reader announces and then reads `waits`. All four are seq_cst, so one of the two sees the other's
 /// store.
 ///
-/// The last slot of a call is published by a seq_cst store (see the table of lookout), those before it by release
+/// The last slot of a call is published by a seq_cst store (see the table of poll_set), those before it by release
 /// stores. The writer checks the reader line: one that claims more than was written breaks the ring. One thread.
 class ring_writer {
  public:
@@ -46,15 +46,15 @@ class ring_writer {
   bool submit(message_list& batch);
   /// Writes queued messages, and releases those that were fetched. True when anything moved.
   bool advance();
-  /// Queues the goodbye after all submitted messages.
-  void say_goodbye() noexcept { goodbye_ = goodbye::wanted; }
+  /// Queues the shutdown after all submitted messages.
+  void send_shutdown() noexcept { shutdown_ = shutdown::wanted; }
   /// Releases all messages, because the ring has no reader any more.
   void drop();
 
   /// Whether there is something to advance.
   [[nodiscard]] bool unsent() const noexcept {
     return waiting_.front() != nullptr || pinned_.front() != nullptr || again_.front() != nullptr ||
-           goodbye_ == goodbye::wanted;
+           shutdown_ == shutdown::wanted;
   }
   /// Whether slots have been published since the last call.
   [[nodiscard]] bool take_published() noexcept { return std::exchange(published_, false); }
@@ -63,10 +63,10 @@ class ring_writer {
   [[nodiscard]] bool broken() const noexcept { return broken_; }
 
  private:
-  enum class goodbye : std::uint8_t { none, wanted, written };
+  enum class shutdown : std::uint8_t { none, wanted, written };
 
   [[nodiscard]] bool write(message_ptr& m);
-  [[nodiscard]] bool write_pieces(message_ptr& m, slot_kind first);
+  [[nodiscard]] bool write_fragments(message_ptr& m, slot_kind first);
   [[nodiscard]] bool write_front(message_list& from);
   void pin(message_ptr& m);
   bool take_back();
@@ -89,15 +89,15 @@ class ring_writer {
   std::uint64_t data_free_until_ = 0;
   std::uint64_t unpublished_stamp_ = 0;  // of the slot before slots_written_; 0: it is published
   message_list waiting_;
-  message_list pinned_;           // written as slot_kind::fetch
-  message_list again_;            // were pinned; to be written in fragments before waiting_
-  std::uint64_t pins_ = 0;        // messages that were ever pinned
-  std::uint64_t pins_freed_ = 0;  // of these, released
-  std::size_t held_bytes_ = 0;    // in waiting_, pinned_ and again_
-  std::size_t piece_offset_ = 0;  // into the message that is begun
-  bool begun_ = false;            // the first slot of the first message of waiting_ is written
-  bool again_begun_ = false;      // the first slot of the first message of again_ is written
-  goodbye goodbye_ = goodbye::none;
+  message_list pinned_;              // written as slot_kind::fetch
+  message_list again_;               // were pinned; to be written in fragments before waiting_
+  std::uint64_t pins_ = 0;           // messages that were ever pinned
+  std::uint64_t pins_freed_ = 0;     // of these, released
+  std::size_t held_bytes_ = 0;       // in waiting_, pinned_ and again_
+  std::size_t fragment_offset_ = 0;  // into the message that is begun
+  bool begun_ = false;               // the first slot of the first message of waiting_ is written
+  bool again_begun_ = false;         // the first slot of the first message of again_ is written
+  shutdown shutdown_ = shutdown::none;
   bool published_ = false;
   bool broken_ = false;
 };

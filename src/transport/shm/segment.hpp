@@ -30,7 +30,9 @@ class segment {
   [[nodiscard]] ring_view ring(std::uint32_t sender, std::size_t on_channel) const noexcept {
     return sizes_.ring(memory_.get(), sender, on_channel);
   }
-  [[nodiscard]] lent_words& lent(std::uint32_t peer) const noexcept { return *sizes_.lent(memory_.get(), peer); }
+  [[nodiscard]] region_table& regions(std::uint32_t peer) const noexcept {
+    return *sizes_.regions(memory_.get(), peer);
+  }
   /// Its descriptor in the process that has created it; -1 elsewhere.
   [[nodiscard]] int descriptor() const noexcept { return descriptor_.get(); }
 

@@ -36,7 +36,7 @@ constexpr std::array options{
            .kind = option_kind::boolean,
            .default_value = "true",
            .help = "Long payloads stay with their sender until the receiver reads them from its memory, where the "
-                   "kernel permits; otherwise they go through the ring in pieces"},
+                   "kernel permits; otherwise they go through the ring in fragments"},
     option{.name = "shm.single_copy_min",
            .kind = option_kind::bytes,
            .default_value = "16KiB",
@@ -50,7 +50,7 @@ std::unique_ptr<fabric> make_local(std::uint32_t ranks, const config& configurat
 
 std::unique_ptr<fabric> join_job(const config& configuration, const program& own) {
   settings how = read_settings(configuration);
-  how.way.handlers = own.handlers;
+  how.join.handlers = own.handlers;
   return shm::join_job(how);
 }
 
@@ -58,9 +58,9 @@ std::unique_ptr<fabric> join_job(const config& configuration, const program& own
 
 settings read_settings(const config& configuration) {
   if (!configuration.is_declared("shm.output_max")) return {};
-  return {.way = {.connect_timeout = configuration.get_duration("shm.connect_timeout"),
-                  .time_option = "shm.connect_timeout",
-                  .on_loopback = true},
+  return {.join = {.connect_timeout = configuration.get_duration("shm.connect_timeout"),
+                   .time_option = "shm.connect_timeout",
+                   .on_loopback = true},
           .ring_bytes = static_cast<std::uint64_t>(configuration.get_int("shm.ring_bytes")),
           .memory_max = static_cast<std::uint64_t>(configuration.get_int("shm.memory_max")),
           .output_max = static_cast<std::size_t>(configuration.get_int("shm.output_max")),

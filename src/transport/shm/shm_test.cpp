@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "transport/shm/fabric.hpp"
-#include "transport/shm/lookout.hpp"
+#include "transport/shm/poll_set.hpp"
 
 namespace nacre::transport::shm {
 namespace {
@@ -82,10 +82,10 @@ TEST(shm, a_flooding_peer_does_not_keep_others_from_being_heard) {
   EXPECT_EQ(heard.size(), ranks - 1);
 }
 
-TEST(shm, bells_and_alarms_that_somebody_forges_keep_nobody_awake_or_asleep) {
+TEST(shm, forged_doorbells_and_wakeups_keep_no_rank_awake_or_asleep) {
   open_job job(8);
-  for (std::uint64_t& word : job.head_of(0).bells) word = ~std::uint64_t{0};
-  job.head_of(0).alarm = 77;
+  for (std::uint64_t& word : job.head_of(0).doorbells) word = ~std::uint64_t{0};
+  job.head_of(0).futex_wakeup = 77;
   message_list nothing;
   job.at(0).poll(nothing, 64);
   job.at(0).poll(nothing, 64);
@@ -94,18 +94,18 @@ TEST(shm, bells_and_alarms_that_somebody_forges_keep_nobody_awake_or_asleep) {
     job.at(0).wait(milliseconds(4));
     job.at(0).poll(nothing, 64);
   }
-  EXPECT_GT(steady_clock::now() - start, milliseconds(10)) << "a bell that nobody can answer keeps ringing";
+  EXPECT_GT(steady_clock::now() - start, milliseconds(10)) << "a doorbell that nobody can answer keeps ringing";
   EXPECT_TRUE(nothing.empty());
   job.send(3, 0, 8);
   EXPECT_EQ(job.receive(0), 3U);
 }
 
-TEST(shm, long_payloads_go_in_pieces_where_memory_cannot_be_read) {
+TEST(shm, long_payloads_go_in_fragments_where_memory_cannot_be_read) {
   open_job job(2, {.ring_bytes = 4096, .single_copy = false});
   job.send(0, 1, 1u << 20);
   EXPECT_TRUE(job.at(0).unsent());
   message_list arrived, nothing;
-  for (int turn = 0; turn < 10000 && arrived.empty(); ++turn) {
+  for (int round = 0; round < 10000 && arrived.empty(); ++round) {
     job.at(1).poll(arrived, 1);
     job.at(0).poll(nothing, 1);
   }
@@ -149,41 +149,41 @@ TEST(shm, what_the_dead_have_sent_arrives_before_their_failure_is_told) {
   ASSERT_TRUE(seen);
   EXPECT_EQ(arrived.size(), 100U);
   EXPECT_EQ(seen->peer, rank_id(5));
-  EXPECT_EQ(seen->reason, "ended without a goodbye");
+  EXPECT_EQ(seen->reason, "ended without a shutdown");
 }
 
-TEST(lookout, gives_places_to_the_first_peers_and_later_to_those_who_are_heard_instead_of_the_silent) {
+TEST(poll_set, gives_places_to_the_first_peers_and_later_to_those_who_are_heard_instead_of_the_silent) {
   auto head = std::make_unique<segment_head>();
-  lookout of(*head, 100);
-  for (std::uint32_t peer = 1; peer <= lookout::places; ++peer) EXPECT_TRUE(of.admit(peer));
+  poll_set of(*head, 100);
+  for (std::uint32_t peer = 1; peer <= poll_set::places; ++peer) EXPECT_TRUE(of.admit(peer));
   EXPECT_FALSE(of.admit(50));
-  EXPECT_FALSE(of.vacancy()) << "nobody has been silent for long";
+  EXPECT_FALSE(of.idle_place()) << "nobody has been silent for long";
   for (int i = 0; i < 200; ++i) {
-    for (std::size_t at = 0; at < lookout::places; ++at) of.note(at, at != 2);
+    for (std::size_t at = 0; at < poll_set::places; ++at) of.note(at, at != 2);
   }
-  ASSERT_EQ(of.vacancy(), 2U);
-  of.settle(2, 50);
+  ASSERT_EQ(of.idle_place(), 2U);
+  of.assign(2, 50);
   EXPECT_EQ(of.polled(2), 50U);
-  EXPECT_FALSE(of.vacancy());
+  EXPECT_FALSE(of.idle_place());
   of.remove(50);
   EXPECT_FALSE(of.polled(2));
   EXPECT_TRUE(of.admit(60));
 }
 
-TEST(lookout, names_everybody_who_has_rung_once_a_turn_and_starts_at_another_each_time) {
+TEST(poll_set, names_each_peer_that_has_rung_once_a_round_and_starts_at_another_each_time) {
   auto head = std::make_unique<segment_head>();
-  lookout of(*head, 100);
-  EXPECT_FALSE(of.take_bells());
+  poll_set of(*head, 100);
+  EXPECT_FALSE(of.take_doorbells());
   EXPECT_FALSE(of.rung());
-  head->bells[0] = 0b1001;
-  head->bells[1] = ~std::uint64_t{0};  // 36 of these are ranks
+  head->doorbells[0] = 0b1001;
+  head->doorbells[1] = ~std::uint64_t{0};  // 36 of these are ranks
   EXPECT_TRUE(of.rung());
-  EXPECT_TRUE(of.take_bells());
-  EXPECT_EQ(head->bells[1], 0U);
+  EXPECT_TRUE(of.take_doorbells());
+  EXPECT_EQ(head->doorbells[1], 0U);
   std::set<std::uint32_t> firsts;
-  for (int turn = 0; turn < 100; ++turn) {
+  for (int round = 0; round < 100; ++round) {
     std::vector<std::uint32_t> named;
-    std::uint32_t cursor = of.begin_turn();
+    std::uint32_t cursor = of.begin_round();
     while (const auto peer = of.next_pending(cursor)) named.push_back(*peer);
     ASSERT_EQ(named.size(), 38U);
     ASSERT_EQ(std::set<std::uint32_t>(named.begin(), named.end()).size(), 38U);

@@ -22,17 +22,17 @@ namespace nacre::transport {
 /// | from a region | a region still registered is read | fails | the bytes are written to the own memory |
 /// | to a region | the own memory is written to a region still registered | fails unless it was written | - |
 ///
-/// Events alone touch the memory, so `recall` and `stop` never wait.
+/// Events alone touch the memory, so `deregister` and `stop` never wait.
 class sim_copies {
  public:
   explicit sim_copies(sim_fabric::state& of, std::uint32_t ranks);
 
-  [[nodiscard]] lent_memory lend(rank_id owner, rank_id to, std::span<std::byte> bytes, copy_way what);
-  void recall(rank_id owner, const lent_memory& what) noexcept;
+  [[nodiscard]] registered_region register_region(rank_id owner, rank_id to, std::span<std::byte> bytes, copy_way what);
+  void deregister(rank_id owner, const registered_region& what) noexcept;
   /// `what.peer` is another rank than `by`.
   void start(rank_id by, const direct_copy& what);
   void stop(rank_id by, std::uint64_t tag) noexcept;
-  [[nodiscard]] bool has_ended(rank_id by) const noexcept { return !sites_[by.value()].ended.empty(); }
+  [[nodiscard]] bool has_ended(rank_id by) const noexcept { return !rank_states_[by.value()].ended.empty(); }
   [[nodiscard]] std::optional<direct_memory::ended_copy> take_ended(rank_id by);
   /// Copies that have begun and that take_ended has not returned yet.
   [[nodiscard]] std::uint64_t under_way() const noexcept { return under_way_; }
@@ -40,34 +40,34 @@ class sim_copies {
   void close(rank_id rank) noexcept;
 
  private:
-  struct lent_piece {
+  struct region_record {
     rank_id to;
     std::span<std::byte> bytes;
-    copy_way what = copy_way::from_lent;
+    copy_way what = copy_way::from_region;
   };
-  struct site {
-    std::unordered_map<std::uint64_t, lent_piece> lent;  // by id
+  struct rank_state {
+    std::unordered_map<std::uint64_t, region_record> regions;  // by id
     std::deque<direct_memory::ended_copy> ended;
   };
-  struct journey {
+  struct pending_copy {
     rank_id by;
     direct_copy what;
     bool under_way = false;
-    bool homeward = false;
+    bool returning = false;
     bool stopped = false;
     bool well = false;
     std::vector<std::byte> taken{};
   };
   void depart(std::uint32_t index, bool with_bytes);
-  [[nodiscard]] machine::transfer leg_of(const journey& of, bool with_bytes) const noexcept;
+  [[nodiscard]] machine::transfer transfer_of(const pending_copy& of, bool with_bytes) const noexcept;
   static void reach(void* self, std::uint64_t index);
   static void complete(void* self, std::uint64_t index);
-  void copy_at_lender(journey& of);
-  void come_home(journey& of);
+  void copy_at_owner(pending_copy& of);
+  void finish(pending_copy& of);
 
   sim_fabric::state& shared_;
-  std::vector<site> sites_;       // by rank
-  std::deque<journey> journeys_;  // by index
+  std::vector<rank_state> rank_states_;      // by rank
+  std::deque<pending_copy> pending_copies_;  // by index
   std::vector<std::uint32_t> free_;
   std::uint64_t last_id_ = 0;
   std::uint64_t under_way_ = 0;

@@ -69,7 +69,7 @@ const capabilities& sim_endpoint::declared() const noexcept { return declaration
 
 void sim_endpoint::submit(rank_id to, message_list& batch) {
   NACRE_EXPECT(to.value() < size(), "no such rank");
-  NACRE_EXPECT(shared_.at(rank_).now == sim_fabric::state::phase::open, "nothing is sent after the goodbye");
+  NACRE_EXPECT(shared_.at(rank_).now == sim_fabric::state::phase::open, "nothing is sent after the shutdown");
   if (to == rank_) {
     shared_.submit_own(rank_, batch);
   } else {
@@ -86,11 +86,13 @@ bool sim_endpoint::poll(message_list& arrived, std::size_t messages_max) {
 
 bool sim_endpoint::reaches(rank_id peer) const noexcept { return peer != rank_; }
 
-std::optional<lent_memory> sim_endpoint::lend(rank_id to, std::span<std::byte> bytes, copy_way what) {
-  return shared_.copies.lend(rank_, to, bytes, what);
+std::optional<registered_region> sim_endpoint::register_region(rank_id to, std::span<std::byte> bytes, copy_way what) {
+  return shared_.copies.register_region(rank_, to, bytes, what);
 }
 
-void sim_endpoint::recall(rank_id, const lent_memory& what) noexcept { shared_.copies.recall(rank_, what); }
+void sim_endpoint::deregister(rank_id, const registered_region& what) noexcept {
+  shared_.copies.deregister(rank_, what);
+}
 
 copy_outcome sim_endpoint::copy(const direct_copy& what) {
   if (!reaches(what.peer)) return copy_outcome::failed;
@@ -113,7 +115,7 @@ void sim_endpoint::wake() noexcept {
 bool sim_endpoint::unsent() const noexcept { return shared_.at(rank_).tail_leaves_ns > shared_.clock.now().count(); }
 
 void sim_endpoint::close(std::chrono::nanoseconds) {
-  NACRE_EXPECT(shared_.at(rank_).now == sim_fabric::state::phase::open, "a goodbye is said once");
+  NACRE_EXPECT(shared_.at(rank_).now == sim_fabric::state::phase::open, "a shutdown is sent once");
   shared_.close(rank_);
 }
 

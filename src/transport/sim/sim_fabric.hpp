@@ -113,8 +113,8 @@ class sim_endpoint final : public endpoint, private direct_memory {
 
  private:
   bool reaches(rank_id peer) const noexcept override;
-  std::optional<lent_memory> lend(rank_id to, std::span<std::byte> bytes, copy_way what) override;
-  void recall(rank_id from, const lent_memory& what) noexcept override;
+  std::optional<registered_region> register_region(rank_id to, std::span<std::byte> bytes, copy_way what) override;
+  void deregister(rank_id from, const registered_region& what) noexcept override;
   copy_outcome copy(const direct_copy& what) override;
   void stop(std::uint64_t tag) noexcept override;
   std::optional<ended_copy> take_ended() override;

@@ -17,7 +17,7 @@ constexpr nanoseconds long_work{1'000'000};
 struct worker {
   struct way {
     std::uint32_t to;
-    channel lane;
+    channel on_channel;
   };
   job* all;
   std::vector<way> late;    // sent at the end of the work
@@ -25,38 +25,38 @@ struct worker {
   static void work(void* self, std::uint64_t) {
     auto& of = *static_cast<worker*>(self);
     of.all->fabric.machine().spend(long_work);
-    for (const way& each : of.late) of.all->send(0, each.to, numbered(1, each.lane));
+    for (const way& each : of.late) of.all->send(0, each.to, numbered(1, each.on_channel));
     of.all->fabric.machine().at(of.all->fabric.machine().event_time() + nanoseconds(5000), &send_now, self, 0);
   }
   static void send_now(void* self, std::uint64_t) {
     auto& of = *static_cast<worker*>(self);
-    for (const way& each : of.prompt) of.all->send(0, each.to, numbered(2, each.lane));
+    for (const way& each : of.prompt) of.all->send(0, each.to, numbered(2, each.on_channel));
   }
 };
 
 TEST(sim_late, others_do_not_wait_for_what_leaves_after_long_work) {
-  constexpr channel lane = channel::application;
+  constexpr channel on_channel = channel::application;
   job all(3, plain());
-  worker one{&all, {{1, lane}, {0, lane}}, {{2, lane}, {1, channel::system}, {0, channel::system}}};
+  worker one{&all, {{1, on_channel}, {0, on_channel}}, {{2, on_channel}, {1, channel::system}, {0, channel::system}}};
   all.fabric.machine().at(nanoseconds(0), &worker::work, &one, 0);
   all.run();
   ASSERT_EQ(all.received[2].size(), 1U);
   EXPECT_EQ(all.received[2][0].when_ns, 5000 + 200 + 1000 + 39);  // as if nothing else were there
   ASSERT_EQ(all.received[1].size(), 2U);
-  EXPECT_EQ(all.received[1][0].lane, channel::system);
+  EXPECT_EQ(all.received[1][0].on_channel, channel::system);
   EXPECT_LT(all.received[1][0].when_ns, 10'000);
   EXPECT_EQ(all.received[1][1].when_ns, long_work.count() + 200 + 1000 + 39);
   ASSERT_EQ(all.received[0].size(), 2U);
-  EXPECT_EQ(all.received[0][0].lane, channel::system);
+  EXPECT_EQ(all.received[0][0].on_channel, channel::system);
   EXPECT_LT(all.received[0][0].when_ns, 10'000);
   EXPECT_GE(all.received[0][1].when_ns, long_work.count());
 }
 
 TEST(sim_late, messages_of_one_stream_arrive_in_the_order_in_which_they_were_sent_whenever_they_leave) {
-  constexpr channel lane = channel::application;
+  constexpr channel on_channel = channel::application;
   for (const std::uint32_t to : {0U, 1U}) {
     job all(2, plain());
-    worker one{&all, {{to, lane}, {to, lane}}, {{to, lane}}};
+    worker one{&all, {{to, on_channel}, {to, on_channel}}, {{to, on_channel}}};
     all.fabric.machine().at(nanoseconds(0), &worker::work, &one, 0);
     EXPECT_FALSE(all.ends[0]->unsent());
     all.run();

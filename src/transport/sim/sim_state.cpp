@@ -20,8 +20,8 @@ constexpr std::uint64_t network_stream = 3;  // of the seed; the simulation itse
 /// So long after its activity's start that other ranks have done much meanwhile.
 constexpr std::chrono::microseconds far_ahead{10};
 
-[[nodiscard]] constexpr std::uint64_t stream_of(rank_id from, rank_id to, channel lane) noexcept {
-  return joined(from.value(), to.value()) * channel_count + static_cast<std::uint64_t>(lane);
+[[nodiscard]] constexpr std::uint64_t stream_of(rank_id from, rank_id to, channel on_channel) noexcept {
+  return joined(from.value(), to.value()) * channel_count + static_cast<std::uint64_t>(on_channel);
 }
 
 /// A hash that tells a message from others.
@@ -41,7 +41,7 @@ constexpr std::chrono::microseconds far_ahead{10};
 sim_fabric::state::state(std::uint32_t count, const sim_options& options)
     : clock(options.machine),
       net(options.network, count, rng(options.machine.seed).fork(network_stream)),
-      nodes(count),
+      simulated_ranks(count),
       copies(*this, count) {
   ranks.reserve(count);
   for (std::uint32_t rank = 0; rank < count; ++rank) ranks.emplace_back(rank);
@@ -54,25 +54,25 @@ sim_fabric::state::~state() {
 }
 
 void sim_fabric::state::submit_remote(rank_id from, rank_id to, message_list& batch) {
-  node& sender = at(from);
+  simulated_rank& sender = at(from);
   const std::chrono::nanoseconds overhead = net.link(from, to).send_overhead;
   while (message_ptr next = batch.pop_front()) {
     clock.spend(overhead);
-    const channel lane = next->header.channel;
-    const std::uint32_t index = take_off(std::move(next), from, to);
+    const channel on_channel = next->header.channel;
+    const std::uint32_t index = begin_flight(std::move(next), from, to);
     const std::uint32_t bytes = flights_[index].bytes;
     sender.traffic.messages_sent += 1;
     sender.traffic.bytes_sent += bytes;
     traffic.messages += 1;
     traffic.bytes += bytes;
-    if (!leaves_later(index, lane)) depart(index, lane);
+    if (!leaves_later(index, on_channel)) depart(index, on_channel);
   }
 }
 
-void sim_fabric::state::depart(std::uint32_t index, channel lane) {
+void sim_fabric::state::depart(std::uint32_t index, channel on_channel) {
   const flight& leaving = flights_[index];
-  const machine::departure way =
-      net.depart({.from = leaving.from, .to = leaving.to, .lane = lane, .bytes = leaving.bytes}, clock.now());
+  const machine::departure way = net.depart(
+      {.from = leaving.from, .to = leaving.to, .on_channel = on_channel, .bytes = leaving.bytes}, clock.now());
   at(leaving.from).tail_leaves_ns = way.tail_leaves.count();
   traffic.late += way.late ? 1 : 0;
   clock.at(way.head_arrives, &reach, this, index);
@@ -80,12 +80,12 @@ void sim_fabric::state::depart(std::uint32_t index, channel lane) {
 
 /// Whether the message leaves by an event of its own: its sender has worked for long before it, and messages that
 /// others send meanwhile must not wait for that. Later messages of its stream stay behind it.
-bool sim_fabric::state::leaves_later(std::uint32_t index, channel lane) {
+bool sim_fabric::state::leaves_later(std::uint32_t index, channel on_channel) {
   const std::chrono::nanoseconds now = clock.now();
   const bool far = now - clock.event_time() > far_ahead;
   if (!far && late_streams_.empty()) return false;
   const flight& leaving = flights_[index];
-  const std::uint64_t stream = stream_of(leaving.from, leaving.to, lane);
+  const std::uint64_t stream = stream_of(leaving.from, leaving.to, on_channel);
   auto found = late_streams_.find(stream);
   if (found == late_streams_.end()) {
     if (!far) return false;
@@ -93,7 +93,7 @@ bool sim_fabric::state::leaves_later(std::uint32_t index, channel lane) {
   }
   found->second.leaves = std::max(now, found->second.leaves + std::chrono::nanoseconds(1));
   found->second.messages += 1;
-  node& sender = at(leaving.from);
+  simulated_rank& sender = at(leaving.from);
   sender.tail_leaves_ns = std::max(sender.tail_leaves_ns, found->second.leaves.count());
   clock.at(found->second.leaves, &leave, this, index);
   return true;
@@ -103,24 +103,24 @@ void sim_fabric::state::leave(void* self, std::uint64_t flight_index) {
   auto& shared = *static_cast<state*>(self);
   const auto index = static_cast<std::uint32_t>(flight_index);
   const flight& leaving = shared.flights_[index];
-  const channel lane = leaving.carried->header.channel;
-  const auto found = shared.late_streams_.find(stream_of(leaving.from, leaving.to, lane));
+  const channel on_channel = leaving.carried->header.channel;
+  const auto found = shared.late_streams_.find(stream_of(leaving.from, leaving.to, on_channel));
   if (--found->second.messages == 0) shared.late_streams_.erase(found);
-  if (leaving.from != leaving.to) return shared.depart(index, lane);
-  node& receiver = shared.at(leaving.to);
+  if (leaving.from != leaving.to) return shared.depart(index, on_channel);
+  simulated_rank& receiver = shared.at(leaving.to);
   shared.deliver(index);
   if (receiver.arrived != nullptr) receiver.arrived(receiver.subject);
 }
 
 void sim_fabric::state::submit_own(rank_id rank, message_list& batch) {
   if (batch.empty()) return;
-  node& self = at(rank);
+  simulated_rank& self = at(rank);
   traffic.self_messages += batch.size();
   std::uint64_t count = 0;
   while (message_ptr next = batch.pop_front()) {
-    const channel lane = next->header.channel;
-    const std::uint32_t index = take_off(std::move(next), rank, rank);
-    if (leaves_later(index, lane)) continue;
+    const channel on_channel = next->header.channel;
+    const std::uint32_t index = begin_flight(std::move(next), rank, rank);
+    if (leaves_later(index, on_channel)) continue;
     push(self.own, index);
     ++count;
   }
@@ -132,16 +132,16 @@ void sim_fabric::state::submit_own(rank_id rank, message_list& batch) {
 message_ptr sim_fabric::state::receive(rank_id rank) {
   const std::uint32_t index = pop(at(rank).inbox);
   clock.spend(net.link(flights_[index].from, rank).receive_overhead);
-  return land(index);
+  return end_flight(index);
 }
 
 void sim_fabric::state::close(rank_id rank) noexcept {
-  node& closing = at(rank);
+  simulated_rank& closing = at(rank);
   closing.now = phase::closed;
   closing.arrived = nullptr;
   copies.close(rank);
   while (closing.inbox.count != 0) {
-    const message_ptr unread = land(pop(closing.inbox));
+    const message_ptr unread = end_flight(pop(closing.inbox));
     traffic.dropped += 1;
   }
 }
@@ -156,7 +156,7 @@ void sim_fabric::state::reach(void* self, std::uint64_t flight_index) {
 void sim_fabric::state::complete(void* self, std::uint64_t flight_index) {
   auto& shared = *static_cast<state*>(self);
   const auto index = static_cast<std::uint32_t>(flight_index);
-  node& receiver = shared.at(shared.flights_[index].to);
+  simulated_rank& receiver = shared.at(shared.flights_[index].to);
   receiver.traffic.messages_received += 1;
   receiver.traffic.bytes_received += shared.flights_[index].bytes;
   shared.deliver(index);
@@ -165,7 +165,7 @@ void sim_fabric::state::complete(void* self, std::uint64_t flight_index) {
 
 void sim_fabric::state::loop_back(void* self, std::uint64_t rank_and_count) {
   auto& shared = *static_cast<state*>(self);
-  node& receiver = shared.nodes[rank_and_count & ~std::uint32_t{0}];
+  simulated_rank& receiver = shared.simulated_ranks[rank_and_count & ~std::uint32_t{0}];
   for (std::uint64_t count = rank_and_count >> 32; count != 0; --count) shared.deliver(shared.pop(receiver.own));
   if (receiver.arrived != nullptr) receiver.arrived(receiver.subject);
 }
@@ -174,17 +174,17 @@ void sim_fabric::state::loop_back(void* self, std::uint64_t rank_and_count) {
 void sim_fabric::state::deliver(std::uint32_t index) {
   const flight& landing = flights_[index];
   clock.trace(joined(landing.from.value(), landing.to.value()), landing.identity);
-  node& receiver = at(landing.to);
+  simulated_rank& receiver = at(landing.to);
   traffic.in_flight -= 1;
   if (receiver.now == phase::closed) {
-    const message_ptr unwanted = land(index);
+    const message_ptr unwanted = end_flight(index);
     traffic.dropped += 1;
     return;
   }
   push(receiver.inbox, index);
 }
 
-std::uint32_t sim_fabric::state::take_off(message_ptr carried, rank_id from, rank_id to) {
+std::uint32_t sim_fabric::state::begin_flight(message_ptr carried, rank_id from, rank_id to) {
   const message_header& head = carried->header;
   NACRE_EXPECT(carried->packed(), "live values do not travel through a network");
   NACRE_EXPECT(head.payload_bytes <= capabilities{}.payload_bytes_max, "the layers above split what is larger");
@@ -199,7 +199,13 @@ std::uint32_t sim_fabric::state::take_off(message_ptr carried, rank_id from, ran
   } else {
     free_ = flights_[index].next;
   }
-  flights_[index] = {.carried = carried.release(), .from = from, .to = to, .identity = identity, .bytes = bytes, .idle = idle, .idle_unit = idle_unit};
+  flights_[index] = {.carried = carried.release(),
+                     .from = from,
+                     .to = to,
+                     .identity = identity,
+                     .bytes = bytes,
+                     .idle = idle,
+                     .idle_unit = idle_unit};
   effects_in_flight += idle ? 0 : 1;
   idle_units_in_flight += idle_unit ? 1 : 0;
   traffic.in_flight += 1;
@@ -220,7 +226,7 @@ bool sim_fabric::state::is_idle(const message_header& header) const noexcept {
   }
 }
 
-message_ptr sim_fabric::state::land(std::uint32_t index) noexcept {
+message_ptr sim_fabric::state::end_flight(std::uint32_t index) noexcept {
   message_ptr carried(std::exchange(flights_[index].carried, nullptr));
   effects_in_flight -= flights_[index].idle ? 0 : 1;
   idle_units_in_flight -= flights_[index].idle_unit ? 1 : 0;

@@ -38,7 +38,7 @@ struct sim_fabric::state {
     bool idle_unit = false;  // it counts as a unit all the same
   };
   enum class phase : std::uint8_t { absent, open, closed };
-  struct node {
+  struct simulated_rank {
     flight_queue inbox;
     flight_queue own;
     std::int64_t own_arrives_ns = 0;  // of the youngest message in `own`
@@ -68,12 +68,12 @@ struct sim_fabric::state {
   /// See sim_fabric.
   [[nodiscard]] bool is_idle(const message_header& header) const noexcept;
 
-  [[nodiscard]] node& at(rank_id rank) noexcept { return nodes[rank.value()]; }
+  [[nodiscard]] simulated_rank& at(rank_id rank) noexcept { return simulated_ranks[rank.value()]; }
 
   machine::simulation clock;
   machine::network net;
   std::vector<rank_id> ranks;
-  std::vector<node> nodes;
+  std::vector<simulated_rank> simulated_ranks;
   network_traffic traffic;
   std::uint64_t effects_in_flight = 0;  // flights that are not idle, until they are handed out
   std::uint64_t idle_units_in_flight = 0;
@@ -91,17 +91,17 @@ struct sim_fabric::state {
   static void complete(void* self, std::uint64_t flight_index);
   static void loop_back(void* self, std::uint64_t rank_and_count);
 
-  [[nodiscard]] bool leaves_later(std::uint32_t index, channel lane);
-  void depart(std::uint32_t index, channel lane);
-  [[nodiscard]] std::uint32_t take_off(message_ptr carried, rank_id from, rank_id to);
-  [[nodiscard]] message_ptr land(std::uint32_t index) noexcept;
+  [[nodiscard]] bool leaves_later(std::uint32_t index, channel on_channel);
+  void depart(std::uint32_t index, channel on_channel);
+  [[nodiscard]] std::uint32_t begin_flight(message_ptr carried, rank_id from, rank_id to);
+  [[nodiscard]] message_ptr end_flight(std::uint32_t index) noexcept;
   void push(flight_queue& queue, std::uint32_t index) noexcept;
   [[nodiscard]] std::uint32_t pop(flight_queue& queue) noexcept;
   void deliver(std::uint32_t index);
 
   std::vector<flight> flights_;
   std::uint32_t free_ = flight_queue::none;
-  std::vector<bool> idle_handlers_;  // by number
+  std::vector<bool> idle_handlers_;                              // by number
   std::unordered_map<std::uint64_t, late_stream> late_streams_;  // by stream_of
 };
 

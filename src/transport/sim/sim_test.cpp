@@ -91,35 +91,35 @@ struct gossip {
   std::uint32_t sent = 0;
   std::uint32_t sent_max;
   std::vector<std::vector<std::uint32_t>> last{};  // by channel: number seen last, by from * ranks + to
-  struct listener {
+  struct hook_subject {
     gossip* everyone;
     std::uint32_t rank;
   };
-  std::vector<listener> listeners{};
+  std::vector<hook_subject> hook_subjects{};
   std::uint64_t received = 0;
 
   gossip(std::uint32_t ranks, const sim_options& options, std::uint32_t messages)
       : all(ranks, options), random(rng(options.machine.seed).fork(9)), sent_max(messages) {
     last.assign(3, std::vector<std::uint32_t>(std::size_t{ranks} * ranks, 0));
-    listeners.reserve(ranks);
+    hook_subjects.reserve(ranks);
     for (std::uint32_t rank = 0; rank < ranks; ++rank) {
-      listeners.push_back({this, rank});
-      all.ends[rank]->set_arrival_hook(&on_arrival, &listeners.back());
+      hook_subjects.push_back({this, rank});
+      all.ends[rank]->set_arrival_hook(&on_arrival, &hook_subjects.back());
     }
     for (std::uint32_t rank = 0; rank < ranks; ++rank) pass_on(rank);
   }
 
   void pass_on(std::uint32_t rank) {
     for (std::uint64_t i = 1 + random.below(3); i != 0 && sent < sent_max; --i) {
-      const auto lane = static_cast<channel>(random.below(3));
-      message_ptr m = numbered(++sent, lane, random.below(200));
+      const auto on_channel = static_cast<channel>(random.below(3));
+      message_ptr m = numbered(++sent, on_channel, random.below(200));
       m->header.source = rank;
       all.send(rank, static_cast<std::uint32_t>(random.below(all.ends.size())), std::move(m));
     }
   }
 
   static void on_arrival(void* self) {
-    auto& [everyone, rank] = *static_cast<listener*>(self);
+    auto& [everyone, rank] = *static_cast<hook_subject*>(self);
     message_list arrived;
     everyone->all.ends[rank]->poll(arrived, 100);
     while (const message_ptr m = arrived.pop_front()) {
@@ -246,7 +246,7 @@ TEST(sim, each_poll_costs_what_a_look_does_whatever_it_finds) {
   EXPECT_EQ(cost_of_poll(2), nanoseconds(7));
 }
 
-TEST(sim, what_comes_after_the_goodbye_is_dropped_and_counted) {
+TEST(sim, messages_after_the_shutdown_are_dropped_and_counted) {
   job two(2, plain());
   two.send(0, 1, numbered(0));
   two.send(1, 0, numbered(1));

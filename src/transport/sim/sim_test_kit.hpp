@@ -32,12 +32,12 @@ using std::chrono::nanoseconds;
   return options;
 }
 
-[[nodiscard]] inline message_ptr numbered(std::uint32_t number, channel lane = channel::application,
+[[nodiscard]] inline message_ptr numbered(std::uint32_t number, channel on_channel = channel::application,
                                           std::size_t bytes = 0) {
   message_ptr m = make_message(bytes);
   std::memset(m->body(), 0, bytes);
   m->header.sequence = number;
-  m->header.channel = lane;
+  m->header.channel = on_channel;
   return m;
 }
 
@@ -46,30 +46,30 @@ struct job {
   struct receipt {
     std::int64_t when_ns;
     std::uint32_t number;
-    channel lane;
+    channel on_channel;
     bool operator==(const receipt&) const = default;
   };
-  struct listener {
+  struct hook_subject {
     job* all;
     std::uint32_t rank;
   };
 
   sim_fabric fabric;
   std::vector<std::unique_ptr<sim_endpoint>> ends;
-  std::vector<listener> listeners;
+  std::vector<hook_subject> hook_subjects;
   std::vector<std::vector<receipt>> received;
 
   job(std::uint32_t ranks, const sim_options& options) : fabric(ranks, options), received(ranks) {
-    listeners.reserve(ranks);
+    hook_subjects.reserve(ranks);
     for (const rank_id rank : fabric.local_ranks()) {
       ends.emplace_back(static_cast<sim_endpoint*>(fabric.open(rank).release()));
-      listeners.push_back({this, rank.value()});
-      ends.back()->set_arrival_hook(&job::on_arrival, &listeners.back());
+      hook_subjects.push_back({this, rank.value()});
+      ends.back()->set_arrival_hook(&job::on_arrival, &hook_subjects.back());
     }
   }
 
   static void on_arrival(void* self) {
-    const auto& [all, rank] = *static_cast<listener*>(self);
+    const auto& [all, rank] = *static_cast<hook_subject*>(self);
     all->take(rank);
   }
 

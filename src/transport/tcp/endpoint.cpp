@@ -20,13 +20,13 @@
 namespace nacre::transport::tcp {
 namespace {
 
-constexpr std::uint32_t polls_between_looks_aside = 1024;
+constexpr std::uint32_t polls_between_control_polls = 1024;
 constexpr std::chrono::microseconds others_apart{5};     // however much the warm stream brings, the others are polled
 constexpr std::uint32_t warm_misses_max = 64;            // after so many in a row a stream is not warm any more
 constexpr std::uint32_t warm_hits_before_adoption = 16;  // after so many reads in a row lone_watch_ adopts the stream
 constexpr std::uint32_t rivals_max = 2;                  // after so many in a row an adopted stream is replaced
-constexpr std::uint64_t alarm_tag = ~std::uint64_t{0};
-constexpr std::uint64_t aside_tag = alarm_tag - 1;  // listener and launcher connection
+constexpr std::uint64_t wakeup_tag = ~std::uint64_t{0};
+constexpr std::uint64_t control_tag = wakeup_tag - 1;  // listener and launcher connection
 
 /// The number of the connection that carries a channel.
 std::uint32_t place_among(channel which, std::uint32_t connections) noexcept {
@@ -43,31 +43,31 @@ std::uint32_t channels_of(std::uint32_t number, std::uint32_t connections) noexc
 
 tcp_endpoint::tcp_endpoint(endpoint_parts parts)
     : rank_(parts.rank),
-      size_(static_cast<std::uint32_t>(parts.guests.size())),
+      size_(static_cast<std::uint32_t>(parts.candidates.size())),
       connections_(parts.connections),
       declared_{.separate_processes = true, .separate_channels = parts.connections == channel_count},
       links_(std::size_t{size_} * connections_),
-      entrance_(std::move(parts.entrance)),
-      line_(std::move(parts.line)),
+      listener_(std::move(parts.listener)),
+      launcher_(std::move(parts.launcher)),
       output_bytes_max_(parts.output_bytes_max),
       others_(others_apart),
       events_(::epoll_create1(EPOLL_CLOEXEC)),
-      alarm_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+      wakeup_event_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
   NACRE_EXPECT(connections_ > 0 && connections_ <= channel_count, "a peer has one connection for each channel at most");
-  net::watch({.events = events_.get(), .descriptor = alarm_.get(), .tag = alarm_tag}, EPOLL_CTL_ADD);
-  net::watch({.events = events_.get(), .descriptor = entrance_->descriptor(), .tag = aside_tag}, EPOLL_CTL_ADD);
-  if (line_ != nullptr) {
-    net::watch({.events = events_.get(), .descriptor = line_->descriptor(), .tag = aside_tag}, EPOLL_CTL_ADD);
+  net::watch({.events = events_.get(), .descriptor = wakeup_event_.get(), .tag = wakeup_tag}, EPOLL_CTL_ADD);
+  net::watch({.events = events_.get(), .descriptor = listener_->descriptor(), .tag = control_tag}, EPOLL_CTL_ADD);
+  if (launcher_ != nullptr) {
+    net::watch({.events = events_.get(), .descriptor = launcher_->descriptor(), .tag = control_tag}, EPOLL_CTL_ADD);
   }
   for (std::uint32_t peer = 0; peer < size_; ++peer) {
-    if (!parts.guests[peer].empty()) enrol(rank_id(peer), parts.guests[peer]);
+    if (!parts.candidates[peer].empty()) enrol(rank_id(peer), parts.candidates[peer]);
   }
-  entrance_->job_begins(std::chrono::steady_clock::now());
+  listener_->job_begins(std::chrono::steady_clock::now());
   own_waiting_.store(!own_.empty(), std::memory_order_relaxed);  // no other thread knows this object yet
 }
 
-void tcp_endpoint::enrol(rank_id peer, launch::guests_of_rank& guests) {
-  NACRE_EXPECT(guests.size() == connections_, "every connection stands");
+void tcp_endpoint::enrol(rank_id peer, launch::candidates_of_rank& candidates) {
+  NACRE_EXPECT(candidates.size() == connections_, "every connection stands");
   const std::size_t first = std::size_t{peer.value()} * connections_;
   const std::uint32_t application = place_among(channel::application, connections_);
   for (std::uint32_t number = 0; number < connections_; ++number) {
@@ -75,7 +75,7 @@ void tcp_endpoint::enrol(rank_id peer, launch::guests_of_rank& guests) {
                               .payload_bytes_max = declared_.payload_bytes_max,
                               .channels = channels_of(number, connections_),
                               .peer = peer};
-    links_[first + number] = std::make_unique<peer_link>(peer, number, std::move(guests[number].socket), limits);
+    links_[first + number] = std::make_unique<peer_link>(peer, number, std::move(candidates[number].socket), limits);
     ++links_alive_;
     peer_link& link = *links_[first + number];
     if (size_ == 2 && number == application) warm_ = lone_ = &link;
@@ -84,7 +84,7 @@ void tcp_endpoint::enrol(rank_id peer, launch::guests_of_rank& guests) {
   for (std::uint32_t number = 0; number < connections_; ++number) {
     peer_link* const link = links_[first + number].get();
     if (link == nullptr) continue;  // another stream of this peer has brought bad bytes
-    link->begin_with(guests[number].leftover, own_);
+    link->begin_with(candidates[number].leftover, own_);
     on_state_change(*link);
   }
 }
@@ -154,7 +154,7 @@ bool tcp_endpoint::poll(message_list& arrived, std::size_t messages_max) {
     if (asks_kernel(warm)) moved |= poll_kernel(arrived, messages_max);
   }
   // relaxed: set by a wait of this thread, or of a thread that has told this one that it returned
-  if (++polls_ % polls_between_looks_aside == 0 || look_aside_.load(std::memory_order_relaxed)) look_aside();
+  if (++polls_ % polls_between_control_polls == 0 || control_due_.load(std::memory_order_relaxed)) poll_control();
   return moved;
 }
 
@@ -207,20 +207,20 @@ bool tcp_endpoint::poll_kernel(message_list& arrived, std::size_t messages_max) 
   const int found = ::epoll_wait(events_.get(), ready.data(), static_cast<int>(ready.size()), 0);
   const auto count = static_cast<std::size_t>(std::max(found, 0));
   bool moved = false;
-  const auto is_of_system = [&](std::uint64_t tag) { return tag < aside_tag && tag % connections_ == 0; };
+  const auto is_of_system = [&](std::uint64_t tag) { return tag < control_tag && tag % connections_ == 0; };
   for (std::size_t i = 0; i < count; ++i) {
     const std::uint64_t tag = ready[i].data.u64;
-    if (tag == aside_tag) look_aside_.store(true, std::memory_order_relaxed);  // for this thread
+    if (tag == control_tag) control_due_.store(true, std::memory_order_relaxed);  // for this thread
     if (is_of_system(tag)) moved |= on_event(tag, ready[i].events, arrived, arrived.size() + messages_max);
   }
   // The order of the others rotates, because the bound may cut the last ones off.
   const std::size_t enough = arrived.size() + messages_max;
   for (std::size_t i = 0; i < count && arrived.size() < enough; ++i) {
-    const epoll_event& event = ready[(turn_ + i) % count];
+    const epoll_event& event = ready[(round_ + i) % count];
     const std::uint64_t tag = event.data.u64;
-    if (tag < aside_tag && !is_of_system(tag)) moved |= on_event(tag, event.events, arrived, enough);
+    if (tag < control_tag && !is_of_system(tag)) moved |= on_event(tag, event.events, arrived, enough);
   }
-  ++turn_;
+  ++round_;
   return moved;
 }
 
@@ -240,7 +240,7 @@ void tcp_endpoint::wait(std::chrono::nanoseconds timeout) {
   if (timeout > std::chrono::nanoseconds::zero()) sleep(timeout);
   sleeping_.store(false, std::memory_order_relaxed);  // a wake that still sees true makes the next wait return early
   woken_.exchange(false);  // an exchange, so that the caller sees all that the waker did before
-  look_aside_.store(true, std::memory_order_relaxed);  // see poll
+  control_due_.store(true, std::memory_order_relaxed);  // see poll
 }
 
 void tcp_endpoint::sleep(std::chrono::nanoseconds timeout) {
@@ -248,14 +248,15 @@ void tcp_endpoint::sleep(std::chrono::nanoseconds timeout) {
   net::sleep_on(events_.get(), timeout);
   lone_watch_.after_sleep();
   std::uint64_t rings = 0;
-  [[maybe_unused]] const ssize_t bytes = ::read(alarm_.get(), &rings, sizeof rings);  // usually nothing is there
+  [[maybe_unused]] const ssize_t bytes = ::read(wakeup_event_.get(), &rings, sizeof rings);  // usually nothing is there
 }
 
 void tcp_endpoint::wake() noexcept {
   woken_.store(true);
   if (!sleeping_.load() || !sleeping_.exchange(false)) return;
   const std::uint64_t ring = 1;
-  [[maybe_unused]] const ssize_t bytes = ::write(alarm_.get(), &ring, sizeof ring);  // full only when it rings already
+  [[maybe_unused]] const ssize_t bytes =
+      ::write(wakeup_event_.get(), &ring, sizeof ring);  // full only when it rings already
 }
 
 }  // namespace nacre::transport::tcp

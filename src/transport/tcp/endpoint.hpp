@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "base/cache_line.hpp"
-#include "base/pace.hpp"
-#include "transport/launch/control_line.hpp"
-#include "transport/launch/meeting.hpp"
-#include "transport/net/door.hpp"
+#include "base/poll_interval.hpp"
+#include "transport/launch/bootstrap.hpp"
+#include "transport/launch/launcher_connection.hpp"
+#include "transport/net/listener.hpp"
 #include "transport/tcp/lone_watch.hpp"
 #include "transport/tcp/peer_link.hpp"
 #include "transport/transport.hpp"
@@ -23,17 +23,18 @@ namespace nacre::transport::tcp {
 /// The inputs of an endpoint: the result of the bootstrap.
 struct endpoint_parts {
   rank_id rank;
-  std::vector<launch::guests_of_rank> guests;  ///< by rank; empty for the own one, and for ranks on other transports
-  std::uint32_t connections = 1;               ///< with each other rank: 1 to channel_count
-  std::unique_ptr<net::door> entrance;
-  std::shared_ptr<launch::control_line> line;  ///< null: no launcher
-  std::size_t output_bytes_max = 0;            ///< for each connection
+  std::vector<launch::candidates_of_rank>
+      candidates;                 ///< by rank; empty for the own one, and for ranks on other transports
+  std::uint32_t connections = 1;  ///< with each other rank: 1 to channel_count
+  std::unique_ptr<net::listener> listener;
+  std::shared_ptr<launch::launcher_connection> launcher;  ///< null: no launcher
+  std::size_t output_bytes_max = 0;                       ///< for each connection
 };
 
 /// Messages over authenticated streams to each peer: one for each channel, or fewer; then the last one serves all
 /// channels that have none of their own.
 ///
-/// `submit` writes at once as much as the socket takes. The rest waits in the stream's outbox, up to its bound, and a
+/// `submit` writes at once as much as the socket takes. The rest waits in the stream's send queue, up to its bound, and a
 /// poll writes it later. `poll` reads the warm stream: the one that brought bytes last. When 5 us have passed, or the
 /// warm stream has more to read, it also asks the kernel for other readable streams, and reads those of channel system
 /// first. Once in 1,024 polls and after every wait it polls the listener and the launcher connection, too. `wait`
@@ -59,7 +60,7 @@ class tcp_endpoint final : public endpoint {
   void close(std::chrono::nanoseconds timeout) override;
 
  private:
-  void enrol(rank_id peer, launch::guests_of_rank& guests);
+  void enrol(rank_id peer, launch::candidates_of_rank& candidates);
   [[nodiscard]] std::size_t place_of(const peer_link& link) const noexcept;
   bool receive(peer_link& from, message_list& arrived, std::size_t enough);
   bool poll_warm(message_list& arrived, std::size_t enough);
@@ -74,11 +75,11 @@ class tcp_endpoint final : public endpoint {
   void on_state_change(peer_link& link);
   void drop(peer_link& link);
 
-  void look_aside();
-  void serve_door();
-  void serve_line();
+  void poll_control();
+  void poll_listener();
+  void poll_launcher();
 
-  void say_goodbye();
+  void send_shutdown();
   void discard_arrivals();
   [[nodiscard]] bool acknowledged() const noexcept;
 
@@ -92,26 +93,26 @@ class tcp_endpoint final : public endpoint {
   std::uint32_t warm_hits_ = 0;
   std::uint32_t warm_misses_ = 0;
   std::uint32_t rivals_ = 0;   // reads of others since the last read of the warm one
-  std::uint32_t turn_ = 0;     // where poll_kernel begins among the readable streams
+  std::uint32_t round_ = 0;    // where poll_kernel begins among the readable streams
   peer_link* lone_ = nullptr;  // the link of the socket in lone_watch_: none, or the warm one
   lone_watch lone_watch_;
   std::vector<peer_link*> backlog_;  // links with unsent bytes, those of channel system first
   message_list own_;                 // submitted to the own rank, or received by the bootstrap
   std::deque<failure> failures_;
-  std::unique_ptr<net::door> entrance_;
-  std::shared_ptr<launch::control_line> line_;
+  std::unique_ptr<net::listener> listener_;
+  std::shared_ptr<launch::launcher_connection> launcher_;
   std::size_t output_bytes_max_;
-  pace others_;  // when to ask the kernel for other streams than the warm one
+  poll_interval others_;  // when to ask the kernel for other streams than the warm one
   std::uint32_t polls_ = 0;
   bool closing_ = false;
-  net::unique_fd events_;  // epoll: links, listener, launcher connection, alarm_
-  net::unique_fd alarm_;   // eventfd: wake writes it when a thread sleeps
+  net::unique_fd events_;        // epoll: links, listener, launcher connection, wakeup_event_
+  net::unique_fd wakeup_event_;  // eventfd: wake writes it when a thread sleeps
 
   // Shared by wait, wake and poll, which three threads may run at a time.
   alignas(cache_line_bytes) std::atomic<bool> sleeping_{false};
   std::atomic<bool> woken_{false};
   std::atomic<bool> own_waiting_{false};
-  std::atomic<bool> look_aside_{false};
+  std::atomic<bool> control_due_{false};
 };
 
 }  // namespace nacre::transport::tcp

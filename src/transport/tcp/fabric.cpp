@@ -9,7 +9,7 @@
 #include <nacre/assert.hpp>
 
 #include "transport/net/descriptors.hpp"
-#include "transport/net/door.hpp"
+#include "transport/net/listener.hpp"
 #include "transport/tcp/endpoint.hpp"
 
 namespace nacre::transport::tcp {
@@ -23,44 +23,45 @@ net::refusal_log log_of(rank_id rank, net::line_sink sink) {
 
 local_fabric::local_fabric(std::uint32_t ranks, const settings& how, net::line_sink log)
     : settings_(how), log_(std::move(log)), secret_(job_secret::generate()) {
-  net::allow_descriptors(std::size_t{ranks} * ranks * how.way.connections, "start fewer ranks");
+  net::allow_descriptors(std::size_t{ranks} * ranks * how.join.connections, "start fewer ranks");
   for (std::uint32_t rank = 0; rank < ranks; ++rank) {
     local_ranks_.emplace_back(rank);
-    listeners_.push_back(net::listen_at(net::address::any_port_of_loopback()));
-    addresses_.push_back(net::address::of_own_end(listeners_.back().get()).text());
+    listening_sockets_.push_back(net::listen_at(net::address::any_port_of_loopback()));
+    addresses_.push_back(net::address::of_own_end(listening_sockets_.back().get()).text());
   }
 }
 
 std::unique_ptr<endpoint> local_fabric::open(rank_id rank) {
   NACRE_EXPECT(rank.value() < size(), "no such rank");
-  NACRE_EXPECT(listeners_[rank.value()], "a rank is opened once");
+  NACRE_EXPECT(listening_sockets_[rank.value()], "a rank is opened once");
   peer_identity local;
   local.rank = rank;
   local.size = size();
   local.address = addresses_[rank.value()];
-  local.connections = static_cast<std::uint8_t>(settings_.way.connections);
-  auto entrance = std::make_unique<net::door>(std::move(listeners_[rank.value()]), secret_, local, log_of(rank, log_));
-  const auto deadline = std::chrono::steady_clock::now() + settings_.way.connect_timeout;
-  auto guests = launch::meet_all({.secret = secret_,
-                                  .local = local,
-                                  .addresses = addresses_,
-                                  .entrance = *entrance,
-                                  .line = nullptr,
-                                  .deadline = deadline});
+  local.connections = static_cast<std::uint8_t>(settings_.join.connections);
+  auto listener =
+      std::make_unique<net::listener>(std::move(listening_sockets_[rank.value()]), secret_, local, log_of(rank, log_));
+  const auto deadline = std::chrono::steady_clock::now() + settings_.join.connect_timeout;
+  auto candidates = launch::connect_all({.secret = secret_,
+                                         .local = local,
+                                         .addresses = addresses_,
+                                         .listener = *listener,
+                                         .launcher = nullptr,
+                                         .deadline = deadline});
   return endpoint_of({.self = std::move(local),
-                      .guests = std::move(guests),
-                      .entrance = std::move(entrance),
-                      .line = nullptr,
+                      .candidates = std::move(candidates),
+                      .listener = std::move(listener),
+                      .launcher = nullptr,
                       .deadline = deadline},
                      settings_);
 }
 
-std::unique_ptr<endpoint> endpoint_of(launch::arrival what, const settings& how) {
+std::unique_ptr<endpoint> endpoint_of(launch::joined_rank what, const settings& how) {
   return std::make_unique<tcp_endpoint>(endpoint_parts{.rank = what.self.rank,
-                                                       .guests = std::move(what.guests),
-                                                       .connections = how.way.connections,
-                                                       .entrance = std::move(what.entrance),
-                                                       .line = std::move(what.line),
+                                                       .candidates = std::move(what.candidates),
+                                                       .connections = how.join.connections,
+                                                       .listener = std::move(what.listener),
+                                                       .launcher = std::move(what.launcher),
                                                        .output_bytes_max = how.output_bytes_max});
 }
 

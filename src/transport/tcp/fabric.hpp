@@ -17,8 +17,8 @@ namespace nacre::transport::tcp {
 
 /// The options of tcp.
 struct settings {
-  launch::way_in way{.connections = channel_count};     ///< the connections: see endpoint_parts
-  std::size_t output_bytes_max = std::size_t{8} << 20;  ///< for each connection
+  launch::join_options join{.connections = channel_count};  ///< the connections: see endpoint_parts
+  std::size_t output_bytes_max = std::size_t{8} << 20;      ///< for each connection
 };
 
 /// The values of the options of tcp; their defaults where they are not declared.
@@ -44,10 +44,10 @@ class local_fabric final : public fabric {
   job_secret secret_;
   std::vector<rank_id> local_ranks_;
   std::vector<std::string> addresses_;
-  std::vector<net::unique_fd> listeners_;  // by rank; `open` takes its rank's
+  std::vector<net::unique_fd> listening_sockets_;  // by rank; `open` takes its rank's
 };
 
-/// The end of a rank in the job of this process, over the sockets of the ranks in `what.guests`.
-[[nodiscard]] std::unique_ptr<endpoint> endpoint_of(launch::arrival what, const settings& how);
+/// The end of a rank in the job of this process, over the sockets of the ranks in `what.candidates`.
+[[nodiscard]] std::unique_ptr<endpoint> endpoint_of(launch::joined_rank what, const settings& how);
 
 }  // namespace nacre::transport::tcp

@@ -14,7 +14,7 @@ namespace nacre::transport::tcp {
 namespace {
 
 constexpr std::size_t header_bytes = sizeof(message_header);
-constexpr auto goodbye_kind = static_cast<message_kind>(255);
+constexpr auto shutdown_kind = static_cast<message_kind>(255);
 
 static_assert(std::endian::native == std::endian::little, "headers travel little-endian, as they are in memory");
 static_assert(std::is_trivially_copyable_v<message_header>);
@@ -28,9 +28,9 @@ std::span<const std::byte> frame_of(const message& m) noexcept {
   return {begin, header_bytes + m.header.payload_bytes};
 }
 
-std::array<std::byte, header_bytes> goodbye_frame() noexcept {
+std::array<std::byte, header_bytes> shutdown_frame() noexcept {
   message_header header;
-  header.kind = goodbye_kind;
+  header.kind = shutdown_kind;
   header.channel = channel::system;
   return std::bit_cast<std::array<std::byte, header_bytes>>(header);
 }
@@ -51,14 +51,14 @@ std::string_view describe(frame_error error) noexcept {
       return "sent a message from a rank that does not exist";
     case frame_error::source_forged:
       return "sent a message in the name of another rank";
-    case frame_error::bytes_after_goodbye:
-      return "sent something after its goodbye";
+    case frame_error::bytes_after_shutdown:
+      return "sent something after its shutdown";
   }
   return "sent something that is no message";
 }
 
-bool is_goodbye(const message_header& header) noexcept {
-  return std::bit_cast<std::array<std::byte, header_bytes>>(header) == goodbye_frame();
+bool is_shutdown(const message_header& header) noexcept {
+  return std::bit_cast<std::array<std::byte, header_bytes>>(header) == shutdown_frame();
 }
 
 std::optional<frame_error> frame_reader::filled(std::size_t bytes, message_list& arrived) {
@@ -84,11 +84,11 @@ std::optional<frame_error> frame_reader::filled(std::size_t bytes, message_list&
 
 std::optional<frame_error> frame_reader::parse(message_list& arrived) {
   while (end_ - begin_ >= header_bytes) {
-    if (ended_) return frame_error::bytes_after_goodbye;
+    if (ended_) return frame_error::bytes_after_shutdown;
     message_header header;
     std::memcpy(&header, buffer_.get() + begin_, header_bytes);
     if (const auto error = check_header(header, limits_)) return error;
-    if (header.kind == goodbye_kind) {
+    if (header.kind == shutdown_kind) {
       ended_ = true;
       begin_ += header_bytes;
       continue;
@@ -102,7 +102,7 @@ std::optional<frame_error> frame_reader::parse(message_list& arrived) {
     begin_ += header_bytes + header.payload_bytes;
     arrived.push_back(std::move(m));
   }
-  if (ended_ && begin_ != end_) return frame_error::bytes_after_goodbye;
+  if (ended_ && begin_ != end_) return frame_error::bytes_after_shutdown;
   if (begin_ != 0) {
     std::memmove(buffer_.get(), buffer_.get() + begin_, end_ - begin_);
     end_ -= begin_;

@@ -21,7 +21,7 @@ namespace nacre::transport::tcp {
 [[nodiscard]] std::span<const std::byte> frame_of(const message& m) noexcept;
 
 /// The frame that ends a stream on purpose: a header of zeros whose kind is 255.
-[[nodiscard]] std::array<std::byte, sizeof(message_header)> goodbye_frame() noexcept;
+[[nodiscard]] std::array<std::byte, sizeof(message_header)> shutdown_frame() noexcept;
 
 /// The protocol violations of a peer. After any of them the peer has failed.
 enum class frame_error : std::uint8_t {
@@ -32,7 +32,7 @@ enum class frame_error : std::uint8_t {
   unknown_flags,
   source_out_of_range,
   source_forged,
-  bytes_after_goodbye
+  bytes_after_shutdown
 };
 
 /// One clause, such as "sent a message of an unknown kind".
@@ -46,13 +46,13 @@ struct frame_limits {
   std::optional<rank_id> peer{};                       ///< the source that they must name, but for forwarded ones
 };
 
-[[nodiscard]] bool is_goodbye(const message_header& header) noexcept;
+[[nodiscard]] bool is_shutdown(const message_header& header) noexcept;
 
-/// The first violation, if any. A goodbye frame is none.
+/// The first violation, if any. A shutdown frame is none.
 [[nodiscard]] inline std::optional<frame_error> check_header(const message_header& header,
                                                              const frame_limits& limits) noexcept {
   if (header.kind > message_kind::reply) {
-    if (is_goodbye(header)) return std::nullopt;
+    if (is_shutdown(header)) return std::nullopt;
     return frame_error::unknown_kind;
   }
   if (header.payload_bytes > limits.payload_bytes_max) return frame_error::payload_too_large;
@@ -72,8 +72,8 @@ struct frame_limits {
 /// | in the buffer | the header of a frame with a large payload | in a message |
 /// | in a message | some of its payload | in a message |
 /// | in a message | the rest of its payload; further bytes go to the buffer | in the buffer |
-/// | any | a goodbye, the last bytes | ended |
-/// | any | a header that check_header rejects, or bytes after a goodbye | failed, for ever |
+/// | any | a shutdown, the last bytes | ended |
+/// | any | a header that check_header rejects, or bytes after a shutdown | failed, for ever |
 ///
 /// The reader adapts how many bytes it reads ahead into the buffer. After a large frame it reads little more than the
 /// next header, so that the next large payload does not pass through the buffer. It reads further again when those
@@ -107,7 +107,7 @@ class frame_reader {
   /// before an error. Returns the error, if any.
   [[nodiscard]] std::optional<frame_error> filled(std::size_t bytes, message_list& arrived);
 
-  /// Whether the goodbye of the peer has arrived.
+  /// Whether the shutdown of the peer has arrived.
   [[nodiscard]] bool ended() const noexcept { return ended_; }
   /// Whether a frame is unfinished, so that the end of the stream would cut it.
   [[nodiscard]] bool within_frame() const noexcept { return partial_ != nullptr || begin_ != end_; }

@@ -26,8 +26,8 @@ std::vector<std::byte> valid_stream(rng& numbers) {
     stream.insert(stream.end(), frame.begin(), frame.end());
   }
   if (numbers.below(2) == 0) {
-    const auto goodbye = goodbye_frame();
-    stream.insert(stream.end(), goodbye.begin(), goodbye.end());
+    const auto shutdown = shutdown_frame();
+    stream.insert(stream.end(), shutdown.begin(), shutdown.end());
   }
   return stream;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The guarantees of the frame reader and of the outbox.
+// The guarantees of the frame reader and of the send queue.
 #include "transport/tcp/frame.hpp"
 
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "transport/tcp/outbox.hpp"
+#include "transport/tcp/send_queue.hpp"
 
 namespace nacre::transport::tcp {
 namespace {
@@ -69,7 +69,7 @@ TEST(frame_reader, a_stream_cut_into_pieces_of_any_size_gives_the_same_messages)
   const std::vector<std::size_t> sizes{0, 1, 39, 40, 5000, 16383, 16384, 70000, 3, 200000, 0, 0, 12};
   std::vector<std::byte> stream;
   for (std::uint32_t i = 0; i < sizes.size(); ++i) append(stream, frame_of(*sample(i, sizes[i])));
-  append(stream, goodbye_frame());
+  append(stream, shutdown_frame());
   for (const std::size_t piece : {1UL, 7UL, 40UL, 4096UL, 65536UL, 1000000UL}) {
     frame_reader reader(small_frames);
     message_list arrived;
@@ -160,8 +160,8 @@ TEST(frame_reader, each_forged_field_of_a_header_is_refused_by_its_own_name) {
   EXPECT_EQ(error_of([](auto& h) { h.source = small_frames.ranks; }), frame_error::source_out_of_range);
 }
 
-TEST(frame_reader, a_goodbye_with_anything_in_it_is_no_goodbye) {
-  const auto frame = goodbye_frame();
+TEST(frame_reader, a_shutdown_with_anything_in_it_is_no_shutdown) {
+  const auto frame = shutdown_frame();
   for (std::size_t i = 0; i < frame.size(); ++i) {
     auto forged = frame;
     forged[i] ^= std::byte{1};
@@ -186,12 +186,12 @@ TEST(frame, comes_in_the_name_of_its_sender_unless_it_is_forwarded) {
   EXPECT_FALSE(check_header(header, of_peer));
 }
 
-TEST(frame_reader, nothing_is_believed_after_a_goodbye_or_an_error) {
+TEST(frame_reader, nothing_is_believed_after_a_shutdown_or_an_error) {
   frame_reader reader(small_frames);
   message_list arrived;
-  ASSERT_FALSE(feed(reader, goodbye_frame(), 40, arrived));
+  ASSERT_FALSE(feed(reader, shutdown_frame(), 40, arrived));
   const auto late = feed(reader, frame_of(*sample(0, 0)), 40, arrived);
-  EXPECT_EQ(late, frame_error::bytes_after_goodbye);
+  EXPECT_EQ(late, frame_error::bytes_after_shutdown);
   EXPECT_TRUE(feed(reader, frame_of(*sample(0, 0)), 40, arrived));
   EXPECT_TRUE(arrived.empty());
 }
@@ -208,8 +208,8 @@ TEST(frame_reader, messages_in_front_of_an_error_still_arrive) {
   expect_samples(arrived, std::vector<std::size_t>{5});
 }
 
-/// Takes `bytes` bytes off the front of the outbox, as a socket would.
-std::vector<std::byte> write_some(outbox& from, std::size_t bytes) {
+/// Takes `bytes` bytes off the front of the send queue, as a socket would.
+std::vector<std::byte> write_some(send_queue& from, std::size_t bytes) {
   std::vector<std::byte> taken;
   std::array<iovec, 3> pieces;
   const std::size_t count = from.front(pieces);
@@ -221,10 +221,10 @@ std::vector<std::byte> write_some(outbox& from, std::size_t bytes) {
   return taken;
 }
 
-TEST(outbox, gives_out_the_bytes_in_order_whatever_the_sizes_of_messages_and_writes) {
+TEST(send_queue, gives_out_the_bytes_in_order_whatever_the_sizes_of_messages_and_writes) {
   const std::vector<std::size_t> sizes{1, 9000, 0, 8152, 8153, 100000, 7, 7, 60000, 3};
   for (const std::size_t piece : {13UL, 1000UL, 300000UL}) {
-    outbox box;
+    send_queue box;
     std::vector<std::byte> expected_bytes;
     std::vector<std::byte> written;
     for (std::uint32_t i = 0; i < 40; ++i) {
@@ -239,16 +239,16 @@ TEST(outbox, gives_out_the_bytes_in_order_whatever_the_sizes_of_messages_and_wri
   }
 }
 
-TEST(outbox, short_messages_leave_in_one_piece) {
-  outbox box;
+TEST(send_queue, short_messages_leave_in_one_piece) {
+  send_queue box;
   for (std::uint32_t i = 0; i < 100; ++i) box.push(sample(i, 100));
   std::array<iovec, 8> pieces;
   ASSERT_EQ(box.front(pieces), 1U);
   EXPECT_EQ(pieces[0].iov_len, 100 * (100 + sizeof(message_header)));
 }
 
-TEST(outbox, a_long_message_is_written_from_where_it_is) {
-  outbox box;
+TEST(send_queue, a_long_message_is_written_from_where_it_is) {
+  send_queue box;
   message_ptr m = sample(0, 50000);
   const std::byte* const begin = frame_of(*m).data();
   box.push(std::move(m));

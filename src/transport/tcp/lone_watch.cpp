@@ -41,7 +41,7 @@ void lone_watch::reset(int events, int descriptor, std::uint64_t tag, bool block
 
 void lone_watch::before_sleep() {
   const std::scoped_lock lock(mutex_);
-  occupied_ = true;
+  sleeping_ = true;
   if (descriptor_ < 0 || registered_.load(std::memory_order_relaxed)) return;  // written under the lock
   tell_kernel(EPOLL_CTL_ADD);
   registered_.store(true, std::memory_order_relaxed);  // a hint outside of the lock
@@ -49,7 +49,7 @@ void lone_watch::before_sleep() {
 
 void lone_watch::after_sleep() {
   const std::scoped_lock lock(mutex_);
-  occupied_ = false;
+  sleeping_ = false;
 }
 
 void lone_watch::set_blocked(bool blocked) {
@@ -59,9 +59,9 @@ void lone_watch::set_blocked(bool blocked) {
   if (registered_.load(std::memory_order_relaxed)) tell_kernel(EPOLL_CTL_MOD);  // written under the lock
 }
 
-void lone_watch::vacate() {
+void lone_watch::unregister() {
   const std::unique_lock lock(mutex_, std::try_to_lock);
-  if (!lock.owns_lock() || occupied_ || descriptor_ < 0) return;
+  if (!lock.owns_lock() || sleeping_ || descriptor_ < 0) return;
   tell_kernel(EPOLL_CTL_DEL);
   registered_.store(false, std::memory_order_relaxed);  // a hint outside of the lock
   arrivals_ = 0;

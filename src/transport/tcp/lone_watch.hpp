@@ -16,7 +16,7 @@ namespace nacre::transport::tcp {
 /// |---|---|---|---|
 /// | unregistered | registered, a sleeper | - | - |
 /// | registered, a sleeper | (one sleeper at a time) | registered, no sleeper | stays |
-/// | registered, no sleeper | registered, a sleeper | - | unregistered after arrivals_before_vacating |
+/// | registered, no sleeper | registered, a sleeper | - | unregistered after arrivals_before_unregistering |
 ///
 /// Invariant: while a thread is between before_sleep and after_sleep, the socket is registered; for writing, too, after
 /// set_blocked(true). Any thread calls before_sleep and after_sleep, only the polling thread calls the others.
@@ -42,22 +42,22 @@ class lone_watch {
 
   /// A poll has read bytes from the socket.
   void on_arrival() {
-    // relaxed: a hint; vacate decides under the lock.
-    if (registered_.load(std::memory_order_relaxed) && ++arrivals_ >= arrivals_before_vacating) vacate();
+    // relaxed: a hint; unregister decides under the lock.
+    if (registered_.load(std::memory_order_relaxed) && ++arrivals_ >= arrivals_before_unregistering) unregister();
   }
 
  private:
-  static constexpr std::uint32_t arrivals_before_vacating = 16;
+  static constexpr std::uint32_t arrivals_before_unregistering = 16;
 
   void reset(int events, int descriptor, std::uint64_t tag, bool blocked, bool registered);
-  void vacate();
+  void unregister();
   void tell_kernel(int operation);
 
   std::mutex mutex_;
   int events_ = -1;      // this and the next four: under mutex_
   int descriptor_ = -1;  // -1: nothing to watch
   std::uint64_t tag_ = 0;
-  bool occupied_ = false;
+  bool sleeping_ = false;
   bool blocked_ = false;
   std::atomic<bool> registered_{false};
   std::uint32_t arrivals_ = 0;  // since it was registered; of the polling thread

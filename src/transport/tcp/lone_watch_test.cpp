@@ -84,11 +84,11 @@ TEST_F(lone_watch_over_a_socket, takes_a_registered_socket_over_and_gives_it_bac
   watch_.give_back();
   send_a_byte();
   EXPECT_NE(seen(), 0U);
-  for (const bool vacated : {true, false}) {
+  for (const bool unregistered : {true, false}) {
     watch_.adopt(events_.get(), own_.get(), 7, false);
     EXPECT_NE(seen(), 0U);
-    if (vacated) poll_many_arrivals();
-    EXPECT_EQ(seen() == 0, vacated);
+    if (unregistered) poll_many_arrivals();
+    EXPECT_EQ(seen() == 0, unregistered);
     watch_.give_back();
     EXPECT_NE(seen(), 0U);
   }

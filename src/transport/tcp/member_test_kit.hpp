@@ -23,9 +23,8 @@ inline peer_identity identity_of(const local_fabric& job, std::uint32_t rank) {
 }
 
 /// Connects to rank 0 and authenticates with the secret.
-inline expected<net::guest, refusal> call_rank_zero(const local_fabric& job, peer_identity who) {
-  return net::call(*net::address::parse(job.address_of(rank_id(0))),
-                   {.secret = job.secret(), .local = std::move(who)},
+inline expected<net::peer_candidate, refusal> call_rank_zero(const local_fabric& job, peer_identity who) {
+  return net::call(*net::address::parse(job.address_of(rank_id(0))), {.secret = job.secret(), .local = std::move(who)},
                    std::chrono::steady_clock::now() + patience);
 }
 

@@ -95,20 +95,20 @@ TEST(tcp, a_member_that_ends_in_the_middle_of_a_message_is_a_failure_that_says_s
   EXPECT_EQ(describe(*seen), "rank 1 closed its connection in the middle of a message");
 }
 
-TEST(tcp, a_member_that_hangs_up_without_a_goodbye_is_a_failure_and_with_one_it_is_none) {
+TEST(tcp, a_member_that_hangs_up_without_a_shutdown_is_a_failure_and_with_one_it_is_none) {
   {
     rank_with_a_forger job;
     job.hang_up();
     const auto seen = job.wait_for_failure();
     ASSERT_TRUE(seen);
-    EXPECT_EQ(describe(*seen), "rank 1 closed its connection without a goodbye");
+    EXPECT_EQ(describe(*seen), "rank 1 closed its connection without a shutdown");
   }
   rank_with_a_forger job;
-  job.send(goodbye_frame());
+  job.send(shutdown_frame());
   job.send(frame_with(1, 0));  // only to have something to wait for
   const auto seen = job.wait_for_failure();
   ASSERT_TRUE(seen);
-  EXPECT_EQ(describe(*seen), "rank 1 sent something after its goodbye");
+  EXPECT_EQ(describe(*seen), "rank 1 sent something after its shutdown");
 }
 
 TEST(tcp, a_member_that_uses_the_connection_of_another_channel_is_a_failure_that_says_so) {
@@ -120,16 +120,16 @@ TEST(tcp, a_member_that_uses_the_connection_of_another_channel_is_a_failure_that
   EXPECT_TRUE(job.arrived.empty());
 }
 
-TEST(tcp, the_end_of_any_one_connection_without_a_goodbye_is_one_failure_of_its_peer) {
+TEST(tcp, the_end_of_any_one_connection_without_a_shutdown_is_one_failure_of_its_peer) {
   for (const channel by : {channel::system, channel::application, channel::bulk}) {
     rank_with_a_forger job;
     for (const channel other : {channel::system, channel::application, channel::bulk}) {
-      if (other != by) job.send(goodbye_frame(), other);
+      if (other != by) job.send(shutdown_frame(), other);
     }
     job.hang_up(by);
     const auto seen = job.wait_for_failure();
     ASSERT_TRUE(seen);
-    EXPECT_EQ(describe(*seen), "rank 1 closed its connection without a goodbye");
+    EXPECT_EQ(describe(*seen), "rank 1 closed its connection without a shutdown");
     job.hang_up();
     EXPECT_FALSE(job.poll_for_failure(100)) << "it is told once";
   }

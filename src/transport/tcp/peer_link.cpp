@@ -23,8 +23,8 @@ namespace nacre::transport::tcp {
 namespace {
 
 constexpr std::size_t write_at_bytes = 256 * 1024;  // copies are still in the cache when they are written
-constexpr std::size_t pieces_max = 64;
-constexpr std::size_t bytes_a_turn = 256 * 1024;  // then other connections are served
+constexpr std::size_t buffers_max = 64;
+constexpr std::size_t bytes_a_call = 256 * 1024;  // then other connections are served
 
 /// A message that the peer would refuse is an error of this rank.
 void check_outgoing(const message& m) {
@@ -48,11 +48,11 @@ void peer_link::begin_with(std::span<const std::byte> bytes, message_list& arriv
 
 void peer_link::submit(message_list& batch, std::size_t bytes_max) {
   if (state_ != state::open || write_broken_) return batch.clear();
-  if (batch.size() == 1 && outbox_.empty()) return send_directly(batch.pop_front());
-  while (!batch.empty() && outbox_.bytes() < bytes_max) {
+  if (batch.size() == 1 && send_queue_.empty()) return send_directly(batch.pop_front());
+  while (!batch.empty() && send_queue_.bytes() < bytes_max) {
     check_outgoing(*batch.front());
-    outbox_.push(batch.pop_front());
-    if (!blocked_ && outbox_.bytes() >= write_at_bytes) flush();
+    send_queue_.push(batch.pop_front());
+    if (!blocked_ && send_queue_.bytes() >= write_at_bytes) flush();
   }
   if (!blocked_) flush();
 }
@@ -64,28 +64,28 @@ void peer_link::send_directly(message_ptr m) {
   if (sent == static_cast<std::ptrdiff_t>(frame.size())) return;
   write_broken_ = sent < 0;
   if (write_broken_) return;
-  outbox_.push(std::move(m), static_cast<std::size_t>(sent));
+  send_queue_.push(std::move(m), static_cast<std::size_t>(sent));
   blocked_ = true;
 }
 
-void peer_link::push_goodbye() {
-  if (state_ == state::open && !write_broken_) outbox_.push(goodbye_frame());
+void peer_link::push_shutdown() {
+  if (state_ == state::open && !write_broken_) send_queue_.push(shutdown_frame());
 }
 
 bool peer_link::flush() {
   std::size_t total = 0;
-  while (!outbox_.empty() && total < bytes_a_turn) {
-    std::array<iovec, pieces_max> pieces;
-    const std::size_t count = outbox_.front(pieces);
+  while (!send_queue_.empty() && total < bytes_a_call) {
+    std::array<iovec, buffers_max> buffers;
+    const std::size_t count = send_queue_.front(buffers);
     std::size_t offered = 0;
-    for (std::size_t i = 0; i < count; ++i) offered += pieces[i].iov_len;
-    const std::ptrdiff_t sent = net::send_some(socket_.get(), std::span(pieces.data(), count));
+    for (std::size_t i = 0; i < count; ++i) offered += buffers[i].iov_len;
+    const std::ptrdiff_t sent = net::send_some(socket_.get(), std::span(buffers.data(), count));
     if (sent < 0) {
       write_broken_ = true;
-      outbox_.clear();
+      send_queue_.clear();
       break;
     }
-    outbox_.written(static_cast<std::size_t>(sent));
+    send_queue_.written(static_cast<std::size_t>(sent));
     total += static_cast<std::size_t>(sent);
     blocked_ = static_cast<std::size_t>(sent) < offered;
     if (blocked_) return total > 0;
@@ -132,7 +132,7 @@ bool peer_link::receive(message_list& arrived, std::size_t enough) {
     if (!take_in(static_cast<std::size_t>(received), arrived)) return true;
     has_more_ = static_cast<std::size_t>(received) == asked;
     if (!has_more_) break;  // the socket is empty: saves the call that would tell
-  } while (total < bytes_a_turn && arrived.size() < enough);
+  } while (total < bytes_a_call && arrived.size() < enough);
   return total > 0;
 }
 
@@ -149,27 +149,27 @@ std::ptrdiff_t peer_link::read_once(std::size_t& asked) {
   const frame_reader::places places = reader_.space();
   asked = places.first.size() + places.second.size();
   if (places.second.empty()) return net::receive_some(socket_.get(), places.first.data(), places.first.size());
-  const std::array<iovec, 2> pieces{iovec{places.first.data(), places.first.size()},
-                                    iovec{places.second.data(), places.second.size()}};
-  return net::receive_some(socket_.get(), pieces);
+  const std::array<iovec, 2> buffers{iovec{places.first.data(), places.first.size()},
+                                     iovec{places.second.data(), places.second.size()}};
+  return net::receive_some(socket_.get(), buffers);
 }
 
 void peer_link::end_of_stream(int error) {
   if (state_ == state::departed) {
     state_ = state::over;
-    outbox_.clear();
+    send_queue_.clear();
     blocked_ = false;
     return;
   }
   if (error != 0) return fail("cannot be reached any more: " + net::error_text(error));
   fail(reader_.within_frame() ? "closed its connection in the middle of a message"
-                              : "closed its connection without a goodbye");
+                              : "closed its connection without a shutdown");
 }
 
 void peer_link::fail(std::string reason) {
   state_ = state::failed;
   reason_ = std::move(reason);
-  outbox_.clear();
+  send_queue_.clear();
   blocked_ = false;
 }
 

@@ -12,20 +12,20 @@
 
 #include "transport/net/socket.hpp"
 #include "transport/tcp/frame.hpp"
-#include "transport/tcp/outbox.hpp"
+#include "transport/tcp/send_queue.hpp"
 
 namespace nacre::transport::tcp {
 
 /// One of the streams between this rank and one peer. One thread. Its states:
 ///
-/// | state | goodbye arrives | the stream ends | bad bytes or an error |
+/// | state | shutdown arrives | the stream ends | bad bytes or an error |
 /// |---|---|---|---|
 /// | open | departed | failed, "closed its connection" | failed, with the reason |
 /// | departed | failed | over | over |
 /// | failed, over | | | |
 ///
 /// Messages pushed in any other state than `open` are released. A write error does not change the state: bytes that the
-/// peer has sent before, perhaps its goodbye, can still be read, and the end of the stream follows them.
+/// peer has sent before, perhaps its shutdown, can still be read, and the end of the stream follows them.
 class peer_link {
  public:
   enum class state : std::uint8_t { open, departed, failed, over };
@@ -39,15 +39,15 @@ class peer_link {
   [[nodiscard]] std::uint32_t number() const noexcept { return number_; }
   [[nodiscard]] int descriptor() const noexcept { return socket_.get(); }
   [[nodiscard]] state now() const noexcept { return state_; }
-  /// The fault of the peer once the link has failed, such as "closed its connection without a goodbye".
+  /// The fault of the peer once the link has failed, such as "closed its connection without a shutdown".
   [[nodiscard]] const std::string& reason() const noexcept { return reason_; }
 
   /// Takes messages off the front of `batch` until `bytes_max` wait to be written; writes as much as the socket takes.
   void submit(message_list& batch, std::size_t bytes_max);
-  void push_goodbye();
+  void push_shutdown();
   /// Writes as much as the socket takes now, a bounded amount. True when bytes moved.
   bool flush();
-  [[nodiscard]] std::size_t unsent_bytes() const noexcept { return outbox_.bytes(); }
+  [[nodiscard]] std::size_t unsent_bytes() const noexcept { return send_queue_.bytes(); }
   /// Whether the last write was partial: the socket must become writable first.
   [[nodiscard]] bool blocked() const noexcept { return blocked_; }
   /// Ends the outgoing stream.
@@ -74,7 +74,7 @@ class peer_link {
   std::uint32_t number_;
   net::unique_fd socket_;
   frame_reader reader_;
-  outbox outbox_;
+  send_queue send_queue_;
   std::string reason_;
   state state_ = state::open;
   bool blocked_ = false;

@@ -87,9 +87,9 @@ TEST(tcp, a_stranger_without_the_secret_is_refused_while_the_job_goes_on) {
   pair_of_ranks job;
   std::thread stranger([&] {
     const job_secret another = job_secret::generate();
-    const auto outcome = net::call(*net::address::parse(job.net().address_of(rank_id(1))),
-                                   {.secret = another, .local = identity_of(job.net(), 0)},
-                                   steady_clock::now() + patience);
+    const auto outcome =
+        net::call(*net::address::parse(job.net().address_of(rank_id(1))),
+                  {.secret = another, .local = identity_of(job.net(), 0)}, steady_clock::now() + patience);
     EXPECT_FALSE(outcome);
   });
   job.exchange_until_lines(1);

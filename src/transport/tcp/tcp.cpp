@@ -39,18 +39,18 @@ std::unique_ptr<fabric> make_local(std::uint32_t ranks, const config& configurat
 
 std::unique_ptr<fabric> join_job(const config& configuration, const program& own) {
   settings how = read_settings(configuration);
-  how.way.handlers = own.handlers;
+  how.join.handlers = own.handlers;
   return std::make_unique<launch::member_fabric>(
-      how.way, [how](launch::arrival here) { return endpoint_of(std::move(here), how); });
+      how.join, [how](launch::joined_rank here) { return endpoint_of(std::move(here), how); });
 }
 
 }  // namespace
 
 settings read_settings(const config& configuration) {
   if (!configuration.is_declared("tcp.output_max")) return {};
-  return {.way = {.connect_timeout = configuration.get_duration("tcp.connect_timeout"),
-                  .interface = configuration.get_string("tcp.interface"),
-                  .connections = static_cast<std::uint32_t>(configuration.get_int("tcp.sockets"))},
+  return {.join = {.connect_timeout = configuration.get_duration("tcp.connect_timeout"),
+                   .interface = configuration.get_string("tcp.interface"),
+                   .connections = static_cast<std::uint32_t>(configuration.get_int("tcp.sockets"))},
           .output_bytes_max = static_cast<std::size_t>(configuration.get_int("tcp.output_max"))};
 }
 

@@ -23,9 +23,9 @@ using std::chrono::steady_clock;
 constexpr seconds patience{30};
 
 /// Ranks that one thread drives.
-class ranks_in_turn {
+class interleaved_ranks {
  public:
-  explicit ranks_in_turn(std::uint32_t ranks, const settings& how = {}) : fabric_(ranks, how), ends_(ranks) {
+  explicit interleaved_ranks(std::uint32_t ranks, const settings& how = {}) : fabric_(ranks, how), ends_(ranks) {
     std::vector<std::thread> threads;
     for (std::uint32_t rank = 0; rank < ranks; ++rank) {
       threads.emplace_back([this, rank] { ends_[rank] = fabric_.open(rank_id(rank)); });
@@ -55,7 +55,7 @@ class ranks_in_turn {
 };
 
 TEST(tcp, a_rank_that_talks_to_one_peer_for_long_still_hears_it_and_the_others_asleep_and_awake) {
-  ranks_in_turn job(3);
+  interleaved_ranks job(3);
   const auto talk_for_long = [&] {
     for (int i = 0; i < 100; ++i) {
       job.send(1, 0);
@@ -82,7 +82,7 @@ TEST(tcp, a_rank_that_talks_to_one_peer_for_long_still_hears_it_and_the_others_a
 
 /// The number of messages of a flood that arrive before a system message sent after it.
 std::size_t received_before_a_system_message() {
-  ranks_in_turn job(2);
+  interleaved_ranks job(2);
   for (int i = 0; i < 100; ++i) {  // the application stream becomes the warm one
     job.send(0, 1);
     job.take(1);
@@ -109,11 +109,11 @@ TEST(tcp, a_system_message_passes_a_full_application_stream_while_that_is_being_
   std::size_t least = received_before_a_system_message();
   // A busy kernel may delay the bytes of one socket for a while, but not each time.
   for (int more = 0; more < 4 && least > 8; ++more) least = std::min(least, received_before_a_system_message());
-  EXPECT_LE(least, 8U) << "a turn takes 256 KiB";
+  EXPECT_LE(least, 8U) << "a round takes 256 KiB";
 }
 
 TEST(tcp, bytes_are_under_way_until_the_peer_s_host_has_them_all) {
-  ranks_in_turn job(2);
+  interleaved_ranks job(2);
   message_list arrived;
   const auto settles = [&] {
     const auto deadline = steady_clock::now() + patience;
@@ -151,7 +151,7 @@ TEST(tcp, bytes_are_under_way_until_the_peer_s_host_has_them_all) {
 
 TEST(tcp, ranks_with_fewer_sockets_declare_no_separate_channels_and_carry_all_three) {
   for (const std::uint32_t connections : {1U, 2U, 3U}) {
-    ranks_in_turn job(2, {.way = {.connections = connections}});
+    interleaved_ranks job(2, {.join = {.connections = connections}});
     EXPECT_EQ(job.at(0).declared().separate_channels, connections == 3);
     for (const channel on : {channel::bulk, channel::system, channel::application}) {
       job.send(0, 1, on);
@@ -172,14 +172,14 @@ TEST(tcp, submit_leaves_what_exceeds_the_bound_of_the_output) {
   for (int i = 0; i < 64; ++i) batch.push_back(make_message(message_bytes));
   ends[0]->submit(rank_id(1), batch);
   const std::size_t left = batch.size();
-  EXPECT_GT(left, 16U) << "the kernel holds some, the outbox two at most";
+  EXPECT_GT(left, 16U) << "the kernel holds some, the send_queue two at most";
   EXPECT_TRUE(ends[0]->unsent());
   ends[0]->submit(rank_id(1), batch);
   EXPECT_EQ(batch.size(), left);
 }
 
 TEST(tcp, a_rank_that_never_comes_is_named_when_the_time_is_over) {
-  local_fabric fabric(3, {.way = {.connect_timeout = milliseconds(50)}}, [](std::string_view) {});
+  local_fabric fabric(3, {.join = {.connect_timeout = milliseconds(50)}}, [](std::string_view) {});
   try {
     static_cast<void>(fabric.open(rank_id(0)));
     FAIL() << "it cannot be complete";

@@ -16,31 +16,31 @@
 #include <vector>
 
 #include "base/cache_line.hpp"
-#include "base/pace.hpp"
-#include "transport/launch/control_line.hpp"
-#include "transport/net/greeting.hpp"
+#include "base/poll_interval.hpp"
+#include "transport/launch/launcher_connection.hpp"
 #include "transport/net/socket.hpp"
+#include "transport/net/socket_handshake.hpp"
 #include "transport/transport.hpp"
 #include "transport/ucx/module.hpp"
-#include "transport/ucx/turn.hpp"
+#include "transport/ucx/spinlock.hpp"
 
 namespace nacre::transport::ucx {
 
 /// A peer that the handshake has authenticated.
 struct peer_parts {
-  net::unique_fd lifeline;      ///< liveness socket, authenticated; from now on it carries only the shutdown
-  std::uint64_t key_here = 0;   ///< the stamps of this peer must hold it
-  std::uint64_t key_there = 0;  ///< the stamps for this peer must hold it
+  net::unique_fd liveness_socket;  ///< liveness socket, authenticated; from now on it carries only the shutdown
+  std::uint64_t key_here = 0;      ///< the stamps of this peer must hold it
+  std::uint64_t key_there = 0;     ///< the stamps for this peer must hold it
 };
 
 /// The parts that an endpoint is built from.
 struct endpoint_parts {
   rank_id rank;
-  std::unique_ptr<port> end;                     ///< connected to each of the peers on every channel
-  std::vector<std::optional<peer_parts>> peers;  ///< by rank; neither the own rank nor peers of other ends
-  std::shared_ptr<launch::control_line> line;    ///< null: no launcher
-  std::size_t output_bytes_max = 0;              ///< for each peer and channel
-  std::chrono::nanoseconds cold_lanes_apart = std::chrono::microseconds(2);  ///< poll interval of idle channels
+  std::unique_ptr<port> end;                              ///< connected to each of the peers on every channel
+  std::vector<std::optional<peer_parts>> peers;           ///< by rank; neither the own rank nor peers of other ends
+  std::shared_ptr<launch::launcher_connection> launcher;  ///< null: no launcher
+  std::size_t output_bytes_max = 0;                       ///< for each peer and channel
+  std::chrono::nanoseconds idle_poll_interval = std::chrono::microseconds(2);  ///< poll interval of idle channels
 };
 
 /// Messages travel as frames: header and payload as they lie in memory, behind a stamp. This end copies short frames
@@ -63,7 +63,7 @@ struct endpoint_parts {
 /// | suspect | its liveness socket ends, or suspicion_max is over | lost, and a failure |
 ///
 /// Copies between the memories of two ranks: see endpoint_direct.cpp.
-class ucx_endpoint final : public endpoint, private listener, private direct_memory {
+class ucx_endpoint final : public endpoint, private port_callbacks, private direct_memory {
  public:
   static constexpr std::uint32_t frames_max = 256;
   static constexpr std::chrono::milliseconds sleep_max{100};
@@ -76,7 +76,7 @@ class ucx_endpoint final : public endpoint, private listener, private direct_mem
 
   /// Waits until this rank has heard every peer on every channel and every peer has heard this rank. To be called
   /// first. Throws setup_error or job_aborted.
-  void meet(net::time_point deadline);
+  void wait_for_peers(net::time_point deadline);
 
   rank_id rank() const noexcept override { return rank_; }
   std::uint32_t size() const noexcept override { return static_cast<std::uint32_t>(peers_.size()); }
@@ -89,7 +89,7 @@ class ucx_endpoint final : public endpoint, private listener, private direct_mem
   direct_memory* direct() noexcept override { return this; }
   bool unsent() const noexcept override { return !busy_.empty(); }
   bool under_way() override {
-    const std::scoped_lock lock(turn_);
+    const std::scoped_lock lock(lock_);
     return !flushed();
   }
   void close(std::chrono::nanoseconds timeout) override;
@@ -97,7 +97,7 @@ class ucx_endpoint final : public endpoint, private listener, private direct_mem
  private:
   struct place_of {
     std::uint32_t peer;
-    std::uint32_t lane;
+    std::uint32_t channel_index;
   };
   /// A frame that came too early, or that UCX is still writing into its block.
   struct incoming {
@@ -129,13 +129,23 @@ class ucx_endpoint final : public endpoint, private listener, private direct_mem
     peer_parts parts;
     std::string suspicion;
     net::time_point suspect_since;
-    std::array<link, lane_count> links;
+    std::array<link, channels_per_peer> links;
   };
   /// A request in progress at UCX; its request id is its index in transfers_.
   struct transfer {
-    enum class kind : std::uint8_t { unused, frame, sign, flush, arriving, word, lent_leaves, own_leaves, landing };
+    enum class kind : std::uint8_t {
+      unused,
+      frame,
+      sign,
+      flush,
+      arriving,
+      control,
+      region_leaves,
+      own_leaves,
+      landing
+    };
     [[nodiscard]] bool comes_in() const noexcept { return what == kind::arriving || what == kind::landing; }
-    std::uint32_t ticket = 0;
+    std::uint32_t request_id = 0;
     kind what = kind::unused;
     place_of of{};
     std::uint64_t number = 0;             // in under_way, or of an arriving frame; or region id
@@ -146,103 +156,104 @@ class ucx_endpoint final : public endpoint, private listener, private direct_mem
   };
 
   /// Long messages of a channel.
-  struct arrivals {
-    struct announced {
-      std::uint32_t ticket;
-      announcement which;
+  struct fetch_queue {
+    struct request {
+      std::uint32_t request_id;
+      rendezvous_request which;
     };
-    std::deque<announced> waiting;    // announced, not started
+    std::deque<request> waiting;      // announced, not started
     std::size_t bytes_under_way = 0;  // started
   };
 
   /// A region of memory that is registered for a peer.
-  struct lent_piece {
+  struct region_record {
     std::uint32_t to = 0;
     std::span<std::byte> bytes;
-    copy_way what = copy_way::from_lent;
+    copy_way what = copy_way::from_region;
     enum class state : std::uint8_t { idle, busy, used } now = state::idle;
   };
   /// Names a copy at both ends: the rank of the other end, and the region's id at its owner.
-  struct piece_name {
+  struct copy_id {
     std::uint32_t far = 0;
     std::uint32_t id = 0;
-    auto operator<=>(const piece_name&) const = default;
+    auto operator<=>(const copy_id&) const = default;
   };
   /// A copy that this rank has started.
-  struct copy_in_hand {
+  struct active_copy {
     direct_copy what;
     bool landing = false;          // UCX writes to this rank's memory
     bool leaving = false;          // UCX reads this rank's memory
     std::optional<bool> answer{};  // the result that the owner has reported
   };
   /// A frame for a peer, sent after the current call of the port has returned.
-  struct word_to {
+  struct control_frame {
     frame_kind what = frame_kind::refused;
-    piece_name of;
+    copy_id of;
   };
 
   // endpoint_send.cpp
   [[nodiscard]] bool full(const link& to) const noexcept;
   void start(place_of where, message_ptr m);
-  [[nodiscard]] bool start_brief(place_of where, const peer& target, link& via, message& m);
+  [[nodiscard]] bool start_compact(place_of where, const peer& target, link& via, message& m);
   [[nodiscard]] transfer& begin(transfer::kind what, place_of of);
-  void settle(transfer& it, outcome how);
-  void give_up(transfer& it);
+  void handle_outcome(transfer& it, outcome how);
+  void release_transfer(transfer& it);
   void note_complete(link& via, std::uint64_t number);
   bool pump();
-  void forget_waiting(peer& whom);
+  void forget_waiting(peer& to);
 
   // endpoint_receive.cpp: the port's events
-  void arrived(std::uint32_t lane, frame_kind what, const stamp& of,
+  void arrived(std::uint32_t channel_index, frame_kind what, const stamp& of,
                std::span<const std::byte> frame) noexcept override;
-  place place_for(std::uint32_t lane, frame_kind what, const stamp& of, std::size_t byte_count,
-                  announcement as) noexcept override;
-  void ended(std::uint64_t ticket, bool well) noexcept override;
-  void broken(std::uint32_t peer, std::uint32_t lane, const char* why) noexcept override;
-  [[nodiscard]] link* link_of(std::uint32_t lane, const stamp& of) noexcept;
+  place place_for(std::uint32_t channel_index, frame_kind what, const stamp& of, std::size_t byte_count,
+                  rendezvous_request as) noexcept override;
+  void ended(std::uint64_t request_id, bool well) noexcept override;
+  void broken(std::uint32_t peer, std::uint32_t channel_index, const char* why) noexcept override;
+  [[nodiscard]] link* link_of(std::uint32_t channel_index, const stamp& of) noexcept;
   [[nodiscard]] std::optional<std::uint64_t> number_of(const link& from, const stamp& of) const noexcept;
   [[nodiscard]] std::string_view fault_of(const message_header& header, rank_id by, std::size_t frame_bytes,
-                                          std::uint32_t lane) const;
-  void hear_frame(link& from, std::uint32_t lane, frame_kind what, const stamp& of, std::span<const std::byte> frame);
+                                          std::uint32_t channel_index) const;
+  void receive_frame(link& from, std::uint32_t channel_index, frame_kind what, const stamp& of,
+                     std::span<const std::byte> frame);
   void take(link& from, const stamp& of, message_ptr m);
-  void take_out_of_turn(link& from, const stamp& of, message_ptr m);
+  void take_out_of_order(link& from, const stamp& of, message_ptr m);
   void deliver_held(link& from);
-  [[nodiscard]] bool may_fetch(std::uint32_t lane) const noexcept;
-  void fetch_announced(std::uint32_t lane);
-  void drop_announced();
-  void take_body(transfer& it, bool well);
+  [[nodiscard]] bool may_fetch(std::uint32_t channel_index) const noexcept;
+  void start_fetches(std::uint32_t channel_index);
+  void refuse_requests();
+  void take_fetched(transfer& it, bool well);
 
   // endpoint_direct.cpp
   bool reaches(rank_id far) const noexcept override { return far != rank_; }
-  std::optional<lent_memory> lend(rank_id to, std::span<std::byte> bytes, copy_way what) override;
-  void recall(rank_id from, const lent_memory& what) noexcept override;
+  std::optional<registered_region> register_region(rank_id to, std::span<std::byte> bytes, copy_way what) override;
+  void deregister(rank_id from, const registered_region& what) noexcept override;
   copy_outcome copy(const direct_copy& what) override;
   void stop(std::uint64_t tag) noexcept override;
   std::optional<ended_copy> take_ended() override;
-  void hear_word(frame_kind what, const stamp& of);
+  void receive_control_frame(frame_kind what, const stamp& of);
   [[nodiscard]] place place_for_bytes(frame_kind what, const stamp& of, std::size_t byte_count);
   void end_landing(const transfer& it, bool well);
   void end_leaving(const transfer& it, bool well);
-  void end_copy(piece_name which, bool well);
-  void note_used(piece_name which);
-  void say_words();
-  void send_bytes(transfer::kind as, frame_kind what, piece_name which, std::span<const std::byte> bytes);
+  void end_copy(copy_id which, bool well);
+  void note_used(copy_id which);
+  void send_control_frames();
+  void send_bytes(transfer::kind as, frame_kind what, copy_id which, std::span<const std::byte> bytes);
   template <class Condition>
   bool help_until(std::uint32_t far, Condition over);
 
   // endpoint.cpp
   bool progress(message_list& into, std::size_t enough);
-  bool look_at(std::uint32_t lane, message_list& into, std::size_t enough);
+  bool poll_channel(std::uint32_t channel_index, message_list& into, std::size_t enough);
   void sleep(std::chrono::nanoseconds timeout);
 
-  // endpoint_aside.cpp
-  void look_aside();
-  void serve_line();
-  void read_lifeline(std::uint32_t rank);
+  // endpoint_control.cpp
+  void poll_control();
+  void poll_launcher();
+  void read_liveness_socket(std::uint32_t rank);
   void suspect(std::uint32_t rank, std::string_view why);
-  void judge_suspects();
+  void check_suspects();
   void lose(std::uint32_t rank, std::string_view reason);
-  void tell_of_the_lost();
+  void report_lost_peers();
   template <class Condition>
   bool progress_until(Condition over, net::time_point deadline, bool joining);
   void flush_links();
@@ -260,37 +271,37 @@ class ucx_endpoint final : public endpoint, private listener, private direct_mem
   std::uint32_t unheard_ = 0;        // links that have had no sign of life yet
   std::uint32_t unready_ = 0;        // peers that have not reported that they heard all others
   std::uint32_t suspects_ = 0;
-  std::array<arrivals, lane_count> arrivals_{};
-  std::uint32_t announced_ = 0;                     // frames that wait in arrivals_
-  std::array<std::uint32_t, lane_count> warmth_{};  // polls for which a channel still counts as busy
-  pace cold_lanes_;                                 // when to poll the idle ones
+  std::array<fetch_queue, channels_per_peer> fetch_queues_{};
+  std::uint32_t requests_waiting_ = 0;                              // frames that wait in fetch_queues_
+  std::array<std::uint32_t, channels_per_peer> busy_polls_left_{};  // polls for which a channel still counts as busy
+  poll_interval idle_poll_interval_;                                // when to poll the idle ones
   std::uint32_t polls_ = 0;
-  bool stirred_ = false;  // a poll has moved something since the last sleep
+  bool progressed_ = false;  // a poll has moved something since the last sleep
   std::chrono::steady_clock::time_point quiet_since_{};
   message_list* into_ = nullptr;  // destination of messages; set while the port may call
   message_list seen_;             // received while waiting
   message_list own_;              // submitted to the own rank
   std::deque<failure> lost_;      // failures that the launcher has not been told yet
   std::deque<failure> failures_;
-  std::map<std::uint32_t, lent_piece> lent_;  // by id
-  std::map<piece_name, copy_in_hand> copies_;
-  std::vector<word_to> words_;
+  std::map<std::uint32_t, region_record> regions_;  // by id
+  std::map<copy_id, active_copy> copies_;
+  std::vector<control_frame> control_frames_;
   std::deque<ended_copy> ended_copies_;
-  std::uint32_t last_lent_ = 0;
-  std::shared_ptr<launch::control_line> line_;
+  std::uint32_t last_region_ = 0;
+  std::shared_ptr<launch::launcher_connection> launcher_;
   bool closing_ = false;
   bool closed_ = false;
-  net::unique_fd aside_;   // epoll: liveness sockets and launcher connection
-  net::unique_fd events_;  // epoll: aside_, channels, alarm_
-  net::unique_fd alarm_;   // eventfd, a doorbell: wake writes it when a thread sleeps
+  net::unique_fd control_events_;  // epoll: liveness sockets and launcher connection
+  net::unique_fd events_;          // epoll: control_events_, channels, wakeup_event_
+  net::unique_fd wakeup_event_;    // eventfd, a doorbell: wake writes it when a thread sleeps
 
   // Shared by wait, wake and poll, which may run in three threads.
-  alignas(cache_line_bytes) turn turn_;  // held during every call of the port
-  std::atomic<bool> troubled_{false};    // failures_ is not empty
+  alignas(cache_line_bytes) spinlock lock_;  // held during every call of the port
+  std::atomic<bool> has_failures_{false};    // failures_ is not empty
   std::atomic<bool> sleeping_{false};
   std::atomic<bool> woken_{false};
   std::atomic<bool> own_waiting_{false};
-  std::atomic<bool> look_aside_{false};
+  std::atomic<bool> control_due_{false};
 };
 
 }  // namespace nacre::transport::ucx

@@ -27,42 +27,42 @@
 namespace nacre::transport::ucx {
 namespace {
 
-constexpr auto bulk_lane = static_cast<std::uint32_t>(channel::bulk);
-constexpr std::uint32_t turns_between_looks_aside = 256;
-constexpr std::uint32_t quiet_turns_of_the_dead = 10'000;
+constexpr auto bulk_channel = static_cast<std::uint32_t>(channel::bulk);
+constexpr std::uint32_t rounds_between_control_polls = 256;
+constexpr std::uint32_t quiet_rounds_max = 10'000;
 
 }  // namespace
 
-std::optional<lent_memory> ucx_endpoint::lend(rank_id to, std::span<std::byte> bytes, copy_way what) {
-  const std::scoped_lock lock(turn_);
-  do ++last_lent_;
-  while (lent_.contains(last_lent_));
-  lent_.emplace(last_lent_, lent_piece{.to = to.value(), .bytes = bytes, .what = what});
-  return lent_memory{.id = last_lent_};
+std::optional<registered_region> ucx_endpoint::register_region(rank_id to, std::span<std::byte> bytes, copy_way what) {
+  const std::scoped_lock lock(lock_);
+  do ++last_region_;
+  while (regions_.contains(last_region_));
+  regions_.emplace(last_region_, region_record{.to = to.value(), .bytes = bytes, .what = what});
+  return registered_region{.id = last_region_};
 }
 
-void ucx_endpoint::recall(rank_id from, const lent_memory& what) noexcept {
+void ucx_endpoint::deregister(rank_id from, const registered_region& what) noexcept {
   const auto id = static_cast<std::uint32_t>(what.id);
   const auto end_unless_busy = [&] {
-    const auto at = lent_.find(id);
-    if (at->second.now == lent_piece::state::busy) return false;
-    lent_.erase(at);
+    const auto at = regions_.find(id);
+    if (at->second.now == region_record::state::busy) return false;
+    regions_.erase(at);
     return true;
   };
   if (help_until(from.value(), end_unless_busy)) return;
-  const std::scoped_lock lock(turn_);
-  lent_.erase(id);  // the peer is gone
+  const std::scoped_lock lock(lock_);
+  regions_.erase(id);  // the peer is gone
 }
 
 copy_outcome ucx_endpoint::copy(const direct_copy& what) {
-  const std::scoped_lock lock(turn_);
-  const piece_name which{what.peer.value(), static_cast<std::uint32_t>(what.lent.id)};
-  if (which.id != what.lent.id || peers_[which.far].now != peer::state::present) return copy_outcome::failed;
-  const auto [at, is_new] = copies_.emplace(which, copy_in_hand{.what = what});
+  const std::scoped_lock lock(lock_);
+  const copy_id which{what.peer.value(), static_cast<std::uint32_t>(what.region.id)};
+  if (which.id != what.region.id || peers_[which.far].now != peer::state::present) return copy_outcome::failed;
+  const auto [at, is_new] = copies_.emplace(which, active_copy{.what = what});
   if (!is_new) return copy_outcome::failed;
-  if (what.way == copy_way::from_lent) {
-    words_.push_back({frame_kind::take, which});
-    say_words();
+  if (what.way == copy_way::from_region) {
+    control_frames_.push_back({frame_kind::take, which});
+    send_control_frames();
   } else {
     at->second.leaving = true;
     send_bytes(transfer::kind::own_leaves, frame_kind::given, which, what.own);
@@ -76,11 +76,11 @@ void ucx_endpoint::stop(std::uint64_t tag) noexcept {
   };
   std::uint32_t far = rank_.value();
   {
-    const std::scoped_lock lock(turn_);
+    const std::scoped_lock lock(lock_);
     const auto at = find();
     if (at == copies_.end()) return;
     far = at->first.far;
-    if (!at->second.landing && !at->second.leaving && at->second.what.way == copy_way::from_lent) {
+    if (!at->second.landing && !at->second.leaving && at->second.what.way == copy_way::from_region) {
       end_copy(at->first, false);
     }
   }
@@ -91,7 +91,7 @@ void ucx_endpoint::stop(std::uint64_t tag) noexcept {
 }
 
 std::optional<direct_memory::ended_copy> ucx_endpoint::take_ended() {
-  const std::scoped_lock lock(turn_);
+  const std::scoped_lock lock(lock_);
   if (ended_copies_.empty()) return std::nullopt;
   const ended_copy first = ended_copies_.front();
   ended_copies_.pop_front();
@@ -103,61 +103,61 @@ std::optional<direct_memory::ended_copy> ucx_endpoint::take_ended() {
 template <class Condition>
 bool ucx_endpoint::help_until(std::uint32_t far, Condition over) {
   backoff waiting;
-  std::uint32_t quiet_turns = 0;
-  for (std::uint32_t turns = 0;; ++turns) {
+  std::uint32_t quiet_rounds = 0;
+  for (std::uint32_t rounds = 0;; ++rounds) {
     {
-      const std::scoped_lock lock(turn_);
+      const std::scoped_lock lock(lock_);
       const bool ended = over();
-      if (ended || quiet_turns == quiet_turns_of_the_dead) {
+      if (ended || quiet_rounds == quiet_rounds_max) {
         if (!seen_.empty() || !ended_copies_.empty()) wake();
         return ended;
       }
       const bool moved = progress(seen_, seen_.size() + 1);
-      if (turns % turns_between_looks_aside == 0) look_aside();
+      if (rounds % rounds_between_control_polls == 0) poll_control();
       const bool is_gone = peers_[far].now == peer::state::lost || peers_[far].now == peer::state::left;
-      quiet_turns = is_gone && !moved ? quiet_turns + 1 : 0;
+      quiet_rounds = is_gone && !moved ? quiet_rounds + 1 : 0;
     }
     waiting.pause();
   }
 }
 
-void ucx_endpoint::send_bytes(transfer::kind as, frame_kind what, piece_name which, std::span<const std::byte> bytes) {
-  transfer& it = begin(as, {which.far, bulk_lane});
+void ucx_endpoint::send_bytes(transfer::kind as, frame_kind what, copy_id which, std::span<const std::byte> bytes) {
+  transfer& it = begin(as, {which.far, bulk_channel});
   it.with.sequence = which.id;
   it.number = which.id;
-  peers_[which.far].links[bulk_lane].flushed = false;
-  const outcome how = port_->send(which.far, bulk_lane, what, it.with, bytes, it.ticket);
-  if (how != outcome::pending && as != transfer::kind::word) end_leaving(it, how == outcome::done);
-  settle(it, how);
+  peers_[which.far].links[bulk_channel].flushed = false;
+  const outcome how = port_->send(which.far, bulk_channel, what, it.with, bytes, it.request_id);
+  if (how != outcome::pending && as != transfer::kind::control) end_leaving(it, how == outcome::done);
+  handle_outcome(it, how);
 }
 
-void ucx_endpoint::say_words() {
-  for (std::size_t i = 0; i < words_.size(); ++i) {
-    const word_to each = words_[i];
+void ucx_endpoint::send_control_frames() {
+  for (std::size_t i = 0; i < control_frames_.size(); ++i) {
+    const control_frame each = control_frames_[i];
     if (peers_[each.of.far].now != peer::state::present) continue;
     if (each.what != frame_kind::taken) {
-      send_bytes(transfer::kind::word, each.what, each.of, {});
-    } else {  // busy, so `recall` waits for it
-      send_bytes(transfer::kind::lent_leaves, each.what, each.of, lent_.at(each.of.id).bytes);
+      send_bytes(transfer::kind::control, each.what, each.of, {});
+    } else {  // busy, so `deregister` waits for it
+      send_bytes(transfer::kind::region_leaves, each.what, each.of, regions_.at(each.of.id).bytes);
     }
   }
-  words_.clear();
+  control_frames_.clear();
 }
 
-void ucx_endpoint::hear_word(frame_kind what, const stamp& of) {
-  const piece_name which{of.source, of.sequence};
+void ucx_endpoint::receive_control_frame(frame_kind what, const stamp& of) {
+  const copy_id which{of.source, of.sequence};
   if (what == frame_kind::take) {
-    const auto at = lent_.find(which.id);
-    const bool here = at != lent_.end() && at->second.to == which.far && at->second.what == copy_way::from_lent &&
-                      at->second.now == lent_piece::state::idle;
-    if (here) at->second.now = lent_piece::state::busy;
-    words_.push_back({here ? frame_kind::taken : frame_kind::refused, which});
+    const auto at = regions_.find(which.id);
+    const bool here = at != regions_.end() && at->second.to == which.far && at->second.what == copy_way::from_region &&
+                      at->second.now == region_record::state::idle;
+    if (here) at->second.now = region_record::state::busy;
+    control_frames_.push_back({here ? frame_kind::taken : frame_kind::refused, which});
     return;
   }
   const auto at = copies_.find(which);
   if (at == copies_.end()) return;
   const bool well = what == frame_kind::landed;
-  if (at->second.landing || (well && at->second.what.way == copy_way::from_lent)) return;
+  if (at->second.landing || (well && at->second.what.way == copy_way::from_region)) return;
   if (at->second.leaving) {
     at->second.answer = well;
   } else {
@@ -165,21 +165,21 @@ void ucx_endpoint::hear_word(frame_kind what, const stamp& of) {
   }
 }
 
-listener::place ucx_endpoint::place_for_bytes(frame_kind what, const stamp& of, std::size_t byte_count) {
-  const piece_name which{of.source, of.sequence};
+port_callbacks::place ucx_endpoint::place_for_bytes(frame_kind what, const stamp& of, std::size_t byte_count) {
+  const copy_id which{of.source, of.sequence};
   std::byte* into = nullptr;
   if (what == frame_kind::given) {
-    const auto at = lent_.find(which.id);
-    if (at != lent_.end() && at->second.to == which.far && at->second.what == copy_way::to_lent &&
-        at->second.now == lent_piece::state::idle && at->second.bytes.size() == byte_count) {
-      at->second.now = lent_piece::state::busy;
+    const auto at = regions_.find(which.id);
+    if (at != regions_.end() && at->second.to == which.far && at->second.what == copy_way::to_region &&
+        at->second.now == region_record::state::idle && at->second.bytes.size() == byte_count) {
+      at->second.now = region_record::state::busy;
       into = at->second.bytes.data();
     } else {
-      words_.push_back({frame_kind::refused, which});
+      control_frames_.push_back({frame_kind::refused, which});
     }
   } else if (what == frame_kind::taken) {
     const auto at = copies_.find(which);
-    if (at != copies_.end() && at->second.what.way == copy_way::from_lent && !at->second.landing) {
+    if (at != copies_.end() && at->second.what.way == copy_way::from_region && !at->second.landing) {
       if (at->second.what.own.size() == byte_count) {
         at->second.landing = true;
         into = at->second.what.own.data();
@@ -189,37 +189,37 @@ listener::place ucx_endpoint::place_for_bytes(frame_kind what, const stamp& of, 
     }
   }
   if (into == nullptr) return {};
-  transfer& it = begin(transfer::kind::landing, {which.far, bulk_lane});
+  transfer& it = begin(transfer::kind::landing, {which.far, bulk_channel});
   it.number = which.id;
   it.as = what;
-  return {.at = into, .ticket = it.ticket};
+  return {.at = into, .request_id = it.request_id};
 }
 
 void ucx_endpoint::end_landing(const transfer& it, bool well) {
-  const piece_name which{it.of.peer, static_cast<std::uint32_t>(it.number)};
+  const copy_id which{it.of.peer, static_cast<std::uint32_t>(it.number)};
   if (it.as == frame_kind::taken) {
     end_copy(which, well);
   } else {
     note_used(which);
-    if (well) words_.push_back({frame_kind::landed, which});  // else the peer cannot be reached any more
+    if (well) control_frames_.push_back({frame_kind::landed, which});  // else the peer cannot be reached any more
   }
   if (!well) suspect(it.of.peer, "bytes of memory did not arrive");
 }
 
 void ucx_endpoint::end_leaving(const transfer& it, bool well) {
-  const piece_name which{it.of.peer, static_cast<std::uint32_t>(it.number)};
-  if (it.what == transfer::kind::lent_leaves) return note_used(which);
-  copy_in_hand& of = copies_.at(which);
+  const copy_id which{it.of.peer, static_cast<std::uint32_t>(it.number)};
+  if (it.what == transfer::kind::region_leaves) return note_used(which);
+  active_copy& of = copies_.at(which);
   of.leaving = false;
   if (of.answer || !well) end_copy(which, well && *of.answer);
 }
 
-/// The region is gone if `recall` has removed it because its peer was lost.
-void ucx_endpoint::note_used(piece_name which) {
-  if (const auto at = lent_.find(which.id); at != lent_.end()) at->second.now = lent_piece::state::used;
+/// The region is gone if `deregister` has removed it because its peer was lost.
+void ucx_endpoint::note_used(copy_id which) {
+  if (const auto at = regions_.find(which.id); at != regions_.end()) at->second.now = region_record::state::used;
 }
 
-void ucx_endpoint::end_copy(piece_name which, bool well) {
+void ucx_endpoint::end_copy(copy_id which, bool well) {
   const auto at = copies_.find(which);
   ended_copies_.push_back({.tag = at->second.what.tag, .well = well});
   copies_.erase(at);

@@ -11,30 +11,30 @@ constexpr std::size_t size = 100;
 class copies_over_played_ucx : public end_over_played_ucx {
  protected:
   copies_over_played_ucx() {
-    meet();
+    wait_for_peers();
     ucx_.sends_are = outcome::pending;
   }
 
   direct_memory& direct() { return *end_->direct(); }
-  std::uint32_t lend(copy_way what) {
-    const auto lent = direct().lend(rank_id(1), memory_, what);
-    EXPECT_TRUE(lent);
-    return static_cast<std::uint32_t>(lent->id);
+  std::uint32_t register_region(copy_way what) {
+    const auto region = direct().register_region(rank_id(1), memory_, what);
+    EXPECT_TRUE(region);
+    return static_cast<std::uint32_t>(region->id);
   }
   copy_outcome copy(std::uint64_t id, copy_way way, std::uint64_t tag) {
-    return direct().copy({.peer = rank_id(1), .lent = {.id = id}, .way = way, .own = memory_, .tag = tag});
+    return direct().copy({.peer = rank_id(1), .region = {.id = id}, .way = way, .own = memory_, .tag = tag});
   }
 
   /// A peer sends a frame without bytes. Returns the frames that it is sent in answer.
   std::vector<frame_kind> hear(frame_kind what, std::uint32_t id, std::uint32_t from = 1) {
     ucx_.next.push_back(
-        [=](listener& to) { to.arrived(bulk, what, {.key = from, .source = from, .sequence = id}, {}); });
+        [=](port_callbacks& to) { to.arrived(bulk, what, {.key = from, .source = from, .sequence = id}, {}); });
     return said(from);
   }
   /// A peer announces so many bytes. Returns their destination.
-  listener::place offer(frame_kind what, std::uint32_t id, std::size_t bytes, std::uint32_t from = 1) {
-    listener::place into;
-    ucx_.next.push_back([&into, what, id, bytes, from](listener& to) {
+  port_callbacks::place offer(frame_kind what, std::uint32_t id, std::size_t bytes, std::uint32_t from = 1) {
+    port_callbacks::place into;
+    ucx_.next.push_back([&into, what, id, bytes, from](port_callbacks& to) {
       into = to.place_for(bulk, what, {.key = from, .source = from, .sequence = id}, bytes, {});
     });
     receive();
@@ -46,13 +46,13 @@ class copies_over_played_ucx : public end_over_played_ucx {
     std::vector<frame_kind> result;
     for (; told_ < ucx_.frames.size(); ++told_) {
       EXPECT_EQ(ucx_.frames[told_].peer, to);
-      EXPECT_EQ(ucx_.frames[told_].lane, bulk);
+      EXPECT_EQ(ucx_.frames[told_].channel_index, bulk);
       result.push_back(ucx_.frames[told_].what);
     }
     return result;
   }
-  void end(std::uint64_t ticket, bool well = true) {
-    ucx_.next.push_back([=](listener& to) { to.ended(ticket, well); });
+  void end(std::uint64_t request_id, bool well = true) {
+    ucx_.next.push_back([=](port_callbacks& to) { to.ended(request_id, well); });
   }
   /// Whether a message to rank 1 is passed to UCX.
   bool is_present() {
@@ -63,7 +63,7 @@ class copies_over_played_ucx : public end_over_played_ucx {
   }
   /// Rank 1 has sent its shutdown.
   void leave() {
-    say(1, goodbye);
+    say(1, shutdown);
     end_->wait(std::chrono::nanoseconds::zero());
     receive();
     EXPECT_FALSE(is_present());
@@ -85,81 +85,81 @@ class copies_over_played_ucx : public end_over_played_ucx {
   std::size_t told_ = 0;
 };
 
-TEST_F(copies_over_played_ucx, lent_memory_leaves_for_whom_it_was_lent_to_and_once) {
-  const std::uint32_t id = lend(copy_way::from_lent), other = lend(copy_way::to_lent);
-  EXPECT_EQ(hear(frame_kind::take, id, 2), kinds{frame_kind::refused}) << "lent to rank 1";
-  EXPECT_EQ(hear(frame_kind::take, other), kinds{frame_kind::refused}) << "lent to be written to";
-  EXPECT_EQ(hear(frame_kind::take, 77), kinds{frame_kind::refused}) << "never lent";
+TEST_F(copies_over_played_ucx, a_region_leaves_for_the_peer_that_it_was_registered_for_and_once) {
+  const std::uint32_t id = register_region(copy_way::from_region), other = register_region(copy_way::to_region);
+  EXPECT_EQ(hear(frame_kind::take, id, 2), kinds{frame_kind::refused}) << "registered for rank 1";
+  EXPECT_EQ(hear(frame_kind::take, other), kinds{frame_kind::refused}) << "registered to be written to";
+  EXPECT_EQ(hear(frame_kind::take, 77), kinds{frame_kind::refused}) << "never registered";
   EXPECT_EQ(hear(frame_kind::take, id), kinds{frame_kind::taken});
   EXPECT_EQ(ucx_.frames.back().bytes, size);
   EXPECT_EQ(ucx_.frames.back().with.sequence, id);
-  const std::uint64_t leaving = ucx_.frames.back().ticket.value();
+  const std::uint64_t leaving = ucx_.frames.back().request_id.value();
   EXPECT_EQ(hear(frame_kind::take, id), kinds{frame_kind::refused}) << "it is leaving";
   end(leaving);
   EXPECT_EQ(hear(frame_kind::take, id), kinds{frame_kind::refused}) << "it has left";
-  direct().recall(rank_id(1), {.id = id});
-  EXPECT_EQ(hear(frame_kind::take, id), kinds{frame_kind::refused}) << "it was recalled";
+  direct().deregister(rank_id(1), {.id = id});
+  EXPECT_EQ(hear(frame_kind::take, id), kinds{frame_kind::refused}) << "it was deregistered";
 }
 
-TEST_F(copies_over_played_ucx, what_is_given_lands_where_it_was_lent_for_that_if_it_fits_and_once) {
-  const std::uint32_t id = lend(copy_way::to_lent), other = lend(copy_way::from_lent);
+TEST_F(copies_over_played_ucx, bytes_that_are_given_land_in_a_region_registered_for_that_if_they_fit_and_once) {
+  const std::uint32_t id = register_region(copy_way::to_region), other = register_region(copy_way::from_region);
   const auto refused = [&](std::uint32_t as, std::size_t bytes, std::uint32_t by = 1) {
     const bool nowhere = offer(frame_kind::given, as, bytes, by).at == nullptr;
     return said(by) == kinds{frame_kind::refused} && nowhere;
   };
-  EXPECT_TRUE(refused(id, size, 2)) << "lent to rank 1";
-  EXPECT_TRUE(refused(other, size)) << "lent to be read";
-  EXPECT_TRUE(refused(77, size)) << "never lent";
+  EXPECT_TRUE(refused(id, size, 2)) << "registered for rank 1";
+  EXPECT_TRUE(refused(other, size)) << "registered to be read";
+  EXPECT_TRUE(refused(77, size)) << "never registered";
   EXPECT_TRUE(refused(id, size + 1));
   EXPECT_TRUE(refused(id, size - 1));
-  const listener::place into = offer(frame_kind::given, id, size);
+  const port_callbacks::place into = offer(frame_kind::given, id, size);
   EXPECT_EQ(into.at, memory_.data());
   EXPECT_FALSE(into.later);
   EXPECT_TRUE(refused(id, size)) << "it is being written to";
   EXPECT_EQ(said(), kinds{}) << "nothing has landed yet";
-  end(into.ticket);
+  end(into.request_id);
   EXPECT_EQ(said(), kinds{frame_kind::landed});
   EXPECT_TRUE(refused(id, size)) << "it was written to";
 }
 
-TEST_F(copies_over_played_ucx, a_copy_out_of_lent_memory_has_ended_when_its_bytes_are_there) {
-  EXPECT_EQ(copy(5, copy_way::from_lent, 9), copy_outcome::pending);
+TEST_F(copies_over_played_ucx, a_copy_out_of_a_region_has_ended_when_its_bytes_are_there) {
+  EXPECT_EQ(copy(5, copy_way::from_region, 9), copy_outcome::pending);
   EXPECT_EQ(said(), kinds{frame_kind::take});
   EXPECT_EQ(ucx_.frames.back().with.sequence, 5U);
   EXPECT_EQ(offer(frame_kind::taken, 6, size).at, nullptr) << "not asked for";
   EXPECT_EQ(offer(frame_kind::taken, 5, size, 2).at, nullptr) << "not asked of rank 2";
   EXPECT_EQ(hear(frame_kind::landed, 5), kinds{});
   EXPECT_EQ(ends(), tags{}) << "nothing was given";
-  const listener::place into = offer(frame_kind::taken, 5, size);
+  const port_callbacks::place into = offer(frame_kind::taken, 5, size);
   EXPECT_EQ(into.at, memory_.data());
   EXPECT_EQ(offer(frame_kind::taken, 5, size).at, nullptr) << "twice";
   EXPECT_EQ(hear(frame_kind::refused, 5), kinds{});
   EXPECT_EQ(ends(), tags{}) << "UCX is writing";
-  end(into.ticket);
+  end(into.request_id);
   EXPECT_EQ(ends(), tags{9});
 }
 
-TEST_F(copies_over_played_ucx, a_copy_fails_when_the_lender_refuses_it_or_has_more_or_less_than_it_is_long) {
-  copy(5, copy_way::from_lent, 9);
+TEST_F(copies_over_played_ucx, a_copy_fails_when_the_owner_refuses_it_or_its_length_differs) {
+  copy(5, copy_way::from_region, 9);
   hear(frame_kind::refused, 5, 1);
   EXPECT_EQ(ends(), tags{-9});
   int tag = 10;
   for (const std::size_t bytes : {size - 1, size + 1}) {
-    copy(5, copy_way::from_lent, static_cast<std::uint64_t>(tag));
+    copy(5, copy_way::from_region, static_cast<std::uint64_t>(tag));
     EXPECT_EQ(offer(frame_kind::taken, 5, bytes).at, nullptr);
     EXPECT_EQ(ends(), tags{-tag++});
   }
 }
 
-TEST_F(copies_over_played_ucx, a_copy_into_lent_memory_has_ended_when_it_has_left_and_landed) {
+TEST_F(copies_over_played_ucx, a_copy_into_a_region_has_ended_when_it_has_left_and_landed) {
   int tag = 20;
   for (const bool well : {true, false}) {
     for (const bool leaves_first : {true, false}) {
-      EXPECT_EQ(copy(5, copy_way::to_lent, static_cast<std::uint64_t>(++tag)), copy_outcome::pending);
+      EXPECT_EQ(copy(5, copy_way::to_region, static_cast<std::uint64_t>(++tag)), copy_outcome::pending);
       EXPECT_EQ(said(), kinds{frame_kind::given});
       EXPECT_EQ(ucx_.frames.back().bytes, size);
       EXPECT_EQ(offer(frame_kind::taken, 5, size).at, nullptr) << "it is not read";
-      const std::uint64_t leaving = ucx_.frames.back().ticket.value();
+      const std::uint64_t leaving = ucx_.frames.back().request_id.value();
       if (leaves_first) end(leaving);
       EXPECT_EQ(ends(), tags{});
       hear(well ? frame_kind::landed : frame_kind::refused, 5);
@@ -173,9 +173,9 @@ TEST_F(copies_over_played_ucx, a_copy_into_lent_memory_has_ended_when_it_has_lef
 }
 
 TEST_F(copies_over_played_ucx, bytes_that_come_unannounced_are_checked_as_those_that_are_announced) {
-  copy(5, copy_way::from_lent, 9);
+  copy(5, copy_way::from_region, 9);
   const auto arrive = [&](std::uint32_t id, std::size_t bytes) {
-    ucx_.next.push_back([=](listener& to) {
+    ucx_.next.push_back([=](port_callbacks& to) {
       to.arrived(bulk, frame_kind::taken, {.key = 1, .source = 1, .sequence = id}, std::vector(bytes, std::byte{6}));
     });
   };
@@ -188,89 +188,89 @@ TEST_F(copies_over_played_ucx, bytes_that_come_unannounced_are_checked_as_those_
 }
 
 TEST_F(copies_over_played_ucx, names_that_are_none_or_in_use_fail_at_once) {
-  EXPECT_EQ(copy((std::uint64_t{1} << 32) + 5, copy_way::from_lent, 1), copy_outcome::failed);
-  EXPECT_EQ(copy(5, copy_way::from_lent, 2), copy_outcome::pending);
-  EXPECT_EQ(copy(5, copy_way::from_lent, 3), copy_outcome::failed);
+  EXPECT_EQ(copy((std::uint64_t{1} << 32) + 5, copy_way::from_region, 1), copy_outcome::failed);
+  EXPECT_EQ(copy(5, copy_way::from_region, 2), copy_outcome::pending);
+  EXPECT_EQ(copy(5, copy_way::from_region, 3), copy_outcome::failed);
   hear(frame_kind::refused, 5);
   EXPECT_EQ(ends(), tags{-2});
 }
 
-TEST_F(copies_over_played_ucx, recall_returns_when_nothing_reads_or_writes_the_memory_any_more) {
-  for (const copy_way way : {copy_way::from_lent, copy_way::to_lent}) {
-    const std::uint32_t id = lend(way);
+TEST_F(copies_over_played_ucx, deregister_returns_when_nothing_reads_or_writes_the_memory_any_more) {
+  for (const copy_way way : {copy_way::from_region, copy_way::to_region}) {
+    const std::uint32_t id = register_region(way);
     bool over = false;
-    const std::uint64_t ticket = way == copy_way::to_lent ? offer(frame_kind::given, id, size).ticket
-                                 : hear(frame_kind::take, id) == kinds{frame_kind::taken}
-                                     ? ucx_.frames.back().ticket.value()
-                                     : 0;
-    ucx_.next.push_back([&over, ticket](listener& to) { over = true, to.ended(ticket, true); });
-    direct().recall(rank_id(1), {.id = id});
+    const std::uint64_t request_id = way == copy_way::to_region ? offer(frame_kind::given, id, size).request_id
+                                     : hear(frame_kind::take, id) == kinds{frame_kind::taken}
+                                         ? ucx_.frames.back().request_id.value()
+                                         : 0;
+    ucx_.next.push_back([&over, request_id](port_callbacks& to) { over = true, to.ended(request_id, true); });
+    direct().deregister(rank_id(1), {.id = id});
     EXPECT_TRUE(over);
   }
 }
 
 TEST_F(copies_over_played_ucx, stop_returns_when_nothing_reads_or_writes_the_memory_any_more) {
-  copy(5, copy_way::from_lent, 1);
-  const std::uint64_t landing = offer(frame_kind::taken, 5, size).ticket;
-  copy(6, copy_way::to_lent, 2);
-  const std::uint64_t leaving = ucx_.frames.back().ticket.value();
+  copy(5, copy_way::from_region, 1);
+  const std::uint64_t landing = offer(frame_kind::taken, 5, size).request_id;
+  copy(6, copy_way::to_region, 2);
+  const std::uint64_t leaving = ucx_.frames.back().request_id.value();
   int over = 0;
-  ucx_.next.push_back([&over, landing](listener& to) { ++over, to.ended(landing, true); });
+  ucx_.next.push_back([&over, landing](port_callbacks& to) { ++over, to.ended(landing, true); });
   direct().stop(1);
   EXPECT_EQ(over, 1);
   EXPECT_EQ(ends(), tags{1});
-  ucx_.next.push_back([&over, leaving](listener& to) { ++over, to.ended(leaving, true); });
+  ucx_.next.push_back([&over, leaving](port_callbacks& to) { ++over, to.ended(leaving, true); });
   direct().stop(2);
   EXPECT_EQ(over, 2);
-  EXPECT_EQ(ends(), tags{}) << "the lender may still say how it went";
-  copy(7, copy_way::from_lent, 3);
+  EXPECT_EQ(ends(), tags{}) << "the owner may still say how it went";
+  copy(7, copy_way::from_region, 3);
   direct().stop(3);
   EXPECT_EQ(ends(), tags{-3});
   EXPECT_EQ(offer(frame_kind::taken, 7, size).at, nullptr) << "bytes that come too late";
 }
 
-TEST_F(copies_over_played_ucx, what_leaves_at_once_is_used_and_may_be_recalled) {
+TEST_F(copies_over_played_ucx, a_region_that_leaves_at_once_is_used_and_may_be_deregistered) {
   ucx_.sends_are = outcome::done;
-  const std::uint32_t id = lend(copy_way::from_lent);
+  const std::uint32_t id = register_region(copy_way::from_region);
   EXPECT_EQ(hear(frame_kind::take, id), kinds{frame_kind::taken});
   EXPECT_EQ(hear(frame_kind::take, id), kinds{frame_kind::refused});
-  direct().recall(rank_id(1), {.id = id});
-  copy(5, copy_way::to_lent, 1);
+  direct().deregister(rank_id(1), {.id = id});
+  copy(5, copy_way::to_region, 1);
   hear(frame_kind::landed, 5);
   EXPECT_EQ(ends(), tags{1});
 }
 
 TEST_F(copies_over_played_ucx, bytes_that_do_not_leave_end_the_copy_and_all_traffic_with_the_peer) {
-  copy(5, copy_way::to_lent, 1);
+  copy(5, copy_way::to_region, 1);
   EXPECT_TRUE(is_present());
-  end(ucx_.frames.front().ticket.value(), false);
+  end(ucx_.frames.front().request_id.value(), false);
   EXPECT_EQ(ends(), tags{-1});
   EXPECT_FALSE(is_present());
 }
 
 TEST_F(copies_over_played_ucx, bytes_that_do_not_arrive_end_all_traffic_with_the_peer) {
-  const std::uint32_t id = lend(copy_way::to_lent);
-  const std::uint64_t landing = offer(frame_kind::given, id, size).ticket;
+  const std::uint32_t id = register_region(copy_way::to_region);
+  const std::uint64_t landing = offer(frame_kind::given, id, size).request_id;
   end(landing, false);
   EXPECT_EQ(said(), kinds{});
   EXPECT_FALSE(is_present());
-  direct().recall(rank_id(1), {.id = id});
+  direct().deregister(rank_id(1), {.id = id});
 }
 
 TEST_F(copies_over_played_ucx, nothing_is_copied_for_a_peer_that_has_left_nor_said_to_it) {
-  const std::uint32_t id = lend(copy_way::from_lent);
+  const std::uint32_t id = register_region(copy_way::from_region);
   leave();
-  EXPECT_EQ(copy(5, copy_way::from_lent, 1), copy_outcome::failed);
+  EXPECT_EQ(copy(5, copy_way::from_region, 1), copy_outcome::failed);
   EXPECT_EQ(hear(frame_kind::take, id), kinds{});
   EXPECT_EQ(hear(frame_kind::take, id), kinds{});
 }
 
-TEST_F(copies_over_played_ucx, bytes_are_flushed_before_the_goodbye) {
+TEST_F(copies_over_played_ucx, bytes_are_flushed_before_the_shutdown) {
   ucx_.flushes.clear();
   ucx_.sends_are = outcome::done;
-  copy(5, copy_way::to_lent, 1);
+  copy(5, copy_way::to_region, 1);
   end_->close(std::chrono::seconds(30));
-  for (const std::uint32_t peer : {1U, 2U}) say(peer, goodbye);  // the end waits for these
+  for (const std::uint32_t peer : {1U, 2U}) say(peer, shutdown);  // the end waits for these
   EXPECT_EQ(ucx_.flushes, (std::vector<std::pair<std::uint32_t, std::uint32_t>>{{1, bulk}}));
 }
 

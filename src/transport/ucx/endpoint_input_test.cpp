@@ -11,11 +11,11 @@ namespace nacre::transport::ucx {
 namespace {
 
 TEST_F(end_over_played_ucx, frames_of_strangers_are_dropped_without_a_word) {
-  meet();
+  wait_for_peers();
   arrive(0, frame(0), application, 2);  // the key of another rank
   ucx_.next.push_back(
-      [](listener& to) { to.arrived(application, frame_kind::message, {.key = 1, .source = 77}, frame(0)); });
-  ucx_.next.push_back([](listener& to) {
+      [](port_callbacks& to) { to.arrived(application, frame_kind::message, {.key = 1, .source = 77}, frame(0)); });
+  ucx_.next.push_back([](port_callbacks& to) {
     const auto where = to.place_for(application, frame_kind::message, {.key = 5, .source = 1}, 1 << 20, {});
     EXPECT_TRUE(where.at == nullptr && !where.later);
   });
@@ -30,23 +30,23 @@ struct nonsense {
   const char* title;
   const char* words;
   std::function<void(std::vector<std::byte>&)> spoil;
-  std::uint32_t lane = application;
+  std::uint32_t channel_index = application;
   std::uint32_t number = 0;
 };
 
 const nonsense all_nonsense[] = {
     {"shorter_than_a_header", "no message", [](auto& bytes) { bytes.resize(20); }},
     {"cut_off", "another length", [](auto& bytes) { bytes.pop_back(); }},
-    {"on_a_lane_of_others", "another channel", [](auto&) {}, 0},
+    {"on_a_channel_of_others", "another channel", [](auto&) {}, 0},
     {"unknown_kind", "unknown kind", [](auto& b) { b[offsetof(message_header, kind)] = std::byte{200}; }},
-    {"goodbye_of_another_transport", "unknown kind",
+    {"shutdown_of_another_transport", "unknown kind",
      [](auto& bytes) {
-       const auto farewell = tcp::goodbye_frame();
-       std::copy(farewell.begin(), farewell.end(), bytes.begin());
+       const auto shutdown = tcp::shutdown_frame();
+       std::copy(shutdown.begin(), shutdown.end(), bytes.begin());
      },
      0},
     {"in_anothers_name", "name", [](auto& b) { b[offsetof(message_header, source)] = std::byte{0}; }},
-    {"long_past", "out of its turn", [](auto&) {}, application, 0xffffffff},
+    {"long_past", "out of order", [](auto&) {}, application, 0xffffffff},
 };
 
 class nonsense_over_played_ucx : public end_over_played_ucx, public testing::WithParamInterface<nonsense> {};
@@ -55,10 +55,10 @@ INSTANTIATE_TEST_SUITE_P(each, nonsense_over_played_ucx, testing::ValuesIn(all_n
                          [](const auto& which) { return which.param.title; });
 
 TEST_P(nonsense_over_played_ucx, is_the_end_of_the_peer_that_sends_it) {
-  meet();
+  wait_for_peers();
   auto bytes = frame(0);
   GetParam().spoil(bytes);
-  arrive(GetParam().number, bytes, GetParam().lane);
+  arrive(GetParam().number, bytes, GetParam().channel_index);
   EXPECT_EQ(receive(), sequences{});
   EXPECT_NE(failure_of_1().find(GetParam().words), std::string::npos);
   arrive(0, frame(0));
@@ -68,35 +68,35 @@ TEST_P(nonsense_over_played_ucx, is_the_end_of_the_peer_that_sends_it) {
 }
 
 TEST_P(nonsense_over_played_ucx, is_found_in_a_long_message_too) {
-  meet();
+  wait_for_peers();
   auto body = frame(0, 5000);
   GetParam().spoil(body);
-  announce(GetParam().number, body.size(), GetParam().lane);
+  announce(GetParam().number, body.size(), GetParam().channel_index);
   receive();
   if (!ucx_.fetches.empty()) bring(0, body);
   EXPECT_EQ(receive(), sequences{});
   EXPECT_NE(failure_of_1().find(GetParam().words), std::string::npos);
 }
 
-TEST_F(end_over_played_ucx, a_peer_that_is_not_reached_any_more_is_judged_by_its_lifeline) {
-  meet();
+TEST_F(end_over_played_ucx, a_peer_that_is_not_reached_any_more_is_judged_by_its_liveness_socket) {
+  wait_for_peers();
   for (const std::uint32_t peer : {1U, 2U}) {
-    ucx_.next.push_back([peer](listener& to) { to.broken(peer, 0, "Connection reset"); });
+    ucx_.next.push_back([peer](port_callbacks& to) { to.broken(peer, 0, "Connection reset"); });
   }
   receive();
   EXPECT_EQ(submit(1, 3, 8, channel::application), 0U);
   EXPECT_TRUE(ucx_.frames.empty());
-  EXPECT_FALSE(end_->failed()) << "it may have said goodbye";
-  say(2, goodbye);
-  lifelines_[1].reset();
-  EXPECT_NE(failure_of_1().find("without a goodbye"), std::string::npos);
+  EXPECT_FALSE(end_->failed()) << "it may have sent its shutdown";
+  say(2, shutdown);
+  liveness_sockets_[1].reset();
+  EXPECT_NE(failure_of_1().find("without a shutdown"), std::string::npos);
   EXPECT_FALSE(end_->failed()) << "rank 2 has left in order";
 }
 
-TEST_F(end_over_played_ucx, what_a_peer_has_sent_before_its_goodbye_still_arrives) {
-  meet();
-  say(1, goodbye);
-  lifelines_[1].reset();
+TEST_F(end_over_played_ucx, messages_that_a_peer_has_sent_before_its_shutdown_still_arrive) {
+  wait_for_peers();
+  say(1, shutdown);
+  liveness_sockets_[1].reset();
   EXPECT_EQ(failure_of_1(), "");
   arrive(0, frame(0));
   EXPECT_EQ(receive(), sequences{0});

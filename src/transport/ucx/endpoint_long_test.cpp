@@ -6,7 +6,7 @@ namespace nacre::transport::ucx {
 namespace {
 
 TEST_F(end_over_played_ucx, what_is_announced_holds_its_place_until_it_is_there) {
-  meet();
+  wait_for_peers();
   const auto body = frame(0, 5000);
   announce(0, body.size());
   arrive(1, frame(1));
@@ -18,12 +18,12 @@ TEST_F(end_over_played_ucx, what_is_announced_holds_its_place_until_it_is_there)
 }
 
 TEST_F(end_over_played_ucx, long_messages_are_fetched_one_after_the_other_and_shorter_ones_together) {
-  meet();
+  wait_for_peers();
   const auto payload_bytes = std::uint32_t{600} << 10;
   for (std::uint32_t number = 0; number < 3; ++number) announce(number, sizeof(message_header) + payload_bytes);
   announce(0, sizeof(message_header) + 5000, 2);
   receive();
-  ASSERT_EQ(ucx_.fetches.size(), 2U) << "one on each lane";
+  ASSERT_EQ(ucx_.fetches.size(), 2U) << "one on each channel";
   for (std::uint32_t number = 0; number < 3; ++number) {
     const std::size_t fetch = number == 0 ? 0 : number + 1;
     EXPECT_EQ(ucx_.fetches[fetch].which, number + 1) << "in their order";
@@ -39,9 +39,9 @@ TEST_F(end_over_played_ucx, long_messages_are_fetched_one_after_the_other_and_sh
   EXPECT_EQ(ucx_.fetches.size(), 4U + 17);
 }
 
-TEST_F(end_over_played_ucx, who_waits_does_not_sleep_over_what_is_announced) {
-  meet();
-  ucx_.next.push_back([](listener&) {});  // keeps the first sleep short; the end then sees the request
+TEST_F(end_over_played_ucx, a_waiting_thread_does_not_sleep_over_an_announced_message) {
+  wait_for_peers();
+  ucx_.next.push_back([](port_callbacks&) {});  // keeps the first sleep short; the end then sees the request
   announce(0, sizeof(message_header) + 5000);
   while (!ucx_.next.empty()) end_->wait(std::chrono::seconds(10));
   const auto begin = std::chrono::steady_clock::now();
@@ -51,8 +51,8 @@ TEST_F(end_over_played_ucx, who_waits_does_not_sleep_over_what_is_announced) {
   EXPECT_EQ(ucx_.fetches.size(), 1U);
 }
 
-TEST_F(end_over_played_ucx, who_waits_for_a_long_message_sleeps_although_the_next_one_is_announced) {
-  meet();
+TEST_F(end_over_played_ucx, a_thread_that_waits_for_a_long_message_sleeps_although_the_next_one_is_announced) {
+  wait_for_peers();
   for (std::uint32_t number = 0; number < 2; ++number) announce(number, sizeof(message_header) + (600 << 10));
   receive();
   ASSERT_EQ(ucx_.fetches.size(), 1U);
@@ -65,8 +65,9 @@ TEST_F(end_over_played_ucx, who_waits_for_a_long_message_sleeps_although_the_nex
   EXPECT_EQ(ucx_.fetches.size(), 1U);
 }
 
-TEST_F(end_over_played_ucx, who_waits_where_nothing_moves_and_nothing_can_be_armed_looks_less_and_less_often) {
-  meet();
+TEST_F(end_over_played_ucx,
+       a_thread_that_waits_where_nothing_moves_and_nothing_can_be_armed_polls_less_and_less_often) {
+  wait_for_peers();
   ucx_.arms = false;
   const auto begin = std::chrono::steady_clock::now();
   const auto waits_within = [&](std::chrono::milliseconds time) {
@@ -82,19 +83,19 @@ TEST_F(end_over_played_ucx, who_waits_where_nothing_moves_and_nothing_can_be_arm
 }
 
 TEST_F(end_over_played_ucx, what_the_lost_have_announced_is_refused_and_so_is_the_rest_in_the_end) {
-  meet();
+  wait_for_peers();
   announce(0, sizeof(message_header) + (600 << 10));
   announce(1, sizeof(message_header) + (600 << 10));
   receive();
   ASSERT_EQ(ucx_.fetches.size(), 1U);
-  lifelines_[1].reset();
-  EXPECT_NE(failure_of_1().find("without a goodbye"), std::string::npos);
-  ucx_.next.push_back([ticket = ucx_.fetches[0].ticket](listener& to) { to.ended(ticket, true); });
+  liveness_sockets_[1].reset();
+  EXPECT_NE(failure_of_1().find("without a shutdown"), std::string::npos);
+  ucx_.next.push_back([request_id = ucx_.fetches[0].request_id](port_callbacks& to) { to.ended(request_id, true); });
   EXPECT_EQ(receive(), sequences{});
   EXPECT_EQ(ucx_.refused, std::vector<std::uintptr_t>{2});
   EXPECT_EQ(ucx_.fetches.size(), 1U);
   for (const std::uint32_t number : {0U, 1U}) {
-    ucx_.next.push_back([=](listener& to) {
+    ucx_.next.push_back([=](port_callbacks& to) {
       to.place_for(application, frame_kind::message, {.key = 2, .source = 2, .sequence = number}, 600 << 10,
                    {reinterpret_cast<void*>(std::uintptr_t{number} + 11)});
     });

@@ -18,7 +18,7 @@ TEST_F(end_over_played_ucx, a_message_that_a_peer_may_still_read_outlives_the_en
   static int ended;
   ended = 0;
   static constexpr body_ops counting{nullptr, nullptr, [](message&) noexcept { ++ended; }, true};
-  meet();
+  wait_for_peers();
   for (const outcome how : {outcome::pending, outcome::done}) {
     ucx_.sends_are = how;
     message_list batch;
@@ -32,11 +32,11 @@ TEST_F(end_over_played_ucx, a_message_that_a_peer_may_still_read_outlives_the_en
 }
 
 TEST_F(end_over_played_ucx, a_small_message_to_a_rank_travels_without_its_header_and_arrives_with_it) {
-  meet();
+  wait_for_peers();
   message_list batch;
   batch.push_back(small_message(513, 8));
   batch.push_back(small_message(513, 0));
-  batch.push_back(small_message(513, brief_bytes_max + 1));
+  batch.push_back(small_message(513, compact_bytes_max + 1));
   batch.push_back(small_message(1u << 16, 8));
   batch.push_back(small_message(513, 8));
   batch.push_back(small_message(513, 8));
@@ -49,11 +49,11 @@ TEST_F(end_over_played_ucx, a_small_message_to_a_rank_travels_without_its_header
   EXPECT_EQ(ucx_.frames[1].bytes, 0U);
   for (std::size_t i = 2; i < 6; ++i) {
     EXPECT_GE(ucx_.frames[i].bytes, sizeof(message_header) + 8) << i;
-    EXPECT_FALSE(is_brief(ucx_.frames[i].with)) << i;
+    EXPECT_FALSE(is_compact(ucx_.frames[i].with)) << i;
   }
 
   const std::vector<std::byte> payload(8, std::byte{7});
-  ucx_.next.push_back([&](listener& to) {
+  ucx_.next.push_back([&](port_callbacks& to) {
     stamp of = ucx_.frames[0].with;
     of.key = 1;
     of.source = 1;
@@ -67,15 +67,15 @@ TEST_F(end_over_played_ucx, a_small_message_to_a_rank_travels_without_its_header
   EXPECT_EQ(std::memcmp(arrived.front()->body(), payload.data(), payload.size()), 0);
 }
 
-TEST_F(end_over_played_ucx, a_brief_frame_that_may_not_be_is_the_end_of_the_peer_that_sends_it) {
-  meet();
-  ucx_.next.push_back([](listener& to) {
+TEST_F(end_over_played_ucx, a_compact_frame_that_may_not_be_is_the_end_of_the_peer_that_sends_it) {
+  wait_for_peers();
+  ucx_.next.push_back([](port_callbacks& to) {
     to.arrived(application, frame_kind::message, {.key = 1, .source = 1, .form = 0x80 | 15 << 3}, {});
   });
   receive();
   EXPECT_NE(failure_of_1().find("unknown kind"), std::string::npos);
-  const std::vector<std::byte> long_one(brief_bytes_max + 1);
-  ucx_.next.push_back([&](listener& to) {
+  const std::vector<std::byte> long_one(compact_bytes_max + 1);
+  ucx_.next.push_back([&](port_callbacks& to) {
     to.arrived(application, frame_kind::message, {.key = 2, .source = 2, .form = 0x80}, long_one);
   });
   receive();
@@ -86,15 +86,15 @@ TEST_F(end_over_played_ucx, a_brief_frame_that_may_not_be_is_the_end_of_the_peer
 }
 
 TEST_F(end_over_played_ucx, the_short_numbers_of_small_messages_keep_their_order_beyond_their_end) {
-  meet();
+  wait_for_peers();
   const std::vector<std::byte> none;
   std::size_t seen = 0;
   for (std::uint32_t number = 0; number < 140'000; number += 2) {
     for (const std::uint32_t now : {number + 1, number}) {  // the first of two comes too late
-      ucx_.next.push_back([=](listener& to) {
+      ucx_.next.push_back([=](port_callbacks& to) {
         stamp of{.key = 1, .source = 1, .sequence = now};
         message_header header{.handler = now % 1000, .source = 1};
-        EXPECT_TRUE(abridge(header, application, of));
+        EXPECT_TRUE(compress(header, application, of));
         to.arrived(application, frame_kind::message, of, {});
       });
     }
@@ -109,7 +109,7 @@ TEST_F(end_over_played_ucx, the_short_numbers_of_small_messages_keep_their_order
 }
 
 TEST_F(end_over_played_ucx, what_comes_early_is_held_until_its_turn) {
-  meet();
+  wait_for_peers();
   arrive(1, frame(1));
   arrive(3, frame(3));
   EXPECT_EQ(receive(), sequences{});
@@ -122,13 +122,13 @@ TEST_F(end_over_played_ucx, what_comes_early_is_held_until_its_turn) {
 
 TEST_F(end_over_played_ucx, what_a_peer_sends_before_this_rank_has_met_all_is_kept) {
   ucx_.before_first_signs.push_back(
-      [](listener& to) { to.arrived(application, frame_kind::message, {.key = 1, .source = 1}, frame(0)); });
-  meet();
+      [](port_callbacks& to) { to.arrived(application, frame_kind::message, {.key = 1, .source = 1}, frame(0)); });
+  wait_for_peers();
   EXPECT_EQ(receive(), sequences{0});
 }
 
 TEST_F(end_over_played_ucx, what_ucx_does_not_take_at_once_goes_its_way_as_others_and_so_does_what_follows) {
-  meet();
+  wait_for_peers();
   const auto submit_small = [&] {
     message_list batch;
     batch.push_back(small_message(513, 8));
@@ -140,23 +140,23 @@ TEST_F(end_over_played_ucx, what_ucx_does_not_take_at_once_goes_its_way_as_other
   submit_small();
   ucx_.takes_at_once = true;
   submit_small();  // behind the one in flight, where it counts for the bounds
-  ucx_.next.push_back([&](listener& to) { to.ended(*ucx_.frames[1].ticket, true); });
-  ucx_.next.push_back([&](listener& to) { to.ended(*ucx_.frames[2].ticket, true); });
+  ucx_.next.push_back([&](port_callbacks& to) { to.ended(*ucx_.frames[1].request_id, true); });
+  ucx_.next.push_back([&](port_callbacks& to) { to.ended(*ucx_.frames[2].request_id, true); });
   receive();
   submit_small();
   ASSERT_EQ(ucx_.frames.size(), 4U);
   for (std::uint32_t i = 0; i < 4; ++i) {
-    EXPECT_EQ(ucx_.frames[i].ticket.has_value(), i == 1 || i == 2) << i;
+    EXPECT_EQ(ucx_.frames[i].request_id.has_value(), i == 1 || i == 2) << i;
     EXPECT_EQ(ucx_.frames[i].with.sequence & 0xffff, i) << "each has its number";
-    EXPECT_TRUE(is_brief(ucx_.frames[i].with)) << i;
+    EXPECT_TRUE(is_compact(ucx_.frames[i].with)) << i;
     EXPECT_EQ(ucx_.frames[i].bytes, 8U) << i;
   }
 }
 
-TEST_F(end_over_played_ucx, quiet_lanes_are_looked_at_now_and_then_however_much_comes_on_another) {
+TEST_F(end_over_played_ucx, quiet_channels_are_looked_at_now_and_then_however_much_comes_on_another) {
   for (const bool always : {true, false}) {
     open(always ? std::chrono::nanoseconds(0) : std::chrono::nanoseconds(std::chrono::hours(1)));
-    meet();
+    wait_for_peers();
     message_list arrived;
     for (int poll = 0; poll < 3000; ++poll) end_->poll(arrived, 100);
     ucx_.looks = {};
@@ -170,31 +170,31 @@ TEST_F(end_over_played_ucx, quiet_lanes_are_looked_at_now_and_then_however_much_
     }
     EXPECT_EQ(arrived.size(), 400U);
     EXPECT_GE(ucx_.looks[application], 400U);
-    for (const std::uint32_t lane : {0, 2}) {
+    for (const std::uint32_t channel_index : {0, 2}) {
       if (always) {
-        EXPECT_EQ(ucx_.looks[lane], 400U);
+        EXPECT_EQ(ucx_.looks[channel_index], 400U);
       } else {
-        EXPECT_LE(ucx_.looks[lane], 2U) << "before there was a busy one, and perhaps once beside it";
+        EXPECT_LE(ucx_.looks[channel_index], 2U) << "before there was a busy one, and perhaps once beside it";
       }
     }
   }
 }
 
 TEST_F(end_over_played_ucx, what_is_under_way_is_bounded_from_the_oldest_on) {
-  meet();
+  wait_for_peers();
   ucx_.sends_are = outcome::pending;
   EXPECT_GT(submit(1, 100, 960, channel::bulk), 70U);
   EXPECT_EQ(ucx_.frames.size(), 10U) << "10 kB";
   EXPECT_TRUE(end_->unsent());
   // All but the oldest end: the receiver may hold them, so no other may follow yet.
   for (std::size_t i = 1; i < 10; ++i) {
-    ucx_.next.push_back([ticket = *ucx_.frames[i].ticket](listener& to) { to.ended(ticket, true); });
+    ucx_.next.push_back([request_id = *ucx_.frames[i].request_id](port_callbacks& to) { to.ended(request_id, true); });
   }
   receive();
   EXPECT_EQ(ucx_.frames.size(), 10U);
   EXPECT_EQ(submit(1, 1, 8, channel::system), 0U) << "a full channel holds up no other";
   EXPECT_EQ(ucx_.frames.size(), 11U);
-  ucx_.next.push_back([ticket = *ucx_.frames[0].ticket](listener& to) { to.ended(ticket, true); });
+  ucx_.next.push_back([request_id = *ucx_.frames[0].request_id](port_callbacks& to) { to.ended(request_id, true); });
   receive();
   EXPECT_EQ(ucx_.frames.size(), 21U);
   for (std::uint32_t number = 0; number < 10; ++number) {

@@ -20,7 +20,7 @@
 #include <utility>
 #include <vector>
 
-#include "transport/ucx/brief.hpp"
+#include "transport/ucx/compact_frame.hpp"
 #include "transport/ucx/endpoint.hpp"
 
 namespace nacre::transport::ucx {
@@ -30,30 +30,30 @@ inline constexpr std::uint32_t ranks = 3;
 inline constexpr std::uint32_t application = 1;  // its channel
 inline constexpr std::size_t output_max = 10'000;
 inline constexpr std::byte ready{1};
-inline constexpr std::byte goodbye{2};
+inline constexpr std::byte shutdown{2};
 
 /// The calls that the endpoint has made to UCX, and UCX's events for the next calls of progress.
 struct script {
   struct sent {
-    std::uint32_t peer, lane;
+    std::uint32_t peer, channel_index;
     frame_kind what;
     stamp with;
     std::size_t bytes;
-    std::optional<std::uint64_t> ticket;  // nothing: it left at once
+    std::optional<std::uint64_t> request_id;  // nothing: it left at once
   };
   struct fetched {
     std::uintptr_t which;
     std::span<std::byte> to;
-    std::uint64_t ticket;
+    std::uint64_t request_id;
   };
   std::vector<sent> frames;
-  std::deque<std::function<void(listener&)>> next;
-  std::vector<std::function<void(listener&)>> before_first_signs;
+  std::deque<std::function<void(port_callbacks&)>> next;
+  std::vector<std::function<void(port_callbacks&)>> before_first_signs;
   outcome sends_are = outcome::done;
   bool takes_at_once = true;
   bool arms = true;
-  std::optional<std::uint32_t> speaks_on;         // channel; nothing: any that is polled
-  std::array<std::uint32_t, lane_count> looks{};  // by channel
+  std::optional<std::uint32_t> speaks_on;                // channel; nothing: any that is polled
+  std::array<std::uint32_t, channels_per_peer> looks{};  // by channel
   std::vector<fetched> fetches;
   std::vector<std::uintptr_t> refused;                           // rendezvous requests
   std::vector<std::pair<std::uint32_t, std::uint32_t>> flushes;  // peers and channels
@@ -62,57 +62,60 @@ struct script {
 class scripted_port final : public port {
  public:
   explicit scripted_port(script& by) : by_(by) {}
-  void tell(listener& whom) noexcept override { to_ = &whom; }
+  void set_callbacks(port_callbacks& callbacks) noexcept override { to_ = &callbacks; }
   std::span<const std::byte> address(std::uint32_t) const noexcept override { return {}; }
   bool connect(std::uint32_t, std::uint32_t, std::span<const std::byte>, reach) noexcept override { return true; }
-  outcome send(std::uint32_t peer, std::uint32_t lane, frame_kind what, const stamp& with,
-               std::span<const std::byte> frame, std::uint64_t ticket) noexcept override {
-    if (frame.empty() && what == frame_kind::message && !is_brief(with)) {  // a sign of life is answered by one
+  outcome send(std::uint32_t peer, std::uint32_t channel_index, frame_kind what, const stamp& with,
+               std::span<const std::byte> frame, std::uint64_t request_id) noexcept override {
+    if (frame.empty() && what == frame_kind::message && !is_compact(with)) {  // a sign of life is answered by one
       for (auto& each : std::exchange(by_.before_first_signs, {})) by_.next.push_back(std::move(each));
-      by_.next.push_back(
-          [=](listener& to) { to.arrived(lane, frame_kind::message, {.key = peer, .source = peer}, {}); });
+      by_.next.push_back([=](port_callbacks& to) {
+        to.arrived(channel_index, frame_kind::message, {.key = peer, .source = peer}, {});
+      });
       return outcome::done;
     }
-    by_.frames.push_back({peer, lane, what, with, frame.size(), ticket});
+    by_.frames.push_back({peer, channel_index, what, with, frame.size(), request_id});
     return by_.sends_are;
   }
-  bool send_at_once(std::uint32_t peer, std::uint32_t lane, std::span<const std::byte> stamped) noexcept override {
+  bool send_at_once(std::uint32_t peer, std::uint32_t channel_index,
+                    std::span<const std::byte> stamped) noexcept override {
     stamp with;
     std::memcpy(&with, stamped.data(), sizeof with);
     const std::size_t bytes = stamped.size() - sizeof with;
-    if (by_.takes_at_once) by_.frames.push_back({peer, lane, frame_kind::message, with, bytes, {}});
+    if (by_.takes_at_once) by_.frames.push_back({peer, channel_index, frame_kind::message, with, bytes, {}});
     return by_.takes_at_once;
   }
-  outcome fetch(std::uint32_t, announcement what, std::span<std::byte> to, std::uint64_t ticket) noexcept override {
-    by_.fetches.push_back({reinterpret_cast<std::uintptr_t>(what.which), to, ticket});
+  outcome fetch(std::uint32_t, rendezvous_request what, std::span<std::byte> to,
+                std::uint64_t request_id) noexcept override {
+    by_.fetches.push_back({reinterpret_cast<std::uintptr_t>(what.which), to, request_id});
     return outcome::pending;
   }
-  void refuse(std::uint32_t, announcement what) noexcept override {
+  void refuse(std::uint32_t, rendezvous_request what) noexcept override {
     by_.refused.push_back(reinterpret_cast<std::uintptr_t>(what.which));
   }
-  outcome flush(std::uint32_t peer, std::uint32_t lane, std::uint64_t) noexcept override {
-    by_.flushes.emplace_back(peer, lane);
+  outcome flush(std::uint32_t peer, std::uint32_t channel_index, std::uint64_t) noexcept override {
+    by_.flushes.emplace_back(peer, channel_index);
     return outcome::done;
   }
-  bool progress(std::uint32_t lane) noexcept override {
-    ++by_.looks[lane];
-    if (by_.next.empty() || by_.speaks_on.value_or(lane) != lane) return false;
+  bool progress(std::uint32_t channel_index) noexcept override {
+    ++by_.looks[channel_index];
+    if (by_.next.empty() || by_.speaks_on.value_or(channel_index) != channel_index) return false;
     const auto what = std::move(by_.next.front());
     by_.next.pop_front();
     what(*to_);
     return true;
   }
   bool arm(std::uint32_t) noexcept override { return by_.arms && by_.next.empty(); }
-  int descriptor(std::uint32_t lane) const noexcept override { return bells_[lane].get(); }
+  int descriptor(std::uint32_t channel_index) const noexcept override { return doorbells_[channel_index].get(); }
   void disconnect() noexcept override {}
   const char* error() const noexcept override { return "the test says so"; }
 
  private:
   script& by_;
-  std::array<net::unique_fd, lane_count> bells_{net::unique_fd(::eventfd(0, EFD_CLOEXEC)),
-                                                net::unique_fd(::eventfd(0, EFD_CLOEXEC)),
-                                                net::unique_fd(::eventfd(0, EFD_CLOEXEC))};
-  listener* to_ = nullptr;
+  std::array<net::unique_fd, channels_per_peer> doorbells_{net::unique_fd(::eventfd(0, EFD_CLOEXEC)),
+                                                           net::unique_fd(::eventfd(0, EFD_CLOEXEC)),
+                                                           net::unique_fd(::eventfd(0, EFD_CLOEXEC))};
+  port_callbacks* to_ = nullptr;
 };
 
 /// The frame of a message; all bytes of its payload are its sequence.
@@ -126,44 +129,45 @@ inline std::vector<std::byte> frame(std::uint32_t sequence, std::uint32_t payloa
 
 class end_over_played_ucx : public testing::Test {
  protected:
-  end_over_played_ucx() { open(endpoint_parts().cold_lanes_apart); }
+  end_over_played_ucx() { open(endpoint_parts().idle_poll_interval); }
 
-  void open(std::chrono::nanoseconds cold_lanes_apart) {
+  void open(std::chrono::nanoseconds idle_poll_interval) {
     end_.reset();
     ucx_ = {};
     endpoint_parts parts{.rank = own,
                          .end = std::make_unique<scripted_port>(ucx_),
                          .peers = std::vector<std::optional<peer_parts>>(ranks),
-                         .line = nullptr,
+                         .launcher = nullptr,
                          .output_bytes_max = output_max,
-                         .cold_lanes_apart = cold_lanes_apart};
+                         .idle_poll_interval = idle_poll_interval};
     for (std::uint32_t peer = 1; peer < ranks; ++peer) {
       std::array<int, 2> ends{};
       EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends.data()), 0);
-      lifelines_[peer].reset(ends[1]);
-      parts.peers[peer] = peer_parts{.lifeline = net::unique_fd(ends[0]), .key_here = peer, .key_there = 100 + peer};
+      liveness_sockets_[peer].reset(ends[1]);
+      parts.peers[peer] =
+          peer_parts{.liveness_socket = net::unique_fd(ends[0]), .key_here = peer, .key_there = 100 + peer};
     }
     end_.emplace(std::move(parts));
   }
 
-  void meet() {
+  void wait_for_peers() {
     for (std::uint32_t peer = 1; peer < ranks; ++peer) say(peer, ready);
-    end_->meet(std::chrono::steady_clock::now() + std::chrono::seconds(30));
+    end_->wait_for_peers(std::chrono::steady_clock::now() + std::chrono::seconds(30));
   }
-  void say(std::uint32_t peer, std::byte what) { EXPECT_EQ(::send(lifelines_[peer].get(), &what, 1, 0), 1); }
+  void say(std::uint32_t peer, std::byte what) { EXPECT_EQ(::send(liveness_sockets_[peer].get(), &what, 1, 0), 1); }
 
   /// Rank 1 sends a frame with that number in its stamp.
-  void arrive(std::uint32_t number, std::vector<std::byte> bytes, std::uint32_t lane = application,
+  void arrive(std::uint32_t number, std::vector<std::byte> bytes, std::uint32_t channel_index = application,
               std::uint64_t key = 1) {
-    ucx_.next.push_back([=, bytes = std::move(bytes)](listener& to) {
-      to.arrived(lane, frame_kind::message, {.key = key, .source = 1, .sequence = number}, bytes);
+    ucx_.next.push_back([=, bytes = std::move(bytes)](port_callbacks& to) {
+      to.arrived(channel_index, frame_kind::message, {.key = key, .source = 1, .sequence = number}, bytes);
     });
   }
 
   /// Rank 1 announces a frame with that number in its stamp, as rendezvous request 1 + that number.
-  void announce(std::uint32_t number, std::size_t byte_count, std::uint32_t lane = application) {
-    ucx_.next.push_back([=](listener& to) {
-      const auto where = to.place_for(lane, frame_kind::message, {.key = 1, .source = 1, .sequence = number},
+  void announce(std::uint32_t number, std::size_t byte_count, std::uint32_t channel_index = application) {
+    ucx_.next.push_back([=](port_callbacks& to) {
+      const auto where = to.place_for(channel_index, frame_kind::message, {.key = 1, .source = 1, .sequence = number},
                                       byte_count, {reinterpret_cast<void*>(std::uintptr_t{number} + 1)});
       EXPECT_TRUE(where.later || where.at == nullptr);
     });
@@ -173,7 +177,8 @@ class end_over_played_ucx : public testing::Test {
     ASSERT_LT(fetch, ucx_.fetches.size());
     ASSERT_EQ(ucx_.fetches[fetch].to.size(), bytes.size());
     std::memcpy(ucx_.fetches[fetch].to.data(), bytes.data(), bytes.size());
-    ucx_.next.push_back([ticket = ucx_.fetches[fetch].ticket](listener& to) { to.ended(ticket, true); });
+    ucx_.next.push_back(
+        [request_id = ucx_.fetches[fetch].request_id](port_callbacks& to) { to.ended(request_id, true); });
   }
 
   /// Polls until UCX has no more events. Returns the sequences of the messages that have arrived.
@@ -213,7 +218,7 @@ class end_over_played_ucx : public testing::Test {
 
   using sequences = std::vector<std::uint32_t>;
   script ucx_;
-  std::array<net::unique_fd, ranks> lifelines_;
+  std::array<net::unique_fd, ranks> liveness_sockets_;
   std::optional<ucx_endpoint> end_;
 };
 

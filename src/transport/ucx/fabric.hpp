@@ -15,7 +15,7 @@ namespace nacre::transport::ucx {
 
 /// The values from the configuration.
 struct settings {
-  launch::way_in way;                                   ///< how ranks find each other, before UCX connects them
+  launch::join_options join;                            ///< how ranks find each other, before UCX connects them
   std::size_t output_bytes_max = std::size_t{8} << 20;  ///< for each peer and channel
   std::string modules = "";                             ///< the folder of nacre_ucx.so, as in load_library
 };
@@ -35,12 +35,12 @@ class local_fabric final : public fabric {
  private:
   settings settings_;
   std::vector<rank_id> local_ranks_;
-  std::vector<std::vector<net::unique_fd>> lifelines_;  // by rank and peer; open takes its own
+  std::vector<std::vector<net::unique_fd>> liveness_sockets_;  // by rank and peer; open takes its own
 };
 
 /// The end of a rank in the job that this process belongs to, over UCX to those ranks that are peer candidates. The
 /// first connection with each becomes its liveness socket; no other peer is accepted any more. Blocks until all are
 /// connected. Throws setup_error or job_aborted.
-[[nodiscard]] std::unique_ptr<endpoint> endpoint_of(launch::arrival here, const settings& how);
+[[nodiscard]] std::unique_ptr<endpoint> endpoint_of(launch::joined_rank here, const settings& how);
 
 }  // namespace nacre::transport::ucx

@@ -39,20 +39,19 @@ std::unique_ptr<fabric> make_local(std::uint32_t ranks, const config& configurat
 
 std::unique_ptr<fabric> join_job(const config& configuration, const program& own) {
   settings how = read_settings(configuration);
-  how.way.handlers = own.handlers;
-  static_cast<void>(
-      load_library(how.modules));  // before this rank joins: without the module it has nothing to send
+  how.join.handlers = own.handlers;
+  static_cast<void>(load_library(how.modules));  // before this rank joins: without the module it has nothing to send
   return std::make_unique<launch::member_fabric>(
-      how.way, [how](launch::arrival here) { return endpoint_of(std::move(here), how); });
+      how.join, [how](launch::joined_rank here) { return endpoint_of(std::move(here), how); });
 }
 
 }  // namespace
 
 settings read_settings(const config& configuration) {
   if (!configuration.is_declared("ucx.output_max")) return {};
-  return {.way = {.connect_timeout = configuration.get_duration("ucx.connect_timeout"),
-                  .time_option = "ucx.connect_timeout",
-                  .interface = configuration.get_string("ucx.interface")},
+  return {.join = {.connect_timeout = configuration.get_duration("ucx.connect_timeout"),
+                   .time_option = "ucx.connect_timeout",
+                   .interface = configuration.get_string("ucx.interface")},
           .output_bytes_max = static_cast<std::size_t>(configuration.get_int("ucx.output_max")),
           .modules = configuration.get_string("ucx.modules")};
 }

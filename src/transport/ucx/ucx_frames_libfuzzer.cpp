@@ -36,7 +36,7 @@ class fuzzed_port final : public port {
   ~fuzzed_port() override {
     if (kept_ != 0) std::abort();  // each request is fetched or refused
   }
-  void tell(listener& whom) noexcept override { to_ = &whom; }
+  void set_callbacks(port_callbacks& callbacks) noexcept override { to_ = &callbacks; }
   std::span<const std::byte> address(std::uint32_t) const noexcept override { return {}; }
   bool connect(std::uint32_t, std::uint32_t, std::span<const std::byte>, reach) noexcept override { return true; }
   outcome send(std::uint32_t, std::uint32_t, frame_kind, const stamp&, fuzz_input, std::uint64_t) noexcept override {
@@ -44,18 +44,19 @@ class fuzzed_port final : public port {
   }
   bool send_at_once(std::uint32_t, std::uint32_t, fuzz_input) noexcept override { return true; }
   outcome flush(std::uint32_t, std::uint32_t, std::uint64_t) noexcept override { return outcome::done; }
-  outcome fetch(std::uint32_t, announcement what, std::span<std::byte> to, std::uint64_t ticket) noexcept override {
+  outcome fetch(std::uint32_t, rendezvous_request what, std::span<std::byte> to,
+                std::uint64_t request_id) noexcept override {
     --kept_;
     std::memcpy(to.data(), what.which, to.size());
-    brought_.push_back(ticket);
+    brought_.push_back(request_id);
     return outcome::pending;
   }
-  void refuse(std::uint32_t, announcement) noexcept override { --kept_; }
+  void refuse(std::uint32_t, rendezvous_request) noexcept override { --kept_; }
   bool progress(std::uint32_t) noexcept override {
     if (!brought_.empty()) {
-      const std::uint64_t ticket = brought_.front();
+      const std::uint64_t request_id = brought_.front();
       brought_.pop_front();
-      to_->ended(ticket, true);
+      to_->ended(request_id, true);
       return true;
     }
     if (said_.empty()) return false;
@@ -65,29 +66,29 @@ class fuzzed_port final : public port {
     of.form = cut_value<std::uint8_t>(said_);
     of.sequence = cut_value<std::uint32_t>(said_);
     const fuzz_input frame = cut(said_, bytes);
-    const std::uint32_t lane = what % lane_count;
+    const std::uint32_t channel_index = what % channels_per_peer;
     if (what < 128) {
-      to_->arrived(lane, frame_kind::message, of, frame);
+      to_->arrived(channel_index, frame_kind::message, of, frame);
     } else if (!frame.empty()) {
       const auto where =
-          to_->place_for(lane, frame_kind::message, of, frame.size(), {const_cast<std::byte*>(frame.data())});
+          to_->place_for(channel_index, frame_kind::message, of, frame.size(), {const_cast<std::byte*>(frame.data())});
       kept_ += where.later ? 1 : 0;
     }
     return true;
   }
   bool arm(std::uint32_t) noexcept override { return false; }
-  int descriptor(std::uint32_t lane) const noexcept override { return bells_[lane].get(); }
+  int descriptor(std::uint32_t channel_index) const noexcept override { return doorbells_[channel_index].get(); }
   void disconnect() noexcept override {}
   const char* error() const noexcept override { return ""; }
 
  private:
   fuzz_input said_;
-  std::array<net::unique_fd, lane_count> bells_{net::unique_fd(::eventfd(0, EFD_CLOEXEC)),
-                                                net::unique_fd(::eventfd(0, EFD_CLOEXEC)),
-                                                net::unique_fd(::eventfd(0, EFD_CLOEXEC))};
+  std::array<net::unique_fd, channels_per_peer> doorbells_{net::unique_fd(::eventfd(0, EFD_CLOEXEC)),
+                                                           net::unique_fd(::eventfd(0, EFD_CLOEXEC)),
+                                                           net::unique_fd(::eventfd(0, EFD_CLOEXEC))};
   std::deque<std::uint64_t> brought_;
   int kept_ = 0;
-  listener* to_ = nullptr;
+  port_callbacks* to_ = nullptr;
 };
 
 }  // namespace
@@ -100,9 +101,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   endpoint_parts parts{.rank = rank_id(0),
                        .end = std::make_unique<fuzzed_port>(said),
                        .peers = std::vector<std::optional<peer_parts>>(ranks),
-                       .line = nullptr,
+                       .launcher = nullptr,
                        .output_bytes_max = 10'000};
-  parts.peers[1] = peer_parts{.lifeline = net::unique_fd(line[0]), .key_here = key, .key_there = 1};
+  parts.peers[1] = peer_parts{.liveness_socket = net::unique_fd(line[0]), .key_here = key, .key_there = 1};
   ucx_endpoint end(std::move(parts));
   std::size_t bytes = 0;
   const tcp::frame_limits limits{

@@ -17,8 +17,8 @@ namespace nacre::transport::mpi {
 /// The communicators that one rank receives on: one for each channel, and one for the payloads of all channels. Ranks
 /// that are processes share one set; the ranks of one process have a set each, which tells them apart.
 struct communicator_set {
-  std::array<MPI_Comm, lane_count> lanes{MPI_COMM_NULL, MPI_COMM_NULL, MPI_COMM_NULL};
-  MPI_Comm bodies = MPI_COMM_NULL;
+  std::array<MPI_Comm, channels_per_peer> channels{MPI_COMM_NULL, MPI_COMM_NULL, MPI_COMM_NULL};
+  MPI_Comm payloads = MPI_COMM_NULL;
 };
 
 /// The communicators and the places of a job's ranks.
@@ -52,37 +52,38 @@ class mpi_port final : public port {
   /// Starts the receives; false: see error().
   [[nodiscard]] bool start();
 
-  outcome next(arrival& piece, std::uint32_t lane) noexcept override;
-  void take(const arrival& piece, std::byte* into) noexcept override;
+  outcome next(arrived_fragment& fragment, std::uint32_t channel_index) noexcept override;
+  void take(const arrived_fragment& fragment, std::byte* into) noexcept override;
   [[nodiscard]] bool carries_words() const noexcept override { return job_.words; }
-  outcome send(const transfer_request& what, std::span<const std::byte> piece, completion when) noexcept override;
-  outcome send_body(const transfer_request& what, std::span<const std::byte> body) noexcept override;
-  outcome receive_body(const transfer_request& what, std::span<std::byte> body) noexcept override;
-  completions completed(std::span<std::uint64_t> tickets) noexcept override;
+  outcome send(const transfer_request& what, std::span<const std::byte> fragment, completion when) noexcept override;
+  outcome send_payload(const transfer_request& what, std::span<const std::byte> payload) noexcept override;
+  outcome receive_payload(const transfer_request& what, std::span<std::byte> payload) noexcept override;
+  completions completed(std::span<std::uint64_t> request_ids) noexcept override;
   [[nodiscard]] const char* error() const noexcept override { return error_.c_str(); }
 
  private:
   [[nodiscard]] outcome start_again() noexcept;
-  [[nodiscard]] int tag_of_piece(std::uint32_t word) const noexcept;
-  [[nodiscard]] arrival arrival_of(std::uint32_t lane, const MPI_Status& status) const noexcept;
-  [[nodiscard]] std::byte* slot(std::uint32_t lane, std::uint32_t index) noexcept {
-    return memory_.get() + (std::size_t{lane} * shape_.slots + index) * shape_.bytes;
+  [[nodiscard]] int tag_of_fragment(std::uint32_t word) const noexcept;
+  [[nodiscard]] arrived_fragment fragment_of(std::uint32_t channel_index, const MPI_Status& status) const noexcept;
+  [[nodiscard]] std::byte* slot(std::uint32_t channel_index, std::uint32_t index) noexcept {
+    return memory_.get() + (std::size_t{channel_index} * shape_.slots + index) * shape_.bytes;
   }
   outcome fail(const char* call, int code) noexcept;
-  outcome keep(MPI_Request request, std::uint64_t ticket) noexcept;
+  outcome keep(MPI_Request request, std::uint64_t request_id) noexcept;
 
   const wiring& job_;
   std::uint32_t own_;
   slot_shape shape_;
-  std::unique_ptr<std::byte[]> memory_;                     // of the slots
-  std::array<std::vector<MPI_Request>, lane_count> rings_;  // by channel and slot
-  std::array<std::uint32_t, lane_count> heads_{};           // the slot that is filled next
-  std::array<MPI_Request, lane_count> asked_{MPI_REQUEST_NULL, MPI_REQUEST_NULL, MPI_REQUEST_NULL};  // of the heads
-  bool read_ = false;  // the head of that ring is to be started again
+  std::unique_ptr<std::byte[]> memory_;                            // of the slots
+  std::array<std::vector<MPI_Request>, channels_per_peer> rings_;  // by channel and slot
+  std::array<std::uint32_t, channels_per_peer> heads_{};           // the slot that is filled next
+  std::array<MPI_Request, channels_per_peer> asked_{MPI_REQUEST_NULL, MPI_REQUEST_NULL,
+                                                    MPI_REQUEST_NULL};  // of the heads
+  bool read_ = false;                                                   // the head of that ring is to be started again
   std::uint32_t read_from_ = 0;
   std::vector<MPI_Request> pending_;  // transfers in progress, and their request ids
-  std::vector<std::uint64_t> tickets_;
-  std::size_t looked_at_ = 0;  // where `completed` continues
+  std::vector<std::uint64_t> request_ids_;
+  std::size_t next_tested_ = 0;  // where `completed` continues
   std::string error_;
 };
 

@@ -17,30 +17,30 @@ namespace nacre::transport::ucx {
 
 class ucx_port;
 
-struct lane;
+struct channel_worker;
 
 /// The argument of the callback for one kind of frame; the kind is the id of its active messages.
-struct ear {
-  lane* at = nullptr;
+struct handler_argument {
+  channel_worker* at = nullptr;
   frame_kind what = frame_kind::message;
 };
 
 /// The UCX worker of one channel.
-struct lane {
+struct channel_worker {
   ucx_port* of = nullptr;
   std::uint32_t number = 0;
   ucp_worker_h worker = nullptr;
   ucp_address_t* address = nullptr;
   std::size_t address_bytes = 0;
   int descriptor = -1;
-  std::array<ear, frame_kinds> ears{};
+  std::array<handler_argument, frame_kinds> handler_arguments{};
 };
 
 /// The argument of the error handler of one connection.
 struct connection {
   ucx_port* of = nullptr;
   std::uint32_t peer = 0;
-  std::uint32_t lane = 0;
+  std::uint32_t channel_index = 0;
   bool near = false;  // UCX does not report its end
   ucp_ep_h end = nullptr;
 };
@@ -48,50 +48,50 @@ struct connection {
 /// A UCX worker for each channel, and on each channel a connection to each peer.
 class ucx_port final : public port {
  public:
-  explicit ucx_port(std::uint32_t ranks) : connections_(std::size_t{ranks} * lane_count) {}
+  explicit ucx_port(std::uint32_t ranks) : connections_(std::size_t{ranks} * channels_per_peer) {}
   ~ucx_port() override;
 
   /// False: see error().
   [[nodiscard]] bool start();
 
-  void tell(listener& whom) noexcept override { to_ = &whom; }
+  void set_callbacks(port_callbacks& callbacks) noexcept override { to_ = &callbacks; }
   std::span<const std::byte> address(std::uint32_t which) const noexcept override {
-    return {reinterpret_cast<const std::byte*>(lanes_[which].address), lanes_[which].address_bytes};
+    return {reinterpret_cast<const std::byte*>(workers_[which].address), workers_[which].address_bytes};
   }
   bool connect(std::uint32_t peer, std::uint32_t which, std::span<const std::byte> address,
                reach where) noexcept override;
   outcome send(std::uint32_t peer, std::uint32_t which, frame_kind what, const stamp& with,
-               std::span<const std::byte> frame, std::uint64_t ticket) noexcept override;
+               std::span<const std::byte> frame, std::uint64_t request_id) noexcept override;
   bool send_at_once(std::uint32_t peer, std::uint32_t which, std::span<const std::byte> stamped) noexcept override;
-  outcome flush(std::uint32_t peer, std::uint32_t which, std::uint64_t ticket) noexcept override;
-  outcome fetch(std::uint32_t which, announcement what, std::span<std::byte> to,
-                std::uint64_t ticket) noexcept override;
-  void refuse(std::uint32_t which, announcement what) noexcept override;
-  bool progress(std::uint32_t which) noexcept override { return ucp_worker_progress(lanes_[which].worker) != 0; }
+  outcome flush(std::uint32_t peer, std::uint32_t which, std::uint64_t request_id) noexcept override;
+  outcome fetch(std::uint32_t which, rendezvous_request what, std::span<std::byte> to,
+                std::uint64_t request_id) noexcept override;
+  void refuse(std::uint32_t which, rendezvous_request what) noexcept override;
+  bool progress(std::uint32_t which) noexcept override { return ucp_worker_progress(workers_[which].worker) != 0; }
   bool arm(std::uint32_t which) noexcept override;
-  int descriptor(std::uint32_t which) const noexcept override { return lanes_[which].descriptor; }
+  int descriptor(std::uint32_t which) const noexcept override { return workers_[which].descriptor; }
   void disconnect() noexcept override;
   const char* error() const noexcept override { return error_.c_str(); }
 
  private:
   bool fail(const char* call, ucs_status_t status) noexcept;
-  bool open_lane(lane& which, std::uint32_t number);
-  outcome settle(const char* call, ucs_status_ptr_t request) noexcept;
+  bool open_worker(channel_worker& which, std::uint32_t number);
+  outcome outcome_of(const char* call, ucs_status_ptr_t request) noexcept;
   [[nodiscard]] connection& at(std::uint32_t peer, std::uint32_t which) noexcept {
-    return connections_[std::size_t{peer} * lane_count + which];
+    return connections_[std::size_t{peer} * channels_per_peer + which];
   }
 
   static ucs_status_t on_frame(void* of, const void* header, std::size_t header_bytes, void* data, std::size_t bytes,
                                const ucp_am_recv_param_t* how);
-  static ucs_status_t on_announcement(const ear& by, const stamp& with, void* data, std::size_t bytes);
-  static void on_sent(void* request, ucs_status_t status, void* port_and_ticket);
+  static ucs_status_t on_rendezvous(const handler_argument& by, const stamp& with, void* data, std::size_t bytes);
+  static void on_sent(void* request, ucs_status_t status, void* request_id);
   static void on_received(void* request, ucs_status_t status, std::size_t bytes, void* user_data);
   static void on_broken(void* of, ucp_ep_h end, ucs_status_t status);
 
-  listener* to_ = nullptr;
+  port_callbacks* to_ = nullptr;
   ucp_context_h context_ = nullptr;
   bool shares_memory_ = false;
-  std::array<lane, lane_count> lanes_{};
+  std::array<channel_worker, channels_per_peer> workers_{};
   std::vector<connection> connections_;  // by peer and channel
   int fetches_ = 0;                      // in progress
   std::string error_;

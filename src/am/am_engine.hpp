@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+// Active messages of one rank: routes messages that are sent, runs messages that arrive.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <nacre/future.hpp>
+#include <nacre/handler.hpp>
+#include <nacre/invoke.hpp>
+
+#include "am/aggregator.hpp"
+#include "am/handler_table.hpp"
+#include "am/pending_calls.hpp"
+#include "am/send_window.hpp"
+#include "backplane/backplane.hpp"
+#include "exec/worker_pool.hpp"
+
+namespace nacre {
+
+/// Takes messages to objects; mobile/ implements it. Any thread; `m` has been counted as created.
+class object_sink {
+ public:
+  virtual void accept(thread_context& by, message_ptr m) = 0;
+  /// A coroutine handler on an object has ended: its access ends.
+  virtual void coroutine_ended(thread_context& on, const message_header& request,
+                               const detail::handler_info& handler) = 0;
+
+ protected:
+  ~object_sink() = default;
+};
+
+/// The active-message engine of a rank. All sends pass `post`, all arrivals pass `deliver`.
+///
+/// Counting for quiescence: a message that may start user code counts as created when it is posted for the first time
+/// and as done when its handler has ended; forwarding changes neither. Modules' messages are uncounted unless they say
+/// so.
+class am_engine final : public message_sink {
+ public:
+  /// Which values are packed.
+  enum class packing : std::uint8_t { where_needed, always };  ///< `always`: also values that stay on this rank
+
+  /// `fail` ends the job: bytes of a peer that make no sense, a peer that died, an exception in a handler. Its argument
+  /// is the reason, empty when it has been printed already.
+  am_engine(engine& core, backplane& link, worker_pool& pool, packing values,
+            std::function<void(const std::string&)> fail);
+  /// From now on small messages of one thread context to one rank travel together. Before anything runs.
+  void aggregate(const aggregator::settings& how);
+
+  /// From now on messages that main sends within this address space take room in its window. Before anything runs.
+  void bound_main(std::uint64_t bytes_max);
+  /// Null: main is not bounded.
+  [[nodiscard]] send_window* window() const noexcept { return window_.get(); }
+  /// `m` stays in this address space: takes room in main's window if main sends it.
+  void acquire_window(const thread_context& on, message& m) {
+    if (on.role() == thread_role::application && window_ != nullptr) window_->acquire(m);
+  }
+
+  /// The size of `m` in bytes, its values included; an estimate.
+  [[nodiscard]] static std::size_t size_of(const message& m) {
+    return sizeof m + (m.packed() ? m.header.payload_bytes : m.ops->packed_size(m));
+  }
+
+  void attach_objects(object_sink& objects) noexcept { objects_ = &objects; }
+  [[nodiscard]] object_sink& objects() const noexcept { return *objects_; }
+  [[nodiscard]] const handler_table& handlers() const noexcept { return table_; }
+  /// Makes the member handlers of T reachable on this rank; `target` outlives the engine's last progress.
+  template <class T>
+  void attach_module(T& target) {
+    modules_.push_back({detail::key_of<T>(), &target});
+  }
+
+  [[nodiscard]] rank_id rank() const noexcept { return link_.rank(); }
+  [[nodiscard]] std::uint32_t size() const noexcept { return link_.size(); }
+  [[nodiscard]] worker_pool& pool() const noexcept { return pool_; }
+  [[nodiscard]] engine& core() const noexcept { return core_; }
+  [[nodiscard]] pending_calls& calls() noexcept { return calls_; }
+  /// True where live values may cross between ranks.
+  [[nodiscard]] bool by_pointer() const noexcept { return link_.declared().by_pointer && !packs_all_; }
+  /// Packs a message that waits on this rank and has to leave it. An exception of the arguments has no caller any more,
+  /// so its text names their handler.
+  [[nodiscard]] static message_ptr packed_to_leave(message_ptr m);
+  /// A message that stays on this rank, as its receiver is to get it.
+  [[nodiscard]] message_ptr as_received(message_ptr m) const {
+    return packs_all_ ? packed_form(std::move(m)) : std::move(m);
+  }
+  /// Copies from memory to memory, where the transport has that; else null.
+  [[nodiscard]] transport::direct_memory* direct() noexcept { return link_.direct(); }
+  /// True under virtual time: a message to the own rank must not take effect before the sender's present.
+  [[nodiscard]] bool deferred() const noexcept { return link_.declared().virtual_time; }
+  /// Wakes the poll loop if it sleeps. Any thread.
+  void wake_poll_loop() { link_.wake(); }
+
+  /// The first step of sending, which may throw an exception of the user's code: packs values that are not simple and
+  /// leave this address space, checks that they fit, takes room in main's window. `stays`: on this rank, as a live
+  /// value. Before the message is counted, numbered, or awaited, so that a caller that catches has sent nothing.
+  [[nodiscard]] message_ptr prepare(const thread_context& on, bool stays, message_ptr m);
+  /// The second step of sending. An exception here, for want of memory, ends the job: it would leave a number or a
+  /// count behind that no message answers to.
+  template <class Action>
+  void commit(thread_context& on, Action&& action) {
+    try {
+      action();
+    } catch (...) {
+      escaped(on);
+    }
+  }
+
+  /// Stamps and counts a message to a rank, and sends it; `result`, if not null, gets the reply. Any thread. When it
+  /// throws nothing has happened.
+  void post(thread_context& on, rank_id to, message_ptr m, detail::future_state* result = nullptr);
+  /// Sends a message that has been posted before on its way, uncounted: forwarding, and messages to objects.
+  void route(thread_context& on, rank_id to, message_ptr m);
+  /// Sends to a member of the module T of another rank; runs in its poll loop. Uncounted unless `counted`.
+  template <auto F, class... Args>
+  void post_to_module(thread_context& on, rank_id to, Args&&... args) {
+    post_module_message(on, to, detail::make_typed<F>(std::forward<Args>(args)...), channel::system, flag_uncounted);
+  }
+  template <auto F, class... Args>
+  void post_counted_to_module(thread_context& on, rank_id to, Args&&... args) {
+    post_module_message(on, to, detail::make_typed<F>(std::forward<Args>(args)...), channel::system, 0);
+  }
+  /// Counted, and under the flow control of application messages.
+  template <auto F, class... Args>
+  void post_application_to_module(thread_context& on, rank_id to, Args&&... args) {
+    post_module_message(on, to, detail::make_typed<F>(std::forward<Args>(args)...), channel::application, 0);
+  }
+  /// Counted, and on the channel where much data delays no other messages.
+  template <auto F, class... Args>
+  void post_bulk_to_module(thread_context& on, rank_id to, Args&&... args) {
+    post_module_message(on, to, detail::make_typed<F>(std::forward<Args>(args)...), channel::bulk, 0);
+  }
+  /// The result of the call that `request` was; `reply` holds it.
+  void post_reply(thread_context& on, const message_header& request, message_ptr reply);
+  /// A reply that says why there is no result. `type`: of the exception, if one was thrown.
+  [[nodiscard]] static message_ptr make_failure(std::string_view what, std::string_view type);
+  void post_failure(thread_context& on, const message_header& request, std::string_view what,
+                    std::string_view type = {});
+
+  /// Inside the poll loop: flushes aggregators that have held messages for too long. Returns when it must be called
+  /// again at the latest, in ticks from now; 0: no message is held.
+  std::uint64_t flush_overdue(const thread_context& by);
+
+  void deliver(thread_context& by, message_list& arrived) override;
+  void flush(thread_context& by) override;
+  void peer_failed(const transport::failure& what) override;
+  void escaped(thread_context& by) override;
+  bool idle() const override { return pool_.idle_workers() == pool_.workers(); }
+
+  /// Runs the handler of a message and counts it done, unless it is a coroutine, which counts itself in the end.
+  void run(thread_context& on, message_ptr m, void* target);
+  /// Runs the message's handler, which is `row` and fits the target, and counts as above.
+  void run(thread_context& on, const detail::handler_info& row, message_ptr m, void* target);
+  /// Runs the handler, but leaves the message to the caller, for the next target, unless the handler has kept it. The
+  /// caller counts it done. False: it has failed.
+  bool run_and_leave(thread_context& on, const detail::handler_info& row, message_ptr& m, void* target);
+  void fail(const std::string& why) { fail_(why); }
+
+ private:
+  struct module {
+    const void* key;
+    void* target;
+  };
+  void post_module_message(thread_context& on, rank_id to, message_ptr m, channel over, std::uint8_t flags);
+  void dispatch(thread_context& by, message_ptr m);
+  void dispatch_bundle(thread_context& by, message_ptr m);
+  void run_bundle(thread_context& on, message_ptr m);
+  void share_bundle(thread_context& on, message& m, std::size_t offset);
+  void dispatch_reply(thread_context& by, message_ptr m);
+  void refuse(const message& m, std::string_view why);
+  static void run_rank_message(work& item, thread_context& on);
+  static void run_bundle_item(work& item, thread_context& on);
+
+  engine& core_;
+  backplane& link_;
+  worker_pool& pool_;
+  const bool packs_all_;
+  std::function<void(const std::string&)> fail_;
+  const handler_table& table_;
+  object_sink* objects_ = nullptr;
+  pending_calls calls_;
+  std::vector<module> modules_;
+  std::unique_ptr<send_window> window_;
+  std::vector<std::unique_ptr<aggregator>> aggregators_;  // by thread context; empty: everything leaves at once
+};
+
+}  // namespace nacre

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// Bundles of messages that have arrived at a rank.
+#include <cstring>
+#include <utility>
+
+#include "am/am_engine.hpp"
+#include "am/bundle.hpp"
+#include "base/marks.hpp"
+
+namespace nacre {
+namespace {
+
+constexpr double slice_seconds = 20e-6;           // after which a worker leaves the rest behind other work
+constexpr std::uint32_t parts_between_looks = 8;  // at the clock and at idle workers
+constexpr std::size_t bytes_worth_sharing = 512;
+
+/// The offset at which a worker goes on in a bundle; in a field of its header that has no other use in the scheduler.
+std::uint32_t& cursor_of(message& m) noexcept { return m.header.epoch; }
+
+}  // namespace
+
+/// A uniform bundle becomes one item of work. Any other is taken apart, and each part is dispatched.
+void am_engine::dispatch_bundle(thread_context& by, message_ptr m) {
+  if (m->header.object == bundle::uniform) {
+    NACRE_MARK("a bundle for workers becomes one item");
+    cursor_of(*m) = 0;
+    m->run_by(&run_bundle_item);
+    pool_.make_ready(by, *m.release());
+    return;
+  }
+  NACRE_MARK("a bundle is taken apart");
+  const std::span<const std::byte> bytes = m->payload();
+  const bundle::limits limits{.sender = m->header.source, .ranks = size()};
+  message_list parts;
+  for (std::size_t offset = 0; offset < bytes.size();) {
+    const auto part = bundle::read_part(bytes, offset, limits);
+    const bool fits =
+        part && (part->header.kind != message_kind::module || part->header.channel == channel::application);
+    if (!fits) return refuse(*m, "is a bundle of something else");
+    message_ptr single = bundle::make_message_of(*part);
+    credit_account::hand_over(*m, *single);
+    parts.push_back(std::move(single));
+  }
+  credit_account::let_go(*m);
+  m.reset();
+  while (message_ptr single = parts.pop_front()) dispatch(by, std::move(single));
+}
+
+void am_engine::run_bundle_item(work& item, thread_context& on) {
+  on.messages().run_bundle(on, message_ptr(static_cast<message*>(&item)));
+}
+
+/// Runs the parts in order, as an item of bounded length. Parts that are left when the time is over wait behind other
+/// work.
+void am_engine::run_bundle(thread_context& on, message_ptr m) {
+  const std::uint64_t begin = pool_.instant();
+  const auto slice = static_cast<std::uint64_t>(slice_seconds / pool_.seconds_a_tick());
+  const std::span<const std::byte> bytes = m->payload();
+  const bundle::limits limits{.sender = m->header.source, .ranks = size()};
+  std::size_t offset = cursor_of(*m);
+  std::uint32_t until_look = parts_between_looks;
+  bool over = false;
+  while (!over && offset < m->header.payload_bytes) {
+    const auto part = bundle::read_part(bytes, offset, limits);
+    if (!part || !bundle::is_uniform_part(part->header)) return refuse(*m, "is a bundle of something else");
+    run(on, bundle::make_message_of(*part), nullptr);
+    if (--until_look != 0) continue;
+    until_look = parts_between_looks;
+    over = pool_.instant() - begin > slice;
+    if (pool_.hungry_beside(on)) share_bundle(on, *m, offset);
+  }
+  on.counters().handler_ticks.add(pool_.instant() - begin);
+  if (offset >= m->header.payload_bytes) return;
+  cursor_of(*m) = static_cast<std::uint32_t>(offset);
+  pool_.make_ready(on, *m.release());
+}
+
+/// Makes the later half of the parts behind `offset` ready, for a worker that looks for work.
+void am_engine::share_bundle(thread_context& on, message& m, std::size_t offset) {
+  const std::span<const std::byte> bytes = m.payload();
+  if (bytes.size() - offset < bytes_worth_sharing) return;
+  const std::size_t middle = offset + (bytes.size() - offset) / 2;
+  const bundle::limits limits{.sender = m.header.source, .ranks = size()};
+  std::size_t cut = offset;
+  while (cut < middle) {
+    if (!bundle::read_part(bytes, cut, limits)) return;  // run_bundle will come to it, and refuse it
+  }
+  if (cut == bytes.size()) return;
+  message_ptr rest = make_message(bytes.size() - cut);
+  const std::uint32_t rest_bytes = rest->header.payload_bytes;
+  rest->header = m.header;
+  rest->header.payload_bytes = rest_bytes;
+  std::memcpy(rest->body(), bytes.data() + cut, rest_bytes);
+  credit_account::hand_over(m, *rest);
+  m.header.payload_bytes -= rest_bytes;
+  cursor_of(*rest) = 0;
+  rest->run_by(&run_bundle_item);
+  pool_.make_ready(on, *rest.release());
+}
+
+}  // namespace nacre

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// Between the collective engine and the rank.
+#include "am/collectives_module.hpp"
+
+#include <utility>
+
+namespace nacre {
+
+collectives_module::collectives_module(am_engine& messages)
+    : messages_(messages), engine_({.self = messages.rank(), .size = messages.size()}) {
+  messages_.attach_module(*this);
+}
+
+std::vector<std::byte> collectives_module::run(thread_context& on, const wait_function& wait, collective_call call) {
+  wait([&](end_of_wait end) {
+    {
+      const std::scoped_lock lock(mutex_);
+      end_ = std::move(end);
+      over_ = false;
+      by_ = &on;
+      static_cast<void>(engine_.start(*this, std::move(call)));
+    }
+    tell_the_waiting(on);
+  });
+  const std::scoped_lock lock(mutex_);
+  return std::move(result_);
+}
+
+void collectives_module::on_collective_message(context& ctx, collective_message m) {
+  thread_context& by = ctx.current_thread();
+  {
+    const std::scoped_lock lock(mutex_);
+    by_ = &by;
+    if (!engine_.on_message(*this, ctx.source(), std::move(m))) {
+      messages_.fail("rank " + std::to_string(ctx.source().value()) +
+                     " sent a part of a collective that nobody awaits");
+    }
+  }
+  tell_the_waiting(by);
+}
+
+/// Calls end_of_wait outside of the lock, because main may enter the next collective at once.
+void collectives_module::tell_the_waiting(thread_context& by) {
+  end_of_wait end;
+  {
+    const std::scoped_lock lock(mutex_);
+    if (over_) end = std::exchange(end_, nullptr);
+  }
+  if (end) end(by);
+}
+
+void collectives_module::send(rank_id to, collective_message m) {
+  messages_.post_counted_to_module<&collectives_module::on_collective_message>(*by_, to, std::move(m));
+}
+
+void collectives_module::complete(std::uint32_t, std::vector<std::byte> value) {
+  result_ = std::move(value);
+  over_ = true;
+}
+
+void collectives_module::mismatch(const collective_mismatch& what) { messages_.fail(describe(what)); }
+
+}  // namespace nacre

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// Collectives as a module of a running rank: the tree's messages, and the main that waits.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <mutex>
+#include <vector>
+
+#include <nacre/runtime.hpp>
+
+#include "am/am_engine.hpp"
+#include "am/collective.hpp"
+
+namespace nacre {
+
+/// Gives the collective engine its messages, which are counted: while one is under way, some main is about to go on.
+class collectives_module final : private collective_host {
+ public:
+  explicit collectives_module(am_engine& messages);
+
+  /// Ends the wait of the application's main; to be called once, on any thread.
+  using end_of_wait = std::function<void(thread_context&)>;
+  /// Calls its argument, which begins an action, and waits on the application's thread until that calls end_of_wait.
+  using wait_function = std::function<void(const std::function<void(end_of_wait)>&)>;
+
+  /// Enters the next collective and returns its value when it is over. Application thread only, through `wait`.
+  [[nodiscard]] std::vector<std::byte> run(thread_context& on, const wait_function& wait, collective_call call);
+
+  /// For the engines of other ranks.
+  void on_collective_message(context& ctx, collective_message m);
+
+ private:
+  void send(rank_id to, collective_message m) override;
+  void complete(std::uint32_t number, std::vector<std::byte> value) override;
+  void mismatch(const collective_mismatch& what) override;
+  void tell_the_waiting(thread_context& by);
+
+  am_engine& messages_;
+  std::mutex mutex_;
+  collective_engine engine_;       // under mutex_
+  thread_context* by_ = nullptr;   // under mutex_: the thread context that calls the engine
+  end_of_wait end_;                // under mutex_: of the one main that waits
+  bool over_ = false;              // under mutex_
+  std::vector<std::byte> result_;  // under mutex_
+};
+
+}  // namespace nacre

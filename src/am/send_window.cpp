@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// Messages that take room in the window, and their ends.
+#include "am/send_window.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+namespace nacre {
+namespace {
+
+std::uint64_t cost_within(const message& m) noexcept { return sizeof(message) + m.header.payload_bytes; }
+
+}  // namespace
+
+send_window::windowed_ops::windowed_ops(const body_ops* of, shared& in) noexcept
+    : body_ops{[](const message& m) { return static_cast<const windowed_ops&>(*m.ops).inner->packed_size(m); },
+               [](message& m, writer& out) { static_cast<const windowed_ops&>(*m.ops).inner->pack(m, out); }, &end_of,
+               of == nullptr},
+      inner(of),
+      window(in) {}
+
+send_window::send_window(std::uint64_t bytes_max, std::function<void()> wake)
+    : bytes_max_(bytes_max), shared_(new shared), limit_(bytes_max) {
+  shared_->wake = std::move(wake);
+}
+
+send_window::~send_window() {
+  set_waiting(false);
+  // One byte more than was sent. That byte is released here, so no other release gets there before.
+  shared_->end_at.store(sent_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);  // by the release
+  shared_->release(1);
+}
+
+void send_window::set_waiting(bool waits) noexcept {
+  const std::uint64_t sent = sent_.load(std::memory_order_relaxed);  // written by this thread
+  // A hint: a release that misses it costs `patience`.
+  shared_->wake_at.store(waits ? sent - std::min(sent, bytes_max_ / 2) : shared::never, std::memory_order_relaxed);
+}
+
+void send_window::acquire(message& m) {
+  if (m.ops != nullptr) {
+    // The handler moves the values out, so their size is noted where packed messages have it.
+    const std::size_t bytes = m.ops->packed_size(m);
+    m.header.payload_bytes =
+        static_cast<std::uint32_t>(std::min<std::size_t>(bytes, std::numeric_limits<std::uint32_t>::max()));
+  }
+  m.ops = &ops_for(m.ops);
+  const std::uint64_t sent = sent_.load(std::memory_order_relaxed) + cost_within(m);  // written by this thread
+  sent_.store(sent, std::memory_order_relaxed);  // the message's way to its end orders it before the release
+  const std::uint64_t used = sent - shared_->released.load(std::memory_order_relaxed);              // too much at worst
+  if (used > limit_.load(std::memory_order_relaxed)) over_.store(true, std::memory_order_relaxed);  // hints
+}
+
+const send_window::windowed_ops& send_window::ops_for(const body_ops* inner) {
+  if (recent_ != nullptr && recent_->inner == inner) return *recent_;
+  const auto known = std::find_if(shared_->known.begin(), shared_->known.end(),
+                                  [&](const windowed_ops& each) { return each.inner == inner; });
+  recent_ = known != shared_->known.end() ? &*known : &shared_->known.emplace_back(inner, *shared_);
+  return *recent_;
+}
+
+void send_window::end_of(message& m) noexcept {
+  const auto& ops = static_cast<const windowed_ops&>(*m.ops);
+  shared& of = ops.window;
+  const std::uint64_t cost = cost_within(m);
+  if (ops.inner != nullptr) ops.inner->destroy(m);
+  const std::uint64_t before = of.released.load(std::memory_order_relaxed);  // a wake that is missed costs `patience`
+  if (before + cost < of.wake_at.load(std::memory_order_relaxed)) return of.release(cost);
+  of.release(cost - 1);  // the rest later, so that `of` lives until the wake is over
+  if (of.wake_at.exchange(shared::never, std::memory_order_relaxed) != shared::never) of.wake();  // once for each wait
+  of.release(1);
+}
+
+void send_window::shared::release(std::uint64_t bytes) noexcept {
+  // acq_rel: the deleting thread comes after all others; and used() reads it
+  const std::uint64_t now = released.fetch_add(bytes, std::memory_order_acq_rel) + bytes;
+  if (now == end_at.load(std::memory_order_relaxed)) delete this;  // ordered by the byte that the destructor releases
+}
+
+void send_window::check(std::chrono::nanoseconds now) {
+  if (!over()) return;
+  const std::uint64_t now_used = used();
+  if (now_used <= bytes_max_ / 2) {
+    limit_.store(bytes_max_, std::memory_order_relaxed);  // a hint for main
+    over_.store(false, std::memory_order_relaxed);        // a hint for main
+    return;
+  }
+  if (now_used != seen_) {
+    seen_ = now_used;
+    changed_at_ = now;
+  } else if (now - changed_at_ >= patience) {
+    changed_at_ = now;
+    limit_.store(now_used + bytes_max_ / 4, std::memory_order_relaxed);  // a hint for main
+    over_.store(false, std::memory_order_relaxed);                       // a hint for main
+  }
+}
+
+}  // namespace nacre

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// Bounds the bytes that the main of a rank has sent within its own process and that are not released.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <functional>
+
+#include <nacre/message.hpp>
+
+#include "base/cache_line.hpp"
+
+namespace nacre {
+
+/// Messages that stay in one address space pass no window of credit: they are in the receiver's memory as soon as they
+/// are made. Handlers never wait; a main can wait, and only mains flood. So a message that a main sends to its own
+/// rank, or by pointer to another one, takes room in the main's window until it is released, on any rank.
+///
+/// | bytes in the window | main | poll loop |
+/// |---|---|---|
+/// | at most the limit | sends | - |
+/// | more | waits before its next send, running other work | more than half: checks again after `patience` |
+/// | at most half of the bound, after more | is woken | resets the limit to the bound |
+/// | more, none released for `patience` | is woken | raises the limit to these bytes and a quarter of the bound |
+///
+/// The last line is why nothing deadlocks: messages may wait for the next ones that main sends.
+class send_window {
+ public:
+  static constexpr std::chrono::milliseconds patience{1};
+  /// Enough to keep a worker busy until main has been woken, and to be in a cache still when the worker gets there.
+  static constexpr std::uint64_t worker_bytes = std::uint64_t{2} << 20;
+
+  /// `wake`: makes the poll loop of this rank poll; called by any thread.
+  send_window(std::uint64_t bytes_max, std::function<void()> wake);
+  send_window(const send_window&) = delete;
+  send_window& operator=(const send_window&) = delete;
+  ~send_window();
+
+  /// `m` takes room from now on until it is released, or packed. The application's thread only.
+  void acquire(message& m);
+
+  /// The main should wait. Any thread, as a hint.
+  [[nodiscard]] bool over() const noexcept { return over_.load(std::memory_order_relaxed); }
+  /// The main waits, or does not any more: the release that leaves half of the bound wakes. The application's thread.
+  void set_waiting(bool waits) noexcept;
+  /// Inside the poll loop, while main waits.
+  void check(std::chrono::nanoseconds now);
+  [[nodiscard]] std::uint64_t used() const noexcept {
+    // Read before sent_, which is then never less. acquire: pairs with end_of
+    const std::uint64_t released = shared_->released.load(std::memory_order_acquire);
+    return sent_.load(std::memory_order_relaxed) - released;
+  }
+
+ private:
+  struct shared;
+  /// The operations of one handler's arguments, and the window that is told of their end.
+  struct windowed_ops : body_ops {
+    windowed_ops(const body_ops* of, shared& in) noexcept;
+    const body_ops* inner;  // null: packed
+    shared& window;
+  };
+  /// Outlives its owner until the last message is released. Main's own counters lie elsewhere, so that the two sides
+  /// share no cache line while main has room.
+  struct alignas(cache_line_bytes) shared {
+    std::atomic<std::uint64_t> released{0};     // bytes ever
+    std::atomic<std::uint64_t> wake_at{never};  // main wants to be woken when that much has been released
+    std::atomic<std::uint64_t> end_at{never};   // the release that reaches this sum deletes the struct
+    std::function<void()> wake;
+    std::deque<windowed_ops> known;  // by the application's thread; messages point into it
+    static constexpr std::uint64_t never = ~std::uint64_t{0};
+    void release(std::uint64_t bytes) noexcept;
+  };
+  static void end_of(message& m) noexcept;
+  [[nodiscard]] const windowed_ops& ops_for(const body_ops* inner);
+
+  const std::uint64_t bytes_max_;
+  shared* const shared_;
+  const windowed_ops* recent_ = nullptr;    // application's thread
+  std::atomic<std::uint64_t> sent_{0};      // bytes ever; written by the application's thread
+  std::atomic<std::uint64_t> limit_;        // raised and reset by the poll loop
+  std::atomic<bool> over_{false};           // set by the application's thread, cleared by the poll loop
+  std::uint64_t seen_ = 0;                  // poll loop: bytes in the window at the last change
+  std::chrono::nanoseconds changed_at_{0};  // poll loop
+};
+
+}  // namespace nacre

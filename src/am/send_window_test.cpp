@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// Each message of a main within its process takes room until its end, of any kind, and never stops main for ever.
+#include "am/send_window.hpp"
+
+#include <gtest/gtest.h>
+
+#include <new>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include <nacre/handler.hpp>
+
+namespace nacre {
+namespace {
+
+using words = std::tuple<std::string>;
+
+message_ptr counted_message(std::size_t bytes) {
+  message_ptr m = make_message(sizeof(words));
+  ::new (static_cast<void*>(m->body())) words(std::string(bytes, 'x'));
+  m->ops = &detail::body_of<words>::ops;
+  return m;
+}
+
+struct window_of_4096 {
+  int woken = 0;
+  send_window window{4096, [this] { ++woken; }};
+  message_list sent;
+
+  void send(message_ptr m) {
+    window.acquire(*m);
+    sent.push_back(std::move(m));
+  }
+  void fill() {
+    while (!window.over()) send(counted_message(100));
+  }
+};
+
+TEST(send_window, counts_live_and_packed_messages_until_they_are_released) {
+  window_of_4096 of;
+  of.send(counted_message(1000));
+  EXPECT_GE(of.window.used(), 1000U);
+  of.send(make_message(2000));
+  EXPECT_GE(of.window.used(), 3000U);
+  EXPECT_FALSE(of.window.over());
+  of.send(counted_message(1000));
+  EXPECT_TRUE(of.window.over());
+  of.sent.clear();
+  EXPECT_EQ(of.window.used(), 0U);
+}
+
+TEST(send_window, counts_values_that_their_handler_has_taken_by_what_they_were) {
+  window_of_4096 of;
+  message_ptr m = counted_message(1000);
+  of.window.acquire(*m);
+  const std::string taken = std::get<0>(std::move(detail::body_of<words>::values(*m)));
+  m.reset();
+  EXPECT_EQ(of.window.used(), 0U);
+}
+
+TEST(send_window, lets_a_message_go_that_is_packed_for_another_process) {
+  window_of_4096 of;
+  message_ptr m = counted_message(1000);
+  of.window.acquire(*m);
+  m = packed_form(std::move(m));
+  EXPECT_EQ(of.window.used(), 0U);
+  EXPECT_EQ(m->ops, nullptr);
+  EXPECT_EQ(m->header.payload_bytes, packed_size(std::string(1000, 'x')));
+}
+
+TEST(send_window, wakes_once_when_half_is_done_and_opens_at_the_next_check) {
+  window_of_4096 of;
+  of.fill();
+  of.window.set_waiting(true);
+  of.window.check(std::chrono::nanoseconds(0));
+  EXPECT_TRUE(of.window.over());
+  while (of.window.used() > 2048) {
+    EXPECT_EQ(of.woken, 0);
+    static_cast<void>(of.sent.pop_front());
+  }
+  EXPECT_EQ(of.woken, 1);
+  static_cast<void>(of.sent.pop_front());
+  EXPECT_EQ(of.woken, 1);
+  of.window.check(std::chrono::nanoseconds(1));
+  EXPECT_FALSE(of.window.over());
+}
+
+TEST(send_window, lets_main_send_more_when_what_it_sent_waits_for_that) {
+  window_of_4096 of;
+  of.fill();
+  of.window.set_waiting(true);
+  std::chrono::nanoseconds now(0);
+  of.window.check(now);
+  of.window.check(now + send_window::patience / 2);
+  EXPECT_TRUE(of.window.over());
+  of.window.check(now + send_window::patience);
+  EXPECT_FALSE(of.window.over());
+  const std::uint64_t before = of.window.used();
+  of.fill();
+  EXPECT_GE(of.window.used(), before + 1024) << "a quarter more at a time";
+  EXPECT_LT(of.window.used(), before + 1024 + 400);
+  of.sent.clear();
+  of.window.check(now);
+  of.fill();
+  EXPECT_LT(of.window.used(), 4096U + 400) << "the bound holds again";
+}
+
+TEST(send_window, may_end_before_its_messages) {
+  message_list left;
+  {
+    send_window window(4096, [] { FAIL() << "nobody waits any more"; });
+    window.set_waiting(true);
+    while (!window.over()) {
+      message_ptr m = counted_message(100);
+      window.acquire(*m);
+      left.push_back(std::move(m));
+    }
+  }
+  std::thread other([&] { left.clear(); });
+  other.join();
+}
+
+}  // namespace
+}  // namespace nacre

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// The queue of one thread_index, into which balancers may look.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include <nacre/scheduler.hpp>
+
+#include "base/ws_deque.hpp"
+
+namespace nacre {
+
+/// A work-stealing deque of items, some of which any thread may read while they are in it.
+///
+/// An item that a look finds may be popped, run and given up at the same moment. So the deque remembers, in the lowest
+/// bit of the pointer, which items stay readable until every reader of the directory has come to the end of what it
+/// does (epoch.hpp); a look is a reader, and touches no other item.
+class ready_deque {
+ public:
+  explicit ready_deque(std::size_t capacity = 256) : items_(capacity) {}
+
+  /// Owner only.
+  void push(work& item, bool readable) {
+    items_.push(reinterpret_cast<work*>(reinterpret_cast<std::uintptr_t>(&item) | (readable ? readable_bit : 0)));
+  }
+  /// Owner only; null when there is none.
+  [[nodiscard]] work* take_newest() noexcept { return item_of(items_.take_newest()); }
+  /// Null only when the deque was seen empty. Any thread.
+  [[nodiscard]] work* take_oldest() noexcept {
+    work* item = nullptr;
+    steal_result how;
+    do {
+      how = items_.take_oldest(item);
+    } while (how == steal_result::lost_race);
+    return how == steal_result::taken ? item_of(item) : nullptr;
+  }
+  [[nodiscard]] bool empty() const noexcept { return items_.empty(); }
+  [[nodiscard]] std::size_t size_estimate() const noexcept { return items_.size_estimate(); }
+
+  /// Shows items, the oldest first, and takes the stale ones out that are the oldest. `left` counts down with each
+  /// item. False: the visitor has seen enough, or nothing is left to count. A reader of the directory, one at a time.
+  [[nodiscard]] bool visit(work_visitor& visitor, std::size_t& left) {
+    for (std::size_t index = 0; left > 0;) {
+      work* const found = items_.peek(index);
+      if (found == nullptr) return true;
+      --left;
+      auto verdict = work_visitor::verdict::go_on;
+      if ((reinterpret_cast<std::uintptr_t>(found) & readable_bit) != 0) verdict = visitor.look(*item_of(found));
+      if (verdict == work_visitor::verdict::enough) return false;
+      if (verdict == work_visitor::verdict::stale && index == 0 && items_.take_if_oldest(found)) {
+        visitor.taken_out(*item_of(found));
+      } else {
+        ++index;
+      }
+    }
+    return false;
+  }
+
+ private:
+  static constexpr std::uintptr_t readable_bit = 1;
+  static_assert(alignof(work) > readable_bit);
+  [[nodiscard]] static work* item_of(work* kept) noexcept {
+    return reinterpret_cast<work*>(reinterpret_cast<std::uintptr_t>(kept) & ~readable_bit);
+  }
+
+  ws_deque<work> items_;
+};
+
+/// Calls visit_queue(thread_index, left) for one thread_index after the other until it returns false, with another thread_index first each time,
+/// so that each thread_index's items are seen. One caller at a time.
+template <class VisitLane>
+void visit_queues(std::size_t lanes, std::size_t& first, std::size_t most, VisitLane visit_queue) {
+  first = (first + 1) % lanes;
+  std::size_t left = most;
+  for (std::size_t each = 0; each < lanes; ++each) {
+    if (!visit_queue((first + each) % lanes, left)) return;
+  }
+}
+
+}  // namespace nacre

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+// Stepping the thread contexts of a simulated rank.
+#include "exec/sim_pool.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <nacre/assert.hpp>
+
+namespace nacre {
+namespace {
+
+constexpr std::chrono::nanoseconds repeated_look{100};  // costs main a second look at one instant
+
+}  // namespace
+
+sim_pool::sim_pool(const settings& how, const machine::runtime_costs& costs, backplane& link, scheduler& order,
+                   machine::simulation& machine)
+    : worker_pool(how, link, order), costs_(costs), machine_(machine), simulated_(how.workers) {
+  poll_bound_ = 10'000;
+  charges_own_ = true;
+  for (std::uint32_t index = 0; index < how.workers; ++index) {
+    simulated_[index].owner = this;
+    enter_idle(worker(index));
+  }
+}
+
+void sim_pool::start(std::function<void()> application) {
+  application_fiber_.emplace(std::move(application));
+  machine_.at(machine_.event_time(), &resume_event, this, 0);
+  resuming_ = true;
+  schedule_wakeup();
+}
+
+void sim_pool::step_event(void* subject, std::uint64_t index) {
+  static_cast<sim_pool*>(subject)->take_step(static_cast<std::uint32_t>(index));
+}
+
+void sim_pool::take_step(std::uint32_t index) {
+  simulated_worker& self = simulated_[index];
+  self.scheduled = false;
+  if (stopped_) return;
+  // Work that a step makes ready may wake its own worker, before it is known when that will be free.
+  if (machine_.event_time() < self.free_at) return schedule(index, self.free_at);
+  thread_context& on = worker(index);
+  on.counters_.idle_ticks.add(static_cast<std::uint64_t>((machine_.event_time() - self.free_at).count()));
+  on.running_ = false;  // the time between this step and the last one was no work
+  const std::uint64_t busy_before = on.counters_.busy_ticks.read();
+  on.reader().online();
+  if (std::exchange(self.owes_poll, false)) {
+    on.stepped_at_ = instant();
+    if (on.stepped_at_ - on.polled_at_ > poll_bound_ || link_.congested()) poll(on);
+  }
+  in_step_ = workers() == 1;
+  const bool found = step(on);
+  in_step_ = false;
+  self.owes_poll = found && spending();
+  on.reader().offline();  // between steps it holds nothing, and may never step again
+  if (found) spend_own(own_work::item, 1);
+  self.free_at = machine_.now();
+  // The step has counted its item; the rest of it is time in the runtime.
+  const auto step_ticks = static_cast<std::uint64_t>((self.free_at - machine_.event_time()).count());
+  on.counters_.busy_ticks.add(step_ticks - (on.counters_.busy_ticks.read() - busy_before));
+  machine_.trace(link_.rank().value(), index, found ? 1u : 0u);
+  if (std::exchange(pushed_in_step_, false) || found) schedule(index, self.free_at);
+  schedule_wakeup();
+}
+
+void sim_pool::schedule(std::uint32_t index, std::chrono::nanoseconds when) {
+  simulated_worker& chosen = simulated_[index];
+  if (chosen.scheduled) return;
+  chosen.scheduled = true;
+  machine_.at(std::max(when, chosen.free_at), &step_event, this, index);
+}
+
+void sim_pool::wake_worker() {
+  const std::uint32_t first = workers() == 1 ? 0 : static_cast<std::uint32_t>(machine_.random().below(workers()));
+  for (std::uint32_t offset = 0; offset < workers(); ++offset) {
+    const std::uint32_t index = (first + offset) % workers();
+    if (simulated_[index].scheduled) continue;
+    schedule(index, machine_.now());
+    return;
+  }
+}
+
+void sim_pool::on_arrival() {
+  if (!stopped_) wake_worker();
+}
+
+/// A lone worker that makes work ready takes it itself, after its step. No event has to wait for the spent time to be
+/// over, because no other worker could take the work before.
+void sim_pool::make_ready(thread_context& by, work& item, origin from) {
+  if (in_step_) {
+    pushed_in_step_ = true;
+    return push(by, item, from);
+  }
+  if (machine_.now() == machine_.event_time()) {
+    push(by, item, from);
+    wake_worker();
+    return;
+  }
+  by.counters_.readied.add(1);  // it waits already, though no worker can take it yet
+  machine_.at(machine_.now(), &ready_event, this, keep_until_ready(by, item));
+}
+
+/// The event loop runs the work itself: a worker would come to it behind all that waits in its queue.
+void sim_pool::when_spent(thread_context& by, work& item) {
+  if (!spending()) return make_ready(by, item);
+  machine_.at(machine_.now(), &spent_event, this, keep_until_ready(by, item));
+}
+
+/// Stores an item of work for a later event. Returns the worker and the slot as the event's argument.
+std::uint64_t sim_pool::keep_until_ready(const thread_context& by, work& item) {
+  std::uint32_t slot = 0;
+  if (free_slots_.empty()) {
+    slot = static_cast<std::uint32_t>(not_yet_ready_.size());
+    not_yet_ready_.push_back(&item);
+  } else {
+    slot = free_slots_.back();
+    free_slots_.pop_back();
+    not_yet_ready_[slot] = &item;
+  }
+  return (std::uint64_t{by.id().value()} << 32) | slot;
+}
+
+work& sim_pool::take_ready(std::uint64_t kept) {
+  const auto slot = static_cast<std::uint32_t>(kept);
+  free_slots_.push_back(slot);
+  return *not_yet_ready_[slot];
+}
+
+void sim_pool::ready_event(void* subject, std::uint64_t kept) {
+  auto& self = *static_cast<sim_pool*>(subject);
+  self.hand_over(*self.thread_contexts()[kept >> 32], self.take_ready(kept), origin::elsewhere);
+  self.wake_worker();
+}
+
+void sim_pool::spent_event(void* subject, std::uint64_t kept) {
+  auto& self = *static_cast<sim_pool*>(subject);
+  thread_context& on = *self.thread_contexts()[kept >> 32];
+  on.reader().online();
+  self.guarded(on, [&] { self.take_ready(kept).run(on); });
+  on.reader().offline();
+}
+
+/// Schedules the event that wakes a worker when the poll loop is due. Busy workers poll between their items.
+void sim_pool::schedule_wakeup() {
+  const auto due = link_.next_due();
+  if (due >= wakeup_at_) return;
+  wakeup_at_ = std::max(due, machine_.event_time());
+  machine_.at(wakeup_at_, &wakeup_event, this, static_cast<std::uint64_t>(wakeup_at_.count()));
+}
+
+void sim_pool::wakeup_event(void* subject, std::uint64_t when) {
+  auto& self = *static_cast<sim_pool*>(subject);
+  if (self.stopped_ || static_cast<std::uint64_t>(self.wakeup_at_.count()) != when)
+    return;  // an earlier event has replaced this one
+  self.wakeup_at_ = std::chrono::nanoseconds::max();
+  self.wake_worker();
+}
+
+bool sim_pool::look_again(const thread_context& on) {
+  if (on.role() != thread_role::application || !in_application_) return false;
+  const bool again = machine_.now() == looked_at_;
+  if (again) {
+    application().flush();  // main may wait for the reply to one of these messages
+    machine_.spend(repeated_look);
+    application_free_at_ = machine_.now();
+    wake_application(application());
+    application_fiber_->suspend();
+  }
+  looked_at_ = machine_.now();
+  return again;
+}
+
+bool sim_pool::has_nothing() const noexcept {
+  if (resuming_ || ready_items() != 0 || not_yet_ready_.size() != free_slots_.size()) return false;
+  return std::none_of(thread_contexts().begin(), thread_contexts().end(), [](const auto& each) {
+    return each->send_buffer_ != nullptr && each->send_buffer_->since() != 0;
+  });
+}
+
+void sim_pool::resume_event(void* subject, std::uint64_t) { static_cast<sim_pool*>(subject)->resume_application(); }
+
+void sim_pool::resume_application() {
+  resuming_ = false;
+  if (application_ended()) return;
+  machine_.trace(link_.rank().value(), ~std::uint64_t{0});
+  in_application_ = true;
+  application_fiber_->resume();
+  in_application_ = false;
+  application_free_at_ = machine_.now();
+}
+
+void sim_pool::wait_until(const std::function<bool()>& ready) {
+  application().flush();
+  application().record(trace::event_kind::end);
+  wake_worker();  // a worker looks whether the rank is at rest now
+  while (!ready()) {
+    application_fiber_->suspend();
+  }
+  application().record(trace::event_kind::main_begin);
+}
+
+void sim_pool::wake_workers() {
+  for (std::uint32_t index = 0; index < workers(); ++index) schedule(index, machine_.now());
+}
+
+void sim_pool::wake_application(thread_context&) {
+  if (resuming_) return;
+  resuming_ = true;
+  machine_.at(std::max(machine_.now(), application_free_at_), &resume_event, this, 0);
+}
+
+void sim_pool::charge(thread_context&, double seconds) {
+  machine_.spend(std::chrono::nanoseconds(static_cast<std::int64_t>(seconds * 1e9)));
+}
+
+void sim_pool::spend_own(own_work what, std::uint64_t count) {
+  constexpr std::uint64_t ps_per_ns = 1000;
+  const std::uint64_t ps = owed_ps_ + costs_.picoseconds(what) * count;
+  owed_ps_ = ps % ps_per_ns;
+  machine_.spend(std::chrono::nanoseconds(static_cast<std::int64_t>(ps / ps_per_ns)));
+}
+
+}  // namespace nacre

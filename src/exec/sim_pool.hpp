@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// A worker pool of simulated threads: the event loop takes their steps in virtual time.
+#pragma once
+
+#include <optional>
+
+#include "exec/fiber.hpp"
+#include "exec/worker_pool.hpp"
+#include "machine/simulation.hpp"
+
+namespace nacre {
+
+/// One simulated rank. Every worker is a sequence of events "take a step". The application is a fiber that is resumed
+/// when its condition may have become true.
+///
+/// Invariant: no effect comes before its cause, and the events of one worker never overlap. An event runs code at once
+/// and spends the time that the code charges. Each effect of the code takes place at the time that had been spent by
+/// then: a message leaves then, and other workers can take work that it makes ready from then on.
+///
+/// | worker | step found work | found nothing | woken |
+/// |---|---|---|---|
+/// | scheduled | scheduled at its end | asleep | - |
+/// | asleep | - | - | scheduled now |
+class sim_pool final : public worker_pool {
+ public:
+  sim_pool(const settings& how, const machine::runtime_costs& costs, backplane& link, scheduler& order,
+           machine::simulation& machine);
+
+  /// Prepares the application's fiber; the event loop does the rest.
+  void start(std::function<void()> application);
+  [[nodiscard]] bool application_ended() const noexcept { return !application_fiber_ || application_fiber_->ended(); }
+  /// Whether nothing is ready, nothing will be when the spent time is over, and no thread context has anything left to
+  /// send. Steps of workers may still be scheduled; they find nothing.
+  [[nodiscard]] bool has_nothing() const noexcept;
+  /// No more steps after this.
+  void stop() noexcept { stopped_ = true; }
+  /// A message has arrived for this rank.
+  void on_arrival();
+
+  void make_ready(thread_context& by, work& item, origin from = origin::elsewhere) override;
+  void when_spent(thread_context& by, work& item) override;
+  void wait_until(const std::function<bool()>& ready) override;
+  void wake_application(thread_context& by) override;
+  void wake_workers() override;
+  [[nodiscard]] std::uint64_t instant() const noexcept override {
+    return static_cast<std::uint64_t>(machine_.now().count());
+  }
+  [[nodiscard]] double seconds_a_tick() const noexcept override { return 1e-9; }
+  [[nodiscard]] bool ahead() const noexcept override {
+    // Nothing lags behind a lone worker, but the worker may lag behind main, and main may hold an object.
+    return (workers() > 1 || in_application_) && spending();
+  }
+  [[nodiscard]] bool spending() const noexcept override { return machine_.now() != machine_.event_time(); }
+  [[nodiscard]] bool look_again(const thread_context& on) override;
+  void charge(thread_context& on, double seconds) override;
+
+ private:
+  void spend_own(own_work what, std::uint64_t count) override;
+  struct simulated_worker {
+    sim_pool* owner;
+    bool scheduled = false;
+    bool owes_poll = false;               // polls, when due, after the time of its last item is over
+    std::chrono::nanoseconds free_at{0};  // end of its last step
+  };
+  static void step_event(void* subject, std::uint64_t index);
+  static void ready_event(void* subject, std::uint64_t index);
+  static void spent_event(void* subject, std::uint64_t index);
+  static void resume_event(void* subject, std::uint64_t);
+  static void wakeup_event(void* subject, std::uint64_t when);
+  [[nodiscard]] std::uint64_t keep_until_ready(const thread_context& by, work& item);
+  [[nodiscard]] work& take_ready(std::uint64_t kept);
+  void take_step(std::uint32_t index);
+  void wake_worker();
+  void schedule_wakeup();
+  void schedule(std::uint32_t index, std::chrono::nanoseconds when);
+  void resume_application();
+
+  machine::runtime_costs costs_;
+  std::uint64_t owed_ps_ = 0;  // of the runtime's own work, less than a nanosecond: spent with the next
+  machine::simulation& machine_;
+  std::vector<simulated_worker> simulated_;
+  std::vector<work*> not_yet_ready_;       // made ready by code that had already spent time
+  std::vector<std::uint32_t> free_slots_;  // of not_yet_ready_
+  std::chrono::nanoseconds wakeup_at_ = std::chrono::nanoseconds::max();  // when a worker is to be woken; max: never
+  std::optional<fiber> application_fiber_;
+  std::chrono::nanoseconds application_free_at_{0};
+  std::chrono::nanoseconds looked_at_{-1};  // when main last looked
+  bool resuming_ = false;
+  bool in_application_ = false;
+  bool in_step_ = false;         // of a lone worker
+  bool pushed_in_step_ = false;  // work, by that step
+  bool stopped_ = false;
+};
+
+}  // namespace nacre

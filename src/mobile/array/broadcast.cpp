@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+// A message to all elements: down the tree of ranks, and to the places of this one.
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include <nacre/assert.hpp>
+
+#include "base/marks.hpp"
+#include "mobile/array/array_space.hpp"
+#include "mobile/array/reduction.hpp"
+#include "mobile/mobile.hpp"
+
+namespace nacre {
+namespace {
+
+constexpr std::uint32_t children_max = 4;  // of a rank in the tree
+// A part runs handlers itself for that long, and longer while they are that short, before it leaves them to all
+// workers.
+constexpr double seconds_in_place = 10e-6, seconds_of_short = 250e-9;
+constexpr std::size_t ahead_of_use = 8;  // places prefetched: entries, then their elements
+
+}  // namespace
+
+/// One message to all elements, as the parts of this rank share it.
+struct array_space::broadcast {
+  std::shared_ptr<array_home> array;
+  broadcast_header head;
+  message_ptr model;                   ///< the element's message but for target, number and reply
+  std::shared_ptr<reduction> results;  ///< null: no caller waits
+
+  /// The share of a part: the broadcast, and the slot of the part's result.
+  struct share {
+    std::shared_ptr<broadcast> what;
+    std::size_t slot;
+  };
+  static share& of(message& m) noexcept { return *std::launder(reinterpret_cast<share*>(m.body())); }
+  static constexpr body_ops ops{nullptr, nullptr, [](message& m) noexcept { std::destroy_at(&of(m)); }};
+};
+
+/// The ranks behind this one form adjacent runs, each headed by a child; so results come in the order of the ranks.
+void array_space::begin(thread_context& by, const std::shared_ptr<array_home>& array, const early_broadcast& order) {
+  const broadcast_header& head = order.head;
+  auto what = std::make_shared<broadcast>();
+  what->array = array;
+  what->head = head;
+  what->model = make_message(order.arguments.size());
+  if (!order.arguments.empty()) std::memcpy(what->model->body(), order.arguments.data(), order.arguments.size());
+  message_header& element = what->model->header;
+  element.kind = message_kind::everyone;
+  element.handler = head.handler;
+  element.flags = head.flags;
+  element.channel = head.channel;
+
+  std::vector<array_part*> parts;
+  {
+    const std::scoped_lock lock(array->mutex);
+    if (head.handler == 0) array->closing = true;
+    parts.reserve(array->parts.size());
+    for (auto& [number, each] : array->parts) parts.push_back(&each);
+  }
+  const std::uint32_t behind = head.end - messages_.rank().value() - 1;
+  const std::uint32_t children = std::min(behind, children_max);
+  if (head.reply != 0) {
+    const detail::handler_info* fold = head.fold != 0 ? messages_.handlers().handler(head.fold) : nullptr;
+    what->results = std::make_shared<reduction>(
+        messages_, parts.size() + children, fold, [this, head](message_ptr result, thread_context& last) {
+          if (messages_.rank().value() == 0 && reduction::is_none(*result)) {
+            result = head.fold == 0 ? make_message(0) : am_engine::make_failure("the array has no element", {});
+          }
+          answer(last, head, std::move(result));
+        });
+  }
+  pass_down(by, order, what->results, parts.size());
+  for (std::size_t slot = 0; slot < parts.size(); ++slot) {
+    message_ptr m = make_message(sizeof(broadcast::share));
+    ::new (static_cast<void*>(m->body())) broadcast::share{what, slot};
+    m->ops = &broadcast::ops;
+    by.counters().created.add(1);
+    if (parts[slot]->arrivals.push(m.release())) messages_.pool().make_ready(by, *parts[slot]);
+  }
+  if (what->results != nullptr) what->results->count_down(by);
+}
+
+void array_space::pass_down(thread_context& by, const early_broadcast& order, const std::shared_ptr<reduction>& results,
+                            std::size_t slot) {
+  const std::uint32_t self = messages_.rank().value();
+  const std::uint32_t behind = order.head.end - self - 1;
+  const std::uint32_t children = std::min(behind, children_max);
+  for (std::uint32_t child = 0; child < children; ++child) {
+    const auto begin_of = [&](std::uint32_t which) {
+      return self + 1 + static_cast<std::uint32_t>(std::uint64_t{behind} * which / children);
+    };
+    broadcast_header below = order.head;
+    below.answer_to = self;
+    below.end = begin_of(child + 1);
+    below.reply = results != nullptr ? reduction::expect(results, slot + child) : 0;
+    messages_.post_application_to_module<&array_space::on_broadcast>(by, rank_id(begin_of(child)), below,
+                                                                     std::span<const std::byte>(order.arguments));
+  }
+}
+
+void array_space::run_part(work& item, thread_context& on) {
+  auto& part = static_cast<array_part&>(item);
+  object_space& objects = object_space::on_thread(on);
+  message_list taken;
+  const bool claimed = part.arrivals.claim(taken);
+  NACRE_ASSERT(claimed, "a part of an array was run twice");
+  std::shared_ptr<array_home> keep;  // the part lives in it
+  while (message_ptr m = taken.pop_front()) {
+    const broadcast::share& share = broadcast::of(*m);
+    keep = share.what->array;
+    objects.arrays().run_broadcast(part, *share.what, share.slot, on);
+    m.reset();
+    on.counters().done.add(1);
+  }
+  if (part.arrivals.finish() == inbox::finished::messages_came) {
+    part.arrivals.requeue();
+    on.pool().make_ready(on, part);
+  }
+}
+
+/// The message's handler if it is plain: exclusive, no coroutine, of elements without a load of their own. Else null.
+const detail::handler_info* array_space::plain_handler(const array_home& array, const message& model) const {
+  const detail::object_type& type = *array.layout.type;
+  if (model.header.handler == 0 || type.load != nullptr || type.may_migrate != nullptr) return nullptr;
+  const detail::handler_info* const row = messages_.handlers().handler(model.header.handler);
+  const bool plain = row != nullptr && row->target_key == type.key && !row->shared && !row->coroutine;
+  return plain ? row : nullptr;
+}
+
+/// Runs handlers here, one after the other, while they are short; else posts the message to each remaining place.
+void array_space::run_broadcast(array_part& at, const broadcast& what, std::size_t slot, thread_context& on) {
+  std::vector<object_entry*> here;
+  here.reserve(at.places.size());
+  for (const std::atomic<object_entry*>& place : at.places) {
+    // acquire: pairs with the store in note_place.
+    if (object_entry* const touched = place.load(std::memory_order_acquire)) here.push_back(touched);
+  }
+  std::shared_ptr<reduction> results;
+  if (what.results != nullptr) {
+    const broadcast_header& head = what.head;
+    const detail::handler_info* fold = head.fold != 0 ? messages_.handlers().handler(head.fold) : nullptr;
+    results = std::make_shared<reduction>(messages_, here.size(), fold,
+                                          [whole = what.results, slot](message_ptr result, thread_context& last) {
+                                            whole->give(slot, std::move(result), last);
+                                          });
+  }
+  const message& model = *what.model;
+  const std::uint64_t begin = messages_.pool().instant();
+  const double a_second = 1 / messages_.pool().seconds_a_tick();
+  const auto bound = static_cast<std::uint64_t>(seconds_in_place * a_second);
+  const auto of_short = static_cast<std::uint64_t>(seconds_of_short * a_second);
+  const detail::handler_info* const plain = plain_handler(*what.array, model);
+  const std::uint64_t timed_before = on.counters().handler_ticks.read();
+  bool in_place = true;
+  message_ptr m;  // the next element's
+  for (std::size_t each = 0; each < here.size(); ++each) {
+    if (each + ahead_of_use < here.size()) {
+      __builtin_prefetch(here[each + ahead_of_use], 1);
+      here[each + ahead_of_use / 2]->prefetch_object();
+    }
+    if (m == nullptr) {
+      m = make_message(model.header.payload_bytes);
+      m->header = model.header;
+      if (model.header.payload_bytes != 0) std::memcpy(m->body(), model.body(), model.header.payload_bytes);
+    }
+    if (results != nullptr) m->header.reply = reduction::expect(results, each);
+    if (!in_place || !objects_.run_on_idle_place(on, *here[each], m, plain)) {
+      objects_.post_to_place(on, *here[each], std::move(m));
+    }
+    if (in_place && (each & (each + 1)) == 0) {  // at 1, 2, 4, 8, ...
+      const std::uint64_t spent = messages_.pool().instant() - begin;
+      in_place = !messages_.pool().ahead() && spent < std::max<std::uint64_t>(bound, of_short * (each + 1));
+    }
+  }
+  if (plain != nullptr && !objects_.times_each_step()) {  // handlers not timed singly are timed here, as a whole
+    const std::uint64_t spent = messages_.pool().instant() - begin;
+    const std::uint64_t timed = on.counters().handler_ticks.read() - timed_before;
+    on.counters().handler_ticks.add(spent - std::min(spent, timed));
+  }
+  if (results != nullptr) results->count_down(on);
+}
+
+}  // namespace nacre

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+// One object as one rank knows it: where it is, and, while it is here, the object with all that waits for it.
+#pragma once
+
+#include <atomic>
+#include <bit>
+#include <cstdint>
+#include <memory>
+#include <utility>
+
+#include <nacre/location.hpp>
+#include <nacre/mobile_ptr.hpp>
+#include <nacre/work.hpp>
+
+#include "base/cache_line.hpp"
+#include "mobile/access/access_gate.hpp"
+#include "mobile/backlog/send_windows.hpp"
+#include "mobile/colocate/participation.hpp"
+#include "mobile/location/location.hpp"
+#include "mobile/location/subscribers.hpp"
+#include "mobile/object/backpressure_queue.hpp"
+#include "mobile/object/inbox.hpp"
+#include "mobile/object/traffic_sketch.hpp"
+#include "mobile/ordering/streams.hpp"
+
+namespace nacre {
+
+/// All that moves when an object moves. It owns the object.
+struct object_state {
+  void* object = nullptr;
+  const detail::object_type* type = nullptr;
+  std::uint32_t epoch = 1;
+  location_policy policy = location_policy::of_program;  ///< never of_program once the object has been adopted
+  double handler_seconds = 0;                            ///< moving average of the time of one message
+  streams order;
+  message_list pending;                        ///< in sequence, not run yet
+  std::unique_ptr<participation> colocations;  ///< null while it takes part in no colocation
+  std::unique_ptr<subscribers> listeners;      ///< null while there are none
+  std::unique_ptr<send_windows> windows;       ///< null while no messages wait at their sources
+  traffic_sketch traffic;                      ///< empty while traffic is not counted
+
+  object_state() = default;
+  object_state(object_state&& other) noexcept
+      : object(std::exchange(other.object, nullptr)),
+        type(other.type),
+        epoch(other.epoch),
+        policy(other.policy),
+        handler_seconds(other.handler_seconds),
+        order(std::move(other.order)),
+        pending(std::move(other.pending)),
+        colocations(std::move(other.colocations)),
+        listeners(std::move(other.listeners)),
+        windows(std::move(other.windows)),
+        traffic(other.traffic) {}
+  object_state& operator=(object_state&&) = delete;
+  ~object_state() {
+    if (object != nullptr) type->destroy(object);
+  }
+};
+
+/// The part of an entry that few objects need: those that are busy, wanted elsewhere, used by several ranks, or that
+/// declare a load. It is made when first needed, and given up when the object leaves.
+struct object_entry_extra {
+  explicit object_entry_extra(void* of) noexcept : object(of) {}
+  object_entry_extra(const object_entry_extra&) = delete;
+  object_entry_extra& operator=(const object_entry_extra&) = delete;
+  ~object_entry_extra() {
+    delete traffic.load(std::memory_order_relaxed);  // no other thread can reach it any more
+    if (backpressure_queue* const last = backpressure.load(std::memory_order_relaxed); last != nullptr)
+      last->release_reference();
+  }
+  /// Any thread while the object is here; the first caller makes it.
+  [[nodiscard]] shared_traffic& need_traffic();
+  /// Any thread while the object is here; the first caller makes it.
+  [[nodiscard]] backpressure_queue& need_backpressure(work::runner how);
+
+  static constexpr std::uint32_t nobody = ~std::uint32_t{0};
+
+  void* object;          ///< moved here from the entry; the activation's
+  message_list pending;  ///< in sequence, not run yet; the activation's, which takes them out during a step
+  streams order;         ///< the activation's; empty while the entry's lone stream is enough
+  std::unique_ptr<participation> colocations;     ///< the activation's, or the holding colocation's
+  std::unique_ptr<subscribers> listeners;         ///< null while there are none; the activation's
+  std::unique_ptr<send_windows> windows;          ///< null while no messages wait at their sources; the activation's
+  std::uint32_t ran = 0;                          ///< messages run since the object came or this was made; the
+                                                  ///< activation's
+  std::atomic<std::uint32_t> wanted_by{nobody};   ///< a balancer's request: a rank; the activation fulfils it
+  std::atomic<shared_traffic*> traffic{nullptr};  ///< null while not counted; made by handlers, see need_traffic
+  std::atomic<backpressure_queue*> backpressure{
+      nullptr};  ///< made by threads under backpressure, see need_backpressure
+  // For balancers; written by the activation, read by the poll loop as estimates.
+  std::atomic<std::uint32_t> pending_estimate{0};
+  std::atomic<bool> stays{false};  ///< it refuses to move
+  std::atomic<double> declared_load{0};
+  std::uint32_t index_place = 0;    ///< position in load_index, which writes it
+  std::atomic<double> indexed{0};   ///< the load under which load_index has it, 0: not in it; load_index writes it
+  std::atomic<double> priority{0};  ///< for schedulers; written by the activation, read by the thread that makes it
+                                    ///< ready
+};
+
+/// An estimate of some seconds, in two bytes. Written by one thread, read by any.
+class compact_seconds {
+ public:
+  /// The upper half of a float: right to one part in 256. Relaxed: an estimate.
+  void store(double seconds) noexcept {
+    const auto bits = std::bit_cast<std::uint32_t>(static_cast<float>(seconds)) + 0x8000U;
+    bits_.store(static_cast<std::uint16_t>(bits >> 16), std::memory_order_relaxed);
+  }
+  [[nodiscard]] double load() const noexcept {
+    return std::bit_cast<float>(std::uint32_t{bits_.load(std::memory_order_relaxed)} << 16);
+  }
+
+ private:
+  std::atomic<std::uint16_t> bits_{0};
+};
+
+/// A row of the directory: one cache line. An entry is itself the work item that a scheduler orders; running it
+/// processes the inbox. Members that are not atomic belong to the activation (inbox.hpp); atomic ones name the threads
+/// that use them.
+class alignas(cache_line_bytes) object_entry final : public work {
+ public:
+  object_entry(object_id named, known_location first, runner activate, inbox::first state = inbox::first::idle) noexcept
+      : work(activate), id(named), arrivals(state), location(first) {}
+  object_entry(const object_entry&) = delete;
+  object_entry& operator=(const object_entry&) = delete;
+  ~object_entry();
+  static void* operator new(std::size_t bytes);
+  static void operator delete(void* memory) noexcept;
+
+  const object_id id;
+  inbox arrivals;            // any thread pushes
+  shared_location location;  // any thread reads; while the object is here, its epoch and policy are the object's
+
+  /// The object; null while it is elsewhere. For the holder of the activation and for running handlers.
+  [[nodiscard]] void* object() const noexcept {
+    const std::uintptr_t known = body_.load(std::memory_order_acquire);  // pairs with need_extra
+    return (known & is_extra) != 0 ? extra_in(known)->object : reinterpret_cast<void*>(known);
+  }
+  /// For the holder of the activation while no handler runs.
+  void set_object(void* object) noexcept;
+  /// Null until something needs it. Threads that are readers of the directory; it goes when the object leaves.
+  [[nodiscard]] object_entry_extra* extra() const noexcept {
+    const std::uintptr_t known = body_.load(std::memory_order_acquire);  // pairs with need_extra
+    return (known & is_extra) != 0 ? extra_in(known) : nullptr;
+  }
+  object_entry_extra& need_extra();
+  /// Prefetches the object, or the extra, which an activation will need soon. Any thread; relaxed: nothing is read.
+  void prefetch_object() const noexcept {
+    __builtin_prefetch(reinterpret_cast<void*>(body_.load(std::memory_order_relaxed) & ~is_extra), 1);
+  }
+
+  /// Takes the object's state out, without the pending messages of the step. The activation.
+  [[nodiscard]] object_state take_state() noexcept;
+  /// Puts an object's state in; `state.pending` stays with the caller. The activation.
+  void put_state(object_state& state);
+  /// Gives up the extra of an object that has left; null when there is none. The caller retires it.
+  [[nodiscard]] object_entry_extra* drop_extra() noexcept;
+
+ private:
+  static constexpr std::uintptr_t is_extra = 1;
+  [[nodiscard]] static object_entry_extra* extra_in(std::uintptr_t state) noexcept {
+    return reinterpret_cast<object_entry_extra*>(state & ~is_extra);
+  }
+  std::atomic<std::uintptr_t> body_{0};  // the object, or the extra, which has it; any thread may make the extra
+
+ public:
+  std::uint32_t type = 0;                       // number of the object's type while it is here
+  std::atomic<std::uint32_t> next_sequence{0};  // any sending thread numbers its message here
+  access_gate gate;                             // threads that run shared handlers leave here
+  lone_stream order;                            // empty once the extra has streams
+  compact_seconds handler_seconds;              // as in the object's state; the poll loop reads it
+
+  /// A coroutine handler with exclusive access. `inline_` until its first call returns; then the activation and the end
+  /// of the coroutine each do an exchange, and the later one lets the activation go on.
+  enum class coroutine : std::uint8_t { none, inline_, suspended, ended };
+  std::atomic<coroutine> exclusive_coroutine{coroutine::none};
+
+  /// The directory holds one reference until no thread can find the entry, and each stale item in a scheduler holds
+  /// one. A balancer that looks into a queue may still read an entry that has just been taken out of it; so the thread
+  /// that took the item out releases the reference through reader reclamation, after all such looks are over.
+  void release_reference() noexcept {
+    if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
+  }
+  /// False: the count is at its maximum. The caller knows of a reference that stays.
+  [[nodiscard]] bool add_reference() noexcept {
+    if (references_.load(std::memory_order_relaxed) >= references_max) return false;
+    references_.fetch_add(1, std::memory_order_relaxed);
+    return true;
+  }
+
+ private:
+  static constexpr std::uint8_t references_max = 200;  // only the poll loop adds, so none slips by
+  std::atomic<std::uint8_t> references_{1};
+};
+static_assert(sizeof(object_entry) == cache_line_bytes, "a program may have millions");
+
+}  // namespace nacre

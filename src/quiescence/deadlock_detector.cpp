@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// The steps of the waves that look for a deadlock.
+#include "quiescence/deadlock_detector.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <nacre/assert.hpp>
+
+namespace nacre::quiescence {
+namespace {
+
+constexpr std::uint32_t waves_in_half = ~std::uint32_t{0} / 2;  // numbers begin anew; half of them are later ones
+constexpr int looks_in_patience = 4;
+
+}  // namespace
+
+deadlock_detector::deadlock_detector(const options& how)
+    : self_(how.self),
+      size_(how.size),
+      arity_(how.arity),
+      patience_(how.patience),
+      due_(how.started + how.patience / looks_in_patience) {
+  NACRE_EXPECT(how.self.value() < how.size, "a rank's number is below the number of ranks");
+  NACRE_EXPECT(how.arity >= 1 && how.arity < 32, "children have a bit each");
+  const std::uint64_t first = std::uint64_t{self_.value()} * arity_ + 1;
+  if (first < size_) children_count_ = static_cast<std::uint32_t>(std::min<std::uint64_t>(size_ - first, arity_));
+}
+
+bool deadlock_detector::on_probe(rank_id from, std::uint32_t wave, bool names) {
+  const std::uint32_t later = wave - wave_;
+  if (is_root() || from != parent() || looking_ || collecting_ || later == 0 || later > waves_in_half) return false;
+  wave_ = wave;
+  names_ = names;
+  looking_ = true;
+  return true;
+}
+
+bool deadlock_detector::on_answer(host& to, rank_id from, std::uint32_t wave, const deadlock_report& sums) {
+  const std::uint64_t first = std::uint64_t{self_.value()} * arity_ + 1;
+  if (!collecting_ || wave != wave_ || from.value() < first || from.value() - first >= children_count_) return false;
+  const child_set bit = child_set{1} << (from.value() - first);
+  if ((missing_ & bit) == 0) return false;
+  missing_ &= ~bit;
+  sums_.add(sums);
+  if (missing_ == 0) finish(to);
+  return true;
+}
+
+void deadlock_detector::on_look(host& to, const snapshot& now) {
+  if (collecting_ || (!looking_ && !is_root())) return;
+  looking_ = false;
+  const bool still = now.at_rest && last_look_ == now;
+  last_look_ = now;
+  if (!still && is_root()) return put_off(to);
+  if (!now.at_rest) return to.send_answer(parent(), wave_, {});
+  begin(to, still);
+}
+
+/// Rank 0 itself has worked, so that nobody else need be asked.
+void deadlock_detector::put_off(host& to) {
+  end_row(to);
+  quiet_from_ = to.now();
+  due_ = quiet_from_ + patience_ / looks_in_patience;
+}
+
+void deadlock_detector::begin(host& to, bool still) {
+  if (is_root()) {
+    ++wave_;
+    began_ = to.now();
+    names_ = !told_ && since_ && began_ - *since_ >= patience_;
+  }
+  sums_ = names_ ? to.report_of_rank() : deadlock_report{};
+  sums_.still = still;
+  sums_.units = last_look_->units;
+  collecting_ = true;
+  missing_ = (child_set{1} << children_count_) - 1;
+  for (std::uint32_t index = 0; index < children_count_; ++index) {
+    to.send_probe(rank_id{self_.value() * arity_ + 1 + index}, wave_, names_);
+  }
+  if (missing_ == 0) finish(to);
+}
+
+void deadlock_detector::finish(host& to) {
+  collecting_ = false;
+  if (is_root()) return judge(to);
+  to.send_answer(parent(), wave_, std::exchange(sums_, {}));
+}
+
+void deadlock_detector::judge(host& to) {
+  const auto now = to.now();
+  due_ = now + patience_ / looks_in_patience;
+  if (!sums_.still || sums_.units.created == sums_.units.done) {
+    end_row(to);
+  } else {
+    if (!since_) since_ = quiet_from_;
+    if (names_) {
+      told_ = true;
+      to.tell(sums_, began_ - *since_);
+    }
+    due_ = told_ ? now + patience_ : std::max(now, std::min(due_, *since_ + patience_));
+  }
+  quiet_from_ = now;
+}
+
+void deadlock_detector::end_row(host& to) {
+  if (std::exchange(told_, false)) to.tell_going_on(to.now() - *since_);
+  since_.reset();
+}
+
+}  // namespace nacre::quiescence

@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: Apache-2.0
+// When a job that stands still is told of, and when not: the waves, rank by rank, on a clock of the test's own.
+#include "quiescence/deadlock_detector.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <deque>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace nacre::quiescence {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::nanoseconds;
+using namespace std::chrono_literals;
+
+constexpr nanoseconds patience = 10s;
+
+/// Ranks whose state the test sets, on a network that delivers after `delay`.
+class job {
+ public:
+  explicit job(std::uint32_t size, std::uint32_t arity = 2) {
+    for (std::uint32_t r = 0; r < size; ++r) sites_.emplace_back(*this, rank_id{r}, size, arity);
+  }
+  [[nodiscard]] deadlock_detector::snapshot& at(std::uint32_t rank) { return sites_[rank].state; }
+  void answers(std::uint32_t rank, bool yes) { sites_[rank].polls = yes; }
+
+  /// Time passes. Rank 0 looks as the clock says, the others as they are asked.
+  void pass(nanoseconds time) {
+    for (const nanoseconds end = now_ + time; now_ < end; now_ += 10ms) {
+      site& root = sites_[0];
+      if (root.state.at_rest && root.polls && now_ >= root.detector.due()) root.detector.on_look(root, root.state);
+      deliver();
+    }
+  }
+  nanoseconds delay{0};
+  std::vector<nanoseconds> told;  ///< for how long the job had stood still
+  std::vector<nanoseconds> went_on;
+  deadlock_report last;
+  std::uint64_t sent = 0;
+
+ private:
+  struct site final : deadlock_detector::host {
+    site(job& owner, rank_id rank, std::uint32_t size, std::uint32_t arity)
+        : all(owner), self(rank), detector({.self = rank, .size = size, .patience = patience, .arity = arity}) {
+      state = {.at_rest = true, .units = {.created = 5, .done = 3}, .readied = 4};
+    }
+    void send_probe(rank_id child, std::uint32_t wave, bool names) override {
+      all.send([this, child, wave, names] {
+        site& to = all.sites_[child.value()];
+        EXPECT_TRUE(to.detector.on_probe(self, wave, names));
+      });
+    }
+    void send_answer(rank_id parent, std::uint32_t wave, deadlock_report sums) override {
+      all.send([this, parent, wave, sums] {
+        site& to = all.sites_[parent.value()];
+        EXPECT_TRUE(to.detector.on_answer(to, self, wave, sums));
+      });
+    }
+    deadlock_report report_of_rank() override {
+      deadlock_report own;
+      own.calls = 1;
+      own.note_main(self, main_wait::result);
+      return own;
+    }
+    nanoseconds now() override { return all.now_; }
+    void tell(const deadlock_report& sums, nanoseconds lasted) override {
+      all.told.push_back(lasted);
+      all.last = sums;
+    }
+    void tell_going_on(nanoseconds lasted) override { all.went_on.push_back(lasted); }
+
+    job& all;
+    rank_id self;
+    bool polls = true;
+    deadlock_detector::snapshot state;
+    deadlock_detector detector;
+  };
+  struct flight {
+    nanoseconds arrives;
+    std::function<void()> action;
+  };
+
+  void send(std::function<void()> action) {
+    ++sent;
+    flying_.push_back({now_ + delay, std::move(action)});
+  }
+  void deliver() {
+    for (bool moved = true; moved;) {
+      moved = false;
+      while (!flying_.empty() && flying_.front().arrives <= now_) {
+        const auto action = std::move(flying_.front().action);
+        flying_.pop_front();
+        action();
+        moved = true;
+      }
+      for (site& each : sites_) {
+        if (!each.polls || !each.detector.wants_look()) continue;
+        each.detector.on_look(each, each.state);
+        moved = true;
+      }
+    }
+  }
+
+  nanoseconds now_{0};
+  std::deque<site> sites_;
+  std::deque<flight> flying_;
+};
+
+TEST(standstill, is_told_once_when_the_patience_is_over_with_the_sums_of_all_ranks) {
+  for (const std::uint32_t size : {1U, 2U, 7U, 40U}) {
+    job of(size);
+    of.pass(patience);
+    EXPECT_TRUE(of.told.empty()) << size << " ranks: too early";
+    of.pass(patience);
+    ASSERT_EQ(of.told.size(), 1U) << size << " ranks";
+    EXPECT_GE(of.told.front(), patience);
+    EXPECT_TRUE(of.last.still);
+    EXPECT_EQ(of.last.calls, size);
+    EXPECT_EQ(of.last.units, (unit_counters{.created = 5 * size, .done = 3 * size}));
+    EXPECT_EQ(of.last.mains[0].count, size);
+    EXPECT_LE(of.last.mains[0].first.size(), deadlock_report::ranks_told_max);
+    EXPECT_EQ(of.last.mains[0].first.front(), 0U);
+    of.pass(10 * patience);
+    EXPECT_EQ(of.told.size(), 1U) << "again";
+    EXPECT_TRUE(of.went_on.empty());
+  }
+}
+
+TEST(standstill, is_none_while_one_rank_is_not_at_rest_wherever_it_is_in_the_tree) {
+  for (std::uint32_t busy = 0; busy < 7; ++busy) {
+    job of(7);
+    of.at(busy).at_rest = false;
+    of.pass(10 * patience);
+    EXPECT_TRUE(of.told.empty()) << "rank " << busy;
+    of.at(busy).at_rest = true;
+    of.pass(2 * patience);
+    EXPECT_EQ(of.told.size(), 1U) << "rank " << busy << " has come to rest";
+  }
+}
+
+TEST(standstill, is_none_while_anything_is_counted_on_one_rank_between_the_looks) {
+  for (std::uint32_t active = 0; active < 7; ++active) {
+    for (int what = 0; what < 3; ++what) {
+      job of(7);
+      for (int times = 0; times < 40; ++times) {
+        of.pass(patience / 2);
+        deadlock_detector::snapshot& at = of.at(active);
+        ++(what == 0 ? at.units.created : what == 1 ? at.units.done : at.readied);
+      }
+      EXPECT_TRUE(of.told.empty()) << "rank " << active << ", number " << what;
+      of.pass(2 * patience);
+      EXPECT_EQ(of.told.size(), 1U);
+    }
+  }
+}
+
+TEST(standstill, is_told_no_earlier_than_the_patience_after_the_last_work_of_any_rank) {
+  for (std::uint32_t active = 0; active < 7; ++active) {
+    job of(7);
+    of.pass(patience / 2);
+    for (int times = 0; times < 10; ++times) {
+      of.pass(patience / 4);
+      ++of.at(active).units.done;
+    }
+    of.pass(patience);
+    EXPECT_TRUE(of.told.empty()) << "rank " << active;
+    of.pass(patience);
+    EXPECT_EQ(of.told.size(), 1U) << "rank " << active;
+  }
+}
+
+TEST(standstill, is_none_when_all_that_was_created_is_done) {
+  job of(3);
+  for (std::uint32_t r = 0; r < 3; ++r) of.at(r).units = {.created = 4, .done = 4};
+  of.at(1).units.created = 7;  // ended on another rank
+  of.at(2).units.done = 7;
+  of.pass(10 * patience);
+  EXPECT_TRUE(of.told.empty());
+}
+
+TEST(standstill, is_none_while_a_rank_does_not_answer) {
+  job of(7);
+  of.answers(4, false);
+  of.pass(10 * patience);
+  EXPECT_TRUE(of.told.empty());
+  ++of.at(4).units.done;  // it had worked
+  of.answers(4, true);
+  of.pass(patience);
+  EXPECT_TRUE(of.told.empty()) << "the patience begins anew";
+  of.pass(patience);
+  EXPECT_EQ(of.told.size(), 1U);
+}
+
+TEST(standstill, is_told_on_a_slow_network_too) {
+  job of(7);
+  of.delay = 3s;
+  of.pass(10 * patience);
+  EXPECT_EQ(of.told.size(), 1U);
+}
+
+TEST(standstill, is_told_again_after_work_has_gone_on_which_is_told_too) {
+  for (const std::uint32_t active : {0U, 6U}) {
+    job of(7);
+    of.pass(2 * patience);
+    ASSERT_EQ(of.told.size(), 1U);
+    ++of.at(active).units.done;
+    of.pass(patience + 100ms);
+    ASSERT_EQ(of.went_on.size(), 1U) << "rank " << active;
+    EXPECT_GE(of.went_on.front(), 2 * patience - 3s);
+    of.pass(2 * patience);
+    EXPECT_EQ(of.told.size(), 2U);
+    EXPECT_EQ(of.went_on.size(), 1U);
+  }
+}
+
+TEST(standstill, costs_nothing_while_rank_0_works_and_two_messages_on_each_edge_a_quarter_of_the_patience_at_most) {
+  job of(40);
+  of.at(0).at_rest = false;
+  of.pass(10 * patience);
+  EXPECT_EQ(of.sent, 0U);
+  for (int times = 0; times < 100; ++times) {
+    of.at(0).at_rest = true;
+    of.pass(100ms);
+    ++of.at(0).units.done;
+  }
+  EXPECT_EQ(of.sent, 0U) << "rank 0 itself has worked";
+  of.pass(patience);
+  EXPECT_LE(of.sent, 4U * 2U * 39U);
+}
+
+class silent_host final : public deadlock_detector::host {
+ public:
+  void send_probe(rank_id, std::uint32_t, bool) override { ++outputs; }
+  void send_answer(rank_id, std::uint32_t, deadlock_report) override { ++outputs; }
+  deadlock_report report_of_rank() override { return {}; }
+  nanoseconds now() override { return nanoseconds(0); }
+  void tell(const deadlock_report&, nanoseconds) override { ++outputs; }
+  void tell_going_on(nanoseconds) override { ++outputs; }
+  int outputs = 0;
+};
+
+TEST(standstill, takes_each_message_only_in_the_state_that_waits_for_it) {
+  constexpr rank_id parent{0}, child{3}, sibling{2};
+  silent_host host;
+  deadlock_detector rank_1({.self = rank_id{1}, .size = 5, .patience = patience, .arity = 2});
+  const deadlock_report none;
+  EXPECT_FALSE(rank_1.on_answer(host, child, 0, none)) << "resting";
+  EXPECT_FALSE(rank_1.on_probe(sibling, 1, false)) << "not the parent";
+  EXPECT_FALSE(rank_1.on_probe(parent, 0, false)) << "no new wave";
+  EXPECT_TRUE(rank_1.on_probe(parent, 3, false)) << "others may not have reached this rank";
+  EXPECT_FALSE(rank_1.on_probe(parent, 4, false)) << "it has not looked";
+  EXPECT_FALSE(rank_1.on_answer(host, child, 3, none)) << "it has asked nobody";
+  EXPECT_EQ(host.outputs, 0);
+  rank_1.on_look(host, {.at_rest = true, .units = {}, .readied = 0});
+  EXPECT_EQ(host.outputs, 2) << "two probes";
+  EXPECT_FALSE(rank_1.on_probe(parent, 4, false)) << "the wave is not home yet";
+  EXPECT_FALSE(rank_1.on_answer(host, sibling, 3, none)) << "not a child";
+  EXPECT_FALSE(rank_1.on_answer(host, child, 2, none)) << "an earlier wave";
+  EXPECT_TRUE(rank_1.on_answer(host, child, 3, none));
+  EXPECT_FALSE(rank_1.on_answer(host, child, 3, none)) << "twice";
+  EXPECT_TRUE(rank_1.on_answer(host, rank_id{4}, 3, none));
+  EXPECT_EQ(host.outputs, 3) << "its own answer";
+  EXPECT_FALSE(rank_1.on_probe(parent, 3, false)) << "over";
+}
+
+TEST(deadlock_report, has_a_bound_however_many_ranks_it_adds_up) {
+  deadlock_report all;
+  for (std::uint32_t rank = 100; rank > 0; --rank) {
+    deadlock_report one;
+    one.note_main(rank_id(rank), rank == 50 ? main_wait::result : main_wait::end_of_job);
+    one.handlers.assign(3, "h");
+    all.add(one);
+  }
+  EXPECT_EQ(all.handlers.size(), deadlock_report::handlers_told_max);
+  EXPECT_EQ(all.mains[static_cast<std::size_t>(main_wait::end_of_job)].count, 99U);
+  EXPECT_EQ(all.mains[static_cast<std::size_t>(main_wait::end_of_job)].first, (std::vector<std::uint32_t>{1, 2, 3, 4}));
+}
+
+TEST(deadlock_report, is_put_into_one_line) {
+  deadlock_report all;
+  all.units = {.created = 9, .done = 7};
+  all.calls = 2;
+  all.awaited = all.own = 1;
+  all.handlers = {"hermit::wait on object 1:1 on rank 1 awaits a handler of its own object"};
+  all.note_main(rank_id(1), main_wait::result);
+  for (const std::uint32_t rank : {0U, 2U, 3U, 4U, 5U}) all.note_main(rank_id(rank), main_wait::end_of_job);
+  EXPECT_EQ(
+      line_of_deadlock(all, 10s),
+      "nacre: nothing has happened for 10 s, though 2 messages have not been dealt with to the end and 2 calls have "
+      "no result: hermit::wait on object 1:1 on rank 1 awaits a handler of its own object; main waits for a result "
+      "on rank 1, main has ended on ranks 0, 2, 3, 4 and 1 more. A handler that awaits its own "
+      "object waits for ever: let it call the member function itself. --nacre.deadlock_patience=0s turns this "
+      "line off\n");
+  EXPECT_EQ(line_of_going_on(12'500ms), "nacre: work goes on after 12.5 s\n");
+  EXPECT_EQ(line_of_going_on(3601s), "nacre: work goes on after 3601 s\n");
+}
+
+}  // namespace
+}  // namespace nacre::quiescence

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// Adding up reports, and putting them into words.
+#include "quiescence/deadlock_report.hpp"
+
+#include <algorithm>
+#include <string_view>
+
+#include <fmt/format.h>
+
+namespace nacre::quiescence {
+namespace {
+
+constexpr std::array<std::string_view, main_waits> in_words{"main waits for a result", "main waits for quiescence",
+                                                            "main waits in a collective", "main waits for room to send",
+                                                            "main has ended"};
+
+std::string counted(std::uint64_t count, std::string_view noun, std::string_view one, std::string_view many) {
+  return fmt::format("{} {}{} {}", count, noun, count == 1 ? "" : "s", count == 1 ? one : many);
+}
+
+std::string text_of(const deadlock_report::rank_list& ranks) {
+  std::string text = ranks.count == 1 ? "rank " : "ranks ";
+  for (std::size_t i = 0; i < ranks.first.size(); ++i) text += (i == 0 ? "" : ", ") + std::to_string(ranks.first[i]);
+  if (ranks.count > ranks.first.size()) text += fmt::format(" and {} more", ranks.count - ranks.first.size());
+  return text;
+}
+
+std::string seconds(std::chrono::nanoseconds time) {
+  const double all = std::chrono::duration<double>(time).count();
+  return all < 100 ? fmt::format("{:.3g} s", all) : fmt::format("{:.0f} s", all);
+}
+
+}  // namespace
+
+void deadlock_report::note_main(rank_id rank, main_wait how) {
+  rank_list& list = mains.at(static_cast<std::size_t>(how));
+  ++list.count;
+  if (list.first.size() < ranks_told_max) list.first.push_back(rank.value());
+}
+
+void deadlock_report::add(const deadlock_report& more) {
+  still = still && more.still;
+  units.created += more.units.created;
+  units.done += more.units.done;
+  calls += more.calls;
+  awaited += more.awaited;
+  own += more.own;
+  for (std::size_t how = 0; how < main_waits; ++how) {
+    rank_list& list = mains[how];
+    list.count += more.mains[how].count;
+    list.first.insert(list.first.end(), more.mains[how].first.begin(), more.mains[how].first.end());
+    std::sort(list.first.begin(), list.first.end());
+    list.first.resize(std::min(list.first.size(), ranks_told_max));
+  }
+  handlers.insert(handlers.end(), more.handlers.begin(), more.handlers.end());
+  handlers.resize(std::min(handlers.size(), handlers_told_max));
+}
+
+std::string line_of_deadlock(const deadlock_report& all, std::chrono::nanoseconds lasted) {
+  std::string text = fmt::format("nacre: nothing has happened for {}, though ", seconds(lasted));
+  text += counted(all.units.created - all.units.done, "message", "has", "have") + " not been dealt with to the end";
+  if (all.calls != 0) text += " and " + counted(all.calls, "call", "has", "have") + " no result";
+  text += ": ";
+  for (const std::string& each : all.handlers) text += each + "; ";
+  if (all.awaited > all.handlers.size()) text += fmt::format("{} handlers await calls in all; ", all.awaited);
+  bool first = true;
+  for (std::size_t how = 0; how < main_waits; ++how) {
+    if (all.mains[how].count == 0) continue;
+    text += fmt::format("{}{} on {}", first ? "" : ", ", in_words[how], text_of(all.mains[how]));
+    first = false;
+  }
+  text += all.own != 0 ? ". A handler that awaits its own object waits for ever: let it call the member function itself"
+                       : ". A handler that awaits its own object, or objects that await each other, wait for ever";
+  return text + ". --nacre.deadlock_patience=0s turns this line off\n";
+}
+
+std::string line_of_going_on(std::chrono::nanoseconds lasted) {
+  return fmt::format("nacre: work goes on after {}\n", seconds(lasted));
+}
+
+}  // namespace nacre::quiescence

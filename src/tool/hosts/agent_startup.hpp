@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// Starts an agent on every host of a job, a bounded number at a time, and waits until all are ready.
+#pragma once
+
+#include <csignal>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "tool/hosts/agent_connections.hpp"
+#include "tool/hosts/host_message.hpp"
+#include "tool/rank_process.hpp"
+
+namespace nacre::tool {
+
+/// Limit of remote shells that run at a time. A shell ends as soon as its agent has called the launcher and gone to the
+/// background. So a job holds one connection for each host, but no process.
+inline constexpr std::uint32_t shells_max = 64;
+
+/// How agents are started.
+struct agent_startup_options {
+  std::vector<std::string> shell;  ///< its words; empty: all agents start on this host
+  std::string nacre;               ///< the path of nacre on the hosts
+};
+
+/// Thrown when a signal comes while agents are being started.
+struct interrupted_start {
+  int signal = 0;
+};
+
+/// Starts all agents of a job and waits for them.
+///
+/// | host | event | then |
+/// |---|---|---|
+/// | waiting | fewer than shells_max shells run | its shell is started and its host_launch_spec written to it: starting |
+/// | starting | host_ready comes from its agent | ready |
+/// | starting | its shell fails, or start_time is over | run throws |
+/// | starting, ready | host_trouble comes, or the connection ends | run throws |
+/// | ready | its program differs from that of another host | run throws |
+///
+/// Invariant: no rank starts before all hosts are ready. One thread.
+class agent_startup {
+ public:
+  /// `host_specs` by host. `signals` is a signalfd for SIGCHLD and the signals that interrupt.
+  agent_startup(const agent_startup_options& how, std::vector<host_launch_spec> host_specs,
+                agent_connections& connections, int signals);
+  agent_startup(const agent_startup&) = delete;
+  agent_startup& operator=(const agent_startup&) = delete;
+  /// Kills the shells that still run.
+  ~agent_startup();
+
+  /// Blocks until all are ready. Throws setup_error, which names the host and a remedy, or interrupted_start.
+  void run();
+
+ private:
+  enum class progress : std::uint8_t { waiting, starting, ready };
+  struct member {
+    host_launch_spec host_spec;
+    progress state = progress::waiting;
+    std::vector<std::string> command;
+    pid_t shell = 0;  // 0: none runs
+    unique_fd input;  // a pipe, until `unsent` is written
+    std::vector<std::byte> unsent;
+    unique_fd output;
+    unique_fd error;
+    std::string said;  // the last part of its standard error
+    time_point deadline;
+    host_ready program;
+  };
+
+  void start_some(time_point now);
+  void start(member& one, time_point now);
+  void wait(time_point now) const;
+  void read_signals();
+  void move_bytes(member& one);
+  void reap(member& one);
+  void listen(time_point now);
+  void check_program(const member& one) const;
+  void check_time(member& one, time_point now);
+
+  agent_startup_options how_;
+  agent_connections& connections_;
+  int signals_;
+  std::vector<member> members_;
+  std::uint32_t next_ = 0;  // the next to start
+  std::uint32_t shells_ = 0;
+  std::uint32_t ready_ = 0;
+};
+
+}  // namespace nacre::tool

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+// The ranks of a job on several hosts, each host with an agent that starts and ends them.
+#include "tool/hosts/remote_process_group.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+
+#include <fmt/format.h>
+
+#include <nacre/error.hpp>
+
+#include "tool/hosts/agent_startup.hpp"
+#include "tool/local_process_group.hpp"
+
+namespace nacre::tool {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr milliseconds other_way_time{500};  // for a rank's last messages
+constexpr milliseconds poll_interval{5};
+
+std::vector<host_launch_spec> make_host_specs(const job_options& options, const remote_surroundings& around,
+                                              const agent_connections& connections) {
+  std::vector<host_launch_spec> host_specs;
+  for (const host_share& each : options.hosts) {
+    host_specs.push_back(
+        {.host = each.name,
+         .index = static_cast<std::uint32_t>(host_specs.size()),
+         .hosts = static_cast<std::uint32_t>(options.hosts.size()),
+         .launcher = connections.address(),
+         .agent_secret = connections.secret().to_hex(),
+         .control_address = around.server.address(),
+         .job_secret = around.secret.to_hex(),
+         .size = options.ranks,
+         .ranks = each.ranks,
+         .folder = options.remote.folder.empty() ? std::filesystem::current_path().string() : options.remote.folder,
+         .arguments = options.arguments,
+         .variables = around.variables});
+  }
+  return host_specs;
+}
+
+}  // namespace
+
+remote_process_group::remote_process_group(const job_options& options, const remote_surroundings& around, printer& out)
+    : server_(around.server),
+      out_(out),
+      connections_(static_cast<std::uint32_t>(options.hosts.size()), transport::net::listen_at(around.listen_at)),
+      ranks_(options.ranks) {
+  for (const host_share& each : options.hosts) {
+    if (each.ranks.front() == 0) first_host_ = static_cast<std::uint32_t>(hosts_.size());
+    hosts_.push_back({.name = each.name, .ranks = each.ranks, .unacknowledged = 0, .done = false});
+  }
+  const agent_startup_options how{.shell = options.remote.shell, .nacre = options.remote.nacre};
+  agent_startup(how, make_host_specs(options, around, connections_), connections_, around.signals).run();
+  for (std::uint32_t rank = 0; rank < options.ranks; ++rank) {
+    ranks_[rank].output = &out.attach({}, false, label_of(rank, options.label));
+    ranks_[rank].error = &out.attach({}, true, label_of(rank, options.label));
+  }
+  send_all(start_ranks{});
+}
+
+void remote_process_group::send_all(const host_message& m) {
+  for (std::uint32_t host = 0; host < hosts_.size(); ++host) connections_.send(host, m);
+}
+
+void remote_process_group::watch(std::vector<pollfd>& watched) const {
+  watched.push_back({.fd = connections_.descriptor(), .events = POLLIN, .revents = 0});
+  watched.push_back({.fd = input_.source(), .events = POLLIN, .revents = 0});
+}
+
+std::optional<time_point> remote_process_group::due() const {
+  if (held_.empty()) return std::nullopt;
+  return std::chrono::steady_clock::now() + poll_interval;
+}
+
+void remote_process_group::serve(time_point now, bool, std::vector<rank_end>& ends) {
+  std::vector<agent_report> reports;
+  connections_.poll(now, reports);
+  for (const agent_report& each : reports) hear(each, now);
+  if (auto text = input_.read()) connections_.send(first_host_, input_text{.text = std::move(*text)});
+  acknowledge();
+  std::erase_if(held_, [&](const held_end& each) {
+    if (now < each.until && server_.is_connected(each.what.rank)) return false;
+    ends.push_back(each.what);
+    return true;
+  });
+}
+
+void remote_process_group::hear(const agent_report& report, time_point now) {
+  const std::uint32_t host = report.host;
+  if (!report.what) return lose(host, now);
+  if (const auto* text = std::get_if<rank_output>(&*report.what)) print(*text, host);
+  if (const auto* read = std::get_if<input_taken>(&*report.what)) input_.taken(read->more);
+  if (std::holds_alternative<host_done>(*report.what)) finish(host);
+  if (const auto* end = std::get_if<rank_ended>(&*report.what)) {
+    if (end->rank < ranks_.size()) end_rank(end->rank, end->how, now);
+  }
+  if (const auto* trouble = std::get_if<host_trouble>(&*report.what)) {
+    throw setup_error(fmt::format("host {}: {}", hosts_[host].name, trouble->problem));
+  }
+}
+
+void remote_process_group::print(const rank_output& what, std::uint32_t host) {
+  host_state& from = hosts_[host];
+  if (from.done || !std::binary_search(from.ranks.begin(), from.ranks.end(), what.rank)) return;
+  from.unacknowledged += static_cast<std::uint32_t>(what.text.size());
+  (what.to_error ? ranks_[what.rank].error : ranks_[what.rank].output)->take(what.text);
+}
+
+/// Acknowledges output once the sinks have room. Tells the agents when standard output has no reader any more.
+void remote_process_group::acknowledge() {
+  if (out_.sink(false).full() || out_.sink(true).full()) return;
+  for (std::uint32_t host = 0; host < hosts_.size(); ++host) {
+    if (hosts_[host].unacknowledged == 0) continue;
+    connections_.send(host, output_taken{.bytes = std::exchange(hosts_[host].unacknowledged, 0)});
+  }
+  if (out_.sink(false).broken() && !std::exchange(told_output_closed_, true)) send_all(output_closed{});
+}
+
+void remote_process_group::end_rank(std::uint32_t rank, ending how, time_point now) {
+  if (std::exchange(ranks_[rank].ended, true)) return;
+  held_.push_back({.what = {.rank = rank, .how = how}, .until = now + other_way_time});
+}
+
+void remote_process_group::lose(std::uint32_t host, time_point now) {
+  for (const std::uint32_t rank : hosts_[host].ranks) end_rank(rank, {.how = ending::kind::lost, .number = 0}, now);
+  finish(host);
+}
+
+void remote_process_group::finish(std::uint32_t host) {
+  if (std::exchange(hosts_[host].done, true)) return;
+  ++done_;
+  for (const std::uint32_t rank : hosts_[host].ranks) {
+    ranks_[rank].output->end();
+    ranks_[rank].error->end();
+  }
+}
+
+void remote_process_group::signal(int number) { send_all(signal_ranks{.number = number}); }
+
+void remote_process_group::job_ends() {
+  if (!std::exchange(told_end_, true)) send_all(tool::job_ends{});
+}
+
+}  // namespace nacre::tool

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// The ranks of a job on several hosts, each host with an agent that starts and ends them.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tool/hosts/agent_connections.hpp"
+#include "tool/hosts/remote_input.hpp"
+#include "tool/printer.hpp"
+#include "tool/process_group.hpp"
+#include "tool/run_job.hpp"
+#include "transport/launch/control_server.hpp"
+
+namespace nacre::tool {
+
+/// The launcher's state that the process_group uses, besides the options of the job.
+struct remote_surroundings {
+  const transport::launch::control_server& server;
+  const job_secret& secret;
+  transport::net::address listen_at;   ///< where agents connect
+  std::vector<std::string> variables;  ///< "NAME=value", for every rank
+  int signals = -1;                    ///< a signalfd, read while agents are being started
+};
+
+/// See process_group. On each host an agent (host_agent.hpp) starts the ranks; when its connection is lost, its ranks have
+/// ended. The agent reports the end of a rank, but the last messages of the rank come by its own launcher connection, perhaps
+/// later. So the end is held until that launcher connection has ended, at most other_way_time.
+class remote_process_group final : public process_group {
+ public:
+  /// Blocks until every host is ready, then lets all ranks start. Throws setup_error or interrupted_start.
+  remote_process_group(const job_options& options, const remote_surroundings& around, printer& out);
+
+  void watch(std::vector<pollfd>& watched) const override;
+  [[nodiscard]] std::optional<time_point> due() const override;
+  void serve(time_point now, bool child, std::vector<rank_end>& ends) override;
+  void signal(int number) override;
+  void job_ends() override;
+  [[nodiscard]] bool has_output() const override { return done_ < hosts_.size(); }
+  [[nodiscard]] std::chrono::milliseconds last_output_time() const override { return std::chrono::milliseconds(1500); }
+
+ private:
+  struct host_state {
+    std::string name;
+    std::vector<std::uint32_t> ranks;
+    std::uint32_t unacknowledged = 0;  // bytes of output
+    bool done = false;
+  };
+  struct rank_state {
+    line_relay* output = nullptr;
+    line_relay* error = nullptr;
+    bool ended = false;
+  };
+  struct held_end {
+    rank_end what;
+    time_point until;
+  };
+
+  void send_all(const host_message& m);
+  void hear(const agent_report& report, time_point now);
+  void print(const rank_output& what, std::uint32_t host);
+  void end_rank(std::uint32_t rank, ending how, time_point now);
+  void lose(std::uint32_t host, time_point now);
+  void finish(std::uint32_t host);
+  void acknowledge();
+
+  const transport::launch::control_server& server_;
+  printer& out_;
+  agent_connections connections_;
+  remote_input input_;
+  std::vector<host_state> hosts_;
+  std::vector<rank_state> ranks_;
+  std::vector<held_end> held_;
+  std::size_t done_ = 0;          // hosts
+  std::uint32_t first_host_ = 0;  // of rank 0
+  bool told_output_closed_ = false;
+  bool told_end_ = false;
+};
+
+}  // namespace nacre::tool

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// The fabrics of the backend auto: shared memory between ranks of one host, sockets or UCX between hosts.
+#include "transport/auto/fabric.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <fstream>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include <nacre/error.hpp>
+
+#include "transport/auto/endpoint.hpp"
+
+namespace nacre::transport::auto_transport {
+namespace {
+
+std::string note_of(const settings& how) { return static_cast<char>(how.between) + how.host; }
+
+/// The preferences of all ranks, by rank, from their notes.
+std::vector<preference> preferences_of(const launch::joined_rank& here) {
+  std::vector<preference> result;
+  for (const launch::candidates_of_rank& candidates : here.candidates) {
+    const std::string_view note = launch::note_of(candidates.empty() ? here.self : candidates.front().identity);
+    result.push_back(static_cast<preference>(note.empty() ? '?' : note.front()));
+  }
+  return result;
+}
+
+std::string_view host_of(const peer_identity& peer) noexcept {
+  const std::string_view note = launch::note_of(peer);
+  return note.substr(std::min<std::size_t>(note.size(), 1));
+}
+
+std::unique_ptr<endpoint> endpoint_among(launch::joined_rank here, const settings& how) {
+  const bool by_ucx = agree_on_ucx(preferences_of(here));
+  const auto size = static_cast<std::uint32_t>(here.candidates.size());
+  const std::shared_ptr<launch::launcher_connection> launcher = here.launcher;
+  std::vector<bool> is_near(size);
+  std::vector<std::optional<net::peer_candidate>> local_peers(size);
+  for (std::uint32_t peer = 0; peer < size; ++peer) {
+    launch::candidates_of_rank& candidates = here.candidates[peer];
+    is_near[peer] = candidates.empty() || host_of(candidates.front().identity) == how.host;  // the own place is empty
+    if (candidates.empty() || !is_near[peer]) continue;
+    local_peers[peer] = std::move(candidates.front());
+    candidates.clear();
+  }
+  const auto near_count = std::count(is_near.begin(), is_near.end(), true);
+  const auto make_near = [&] {
+    return shm::open_on_host({.rank = here.self.rank,
+                              .size = size,
+                              .candidates = std::move(local_peers),
+                              .launcher = launcher,
+                              .deadline = here.deadline},
+                             how.near);
+  };
+  if (near_count == size) return make_near();
+  auto near = near_count > 1 ? make_near() : nullptr;
+  auto far = by_ucx ? ucx::endpoint_of(std::move(here), how.ucx) : tcp::endpoint_of(std::move(here), how.tcp);
+  if (near == nullptr) return far;
+  return std::make_unique<auto_endpoint>(std::move(near), std::move(far), std::move(is_near));
+}
+
+}  // namespace
+
+std::string own_host() {
+  std::ifstream file("/proc/sys/kernel/random/boot_id");
+  std::string boot;
+  file >> boot;
+  std::array<char, 64> space{};
+  if (::readlink("/proc/self/ns/pid", space.data(), space.size() - 1) < 0) space[0] = '?';
+  return boot + "," + space.data() + "," + std::to_string(::geteuid());
+}
+
+bool agree_on_ucx(std::span<const preference> all) {
+  const auto open_to_both = [](preference each) { return each == preference::either || each == preference::with_rdma; };
+  for (std::size_t rank = 1; rank < all.size(); ++rank) {
+    if (all[rank] == all[0] || (open_to_both(all[rank]) && open_to_both(all[0]))) continue;
+    throw setup_error({.problem = fmt::format("rank 0 and rank {} want different transports between hosts", rank),
+                       .why = "all ranks of a job use the same",
+                       .remedy = "give all of them the same auto.between"});
+  }
+  const preference wanted = open_to_both(all[0]) ? preference::with_rdma : preference::ucx;
+  return std::all_of(all.begin(), all.end(), [&](preference each) { return each == wanted; });
+}
+
+local_fabric::local_fabric(std::uint32_t ranks, const settings& how) : near_(ranks, how.near) {
+  if (how.between == preference::ucx) {
+    far_ = std::make_unique<ucx::local_fabric>(ranks, how.ucx);
+  } else {
+    far_ = std::make_unique<tcp::local_fabric>(ranks, how.tcp);
+  }
+}
+
+std::unique_ptr<endpoint> local_fabric::open(rank_id rank) {
+  std::vector<bool> is_near;
+  for (std::uint32_t peer = 0; peer < size(); ++peer) is_near.push_back(peer % 2 == rank.value() % 2);
+  auto far = far_->open(rank);  // blocks until all are there
+  return std::make_unique<auto_endpoint>(near_.open(rank), std::move(far), std::move(is_near));
+}
+
+std::unique_ptr<fabric> join_job(settings how) {
+  if (how.host.empty()) how.host = own_host();
+  launch::join_options join = how.tcp.join;
+  join.note = note_of(how);
+  if (how.between == preference::ucx) join.connections = 1;
+  return std::make_unique<launch::member_fabric>(
+      std::move(join), [how](launch::joined_rank here) { return endpoint_among(std::move(here), how); });
+}
+
+}  // namespace nacre::transport::auto_transport

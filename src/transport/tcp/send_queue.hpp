@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// The queue of bytes that wait to be written to one peer.
+#pragma once
+
+#include <cstddef>
+#include <deque>
+#include <memory>
+#include <span>
+
+#include <nacre/message.hpp>
+
+struct iovec;
+
+namespace nacre::transport::tcp {
+
+/// A byte queue made of messages. Short messages are copied one after the other, so that many leave in one buffer. Long
+/// ones are written from their own blocks and released afterwards. Does no I/O. The caller bounds the queue by `bytes`.
+/// One thread.
+class send_queue {
+ public:
+  /// Messages whose frame is longer than this are not copied.
+  static constexpr std::size_t copy_bytes_max = 8 * 1024;
+
+  send_queue() = default;
+  send_queue(const send_queue&) = delete;
+  send_queue& operator=(const send_queue&) = delete;
+
+  /// Appends the frame of a packed message without its first `written` bytes. Takes ownership of the message.
+  void push(message_ptr m, std::size_t written = 0);
+  /// Appends a copy of at most copy_bytes_max bytes.
+  void push(std::span<const std::byte> bytes);
+
+  [[nodiscard]] bool empty() const noexcept { return bytes_ == 0; }
+  /// Bytes that have not been written yet.
+  [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
+
+  /// Fills `buffers` with the front of the queue and returns the number that it has filled. Valid until the next change.
+  [[nodiscard]] std::size_t front(std::span<iovec> buffers) const noexcept;
+  /// Removes the first `count` bytes, which have been written.
+  void written(std::size_t count) noexcept;
+  void clear() noexcept;
+
+ private:
+  static constexpr std::size_t chunk_bytes = 64 * 1024;
+
+  /// Memory for copies. A chunk that is all written is released; the newest chunk is reused instead.
+  struct chunk {
+    std::unique_ptr<std::byte[]> memory;
+    std::size_t used = 0;
+    std::size_t unwritten = 0;
+  };
+  /// Consecutive bytes: of one message, or of a chunk. A run of a chunk reaches the front when its chunk is the oldest.
+  struct run {
+    const std::byte* data = nullptr;
+    std::size_t bytes = 0;
+    message_ptr owner;  // null: the bytes are in a chunk
+  };
+
+  [[nodiscard]] chunk& chunk_with_room(std::size_t bytes);
+  void written_of_chunk(std::size_t count) noexcept;
+
+  std::deque<run> runs_;
+  std::deque<chunk> chunks_;
+  std::unique_ptr<std::byte[]> spare_;
+  std::size_t bytes_ = 0;
+};
+
+}  // namespace nacre::transport::tcp

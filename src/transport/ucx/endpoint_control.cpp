@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: Apache-2.0
+// A rank's end beside its data path: the first and the last frames with its peers, failures, the launcher.
+#include <sys/epoll.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <mutex>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include <nacre/error.hpp>
+
+#include "transport/ucx/endpoint.hpp"
+
+namespace nacre::transport::ucx {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
+
+/// The messages on a liveness socket.
+enum class liveness_message : std::uint8_t { ready = 1, shutdown = 2 };
+
+constexpr milliseconds retry_interval{1};
+
+/// Messages that UCX has taken may still wait in UCX's own buffers. To flush those UCX needs the peers, which may have
+/// finished and polled for the last time. After this time the destructor goes on with the rest.
+constexpr milliseconds flush_max{300};
+
+/// How long an end that has closed waits for the shutdown messages of its peers.
+constexpr std::chrono::seconds close_wait_max{5};
+
+bool send_liveness(const net::unique_fd& liveness_socket, liveness_message what) {
+  return net::send_some(liveness_socket.get(), &what, sizeof what) == std::ptrdiff_t{sizeof what};
+}
+
+[[noreturn]] void throw_apart(rank_id own, std::uint32_t peer, const std::string& what, const std::string& remedy) {
+  throw setup_error(
+      {.problem = fmt::format("rank {} and rank {} do not reach each other by UCX: {}", own.value(), peer, what),
+       .why = "a job begins when all ranks are connected",
+       .remedy = remedy});
+}
+
+}  // namespace
+
+/// Makes progress until the condition holds or the deadline has passed. While joining, it keeps arriving messages,
+/// since a peer may have joined before, and it throws a failure that ends the job. Otherwise it drops arriving
+/// messages.
+template <class Condition>
+bool ucx_endpoint::progress_until(Condition over, net::time_point deadline, bool joining) {
+  for (;;) {
+    bool moved = false;
+    {
+      const std::scoped_lock lock(lock_);
+      message_list unwanted;
+      moved = progress(joining ? seen_ : unwanted, std::size_t{1} << 16);
+      poll_control();
+      if (over()) return true;
+    }
+    if (joining && !failures_.empty()) {
+      const failure& first = failures_.front();
+      if (!first.peer || first.announced) throw job_aborted(describe(first));
+      throw_apart(rank_, first.peer->value(), first.reason, "look for what it has printed");
+    }
+    if (steady_clock::now() >= deadline) return false;
+    if (!moved) wait(retry_interval);
+  }
+}
+
+/// A first frame on each channel completes the connection of two UCX workers; without it a rank could not leave before
+/// its peers have polled. When all ranks have done that, no rank depends on another's polling any more.
+void ucx_endpoint::wait_for_peers(net::time_point deadline) {
+  {
+    const std::scoped_lock lock(lock_);
+    for (std::uint32_t rank = 0; rank < size(); ++rank) {
+      if (peers_[rank].now != peer::state::present) continue;
+      for (std::uint32_t channel_index = 0; channel_index < channels_per_peer; ++channel_index) {
+        transfer& it = begin(transfer::kind::sign, {rank, channel_index});
+        it.with.sequence = 0;
+        handle_outcome(it, port_->send(rank, channel_index, frame_kind::message, it.with, {}, it.request_id));
+      }
+    }
+    flush_links();
+  }
+  const auto find_missing = [&](auto lacks) {
+    const auto at = std::find_if(peers_.begin(), peers_.end(),
+                                 [&](const peer& p) { return p.now != peer::state::lost && lacks(p); });
+    return static_cast<std::uint32_t>(at == peers_.end() ? rank_.value() : at - peers_.begin());
+  };
+  constexpr const char* remedy =
+      "look for an error of that rank; UCX_LOG_LEVEL=info and UCX_TLS tell and choose how UCX connects";
+  if (!progress_until([&] { return unheard_ == 0 && sending_ == 0; }, deadline, true)) {
+    const std::uint32_t missing = find_missing([](const peer& p) {
+      return std::any_of(p.links.begin(), p.links.end(), [](const link& l) { return !l.heard; });
+    });
+    throw_apart(rank_, missing, "it was not heard in time", remedy);
+  }
+  for (peer& each : peers_) {
+    if (each.parts.liveness_socket) send_liveness(each.parts.liveness_socket, liveness_message::ready);
+  }
+  if (!progress_until([&] { return unready_ == 0; }, deadline, true)) {
+    const std::uint32_t missing = find_missing([](const peer& p) { return !p.ready; });
+    throw_apart(rank_, missing, "it is not ready in time", remedy);
+  }
+}
+
+/// UCX may need the peer's help for a flush, so links on which nothing was sent since the last flush are not flushed.
+void ucx_endpoint::flush_links() {
+  for (std::uint32_t rank = 0; rank < size(); ++rank) {
+    if (peers_[rank].now != peer::state::present) continue;
+    for (std::uint32_t channel_index = 0; channel_index < channels_per_peer; ++channel_index) {
+      if (std::exchange(peers_[rank].links[channel_index].flushed, true)) continue;
+      transfer& it = begin(transfer::kind::flush, {rank, channel_index});
+      handle_outcome(it, port_->flush(rank, channel_index, it.request_id));
+    }
+  }
+}
+
+void ucx_endpoint::poll_control() {
+  control_due_.store(false, std::memory_order_relaxed);  // a later store asks for another poll
+  std::array<epoll_event, 32> ready;
+  const int count = ::epoll_wait(control_events_.get(), ready.data(), static_cast<int>(ready.size()), 0);
+  for (int i = 0; i < count; ++i) {
+    const auto tag = static_cast<std::uint32_t>(ready[static_cast<std::size_t>(i)].data.u64);
+    tag == size() ? poll_launcher() : read_liveness_socket(tag);
+  }
+  if (suspects_ != 0) check_suspects();
+  report_lost_peers();
+}
+
+void ucx_endpoint::poll_launcher() {
+  auto end = launcher_->poll();
+  if (!end) return;
+  const auto affected = end->peer ? std::optional<rank_id>(*end->peer) : std::nullopt;
+  failures_.push_back({.peer = affected, .reason = std::move(end->reason), .announced = launcher_->open()});
+  has_failures_.store(true, std::memory_order_relaxed);  // a hint: the lock orders the failures
+}
+
+void ucx_endpoint::read_liveness_socket(std::uint32_t rank) {
+  peer& from = peers_[rank];
+  liveness_message heard{};
+  const std::ptrdiff_t got = net::receive_some(from.parts.liveness_socket.get(), &heard, sizeof heard);
+  if (got == 0) return;
+  if (got > 0 && heard == liveness_message::ready && !from.ready) {
+    from.ready = true;
+    --unready_;
+    return;
+  }
+  const bool shutdown = got > 0 && heard == liveness_message::shutdown;
+  const std::string reason = got > 0 ? "says what makes no sense" : "closed its connection without a shutdown";
+  from.parts.liveness_socket.reset();  // nothing else comes; epoll forgets it
+  if (shutdown && from.now != peer::state::lost) {
+    if (from.now == peer::state::suspect) --suspects_;
+    from.now = peer::state::left;
+    return forget_waiting(from);
+  }
+  lose(rank, reason);
+}
+
+/// UCX does not reach a peer: it has ended, with a shutdown or without. Its liveness socket decides.
+void ucx_endpoint::suspect(std::uint32_t rank, std::string_view why) {
+  peer& affected = peers_[rank];
+  if (affected.now != peer::state::present) return;
+  affected.now = peer::state::suspect;
+  affected.suspicion = why;
+  affected.suspect_since = steady_clock::now();
+  ++suspects_;
+  forget_waiting(affected);
+  control_due_.store(true, std::memory_order_relaxed);  // for the thread that polls
+}
+
+void ucx_endpoint::check_suspects() {
+  const auto now = steady_clock::now();
+  for (std::uint32_t rank = 0; rank < size(); ++rank) {
+    const peer& affected = peers_[rank];
+    if (affected.now != peer::state::suspect || now < affected.suspect_since + suspicion_max) continue;
+    lose(rank, "cannot be reached by UCX any more: " + affected.suspicion);
+  }
+}
+
+void ucx_endpoint::lose(std::uint32_t rank, std::string_view reason) {
+  peer& affected = peers_[rank];
+  if (affected.now == peer::state::lost) return;
+  if (affected.now == peer::state::suspect) --suspects_;
+  const bool had_left = affected.now == peer::state::left;
+  affected.now = peer::state::lost;
+  forget_waiting(affected);
+  if (closing_ || had_left) return;
+  lost_.push_back({.peer = rank_id(rank), .reason = std::string(reason)});
+  control_due_.store(true, std::memory_order_relaxed);  // for the thread that polls
+}
+
+/// Not in `lose`, which a thread that only waits may call: the launcher connection belongs to the polling thread, and
+/// may be shared with another end of this rank.
+void ucx_endpoint::report_lost_peers() {
+  for (; !lost_.empty(); lost_.pop_front()) {
+    failure& each = lost_.front();
+    if (launcher_ != nullptr) launcher_->report_lost(*each.peer, each.reason);
+    each.announced = launcher_ != nullptr && launcher_->open();
+    failures_.push_back(std::move(each));
+    has_failures_.store(true, std::memory_order_relaxed);  // a hint: the lock orders the failures
+  }
+}
+
+std::optional<failure> ucx_endpoint::failed() {
+  if (!has_failures_.load(std::memory_order_relaxed)) return std::nullopt;  // see lose
+  const std::scoped_lock lock(lock_);
+  if (failures_.empty()) return std::nullopt;
+  failure first = std::move(failures_.front());
+  failures_.pop_front();
+  return first;
+}
+
+bool ucx_endpoint::flushed() const noexcept {
+  return busy_.empty() && std::none_of(transfers_.begin(), transfers_.end(), [this](const transfer& it) {
+           return it.what != transfer::kind::unused && !it.comes_in() && peers_[it.of.peer].now == peer::state::present;
+         });
+}
+
+void ucx_endpoint::close(std::chrono::nanoseconds timeout) {
+  const auto deadline = steady_clock::now() + std::min<std::chrono::nanoseconds>(timeout, std::chrono::hours(1));
+  {
+    const std::scoped_lock lock(lock_);
+    closing_ = true;
+  }
+  if (progress_until([this] { return flushed(); }, deadline, false)) {
+    {
+      const std::scoped_lock lock(lock_);
+      flush_links();
+    }
+    progress_until([this] { return flushed(); }, std::min(deadline, steady_clock::now() + flush_max), false);
+  }
+  const std::scoped_lock lock(lock_);
+  for (peer& each : peers_) {
+    forget_waiting(each);
+    if (each.parts.liveness_socket) send_liveness(each.parts.liveness_socket, liveness_message::shutdown);
+  }
+  busy_.clear();
+  if (launcher_ != nullptr) launcher_->report_left();
+  closed_ = true;
+}
+
+/// Buffers that UCX still reads or writes must stay until it is disconnected; its sends are cut off only when no peer
+/// needs them.
+ucx_endpoint::~ucx_endpoint() {
+  closing_ = true;
+  if (closed_) {
+    progress_until(
+        [this] {
+          return std::none_of(peers_.begin(), peers_.end(),
+                              [](const peer& p) { return bool(p.parts.liveness_socket); });
+        },
+        steady_clock::now() + close_wait_max, false);
+  }
+  const std::scoped_lock lock(lock_);
+  into_ = &seen_;
+  refuse_requests();
+  port_->disconnect();
+  port_.reset();
+  into_ = nullptr;
+  leave_to_peers();
+}
+
+/// A peer of this host that knows the address of a message may still read it there, and no call can stop it.
+void ucx_endpoint::leave_to_peers() {
+  static std::mutex mutex;
+  static auto* const all = new message_list;  // reachable for ever, and under mutex
+  const std::scoped_lock lock(mutex);
+  for (transfer& each : transfers_) {
+    if (each.what == transfer::kind::frame && each.m != nullptr) all->push_back(std::move(each.m));
+  }
+}
+
+}  // namespace nacre::transport::ucx

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+// A job of real ranks that stands still says so, and one that only takes its time does not.
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <nacre/nacre.hpp>
+
+#include "launched.hpp"
+#include "small_jobs.hpp"
+#include "transports.hpp"
+
+namespace {
+
+/// Asks a friend, who cannot answer before it has asked back.
+struct friendly {
+  nacre::mobile_ptr<friendly> other;
+  void meet(nacre::mobile_ptr<friendly> whom) { other = whom; }
+  void sign() {}
+  nacre::task<int> answer(nacre::context& ctx) {
+    co_await ctx.call<&friendly::sign>(other);
+    co_return 1;
+  }
+  nacre::task<int> ask(nacre::context& ctx) { co_return co_await ctx.call<&friendly::answer>(other); }
+  template <class Archive>
+  void serialize(Archive& ar) {
+    ar(other);
+  }
+};
+
+}  // namespace
+
+namespace nacre::tests {
+namespace {
+
+constexpr std::chrono::milliseconds deadlock_patience{800};
+
+// ---- what ranks do
+
+void await_oneself(runtime& rt) {
+  if (rt.rank() == rank_id(1)) rt.call<&hermit::wait>(rt.create<hermit>()).get();
+}
+
+void await_each_other(runtime& rt) {
+  auto own = rt.create<friendly>();
+  const auto other = rt.broadcast(own, rank_id(1));
+  if (rt.rank() != rank_id(0)) return rt.barrier();
+  rt.call<&friendly::meet>(own, other).get();
+  rt.call<&friendly::meet>(other, own).get();
+  rt.call<&friendly::ask>(own).get();
+}
+
+void sleep_for_long() { ::poll(nullptr, 0, static_cast<int>(3 * deadlock_patience.count())); }
+
+/// One rank runs a handler, the others wait for it in all ways.
+void wait_for_a_slow_handler(runtime& rt) {
+  if (rt.rank() == rank_id(0)) rt.call<sleep_for_long>(rank_id(1)).get();
+  if (rt.rank() == rank_id(2)) rt.barrier();
+  rt.wait_quiescence();
+  if (rt.rank() != rank_id(2)) rt.barrier();
+}
+
+/// Main of one rank computes, or waits for what Nacre does not know of, while a handler waits for its message.
+void wait_for_a_slow_main(runtime& rt) {
+  if (rt.rank() == rank_id(2)) sleep_for_long();
+  rt.barrier();
+}
+
+int act_as_rank(int argc, char** argv) {
+  config how = read_config(argc, argv);
+  how.set("workers", "2", setting_source::program);
+  how.set("deadlock_patience", std::to_string(deadlock_patience.count()) + "ms", setting_source::program);
+  const std::string_view what = argv[1];
+  return run(how, what == "--as-one-that-awaits-itself"      ? await_oneself
+                  : what == "--as-two-that-await-each-other" ? await_each_other
+                  : what == "--as-slow-handler"              ? wait_for_a_slow_handler
+                                                             : wait_for_a_slow_main);
+}
+
+// ---- jobs
+
+/// Standard error comes as standard output.
+std::vector<std::string> command_of(const std::string& transport, int ranks, std::vector<std::string> more) {
+  std::vector<std::string> words{"sh", "-c", "exec \"$@\" 2>&1", "sh"};
+  if (transport != "inproc") {
+    const bench::launcher start = start_of(transport, ranks);
+    words.insert(words.end(), start.words.begin(), start.words.end());
+  }
+  words.push_back(own_path());
+  words.insert(words.end(), more.begin(), more.end());
+  if (transport == "inproc") words.push_back("--nacre.ranks=" + std::to_string(ranks));
+  return words;
+}
+
+/// What a job says until it tells that it stands still.
+std::string line_of(const std::string& transport, int ranks, std::vector<std::string> more) {
+  launched job(command_of(transport, ranks, std::move(more)));
+  job.read_until("turns this line off");
+  const std::string said = job.output();
+  job.signal(SIGTERM);
+  job.end();
+  return said;
+}
+
+void expect_part(const std::string& said, std::string_view part) {
+  EXPECT_NE(said.find(part), std::string::npos) << part << "\nis not in\n" << said;
+}
+
+class standstill : public testing::TestWithParam<const char*> {
+ protected:
+  void SetUp() override {
+    const std::string transport = GetParam();
+    if (transport == "inproc") return;
+    const bench::launcher start = start_of(transport, 3);
+    if (!start.missing.empty()) GTEST_SKIP() << start.missing;
+    ignore_foreign_leaks(transport);
+  }
+};
+
+TEST_P(standstill, of_a_handler_that_awaits_its_own_object_names_it) {
+  const std::string said = line_of(GetParam(), 6, {"--as-one-that-awaits-itself"});
+  expect_part(said, "nacre: nothing has happened for ");
+  expect_part(said, "though 2 messages have not been dealt with to the end and 2 calls have no result: ");
+  expect_part(said, "hermit::wait on object 1:1 on rank 1 awaits a handler of its own object; ");
+  expect_part(said, "main waits for a result on rank 1, main has ended on ranks 0, 2, 3, 4 and 1 more. ");
+}
+
+TEST_P(standstill, is_seen_though_ranks_go_on_asking_each_other_for_work) {
+  const std::string said =
+      line_of(GetParam(), 3, {"--as-one-that-awaits-itself", "--nacre.balancer=steal", "--nacre.balance.tick=1ms"});
+  expect_part(said, "awaits a handler of its own object");
+}
+
+TEST_P(standstill, of_objects_that_await_each_other_over_ranks_names_both) {
+  const std::string said = line_of(GetParam(), 3, {"--as-two-that-await-each-other"});
+  expect_part(said, "though 3 messages have not been dealt with to the end and 3 calls have no result: ");
+  expect_part(said, "friendly::ask on object 0:1 on rank 0 awaits a call, messages that wait for the object: 1; ");
+  expect_part(said, "friendly::answer on object 1:1 on rank 1 awaits a call; ");
+  expect_part(said, "main waits for a result on rank 0, main waits in a collective on ranks 1, 2. ");
+}
+
+TEST_P(standstill, is_not_told_of_a_job_that_waits_for_a_slow_handler_or_main_or_when_nobody_wants_it) {
+  for (const char* slow : {"--as-slow-handler", "--as-slow-main"}) {
+    for (const char* progress : {"--nacre.progress=shared", "--nacre.progress=dedicated"}) {
+      const outcome got = launched(command_of(GetParam(), 3, {slow, progress})).end();
+      EXPECT_EQ(code_of(got), 0) << got.output;
+      EXPECT_EQ(got.output.find("nothing has happened"), std::string::npos) << slow << ' ' << progress << got.output;
+    }
+  }
+  std::vector<std::string> off =
+      command_of(GetParam(), 3, {"--as-one-that-awaits-itself", "--nacre.deadlock_patience=0s"});
+  off.insert(off.begin(), {"timeout", "-k", "5", "3"});
+  const outcome got = launched(off).end();
+  EXPECT_NE(code_of(got), 0) << "it stands still";
+  EXPECT_EQ(got.output.find("nothing has happened"), std::string::npos) << got.output;
+}
+
+INSTANTIATE_TEST_SUITE_P(over, standstill, testing::Values("inproc", "shm", "tcp", "auto", "ucx", "openmpi", "mpich"),
+                         [](const auto& each) { return std::string(each.param); });
+
+}  // namespace
+}  // namespace nacre::tests
+
+int main(int argc, char** argv) {
+  testing::InitGoogleTest(&argc, argv);
+  if (argc > 1 && std::string_view(argv[1]).starts_with("--as-")) return nacre::tests::act_as_rank(argc, argv);
+  return RUN_ALL_TESTS();
+}
