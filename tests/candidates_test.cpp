@@ -50,7 +50,7 @@ struct repeating final : nacre::balancer {
   int ticks = 0;
 };
 
-TEST(candidates, have_an_object_once_that_waits_by_a_stale_ticket_and_by_another) {
+TEST(candidates, have_an_object_once_that_waits_by_a_stale_item_and_by_another) {
   for (const char* scheduler : {"steal", "lifo", "shared", "priority"}) {
     repeating::found seen;
     nacre::register_balancer("repeating_of_the_test",

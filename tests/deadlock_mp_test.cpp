@@ -109,7 +109,7 @@ void expect_part(const std::string& said, std::string_view part) {
   EXPECT_NE(said.find(part), std::string::npos) << part << "\nis not in\n" << said;
 }
 
-class standstill : public testing::TestWithParam<const char*> {
+class deadlock : public testing::TestWithParam<const char*> {
  protected:
   void SetUp() override {
     const std::string transport = GetParam();
@@ -120,7 +120,7 @@ class standstill : public testing::TestWithParam<const char*> {
   }
 };
 
-TEST_P(standstill, of_a_handler_that_awaits_its_own_object_names_it) {
+TEST_P(deadlock, of_a_handler_that_awaits_its_own_object_names_it) {
   const std::string said = line_of(GetParam(), 6, {"--as-one-that-awaits-itself"});
   expect_part(said, "nacre: nothing has happened for ");
   expect_part(said, "though 2 messages have not been dealt with to the end and 2 calls have no result: ");
@@ -128,13 +128,13 @@ TEST_P(standstill, of_a_handler_that_awaits_its_own_object_names_it) {
   expect_part(said, "main waits for a result on rank 1, main has ended on ranks 0, 2, 3, 4 and 1 more. ");
 }
 
-TEST_P(standstill, is_seen_though_ranks_go_on_asking_each_other_for_work) {
+TEST_P(deadlock, is_seen_though_ranks_go_on_asking_each_other_for_work) {
   const std::string said =
       line_of(GetParam(), 3, {"--as-one-that-awaits-itself", "--nacre.balancer=steal", "--nacre.balance.tick=1ms"});
   expect_part(said, "awaits a handler of its own object");
 }
 
-TEST_P(standstill, of_objects_that_await_each_other_over_ranks_names_both) {
+TEST_P(deadlock, of_objects_that_await_each_other_over_ranks_names_both) {
   const std::string said = line_of(GetParam(), 3, {"--as-two-that-await-each-other"});
   expect_part(said, "though 3 messages have not been dealt with to the end and 3 calls have no result: ");
   expect_part(said, "friendly::ask on object 0:1 on rank 0 awaits a call, messages that wait for the object: 1; ");
@@ -142,7 +142,7 @@ TEST_P(standstill, of_objects_that_await_each_other_over_ranks_names_both) {
   expect_part(said, "main waits for a result on rank 0, main waits in a collective on ranks 1, 2. ");
 }
 
-TEST_P(standstill, is_not_told_of_a_job_that_waits_for_a_slow_handler_or_main_or_when_nobody_wants_it) {
+TEST_P(deadlock, is_not_told_of_a_job_that_waits_for_a_slow_handler_or_main_or_when_nobody_wants_it) {
   for (const char* slow : {"--as-slow-handler", "--as-slow-main"}) {
     for (const char* progress : {"--nacre.progress=shared", "--nacre.progress=dedicated"}) {
       const outcome got = launched(command_of(GetParam(), 3, {slow, progress})).end();
@@ -158,7 +158,7 @@ TEST_P(standstill, is_not_told_of_a_job_that_waits_for_a_slow_handler_or_main_or
   EXPECT_EQ(got.output.find("nothing has happened"), std::string::npos) << got.output;
 }
 
-INSTANTIATE_TEST_SUITE_P(over, standstill, testing::Values("inproc", "shm", "tcp", "auto", "ucx", "openmpi", "mpich"),
+INSTANTIATE_TEST_SUITE_P(over, deadlock, testing::Values("inproc", "shm", "tcp", "auto", "ucx", "openmpi", "mpich"),
                          [](const auto& each) { return std::string(each.param); });
 
 }  // namespace

@@ -112,7 +112,7 @@ class job {
   std::deque<flight> flying_;
 };
 
-TEST(standstill, is_told_once_when_the_patience_is_over_with_the_sums_of_all_ranks) {
+TEST(deadlock, is_told_once_when_the_patience_is_over_with_the_sums_of_all_ranks) {
   for (const std::uint32_t size : {1U, 2U, 7U, 40U}) {
     job of(size);
     of.pass(patience);
@@ -132,7 +132,7 @@ TEST(standstill, is_told_once_when_the_patience_is_over_with_the_sums_of_all_ran
   }
 }
 
-TEST(standstill, is_none_while_one_rank_is_not_at_rest_wherever_it_is_in_the_tree) {
+TEST(deadlock, is_none_while_one_rank_is_not_at_rest_wherever_it_is_in_the_tree) {
   for (std::uint32_t busy = 0; busy < 7; ++busy) {
     job of(7);
     of.at(busy).at_rest = false;
@@ -144,7 +144,7 @@ TEST(standstill, is_none_while_one_rank_is_not_at_rest_wherever_it_is_in_the_tre
   }
 }
 
-TEST(standstill, is_none_while_anything_is_counted_on_one_rank_between_the_looks) {
+TEST(deadlock, is_none_while_anything_is_counted_on_one_rank_between_the_looks) {
   for (std::uint32_t active = 0; active < 7; ++active) {
     for (int what = 0; what < 3; ++what) {
       job of(7);
@@ -160,7 +160,7 @@ TEST(standstill, is_none_while_anything_is_counted_on_one_rank_between_the_looks
   }
 }
 
-TEST(standstill, is_told_no_earlier_than_the_patience_after_the_last_work_of_any_rank) {
+TEST(deadlock, is_told_no_earlier_than_the_patience_after_the_last_work_of_any_rank) {
   for (std::uint32_t active = 0; active < 7; ++active) {
     job of(7);
     of.pass(patience / 2);
@@ -175,7 +175,7 @@ TEST(standstill, is_told_no_earlier_than_the_patience_after_the_last_work_of_any
   }
 }
 
-TEST(standstill, is_none_when_all_that_was_created_is_done) {
+TEST(deadlock, is_none_when_all_that_was_created_is_done) {
   job of(3);
   for (std::uint32_t r = 0; r < 3; ++r) of.at(r).units = {.created = 4, .done = 4};
   of.at(1).units.created = 7;  // ended on another rank
@@ -184,7 +184,7 @@ TEST(standstill, is_none_when_all_that_was_created_is_done) {
   EXPECT_TRUE(of.told.empty());
 }
 
-TEST(standstill, is_none_while_a_rank_does_not_answer) {
+TEST(deadlock, is_none_while_a_rank_does_not_answer) {
   job of(7);
   of.answers(4, false);
   of.pass(10 * patience);
@@ -197,14 +197,14 @@ TEST(standstill, is_none_while_a_rank_does_not_answer) {
   EXPECT_EQ(of.told.size(), 1U);
 }
 
-TEST(standstill, is_told_on_a_slow_network_too) {
+TEST(deadlock, is_told_on_a_slow_network_too) {
   job of(7);
   of.delay = 3s;
   of.pass(10 * patience);
   EXPECT_EQ(of.told.size(), 1U);
 }
 
-TEST(standstill, is_told_again_after_work_has_gone_on_which_is_told_too) {
+TEST(deadlock, is_told_again_after_work_has_gone_on_which_is_told_too) {
   for (const std::uint32_t active : {0U, 6U}) {
     job of(7);
     of.pass(2 * patience);
@@ -219,7 +219,7 @@ TEST(standstill, is_told_again_after_work_has_gone_on_which_is_told_too) {
   }
 }
 
-TEST(standstill, costs_nothing_while_rank_0_works_and_two_messages_on_each_edge_a_quarter_of_the_patience_at_most) {
+TEST(deadlock, costs_nothing_while_rank_0_works_and_two_messages_on_each_edge_a_quarter_of_the_patience_at_most) {
   job of(40);
   of.at(0).at_rest = false;
   of.pass(10 * patience);
@@ -245,7 +245,7 @@ class silent_host final : public deadlock_detector::host {
   int outputs = 0;
 };
 
-TEST(standstill, takes_each_message_only_in_the_state_that_waits_for_it) {
+TEST(deadlock, takes_each_message_only_in_the_state_that_waits_for_it) {
   constexpr rank_id parent{0}, child{3}, sibling{2};
   silent_host host;
   deadlock_detector rank_1({.self = rank_id{1}, .size = 5, .patience = patience, .arity = 2});

@@ -235,7 +235,7 @@ void read_stream(choices& from) {
   }
 }
 
-inline void read_ticket(choices& from) {
+inline void read_host_spec(choices& from) {
   try {
     static_cast<void>(tool::unpack_host_spec(std::as_bytes(from.rest())));
   } catch (const setup_error&) {
@@ -251,7 +251,7 @@ inline void forge(std::span<const std::uint8_t> bytes) {
     case 1:
       return read_stream<tool::host_stream>(from);
     case 2:
-      return read_ticket(from);
+      return read_host_spec(from);
     default:
       static_cast<void>(forge_messages(from));
   }

@@ -67,12 +67,12 @@ void damage(bytes& payload, const bytes& other, rng& numbers) {
 }
 
 /// Tells how many damaged payloads were read without an error, so that a test can see that both ways were taken.
-struct tally {
+struct outcome_counts {
   std::size_t read = 0;
   std::size_t refused = 0;
 };
 
-void read_damaged(const type_case& type, const bytes& payload, tally& outcomes) {
+void read_damaged(const type_case& type, const bytes& payload, outcome_counts& outcomes) {
   const allocation_meter allocations;
   const reading first = type.read(payload);
   ASSERT_LE(allocations.peak_bytes(), 100 * payload.size() + 4096) << type.name;
@@ -93,7 +93,7 @@ void read_damaged(const type_case& type, const bytes& payload, tally& outcomes) 
 
 TEST(archive_fuzz, damaged_payloads_are_read_whole_or_refused_and_cost_no_more_memory_than_they_are_worth) {
   constexpr std::size_t rounds = 1500;
-  tally outcomes;
+  outcome_counts outcomes;
   rng numbers(20);
   bytes other;
   for (std::size_t round = 0; round < rounds && !HasFatalFailure(); ++round) {
@@ -111,7 +111,7 @@ TEST(archive_fuzz, damaged_payloads_are_read_whole_or_refused_and_cost_no_more_m
 }
 
 TEST(archive_fuzz, noise_is_read_whole_or_refused) {
-  tally outcomes;
+  outcome_counts outcomes;
   rng numbers(21);
   for (int round = 0; round < 1500 && !HasFatalFailure(); ++round) {
     for (const type_case& type : rich_cases()) {

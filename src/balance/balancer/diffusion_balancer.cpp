@@ -32,15 +32,16 @@ void send(balancer_host& host, rank_id to, const diffusion_message& m) { host.se
 
 }  // namespace
 
-diffusion_balancer::diffusion_balancer(const options& parameters) : parameters_(parameters), pace_(parameters.pace) {}
+diffusion_balancer::diffusion_balancer(const options& parameters)
+    : parameters_(parameters), look_interval_(parameters.look_interval) {}
 
 void diffusion_balancer::on_tick(balancer_host& host) {
   own_load_.reset();
   if (host.now() >= wanted_until_) wanted_ = false;
   if (host.size() < 2) return;
   if (!underloaded(host)) {
-    pace_.succeed();
-    look_at_ = looked_at_ + pace_.min();
+    look_interval_.succeed();
+    look_at_ = looked_at_ + look_interval_.min();
   } else if (now_ == state::resting && host.now() >= look_at_ && !awaits_objects(host)) {
     look(host);
   }
@@ -88,7 +89,7 @@ void diffusion_balancer::on_message(balancer_host& host, rank_id from, std::span
     case diffusion_kind::work_request: {
       const std::uint32_t gave = give(host, from, sane(m->load));
       wanted_ = gave == 0;
-      wanted_until_ = host.now() + 2 * pace_.min();
+      wanted_until_ = host.now() + 2 * look_interval_.min();
       return send(
           host, from,
           {.kind = gave != 0 ? diffusion_kind::given : diffusion_kind::nothing, .number = m->number, .objects = gave});
@@ -121,7 +122,7 @@ void diffusion_balancer::ask_highest(balancer_host& host) {
   if (highest->load <= own_load(host)) {
     if (now_ == state::looking) choose_neighbours(host);
     now_ = state::resting;
-    look_at_ = host.now() + pace_.fail(host.rng());
+    look_at_ = host.now() + look_interval_.fail(host.rng());
     return;
   }
   victim_ = static_cast<std::size_t>(highest - neighbours_.begin());
@@ -140,11 +141,11 @@ void diffusion_balancer::on_refusal(balancer_host& host) {
 
 void diffusion_balancer::on_success(balancer_host& host, std::uint32_t objects) {
   constexpr double waits_max = 4;  // of the longest intervals
-  pace_.succeed();
+  look_interval_.succeed();
   arrivals_awaited_ = arrivals_asked_ + objects;
-  awaits_until_ = host.now() + waits_max * pace_.max();
+  awaits_until_ = host.now() + waits_max * look_interval_.max();
   now_ = state::resting;
-  look_at_ = host.now() + pace_.min();
+  look_at_ = host.now() + look_interval_.min();
 }
 
 void diffusion_balancer::choose_neighbours(balancer_host& host) {
@@ -204,7 +205,7 @@ std::unique_ptr<balancer> make_diffusion_balancer(const config& configuration) {
       .neighbours = static_cast<std::uint32_t>(configuration.get_int("balance.diffusion.neighbours")),
       .low_load = configuration.get_double("balance.diffusion.low_load"),
       .object_load_min = configuration.get_double("balance.diffusion.object_load_min"),
-      .pace = read_backoff(configuration, "balance.diffusion.interval", "balance.diffusion.interval_max"),
+      .look_interval = read_backoff(configuration, "balance.diffusion.interval", "balance.diffusion.interval_max"),
       .objects_max = static_cast<std::uint32_t>(configuration.get_int("balance.diffusion.objects_max")),
   });
 }

@@ -50,7 +50,7 @@ class diffusion_balancer final : public balancer {
     std::uint32_t neighbours = 4;
     double low_load = 0;
     double object_load_min = 0;
-    backoff pace{100e-6, 10e-3};
+    backoff look_interval{100e-6, 10e-3};
     std::uint32_t objects_max = 16;
   };
 
@@ -82,7 +82,7 @@ class diffusion_balancer final : public balancer {
   [[nodiscard]] std::uint32_t give(balancer_host& host, rank_id to, double load_there);
 
   const options parameters_;
-  backoff pace_;
+  backoff look_interval_;
   state now_ = state::resting;
   std::uint32_t number_ = 0;  // of the latest look
   double look_at_ = 0;

@@ -136,7 +136,7 @@ TEST(diffusion_balancer, an_idle_machine_looks_around_ever_more_rarely) {
   machine.run(0.5);
   const std::uint64_t before = machine.messages;
   machine.run(1);
-  const double looks = 1 / (defaults.pace.max() / 2);  // the jitter's lower end
+  const double looks = 1 / (defaults.look_interval.max() / 2);  // the jitter's lower end
   EXPECT_LE(static_cast<double>(machine.messages - before), 16 * 2 * defaults.neighbours * looks);
   EXPECT_GT(machine.messages, before);
 }

@@ -24,8 +24,8 @@ void gossip_balancer::on_tick(balancer_host& host) {
   own_.look(host);
   needy_ = own_.needy();
   if (!needy_) {
-    pace_.succeed();
-    speak_at_ = std::min(speak_at_, host.now() + pace_.min());
+    look_interval_.succeed();
+    speak_at_ = std::min(speak_at_, host.now() + look_interval_.min());
   } else if (host.now() >= speak_at_) {
     speak(host);
   }
@@ -41,13 +41,13 @@ bool gossip_balancer::knows_needy() const {
 }
 
 void gossip_balancer::speak(balancer_host& host) {
-  speak_at_ = host.now() + pace_.fail(host.rng());
+  speak_at_ = host.now() + look_interval_.fail(host.rng());
   fresh_.push_back({host.rank(), ++version_, sane(host.total_load()), parameters_.rounds});
 }
 
 void gossip_balancer::pass_on(balancer_host& host) {
   if (fresh_.empty() || host.now() < pass_at_) return;
-  pass_at_ = host.now() + pace_.min();
+  pass_at_ = host.now() + look_interval_.min();
   const std::vector<std::byte> bytes = pack(fresh_);
   fresh_.clear();
   for (std::uint32_t each = 0; each < std::min(parameters_.fanout, host.size() - 1); ++each) {
@@ -74,7 +74,7 @@ void gossip_balancer::hear(const news& item, double now) {
 }
 
 void gossip_balancer::forget(double now) {
-  std::erase_if(known_, [&](const auto& each) { return now - each.second.heard_at > 2 * pace_.max(); });
+  std::erase_if(known_, [&](const auto& each) { return now - each.second.heard_at > 2 * look_interval_.max(); });
 }
 
 void gossip_balancer::transfer(balancer_host& host) {
@@ -120,7 +120,7 @@ std::unique_ptr<balancer> make_gossip_balancer(const config& configuration) {
   return std::make_unique<gossip_balancer>(gossip_balancer::options{
       .fanout = static_cast<std::uint32_t>(configuration.get_int("balance.gossip.fanout")),
       .rounds = static_cast<std::uint32_t>(configuration.get_int("balance.gossip.rounds")),
-      .pace = read_backoff(configuration, "balance.gossip.interval", "balance.gossip.interval_max"),
+      .look_interval = read_backoff(configuration, "balance.gossip.interval", "balance.gossip.interval_max"),
       .known_max = static_cast<std::uint32_t>(configuration.get_int("balance.gossip.known_max")),
       .objects_max = static_cast<std::uint32_t>(configuration.get_int("balance.gossip.objects_max")),
       .communication = configuration.get_bool("balance.gossip.communication"),

@@ -39,13 +39,14 @@ class gossip_balancer final : public balancer {
   struct options {
     std::uint32_t fanout = 2;
     std::uint32_t rounds = 4;
-    backoff pace{100e-6, 10e-3};
+    backoff look_interval{100e-6, 10e-3};
     std::uint32_t known_max = 64;
     std::uint32_t objects_max = 16;
     bool communication = false;
   };
 
-  explicit gossip_balancer(const options& parameters) : parameters_(parameters), pace_(parameters.pace) {}
+  explicit gossip_balancer(const options& parameters)
+      : parameters_(parameters), look_interval_(parameters.look_interval) {}
 
   void on_tick(balancer_host& host) override;
   void on_message(balancer_host& host, rank_id from, std::span<const std::byte> bytes) override;
@@ -81,7 +82,7 @@ class gossip_balancer final : public balancer {
   [[nodiscard]] knowledge* draw(balancer_host& host, double own_load, rank_id& drawn);
 
   const options parameters_;
-  backoff pace_;
+  backoff look_interval_;
   surplus own_;
   bool needy_ = false;
   std::uint32_t version_ = 0;

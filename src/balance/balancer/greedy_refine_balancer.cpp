@@ -79,8 +79,8 @@ refine_report greedy_refine_balancer::own_report(balancer_host& host) const {
 }
 
 void greedy_refine_balancer::on_tick(balancer_host& host) {
-  if (host.rank() != rank_id{0} || host.size() < 2 || gathering_ || host.now() < look_at_) return;
-  gathering_ = true;
+  if (host.rank() != rank_id{0} || host.size() < 2 || collecting_ || host.now() < look_at_) return;
+  collecting_ = true;
   ++number_;
   reports_.assign(host.size(), {});
   reported_.assign(host.size(), false);
@@ -94,7 +94,7 @@ void greedy_refine_balancer::on_message(balancer_host& host, rank_id from, std::
   if (!m || from == host.rank() || from.value() >= host.size()) return;
   if (m->kind == refine_kind::report) return note(host, from, *m);
   if (from != rank_id{0}) return;
-  if (m->kind == refine_kind::moves) return obey(host, *m);
+  if (m->kind == refine_kind::moves) return apply(host, *m);
   host.assume_message_seconds(sane(m->load));
   const refine_report own = own_report(host);
   message answer{refine_kind::report, m->number, own.load, {}, {}, own.measured_seconds, own.measured_messages};
@@ -106,7 +106,7 @@ void greedy_refine_balancer::on_message(balancer_host& host, rank_id from, std::
 }
 
 void greedy_refine_balancer::note(balancer_host& host, rank_id from, const message& m) {
-  if (!gathering_ || m.number != number_ || reported_[from.value()]) return;
+  if (!collecting_ || m.number != number_ || reported_[from.value()]) return;
   reported_[from.value()] = true;
   refine_report& report = reports_[from.value()];
   report.load = sane(m.load);
@@ -123,7 +123,7 @@ void greedy_refine_balancer::note(balancer_host& host, rank_id from, const messa
 }
 
 void greedy_refine_balancer::decide(balancer_host& host) {
-  gathering_ = false;
+  collecting_ = false;
   host.assume_message_seconds(assumed_seconds_);
   reports_[0] = own_report(host);
   if (!learn_message_seconds()) return;  // and look again at the next tick
@@ -137,13 +137,13 @@ void greedy_refine_balancer::decide(balancer_host& host) {
     orders[rank].kind = refine_kind::moves;
     orders[rank].number = number_;
     if (rank == 0) {
-      obey(host, orders[rank]);
+      apply(host, orders[rank]);
     } else {
       host.send(rank_id{rank}, pack(orders[rank]));
     }
   }
-  if (!moves.empty()) pace_.succeed();
-  look_at_ = host.now() + pace_.fail(host.rng());
+  if (!moves.empty()) look_interval_.succeed();
+  look_at_ = host.now() + look_interval_.fail(host.rng());
 }
 
 /// Takes up what messages take on average over all ranks. False: ranks have told of loads that they have measured and
@@ -161,7 +161,7 @@ bool greedy_refine_balancer::learn_message_seconds() {
 }
 
 /// Objects that have begun to run or left since they were reported stay where they are.
-void greedy_refine_balancer::obey(balancer_host& host, const message& m) const {
+void greedy_refine_balancer::apply(balancer_host& host, const message& m) const {
   for (const wire_object& each : m.objects) {
     const object_id object = object_id::from_value(each.object);
     if (each.to >= host.size() || each.to == host.rank().value()) continue;
@@ -172,7 +172,8 @@ void greedy_refine_balancer::obey(balancer_host& host, const message& m) const {
 
 std::unique_ptr<balancer> make_greedy_refine_balancer(const config& configuration) {
   return std::make_unique<greedy_refine_balancer>(greedy_refine_balancer::options{
-      .pace = read_backoff(configuration, "balance.greedy_refine.interval", "balance.greedy_refine.interval_max"),
+      .look_interval =
+          read_backoff(configuration, "balance.greedy_refine.interval", "balance.greedy_refine.interval_max"),
       .tolerance = configuration.get_double("balance.greedy_refine.tolerance"),
       .objects_max = static_cast<std::uint32_t>(configuration.get_int("balance.greedy_refine.objects_max")),
       .communication = configuration.get_bool("balance.greedy_refine.communication"),

@@ -28,13 +28,14 @@ class greedy_refine_balancer final : public balancer {
  public:
   /// Times in seconds; balance_options() explains them.
   struct options {
-    backoff pace{1e-3, 20e-3};
+    backoff look_interval{1e-3, 20e-3};
     double tolerance = 0.05;
     std::uint32_t objects_max = 256;
     bool communication = false;
   };
 
-  explicit greedy_refine_balancer(const options& parameters) : parameters_(parameters), pace_(parameters.pace) {}
+  explicit greedy_refine_balancer(const options& parameters)
+      : parameters_(parameters), look_interval_(parameters.look_interval) {}
 
   void on_tick(balancer_host& host) override;
   void on_message(balancer_host& host, rank_id from, std::span<const std::byte> bytes) override;
@@ -48,13 +49,13 @@ class greedy_refine_balancer final : public balancer {
   void note(balancer_host& host, rank_id from, const message& m);
   void decide(balancer_host& host);
   [[nodiscard]] bool learn_message_seconds();
-  void obey(balancer_host& host, const message& m) const;
+  void apply(balancer_host& host, const message& m) const;
 
   const options parameters_;
-  backoff pace_;
+  backoff look_interval_;
 
   // The coordinator's half.
-  bool gathering_ = false;
+  bool collecting_ = false;
   std::uint32_t number_ = 0;  // of the latest look
   double look_at_ = 0;
   std::vector<refine_report> reports_;  // of each rank

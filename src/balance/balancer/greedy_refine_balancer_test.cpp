@@ -61,7 +61,7 @@ TEST(greedy_refine_balancer, a_rank_reports_to_the_coordinator_and_does_what_it_
 TEST(greedy_refine_balancer, the_coordinator_decides_once_everybody_has_answered_and_rests) {
   scripted_host host;
   host.ranks = 3;
-  greedy_refine_balancer one({.pace = {1, 4}});
+  greedy_refine_balancer one({.look_interval = {1, 4}});
   one.on_tick(host);
   EXPECT_EQ(host.sent.size(), 2u);
   host.time = 100;
@@ -116,7 +116,7 @@ TEST(greedy_refine_balancer, the_coordinator_moves_next_to_each_other_what_talks
 TEST(greedy_refine_balancer, all_ranks_estimate_alike_what_nobody_has_measured) {
   scripted_host host;
   host.ranks = 3;
-  greedy_refine_balancer one({.pace = {1, 4}});
+  greedy_refine_balancer one({.look_interval = {1, 4}});
   one.on_tick(host);
   ASSERT_EQ(host.sent.size(), 2u);
   EXPECT_EQ(host.sent[0].second, bytes_of(greedy_refine_kind::look, 1, 0, {}));

@@ -78,7 +78,7 @@ void share_balancer::on_message(balancer_host& host, rank_id from, std::span<con
 void share_balancer::receive(balancer_host& host, rank_id from, const message& m) {
   switch (m.kind) {
     case share_kind::order:
-      if (from == manager(host)) obey(host, m);
+      if (from == manager(host)) apply(host, m);
       return;
     case share_kind::given:
       if (!waiting_ || m.number != number_) return;
@@ -90,7 +90,7 @@ void share_balancer::receive(balancer_host& host, rank_id from, const message& m
   }
 }
 
-void share_balancer::obey(balancer_host& host, const message& order) {
+void share_balancer::apply(balancer_host& host, const message& order) {
   if (order.rank == host.rank() || order.rank.value() >= host.size()) return;
   own_.look(host);
   const std::span<const object_load> given = own_.heaviest(host, own_.at_a_time(host, parameters_.chunk));

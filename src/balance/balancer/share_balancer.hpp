@@ -62,7 +62,7 @@ class share_balancer final : public balancer {
   void receive(balancer_host& host, rank_id from, const message& m);
   void receive_as_manager(balancer_host& host, rank_id from, const message& m);
   void offer(balancer_host& host);
-  void obey(balancer_host& host, const message& order);
+  void apply(balancer_host& host, const message& order);
   void withdraw(rank_id initiator);
   void match(balancer_host& host);
 

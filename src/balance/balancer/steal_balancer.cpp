@@ -31,7 +31,8 @@ void send(balancer_host& host, rank_id to, const steal_message& m) { host.send(t
 
 }  // namespace
 
-steal_balancer::steal_balancer(const options& parameters) : parameters_(parameters), pace_(parameters.pace) {}
+steal_balancer::steal_balancer(const options& parameters)
+    : parameters_(parameters), look_interval_(parameters.look_interval) {}
 
 void steal_balancer::on_tick(balancer_host& host) {
   if (!line_.empty()) {
@@ -43,10 +44,10 @@ void steal_balancer::on_tick(balancer_host& host) {
 
 void steal_balancer::look_for_work(balancer_host& host) {
   if (host.idle_workers() == 0) {
-    pace_.succeed();
+    look_interval_.succeed();
     rest_ = 0;
     in_vain_ = 0;
-    ask_at_ = asked_at_ + pace_.min();
+    ask_at_ = asked_at_ + look_interval_.min();
     return;
   }
   if (asking_ || host.size() < 2 || host.now() < ask_at_) return;
@@ -67,7 +68,8 @@ void steal_balancer::on_message(balancer_host& host, rank_id from, std::span<con
   const expected<steal_message, wire_error> m = unpack<steal_message>(bytes);
   if (!m || from == host.rank() || from.value() >= host.size()) return;
   if (m->kind == steal_kind::request) {
-    const double patience = m->patience > 0 ? std::min(m->patience, pace_.max()) : 0;  // not a number counts as 0
+    const double patience =
+        m->patience > 0 ? std::min(m->patience, look_interval_.max()) : 0;  // not a number counts as 0
     const double hold = host.idle_workers() == 0 ? parameters_.hold : 0;
     on_request(host, {from, m->number, host.now() + std::max(patience, hold), goes_first(host, from)});
     return;
@@ -75,13 +77,13 @@ void steal_balancer::on_message(balancer_host& host, rank_id from, std::span<con
   if (!asking_ || from != victim_ || m->number != number_) return;
   asking_ = false;
   if (m->kind == steal_kind::given) {
-    pace_.succeed();
+    look_interval_.succeed();
     rest_ = 0;
     in_vain_ = 0;
-    ask_at_ = std::max(asked_at_ + pace_.min(), host.now() + parameters_.settle);
+    ask_at_ = std::max(asked_at_ + look_interval_.min(), host.now() + parameters_.settle);
   } else {
     ++in_vain_;
-    rest_ = pace_.fail(host.rng());
+    rest_ = look_interval_.fail(host.rng());
     ask_at_ = asked_at_ + rest_;
   }
 }
@@ -125,7 +127,7 @@ void steal_balancer::send_off_expired(balancer_host& host) {
 
 steal_balancer::options steal_options(const config& configuration) {
   return {
-      .pace = read_backoff(configuration, "balance.steal.backoff", "balance.steal.backoff_max"),
+      .look_interval = read_backoff(configuration, "balance.steal.backoff", "balance.steal.backoff_max"),
       .hold = seconds_of(configuration, "balance.steal.hold"),
       .settle = seconds_of(configuration, "balance.steal.settle"),
       .waiting_max = static_cast<std::uint32_t>(configuration.get_int("balance.steal.waiting_max")),

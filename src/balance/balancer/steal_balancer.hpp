@@ -45,7 +45,7 @@ class steal_balancer : public balancer {
  public:
   /// Times in seconds; balance_options() explains them.
   struct options {
-    backoff pace{20e-6, 1e-3};
+    backoff look_interval{20e-6, 1e-3};
     double hold = 200e-6;
     double settle = 200e-6;
     std::uint32_t waiting_max = 4;
@@ -83,7 +83,7 @@ class steal_balancer : public balancer {
   surplus own_;
 
   // The thief's half.
-  backoff pace_;
+  backoff look_interval_;
   bool asking_ = false;
   rank_id victim_;
   std::uint32_t number_ = 0;  // of the latest request

@@ -70,7 +70,7 @@ TEST(steal_balancer, an_idle_machine_asks_ever_more_rarely) {
   machine.run(0.1);
   const std::uint64_t before = machine.messages;
   machine.run(1);
-  const double rounds = 1 / (defaults.pace.max() / 2);  // the jitter's lower end
+  const double rounds = 1 / (defaults.look_interval.max() / 2);  // the jitter's lower end
   EXPECT_LE(static_cast<double>(machine.messages - before), 16 * 2 * rounds);
   EXPECT_GT(machine.messages, before) << "nobody would notice new work";
 }
@@ -185,7 +185,7 @@ TEST(steal_balancer, an_idle_rank_keeps_a_request_only_as_long_as_the_thief_woul
   victim.on_message(host, rank_id{8}, request(2, -1));
   EXPECT_EQ(std::count(host.answered.begin(), host.answered.end(), rank_id{8}), 2);
   victim.on_message(host, rank_id{9}, request(1, 1e300));
-  host.time += 2 * steal_balancer::options{}.pace.max();
+  host.time += 2 * steal_balancer::options{}.look_interval.max();
   victim.on_tick(host);
   EXPECT_EQ(std::count(host.answered.begin(), host.answered.end(), rank_id{9}), 1) << "patience has a bound";
 }

@@ -69,12 +69,12 @@ class ready_deque {
 
 /// Calls visit_queue(thread_index, left) for one thread_index after the other until it returns false, with another thread_index first each time,
 /// so that each thread_index's items are seen. One caller at a time.
-template <class VisitLane>
-void visit_queues(std::size_t lanes, std::size_t& first, std::size_t most, VisitLane visit_queue) {
-  first = (first + 1) % lanes;
+template <class VisitQueue>
+void visit_queues(std::size_t threads, std::size_t& first, std::size_t most, VisitQueue visit_queue) {
+  first = (first + 1) % threads;
   std::size_t left = most;
-  for (std::size_t each = 0; each < lanes; ++each) {
-    if (!visit_queue((first + each) % lanes, left)) return;
+  for (std::size_t each = 0; each < threads; ++each) {
+    if (!visit_queue((first + each) % threads, left)) return;
   }
 }
 

@@ -17,7 +17,7 @@ struct plain_item final : work {
 
 constexpr worker_id own_thread(0), application_thread(1), poll_thread(2);
 
-TEST(steal_scheduler, starts_what_one_lane_made_ready_in_its_order) {
+TEST(steal_scheduler, starts_what_one_thread_made_ready_in_its_order) {
   steal_scheduler order({.workers = 1});
   std::vector<plain_item> items(200);
   for (plain_item& each : items) order.push(own_thread, each);
@@ -25,7 +25,7 @@ TEST(steal_scheduler, starts_what_one_lane_made_ready_in_its_order) {
   EXPECT_EQ(order.pop(own_thread), nullptr);
 }
 
-TEST(steal_scheduler, comes_to_the_lanes_without_a_worker_though_the_own_never_ends) {
+TEST(steal_scheduler, comes_to_the_threads_without_a_worker_though_the_own_never_ends) {
   steal_scheduler order({.workers = 1});
   plain_item endless[2], sent, arrived;
   for (plain_item& each : endless) order.push(own_thread, each);
@@ -60,7 +60,7 @@ TEST(steal_scheduler, under_a_backlog_the_newest_come_first_yet_what_one_item_ma
   EXPECT_EQ(order.pop(own_thread), nullptr);
 }
 
-TEST(steal_scheduler, a_worker_finds_what_is_ready_on_any_lane_and_what_another_worker_keeps_apart) {
+TEST(steal_scheduler, a_worker_finds_what_is_ready_on_any_thread_and_what_another_worker_keeps_apart) {
   constexpr worker_id other(1);
   steal_scheduler order({.workers = 2});
   plain_item ready, begun, made[2];

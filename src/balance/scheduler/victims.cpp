@@ -80,8 +80,8 @@ std::shared_ptr<const nearness> nearness::look_at_host() {
   return std::make_shared<const nearness>(std::move(levels), here);
 }
 
-victims::victims(std::uint32_t lanes, std::shared_ptr<const nearness> known)
-    : queues_(lanes), known_(std::move(known)), places_(lanes) {
+victims::victims(std::uint32_t threads, std::shared_ptr<const nearness> known)
+    : queues_(threads), known_(std::move(known)), places_(threads) {
   for (std::atomic<std::uint32_t>& each : places_) each = nowhere;
 }
 

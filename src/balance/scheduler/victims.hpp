@@ -41,7 +41,7 @@ class nearness {
 class victims {
  public:
   /// `known` may be null; then all are equally near.
-  victims(std::uint32_t lanes, std::shared_ptr<const nearness> known);
+  victims(std::uint32_t threads, std::shared_ptr<const nearness> known);
   /// For the rank of a scheduler: what is known of this host, if it matters there.
   explicit victims(const scheduler_site& site);
 

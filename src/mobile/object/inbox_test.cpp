@@ -18,7 +18,7 @@ message* numbered_loose(std::uint32_t source, std::uint32_t sequence) {
   return m.release();
 }
 
-TEST(inbox, only_the_first_message_asks_for_a_ticket) {
+TEST(inbox, only_the_first_message_makes_the_entry_ready) {
   inbox box;
   EXPECT_TRUE(box.push(numbered_loose(0, 0)));
   EXPECT_FALSE(box.push(numbered_loose(0, 1)));
@@ -100,7 +100,7 @@ TEST(inbox, an_orphan_ends_whatever_a_balancer_wishes) {
   EXPECT_EQ(box.finish(), inbox::finished::orphaned);
 }
 
-TEST(inbox, a_seizure_makes_the_ticket_stale) {
+TEST(inbox, a_claim_by_a_balancer_makes_the_item_stale) {
   inbox box;
   message_list taken;
   ASSERT_TRUE(box.push(numbered_loose(0, 0)));
@@ -143,7 +143,7 @@ struct mill {
   std::vector<std::uint32_t> next = std::vector<std::uint32_t>(3, 0);  // by source; protected by the activation
   bool in_order = true;                                                // protected by the activation
 
-  bool take_ticket() {
+  bool take_item() {
     int known = items.load();
     while (known > 0) {
       if (items.compare_exchange_weak(known, known - 1)) return true;
@@ -165,7 +165,7 @@ struct mill {
   }
   void run_one() {
     message_list taken;
-    if (take_ticket() && box.claim(taken)) process(taken);
+    if (take_item() && box.claim(taken)) process(taken);
   }
 };
 

@@ -37,8 +37,8 @@ constexpr int part_of_waiting = 16;
 constexpr std::uint64_t wakeup_tag = ~std::uint64_t{0};
 constexpr std::uint64_t control_tag = wakeup_tag - 1;
 
-void sleep_until_wakeup(int alarm, nanoseconds timeout) {
-  pollfd watched{.fd = alarm, .events = POLLIN, .revents = 0};
+void sleep_until_wakeup(int wakeup_event, nanoseconds timeout) {
+  pollfd watched{.fd = wakeup_event, .events = POLLIN, .revents = 0};
   const timespec exact{.tv_sec = 0, .tv_nsec = static_cast<long>(timeout.count())};
   ::ppoll(&watched, 1, &exact, nullptr);
 }
