@@ -199,8 +199,8 @@ std::vector<std::string> available(const std::vector<std::string>& asked) {
 }
 
 /// The network between ranks of one transport, by LogGP, from its floors: a stream's message takes the overhead, a
-/// round trip two latencies and four overheads, and what a long message takes longer is its bytes. Where others compute,
-/// streams wait for processors, and may seem to take more than a round trip has room for.
+/// round trip two latencies and four overheads, and what a long message takes longer is its bytes. Where others
+/// compute, streams wait for processors, and may seem to take more than a round trip has room for.
 bench::cost_rows network_rows(const ladder::figures& measured, const plan& how) {
   const std::size_t small = how.sizes.front(), large = how.sizes.back();
   const ladder::figures::best least = measured.floor_of(measured.all().front(), small);

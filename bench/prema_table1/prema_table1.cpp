@@ -176,14 +176,14 @@ void simulate(const plan& how, const machine& of, nlohmann::ordered_json& all) {
              of.gain, of.overhead);
   std::vector<std::string> fixed = network(how), balanced = fixed;
   fixed.push_back(fmt::format("--nacre.ranks={}", of.cores));
-  balanced.insert(
-      balanced.end(),
-      {fmt::format("--nacre.ranks={}", ranks), fmt::format("--nacre.workers={}", of.cores_a_rank),
-       "--nacre.balance.tick=50ms", "--nacre.balance.diffusion.interval=50ms",
-       "--nacre.balance.diffusion.interval_max=1s", "--nacre.balance.steal.backoff=50ms",
-       "--nacre.balance.steal.backoff_max=1s", "--nacre.balance.steal.hold=100ms", "--nacre.balance.steal.settle=100ms",
-       "--nacre.balance.lifeline.settle=100ms", "--nacre.balance.greedy_refine.interval=5s",
-       "--nacre.balance.greedy_refine.interval_max=20s", "--nacre.balance.greedy_refine.objects_max=1000"});
+  balanced.insert(balanced.end(),
+                  {fmt::format("--nacre.ranks={}", ranks), fmt::format("--nacre.workers={}", of.cores_a_rank),
+                   "--nacre.balance.tick=50ms", "--nacre.balance.diffusion.interval=50ms",
+                   "--nacre.balance.diffusion.interval_max=1s", "--nacre.balance.steal.backoff=50ms",
+                   "--nacre.balance.steal.backoff_max=1s", "--nacre.balance.steal.hold=100ms",
+                   "--nacre.balance.steal.arrival_timeout=100ms", "--nacre.balance.lifeline.arrival_timeout=100ms",
+                   "--nacre.balance.greedy_refine.interval=5s", "--nacre.balance.greedy_refine.interval_max=20s",
+                   "--nacre.balance.greedy_refine.objects_max=1000"});
   tell(how, of.cores, fixed, balanced, all);
 }
 

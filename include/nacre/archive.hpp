@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // Serialization: turns values into bytes for another rank and back, in the idiom of cereal.
 //
-// A class of yours is packable when it has one of
+// A class of the program is packable when it has one of
 //
 //   template <class Archive> void serialize(Archive& ar) { ar(every, member); }      // reads and writes
 //   template <class Archive> void save(Archive& ar) const;  template <class Archive> void load(Archive& ar);
 //
-// as members (private ones with `friend class nacre::archive_access;`) or the same as free functions with the value as
-// second parameter, found by argument-dependent lookup; or when it is trivially copyable, in which case it is taken as
-// its bytes: padding included, bools inside unchecked, and addresses inside undetected, so give such a class a
-// `serialize`. Std types of packable types are packable. Pointers and references are not. std::unique_ptr and
-// std::shared_ptr are packed by value, so that two shared_ptr to one object arrive as two objects. A type that is read
-// needs a default constructor or an `explicit T(nacre::deserialize_tag)`.
+// as members (private ones with `friend class nacre::archive_access;`) or as free functions that take the value as
+// their second parameter and are found by argument-dependent lookup. A trivially copyable class without them is packed
+// as its bytes: padding is included, bools inside are not checked, and addresses inside are not detected. Give a class
+// that has any of these a `serialize`. Std types of packable types are packable. Pointers and references are not.
+// std::unique_ptr and std::shared_ptr are packed by value, so two shared_ptr to one object arrive as two objects. A
+// type that is read needs a default constructor or an `explicit T(nacre::deserialize_tag)`.
 //
-// Format (little-endian; nothing describes itself, both sides must be the same program; see docs/protocols/wire.md):
+// Format (little-endian, without type information: both sides must be the same program; see docs/protocols/wire.md):
 //
 //   bool                      1 byte, 0 or 1
 //   number, enum, trivial T   its bytes, unaligned; an enum E with a free `bool wire_valid(E)` is checked on reading
@@ -21,7 +21,7 @@
 //   pair, tuple, array        the elements one after the other
 //   length                    4 bytes; 0xffffffff means that 8 bytes with the true length follow
 //   string, vector<trivial>   length, zero bytes up to the alignment of T (16 at most) in the payload, the elements
-//   span, string_view         the same; read as a view into the payload
+//   span, string_view         as string and vector<trivial>; read as a view into the payload
 //   other containers          length, elements; an element that packs to nothing is followed by a zero byte
 //   vector<bool>, bitset<N>   length (vector only), eight bits a byte, lowest first, the rest zero
 //   optional, unique_ptr,     1 byte, 0 or 1, then the value if 1
@@ -43,7 +43,7 @@ namespace nacre {
 
 static_assert(std::endian::native == std::endian::little, "nacre's wire format is little-endian, as its hosts are");
 
-/// The number of bytes that `values` pack to, one behind the other.
+/// Returns the number of bytes that `values` pack to, one behind the other.
 template <class... Ts>
 [[nodiscard]] std::size_t packed_size(const Ts&... values) {
   sizer count;
@@ -51,7 +51,7 @@ template <class... Ts>
   return count.size();
 }
 
-/// Packs `values` one behind the other: the bytes of pack(a, b) are those of pack(std::tuple(a, b)).
+/// Packs `values` one behind the other: pack(a, b) gives the same bytes as pack(std::tuple(a, b)).
 template <class... Ts>
 [[nodiscard]] std::vector<std::byte> pack(const Ts&... values) {
   std::vector<std::byte> bytes(packed_size(values...));
@@ -60,7 +60,8 @@ template <class... Ts>
   return bytes;
 }
 
-/// Reads one T that fills `bytes` exactly; several values are read as a std::tuple. Views in T point into `bytes`.
+/// Reads one T that fills `bytes` exactly, else returns the error. Several values are read as a std::tuple. Views in T
+/// point into `bytes`.
 template <class T>
 [[nodiscard]] expected<T, wire_error> unpack(std::span<const std::byte> bytes) {
   reader from{bytes};

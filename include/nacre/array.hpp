@@ -16,7 +16,7 @@
 
 namespace nacre {
 
-/// The default placement: a run of consecutive places for each rank, as long as the others' or longer by one.
+/// The default placement: each rank gets a run of consecutive places. The lengths of two runs differ by one at most.
 struct by_block {
   [[nodiscard]] rank_id operator()(const index& at, const extents& shape, std::uint32_t ranks) const {
     const std::uint64_t number = shape.number_of(at), each = shape.count() / ranks, longer = shape.count() % ranks;
@@ -25,16 +25,16 @@ struct by_block {
   }
 };
 
-/// A placement names the home of each place: the rank on which its element is made. All ranks compute it, so it holds
-/// no data and gives the same answer everywhere: a function object without members, or a lambda without captures.
+/// A placement names the home of each place: the rank on which its element is made. All ranks compute it and must get
+/// the same answer, so it holds no data: it is a function object without members, or a lambda without captures.
 template <class P>
 concept array_placement = std::is_empty_v<P> && std::is_default_constructible_v<P> &&
     requires(const P& of, const index& at, const extents& shape, std::uint32_t ranks) {
   { of(at, shape, ranks) } -> std::convertible_to<rank_id>;
 };
 
-/// Names an array on every rank: a value, trivially copyable, comparable, serializable. It keeps nothing alive. The
-/// name of an element is computed from its place: no communication, no look-up, whether there is an element or not.
+/// Names an array on every rank: a value, trivially copyable, comparable, serializable. It keeps nothing alive. It
+/// computes the name of an element from its place, without communication or look-up, also where there is no element.
 template <class T, class Placement = by_block>
 class array_ptr {
   static_assert(array_placement<Placement>,
@@ -47,7 +47,7 @@ class array_ptr {
   array_ptr(std::uint64_t first, const extents& shape, std::uint32_t ranks) noexcept
       : first_(first), shape_(shape), ranks_(ranks) {}
 
-  /// The element at that place. Throws usage_error when the array has no such place.
+  /// The element at the place `at`. Throws usage_error when the array has no such place.
   [[nodiscard]] mobile_ptr<T> operator[](const index& at) const {
     const std::uint64_t number = shape_.number_of(at);
     return mobile_ptr<T>(object_id(home_of(at), object_id::first_element + first_ + number));
@@ -56,13 +56,14 @@ class array_ptr {
     const std::uint64_t from_first = element.id().index() - object_id::first_element - first_;
     return from_first < shape_.count();
   }
-  /// The place of an element. Throws usage_error when it is none of this array.
+  /// The place of an element. Throws usage_error when `element` belongs to another array or to none.
   [[nodiscard]] index index_of(mobile_ptr<T> element) const {
     if (!contains(element)) throw usage_error("index_of an object that is no element of the array");
     return shape_.place_of(element.id().index() - object_id::first_element - first_);
   }
   [[nodiscard]] const extents& shape() const noexcept { return shape_; }
-  /// The home of a place: where its element is made, and which rank answers for it.
+  /// The home of a place: the rank that makes its element and answers for it. Throws usage_error when the array has no
+  /// such place, or when the placement names a rank that the job does not have.
   [[nodiscard]] rank_id home_of(const index& at) const {
     const rank_id home = Placement{}(at, shape_, ranks_);
     if (home.value() >= ranks_) {
@@ -71,7 +72,7 @@ class array_ptr {
     }
     return home;
   }
-  /// For the runtime: tells the arrays of a job apart.
+  /// For the runtime: a number that differs between the arrays of a job.
   [[nodiscard]] std::uint64_t first() const noexcept { return first_; }
   explicit operator bool() const noexcept { return ranks_ != 0; }
   friend bool operator==(const array_ptr&, const array_ptr&) = default;
@@ -82,32 +83,32 @@ class array_ptr {
   }
 
  private:
-  std::uint64_t first_ = 0;  // number of its first place among those of all arrays
+  std::uint64_t first_ = 0;  // number of its first place among the places of all arrays
   extents shape_;
   std::uint32_t ranks_ = 0;
 };
 
-/// What create_array may be told before the shape, alike on all ranks:
+/// Options of create_array. They come before the shape and are equal on all ranks:
 ///
 ///     rt.create_array<cell>(nacre::array_options{.location = nacre::location_policy::home}, nacre::extents{64, 64});
 struct array_options {
-  /// How its elements are found. of_program: as their type says, or the program.
+  /// How ranks find its elements. of_program: by the policy of the element type, else by the policy of the program.
   location_policy location = location_policy::of_program;
 };
 
-/// Tells create_array to make no element: they are inserted one by one.
+/// Tells create_array to make no elements: the program inserts them one by one.
 struct sparse_t {};
 inline constexpr sparse_t sparse{};
 
 namespace detail {
 
-/// What every rank knows of an array.
+/// The data that every rank has of an array.
 struct array_layout {
   extents shape;
   const object_type* type = nullptr;
   rank_id (*home)(const extents& shape, std::uint64_t number, std::uint32_t ranks) = nullptr;
   bool dense = true;
-  location_policy location = location_policy::of_program;  ///< of all its elements, whatever their type says
+  location_policy location = location_policy::of_program;  ///< of all its elements; outranks the policy of their type
 };
 
 template <class P>
@@ -115,11 +116,11 @@ rank_id home_of_number(const extents& shape, std::uint64_t number, std::uint32_t
   return P{}(shape.place_of(number), shape, ranks);
 }
 
-/// What a message to all elements asks for, beside the handler and its arguments.
+/// A request to all elements, without the handler and its arguments.
 struct array_request {
   std::uint64_t first = 0;       ///< the array
-  future_state* done = nullptr;  ///< null: nobody waits for it
-  std::uint32_t fold = 0;        ///< handler_id of what combines two results; 0: they are dropped
+  future_state* done = nullptr;  ///< completed when all elements are done; null: no caller waits
+  std::uint32_t fold = 0;        ///< handler_id of the row that combines two results; 0: results are dropped
 };
 
 // The untyped operations; src/runtime/api_arrays.cpp.
@@ -127,14 +128,14 @@ struct array_request {
 void adopt_element(engine& core, thread_context& on, std::uint64_t first, std::uint64_t number, void* object);
 void agree_on_array(engine& core, thread_context& on, std::uint64_t first, std::uint32_t placement_mark);
 void destroy_array(engine& core, thread_context& on, std::uint64_t first);
-/// `m`: the handler's; null ends all elements.
-void post_to_array(engine& core, thread_context& on, const array_request& what, message_ptr m);
+/// `m` is the message for the handler; null ends all elements.
+void post_to_array(engine& core, thread_context& on, const array_request& request, message_ptr m);
 void post_insert(engine& core, thread_context& on, object_id element, const object_type& type, void* object,
                  future_state& done);
 void post_erase(engine& core, thread_context& on, object_id element, future_state& done);
 [[nodiscard]] index index_of_element(engine& core, object_id element);
 
-/// Two packed results to combine; what a row of fold_row is run on.
+/// Two packed results to combine: the target that a row of fold_row is run on.
 struct folding {
   std::vector<std::byte>& accumulated;
   std::span<const std::byte> next;
@@ -154,7 +155,7 @@ constexpr std::string_view fold_name() noexcept {
   return __PRETTY_FUNCTION__;
 }
 
-/// The row that combines results of type R by Op. Its target is a `folding`, so no message of a peer can run it.
+/// The row that combines two results of type R by Op. Its target is a `folding`, so no message of a peer can run it.
 template <class R, class Op>
 inline handler_info fold_row{body_ops{}, &fold<R, Op>, fold_name<R, Op>(), key_of<folding>()};
 template <class R, class Op>

@@ -11,18 +11,18 @@
 
 namespace nacre {
 
-/// What can be done with arrays, beside what can be done with each element. See operations, which it is a part of.
+/// Operations on whole arrays. A base class of `operations`; operations on single elements are in object_operations.
 ///
-/// The home of a place orders what concerns all elements: every element that exists when a broadcast has its turn at
-/// its place runs it once, wherever it is. All broadcasts, calls and reductions on one array have their turns in one
-/// order, the same for all elements; those of one main or handler in the order in which it made them. Between them and
-/// messages to single elements there is no order but what futures make.
+/// Broadcasts, calls and reductions on one array are done in one order, which is the same for all elements. Requests of
+/// one main or handler keep the order in which it made them. The home of a place applies this order at that place: the
+/// element that exists there when a request is due runs it once, on whichever rank the element is. Between these
+/// requests and messages to single elements there is no order, except the order that waiting for futures makes.
 class array_operations : public object_operations {
  public:
   using object_operations::call;
   using object_operations::send;
 
-  /// Runs F on every element of an array, once on each that exists when its turn comes.
+  /// Runs F on every element of an array: once on each element that exists when the request is due at its place.
   template <auto F, class T, class P, class... Args>
   void send(const array_ptr<T, P>& to, Args&&... args) {
     send<F>(with{}, to, std::forward<Args>(args)...);
@@ -32,8 +32,8 @@ class array_operations : public object_operations {
     detail::post_to_array(*core_, *thread_, {.first = to.first()},
                           object_message<F, T>(how, std::forward<Args>(args)...));
   }
-  /// As send. Ready when all those elements have run F, whose results are dropped; fails with call_error when one
-  /// threw.
+  /// Runs F on every element, as send does, and drops the results. The future is ready when all those elements have run
+  /// F; it fails with call_error when one threw.
   template <auto F, class T, class P, class... Args>
   [[nodiscard]] future<void> call(const array_ptr<T, P>& to, Args&&... args) {
     auto done = pending<void>();
@@ -42,10 +42,10 @@ class array_operations : public object_operations {
     return done;
   }
   /// Runs F on every element and combines the results: op(op(r0, r1), ...) over the elements that exist, each counted
-  /// once, in the order of their places where these are placed by block, else in that order on each rank, rank by rank.
-  /// Always in the same grouping for the same elements, so sums of floating-point numbers are the same in every run; a
-  /// rank that combines them must be able to, so Op has no members or captures. It must be associative. Fails with
-  /// call_error when there is no element, or when one threw.
+  /// once. With the placement by_block the results are combined in the order of the places; with another placement, in
+  /// that order on each rank, rank by rank. The grouping is always the same for the same elements, so sums of
+  /// floating-point numbers are the same in every run. Op must be associative. It runs on every rank, so it has no
+  /// members or captures. The future fails with call_error when there is no element, or when an element threw.
   template <auto F, class T, class P, class Op, class... Args>
   [[nodiscard]] future<detail::result_of<F>> reduce(const array_ptr<T, P>& of, Op, Args&&... args) {
     using result = std::decay_t<detail::result_of<F>>;
@@ -59,8 +59,9 @@ class array_operations : public object_operations {
     return combined;
   }
 
-  /// Makes the element of a place from the arguments, on the place's home. It is a message to the place like any other:
-  /// what this caller sends to the element later finds it. Fails with call_error when there is one already.
+  /// Makes the element of a place from the arguments, on the place's home. The insertion is a message to the place:
+  /// messages that this caller sends to the element later find it. The future fails with call_error when the place has
+  /// an element already.
   template <class T, class P, class... Args>
   future<void> insert(const array_ptr<T, P>& into, const index& at, Args&&... args) {
     const mobile_ptr<T> element = into[at];
@@ -69,8 +70,9 @@ class array_operations : public object_operations {
     detail::post_insert(*core_, *thread_, element.id(), detail::type_of<T>(), object.release(), *done.state());
     return done;
   }
-  /// Ends the element of a place, wherever it is, after the messages that this caller sent to it before. The place may
-  /// get another one. Fails with call_error when there is none. `destroy` does the same and tells nobody.
+  /// Ends the element of a place, on whichever rank it is, after the messages that this caller sent to it before. The
+  /// place may get another element. The future fails with call_error when there is no element. `destroy` ends an
+  /// element too, without a future.
   template <class T, class P>
   future<void> erase(const array_ptr<T, P>& from, const index& at) {
     auto done = pending<void>();

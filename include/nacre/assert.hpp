@@ -6,8 +6,8 @@
 
 namespace nacre {
 
-/// Names the calling thread in diagnostics, for example "rank 1 worker 0". At most 63 bytes are kept. The label serves
-/// messages to people only; no code may decide anything by it.
+/// Names the calling thread in diagnostics, for example "rank 1 worker 0". At most 63 bytes are kept. The label is for
+/// messages to people; no code may depend on it.
 void set_thread_label(std::string_view label) noexcept;
 
 /// The label of the calling thread; empty before set_thread_label. The view is valid until the thread sets another.
@@ -36,16 +36,15 @@ struct source_place {
                : ::nacre::detail::assertion_failed(kind, #condition, message, \
                                                    {__FILE__, static_cast<unsigned>(__LINE__), __func__}))
 
-/// What the caller owes, checked on entry.
+/// A precondition: the caller's duty, checked on entry.
 #define NACRE_EXPECT(condition, message) NACRE_DETAIL_CHECK("expectation", condition, message)
-/// What must hold half-way.
+/// An invariant that must hold in the middle of a function.
 #define NACRE_ASSERT(condition, message) NACRE_DETAIL_CHECK("assertion", condition, message)
-/// What the function owes, checked on exit.
+/// A postcondition: the function's duty, checked on exit.
 #define NACRE_ENSURE(condition, message) NACRE_DETAIL_CHECK("guarantee", condition, message)
 
-/// A check too dear for release builds; present when NACRE_SLOW_ASSERTS is defined (by the presets
-/// debug, asan, tsan) is defined. The condition is compiled in every build, so that it cannot rot, but evaluated only
-/// there.
+/// A check that is too slow for release builds. It is evaluated only where NACRE_SLOW_ASSERTS is defined, as the
+/// presets debug, asan and tsan do. Every build compiles the condition, so that it stays valid code.
 #ifdef NACRE_SLOW_ASSERTS
 #define NACRE_ASSERT_SLOW(condition, message) NACRE_ASSERT(condition, message)
 #else

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The interface of a load balancer between ranks, and how a program brings its own.
+// The interface of a load balancer between ranks, and the registration of a program's own balancer.
 #pragma once
 
 #include <cstddef>
@@ -16,17 +16,17 @@
 
 namespace nacre {
 
-/// What a balancer knows of one object on its rank; an estimate of a moment ago.
+/// The load of one object on the balancer's rank: an estimate of a moment ago.
 struct object_load {
   object_id object;
-  double load = 0;             ///< as the load model says, see load_model
-  std::uint32_t messages = 0;  ///< that wait to be run, not counting the one that a worker runs now
-  double migration_cost = 0;   ///< seconds that this rank spends on moving an object at least, as far as known
-  bool running = false;        ///< a handler runs on it now: it could leave only afterwards
+  double load = 0;             ///< from the load model, in its unit; see load_model
+  std::uint32_t messages = 0;  ///< that wait to be run, without the one that a worker runs now
+  double migration_cost = 0;   ///< seconds: the least that this rank spends on moving an object, as far as known
+  bool running = false;        ///< a handler runs on it now; the object can leave only afterwards
   double seconds = 0;          ///< that its waiting messages will take, if it has been measured
 };
 
-/// What a balancer knows of its rank without looking at any object; an estimate of a moment ago.
+/// The load of the balancer's rank, without looking at any object: an estimate of a moment ago.
 struct rank_load {
   std::size_t waiting = 0;    ///< pieces of work that wait for a worker: objects with messages, and all else that runs
   std::uint32_t running = 0;  ///< workers that are busy
@@ -38,83 +38,88 @@ enum class candidate_kind : std::uint8_t {
   any       ///< those, and those that declare a load though nothing waits for them
 };
 
-/// What an object has sent another one lately: at most what it has really sent. See balancer_host::traffic.
+/// The recent traffic from one object to another: never more than was really sent. See balancer_host::traffic.
 struct object_traffic {
   object_id partner;
-  rank_id where;        ///< the partner is, as far as this rank knows; at worst its home
+  rank_id where;        ///< the partner's rank, as far as this rank knows; at worst its home
   double messages = 0;  ///< halved at the end of each --nacre.balance.traffic_half_life
-  double bytes = 0;     ///< as they travel to another rank, likewise
+  double bytes = 0;     ///< as packed for another rank; halved likewise
 };
 
-/// What is known of an object from which its load is made; estimates.
+/// The estimates from which a load model makes the load of an object.
 struct load_facts {
-  double declared = 0;         ///< what its class says by load(), in any one unit; 0 without
-  double message_seconds = 0;  ///< what one of its messages takes, as earlier ones did; of an object that has run none
-                               ///< yet, what one of other objects on its rank takes, or 1 us
+  double declared = 0;         ///< the result of its class's load(), in any one unit; 0 without
+  double message_seconds = 0;  ///< seconds that one of its messages takes, measured on earlier ones; for an object that
+                               ///< has run none yet, as measured on other objects of its rank, or 1 us
   std::uint32_t messages = 0;  ///< that wait to be run
 };
 
-/// What an object counts for, chosen by --nacre.balance.load. A rank has one. Its method is called inside the poll
-/// loop.
+/// Computes the load of an object; chosen by --nacre.balance.load. Each rank has one model. Its method is called inside
+/// the poll loop.
 class load_model {
  public:
   virtual ~load_model() = default;
-  /// At least 0, in the unit of all loads; an object that neither runs nor has messages is asked about if it declares
-  /// any load.
+  /// Returns a load of at least 0, in the unit of all loads. For an object that neither runs nor has messages it is
+  /// called only if the object declares a load.
   [[nodiscard]] virtual double load(const load_facts& of) const = 0;
 };
 
 using load_model_factory = std::function<std::unique_ptr<load_model>(const config&)>;
 
-/// Makes a load model selectable by --nacre.balance.load=NAME; all else as register_balancer.
+/// Makes a load model selectable by --nacre.balance.load=NAME. Calls, names and threads are as for register_balancer.
 void register_load_model(std::string_view name, load_model_factory make);
 
-/// What a rank offers its balancer. Valid during the call that hands it over.
+/// The services of a rank for its balancer. Valid during the call that it is an argument of.
 class balancer_host {
  public:
   [[nodiscard]] virtual rank_id rank() const noexcept = 0;
   [[nodiscard]] virtual std::uint32_t size() const noexcept = 0;
-  /// Ranks of the job on this host, as far as known. Launchers number those of a host one after the other.
+  /// Ranks of the job on this host, as far as known. Launchers number the ranks of a host one after the other.
   [[nodiscard]] virtual std::uint32_t ranks_on_host() const noexcept { return size(); }
-  /// How much waits and runs here. Costs as much as the rank has workers, however many objects there are.
+  /// How much work waits and runs here. The cost grows with the number of workers, not with the number of objects.
   [[nodiscard]] virtual rank_load summary() = 0;
-  /// At most `most` objects that could leave now, heaviest first, of those that are equal the one that has waited
-  /// longest: the heaviest of a sample of what waits here. It costs as much as `most`, however many objects there are;
-  /// `most` counts up to 1024. None that runs, refuses to move or is about to leave, and none while the program has
-  /// disabled balancing. The span is valid until the next call of the host other than migrate.
+  /// Returns at most `most` objects that could leave now: the heaviest of a sample of the work that waits here. The
+  /// heaviest comes first; of equal ones, the one that has waited longest. Objects that run, refuse to move or are
+  /// about to leave are left out; while the program has disabled balancing there are none. The cost grows with `most`,
+  /// which counts up to 1024, not with the number of objects. The span is valid until the next call of the host other
+  /// than migrate.
   [[nodiscard]] virtual std::span<const object_load> candidates(std::size_t most,
                                                                 candidate_kind of = candidate_kind::waiting) = 0;
-  /// What is known of one object; nothing if it is not here, refuses to move or is about to leave.
+  /// The load of one object; nothing if it is not here, refuses to move or is about to leave.
   [[nodiscard]] virtual std::optional<object_load> load_of(object_id object) = 0;
-  /// Objects here that run, have messages waiting or declare a load, in the order of their ids; none that is about to
-  /// leave, and none while the program has disabled balancing. It looks at every object that the rank knows, up to some
-  /// thousands; where there are more, at the next few thousand with each call. A rank that is busy looks again only
-  /// when --nacre.balance.time_share allows, and tells what it saw before until then, without what it has sent away.
-  /// The span is valid until the next call of the host other than migrate.
+  /// Returns the objects here that run, have messages waiting or declare a load, in the order of their ids. Objects
+  /// that are about to leave are left out; while the program has disabled balancing there are none. Each call looks at
+  /// all objects that the rank knows, up to some thousands; where there are more, each call looks at the next few
+  /// thousand. A busy rank looks again only when --nacre.balance.time_share allows it. Until then it returns the result
+  /// of the last look, without the objects that it has sent away. The span is valid until the next call of the host
+  /// other than migrate.
   [[nodiscard]] virtual std::span<const object_load> local_loads() = 0;
-  /// From now on an object here of which no message has been measured is taken for one whose messages take so long
-  /// each, instead of for the others of this rank. Who compares loads of several ranks tells all of them the same, else
-  /// an object would count for more on one rank than on another. 0: for the others of this rank again.
+  /// Sets the time, in seconds, that a message is assumed to take on an object here of which no message has been
+  /// measured. By default, and after 0, the times of the other objects of this rank are used. A balancer that compares
+  /// loads of several ranks sets one value on all of them; else an object would count for more on one rank than on
+  /// another.
   virtual void assume_message_seconds(double /*seconds*/) {}
-  /// The sum of the loads of all objects here: over local_loads(), at the same price, while these are all; of more, an
-  /// estimate by a sample of them.
+  /// The sum of the loads of all objects here. While local_loads() returns all of them it is their sum, at the cost of
+  /// local_loads(); where there are more objects it is an estimate from a sample.
   [[nodiscard]] virtual double total_load() = 0;
-  /// The objects that an object of this rank has sent most messages to lately, at most 8, in the order of their ids;
-  /// none unless the balancer observes_communication. Counted are messages of its handlers to single objects, by send
-  /// and call, without results and without what it sends to itself. What is told falls short of what was sent by at
-  /// most a ninth of all messages that the object has sent lately, and follows the object when it moves. The span is
-  /// valid until the next call of the host.
+  /// Returns the objects that the object `of` of this rank has sent most messages to lately: at most 8, in the order of
+  /// their ids; none unless observes_communication() of the balancer is true. Messages that its handlers send to single
+  /// objects by send and call count; results and messages to itself do not. A count falls short of the true one by at
+  /// most a ninth of all messages that the object has sent lately. The counts follow the object when it moves. The span
+  /// is valid until the next call of the host.
   [[nodiscard]] virtual std::span<const object_traffic> traffic(object_id /*of*/) { return {}; }
   [[nodiscard]] virtual std::uint32_t workers() const = 0;
   /// Workers that look for work and find none.
   [[nodiscard]] virtual std::uint32_t idle_workers() const = 0;
   /// Objects that have come from other ranks since the job's start.
   [[nodiscard]] virtual std::uint64_t arrivals() const { return 0; }
-  /// Sends to the balancer of another rank, in order, at any length. Uncounted: quiescence does not wait for it.
+  /// Sends bytes of any length to the balancer of another rank, in order. Uncounted: quiescence does not wait for them.
+  /// The bytes may change when it returns.
   virtual void send(rank_id to, std::span<const std::byte> bytes) = 0;
-  /// A wish: the object leaves with its waiting messages before it runs again, unless it is not here any more.
+  /// Requests that an object moves: it leaves with its waiting messages before it runs again. An object that is not
+  /// here any more stays where it is.
   virtual void migrate(object_id object, rank_id to) = 0;
-  /// The balancer's own stream.
+  /// The balancer's own stream of random numbers.
   [[nodiscard]] virtual nacre::rng& rng() = 0;
   /// Seconds since the job's start; virtual ones under simulation.
   [[nodiscard]] virtual double now() const = 0;
@@ -123,35 +128,37 @@ class balancer_host {
   ~balancer_host() = default;
 };
 
-/// Decides which objects leave a rank (PREMA figure 2, without the part that schedules inside a rank, see scheduler).
-/// One for each rank; its methods are called one at a time, inside the poll loop, so they are short and never block.
-/// However long they take, on a busy rank they take no more than --nacre.balance.time_share of the time: ticks become
-/// rarer, and messages wait. What host.migrate takes does not count.
+/// Decides which objects leave a rank (PREMA figure 2, without the part that schedules inside a rank; see scheduler).
+/// Each rank has one. Its methods are called one at a time, inside the poll loop, so they must be short and never
+/// block. On a busy rank they get at most --nacre.balance.time_share of the time, without the time inside host.migrate:
+/// if they take longer, ticks become rarer and messages to the balancer wait.
 class balancer {
  public:
   virtual ~balancer() = default;
-  /// An object's load has changed since the last tick, as far as local_loads() tells.
+  /// An object's load has changed since the last tick, as far as local_loads() shows it.
   virtual void on_load(const object_load& /*changed*/) {}
-  /// Called often, also while balancing is disabled: look, ask, decide.
+  /// Called often, also while balancing is disabled: the place to look, ask and decide.
   virtual void on_tick(balancer_host& /*host*/) {}
-  /// Bytes from the balancer of another rank. They are input: decode with care, ignore what makes no sense.
+  /// Bytes from the balancer of another rank, valid during the call. They are untrusted input: decode them with care
+  /// and ignore invalid ones.
   virtual void on_message(balancer_host& /*host*/, rank_id /*from*/, std::span<const std::byte> /*bytes*/) {}
-  /// True while other ranks wait for work from here: handlers see it as wanted_elsewhere().
+  /// Returns true while other ranks wait for work from here: handlers see it as wanted_elsewhere().
   [[nodiscard]] virtual bool wanted() const { return false; }
-  /// True while nothing but a message of another balancer, or work that comes to this rank, will make it do anything:
-  /// the ticks of a rank without work are then a second apart. Looked at after each call.
+  /// Returns true while only a message of another balancer, or work that comes to this rank, will make this balancer
+  /// act: the ticks of a rank without work are then a second apart. Asked after each call.
   [[nodiscard]] virtual bool rests() const { return false; }
-  /// Whether on_load is wanted; it costs what local_loads() does at every tick.
+  /// Returns whether on_load is wanted; it costs as much as local_loads() at every tick.
   [[nodiscard]] virtual bool observes_loads() const { return true; }
-  /// Whether balancer_host::traffic is wanted; it costs a look-up and a lock for each message of an object to another.
-  /// Asked once, before anything runs.
+  /// Returns whether balancer_host::traffic is wanted; it costs a look-up and a lock for each message of an object to
+  /// another. Asked once, before any handler runs.
   [[nodiscard]] virtual bool observes_communication() const { return false; }
 };
 
 using balancer_factory = std::function<std::unique_ptr<balancer>(const config&)>;
 
-/// Makes a balancer selectable by --nacre.balancer=NAME; `make` is called once for each rank of this process, one at a
-/// time. Before nacre::run. A name that exists already, a built-in one too, means this one from now on. Any thread.
+/// Makes a balancer selectable by --nacre.balancer=NAME. To be called before nacre::run, from any thread. `make` is
+/// called once for each rank of this process, one call at a time. A name that exists already, also a built-in one, is
+/// replaced.
 void register_balancer(std::string_view name, balancer_factory make);
 
 }  // namespace nacre

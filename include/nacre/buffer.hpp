@@ -19,20 +19,22 @@ namespace detail {
 class buffer_parts;
 }
 
-/// An owned row of bytes for messages. Moved into `send` or `call` as the last argument, or returned by a handler, it
-/// becomes the message: its bytes are not copied at the sender, and a handler that takes a `nacre::buffer` by value
-/// owns the block that the transport has received into. Between ranks of one process only a pointer moves. So it is
-/// with a buffer that the serialize function of a mobile object names last, when the object moves. Elsewhere (inside
-/// other values, before other arguments, to several ranks at once) it travels too, and is copied.
+/// An owned sequence of bytes for messages. A buffer that is moved into `send` or `call` as the last argument, or
+/// returned by a handler, becomes the message: its bytes are not copied at the sender. A handler that takes a
+/// `nacre::buffer` by value owns the block that the transport has received into. Between ranks of one process only a
+/// pointer moves. The bytes are not copied either when a mobile object moves and its serialize function names the
+/// buffer last. In all other places (inside other values, before other arguments, to several ranks at once) a buffer is
+/// copied.
 ///
-/// Move-only. One thread at a time; any thread may end it. A handler that keeps a buffer keeps its memory out of flow
-/// control: what it holds no longer counts as on its way.
+/// Move-only. One thread at a time may use it; any thread may destroy it. Flow control does not count a buffer that a
+/// handler keeps: its bytes are no longer under way.
 class buffer {
  public:
   buffer() noexcept = default;
-  /// So many bytes, uninitialised. Throws out_of_blocks, and usage_error beyond 1 GiB, which no message carries.
+  /// Allocates `bytes` bytes, uninitialised. Throws out_of_blocks when there is no memory, and usage_error beyond 1
+  /// GiB, the longest payload of a message.
   explicit buffer(std::size_t bytes);
-  /// A copy of them.
+  /// Returns a buffer with a copy of `bytes`. Throws as the constructor does.
   [[nodiscard]] static buffer copy_of(std::span<const std::byte> bytes);
 
   buffer(buffer&& other) noexcept
@@ -55,7 +57,7 @@ class buffer {
   [[nodiscard]] const std::byte* data() const noexcept { return data_; }
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
   [[nodiscard]] bool empty() const noexcept { return size_ == 0; }
-  /// As whole elements of T; a rest that is none is left out.
+  /// The bytes as whole elements of T; remaining bytes that make no whole element are left out.
   template <class T>
   [[nodiscard]] std::span<T> as() noexcept {
     static_assert(std::is_trivially_copyable_v<T> && alignof(T) <= archive_alignment);
@@ -66,7 +68,7 @@ class buffer {
     static_assert(std::is_trivially_copyable_v<T> && alignof(T) <= archive_alignment);
     return {reinterpret_cast<const T*>(data_), size_ / sizeof(T)};
   }
-  /// Keeps the first `bytes` of them, which must be there.
+  /// Keeps the first `bytes` bytes; `bytes` must not exceed size().
   void shrink(std::size_t bytes) noexcept;
 
   template <class Archive>
@@ -85,7 +87,7 @@ class buffer {
   void write_to(sizer& ar) const noexcept;
   void write_to(writer& ar) const;
 
-  message* block_ = nullptr;  // in whose body the bytes lie; null for none, and for a view while arguments are decoded
+  message* block_ = nullptr;  // its body holds the bytes; null when empty, and for a view while arguments are decoded
   std::byte* data_ = nullptr;
   std::size_t size_ = 0;
 };
@@ -108,18 +110,20 @@ template <class First, class... Rest>
 inline constexpr bool ends_with_buffer<std::tuple<First, Rest...>> =
     is_buffer<std::tuple_element_t<sizeof...(Rest), std::tuple<First, Rest...>>>;
 
-/// How arguments become a message that is one of them, and back.
+/// Turns arguments into a message that is the block of one of them, and back.
 class buffer_parts {
  public:
   /// Reads a buffer that points into the payload and does not own it.
   static void read_view(reader& ar, buffer& into) noexcept;
-  /// Makes a view own its bytes: takes over `m`, whose payload they are part of, when that is left, permitted, and
-  /// mostly these bytes; else copies them.
+  /// Makes a view own its bytes, which are part of the payload of `m`. It takes over `m` when that is not null,
+  /// `may_adopt` permits it, and the bytes are aligned and at least half of the payload; else it copies the bytes.
   static void make_owning(buffer& view, message_ptr& m, bool may_adopt);
-  /// How many bytes in front of a buffer's own are free for `prefix` bytes of other arguments and its length, counted
-  /// from where a payload may begin; 0 when they do not fit, or the buffer is too small to be worth it.
+  /// Returns the number of bytes in front of the buffer's own that the payload will have, from the place where a
+  /// payload may begin. They hold `prefix` bytes: the other arguments and the buffer's length. Returns 0 when these do
+  /// not fit, or when the buffer is too small to be worth it.
   [[nodiscard]] static std::size_t room_before(const buffer& last, std::size_t prefix) noexcept;
-  /// The buffer's block as a message with that many bytes in front of the buffer's. The buffer is empty afterwards.
+  /// Returns the buffer's block as a message. Its payload has `before` bytes in front of the buffer's own. The buffer
+  /// is empty afterwards.
   [[nodiscard]] static message_ptr into_message(buffer& last, std::size_t before) noexcept;
 };
 
@@ -155,7 +159,7 @@ void read_argument(reader& ar, T& into) {
   }
 }
 
-/// Gives the buffers among decoded arguments their bytes; `m` is the message that they came in, and may be taken over.
+/// Makes the buffers among decoded arguments own their bytes. They came in the message `m`, which may be taken over.
 template <class Tuple>
 void make_buffers_owning(Tuple& arguments, message_ptr& m) {
   std::apply(

@@ -32,29 +32,29 @@ enum class collective_kind : std::uint8_t {
   end_of_main  ///< an all_reduce of the runtime's own: the main of this rank has ended
 };
 
-/// Adds a contribution to what has been accumulated; both are packed values of one type.
+/// Adds a contribution to the accumulated value; both are packed values of one type.
 using combine_function =
     std::function<void(std::vector<std::byte>& accumulated, std::span<const std::byte> contribution)>;
 
-/// One rank's entry into a collective. Kind, root and type are alike on all ranks.
+/// One rank's call of a collective. Kind, root and type are equal on all ranks.
 struct collective_call {
   collective_kind kind = collective_kind::barrier;
-  rank_id root;                  ///< broadcast: whose value it is; reduce, gather: who gets the result
+  rank_id root;                  ///< broadcast: the rank that gives the value; reduce, gather: the one that gets it
   std::vector<std::byte> value;  ///< this rank's contribution; broadcast: read at the root only
-  /// Reductions and scans: called inside start and on_message of the engine, through which its exceptions pass; the
-  /// collective does not end then.
+  /// For reductions and scans. Called inside start and on_message of the engine, through which its exceptions pass;
+  /// after an exception the collective does not end.
   combine_function combine = {};
-  std::uint32_t type = 0;  ///< stands for the type of the values, so that a difference is seen
+  std::uint32_t type = 0;  ///< type_mark of the values, by which ranks detect a difference
 };
 
 namespace detail {
 
 [[nodiscard]] rank_id rank_of(const engine& core) noexcept;
 
-/// Enters a collective and waits for its end. What it returns: see collective_host::complete.
+/// Enters a collective and waits for its end. For the bytes that it returns see collective_host::complete.
 std::vector<std::byte> run_collective(engine& core, thread_context& on, collective_call call);
 
-/// Equal for equal types, in every process of one binary.
+/// A number that is equal for equal types in all processes of one binary.
 template <class T>
 consteval std::uint32_t type_mark() {
   std::uint32_t hash = 0x811c9dc5U;  // FNV-1a
@@ -90,14 +90,14 @@ T broadcast_value(engine& core, thread_context& on, const T& value, rank_id root
       run_collective(core, on, {collective_kind::broadcast, root, std::move(bytes), {}, type_mark<T>()}));
 }
 
-/// A reduction or a scan; the bytes are packed T, or none where this rank gets no result.
+/// Runs a reduction or a scan. Returns a packed T, or no bytes where this rank gets no result.
 template <class T, class Op>
 std::vector<std::byte> combine_values(engine& core, thread_context& on, collective_kind kind, rank_id root,
                                       const T& value, Op op) {
   return run_collective(core, on, {kind, root, pack(value), combine_with<T>(std::move(op)), type_mark<T>()});
 }
 
-/// A gathered sequence: each rank's bytes behind their length, in the order of the ranks.
+/// A gathered sequence holds the bytes of each rank behind their length, in the order of the ranks.
 void append_part(std::vector<std::byte>& to, std::span<const std::byte> part);
 [[nodiscard]] std::vector<std::span<const std::byte>> parts_of(std::span<const std::byte> gathered);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions that run on several mobile objects at once: which of their parameters are objects, and how they are run.
+// Functions that run on several mobile objects at once: finds the parameters that are objects, and runs the function.
 #pragma once
 
 #include <cstddef>
@@ -15,11 +15,11 @@
 
 namespace nacre::detail {
 
-/// The classes that a function of colocate wants its objects to be of, as object_type::key names them.
-struct together_shape {
+/// The classes that the objects of a colocated function must have, as values of object_type::key.
+struct colocation_shape {
   std::span<const void* const> keys;
 };
-inline constexpr std::size_t together_max = 16;
+inline constexpr std::size_t colocation_max = 16;
 
 template <class... Params>
 struct param_list {};
@@ -59,7 +59,7 @@ consteval bool names_object() {
   }
 }
 
-/// How many of the leading arguments are objects.
+/// Returns how many of the leading arguments are objects.
 template <class... P, class... A>
 consteval std::size_t count_objects(param_list<P...>, param_list<A...>) {
   static_assert(sizeof...(P) == sizeof...(A), "the function of colocate takes another number of objects and arguments");
@@ -69,19 +69,19 @@ consteval std::size_t count_objects(param_list<P...>, param_list<A...>) {
   return count;
 }
 
-/// F on objects of the classes T..., with the parameters P... behind them.
+/// The handler row of F, which takes objects of the classes T... and then the parameters P...
 template <auto F, class Objects, class Rest>
-struct together;
+struct colocated_function;
 template <auto F, class... T, class... P>
-struct together<F, param_list<T...>, param_list<P...>> {
+struct colocated_function<F, param_list<T...>, param_list<P...>> {
   using values = typename argument_types<P...>::values;
   using views = typename argument_types<P...>::views;
   static constexpr const void* keys[] = {key_of<T>()...};
-  static constexpr together_shape shape{keys};
+  static constexpr colocation_shape shape{keys};
   /// Runs F for one packed message; `target` is an array of pointers to the objects. Defined in invoke.hpp.
   static outcome invoke(engine& core, thread_context& on, message_ptr& m, void* target, handler_id self);
   static inline handler_info row{
-      body_of<values>::ops, &invoke, name_of<F>(), key_of<together_shape>(), false, false, &shape};
+      body_of<values>::ops, &invoke, name_of<F>(), key_of<colocation_shape>(), false, false, &shape};
   static inline const handler_registration enlisted{row};
 
   template <class... Args>
@@ -96,7 +96,7 @@ struct together<F, param_list<T...>, param_list<P...>> {
   }
 };
 
-/// Splits parameter and argument lists behind the objects.
+/// Splits a parameter or argument list behind its first `Count` entries.
 template <std::size_t Count, class Taken, class List>
 struct split_list;
 template <class... T, class List>
@@ -116,7 +116,7 @@ struct pointees<param_list<A...>> {
   using type = param_list<typename pointee<std::remove_cvref_t<A>>::type...>;
 };
 
-/// What colocate<F>(args...) means.
+/// The compile-time data of colocate<F>(args...): checks the types, and selects the row.
 template <auto F, class... Args>
 struct colocation_of {
   using function = free_function<decltype(F)>;
@@ -126,10 +126,10 @@ struct colocation_of {
   static constexpr std::size_t count = count_objects(typename function::params{}, param_list<Args...>{});
   static_assert(count >= 2,
                 "colocate wants mobile pointers to 2 objects or more, and a function with references to them");
-  static_assert(count <= together_max, "colocate brings at most 16 objects together");
+  static_assert(count <= colocation_max, "colocate brings at most 16 objects together");
   using named = split_list<count, param_list<>, param_list<Args...>>;
-  using shape = together<F, typename pointees<typename named::first>::type,
-                         typename split_list<count, param_list<>, typename function::params>::rest>;
+  using shape = colocated_function<F, typename pointees<typename named::first>::type,
+                                   typename split_list<count, param_list<>, typename function::params>::rest>;
 };
 
 }  // namespace nacre::detail

@@ -14,7 +14,7 @@
 
 namespace nacre {
 
-/// What a value of an option looks like, and the getter that reads it.
+/// The form of an option's values, and the getter that reads them.
 enum class option_kind {
   boolean,   ///< true/false, on/off, yes/no, 1/0; get_bool
   integer,   ///< a decimal number; get_int
@@ -25,7 +25,8 @@ enum class option_kind {
   text       ///< anything; get_string
 };
 
-/// One row of a component's table. All views must outlive every config that uses the table (string literals do).
+/// One option: a row of a component's table. All views must outlive every config that uses the table (string literals
+/// do).
 struct option {
   std::string_view name;  ///< lower case, words joined by '_', groups by '.', such as "tcp.port"
   option_kind kind = option_kind::text;
@@ -41,7 +42,7 @@ struct option_table {
   std::span<const option> options;
 };
 
-/// Where a value comes from; a later one outranks an earlier one, in whatever order they are applied.
+/// The source of a value. A later source in this list outranks an earlier one, in any order of application.
 enum class setting_source {
   built_in,      ///< the table's default
   program,       ///< the program's own default
@@ -49,13 +50,13 @@ enum class setting_source {
   named_file,    ///< the file that the option "config" names
   environment,   ///< NACRE_TRANSPORT=tcp
   command_line,  ///< --nacre.transport=tcp
-  code           ///< set() by the program: its last word
+  code           ///< set() by the program
 };
 
 /// The merged configuration. An unknown name or a bad value throws setup_error, which names the nearest known option,
-/// or the range and an example. Reading an undeclared name, or with the getter of another kind, aborts: that is the
-/// reader's mistake, not the user's. Copyable; not thread-safe while it changes. Meant for set-up: getters parse on
-/// every call.
+/// or the range and an example. Reading an undeclared name, or reading with the getter of another kind, aborts: it is a
+/// mistake of the program, not of its user. Copyable; not thread-safe while it changes. Meant for set-up: getters parse
+/// on every call.
 ///
 /// Two options are always declared: "config" (a TOML file to read) and "help".
 class config {
@@ -66,14 +67,14 @@ class config {
   explicit config(std::span<const option_table> tables) { declare(tables); }
   config(std::initializer_list<option_table> tables) : config(std::span(tables.begin(), tables.size())) {}
 
-  /// Adds tables, then checks what set() was given before there were any. Aborts when a name is declared twice or a
-  /// default contradicts its own range.
+  /// Adds tables, then checks the values that set() got before there were any tables. Aborts when a name is declared
+  /// twice or a default contradicts its own range.
   void declare(std::span<const option_table> tables);
 
-  /// Gives an option a value as text, as if it came from `source`. An older value from the same source is replaced.
+  /// Gives an option a value as text, which counts as one from `source`. It replaces an older value from that source.
   void set(std::string_view name, std::string_view text, setting_source source = setting_source::code);
 
-  /// True when anything but the table's default decides the value.
+  /// True when the value comes from a source other than the table's default.
   [[nodiscard]] bool was_set(std::string_view name) const;
   [[nodiscard]] setting_source source_of(std::string_view name) const;
   [[nodiscard]] bool is_declared(std::string_view name) const noexcept;
@@ -98,7 +99,7 @@ class config {
 
   /// Every option with default, unit, range, help and the value in force where it differs, grouped by component.
   [[nodiscard]] std::string help_text() const;
-  /// The same as Markdown tables, without the values in force.
+  /// Every option as Markdown tables, without the values in force.
   [[nodiscard]] std::string docs_markdown() const;
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The untyped operations of a rank, which the typed ones are made of. Programs do not call them.
+// The untyped operations of a rank, which implement the typed ones. Programs do not call them.
 #pragma once
 
 #include <cstdint>
@@ -15,17 +15,17 @@
 
 namespace nacre {
 
-/// Tells `send` to address every rank, the own one included.
+/// Tells `send` to address every rank, this one included.
 struct to_all_t {};
 inline constexpr to_all_t to_all{};
 
-/// How to send, where the defaults do not fit.
+/// Options of a message, for use where the defaults do not fit.
 struct with {
   nacre::category category = nacre::category::worker;
   nacre::channel channel = nacre::channel::application;
 };
 
-/// A message that could not be delivered because its target is gone.
+/// A message that could not be delivered because its target does not exist any more.
 struct delivery_error {
   object_id object;
   std::string_view handler;
@@ -34,43 +34,44 @@ struct delivery_error {
 
 namespace detail {
 
-// The untyped core, one function an operation; see src/runtime/engine.hpp for who does what. When one of them throws,
-// nothing has happened: no message is counted or numbered, and no call waits. `result`, if not null, gets the reply.
+// The untyped core: one function for each operation; see src/runtime/engine.hpp for their implementation. A function
+// that throws has had no effect: no message is counted or numbered, and no call waits. `result`, if not null, gets the
+// reply.
 [[nodiscard]] rank_id rank_of(const engine& core) noexcept;
 [[nodiscard]] std::uint32_t size_of(const engine& core) noexcept;
 [[nodiscard]] std::uint32_t workers_of(const engine& core) noexcept;
 [[nodiscard]] double seconds_of(const engine& core, const thread_context& on);
 void post_to_rank(engine& core, thread_context& on, rank_id to, message_ptr m, future_state* result = nullptr);
 void post_to_all(engine& core, thread_context& on, message_ptr m);
-/// The two ends of a message to an object; `from` is none when no object sends it.
+/// Sender and target of a message to an object. `from` is not valid() when the sender is not an object.
 struct object_pair {
   object_id from, to;
 };
 void post_to_object(engine& core, thread_context& on, const object_pair& ends, message_ptr m,
                     future_state* result = nullptr);
-/// Takes over the object, also when it throws.
+/// Takes ownership of the object, also when it throws.
 [[nodiscard]] object_id adopt_object(engine& core, thread_context& on, const object_type& type, void* object);
 void post_migrate(engine& core, thread_context& on, object_id object, rank_id to, future_state& done);
 void post_destroy(engine& core, thread_context& on, object_id object);
-[[nodiscard]] bool is_resident(engine& core, thread_context& on, object_id object) noexcept;
+[[nodiscard]] bool is_local(engine& core, thread_context& on, object_id object) noexcept;
 void enable_balancing(engine& core, bool on) noexcept;
 void wait_quiescence(engine& core, thread_context& on);
 void post_on_quiescence(engine& core, thread_context& on, message_ptr m);
 [[nodiscard]] rank_counters counters_of(const engine& core) noexcept;
 void set_error_handler(engine& core, thread_context& on, std::function<void(const delivery_error&)> handler);
 
-/// `function` holds its arguments, packed, and the number of its row, which has a together_shape.
+/// `function` holds the packed arguments and the number of the handler row, which has a colocation_shape.
 void post_colocate(engine& core, thread_context& on, std::span<const object_id> objects, message_ptr function,
                    future_state* result = nullptr);
 
-/// What a main wants of an object.
+/// The access to an object that a main requests.
 enum class object_access : std::uint8_t { shared, exclusive };
-/// Main waits until it has access to the object, which is on its rank then; see object_operations::with_exclusive.
-/// `key` is that of the class which it must have.
+/// Waits in main until main has access to the object, which is on this rank then; see
+/// object_operations::with_exclusive. `key` is the key of the class that the object must have.
 [[nodiscard]] void* lock_object(engine& core, thread_context& on, object_id object, object_access how, const void* key);
 void unlock_object(engine& core, thread_context& on, object_id object, object_access how) noexcept;
 
-/// Access of a main to an object, for one scope.
+/// Gives a main access to an object for one scope.
 class object_lock {
  public:
   object_lock(engine& core, thread_context& on, object_id object, object_access how, const void* key)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The exceptions for bad input or a bad environment, thrown while a job is set up, and for misuse of the interface.
+// The exceptions for bad input or a bad environment while a job is set up, and for misuse of the interface.
 #pragma once
 
 #include <stdexcept>
@@ -7,8 +7,8 @@
 
 namespace nacre {
 
-/// Something outside the program keeps the job from starting. Its text is one line for a person, of the form
-/// "problem (why it matters): what to try". `run` prints it and returns non-zero.
+/// A problem outside the program keeps the job from starting. The text is one line for a person, of the form
+/// "problem (why it matters): remedy". `run` prints it and returns non-zero.
 class setup_error : public std::runtime_error {
  public:
   /// The three parts of the line, without the punctuation between them.
@@ -22,16 +22,16 @@ class setup_error : public std::runtime_error {
   explicit setup_error(const parts& text) : std::runtime_error(text.problem + " (" + text.why + "): " + text.remedy) {}
 };
 
-/// Misuse of the interface that only the run can show, such as a blocking wait inside a handler. Nothing has happened
-/// when it is thrown: the caller may catch it and go on.
+/// Misuse of the interface that shows only at run time, such as a blocking wait inside a handler. The call that throws
+/// it has had no effect: the caller may catch it and go on.
 class usage_error : public std::logic_error {
  public:
   using std::logic_error::logic_error;
 };
 
 namespace detail {
-/// In a catch clause: passes on what the user's code has thrown, with the name of the function in front of its text.
-/// What has a name already, and a want of memory, pass as they are.
+/// In a catch clause: rethrows an exception of the user's code with the name of the function in front of its text. An
+/// exception that has such a name already is rethrown unchanged, and so is a lack of memory.
 [[noreturn]] void throw_named(const std::string& function);
 }  // namespace detail
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A value or the reason why there is none, for outcomes that are expected on the data path.
+// A value or the reason for its absence, for failures that are expected on the data path.
 #pragma once
 
 #include <type_traits>
@@ -8,7 +8,7 @@
 
 namespace nacre {
 
-/// Holds a T, or an E when there is no T. Stands in for std::expected, which gcc 12 lacks.
+/// Holds a T, or an E when there is no T. Replaces std::expected, which gcc 12 lacks.
 template <class T, class E>
 using expected = tl::expected<T, E>;
 

@@ -14,14 +14,15 @@
 
 namespace nacre {
 
-/// The place of an element: one number for each dimension, from 0. Signed, so that neighbours are computed plainly.
+/// The place of an element: one number from 0 for each of its 1 to 3 dimensions. Signed, so that the places of
+/// neighbours can be computed by subtraction.
 class index {
  public:
   constexpr index() = default;
   template <std::integral... N>
   requires(sizeof...(N) >= 1 && sizeof...(N) <= 3) constexpr index(N... of) noexcept
       : of_{static_cast<std::int64_t>(of)...}, dimensions_(sizeof...(N)) {}
-  /// Of dimension `dimension` < dimensions().
+  /// The number in dimension `dimension`, which must be less than dimensions().
   [[nodiscard]] constexpr std::int64_t operator[](std::size_t dimension) const noexcept { return of_[dimension]; }
   [[nodiscard]] constexpr std::size_t dimensions() const noexcept { return dimensions_; }
   friend constexpr bool operator==(const index&, const index&) = default;
@@ -45,14 +46,15 @@ class index {
   return text + "}";
 }
 
-/// How many places an array has in each of its 1 to 3 dimensions. Places are in a row: the last dimension runs fastest.
+/// The number of places of an array in each of its 1 to 3 dimensions. Places are numbered from 0 in row-major order:
+/// the last dimension runs fastest.
 class extents {
  public:
-  /// Of all arrays that a job ever makes, together.
+  /// The most places that all arrays which a job ever makes may have together.
   static constexpr std::uint64_t count_max = object_id::first_element - 1;
 
   constexpr extents() = default;
-  /// Throws usage_error for a negative one, or for more places than there are names.
+  /// Throws usage_error for a negative number, and for more than count_max places.
   template <std::integral... N>
   requires(sizeof...(N) >= 1 && sizeof...(N) <= 3) constexpr extents(N... of) : of_(of...) {
     std::uint64_t count = 1;
@@ -79,7 +81,7 @@ class extents {
       inside = inside && at[each] >= 0 && at[each] < of_[each];
     return inside;
   }
-  /// The place's number in the row. Throws usage_error when there is no such place.
+  /// The number of a place. Throws usage_error when there is no such place.
   [[nodiscard]] constexpr std::uint64_t number_of(const index& at) const {
     if (!contains(at)) {
       throw usage_error("the index " + to_string(at) + " is outside of an array of the extents " + to_string(of_));
@@ -90,7 +92,7 @@ class extents {
     }
     return number;
   }
-  /// The inverse, for numbers less than count().
+  /// The place that has this number; the inverse of number_of. `number` must be less than count().
   [[nodiscard]] constexpr index place_of(std::uint64_t number) const noexcept {
     index at = of_;
     for (std::size_t each = of_.dimensions(); each-- != 0;) {

@@ -19,13 +19,14 @@ namespace nacre {
 class engine;
 class thread_context;
 
-/// The call did not produce a value: the object is gone, or its handler threw. what() says which.
+/// The call produced no value: the object does not exist, its handler threw, or the operation was refused. what() gives
+/// the reason.
 class call_error : public std::runtime_error {
  public:
   explicit call_error(const std::string& what, std::string type = {})
       : std::runtime_error(what), type_(std::move(type)) {}
-  /// The exception that the handler threw, as C++ spells it: "std::out_of_range". That of the first handler, where one
-  /// awaited the other. Empty when none threw.
+  /// The C++ type of the exception that the handler threw, such as "std::out_of_range"; empty when none threw. Where
+  /// one handler awaited another, it is the type of the exception that was thrown first.
   [[nodiscard]] const std::string& type() const noexcept { return type_; }
 
  private:
@@ -36,13 +37,13 @@ namespace detail {
 
 class coroutine_run;
 
-/// What to do when a result has arrived: wakes the application thread, or makes a coroutine runnable.
+/// A callback for the arrival of a result: it wakes the application thread, or makes a coroutine runnable.
 struct waiter {
   void (*notify)(waiter&, thread_context& by);
-  coroutine_run* coroutine = nullptr;  ///< the handler that awaits the result itself; null: something else does
+  coroutine_run* coroutine = nullptr;  ///< the handler that awaits the result itself; null when there is none
 };
 
-/// The place where a result arrives: made by the caller, completed once by whatever thread context handles the reply.
+/// The place where a result arrives. The caller makes it; the thread that handles the reply completes it, once.
 ///
 /// | state | completed | awaited by w |
 /// |---|---|---|
@@ -57,38 +58,40 @@ class future_state {
 
   void acquire() noexcept { references_.fetch_add(1, std::memory_order_relaxed); }
   void release() noexcept {
-    // acq_rel: pairs with the release of every other holder, so that the last one sees all their writes.
+    // acq_rel: pairs with the release by every other holder, so that the last holder sees all their writes.
     if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
   }
 
-  /// The future is given up: nobody will ask for the value any more.
+  /// Gives up the future: no thread will ask for the value any more.
   void abandon() noexcept {
     if (!ready()) on_abandon();
     release();
   }
 
-  /// acquire: pairs with the exchange in `complete`; the value is visible when this says true.
+  /// acquire: pairs with the exchange in `complete`; the value is visible when this returns true.
   [[nodiscard]] bool ready() const noexcept { return state_.load(std::memory_order_acquire) == is_ready; }
 
-  /// Decodes the reply and completes; a reply that does not decode, or whose value throws, completes with an error. The
-  /// result may take over the reply.
+  /// Decodes the reply and completes. A reply that cannot be decoded, or a value that throws, completes with an error.
+  /// The result may take over the reply.
   void complete_with(message_ptr reply, thread_context& by);
   void complete_with_error(std::string what, thread_context& by);
   void complete_with_error(call_error error, thread_context& by);
 
-  /// Registers `w` to be told; false when the result is there already, and then `w` is not touched. One waiter only.
+  /// Registers `w` to be notified. Returns false, without touching `w`, when the result is there already. One waiter
+  /// only.
   [[nodiscard]] bool await(waiter& w) noexcept;
 
-  /// Null when nobody awaits the result, or it is there. The waiter lives on only while nothing can complete the state.
+  /// The registered waiter; null when there is none, or when the result is there. The waiter is certain to live only
+  /// while no thread can complete the state.
   [[nodiscard]] const waiter* awaited_by() const noexcept {
     // acquire: pairs with the exchange in `await`.
     return state_.load(std::memory_order_acquire) == is_awaited ? waiter_ : nullptr;
   }
 
-  /// Of a state that is ready; null when there is a value.
+  /// The error of a state that is ready; null when there is a value.
   [[nodiscard]] const call_error* error() const noexcept { return error_ ? &*error_ : nullptr; }
   void throw_if_failed() const {
-    // The copy has a text of its own, because the last holder of this one may be another thread.
+    // The copy has its own text, because the last holder of this state may be another thread.
     if (error_) throw call_error(error_->what(), error_->type());
   }
 
@@ -96,11 +99,11 @@ class future_state {
   virtual ~future_state() = default;
   /// Stores the value; false when the bytes are not a value of the type.
   virtual bool take(message_ptr& reply) = 0;
-  /// The future was dropped before the result was there. For results that go to the caller's memory: it may be gone
-  /// next.
+  /// Called when the future is dropped before the result is there. For results that go to the caller's memory, which
+  /// may be freed afterwards.
   virtual void on_abandon() noexcept {}
   void complete(thread_context& by);
-  /// While the future has not been handed out yet.
+  /// Completes while the future has not been handed out yet.
   void complete_unawaited() noexcept { state_.store(is_ready, std::memory_order_release); }  // pairs with ready
   void set_error(call_error error) { error_ = std::move(error); }
 
@@ -153,12 +156,14 @@ class future_value<void> : public future_state {
 
 /// Runs other work of this rank until `state` is ready. Throws usage_error on a worker: handlers never block.
 void wait_in_application(engine& core, thread_context& on, future_state& state);
-/// The application looks at something that is not there yet. True: virtual time has gone on since, others have run.
+/// Called when the application polls for something that is not there yet. Returns true when virtual time has advanced
+/// meanwhile, so that other threads have run.
 [[nodiscard]] bool look_again(const thread_context& on);
 
 }  // namespace detail
 
-/// The result of one call, to be taken once. Movable; abandoning it is safe. Belongs to the thread that made it.
+/// The result of one call, to be taken once. Movable; it may be destroyed before the result is there. It belongs to the
+/// thread that made it.
 template <class T>
 class future {
  public:
@@ -177,15 +182,17 @@ class future {
     if (state_ != nullptr) state_->abandon();
   }
 
+  /// False for a future that was moved from, that gave its value, or that never had a call.
   [[nodiscard]] bool valid() const noexcept { return state_ != nullptr; }
-  /// Under simulation a main that looks again at the same instant lets a little virtual time go on, so that a loop
-  /// ends.
+  /// Whether the result is there. Under simulation, a main that asks again at the same instant makes virtual time
+  /// advance a little, so that a polling loop ends.
   [[nodiscard]] bool ready() const {
     if (state_ == nullptr || state_->ready()) return state_ != nullptr;
     return thread_ != nullptr && detail::look_again(*thread_) && state_->ready();
   }
 
-  /// Application thread only: runs other work until the result is there. In a handler write `co_await` instead.
+  /// Application thread only: runs other work until the result is there. In a handler write `co_await` instead: a wait
+  /// there throws usage_error. Throws usage_error when the future is not valid().
   void wait() {
     if (state_ == nullptr)
       throw usage_error("wait on a future that has no call (it was moved from, or never given one)");
@@ -197,10 +204,11 @@ class future {
     return take();
   }
 
-  /// For the runtime: where it may be waited for. Null for a result that was there from the beginning.
+  /// For the runtime: the engine and the thread context that may wait for it. Null for a result that was there from the
+  /// beginning.
   [[nodiscard]] engine* core() const noexcept { return core_; }
-  [[nodiscard]] thread_context* home() const noexcept { return thread_; }
-  /// A result that is there, and belongs to no call.
+  [[nodiscard]] thread_context* thread() const noexcept { return thread_; }
+  /// For the runtime: a result that is there already, without a call.
   explicit future(detail::future_value<T>* state) noexcept : state_(state) {}
 
   /// For `co_await`; see task.hpp.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Typed handlers: from a function pointer known at compile time to a row of the table that messages name.
+// Typed handlers: turns a function pointer known at compile time into a row of the handler table, which messages name.
 #pragma once
 
 #include <iterator>
@@ -26,34 +26,34 @@ class task;
 
 namespace detail {
 
-struct together_shape;
+struct colocation_shape;
 
-/// How running a message ended.
+/// The result of running a message.
 enum class outcome : std::uint8_t {
   done,      ///< ran; the message may be released
   malformed  ///< the bytes are not the arguments of this handler; nothing ran
 };
 
-/// Where a handler that failed had come to.
+/// The phase in which a handler failed.
 enum class handler_phase : std::uint8_t { decoding, running };
 
-/// One row of the handler table. Lives for ever; `id` is given when the first runtime starts, equal in every process of
-/// one binary, because rows are numbered in the order of their names.
+/// One row of the handler table. It lives for ever. `id` is assigned when the first runtime starts. It is equal in
+/// every process of one binary, because rows are numbered in the order of their names.
 struct handler_info {
   body_ops ops;  ///< the arguments, while they are live values
-  /// Target: the object, the module, or null. The message is left to the caller, except by handlers that keep its
-  /// memory, as those that take a buffer do; values that it held have been moved from.
+  /// `target` is the object, the module, or null. The message stays the caller's, unless the handler keeps its memory,
+  /// as a handler that takes a buffer does. Live values in the message have been moved from.
   outcome (*invoke)(engine&, thread_context&, message_ptr&, void* target, handler_id self);
   std::string_view name;
-  const void* target_key;                    ///< which class the handler is a member of; null for a free function
-  bool shared = false;                       ///< a const member function
-  bool coroutine = false;                    ///< returns a task
-  const together_shape* together = nullptr;  ///< a function of colocate: which objects it wants
+  const void* target_key;  ///< the class that the handler is a member of; null for a free function
+  bool shared = false;     ///< a const member function
+  bool coroutine = false;  ///< returns a task
+  const colocation_shape* colocation = nullptr;  ///< for a colocated function: the classes of its objects
   handler_id id{};
   handler_info* next = nullptr;  ///< link of the list that the table is made from
 };
 
-/// Adds a row to the list, while static objects are initialised. Afterwards the list does not change.
+/// Adds a row to the list while static objects are initialised. Afterwards the list does not change.
 struct handler_registration {
   explicit handler_registration(handler_info& row) noexcept;
 };
@@ -74,7 +74,8 @@ struct stored<std::string_view> {
   using viewed = std::string_view;
 };
 
-/// False, with one line of the compiler that says why, of parameters behind the context that no message can fill.
+/// Returns false when a message cannot fill these parameters, which follow the context; the compiler's message gives
+/// the reason in one line.
 template <class... Params>
 consteval bool can_be_arguments() {
   constexpr bool no_context = (!std::is_same_v<std::decay_t<Params>, context> && ...);
@@ -107,7 +108,7 @@ struct split_context<context&, Params...> : argument_types<Params...> {
   static constexpr bool takes_context = true;
 };
 
-/// What is no function; the rest of it only keeps the compiler from saying more.
+/// The case of something that is not a function. Its members only keep the compiler from printing further errors.
 template <class Signature>
 struct signature : argument_types<> {
   static_assert(!std::is_same_v<Signature, Signature>,
@@ -157,7 +158,7 @@ struct task_value<task<T>> {
 
 template <auto F>
 using traits = signature<decltype(F)>;
-/// What can be sent back. Of a reference the compiler says one sentence.
+/// A result that can be sent back. A reference cannot: the compiler's message says so in one sentence.
 template <class R>
 struct sent_back {
   static_assert(!std::is_reference_v<R>,
@@ -168,11 +169,11 @@ template <>
 struct sent_back<void> {
   using type = void;
 };
-/// What a caller of F receives: its result, or what its coroutine returns in the end.
+/// The type that a caller of F receives: its result, or the value that its coroutine returns.
 template <auto F>
 using result_of = typename sent_back<typename task_value<typename traits<F>::result>::type>::type;
 
-/// Arguments that body_ops calls simple.
+/// True for arguments that are simple, as body_ops::simple defines it.
 template <class Values>
 inline constexpr bool is_simple = false;
 template <class... Ts>
@@ -210,7 +211,7 @@ constexpr std::string_view name_of() noexcept {
   return whole.substr(begin, end - begin);
 }
 
-/// Its address stands for the class T.
+/// Its address identifies the class T.
 template <class T>
 inline constexpr char class_key = 0;
 template <class T>
@@ -226,7 +227,7 @@ constexpr const void* key_of() noexcept {
 template <auto F, class T>
 outcome invoke(engine& core, thread_context& on, message_ptr& m, void* target, handler_id self);
 
-/// The row of F on targets of class T: F's own class or one derived from it; void for a free function.
+/// The row of F on targets of class T, which is F's own class or one derived from it; void for a free function.
 template <auto F, class T>
 inline handler_info handler_row{
     body_of<typename traits<F>::values>::ops,       &invoke<F, T>, name_of<F>(), key_of<T>(), traits<F>::is_const,
@@ -234,14 +235,15 @@ inline handler_info handler_row{
 template <auto F, class T>
 inline const handler_registration handler_enlisted{handler_row<F, T>};
 
-/// Mentioning it anywhere in a program is what puts F into the table.
+/// Any use of it in a program puts F into the table.
 template <auto F, class T = typename traits<F>::target>
 const handler_info& handler_of() noexcept {
   static_cast<void>(&handler_enlisted<F, T>);
   return handler_row<F, T>;
 }
 
-/// An argument as a message keeps it: as it is, or, for a parameter that is a span, a copy of the elements.
+/// An argument in the form that a message stores: the argument itself, or, for a span parameter, a copy of the
+/// elements.
 template <class Stored, class Arg>
 decltype(auto) to_stored(Arg&& argument) {
   if constexpr (std::is_constructible_v<Stored, Arg&&>) {
@@ -258,16 +260,16 @@ decltype(auto) to_stored(Arg&& argument) {
   }
 }
 
-/// Arguments whose packed form is as cheap as they are themselves are packed at once, so that nothing has to be done to
-/// them when they leave: few flat ones; and beside flat ones a span, which is copied once, into the message, wherever
-/// that goes, and whose elements the handler sees there.
+/// True for arguments that are packed when the message is made, because packing costs no more than storing them; they
+/// then need no work when the message leaves. These are flat arguments of at most 256 bytes together, and spans with
+/// any flat arguments. The elements of a span are copied once, into the message, and the handler sees them there.
 template <class Views>
 inline constexpr bool packs_at_once = false;
 template <class... Views>
 inline constexpr bool packs_at_once<std::tuple<Views...>> = ((is_span<Views> || flat<Views>)&&...) &&
                                                             ((is_span<Views> || ...) || flat_sum<Views...>() <= 256);
 
-/// An argument as it is packed: without a copy where its type permits.
+/// An argument in the form that is packed: without a copy where its type permits.
 template <class Viewed, class Stored, class Arg>
 decltype(auto) to_packable(Arg&& argument) {
   if constexpr (std::is_same_v<Viewed, std::decay_t<Arg>>) {
@@ -279,7 +281,7 @@ decltype(auto) to_packable(Arg&& argument) {
   }
 }
 
-/// What make_typed makes where packs_at_once.
+/// Makes a message with packed arguments; make_typed uses it where packs_at_once.
 template <class Views, class Values, class... Args>
 message_ptr make_packed(Args&&... args) {
   return [&]<std::size_t... Index>(std::index_sequence<Index...>) {
@@ -297,7 +299,7 @@ message_ptr make_packed(Args&&... args) {
   (std::index_sequence_for<Args...>{});
 }
 
-/// A message for F on a T that holds the arguments as live values, or packed.
+/// Makes a message for F on a T. It holds the arguments as live values, or packed.
 template <auto F, class T = typename traits<F>::target, class... Args>
 message_ptr make_typed(Args&&... args) {
   using values = typename traits<F>::values;

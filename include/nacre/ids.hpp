@@ -11,8 +11,8 @@
 
 namespace nacre {
 
-/// A number with a meaning of its own: no arithmetic, no conversion to or from other ids. `Tag` is an incomplete type
-/// that tells the ids apart; `Rep` is an unsigned integer. Trivially copyable, so that it travels as its bytes.
+/// A number of one kind: without arithmetic, and without conversion to or from other ids. `Tag` is an incomplete type
+/// that distinguishes the ids; `Rep` is an unsigned integer. Trivially copyable, so it is packed as its bytes.
 template <class Tag, class Rep>
 class typed_id {
  public:
@@ -34,21 +34,22 @@ class typed_id {
 using rank_id = typed_id<struct rank_tag, std::uint32_t>;
 /// A worker thread within its rank.
 using worker_id = typed_id<struct worker_tag, std::uint32_t>;
-/// A handler, numbered alike on every rank that runs the same binary.
+/// A handler. It has the same number on every rank that runs the same binary.
 using handler_id = typed_id<struct handler_tag, std::uint32_t>;
-/// A type of mobile object, numbered alike on every rank that runs the same binary.
+/// A type of mobile object. It has the same number on every rank that runs the same binary.
 using type_id = typed_id<struct type_tag, std::uint32_t>;
 
-/// The name of a mobile object for its whole life, wherever it moves: the rank that created it (its home) and a number
-/// that this rank never gives twice. Zero is no object; numbers start at 1, so every created object is valid().
+/// The name of a mobile object, which stays the same wherever the object moves. It consists of the object's home, the
+/// rank that created it, and of a number that this rank never gives twice. Zero means no object; numbers start at 1, so
+/// the id of every created object is valid().
 class object_id {
  public:
   static constexpr unsigned home_bits = 24;
   static constexpr unsigned index_bits = 40;
   static constexpr std::uint64_t index_max = (std::uint64_t{1} << index_bits) - 1;
   static constexpr std::uint32_t home_max = (std::uint32_t{1} << home_bits) - 1;
-  /// The upper half of the numbers names elements of arrays: computed from their places, and given again to a new
-  /// element where one has been erased.
+  /// The upper half of the numbers is for elements of arrays. Their numbers are computed from their places, so a new
+  /// element at the place of an erased one gets its number again.
   static constexpr std::uint64_t first_element = std::uint64_t{1} << (index_bits - 1);
 
   constexpr object_id() noexcept = default;
@@ -60,7 +61,7 @@ class object_id {
     NACRE_EXPECT(index >= 1 && index <= index_max, "an object's index has 40 bits and starts at 1");
   }
 
-  /// Restores an id from value(), for example off the wire. Any number is accepted; ask valid().
+  /// Restores an id from value(), for example from a message. Any number is accepted; check it by valid().
   [[nodiscard]] static constexpr object_id from_value(std::uint64_t value) noexcept {
     object_id id;
     id.value_ = value;
@@ -84,7 +85,7 @@ class object_id {
 
 namespace detail {
 
-/// Spreads consecutive numbers over all bits, so that tables whose size is a power of two may mask the hash.
+/// Spreads consecutive numbers over all bits, so that a table with a power of two as its size may mask the hash.
 [[nodiscard]] constexpr std::size_t mix_bits(std::uint64_t value) noexcept {
   value ^= value >> 32;
   value *= 0x9e3779b97f4a7c15U;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Running a handler for a message: arguments out of the body, the call, the reply.
+// Runs a handler for a message: takes the arguments out of the body, calls the handler, and sends the reply.
 #pragma once
 
 #include <utility>
@@ -11,10 +11,10 @@
 
 namespace nacre::detail {
 
-/// Sends the result of a call back. `request` names caller and call.
+/// Sends the result of a call back. `request` identifies the caller and the call.
 void post_reply(engine& core, thread_context& on, const message_header& request, message_ptr reply);
-/// In a catch clause: the handler threw, or decoding its arguments. Tells the caller if it waits for a result, else
-/// ends the job with a line that names the handler.
+/// In a catch clause: the handler threw, or the decoding of its arguments did. Sends the error to a caller that waits
+/// for a result; without such a caller, ends the job with a line that names the handler.
 void handler_failed(engine& core, thread_context& on, const message_header& request, handler_id handler,
                     handler_phase when);
 
@@ -53,7 +53,7 @@ decltype(auto) call_handler(context& ctx, void* target, Tuple&& arguments) {
             return F(std::forward<decltype(argument)>(argument)...);
           }
         } else {
-          // The class that F is a member of: gcc takes a call through a class derived from it for an error of aliasing.
+          // Uses the class that F is a member of: gcc reports a call through a derived class as an aliasing error.
           typename shape::target& object = *static_cast<T*>(target);
           if constexpr (shape::takes_context) {
             return (object.*F)(ctx, std::forward<decltype(argument)>(argument)...);
@@ -65,7 +65,7 @@ decltype(auto) call_handler(context& ctx, void* target, Tuple&& arguments) {
       std::forward<Tuple>(arguments));
 }
 
-/// `m`: the message of the arguments; a coroutine whose parameters are views into it keeps it.
+/// `m` is the message of the arguments; a coroutine with parameters that are views into it keeps it.
 template <auto F, class T, class Tuple>
 void run_handler(engine& core, thread_context& on, const message_header& request, handler_id self, message_ptr& m,
                  void* target, Tuple&& arguments) {
@@ -86,7 +86,7 @@ void run_handler(engine& core, thread_context& on, const message_header& request
     }
   } catch (...) {
     handler_failed(core, on, request, self, handler_phase::running);
-    if constexpr (is_task) coroutine_finished(core, on, request, self);  // there is none that could do that
+    if constexpr (is_task) coroutine_finished(core, on, request, self);  // there is no coroutine to do it
   }
 }
 
@@ -120,7 +120,7 @@ outcome invoke(engine& core, thread_context& on, message_ptr& m, void* target, h
     return run_packed<typename shape::views>(m, [&](const message_header& request, auto&& arguments) {
       run_handler<F, T>(core, on, request, self, m, target, std::move(arguments));
     });
-  } catch (...) {  // what decodes the arguments threw: the handler has not begun
+  } catch (...) {  // decoding the arguments threw: the handler has not begun
     if (m == nullptr) throw;
     handler_failed(core, on, m->header, self, handler_phase::decoding);
     if constexpr (task_value<typename shape::result>::is_task) coroutine_finished(core, on, m->header, self);
@@ -129,8 +129,9 @@ outcome invoke(engine& core, thread_context& on, message_ptr& m, void* target, h
 }
 
 template <auto F, class... T, class... P>
-outcome together<F, param_list<T...>, param_list<P...>>::invoke(engine& core, thread_context& on, message_ptr& m,
-                                                                void* target, handler_id self) {
+outcome colocated_function<F, param_list<T...>, param_list<P...>>::invoke(engine& core, thread_context& on,
+                                                                          message_ptr& m, void* target,
+                                                                          handler_id self) {
   const auto run = [&]<std::size_t... Index>(context & ctx, auto&& arguments, std::index_sequence<Index...>)
                        ->decltype(auto) {
     void* const* const objects = static_cast<void* const*>(target);
@@ -155,7 +156,7 @@ outcome together<F, param_list<T...>, param_list<P...>>::invoke(engine& core, th
         handler_failed(core, on, request, self, handler_phase::running);
       }
     });
-  } catch (...) {  // as in invoke above
+  } catch (...) {  // decoding the arguments threw: the function has not begun
     if (m == nullptr) throw;
     handler_failed(core, on, m->header, self, handler_phase::decoding);
     return outcome::done;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One-sided memory: a rank's memory that others may write and read without a handler of its own.
+// One-sided memory: memory of a rank that other ranks may write and read without running a handler there.
 #pragma once
 
 #include <array>
@@ -15,12 +15,12 @@ namespace nacre {
 
 namespace detail {
 
-/// What names exposed memory on the wire: 32 bytes without padding. The rank that exposed it believes nothing of it but
-/// what the key proves.
+/// Identifies exposed memory in messages: 32 bytes without padding. The rank that exposed the memory checks the key,
+/// and trusts no other part of it.
 struct memory_name {
   std::uint32_t rank = 0;
   std::uint32_t segment = 0;           ///< never given twice by one rank; 0: none
-  std::uint64_t bytes = 0;             ///< of the whole segment
+  std::uint64_t bytes = 0;             ///< length of the whole segment
   std::array<std::uint64_t, 2> key{};  ///< random, new for each exposure
 
   friend bool operator==(const memory_name&, const memory_name&) = default;
@@ -43,25 +43,25 @@ void withdraw(engine& core, const memory_name& name);
 
 }  // namespace detail
 
-/// A handle to memory that a rank has exposed: `size()` elements of T. Trivially copyable, so that it travels in
-/// messages like a number. Whoever holds it may access the memory until it is withdrawn; its key cannot be guessed.
-/// A handle to const elements may only be read through, which the exposing rank checks too.
+/// A handle to memory that a rank has exposed: `size()` elements of T. Trivially copyable, so it may be sent in
+/// messages like a number. Every rank that holds a handle may access the memory until it is withdrawn; the handle's key
+/// cannot be guessed. A handle to const elements permits reading only, which the exposing rank checks too.
 template <class T>
 class remote_memory {
  public:
   static_assert(std::is_trivially_copyable_v<T>, "one-sided memory moves bytes: T must be trivially copyable");
   using element_type = T;
 
-  /// No memory; access through it fails.
+  /// A handle to no memory; access through it fails.
   remote_memory() = default;
   /// For the runtime.
   explicit remote_memory(const detail::memory_name& name) noexcept : name_(name) {}
 
-  /// The rank whose memory it is.
+  /// The rank that exposed the memory.
   [[nodiscard]] rank_id rank() const noexcept { return rank_id(name_.rank); }
-  /// How many elements there are.
+  /// The number of elements.
   [[nodiscard]] std::size_t size() const noexcept { return static_cast<std::size_t>(name_.bytes / sizeof(T)); }
-  /// Whether it ever named memory. It may have been withdrawn since.
+  /// True for a handle from expose. The memory may have been withdrawn since.
   explicit operator bool() const noexcept { return name_.segment != 0; }
   [[nodiscard]] const detail::memory_name& name() const noexcept { return name_; }
   friend bool operator==(const remote_memory&, const remote_memory&) = default;

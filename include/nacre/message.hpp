@@ -15,67 +15,67 @@ namespace nacre {
 
 class writer;
 
-/// Where a handler runs (PREMA section 3.2): `worker` handlers on a worker, `communication` handlers inside the poll
-/// loop, so those must be short.
+/// Where a handler runs (PREMA section 3.2): `worker` handlers run on a worker; `communication` handlers run inside the
+/// poll loop and must be short.
 enum class category : std::uint8_t { worker, communication };
 
-/// Traffic classes. Messages of one rank to one rank on one channel stay in order; channels do not wait for each other.
+/// Traffic classes. Messages from one rank to another on one channel stay in order; channels do not wait for each
+/// other.
 enum class channel : std::uint8_t { system, application, bulk };
 inline constexpr std::size_t channel_count = 3;
 
-/// What a message addresses.
+/// The target or the purpose of a message.
 enum class message_kind : std::uint8_t {
-  rank,             ///< a free function on a rank
-  module,           ///< a member of one of the runtime's own parts on a rank
-  object,           ///< a member of a mobile object, wherever it is
+  rank,             ///< calls a free function on a rank
+  module,           ///< calls a member of one of the runtime's own modules on a rank
+  object,           ///< calls a member of a mobile object, on whichever rank it is
   migrate,          ///< asks an object to move to the rank that the payload names
   destroy,          ///< ends an object
-  lock,             ///< asks an object to come to the rank of a main that wants access to it, and to stay for that long
-  join,             ///< a colocation has its turn in the stream of one of its objects
-  claim,            ///< a colocation wants an object, wherever that is, or lets it go
+  lock,             ///< asks an object to move to a main that requests access, and to stay until main is done
+  join,             ///< the place of a colocation in the stream of one of its objects
+  claim,            ///< a colocation acquires or releases an object, on whichever rank it is
   request_to_send,  ///< a rank keeps messages for an object, and asks how many it may send
-  arrival,          ///< an object on its way, with all that waits for it
+  arrival,          ///< an object that migrates, with all messages that wait for it
   bundle,           ///< messages to one rank that travel as one; see am/bundle.hpp
-  insert,           ///< makes the element of a place of an array, which the payload holds
-  everyone,  ///< as object, to whatever element there is; one that is not there misses nothing. Handler 0 ends it
-  credit,    ///< the backplane's own: see backplane/credits.hpp
-  reply  ///< the result of a call, for the future that waits at the caller; stays last, as the end of what peers may
-         ///< send
+  insert,           ///< makes the element of a place of an array; the payload holds the element
+  everyone,         ///< as object, for the element of a place; ignored where there is none. Handler 0 ends the element
+  credit,           ///< a message of the backplane itself: see backplane/credits.hpp
+  reply             ///< the result of a call, for the caller's future. Stays last: peers may send no kind above it
 };
 
-/// Whether messages of that kind follow an object from rank to rank, in the name of the rank that sent them first, and
-/// wait for it.
+/// Whether messages of this kind follow an object from rank to rank, with the source unchanged, and wait for it.
 [[nodiscard]] constexpr bool follows_object(message_kind kind) noexcept {
   return kind == message_kind::object || kind == message_kind::migrate || kind == message_kind::destroy ||
          kind == message_kind::lock || kind == message_kind::join || kind == message_kind::claim ||
          kind == message_kind::insert || kind == message_kind::everyone || kind == message_kind::request_to_send;
 }
-/// Those of them that stand in the stream of their rank, and run in order.
+/// Whether messages of this kind follow an object and are numbered in the stream of their source, so they run in order.
 [[nodiscard]] constexpr bool in_stream(message_kind kind) noexcept {
   return follows_object(kind) && kind != message_kind::claim && kind != message_kind::request_to_send;
 }
-/// The longest payload that transports accept.
+/// The longest payload that transports accept, in bytes.
 inline constexpr std::size_t payload_bytes_max = std::size_t{1} << 30;
-/// The longest one that the runtime can put into a message of its own, with what it adds: a contribution to a
-/// collective, the arguments of a colocation or of a broadcast to an array, an object that moves.
+/// The longest payload, in bytes, that the runtime can enclose in a message of its own together with the data that it
+/// adds: a contribution to a collective, the arguments of a colocation or of a broadcast to an array, or an object that
+/// moves.
 inline constexpr std::size_t enclosed_bytes_max = payload_bytes_max - (std::size_t{1} << 20);
-/// Throws usage_error when a message would have a longer payload. Every way into a message looks here, before anything
-/// is counted, numbered or shortened to fewer bits.
+/// Throws usage_error when `bytes` exceeds `bytes_max`. Every function that makes a message calls it before the message
+/// is counted or numbered, and before the length is converted to fewer bits.
 void check_payload(std::size_t bytes, std::size_t bytes_max = payload_bytes_max);
 
-/// The part of a message that travels in front of its payload: 40 bytes, little-endian, no padding.
+/// The part of a message that is sent in front of its payload: 40 bytes, little-endian, no padding.
 struct message_header {
   std::uint64_t object = 0;         ///< object_id of the target, or of the object that a reply concerns
-  std::uint64_t reply = 0;          ///< the caller's pending call, 0 for a one-way message
+  std::uint64_t reply = 0;          ///< the caller's pending call; 0 for a one-way message
   std::uint32_t payload_bytes = 0;  ///< bytes behind the header
   std::uint32_t handler = 0;        ///< handler_id
-  std::uint32_t source = 0;         ///< rank that sent it first; forwarding does not change it
+  std::uint32_t source = 0;         ///< rank that first sent it; forwarding does not change it
   std::uint32_t sequence = 0;       ///< position in the stream from `source` to `object`
-  std::uint32_t epoch = 0;          ///< newest location epoch that a rank on its way has known of
+  std::uint32_t epoch = 0;          ///< newest location epoch that a rank on its way knew
   message_kind kind = message_kind::rank;
   std::uint8_t flags = 0;  ///< see message_flag
   nacre::channel channel = nacre::channel::application;
-  std::uint8_t hops = 0;  ///< ranks that have forwarded it, or taken it along with its object
+  std::uint8_t hops = 0;  ///< number of ranks that have forwarded it, or sent it along with its object
 };
 static_assert(sizeof(message_header) == 40);
 
@@ -84,17 +84,17 @@ enum message_flag : std::uint8_t {
   flag_communication = 1,  ///< category::communication
   flag_uncounted = 2,      ///< invisible to quiescence: starts no user code (waves, load reports, location updates)
   flag_failed = 4,         ///< a reply that carries an error instead of a value
-  flag_path = 8,       ///< behind the payload are the ranks that have forwarded the message (mobile/location/path.hpp)
-  flag_returned = 16,  ///< on its way back to its source, or waiting there until its object clears it
-  flag_granted = 32    ///< its object has cleared it: it follows the object however far that is
+  flag_path = 8,           ///< the ranks that have forwarded it follow the payload (mobile/location/path.hpp)
+  flag_returned = 16,      ///< on its way back to its source, or waiting there until its object clears it
+  flag_granted = 32        ///< its object has cleared it: it follows the object over any number of ranks
 };
-/// Every flag there is; another one from a peer is an error of its bytes.
+/// All flags; a message of a peer with any other flag is malformed.
 inline constexpr std::uint8_t message_flags_known =
     flag_communication | flag_uncounted | flag_failed | flag_path | flag_returned | flag_granted;
 
 struct message;
 
-/// Ends the life of a message's values, if it holds any, and gives its block back to its pool. Any thread.
+/// Destroys a message's live values, if it holds any, and gives its block back to its pool. Any thread.
 void release_message(message* m) noexcept;
 
 struct message_deleter {
@@ -102,23 +102,25 @@ struct message_deleter {
 };
 using message_ptr = std::unique_ptr<message, message_deleter>;
 
-/// How to treat a body that holds live C++ values instead of bytes: one constant table for each handler. Or, where
-/// `of_packed`, who is to hear of the end of a packed message.
+/// The operations on a body that holds live C++ values instead of bytes: one constant table for each handler. Where
+/// `of_packed` is set, the body is bytes and the table is only a callback for the end of the message.
 struct body_ops {
   std::size_t (*packed_size)(const message&);
   void (*pack)(message&, writer&);     ///< writes the values; they stay alive
-  void (*destroy)(message&) noexcept;  ///< ends their life
-  bool of_packed = false;              ///< there are none: the body is bytes, and `destroy` only takes note
-  /// Null, or makes one of the values, which owns a block, the packed form: the values must then only be destroyed. The
-  /// header of the result is not set but for payload_bytes. Returns null when that cannot be; then nothing has changed.
+  void (*destroy)(message&) noexcept;  ///< destroys the values
+  bool of_packed = false;              ///< there are no values: the body is bytes, and `destroy` is only a callback
+  /// Null, or a function that turns one of the values, which owns a block, into the packed form. Afterwards the values
+  /// may only be destroyed. Of the result's header only payload_bytes is set. Returns null, without any change, when no
+  /// value can be used in this way.
   message_ptr (*adopt)(message&) = nullptr;
-  /// To measure and to pack the values runs no code of the user, cannot throw, and measuring takes no time. Others are
-  /// packed where their sender can still catch what they throw.
+  /// True when measuring and packing the values run no user code and cannot throw, and measuring takes constant time.
+  /// Other values are packed where their sender can still catch an exception.
   bool simple = false;
 };
 
-/// A message in memory: one pooled block, this head of 64 bytes, then the body: either packed bytes (`ops` is null) or,
-/// while it stays in one address space, the argument values themselves. Whoever holds the pointer owns the block.
+/// A message in memory: one pooled block with this head of 64 bytes and then the body. The body is packed bytes (`ops`
+/// is null) or, while the message stays in one address space, the argument values themselves. The holder of the
+/// message_ptr owns the block.
 struct message : work {
   message* next = nullptr;        ///< link of the one queue that it is in
   const body_ops* ops = nullptr;  ///< null, or of_packed: the body is header.payload_bytes packed bytes
@@ -135,12 +137,12 @@ struct message : work {
 };
 static_assert(sizeof(message) == 64, "the body starts on the second cache line");
 
-/// A message whose body has room for `body_bytes`; header.payload_bytes is set to it. Any thread; the caller owns it.
-/// Throws usage_error beyond payload_bytes_max.
+/// Makes a message with room for `body_bytes` bytes in its body, and sets header.payload_bytes to that number. Any
+/// thread; the caller owns the message. Throws usage_error beyond payload_bytes_max, and out_of_blocks.
 [[nodiscard]] message_ptr make_message(std::size_t body_bytes);
 
 namespace detail {
-/// As make_message, for memory that becomes a message only if it is short enough then.
+/// Makes a message of any length, for memory that is sent only if it is short enough by then.
 [[nodiscard]] message_ptr make_block(std::size_t body_bytes);
 [[nodiscard]] message_ptr pack_values(message_ptr m);
 }  // namespace detail
@@ -183,7 +185,7 @@ class message_list {
     --count_;
     return message_ptr(raw);
   }
-  /// Moves all of `other` behind what is here; `other` is empty afterwards.
+  /// Moves all messages of `other` to the end of this list; `other` is empty afterwards.
   void append(message_list& other) noexcept {
     if (other.empty()) return;
     (head_ == nullptr ? head_ : tail_->next) = other.head_;
@@ -197,7 +199,7 @@ class message_list {
     message* first = nullptr;
     message* last = nullptr;
   };
-  /// Gives up everything, still linked in order, to the caller; the list is empty afterwards.
+  /// Gives all messages, linked in order, to the caller; the list is empty afterwards.
   [[nodiscard]] chain release() noexcept {
     if (empty()) return {};
     const chain all{head_, tail_};

@@ -16,8 +16,9 @@
 
 namespace nacre {
 
-/// Names one mobile object wherever it is: a value of 8 bytes, trivially copyable, comparable, hashable, serializable.
-/// It does not keep the object alive; sending to a destroyed object reaches the sender's error handler.
+/// Names one mobile object on whichever rank it is: a value of 8 bytes, trivially copyable, comparable, hashable,
+/// serializable. It does not keep the object alive; a message to a destroyed object is reported to the sender's error
+/// handler (runtime::on_delivery_error).
 template <class T>
 class mobile_ptr {
  public:
@@ -34,7 +35,8 @@ class mobile_ptr {
 
 namespace detail {
 
-/// How to treat an object of one type without knowing it. Lives for ever; numbered as handlers are.
+/// The operations on objects of one type, for callers that do not know the class. It lives for ever and is numbered as
+/// handlers are.
 struct object_type {
   std::string_view name;
   void (*destroy)(void*) noexcept;
@@ -42,10 +44,10 @@ struct object_type {
   void (*pack)(void*, writer&);
   void* (*unpack)(reader&);                 ///< null when the bytes are not such an object
   double (*load)(const void*);              ///< null when the type declares none
-  const void* key;                          ///< the class, as handlers name it
+  const void* key;                          ///< identifies the class; equal to the handlers' target_key
   bool (*may_migrate)(const void*);         ///< null when the type never refuses
   bool (*equal)(const void*, const void*);  ///< null when the type has no ==
-  location_policy location;                 ///< what the type declares, else of_program
+  location_policy location;                 ///< the policy that the type declares, else of_program
   double (*priority)(const void*);          ///< null when the type declares none
   type_id id{};
   object_type* next = nullptr;
@@ -77,7 +79,7 @@ concept declares_may_migrate = requires(const T& object) {
 };
 
 template <class T>
-struct object_operations {
+struct type_operations {
   static void destroy(void* object) noexcept { delete static_cast<T*>(object); }
   static void count(void* object, sizer& into) { into(*static_cast<T*>(object)); }
   static void pack(void* object, writer& out) { out(*static_cast<T*>(object)); }
@@ -110,17 +112,17 @@ struct object_operations {
 };
 
 template <class T>
-inline object_type type_row{object_operations<T>::name(),
-                            &object_operations<T>::destroy,
-                            &object_operations<T>::count,
-                            &object_operations<T>::pack,
-                            &object_operations<T>::unpack,
-                            declares_load<T> ? &object_operations<T>::load : nullptr,
+inline object_type type_row{type_operations<T>::name(),
+                            &type_operations<T>::destroy,
+                            &type_operations<T>::count,
+                            &type_operations<T>::pack,
+                            &type_operations<T>::unpack,
+                            declares_load<T> ? &type_operations<T>::load : nullptr,
                             key_of<T>(),
-                            declares_may_migrate<T> ? &object_operations<T>::may_migrate : nullptr,
-                            std::equality_comparable<T> ? &object_operations<T>::equal : nullptr,
+                            declares_may_migrate<T> ? &type_operations<T>::may_migrate : nullptr,
+                            std::equality_comparable<T> ? &type_operations<T>::equal : nullptr,
                             location_of<T>(),
-                            declares_priority<T> ? &object_operations<T>::priority : nullptr};
+                            declares_priority<T> ? &type_operations<T>::priority : nullptr};
 template <class T>
 inline const type_registration type_enlisted{type_row<T>};
 

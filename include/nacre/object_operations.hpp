@@ -21,14 +21,14 @@ mobile_ptr<T> create_remotely(context& ctx, Args... args);
 
 }  // namespace detail
 
-/// What can be done with mobile objects. See operations, which it is a part of.
+/// Operations on mobile objects. A base class of `operations`.
 class object_operations : public rank_operations {
  public:
   using rank_operations::call;
   using rank_operations::send;
 
-  /// Runs a member function on a mobile object, wherever it is. A const one may run beside other const ones; a
-  /// non-const one runs alone. Messages from one handler to one object run in the order sent.
+  /// Runs the member function F on a mobile object, on whichever rank it is. Const functions may run beside other const
+  /// ones; a non-const one runs alone. Messages from one handler to one object run in the order sent.
   template <auto F, class T, class... Args>
   void send(mobile_ptr<T> to, Args&&... args) {
     send<F>(with{}, to, std::forward<Args>(args)...);
@@ -51,7 +51,7 @@ class object_operations : public rank_operations {
     return result;
   }
 
-  /// Makes a mobile object here; T must be default-constructible and serializable, so that it can move.
+  /// Makes a mobile object on this rank. T must be default-constructible and serializable, so that it can move.
   template <class T, class... Args>
   mobile_ptr<T> create(Args&&... args) {
     auto object = std::make_unique<T>(make_aggregate_or_object<T>(std::forward<Args>(args)...));
@@ -66,61 +66,64 @@ class object_operations : public rank_operations {
   [[nodiscard]] future<mobile_ptr<T>> create_on(rank_id where, Args&&... args) {
     return call<&detail::create_remotely<T, std::decay_t<Args>...>>(where, std::forward<Args>(args)...);
   }
-  /// Moves an object after the messages that this caller sent to it before. Ready when it has arrived. One whose class
-  /// has a member `bool may_migrate() const` that says false stays, and the future fails with call_error.
+  /// Moves an object after the messages that this caller sent to it before. The future is ready when the object has
+  /// arrived. An object stays, and the future fails with call_error, if its class has a member `bool may_migrate()
+  /// const` that returns false.
   template <class T>
   future<void> migrate(mobile_ptr<T> object, rank_id to) {
     auto moved = pending<void>();
     detail::post_migrate(*core_, *thread_, object.id(), to, *moved.state());
     return moved;
   }
-  /// Ends an object after the messages that this caller sent to it before. What others send later reaches their
-  /// error handler.
+  /// Ends an object after the messages that this caller sent to it before. Messages that others send later are reported
+  /// to the error handlers of their ranks (runtime::on_delivery_error).
   template <class T>
   void destroy(mobile_ptr<T> object) {
     detail::post_destroy(*core_, *thread_, object.id());
   }
-  /// Runs f(T&) in main, alone on the object, behind what main has sent to it before, and returns a copy of the result.
-  /// An object that is elsewhere moves here first; to work on it where it is, send it a member function. Main waits for
-  /// its turn and runs other work meanwhile; f itself does not wait: it may send, but what would block it (a future
-  /// that is not ready, a collective, another lock) throws usage_error, so that nothing deadlocks. What would move or
-  /// end the object waits until f has ended, also by an exception, which passes through. Throws call_error when the
-  /// object has been destroyed, or refuses to come (may_migrate), and usage_error in a handler.
+  /// Runs f(T&) in main, alone on the object, after the messages that main has sent to it before, and returns a copy of
+  /// the result. An object on another rank moves here first; to work on it there, send it a member function. Main waits
+  /// for access to the object and runs other work meanwhile. f may send, but must not wait: a call that would block (a
+  /// future that is not ready, a collective, another lock) throws usage_error, so that no deadlock can arise. Migration
+  /// and destruction of the object wait until f has ended, also if it ends by an exception, which the caller gets.
+  /// Throws call_error when the object has been destroyed or refuses to move here (may_migrate), and usage_error in a
+  /// handler.
   template <class T, class F>
   auto with_exclusive(mobile_ptr<T> object, F&& f) {
     const detail::object_lock lock(*core_, *thread_, object.id(), detail::object_access::exclusive,
                                    detail::key_of<T>());
     return std::forward<F>(f)(*static_cast<T*>(lock.held()));
   }
-  /// As with_exclusive, but f takes a const T&, and shared handlers may run beside it.
+  /// Runs f(const T&) as with_exclusive does, but shared handlers may run on the object at the same time.
   template <class T, class F>
   auto with_shared(mobile_ptr<T> object, F&& f) {
     const detail::object_lock lock(*core_, *thread_, object.id(), detail::object_access::shared, detail::key_of<T>());
     return std::forward<F>(f)(*static_cast<const T*>(lock.held()));
   }
   /// Brings 2 to 16 different objects to one rank and runs F there once, alone on all of them (PREMA section 4.1.2,
-  /// ilb_multicast): `void merge(nacre::context&, cell& a, part& b, int how)` by colocate<merge>(p, q, 3). The context
-  /// is optional, its self() is the first object; each reference to an object takes a mobile_ptr to one of its class,
-  /// also a const one, which is alone on its object all the same. F runs behind what this caller has sent to each of
-  /// the objects before, and before what it sends later. As few objects move as can be; one that refuses to is where F
-  /// runs. F does not run when an object has been destroyed before its turn, or several refuse to move on different
-  /// ranks: then the error handler of this rank is told (on_delivery_error), and the other objects go on.
+  /// ilb_multicast). For example, colocate<merge>(p, q, 3) runs `void merge(nacre::context&, cell& a, part& b, int
+  /// how)`. The context is optional; its self() is the first object. Each reference to an object takes a mobile_ptr to
+  /// an object of its class. F is alone on each object, also where the reference is const. F runs after the messages
+  /// that this caller has sent to each object before, and before those that it sends later. As few objects move as
+  /// possible; if one refuses to move, F runs on its rank. F does not run when an object is destroyed before, or when
+  /// objects on different ranks refuse to move: the failure is then reported to the error handler of this rank
+  /// (on_delivery_error), and the other objects continue.
   template <auto F, class... Args>
   void colocate(Args&&... args) {
-    post_together<F>(together_call<F>(args...), nullptr, std::forward<Args>(args)...);
+    post_colocation<F>(colocation_message<F>(args...), nullptr, std::forward<Args>(args)...);
   }
-  /// As colocate, with the result of F for the caller; a failure is a call_error.
+  /// Runs F as colocate does and returns a future of its result, which fails with call_error.
   template <auto F, class... Args>
   [[nodiscard]] auto colocate_call(Args&&... args) {
     using result = typename detail::colocation_of<F, std::decay_t<Args>...>::result;
     auto awaited = pending<result>();
-    post_together<F>(together_call<F>(args...), awaited.state(), std::forward<Args>(args)...);
+    post_colocation<F>(colocation_message<F>(args...), awaited.state(), std::forward<Args>(args)...);
     return awaited;
   }
   /// Whether the object is on this rank at this moment.
   template <class T>
   [[nodiscard]] bool is_local(mobile_ptr<T> object) const noexcept {
-    return detail::is_resident(*core_, *thread_, object.id());
+    return detail::is_local(*core_, *thread_, object.id());
   }
 
  protected:
@@ -147,23 +150,23 @@ class object_operations : public rank_operations {
 
  private:
   template <auto F, class... Args>
-  static message_ptr together_call(Args&... args) {
-    using what = detail::colocation_of<F, std::decay_t<Args>...>;
+  static message_ptr colocation_message(Args&... args) {
+    using colocation = detail::colocation_of<F, std::decay_t<Args>...>;
     const std::tuple<Args&...> all(args...);
     return [&]<std::size_t... Index>(std::index_sequence<Index...>) {
-      return what::shape::make(std::get<what::count + Index>(all)...);
+      return colocation::shape::make(std::get<colocation::count + Index>(all)...);
     }
-    (std::make_index_sequence<sizeof...(Args) - what::count>());
+    (std::make_index_sequence<sizeof...(Args) - colocation::count>());
   }
   template <auto F, class... Args>
-  void post_together(message_ptr m, detail::future_state* result, Args&&... args) {
-    using what = detail::colocation_of<F, std::decay_t<Args>...>;
+  void post_colocation(message_ptr m, detail::future_state* result, Args&&... args) {
+    using colocation = detail::colocation_of<F, std::decay_t<Args>...>;
     const std::tuple<Args&...> all(args...);
     [&]<std::size_t... Index>(std::index_sequence<Index...>) {
-      const std::array<object_id, what::count> objects{std::get<Index>(all).id()...};
+      const std::array<object_id, colocation::count> objects{std::get<Index>(all).id()...};
       detail::post_colocate(*core_, *thread_, objects, std::move(m), result);
     }
-    (std::make_index_sequence<what::count>());
+    (std::make_index_sequence<colocation::count>());
   }
 };
 

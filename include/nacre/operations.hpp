@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What mains and handlers have in common: everything but collectives.
+// The operations that mains and handlers share: all but collectives.
 #pragma once
 
 #include <cstddef>
@@ -12,41 +12,44 @@
 
 namespace nacre {
 
-/// The operations that a rank's main (`runtime`) and its handlers (`context`) share. All of them return at once; none
-/// may be called from a thread that the program started itself. Arguments are converted to the handler's parameter
-/// types before the call returns, so the caller's values may change or end at once.
+/// The operations that a rank's main (`runtime`) and its handlers (`context`) share. They return at once, except where
+/// their comments say that they wait. None may be called from a thread that the program started itself. Arguments are
+/// converted to the handler's parameter types before the call returns, so the caller's values may change or end then.
 class operations : public array_operations {
  public:
-  /// Lets every rank that is given the handle read and write this memory of the caller, or, if T is const, read it. It
-  /// must stay where it is until withdraw: an object that exposes its own members says so by may_migrate, else a
-  /// balancer may move it. Elements that several access at a time, one of them writing, hold anything.
+  /// Exposes memory of the caller: every rank that gets the handle may read and write it, or only read it if T is
+  /// const. The memory must stay at its address until withdraw. An object that exposes its own members must refuse to
+  /// move by may_migrate, else a balancer may move it. Elements that several ranks access at a time, one of them
+  /// writing, have unspecified values.
   template <class T>
   [[nodiscard]] remote_memory<T> expose(std::span<T> own) {
     constexpr auto access = std::is_const_v<T> ? detail::memory_access::read_only : detail::memory_access::read_write;
     return remote_memory<T>(detail::expose(*core_, bytes_of(std::span<const T>(own)), access));
   }
-  /// Copies `from` to the elements at `offset` of another rank's memory, or of the own one. Ready when the bytes are in
-  /// place there. `from` must stay as it is until then, or until the future is dropped, which ends the transfer: what
-  /// has not left by then is not written. Large ones travel in pieces on channel::bulk. Several transfers are in no
-  /// order: wait for one before the next if it matters. The future fails with call_error when the range is not inside
-  /// the memory, the key is wrong, or it was never exposed, and then nothing was written; also when it is withdrawn, at
-  /// which some pieces may have been written before.
+  /// Copies `from` to the elements from index `offset` on of exposed memory, of another rank or of this one. The future
+  /// is ready when the bytes are in place there. `from` must stay unchanged until then, or until the future is dropped.
+  /// Dropping it ends the transfer: bytes that have not left by then are not written. Long transfers are sent in pieces
+  /// on channel::bulk. Several transfers have no order: wait for one before the next where order matters. The future
+  /// fails with call_error when the range is not inside the memory, when the key is wrong, or when the memory was never
+  /// exposed; nothing was written then. It also fails when the memory is withdrawn; some pieces may have been written
+  /// by then.
   template <class T>
   [[nodiscard]] future<void> put(const remote_memory<T>& to, std::size_t offset,
                                  std::type_identity_t<std::span<const T>> from) {
     static_assert(!std::is_const_v<T>, "a handle to const elements can only be read through");
     return detail::put(*core_, *thread_, to.name(), {offset, sizeof(T), bytes_of(from)});
   }
-  /// Copies the elements at `offset` of the memory to `to`, which is in use until the future is ready or dropped: it is
-  /// not touched afterwards. As put in all else.
+  /// Copies elements of exposed memory, from index `offset` on, to `to`. The caller must keep `to` alive and untouched
+  /// until the future is ready or dropped; Nacre does not access it afterwards. Order and errors are as for put.
   template <class T>
   [[nodiscard]] future<void> get(const remote_memory<T>& from, std::size_t offset,
                                  std::type_identity_t<std::span<std::remove_const_t<T>>> to) {
     return detail::get(*core_, *thread_, from.name(), {offset, sizeof(T), bytes_of(std::span<const T>(to))});
   }
-  /// Ends access to memory that this rank has exposed. When it returns nothing touches the memory any more; accesses
-  /// that come later, and the rest of those under way, fail at their callers. Waits for no rank, at most for a piece
-  /// that another thread context of this rank is copying. Throws usage_error when it is not, or no longer, exposed here.
+  /// Ends access to memory that this rank has exposed. When it returns, Nacre does not access the memory any more;
+  /// later accesses, and the rest of those under way, fail at their callers. It waits for no other rank, at most for a
+  /// piece that another thread of this rank is copying. Throws usage_error when the memory is not, or no longer,
+  /// exposed here.
   template <class T>
   void withdraw(const remote_memory<T>& exposed) {
     detail::withdraw(*core_, exposed.name());
@@ -58,7 +61,7 @@ class operations : public array_operations {
     detail::post_on_quiescence(*core_, *thread_, detail::make_typed<F>(std::forward<Args>(args)...));
   }
 
-  /// Lets the balancer of this rank move objects away (the default), or not, for a phase of the program.
+  /// Enables (the default) or disables, for a phase of the program, the migrations that this rank's balancer requests.
   void enable_balancing(bool on) noexcept { detail::enable_balancing(*core_, on); }
 
  protected:

@@ -8,8 +8,8 @@
 
 namespace nacre {
 
-/// xoshiro256** (Blackman and Vigna, 2018), seeded through splitmix64. The same seed gives the same numbers on every
-/// machine. Not for secrets. Not thread-safe: every thread, rank or purpose forks its own stream.
+/// xoshiro256** (Blackman and Vigna, 2018), seeded through splitmix64. One seed gives one sequence of numbers on every
+/// machine. Not for secrets. Not thread-safe: each thread, rank or purpose forks its own stream.
 class rng {
  public:
   explicit constexpr rng(std::uint64_t seed) noexcept {
@@ -42,7 +42,8 @@ class rng {
   /// Uniform in [0, 1), a multiple of 2^-53.
   constexpr double uniform() noexcept { return static_cast<double>(next() >> 11) * 0x1p-53; }
 
-  /// A generator for another purpose: depends on this one's state and on `stream` only, and does not advance this one.
+  /// Returns a generator for another purpose. It depends only on the state of this one, which does not advance, and on
+  /// `stream`.
   [[nodiscard]] constexpr rng fork(std::uint64_t stream) const noexcept {
     std::uint64_t seed = stream;
     for (const std::uint64_t word : state_) seed = word ^ splitmix(seed);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a program enters Nacre.
+// The entry of a program into Nacre.
 #pragma once
 
 #include <functional>
@@ -10,16 +10,18 @@
 namespace nacre {
 
 /// Starts the ranks of this process, calls `main` once on each, waits for global quiescence, and ends them. Options are
-/// taken from the command line (`--nacre.name=value`; they are removed from argv), the environment (`NACRE_NAME`) and the file
-/// that --nacre.config names. Returns 0, or non-zero after one line on stderr when a rank failed or an option is wrong.
-/// `--nacre.help` prints the table of options and returns 0. With no option: one rank, as many workers as cores.
+/// taken from the command line (`--nacre.name=value`; they are removed from argv), the environment (`NACRE_NAME`) and
+/// the file that --nacre.config names. Returns 0, or non-zero after one line on stderr when a rank failed or an option
+/// is wrong. `--nacre.help` prints the table of options and returns 0. With no option: one rank, as many workers as
+/// cores.
 int run(int& argc, char** argv, const std::function<void(runtime&)>& main);
 
-/// The same with a configuration built in code; names are checked when it starts.
+/// Runs `main` on the ranks of this process with a configuration built in code, and returns as above. Option names are
+/// checked when it starts.
 int run(const config& configuration, const std::function<void(runtime&)>& main);
 
-/// The configuration that run(argc, argv, ...) would use; throws setup_error. For programs that parse their own options and
-/// want to see those of Nacre first.
+/// The configuration that run(argc, argv, ...) would use; throws setup_error. For programs that parse their own options
+/// and want to see those of Nacre first.
 [[nodiscard]] config read_config(int& argc, char** argv);
 
 /// The version, as in "0.1.0".

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The interface of a scheduler: which ready work a worker of this rank runs next.
+// The interface of a scheduler, which selects the ready work that a worker of this rank runs next.
 #pragma once
 
 #include <cstddef>
@@ -15,34 +15,34 @@
 
 namespace nacre {
 
-/// Who looks at work that waits; see scheduler::visit_waiting.
+/// A visitor of waiting work; see scheduler::visit_waiting.
 class work_visitor {
  public:
   enum class verdict : std::uint8_t {
     go_on,
-    stale,  ///< this item will do nothing when it runs: the scheduler may take it out and give it to `taken_out`
-    enough  ///< no more
+    stale,  ///< this item has no effect when it runs: the scheduler may take it out and give it to `taken_out`
+    enough  ///< show no more items
   };
-  /// An item that waits, or has just been popped. Never runs it.
+  /// Looks at an item that waits, or has just been popped, without running it.
   [[nodiscard]] virtual verdict look(work& item) = 0;
-  /// A stale item that nobody will pop any more. Called outside all locks of the scheduler.
+  /// Gets a stale item that no worker will pop any more. Called outside all locks of the scheduler.
   virtual void taken_out(work& item) = 0;
 
  protected:
   ~work_visitor() = default;
 };
 
-/// Orders the ready work inside a rank (PREMA figure 2: push and pop). Work that arrives here may run at once, on any
-/// worker: order and access privileges have been settled before.
-/// Threads: `push` and `pop` are called at the same time by different thread contexts, each with its own id. Ids below the number
-/// of workers are workers; the two above are the application thread and the poll loop, which push but never pop.
+/// Orders the ready work inside a rank (PREMA figure 2: push and pop). Pushed work may run at once, on any worker: the
+/// runtime has ensured message order and access before.
+/// Threads: different threads call `push` and `pop` at the same time, each with its own id. Ids below the number of
+/// workers are workers; the next two are the application thread and the poll loop, which push but never pop.
 class scheduler {
  public:
-  /// Why a worker should run other work first than what is oldest.
+  /// The reason why a worker should not run the oldest work first.
   enum class pressure : std::uint8_t {
     none,
-    backlog,  ///< more waits than the rank has memory for: what came last first, so that trees of work stay narrow
-    unsent    ///< more waits to be sent: first what arrives, which frees the senders; nothing that handlers make now
+    backlog,  ///< more work waits than memory allows: run the newest first, so that trees of work stay narrow
+    unsent    ///< too much waits to be sent: run arriving work first, which frees senders, and no newly made work
   };
 
   virtual ~scheduler() = default;
@@ -50,25 +50,25 @@ class scheduler {
   virtual void push(worker_id by, work& item) = 0;
   /// The next item for worker `by`, or null when there is none for it now.
   [[nodiscard]] virtual work* pop(worker_id by) = 0;
-  /// As push, for what a handler that runs on the worker `by` has made ready.
+  /// As push, for an item that a handler running on the worker `by` has made ready.
   virtual void push_made(worker_id by, work& item) { push(by, item); }
   /// As push_made, for an object that a handler on this rank has just made and sent its first message.
   virtual void push_first(worker_id by, work& item) { push_made(by, item); }
-  /// The worker `by` is under another pressure from now on. Under pressure::unsent, pop may return null though items
-  /// are there; this is called again when it ends. A scheduler may do without.
+  /// Tells that the worker `by` is under the pressure `now` from here on. Under pressure::unsent, pop may return null
+  /// although items wait; this function is called again when the pressure ends. A scheduler may ignore it.
   virtual void set_pressure(worker_id /*by*/, pressure /*now*/) {}
-  /// About how many items wait where `by` put them: a hint for splitting and for waking idle workers.
+  /// About how many items that `by` pushed still wait: a hint for splitting work and for waking idle workers.
   [[nodiscard]] virtual std::size_t waiting(worker_id /*by*/) const { return 0; }
-  /// Shows `visitor` at most `most` items that wait, without taking them: first those that another rank should get,
-  /// which have waited longest (in a tree of work they are its large parts) or would run last. What a look costs grows
-  /// with `most` and the thread contexts, never with how many items wait. Inside the poll loop, beside push and pop: an item may
-  /// be popped at any moment, so either it is shown under a lock that pop needs, too, or it is one of which
-  /// scheduler_site::stays_readable said true when it was pushed. False: this scheduler shows nothing; balancers then
-  /// find what waits by looking at a few objects of the rank at a time.
+  /// Shows `visitor` at most `most` waiting items, without taking them. The items that another rank should get come
+  /// first: those that have waited longest (in a tree of work they are its large parts) or would run last. The cost
+  /// grows with `most` and the number of threads, never with the number of waiting items. Called inside the poll loop,
+  /// at the same time as push and pop. An item may be popped at any moment, so it must either be shown under a lock
+  /// that pop needs too, or scheduler_site::stays_readable must have returned true for it when it was pushed. A
+  /// scheduler that shows no items returns false; balancers then look at a few objects of the rank at a time.
   [[nodiscard]] virtual bool visit_waiting(work_visitor& /*visitor*/, std::size_t /*most*/) { return false; }
-  /// Items that `by` took where others had put them. Asked by `by` itself while it runs, and by others at the end.
+  /// The number of items that `by` has taken from other threads. `by` itself calls it while running, others at the end.
   [[nodiscard]] virtual std::uint64_t steals(worker_id /*by*/) const { return 0; }
-  /// Which thread context the last of them was taken from, if that is known. Asked by `by` itself, for the trace.
+  /// The thread from which `by` last took an item, if known. `by` itself calls it, for the trace.
   [[nodiscard]] virtual std::optional<worker_id> last_victim(worker_id /*by*/) const { return std::nullopt; }
 };
 
@@ -77,21 +77,22 @@ struct scheduler_site {
   rank_id rank{};
   std::uint32_t workers = 1;
   std::uint64_t seed = 1;  ///< for its random choices
-  bool simulated = false;  ///< thread contexts take turns in virtual time: what they do must not depend on this host
-  /// What the program has declared of an item, the higher the more urgent: for an object what its class says by
-  /// `double priority() const`, as of the end of its latest turn, infinity while it
-  /// arrives; for all else 0. To be called in push, by the thread context that pushes.
+  bool simulated = false;  ///< threads alternate in virtual time: their actions must not depend on this host
+  /// Returns the priority of an item; higher is more urgent. For an object it is the value of its class's
+  /// `double priority() const` at the end of the object's latest activation step, and infinity while it arrives; for
+  /// all other items it is 0. To be called in push, by the thread that pushes.
   std::function<double(const work& item)> priority_of = [](const work&) { return 0.0; };
-  /// How work runs that may be read for some time after it has been popped: the activations of objects.
+  /// The runner of items that may be read for some time after they have been popped: the activations of objects.
   work::runner readable = nullptr;
-  /// Whether visit_waiting may show the item though it may be popped meanwhile. To be asked in push.
+  /// Whether visit_waiting may show the item without a lock against pop. To be called in push.
   [[nodiscard]] bool stays_readable(const work& item) const noexcept { return item.runs_by(readable); }
 };
 
 using scheduler_factory = std::function<std::unique_ptr<scheduler>(const config&, const scheduler_site&)>;
 
-/// Makes a scheduler selectable by --nacre.scheduler=NAME; `make` is called once for each rank of this process, one at
-/// a time. Before nacre::run. A name that exists already, a built-in one too, means this one from now on. Any thread.
+/// Makes a scheduler selectable by --nacre.scheduler=NAME. To be called before nacre::run, from any thread. `make` is
+/// called once for each rank of this process, one call at a time. A name that exists already, also a built-in one, is
+/// replaced.
 void register_scheduler(std::string_view name, scheduler_factory make);
 
 }  // namespace nacre

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Coroutine handlers: how a handler waits without blocking its worker.
+// Coroutine handlers, which wait without blocking their worker.
 #pragma once
 
 #include <coroutine>
@@ -17,12 +17,12 @@ namespace nacre {
 
 namespace detail {
 
-/// A coroutine that has waited goes on, until it waits again or has ended; for the trace.
+/// For the trace: a coroutine that has waited continues, and has then suspended again or ended.
 void resumption_begins(thread_context& on, handler_id handler);
 void resumption_ended(thread_context& on);
 
-/// What outlives the message of a coroutine handler: its context, and whom to answer. Ends itself when the coroutine
-/// does.
+/// The state of a coroutine handler that outlives its message: the context, and the request to answer. It deletes
+/// itself when the coroutine ends.
 class coroutine_run {
  public:
   coroutine_run(engine& core, thread_context& on, const message_header& request, handler_id handler) noexcept
@@ -30,25 +30,25 @@ class coroutine_run {
   virtual ~coroutine_run() = default;
 
   context ctx;
-  message_ptr kept;  ///< into which parameters of the coroutine are views; null if none are
+  message_ptr kept;  ///< the message that parameters of the coroutine are views into; null if there are none
 
-  /// Lets the coroutine go on, on `on`.
+  /// Continues the coroutine on the thread context `on`.
   void resume(std::coroutine_handle<> suspended, thread_context& on) {
     ctx.move_to(on);
     resumption_begins(on, handler_);
-    suspended.resume();  // ends this, perhaps
+    suspended.resume();  // may delete this object
     resumption_ended(on);
   }
 
-  /// The message that has started it, and its handler.
+  /// The header of the message that started the coroutine, and its handler.
   [[nodiscard]] const message_header& request() const noexcept { return request_; }
   [[nodiscard]] handler_id handler() const noexcept { return handler_; }
 
-  /// Whether a coroutine whose results are always there already must let others run now. Otherwise one that looks at
-  /// memory of its own rank until that changes would keep its worker from what changes it.
+  /// Whether a coroutine that found all its results ready must now let other work run. Without this, a coroutine
+  /// that polls memory of its own rank could keep its worker from the work that changes the memory.
   [[nodiscard]] bool must_yield() noexcept { return ++ready_in_a_row_ % ready_in_a_row_max == 0; }
 
-  /// The outermost coroutine has ended on `ctx`'s thread context: answers, releases the object, and ends this.
+  /// The outermost coroutine has ended on the thread context of `ctx`: replies, releases the object, and deletes this.
   virtual void finish() = 0;
 
  private:
@@ -60,7 +60,7 @@ class coroutine_run {
   handler_id handler_;
 };
 
-/// The coroutine's message is done: its access to the object ends and it counts for quiescence.
+/// Finishes the coroutine's message: its access to the object ends, and quiescence counts it as done.
 void coroutine_finished(engine& core, thread_context& on, const message_header& request, handler_id handler);
 void make_runnable(engine& core, thread_context& by, work& item);
 [[nodiscard]] thread_context& thread_of(const context& ctx) noexcept;
@@ -81,7 +81,7 @@ struct promise_base {
     std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> ended) const noexcept {
       promise_base& promise = ended.promise();
       if (promise.continuation) return promise.continuation;
-      promise.run->finish();  // destroys the coroutine; nothing of it may be touched from here on
+      promise.run->finish();  // destroys the coroutine, which must not be accessed any more
       return std::noop_coroutine();
     }
     void await_resume() const noexcept {}
@@ -109,9 +109,9 @@ class future_awaiter final : public waiter, public work {
     handle_ = suspended;
     if (yields_) {
       make_runnable(coroutine->ctx.core(), coroutine->ctx.current_thread(), *this);
-      return true;  // as below
+      return true;  // another thread may have resumed and ended this coroutine already
     }
-    return result_.state()->await(*this);  // when true, another thread context may have resumed and ended us already
+    return result_.state()->await(*this);  // if true, another thread may have resumed and ended it already
   }
   T await_resume() { return result_.take(); }
 
@@ -131,8 +131,8 @@ class future_awaiter final : public waiter, public work {
 
 }  // namespace detail
 
-/// The return type of a coroutine handler, and of coroutines that it awaits. While it is suspended it keeps its access
-/// to the object that it runs on, and no worker. `context&` and `*this` stay valid; arguments are taken by value.
+/// The return type of a coroutine handler, and of coroutines that it awaits. A suspended handler keeps its access to
+/// the object that it runs on, but no worker. `context&` and `*this` stay valid; arguments are taken by value.
 template <class T>
 class [[nodiscard]] task {
  public:
@@ -218,8 +218,8 @@ class coroutine_run_of final : public coroutine_run {
   typename task<T>::handle handle_;
 };
 
-/// Gives up what a message that a coroutine keeps counts for with its sender: else ranks of which all coroutines wait
-/// for each other would have no credit left to answer.
+/// Keeps the message for the coroutine and returns the credit that it occupies at its sender. Otherwise ranks would
+/// have no credit left to reply when all their coroutines wait for each other.
 inline void keep_message(coroutine_run& in, message_ptr& m) noexcept {
   if (m->packed() && m->ops != nullptr) {
     m->ops->destroy(*m);
@@ -228,7 +228,7 @@ inline void keep_message(coroutine_run& in, message_ptr& m) noexcept {
   in.kept = std::move(m);
 }
 
-/// Runs a coroutine handler until it ends or waits for the first time. `keep`: its message, or null. It throws only
+/// Runs a coroutine handler until it ends or waits for the first time. `keep` is its message, or null. Throws only
 /// before the coroutine has begun.
 template <class Make>
 void start_coroutine(engine& core, thread_context& on, const message_header& request, handler_id handler,

@@ -25,7 +25,7 @@ struct joined<void> {
   using type = void;
 };
 
-/// The state of a future for many. It keeps itself alive until each of them has told its waiter.
+/// The state of a future for many futures. It keeps itself alive until each of them has notified its waiter.
 template <class T>
 class join_state final : public future_value<typename joined<T>::type> {
  public:
@@ -49,7 +49,7 @@ class join_state final : public future_value<typename joined<T>::type> {
   static void on_part(waiter& self, thread_context& by) { static_cast<part_waiter&>(self).all->arrived(&by); }
 
   void arrived(thread_context* by) {
-    // acq_rel: the last one sees what all others have published with theirs.
+    // acq_rel: the last one sees all values that the others have published by their decrements.
     if (left_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
     collect();
     if (by != nullptr) {
@@ -99,16 +99,16 @@ class join_state final : public future_value<typename joined<T>::type> {
 template <class T>
 [[nodiscard]] future<typename detail::joined<T>::type> when_all(std::vector<future<T>> parts) {
   engine* core = nullptr;
-  thread_context* home = nullptr;
+  thread_context* thread = nullptr;
   for (const future<T>& each : parts) {
     if (!each.valid())
       throw usage_error("when_all of a future that has no call (it was moved from, or never given one)");
     if (each.core() != nullptr) core = each.core();
-    if (each.home() != nullptr) home = each.home();
+    if (each.thread() != nullptr) thread = each.thread();
   }
   auto* state = new detail::join_state<T>(std::move(parts));
   using result = future<typename detail::joined<T>::type>;
-  result all = core != nullptr ? result(*core, *home, state) : result(state);
+  result all = core != nullptr ? result(*core, *thread, state) : result(state);
   state->begin();
   return all;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a scheduler orders: one unit of work of a rank.
+// A unit of work of a rank, which a scheduler orders.
 #pragma once
 
 namespace nacre {
@@ -14,7 +14,7 @@ class work {
 
   constexpr explicit work(runner how) noexcept : run_(how) {}
   void run(thread_context& on) { run_(*this, on); }
-  /// Whether this is how it runs, which tells its kind to whoever made it.
+  /// Whether `how` runs this item, by which the maker of an item recognises its kind.
   [[nodiscard]] bool runs_by(runner how) const noexcept { return run_ == how; }
 
  protected:

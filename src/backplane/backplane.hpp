@@ -41,8 +41,8 @@ class message_sink {
 /// Sends for every thread context of the rank, and moves bytes whenever a thread polls (PREMA section 4.1.1: the
 /// communication component may be a thread of its own, or a duty that threads share).
 ///
-/// Invariants: one thread at a time polls, under the poll lock `poll_lock_`. Messages of one thread context to one rank on
-/// one channel keep their order. Messages wait here while the link is full, while the peer has given no credit
+/// Invariants: one thread at a time polls, under the poll lock `poll_lock_`. Messages of one thread context to one rank
+/// on one channel keep their order. Messages wait here while the link is full, while the peer has given no credit
 /// (credits.hpp), or, where the transport is not thread-safe, while another thread has the poll lock.
 class backplane {
  public:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Between a balancer and its rank: when it looks, and what its wishes do.
+// Between a balancer and its rank: when it looks, and how its requests are carried out.
 #include "balance/balancing.hpp"
 
 #include <algorithm>
@@ -15,13 +15,13 @@ constexpr std::uint32_t ticks_before_longer = 4;
 constexpr std::uint32_t longer_max = 5;  // powers of two
 constexpr std::chrono::nanoseconds dry_wait_min{500};
 constexpr std::chrono::nanoseconds tick_at_rest = std::chrono::seconds(1);
-constexpr double burst_seconds = 1e-3;  // what looks may take at once
-constexpr std::size_t kept_max = 64;    // messages that wait for the account
+constexpr double burst_seconds = 1e-3;  // bound of the account
+constexpr std::size_t queue_max = 64;   // messages that wait for the account
 constexpr std::uint64_t migrations_a_sample = 16;
-constexpr double ticks_part = 0.5;  // of the share that ticks alone may take: the rest is for messages
+constexpr double ticks_part = 0.5;  // ticks take at most this part of the share: the rest is for messages
 
 void add_to(std::atomic<double>& sum, double seconds) noexcept {
-  sum.store(sum.load(std::memory_order_relaxed) + seconds, std::memory_order_relaxed);  // one writer, a figure alone
+  sum.store(sum.load(std::memory_order_relaxed) + seconds, std::memory_order_relaxed);  // one writer; orders nothing
 }
 
 }  // namespace
@@ -43,7 +43,7 @@ balancing::balancing(am_engine& messages, object_space& objects, backplane& link
       account_(configuration.get_double("balance.time_share"), burst_seconds),
       timer_(messages.pool(), messages.deferred()) {
   messages_.attach_module(*this);
-  // A lone rank has nobody to give anything to; a policy of the program may be there to watch.
+  // A single rank has no receiver for its objects. A balancer of the program runs all the same: it may only observe.
   if (messages_.size() == 1 && !is_of_program(policy_name_)) policy_.reset();
   if (policy_ != nullptr) {
     if (policy_->observes_communication()) objects_.count_traffic();
@@ -54,7 +54,7 @@ balancing::balancing(am_engine& messages, object_space& objects, backplane& link
 
 balancing::~balancing() = default;
 
-/// A rank that has nothing else to do gives its balancer all the time that it wants.
+/// Runs one look. A rank that has nothing else to do does not draw it from the account.
 template <class Body>
 void balancing::look(thread_context& by, Body body) {
   by_ = &by;
@@ -71,13 +71,13 @@ void balancing::look(thread_context& by, Body body) {
   if (!rests) account_.draw(last_look_seconds_);
 }
 
-/// A rank that has had nothing to do for some ticks looks less and less often, so that waiting costs no core. A busy
-/// one waits until looks are within their share again.
+/// Returns the time until the next tick. At rest the interval grows after some ticks, so that waiting costs no core. A
+/// busy rank waits until looks are within their share again.
 std::chrono::nanoseconds balancing::tick(thread_context& by) {
   constexpr double average_of = 8;
   account_.pass(timer_.worked());
   objects_.begin_traffic_epoch(static_cast<std::uint32_t>((time_.now() - started_) / traffic_half_life_));
-  take_kept_messages(by);
+  take_queued_messages(by);
   if (may_look()) {
     look(by, [this] {
       if (policy_->observes_loads()) tell_changes();
@@ -92,22 +92,23 @@ std::chrono::nanoseconds balancing::tick(thread_context& by) {
   return std::max(next, std::chrono::nanoseconds(static_cast<std::int64_t>(least * 1e9)));
 }
 
-void balancing::take_kept_messages(thread_context& by) {
-  for (bool first = true; !kept_.empty() && (first || may_look()); first = false) take_kept_message(by);
+void balancing::take_queued_messages(thread_context& by) {
+  for (bool first = true; !queue_.empty() && (first || may_look()); first = false) take_queued_message(by);
 }
 
-void balancing::take_kept_message(thread_context& by) {
-  const kept_message next = std::move(kept_.front());
-  kept_.pop_front();
+void balancing::take_queued_message(thread_context& by) {
+  const queued_message next = std::move(queue_.front());
+  queue_.pop_front();
   look(by, [&] { policy_->on_message(*this, next.from, next.bytes); });
 }
 
-/// A worker that has run dry need not wait for the next tick, nor do those that wait for what has become ready. What a
-/// worker's last item has made may be about to arrive, so the first look is a moment later; then they become rarer.
+/// Looks before the next tick in two cases: a worker has just become idle, or other ranks wait for work and this rank
+/// can spare some. After a worker has become idle the first look comes a moment later (dry_wait_min), since work that
+/// its last item has made may be about to arrive; each further wait is twice as long.
 std::chrono::nanoseconds balancing::look_soon(thread_context& by) {
   constexpr auto never = std::chrono::nanoseconds::max();
   by_ = &by;
-  if (!kept_.empty() && may_look()) take_kept_messages(by);
+  if (!queue_.empty() && may_look()) take_queued_messages(by);
   const std::uint32_t idle = messages_.pool().idle_workers();
   if (idle > idle_seen_ && !policy_->rests()) look_soon_again();
   if (idle == 0) dry_look_at_ = never;
@@ -126,9 +127,9 @@ std::chrono::nanoseconds balancing::look_soon(thread_context& by) {
 void balancing::on_balancer_message(context& ctx, const std::vector<std::byte>& bytes) {
   if (policy_ == nullptr) return;
   idle_ticks_ = 0;
-  if (!kept_.empty() || !may_look()) {
-    kept_.push_back({ctx.source(), bytes});
-    if (kept_.size() > kept_max) take_kept_message(ctx.current_thread());
+  if (!queue_.empty() || !may_look()) {
+    queue_.push_back({ctx.source(), bytes});
+    if (queue_.size() > queue_max) take_queued_message(ctx.current_thread());
     return;
   }
   look(ctx.current_thread(), [&] { policy_->on_message(*this, ctx.source(), bytes); });
@@ -140,7 +141,8 @@ void balancing::look_soon_again() {
   dry_look_at_ = time_.now() + dry_wait_;
 }
 
-/// Of a rank that knows more objects than a walk sees, all that the walk has seen are told.
+/// Calls on_load for each changed object. If the rank knows more objects than one walk sees, that means every
+/// object of the walk.
 void balancing::tell_changes() {
   const std::span<const object_load> now = local_loads();
   auto before = told_.cbegin();
@@ -154,7 +156,7 @@ void balancing::tell_changes() {
   told_.assign(now.begin(), now.end());
 }
 
-balancing::costs balancing::so_far() const noexcept {  // figures
+balancing::costs balancing::so_far() const noexcept {  // relaxed: the three figures order nothing
   return {.looks = looks_.load(std::memory_order_relaxed),
           .look_seconds = look_seconds_.load(std::memory_order_relaxed),
           .migration_seconds = migration_seconds_.load(std::memory_order_relaxed)};
@@ -173,8 +175,8 @@ std::span<const object_traffic> balancing::traffic(object_id of) {
 
 std::uint32_t balancing::workers() const { return messages_.pool().workers(); }
 
-/// A worker that takes its pass of the poll loop between two items will take the next one: it counts as looking for
-/// work, so that its only object is no surplus.
+/// A worker that runs the poll loop between two items will take the next item. It counts as idle here, so that the only
+/// waiting object of its rank is no surplus.
 std::uint32_t balancing::idle_workers() const {
   const bool between_items = by_->role() == thread_role::worker && !by_->idle();
   return messages_.pool().idle_workers() + (between_items ? 1 : 0);
@@ -191,7 +193,7 @@ void balancing::send(rank_id to, std::span<const std::byte> bytes) {
 }
 
 void balancing::migrate(object_id object, rank_id to) {
-  if (!enabled_.load(std::memory_order_relaxed)) return;  // a wish
+  if (!enabled_.load(std::memory_order_relaxed)) return;  // relaxed: see enable
   const worker_pool& pool = messages_.pool();
   const bool sampled = !messages_.deferred() && migrations_++ % migrations_a_sample == 0;
   const double worked = sampled ? balance::thread_seconds() : 0;

@@ -20,42 +20,46 @@
 
 namespace nacre {
 
-/// Hosts one balancer. The balancer's methods are called inside the poll loop only, so one at a time.
+/// Hosts one balancer. Only the poll loop calls the balancer's methods, so one call runs at a time.
 ///
-/// A *look* is one call of the balancer: a tick, or a message. All that it costs, but for migrations, is drawn from an
-/// account (time_share.hpp) unless the rank has nothing else to do. While the account is overdrawn no look begins:
-/// ticks come later and messages wait in their order, at most one of them at each tick; when many wait, one is taken
-/// for each that comes, so that a flood costs its receiver time and not memory without end. What a look can ask of its
-/// host is bounded, too: summary() by the workers, candidates() by what it asks for, local_loads() by `words_a_walk`.
-/// So a balancer takes no more than its share whatever it does, a single look of its own that does not end and a flood
-/// of messages aside.
+/// Invariant: a balancer takes at most its share of a busy rank's time. Two cases are excepted: a single look that does
+/// not return, and a flood of messages.
+///
+/// A *look* is one call of the balancer: a tick, or a message. Its cost without migrations is drawn from an account
+/// (time_share.hpp), unless the rank has nothing else to do. While the account is overdrawn no look begins, with one
+/// exception: each tick takes one waiting message. Ticks come later, and messages wait in order. When queue_max
+/// messages wait, each new one makes the rank handle the oldest, so a flood costs the receiver time but only bounded
+/// memory.
+///
+/// Each request of a look to its host is bounded, too: summary() by the number of workers, candidates() by the number
+/// that the balancer asks for, local_loads() by `words_a_walk`.
 class balancing final : private balancer_host {
  public:
   struct site {
     std::uint64_t seed = 1;
     std::uint32_t ranks_on_host = 1;
   };
-  /// What looks and migrations of this rank have cost so far.
+  /// The cost of looks and migrations of this rank so far.
   struct costs {
     std::uint64_t looks = 0;
-    double look_seconds = 0;       ///< of the balancer's code and of what it has asked its host for
-    double migration_seconds = 0;  ///< that threads have worked to send objects away; of each sixteenth, times 16
+    double look_seconds = 0;       ///< in the balancer's code, and in the host's answers to it
+    double migration_seconds = 0;  ///< CPU time for sending objects away: every 16th migration is measured, times 16
   };
   balancing(am_engine& messages, object_space& objects, backplane& link, clock& time, const config& configuration,
             const site& at);
   ~balancing();
 
-  void enable(bool on) noexcept { enabled_.store(on, std::memory_order_relaxed); }  // a wish, not an order
-  /// Other ranks have asked this one for work. Any thread context; a hint.
+  void enable(bool on) noexcept { enabled_.store(on, std::memory_order_relaxed); }  // a request; orders nothing
+  /// Other ranks have asked this one for work. Any thread; a hint.
   [[nodiscard]] bool wanted() const noexcept { return wanted_.load(std::memory_order_relaxed); }
-  /// Any thread context; exact while the rank is at rest.
+  /// Any thread; exact while the rank is at rest.
   [[nodiscard]] costs so_far() const noexcept;
 
-  /// For the balancers of other ranks.
+  /// Handler of messages from the balancers of other ranks.
   void on_balancer_message(context& ctx, const std::vector<std::byte>& bytes);
 
  private:
-  struct kept_message {
+  struct queued_message {
     rank_id from;
     std::vector<std::byte> bytes;
   };
@@ -64,8 +68,8 @@ class balancing final : private balancer_host {
   std::chrono::nanoseconds tick(thread_context& by);
   std::chrono::nanoseconds look_soon(thread_context& by);
   void look_soon_again();
-  void take_kept_messages(thread_context& by);
-  void take_kept_message(thread_context& by);
+  void take_queued_messages(thread_context& by);
+  void take_queued_message(thread_context& by);
   void tell_changes();
   [[nodiscard]] bool at_rest() const { return messages_.pool().idle_workers() == workers(); }
   [[nodiscard]] bool may_look() const { return !account_.overdrawn() || at_rest(); }
@@ -103,10 +107,10 @@ class balancing final : private balancer_host {
   std::chrono::nanoseconds interval_;
   std::chrono::nanoseconds traffic_half_life_;
   std::uint32_t ranks_on_host_;
-  std::uint32_t idle_seen_ = 0;           // workers, at the last pass of the poll loop
+  std::uint32_t idle_seen_ = 0;           // idle workers, at the last pass of the poll loop
   std::chrono::nanoseconds dry_wait_{0};  // until the next look, while workers are idle
   std::chrono::nanoseconds dry_look_at_ = std::chrono::nanoseconds::max();  // max: no worker has just run dry
-  std::uint32_t idle_ticks_ = 0;  // in a row, of a rank that has nothing to do
+  std::uint32_t idle_ticks_ = 0;  // consecutive ticks at which the rank was at rest
   std::string model_name_, policy_name_;
   std::unique_ptr<load_model> model_;
   std::unique_ptr<balancer> policy_;  // null for `none`
@@ -114,28 +118,28 @@ class balancing final : private balancer_host {
 
   balance::time_share account_;
   double last_look_seconds_ = 0;
-  double migrating_seconds_ = 0;  // that have passed in this look
+  double migrating_seconds_ = 0;  // wall time that this look has spent in migrations
   std::uint64_t migrations_ = 0;
-  double tick_seconds_ = 0;        // moving average of what a tick takes
-  std::deque<kept_message> kept_;  // while the account is overdrawn; a few
+  double tick_seconds_ = 0;           // moving average of a tick's cost
+  std::deque<queued_message> queue_;  // messages that wait while the account is overdrawn; at most queue_max
   balance::look_timer timer_;
-  std::atomic<std::uint64_t> looks_{0};  // these three are written by the poll loop
+  std::atomic<std::uint64_t> looks_{0};  // the poll loop alone writes these three
   std::atomic<double> look_seconds_{0};
   std::atomic<double> migration_seconds_{0};
 
   std::vector<object_load> loads_;    // of the last walk, in the order of ids
-  bool loads_are_all_ = false;        // that walk has seen all of the directory
-  std::uint64_t walked_in_ = 0;       // number of the look in which it was; 0: none was
-  std::vector<object_id> sent_away_;  // since that walk
+  bool loads_are_all_ = false;        // the last walk has seen all of the directory
+  std::uint64_t walked_in_ = 0;       // number of the look that made the last walk; 0: no walk yet
+  std::vector<object_id> sent_away_;  // since the last walk
   std::size_t cursor_ = 0;            // of walks
-  std::size_t search_cursor_ = 0;     // of searches for what waits, where the scheduler shows nothing
-  std::vector<object_load> told_;     // to on_load, in the order of ids
-  std::vector<object_load> found_;    // of the last search for candidates
-  std::vector<load_facts> facts_;     // scratch: of each in found_ or loads_
-  double usual_seconds_ = 0;          // of a message, as the last look says that measured any; 0: none has
+  std::size_t search_cursor_ = 0;     // of searches for waiting objects, if the scheduler shows nothing
+  std::vector<object_load> told_;     // loads last told to on_load, in the order of ids
+  std::vector<object_load> found_;    // result of the last search for candidates
+  std::vector<load_facts> facts_;     // scratch: one for each element of found_ or loads_
+  double usual_seconds_ = 0;          // per message, from the last look that saw a measured object; 0: none yet
   std::vector<object_traffic> traffic_;
-  double assumed_seconds_ = 0;    // of a message to an object that has not been measured; 0: as the others take
-  thread_context* by_ = nullptr;  // who runs the poll loop now
+  double assumed_seconds_ = 0;    // per message to an object without measurement; 0: the rank's usual_seconds_
+  thread_context* by_ = nullptr;  // the thread that runs the poll loop now
   std::atomic<bool> enabled_{true};
   std::atomic<bool> wanted_{false};
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a balancer sees of its rank, and how few steps that takes.
+// A balancer's view of its rank, found in a bounded number of steps.
 #include <algorithm>
 #include <array>
 #include <unordered_set>
@@ -12,17 +12,17 @@
 namespace nacre {
 namespace {
 
-constexpr std::size_t words_a_walk = 4096;   // of the directory; two, at most sixteen for each object
+constexpr std::size_t words_a_walk = 4096;   // of the directory; an object takes 2 to 16
 constexpr std::size_t found_max = 1024;      // candidates of one search
-constexpr std::size_t sample_min = 32;       // what a search looks for at least, to find heavy ones
-constexpr std::size_t sample_more_max = 32;  // and what it looks for at most beyond what is asked for
-constexpr std::size_t sample_of_load = 64;   // what an estimate of a sum is made of
+constexpr std::size_t sample_min = 32;       // objects that a search looks for at least, to find heavy ones
+constexpr std::size_t sample_more_max = 32;  // objects that it looks for at most beyond the number asked for
+constexpr std::size_t sample_of_load = 64;   // waiting objects from which a sum is estimated
 constexpr std::size_t sample_of_bucket = 8;
-constexpr double seconds_of_nobody = 1e-6;  // of a message when none has been measured
+constexpr double seconds_of_nobody = 1e-6;  // assumed for a message while none has been measured
 
 }  // namespace
 
-/// Other work that waits counts: it will keep a worker as busy as an object does.
+/// Counts all waiting work, not only objects: any item keeps a worker busy.
 rank_load balancing::summary() {
   const std::size_t ready = messages_.pool().ready_items();
   return {.waiting = ready - std::min(ready, objects_.stale_items()), .running = workers() - idle_workers()};
@@ -38,7 +38,7 @@ void balancing::add(const object_estimate& each, std::vector<object_load>& to) {
                 .seconds = each.message_seconds * each.messages});
 }
 
-/// Gives all of `all`, which facts_ tells of, their loads.
+/// Sets the load of each element of `all`; facts_ holds the facts of the element of the same index.
 void balancing::price(std::vector<object_load>& all) {
   const double measured = balance::usual_message_seconds(facts_);
   if (measured > 0) usual_seconds_ = measured;
@@ -52,8 +52,8 @@ void balancing::price(std::vector<object_load>& all) {
   }
 }
 
-/// Puts up to `count` waiting objects into found_, those first that have waited longest. Where the scheduler shows
-/// nothing, it takes those that it meets among the next few entries of the directory.
+/// Appends up to `count` waiting objects to found_, the longest waiting first. If the scheduler shows nothing, it takes
+/// waiting objects from the next few entries of the directory.
 void balancing::find_waiting(std::size_t count) {
   struct finder final : work_visitor {
     finder(balancing& host, std::size_t most) : of(host), end(most), repeats(host.objects_.stale_items() != 0) {}
@@ -74,7 +74,7 @@ void balancing::find_waiting(std::size_t count) {
     void taken_out(work& item) override { of.objects_.end_stale(*of.by_, item); }
     balancing& of;
     std::size_t end;
-    bool repeats;  // an object that waits again after it was claimed has a stale item, too, which looks alike
+    bool repeats;  // an object that waits again after it was claimed may be shown by its stale item, too
     std::unordered_set<object_id> shown;
   };
   finder visitor(*this, count);
@@ -84,13 +84,13 @@ void balancing::find_waiting(std::size_t count) {
   });
 }
 
-/// Adds up to `count` objects that declare a load, the heaviest, and are not there yet.
+/// Appends up to `count` of the heaviest objects that declare a load and are not in found_ yet.
 void balancing::find_declared(std::size_t count, candidate_kind of) {
   if (objects_.declaring() == 0) return;
   std::vector<object_id> known;
   for (const object_load& each : found_) known.push_back(each.object);
   std::sort(known.begin(), known.end());
-  // Some of each magnitude: what is to be evened out may need light ones.
+  // Some of each magnitude: a small difference of loads needs light objects.
   const std::size_t of_bucket_max = std::max(count / 4, sample_of_bucket);
   std::array<std::size_t, load_index::buckets> of_bucket{};
   const std::size_t end = found_.size() + count;
@@ -104,7 +104,7 @@ void balancing::find_declared(std::size_t count, candidate_kind of) {
 std::span<const object_load> balancing::candidates(std::size_t most, candidate_kind of) {
   found_.clear();
   facts_.clear();
-  if (!enabled_.load(std::memory_order_relaxed) || most == 0) return {};  // a wish
+  if (!enabled_.load(std::memory_order_relaxed) || most == 0) return {};  // see enable
   const std::size_t sample = std::clamp(most + std::min(most, sample_more_max), sample_min, found_max);
   find_waiting(sample);
   find_declared(sample, of);
@@ -120,7 +120,7 @@ std::optional<object_load> balancing::load_of(object_id object) {
   found_.clear();
   facts_.clear();
   object_estimate known{};
-  if (!enabled_.load(std::memory_order_relaxed) || !objects_.look_at(object, known)) return std::nullopt;  // a wish
+  if (!enabled_.load(std::memory_order_relaxed) || !objects_.look_at(object, known)) return std::nullopt;  // see enable
   add(known, found_);
   price(found_);
   return found_.front();
@@ -131,16 +131,17 @@ void balancing::walk() {
   loads_.clear();
   facts_.clear();
   sent_away_.clear();
-  walked_in_ = looks_.load(std::memory_order_relaxed);  // written by the poll loop
+  walked_in_ = looks_.load(std::memory_order_relaxed);  // the poll loop, which runs this, is the only writer
   loads_are_all_ = objects_.visit_loads(cursor_, words_a_walk, [&](const object_estimate& each) { add(each, loads_); });
   price(loads_);
   std::sort(loads_.begin(), loads_.end(),
             [](const object_load& a, const object_load& b) { return a.object.value() < b.object.value(); });
   const auto same = [](const object_load& a, const object_load& b) { return a.object == b.object; };
-  loads_.erase(std::unique(loads_.begin(), loads_.end(), same), loads_.end());  // what has moved in the directory
+  loads_.erase(std::unique(loads_.begin(), loads_.end(), same), loads_.end());  // entries that moved meanwhile
 }
 
-/// An object of the last walk is left out when loads_ is asked for again; the caller may be going through it now.
+/// Notes an object of the last walk for removal from loads_. The next local_loads() removes it; not this, since the
+/// caller may be iterating over loads_ now.
 void balancing::note_sent_away(object_id object) {
   const auto at = std::lower_bound(loads_.begin(), loads_.end(), object,
                                    [](const object_load& each, object_id of) { return each.object < of; });
@@ -149,7 +150,7 @@ void balancing::note_sent_away(object_id object) {
 }
 
 std::span<const object_load> balancing::local_loads() {
-  if (!enabled_.load(std::memory_order_relaxed)) return {};  // a wish
+  if (!enabled_.load(std::memory_order_relaxed)) return {};  // see enable
   const bool just_walked = walked_in_ == looks_.load(std::memory_order_relaxed) && sent_away_.empty();
   if (walked_in_ == 0 || (!just_walked && may_look())) {
     walk();
@@ -164,7 +165,7 @@ std::span<const object_load> balancing::local_loads() {
 }
 
 double balancing::total_load() {
-  if (!enabled_.load(std::memory_order_relaxed)) return 0;  // a wish
+  if (!enabled_.load(std::memory_order_relaxed)) return 0;  // see enable
   if (2 * objects_.known() > words_a_walk) return estimated_load();
   const std::span<const object_load> all = local_loads();
   if (!loads_are_all_) return estimated_load();
@@ -173,15 +174,16 @@ double balancing::total_load() {
   return sum;
 }
 
-/// The mean of some that wait times how many do; to which those that declare a load add. The sum of what they declare
-/// is known, so that two ranks whose loads do not change see no difference that is none; a sample, bucket by bucket,
-/// only tells what the load model makes of it.
+/// Two parts: the mean load of a sample of waiting objects that declare none, times the number of waiting items; and
+/// the load of the objects that declare one. The sum of all declared loads is known exactly, so ranks with constant
+/// loads compare without sampling noise. A sample of each bucket only gives the ratio of the model's load to the
+/// declared one.
 double balancing::estimated_load() {
   found_.clear();
   facts_.clear();
   find_waiting(sample_of_load);
   const std::size_t waiting = found_.size();
-  std::vector<std::pair<std::size_t, std::size_t>> bucket_of;  // its number, and how many it has
+  std::vector<std::pair<std::size_t, std::size_t>> bucket_of;  // bucket number, objects in that bucket
   std::array<std::size_t, load_index::buckets> sampled{};
   objects_.visit_declared(load_index::buckets * sample_of_bucket,
                           [&](const object_estimate& each, std::size_t bucket, std::size_t in_bucket) {
@@ -189,7 +191,7 @@ double balancing::estimated_load() {
                             bucket_of.emplace_back(bucket, in_bucket);
                             return ++sampled[bucket] < sample_of_bucket;
                           });
-  std::vector<load_facts> facts = facts_;  // as price() fills in what is not known
+  std::vector<load_facts> facts = facts_;  // a copy: price() fills in unknown times
   price(found_);
   double undeclared = 0, declared = 0, weight = 0;
   for (std::size_t index = 0; index < waiting; ++index) {

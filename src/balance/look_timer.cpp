@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Asking what a thread has worked, seldom.
+// Reads a thread's CPU time, but seldom.
 #include "balance/look_timer.hpp"
 
 #include <algorithm>
@@ -8,9 +8,9 @@
 namespace nacre::balance {
 namespace {
 
-constexpr double long_look_seconds = 50e-6;      // from here on the thread is asked
-constexpr double mark_seconds = 500e-6;          // how old a mark may become
-constexpr double unknown_look_seconds = 200e-6;  // the most that counts of a look if nothing is known of its thread
+constexpr double long_look_seconds = 50e-6;      // looks above this read the thread's CPU time
+constexpr double mark_seconds = 500e-6;          // age from which a mark is renewed
+constexpr double unknown_look_seconds = 200e-6;  // upper bound for a long look of a thread without a mark
 
 }  // namespace
 
@@ -20,7 +20,8 @@ double thread_seconds() noexcept {
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
-/// Between two marks of one worker lies what it has worked meanwhile; other threads sleep much of their time anyway.
+/// Two marks of one worker tell the part of the time that it had a processor. Other threads tell nothing: they sleep
+/// much of the time anyway.
 void look_timer::mark(const thread_context& by, double known) noexcept {
   constexpr double average_of = 4, least = 0.01;
   const std::uint64_t now = pool_.instant();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long a look of a balancer has taken its thread.
+// Measures how much of its thread's time a look of a balancer has taken.
 #pragma once
 
 #include <cstdint>
@@ -8,12 +8,12 @@
 
 namespace nacre::balance {
 
-/// What the calling thread has worked so far. Asking takes some tenths of a microsecond.
+/// CPU time of the calling thread so far. The call takes some tenths of a microsecond.
 [[nodiscard]] double thread_seconds() noexcept;
 
-/// Times looks by the worker_pool's clock, which costs nothing and also counts while the thread does not run. A long look is
-/// therefore compared with the work of its thread since a moment not long before, for which the system is asked rarely:
-/// else a look in which the thread was interrupted would be drawn on the account for what others did. One at a time.
+/// Times looks, one at a time, by the worker pool's clock. That clock is cheap, but also counts while the thread is
+/// preempted. So a long look counts at most the CPU time of its thread since a recent mark; otherwise the account would
+/// pay for other threads. The kernel is asked for CPU time only rarely.
 class look_timer {
  public:
   explicit look_timer(const worker_pool& pool, bool simulated) : pool_(pool), simulated_(simulated) {}
@@ -21,8 +21,7 @@ class look_timer {
   void begin(const thread_context& by) noexcept;
   /// Seconds since begin, less `apart`, which were spent on something else.
   [[nodiscard]] double end(double apart) noexcept;
-  /// How long the rank has had a processor until now, as far as is known: where others use it too, less than has
-  /// passed.
+  /// An estimate of how long the rank has had a processor until now: less than wall time where others share it.
   [[nodiscard]] double worked() noexcept;
 
  private:
@@ -31,13 +30,13 @@ class look_timer {
   const worker_pool& pool_;
   bool simulated_;
   const thread_context* by_ = nullptr;
-  std::uint64_t begin_ = 0;      // in ticks of the worker_pool
-  std::uint64_t worked_at_ = 0;  // likewise, when worked_ was right
+  std::uint64_t begin_ = 0;      // in ticks of the worker pool's clock
+  std::uint64_t worked_at_ = 0;  // in ticks: when worked_ was brought up to date
   double worked_ = 0;
-  double part_ = 1;  // moving average of how much of the time threads of looks have worked
+  double part_ = 1;  // moving average: CPU time of a thread that looks, per wall time
   struct {
-    const thread_context* by = nullptr;  // whose thread; null: nothing is known
-    std::uint64_t at = 0;                // in ticks of the worker_pool
+    const thread_context* by = nullptr;  // the thread that was measured; null: none yet
+    std::uint64_t at = 0;                // in ticks of the worker pool's clock
     double thread_seconds = 0;
   } mark_;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Policies of one kind by name: built-in ones, and those that the program has registered.
+// Policies of one kind by name: built-in ones, and ones that the program has registered.
 #pragma once
 
 #include <functional>
@@ -19,7 +19,7 @@
 
 namespace nacre::balance {
 
-/// What the program registers is known before any runtime exists, so such a table belongs to the process. Any thread.
+/// A table belongs to the process, since the program registers policies before any runtime exists. Any thread.
 template <class Policy, class... Site>
 class policy_table {
  public:
@@ -29,7 +29,7 @@ class policy_table {
     std::unique_ptr<Policy> (*make)(const config&, Site...);  ///< null: there is no policy by this name, on purpose
   };
 
-  /// `option` names what chooses among them.
+  /// `option`: name of the option that selects a policy.
   policy_table(std::string_view option, std::span<const built_in> rows) : option_(option), built_ins_(rows) {}
 
   void add(std::string_view name, factory make) {
@@ -42,7 +42,7 @@ class policy_table {
     return own_.find(name) != own_.end();
   }
 
-  /// One that the program has registered, else a built-in one. Throws setup_error that names the nearest.
+  /// Makes the registered policy of that name, else the built-in one. Throws setup_error that suggests a similar name.
   [[nodiscard]] std::unique_ptr<Policy> make(std::string_view name, const config& configuration, Site... site) {
     const std::scoped_lock lock(mutex_);
     if (const auto found = own_.find(name); found != own_.end()) return found->second(configuration, site...);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An account of time keeps its bound, whoever draws on it and how.
+// An account of time keeps its bound for any sequence of draws.
 #include "balance/time_share.hpp"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reports a broken invariant in one piece and ends the process.
+// Reports a broken invariant in one write and ends the process.
 #include <nacre/assert.hpp>
 
 #include <algorithm>
@@ -38,7 +38,7 @@ void assertion_failed(std::string_view kind, std::string_view expression, std::s
   block.append("\n  place:  ").append(where.file).append(":").append(std::to_string(where.line));
   block.append(" in ").append(where.function);
   block.append("\n  thread: ").append(thread_label().empty() ? "(no label)" : thread_label()).append("\n");
-  // One write, so that the blocks of several threads do not mix; whether it succeeds changes nothing any more.
+  // One write, so that the reports of several threads do not mix. The process ends whether or not the write succeeds.
   [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, block.data(), block.size());
   std::abort();
 }

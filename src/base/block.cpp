@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives every thread its slab pool, and hands the pools of ended threads to new ones.
+// Gives every thread its slab pool; new threads adopt the pools of ended threads.
 #include <nacre/block.hpp>
 
 #include <atomic>
@@ -49,8 +49,8 @@ pool_statistics process_pool_statistics() { return {}; }
 
 namespace {
 
-/// All pools of the process. A pool outlives its thread, since others may still hold its blocks; the next thread adopts
-/// it.
+/// All pools of the process. A pool outlives its thread, since other threads may still hold its blocks; the next new
+/// thread adopts it.
 class pool_registry {
  public:
   slab_pool* adopt_or_make() {
@@ -88,17 +88,17 @@ class pool_registry {
   std::vector<slab_pool*> orphans_;
 };
 
-/// Looked at by threads that have no pool.
+/// Read only by threads that have no pool.
 constinit std::atomic<bool> pools_are_off{false};
 
-/// Never destroyed: threads may end, and release blocks, after the static objects of the program are gone. It stays
-/// reachable, so that a leak checker is content.
+/// Never destroyed: threads may end, and release blocks, after the static objects of the program are destroyed. It
+/// stays reachable, so that a leak checker does not report it.
 pool_registry& registry() {
   static pool_registry* const all = new pool_registry;
   return *all;
 }
 
-// The model needs no call to find the variable, also in a position-independent library.
+// This TLS model finds the variable without a call, also in a position-independent library.
 [[gnu::tls_model("initial-exec")]] constinit thread_local slab_pool* own_pool = nullptr;
 [[gnu::tls_model("initial-exec")]] constinit thread_local bool thread_is_ending = false;
 

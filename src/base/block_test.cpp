@@ -20,7 +20,7 @@
 namespace nacre {
 namespace {
 
-/// A message of a random length whose bytes all follow from its number.
+/// A message of a random length; its number determines all of its bytes.
 struct parcel : mpsc_node {
   std::uint64_t number;
   std::size_t words;
@@ -104,7 +104,7 @@ TEST(block, works_while_a_thread_ends) {
 }
 
 TEST(block_death_test, without_pools_blocks_come_from_operator_new_and_may_be_released_by_anybody) {
-  GTEST_FLAG_SET(death_test_style, "threadsafe");  // in a process of its own, which stays without pools
+  GTEST_FLAG_SET(death_test_style, "threadsafe");  // in a process of its own, because that process stays without pools
   const auto run = [] {
     disable_block_pools();
     std::vector<void*> blocks;

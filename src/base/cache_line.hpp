@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The distance at which data of two threads no longer disturb each other.
+// The size of a cache line: data of two threads that lie this far apart do not share one.
 #pragma once
 
 #include <cstddef>
 
 namespace nacre {
 
-/// Bytes of a cache line on the processors we know; a constant, because the standard's one varies with compiler flags.
+/// Bytes of a cache line on the supported processors. A constant of our own, because the standard's value varies with
+/// compiler flags.
 inline constexpr std::size_t cache_line_bytes = 64;
 
 }  // namespace nacre

@@ -23,13 +23,14 @@ std::int64_t monotonic_ns() noexcept {
   return time.tv_sec * 1'000'000'000 + time.tv_nsec;
 }
 
-/// Both clocks at one moment.
+/// The values of both clocks at one moment.
 struct moment {
   std::uint64_t ticks;
   std::int64_t nanoseconds;
 };
 
-/// Of several readings, the one with the least time between the counter's values before and after.
+/// Reads both clocks several times, and returns the reading with the least time between the counter's values before and
+/// after.
 moment read_both() noexcept {
   moment best{};
   std::uint64_t narrowest = std::numeric_limits<std::uint64_t>::max();
@@ -71,7 +72,7 @@ bool counter_is_invariant() noexcept {
   return read_cpuid(0x80000000).eax >= power_leaf && (read_cpuid(power_leaf).edx & invariant_tsc) != 0;
 }
 
-/// The frequency that KVM and VMware state in a leaf of their own; 0 when there is none.
+/// Returns the frequency that KVM and VMware state in a CPUID leaf of their own; 0 when there is none.
 double hypervisor_ticks_per_second() noexcept {
   constexpr unsigned hypervisor_present = 1U << 31;
   constexpr unsigned frequency_leaf = 0x40000010;
@@ -83,7 +84,7 @@ double hypervisor_ticks_per_second() noexcept {
   return read_cpuid(frequency_leaf).eax * 1e3;
 }
 
-/// What the hypervisor or the processor states; 0 when they say nothing.
+/// Returns the frequency that the hypervisor or the processor states; 0 when neither states one.
 double stated_ticks_per_second() noexcept {
   if (const double stated = hypervisor_ticks_per_second(); stated > 0) return stated;
   if (read_cpuid(0).eax >= 0x15) {
@@ -95,7 +96,7 @@ double stated_ticks_per_second() noexcept {
   return 0;
 }
 
-/// The kernel watches the counter and leaves it for a slower clock when it finds it wrong.
+/// The kernel watches the counter, and switches to a slower clock when it finds the counter wrong.
 bool kernel_trusts_counter() {
   std::ifstream file("/sys/devices/system/clocksource/clocksource0/current_clocksource");
   std::string name;
@@ -145,7 +146,7 @@ steady_clock_source::steady_clock_source() {
 std::chrono::nanoseconds steady_clock_source::now() {
   if (scale_ == 0) return std::chrono::nanoseconds(monotonic_ns());
   __extension__ using wide = unsigned __int128;
-  // A thread that moved to a core whose counter is a few ticks behind must not see a time before the origin.
+  // A thread that moved to a core with a counter a few ticks behind must not see a time before the origin.
   const std::uint64_t passed = std::max(ticks(), origin_ticks_) - origin_ticks_;
   return origin_ + std::chrono::nanoseconds(static_cast<std::int64_t>((static_cast<wide>(passed) * scale_) >> 32));
 }

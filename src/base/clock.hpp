@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a rank gets its time from: an interface, the real clock behind it, and one that tests turn by hand.
+// The clock of a rank: an interface, the real clock, and a clock that tests advance by hand.
 #pragma once
 
 #include <chrono>
@@ -18,7 +18,7 @@ class clock {
  public:
   virtual ~clock() = default;
 
-  /// Time since an origin that is the clock's own.
+  /// Returns the time since the clock's origin, which each clock chooses.
   [[nodiscard]] virtual std::chrono::nanoseconds now() = 0;
 
  protected:
@@ -27,8 +27,8 @@ class clock {
   clock& operator=(const clock&) = default;
 };
 
-/// The processor's own counter: the cheapest measure of elapsed time there is. Values of two threads are comparable
-/// when ticks_are_steady(); without a counter, ticks are nanoseconds of CLOCK_MONOTONIC.
+/// Reads the processor's counter, the cheapest measure of elapsed time. Values of two threads are comparable when
+/// ticks_are_steady(). On a processor without a counter, ticks are nanoseconds of CLOCK_MONOTONIC.
 [[nodiscard]] inline std::uint64_t ticks() noexcept {
 #if defined(__x86_64__)
   return __rdtsc();
@@ -43,16 +43,16 @@ class clock {
 #endif
 }
 
-/// How often ticks() advances in a second. The first call finds it out, which may take 5 ms.
+/// Returns how often ticks() advances in a second. The first call may measure it, which may take 5 ms.
 [[nodiscard]] double ticks_per_second();
 
-/// True when ticks() advances alike on all cores, at any frequency and in every sleep state, and the kernel trusts it
-/// too.
+/// True when ticks() advances alike on all cores, at any frequency and in every sleep state, and the kernel trusts the
+/// counter too.
 [[nodiscard]] bool ticks_are_steady();
 
 /// Real time since the origin of CLOCK_MONOTONIC, so that the processes of one host agree closely. Reads the
-/// processor's counter when that is steady (some ten parts per million off, as the calibration is), otherwise
-/// clock_gettime. Safe to use from many threads at once.
+/// processor's counter when the counter is steady, otherwise clock_gettime. The counter's calibration is off by some
+/// ten parts per million. Safe to use from many threads at once.
 class steady_clock_source final : public clock {
  public:
   steady_clock_source();

@@ -15,7 +15,7 @@ nanoseconds system_now() {
   return std::chrono::duration_cast<nanoseconds>(std::chrono::steady_clock::now().time_since_epoch());
 }
 
-/// How far `source` is ahead of the system's clock, read when nothing interrupted the reading.
+/// Returns how far `source` is ahead of the system's clock, from a reading that nothing interrupted.
 double lead_ns(clock& source) {
   for (;;) {
     const nanoseconds before = source.now();

@@ -93,7 +93,7 @@ void config::throw_unknown(std::string_view name, setting_source source, std::st
   }
   const std::vector<std::string_view> known(spellings.begin(), spellings.end());
   std::string remedy;
-  constexpr std::string_view doubled = "nacre.";  // what the command line begins with, and files do not
+  constexpr std::string_view doubled = "nacre.";  // a prefix of names on the command line, not in files
   if (name.starts_with(doubled) && find(name.substr(doubled.size())) != nullptr) {
     remedy.append("did you mean ").append(prefix).append(name.substr(doubled.size()));
     remedy.append(", without ").append(doubled).append("? ");

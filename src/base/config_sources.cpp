@@ -31,7 +31,7 @@ constexpr std::string_view tables_first = "a config declares its tables before i
   throw setup_error({.problem = place + ": " + what, .why = "its options would have no effect", .remedy = remedy});
 }
 
-/// The parser would find it empty. A pipe and a device may be read as a file.
+/// Refuses a path that names no file, because the parser would find it empty. A pipe or a device may be read as a file.
 void refuse_what_is_no_file(const std::string& path) {
   struct stat about {};
   if (::stat(path.c_str(), &about) != 0) return;  // the parser says so
@@ -57,8 +57,8 @@ std::string content_of(const std::string& path) {
   return text;
 }
 
-/// Refuses a text whose tables and lists are nested deeper than any option, before the parser sees it: the parser's
-/// tables are destroyed recursively, so that a name of thousands of parts would take all of the stack.
+/// Refuses a text with tables and lists nested deeper than any option, before the parser sees it. The parser destroys
+/// its tables recursively, so a name of thousands of parts would overflow the stack.
 void refuse_deep_nesting(std::string_view text, const std::string& path) {
   nesting_scan scan(text);
   while (scan.next()) {

@@ -59,7 +59,7 @@ class temporary_file {
   std::string path_;
 };
 
-/// An argument list that lives as long as the test, as main gets it.
+/// An argument list in the form that main gets; it lives as long as the test.
 class arguments {
  public:
   arguments(std::initializer_list<std::string> words) : words_(words) {
@@ -89,7 +89,7 @@ inline void apply_environment(config& into, const char* entry) {
   into.apply_environment(entries);
 }
 
-/// What setup_error says when `action` throws it; empty when it does not.
+/// Returns the text of the setup_error that `action` throws; empty when `action` throws none.
 template <class Action>
 std::string complaint(const Action& action) {
   try {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Waits until the reader of a pipe has read what was written to it.
+// Waits until the reader of a pipe has read all bytes that were written to the pipe.
 #include "base/drained.hpp"
 
 #include <sys/ioctl.h>
@@ -17,7 +17,7 @@ bool drained(int descriptor, std::chrono::milliseconds timeout) {
     int left = 0;
     if (::ioctl(descriptor, FIONREAD, &left) != 0 || left == 0) return true;
     if (std::chrono::steady_clock::now() >= deadline) return false;
-    std::this_thread::sleep_for(std::chrono::microseconds(200));  // nothing tells when a pipe has become empty
+    std::this_thread::sleep_for(std::chrono::microseconds(200));  // the system reports no event for an empty pipe
   }
 }
 

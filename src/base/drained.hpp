@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Waits until the reader of a pipe has read what was written to it.
+// Waits until the reader of a pipe has read all bytes that were written to the pipe.
 #pragma once
 
 #include <chrono>
 
 namespace nacre {
 
-/// True when nothing is left in the pipe behind `descriptor`, at once when that is no pipe; false when `timeout` is
-/// over first. For a process about to end whose starter would otherwise notice the end before it reads the last line,
-/// and then reads no more, as the mpirun of MPICH does now and then. Flush what is buffered before.
+/// Waits until the pipe behind `descriptor` is empty, and returns true; returns false when `timeout` is over first.
+/// Returns true at once when the descriptor is no pipe. A process calls it before it ends, because some launchers stop
+/// reading once they notice the end, and so lose the last line; the mpirun of MPICH does so now and then. The caller
+/// flushes its buffers first.
 bool drained(int descriptor, std::chrono::milliseconds timeout);
 
 }  // namespace nacre

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pipes that are read, that are not, and what is no pipe.
+// Pipes with and without a reader, and a descriptor that is no pipe.
 #include "base/drained.hpp"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who has announced what, and what may therefore be destroyed.
+// The announcements of the participants, and the objects that may be destroyed because of them.
 #include "base/epoch.hpp"
 
 #include <algorithm>
@@ -25,7 +25,7 @@ epoch_limbo epoch_limbo::take_ready(std::uint64_t oldest) {
 
 void epoch_limbo::absorb(epoch_limbo& other) {
   NACRE_EXPECT(!has_open() && !other.has_open(), "a limbo is sealed before it is merged");
-  // An older epoch behind a newer one only waits a little longer than it must.
+  // An object of an older epoch behind one of a newer epoch only waits a little longer than it must.
   waiting_.insert(waiting_.end(), other.waiting_.begin(), other.waiting_.end());
   sealed_ = waiting_.size();
   other = {};
@@ -68,8 +68,9 @@ std::uint64_t epoch_domain::oldest_announced() noexcept {
   std::uint64_t oldest = std::numeric_limits<std::uint64_t>::max();
   for (participant* const one : participants_) {
     std::uint64_t announced = one->announced_.load(std::memory_order_acquire);  // pairs with quiescent
-    // To find it offline is not enough: it may be on its way back. Writing the value that is there puts this look into
-    // one order with the exchange in online: either we find it online, or it finds all that happened before us.
+    // A load that finds the participant offline is not enough: it may be going online now. Adding 0 is a
+    // read-modify-write, which has one order with the exchange in online. Either we find the participant online, or it
+    // sees everything that happened before this line.
     if (announced == offline_epoch) announced = one->announced_.fetch_add(0, std::memory_order_acq_rel);
     if (announced != offline_epoch) oldest = std::min(oldest, announced);
   }

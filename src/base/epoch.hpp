@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Frees shared memory once no thread can still be reading it, at almost no cost to the readers.
+// Epoch-based reclamation: frees shared memory once no thread can still read it, at almost no cost to the readers.
 #pragma once
 
 #include <atomic>
@@ -15,7 +15,7 @@
 
 namespace nacre {
 
-/// Objects that have been given up and wait until nobody can read them. Not thread-safe.
+/// Retired objects that wait until no thread can read them. Not thread-safe.
 class epoch_limbo {
  public:
   /// Destroys one object. Must neither throw nor use the domain that calls it.
@@ -25,13 +25,14 @@ class epoch_limbo {
   [[nodiscard]] bool has_open() const noexcept { return sealed_ < waiting_.size(); }
   [[nodiscard]] std::size_t size() const noexcept { return waiting_.size(); }
 
-  /// Marks all that was added since the last seal: it may go once every reader announced an epoch after `epoch`.
+  /// Marks all objects added since the last seal: they may be destroyed once every reader has announced an epoch after
+  /// `epoch`.
   void seal(std::uint64_t epoch) noexcept;
-  /// Takes out what may go when `oldest` is the oldest announcement.
+  /// Takes out the objects that may be destroyed when `oldest` is the oldest announcement.
   [[nodiscard]] epoch_limbo take_ready(std::uint64_t oldest);
-  /// Takes over everything from another limbo. Both are sealed.
+  /// Takes over all objects of another limbo. Both must be sealed.
   void absorb(epoch_limbo& other);
-  /// Destroys everything. Returns how many objects there were.
+  /// Destroys all objects. Returns their number.
   std::size_t destroy_all() noexcept;
 
  private:
@@ -42,26 +43,27 @@ class epoch_limbo {
   };
 
   std::deque<retired> waiting_;
-  std::size_t sealed_ = 0;  // how many of them, from the front, have an epoch
+  std::size_t sealed_ = 0;  // this many objects, from the front, have an epoch
 };
 
-/// Quiescent-state-based reclamation for structures whose readers take no lock (the directory's look-up).
+/// Quiescent-state-based reclamation for structures that are read without a lock (the directory's look-up).
 ///
-/// Readers are participants. A participant holds no pointer into the shared structures when it says quiescent(), or
-/// while it is offline. A writer first unlinks an object, then retires it. Retirements are gathered; collect() (which
-/// every 64th retirement calls) closes the batch by a new epoch, and destroys the batches that every participant has
-/// left behind: each has been quiescent or offline since the batch was closed.
+/// Readers are participants. A participant holds no pointer into the shared structures when it calls quiescent(), or
+/// while it is offline. A writer first unlinks an object, then retires it. The domain gathers retired objects in a
+/// batch. collect(), which every 64th retirement calls, closes the batch by a new epoch. It then destroys every closed
+/// batch if each participant has been quiescent or offline since that batch was closed.
 ///
-/// | participant | quiescent | offline | online | holds back |
+/// | participant | quiescent | offline | online | batches that it keeps alive |
 /// |---|---|---|---|---|
-/// | online | announces the newest epoch | offline | announces the newest epoch | what was closed since its
-/// announcement | | offline | (an error) | offline | online | nothing |
+/// | online | announces the newest epoch | offline | announces the newest epoch | those closed since its announcement |
+/// | offline | (an error) | offline | online | none |
 ///
-/// Invariant: what was closed in epoch e is destroyed when every online participant has announced more than e. The
-/// epoch passes e only after the batch was unlinked, so whoever announced more than e cannot find its objects any more.
-/// A participant that is neither quiescent nor offline for long holds memory, and breaks nothing.
-/// Source: quiescent-state-based reclamation, Hart et al., IPDPS 2006. Where others put a fence between going online
-/// and reading, both sides here use a read-modify-write on the participant's announcement.
+/// Invariant: a batch closed in epoch e is destroyed only when every online participant has announced more than e. Why
+/// this is safe: the epoch passes e only after the batch's objects were unlinked, so a participant that announced more
+/// than e cannot find them any more. A participant that is neither quiescent nor offline for long delays the freeing of
+/// memory, and breaks nothing. Source: quiescent-state-based reclamation, Hart et al., IPDPS 2006. Other
+/// implementations put a fence between going online and reading; here both sides use a read-modify-write on the
+/// participant's announcement.
 class epoch_domain {
  public:
   class participant;
@@ -70,15 +72,15 @@ class epoch_domain {
   epoch_domain() = default;
   epoch_domain(const epoch_domain&) = delete;
   epoch_domain& operator=(const epoch_domain&) = delete;
-  /// Destroys all that is left. No participant may remain.
+  /// Destroys all remaining objects. No participant may remain.
   ~epoch_domain();
 
-  /// Gives up an object that has been unlinked; it is destroyed in a thread that collects. Any thread; takes a lock,
-  /// which a participant's own retire does not.
+  /// Retires an object that has been unlinked; a thread that collects destroys it. Any thread. Takes a lock; a
+  /// participant's own retire takes none.
   void retire(void* object, destroy_function destroy);
 
-  /// Closes the batch and destroys what may go, of the objects retired through the domain or left by former
-  /// participants. Returns how many. Any thread.
+  /// Closes the batch and destroys all objects that no reader can still see, among those retired through the domain or
+  /// left by former participants. Returns their number. Any thread.
   std::size_t collect();
 
  private:
@@ -89,7 +91,8 @@ class epoch_domain {
   std::uint64_t advance() noexcept {
     return epoch_.fetch_add(1, std::memory_order_acq_rel);  // pairs with the loads of epoch_ in quiescent and online
   }
-  /// The oldest announcement of an online participant; the largest number when all are offline. Needs the lock.
+  /// Returns the oldest announcement of an online participant; the largest number when all are offline. The caller
+  /// holds the lock.
   [[nodiscard]] std::uint64_t oldest_announced() noexcept;
 
   alignas(cache_line_bytes) std::atomic<std::uint64_t> epoch_{1};
@@ -105,11 +108,11 @@ class alignas(cache_line_bytes) epoch_domain::participant {
   explicit participant(epoch_domain& domain);
   participant(const participant&) = delete;
   participant& operator=(const participant&) = delete;
-  /// Leaves; what it retired and could not destroy yet goes to the domain.
+  /// Leaves the domain, which takes over the objects that this participant retired and could not destroy yet.
   ~participant();
 
-  /// Between two work items, while online: says that no pointer is held. One load, and a store only when the epoch
-  /// moved.
+  /// Announces that this participant holds no pointer. Called between two work items, while online. Costs one load, and
+  /// a store only when the epoch has advanced.
   void quiescent() noexcept {
     NACRE_ASSERT_SLOW(last_announced_ != offline_epoch, "a participant is online() before it reads again");
     const std::uint64_t epoch = domain_.epoch_.load(std::memory_order_acquire);  // pairs with advance
@@ -118,17 +121,17 @@ class alignas(cache_line_bytes) epoch_domain::participant {
     announced_.store(epoch, std::memory_order_release);  // pairs with the loads in oldest_announced
   }
 
-  /// Before sleeping or blocking: holds no pointer until online() again.
+  /// Called before sleeping or blocking: the participant holds no pointer until it calls online().
   void offline() noexcept;
   void online() noexcept;
-  /// Own thread.
+  /// The participant's own thread.
   [[nodiscard]] bool is_online() const noexcept { return last_announced_ != offline_epoch; }
 
-  /// Gives up an object that has been unlinked, without a lock except in every 64th call, which collects.
+  /// Retires an object that has been unlinked. Takes no lock except in every 64th call, which collects.
   void retire(void* object, destroy_function destroy);
 
-  /// Closes the batch and destroys what may go, of the objects that it retired. Returns how many. Worth calling when
-  /// idle.
+  /// Closes the batch and destroys all objects that this participant retired and no reader can still see. Returns their
+  /// number. Worth calling when idle.
   std::size_t collect();
 
  private:

@@ -144,7 +144,7 @@ TEST(epoch_domain_death_test, participants_must_not_outlive_their_domain) {
       "all participants leave before");
 }
 
-/// What readers look at: alive until it is destroyed.
+/// The object that readers look at: alive until it is destroyed.
 struct published {
   static constexpr int alive = 0x11feed;
   int state = alive;
@@ -175,7 +175,7 @@ TEST(epoch_domain, readers_never_see_a_destroyed_object_while_they_come_and_go) 
         for (int look = 0; look < 3; ++look) {
           if (current.load()->state != published::alive) dead_seen.fetch_add(1);
         }
-        looks.fetch_add(1, std::memory_order_relaxed);  // must not order what the domain has to order
+        looks.fetch_add(1, std::memory_order_relaxed);  // relaxed: the domain itself must order the accesses
         if (naps) {
           self.offline();
           if (round % 64 == 0) std::this_thread::yield();
@@ -199,7 +199,7 @@ TEST(epoch_domain, readers_never_see_a_destroyed_object_while_they_come_and_go) 
         writer.quiescent();
         if (i % 2 == 0) writer.collect();
         if (i % 16 != 0) continue;
-        const int before = looks.load(std::memory_order_relaxed);  // as above
+        const int before = looks.load(std::memory_order_relaxed);  // relaxed, for the same reason
         while (looks.load(std::memory_order_relaxed) == before) std::this_thread::yield();
       }
     }

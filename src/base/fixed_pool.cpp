@@ -18,12 +18,12 @@ constexpr std::size_t chunk_bytes = page_chunks::huge_page_bytes;
 
 }  // namespace
 
-/// Lies at the begin of its memory; blocks follow from the next cache line on.
+/// The head of a chunk: it lies at the beginning of the chunk's memory, and blocks follow from the next cache line on.
 struct alignas(cache_line_bytes) fixed_pool::chunk {
   free_block* free = nullptr;
   std::byte* unused = nullptr;  // the part that was never given out
   std::size_t taken = 0;
-  chunk* next = nullptr;  // of those with room
+  chunk* next = nullptr;  // in the list of chunks with room
   chunk* before = nullptr;
 
   [[nodiscard]] bool full(std::size_t bytes) noexcept {
@@ -42,7 +42,7 @@ fixed_pool::chunk& fixed_pool::chunk_of(void* block) noexcept {
 
 #if defined(__SANITIZE_ADDRESS__)
 
-// Each block by itself, so that the sanitizer sees what is used after its end.
+// Each block comes from operator new, so that the sanitizer sees every use after its release.
 void* fixed_pool::allocate() { return ::operator new (bytes_, std::align_val_t{alignment_}); }
 void fixed_pool::release(void* block) noexcept { ::operator delete (block, std::align_val_t{alignment_}); }
 

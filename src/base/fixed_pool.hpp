@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Blocks of one size that lie closely together, for what a program may have by the million.
+// A pool of densely packed blocks of one size, for objects that a program may have by the million.
 #pragma once
 
 #include <cstddef>
@@ -11,20 +11,20 @@
 
 namespace nacre {
 
-/// Blocks of one size without headers, cut from chunks of the size of a huge page. A block finds its chunk by its
-/// address. The first chunk has small pages, so that a pool of few blocks takes little memory, and nobody waits until
-/// 2 MiB have been zeroed; the others are huge pages where the kernel has them.
+/// Blocks of one size without headers, cut from chunks of the size of a huge page. The pool finds a block's chunk by
+/// the block's address. The first chunk has small pages, so that a pool of few blocks takes little memory and its first
+/// allocation does not wait for 2 MiB to be zeroed. The other chunks are huge pages where the kernel has them.
 ///
 /// | a block is | then |
 /// |---|---|
-/// | asked for, a chunk has room | one that was given back there, or the next one that was never used |
+/// | asked for, a chunk has room | a block that was given back there, or the next one that was never used |
 /// | asked for, none has | the first one of a new chunk |
 /// | given back, the last one of its chunk, and another chunk has room | the chunk goes back to the system |
 ///
-/// Any thread; each call holds a lock for a few nanoseconds, but for one that maps or unmaps a chunk.
+/// Any thread. A call holds a lock for a few nanoseconds; a call that maps or unmaps a chunk holds it longer.
 class fixed_pool {
  public:
-  /// `bytes`: of a block, a multiple of `alignment`, which is at most cache_line_bytes.
+  /// `bytes` is the size of a block, a multiple of `alignment`; `alignment` is at most cache_line_bytes.
   fixed_pool(std::size_t bytes, std::size_t alignment) noexcept;
   fixed_pool(const fixed_pool&) = delete;
   fixed_pool& operator=(const fixed_pool&) = delete;
@@ -33,7 +33,7 @@ class fixed_pool {
   [[nodiscard]] void* allocate();
   void release(void* block) noexcept;
 
-  /// All of the chunks, in use or not.
+  /// Bytes of all chunks, in use or not.
   [[nodiscard]] std::size_t bytes_held() const;
 
  private:

@@ -64,7 +64,7 @@ TEST(fixed_pool, chunks_that_nobody_uses_go_back_to_the_system) {
   EXPECT_EQ(pool.bytes_held(), std::size_t{2} << 20) << "one is kept for the next object";
 }
 
-/// What the kernel has been asked for about the pages of an address: "hg", huge ones, "nh", small ones, or nothing.
+/// Returns the advice that the kernel has for the pages of an address: "hg" (huge pages), "nh" (small pages), or empty.
 std::string page_advice(const void* at) {
   const auto place = reinterpret_cast<std::uintptr_t>(at);
   std::ifstream maps("/proc/self/smaps");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Large blocks: from the kept ones or from the system, and when they go back there.
+// Large blocks: taken from the kept ones or from the system, and given back to it.
 #include "base/large_pool.hpp"
 
 #include <sys/mman.h>
@@ -11,7 +11,7 @@
 namespace nacre {
 namespace {
 
-/// Never destroyed, as process_large_pool.
+/// Never destroyed, like process_large_pool.
 page_chunks& process_chunks() noexcept {
   alignas(page_chunks) static std::array<std::byte, sizeof(page_chunks)> place;
   static page_chunks* const all = new (place.data()) page_chunks;
@@ -39,7 +39,7 @@ void* large_pool::take(std::uint32_t index) noexcept {
     drop_kept();
     block = pages_.map(bytes);
   }
-  if (block != nullptr) live_bytes_.fetch_add(bytes, std::memory_order_relaxed);  // a figure for people
+  if (block != nullptr) live_bytes_.fetch_add(bytes, std::memory_order_relaxed);  // a statistic: orders nothing
   return block;
 }
 
@@ -52,13 +52,13 @@ large_pool::kept_block* large_pool::pop(std::uint32_t index) noexcept {
   (from.newest == nullptr ? from.oldest : from.newest->newer) = nullptr;
   --from.count;
   if (from.count < from.count_least) from.count_least = from.count;
-  kept_bytes_.fetch_sub(mapped_bytes(index), std::memory_order_relaxed);  // a sum that only reserve compares
+  kept_bytes_.fetch_sub(mapped_bytes(index), std::memory_order_relaxed);  // only reserve compares this sum
   return block;
 }
 
 void large_pool::give_back(void* memory, std::uint32_t index) noexcept {
   const std::size_t bytes = mapped_bytes(index);
-  live_bytes_.fetch_sub(bytes, std::memory_order_relaxed);  // a figure for people
+  live_bytes_.fetch_sub(bytes, std::memory_order_relaxed);  // a statistic: orders nothing
   if (!reserve(bytes)) return pages_.unmap(memory, bytes);
   size_class& to = classes_[index];
   const std::scoped_lock lock(to.mutex);
@@ -70,7 +70,7 @@ void large_pool::give_back(void* memory, std::uint32_t index) noexcept {
   ++to.count;
 }
 
-/// Takes a part of the bound, if so much is left of it.
+/// Counts `bytes` as kept and returns true, if the bound allows; otherwise returns false.
 bool large_pool::reserve(std::size_t bytes) noexcept {
   std::uint64_t kept = kept_bytes_.load(std::memory_order_relaxed);  // a sum; the blocks are behind the mutexes
   do {
@@ -79,7 +79,7 @@ bool large_pool::reserve(std::size_t bytes) noexcept {
   return true;
 }
 
-/// Unmaps what has lain longest: as many as were never needed since the last time, or all.
+/// Unmaps the blocks that have been kept longest: as many as were never needed since the last trim, or all.
 void large_pool::drop_oldest(std::uint32_t index, bool all) noexcept {
   size_class& from = classes_[index];
   kept_block* dropped = nullptr;
@@ -122,13 +122,14 @@ void large_pool::drop_kept() noexcept {
 }
 
 large_statistics large_pool::statistics() const noexcept {
-  // Each by itself; no order between them is promised.
+  // Two separate loads; no order between them is promised.
   return {.bytes_live = live_bytes_.load(std::memory_order_relaxed),
           .bytes_kept = kept_bytes_.load(std::memory_order_relaxed)};
 }
 
 large_pool& process_large_pool() noexcept {
-  // Threads may release blocks after the static objects of the program are gone. No destructor is registered for it.
+  // Threads may release blocks after the static objects of the program are destroyed. So the pool registers no
+  // destructor.
   alignas(large_pool) static std::array<std::byte, sizeof(large_pool)> place;
   static large_pool* const all = new (place.data()) large_pool(process_large_bytes_kept_max);
   return *all;

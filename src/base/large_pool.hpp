@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory for large blocks: pages of the system that are kept for a while, since new ones cost more than a copy.
+// A pool of large blocks: it keeps pages of the system for a while, since fresh pages cost more than a copy.
 #pragma once
 
 #include <array>
@@ -14,36 +14,37 @@
 
 namespace nacre {
 
-/// Where a large_pool gets its pages from; tests give it less than there is.
+/// The functions from which a large_pool gets its pages; tests pass functions that run out of memory.
 struct page_source {
   void* (*map)(std::size_t bytes) noexcept;  ///< zeroed, on a page boundary; null when there are none
   void (*unmap)(void* at, std::size_t bytes) noexcept;
 };
-/// Those of the system, huge ones where the kernel has them: smaller blocks share them, see page_chunks.
+/// Returns the system's pages, huge ones where the kernel has them. Blocks smaller than a huge page share one, see
+/// page_chunks.
 [[nodiscard]] page_source system_pages() noexcept;
 
-/// What a large pool holds.
+/// The bytes that a large pool holds.
 struct large_statistics {
   std::uint64_t bytes_live = 0;  ///< given out
-  std::uint64_t bytes_kept = 0;  ///< given back, and kept for the next who asks
+  std::uint64_t bytes_kept = 0;  ///< given back, and kept for reuse
 };
 
 /// A pool of memory blocks between 64 KiB and 64 MiB that all threads share. A block of 1 MiB fresh from the system
-/// costs 256 page faults, several times what it costs to copy 1 MiB; here it costs an uncontended lock.
+/// costs 256 page faults, several times the cost of copying 1 MiB. A kept block costs an uncontended lock.
 ///
 /// | a block is | then |
 /// |---|---|
-/// | asked for, one of its class is kept | the one that came back last, whose pages are warm |
-/// | asked for, none is kept | mapped; when that fails, once more after everything kept has been unmapped |
+/// | asked for, one of its class is kept | the block that came back last, since its pages are warm |
+/// | asked for, none is kept | mapped; when that fails, all kept blocks are unmapped and mapping is tried once more |
 /// | given back, within kept_bytes_max | kept |
 /// | given back, beyond it | unmapped |
 /// | kept, and its class never ran that low between two trims | unmapped by the second one |
 ///
-/// Classes are a quarter of a power of two apart, so that at most a fifth of a block is waste. Kept bytes never exceed
-/// the bound. Any thread, each call O(1) but for unmapping.
+/// Invariant: kept bytes never exceed kept_bytes_max. Classes are a quarter of a power of two apart, so that at most a
+/// fifth of a block is waste. Any thread; each call is O(1) apart from unmapping.
 class large_pool {
  public:
-  static constexpr std::size_t bytes_min = 64 * 1024;  ///< smaller ones take as much
+  static constexpr std::size_t bytes_min = 64 * 1024;  ///< a smaller block takes as much
   static constexpr std::size_t bytes_max = std::size_t{64} << 20;
   static constexpr std::chrono::nanoseconds trim_period = std::chrono::seconds(1);
 
@@ -53,43 +54,44 @@ class large_pool {
   large_pool& operator=(const large_pool&) = delete;
   ~large_pool() { drop_kept(); }
 
-  /// The class of blocks of that many usable bytes, at most bytes_max.
+  /// Returns the class of blocks with `bytes` usable bytes; `bytes` is at most bytes_max.
   [[nodiscard]] static constexpr std::uint32_t class_of(std::size_t bytes) noexcept {
     if (bytes <= bytes_min) return 0;
     const std::size_t units = (bytes - 1) >> unit_bits;  // 4 for 64 KiB + 1
     const auto power = static_cast<std::uint32_t>(std::bit_width(units)) - 3;
     return power * 4 + static_cast<std::uint32_t>(units >> power) - 3;
   }
-  /// What a block of a class can hold.
+  /// Returns the bytes that a block of a class can hold.
   [[nodiscard]] static constexpr std::size_t usable_bytes(std::uint32_t size_class) noexcept {
     return std::size_t{size_class % 4 + 4} << (size_class / 4 + unit_bits);
   }
 
-  /// A block of at least usable_bytes(size_class) + slack_bytes, on a page boundary; its content is anything. Null when
-  /// the system has no memory.
+  /// Returns a block of at least usable_bytes(size_class) + slack_bytes, on a page boundary, with arbitrary content.
+  /// Null when the system has no memory.
   [[nodiscard]] void* take(std::uint32_t size_class) noexcept;
-  /// Gives a block of that class back. Until it is taken again, its first 16 bytes stay as they are, if it is kept.
+  /// Gives back a block of that class. If the pool keeps it, its first 16 bytes stay unchanged until it is taken again.
   void give_back(void* block, std::uint32_t size_class) noexcept;
 
-  /// Unmaps what no one has needed for a trim_period. Called often, with a clock that does not go backwards.
+  /// Unmaps the blocks that no thread has needed for a trim_period. Called often, with the time of a clock that does
+  /// not go backwards.
   void trim_when_due(std::chrono::nanoseconds now) noexcept {
     const std::int64_t due = trim_due_ns_.load(std::memory_order_relaxed);  // only a time
     if (now.count() >= due) trim_at(now, due);
   }
-  /// Another bound, for what comes back from now on; when more is kept already, all of that is unmapped.
+  /// Sets kept_bytes_max for blocks that come back from now on. When more is kept already, unmaps all kept blocks.
   void keep_at_most(std::uint64_t bytes) noexcept;
-  /// Unmaps all that is kept.
+  /// Unmaps all kept blocks.
   void drop_kept() noexcept;
   [[nodiscard]] large_statistics statistics() const noexcept;
 
-  /// Beside usable_bytes, for headers in front of a round number of bytes.
+  /// Bytes of a block beyond usable_bytes, for headers in front of a round number of bytes.
   static constexpr std::size_t slack_bytes = 4096;
 
  private:
   static constexpr std::uint32_t unit_bits = 14;  // a quarter of bytes_min
   static constexpr std::uint32_t class_count = 41;
 
-  /// The first bytes of a block that is kept.
+  /// Lies in the first bytes of a kept block.
   struct kept_block {
     std::array<std::byte, 16> left_alone;
     kept_block* older;
@@ -122,8 +124,8 @@ class large_pool {
 static_assert(large_pool::class_of(large_pool::bytes_max) == 40 &&
               large_pool::usable_bytes(40) == large_pool::bytes_max);
 
-/// The one that allocate_block uses; it is never destroyed. Keeps up to process_large_bytes_kept_max
-/// before a job says otherwise (the option spare_memory).
+/// The large pool that allocate_block uses; it is never destroyed. It keeps up to process_large_bytes_kept_max until a
+/// job sets another bound (the option spare_memory).
 [[nodiscard]] large_pool& process_large_pool() noexcept;
 inline constexpr std::uint64_t process_large_bytes_kept_max = std::uint64_t{64} << 20;
 

@@ -25,7 +25,7 @@ namespace {
 
 constexpr std::size_t mib = std::size_t{1} << 20;
 
-/// Pages of the system that are counted, and end after `left` of them.
+/// The system's pages, counted; mapping fails after `left` of them.
 struct counted {
   static inline std::atomic<std::int64_t> mapped{0};
   static inline std::atomic<std::int64_t> left{0};

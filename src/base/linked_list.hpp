@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// A list of nodes that carry its links.
+// An intrusive doubly linked list.
 #pragma once
 
 namespace nacre {
 
-/// Each node has the members `next` and `before`, of type Node*, which the list alone touches while the node is in it.
-/// The list owns no node. Not thread-safe.
+/// Each node has the members `next` and `before`, of type Node*. While a node is in the list, only the list touches
+/// them. The list owns no node. Not thread-safe.
 template <class Node>
 class linked_list {
  public:

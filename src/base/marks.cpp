@@ -5,7 +5,7 @@
 namespace nacre {
 namespace {
 
-/// Marks link themselves in while static objects are initialised, which is before main and in one thread.
+/// Marks link themselves in during static initialisation, which runs before main and in one thread.
 mark*& first_mark() noexcept {
   static constinit mark* first = nullptr;
   return first;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Marks on rare branches, so that a test campaign can require that it has been everywhere.
+// Marks on rare branches, so that a test campaign can require that it has reached every one.
 #pragma once
 
 #include <algorithm>
@@ -11,18 +11,19 @@
 
 namespace nacre {
 
-/// How often one marked branch has been taken in this process, on all ranks. Marks are for tests: no code may decide
-/// anything by them. They exist from the start of the program, whether or not they are hit (TigerBeetle, marks.zig).
+/// Counts how often one marked branch has been taken in this process, on all ranks. Marks are for tests: no code may
+/// decide anything by them. All marks exist from the start of the program, whether or not they are hit. Source:
+/// TigerBeetle, marks.zig.
 class mark {
  public:
   explicit mark(std::string_view name) noexcept;
 
   /// Any thread.
   void hit() noexcept { hits_.fetch_add(1, std::memory_order_relaxed); }  // a statistic: orders nothing
-  [[nodiscard]] std::uint64_t hits() const noexcept { return hits_.load(std::memory_order_relaxed); }  // as above
+  [[nodiscard]] std::uint64_t hits() const noexcept { return hits_.load(std::memory_order_relaxed); }  // a statistic
   [[nodiscard]] std::string_view name() const noexcept { return name_; }
 
-  /// Every mark of the program, in no order.
+  /// Returns all marks of the program, in no particular order.
   [[nodiscard]] static std::vector<const mark*> all();
 
  private:
@@ -46,5 +47,5 @@ inline mark mark_of{std::string_view(Name.text)};
 }  // namespace detail
 }  // namespace nacre
 
-/// Notes that this branch has been taken. For branches that are rare: it costs an atomic increment.
+/// Counts that this branch has been taken. Only for rare branches: it costs an atomic increment.
 #define NACRE_MARK(name) ::nacre::detail::mark_of<name>.hit()

@@ -9,13 +9,13 @@
 
 namespace nacre {
 
-/// What an element of mpsc_queue derives from. A node is in at most one queue or list at a time; while it is in none,
-/// the link means nothing.
+/// The base class of an element of mpsc_queue. A node is in at most one queue or list at a time; while it is in none,
+/// its link has no meaning.
 struct mpsc_node {
   std::atomic<mpsc_node*> next{nullptr};
 };
 
-/// A singly linked list of nodes taken from an mpsc_queue, oldest first. Does not own its nodes. One thread.
+/// A singly linked list of nodes taken from an mpsc_queue, oldest first. Does not own its nodes. Used by one thread.
 template <class T>
 class mpsc_list {
  public:
@@ -33,7 +33,7 @@ class mpsc_list {
     if (first_ == nullptr) {
       first_ = node;
     } else {
-      last_->next.store(node, std::memory_order_relaxed);  // own thread: nobody else sees a list
+      last_->next.store(node, std::memory_order_relaxed);  // own thread: no other thread sees a list
     }
     last_ = node;
   }
@@ -43,13 +43,14 @@ class mpsc_list {
   T* last_ = nullptr;
 };
 
-/// Unbounded first-in first-out queue; its nodes come from outside, so the bound is theirs. T derives from mpsc_node.
-/// The queue does not own its nodes; the destructor forgets what is left. Elements of one producer come out in the
-/// order in which it pushed them.
+/// Unbounded first-in first-out queue. Its callers supply the nodes, and so bound their number. T derives from
+/// mpsc_node. The queue does not own its nodes; the destructor leaves remaining nodes alone. Elements of one producer
+/// come out in the order in which that producer pushed them.
 ///
-/// A push that has begun and not ended hides what was pushed after it: pop returns nullptr and empty() false until it
-/// ends. A producer that wakes a sleeping consumer after its push therefore never leaves an element behind.
-/// Source: the queue of D. Vyukov (2010), with one exchange per push and a stub node.
+/// Invariant: a producer that wakes a sleeping consumer after its push never leaves an element behind. A push that has
+/// begun and not ended hides all nodes pushed after it; until it ends, pop returns nullptr and empty() returns false.
+/// Its producer wakes the consumer when it has ended. Source: the queue of D. Vyukov (2010), with one exchange per push
+/// and a stub node.
 template <class T>
 class mpsc_queue {
  public:
@@ -75,7 +76,7 @@ class mpsc_queue {
     }
     if (next == nullptr) {
       if (node != newest_.load(std::memory_order_acquire)) return nullptr;  // pairs with the exchange in link
-      link(&stub_);  // the last node can leave only when something stands behind it
+      link(&stub_);                                       // the last node can leave only when another node follows it
       next = node->next.load(std::memory_order_acquire);  // pairs with the release store in link
       if (next == nullptr) return nullptr;
     }
@@ -83,8 +84,8 @@ class mpsc_queue {
     return static_cast<T*>(node);
   }
 
-  /// Takes what is there now, in order, and nothing that comes later, so that a consumer cannot be held by busy
-  /// producers. May take less when a push has not ended. Consumer.
+  /// Takes the nodes that are in the queue now, in order, and none that comes later, so that busy producers cannot keep
+  /// the consumer in this call. May take fewer when a push has not ended. Consumer.
   mpsc_list<T> take_all() noexcept {
     mpsc_list<T> taken;
     const mpsc_node* const last = newest_.load(std::memory_order_acquire);  // pairs with the exchange in link

@@ -73,7 +73,7 @@ TEST(mpsc_queue, a_list_keeps_its_elements_while_the_queue_fills_again) {
   EXPECT_EQ(queue.pop(), &nodes[0]);
 }
 
-/// Several producers at once; checks on the way that each one's elements come in order and exactly once.
+/// Several producers at once; checks that the elements of each producer come in order and exactly once.
 class mpsc_queue_race : public testing::Test {
  protected:
   static constexpr std::size_t producers = 3;
@@ -98,7 +98,7 @@ class mpsc_queue_race : public testing::Test {
     EXPECT_TRUE(queue_.empty());
     for (const std::size_t next : expected_) EXPECT_EQ(next, each);
   }
-  /// A null node means that there was nothing to take.
+  /// A null node means that the queue was empty.
   void accept(const numbered* node) {
     if (node == nullptr) {
       sched_yield();

@@ -29,8 +29,8 @@ std::optional<std::string_view> nearest_name(std::string_view name, std::span<co
   std::optional<std::string_view> nearest;
   std::size_t nearest_distance = std::max<std::size_t>(1, name.size() / 3) + 1;
   for (const std::string_view candidate : known) {
-    // Two words are at least as far apart as their lengths are, so only words of similar lengths are compared letter by
-    // letter, and a name of any length costs no more than the known ones are long.
+    // The distance of two words is at least the difference of their lengths. So only words of similar lengths are
+    // compared letter by letter, and the lengths of the known names bound the cost for a name of any length.
     const std::size_t longer = std::max(name.size(), candidate.size()) - std::min(name.size(), candidate.size());
     if (longer >= nearest_distance) continue;
     const std::size_t distance = edit_distance(name, candidate);

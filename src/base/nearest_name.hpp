@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Guesses which known name a misspelt one was meant to be.
+// Finds the known name that a misspelt name most likely means.
 #pragma once
 
 #include <cstddef>
@@ -9,12 +9,12 @@
 
 namespace nacre {
 
-/// How many insertions, deletions, substitutions and swaps of neighbours turn one word into the other, when no part is
-/// edited twice (Damerau-Levenshtein in its restricted form).
+/// Returns the least number of insertions, deletions, substitutions and swaps of neighbours that turn one word into the
+/// other, when no part is edited twice (restricted Damerau-Levenshtein distance).
 [[nodiscard]] std::size_t edit_distance(std::string_view left, std::string_view right);
 
-/// The known name nearest to `name`, the first of equals; nothing when all are so far that a guess would only confuse.
-/// What it costs depends on the lengths of the known names, however long `name` is.
+/// Returns the known name nearest to `name`, the first of equals; nothing when every known name is too far from it. The
+/// cost depends on the lengths of the known names only, however long `name` is.
 [[nodiscard]] std::optional<std::string_view> nearest_name(std::string_view name,
                                                            std::span<const std::string_view> known);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The promises of the guess at misspelt names, each as a sentence.
+// The promises of nearest_name and edit_distance, each as a sentence.
 #include "base/nearest_name.hpp"
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 namespace nacre {
 namespace {
 
-/// The definition, word by word, in exponential time.
+/// Computes the distance straight from its definition, in exponential time.
 std::size_t distance_by_definition(std::string_view left, std::string_view right) {
   if (left.empty() || right.empty()) return left.size() + right.size();
   const auto shorter = [](std::string_view word, std::size_t by) { return word.substr(0, word.size() - by); };
@@ -61,7 +61,7 @@ TEST(nearest_name, of_a_hundred_million_letters_costs_no_more_than_the_known_nam
   std::vector<std::string> words;
   for (char first = 'a'; first <= 'z'; ++first) words.push_back(first + std::string("_word_of_thirty_letters_or_so"));
   const std::vector<std::string_view> known(words.begin(), words.end());
-  // Compared letter by letter this would take 8e10 steps, which no test may.
+  // A comparison letter by letter would take 8e10 steps, too many for a test.
   EXPECT_EQ(nearest_name(std::string(100'000'000, 'x'), known), std::nullopt);
   EXPECT_EQ(nearest_name("q_word_of_thirty_leters_or_so", known), "q_word_of_thirty_letters_or_so");
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds how deeply the tables of a TOML text are nested, without recursion and without a table.
+// Measures how deeply the tables of a TOML text are nested, without recursion and without building a table.
 #pragma once
 
 #include <cstddef>
@@ -7,16 +7,16 @@
 
 namespace nacre {
 
-/// Steps through a TOML text. Also scans a text that is not TOML. For one that is, the depth is never too small; it may
-/// be too large by the dot of a number or of a time.
+/// Steps through a text, TOML or not. In a TOML text the depth is never too small; it may be too large by the dot of a
+/// number or of a time.
 class nesting_scan {
  public:
   explicit nesting_scan(std::string_view text) noexcept : text_(text) {}
 
-  /// Goes on by one character, comment or string. False at the end of the text.
+  /// Advances by one character, comment or string. False at the end of the text.
   [[nodiscard]] bool next() noexcept;
 
-  /// Brackets that are open here, and dots in the name that is being read.
+  /// Open brackets here, plus dots in the name that is being read.
   [[nodiscard]] std::size_t depth() const noexcept { return brackets_ + dots_; }
   /// Counted from 1.
   [[nodiscard]] std::size_t line() const noexcept { return line_; }

@@ -13,16 +13,16 @@ inline constexpr std::string_view command_line_prefix = "--nacre.";
 inline constexpr std::string_view environment_prefix = "NACRE_";
 inline constexpr std::string_view launcher_prefix = "NACRE_JOB_";  ///< set by `nacre run` for its processes, no options
 
-/// What stands before every name in this source; empty in files and code.
+/// Returns the prefix of every name in this source; empty for files and code.
 [[nodiscard]] std::string_view prefix_of(setting_source source) noexcept;
 
-/// The variable of an option: "NACRE_TCP_PORT" for "tcp.port".
+/// Returns the environment variable of an option: "NACRE_TCP_PORT" for "tcp.port".
 [[nodiscard]] std::string environment_name(std::string_view name);
 
-/// The name as a user of the source writes it: --nacre.tcp.port, NACRE_TCP_PORT or tcp.port.
+/// Returns the name as a user writes it in this source: --nacre.tcp.port, NACRE_TCP_PORT or tcp.port.
 [[nodiscard]] std::string spelled(std::string_view name, setting_source source);
 
-/// For people: "the command line", "the environment".
+/// Returns the source's name for messages: "the command line", "the environment".
 [[nodiscard]] std::string_view word_for(setting_source source) noexcept;
 
 }  // namespace nacre

@@ -64,7 +64,8 @@ std::string with_unit(const option& declaration, std::string_view limits) {
   return text;
 }
 
-/// As it follows the form of a value: " within 1..8 threads", " of 0 or more"; empty where everything is allowed.
+/// Returns the allowed range as it follows the form of a value: " within 1..8 threads", " of 0 or more"; empty where
+/// every value is allowed.
 std::string allowed(const option& declaration) {
   const auto [low, high] = ends_of(declaration.range);
   if (low.empty() && high.empty()) return {};
@@ -73,7 +74,8 @@ std::string allowed(const option& declaration) {
   return " within " + with_unit(declaration, declaration.range);
 }
 
-/// Of a value that is less, or more, than what is allowed. Where nothing bounds it, its type does: `end`.
+/// Returns the fault of a value that is less, or more, than allowed. Where the declaration sets no bound, the type's
+/// own bound `end` stands for it.
 std::string fault_of_limits(const option& declaration, bool less, std::string_view end) {
   const auto [low, high] = ends_of(declaration.range);
   if (!low.empty() && !high.empty()) return "is outside " + with_unit(declaration, declaration.range);

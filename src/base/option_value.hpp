@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The grammar of option values: from text to value, whether it is allowed, and how to say so.
+// The grammar of option values: parses them, checks them against the allowed range, and describes faults.
 #pragma once
 
 #include <chrono>
@@ -13,21 +13,21 @@
 
 namespace nacre {
 
-/// Each parses the whole text in the form that option_kind describes, or returns nothing.
+/// Each function parses the whole text in the form that option_kind describes, or returns nothing.
 [[nodiscard]] std::optional<bool> parse_boolean(std::string_view text) noexcept;
 [[nodiscard]] std::optional<std::int64_t> parse_integer(std::string_view text) noexcept;
 [[nodiscard]] std::optional<double> parse_real(std::string_view text) noexcept;
 [[nodiscard]] std::optional<std::chrono::nanoseconds> parse_duration(std::string_view text) noexcept;
 [[nodiscard]] std::optional<std::int64_t> parse_bytes(std::string_view text) noexcept;
 
-/// What is wrong with `text` as a value of the option, and what is allowed, as the end of a sentence: "is not a whole
-/// number of 0 or more", "is outside 1..1024 threads". Empty when nothing is.
+/// Returns the fault of `text` as a value of the option, with the allowed values, as the end of a sentence: "is not a
+/// whole number of 0 or more", "is outside 1..1024 threads". Empty when the value is allowed.
 [[nodiscard]] std::string find_fault(const option& declaration, std::string_view text);
 
 /// The words of a range such as "tcp|inproc|sim".
 [[nodiscard]] std::vector<std::string_view> choices_of(const option& declaration);
 
-/// A value that is certainly allowed, to show how one is written.
+/// Returns a value that is certainly allowed, as an example of the form.
 [[nodiscard]] std::string example_of(const option& declaration);
 
 /// The word for a kind in help texts, such as "duration".

@@ -17,7 +17,7 @@ namespace nacre {
 struct page_chunks::chunk {
   std::size_t block_bytes;
   std::uint64_t all;   // a bit for each block
-  std::uint64_t free;  // those that nobody has
+  std::uint64_t free;  // a bit for each free block
   chunk* next = nullptr;
   chunk* before = nullptr;
 
@@ -29,14 +29,14 @@ struct page_chunks::chunk {
 namespace {
 
 void* map_advised(std::size_t bytes, std::size_t boundary, int advice) noexcept {
-  // A boundary more than needed, of which the ends are given back again.
+  // Maps one boundary more than needed, and unmaps the ends again.
   void* const mapped = ::mmap(nullptr, bytes + boundary, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (mapped == MAP_FAILED) return nullptr;
   auto* const begin = static_cast<std::byte*>(mapped);
   const std::size_t before = -reinterpret_cast<std::uintptr_t>(mapped) & (boundary - 1);
   if (before != 0) ::munmap(begin, before);
   ::munmap(begin + before + bytes, boundary - before);
-  ::madvise(begin + before, bytes, advice);  // a kernel without it changes nothing
+  ::madvise(begin + before, bytes, advice);  // a kernel without this advice changes nothing
   return begin + before;
 }
 

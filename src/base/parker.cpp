@@ -54,7 +54,7 @@ bool parker::park_for(std::chrono::nanoseconds timeout) {
   const timespec deadline = for_ever ? timespec{} : deadline_after(timeout);
 
   std::int32_t expected = empty;
-  // Fails when there is a token; pairs with the exchange in unpark.
+  // Fails when there is a token. Pairs with the exchange in unpark.
   if (!state_.compare_exchange_strong(expected, parked, std::memory_order_acquire)) {
     NACRE_EXPECT(expected == token, "only one thread may sleep in a parker");
     return take_token();
@@ -64,16 +64,16 @@ bool parker::park_for(std::chrono::nanoseconds timeout) {
     if (take_token()) return true;
     if (error != ETIMEDOUT) {
       NACRE_ASSERT(error == 0 || error == EINTR || error == EAGAIN, "futex: " + std::generic_category().message(error));
-      continue;  // woken by a signal or by nothing
+      continue;  // woken by a signal or without a cause
     }
     expected = parked;
     if (state_.compare_exchange_strong(expected, empty, std::memory_order_acquire)) return false;  // as in take_token
-    return take_token();  // unpark came between the time-out and the withdrawal
+    return take_token();  // unpark came between the time-out and the exchange
   }
 }
 
 void parker::unpark() noexcept {
-  // Publishes what the waker wrote; pairs with the acquire in park_for and take_token.
+  // Publishes the waker's writes; pairs with the acquire in park_for and take_token.
   if (state_.exchange(token, std::memory_order_release) == parked) futex_wake_one(state_);
 }
 

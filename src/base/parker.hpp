@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Puts one thread to sleep until another one wakes it, without losing a wake-up that came first.
+// Puts one thread to sleep until another one wakes it; a wake-up that comes before the sleep is not lost.
 #pragma once
 
 #include <atomic>
@@ -13,22 +13,23 @@ namespace nacre {
 /// | state | park_for | unpark |
 /// |---|---|---|
 /// | empty | sleeps as `parked` | token |
-/// | token | takes it, empty, returns true at once | token |
-/// | parked | (only one thread may park) | token, wakes the sleeper, which takes it |
+/// | token | takes the token, empty, returns true at once | token |
+/// | parked | (only one thread may park) | token, wakes the sleeper, which takes the token |
 ///
-/// What the waker wrote before unpark is visible to the thread whose park_for returned true. A sleeper looks for work
-/// again after every return: tokens do not add up, and one may be left from work that has been found meanwhile.
+/// Everything that the waker wrote before unpark is visible to the thread once its park_for returns true. A sleeper
+/// must look for work again after every return: tokens do not add up, and one may be left from work that it has already
+/// found.
 class parker {
  public:
   parker() = default;
   parker(const parker&) = delete;
   parker& operator=(const parker&) = delete;
 
-  /// Sleeps until there is a token or `timeout` has passed; nanoseconds::max() waits for ever, zero or less only looks.
-  /// Returns true when it took a token. At most one thread at a time may be in here.
+  /// Sleeps until there is a token or `timeout` has passed; nanoseconds::max() waits for ever, zero or less does not
+  /// sleep. Returns true when it took a token. At most one thread at a time may call it.
   bool park_for(std::chrono::nanoseconds timeout);
 
-  /// Leaves a token and wakes the sleeper if there is one. From any thread; a system call only when someone sleeps.
+  /// Leaves a token and wakes the sleeper if there is one. Any thread. Makes a system call only when a thread sleeps.
   void unpark() noexcept;
 
  private:

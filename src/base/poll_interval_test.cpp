@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// When it is time again, and when not yet.
+// The promises of poll_interval: when it is due, and when not yet.
 #include "base/poll_interval.hpp"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The slow paths of a slab pool: new slabs, blocks that come home, blocks that go home.
+// The slow paths of a slab pool: new slabs, and blocks that other pools return or that it returns to them.
 #include "base/slab_pool.hpp"
 
 #include <algorithm>
@@ -109,7 +109,7 @@ void* slab_pool::allocate_unpooled(std::size_t bytes) {
 
 void* slab_pool::allocate_large(std::size_t bytes) {
   if (bytes > large_pool::bytes_max + large_pool::slack_bytes - sizeof(header)) return allocate_unpooled(bytes);
-  // A round number of bytes and some headers in front of it fit into the class of that number.
+  // A round number of bytes, with some headers in front, fits into the class of that number.
   const std::size_t whole = bytes + sizeof(header);
   const std::uint32_t index = large_pool::class_of(whole - std::min(whole, large_pool::slack_bytes));
   void* const memory = process_large_pool().take(index);
@@ -133,7 +133,7 @@ void slab_pool::release_unpooled(void* payload) noexcept {
 }
 
 pool_statistics slab_pool::statistics() const noexcept {
-  // Counters of another thread, each by itself; no order between them is promised.
+  // Two separate loads of another thread's counters; no order between them is promised.
   return {.bytes_held = bytes_held_.load(std::memory_order_relaxed),
           .remote_frees = remote_frees_.load(std::memory_order_relaxed)};
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Per-thread pools of blocks in size classes, whose blocks any thread may free.
+// Per-thread pools of blocks in size classes; any thread may free a block.
 #pragma once
 
 #include <array>
@@ -12,25 +12,25 @@
 
 namespace nacre {
 
-/// What one pool, or all pools of the process together, hold and have done.
+/// The statistics of one pool, or of all pools of the process together.
 struct pool_statistics {
   std::uint64_t bytes_held = 0;        ///< taken from the system for slabs, in use or not
-  std::uint64_t remote_frees = 0;      ///< blocks of other pools that were freed through these
+  std::uint64_t remote_frees = 0;      ///< blocks of other pools that were freed through this pool or these pools
   std::uint64_t large_bytes_live = 0;  ///< of the process: large blocks in use
   std::uint64_t large_bytes_kept = 0;  ///< of the process: large blocks that wait for reuse
 };
 
-/// More than any process can address: refused without asking the system.
+/// More bytes than any process can address: a larger request fails without asking the system.
 inline constexpr std::size_t block_bytes_max = std::size_t{1} << 47;
 
 /// A pool of blocks that one thread at a time uses. allocate_block and release_block (nacre/block.hpp) find the pool of
-/// the calling thread; this class is what they do with it.
+/// the calling thread and call this class.
 ///
-/// A block carries its owner in a header of 16 bytes. Freed through its owner it goes to a free list at once. Freed
-/// through another pool it joins a batch of blocks of the same owner, which goes back by one compare-exchange when it
-/// holds batch_blocks blocks or batch_bytes bytes, when another owner needs its place, or at flush_remote_frees. So a
-/// pool keeps at most batch_places batches of foreign blocks. The owner looks at what came back when a free list is
-/// empty.
+/// A block's header of 16 bytes names its owner pool. A block freed through its owner goes to a free list at once. A
+/// block freed through another pool joins a batch of blocks of the same owner. The other pool returns the batch by one
+/// compare-exchange when it holds batch_blocks blocks or batch_bytes bytes, when a batch for another owner needs its
+/// place, or at flush_remote_frees. So a pool keeps at most batch_places batches of foreign blocks. The owner collects
+/// returned blocks when a free list is empty.
 ///
 /// Free lists are last-in first-out, since the newest block is the warmest. Slabs stay until the pool is destroyed.
 class slab_pool {
@@ -45,7 +45,7 @@ class slab_pool {
   /// Returns foreign blocks, then gives all slabs back to the system. None of its blocks may be live.
   ~slab_pool();
 
-  /// As allocate_block. The pool's thread only.
+  /// Does the work of allocate_block. The pool's thread only.
   [[nodiscard]] void* allocate(std::size_t bytes) {
     if (bytes > pooled_bytes_max) return allocate_large(bytes);
     const std::size_t index = class_of_units_[(bytes + sizeof(header) + unit_bytes - 1) / unit_bytes];
@@ -58,7 +58,7 @@ class slab_pool {
     return block->payload();
   }
 
-  /// As release_block: `payload` may belong to any pool. The pool's thread only.
+  /// Does the work of release_block; `payload` may belong to any pool. The pool's thread only.
   void release(void* payload) noexcept {
     free_block* const block = block_of(payload);
     if (block->head.state != live) report_dead(block->head.state);
@@ -69,16 +69,16 @@ class slab_pool {
     }
   }
 
-  /// Sends all foreign blocks home. A thread calls it before it sleeps. The pool's thread only.
+  /// Returns all foreign blocks to their owners. A thread calls it before it sleeps. The pool's thread only.
   void flush_remote_frees() noexcept;
 
-  /// Allocates and releases without a pool of the thread; for threads that are ending.
+  /// Allocates without a pool of the thread, and release_unpooled releases without one; for threads that are ending.
   [[nodiscard]] static void* allocate_unpooled(std::size_t bytes);
-  /// A block of more than pooled_bytes_max.
+  /// Allocates a block of more than pooled_bytes_max.
   [[nodiscard]] static void* allocate_large(std::size_t bytes);
   static void release_unpooled(void* payload) noexcept;
 
-  /// May be called from any thread.
+  /// Any thread.
   [[nodiscard]] pool_statistics statistics() const noexcept;
 
  private:
@@ -89,8 +89,8 @@ class slab_pool {
   static constexpr std::uint32_t batch_blocks = 32;
   static constexpr std::size_t batch_bytes = 32 * 1024;
 
-  /// Distance between blocks, header included. From 256 bytes on each class serves a message whose payload is a round
-  /// number of bytes, head of 64 bytes included, so that a full bundle wastes nothing.
+  /// Distance between blocks, header included. From 256 bytes on, each class fits a message with a payload of a round
+  /// number of bytes and its head of 64 bytes, so that a full bundle wastes nothing.
   static constexpr std::array<std::uint32_t, 23> strides_{64,    128,   192,   256,   320,   384,   512,  640,
                                                           896,   1152,  1664,  2176,  3200,  4224,  6272, 8320,
                                                           12416, 16512, 24704, 32896, 49280, 57472, 65600};
@@ -98,11 +98,11 @@ class slab_pool {
   static constexpr std::size_t units_max = strides_.back() / unit_bytes;
 
   static constexpr std::uint32_t of_operator_new = ~std::uint32_t{0};
-  enum block_state : std::uint32_t { live = 0x6c697665, dead = 0x64656164 };  // words that chance will hardly write
+  enum block_state : std::uint32_t { live = 0x6c697665, dead = 0x64656164 };  // words that hardly occur by chance
 
   struct header {
-    slab_pool* owner;          // null for a block that is not from a slab
-    std::uint32_t size_class;  // without an owner: that of the large pool, or of_operator_new
+    slab_pool* owner;          // null for a block that does not come from a slab
+    std::uint32_t size_class;  // without an owner: the class in the large pool, or of_operator_new
     std::uint32_t state;
   };
 
@@ -167,12 +167,12 @@ class slab_pool {
   alignas(cache_line_bytes) std::atomic<free_block*> returned_{nullptr};
 };
 
-/// Sends home what the calling thread has freed of other threads' blocks, and returns to the system what nobody has
-/// needed for long. For a thread that is about to sleep.
+/// Returns other threads' blocks that the calling thread has freed to their owners. Unmaps large blocks that no thread
+/// has needed for long. A thread calls it before it sleeps.
 void flush_remote_frees() noexcept;
 
-/// The sums over all pools that allocate_block has made in this process, and its large blocks. All zero where pools are
-/// off (address sanitizer).
+/// Returns the sums over all pools that allocate_block has made in this process, and the process's large blocks. All
+/// zero in a build without pools (address sanitizer).
 [[nodiscard]] pool_statistics process_pool_statistics();
 
 }  // namespace nacre

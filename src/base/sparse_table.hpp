@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Objects by number, of which few of very many exist.
+// A table of objects by number, when few of very many numbers are in use.
 #pragma once
 
 #include <atomic>
@@ -13,10 +13,10 @@
 
 namespace nacre {
 
-/// Objects by a number of 32 bits, each made at first use; they stay where they are until the table goes. Memory
-/// follows the objects that there are, whatever their numbers. `T::key()` is the number, and constant. Any thread;
-/// whoever looks up takes no lock. Open addressing with linear probing; a table that has become too small is kept until
-/// the end, because somebody may still look there, so that tables take at most 64 bytes an object.
+/// Objects by a number of 32 bits. Each is made at first use, and stays at its address until the sparse_table is
+/// destroyed. Memory grows with the number of objects, not with their numbers. `T::key()` is the number, and constant.
+/// Any thread; a look-up takes no lock. Open addressing with linear probing. A table that has become too small is kept
+/// until the end, because a thread may still read it; so all tables together take at most 64 bytes an object.
 template <class T>
 class sparse_table {
  public:
@@ -29,12 +29,12 @@ class sparse_table {
   sparse_table(const sparse_table&) = delete;
   sparse_table& operator=(const sparse_table&) = delete;
 
-  /// Null when there is none, or when another thread makes it meanwhile.
+  /// Null when there is no such object, or when another thread is making it.
   [[nodiscard]] T* find(std::uint32_t key) const noexcept {
     return newest_.load(std::memory_order_acquire)->look(key).there;  // pairs with the release in grow
   }
 
-  /// The one that there is, or a new one: `make()` returns a std::unique_ptr<T>.
+  /// Returns the existing object, or a new one: `make()` returns a std::unique_ptr<T>.
   template <class Make>
   [[nodiscard]] T& of(std::uint32_t key, const Make& make) {
     T* const known = find(key);
@@ -44,7 +44,7 @@ class sparse_table {
  private:
   static constexpr unsigned bits_min = 3;
 
-  /// The places follow it in memory.
+  /// The places follow this head in memory.
   struct table {
     const unsigned bits;
     table* const older;
@@ -65,8 +65,8 @@ class sparse_table {
       std::atomic<T*>& place;
       T* there;
     };
-    /// The object and its place; null, and the empty place where it belongs, which may be filled meanwhile.
-    /// Multiplicative hashing, after Knuth.
+    /// Returns the object and its place. When there is none, returns null and the empty place where it belongs, which
+    /// another thread may fill meanwhile. Multiplicative hashing, after Knuth.
     [[nodiscard]] found look(std::uint32_t key) noexcept {
       std::size_t index = (key * 0x9e3779b9U) >> (32 - bits);
       for (;; index = (index + 1) & (capacity() - 1)) {
@@ -79,7 +79,7 @@ class sparse_table {
   template <class Make>
   [[gnu::noinline]] T& add(std::uint32_t key, const Make& make) {
     const std::scoped_lock lock(mutex_);
-    table* in = newest_.load(std::memory_order_relaxed);  // written under the mutex only, as the places
+    table* in = newest_.load(std::memory_order_relaxed);  // this and the places are written under the mutex only
     if (T* const known = in->look(key).there) return *known;
     std::unique_ptr<T> made = make();
     if ((count_ + 1) * 2 > in->capacity()) in = grow(*in);

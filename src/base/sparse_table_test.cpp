@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A sparse table finds what was made, under whatever number, while others make more.
+// A sparse table finds every object that was made, under any number, while other threads make more.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -36,7 +36,7 @@ TEST(sparse_table, keeps_each_object_where_it_was_made_and_ends_all) {
   {
     sparse_table<item> table;
     std::vector<item*> made;
-    const auto number = [](std::uint32_t i) { return i % 2 == 0 ? i << 20 : ~i; };  // far apart, and side by side
+    const auto number = [](std::uint32_t i) { return i % 2 == 0 ? i << 20 : ~i; };  // far apart, or side by side
     for (std::uint32_t i = 0; i < 1000; ++i) {
       EXPECT_EQ(table.find(number(i)), nullptr);
       made.push_back(&table.of(number(i), [&] { return std::make_unique<item>(number(i), alive); }));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Waiting a moment without leaving the processor, and leaving it when the moment grows long.
+// Spinning for a short wait, and yielding the processor when the wait grows long.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace nacre {
 
-/// Tells the processor that this is a spinning loop: saves power and gives the sibling hyper-thread its turn.
+/// Tells the processor that this is a spinning loop: saves power and lets the sibling hyper-thread run.
 inline void cpu_relax() noexcept {
 #if defined(__x86_64__) || defined(__i386__)
   __builtin_ia32_pause();
@@ -17,8 +17,8 @@ inline void cpu_relax() noexcept {
 #endif
 }
 
-/// Waits between attempts, twice as long each time up to a bound, and beyond that gives the processor to another
-/// thread, which may be the very one that is waited for. One object per wait; not thread-safe.
+/// Waits between attempts, twice as long each time up to a bound. Beyond the bound it yields the processor to another
+/// thread, which may be the one that the caller waits for. One object per wait; not thread-safe.
 class backoff {
  public:
   /// Waits once.
@@ -31,7 +31,7 @@ class backoff {
     relaxations_ *= 2;
   }
 
-  /// True when further pauses yield the processor: the time to think of sleeping.
+  /// True when further pauses yield the processor; the caller should then consider sleeping.
   [[nodiscard]] bool yields() const noexcept { return relaxations_ > relaxations_max; }
 
   /// Starts over after a success.

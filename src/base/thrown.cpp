@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Looking into the exception that is being handled.
+// Reads the text of the exception being handled, and adds a name to it.
 #include "base/thrown.hpp"
 
 #include <exception>
@@ -9,7 +9,7 @@
 namespace nacre {
 namespace {
 
-/// The user's own exception is nested in it.
+/// An error with a name in its text; the user's own exception is nested in it.
 class named_error : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a catch clause for everything has caught, in words.
+// The text of the exception that a catch (...) clause handles.
 #pragma once
 
 #include <string>
@@ -9,11 +9,11 @@
 
 namespace nacre {
 
-/// In a catch clause: the text of what is being handled, also when it is no std::exception.
+/// Called in a catch clause: returns the text of the exception being handled, also when it is no std::exception.
 [[nodiscard]] std::string text_of_thrown();
 
-/// Runs `call`, which is code of the user that the runtime calls for its own purposes. What it throws has `name()` in
-/// front of its text from here on. Costs nothing while nothing is thrown.
+/// Runs `call`, code of the user that the runtime calls for its own purposes. Puts `name()` in front of the text of any
+/// exception that `call` throws. Costs nothing while nothing is thrown.
 template <class Name, class Call>
 decltype(auto) call_named(Name&& name, Call&& call) {
   try {

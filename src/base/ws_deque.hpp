@@ -16,26 +16,28 @@ namespace nacre {
 enum class steal_result {
   taken,     ///< the caller has it
   empty,     ///< there was none
-  lost_race  ///< somebody else took it at the same moment; trying again may help
+  lost_race  ///< another thread took it at the same moment; trying again may help
 };
 
-/// Unbounded deque of pointers that it does not own. One thread is the owner; any thread may take the oldest.
+/// Unbounded deque of pointers to elements that it does not own. One thread is the owner; any thread may take the
+/// oldest element.
 ///
-/// Elements have indices that only grow; those in [top, bottom) are in the deque. The owner moves bottom, a
-/// compare-exchange moves top. The owner and a thief can only meet at the last element, and then both must win the
-/// exchange on top. The argument: the owner lowers bottom and then reads top, a thief reads top and then bottom, all in
-/// the single order of sequentially consistent operations. So if the owner saw top < its index, whoever later finds top
-/// at that index also finds bottom lowered. No fences, which a race detector cannot see. Source: Chase and Lev, SPAA
-/// 2005; Le et al., PPoPP 2013.
+/// Invariant: each element is taken once. Elements have indices that only grow; those in [top, bottom) are in the
+/// deque. The owner moves bottom, a compare-exchange moves top. The owner and a thief can only meet at the last
+/// element, and there the thread that wins the exchange on top takes it. Why they meet nowhere else: the owner lowers
+/// bottom and then reads top; a thief reads top and then bottom; all four are in the single order of sequentially
+/// consistent operations. So if the owner saw top < its index, a thief that later finds top at that index also finds
+/// bottom lowered. There are no fences, because a race detector cannot see them. Source: Chase and Lev, SPAA 2005; Le
+/// et al., PPoPP 2013.
 template <class T>
 class ws_deque {
  public:
-  /// `capacity` is what fits before the first growth; rounded up to a power of two.
+  /// `capacity` elements fit before the first growth; it is rounded up to a power of two.
   explicit ws_deque(std::size_t capacity = 256) { ring_.store(add_ring(capacity)); }
   ws_deque(const ws_deque&) = delete;
   ws_deque& operator=(const ws_deque&) = delete;
 
-  /// Adds the newest element. Owner only. Throws std::bad_alloc when it cannot grow; then the deque is unchanged.
+  /// Adds the newest element. Owner only. Throws std::bad_alloc when it cannot grow, and leaves the deque unchanged.
   void push(T* element) {
     const std::int64_t bottom = bottom_.load(std::memory_order_relaxed);  // the owner's own variable
     ring* slots = ring_.load(std::memory_order_relaxed);                  // the owner's own variable
@@ -66,7 +68,7 @@ class ws_deque {
     return element;
   }
 
-  /// Takes the oldest element into `element`, which is untouched otherwise. Any thread.
+  /// Takes the oldest element into `element`; leaves `element` untouched when it takes none. Any thread.
   [[nodiscard]] steal_result take_oldest(T*& element) noexcept {
     std::int64_t top = top_.load();
     const std::int64_t bottom = bottom_.load();
@@ -78,14 +80,15 @@ class ws_deque {
     return steal_result::taken;
   }
 
-  /// The same, with nullptr when the deque was empty or the race was lost. Any thread.
+  /// Takes the oldest element; nullptr when the deque was empty or the race was lost. Any thread.
   [[nodiscard]] T* take_oldest() noexcept {
     T* element = nullptr;
     return take_oldest(element) == steal_result::taken ? element : nullptr;
   }
 
-  /// An element that was in the deque at some moment of this call: about the `index`th, counted from the oldest; null
-  /// when there are not so many. It may be taken at any moment, and nothing keeps it alive. Any thread.
+  /// Returns an element that was in the deque at some moment of this call: about the `index`th, counted from the
+  /// oldest; null when there are not so many. Another thread may take it at any moment, and nothing keeps it alive. Any
+  /// thread.
   [[nodiscard]] T* peek(std::size_t index) const noexcept {
     const std::int64_t at = top_.load() + static_cast<std::int64_t>(index);
     if (at >= bottom_.load()) return nullptr;
@@ -93,7 +96,7 @@ class ws_deque {
     return slots->at(at).load(std::memory_order_relaxed);             // ordered by the load of bottom
   }
 
-  /// Takes the oldest element if it is this one. Any thread.
+  /// Takes the oldest element if it is `element`. Any thread.
   [[nodiscard]] bool take_if_oldest(const T* element) noexcept {
     std::int64_t top = top_.load();
     if (top >= bottom_.load()) return false;
@@ -102,13 +105,13 @@ class ws_deque {
     return top_.compare_exchange_strong(top, top + 1);
   }
 
-  /// Whether take_oldest would find nothing, as surely as it would say so itself. Any thread.
+  /// Whether take_oldest would return `empty`; as reliable as take_oldest itself. Any thread.
   [[nodiscard]] bool empty() const noexcept {
     const std::int64_t top = top_.load();
     return top >= bottom_.load();
   }
 
-  /// How many elements there were a moment ago; exact only for the owner when no thief is about. Any thread.
+  /// Returns the number of elements a moment ago; exact only for the owner while no thief is active. Any thread.
   [[nodiscard]] std::size_t size_estimate() const noexcept {
     const std::int64_t top = top_.load(std::memory_order_relaxed);        // an estimate needs no order
     const std::int64_t bottom = bottom_.load(std::memory_order_relaxed);  // an estimate needs no order
@@ -135,8 +138,8 @@ class ws_deque {
     return rings_.emplace_back(std::make_unique<ring>(rounded)).get();
   }
 
-  /// A thief may still read the old ring, so it lives as long as the deque; all old rings together are smaller than the
-  /// one in use.
+  /// The old ring lives as long as the deque, because a thief may still read it. All old rings together are smaller
+  /// than the ring in use.
   ring* grow(const ring* old, std::int64_t top, std::int64_t bottom) {
     ring* const larger = add_ring(static_cast<std::size_t>(old->capacity()) * 2);
     for (std::int64_t index = top; index < bottom; ++index) {
@@ -149,7 +152,7 @@ class ws_deque {
 
   alignas(cache_line_bytes) std::atomic<std::int64_t> top_{0};     // thieves and, for the last element, the owner
   alignas(cache_line_bytes) std::atomic<std::int64_t> bottom_{0};  // the owner
-  std::int64_t top_seen_ = 0;  // the owner: top has been here, so that a push does not ask for the thieves' line
+  std::int64_t top_seen_ = 0;  // the owner: top has reached this, so a push need not load the thieves' cache line
   std::atomic<ring*> ring_{nullptr};
   std::vector<std::unique_ptr<ring>> rings_;  // the owner; the last one is in use
 };

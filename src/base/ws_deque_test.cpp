@@ -54,7 +54,7 @@ TEST(ws_deque, grows_in_any_position_without_losing_or_reordering) {
   std::size_t pushed = 0;
   std::size_t taken = 0;
   rng random(11);
-  while (taken < items.size()) {  // as a queue: the ring wraps at ever other places
+  while (taken < items.size()) {  // used as a queue: the ring wraps at different places
     if (pushed < items.size() && random.below(3) != 0) {
       deque.push(&items[pushed++]);
     } else if (pushed > taken) {
@@ -64,7 +64,7 @@ TEST(ws_deque, grows_in_any_position_without_losing_or_reordering) {
   EXPECT_EQ(deque.take_newest(), nullptr);
 }
 
-/// Items that count how often they are taken, an owner in the test's own thread, and thieves.
+/// Items that count how often they are taken; the owner is the test's own thread, thieves run beside it.
 class ws_deque_race : public testing::Test {
  protected:
   static constexpr std::size_t thieves = 3;
@@ -83,7 +83,7 @@ class ws_deque_race : public testing::Test {
         while (!done_.load()) {
           if (item* const found = deque_.take_oldest()) {
             take(*found);
-            stolen_.fetch_add(1, std::memory_order_relaxed);  // must not order what the deque has to order
+            stolen_.fetch_add(1, std::memory_order_relaxed);  // relaxed: the deque itself must order the accesses
             waiting.reset();
           } else {
             waiting.pause();
@@ -93,13 +93,13 @@ class ws_deque_race : public testing::Test {
     }
     ready_.arrive_and_wait();
   }
-  /// Now and then gives a thief the time to take something, so that the race takes place on every machine.
+  /// Now and then waits until a thief has taken an item, so that the race takes place on every machine.
   void push(std::size_t index) {
     const std::size_t stolen = stolen_.load(std::memory_order_relaxed);  // as in the thieves
     items_[index].payload = static_cast<int>(index);
     deque_.push(&items_[index]);
     if (index % 1000 == 1) {
-      while (stolen_.load(std::memory_order_relaxed) == stolen) sched_yield();  // as above
+      while (stolen_.load(std::memory_order_relaxed) == stolen) sched_yield();  // as in the thieves
     }
   }
   void take(item& one) {

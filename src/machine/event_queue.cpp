@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rare half of the event queue: opening the slot of the next instant, and memory.
+// The slow paths of the event queue: opening the slot of the next instant, and allocating chunks.
 #include "machine/event_queue.hpp"
 
 #include <algorithm>

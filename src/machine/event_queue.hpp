@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The events of a simulated machine, earliest first, equal times in an order drawn from a seed.
+// The events of a simulated machine, earliest first; events of equal time come in an order drawn from a seed.
 #pragma once
 
 #include <array>
@@ -15,10 +15,10 @@
 
 namespace nacre::machine {
 
-/// What an event does: a plain function on a subject, with one word of its own.
+/// The function that an event runs: a plain function on a subject, with one word as its argument.
 using action = void (*)(void* subject, std::uint64_t argument);
 
-/// Something that happens at one instant of virtual time. Plain data; the queue copies it and never owns the subject.
+/// An event at one instant of virtual time. Plain data: the queue copies it and never owns the subject.
 struct event {
   std::uint64_t when_ns = 0;
   action run = nullptr;
@@ -26,23 +26,23 @@ struct event {
   std::uint64_t argument = 0;
 };
 
-/// A priority queue for times that never go back: push wants a time that is not before the last one popped.
+/// A priority queue for times that never go back: no pushed time may be before the time popped last.
 ///
 /// A radix heap (Ahuja, Mehlhorn, Orlin and Tarjan, 1990) with digits of six bits, which is also the shape of a
-/// hierarchical timing wheel (Varghese and Lauck, 1987). With `base` the time popped last:
+/// hierarchical timing wheel (Varghese and Lauck, 1987). `base` is the time popped last:
 ///
 /// | an event whose time ... | is kept in |
 /// |---|---|
-/// | equals base | current_, one of which is chosen at random by each pop |
+/// | equals base | current_, from which each pop chooses at random |
 /// | first differs from base in digit d, where it has the value v | slot (d, v) |
 ///
-/// Invariants: no event is before base; so in every digit the occupied slots lie above base's own value, and the lowest
-/// slot of the lowest occupied digit holds the earliest event. An event moves at most once for each digit. Both
-/// operations take constant time for times within a bounded distance; memory is 32 bytes an event and one partly filled
-/// chunk a slot, taken from a free list. Single-threaded.
+/// Invariant: no event is before base. So in every digit the occupied slots lie above base's own value, and the lowest
+/// slot of the lowest occupied digit holds the earliest event. An event moves at most once for each digit. Push and pop
+/// take constant time for times within a bounded distance. Memory is 32 bytes an event and one partly filled chunk a
+/// slot; chunks come from a free list. Single-threaded.
 class event_queue {
  public:
-  /// `choice` decides among events of equal time. The order depends on it and on the pushes, never on addresses.
+  /// `choice` decides among events of equal time. The order depends on `choice` and on the pushes, never on addresses.
   explicit event_queue(rng choice) noexcept : choice_(choice) {}
   event_queue(const event_queue&) = delete;
   event_queue& operator=(const event_queue&) = delete;
@@ -52,14 +52,14 @@ class event_queue {
   /// The time popped last; 0 at first.
   [[nodiscard]] std::uint64_t base_ns() const noexcept { return base_ns_; }
 
-  /// Adds an event at base_ns() or later; an earlier one aborts.
+  /// Adds an event at base_ns() or later; aborts for an earlier one.
   void push(const event& added) {
     NACRE_EXPECT(added.when_ns >= base_ns_, "an event cannot happen before the present");
     ++size_;
     place(added);
   }
 
-  /// Takes the earliest event, which makes its time the base. The queue must not be empty.
+  /// Takes the earliest event, and makes its time the base. The queue must not be empty.
   [[nodiscard]] event pop() {
     NACRE_EXPECT(size_ != 0, "the queue is empty");
     if (current_.empty()) refill();

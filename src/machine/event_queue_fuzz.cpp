@@ -14,12 +14,12 @@ namespace {
 
 void nothing(void*, std::uint64_t) {}
 
-/// The events that wait, by time; equal times in no order.
+/// The waiting events by time; events of equal time are in no order.
 class oracle {
  public:
   void push(const event& added) { waiting_[added.when_ns].insert(added.argument); }
 
-  /// True when `popped` is one of the earliest; forgets it.
+  /// Returns whether `popped` is one of the earliest events, and removes it.
   [[nodiscard]] bool take(const event& popped) {
     const auto earliest = waiting_.begin();
     if (earliest == waiting_.end() || earliest->first != popped.when_ns) return false;
@@ -33,7 +33,7 @@ class oracle {
   std::map<std::uint64_t, std::set<std::uint64_t>> waiting_;
 };
 
-/// Distances from none to far beyond any digit, most of them short.
+/// Draws a distance below 2^55; most are below 2^12.
 [[nodiscard]] std::uint64_t distance(rng& random) {
   const std::uint64_t bits = random.below(4) == 0 ? random.below(56) : random.below(13);
   return random.below(std::uint64_t{1} << bits);

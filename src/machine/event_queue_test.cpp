@@ -24,7 +24,7 @@ using order = std::vector<std::uint64_t>;
   return numbers;
 }
 
-/// The order in which `count` events of one time come out.
+/// Returns the order in which `count` events of one time come out.
 [[nodiscard]] order simultaneous(std::uint64_t seed, std::uint64_t count) {
   event_queue queue{rng(seed)};
   for (std::uint64_t i = 0; i < count; ++i) queue.push(numbered(1000, i));

@@ -16,7 +16,7 @@ constexpr std::int64_t now_ns_max = std::int64_t{100} * 24 * 3600 * 1'000'000'00
 
 [[nodiscard]] std::int64_t to_ns(std::int64_t ps) noexcept { return (ps + ps_per_ns - 1) / ps_per_ns; }
 
-/// (k - 1) G: how long the bytes behind the first one take to pass a port.
+/// (k - 1) G: the time that the bytes after the first one take to pass a port.
 [[nodiscard]] std::int64_t passage_ps(const link_model& model, std::uint64_t bytes) noexcept {
   if (model.bytes_per_second <= 0) return 0;
   return static_cast<std::int64_t>(std::llround(static_cast<double>(bytes - 1) * (1e12 / model.bytes_per_second)));
@@ -98,7 +98,7 @@ network::port& network::port_of(direction& side, const transfer& passed, rank_id
   return host == host_of(end == passed.from ? passed.to : passed.from) ? side.ranks[end.value()] : side.hosts[host];
 }
 
-/// The time of the first byte on the wires, with this message's share of chance.
+/// Returns the time of the first byte on the wires, with this message's jitter and fault.
 std::int64_t network::flight_ns(const transfer& sent, const link_model& model, bool& late) {
   const std::uint32_t hops = wiring_->hops(host_of(sent.from), host_of(sent.to));
   std::int64_t latency_ns = model.latency.count();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a message costs on a simulated machine: when it leaves, when it is there, and whom that keeps busy.
+// The costs of a message on a simulated machine: when it leaves and arrives, and how long it occupies ports and ranks.
 #pragma once
 
 #include <chrono>
@@ -15,10 +15,10 @@
 
 namespace nacre::machine {
 
-/// The cost of a message between two ranks by LogGP (Alexandrov, Ionescu, Schauser and Scheiman, 1995), with a port
-/// that is busy at the receiving end too.
+/// The cost of a message between two ranks by LogGP (Alexandrov, Ionescu, Schauser and Scheiman, 1995), except that the
+/// message occupies a port at the receiving end too.
 struct link_model {
-  std::chrono::nanoseconds latency{1500};          ///< L: from port to port, for the first byte; the least there is
+  std::chrono::nanoseconds latency{1500};          ///< L: from port to port, for the first byte; the minimum
   std::chrono::nanoseconds send_overhead{200};     ///< o of the sending processor, for each message
   std::chrono::nanoseconds receive_overhead{200};  ///< o of the receiving processor, for each message
   std::chrono::nanoseconds gap{50};                ///< g: a port rests that long after a message
@@ -37,8 +37,8 @@ struct network_options {
   std::uint32_t ranks_per_host = 1;           ///< rank r lives on host r / ranks_per_host
   topology_options wiring;                    ///< of the hosts
   std::chrono::nanoseconds hop_latency{100};  ///< added to a remote latency for each hop beyond the first
-  std::chrono::nanoseconds poll{0};           ///< of a processor, for each look for messages, also for one in vain
-  double late_probability = 0;                ///< of a message whose latency is multiplied by late_factor
+  std::chrono::nanoseconds poll{0};           ///< a processor's cost of each poll for messages, also when it finds none
+  double late_probability = 0;                ///< probability that a message's latency is multiplied by late_factor
   double late_factor = 20;                    ///< at least 1
 };
 
@@ -50,42 +50,44 @@ struct transfer {
   std::uint64_t bytes = 1;  ///< on the wire, header included; at least 1
 };
 
-/// When a message that was handed to its port is where.
+/// The times at which a departed message leaves its sending port and reaches the receiving port.
 struct departure {
   std::chrono::nanoseconds head_arrives;  ///< its first byte reaches the receiving port; call arrive then
   std::chrono::nanoseconds tail_leaves;   ///< its last byte has left the sending port
-  bool late = false;                      ///< a fault has multiplied its latency
+  bool late = false;                      ///< a simulated fault has multiplied its latency
 };
 
-/// The ports and wires of a machine, as pure bookkeeping: times in, times out. Each host has one port to the network
-/// for each direction, which its ranks share; each rank has one to its neighbours on the host. A port passes one
-/// message after the other, so messages to one rank from many queue up at its port (incast). Delivery is reliable;
-/// messages of one (from, to, channel) arrive in the order in which they departed. Times are whole nanoseconds, rounded
-/// up; ports count in picoseconds, so that rounding does not add up. Two messages are never complete at one port in the
-/// same nanosecond. Everything is decided by the seed and the order of the calls. Single-threaded.
+/// The ports and wires of a machine, as pure bookkeeping: it takes times and returns times. Each host has one port to
+/// the network for each direction, which its ranks share; each rank has one for each direction to the other ranks of
+/// its host. A port passes one message after the other, so messages from many ranks to one rank queue up at its port
+/// (incast). Delivery is reliable; messages of one (from, to, channel) arrive in the order in which they departed.
+/// Times are whole nanoseconds, rounded up; ports count in picoseconds, so that rounding does not add up. Two messages
+/// are never complete at one port in the same nanosecond. The seed and the order of the calls decide every result.
+/// Single-threaded.
 class network {
  public:
-  /// `ranks` is 1 to 2^24. A wiring that does not fit throws setup_error. `chance` decides jitter and faults.
+  /// `ranks` is 1 to 2^24. Throws setup_error when the wiring does not fit the ranks. `chance` decides jitter and
+  /// faults.
   network(const network_options& options, std::uint32_t ranks, rng chance);
 
-  /// The costs that hold between two ranks. Between a rank and itself nothing costs anything.
+  /// Returns the costs between two ranks. Between a rank and itself all costs are zero.
   [[nodiscard]] const link_model& link(rank_id from, rank_id to) const noexcept {
     if (from == to) return free_of_charge_;
     return host_of(from) == host_of(to) ? options_.local : options_.remote;
   }
 
-  /// Hands a message to the port of its sender at `now`, the end of the send overhead; the port is occupied in the
-  /// order of these calls. From a rank to itself: arrives at `now`. Aborts beyond 100 days of virtual time.
+  /// Hands a message to the port of its sender at `now`, the end of the send overhead. The port passes messages in the
+  /// order of these calls. A message from a rank to itself arrives at `now`. Aborts beyond 100 days of virtual time.
   [[nodiscard]] departure depart(const transfer& sent, std::chrono::nanoseconds now);
 
-  /// Lets a message into the port of its receiver at `now`, its head_arrives; returns when it is there completely.
-  /// Calls are in the order of their times. Not for messages from a rank to itself.
+  /// Lets a message into the port of its receiver at `now`, which is its head_arrives; returns the time at which its
+  /// last byte is there. Callers make the calls in the order of their times. Not for messages from a rank to itself.
   [[nodiscard]] std::chrono::nanoseconds arrive(const transfer& received, std::chrono::nanoseconds now);
 
   [[nodiscard]] std::uint32_t host_of(rank_id rank) const noexcept { return rank.value() / options_.ranks_per_host; }
   [[nodiscard]] std::uint32_t ranks() const noexcept { return ranks_; }
   [[nodiscard]] const network_options& options() const noexcept { return options_; }
-  /// The least time between departure and arrival of a message to another rank.
+  /// Returns the least time between departure and arrival of a message to another rank.
   [[nodiscard]] std::chrono::nanoseconds latency_min() const noexcept;
 
  private:
@@ -108,7 +110,7 @@ class network {
   direction out_;
   direction in_;
   stream_order order_;
-  std::int64_t present_ns_ = 0;  // of the last arrive; no later departure is before it
+  std::int64_t present_ns_ = 0;  // time of the last arrive; no later departure is before it
   rng chance_;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of network options and its reading.
+// The table of network options, and the function that reads them.
 #include "machine/network_config.hpp"
 
 #include <array>

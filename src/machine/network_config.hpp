@@ -9,10 +9,11 @@
 
 namespace nacre::machine {
 
-/// Rows for the configuration, all named "sim.*". Their defaults are those of network_options.
+/// Returns the options named "sim.*", for the configuration. Their defaults equal those of network_options.
 [[nodiscard]] std::span<const option> network_option_rows() noexcept;
 
-/// What a configuration that has declared the rows says. Throws setup_error for a malformed shape.
+/// Reads the network options from a configuration that has declared these rows. Throws setup_error for a malformed
+/// shape.
 [[nodiscard]] network_options read_network_options(const config& configuration);
 
 }  // namespace nacre::machine

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The network's numbers by hand computation, its order, its queues and its faults.
+// The network's times against values computed by hand, its order, its queues and its faults.
 #include "machine/network.hpp"
 
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ namespace {
 
 using std::chrono::nanoseconds;
 
-/// L = 1000 ns, g = 30 ns, G = 1 ns a byte, nothing left to chance.
+/// L = 1000 ns, g = 30 ns, G = 1 ns a byte, no jitter and no faults.
 [[nodiscard]] network_options plain() {
   network_options options;
   options.remote = {.latency = nanoseconds(1000),
@@ -54,8 +54,8 @@ TEST(network, one_message_takes_what_log_gp_says) {
 TEST(network, a_port_sends_one_message_after_the_other_with_the_gap_between) {
   network net(plain(), 3, rng(1));
   EXPECT_EQ(net.depart(sent(0, 1, 101), nanoseconds(0)).head_arrives, nanoseconds(1000));
-  EXPECT_EQ(net.depart(sent(0, 2, 1), nanoseconds(0)).head_arrives, nanoseconds(1130));    // 100 of bytes, 30 of gap
-  EXPECT_EQ(net.depart(sent(0, 1, 1), nanoseconds(140)).head_arrives, nanoseconds(1160));  // the gap of the one before
+  EXPECT_EQ(net.depart(sent(0, 2, 1), nanoseconds(0)).head_arrives, nanoseconds(1130));    // 100 for bytes, 30 of gap
+  EXPECT_EQ(net.depart(sent(0, 1, 1), nanoseconds(140)).head_arrives, nanoseconds(1160));  // the predecessor's gap
   EXPECT_EQ(net.depart(sent(0, 1, 1), nanoseconds(900)).head_arrives, nanoseconds(1900));  // the port is free again
   EXPECT_EQ(net.depart(sent(1, 0, 1), nanoseconds(0)).head_arrives, nanoseconds(1000));    // others have their own port
 }
@@ -108,9 +108,9 @@ TEST(network, ranks_of_one_host_share_its_port_and_speak_directly_to_each_other)
   network net(options, 6, rng(1));
   EXPECT_EQ(net.depart(sent(0, 1, 101), nanoseconds(0)).head_arrives, nanoseconds(100));  // local
   EXPECT_EQ(net.depart(sent(0, 2, 101), nanoseconds(0)).head_arrives, nanoseconds(1000));
-  EXPECT_EQ(net.depart(sent(1, 4, 1), nanoseconds(0)).head_arrives, nanoseconds(1130));  // behind rank 0's
+  EXPECT_EQ(net.depart(sent(1, 4, 1), nanoseconds(0)).head_arrives, nanoseconds(1130));  // behind rank 0's message
   EXPECT_EQ(net.arrive(sent(0, 2, 101), nanoseconds(2000)), nanoseconds(2100));
-  EXPECT_EQ(net.arrive(sent(0, 3, 1), nanoseconds(2000)), nanoseconds(2130));  // behind the one for rank 2
+  EXPECT_EQ(net.arrive(sent(0, 3, 1), nanoseconds(2000)), nanoseconds(2130));  // behind the message for rank 2
   EXPECT_EQ(net.arrive(sent(3, 2, 1), nanoseconds(2000)), nanoseconds(2000));  // local again
   EXPECT_EQ(net.latency_min(), nanoseconds(100));
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of the runtime's own costs and its reading.
+// The table of the runtime's own costs, and the function that reads them.
 #include "machine/runtime_costs.hpp"
 
 #include <cmath>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the runtime's own work takes on a simulated machine: one table, in virtual time.
+// The costs of the runtime's own work on a simulated machine: one table, in virtual time.
 #pragma once
 
 #include <array>
@@ -12,30 +12,31 @@ namespace nacre {
 class config;
 struct option;
 
-/// A kind of work that the runtime does for the program. Whoever does it says so to its worker_pool; see worker_pool::charge_own.
+/// A kind of work that the runtime does for the program. The code that does the work charges it to its worker pool, see
+/// worker_pool::charge_own.
 enum class own_work : std::uint8_t {
-  send,         ///< a message to another rank: stamped, packed, routed
-  send_local,   ///< a message to the own rank
-  receive,      ///< a message of another rank: decoded, and put where it waits for its handler
-  item,         ///< an item of work; a pass of the poll loop that has found something; a piece of news of an object
-  dispatch,     ///< a handler, begun and ended
-  create,       ///< an object, made and named
-  forward,      ///< a message that is sent on, besides its receiving and its sending
-  move_out,     ///< an object that leaves
-  move_in,      ///< an object that arrives
-  pack_byte,    ///< a byte of an object that leaves, and of the messages that wait for it
-  unpack_byte,  ///< the same where it arrives
-  look,         ///< a look of a balancer: a tick, or a message of another balancer
-  look_step     ///< an object, or a rank, that a look considers
+  send,         ///< stamping, packing and routing a message to another rank
+  send_local,   ///< sending a message to the sending rank itself
+  receive,      ///< decoding a message of another rank, and queuing it for its handler
+  item,         ///< a work item; a pass of the poll loop that has found work; an update of an object's location or end
+  dispatch,     ///< beginning and ending a handler
+  create,       ///< making and naming an object
+  forward,      ///< forwarding a message, in addition to receiving and sending it
+  move_out,     ///< sending an object to another rank
+  move_in,      ///< installing an object that has arrived
+  pack_byte,    ///< packing a byte of an object that leaves, or of the messages that wait for it
+  unpack_byte,  ///< unpacking such a byte where the object arrives
+  look,         ///< one run of a balancer: for a tick, or for a message of another balancer
+  look_step     ///< an object or a rank that such a run considers
 };
 inline constexpr std::size_t own_work_count = static_cast<std::size_t>(own_work::look_step) + 1;
 
 namespace machine {
 
-/// The time of each kind of work, for one unit of it. All are free unless set.
+/// The time of one unit of each kind of work. Each is 0 unless set.
 class runtime_costs {
  public:
-  /// In picoseconds, since a byte takes a fraction of a nanosecond.
+  /// The time of one unit in picoseconds, since a byte takes a fraction of a nanosecond.
   [[nodiscard]] std::uint64_t picoseconds(own_work what) const noexcept {
     return picoseconds_[static_cast<std::size_t>(what)];
   }
@@ -47,10 +48,10 @@ class runtime_costs {
   std::array<std::uint64_t, own_work_count> picoseconds_{};
 };
 
-/// Rows for the configuration, all named "sim.cost.*", with the defaults of docs/simulation.md.
+/// Returns the options named "sim.cost.*", for the configuration, with the defaults of docs/simulation.md.
 [[nodiscard]] std::span<const option> runtime_cost_rows() noexcept;
 
-/// What a configuration that has declared the rows says.
+/// Reads the costs from a configuration that has declared these rows.
 [[nodiscard]] runtime_costs read_runtime_costs(const config& configuration);
 
 }  // namespace machine

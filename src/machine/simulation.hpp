@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Virtual time of one simulated machine: what happens next, and how much time the running activity has spent.
+// The event loop of one simulated machine, and its virtual time.
 #pragma once
 
 #include <algorithm>
@@ -14,14 +14,14 @@
 
 namespace nacre::machine {
 
-/// What makes one simulation differ from another.
+/// The options of a simulation.
 struct simulation_options {
   std::uint64_t seed = 1;
 };
 
-/// The event loop of a simulated machine. Everything is decided by the seed and by what the events do: the same program
+/// The event loop of a simulated machine. Invariant: the seed and the events alone decide the run. The same program
 /// with the same seed runs the same way, to the last word of the trace; another seed orders simultaneous events another
-/// way. Resolution is one nanosecond, the range 292 years. Single-threaded.
+/// way. The resolution is one nanosecond, the range 292 years. Single-threaded.
 class simulation {
  public:
   using action = machine::action;
@@ -29,17 +29,19 @@ class simulation {
   explicit simulation(simulation_options options) noexcept
       : seed_(options.seed), random_(rng(options.seed).fork(1)), queue_(rng(options.seed).fork(2)) {}
 
-  /// The running event's time plus what its activity has spent; between events, the end of the last activity.
+  /// Returns the running event's time plus the time that its activity has spent; between events, the end of the last
+  /// activity.
   [[nodiscard]] std::chrono::nanoseconds now() const noexcept {
     return std::chrono::nanoseconds(static_cast<std::int64_t>(event_ns_ + spent_ns_));
   }
-  /// The time of the running event, without what has been spent. Never goes back; now() does, from event to event.
+  /// Returns the time of the running event, without the time spent. It never goes back; now() does, from event to
+  /// event.
   [[nodiscard]] std::chrono::nanoseconds event_time() const noexcept {
     return std::chrono::nanoseconds(static_cast<std::int64_t>(event_ns_));
   }
 
-  /// The running activity works for that long: moves now(), and leaves it to the activity to occupy whatever it runs on
-  /// until then. Aborts when negative.
+  /// Lets the running activity work for `duration`: advances now() and nothing else. The activity itself must occupy
+  /// the processor that it runs on until then. Aborts when negative.
   void spend(std::chrono::nanoseconds duration) {
     NACRE_EXPECT(duration.count() >= 0, "time cannot be given back");
     spent_ns_ += static_cast<std::uint64_t>(duration.count());
@@ -53,11 +55,11 @@ class simulation {
     queue_.push({static_cast<std::uint64_t>(when.count()), run, subject, argument});
   }
 
-  /// Runs the earliest event; false when there is none. Not from inside an event.
+  /// Runs the earliest event; returns false when there is none. Must not be called from inside an event.
   bool step();
 
-  /// Mixes words into the hash of everything that happened. Every event mixes its time; what it means is for those to
-  /// add who know.
+  /// Mixes words into the hash of the whole run. The loop mixes in the time of every event; the code that runs in an
+  /// event adds the event's meaning.
   template <std::convertible_to<std::uint64_t>... Words>
   void trace(Words... words) noexcept {
     (mix(static_cast<std::uint64_t>(words)), ...);
@@ -66,15 +68,15 @@ class simulation {
 
   /// Events run so far.
   [[nodiscard]] std::uint64_t events() const noexcept { return events_; }
-  /// Events that wait.
+  /// Waiting events.
   [[nodiscard]] std::size_t pending() const noexcept { return queue_.size(); }
-  /// The latest time for which an event has ever been set: what waits now has happened by then.
+  /// Returns the latest time for which an event has ever been set: all events that wait now have happened by then.
   [[nodiscard]] std::chrono::nanoseconds horizon() const noexcept {
     return std::chrono::nanoseconds(static_cast<std::int64_t>(horizon_ns_));
   }
 
   [[nodiscard]] std::uint64_t seed() const noexcept { return seed_; }
-  /// Random numbers for whatever the events decide. A part that draws often forks a stream of its own.
+  /// Random numbers for the decisions of events. A module that draws often forks a stream of its own.
   [[nodiscard]] rng& random() noexcept { return random_; }
 
  private:

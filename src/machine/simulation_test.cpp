@@ -14,7 +14,7 @@ namespace {
 
 using std::chrono::nanoseconds;
 
-/// Records at what time which event ran.
+/// Records each event that ran and its time.
 struct journal {
   simulation* clock;
   std::vector<std::pair<std::int64_t, std::uint64_t>> entries{};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of streams that have something in flight.
+// The table of streams that have messages in flight.
 #include "machine/stream_order.hpp"
 
 #include <algorithm>
@@ -35,8 +35,8 @@ stream_order::entry& stream_order::find(std::uint64_t stream) noexcept {
   return entries_[index];
 }
 
-/// Keeps the entries that lie ahead, in a table that they fill to a quarter at most, so that the cost of doing so is
-/// spread over as many calls as there are entries.
+/// Keeps the entries that are not in the past, in a table that they fill to a quarter at most. So the cost is spread
+/// over at least as many calls as it keeps entries.
 void stream_order::make_room(std::int64_t present) {
   const std::vector<entry> old = std::move(entries_);
   const auto ahead = [present](const entry& e) { return e.last >= present; };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Remembers when the last message of each stream arrives, as long as that lies ahead.
+// Remembers when the last message of each stream arrives, as long as that time is still to come.
 #pragma once
 
 #include <cstddef>
@@ -8,19 +8,19 @@
 
 namespace nacre::machine {
 
-/// For each stream of messages (a number that the caller chooses) the arrival of its youngest message, so that the next
-/// one is not earlier. An entry whose time has passed restrains nobody and is dropped when room is needed: memory
-/// follows the streams that have something in flight, not the pairs of ranks that ever spoke. Open addressing with
-/// linear probing.
+/// Keeps messages of one stream in order: it records the arrival of each stream's youngest message, so that the next
+/// one is not earlier. The caller chooses the number of a stream. An entry that lies in the past delays no message, and
+/// is dropped when room is needed. So memory grows with the streams that have messages in flight, not with the pairs of
+/// ranks that have ever communicated. Open addressing with linear probing.
 class stream_order {
  public:
   stream_order();
 
-  /// The time at which the next message of `stream` arrives when it could at `wanted`: then, or one unit behind its
-  /// predecessor. `present` never goes back and is at or before every `wanted` that is still to come.
+  /// Returns the time at which the next message of `stream` arrives: `wanted`, or one unit after its predecessor if
+  /// that is later. `present` never goes back and is at or before every `wanted` that is still to come.
   [[nodiscard]] std::int64_t next(std::uint64_t stream, std::int64_t wanted, std::int64_t present);
 
-  /// Streams remembered, dead entries included.
+  /// Returns the number of streams in the table, past entries included.
   [[nodiscard]] std::size_t size() const noexcept { return used_; }
 
  private:

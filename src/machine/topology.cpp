@@ -21,7 +21,7 @@ class flat_topology final : public topology {
 
 enum class border { open, joined };
 
-/// A mesh (open borders) or a torus (joined ones). Distance is the sum over the dimensions.
+/// A mesh (open borders) or a torus (joined borders). The distance is the sum over the dimensions.
 class grid_topology final : public topology {
  public:
   grid_topology(std::vector<std::uint32_t> shape, border edges) noexcept : shape_(std::move(shape)), edges_(edges) {}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How far apart the hosts of a simulated machine are.
+// The distances between the hosts of a simulated machine.
 #pragma once
 
 #include <cstdint>
@@ -9,12 +9,13 @@
 
 namespace nacre::machine {
 
-/// The wiring between hosts, reduced to the length of the path that a message takes. Immutable; any thread.
+/// The wiring between hosts, reduced to path lengths. Immutable; any thread.
 class topology {
  public:
   virtual ~topology() = default;
 
-  /// Length of the path between two hosts: 0 from a host to itself, 1 between nearest neighbours, the same both ways.
+  /// Returns the length of the path between two hosts: 0 from a host to itself, 1 between nearest neighbours, equal in
+  /// both directions.
   [[nodiscard]] virtual std::uint32_t hops(std::uint32_t from, std::uint32_t to) const noexcept = 0;
 
  protected:
@@ -26,16 +27,16 @@ class topology {
 enum class topology_kind : std::uint8_t {
   flat,     ///< every pair of hosts is one hop apart
   mesh,     ///< a grid without wrap-around; routes follow one dimension after the other
-  torus,    ///< a grid whose every dimension is a ring; the shorter way round is taken
-  fat_tree  ///< a tree of switches, hosts at the leaves; hops are the switches passed: 1, 3, 5, ...
+  torus,    ///< a grid in which every dimension is a ring; routes take the shorter way round
+  fat_tree  ///< a tree of switches with hosts at the leaves; hops are the switches passed: 1, 3, 5, ...
 };
 
 struct topology_options {
   topology_kind kind = topology_kind::flat;
-  /// Extents of a mesh or torus, the first varying fastest. Empty: three extents as close to a cube as covers the
-  /// hosts.
+  /// Extents of a mesh or torus, the first varying fastest. Empty: three extents that cover the hosts, as close to a
+  /// cube as possible.
   std::vector<std::uint32_t> shape{};
-  /// Ports down of each switch of a fat tree, at least 2.
+  /// Downward ports of each switch of a fat tree, at least 2.
   std::uint32_t switch_ports = 16;
 };
 
@@ -43,7 +44,7 @@ struct topology_options {
 /// places than hosts, a zero extent, or switch_ports < 2 throws setup_error.
 [[nodiscard]] std::unique_ptr<const topology> make_topology(const topology_options& options, std::uint32_t hosts);
 
-/// Reads "8x8x4"; empty text is an empty shape. Anything else throws setup_error.
+/// Parses a shape such as "8x8x4"; empty text is an empty shape. Throws setup_error for any other text.
 [[nodiscard]] std::vector<std::uint32_t> parse_shape(std::string_view text);
 
 }  // namespace nacre::machine

@@ -33,7 +33,7 @@ enum class border { open, joined };
   return found;
 }
 
-/// Steps from `start` to every place, by breadth-first search.
+/// Returns the steps from `start` to every place, by breadth-first search.
 [[nodiscard]] std::vector<std::uint32_t> distances(const shape& extents, border edges, std::uint32_t start) {
   const std::uint32_t places = std::accumulate(extents.begin(), extents.end(), 1U, std::multiplies<>{});
   std::vector<std::uint32_t> steps(places, places);

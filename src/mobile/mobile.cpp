@@ -175,7 +175,7 @@ void object_space::post_destroy(thread_context& on, object_id object) {
   post(on, object, std::move(m));
 }
 
-bool object_space::is_resident(thread_context& on, object_id object) noexcept {
+bool object_space::is_local(thread_context& on, object_id object) noexcept {
   const epoch_guard guard(on);
   const object_entry* at = entries_.find(object);
   if (at == nullptr) return false;

@@ -120,7 +120,7 @@ class object_space final : public object_sink {
   };
   [[nodiscard]] held_object locked(thread_context& on, object_id object);
   void unlock(thread_context& on, object_id object, detail::object_access how);
-  [[nodiscard]] bool is_resident(thread_context& on, object_id object) noexcept;
+  [[nodiscard]] bool is_local(thread_context& on, object_id object) noexcept;
 
   /// Moves an object away ahead of the messages that wait for it, at once if no handler runs on it, else as soon as the
   /// handler has ended. For balancers, inside the poll loop.

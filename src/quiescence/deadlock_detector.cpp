@@ -10,7 +10,7 @@
 namespace nacre::quiescence {
 namespace {
 
-constexpr std::uint32_t waves_in_half = ~std::uint32_t{0} / 2;  // numbers begin anew; half of them are later ones
+constexpr std::uint32_t waves_in_half = ~std::uint32_t{0} / 2;  // wave numbers wrap around; half of them count as later
 constexpr int looks_in_patience = 4;
 
 }  // namespace
@@ -57,7 +57,7 @@ void deadlock_detector::on_look(host& to, const snapshot& now) {
   begin(to, still);
 }
 
-/// Rank 0 itself has worked, so that nobody else need be asked.
+/// Rank 0 itself is not still, so it need not probe the others.
 void deadlock_detector::put_off(host& to) {
   end_row(to);
   quiet_from_ = to.now();

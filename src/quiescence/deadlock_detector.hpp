@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Slow waves that find out whether a job stands still, without I/O.
+// Detects a deadlock of a job by slow waves over its ranks, without I/O.
 #pragma once
 
 #include <chrono>
@@ -13,44 +13,46 @@
 
 namespace nacre::quiescence {
 
-/// One rank's part. Rank 0 is the root of the same tree as the wave_detector's.
+/// One rank's part of the detection. The waves use the tree of wave_detector. Rank 0 is the root.
 ///
-/// | event | resting | looking | gathering |
+/// | event | resting | looking | collecting |
 /// |---|---|---|---|
-/// | probe(w) of the parent, w is new | looking | refused | refused |
-/// | a look: this rank is at rest | - | probe(w) to the children; gathering, or answer and resting | - |
-/// | a look: it is not | - | answer "not still"; resting | - |
-/// | answer(w) of a child | refused | refused | add; after the last one answer and resting |
+/// | probe(w) from the parent, w is new | looking | refused | refused |
+/// | a look: this rank is at rest | - | probe(w) to the children; collecting, or answer and resting | - |
+/// | a look: this rank is not at rest | - | answer "not still"; resting | - |
+/// | answer(w) from a child | refused | refused | add; after the last one answer and resting |
 ///
-/// Instead of a probe, rank 0 has the clock: it looks when a quarter of the patience has passed, if it is at rest, and
-/// begins a wave if it is still. Instead of an answer, it judges. Ranks below one that is not at rest are not asked.
+/// Rank 0 has the clock instead of a probe: it looks when a quarter of the patience has passed, if it is at rest, and
+/// begins a wave if it is still. It judges the sums instead of sending an answer. A rank that is not at rest does not
+/// probe the ranks below it.
 ///
-/// A rank is *still* when it is at rest and at its look before was at rest, with the same counters. These only grow, so
-/// it has begun and ended nothing between the two looks.
+/// A rank is *still* when it is at rest now and was at rest at its look before, with equal counters. The counters only
+/// grow, so the rank has begun and ended nothing between the two looks.
 ///
-/// Invariant. If a wave w comes home still, nothing was begun or ended on any rank from `quiet_from_`, the moment when
-/// the wave before came home (or rank 0 looked in vain later), to the beginning of w: each rank has looked before
-/// `quiet_from_`, because a rank without an earlier look is not still, and looks again after w has begun. A rank that a
-/// wave did not reach, since one above it was not at rest, has looked at some earlier wave, which makes the time
-/// longer.
+/// Invariant. If a wave w comes home still, no rank has begun or ended anything from `quiet_from_` to the beginning of
+/// w. `quiet_from_` is the moment when the wave before came home, or when a later look of rank 0 found it not still.
+/// Why it holds: each rank has looked before `quiet_from_`, because a rank without an earlier look is not still, and it
+/// looks again after w has begun. A wave may have missed a rank, because a rank above it was not at rest. The missed
+/// rank has looked at an earlier wave, so the time between its two looks is longer still.
 ///
-/// Hence the rule. Rank 0 tells when a wave comes home still that began `patience` after `quiet_from_` of the first of
-/// an unbroken row of such waves, while units are open. It tells once; a wave that is not still ends the row.
+/// Rule. Take an unbroken row of waves that come home still while units are open, and `quiet_from_` of the first. Rank
+/// 0 reports a deadlock when a wave of the row comes home that began `patience` or more after that moment. It reports
+/// once. A wave that is not still ends the row.
 ///
-/// A rank that computes and leaves nobody to poll does not answer; the wave waits, and nothing is told.
+/// A rank that computes and has no thread left to poll does not answer. The wave waits, and nothing is reported.
 class deadlock_detector {
  public:
-  /// Where its outputs go, and what it asks. Must not call the detector.
+  /// Takes the detector's outputs and answers its questions. Must not call the detector.
   class host {
    public:
     virtual void send_probe(rank_id child, std::uint32_t wave, bool names) = 0;
     virtual void send_answer(rank_id parent, std::uint32_t wave, deadlock_report sums) = 0;
-    /// What this rank has to tell when names are asked for. `still` and `units` are the detector's.
+    /// The report of this rank, for a wave that asks for names. The detector sets `still` and `units` itself.
     virtual deadlock_report report_of_rank() = 0;
     virtual std::chrono::nanoseconds now() = 0;
-    /// Rank 0: the job has stood still for so long.
+    /// Rank 0: the job has been deadlocked for `lasted`.
     virtual void tell(const deadlock_report& all, std::chrono::nanoseconds lasted) = 0;
-    /// Rank 0: it no longer does, and that has been told.
+    /// Rank 0: a deadlock that was reported has ended after `lasted`.
     virtual void tell_going_on(std::chrono::nanoseconds lasted) = 0;
 
    protected:
@@ -59,31 +61,31 @@ class deadlock_detector {
   struct options {
     rank_id self;
     std::uint32_t size = 1;
-    std::chrono::nanoseconds patience{0};  ///< rank 0; more than nothing
-    std::chrono::nanoseconds started{0};   ///< rank 0: on its clock
+    std::chrono::nanoseconds patience{0};  ///< rank 0: must be above zero
+    std::chrono::nanoseconds started{0};   ///< rank 0: start of the job, on its clock
     std::uint32_t arity = 4;
   };
-  /// What a rank sees of itself inside its poll loop.
+  /// The state of a rank as its poll loop sees it.
   struct snapshot {
     bool at_rest = false;  ///< main waits, no worker has work, and nothing of this rank is under way
     unit_counters units;
-    std::uint64_t readied = 0;  ///< pieces of work that have been ready
+    std::uint64_t readied = 0;  ///< pieces of work that have become ready so far
     friend bool operator==(const snapshot&, const snapshot&) = default;
   };
 
   explicit deadlock_detector(const options& how);
 
-  /// False: a message that `from` may not send now; nothing has changed.
+  /// Both return false, and change nothing, for a message that `from` may not send now.
   [[nodiscard]] bool on_probe(rank_id from, std::uint32_t wave, bool names);
   [[nodiscard]] bool on_answer(host& to, rank_id from, std::uint32_t wave, const deadlock_report& sums);
 
-  /// A probe waits for this rank's look.
+  /// Whether a probe waits for this rank's look.
   [[nodiscard]] bool wants_look() const noexcept { return looking_; }
-  /// Rank 0 looks when it is at rest at this time or later; max() while a wave is under way.
+  /// The time from which rank 0 looks as soon as it is at rest; max() while a wave is under way.
   [[nodiscard]] std::chrono::nanoseconds due() const noexcept {
     return collecting_ ? std::chrono::nanoseconds::max() : due_;
   }
-  /// The rank looks: wants_look(), or it is rank 0 and due() has come.
+  /// To be called when wants_look(), or on rank 0 when due() has come.
   void on_look(host& to, const snapshot& now);
 
  private:
@@ -103,8 +105,8 @@ class deadlock_detector {
   const std::chrono::nanoseconds patience_;
   std::uint32_t children_count_ = 0;
 
-  std::uint32_t wave_ = 0;  // the latest that has reached this rank
-  bool names_ = false;      // it asks for names
+  std::uint32_t wave_ = 0;  // the latest wave that has reached this rank
+  bool names_ = false;      // the wave asks for names
   bool looking_ = false;
   bool collecting_ = false;
   child_set missing_ = 0;  // children that have not answered
@@ -113,9 +115,9 @@ class deadlock_detector {
 
   // Rank 0.
   std::chrono::nanoseconds due_;
-  std::chrono::nanoseconds began_{0};  // the wave
+  std::chrono::nanoseconds began_{0};  // begin of the wave under way
   std::chrono::nanoseconds quiet_from_{0};
-  std::optional<std::chrono::nanoseconds> since_;  // the job has stood still; absent: not known to
+  std::optional<std::chrono::nanoseconds> since_;  // quiet_from_ of the first wave of the row; absent: there is no row
   bool told_ = false;
 };
 

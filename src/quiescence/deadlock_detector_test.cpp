@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// When a job that stands still is told of, and when not: the waves, rank by rank, on a clock of the test's own.
+// When a deadlock is reported, and when not: the waves, rank by rank, on a clock that the test sets.
 #include "quiescence/deadlock_detector.hpp"
 
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ using namespace std::chrono_literals;
 
 constexpr nanoseconds patience = 10s;
 
-/// Ranks whose state the test sets, on a network that delivers after `delay`.
+/// Ranks on a network that delivers after `delay`. The test sets the state of each rank.
 class job {
  public:
   explicit job(std::uint32_t size, std::uint32_t arity = 2) {
@@ -30,7 +30,7 @@ class job {
   [[nodiscard]] deadlock_detector::snapshot& at(std::uint32_t rank) { return sites_[rank].state; }
   void answers(std::uint32_t rank, bool yes) { sites_[rank].polls = yes; }
 
-  /// Time passes. Rank 0 looks as the clock says, the others as they are asked.
+  /// Lets time pass. Rank 0 looks when it is due, the others when a probe asks them to.
   void pass(nanoseconds time) {
     for (const nanoseconds end = now_ + time; now_ < end; now_ += 10ms) {
       site& root = sites_[0];
@@ -39,7 +39,7 @@ class job {
     }
   }
   nanoseconds delay{0};
-  std::vector<nanoseconds> told;  ///< for how long the job had stood still
+  std::vector<nanoseconds> told;  ///< for how long the job had been deadlocked, by report
   std::vector<nanoseconds> went_on;
   deadlock_report last;
   std::uint64_t sent = 0;
@@ -178,7 +178,7 @@ TEST(deadlock, is_told_no_earlier_than_the_patience_after_the_last_work_of_any_r
 TEST(deadlock, is_none_when_all_that_was_created_is_done) {
   job of(3);
   for (std::uint32_t r = 0; r < 3; ++r) of.at(r).units = {.created = 4, .done = 4};
-  of.at(1).units.created = 7;  // ended on another rank
+  of.at(1).units.created = 7;  // created here, done on another rank
   of.at(2).units.done = 7;
   of.pass(10 * patience);
   EXPECT_TRUE(of.told.empty());
@@ -189,7 +189,7 @@ TEST(deadlock, is_none_while_a_rank_does_not_answer) {
   of.answers(4, false);
   of.pass(10 * patience);
   EXPECT_TRUE(of.told.empty());
-  ++of.at(4).units.done;  // it had worked
+  ++of.at(4).units.done;  // this rank has worked
   of.answers(4, true);
   of.pass(patience);
   EXPECT_TRUE(of.told.empty()) << "the patience begins anew";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Adding up reports, and putting them into words.
+// Adds up reports, and puts them into words.
 #include "quiescence/deadlock_report.hpp"
 
 #include <algorithm>

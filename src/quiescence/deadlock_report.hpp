@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What ranks tell of themselves when a job stands still, how it is added up, and the line that is made of it.
+// The report on a deadlock: the contributions of the ranks, their sums, and the line that users read.
 #pragma once
 
 #include <array>
@@ -15,16 +15,16 @@
 
 namespace nacre::quiescence {
 
-/// What main does on a rank that is at rest.
+/// The event that main waits for on a rank that is at rest.
 enum class main_wait : std::uint8_t { result, quiescence, collective, room_to_send, end_of_job };
 inline constexpr std::size_t main_waits = 5;
 
-/// The sums over some ranks. Its size has a bound, however many ranks, handlers and objects there are.
+/// The sums over some ranks. Its size is bounded for any number of ranks, handlers and objects.
 struct deadlock_report {
-  static constexpr std::size_t ranks_told_max = 4;     ///< by number, for each way in which main waits
-  static constexpr std::size_t handlers_told_max = 4;  ///< by name
+  static constexpr std::size_t ranks_told_max = 4;     ///< ranks by number, for each way in which main waits
+  static constexpr std::size_t handlers_told_max = 4;  ///< handlers by name
 
-  /// The first of the ranks whose main waits in one way.
+  /// The ranks on which main waits in one way: their count, and the numbers of the first few.
   struct rank_list {
     std::uint64_t count = 0;
     std::vector<std::uint32_t> first;
@@ -35,16 +35,16 @@ struct deadlock_report {
     }
   };
 
-  bool still = false;  ///< every rank is at rest, as in the wave before, and has done nothing between
+  bool still = false;  ///< every rank is still, as deadlock_detector defines it
   unit_counters units;
-  std::uint64_t calls = 0;    ///< without a result
-  std::uint64_t awaited = 0;  ///< those of them that suspended handlers await
-  std::uint64_t own = 0;      ///< those of them that wait for the object whose handler awaits them
+  std::uint64_t calls = 0;    ///< calls that have no result yet
+  std::uint64_t awaited = 0;  ///< the part of `calls` that suspended handlers await
+  std::uint64_t own = 0;      ///< the part of `calls` to the object that itself awaits the result
   std::array<rank_list, main_waits> mains;
-  std::vector<std::string> handlers;  ///< which are suspended, and on what
+  std::vector<std::string> handlers;  ///< the suspended handlers, and the result that each awaits
 
   void note_main(rank_id rank, main_wait how);
-  /// Adds what others have told.
+  /// Adds the report of other ranks.
   void add(const deadlock_report& more);
 
   template <class Archive>
@@ -53,9 +53,9 @@ struct deadlock_report {
   }
 };
 
-/// The line for standard error, with its end.
+/// The line that reports a deadlock on standard error, with its line end.
 [[nodiscard]] std::string line_of_deadlock(const deadlock_report& all, std::chrono::nanoseconds lasted);
-/// The line that follows when work goes on.
+/// The line that follows when the deadlock has ended.
 [[nodiscard]] std::string line_of_going_on(std::chrono::nanoseconds lasted);
 
 }  // namespace nacre::quiescence

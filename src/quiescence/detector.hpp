@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The interface of a termination detector: who asks whom whether anything still runs, without I/O and without a clock.
+// The interface of a termination detector, without I/O and without a clock.
 #pragma once
 
 #include <cstdint>
@@ -9,16 +9,17 @@
 
 namespace nacre::quiescence {
 
-/// What a rank has counted since the job's start. A unit is anything that runs user code or leads to it: the active
-/// main of the application, a handler's message, a suspended coroutine. Both counters only grow; a unit may be done on
-/// another rank than the one that created it.
+/// The units that a rank has counted since the job's start. A unit is anything that runs user code or leads to it: the
+/// active main of the application, a handler's message, a suspended coroutine. Both counters only grow; a unit may be
+/// done on another rank than the one that created it.
 struct unit_counters {
   std::uint64_t created = 0;
   std::uint64_t done = 0;
   friend bool operator==(unit_counters, unit_counters) = default;
 };
 
-/// What detectors tell each other. Kind and flags mean what the detector says; no padding, so it travels as its bytes.
+/// A message between detectors. Each type of detector defines its kinds and flags. It has no padding, so it travels as
+/// its bytes.
 struct detector_message {
   std::uint64_t created = 0;
   std::uint64_t done = 0;
@@ -34,15 +35,15 @@ struct detector_message {
 };
 static_assert(std::has_unique_object_representations_v<detector_message>);
 
-/// Where a detector puts its outputs. One for each rank.
+/// Takes the outputs of a detector. One for each rank.
 class detector_host {
  public:
-  /// Sends `m` uncounted, in order with every earlier one from here to `to`. Never to the own rank. Must not call the
-  /// detector.
+  /// Sends `m`, which is not counted, in order behind every earlier message from this rank to `to`. Never to this rank.
+  /// Must not call the detector.
   virtual void send(rank_id to, const detector_message& m) = 0;
 
   /// The system has been quiet since the request numbered `last` and all before it, back to the previous declaration.
-  /// What the requesters wait for (a continuation, a main that goes on) is counted as created before this returns.
+  /// Before it returns, the host counts as created the units that waited (a continuation, a main that goes on).
   /// Always the detector's last output of a call; may call request().
   virtual void declare(std::uint64_t last) = 0;
 
@@ -50,34 +51,36 @@ class detector_host {
   ~detector_host() = default;
 };
 
-/// One rank's part in finding out that no unit exists anywhere: none runs, is queued, held back or in flight.
+/// One rank's part in detecting that no unit exists anywhere: none runs, is queued, waits under backpressure or is in
+/// flight.
 ///
-/// What the host owes, and the proofs rest on:
+/// Rules that the host must keep, since the proofs rest on them:
 /// 1. `created` is incremented before the unit can run anywhere, and before the unit that creates it is done. `done` is
 ///    incremented when everything that the unit created has been counted. Each is a release, read by an acquire.
 /// 2. The application's main is a unit from before the first on_idle of its rank. It is done when it returns or waits;
-///    what ends its wait, a unit or a declaration, creates it anew before it is done itself.
+///    a unit or a declaration ends the wait, and creates main anew before it is done itself.
 /// 3. The detector's own messages are no units.
-/// Threads: one at a time, all calls. Ranks whose detectors differ in type or tree do not understand each other.
+/// Not thread-safe: one call at a time. The detectors of all ranks must be of one type and have one tree.
 class detector {
  public:
   virtual ~detector() = default;
 
-  /// Asks to be told of quiescence. Returns the request's number: 1, 2, 3, ... on each rank. Several may be open.
+  /// Requests a declaration of quiescence. Returns the request's number: 1, 2, 3, ... on each rank. Several
+  /// may be open at a time.
   virtual std::uint64_t request(detector_host& host) = 0;
 
-  /// Takes a message that another rank's detector has sent. False: it is no message that `from` may send now; it was
-  /// ignored and nothing has changed.
+  /// Takes a message that another rank's detector has sent. Returns false, and changes nothing, if `from` may not send
+  /// this message now.
   [[nodiscard]] virtual bool on_message(detector_host& host, rank_id from, const detector_message& m) = 0;
 
   /// True while the detector waits for this rank's counters. Cheap: the host may look after every unit.
   [[nodiscard]] virtual bool wants_counters() const noexcept = 0;
 
-  /// The rank has nothing to run now, and these are its counters: the sum of `done` of all its threads, read first, and
-  /// the sum of `created`, read after that. Messages may arrive between the reads; open units elsewhere are no
-  /// obstacle. A rank that knows an open unit of its own (running, queued, held back, an active main) had better not
-  /// call: its silence holds the wave, which costs nothing and loses nothing, since there is no quiescence to be found.
-  /// Ignored when the counters are not wanted.
+  /// Hands over the counters of a rank that has nothing to run now: the sum of `done` of all its threads, read first,
+  /// and the sum of `created`, read after that. Messages may arrive between the reads, and units may be open elsewhere.
+  /// A rank that knows an open unit of its own (running, queued, under backpressure, an active main) should not call.
+  /// Its silence delays the wave, which costs and loses nothing, since there is no quiescence to be found. Ignored when
+  /// the counters are not wanted.
   virtual void on_idle(detector_host& host, unit_counters now) = 0;
 };
 

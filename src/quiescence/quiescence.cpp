@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Between the detector and the rank.
+// Connects the detector with its rank.
 #include "quiescence/quiescence.hpp"
 
 #include <algorithm>
@@ -33,7 +33,7 @@ void quiescence_module::request(thread_context& by, std::function<void(thread_co
 
 std::chrono::nanoseconds quiescence_module::poll(thread_context& by, bool at_rest) {
   constexpr auto never = std::chrono::nanoseconds::max();
-  if (!at_rest || !wanted_.load(std::memory_order_relaxed)) return never;  // a hint: the next turn looks again
+  if (!at_rest || !wanted_.load(std::memory_order_relaxed)) return never;  // a hint: the next pass reads it again
   const quiescence::unit_counters now_counted = counters();
   const auto now = time_.now();
   if (now_counted != last_seen_) {
@@ -63,7 +63,7 @@ void quiescence_module::on_detector_message(context& ctx, quiescence::detector_m
   note_wish();
 }
 
-/// Every `done` before any `created`: see detector.hpp, rule 1.
+/// Reads every `done` before any `created`: see detector.hpp, rule 1.
 quiescence::unit_counters quiescence_module::counters() const {
   quiescence::unit_counters sum;
   for (const auto& each : messages_.pool().thread_contexts()) sum.done += each->counters().done.read();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Quiescence as a part of a running rank: the detector, its messages, and who waits for its word.
+// Quiescence as a module of a running rank: the detector, its messages, and the actions that wait for quiescence.
 #pragma once
 
 #include <atomic>
@@ -18,33 +18,35 @@
 
 namespace nacre {
 
-/// Gives a detector its messages and its rank's counters. Requests come from any thread context; the poll loop does the rest.
+/// Gives a detector its messages and its rank's counters. Requests come from any thread context; the poll loop does the
+/// rest.
 ///
-/// A rank at rest hands its counters over at once if they are what it last handed over, or if it hands them over for the
-/// first time since it was told of quiescence. Else they must have stood still for a while, which begins with a microsecond
-/// and doubles with every wave that has found them changed, up to `calm`. Ranks that wait for each other's messages are at
-/// rest again and again; without that, waves would follow each other as fast as the network allows, and double the traffic
-/// of a ping-pong. So a system that has long been quiet is found quiet in the time of two waves, and one that has been busy
-/// for long `calm` later.
+/// A rank at rest hands its counters over at once in two cases: they equal those that it last handed over, or it hands
+/// them over for the first time since quiescence was declared. Otherwise the counters must first stay unchanged for a
+/// while. This delay begins with a microsecond and doubles with every wave that has found them changed, up to `calm`.
+/// The reason: ranks that wait for each other's messages are at rest again and again. Without the delay, waves would
+/// follow each other as fast as the network allows, and double the traffic of a ping-pong. The effect: a system that
+/// has long been quiet is found quiet in the time of two waves. A system that has long been busy is found quiet `calm`
+/// later.
 class quiescence_module final : private quiescence::detector_host {
  public:
   /// `calm` is best longer than a round trip, and shorter than a sleeping hand-over.
   quiescence_module(am_engine& messages, clock& time, std::chrono::nanoseconds calm,
                     std::unique_ptr<quiescence::detector> detector);
 
-  /// Calls `action` on some thread context of this rank once the system has been quiet; what it starts must have been counted as
-  /// created when it returns.
+  /// Calls `action` on some thread context of this rank once the system has been quiet. The action must count the units
+  /// that it starts as created before it returns.
   void request(thread_context& by, std::function<void(thread_context&)> action);
 
-  /// Inside the poll loop, at every turn. `at_rest`: no worker of the rank has work and its main is not active. Returns
-  /// when it must be called again at the latest, on the clock; nanoseconds::max() when only an arrival can change
-  /// anything.
+  /// The poll loop calls this in every pass. `at_rest`: no worker of the rank has work and its main is not active.
+  /// Returns the time, on the clock, by which it must be called again; nanoseconds::max() when only an arrival can
+  /// change anything.
   std::chrono::nanoseconds poll(thread_context& by, bool at_rest);
 
-  /// For the detectors of other ranks.
+  /// Handles a message from the detector of another rank.
   void on_detector_message(context& ctx, quiescence::detector_message m);
 
-  /// Whether anybody here waits to be told of quiescence.
+  /// Whether a request of this rank is open.
   [[nodiscard]] bool asked() {
     const std::scoped_lock lock(mutex_);
     return !waiting_.empty();
@@ -59,13 +61,13 @@ class quiescence_module final : private quiescence::detector_host {
   am_engine& messages_;
   clock& time_;
   const std::chrono::nanoseconds calm_;
-  quiescence::unit_counters last_seen_;     // used by the poll loop alone, as are the next three
-  std::chrono::nanoseconds changed_at_{0};  // when they were first seen
-  quiescence::unit_counters handed_over_;   // at the last wave
-  std::chrono::nanoseconds calm_now_{0};    // for how long they must stand still, if they are not those
+  quiescence::unit_counters last_seen_;     // the poll loop alone uses this and the next three
+  std::chrono::nanoseconds changed_at_{0};  // the time when last_seen_ was first seen
+  quiescence::unit_counters handed_over_;   // the counters of the last wave
+  std::chrono::nanoseconds calm_now_{0};    // how long counters other than handed_over_ must stay unchanged
   std::mutex mutex_;
   std::unique_ptr<quiescence::detector> detector_;  // under mutex_
-  thread_context* by_ = nullptr;                    // under mutex_: who is calling the detector
+  thread_context* by_ = nullptr;                    // under mutex_: the caller of the detector
   struct waiting {
     std::uint64_t number;
     std::function<void(thread_context&)> action;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A seeded storm of messages with an omniscient count of what is open, for detectors.
+// A seeded storm of messages for tests of detectors, which knows the true number of open units.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@
 
 namespace nacre::quiescence {
 
-/// Events in the order of their times; equal times in the order of their posting.
+/// Runs events in the order of their times; events of equal time in the order of posting.
 class timeline {
  public:
   void after(std::uint64_t delay, std::function<void()> action) {
@@ -62,8 +62,9 @@ struct storm_options {
 
 using detector_factory = std::function<std::unique_ptr<detector>(rank_id, std::uint32_t)>;
 
-/// A machine of ranks with several threads each, whose units create units at random moments while they run. Counters of
-/// threads are read one by one while messages arrive in between. Knows the true number of open units at every moment.
+/// A machine of ranks with several threads each. Units create units at random moments while they run. The machine reads
+/// the threads' counters one by one, and messages arrive in between. It knows the true number of open units at every
+/// moment.
 class storm {
  public:
   storm(const storm_options& how, const detector_factory& make) : how_(how), random_(how.seed) {
@@ -132,7 +133,7 @@ class storm {
     ++from.counters[random_.below(threads)].created;
     ++open_;
     quiet_ = false;
-    const bool queued = &from == &to && random_.below(2) == 0;  // else it is in flight or held back: nobody sees it
+    const bool queued = &from == &to && random_.below(2) == 0;  // else in flight or under backpressure: no rank sees it
     if (queued) ++to.busy;
     time_.after(delay, [this, &to, queued] {
       if (!queued) ++to.busy;
@@ -168,7 +169,7 @@ class storm {
     read_next(at, 0, std::make_shared<unit_counters>());
   }
 
-  /// Reads one counter of one thread each time, in the order in question; units run in between.
+  /// Reads one counter of one thread at each step, in the order of the options; units run in between.
   void read_next(site& at, std::size_t step, std::shared_ptr<unit_counters> sum) {
     if (step == 2 * threads) {
       at.reading = false;
@@ -198,7 +199,7 @@ class storm {
     look(at);
   }
 
-  /// Messages that no honest neighbour could have sent at this moment; none may be taken.
+  /// Delivers messages that no honest neighbour could send at this moment. The detector must refuse them all.
   void forge(site& at, rank_id source, const detector_message& m) {
     const rank_id stranger{static_cast<std::uint32_t>(how_.ranks + random_.below(1000))};
     detector_message bad = m;
@@ -221,7 +222,7 @@ class storm {
     if (last_quiet_ < at.asked_at[last - 1]) error = "declared before the system was quiet";
     if (quiet_ && waves() - waves_at_quiet_ > 2) error = "more than two waves were started in a quiet system";
     at.declared = last;
-    if (random_.below(2) == 0) create_unit(at, at, random_.below(20));  // the one who waited goes on
+    if (random_.below(2) == 0) create_unit(at, at, random_.below(20));  // the requester goes on
   }
 
   storm_options how_;

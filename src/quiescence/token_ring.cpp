@@ -34,7 +34,7 @@ bool token_ring::on_token(rank_id from, const ring_token& token) {
 
 std::optional<ring_token> token_ring::on_idle(message_counters work, message_counters control) {
   if (!held_) return std::nullopt;
-  if (size_ == 1) {  // what it sends to itself may be under way; then the token stays
+  if (size_ == 1) {  // the token stays while messages of the rank to itself are under way
     if (stage_ == stage::working && work.sent == work.received) stage_ = stage::fencing;
     if (stage_ == stage::fencing && control.sent == control.received) stage_ = stage::ended;
     if (stage_ == stage::ended) held_.reset();
@@ -51,7 +51,7 @@ std::optional<ring_token> token_ring::on_idle(message_counters work, message_cou
     if (token.shade == colour::red && self_ + 1 == size_) return std::nullopt;
     return token;
   }
-  // Home again: judge the round, and begin the next. The counters of rank 0 itself were taken when the round began.
+  // The token is home: judge the round, and begin the next. Rank 0's own counters were taken when the round began.
   const bool balanced = token.sum.sent == token.sum.received;
   if (stage_ == stage::working && token.shade == colour::white && balanced) {
     stage_ = stage::fencing;

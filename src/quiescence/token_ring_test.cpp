@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The token ring under seeded storms of work and of requests for it, and what a mistaken one does there.
+// The token ring under seeded storms of work and of requests for it; the storms also expose a wrong ring.
 #include <nacre/token_ring.hpp>
 
 #include <gtest/gtest.h>
@@ -24,9 +24,9 @@ constexpr std::uint64_t thousands = 20;  // sanitizers are ten to fifty times sl
 constexpr std::uint64_t thousands = 1000;
 #endif
 
-/// The paper's rule to the letter: black is who has given work to a rank that the token reaches earlier, since it was
-/// there last. It keeps the counters, and finds the
-/// work done at the first white round in which they agree; what follows is left out.
+/// The paper's rule to the letter: a rank is black if, since the token was there last, it has given work to a rank that
+/// the token reaches earlier. The ring keeps the counters, and finds the work done at the first white round in which
+/// they agree. The later stages are left out.
 class paper_ring {
  public:
   paper_ring(rank_id self, std::uint32_t size) : self_(self), size_(size) {
@@ -66,8 +66,8 @@ class paper_ring {
   std::uint64_t rounds_ = 0;
 };
 
-/// Thieves that ask at random, also in vain, and busy ranks that also give unasked, while messages of all kinds
-/// overtake each other. Knows at every moment how much work and how many messages there are.
+/// Thieves request work at random, also in vain. Busy ranks also give work without a request. Messages of all kinds
+/// overtake each other. The test knows at every moment how much work and how many messages there are.
 template <class Ring>
 class thieves {
  public:
@@ -211,11 +211,11 @@ class thieves {
   std::vector<std::unique_ptr<site>> all_;
   std::uint64_t delay_max_ = 1;
   std::uint64_t budget_ = 0;
-  std::uint64_t work_ = 0;     // pieces anywhere, also under way
+  std::uint64_t work_ = 0;     // pieces of work on all ranks and under way
   std::uint64_t control_ = 0;  // control messages under way
   bool ended_ = false;
   std::uint64_t rounds_at_rest_ = 0;
-  std::optional<std::uint64_t> drained_;  // rounds begun when no control message could come any more
+  std::optional<std::uint64_t> drained_;  // rounds begun until no control message could come any more
 };
 
 template <class Ring>

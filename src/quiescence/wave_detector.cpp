@@ -11,18 +11,18 @@
 namespace nacre::quiescence {
 namespace {
 
-constexpr std::uint32_t waves_max = std::numeric_limits<std::uint32_t>::max();  // their numbers start again behind it
+constexpr std::uint32_t waves_max = std::numeric_limits<std::uint32_t>::max();  // wave numbers wrap around behind it
 
 enum kind : std::uint16_t {
   probe,    // parent to child: wave `wave` has begun
   answer,   // child to parent: the sums of the subtree for `wave`
-  kick_up,  // child to parent: somebody asks, and the latest wave here, `wave`, has been answered
+  kick_up,  // child to parent: a request is open, and the latest wave here, `wave`, has been answered
   declared  // parent to child: the system was found quiet by `wave`
 };
 
 enum flag : std::uint16_t {
   flag_asked = 1,  // an answer: a request of the subtree is open
-  flag_again = 2   // an answer: one that this wave cannot cover
+  flag_again = 2   // an answer: a request of the subtree came too late for this wave
 };
 
 }  // namespace
@@ -86,7 +86,7 @@ bool wave_detector::on_answer(detector_host& host, child_set from, const detecto
 bool wave_detector::on_kick(detector_host& host, child_set from, std::uint32_t wave) {
   const std::uint32_t age = wave_ - wave;
   if (from == 0 || age > waves_max / 2) return false;
-  if (age != 0) return true;  // a later wave has not reached the asking rank yet, or has already found its request
+  if (age != 0) return true;  // a later wave will reach the asking rank, or has already found its request
   if (collecting_) {
     again_ = true;
   } else {

@@ -10,55 +10,58 @@
 
 namespace nacre::quiescence {
 
-/// Mattern's four-counter method over a k-ary tree of ranks whose root is rank 0.
+/// Mattern's four-counter method over a k-ary tree of ranks. Rank 0 is the root.
 ///
 /// A wave goes down the tree (`probe`); each rank adds its counters when it is idle and its children's sums when they
 /// have answered, and passes the sums up (`answer`). The root compares `created` of this wave with `done` of the wave
-/// before. Equal: the system is quiet, `declared` goes down to those that asked. Else the next wave starts.
+/// before. If they are equal, the system is quiet, and `declared` goes down to the ranks with open requests. Else the
+/// next wave starts.
 ///
-/// | event | resting | gathering, own counters missing | gathering, own counters added |
+/// | event | resting | collecting, own counters missing | collecting, own counters added |
 /// |---|---|---|---|
 /// | a request here | kick | will be in the answer | note `again` |
-/// | probe(w+1) | pass down; gathering | - | - |
+/// | probe(w+1) | pass down; collecting | - | - |
 /// | own counters | not wanted | add | not wanted |
-/// | answer(w) of a child | - | add | add |
-/// | kick(w) of a child | kick | note `again` | note `again` |
-/// | an older kick of a child | drop | drop | drop |
-/// | declared(w), if somebody here asked | pass down; tell the host | - | - |
+/// | answer(w) from a child | - | add | add |
+/// | kick(w) from a child | kick | note `again` | note `again` |
+/// | an older kick from a child | drop | drop | drop |
+/// | declared(w), if a request here is open | pass down; tell the host | - | - |
 ///
-/// w is the latest wave that has reached this rank. A dash: not a legal message, refused. To kick is to send kick(w) to
-/// the parent, once a wave; at the root, to start wave w+1. When the own counters and all answers have been added, the
-/// state is resting, and the sums go up with two flags: `asked`, a request in this subtree is open, and `again`, one
-/// came after its rank's counters had been taken. At the root they are judged.
+/// w is the latest wave that has reached this rank. A dash stands for an illegal message, which is refused. To kick is
+/// to send kick(w) to the parent, once a wave; at the root, to start wave w+1. When the own counters and all answers
+/// have been added, the state is resting, and the sums go up with two flags. `asked` says that a request in this
+/// subtree is open. `again` says that a request came after its rank's counters had been taken. The root judges the sums
+/// instead.
 ///
-/// Invariants. A wave starts when the one before has come home. No wave runs unless somebody asked. A rank sends, for
-/// each wave, at most one probe and one declaration to each child, one answer and one kick to its parent.
+/// Invariants. A wave starts when the wave before has come home. No wave runs without a request. A rank sends, for each
+/// wave, at most one probe and one declaration to each child, one answer and one kick to its parent.
 ///
-/// Proof that a declaration is never early. Let D be the units whose `done` was read by wave n, and C those whose
-/// `created` was read by wave n+1. Every read of wave n happens before every read of wave n+1.
+/// Proof that a declaration is never early. Let D be the units counted in the `done` that wave n read, and C those
+/// counted in the `created` that wave n+1 read. Every read of wave n happens before every read of wave n+1.
 /// 1. D is part of C: a unit is counted as created before it is counted as done. So |D| = |C| means D = C.
-/// 2. Suppose that a unit outside of C ever exists. Its line of creators begins with a main or with what a declaration
-///    started, and these are in C: they were counted before their rank took part in wave n+1 (a declaration arrives
-///    before the probe that follows it on the same edge). So some u in C = D created some v outside of C. But v was
-///    counted as created before u was counted as done, which wave n has read; then wave n+1 has read v. Contradiction.
+/// 2. Suppose that a unit outside of C ever exists. Its line of creators begins with a main or with a unit that a
+///    declaration started. These are in C: they were counted before their rank took part in wave n+1 (a declaration
+///    arrives before the probe that follows it on the same edge). So some u in C = D created some v outside of C. But v
+///    was counted as created before u was counted as done. Wave n has read that u is done, so wave n+1 has read v.
+///    Contradiction.
 /// So every unit that ever exists is in D, that is, done. No step supposes a common instant: ranks, and threads within
 /// a rank, may be read while others run. With a single rank one snapshot is both waves, if `done` is read first.
 ///
 /// Proof that it is not late. Once the system is quiet, counters stand still; the first wave that starts after that
 /// reads the final `done`, the second the final `created`, which is equal. So at most two waves start, about two round
 /// trips of the tree. A request is never lost: it is in the answer of a wave that is still to come here, or in `again`,
-/// or in a kick. A kick is dropped only when a later wave is on its way to where it comes from, or has been there: that
-/// wave's answer says `asked`. So kicks, unlike the other messages, need no order.
+/// or in a kick. A kick is dropped only when a later wave is on its way to the kick's sender, or has been there. The
+/// answer of that wave says `asked`. So kicks, unlike the other messages, need no order.
 ///
 /// Source: F. Mattern, Algorithms for distributed termination detection, Distributed Computing 2 (1987).
 /// UTS-MPI section 3.2.1 has a token ring with counters instead: one message at a time, but as many hops as ranks.
 class wave_detector final : public detector {
  public:
-  /// Alike on all ranks, but for `self`.
+  /// All but `self` must be equal on all ranks.
   struct options {
     rank_id self;
     std::uint32_t size = 1;   ///< ranks
-    std::uint32_t arity = 4;  ///< children a rank has in the tree at most, 1 to arity_max
+    std::uint32_t arity = 4;  ///< most children of a rank in the tree, 1 to arity_max
   };
   static constexpr std::uint32_t arity_max = 16;
 
@@ -69,7 +72,7 @@ class wave_detector final : public detector {
   [[nodiscard]] bool wants_counters() const noexcept override { return collecting_ && !counted_; }
   void on_idle(detector_host& host, unit_counters now) override;
 
-  /// Waves that this rank has seen, modulo 2^32. At the root: that it has started.
+  /// The number of waves that this rank has seen, or that the root has started, modulo 2^32.
   [[nodiscard]] std::uint32_t waves() const noexcept { return wave_; }
 
  private:
@@ -99,19 +102,19 @@ class wave_detector final : public detector {
   const std::uint32_t arity_;
   child_set children_ = 0;
 
-  std::uint32_t wave_ = 0;  // the latest wave that reached this rank; wave 0 found nothing before anything began
+  std::uint32_t wave_ = 0;  // the latest wave that reached this rank; wave 0 stands for the time before the first
   bool collecting_ = false;
   bool counted_ = false;   // own counters are in sums_
   bool again_ = false;     // a request of this subtree came too late for its rank's counters
   bool kicked_ = false;    // a kick was sent since wave_
   child_set missing_ = 0;  // children that have not answered wave_
-  child_set asked_ = 0;    // children in whose subtrees a request is open
+  child_set asked_ = 0;    // children with an open request in their subtree
   unit_counters sums_;
   std::uint64_t done_before_ = 0;  // root: the sum of `done` that the wave before found
 
   std::uint64_t issued_ = 0;    // requests made here
-  std::uint64_t covered_ = 0;   // those of them that were made before the own counters were taken
-  std::uint64_t declared_ = 0;  // those of them that have been told of quiescence
+  std::uint64_t covered_ = 0;   // the part of issued_ that was made before the own counters were taken
+  std::uint64_t declared_ = 0;  // the part of issued_ to which quiescence has been declared
 };
 
 }  // namespace nacre::quiescence

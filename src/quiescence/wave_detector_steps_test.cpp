@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The wave detector where nothing happens, and in each of its states.
+// The wave detector on ranks that do nothing, and in each of its states.
 #include "quiescence/wave_detector.hpp"
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@
 namespace nacre::quiescence {
 namespace {
 
-/// Ranks that are idle for good, and a network that delivers at once, in order.
+/// Ranks that are always idle, and a network that delivers at once and in order.
 class still_machine {
  public:
   still_machine(std::uint32_t size, std::uint32_t arity) {

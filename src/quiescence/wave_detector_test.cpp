@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Detectors under seeded storms of messages, and what a mistaken one does there.
+// Detectors under seeded storms of messages; the storms also expose a wrong detector.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -17,7 +17,7 @@ constexpr std::uint64_t thousands = 100;  // sanitizers are ten to fifty times s
 constexpr std::uint64_t thousands = 1000;
 #endif
 
-/// The mistake of trusting a single wave: equal sums of one round of snapshots, taken at different moments.
+/// A wrong detector, which trusts a single wave: equal sums of one round of snapshots, taken at different moments.
 class single_wave_detector final : public detector {
  public:
   single_wave_detector(rank_id self, std::uint32_t size) : self_(self), size_(size) {}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The untyped functions behind the public templates: each finds the part of the rank that does it.
+// The untyped functions behind the public templates: each calls the module of the rank that does the work.
 #include <cxxabi.h>
 
 #include <cstdlib>
@@ -96,14 +96,14 @@ void* lock_object(engine& core, thread_context& on, object_id object, object_acc
   return locked.object;
 }
 
-/// What the end of an access calls of the object's class belongs to the runtime, not to the main that has had it.
+/// The end of an access may call functions of the object's class. Such a call counts as the runtime's, not as main's.
 void unlock_object(engine& core, thread_context& on, object_id object, object_access how) noexcept {
   core.hold(false);
   core.messages().commit(on, [&] { core.objects().unlock(on, object, how); });
 }
 
-bool is_resident(engine& core, thread_context& on, object_id object) noexcept {
-  return core.objects().is_resident(on, object);
+bool is_local(engine& core, thread_context& on, object_id object) noexcept {
+  return core.objects().is_local(on, object);
 }
 
 void enable_balancing(engine& core, bool on) noexcept { core.balance().enable(on); }
@@ -126,7 +126,7 @@ void post_reply(engine& core, thread_context& on, const message_header& request,
 
 namespace {
 
-/// In a catch clause. Empty for what is no std::exception.
+/// The type of the exception that a catch clause is handling; empty if it is no std::exception.
 std::string type_of_thrown() {
   const char* name = nullptr;
   try {
@@ -149,7 +149,7 @@ std::string type_of_thrown() {
 void handler_failed(engine& core, thread_context& on, const message_header& request, handler_id handler,
                     handler_phase when) {
   const handler_info* row = core.messages().handlers().handler(handler.value());
-  std::string line;  // nothing of a handler of the runtime's own, which has called the user's code and named it
+  std::string line;  // names no module handler: its message names the user's code that it called
   if (request.kind != message_kind::module) {
     line = when == handler_phase::decoding ? "decoding the arguments of " : "the handler ";
     line += std::string(row->name) + " threw: ";

@@ -11,7 +11,7 @@
 namespace nacre::detail {
 namespace {
 
-/// Collective: every rank says the same, or the job ends with a line that says what two of them said.
+/// Collective: all ranks pass an equal `what`; otherwise the job ends with a line that has two different ones.
 void agree(engine& core, thread_context& on, const std::string& what, std::uint32_t mark) {
   const auto same = [](std::vector<std::byte>& accumulated, std::span<const std::byte> contribution) {
     const auto one = unpack_own<std::string>(accumulated), other = unpack_own<std::string>(contribution);

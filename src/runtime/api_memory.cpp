@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The untyped functions behind one-sided memory.
+// The untyped functions behind the public templates of one-sided memory.
 #include <limits>
 
 #include <nacre/memory.hpp>

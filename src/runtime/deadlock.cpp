@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The look at all ranks of a simulation, and what it says of those that wait.
+// Deadlock detection over all ranks of a simulation, and the description of the waiting ranks.
 #include "runtime/deadlock.hpp"
 
 #include <algorithm>
@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t told_max = 8;  // ranks, or objects, by name
 
-/// The first of them, and how many more there are.
+/// The first told_max of them, and the number of the others.
 std::string listed(const std::vector<std::string>& all, std::string_view between) {
   std::string text;
   for (std::size_t i = 0; i < std::min(all.size(), told_max); ++i) {

@@ -12,33 +12,35 @@
 
 namespace nacre {
 
-/// Timers tick for ever, balancers ask each other and move objects, waves of termination go round: that events still
-/// happen says nothing. So an *effect* is anything that can bring user code on:
+/// Events never cease in a job: timers tick, balancers ask each other and move objects, waves of termination go round.
+/// So the detector counts *effects*. An effect is anything that can make user code run:
 ///
 /// | effect | counted by |
 /// |---|---|
-/// | a message that has been sent and not been handed to its rank, unless it is idle; a copy under way | sim_fabric |
+/// | a sent message, not idle, that its rank has not got yet; a copy under way | sim_fabric |
 /// | a message that waits for credit or for its link | backplane |
-/// | a message that waits for company | the send_buffers of the thread contexts |
-/// | work that is ready, or will be when the time is over that has been spent; a main that is about to go on | sim_pool |
+/// | a message that waits in a send buffer to be aggregated | the send buffers of the threads |
+/// | ready work, now or after the time that its worker still spends; a main about to go on | sim_pool |
 /// | a main that runs | engine |
-/// | a message that waits for news of where its object is | object_space |
-/// | quiescence, if somebody waits for it and no unit is open but objects that move | quiescence_module |
+/// | a message that waits for the location of its object | object_space |
+/// | quiescence, if a function or main waits for it and no unit is open but moving objects | quiescence_module |
 ///
-/// Rule. The job is in deadlock when, between two events, there is no effect on any rank.
+/// Rule. The job is in deadlock when, between two events, no rank has an effect.
 ///
-/// Proof that it is never said falsely. User code runs as ready work, as a message that a rank takes, or in a main; so
-/// without effects none runs until some event makes one. Such an event would be an idle message, a step of a worker, or
-/// a timer, and what these run is the runtime's own: waves, balancers, news of locations, grants of credit, objects
-/// that move while nothing waits for them. Waves end in a declaration only if all units are done, which is an effect
-/// when anybody waits for it and no unit but moving objects is open, and otherwise does not come or changes nothing. Balancers send idle messages and move objects. An object
-/// moves only while no handler has it; what waits for it then is ready work, or travels with it, which makes its arrival
-/// an effect; else it is a unit that is open only until it arrives. News and grants let messages go on that wait for them, and these are effects. So each event leaves a state
-/// without effects, and by induction no user code ever runs again. A main that polls is a main that runs.
+/// Proof that the rule never holds falsely. User code runs as ready work, as a message that a rank receives, or in a
+/// main. So in a state without effects none runs until an event makes an effect. The events left are idle messages,
+/// steps of workers and timers. These run only code of the runtime, and each leaves a state without effects:
+/// - Waves end in a declaration of quiescence only if all units are done. If any function or main waits for it and only
+///   moving objects are open units, that is an effect already; otherwise it does not come or changes nothing.
+/// - Balancers send idle messages and move objects. An object moves only while no handler has it. Messages that wait
+///   for it are ready work, or travel with it, so that its arrival is an effect. Without such messages it is a unit
+///   that is open until it arrives.
+/// - Locations and grants of credit let waiting messages go on; these messages are effects already.
+/// By induction no user code ever runs again. A main that polls is a main that runs.
 ///
-/// Proof that it is found. Once no user code runs any more, the effects that are left come to their ends, since each
-/// message reaches its object or the report that there is none, and credit is granted in the end; from then on an effect
-/// is at most an object that a balancer moves, which comes and goes. A look that happens between two moves sees none.
+/// Proof that a deadlock is found. Once no user code runs any more, the remaining effects come to an end, since each
+/// message reaches its object or is reported as undeliverable, and credit is granted in the end. From then on the only
+/// effects are objects that balancers move, and these end, too. A look between two moves sees no effect.
 class deadlock {
  public:
   using rank_engines = std::vector<std::unique_ptr<engine>>;
@@ -48,7 +50,7 @@ class deadlock {
 
   /// Between two events. Looks at one number, or as far as the first rank that has an effect.
   [[nodiscard]] bool reached() const;
-  /// Who waits where, in a line.
+  /// One line that names the waiting mains and messages.
   [[nodiscard]] std::string description() const;
 
  private:

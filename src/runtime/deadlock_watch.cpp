@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Looks, names and lines of a job that stands still.
+// Detection of a deadlock on real threads: checks of the rank, names of the waiting handlers, and the message.
 #include "runtime/deadlock_watch.hpp"
 
 #include <algorithm>
@@ -12,8 +12,8 @@
 namespace nacre {
 namespace {
 
-constexpr std::uint32_t turns_for_the_clock = 64;
-constexpr std::size_t calls_looked_at = 1u << 14;  // for names; about a millisecond
+constexpr std::uint32_t passes_per_clock_read = 64;
+constexpr std::size_t calls_looked_at = 1u << 14;  // to name handlers; takes about a millisecond
 
 std::string text_of(object_id id) {
   return "object " + std::to_string(id.home().value()) + ":" + std::to_string(id.index());
@@ -41,7 +41,7 @@ void deadlock_watch::look(thread_context& by, bool at_rest) {
 std::chrono::nanoseconds deadlock_watch::look_at_clock(thread_context& by) {
   const std::uint64_t waits = link_.waits();
   const bool slept = std::exchange(waits_seen_, waits) != waits;
-  if ((slept || ++turns_ % turns_for_the_clock == 0) && time_.now() >= detector_.due()) look(by, true);
+  if ((slept || ++passes_ % passes_per_clock_read == 0) && time_.now() >= detector_.due()) look(by, true);
   return detector_.due();
 }
 
@@ -72,7 +72,7 @@ deadlock_watch::report deadlock_watch::report_of_rank() {
   return own;
 }
 
-/// Nothing runs on this rank, and only this poll loop could change that. So suspended coroutines stay where they are.
+/// No handler runs on this rank, and only this poll loop could start one. So suspended coroutines stay suspended.
 void deadlock_watch::name_handlers(report& own) const {
   messages_.calls().visit(calls_looked_at, [&](std::uint64_t number, const detail::future_state& state) {
     const detail::waiter* const by = state.awaited_by();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Says on standard error that a job on real threads stands still.
+// Reports on standard error that a job on real threads is in deadlock.
 #pragma once
 
 #include <chrono>
@@ -15,23 +15,25 @@
 
 namespace nacre {
 
-/// One rank's part, as a module of its am_engine: gives the detector its messages, its looks and its names.
+/// The deadlock detector as a module of a rank's am engine: provides the detector's messages, the state of the rank,
+/// and the names of waiting handlers.
 ///
-/// Only rank 0 looks at the clock, while it is at rest: when a thread context has come to sleep, and, as waves of a quiescence
-/// that does not come may keep it awake, now and then. A rank that works pays two branches a pass of the poll loop.
+/// Only rank 0 reads the clock, and only while it is at rest: after the poll loop has slept, and once in
+/// passes_per_clock_read passes, since waves of a quiescence that does not come may keep it awake. A busy rank pays two
+/// branches for each pass of the poll loop.
 class deadlock_watch final : private quiescence::deadlock_detector::host {
  public:
   using report = quiescence::deadlock_report;
-  /// What the engine knows. Called inside the poll loop.
+  /// The engine's answers. Called inside the poll loop.
   struct views {
     std::function<quiescence::deadlock_detector::snapshot()> look;  ///< of a rank that seems to be at rest
     std::function<quiescence::main_wait()> main;                    ///< how main waits; while the rank is at rest
   };
-  /// `patience`: how long the job stands still before it is told; 0: rank 0 never looks.
+  /// `patience`: how long a deadlock lasts before rank 0 reports it; 0: rank 0 never looks.
   deadlock_watch(am_engine& messages, const object_space& objects, const backplane& link, clock& time,
                  std::chrono::nanoseconds patience, views see);
 
-  /// Inside the poll loop, at every turn; returns when to call again at the latest.
+  /// Inside the poll loop, at every pass; returns the latest time of the next call.
   [[nodiscard]] std::chrono::nanoseconds poll(thread_context& by, bool at_rest) {
     if (detector_.wants_look()) [[unlikely]] {
       look(by, at_rest);
@@ -39,7 +41,7 @@ class deadlock_watch final : private quiescence::deadlock_detector::host {
     return watches_ && at_rest ? look_at_clock(by) : std::chrono::nanoseconds::max();
   }
 
-  // For the parts of other ranks.
+  // Messages of the same module on other ranks.
   void on_probe(context& ctx, std::uint32_t wave, bool names);
   void on_answer(context& ctx, std::uint32_t wave, const report& sums);
 
@@ -62,9 +64,9 @@ class deadlock_watch final : private quiescence::deadlock_detector::host {
   const bool watches_;
   views see_;
   quiescence::deadlock_detector detector_;  // used by the poll loop alone, as is the rest
-  thread_context* by_ = nullptr;            // who calls the detector
+  thread_context* by_ = nullptr;            // the thread that calls the detector
   std::uint64_t waits_seen_ = 0;
-  std::uint32_t turns_ = 0;  // at rest and awake
+  std::uint32_t passes_ = 0;  // passes of the poll loop at rest, without a sleep
 };
 
 }  // namespace nacre

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What becomes of a process that calls exit while ranks of a job live in it.
+// Ends a process safely that calls exit while ranks of a job live in it.
 #include "runtime/early_exit.hpp"
 
 #include <unistd.h>
@@ -14,9 +14,9 @@ namespace nacre {
 namespace {
 
 std::atomic<int> jobs{0};
-std::atomic<pid_t> process{0};  // which runs them
+std::atomic<pid_t> process{0};  // the process that runs the jobs
 
-/// Called by exit, before whatever was there when the first job began is destroyed.
+/// Called by exit, before objects are destroyed that existed when the first job began.
 void end_at_exit(int code, void*) {
   if (jobs == 0 || process != ::getpid()) return;
   std::fflush(stdout);
@@ -32,7 +32,7 @@ void end_at_exit(int code, void*) {
 
 early_exit::early_exit() noexcept {
   static const int registered = ::on_exit(&end_at_exit, nullptr);
-  static_cast<void>(registered);  // without memory for it, exit does what it always does
+  static_cast<void>(registered);  // if it fails for want of memory, exit acts as usual
   process = ::getpid();
   ++jobs;
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What becomes of a process that calls exit while ranks of a job live in it.
+// Ends a process safely that calls exit while ranks of a job live in it.
 #pragma once
 
 namespace nacre {
 
-/// While one lives, `std::exit` ends this process with a line on stderr and a code that is not 0, namely that of exit
-/// or else 1, before it destroys what other threads of the process use. Children that the process has forked are left
-/// alone. Any thread; several may live at a time. `std::_Exit` and `std::quick_exit` end the process as always.
+/// While an object of this class lives, `std::exit` ends the process before it destroys objects that other threads of
+/// the process use. It prints a line on stderr; the exit code is that of the call, or 1 if that is 0. Forked children
+/// of the process are not affected, nor are `std::_Exit` and `std::quick_exit`. Any thread; several may live at a time.
 class early_exit {
  public:
   early_exit() noexcept;

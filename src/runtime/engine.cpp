@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Building a rank, running its main, ending it.
+// Builds a rank, runs its main and ends it.
 #include "runtime/engine.hpp"
 
 #include <algorithm>
@@ -71,7 +71,7 @@ engine::engine(std::unique_ptr<transport::endpoint> link, const engine_surroundi
                 views_of_deadlock()) {
   if (around.configuration.was_set("record_load")) record_load();
   aggregate();
-  if (around.simulation == nullptr) {  // simulated messages to the own rank need credit as all others
+  if (around.simulation == nullptr) {  // under simulation, messages to the own rank need credit instead
     const auto bytes_max = static_cast<std::uint64_t>(around.configuration.get_int("receive_memory"));
     messages_.bound_main(std::min(bytes_max / (link_.declared().by_pointer ? link_.size() : 1),
                                   send_window::worker_bytes * pool_->workers()));
@@ -110,7 +110,7 @@ double engine::seconds() const noexcept { return std::chrono::duration<double>(t
 void engine::aggregate() {
   const std::string& wish = configuration_.get_string("aggregate");
   const transport::capabilities& link = link_.declared();
-  // Live values cross by pointer at once; a simulation tells of single messages unless it is asked for bundles.
+  // Messages by pointer are passed on at once. A simulation shows single messages, unless bundles are asked for.
   if (link.by_pointer || wish == "off" || (wish == "auto" && link.virtual_time)) return;
   const double bound = std::chrono::duration<double>(configuration_.get_duration("aggregate_bound")).count();
   messages_.aggregate({.bytes_max = static_cast<std::size_t>(configuration_.get_int("aggregate_bytes")),
@@ -119,18 +119,19 @@ void engine::aggregate() {
 
 void engine::wait_for_window(thread_context& on) {
   if (on.role() != thread_role::application) return;
-  throttled_.store(true, std::memory_order_relaxed);  // a hint: the poll loop looks at every turn
+  waits_for_window_.store(true, std::memory_order_relaxed);  // a hint: the poll loop looks at every pass
   send_window* const window = messages_.window();
   if (window != nullptr) {
     window->set_waiting(true);
-    link_.wake();  // the poll loop looks after main from now on
+    link_.wake();  // from now on the poll loop checks whether main may go on
   }
   pool_->wait_until([this] { return !overrun(); });
   if (window != nullptr) window->set_waiting(false);
-  throttled_.store(false, std::memory_order_relaxed);
+  waits_for_window_.store(false, std::memory_order_relaxed);
 }
 
-/// While main waits in throttle. Returns when to look again at the latest.
+/// Lets main go on if there is room again. Called while main waits in throttle; returns the latest time of the next
+/// call.
 std::chrono::nanoseconds engine::check_send_window(thread_context& by) {
   const auto now = time_.now();
   send_window* const window = messages_.window();
@@ -145,7 +146,7 @@ std::chrono::nanoseconds engine::check_send_window(thread_context& by) {
 std::chrono::nanoseconds engine::poll(thread_context& by) {
   memory_.poll(by);
   std::chrono::nanoseconds due = progress_.poll(by);
-  if (throttled_.load(std::memory_order_relaxed)) due = std::min(due, check_send_window(by));
+  if (waits_for_window_.load(std::memory_order_relaxed)) due = std::min(due, check_send_window(by));
   const bool backpressure = link_.backpressure();
   if (backpressure_ && !backpressure) pool_->wake_workers();
   backpressure_ = backpressure;
@@ -159,7 +160,7 @@ std::chrono::nanoseconds engine::poll(thread_context& by) {
   const bool main_waits =
       !main_active_.load(std::memory_order_acquire);  // pairs with the stores in wait_as_application
   due = std::min(due, quiet_.poll(by, main_waits && workers_rest));
-  const bool at_rest = workers_rest && (main_waits || throttled_.load(std::memory_order_relaxed));  // a hint, as above
+  const bool at_rest = workers_rest && (main_waits || waits_for_window_.load(std::memory_order_relaxed));  // a hint
   return std::min(due, deadlock_.poll(by, at_rest));
 }
 
@@ -167,12 +168,14 @@ deadlock_watch::views engine::views_of_deadlock() {
   return {.look = [this] { return look_for_deadlock(); },
           .main =
               [this] {
-                const bool throttled = throttled_.load(std::memory_order_relaxed);  // for people, as the next one
-                return throttled ? quiescence::main_wait::room_to_send : main_wait_.load(std::memory_order_relaxed);
+                const bool waits_for_window = waits_for_window_.load(std::memory_order_relaxed);  // for a message only
+                return waits_for_window ? quiescence::main_wait::room_to_send
+                                        : main_wait_.load(std::memory_order_relaxed);
               }};
 }
 
-/// The workers are idle, and main waits. Work that is ready, or news that is certain to come, will bring somebody on.
+/// Called while the workers are idle and main waits. The rank is not at rest if ready work, or a message that is
+/// certain to come, will make a worker or main go on.
 quiescence::deadlock_detector::snapshot engine::look_for_deadlock() {
   quiescence::deadlock_detector::snapshot now;
   const bool under_way = link_.under_way() || memory_.copies() || objects_.awaits_news();
@@ -216,9 +219,9 @@ void engine::main_of_rank(const std::function<void(runtime&)>& main) {
   if (recorder_ != nullptr) write_load_trace(on);
 }
 
-/// Quiescence alone does not end a rank: it may be what another rank's main has waited for before it goes on, and it
-/// may start handlers. So all mains meet once each has ended, and once more as long as a declaration has roused
-/// anything.
+/// Quiescence alone does not end a rank: another rank's main may have waited for it and go on, and quiescence may start
+/// handlers. So after its main each rank joins a collective, again and again while any rank tells that a declaration
+/// of quiescence has started something.
 void engine::wait_for_end(thread_context& on) {
   const auto either = [](std::vector<std::byte>& accumulated, std::span<const std::byte> contribution) {
     if (contribution.size() != 1) throw std::runtime_error("a rank says neither yes nor no at its end");
@@ -236,8 +239,8 @@ void engine::wait_for_end(thread_context& on) {
 }
 
 void engine::post_on_quiescence(thread_context& on, message_ptr m) {
-  if (messages_.deferred() || !messages_.by_pointer()) m = packed_form(std::move(m));  // while its caller can catch
-  // A function must be copyable; the message is not, so it waits in a shared place and is taken exactly once.
+  if (messages_.deferred() || !messages_.by_pointer()) m = packed_form(std::move(m));  // the caller can catch errors
+  // std::function must be copyable, but the message is not: copies share the message, and one takes it, once.
   quiet_.request(on, [this, waiting = std::make_shared<message_ptr>(std::move(m))](thread_context& by) {
     roused_ = true;
     messages_.post(by, rank(), std::move(*waiting));
@@ -267,7 +270,7 @@ void engine::wait_as_application(thread_context& on, quiescence::main_wait how,
     begin([this, &over](thread_context& by) {
       by.counters().created.add(1);
       main_active_.store(true, std::memory_order_release);  // pairs with the acquire in poll
-      over.store(true, std::memory_order_release);          // pairs with the acquire below; nothing here lives on
+      over.store(true, std::memory_order_release);          // pairs with the acquire below; `over` may be gone then
       pool_->wake_application(by);
     });
   });

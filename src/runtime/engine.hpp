@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One rank put together: it owns the parts, wires them, starts and stops them.
+// One rank: owns its modules, connects them, starts and stops them.
 #pragma once
 
 #include <atomic>
@@ -28,18 +28,18 @@
 
 namespace nacre {
 
-/// What a rank needs from the process around it.
+/// The services of the process that a rank needs.
 struct engine_surroundings {
   const config& configuration;
   clock& time;
   machine::simulation* simulation = nullptr;  ///< null on real threads
   std::uint32_t ranks_on_host = 1;
-  trace::file_writer* trace = nullptr;  ///< null: no trace is wanted
+  trace::file_writer* trace = nullptr;  ///< null: no trace
   std::size_t trace_thread_bytes = 0;
-  std::function<void(rank_id, const std::string&)> fail;  ///< ends the job; may be called by any thread context
+  std::function<void(rank_id, const std::string&)> fail;  ///< ends the job; any thread
 };
 
-/// The composition root of one rank. Layers know what stands below them; only this knows all of them.
+/// The composition root of one rank. A layer knows only the layers below it; this class knows all of them.
 class engine {
  public:
   engine(std::unique_ptr<transport::endpoint> link, const engine_surroundings& around);
@@ -52,15 +52,15 @@ class engine {
   /// Under simulation: prepares main; the event loop runs it.
   void start_simulated(const std::function<void(runtime&)>& main);
   [[nodiscard]] bool ended() const noexcept { return ended_; }
-  /// After the end: all files that were asked for have been written.
+  /// After the end: whether all files that were asked for have been written.
   [[nodiscard]] bool left_all() const noexcept { return left_all_; }
   void stop_simulated() {
     sim_pool_->stop();
     if (trace_ != nullptr) trace_->finish();
   }
-  /// Under simulation: whether main has ended, or waits for something that has not happened.
+  /// Under simulation: whether main has ended, or waits for an event that has not happened.
   [[nodiscard]] bool main_waits() const noexcept { return !main_active_.load(); }
-  /// Under simulation: whether the rank holds nothing that could bring anybody on; see deadlock.hpp.
+  /// Under simulation: whether the rank has no effect, in the sense of deadlock.hpp.
   [[nodiscard]] bool has_nothing_under_way() {
     return main_waits() && sim_pool_->has_nothing() && link_.waiting_bytes() == 0 && !objects_.awaits_news() &&
            !objects_.has_news_to_tell();
@@ -79,25 +79,25 @@ class engine {
   [[nodiscard]] std::uint32_t size() const noexcept { return link_.size(); }
   [[nodiscard]] double seconds() const noexcept;
   [[nodiscard]] rank_progress so_far() const;
-  /// Sums over all thread contexts.
+  /// Sums over all threads of the rank.
   [[nodiscard]] rank_counters counters() const noexcept;
 
-  /// The application's main waits for `begin`'s completion: it is no unit of work meanwhile. `begin` gets a function
-  /// that ends the wait, to be called once, on any thread context.
+  /// Calls `begin` and lets main wait. `begin` gets a function that ends the wait, to be called once, on any thread.
+  /// Meanwhile main is no unit of work.
   void wait_as_application(thread_context& on, quiescence::main_wait how,
                            const std::function<void(std::function<void(thread_context&)>)>& begin);
   void wait_for(thread_context& on, detail::future_state& state);
   void wait_quiescence(thread_context& on);
-  /// Posts a message to this rank once the system is quiet.
+  /// Posts a message to this rank at the next quiescence.
   void post_on_quiescence(thread_context& on, message_ptr m);
 
-  /// Before a send: the application's main waits, running other work, while too much waits to be sent, or to be run
-  /// within this process. Handlers pass.
+  /// Backpressure before a send: main waits while too much waits to be sent, or to be run within this process. On real
+  /// threads main's thread runs other work meanwhile. Handlers do not wait.
   void throttle(thread_context& on) {
     if (overrun() && !holds_) wait_for_window(on);
   }
-  /// Main begins or ends its access to an object, during which it must not wait for anything: others may wait for the
-  /// object. Its thread only.
+  /// Main begins or ends its access to an object. In between it must not wait, since handlers may wait for the object.
+  /// Main's thread only.
   void hold(bool begins) noexcept { holds_ = begins; }
   /// Throws usage_error while main has access to an object.
   void must_not_hold() const;
@@ -136,9 +136,9 @@ class engine {
   backplane link_;
   sim_pool* sim_pool_ = nullptr;
   thread_pool* thread_pool_ = nullptr;
-  std::unique_ptr<trace::rank_trace> trace_;  // null: none is wanted
+  std::unique_ptr<trace::rank_trace> trace_;  // null: no trace
   std::uint64_t job_number_ = 0;
-  bool shares_clock_ = true;  // with rank 0: no need to ask
+  bool shares_clock_ = true;  // reads the same clock as rank 0
   std::unique_ptr<worker_pool> pool_;
   am_engine messages_;
   object_space objects_;
@@ -150,11 +150,11 @@ class engine {
   deadlock_watch deadlock_;
   std::unique_ptr<balance::load_recorder> recorder_;  // null unless asked for
   std::atomic<bool> main_active_{true};
-  std::atomic<bool> throttled_{false};              // main waits in throttle
-  std::atomic<quiescence::main_wait> main_wait_{};  // how main waits, or has waited last; for people
-  std::atomic<bool> roused_{false};                 // a declaration has started something here, see wait_for_end
+  std::atomic<bool> waits_for_window_{false};       // main waits in throttle
+  std::atomic<quiescence::main_wait> main_wait_{};  // kind of main's present or last wait; for messages only
+  std::atomic<bool> roused_{false};                 // quiescence has started work on this rank, see wait_for_end
   bool holds_ = false;                              // main's thread: main has access to an object
-  bool backpressure_ = false;  // poll loop: at its last look the workers were to leave what the rank has made
+  bool backpressure_ = false;                       // poll loop only: at its last pass the link was under backpressure
   bool ended_ = false;
   bool left_all_ = true;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a rank tells of itself: its trace while it runs, its summary at the end.
+// The output of a rank: its trace while it runs, its summary at the end.
 #include <sys/utsname.h>
 
 #include <algorithm>
@@ -24,11 +24,11 @@ constexpr int clock_readings = 8;
 
 std::int64_t host_ns() { return std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1); }
 
-/// Asked of rank 0 for its clock.
+/// A handler that other ranks call on rank 0 to read its clock.
 std::int64_t monotonic_ns_here() { return host_ns(); }
 
-/// Processes for which this is the same, and not empty, read the same monotonic clock: one kernel, booted once, and one
-/// namespace of times. Hosts that are containers may share it, and processes of one host may not.
+/// Two processes with equal, non-empty results read the same monotonic clock: the boot of one kernel, and one time
+/// namespace. Containers with different host names may share a clock, and processes of one host may not.
 std::string clock_name() {
   std::ifstream file("/proc/sys/kernel/random/boot_id");
   std::string boot;
@@ -59,7 +59,7 @@ void engine::record(const engine_surroundings& around) {
       .seconds_a_tick = simulated || !counter ? 1e-9 : pool_->seconds_a_tick(),
       .host = simulated ? "" : host_name(),
       .thread_bytes = around.trace_thread_bytes,
-      .short_seconds = simulated ? 0 : shared};  // to read virtual time costs nothing
+      .short_seconds = simulated ? 0 : shared};  // reading virtual time costs nothing
   trace::instant_source source = counter ? nullptr : +system_time;
   if (simulated) source = virtual_time;
   trace_ = std::make_unique<trace::rank_trace>(*around.trace, of, source, pool_.get());
@@ -95,7 +95,7 @@ void engine::begin_trace(thread_context& on) {
   if (trace_ == nullptr) return;
   on.record(trace::event_kind::main_begin);
   if (sim_pool_ == nullptr) {
-    // Files that an earlier job has left beside those of this one bear another number.
+    // The job number tells the files of this job from files that an earlier job has left in the same directory.
     const auto [job, clock] =
         runtime(*this, on).broadcast(std::pair(static_cast<std::uint64_t>(host_ns()), clock_name()), rank_id{0});
     job_number_ = job;
@@ -104,7 +104,7 @@ void engine::begin_trace(thread_context& on) {
   tell_clock(on);
 }
 
-/// The trace ends where the counters of the summary are read, so that both tell the same.
+/// The trace ends when the counters of the summary are read, so that both agree.
 void engine::tell_of_end(thread_context& on) {
   progress_.end();
   if (trace_ != nullptr) {
@@ -175,7 +175,8 @@ void engine::print_summary(thread_context& on, const trace::summary& own) {
   }
 }
 
-/// The job has been done by now: what cannot be written ends nothing, but the process tells by its exit code.
+/// Writes a file at the end of the job. The work is done by now, so an error does not end the job; it is printed, and
+/// shows in the exit code.
 void engine::leave(const std::string& what, const std::string& path, const std::string& text) {
   const std::string fault = write_output(path, text);
   if (fault.empty()) return;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Starting and ending the ranks of this process.
+// Starts and ends the ranks of this process.
 #include "runtime/job.hpp"
 
 #include <unistd.h>
@@ -50,7 +50,7 @@ constexpr std::size_t trace_thread_bytes_max = std::size_t{256} << 10;
     for (;;) std::this_thread::yield();  // another thread is ending the process
   }
   std::fflush(stdout);
-  // At once, and without memory of its own.
+  // One unbuffered write that allocates no memory.
   if (!why.empty()) std::fprintf(stderr, "nacre: rank %u: %s; the job ends\n", rank.value(), why.c_str());
   let_launcher_read();
   std::_Exit(1);
@@ -65,7 +65,7 @@ class virtual_clock final : public clock {
   const machine::simulation& machine_;
 };
 
-constexpr std::uint32_t local_ranks_max = 4096;  // as `nacre run` starts
+constexpr std::uint32_t local_ranks_max = 4096;  // as the limit of `nacre run`
 
 [[noreturn]] void refuse_ranks(std::uint32_t ranks, std::string_view transport) {
   throw setup_error(
@@ -85,7 +85,7 @@ std::unique_ptr<transport::fabric> open_fabric(const config& configuration) {
     }
     return chosen.join_job(configuration, own);
   }
-  // One who names a transport inside the process means it, whatever has started the process.
+  // A transport inside the process that was chosen explicitly is valid under any launcher.
   if (chosen.join_job != nullptr || configuration.source_of("transport") <= setting_source::program) {
     transport::launch::refuse_lonely_task(chosen.name);
   }
@@ -100,7 +100,8 @@ std::unique_ptr<transport::fabric> open_fabric(const config& configuration) {
   }
 }
 
-/// Null when no trace is wanted. The ranks of this process share a file; when others have more, theirs are FILE.RANK.
+/// Null if no trace is asked for. The ranks of this process share a file: FILE, or if the job has further processes,
+/// FILE.RANK with the first local rank.
 std::unique_ptr<trace::file_writer> open_trace(const transport::fabric& fabric, const config& configuration) {
   if (!configuration.was_set("trace")) return nullptr;
   std::string path = configuration.get_string("trace");
@@ -121,7 +122,7 @@ std::unique_ptr<trace::file_writer> open_trace(const transport::fabric& fabric, 
   return file;
 }
 
-/// Rank 0 writes these at the end; whether it can is no question to be left to the end.
+/// Checks at the start of the job that rank 0 can write the files that it writes at the end.
 void check_outputs(const transport::fabric& fabric, const config& configuration) {
   if (fabric.local_ranks().front().value() != 0) return;
   if (configuration.was_set("summary_json"))
@@ -130,7 +131,7 @@ void check_outputs(const transport::fabric& fabric, const config& configuration)
     check_output(configuration.get_string("record_load"), "the load trace", "--nacre.record_load");
 }
 
-/// What a thread context may hold before it writes.
+/// The number of bytes of the trace that a thread may hold before it writes them.
 std::size_t trace_thread_bytes(const transport::fabric& fabric, const config& configuration) {
   const auto all = static_cast<std::size_t>(configuration.get_int("trace_memory"));
   const auto workers = std::max<std::size_t>(static_cast<std::size_t>(configuration.get_int("workers")), 1);
@@ -160,7 +161,7 @@ job_report run_threads(transport::fabric& fabric, const config& configuration,
     run_rank(local.front());
     return {.left_all = left_all};
   }
-  // Others of this process are anywhere by then, and cannot be stopped.
+  // Other ranks of this process may be anywhere in user code and cannot be stopped, so an exception ends the process.
   const auto run_rank_among_others = [&](rank_id rank) {
     try {
       run_rank(rank);
@@ -181,7 +182,7 @@ job_report run_threads(transport::fabric& fabric, const config& configuration,
   return {.left_all = left_all};
 }
 
-/// The line on the terminal for simulated ranks, which are at hand.
+/// The progress line of a simulation, which reads all its ranks directly.
 class simulated_progress {
  public:
   simulated_progress(const config& configuration, const std::vector<std::unique_ptr<engine>>& engines)
@@ -208,15 +209,15 @@ class simulated_progress {
 /// Runs the machine until all mains have ended.
 void run_events(transport::sim_fabric& simulated, const config& configuration,
                 const std::vector<std::unique_ptr<engine>>& engines) {
-  constexpr std::uint64_t events_between_glances = 1u << 10;  // at the clock on the wall
-  // A rank that has ended stays so: each is looked at until then, and never again.
+  constexpr std::uint64_t events_between_glances = 1u << 10;  // between reads of wall time, for the progress line
+  // A rank that has ended stays ended, so each rank is checked only until then.
   auto all_ended = [&engines, ended = std::size_t{0}]() mutable {
     while (ended < engines.size() && engines[ended]->ended()) ++ended;
     return ended == engines.size();
   };
   simulated_progress told(configuration, engines);
   const deadlock end(simulated, engines);
-  // A look visits as many ranks as have nothing to do: at most one for eight events.
+  // reached() visits at most all ranks, so on average at most one rank for eight events.
   const std::uint64_t events_between_looks = std::max<std::uint64_t>(1u << 12, std::bit_ceil(8 * engines.size()));
   for (std::uint64_t events = 1; !all_ended(); ++events) {
     const bool more = simulated.advance();
@@ -253,7 +254,7 @@ job_report run_simulated(transport::fabric& fabric, const config& configuration,
     for (const auto& each : engines) each->start_simulated(main);
     run_events(simulated, configuration, engines);
   } catch (const std::bad_alloc&) {
-    end_for_want_of_memory(simulated.size());  // while the ranks are there: to end them would take memory
+    end_for_want_of_memory(simulated.size());  // the ranks are left as they are: destroying them would take memory
   }
   for (const auto& each : engines) each->stop_simulated();
   const machine::simulation& machine = simulated.machine();
@@ -274,7 +275,7 @@ void let_launcher_read() {
 }
 
 job_report run_job(const config& configuration, const std::function<void(runtime&)>& main) {
-  const early_exit watched;  // what the transport has to say about an end of the process comes first
+  const early_exit watched;  // before the transport, so that exit handlers of the transport run first
   const std::unique_ptr<transport::fabric> fabric = open_fabric(configuration);
   if (dynamic_cast<transport::sim_fabric*>(fabric.get()) != nullptr) {
     return run_simulated(*fabric, configuration, main);

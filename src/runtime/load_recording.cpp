@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the objects of a job have done over time, into a file.
+// Records the work of a job's objects over time into a file.
 #include <string>
 #include <vector>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The last line of a simulation without memory.
+// The last line of a simulation that has run out of memory.
 #include "runtime/memory_shortage.hpp"
 
 #include <unistd.h>
@@ -15,10 +15,10 @@ namespace nacre {
 namespace {
 
 std::uint32_t watched_ranks = 0;
-bool missed = false;  // memory, since the watch began
+bool missed = false;  // an allocation has failed since the watch began
 std::terminate_handler before_watch = nullptr;
 
-/// What happens without a handler, but noted.
+/// Acts as operator new without a new-handler, but notes the failure.
 [[noreturn]] void on_missing() {
   missed = true;
   throw std::bad_alloc();
@@ -50,7 +50,7 @@ void end_for_want_of_memory(std::uint32_t ranks) noexcept {
       "mappings, two for each rank (sysctl vm.max_map_count)\n",
       ranks);
   const ssize_t written = ::write(STDERR_FILENO, line.data(), static_cast<std::size_t>(std::max(length, 0)));
-  static_cast<void>(written);  // nobody is left to be told
+  static_cast<void>(written);  // an error cannot be reported any more
   std::_Exit(1);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What to tell a user whose simulated ranks find no more memory.
+// Tells the user when simulated ranks have run out of memory.
 #pragma once
 
 #include <cstdint>
@@ -9,9 +9,10 @@ namespace nacre {
 /// Writes one line on stderr and ends the process with code 1. Takes no memory itself.
 [[noreturn]] void end_for_want_of_memory(std::uint32_t ranks) noexcept;
 
-/// As long as it lives, want of memory where nobody can catch it ends the process as above, not by an abort: in a
-/// function that must not throw, or in a destructor while a std::bad_alloc unwinds. Other reasons to terminate are what
-/// they were. Notes by a new-handler that memory was missed, unless the program has one of its own. One at a time.
+/// While an object of this class lives, a std::bad_alloc that cannot be caught ends the process by
+/// end_for_want_of_memory, not by an abort. That concerns noexcept functions, and destructors while a std::bad_alloc
+/// unwinds. Other calls of std::terminate act as before. Installs a new-handler, which notes failures, unless the
+/// program has one. One at a time.
 class memory_watch {
  public:
   explicit memory_watch(std::uint32_t ranks) noexcept;

@@ -83,7 +83,7 @@ constexpr option runtime_options[] = {
      "write what every worker does, and when, to this file, for `nacre report`; a job of several processes writes "
      "FILE.0, FILE.1 and so on, one for each rank"},
     {"trace_memory", option_kind::bytes, "64MiB", "", "64KiB..1TiB",
-     "what the thread_contexts of a process may hold of the trace before they write; each has 4 KiB to 256 KiB"},
+     "what the threads of a process may hold of the trace before they write; each has 4 KiB to 256 KiB"},
     {"trace_shared", option_kind::duration, "2us", "", "0us..1s",
      "handlers shorter than this share readings of the clock in the trace; with 0us each has its own begin and end"},
     {"record_load", option_kind::text, "", "file", "",

@@ -12,7 +12,7 @@ namespace nacre {
 /// Every table of this build, in the order in which --nacre.help prints them.
 [[nodiscard]] std::vector<option_table> all_option_tables();
 
-/// Workers a rank of `ranks` in this process gets when the program does not say: the cores, shared.
+/// Default number of workers of a rank: the usable cores, divided by the ranks on this host.
 [[nodiscard]] std::uint32_t workers_by_default(std::uint32_t ranks_on_host);
 
 /// Cores that this process may use.

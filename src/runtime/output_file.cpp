@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files that a run writes at its end, and that it looks after at its start.
+// Files that a run writes at its end and checks at its start.
 #include "runtime/output_file.hpp"
 
 #include <fcntl.h>
@@ -15,7 +15,7 @@
 namespace nacre {
 namespace {
 
-/// An error of errno, 0 for none. What is there is not opened: a pipe would wait for its reader.
+/// An errno value, or 0. An existing file is not opened: opening a pipe would wait for its reader.
 int fault_of(const std::string& path) {
   struct stat about {};
   if (::stat(path.c_str(), &about) == 0) {
@@ -24,7 +24,7 @@ int fault_of(const std::string& path) {
   }
   if (errno != ENOENT) return errno;
   const int made = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-  if (made < 0) return errno == EEXIST ? 0 : errno;  // a link to what is not there yet, or somebody was faster
+  if (made < 0) return errno == EEXIST ? 0 : errno;  // EEXIST: a dangling link, or another process was faster
   ::close(made);
   ::unlink(path.c_str());
   return 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files that a run writes at its end, and that it looks after at its start.
+// Files that a run writes at its end and checks at its start.
 #pragma once
 
 #include <string>
@@ -7,11 +7,11 @@
 
 namespace nacre {
 
-/// Throws setup_error when `path` cannot be written, as far as that can be told without changing what is there. `what`
-/// names the content, `option` asks for it.
+/// Throws setup_error if `path` cannot be written, as far as that can be found without changing an existing file.
+/// `what` names the content and `option` the option that asks for it, for the message.
 void check_output(const std::string& path, std::string_view what, std::string_view option);
 
-/// Makes `text` the content of the file. Returns the system's reason when it cannot, else an empty text.
+/// Makes `text` the content of the file. Returns an empty text, or the text of errno on failure.
 [[nodiscard]] std::string write_output(const std::string& path, std::string_view text);
 
 }  // namespace nacre

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Asking ranks how they get on, and writing it down.
+// Asks all ranks for their progress and shows it on the terminal.
 #include "runtime/progress_line.hpp"
 
 #include <fmt/format.h>
@@ -36,7 +36,7 @@ void terminal_line::show(const std::string& text) {
   const std::scoped_lock lock(mutex_);
   if (over_) return;
   shown_ = true;
-  // What the program prints meanwhile begins where the line begins.
+  // The '\r' at the end lets output of the program overwrite the line.
   fmt::print(stderr, "{}{}\r", erase_line, text);
   std::fflush(stderr);
 }
@@ -114,7 +114,7 @@ void progress_module::on_question(context& ctx) {
 
 void progress_module::on_answer(context& ctx, rank_progress own) {
   const std::size_t rank = ctx.source().value();
-  if (rank >= known_.size()) return;  // nobody has asked it
+  if (rank >= known_.size()) return;  // this rank has not asked
   known_[rank] = own;
   answered_[rank] = true;
 }

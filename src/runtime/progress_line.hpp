@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A line on the terminal that tells how a long run gets on.
+// A line on the terminal with the progress of a long run.
 #pragma once
 
 #include <atomic>
@@ -15,7 +15,7 @@
 
 namespace nacre {
 
-/// What a rank has done since its start.
+/// The progress of a rank since its start.
 struct rank_progress {
   std::uint64_t handlers = 0;
   double busy_seconds = 0;  ///< of all its workers
@@ -28,13 +28,13 @@ struct rank_progress {
   }
 };
 
-/// Rewrites one line of standard error, if that is a terminal, and erases it in the end. Any thread.
+/// Rewrites one line of standard error, which must be a terminal, and erases it in the end. Any thread.
 class terminal_line {
  public:
   ~terminal_line() { erase(); }
   [[nodiscard]] static bool possible() noexcept;
   void show(const std::string& text);
-  /// The last word: nothing is shown afterwards.
+  /// Erases the line; later calls of show do nothing.
   void erase();
 
  private:
@@ -43,10 +43,10 @@ class terminal_line {
   bool over_ = false;
 };
 
-/// Makes the text of the line of what is known of the ranks, and of what was known before.
+/// Makes the text of the line from the progress of the ranks now and at the last call.
 class progress_teller {
  public:
-  /// `answered`: of how many ranks `now` is new. `at`: seconds since the start.
+  /// `answered`: number of ranks with new values in `now`. `at`: seconds since the start.
   [[nodiscard]] std::string text(const std::vector<rank_progress>& now, std::size_t answered, double at);
 
  private:
@@ -54,15 +54,14 @@ class progress_teller {
   double before_at_ = 0;
 };
 
-/// One rank's part, as a module of its am_engine. Rank 0 asks the others, and tells.
+/// The progress line as a module of a rank's am engine. Rank 0 asks the others and shows the line.
 class progress_module {
  public:
-  /// `after`: how long a run lasts before the line appears; 0: it never does. Under simulation it does not either: see
-  /// job.cpp.
+  /// `after`: run time after which the line appears; 0: never. Under simulation it does not appear; see job.cpp.
   progress_module(am_engine& messages, clock& time, std::chrono::nanoseconds after,
                   std::function<rank_progress()> look);
 
-  /// Inside the poll loop; returns when to call again at the latest.
+  /// Inside the poll loop; returns the latest time of the next call.
   [[nodiscard]] std::chrono::nanoseconds poll(thread_context& by);
   /// The job is over.
   void end() { line_.erase(); }
@@ -78,10 +77,10 @@ class progress_module {
   std::chrono::nanoseconds due_;  // max: never
   std::chrono::nanoseconds interval_;
   std::function<rank_progress()> look_;
-  // By rank; empty where and as long as there is no line.
+  // By rank; empty while there is no line.
   std::vector<rank_progress> known_;
   std::vector<bool> answered_;  // since the last question
-  bool asked_ = false;          // the others, at all
+  bool asked_ = false;          // rank 0 has asked the others at least once
   progress_teller teller_;
   terminal_line line_;
 };

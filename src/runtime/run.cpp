@@ -35,9 +35,9 @@ int report(const char* what) {
 int print_help(const std::string& text) {
   if (std::fputs(text.c_str(), stdout) >= 0 && std::fflush(stdout) == 0) return 0;
   const int problem = errno;
-  ::__fpurge(stdout);  // what is told here is not told again at exit
+  ::__fpurge(stdout);  // so that exit does not report the error again
   std::clearerr(stdout);
-  if (problem == EPIPE) return 0;  // whoever reads has had enough
+  if (problem == EPIPE) return 0;  // the reader has closed the pipe
   std::fprintf(stderr, "nacre: standard output cannot be written: %s\n", std::strerror(problem));
   return 1;
 }
@@ -49,7 +49,7 @@ config read_config(int& argc, char** argv) {
   if (const auto joins = transport::backend_of_launcher(); !joins.empty()) {
     merged.set("transport", joins, setting_source::program);
   }
-  // Options name files to load, to read and to write. A program with more rights than its caller takes none from there.
+  // Options name files to load, read and write. A program with more rights than its caller ignores the environment.
   char* nothing[] = {nullptr};
   merged.apply_environment(has_more_rights_than_its_caller() ? nothing : environ);
   merged.apply_command_line(argc, argv);
@@ -80,7 +80,7 @@ int run(const config& configuration, const std::function<void(runtime&)>& main) 
     return done.left_all ? 0 : 1;
   } catch (const transport::job_aborted&) {
     return 1;                              // the launcher has printed why
-  } catch (const std::exception& error) {  // a setup_error, or what the program has registered threw
+  } catch (const std::exception& error) {  // a setup_error, or thrown by a factory that the program has registered
     return report(error.what());
   } catch (...) {
     return report("what the program has registered threw an exception that is no std::exception");

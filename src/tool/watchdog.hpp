@@ -18,8 +18,8 @@ namespace nacre::tool {
 /// launcher has ended.
 ///
 /// Invariant: the leader of a group that the watchdog kills has not been reaped, so no other group has its number. The
-/// invariant holds because the launcher sends `remove_group` before it reaps the leader, and the watchdog reads all commands
-/// before it sees end of file.
+/// invariant holds because the launcher sends `remove_group` before it reaps the leader, and the watchdog reads all
+/// commands before it sees end of file.
 class watchdog {
  public:
   /// Starts the process. Throws setup_error. The caller must be the only thread of its process.

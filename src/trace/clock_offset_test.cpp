@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Offsets of clocks, estimated under delays that are not alike.
+// Estimates of clock offsets when the delays of the two ways differ.
 #include "trace/clock_offset.hpp"
 
 #include <gtest/gtest.h>
@@ -53,8 +53,8 @@ TEST(clock_offset, is_within_its_error_however_unequal_the_ways_are) {
 
 TEST(clock_offset, learns_from_exchanges_that_are_quick_one_way_each) {
   clock_offset between;
-  between.note(0, 10'000'100, 1'000'000);          // quick there: at most 10'000'100 ahead
-  between.note(2'000'000, 12'999'900, 3'000'000);  // quick back: at least 9'999'900
+  between.note(0, 10'000'100, 1'000'000);          // a quick way there: at most 10'000'100 ahead
+  between.note(2'000'000, 12'999'900, 3'000'000);  // a quick way back: at least 9'999'900 ahead
   EXPECT_EQ(between.ahead(), 10'000'000);
   EXPECT_EQ(between.error(), 100);
 }

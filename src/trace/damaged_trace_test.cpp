@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files of traces that are cut, damaged or something else: what is said of them.
+// Reports on trace files that are cut, damaged or no trace files.
 #include "trace/trace_log_test_kit.hpp"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decoding events, whatever the bytes are.
+// Decodes events from bytes that may be any.
 #include "trace/decoding.hpp"
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 namespace nacre::trace {
 namespace {
 
-/// False at the end of the bytes, or for a number that does not fit.
+/// Reads a number. Returns false if the bytes end before it does, or if it is too long.
 bool take_number(std::span<const std::byte>& bytes, std::uint64_t& number) {
   number = 0;
   for (std::size_t index = 0; index < bytes.size() && index < number_bytes_max; ++index) {
@@ -24,7 +24,7 @@ bool take_number(std::span<const std::byte>& bytes, std::uint64_t& number) {
   return false;
 }
 
-/// All but the time of an event; `since`: its ticks since the one before.
+/// Reads an event but for its time. `since` becomes the ticks since the event before.
 bool take_event(std::span<const std::byte>& bytes, event& one, std::uint64_t& since) {
   const auto kind = static_cast<std::size_t>(bytes.front());
   bytes = bytes.subspan(1);
@@ -43,17 +43,18 @@ bool names_ranks_of(std::uint32_t ranks, const event& one) {
   return (!to_rank || one.a < ranks) && (!moves || one.b < ranks);
 }
 
-/// Where a handler begins; of kind `end`: none does.
+/// The begin of a handler; kind `end` stands for none.
 struct opening {
   std::uint64_t tick = 0;
   event_kind kind = event_kind::end;
   std::uint64_t handler = 0;
 };
 
-/// Handlers that have shared readings of the clock, from the begin of the first, which `into` has, to tick `end`. What
-/// is known stays: when the first began and ended, when the last ended, and how many there were. The others are as long
-/// as the first and spread evenly; or if one of them must have been long, as if that were the last. `sent`: tick of the
-/// last message, which the first has sent. False if there are none like this.
+/// Adds to `into` the handlers that have shared readings of the clock, from the begin of the first, which `into` has,
+/// to tick `end`. Four values are known and kept: the begin and end of the first, the end of the last, and their
+/// number. The others are made as long as the first and are spread evenly. If one of them must have been long, that is
+/// taken to be the last. `sent` is the tick of the last message, which the first has sent. Returns false if no handlers
+/// can be like this.
 bool part_sharers(const tick_clock& time, const opening& first, const event& told, std::uint64_t sent,
                   std::uint64_t end, std::vector<event>& into) {
   if (first.kind == event_kind::end || told.a < 2 || told.a > sharers_max) return false;
@@ -75,7 +76,7 @@ bool part_sharers(const tick_clock& time, const opening& first, const event& tol
 
 }  // namespace
 
-/// The clamp keeps it from overflowing, whatever a file says.
+/// The clamp prevents an overflow for any values in a file.
 std::int64_t tick_clock::ns(std::uint64_t tick) const {
   const auto passed = static_cast<double>(static_cast<std::int64_t>(tick - zero_tick));
   return std::llround(std::clamp(zero_ns + passed * ns_a_tick, -9e18, 9e18));
@@ -84,7 +85,7 @@ std::int64_t tick_clock::ns(std::uint64_t tick) const {
 bool decode_events(std::span<const std::byte> bytes, std::uint64_t first_tick, const tick_clock& time,
                    std::uint32_t ranks, std::vector<event>& into) {
   std::uint64_t tick = first_tick, since = 0;
-  opening last;  // since when nothing but messages has come
+  opening last;  // the last begin, if only messages have come since
   event one;
   into.clear();
   while (!bytes.empty()) {

@@ -26,25 +26,25 @@ struct file_head {
 static_assert(std::has_unique_object_representations_v<file_head>);
 
 enum class block_kind : std::uint32_t {
-  job = 1,    ///< JSON: what holds for all ranks
-  rank = 2,   ///< JSON: a rank of this file, before its other blocks
-  clock = 3,  ///< JSON: one instant by the clocks of a rank; at its start, and at its end if it has come to it
-  events = 4  ///< of one thread, in the order of time
+  job = 1,    ///< JSON: the description of the job, the same for all ranks
+  rank = 2,   ///< JSON: the description of a rank of this file; precedes the rank's other blocks
+  clock = 3,  ///< JSON: one instant by the clocks of a rank; at its start, and at its end if it got that far
+  events = 4  ///< events of one thread, in the order of time
 };
 
-/// In front of each block. The payload is a zstd frame with a checksum of its own.
+/// The head of each block. The payload behind it is a zstd frame with a checksum of its own.
 struct block_head {
   block_kind kind = block_kind::job;
   std::uint32_t rank = 0;
   std::uint32_t thread = 0;
   std::uint32_t raw_bytes = 0;
   std::uint32_t stored_bytes = 0;
-  std::uint32_t check = 0;       // of the other fields
-  std::uint64_t first_tick = 0;  // of events: from which the first counts
+  std::uint32_t check = 0;       // check_of() of the other fields
+  std::uint64_t first_tick = 0;  // of a block of events: the tick from which the first event counts
 };
 static_assert(std::has_unique_object_representations_v<block_head> && sizeof(block_head) == 32);
 
-/// FNV-1a of a head whose field `check` counts as zero.
+/// The FNV-1a hash of a head, with its field `check` taken as zero.
 [[nodiscard]] inline std::uint32_t check_of(block_head head) noexcept {
   head.check = 0;
   std::array<unsigned char, sizeof head> bytes;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compressing blocks and writing them.
+// Compresses blocks and writes them.
 #include "trace/file_writer.hpp"
 
 #include <fcntl.h>
@@ -17,7 +17,7 @@
 namespace nacre::trace {
 namespace {
 
-constexpr int level = 1;  // the thread contexts wait for it
+constexpr int level = 1;  // low, because the thread contexts wait while it compresses
 
 }  // namespace
 
@@ -76,7 +76,7 @@ void file_writer::append(block_head head, std::span<const std::byte> payload) {
   free_.push_back(std::move(with));
 }
 
-/// All of it, or nothing from now on.
+/// Writes all bytes, or gives the file up and writes nothing from then on.
 void file_writer::write(std::span<const std::byte> bytes) {
   std::size_t done = 0;
   while (file_ >= 0 && done < bytes.size()) {
@@ -87,7 +87,7 @@ void file_writer::write(std::span<const std::byte> bytes) {
       const std::string line =
           "nacre: the trace '" + path_ + "' ends here: " + std::strerror(errno) + "; the job goes on without it\n";
       std::fputs(line.c_str(), stderr);
-      // No half block, where that is possible; else readers find that the file breaks off.
+      // Cuts off the incomplete block. Where that is impossible, readers find that the file breaks off.
       [[maybe_unused]] const int cut = ::ftruncate(file_, static_cast<off_t>(written_));
       ::close(std::exchange(file_, -1));
     }

@@ -15,8 +15,9 @@
 
 namespace nacre::trace {
 
-/// Any thread may append; blocks of one thread stay in their order. A file that cannot be written any more, as on a
-/// full disk, costs one line on standard error: the job goes on, and what the file has until then can be read.
+/// Any thread may append; blocks of one thread stay in their order. When the file cannot be written any more, as on a
+/// full disk, the writer puts one line on standard error and gives up. The job goes on, and the part of the file that
+/// was written before can be read.
 class file_writer {
  public:
   /// Creates the file, or empties it. Throws setup_error if that is impossible.
@@ -25,7 +26,7 @@ class file_writer {
   file_writer(const file_writer&) = delete;
   file_writer& operator=(const file_writer&) = delete;
 
-  /// Compresses and writes. `head` needs kind, rank, thread and first_tick.
+  /// Compresses the payload and writes the block. `head` needs kind, rank, thread and first_tick.
   void append(block_head head, std::span<const std::byte> payload);
   void append(block_head head, std::string_view text) { append(head, std::as_bytes(std::span(text))); }
 
@@ -38,7 +39,7 @@ class file_writer {
   std::mutex mutex_;
   int file_ = -1;                                  // -1: given up
   std::uint64_t written_ = 0;                      // bytes, up to the end of a block
-  std::vector<std::unique_ptr<compressor>> free_;  // as many as there have been threads here at once
+  std::vector<std::unique_ptr<compressor>> free_;  // as many as threads have been in append() at once
 };
 
 }  // namespace nacre::trace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Blocks of events on their way to the file.
+// Writes blocks of events to the file.
 #include "trace/recorder.hpp"
 
 #include <algorithm>
@@ -34,7 +34,7 @@ void recorder::end_read() {
   put(now, event_kind::end);
 }
 
-/// How many handlers share the readings that have found the first to take `spent`, itself included.
+/// The number of handlers that share readings, the first included, when the first has taken `spent` ticks.
 std::uint32_t recorder::share_of(std::uint64_t spent) noexcept {
   if (wary_ != 0) {
     --wary_;
@@ -45,10 +45,10 @@ std::uint32_t recorder::share_of(std::uint64_t spent) noexcept {
   return static_cast<std::uint32_t>(to_.short_ticks / spent);
 }
 
-/// Writes that those have ended which share readings. One that runs on shares no more: it has begun where the others
-/// would have ended if they were as short as the first.
+/// Writes the end of the handlers that share readings. A handler that still runs shares no more. Its begin is set to
+/// the tick at which the others would have ended if they were as short as the first.
 void recorder::settle(std::uint64_t now) {
-  if (few_.done == 1 && !few_.inside && few_.stolen == 0) {  // none has followed
+  if (few_.done == 1 && !few_.inside && few_.stolen == 0) {  // no handler has followed the first
     few_.done = 0;
     few_.next = 0;
     return put(few_.begun + few_.spent, event_kind::end);
@@ -75,11 +75,11 @@ std::uint64_t recorder::instant_of_send() {
   return now;
 }
 
-/// The time that this takes is in the trace, so that it is not taken for the program's.
+/// Records its own time in the trace, so that a reader does not take that for time of the program.
 void recorder::make_room() {
   const std::uint64_t begin = to_.now();
   if (few_.done != 0) settle(begin);
-  few_.alone = 0;  // what shares readings stands in one block
+  few_.alone = 0;  // handlers that share readings stand in one block
   write_block();
   const bool first = memory_ == nullptr;
   if (first) {

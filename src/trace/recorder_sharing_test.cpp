@@ -87,11 +87,11 @@ TEST_F(recorders, tell_what_happens_in_a_handler_that_shares_when_it_happens) {
 
 TEST_F(recorders, end_what_shares_where_another_handler_begins_or_the_worker_does_something_else) {
   run(1, 100, 20);
-  run(2, 100, 20);  // has its own readings, and the one before loses none
+  run(2, 100, 20);  // has readings of its own, and the handler before loses none
   run(2, 100, 20);
   run(2, 100, 20);
   thread_->pause();
-  instant += 1'000'000;  // a poll loop, say
+  instant += 1'000'000;  // for example a poll loop
   run(2, 100, 20);
   run(2, 100, 20);
   thread_->add(event_kind::idle_begin);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Recorders: when they read the clock, and that nothing is lost where they do not.
+// Recorders: when they read the clock, and that no event is lost when they do not.
 #include <algorithm>
 #include <array>
 #include <iterator>
@@ -67,7 +67,7 @@ TEST_F(recorders, stop_in_the_midst_with_what_has_happened_until_then) {
   EXPECT_EQ(spans_.back().end, 600) << "not when the rest is written";
 }
 
-/// Any order of events, with buffers of all sizes: each handler, message and other event is told once, in order.
+/// Any order of events, with buffers of all sizes: each handler, message and other event is recorded once, in order.
 TEST_F(recorders, lose_nothing_whatever_happens_in_whatever_order) {
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
     rng random(seed);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A recorder of one worker, whose clock the test sets and whose readings it counts.
+// A recorder of one worker. The test sets its clock and counts the readings.
 #pragma once
 
 #include "trace/recorder.hpp"
@@ -25,7 +25,7 @@ inline std::uint64_t read_instant(const void*) {
   return instant;
 }
 
-/// A piece of a thread's time in a handler.
+/// A stretch of time that a thread spent in a handler.
 struct span {
   std::int64_t begin, end;
   std::uint64_t handler;
@@ -33,7 +33,7 @@ struct span {
   bool operator==(const span&) const = default;
 };
 
-/// The trace of one worker, whose ticks are nanoseconds. Times in tests count from the start.
+/// The trace of one worker. Its ticks are nanoseconds. Times in tests count from `start`.
 class recorders : public testing::Test {
  protected:
   recorders() : path_(testing::TempDir() + "nacre_" + testing::UnitTest::GetInstance()->current_test_info()->name()) {

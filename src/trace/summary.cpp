@@ -29,7 +29,7 @@ void add_rank(std::string& out, const rank_row& row) {
                  row.look_seconds, row.migration_seconds);
 }
 
-/// All rows of a few; of many, the first and the last few, with a line that says how many are left out.
+/// Adds all rows if they are few; else the first and the last few, and a line with the number of rows left out.
 template <class Row, class Add>
 void add_rows(std::string& out, const std::vector<Row>& rows, Add add) {
   if (rows.size() <= rows_shown_max) {
@@ -41,7 +41,7 @@ void add_rows(std::string& out, const std::vector<Row>& rows, Add add) {
   for (std::size_t index = rows.size() - rows_shown_max / 2; index < rows.size(); ++index) add(out, rows[index]);
 }
 
-/// What messages to objects elsewhere took beyond their first way.
+/// The sums over the ranks of messages to objects elsewhere, with their forwards and carried messages.
 struct ways {
   explicit ways(const std::vector<rank_row>& rows) {
     for (const rank_row& row : rows) {

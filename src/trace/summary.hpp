@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a run prints at its end: where the time went, and what was sent, forwarded, moved and stolen.
+// The summary that a run prints at its end: where the time went, and counts of messages, migrations and steals.
 #pragma once
 
 #include <cstdint>
@@ -30,10 +30,10 @@ struct worker_row {
 struct rank_row {
   std::uint32_t rank = 0;
   rank_counters did{};
-  std::uint64_t objects = 0;     ///< entries in its directory at the end
-  std::uint64_t looks = 0;       ///< of its balancer: ticks and messages
-  double look_seconds = 0;       ///< that they have taken, without:
-  double migration_seconds = 0;  ///< what sending away the objects that it chose has taken
+  std::uint64_t objects = 0;     ///< object entries in its directory at the end
+  std::uint64_t looks = 0;       ///< calls of its balancer: ticks and messages
+  double look_seconds = 0;       ///< time in these calls, without migration_seconds
+  double migration_seconds = 0;  ///< time to send away the objects that the balancer chose
 
   template <class Archive>
   void serialize(Archive& ar) {
@@ -54,9 +54,9 @@ struct summary {
   }
 };
 
-/// A table for people. With many workers, those between the first and last few are drawn together.
+/// A table for people. Of many workers or ranks, it shows the first and the last few.
 [[nodiscard]] std::string as_text(const summary& what);
-/// The same numbers, all of them.
+/// All numbers of the summary.
 [[nodiscard]] std::string as_json(const summary& what);
 
 }  // namespace nacre::trace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the blocks of a trace say: of the job, of its ranks and their clocks, and the events of each track.
+// Reads the blocks of a trace: the job, its ranks and their clocks, and the events of each track.
 #include "trace/trace_log.hpp"
 
 #include <fmt/format.h>
@@ -18,7 +18,7 @@
 namespace nacre::trace {
 namespace {
 
-/// "rank 3", "ranks 0, 1 and 7", or the first few and how many more.
+/// "rank 3", "ranks 0, 1 and 7", or the first few and the number of the others.
 std::string ranks_text(const std::vector<std::uint32_t>& ranks) {
   constexpr std::size_t named_max = 8;
   const std::size_t named = ranks.size() > named_max + 1 ? named_max : ranks.size() - 1;
@@ -59,7 +59,7 @@ void trace_log::read_job(part& from, const std::string& text, std::size_t place)
   hosts_.resize(job_.ranks);
 }
 
-/// A block of JSON.
+/// Reads a block of JSON.
 void trace_log::take_text(part& from, const block& at) {
   const std::vector<std::byte> raw = unpack(at);
   const std::string text(reinterpret_cast<const char*>(raw.data()), raw.size());
@@ -91,7 +91,7 @@ void trace_log::take_text(part& from, const block& at) {
   }
 }
 
-/// Each rank notes its clock when it begins, and again as the last thing that it writes.
+/// Each rank writes its clock when it begins, and again as its last block. A rank without a second instant has no end.
 void trace_log::note_what_is_missing() {
   std::vector<std::uint32_t> silent, unended;
   for (std::uint32_t rank = 0; rank < job_.ranks; ++rank) {
@@ -111,7 +111,8 @@ void trace_log::note_what_is_missing() {
   }
 }
 
-/// Between its two instants the clock of a rank runs evenly; after one alone, as the rank says that it runs.
+/// The clock of a rank is taken to run evenly between its two instants. With one instant, it runs at the rank's stated
+/// rate.
 void trace_log::set_clocks() {
   double start = std::numeric_limits<double>::max();
   const rank_of* first_of_job = nullptr;
@@ -137,7 +138,7 @@ void trace_log::set_clocks() {
     end_ns_ = std::max<std::int64_t>(end_ns_, std::llround(last.ns - start));
     errors.push_back(std::max(first.error_ns, last.error_ns));
   }
-  // Each clock was compared with that of rank 0, so two of the others may be wrong against each other by both errors.
+  // Each clock was compared with the clock of rank 0, so two others may differ by the sum of their errors.
   std::sort(errors.begin(), errors.end(), std::greater<>());
   errors.resize(2);
   clock_error_ns_ = errors[0] + errors[1];

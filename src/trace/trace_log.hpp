@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A trace that is read back: one file, or the files that the processes of a job have left.
+// Reads a trace back: one file, or the files that the processes of a job have left.
 #pragma once
 
 #include <cstddef>
@@ -22,31 +22,32 @@ struct track {
   enum class role : std::uint8_t { worker, main, poll_loop } what = role::worker;
 };
 
-/// What files of untrusted content say, checked. All times are nanoseconds since the start of the job.
+/// The checked content of a trace; its files may hold any bytes. All times are nanoseconds since the job's start.
 class trace_log {
  public:
-  /// Reads FILE, or else FILE.0, FILE.1 and so on, the files of the ranks. Throws setup_error, with a line that names
-  /// the file and the place, if they are no trace of one job. One without an end, as that of a job that was killed, is
-  /// read as far as it goes, and `notes` tells; also of ranks that are missing, as all but one are from FILE.3.
+  /// Reads the file `path`, or else the ranks' files `path`.0, `path`.1 and so on. Throws setup_error, with a line that
+  /// names the file and the place, if they are no trace of one job. A trace without an end, such as a killed job
+  /// leaves, is read as far as it goes, and notes() says so. notes() also names missing ranks: all but one, if `path`
+  /// is FILE.3.
   explicit trace_log(const std::string& path);
   ~trace_log();
   trace_log(const trace_log&) = delete;
   trace_log& operator=(const trace_log&) = delete;
 
   [[nodiscard]] const job_description& job() const noexcept { return job_; }
-  /// Of each rank.
+  /// The number of workers of each rank.
   [[nodiscard]] const std::vector<std::uint32_t>& workers() const noexcept { return workers_; }
   [[nodiscard]] const std::vector<std::string>& hosts() const noexcept { return hosts_; }
-  /// Every worker, and of the other thread contexts those that have events; ranks in order, and thread contexts within them.
+  /// Every worker, and every other thread context that has events; sorted by rank, then by thread context.
   [[nodiscard]] const std::vector<track>& tracks() const noexcept { return tracks_; }
-  /// When the last rank ended, or the last event.
+  /// The end of the last rank, or the last event if that is later.
   [[nodiscard]] std::int64_t end_ns() const noexcept { return end_ns_; }
-  /// By how much times of different hosts may be wrong against each other at most, if their clocks run evenly.
+  /// The largest error between times of different hosts, if their clocks run evenly.
   [[nodiscard]] std::int64_t clock_error_ns() const noexcept { return clock_error_ns_; }
-  /// What a reader of pictures should know; each a sentence.
+  /// Warnings about gaps in the trace, for a person that looks at it; each is a sentence.
   [[nodiscard]] const std::vector<std::string>& notes() const noexcept { return notes_; }
 
-  /// Hands over the events of one track in their order, in pieces. May be called for one track after another and again.
+  /// Passes the events of one track to `with`, in order and in pieces. Any track may be visited any number of times.
   void visit(std::size_t track_index, const std::function<void(std::span<const event>)>& with) const;
 
  private:

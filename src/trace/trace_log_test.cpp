@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files of traces: what comes back, and what is said of what is missing.
+// Trace files: the events that come back, and the notes on missing parts.
 #include "trace/trace_log_test_kit.hpp"
 
 #include <gtest/gtest.h>

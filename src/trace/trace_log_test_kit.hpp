@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// For tests of files of traces: writes small ones, and reads them back.
+// For tests of trace files: writes small files, and reads them back.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -33,7 +33,7 @@ inline job_description two_ranks() {
   return job;
 }
 
-/// One worker, that of `rank`, runs a handler of 10 ns every 30 ns.
+/// Writes the trace of the one worker of `rank`, which runs a handler of 10 ns every 30 ns.
 inline void fill(file_writer& file, std::uint32_t rank, std::uint64_t host_ns, std::int64_t offset, std::uint64_t job,
                  int handlers, std::size_t thread_bytes = 1 << 16) {
   virtual_now = 1000;
@@ -72,14 +72,14 @@ class files : public testing::Test {
     return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
   }
   void write(const std::string& bytes) const { std::ofstream(path_, std::ios::binary) << bytes; }
-  /// Of two ranks, each with so many handlers in small blocks.
+  /// One file for two ranks, each with `handlers` handlers in small blocks.
   void write_two_ranks(int handlers) const {
     file_writer file(path_);
     tell_job(file, two_ranks());
     fill(file, 0, 5000, 0, 7, handlers, 400);
     fill(file, 1, 5000, 0, 7, handlers, 400);
   }
-  /// One file for each of two ranks, the second of which may say that it is of another job.
+  /// One file for each of two ranks. The second may name another job.
   void write_file_for_each_rank(std::uint64_t job_of_second = 7) const {
     for (std::uint32_t rank = 0; rank < 2; ++rank) {
       file_writer file(path_ + "." + std::to_string(rank));
@@ -87,7 +87,7 @@ class files : public testing::Test {
       fill(file, rank, 5000, 0, rank == 0 ? 7 : job_of_second, 10);
     }
   }
-  /// What a reader says of the file; empty: it has read all of it.
+  /// Reads the file into seen_. Returns the reader's error, empty if it has read the whole file.
   [[nodiscard]] std::string refusal() {
     try {
       const trace_log log(path_);

@@ -31,7 +31,7 @@ T bytes_as(std::span<const std::byte> bytes) {
   return value;
 }
 
-/// The lowest N of the files PATH.N; none: there are no such files.
+/// The lowest N of the files PATH.N, or nothing if there is no such file.
 std::optional<std::uint32_t> first_rank_with_file(const std::filesystem::path& path) {
   const std::string begin = path.filename().string() + ".";
   const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : ".";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a trace that is read consists of: its files, their blocks, and what is known of each rank.
+// The parts of a trace that is read: its files, their blocks, and the data of each rank.
 #pragma once
 
 #include <cstddef>
@@ -30,7 +30,7 @@ struct trace_log::part {
   std::string path;
   std::span<const std::byte> bytes;
   std::string job_text;
-  bool breaks_off = false;  // within a block
+  bool breaks_off = false;  // the file ends within a block
 };
 
 struct trace_log::instant {
@@ -41,8 +41,8 @@ struct trace_log::instant {
 
 struct trace_log::rank_of {
   bool told = false;
-  bool has_no_file = false;    // and a note says so
-  const part* from = nullptr;  // once it is told
+  bool has_no_file = false;    // and a note names it
+  const part* from = nullptr;  // once `told`
   std::uint32_t thread_contexts = 0;
   tick_clock time;
   std::vector<instant> instants;

@@ -91,10 +91,10 @@ class endpoint {
   /// `unsent`.
   [[nodiscard]] virtual bool under_way() { return unsent(); }
 
-  /// Sends its shutdown to every peer; after that the end of either side is no failure for the other. Flushes the submitted
-  /// messages, for at most `timeout` (under virtual time, advance does that). Messages that arrive later are dropped,
-  /// and so are those that a peer submits to an end that has sent its shutdown. Called once, by a rank that needs nothing
-  /// more; only the destructor may follow.
+  /// Sends its shutdown to every peer; after that the end of either side is no failure for the other. Flushes the
+  /// submitted messages, for at most `timeout` (under virtual time, advance does that). Messages that arrive later are
+  /// dropped, and so are those that a peer submits to an end that has sent its shutdown. Called once, by a rank that
+  /// needs nothing more; only the destructor may follow.
   virtual void close(std::chrono::nanoseconds timeout) = 0;
 };
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counts what the calling thread takes from operator new; for tests that forged bytes cannot exhaust memory.
+// Counts the bytes that a thread takes from operator new; for tests that forged bytes cannot exhaust memory.
 #pragma once
 
 #include <cstddef>
 
 namespace nacre::test {
 
-/// The largest number of bytes that were allocated at one time while the meter lived, beyond those before. The hooks
-/// are in archive_bounds_test.cpp. One meter a thread at a time.
+/// Measures the largest number of bytes that its thread has held at one time since the meter was made. Bytes that were
+/// allocated before do not count. The hooks are in archive_bounds_test.cpp. A thread has at most one meter at a time.
 class allocation_meter {
  public:
   allocation_meter();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The untyped part of the archives: growth of the writer's buffer, and words for errors.
+// The untyped part of the archives: growth of the writer's buffer, and the texts of errors.
 #include <algorithm>
 #include <cstring>
 #include <memory>

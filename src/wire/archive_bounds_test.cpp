@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bytes that lie: truncated, forged, out of range. The reader says so, keeps its first error, and allocates next to
+// Invalid bytes: truncated, forged, out of range. The reader reports them, keeps its first error, and allocates almost
 // nothing.
 #include <gtest/gtest.h>
 #include <malloc.h>

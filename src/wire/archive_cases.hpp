@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every test type behind one untyped face, so that the tests over all types are compiled once and not once for each.
+// Every test type behind one untyped interface, so that tests over all types are compiled once and not for each type.
 #pragma once
 
 #include <cstddef>
@@ -20,26 +20,26 @@ namespace test {
 
 using bytes = std::vector<std::byte>;
 
-/// What reading some bytes came to.
+/// The outcome of reading some bytes.
 struct reading {
   wire_error error = wire_error::none;
   bytes again;  ///< the value that was read, packed once more
 };
 
-/// One type of rich_types and what tests do with it. Random values depend on the generator handed in only.
+/// One type of rich_types, and the operations that tests do on it. Random values depend on the passed generator alone.
 struct type_case {
   std::string_view name;
-  bool keyed;  ///< a map, whose elements may change places
+  bool keyed;  ///< the type is a map: its elements may change places
 
   bytes (*pack_random)(rng);
-  bytes (*pack_random_growing)(rng);  ///< with a writer of its own memory; the same bytes
+  bytes (*pack_random_growing)(rng);  ///< with a writer that allocates; gives the same bytes
   bytes (*pack_blank)();
   reading (*read)(std::span<const std::byte>);
   /// Reads into a value that holds something else already.
   reading (*read_over)(std::span<const std::byte>, rng);
-  /// Packs and reads a random value; whether it came back equal.
+  /// Packs a random value and reads it back. Returns whether the two are equal.
   bool (*comes_back)(rng);
-  /// Lets `failed`, a reader with an error, read into a value that holds something; whether nothing was left in it.
+  /// Reads from `failed`, a reader with an error, into a value that holds something. Returns whether that emptied it.
   bool (*is_cleared_by)(reader& failed, rng);
 };
 

@@ -22,7 +22,7 @@ namespace {
 
 using namespace test;
 
-/// Overwrites four bytes with a length that somebody may have liked to forge.
+/// Overwrites four bytes with a length that a forger might choose.
 void forge_length(bytes& payload, rng& numbers) {
   constexpr std::array<std::uint32_t, 8> liked{0, 1, 0xff, 0xffff, 0x7fff'ffff, 0x8000'0000, 0xffff'fffe, 0xffff'ffff};
   if (payload.size() < sizeof(std::uint32_t)) return;
@@ -66,7 +66,7 @@ void damage(bytes& payload, const bytes& other, rng& numbers) {
   }
 }
 
-/// Tells how many damaged payloads were read without an error, so that a test can see that both ways were taken.
+/// Counts the damaged payloads that were read and those that were refused, so that a test can see that both occur.
 struct outcome_counts {
   std::size_t read = 0;
   std::size_t refused = 0;
@@ -81,8 +81,8 @@ void read_damaged(const type_case& type, const bytes& payload, outcome_counts& o
     return;
   }
   ++outcomes.read;
-  // Nothing was skipped and nothing made up: what was read packs to as many bytes again. Only a map may differ, when
-  // its keys came out of order, since arrays inside it are aligned.
+  // The reader skipped nothing and made nothing up: the value that it read packs to as many bytes again. Only a map may
+  // differ, if its keys came out of order, because arrays inside it are aligned.
   if (!type.keyed) {
     ASSERT_EQ(first.again.size(), payload.size()) << type.name;
   }

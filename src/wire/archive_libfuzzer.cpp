@@ -34,7 +34,7 @@ void try_case(const type_case& type, std::span<const std::byte> payload) {
   if (second.again.size() != first.again.size()) complain("the second packing differs", type);
 }
 
-/// Touches every byte that the views cover, so that the address sanitizer sees one outside of the payload.
+/// Reads every byte that the views cover, so that the address sanitizer reports one outside of the payload.
 void try_views(std::span<const std::byte> payload) {
   const auto value = unpack<views>(payload);
   if (!value) return;
@@ -73,7 +73,7 @@ extern "C" int LLVMFuzzerInitialize(int*, char***) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size == 0) return 0;
   const auto cases = cases_of(rich_types{});
-  // A payload has memory of its own, so that reading past it is seen, and the alignment that payloads have.
+  // The copy has memory of its own, so that reads past it are detected, and it has the alignment of payloads.
   const bytes payload(reinterpret_cast<const std::byte*>(data) + 1, reinterpret_cast<const std::byte*>(data) + size);
   if (data[0] < cases.size()) {
     try_case(cases[data[0]], payload);

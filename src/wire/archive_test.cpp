@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What goes through an archive comes out the same, for every kind of type.
+// Values of every kind of type come out of an archive equal.
 #include <gtest/gtest.h>
 
 #include <string>

@@ -16,7 +16,7 @@
 
 namespace nacre::test {
 
-/// Looks like an archive that reads, and makes the values up; so a `serialize` fills its members with random data.
+/// An archive that makes up the values that it reads, so that a `serialize` fills its members with random data.
 class inventor {
  public:
   using is_saving = std::false_type;
@@ -40,7 +40,7 @@ class inventor {
   }
 
  private:
-  /// Mostly short, seldom longer, shorter the deeper it is asked for, so that recursive values end.
+  /// A random length: mostly up to 5, seldom up to 40, and 0 in deep nesting, so that recursive values end.
   std::size_t length() {
     const std::size_t longest = depth_ > 4 ? 0 : rng_.below(8) == 0 ? 40 : 5;
     return rng_.below(longest + 1);

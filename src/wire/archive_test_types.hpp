@@ -27,7 +27,7 @@
 
 namespace nacre::test {
 
-/// Trivially copyable without a serialize: taken as its bytes.
+/// Trivially copyable and without a serialize: packed as its bytes.
 struct particle {
   double x = 0;
   float mass = 0;
@@ -35,7 +35,7 @@ struct particle {
   friend bool operator==(const particle&, const particle&) = default;
 };
 
-/// The idiom of cereal.
+/// A member serialize, as cereal has it.
 struct cell {
   std::vector<double> u;
   int steps = 0;
@@ -80,7 +80,7 @@ class sealed {
   int value_ = 0;
 };
 
-/// Split into save and load; load refuses what save never writes.
+/// Split into save and load; load refuses values that save never writes.
 struct percentage {
   int value = 0;
   template <class Archive>
@@ -97,7 +97,7 @@ struct percentage {
   friend bool operator==(const percentage&, const percentage&) = default;
 };
 
-/// Packed by a free function, found by its argument.
+/// Packed by a free function, which argument-dependent lookup finds.
 struct segment {
   std::pair<int, int> ends;
   std::string label;
@@ -148,7 +148,7 @@ void for_each_type(type_list<Ts...>, auto&& visit) {
   (visit.template operator()<Ts>(), ...);
 }
 
-/// One of everything that has no views in it.
+/// One type of every kind that has no views in it.
 using rich_types = type_list<
     bool, char, std::int64_t, double, plain_enum, colour, std::byte, particle, std::monostate, std::complex<float>,
     std::chrono::nanoseconds, std::array<int, 3>, std::array<bool, 5>, std::array<std::string, 2>, std::bitset<13>,

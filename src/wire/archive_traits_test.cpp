@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What may be packed, what is refused at compile time, and which types take the fast paths.
+// The types that may be packed, the types that are refused at compile time, and the types that take the fast paths.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -37,7 +37,7 @@ struct private_data {
   std::string text_;
 };
 
-/// Trivially copyable, but whoever wrote it meant something else and forgot the friend.
+/// Trivially copyable, with a private serialize; but its author forgot to make archive_access a friend.
 class unbefriended {
  public:
   [[nodiscard]] bool flag() const { return flag_; }
@@ -50,7 +50,7 @@ class unbefriended {
   bool flag_ = false;
 };
 
-/// Trivially copyable, with the signature of another library.
+/// Trivially copyable; its serialize has the signature of another library.
 struct versioned {
   int value = 0;
   template <class Archive>

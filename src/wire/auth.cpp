@@ -19,7 +19,7 @@ constexpr std::size_t nonce_bytes = sizeof(handshake_nonce);
 constexpr std::size_t proof_bytes = sizeof(job_secret::proof);
 constexpr const char* unproven = "it could not prove the job's secret";
 
-/// The bodies that a step may have: shortest and longest.
+/// The shortest and the longest body that a step may have, in bytes.
 std::pair<std::size_t, std::size_t> body_bounds(handshake_step step) {
   switch (step) {
     case handshake_step::challenge:
@@ -87,7 +87,7 @@ handshake_status handshake::on_bytes(std::span<const std::byte>& bytes) {
   return status();
 }
 
-/// Refuses as soon as the bytes so far cannot begin the awaited message, so that garbage never makes us wait.
+/// Refuses as soon as the bytes so far cannot begin the awaited message, so that we never wait for the rest of garbage.
 void handshake::check_head() {
   handshake_head head;
   const std::size_t magic_bytes = std::min(received_, sizeof head.magic);
@@ -195,7 +195,7 @@ void handshake::on_verdict(bytes_view body) {
   refusal_.by_peer = true;
 }
 
-/// Checks the proof before the identity is looked at. `kept` receives the identity's bytes, which later proofs cover.
+/// Checks the proof before it reads the identity. `kept` receives the identity's bytes, which later proofs cover.
 bool handshake::take_identity(handshake_step step, bytes_view body, std::vector<std::byte>& kept) {
   const bytes_view identity = body.first(body.size() - proof_bytes);
   kept.assign(identity.begin(), identity.end());

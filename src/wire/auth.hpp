@@ -1,24 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 // Mutual authentication of two processes of one job, as a state machine without I/O.
 //
-// | state           | role      | takes                | then                                             |
-// |-----------------|-----------|----------------------|--------------------------------------------------|
-// | (start)         | acceptor  |                      | sends challenge; await_response                  |
-// | (start)         | initiator |                      | await_challenge                                  |
-// | await_challenge | initiator | challenge(Na)        | sends response(Ni, proof); await_identity        |
-// | await_response  | acceptor  | response             | sends identity(Ia, proof); await_identity        |
-// | await_identity  | initiator | identity of acceptor | sends identity(Ii, proof); refused or await_verdict |
-// | await_identity  | acceptor  | identity of initiator| sends verdict(proof); accepted or refused        |
-// | await_verdict   | initiator | verdict              | accepted or refused                              |
-// | any             | both      | anything else        | refused, nothing is sent                         |
+// | state           | role      | takes                 | then                                                |
+// |-----------------|-----------|-----------------------|-----------------------------------------------------|
+// | (start)         | acceptor  |                       | sends challenge; await_response                     |
+// | (start)         | initiator |                       | await_challenge                                     |
+// | await_challenge | initiator | challenge(Na)         | sends response(Ni, proof); await_identity           |
+// | await_response  | acceptor  | response              | sends identity(Ia, proof); await_identity           |
+// | await_identity  | initiator | identity of acceptor  | sends identity(Ii, proof); refused or await_verdict |
+// | await_identity  | acceptor  | identity of initiator | sends verdict(proof); accepted or refused           |
+// | await_verdict   | initiator | verdict               | accepted or refused                                 |
+// | any             | both      | anything else         | refused, nothing is sent                            |
 //
-// Invariants: the secret never travels; an acceptor tells nobody its identity before the response proved the secret;
-// every proof covers its step (and so the speaker's role), both fresh nonces and the identities exchanged so far, so
-// that none serves in another place, direction or connection; an acceptor keeps nothing of a peer that has not proven
-// the secret but the message it is receiving, of at most handshake_message_bytes_max bytes, in memory it has anyway.
-// The pattern is the three-pass mutual authentication of ISO/IEC 9798-4, with the identities inside the proofs and a
-// verdict added, so that the initiator learns why it was refused. It authenticates the beginning of a connection; what
-// follows is neither encrypted nor authenticated, so whoever can alter packets on the network is not kept out.
+// Invariants:
+// - The secret never travels.
+// - An acceptor sends its identity only after the peer's response has proved the secret.
+// - Every proof covers its step (and so the sender's role), both fresh nonces and the identities exchanged so far. So
+//   no proof is valid in another place, direction or connection.
+// - Of a peer that has not proven the secret, an acceptor keeps only the message that it is receiving. That takes at
+//   most handshake_message_bytes_max bytes, in memory that the acceptor has anyway.
+//
+// The pattern is the three-pass mutual authentication of ISO/IEC 9798-4, with two additions: the proofs cover the
+// identities, and a verdict tells the initiator why it was refused. The handshake authenticates the beginning of a
+// connection. The bytes that follow are neither encrypted nor authenticated, so it does not keep out an attacker that
+// can alter packets on the network.
 #pragma once
 
 #include <array>
@@ -34,23 +39,24 @@
 
 namespace nacre {
 
-/// Who opened the connection.
+/// The initiator opened the connection, the acceptor accepted it.
 enum class handshake_role : std::uint8_t { initiator, acceptor };
 
 enum class handshake_status {
-  need_more,  ///< send what there is to send, then wait for bytes
-  accepted,   ///< send what there is to send; the connection then belongs to the job
-  refused     ///< send what there is to send, then close
+  need_more,  ///< send the bytes of to_send(), then wait for bytes
+  accepted,   ///< send the bytes of to_send(); the connection then belongs to the job
+  refused     ///< send the bytes of to_send(), then close
 };
 
-/// How long the caller should wait for the whole handshake before on_timeout(). Hundreds of ranks that start on a few
-/// cores keep each other from them for many seconds; strangers who say nothing give way to members (net::listener).
+/// The time that the caller should wait for the whole handshake before it calls on_timeout(). The time is long because
+/// hundreds of ranks that start on a few cores delay each other for many seconds. Meanwhile strangers that send nothing
+/// give way to members (net::listener).
 inline constexpr std::uint32_t handshake_time_ms_max = 30'000;
 
 /// One side of one handshake. The caller moves the bytes and watches the time:
 ///
-///   handshake greeting(handshake_role::acceptor, secret, local);
-///   write to_send(), tell sent(n); read bytes, pass them to on_bytes(); until the status is no longer need_more.
+///   handshake side(handshake_role::acceptor, secret, local);
+///   write to_send(), call sent(n); read bytes, pass them to on_bytes(); until the status is no longer need_more.
 ///
 /// Uses about 2 KB. Not thread-safe.
 class handshake {
@@ -60,12 +66,12 @@ class handshake {
   handshake(handshake_role role, const job_secret& secret, peer_identity local,
             std::optional<rank_id> expected = std::nullopt);
 
-  /// Takes bytes from the peer, in pieces of any size, off the front of `bytes`. What is left there once the status is
-  /// `accepted` is not part of the handshake and belongs to the caller.
+  /// Takes bytes from the peer, in pieces of any size, off the front of `bytes`. Bytes that are left there once the
+  /// status is `accepted` are not part of the handshake and belong to the caller.
   handshake_status on_bytes(std::span<const std::byte>& bytes);
-  /// The connection ended, or failed. Does nothing once the handshake is over.
+  /// To be called when the connection has ended or failed. Does nothing once the handshake is over.
   void on_closed();
-  /// The caller's patience ended. Does nothing once the handshake is over.
+  /// To be called when the caller stops waiting. Does nothing once the handshake is over.
   void on_timeout();
 
   /// Bytes that wait to be sent; valid until the next call of a non-const member.

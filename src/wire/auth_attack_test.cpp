@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What somebody who sees and alters messages, but lacks the secret, cannot achieve.
+// An attacker that reads and alters messages, but lacks the secret, is never accepted.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -16,7 +16,7 @@ namespace {
 using namespace test;
 using bytes = std::vector<std::byte>;
 
-/// An honest conversation between ranks 0 and 1, as the messages in their order.
+/// The messages of a handshake between the honest ranks 0 and 1, in order.
 std::vector<bytes> recorded() {
   handshake acceptor(handshake_role::acceptor, secret_one(), identity_of(0));
   handshake initiator(handshake_role::initiator, secret_one(), identity_of(1));
@@ -107,7 +107,7 @@ TEST(handshake_attack, every_part_of_what_was_said_changes_the_proof) {
   }));
 }
 
-/// Lets ranks 0 and 1 talk while `alter` may change message number `which`. Whether its listener accepted.
+/// Lets ranks 0 and 1 talk while `alter` may change message number `which`. Returns whether its receiver accepted.
 bool accepted_in_spite_of(std::size_t which, const std::function<void(bytes&)>& alter) {
   handshake acceptor(handshake_role::acceptor, secret_one(), identity_of(0));
   handshake initiator(handshake_role::initiator, secret_one(), identity_of(1));
@@ -136,7 +136,7 @@ TEST(handshake_attack, no_byte_of_any_message_can_be_altered) {
 TEST(handshake_attack, no_message_can_be_left_out_or_doubled) {
   for (std::size_t which = 0; which < 5; ++which) {
     EXPECT_FALSE(accepted_in_spite_of(which, [](bytes& message) { message.clear(); })) << which;
-    if (which == 3 || which == 4) continue;  // the last one heard: bytes behind it are not the handshake's
+    if (which == 3 || which == 4) continue;  // the receiver's last one: bytes behind it are not the handshake's
     EXPECT_FALSE(accepted_in_spite_of(which, [](bytes& message) {
       const bytes once = message;
       message.insert(message.end(), once.begin(), once.end());

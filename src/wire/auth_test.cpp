@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The promises of the handshake: who is accepted, who is refused, and with which words.
+// The promises of the handshake: which peers it accepts, which it refuses, and with which words.
 #include "wire/auth.hpp"
 
 #include <gtest/gtest.h>

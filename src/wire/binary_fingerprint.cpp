@@ -20,7 +20,7 @@ namespace nacre {
 
 namespace {
 
-/// A hash in pieces, cut to 64 bits.
+/// A hash that takes its input piece by piece, cut to 64 bits.
 class hash64 {
  public:
   hash64() { crypto_generichash_init(&state_, nullptr, 0, crypto_generichash_BYTES_MIN); }
@@ -41,7 +41,7 @@ class hash64 {
   crypto_generichash_state state_;
 };
 
-/// Called for each loaded module; the first one is the executable, and the walk ends there.
+/// dl_iterate_phdr calls this for a loaded module. The first module is the executable; returning 1 ends the walk there.
 int look_at_executable(dl_phdr_info* module, std::size_t, void* found) {
   auto& fingerprint = *static_cast<std::optional<std::uint64_t>*>(found);
   for (std::size_t i = 0; i < module->dlpi_phnum && !fingerprint; ++i) {

@@ -9,13 +9,14 @@
 
 namespace nacre {
 
-/// The fingerprint of the running executable: of its ELF build-id when the linker left one, otherwise of the whole file
-/// /proc/self/exe. Equal on all hosts that run the same file, and practically never equal for different builds. Costs
-/// microseconds with a build-id, and one read of the file without. Throws setup_error when neither can be had.
+/// The fingerprint of the running executable: a hash of its ELF build-id when the linker left one, otherwise of the
+/// whole file /proc/self/exe. Equal on all hosts that run the same file, and practically never equal for different
+/// builds. Costs microseconds with a build-id, and one read of the file without. Throws setup_error when neither can be
+/// had.
 [[nodiscard]] std::uint64_t binary_fingerprint();
 
 /// The descriptor of the GNU build-id among ELF notes; nothing when there is none or the notes are damaged. `alignment`
-/// is that of the segment (4 or 8). The result is a view into `notes`.
+/// is the segment's alignment (4 or 8). The result is a view into `notes`.
 [[nodiscard]] std::optional<std::span<const std::byte>> find_build_id(std::span<const std::byte> notes,
                                                                       std::size_t alignment);
 

@@ -10,12 +10,12 @@
 namespace nacre {
 namespace {
 
-/// In front of a new buffer's bytes, for the arguments before it, or the object that it moves with: what puts the bytes
-/// of a pooled block on a cache line.
+/// Room in front of a new buffer's bytes, for the arguments that precede it or the object that it moves with. This many
+/// bytes put the buffer's bytes at the start of a cache line of the pooled block.
 constexpr std::size_t headroom_of(std::size_t bytes) noexcept { return bytes < 16 * 1024 ? 112 : 240; }
-/// A gap is told in one byte.
+/// A payload states the gap in one byte.
 constexpr std::size_t gap_bytes_max = std::numeric_limits<std::uint8_t>::max();
-/// Below, a message of its own and the gap cost more than a copy.
+/// For fewer bytes, a message of their own and the gap cost more than a copy.
 constexpr std::size_t adopt_bytes_min = 512;
 
 }  // namespace
@@ -57,7 +57,7 @@ void buffer::write_to(sizer& ar) const noexcept {
 
 void buffer::write_to(writer& ar) const {
   if (buffer* const last = ar.take_last()) {
-    *last = std::move(const_cast<buffer&>(*this));  // who packs like that gives the value up
+    *last = std::move(const_cast<buffer&>(*this));  // a caller that sets the last buffer gives the value up
   } else {
     ar.write_bytes(data_, size_);
   }
@@ -72,7 +72,7 @@ void buffer_parts::read_view(reader& ar, buffer& into) noexcept {
   ar.read_flat(gap);
   static_cast<void>(ar.view_bytes(gap));
   const std::span<const std::byte> view = ar.view_bytes(bytes);
-  // The payload is a message's own, or is copied before anybody writes to it.
+  // The payload belongs to one message, or is copied before it is written to.
   into.data_ = const_cast<std::byte*>(view.data());
   into.size_ = view.size();
 }
@@ -88,7 +88,7 @@ void buffer_parts::make_owning(buffer& view, message_ptr& m, bool may_adopt) {
     view = buffer::copy_of(bytes);
     return;
   }
-  if (m->ops != nullptr) m->ops->destroy(*m);  // who grants credit hears that it has arrived
+  if (m->ops != nullptr) m->ops->destroy(*m);  // tells the granter of credit that the message has arrived
   m->ops = nullptr;
   view.block_ = m.release();
 }

@@ -11,7 +11,7 @@ namespace nacre {
 
 namespace {
 
-/// A statement in memory of its own, so that a peer who has proven nothing causes no allocation.
+/// A statement in memory of its own, so that a peer that has proven nothing causes no allocation.
 struct statement {
   std::array<std::byte, 2 * handshake_message_bytes_max + 128> memory;
   std::size_t bytes = 0;
@@ -19,7 +19,7 @@ struct statement {
   [[nodiscard]] std::span<const std::byte> view() const { return {memory.data(), bytes}; }
 };
 
-/// Lengths stand in front of what varies, so that no two transcripts give the same statement.
+/// The length stands in front of each part of variable length, so that no two transcripts give the same statement.
 statement state_for(handshake_step step, const handshake_transcript& said) {
   statement made;
   writer into{std::span<std::byte>(made.memory)};

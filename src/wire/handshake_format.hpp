@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The messages of a handshake as bytes, and what each proof covers.
+// The messages of a handshake as bytes, and the statement that each proof covers.
 #pragma once
 
 #include <array>
@@ -21,7 +21,7 @@ enum class handshake_step : std::uint8_t {
   verdict = 5              ///< acceptor: refusal_reason (none: accepted), proof
 };
 
-/// In front of every message. The first six bytes keep their meaning in all versions of the protocol.
+/// The head of every message. Its first six bytes keep their meaning in all versions of the protocol.
 struct handshake_head {
   static constexpr std::uint32_t magic_word = 0x7263616e;  // "nacr"
   static constexpr std::size_t size_bytes = 12;
@@ -39,7 +39,7 @@ inline constexpr std::size_t handshake_message_bytes_max = 384;
 
 using handshake_nonce = std::array<std::byte, 32>;
 
-/// Everything that both sides have said so far, as bytes; empty where nothing has been said.
+/// The contents of all messages that both sides have sent so far, as bytes. A field is empty until it has been sent.
 struct handshake_transcript {
   std::uint16_t protocol = 0;
   handshake_nonce acceptor_nonce{};
@@ -49,11 +49,11 @@ struct handshake_transcript {
   std::uint8_t verdict = 0;
 };
 
-/// The proof that belongs to the message `step`: it covers the step, and with it the speaker's role, and `said`.
+/// The proof that belongs to the message `step`. It covers `said` and the step, and with the step the sender's role.
 [[nodiscard]] job_secret::proof prove_step(const job_secret& secret, handshake_step step,
                                            const handshake_transcript& said);
 
-/// Whether `claim` is prove_step(...). Takes the same time wherever they differ.
+/// Whether `claim` is prove_step(...). Compares in constant time.
 [[nodiscard]] bool verify_step(const job_secret& secret, handshake_step step, const handshake_transcript& said,
                                std::span<const std::byte, 32> claim);
 

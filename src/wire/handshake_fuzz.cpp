@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random strangers and random members talk to the handshake: it ends, stays small, and accepts only whom it should.
+// Random strangers and members talk to the handshake: it ends, stays small, and accepts only the right members.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -52,7 +52,7 @@ TEST(handshake_fuzz, strangers_are_never_accepted_and_make_an_acceptor_keep_noth
     }
     ASSERT_NE(side.status(), handshake_status::accepted);
     ASSERT_EQ(side.to_send().size(), unsent);
-    ASSERT_LE(allocations.peak_bytes(), 256u);  // the words of a refusal
+    ASSERT_LE(allocations.peak_bytes(), 256u);  // the text of a refusal
   }
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// libFuzzer target: any bytes are said to either side of a handshake, by strangers and by members that misbehave.
+// libFuzzer target: strangers and misbehaving members send any bytes to either side of a handshake.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -24,7 +24,7 @@ void require(bool condition, const char* what) {
   std::abort();
 }
 
-/// Bytes from nowhere, in pieces of `piece` bytes.
+/// A stranger that sends the bytes `said`, in pieces of `piece` bytes.
 void stranger(handshake_role victim_role, bytes_view said, std::size_t piece) {
   handshake victim(victim_role, secret_one(), identity_of(0));
   while (!said.empty()) {
@@ -37,7 +37,7 @@ void stranger(handshake_role victim_role, bytes_view said, std::size_t piece) {
   require(!victim.why().log_line("host:1").empty(), "a refusal has no words");
 }
 
-/// A member that proves whatever identity it likes.
+/// A member that sends any identity with a valid proof.
 void liar(handshake_role victim_role, bytes_view identity) {
   handshake victim(victim_role, secret_one(), identity_of(0));
   const std::size_t longest = handshake_message_bytes_max - handshake_head::size_bytes - sizeof(job_secret::proof);
@@ -48,7 +48,7 @@ void liar(handshake_role victim_role, bytes_view identity) {
   require((victim.status() == handshake_status::refused) != fits, "an identity was judged wrongly");
 }
 
-/// Two honest members on a wire that alters bytes: `edits` are pairs of a distance and a mask.
+/// Two honest members on a wire that alters bytes. Each pair of bytes in `edits` is a distance and a mask.
 void altering_wire(bytes_view edits) {
   handshake acceptor(handshake_role::acceptor, secret_one(), identity_of(0));
   handshake initiator(handshake_role::initiator, secret_one(), identity_of(1));
@@ -100,7 +100,7 @@ extern "C" int LLVMFuzzerInitialize(int*, char***) {
   return 0;
 }
 
-/// The first byte chooses the scene, the second the size of pieces.
+/// The first byte selects the scenario, the second the size of the pieces.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size < 2) return 0;
   const bytes_view rest(reinterpret_cast<const std::byte*>(data) + 2, size - 2);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the tests of the handshake share: two jobs, a wire between two sides, and a forger that holds the secret.
+// Shared by the tests of the handshake: two jobs, a wire between two sides, and a forger that holds the secret.
 #pragma once
 
 #include <algorithm>
@@ -20,14 +20,14 @@ inline job_secret secret_of(char digit) { return *job_secret::from_hex(std::stri
 inline job_secret secret_one() { return secret_of('1'); }
 inline job_secret secret_two() { return secret_of('2'); }
 
-/// Rank `rank` of a job of four.
+/// The identity of rank `rank` in a job of four.
 inline peer_identity identity_of(std::uint32_t rank) {
   return {.rank = rank_id{rank}, .size = 4, .binary = 0x0123456789abcdef, .handlers = 0xaa, .address = "10.0.0.7:4242"};
 }
 
 inline std::size_t message_bytes(std::size_t body_bytes) { return handshake_head::size_bytes + body_bytes; }
 
-/// All that `from` has to send, which counts as sent.
+/// Returns all bytes that `from` has to send, and marks them as sent.
 inline std::vector<std::byte> take_all(handshake& from) {
   const auto bytes = from.to_send();
   std::vector<std::byte> taken(bytes.begin(), bytes.end());
@@ -38,7 +38,7 @@ inline std::vector<std::byte> take_all(handshake& from) {
 inline void feed(handshake& to, std::span<const std::byte> bytes) { to.on_bytes(bytes); }
 inline void feed(handshake& to, std::string_view text) { feed(to, std::as_bytes(std::span(text))); }
 
-/// Moves what `from` has to send, in pieces of at most `piece` bytes. Returns whether there was anything.
+/// Moves the bytes that `from` has to send, at most `piece` at a time. Returns whether there were any.
 inline bool deliver(handshake& from, handshake& to, std::size_t piece = SIZE_MAX) {
   const std::vector<std::byte> bytes = take_all(from);
   for (std::size_t at = 0; at < bytes.size();) {
@@ -49,13 +49,13 @@ inline bool deliver(handshake& from, handshake& to, std::size_t piece = SIZE_MAX
   return !bytes.empty();
 }
 
-/// Lets both talk until neither has anything left to say.
+/// Moves bytes both ways until neither side has any left to send.
 inline void converse(handshake& a, handshake& b, std::size_t piece = SIZE_MAX) {
   while (deliver(a, b, piece) || deliver(b, a, piece)) {
   }
 }
 
-/// A message as it travels.
+/// A message in the form in which it travels: head and body.
 inline std::vector<std::byte> message_of(handshake_step step, std::span<const std::byte> body) {
   const handshake_head head{
       .protocol = wire_protocol_version, .step = step, .body_bytes = static_cast<std::uint32_t>(body.size())};
@@ -64,7 +64,7 @@ inline std::vector<std::byte> message_of(handshake_step step, std::span<const st
   return bytes;
 }
 
-/// The nonce with which the body of `message` begins; zeros when there is none.
+/// The nonce at the front of the body of `message`; zeros when the body is too short for one.
 inline handshake_nonce nonce_in(std::span<const std::byte> message) {
   handshake_nonce nonce{};
   if (message.size() >= message_bytes(nonce.size())) {
@@ -73,7 +73,7 @@ inline handshake_nonce nonce_in(std::span<const std::byte> message) {
   return nonce;
 }
 
-/// `identity`, any bytes, with the proof that `secret` gives for it in the conversation `said`.
+/// The message that carries `identity`, any bytes, with the proof that `secret` gives for it after the messages `said`.
 inline std::vector<std::byte> identity_message(const job_secret& secret, handshake_step step, handshake_transcript said,
                                                std::vector<std::byte> identity) {
   (step == handshake_step::acceptor_identity ? said.acceptor_identity : said.initiator_identity) = identity;
@@ -86,7 +86,7 @@ inline std::vector<std::byte> identity_message(const job_secret& secret, handsha
   return identity_message(secret, step, said, pack(identity));
 }
 
-/// A peer that knows the secret but says whatever a test wants, facing a `victim` that holds secret_one().
+/// A peer that knows the secret but sends any identity that a test wants. Its `victim` holds secret_one().
 class forger {
  public:
   /// Brings the victim to the point where it awaits an identity.
@@ -121,13 +121,13 @@ class forger {
   handshake_transcript said_;
 };
 
-/// What both sides of a handshake say when it has failed; nothing where a side has not refused.
+/// The refusals that both sides of a failed handshake report; empty for a side that has not refused.
 struct refusals {
   refusal of_acceptor;
   refusal of_initiator;
 };
 
-/// How rank 0 of identity_of's job and `peer`, who calls it, refuse each other.
+/// Lets `peer` call rank 0 of identity_of's job, and returns how the two refuse each other.
 inline refusals refusals_with(const peer_identity& peer, const job_secret& secret_of_peer = secret_one()) {
   handshake acceptor(handshake_role::acceptor, secret_one(), identity_of(0));
   handshake initiator(handshake_role::initiator, secret_of_peer, peer);

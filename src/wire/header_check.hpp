@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// In whose name a peer may send.
+// Checks the source that a message names against the peer that it came from.
 #pragma once
 
 #include <cstdint>
@@ -8,9 +8,9 @@
 
 namespace nacre {
 
-/// Whether a message that `peer` has handed over may name its source. A peer sends in its own name, except that it
-/// forwards messages to objects, which keep the name of the rank that sent them first. Transports ask this of every
-/// header that arrives, since replies, credits and orders of streams hang on the source.
+/// Whether a message that came from `peer` may name the source in its header. A peer names itself, with one exception:
+/// a message to an object keeps the rank that sent it first when `peer` forwards it. Transports check every header that
+/// arrives, because replies, credits and the order of streams depend on the source.
 [[nodiscard]] inline bool may_name_its_source(const message_header& header, std::uint32_t peer) noexcept {
   if (header.source == peer) return true;
   return follows_object(header.kind) && header.hops != 0;

@@ -13,7 +13,7 @@ static_assert(sizeof(job_secret::proof) == crypto_auth_BYTES);
 
 namespace {
 
-/// libsodium allows this any number of times and from any thread; it must come before random numbers are drawn.
+/// Must run before random numbers are drawn. libsodium allows the call any number of times and from any thread.
 void prepare_sodium() {
   if (sodium_init() < 0) {
     throw setup_error({.problem = "no random numbers for the job's secret",

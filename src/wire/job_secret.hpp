@@ -11,8 +11,8 @@
 
 namespace nacre {
 
-/// 32 random bytes that the launcher gives to every process of a job, and that never travel between them. Overwritten
-/// with zeros when it dies. Copies are independent. Reading it from several threads is fine.
+/// 32 random bytes that the launcher gives to every process of a job, and that never travel between the processes. The
+/// destructor overwrites them with zeros. Copies are independent. Several threads may read a secret at a time.
 class job_secret {
  public:
   static constexpr std::size_t size_bytes = 32;
@@ -21,20 +21,20 @@ class job_secret {
   /// A new secret from the system's random numbers. Throws setup_error when there are none.
   [[nodiscard]] static job_secret generate();
 
-  /// Reads to_hex() back: 64 hexadecimal digits of either case and nothing else; otherwise nothing.
+  /// Reads to_hex() back: exactly 64 hexadecimal digits of either case. Returns nothing for any other text.
   [[nodiscard]] static std::optional<job_secret> from_hex(std::string_view digits);
 
   job_secret(const job_secret&) = default;
   job_secret& operator=(const job_secret&) = default;
   ~job_secret();
 
-  /// 64 lower-case digits. As secret as the secret itself: for the environment of a child process, never for a log.
+  /// 64 lower-case digits. They are as secret as the bytes: for the environment of a child process, never for a log.
   [[nodiscard]] std::string to_hex() const;
 
   /// A proof of knowing the secret together with `statement` (HMAC-SHA-512-256, libsodium's crypto_auth).
   [[nodiscard]] proof prove(std::span<const std::byte> statement) const;
 
-  /// Whether `claim` is prove(statement). Takes the same time wherever they differ.
+  /// Whether `claim` is prove(statement). Compares in constant time.
   [[nodiscard]] bool verify(std::span<const std::byte> statement, const proof& claim) const;
 
   /// Compares in constant time.
@@ -46,7 +46,7 @@ class job_secret {
   std::array<unsigned char, size_bytes> key_{};
 };
 
-/// `count` unpredictable bytes for a nonce. Throws setup_error when the system has no random numbers.
+/// Fills `bytes` with unpredictable bytes, for a nonce. Throws setup_error when the system has no random numbers.
 void fill_random(std::span<std::byte> bytes);
 
 }  // namespace nacre

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Life of messages: their pooled blocks and the change from live values to bytes.
+// Lifetime of messages: their pooled blocks and the change from live values to bytes.
 #include <nacre/message.hpp>
 
 #include <new>

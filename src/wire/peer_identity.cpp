@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compares two members of a job, and words the differences.
+// Compares two members of a job, and puts the differences into words.
 #include "wire/peer_identity.hpp"
 
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who a process says it is when it joins a job, and why another may not want it.
+// The identity that a process claims when it joins a job, and the reasons for which another process refuses it.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 
 namespace nacre {
 
-/// The version of everything that Nacre says between processes. Raised whenever a byte changes its meaning.
+/// The version of all bytes that Nacre sends between processes. Raised whenever a byte changes its meaning.
 inline constexpr std::uint16_t wire_protocol_version = 2;
 
 /// One member of a job, as it describes itself to the others.
@@ -27,19 +27,19 @@ struct peer_identity {
   std::uint64_t binary = 0;      ///< binary_fingerprint() of the executable
   std::uint64_t handlers = 0;    ///< fingerprint of the handler table
   std::string address;           ///< where the rank listens, for example "10.0.0.7:4242"; printable ASCII, no spaces
-  std::uint8_t connection = 0;   ///< which of the connections of two ranks this is; means nothing at the side called
-  std::uint8_t connections = 1;  ///< how many of them there are
+  std::uint8_t connection = 0;   ///< number among those of two ranks; means nothing in the acceptor's identity
+  std::uint8_t connections = 1;  ///< number of connections between two ranks
 
   friend bool operator==(const peer_identity&, const peer_identity&) = default;
 
-  /// Another connection of the same peer says all the same but its own number.
+  /// Whether `other` is the identity of another connection of this peer: all but the connection's number is equal.
   [[nodiscard]] bool same_peer(const peer_identity& other) const {
     peer_identity twin = other;
     twin.connection = connection;
     return *this == twin;
   }
 
-  /// The address may be shown in logs and used to connect, so only short and printable ones are read.
+  /// Whether `text` is short and printable. The address is shown in logs and used to connect, so no other is accepted.
   [[nodiscard]] static bool is_address(std::string_view text) noexcept {
     return text.size() <= address_bytes_max &&
            std::all_of(text.begin(), text.end(), [](char c) { return c > ' ' && c < 127; });
@@ -47,32 +47,31 @@ struct peer_identity {
 
   template <class Archive>
   void serialize(Archive& ar) {
-    ar(rank, size, binary, handlers, address, connection,
-       connections);  // the protocol's version stands in front of every message
+    ar(rank, size, binary, handlers, address, connection, connections);  // the version is in every message's head
     if constexpr (Archive::is_loading::value) {
       if (!is_address(address)) ar.fail();
     }
   }
 };
 
-/// Why a handshake ended without a peer. The number travels in the verdict.
+/// The reason for which a handshake ended without a peer. Its number travels in the verdict.
 enum class refusal_reason : std::uint8_t {
   none,                    ///< not refused
   wrong_secret,            ///< it could not prove the job's secret, or its proof was tampered with on the way
   other_binary,            ///< it runs another executable, or registered other handlers
-  other_protocol_version,  ///< it speaks another version of the protocol; nothing after the version was looked at
+  other_protocol_version,  ///< it speaks another version of the protocol; nothing after the version was read
   other_job_size,          ///< it believes in another number of ranks
-  bad_rank,                ///< its rank is outside the job, is our own, or is not the one that was called
-  malformed,               ///< it sent bytes that are no handshake
-  closed,                  ///< it closed the connection in the middle
+  bad_rank,                ///< its rank is outside the job, is our own, or is not the rank that was called
+  malformed,               ///< the bytes that it sent are no handshake
+  closed,                  ///< it closed the connection during the handshake
   timed_out,               ///< it did not finish in time
   other_connections        ///< it makes another number of connections for two ranks, or one beyond that number
 };
 
-/// A reason, and the words for it.
+/// A reason, and its text.
 struct refusal {
   refusal_reason reason = refusal_reason::none;
-  bool by_peer = false;  ///< the peer refused us, and proved that it may
+  bool by_peer = false;  ///< the peer refused us, and proved the secret with its verdict
   std::string why;       ///< "it could not prove the job's secret"
 
   /// One line for a log, such as "refused a peer at 127.0.0.1:4242: it could not prove the job's secret".
@@ -80,8 +79,8 @@ struct refusal {
   [[nodiscard]] std::string log_line(std::string_view peer_address) const;
 };
 
-/// Whether `peer`, whose identity is proven, fits into the job of `local`. `expected` is the rank that was called, if
-/// the caller cares. Both sides find the same answer, except for `expected`.
+/// Checks whether `peer`, a proven identity, fits into the job of `local`. Returns nothing if it does. `expected` is
+/// the rank that was called, if the caller cares. Both sides come to the same result, except for `expected`.
 [[nodiscard]] std::optional<refusal> judge(const peer_identity& local, const peer_identity& peer,
                                            std::optional<rank_id> expected);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The front of the layer: archives, the message, and what lets two processes of a job trust each other.
+// Umbrella header of the layer: archives, the message, and the authentication of a job's processes.
 #pragma once
 
 #include <nacre/archive.hpp>

@@ -64,8 +64,7 @@ std::string job::judge_messages() const {
 std::string job::judge_places() {
   for (std::uint32_t object = 0; object < objects_.size(); ++object) {
     std::uint32_t places = 0;
-    for (const auto& each : engines_)
-      places += each->objects().is_resident(each->pool().application(), objects_[object]);
+    for (const auto& each : engines_) places += each->objects().is_local(each->pool().application(), objects_[object]);
     const std::uint32_t expected = what_.destroys(object) ? 0 : 1;
     if (places != expected) return "object " + std::to_string(object) + " is at " + std::to_string(places) + " places";
     if (expected == 0) continue;

@@ -25,8 +25,8 @@ int climb(nacre::config configuration, const std::vector<std::size_t>& sizes,
 /// Processor time of one message to a local object: sent, scheduled and run. The result's round trip is that time.
 [[nodiscard]] sample local_object_message();
 
-/// The names, in the order of the ladder. Payloads of more than 8 bytes are a std::span, which the sender copies into the
-/// message and the handler sees in it, but of `moved`, whose nacre::buffer is the message.
+/// The names, in the order of the ladder. Payloads of more than 8 bytes are a std::span, which the sender copies into
+/// the message and the handler sees in it, but of `moved`, whose nacre::buffer is the message.
 namespace rung {
 inline constexpr std::string_view poll_loop = "active message, in the poll loop";
 inline constexpr std::string_view worker = "active message, on a worker";

@@ -18,8 +18,8 @@ namespace objects {
 /// the work.
 void measure_costs(nacre::runtime& rt, const std::function<void(const std::string& name, double ns)>& tell);
 
-/// The rows of the table that follow from those figures, and from `idle_message_ns`, of one message to an idle object of
-/// the own rank.
+/// The rows of the table that follow from those figures, and from `idle_message_ns`, of one message to an idle object
+/// of the own rank.
 [[nodiscard]] bench::cost_rows rows_of(const std::map<std::string, double>& measured, double idle_message_ns);
 
 }  // namespace objects

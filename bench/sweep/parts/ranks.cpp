@@ -75,8 +75,8 @@ double idle(std::uint64_t n) {
 
 std::vector<operation> rank_operations() {
   constexpr std::uint64_t least = 100, most = 10'000;
-  // By instructions these grow in proportion (see docs/performance.md); what a rank has is some 30 KB, of which a message
-  // touches a few dozen cache lines in as many pages, and it is in no cache when its turn comes again.
+  // By instructions these grow in proportion (see docs/performance.md); what a rank has is some 30 KB, of which a
+  // message touches a few dozen cache lines in as many pages, and it is in no cache when its turn comes again.
   const std::string reason = "caches: a rank's 30 KB";
   constexpr double most_by_caches = 1.6;
   return {{"start and end of a job", "simulated ranks", start_and_end, least, most, most_by_caches, reason},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a class says what it packs: serialize, or save and load, as members or free functions.
+// How a class declares the members to pack: serialize, or save and load, as members or free functions.
 #pragma once
 
 #include <type_traits>
@@ -10,8 +10,8 @@ class writer;
 class sizer;
 class reader;
 
-/// A type without a default constructor may offer `explicit T(nacre::deserialize_tag)`: it makes any valid object,
-/// which is then overwritten by its `serialize` or `load`.
+/// A type without a default constructor may offer `explicit T(nacre::deserialize_tag)`. That constructor makes any
+/// valid object; `serialize` or `load` then overwrites it.
 struct deserialize_tag {
   explicit deserialize_tag() = default;
 };
@@ -75,14 +75,15 @@ struct serialize_name {
 };
 template <class T>
 struct name_probe : T, serialize_name {};
-/// T has a member called serialize, but not one that an archive can call: a private one without the friend, or one with
-/// other parameters. It must not be taken for a class that says nothing.
+/// T has a member called serialize that an archive cannot call: it is private without the friend declaration, or has
+/// other parameters. Such a class must not be packed as its bytes.
 template <class T>
 concept hides_serialize = std::is_class_v<T> && !std::is_final_v<T> && !requires {
-  &name_probe<T>::serialize;  // ambiguous when T has the name too, whatever its access
+  &name_probe<T>::serialize;  // ambiguous when T has the name too, with any access
 };
 
-/// The user says how T is packed. Both halves are demanded later, so that a forgotten `load` is a compile-time error.
+/// The user defines how T is packed. Both halves are demanded later, so that a forgotten `load` is a compile-time
+/// error.
 template <class T>
 concept custom = custom_save<T, writer> || custom_load<T, reader>;
 

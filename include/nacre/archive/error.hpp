@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What can be wrong with bytes that somebody else packed.
+// The errors that unpacking bytes of another process can find.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace nacre {
 
-/// Why bytes could not be unpacked. The first error of a `reader` is kept, later ones are consequences.
+/// Why bytes could not be unpacked. A `reader` keeps its first error; later ones are consequences.
 enum class wire_error : std::uint8_t {
   none,               ///< no error
   truncated,          ///< the bytes end before the value does

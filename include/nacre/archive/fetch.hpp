@@ -70,7 +70,7 @@ inline T bitwise_value(const std::byte* from) noexcept {
 template <class T>
 T blank();
 
-/// A variant, tuple, pair or array of which some part has no default constructor.
+/// Makes a variant, tuple, pair or array of which some part has no default constructor.
 template <class T>
 inline T blank_compound() {
   if constexpr (is_a<T, std::variant>) {
@@ -83,7 +83,7 @@ inline T blank_compound() {
   }
 }
 
-/// Calls make() with what constructs a T whose value does not matter yet.
+/// Calls make() with constructor arguments for a T that will be overwritten.
 template <class T>
 inline decltype(auto) constructing(auto&& make) {
   static_assert(blankable<T>,
@@ -100,7 +100,7 @@ inline decltype(auto) constructing(auto&& make) {
   }
 }
 
-/// A T whose value does not matter yet.
+/// Makes a T that will be overwritten.
 template <class T>
 inline T blank() {
   return constructing<T>([](auto... argument) { return T(std::move(argument)...); });

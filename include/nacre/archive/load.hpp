@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How each type is read back from bytes that nobody vouches for.
+// How each type is read back from bytes that are not trusted.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 
 namespace nacre::detail {
 
-/// The counterpart of save_element.
+/// Reads an element that save_element wrote.
 template <class... Ts>
 inline void load_element(reader& ar, Ts&... parts) {
   if constexpr ((least_size<Ts>() + ... + 0) > 0) {
@@ -104,7 +104,7 @@ void load_range(reader& ar, T& value) {
     count = ar.read_length(least_size<element>());
   }
   if (count == 0) return;
-  // A forged length may still be as large as the rest of the payload: never reserve more memory than that.
+  // A forged length may still be as large as the rest of the payload, so never reserve more memory than that rest.
   if constexpr (requires { value.reserve(count); }) {
     value.reserve(std::min(count, ar.remaining() / (sizeof(element) + 2 * sizeof(void*))));
   }

@@ -7,7 +7,7 @@
 namespace nacre {
 namespace detail {
 
-/// The least number of bytes that a T packs to. 0 when that is unknown, as it is for types with their own `serialize`.
+/// Returns the least number of bytes that a T packs to; 0 when it is unknown, as for types with their own `serialize`.
 template <class T>
 consteval std::size_t least_size() {
   if constexpr (custom<T>) {
@@ -47,7 +47,7 @@ consteval bool is_blankable() {
     return false;
   }
 }
-/// T can be made before it is read.
+/// An object of type T can be made before its value is read.
 template <class T>
 concept blankable = is_blankable<T>();
 
@@ -96,14 +96,14 @@ consteval bool is_packable() {
 
 }  // namespace detail
 
-/// T can be packed: it says how itself (`serialize`, or `save` and `load`), is a std type of such types, or is
-/// trivially copyable. A trivially copyable class is taken as its bytes: addresses inside it cannot be detected.
+/// T can be packed: it has `serialize`, or `save` and `load`; or it is a std type of packable types; or it is trivially
+/// copyable. A trivially copyable class is packed as its bytes: addresses inside it cannot be detected.
 template <class T>
 concept serializable = detail::is_packable<std::remove_cv_t<T>>();
 
 namespace detail {
 
-/// Fails to compile, in words, for what cannot be packed.
+/// Does not compile for a type that cannot be packed; the compiler's message gives the reason.
 template <class T>
 consteval void explain_unpackable() {
   static_assert(!addresses<T> || view<T> || custom<T>,

@@ -31,10 +31,10 @@ concept unchecked = bitwise<T> || nothing<T>;
 
 /// Unpacks values in the order in which they were packed: `ar(a, b, c)`.
 ///
-/// Bytes are a peer's, so any bytes are legal input. The first error sticks: from then on every read yields
-/// value-initialised data (empty containers, null pointers, zeros) and consumes nothing. Ask `ok()` before the values
-/// are used, or call `finish()`. Memory allocated on the way is at most a constant (of the type) times the bytes read.
-/// Exceptions come only from the user's own types and from an exhausted heap. Not thread-safe.
+/// The bytes come from a peer, so any bytes are legal input. The first error sticks: after it every read yields
+/// value-initialised data (empty containers, null pointers, zeros) and consumes nothing. Call `ok()` or `finish()`
+/// before the values are used. The memory allocated while reading is at most a constant (of the type) times the bytes
+/// read. Exceptions come only from the user's own types and from an exhausted heap. Not thread-safe.
 class reader {
  public:
   using is_saving = std::false_type;
@@ -43,7 +43,8 @@ class reader {
   /// Reads `payload`, which must outlive the reader and the views that are read from it.
   explicit reader(std::span<const std::byte> payload) noexcept
       : begin_(payload.data()), now_(begin_), end_(begin_ + payload.size()) {}
-  /// The same, of a part of that message's payload, up to its end: a buffer that ends it may take the message over.
+  /// Reads `payload`, which is a part of the payload of the message `whole` and reaches to its end: a buffer that is
+  /// the last value may take the message over.
   reader(std::span<const std::byte> payload, message_ptr& whole) noexcept : reader(payload) { whole_ = &whole; }
   reader(const reader&) = delete;
   reader& operator=(const reader&) = delete;
@@ -61,18 +62,18 @@ class reader {
   [[nodiscard]] bool ok() const noexcept { return error_ == wire_error::none; }
   /// The first error, or wire_error::none.
   [[nodiscard]] wire_error error() const noexcept { return error_; }
-  /// Refuses the bytes; for `load` functions that check what they read. The first error is kept.
+  /// Refuses the bytes; for `load` functions that check the values they read. The first error is kept.
   void fail(wire_error error = wire_error::rejected) noexcept {
     if (ok()) error_ = error;
     now_ = end_;
   }
-  /// Declares that everything has been read: bytes left over are an error. Returns ok().
+  /// Ends the reading: bytes left over are an error. Returns ok().
   [[nodiscard]] bool finish() noexcept {
     if (ok() && remaining() != 0) fail(wire_error::trailing_bytes);
     return ok();
   }
 
-  /// The message that the last value read may take over, since nothing is behind it; null when there is none.
+  /// The message that the value read last may take over, since no bytes follow it; null when there is none.
   [[nodiscard]] message_ptr* whole() const noexcept { return ok() && remaining() == 0 ? whole_ : nullptr; }
   [[nodiscard]] std::size_t remaining() const noexcept { return static_cast<std::size_t>(end_ - now_); }
   [[nodiscard]] std::size_t position() const noexcept { return static_cast<std::size_t>(now_ - begin_); }
@@ -111,7 +112,7 @@ class reader {
     if (!ok()) (detail::clear_flat(values), ...);
   }
 
-  /// Reads the length of a container whose elements take `element_bytes` or more each; 0 after an error.
+  /// Reads the length of a container of elements that take `element_bytes` or more each; 0 after an error.
   [[nodiscard]] std::size_t read_length(std::size_t element_bytes) noexcept {
     return read_length_up_to([=](std::size_t rest) { return element_bytes > 1 ? rest / element_bytes : rest; });
   }
@@ -120,7 +121,7 @@ class reader {
     return read_length_up_to([](std::size_t rest) { return rest * 8; });
   }
 
-  /// One level of nesting; returns false, and fails, when it is one too many. Each true is paired with a leave().
+  /// Enters one level of nesting. Fails and returns false beyond archive_depth_max. Each true is paired with a leave().
   [[nodiscard]] bool enter() noexcept {
     if (depth_ == archive_depth_max) {
       fail(wire_error::too_deep);
@@ -143,10 +144,10 @@ class reader {
   }
 
   std::size_t read_length_up_to(auto&& limit) noexcept {
-    std::uint32_t brief = 0;
-    read_flat(brief);
-    std::uint64_t length = brief;
-    if (brief == detail::length_escape) [[unlikely]] {
+    std::uint32_t short_length = 0;
+    read_flat(short_length);
+    std::uint64_t length = short_length;
+    if (short_length == detail::length_escape) [[unlikely]] {
       read_flat(length);
       if (length < detail::length_escape) fail(wire_error::length_forged);
     }

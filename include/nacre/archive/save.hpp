@@ -17,16 +17,16 @@
 
 namespace nacre {
 
-/// How deep user types, containers and owning pointers may nest in one value. It bounds the stack that a forged message
-/// can make the reader use; a writer that would exceed it aborts, since no reader could take the bytes.
+/// How deep user types, containers and owning pointers may nest in one value. The limit bounds the stack that a forged
+/// message can make the reader use. A writer that would exceed it aborts, since no reader could take the bytes.
 inline constexpr std::uint16_t archive_depth_max = 256;
 
-/// The largest alignment that arrays get inside a payload, and that the memory of a payload must have for views.
+/// The largest alignment, in bytes, that arrays get inside a payload. The memory of a payload must have it for views.
 inline constexpr std::size_t archive_alignment = 16;
 
 namespace detail {
 
-/// In place of a length: the true length follows in 8 bytes.
+/// Written in place of a length: the true length follows in 8 bytes.
 inline constexpr std::uint32_t length_escape = 0xffff'ffff;
 
 template <class T>

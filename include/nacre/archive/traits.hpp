@@ -58,7 +58,7 @@ template <class T>
 concept has_data = requires(T& value) {
   value.data();
 };
-/// std::array and its likes; C arrays are handled beside it.
+/// std::array and similar types; C arrays are handled separately.
 template <class T>
 concept fixed_array = has_tuple_size<T> && has_data<T>;
 template <class T>
@@ -121,7 +121,7 @@ template <class T>
 concept coroutine_like = requires {
   T::from_address(nullptr);
 };
-/// Types whose bytes are an address, or hold one that can be recognised.
+/// Types that are an address, or hold one that can be recognised.
 template <class T>
 concept addresses = std::is_pointer_v<T> || std::is_member_pointer_v<T> || std::is_null_pointer_v<T> ||
     std::is_reference_v<T> || std::is_function_v<T> || is_a<T, std::initializer_list> || std::ranges::enable_view<T> ||
@@ -129,7 +129,7 @@ concept addresses = std::is_pointer_v<T> || std::is_member_pointer_v<T> || std::
 
 template <class T>
 consteval bool is_bitwise();
-/// Packed as its own bytes, and every byte pattern is accepted on reading.
+/// T is packed as its own bytes, and every byte pattern is accepted on reading.
 template <class T>
 concept bitwise = is_bitwise<T>();
 
@@ -153,11 +153,11 @@ consteval bool is_bitwise() {
   }
 }
 
-/// Packed as a length and one copy of all elements.
+/// T is packed as a length and one copy of all elements.
 template <class T>
 concept block = contiguous<T> && bitwise<typename T::value_type>;
 
-/// Carries no information: std::monostate, tags, comparators. Packs to nothing.
+/// T carries no information (std::monostate, tags, comparators) and packs to no bytes.
 template <class T>
 concept nothing =
     std::is_empty_v<T> && std::is_trivially_copyable_v<T> && std::is_default_constructible_v<T> && !custom<T> &&

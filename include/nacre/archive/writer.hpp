@@ -19,7 +19,7 @@ class buffer;
 
 namespace detail {
 
-/// What writer and sizer have in common: they are told the same things.
+/// The common base of writer and sizer, which take the same calls.
 template <class Self>
 class saving_archive {
  public:
@@ -36,7 +36,7 @@ class saving_archive {
     return self();
   }
 
-  /// Writes the length of a container for reader::read_length: 4 bytes; from 2^32 - 1 on, 12.
+  /// Writes the length of a container for reader::read_length: 4 bytes, or 12 for lengths from 2^32 - 1 on.
   void write_length(std::size_t length) {
     if (length < length_escape) [[likely]] {
       self().write_flat(static_cast<std::uint32_t>(length));
@@ -45,7 +45,7 @@ class saving_archive {
     }
   }
 
-  /// One level of nesting. Each enter() is paired with a leave(). Aborts beyond archive_depth_max.
+  /// Enters one level of nesting. Each enter() is paired with a leave(). Aborts beyond archive_depth_max.
   void enter() { NACRE_EXPECT(++depth_ <= archive_depth_max, "a value nests deeper than nacre::archive_depth_max"); }
   void leave() noexcept { --depth_; }
 
@@ -59,8 +59,8 @@ class saving_archive {
 
 /// Packs values one behind the other into a payload: `ar(a, b, c)`, as in cereal.
 ///
-/// Either owns a buffer that grows, or fills memory of the caller's. Fixed memory must be large enough (`packed_size`
-/// tells); a value that does not fit is a broken invariant and aborts. Not thread-safe.
+/// A writer either owns memory that grows, or fills memory of the caller. The caller's memory must be large enough (see
+/// `packed_size`); a value that does not fit is a broken invariant and aborts. Not thread-safe.
 class writer : public detail::saving_archive<writer> {
  public:
   writer() noexcept = default;
@@ -68,8 +68,9 @@ class writer : public detail::saving_archive<writer> {
   /// `archive_alignment`, so that the reader can form views.
   explicit writer(std::span<std::byte> memory) noexcept
       : begin_(memory.data()), now_(begin_), end_(begin_ + memory.size()), fixed_(true) {}
-  /// The same, for values that end with a buffer which `memory` has no room for: its bytes are not copied, it moves to
-  /// `last`, out of values that end here.
+  /// Fills `memory` with values that end with a nacre::buffer, where `memory` has no room for the bytes of that buffer.
+  /// These are not copied: the buffer is moved into `last`, so the packed values give it up. `last` must outlive the
+  /// writer.
   writer(std::span<std::byte> memory, buffer& last) noexcept : writer(memory) { last_ = &last; }
   writer(const writer&) = delete;
   writer& operator=(const writer&) = delete;
@@ -91,7 +92,7 @@ class writer : public detail::saving_archive<writer> {
     ((to = detail::store_flat(to, values)), ...);
   }
 
-  /// Where a buffer that is packed now is to move; null when its bytes are to be copied, as they mostly are.
+  /// Returns, once, the place that a buffer packed now moves to; null when its bytes must be copied, the usual case.
   [[nodiscard]] buffer* take_last() noexcept { return now_ == end_ ? std::exchange(last_, nullptr) : nullptr; }
 
   /// Number of bytes packed so far.
@@ -118,7 +119,7 @@ class writer : public detail::saving_archive<writer> {
   std::unique_ptr<std::byte[]> owned_;
 };
 
-/// Computes the packed size of values without storing anything, so that a block is allocated once at the right size.
+/// Computes the packed size of values without storing them, so that a block is allocated once at the right size.
 class sizer : public detail::saving_archive<sizer> {
  public:
   void write_bytes(const void*, std::size_t bytes) noexcept { size_ += bytes; }
@@ -130,17 +131,17 @@ class sizer : public detail::saving_archive<sizer> {
 
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
 
-  /// Of a buffer: what its block has in front of its bytes, in bytes, and how many they are.
+  /// The size of a nacre::buffer, in bytes.
   struct packed_buffer {
-    std::size_t before = 0;
-    std::size_t bytes = 0;
+    std::size_t before = 0;  ///< of its block in front of the buffer's own bytes
+    std::size_t bytes = 0;   ///< of the buffer itself
   };
   void write_buffer(const packed_buffer& one) noexcept {
     size_ += one.bytes;
     last_ = one;
     last_end_ = size_;
   }
-  /// The buffer that ends what has been counted; zeros when something else does.
+  /// The buffer that was counted last; zeros when something else was.
   [[nodiscard]] packed_buffer last_buffer() const noexcept { return last_end_ == size_ ? last_ : packed_buffer{}; }
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Back-off from options.
+// Makes a back-off from two options.
 #include "balance/balancer/backoff.hpp"
 
 #include <chrono>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long to wait after a failure: twice as long each time, up to a bound, and never in step with others.
+// Exponential back-off: waits double after each failure, up to a bound, with jitter so that ranks do not act in step.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 
 namespace nacre::balance {
 
-/// Exponential back-off with jitter. Times are in seconds.
+/// Times are in seconds.
 class backoff {
  public:
   /// 0 < min <= max.

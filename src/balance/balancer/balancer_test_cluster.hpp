@@ -21,7 +21,7 @@
 
 namespace nacre::balance {
 
-/// What a test cluster is made of. Times in seconds.
+/// The parameters of a test cluster. Times in seconds.
 struct cluster_options {
   std::uint64_t seed = 1;
   std::uint32_t ranks = 2;
@@ -29,8 +29,8 @@ struct cluster_options {
   double step = 10e-6;
   double tick = 100e-6;
   double latency_max = 50e-6;
-  double object_latency_max = 0;  ///< of objects, if it is longer: they may be large
-  bool frozen = false;            ///< objects declare loads, but nobody runs them and every worker is idle
+  double object_latency_max = 0;  ///< of objects, if above latency_max: they may be large
+  bool frozen = false;            ///< objects declare loads, but no worker runs them and every worker is idle
   bool forge = false;             ///< random bytes arrive from random ranks all the time
   std::function<std::unique_ptr<balancer>()> make;
 };

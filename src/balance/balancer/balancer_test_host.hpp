@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// For tests: a rank whose surroundings the test plays.
+// For tests: a scripted host of one balancer.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@
 
 namespace nacre::balance {
 
-/// What a host tells of the objects that a test has made up: as balancing does, but of all of them.
+/// The answers of a host, as of class balancing, over objects that a test has made; no sampling.
 [[nodiscard]] inline std::vector<object_load> candidates_of(std::span<const object_load> all, std::size_t most,
                                                             candidate_kind of) {
   std::vector<object_load> found;
@@ -40,7 +40,7 @@ namespace nacre::balance {
   return at != all.end() ? std::optional(*at) : std::nullopt;
 }
 
-/// Remembers what its balancer sends and moves, and does none of it.
+/// Records the messages and migrations of its balancer, and carries out none.
 class scripted_host final : public balancer_host {
  public:
   [[nodiscard]] rank_id rank() const noexcept override { return self; }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The transitions of diffusion; states and invariants stand in the header.
+// The transitions of diffusion; the header has the states and invariants.
 #include "balance/balancer/diffusion_balancer.hpp"
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 namespace nacre::balance {
 namespace {
 
-/// An object that is heavier than this part of the difference does not narrow it enough to be worth its way.
+/// An object above this part of the difference of loads does not narrow it enough to be worth moving.
 constexpr double worthwhile_part = 0.9;
 
 enum class diffusion_kind : std::uint8_t { level_request, level, work_request, nothing, given };
@@ -54,8 +54,8 @@ bool diffusion_balancer::underloaded(balancer_host& host) {
   return own_.needy();
 }
 
-/// Until what was given has come the own load says too little. An object that was given may stay where it is after all,
-/// so that the wait has an end.
+/// Whether promised objects are still in flight, so that the own load is too low. The wait is bounded, since a promised
+/// object may stay where it is after all.
 bool diffusion_balancer::awaits_objects(balancer_host& host) const {
   return host.arrivals() < arrivals_awaited_ && host.now() < awaits_until_;
 }
@@ -170,9 +170,9 @@ rank_id diffusion_balancer::stranger(balancer_host& host) {
   }
 }
 
-/// Moves what narrows the difference to a rank whose load is `load_there`, and returns how many objects these are.
+/// Moves objects that narrow the difference to a rank with the load `load_there`. Returns the number of objects.
 std::uint32_t diffusion_balancer::give(balancer_host& host, rank_id to, double load_there) {
-  constexpr std::size_t candidates_for_each = 8;  // that may be given: heavy and light ones
+  constexpr std::size_t candidates_for_each = 8;  // to choose from, heavy and light, for each object given
   const double load_here = own_load(host);
   std::size_t waiting = host.summary().waiting;
   candidates_.clear();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Balancing by diffusion: an underloaded rank draws load from the most loaded of a few neighbours.
+// Balancing by diffusion: an underloaded rank asks the most loaded of a few neighbours for objects.
 #pragma once
 
 #include <cstdint>
@@ -16,33 +16,34 @@ namespace nacre::balance {
 
 /// Receiver-initiated diffusion over a random neighbourhood.
 ///
+/// Invariants. Every move makes the sum of the squares of the loads smaller. So objects that no worker runs cannot move
+/// for ever; they come to rest when no pair of neighbours differs by more than an object. A rank has at most one look
+/// or request open. A rank that is not underloaded sends only answers.
+///
+/// A rank is underloaded when more of its workers are idle than objects wait for them, or its load is below `low_load`.
+///
 /// The underloaded rank:
 /// | state | tick, underloaded, time to look | level(n) of a neighbour | nothing(n) | given(n) |
 /// |---|---|---|---|---|
-/// | resting, all that was given has come | level_request(n+1) to all neighbours; looking | - | - | - |
-/// | looking | - | note; all there: see below | - | - |
-/// | asking | - | - | replace that neighbour; see below | shortest back-off; resting |
+/// | resting, no promised object outstanding | level_request(n+1) to all neighbours; looking | - | - | - |
+/// | looking | - | note it; after the last: choose | - | - |
+/// | asking | - | - | replace that neighbour; choose | shortest back-off; resting |
 ///
-/// Below: if one that has not refused is above the own load, work_request(n, own load) to the highest of them; asking.
-/// Otherwise a longer back-off and, when nobody was above, new neighbours; resting.
+/// To choose: among the neighbours that have not refused and have more load than this rank, send work_request(n, own
+/// load) to the highest; asking. If there is none, take a longer back-off; resting. If no neighbour had more load in
+/// the first place, also draw new neighbours.
 ///
-/// Underloaded: more workers are idle than objects wait for them, or the load is below `low_load`.
+/// The victim, in any state, answers level_request(n) with level(n, own load). It answers work_request(n, load) with
+/// given(n, number of objects) if it has moved objects, else with nothing(n). It moves the heaviest objects that fit
+/// into half of the difference between the two loads; if none fits, the lightest object, provided that this narrows the
+/// difference by a tenth. It keeps `low_load` for itself, and as many waiting objects as it has idle workers. After a
+/// refusal its wanted() is true for two of the shortest intervals, so that its work can split.
 ///
-/// Any rank answers level_request(n) with level(n, own load), and work_request(n, load of the initiator) with given(n, how
-/// many) when it has moved objects, else with nothing(n). It moves the heaviest objects that fit into half of the
-/// difference between the two loads; if none fits, the lightest one, should that still narrow the gap by a tenth. It
-/// keeps `low_load` for itself, and as many waiting objects as it has idle workers. After a refusal it is wanted for
-/// two of the shortest intervals, so that its work can split.
+/// A rank that was promised objects does not look again before they have arrived, or four of the longest intervals have
+/// passed. Otherwise large objects in flight would be given to it several times over.
 ///
-/// A rank that was given objects does not look again before they have come, or four of the longest intervals have
-/// passed: else large objects on their way would be given to it several times over.
-///
-/// Invariants. What is moved makes the sum of the squares of the loads smaller, so objects that nobody works on cannot
-/// be moved for ever, and come to rest where no pair of neighbours differs by more than an object. One look or request
-/// of a rank is open at a time. A rank that is not underloaded sends nothing but answers.
-///
-/// Source: PREMA appendix I.2, where the largest object is given whatever the difference; giving less keeps two
-/// ranks from exchanging an object back and forth.
+/// Source: PREMA appendix I.2, which gives the largest object for any difference; giving less keeps two ranks from
+/// passing an object back and forth.
 class diffusion_balancer final : public balancer {
  public:
   /// Times in seconds; balance_options() explains them.
@@ -66,7 +67,7 @@ class diffusion_balancer final : public balancer {
 
   struct neighbour {
     rank_id rank;
-    std::optional<double> load;  // nothing until it has answered, and after it has refused
+    std::optional<double> load;  // empty until the neighbour has answered, and after it has refused
   };
 
   [[nodiscard]] bool underloaded(balancer_host& host);
@@ -88,14 +89,14 @@ class diffusion_balancer final : public balancer {
   double look_at_ = 0;
   double looked_at_ = 0;
   std::vector<neighbour> neighbours_;
-  std::size_t victim_ = 0;  // asking: which neighbour
-  bool wanted_ = false;     // somebody has got nothing here, not long ago
+  std::size_t victim_ = 0;  // asking: index of the neighbour asked
+  bool wanted_ = false;     // this rank has refused a request not long ago
   double wanted_until_ = 0;
   surplus own_;
   std::optional<double> own_load_;      // since the last tick or arrival
-  std::uint64_t arrivals_seen_ = 0;     // when own_load_ was found
-  std::uint64_t arrivals_asked_ = 0;    // when the last request for work went out
-  std::uint64_t arrivals_awaited_ = 0;  // when all that was given has come
+  std::uint64_t arrivals_seen_ = 0;     // host.arrivals() when own_load_ was computed
+  std::uint64_t arrivals_asked_ = 0;    // host.arrivals() when the last work_request was sent
+  std::uint64_t arrivals_awaited_ = 0;  // host.arrivals() once all promised objects have arrived
   double awaits_until_ = 0;
   std::vector<object_load> candidates_;  // scratch
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Diffusion on small machines, against the best placement there is and against its own bounds.
+// Diffusion on small machines, against the best possible placement and against its own bounds.
 #include "balance/balancer/diffusion_balancer.hpp"
 
 #include <gtest/gtest.h>
@@ -62,7 +62,7 @@ TEST(diffusion_balancer, spreads_standing_load_until_no_move_helps_and_then_stop
   }
 }
 
-/// Whoever has been given something large must not ask for more because it has not come yet.
+/// A rank that was given a large object must not ask for more while that object is in flight.
 TEST(diffusion_balancer, counts_what_is_on_its_way_so_that_large_objects_come_to_rest_too) {
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {
     rng random(seed);
@@ -146,7 +146,7 @@ std::vector<std::byte> bytes_of(diffusion_kind what, std::uint32_t number, doubl
   return pack(what, number, load, objects);
 }
 
-/// The objects that a rank gives to one whose load is `there`.
+/// The objects that a rank gives to another rank with the load `there`.
 std::vector<std::uint64_t> given(scripted_host& host, double there, const diffusion_balancer::options& how = {}) {
   diffusion_balancer victim(how);
   host.moved.clear();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every built-in balancer promises, on small machines, against the best schedule there is.
+// The promises of all built-in balancers, on small machines, against the best possible schedule.
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -19,11 +19,11 @@ enum class promise : std::uint8_t { kept, not_made };
 
 struct policy {
   const char* name;
-  double slack;     // seconds beyond Graham's bound for list schedules, when rank 0 has all the work at first
-  promise stable;   // no message while all ranks work
-  promise silent;   // no message while no rank works, after a while
-  promise settles;  // nothing moves once balanced
-  promise spreads;  // handlers hear that work is wanted
+  double slack;       // seconds beyond Graham's bound for list schedules, when rank 0 has all the work at first
+  promise stable;     // no message while all ranks work
+  promise silent;     // no message while no rank works, after a while
+  promise converges;  // no move once the load is balanced
+  promise spreads;    // handlers hear that work is wanted
   friend void PrintTo(const policy& p, std::ostream* out) { *out << p.name; }
 };
 
@@ -132,7 +132,7 @@ TEST_P(every_balancer, moves_nothing_once_balanced) {
     cluster all(machine(seed, 4));
     for (std::uint32_t n = 0; n < 16; ++n) all.add(n % 4, 20e-3);
     all.run(0.075);
-    EXPECT_EQ(all.migrations == 0, GetParam().settles == promise::kept) << "seed " << seed;
+    EXPECT_EQ(all.migrations == 0, GetParam().converges == promise::kept) << "seed " << seed;
   }
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Spreading news and acting on them; rules and invariants stand in the header.
+// Spreading news and acting on it; the header has the rules and invariants.
 #include "balance/balancer/gossip_balancer.hpp"
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 namespace nacre::balance {
 namespace {
 
-constexpr std::uint32_t rounds_max = 32;  // as the option's
+constexpr std::uint32_t rounds_max = 32;  // as in the range of balance.gossip.rounds
 
 /// Versions wrap around.
 bool newer(std::uint32_t a, std::uint32_t b) noexcept { return static_cast<std::int32_t>(a - b) > 0; }
@@ -24,8 +24,8 @@ void gossip_balancer::on_tick(balancer_host& host) {
   own_.look(host);
   needy_ = own_.needy();
   if (!needy_) {
-    look_interval_.succeed();
-    speak_at_ = std::min(speak_at_, host.now() + look_interval_.min());
+    gossip_interval_.succeed();
+    speak_at_ = std::min(speak_at_, host.now() + gossip_interval_.min());
   } else if (host.now() >= speak_at_) {
     speak(host);
   }
@@ -41,13 +41,13 @@ bool gossip_balancer::knows_needy() const {
 }
 
 void gossip_balancer::speak(balancer_host& host) {
-  speak_at_ = host.now() + look_interval_.fail(host.rng());
+  speak_at_ = host.now() + gossip_interval_.fail(host.rng());
   fresh_.push_back({host.rank(), ++version_, sane(host.total_load()), parameters_.rounds});
 }
 
 void gossip_balancer::pass_on(balancer_host& host) {
   if (fresh_.empty() || host.now() < pass_at_) return;
-  pass_at_ = host.now() + look_interval_.min();
+  pass_at_ = host.now() + gossip_interval_.min();
   const std::vector<std::byte> bytes = pack(fresh_);
   fresh_.clear();
   for (std::uint32_t each = 0; each < std::min(parameters_.fanout, host.size() - 1); ++each) {
@@ -74,23 +74,23 @@ void gossip_balancer::hear(const news& item, double now) {
 }
 
 void gossip_balancer::forget(double now) {
-  std::erase_if(known_, [&](const auto& each) { return now - each.second.heard_at > 2 * look_interval_.max(); });
+  std::erase_if(known_, [&](const auto& each) { return now - each.second.heard_at > 2 * gossip_interval_.max(); });
 }
 
 void gossip_balancer::transfer(balancer_host& host) {
-  constexpr std::size_t choice = 8;  // of so many for each that is given, the one that best suits the receiver
+  constexpr std::size_t choice = 8;  // objects to choose from, for each object given
   double own_load = sane(host.total_load());
   std::vector<rank_id> receivers;
   const std::size_t most = parameters_.objects_max;
   const std::span<const object_load> spare = own_.heaviest(host, parameters_.communication ? choice * most : most);
-  offers cards(host, spare, parameters_.communication);
+  offers movable(host, spare, parameters_.communication);
   for (std::size_t left = std::min(most, spare.size()); left > 0; --left) {
     rank_id chosen;
     knowledge* const there = draw(host, own_load, chosen);
     if (there == nullptr) break;
-    const object_load each = cards.take(chosen);
+    const object_load each = movable.take(chosen);
     if (!(there->load + each.load < own_load)) continue;
-    cards.note_move(each.object, chosen);
+    movable.note_move(each.object, chosen);
     host.migrate(each.object, chosen);
     there->load += each.load;
     own_load -= each.load;
@@ -99,7 +99,7 @@ void gossip_balancer::transfer(balancer_host& host) {
   for (const rank_id each : receivers) known_[each].open = false;
 }
 
-/// One of the ranks that are known to have less, with a probability that is proportional to how much less.
+/// Draws one of the ranks known to have less load, with a probability proportional to the difference. Null: none.
 gossip_balancer::knowledge* gossip_balancer::draw(balancer_host& host, double own_load, rank_id& drawn) {
   double sum = 0;
   const auto lack = [own_load](const knowledge& of) { return of.open ? std::max(own_load - of.load, 0.0) : 0; };
@@ -120,7 +120,7 @@ std::unique_ptr<balancer> make_gossip_balancer(const config& configuration) {
   return std::make_unique<gossip_balancer>(gossip_balancer::options{
       .fanout = static_cast<std::uint32_t>(configuration.get_int("balance.gossip.fanout")),
       .rounds = static_cast<std::uint32_t>(configuration.get_int("balance.gossip.rounds")),
-      .look_interval = read_backoff(configuration, "balance.gossip.interval", "balance.gossip.interval_max"),
+      .gossip_interval = read_backoff(configuration, "balance.gossip.interval", "balance.gossip.interval_max"),
       .known_max = static_cast<std::uint32_t>(configuration.get_int("balance.gossip.known_max")),
       .objects_max = static_cast<std::uint32_t>(configuration.get_int("balance.gossip.objects_max")),
       .communication = configuration.get_bool("balance.gossip.communication"),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A rank that gossips, against a host that the test plays.
+// A rank that gossips, against a scripted host.
 #include "balance/balancer/gossip_balancer.hpp"
 
 #include <gtest/gtest.h>
@@ -26,7 +26,7 @@ std::vector<news> last_sent(const scripted_host& host) { return *unpack<std::vec
 TEST(gossip_balancer, an_idle_rank_speaks_of_itself_ever_more_rarely_and_a_busy_one_never) {
   scripted_host host;
   host.self = rank_id{5};
-  gossip_balancer one({.fanout = 3, .rounds = 4, .look_interval = {1e-3, 8e-3}});
+  gossip_balancer one({.fanout = 3, .rounds = 4, .gossip_interval = {1e-3, 8e-3}});
   one.on_tick(host);
   EXPECT_TRUE(host.sent.empty());
   host.idle = 1;
@@ -92,7 +92,7 @@ TEST(gossip_balancer, prefers_ranks_with_less_and_forgets_old_news) {
   }
   EXPECT_NEAR(to_the_empty_one, 800, 60) << "10 of 12.5";
   scripted_host host;
-  gossip_balancer one({.look_interval = {1e-3, 8e-3}});
+  gossip_balancer one({.gossip_interval = {1e-3, 8e-3}});
   one.on_message(host, rank_id{9}, bytes_of({{7, 1, 0.0, 0}}));
   host.time = 17e-3;
   host.objects = {object(1, 9, 1, true), object(2, 1, 1)};

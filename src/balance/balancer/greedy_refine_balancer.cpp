@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gathering, deciding, obeying; states and invariants stand in the header.
+// Collects reports, decides on moves and carries them out; the header has the states and invariants.
 #include "balance/balancer/greedy_refine_balancer.hpp"
 
 #include <algorithm>
@@ -28,7 +28,7 @@ struct wire_object {
   }
 };
 
-/// What an object has sent another one.
+/// Messages that an object has sent to another one, as a weight.
 struct wire_talk {
   std::uint64_t object = 0;
   std::uint64_t partner = 0;
@@ -46,7 +46,7 @@ struct wire_talk {
 struct greedy_refine_balancer::message {
   refine_kind kind = refine_kind::look;
   std::uint32_t number = 0;
-  double load = 0;  // report; look: what a message to an object takes that has not been measured, in seconds, or 0
+  double load = 0;  // report: load; look: seconds per message to an object without measurement, or 0
   std::vector<wire_object> objects;
   std::vector<wire_talk> talks;                        // report
   double measured_seconds = 0, measured_messages = 0;  // report
@@ -94,7 +94,7 @@ void greedy_refine_balancer::on_message(balancer_host& host, rank_id from, std::
   if (!m || from == host.rank() || from.value() >= host.size()) return;
   if (m->kind == refine_kind::report) return note(host, from, *m);
   if (from != rank_id{0}) return;
-  if (m->kind == refine_kind::moves) return apply(host, *m);
+  if (m->kind == refine_kind::moves) return apply_moves(host, *m);
   host.assume_message_seconds(sane(m->load));
   const refine_report own = own_report(host);
   message answer{refine_kind::report, m->number, own.load, {}, {}, own.measured_seconds, own.measured_messages};
@@ -137,7 +137,7 @@ void greedy_refine_balancer::decide(balancer_host& host) {
     orders[rank].kind = refine_kind::moves;
     orders[rank].number = number_;
     if (rank == 0) {
-      apply(host, orders[rank]);
+      apply_moves(host, orders[rank]);
     } else {
       host.send(rank_id{rank}, pack(orders[rank]));
     }
@@ -146,8 +146,8 @@ void greedy_refine_balancer::decide(balancer_host& host) {
   look_at_ = host.now() + look_interval_.fail(host.rng());
 }
 
-/// Takes up what messages take on average over all ranks. False: ranks have told of loads that they have measured and
-/// of loads that they have not, which nobody had told them how to estimate; so these are not of one unit.
+/// Computes the average time of a message over all ranks. False: this is the first such average, so the ranks have
+/// estimated unmeasured objects each in its own way, and their loads cannot be compared.
 bool greedy_refine_balancer::learn_message_seconds() {
   double seconds = 0, messages = 0;
   for (const refine_report& each : reports_) {
@@ -160,8 +160,9 @@ bool greedy_refine_balancer::learn_message_seconds() {
   return !first;
 }
 
-/// Objects that have begun to run or left since they were reported stay where they are.
-void greedy_refine_balancer::apply(balancer_host& host, const message& m) const {
+/// Carries out the moves of a decision. Objects that have begun to run or have left since the report stay where they
+/// are.
+void greedy_refine_balancer::apply_moves(balancer_host& host, const message& m) const {
   for (const wire_object& each : m.objects) {
     const object_id object = object_id::from_value(each.object);
     if (each.to >= host.size() || each.to == host.rank().value()) continue;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Balancing by a global look from time to time, which moves as little as it can.
+// Balancing by a coordinator that collects all loads from time to time and moves few objects.
 #pragma once
 
 #include <cstdint>
@@ -13,17 +13,17 @@
 
 namespace nacre::balance {
 
-/// Greedy refinement, as the strategies RefineLB and GreedyRefineLB of Charm++ do it, by rank 0:
+/// Greedy refinement by rank 0, after the strategies RefineLB and GreedyRefineLB of Charm++.
+///
+/// Invariants. One look is open at a time. The moves of a look make the sum of the squares of the loads smaller. While
+/// looks move nothing, their interval doubles, up to a bound.
 ///
 /// | coordinator | time for a look | report(n) |
 /// |---|---|---|
-/// | resting | look(n+1) to all; gathering | ignored |
-/// | gathering | - | note; when all are there: moves(n) to every rank that must give; resting |
+/// | resting | look(n+1) to all; collecting | ignored |
+/// | collecting | - | note it; after the last: moves(n) to every rank that must give; resting |
 ///
-/// A rank answers look(n) with report(n), and does what moves(n) says.
-///
-/// Invariants. One look is open at a time. What a look moves makes the sum of the squares of the loads smaller. Looks
-/// that move nothing become ever rarer, down to a bound.
+/// A rank answers look(n) with report(n), and moves the objects that moves(n) lists.
 class greedy_refine_balancer final : public balancer {
  public:
   /// Times in seconds; balance_options() explains them.
@@ -49,7 +49,7 @@ class greedy_refine_balancer final : public balancer {
   void note(balancer_host& host, rank_id from, const message& m);
   void decide(balancer_host& host);
   [[nodiscard]] bool learn_message_seconds();
-  void apply(balancer_host& host, const message& m) const;
+  void apply_moves(balancer_host& host, const message& m) const;
 
   const options parameters_;
   backoff look_interval_;
@@ -61,7 +61,7 @@ class greedy_refine_balancer final : public balancer {
   std::vector<refine_report> reports_;  // of each rank
   std::vector<bool> reported_;
   std::uint32_t missing_ = 0;
-  double assumed_seconds_ = 0;  // of a message to an object that has not been measured; 0: nothing has been
+  double assumed_seconds_ = 0;  // per message to an object without measurement; 0: no rank has measured any
 };
 
 [[nodiscard]] std::unique_ptr<balancer> make_greedy_refine_balancer(const config& configuration);

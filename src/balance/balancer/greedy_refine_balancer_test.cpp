@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Coordinator and rank against a host that the test plays.
+// Coordinator and rank, against a scripted host.
 #include "balance/balancer/greedy_refine_balancer.hpp"
 
 #include <gtest/gtest.h>
@@ -95,7 +95,7 @@ TEST(greedy_refine_balancer, a_rank_reports_who_talks_to_whom_only_by_communicat
     EXPECT_EQ(one.observes_communication(), by_communication);
     one.on_message(host, rank_id{0}, bytes_of(greedy_refine_kind::look, 8, 0, {}));
     ASSERT_EQ(host.sent.size(), 1u);
-    const std::vector<wire_talk> talks = {{2, 9, 5, 3}};  // what runs does not move
+    const std::vector<wire_talk> talks = {{2, 9, 5, 3}};  // a running object does not move
     EXPECT_EQ(host.sent[0].second, bytes_of(greedy_refine_kind::report, 8, 9, {{2, 4, 0}},
                                             by_communication ? talks : std::vector<wire_talk>()));
   }

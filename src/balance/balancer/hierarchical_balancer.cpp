@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whom a thief asks that knows its neighbourhood.
+// Choice of a victim by group.
 #include "balance/balancer/hierarchical_balancer.hpp"
 
 #include <algorithm>
@@ -12,8 +12,8 @@ std::uint32_t hierarchical_balancer::group_size(const balancer_host& host) const
   return std::max(how_.group != 0 ? how_.group : host.ranks_on_host(), 1u);
 }
 
-bool hierarchical_balancer::goes_first(const balancer_host& host, rank_id who) const {
-  return who.value() / group_size(host) == host.rank().value() / group_size(host);
+bool hierarchical_balancer::goes_first(const balancer_host& host, rank_id from) const {
+  return from.value() / group_size(host) == host.rank().value() / group_size(host);
 }
 
 rank_id hierarchical_balancer::choose_victim(balancer_host& host, std::uint32_t in_vain) {

@@ -9,17 +9,17 @@
 
 namespace nacre::balance {
 
-/// Stealing as in steal_balancer, where a thief prefers its neighbourhood: `inside` requests in a row go to random
-/// ranks of its own group, the next one to a rank elsewhere, and so on. Thieves of the victim's group line up before
+/// Stealing as in steal_balancer, but a thief prefers its group: `inside` requests in a row go to random ranks of the
+/// group, the next one to a random rank outside, and so on. In a victim's line, thieves of its group come before
 /// others.
 ///
-/// Groups are consecutive ranks: those of a host, unless `group` says how many.
+/// A group is `group` consecutive ranks, by default the ranks of a host.
 ///
 /// Source: UTS-MPI section 2.3, which names hierarchical schemes without studying them.
 class hierarchical_balancer final : public steal_balancer {
  public:
   struct grouping {
-    std::uint32_t group = 0;  ///< ranks; 0: as many as a host has
+    std::uint32_t group = 0;  ///< ranks in a group; 0: the ranks of a host
     std::uint32_t inside = 2;
   };
 
@@ -27,7 +27,7 @@ class hierarchical_balancer final : public steal_balancer {
 
  private:
   [[nodiscard]] rank_id choose_victim(balancer_host& host, std::uint32_t in_vain) override;
-  [[nodiscard]] bool goes_first(const balancer_host& host, rank_id who) const override;
+  [[nodiscard]] bool goes_first(const balancer_host& host, rank_id from) const override;
   [[nodiscard]] std::uint32_t group_size(const balancer_host& host) const noexcept;
 
   const grouping how_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whom thieves ask, and who is served first, when hosts are known.
+// The victims that a thief asks, and the order in which a victim serves thieves, when hosts are known.
 #include "balance/balancer/hierarchical_balancer.hpp"
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ std::vector<std::byte> bytes_of(hierarchical_kind what, std::uint32_t number, do
   return pack(what, number, patience);
 }
 
-/// The ranks that a thief asks whom nobody gives anything.
+/// The ranks that a thief asks, one after the other, while every request fails.
 std::vector<std::uint32_t> asked(rank_id self, std::uint32_t ranks, hierarchical_balancer::grouping how, int requests) {
   scripted_host host;
   host.self = self;

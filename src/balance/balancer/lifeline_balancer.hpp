@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Balancing by lifelines: a few random steals, then waiting at fixed neighbours, in silence.
+// Balancing by lifelines: an idle rank tries a few random steals, then waits silently for its fixed neighbours to give.
 #pragma once
 
 #include <cstdint>
@@ -15,74 +15,78 @@ namespace nacre::balance {
 
 struct lifeline_message;
 
-/// Lifeline-based balancing (Saraswat et al., PPoPP 2011). A rank's lifelines lead to the ranks whose number differs in
-/// one bit: a hypercube, which stays connected when its last corners are missing.
+/// Lifeline-based balancing (Saraswat et al., PPoPP 2011). A *lifeline* is a request for work that a rank registers at
+/// a neighbour, and that stays there until it is fulfilled or cancelled. Two ranks are neighbours if their numbers
+/// differ in one bit: a hypercube, which stays connected when its last corners are missing.
+///
+/// Invariants. A rank that is no thief sends only objects, given, fulfilled, cancelled, and forwarded or refused
+/// requests. A rank has at most one lifeline at each neighbour and never registers it twice. So a machine without work
+/// falls silent after one request of each rank and one lifeline for each edge and direction. From a rank that gets work
+/// the lifelines lead to all idle ranks, so work that is passed on reaches all of them.
 ///
 /// The thief, a rank with more idle workers than waiting objects:
-/// | state | tick, nothing promised is on its way | nothing(n) | given(n), caught |
+/// | state | tick, no promised object in flight | nothing(n) | given(n), fulfilled |
 /// |---|---|---|---|
-/// | resting | request(n+1) to who last gave a whole bag, else to a random rank; asking | - | count what was promised |
-/// | asking | - | lifeline to every neighbour where none lies; waiting | resting; the same |
-/// | waiting | - | - | resting; the same |
+/// | resting | request(n+1) to the last giver of a whole bag, else to a random rank; asking | - | add to the promised |
+/// | asking | - | lifeline to every neighbour that has none; waiting | add to the promised; resting |
+/// | waiting | - | - | add to the promised; resting |
 ///
-/// A victim deals its surplus to a request at once; without any it passes the request on to a random rank, and if it
-/// has work that could be split, says to its program that work is wanted, until something waits or `settle` is over:
-/// the next request is answered. The last of `attempts` ranks answers nothing(n). A lifeline lies until it is fulfilled
-/// or taken in: whenever there is surplus it is dealt to the ranks whose lifelines lie here, and who gets objects is
-/// told by caught. A rank that has got work takes its other lifelines in by cancelled, so that it is not given more
+/// A victim that has surplus gives it to a request at once and answers given(n). A victim without surplus passes the
+/// request on to a random rank; the last of `attempts` ranks answers nothing(n). If such a victim has running work that
+/// may split, its wanted() is true until something waits or `arrival_timeout` is over, so that the next request
+/// succeeds.
+///
+/// Whenever a rank has surplus it distributes it to the ranks that have a lifeline here, and sends fulfilled to each
+/// that gets objects. A rank that has got work sends cancelled for its other lifelines, so that it is not given more
 /// than it needs.
 ///
-/// given and caught say how many objects come. The thief asks again when as many have arrived and it has run dry once
-/// more, or after `settle`, for an object may have ended before it could leave.
-///
-/// Invariants. A rank that is no thief sends nothing but objects, their announcements and cancelled. At most one
-/// lifeline of a rank lies at each neighbour, and none is laid twice: so a machine without work falls silent after one
-/// request of each rank and one lifeline for each edge and direction. The lifelines of all idle ranks lead to whoever
-/// gets work, so work that is dealt on reaches all.
+/// given and fulfilled carry the number of objects. The thief asks again when as many objects have arrived and it has
+/// run out of work once more. It waits no longer than `arrival_timeout`, since an object may have ended before it
+/// could leave.
 class lifeline_balancer final : public balancer {
  public:
   /// Times in seconds; balance_options() explains them.
   struct options {
     std::uint32_t attempts = 10;
     std::uint32_t objects_max = 128;
-    double settle = 200e-6;
+    double arrival_timeout = 200e-6;
   };
 
   explicit lifeline_balancer(const options& parameters) : parameters_(parameters) {}
 
   void on_tick(balancer_host& host) override;
   void on_message(balancer_host& host, rank_id from, std::span<const std::byte> bytes) override;
-  [[nodiscard]] bool wanted() const override { return !line_.empty() || missed_; }
+  [[nodiscard]] bool wanted() const override { return !line_.empty() || refused_; }
   [[nodiscard]] bool observes_loads() const override { return false; }
   [[nodiscard]] bool rests() const override { return rests_; }
 
  private:
   void look_for_work(balancer_host& host);
-  void lay_lifelines(balancer_host& host);
+  void register_lifelines(balancer_host& host);
   [[nodiscard]] bool awaits_objects(balancer_host& host);
-  void take_in_lifelines(balancer_host& host);
-  void note_giver(rank_id who, std::uint32_t objects);
-  void rejoice(balancer_host& host, std::uint32_t objects);
+  void cancel_lifelines(balancer_host& host);
+  void note_giver(rank_id giver, std::uint32_t objects);
+  void expect_objects(balancer_host& host, std::uint32_t objects);
   void on_request(balancer_host& host, const lifeline_message& m);
-  void deal(balancer_host& host);
+  void distribute(balancer_host& host);
 
   const options parameters_;
   surplus own_;
 
   // The thief's half.
   bool asking_ = false;
-  bool rests_ = false;            // lifelines lie wherever they can
-  std::optional<rank_id> giver_;  // who gave a whole bag the last time, if its work has not run out since
+  bool rests_ = false;            // a lifeline is registered at every neighbour
+  std::optional<rank_id> giver_;  // the last giver of a whole bag, until a request fails
   std::uint32_t number_ = 0;      // of the latest request
   std::uint32_t failures_ = 0;    // since there was work here
-  std::uint32_t laid_ = 0;        // bits: the neighbours where a lifeline of this rank lies
-  std::uint64_t promised_ = 0;    // objects, in all
-  double ask_at_ = 0;             // the latest that it is waited for
+  std::uint32_t registered_ = 0;  // bit mask of the neighbours that hold a lifeline of this rank
+  std::uint64_t promised_ = 0;    // objects promised since the start
+  double ask_at_ = 0;             // when the wait for promised objects ends
 
   // The victim's half.
-  bool missed_ = false;  // somebody has asked in vain, and nothing has waited for a worker since
-  double missed_until_ = 0;
-  std::vector<rank_id> line_;  // whose lifelines lie here, in order of arrival
+  bool refused_ = false;  // a request has failed here, and nothing has waited for a worker since
+  double refused_until_ = 0;
+  std::vector<rank_id> line_;  // ranks that have a lifeline here, in order of arrival
 };
 
 [[nodiscard]] std::unique_ptr<balancer> make_lifeline_balancer(const config& configuration);

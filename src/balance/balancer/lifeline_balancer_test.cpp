@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A thief and a victim with lifelines, each against a host that the test plays.
+// A thief and a victim with lifelines, each against a scripted host.
 #include "balance/balancer/lifeline_balancer.hpp"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@
 namespace nacre::balance {
 namespace {
 
-enum class lifeline_kind : std::uint8_t { request, nothing, given, lifeline, caught, cancelled };
+enum class lifeline_kind : std::uint8_t { request, nothing, given, lifeline, fulfilled, cancelled };
 
 std::vector<std::byte> bytes_of(lifeline_kind what, std::uint32_t number = 0, std::uint32_t objects = 0) {
   return pack(what, number, std::uint32_t{0}, std::uint32_t{0}, objects);
@@ -32,7 +32,7 @@ struct idle_rank {
     host.ranks = 11;
     host.idle = 1;
   }
-  /// The ranks to which the last so many messages of this content went.
+  /// The receivers of the last messages, as many as asked for, which must all have this content.
   std::set<rank_id> receivers(std::size_t count, lifeline_kind of) {
     std::set<rank_id> found;
     for (std::size_t n = host.sent.size() - count; n < host.sent.size(); ++n) {
@@ -98,7 +98,7 @@ TEST(lifeline_balancer, rests_while_its_lifelines_lie_and_nothing_has_come) {
   EXPECT_TRUE(one.thief.rests());
   one.thief.on_tick(one.host);
   EXPECT_TRUE(one.thief.rests());
-  one.thief.on_message(one.host, rank_id{4}, bytes_of(lifeline_kind::caught, 0, 2));
+  one.thief.on_message(one.host, rank_id{4}, bytes_of(lifeline_kind::fulfilled, 0, 2));
   EXPECT_FALSE(one.thief.rests()) << "what was promised may not come";
 }
 
@@ -106,8 +106,8 @@ TEST(lifeline_balancer, takes_in_its_lifelines_when_it_has_got_work) {
   idle_rank one;
   one.thief.on_tick(one.host);
   one.thief.on_message(one.host, rank_id{3}, bytes_of(lifeline_kind::nothing, 1));
-  one.thief.on_message(one.host, rank_id{3}, bytes_of(lifeline_kind::caught, 0, 1));
-  one.thief.on_message(one.host, rank_id{4}, bytes_of(lifeline_kind::caught, 0, 2));
+  one.thief.on_message(one.host, rank_id{3}, bytes_of(lifeline_kind::fulfilled, 0, 1));
+  one.thief.on_message(one.host, rank_id{4}, bytes_of(lifeline_kind::fulfilled, 0, 2));
   EXPECT_EQ(one.host.sent.size(), 4u);
   one.host.objects = {object(1, 1, 1), object(2, 1, 1)};
   one.host.arrived = 2;
@@ -169,7 +169,7 @@ TEST(lifeline_balancer, asks_who_gave_a_whole_bag_again_until_that_one_has_nothi
     EXPECT_EQ(asked(), rich);
   }
   one.thief.on_message(one.host, rich, bytes_of(lifeline_kind::nothing, number));
-  give(lifeline_kind::caught, 1);
+  give(lifeline_kind::fulfilled, 1);
   std::set<rank_id> others;
   for (int times = 0; times < 20; ++times) {
     others.insert(asked());
@@ -189,11 +189,11 @@ TEST(lifeline_balancer, a_victim_deals_to_the_lifelines_that_lie_there_as_soon_a
   EXPECT_TRUE(host.sent.empty());
   host.objects = {object(1, 1, 1), object(2, 5, 1), object(3, 3, 1), object(4, 2, 1)};
   victim.on_tick(host);
-  EXPECT_EQ(host.moved, (std::vector<std::uint64_t>{2, 3, 1})) << "the third card is its own";
+  EXPECT_EQ(host.moved, (std::vector<std::uint64_t>{2, 3, 1})) << "the third object is its own";
   EXPECT_EQ(host.moved_to, (std::vector{rank_id{4}, rank_id{8}, rank_id{4}})) << "5 is no neighbour";
   EXPECT_EQ(host.sent, (std::vector<std::pair<rank_id, std::vector<std::byte>>>{
-                           {rank_id{4}, bytes_of(lifeline_kind::caught, 0, 2)},
-                           {rank_id{8}, bytes_of(lifeline_kind::caught, 0, 1)}}));
+                           {rank_id{4}, bytes_of(lifeline_kind::fulfilled, 0, 2)},
+                           {rank_id{8}, bytes_of(lifeline_kind::fulfilled, 0, 1)}}));
   EXPECT_FALSE(victim.wanted());
 }
 

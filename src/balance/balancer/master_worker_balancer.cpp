@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The transitions of master and workers; states and invariants stand in the header.
+// The transitions of master and workers; the header has the states and invariants.
 #include "balance/balancer/master_worker_balancer.hpp"
 
 #include <algorithm>
@@ -37,7 +37,7 @@ bool master_worker_balancer::underloaded(balancer_host& host) {
 }
 
 void master_worker_balancer::on_tick(balancer_host& host) {
-  if (host.rank() == master(host)) return deal(host);
+  if (host.rank() == master(host)) return distribute(host);
   if (waiting_ || host.now() < ask_at_ || !underloaded(host)) return;
   waiting_ = true;
   host.send(master(host), pack(work_message{work_kind::request, ++number_}));
@@ -49,7 +49,7 @@ void master_worker_balancer::on_message(balancer_host& host, rank_id from, std::
   if (m->kind == work_kind::given) {
     if (!waiting_ || from != master(host) || m->number != number_) return;
     waiting_ = false;
-    ask_at_ = host.now() + parameters_.settle;
+    ask_at_ = host.now() + parameters_.arrival_timeout;
   } else if (host.rank() == master(host)) {
     const auto same = std::find(line_.begin(), line_.end(), from);
     if (same != line_.end()) {
@@ -58,15 +58,15 @@ void master_worker_balancer::on_message(balancer_host& host, rank_id from, std::
     }
     line_.push_back(from);
     numbers_.push_back(m->number);
-    deal(host);
+    distribute(host);
   }
 }
 
-void master_worker_balancer::deal(balancer_host& host) {
+void master_worker_balancer::distribute(balancer_host& host) {
   if (line_.empty()) return;
   own_.look(host);
   const std::size_t each_gets = own_.at_a_time(host, parameters_.objects_max);
-  const auto served = static_cast<std::ptrdiff_t>(own_.deal(host, line_, each_gets));
+  const auto served = static_cast<std::ptrdiff_t>(own_.distribute(host, line_, each_gets));
   for (std::ptrdiff_t each = 0; each < served; ++each) {
     const auto index = static_cast<std::size_t>(each);
     host.send(line_[index], pack(work_message{work_kind::given, numbers_[index]}));
@@ -80,7 +80,7 @@ std::unique_ptr<balancer> make_master_worker_balancer(const config& configuratio
       .master = static_cast<std::uint32_t>(configuration.get_int("balance.master_worker.master")),
       .low_load = configuration.get_double("balance.master_worker.low_load"),
       .objects_max = static_cast<std::uint32_t>(configuration.get_int("balance.master_worker.objects_max")),
-      .settle = seconds_of(configuration, "balance.master_worker.settle"),
+      .arrival_timeout = seconds_of(configuration, "balance.master_worker.arrival_timeout"),
   });
 }
 

@@ -14,19 +14,19 @@ namespace nacre::balance {
 
 /// Master and workers, after PREMA appendix I.1.
 ///
+/// Invariants. A rank has at most one request open and sends nothing while it is, so a machine without work is silent.
+/// Only the master gives, so an object moves at most once.
+///
+/// A rank is underloaded when more of its workers are idle than objects wait for them, or its load is below `low_load`.
+///
 /// | worker | tick, underloaded, time to ask | given(n) from the master |
 /// |---|---|---|
 /// | resting | request(n+1) to the master; waiting | - |
-/// | waiting | - | rest until the objects must be here; resting |
+/// | waiting | - | wait `arrival_timeout` for the objects; resting |
 ///
-/// The master puts each request into its line, and deals its surplus to the line at once and at each tick; who gets
-/// objects gets given(n). A rank is underloaded when more of its workers are idle than objects wait for them, or its
-/// load is below `low_load`.
-///
-/// Invariants. One request of a rank is open at a time, and nothing is sent while it is: a machine without work is
-/// silent. Only the master gives, so an object is moved once at most.
-///
-/// PREMA's master answers also that there is nothing to give; here silence says so.
+/// The master puts each request into its line. It distributes its surplus to the line at once and at each tick, and
+/// sends given(n) to each rank that gets objects. PREMA's master also answers that there is nothing to give; here it is
+/// silent.
 class master_worker_balancer final : public balancer {
  public:
   /// Times in seconds; balance_options() explains them.
@@ -34,7 +34,7 @@ class master_worker_balancer final : public balancer {
     std::uint32_t master = 0;
     double low_load = 0;
     std::uint32_t objects_max = 1;
-    double settle = 200e-6;
+    double arrival_timeout = 200e-6;
   };
 
   explicit master_worker_balancer(const options& parameters) : parameters_(parameters) {}
@@ -47,7 +47,7 @@ class master_worker_balancer final : public balancer {
  private:
   [[nodiscard]] rank_id master(const balancer_host& host) const noexcept;
   [[nodiscard]] bool underloaded(balancer_host& host);
-  void deal(balancer_host& host);
+  void distribute(balancer_host& host);
 
   const options parameters_;
   surplus own_;
@@ -59,7 +59,7 @@ class master_worker_balancer final : public balancer {
 
   // The master's half.
   std::vector<rank_id> line_;           // in order of arrival
-  std::vector<std::uint32_t> numbers_;  // of their requests
+  std::vector<std::uint32_t> numbers_;  // of the requests in line_
 };
 
 [[nodiscard]] std::unique_ptr<balancer> make_master_worker_balancer(const config& configuration);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A master and a worker, each against a host that the test plays.
+// A master and a worker, each against a scripted host.
 #include "balance/balancer/master_worker_balancer.hpp"
 
 #include <gtest/gtest.h>

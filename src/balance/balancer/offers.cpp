@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Choosing what suits a rank.
+// Choice of the object that talks most to a receiver's objects.
 #include "balance/balancer/offers.hpp"
 
 #include "balance/balancer/surplus.hpp"
@@ -7,7 +7,7 @@
 namespace nacre::balance {
 
 double traffic_weight(const object_traffic& of) noexcept {
-  // A message of so many bytes costs twice what an empty one does, over tcp (docs/balancing.md).
+  // A message of so many bytes costs twice as much as an empty one, over tcp (docs/balancing.md).
   constexpr double bytes_of_a_message = 16 * 1024;
   return sane(of.messages) + sane(of.bytes) / bytes_of_a_message;
 }

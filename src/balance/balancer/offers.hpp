@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which of a rank's objects to give to a certain other rank.
+// Chooses which of a rank's objects to give to a certain other rank.
 #pragma once
 
 #include <span>
@@ -10,22 +10,22 @@
 
 namespace nacre::balance {
 
-/// The least part of an object's load that another one has which is about as heavy.
+/// Two objects are about as heavy as each other if the lighter has at least this part of the heavier one's load.
 inline constexpr double about_as_heavy = 0.8;
 
-/// What traffic costs when it is between ranks, in messages without content. Not negative.
+/// The cost of traffic between ranks, in empty messages. Not negative.
 [[nodiscard]] double traffic_weight(const object_traffic& of) noexcept;
 
-/// Objects that a rank could give away. Without communication the heaviest is always taken first.
+/// Objects that a rank could give away. Without `by_communication` the heaviest is always taken first.
 class offers {
  public:
   /// `objects`: heaviest first.
   offers(balancer_host& host, std::span<const object_load> objects, bool by_communication);
 
-  /// Takes out, of the heaviest and those about as heavy, the object for which the talk with objects on `receiver`
-  /// exceeds that with objects here by most; the first of those that are equal. Not when all are gone.
+  /// Removes and returns an object among the heaviest and those about as heavy. It is the object for which traffic with
+  /// objects on `receiver` minus traffic with objects here is greatest; the first of equals. Some must be left.
   object_load take(rank_id receiver);
-  /// An object goes there; its acquaintances are told.
+  /// Notes that an object moves to `to`, for the traffic of its partners.
   void note_move(object_id object, rank_id to) { moved_[object] = to; }
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which object is given to whom.
+// The choice of an object for a receiver.
 #include "balance/balancer/offers.hpp"
 
 #include <gtest/gtest.h>

@@ -8,7 +8,7 @@
 
 namespace nacre::balance {
 
-/// A rank between `first` and `last`, both included, other than this one. There must be one.
+/// A random rank between `first` and `last`, both included, other than this one. There must be one.
 [[nodiscard]] inline rank_id random_other_rank(balancer_host& host, std::uint32_t first, std::uint32_t last) {
   const std::uint32_t self = host.rank().value();
   const bool inside = first <= self && self <= last;
@@ -17,7 +17,7 @@ namespace nacre::balance {
   return rank_id{drawn};
 }
 
-/// Any rank but this one. There must be one.
+/// A random rank other than this one. There must be one.
 [[nodiscard]] inline rank_id random_other_rank(balancer_host& host) {
   return random_other_rank(host, 0, host.size() - 1);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Planning moves.
+// Plans moves of objects by greedy refinement.
 #include "balance/balancer/refine.hpp"
 
 #include <algorithm>
@@ -13,15 +13,15 @@
 namespace nacre::balance {
 namespace {
 
-/// A part of the load by which a move must make things better: what rounding could pretend is no gain.
+/// The least gain of a move, as a part of the giver's load; a smaller one may be a rounding error.
 constexpr double least_gain = 1e-9;
 
 bool heavier(const object_load& a, const object_load& b) noexcept { return a.load > b.load; }
 
-/// Who talks to whom, and where everybody is while moves are planned.
-class acquaintances {
+/// Traffic between objects, and the rank of each object as the plan has it so far.
+class traffic_graph {
  public:
-  explicit acquaintances(const std::vector<refine_report>& ranks) {
+  explicit traffic_graph(const std::vector<refine_report>& ranks) {
     for (std::uint32_t rank = 0; rank < ranks.size(); ++rank) {
       for (const object_load& each : ranks[rank].movable) at_.emplace(each.object, rank_id{rank});
     }
@@ -42,19 +42,19 @@ class acquaintances {
   [[nodiscard]] bool empty() const noexcept { return talks_.empty(); }
   void move(object_id object, rank_id to) { at_[object] = to; }
 
-  /// Calls visit(rank, weight) for each acquaintance of an object.
+  /// Calls visit(rank, weight) for each object with which `object` has traffic.
   template <class Visit>
   void for_each(object_id object, const Visit& visit) const {
     const auto found = of_.find(object);
     if (found == of_.end()) return;
-    for (const acquaintance& each : found->second) visit(at_.at(each.object), each.weight);
+    for (const traffic_edge& each : found->second) visit(at_.at(each.object), each.weight);
   }
   [[nodiscard]] double with(object_id object, rank_id rank) const {
     double sum = 0;
     for_each(object, [&](rank_id where, double weight) { sum += where == rank ? weight : 0; });
     return sum;
   }
-  /// All talk between ranks.
+  /// The sum of all traffic between ranks.
   [[nodiscard]] double between_ranks() const {
     double sum = 0;
     for (const refine_talk& each : talks_) sum += at_.at(each.object) != at_.at(each.partner) ? each.weight : 0;
@@ -62,12 +62,12 @@ class acquaintances {
   }
 
  private:
-  struct acquaintance {
+  struct traffic_edge {
     object_id object;
     double weight;
   };
   std::unordered_map<object_id, rank_id> at_;
-  std::unordered_map<object_id, std::vector<acquaintance>> of_;
+  std::unordered_map<object_id, std::vector<traffic_edge>> of_;
   std::vector<refine_talk> talks_;
 };
 
@@ -85,8 +85,8 @@ class plan {
     bound_ = sum / static_cast<double>(ranks.size()) * (1 + tolerance);
   }
 
-  /// `known`: null, or who prefers to be where, and hears of every move.
-  void make(acquaintances* known) {
+  /// `known`: null, or the traffic to go by; it is told of every move.
+  void make(traffic_graph* known) {
     while (by_load_.size() > 1) {
       const auto [most, giver] = *by_load_.rbegin();
       const auto [least, receiver] = *by_load_.begin();
@@ -103,7 +103,7 @@ class plan {
         by_load_.erase(std::prev(by_load_.end()));  // nothing helps this one
         continue;
       }
-      if (known != nullptr && fits != movable.end()) chosen = best_acquainted(*known, giver, chosen);
+      if (known != nullptr && fits != movable.end()) chosen = best_by_traffic(*known, giver, chosen);
       take(giver, chosen, known);
     }
   }
@@ -117,9 +117,9 @@ class plan {
     std::uint32_t receiver;
   };
 
-  /// The pair that brings most talk into a rank, among objects about as heavy as that of `first` and ranks which stay
-  /// within the bound; the first of those that are equal.
-  [[nodiscard]] choice best_acquainted(const acquaintances& known, std::uint32_t giver, const choice& first) const {
+  /// The pair that brings the most traffic inside one rank, among objects about as heavy as that of `first` and
+  /// receivers that stay within the bound; the first of equals.
+  [[nodiscard]] choice best_by_traffic(const traffic_graph& known, std::uint32_t giver, const choice& first) const {
     const std::vector<object_load>& movable = movable_[giver];
     const double enough = movable[first.object].load * about_as_heavy;
     choice best = first;
@@ -141,7 +141,7 @@ class plan {
     return best;
   }
 
-  void take(std::uint32_t giver, const choice& chosen, acquaintances* known) {
+  void take(std::uint32_t giver, const choice& chosen, traffic_graph* known) {
     const auto at = movable_[giver].begin() + static_cast<std::ptrdiff_t>(chosen.object);
     const object_load moved = *at;
     movable_[giver].erase(at);
@@ -150,7 +150,7 @@ class plan {
     change(chosen.receiver, moved.load);
     if (known != nullptr) known->move(moved.object, rank_id{chosen.receiver});
   }
-  /// A rank that nothing helps stays out of by_load_.
+  /// Adds `by` to a rank's load. A rank that is not in by_load_, since no move helps it, stays out.
   void change(std::uint32_t rank, double by) {
     const bool in_play = by_load_.erase({loads_[rank], rank}) != 0;
     loads_[rank] += by;
@@ -170,9 +170,9 @@ std::vector<refine_move> refine(const std::vector<refine_report>& ranks, double 
   plan plain(ranks, tolerance);
   plain.make(nullptr);
   if (plain.moves().empty()) return {};
-  acquaintances known(ranks);
+  traffic_graph known(ranks);
   if (known.empty()) return plain.moves();
-  acquaintances after_plain(known);
+  traffic_graph after_plain(known);
   for (const refine_move& each : plain.moves()) after_plain.move(each.object, each.to);
   plan near(ranks, tolerance);
   near.make(&known);

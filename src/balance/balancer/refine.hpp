@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which objects should move when all loads are known: as few as can be, and near to whom they talk to.
+// Plans moves when all loads are known: few objects move, and near to the objects that they talk to.
 #pragma once
 
 #include <cstdint>
@@ -9,20 +9,20 @@
 
 namespace nacre::balance {
 
-/// What one object has sent another one; see traffic_weight (offers.hpp).
+/// Traffic from one object to another; the weight is traffic_weight (offers.hpp).
 struct refine_talk {
   object_id object;
   object_id partner;
-  rank_id where;  ///< the partner is, unless a rank reports it as movable
+  rank_id where;  ///< the partner's rank, unless a rank reports the partner as movable
   double weight = 0;
 };
-/// What one rank tells the coordinator.
+/// The report of one rank to the coordinator.
 struct refine_report {
-  double load = 0;                   ///< of all its objects, those that run too
-  std::vector<object_load> movable;  ///< those that do not run and have a load, the heaviest
-  std::vector<refine_talk> talks;    ///< of those that are movable; may be empty
-  double measured_seconds = 0;       ///< that messages will take which wait for objects that have been measured
-  double measured_messages = 0;      ///< how many these are
+  double load = 0;                   ///< of all its objects, running ones included
+  std::vector<object_load> movable;  ///< the heaviest objects that have a load and do not run
+  std::vector<refine_talk> talks;    ///< of the movable objects; may be empty
+  double measured_seconds = 0;       ///< expected time of the messages that wait for measured objects
+  double measured_messages = 0;      ///< number of these messages
 };
 struct refine_move {
   object_id object;
@@ -30,14 +30,14 @@ struct refine_move {
   rank_id to;
 };
 
-/// Takes objects from ranks that are above the average by more than the part `tolerance`, heaviest rank first, and
-/// gives them to the lightest. An object is taken only if the receiver then has less than the giver had; one that
-/// leaves nobody above the bound is preferred. No object moves twice. In the result no rank above the bound has a
-/// movable object that the lightest rank could take under that condition.
+/// The bound of a rank is the average load times (1 + `tolerance`). Objects move from ranks above the bound, heaviest
+/// rank first, to the lightest rank. An object moves only if the receiver then has less than the giver had. Objects
+/// that leave the receiver within the bound are preferred. No object moves twice. In the result no rank above the bound
+/// has a movable object that the lightest rank could take under that condition.
 ///
-/// Where reports tell of talks: of objects that are about as heavy, and of ranks that stay within the bound, the pair
-/// is taken that brings most talk into a rank; but only if in the end less talk is between ranks than without, and the
-/// heaviest rank is within the bound or no heavier than without.
+/// If reports have talks: among objects that are about as heavy, and receivers that stay within the bound, the pair is
+/// chosen that brings the most traffic inside one rank. That plan is used only if it ends with less traffic between
+/// ranks than the plan without talks, and its heaviest rank is within the bound or no heavier than in that plan.
 [[nodiscard]] std::vector<refine_move> refine(const std::vector<refine_report>& ranks, double tolerance);
 
 }  // namespace nacre::balance

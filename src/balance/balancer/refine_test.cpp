@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The refinement against the best placements there are.
+// The refinement, against the best possible placements.
 #include "balance/balancer/refine.hpp"
 
 #include <gtest/gtest.h>
@@ -63,7 +63,7 @@ TEST(refine, leaves_everything_where_no_rank_is_far_above_the_average) {
   EXPECT_EQ(refine(ranks, 0.05).size(), 2u) << "just enough";
 }
 
-/// Where objects are, and what they say to each other.
+/// The ranks of objects, and the traffic between them.
 struct world {
   std::vector<refine_report> ranks;
   std::map<object_id, std::uint32_t> at;
@@ -129,7 +129,7 @@ world random_world(rng& random) {
   return all;
 }
 
-/// The least talk between ranks of all placements whose heaviest rank has no more than `most`.
+/// The least traffic between ranks over all placements in which no rank has more load than `most`.
 double best_talk(const world& of, double most) {
   double best = 1e300;
   std::map<object_id, std::uint32_t> places = of.at;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of balancers: built-in ones, and those of the program.
+// The table of balancers: built-in ones, and ones that the program registers.
 #include "balance/balancer/registry.hpp"
 
 #include <utility>
@@ -37,7 +37,7 @@ constexpr option rows[] = {
     {"balance.steal.backoff_max", option_kind::duration, "1ms", "", "1us..10s", "the longest such wait"},
     {"balance.steal.hold", option_kind::duration, "200us", "", "0us..1s",
      "how long a busy rank that has nothing to give keeps a request, so that its work can split"},
-    {"balance.steal.settle", option_kind::duration, "200us", "", "0us..1s",
+    {"balance.steal.arrival_timeout", option_kind::duration, "200us", "", "0us..1s",
      "how long a rank that was promised objects waits for them before it asks again"},
     {"balance.steal.waiting_max", option_kind::integer, "4", "ranks", "1..1024",
      "requests that a rank keeps at a time; it refuses further ones"},
@@ -58,7 +58,7 @@ constexpr option rows[] = {
      "neighbours"},
     {"balance.lifeline.objects_max", option_kind::integer, "128", "objects", "1..65536",
      "the most that one rank gets at a time"},
-    {"balance.lifeline.settle", option_kind::duration, "200us", "", "0us..1s",
+    {"balance.lifeline.arrival_timeout", option_kind::duration, "200us", "", "0us..1s",
      "how long a rank that was promised objects waits for them before it asks again"},
     {"balance.hierarchical.group", option_kind::integer, "0", "ranks", "0..1000000",
      "consecutive ranks that are near each other; 0: those of a host. All else is as balance.steal says"},
@@ -93,7 +93,7 @@ constexpr option rows[] = {
      "how many are given at a time; of a large bag more, up to 128"},
     {"balance.share.interval", option_kind::duration, "100us", "", "0us..1s",
      "the shortest time between two offers of a rank"},
-    {"balance.share.settle", option_kind::duration, "200us", "", "0us..1s",
+    {"balance.share.arrival_timeout", option_kind::duration, "200us", "", "0us..1s",
      "how long a rank that was promised objects waits for them before it asks again"},
     {"balance.master_worker.master", option_kind::integer, "0", "rank", "0..1000000",
      "who gives objects to the others; a number beyond the last rank means that one"},
@@ -101,7 +101,7 @@ constexpr option rows[] = {
      "a rank with less than this asks for more; one with too few objects for its idle workers always does"},
     {"balance.master_worker.objects_max", option_kind::integer, "1", "objects", "1..65536",
      "the most that one request is answered with; of a large bag more, up to 128"},
-    {"balance.master_worker.settle", option_kind::duration, "200us", "", "0us..1s",
+    {"balance.master_worker.arrival_timeout", option_kind::duration, "200us", "", "0us..1s",
      "how long a rank that was promised objects waits for them before it asks again"},
     {"balance.rotate.interval", option_kind::duration, "1ms", "", "1us..10s",
      "how often a rank sends what waits there on to the next rank"},

@@ -11,8 +11,8 @@
 
 namespace nacre {
 
-/// The balancer of that name: one that the program has registered, else a built-in one; null for `none`. Throws
-/// setup_error that names the nearest. Any thread.
+/// Makes the registered balancer of that name, else the built-in one; null for `none`. Throws setup_error that suggests
+/// a similar name. Any thread.
 [[nodiscard]] std::unique_ptr<balancer> make_balancer(std::string_view name, const config& configuration);
 
 /// Whether the program has registered a balancer of that name. Any thread.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Moving for the sake of it.
+// Moves the surplus on, at a fixed interval.
 #include "balance/balancer/rotate_balancer.hpp"
 
 #include "balance/balancer/backoff.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Balancers for tests: they keep everything moving, whether that helps or not.
+// Balancers for tests: they keep all waiting objects moving, whether that helps or not.
 #pragma once
 
 #include <cstdint>
@@ -11,11 +11,11 @@
 
 namespace nacre::balance {
 
-/// Every `interval` the surplus of a rank goes to the next rank (`rotate`) or each object to a random one (`random`),
-/// without a message.
+/// Every `interval`, each object of a rank's surplus goes to the next rank (`rotate`) or to a random rank (`random`).
+/// No messages are sent.
 ///
-/// Invariants. Objects without messages stay, and so do as many others as the rank has idle workers: so every worker
-/// always finds something to run, and a program comes to its end and to quiescence.
+/// Invariant: as many waiting objects as the rank has idle workers stay, and so do objects without messages. So every
+/// worker finds something to run, and a program reaches quiescence and its end.
 class rotate_balancer final : public balancer {
  public:
   enum class target : std::uint8_t { next, random };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the testers move, against a host that the test plays.
+// The moves of the balancers for tests, against a scripted host.
 #include "balance/balancer/rotate_balancer.hpp"
 
 #include <gtest/gtest.h>

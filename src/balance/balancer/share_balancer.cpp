@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The transitions of ranks and manager; states and invariants stand in the header.
+// The transitions of ranks and manager; the header has the states and invariants.
 #include "balance/balancer/share_balancer.hpp"
 
 #include <algorithm>
@@ -21,8 +21,8 @@ constexpr std::uint32_t chunks_max = 1u << 30;
 
 struct share_balancer::message {
   share_kind kind = share_kind::offer;
-  std::uint32_t number = 0;  // offer: of chunks; else of the request
-  rank_id rank;              // order, returned: who gets them
+  std::uint32_t number = 0;  // offer: number of chunks; else number of the request
+  rank_id rank;              // order, returned: the rank that asked
 
   template <class Archive>
   void serialize(Archive& ar) {
@@ -34,7 +34,7 @@ rank_id share_balancer::manager(const balancer_host& host) const noexcept {
   return rank_id{std::min(parameters_.manager, host.size() - 1)};
 }
 
-/// The manager's own messages do not travel.
+/// Sends a message, or handles it at once when the manager sends it to itself.
 void share_balancer::send(balancer_host& host, rank_id to, const message& m) {
   if (to == host.rank()) {
     receive(host, to, m);
@@ -53,7 +53,8 @@ void share_balancer::on_tick(balancer_host& host) {
   send(host, manager(host), {share_kind::request, ++number_, {}});
 }
 
-/// Counts tell when there may be something new to tell; only then it looks at objects.
+/// Sends an offer if it has changed much. The number of waiting items is checked first, since it costs less than a look
+/// at objects.
 void share_balancer::offer(balancer_host& host) {
   const auto worth_telling = [this](std::size_t spare) {
     const std::size_t chunks = spare / parameters_.chunk;
@@ -78,19 +79,19 @@ void share_balancer::on_message(balancer_host& host, rank_id from, std::span<con
 void share_balancer::receive(balancer_host& host, rank_id from, const message& m) {
   switch (m.kind) {
     case share_kind::order:
-      if (from == manager(host)) apply(host, m);
+      if (from == manager(host)) apply_order(host, m);
       return;
     case share_kind::given:
       if (!waiting_ || m.number != number_) return;
       waiting_ = false;
-      ask_at_ = host.now() + parameters_.settle;
+      ask_at_ = host.now() + parameters_.arrival_timeout;
       return;
     default:
       if (host.rank() == manager(host)) receive_as_manager(host, from, m);
   }
 }
 
-void share_balancer::apply(balancer_host& host, const message& order) {
+void share_balancer::apply_order(balancer_host& host, const message& order) {
   if (order.rank == host.rank() || order.rank.value() >= host.size()) return;
   own_.look(host);
   const std::span<const object_load> given = own_.heaviest(host, own_.at_a_time(host, parameters_.chunk));
@@ -111,15 +112,15 @@ void share_balancer::receive_as_manager(balancer_host& host, rank_id from, const
     offers_[from.value()] = m.number;
     if (m.number != 0) withdraw(from);
   } else if (asked.rank.value() < host.size()) {
-    withdraw(asked.rank);  // one of each rank is open
+    withdraw(asked.rank);  // a rank has at most one request open
     if (m.kind == share_kind::request) offers_[from.value()] = 0;
     line_.insert(m.kind == share_kind::returned ? line_.begin() : line_.end(), asked);
   }
   match(host);
 }
 
-void share_balancer::withdraw(rank_id initiator) {
-  std::erase_if(line_, [&](const request& each) { return each.rank == initiator; });
+void share_balancer::withdraw(rank_id requester) {
+  std::erase_if(line_, [&](const request& each) { return each.rank == requester; });
 }
 
 void share_balancer::match(balancer_host& host) {
@@ -143,7 +144,7 @@ std::unique_ptr<balancer> make_share_balancer(const config& configuration) {
       .manager = static_cast<std::uint32_t>(configuration.get_int("balance.share.manager")),
       .chunk = static_cast<std::uint32_t>(configuration.get_int("balance.share.chunk")),
       .interval = seconds_of(configuration, "balance.share.interval"),
-      .settle = seconds_of(configuration, "balance.share.settle"),
+      .arrival_timeout = seconds_of(configuration, "balance.share.arrival_timeout"),
   });
 }
 

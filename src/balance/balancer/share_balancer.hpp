@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Balancing by sharing: a manager knows who has work to spare and sends it to whoever asks.
+// Balancing by sharing: a manager knows which ranks have work to spare and orders them to give it to ranks that ask.
 #pragma once
 
 #include <cstdint>
@@ -13,26 +13,30 @@
 
 namespace nacre::balance {
 
-/// Work sharing with a central manager (UTS-MPI sections 2.3.1 and 3.1). Its queue holds what ranks offer, not the
-/// objects: these stay where they are until somebody needs them, so each is moved once.
+/// Work sharing with a central manager (UTS-MPI sections 2.3.1 and 3.1). The manager's queue holds offers, not objects:
+/// an object stays on its rank until another rank needs it, so it moves once.
+///
+/// Invariants. A rank has at most one request open. Nothing is sent while no rank has work. Unlike with stealing,
+/// offers are sent even while all ranks work.
 ///
 /// | rank | tick, needy, time to ask | tick, its offer has changed | order(to, n) | given(n) |
 /// |---|---|---|---|---|
-/// | resting | request(n+1) to the manager; waiting | offer(chunks) to the manager | a chunk to that rank and given(n);
-/// else offer(0) and returned(to, n) to the manager | - | | waiting | - | the same | the same | rest until the objects
-/// must be here; resting |
+/// | resting | request(n+1) to the manager; waiting | offer(chunks) to the manager | give | - |
+/// | waiting | - | offer(chunks) to the manager; resting unless 0 | give | wait `arrival_timeout`; resting |
+///
+/// To give: move a chunk to rank `to` and send it given(n). A rank that has none left sends offer(0) and
+/// returned(to, n) to the manager.
 ///
 /// | manager | request(n) of a rank | offer(chunks) | returned(to, n) |
 /// |---|---|---|---|
-/// | some offers | order to the next rank with one | note | line up in front |
-/// | none | line up | note; orders to those with offers, one for each in the line | the same |
+/// | some offers | order to the next rank with an offer | note it | put the request at the front of the line; match |
+/// | none | append the request to the line | note it; match | put the request at the front of the line |
 ///
-/// A rank offers a chunk for every `chunk` objects that it can spare, and is wanted while it offers none: work that can
-/// split does so ahead of need. An offer is told when there begins or ceases to be one, or it has halved or doubled,
-/// and not before `interval` has passed since the last.
+/// To match: send an order to the ranks with offers in turn, one for each request in the line.
 ///
-/// Invariants. One request of a rank is open at a time. Nothing is sent while no rank has work. Unlike with stealing,
-/// offers are told though all ranks work.
+/// A rank offers one chunk for every `chunk` objects that it can spare. While it offers none, its wanted() is true, so
+/// that work that can split does so ahead of need. It sends an offer when the number of chunks becomes or ceases to be
+/// 0, or has halved or doubled, but not before `interval` has passed since the last offer.
 class share_balancer final : public balancer {
  public:
   /// Times in seconds; balance_options() explains them.
@@ -40,7 +44,7 @@ class share_balancer final : public balancer {
     std::uint32_t manager = 0;
     std::uint32_t chunk = 1;
     double interval = 100e-6;
-    double settle = 200e-6;
+    double arrival_timeout = 200e-6;
   };
 
   explicit share_balancer(const options& parameters) : parameters_(parameters) {}
@@ -62,8 +66,8 @@ class share_balancer final : public balancer {
   void receive(balancer_host& host, rank_id from, const message& m);
   void receive_as_manager(balancer_host& host, rank_id from, const message& m);
   void offer(balancer_host& host);
-  void apply(balancer_host& host, const message& order);
-  void withdraw(rank_id initiator);
+  void apply_order(balancer_host& host, const message& order);
+  void withdraw(rank_id requester);
   void match(balancer_host& host);
 
   const options parameters_;
@@ -73,13 +77,13 @@ class share_balancer final : public balancer {
   bool waiting_ = false;
   std::uint32_t number_ = 0;  // of the latest request
   double ask_at_ = 0;
-  std::uint32_t offered_ = 0;  // chunks, as the manager knows
+  std::uint32_t offered_ = 0;  // chunks that the manager knows of
   double offer_at_ = 0;
 
   // The manager's half.
   std::deque<request> line_;
   std::vector<std::uint32_t> offers_;  // of each rank, in chunks
-  std::uint32_t cursor_ = 0;           // who was ordered last
+  std::uint32_t cursor_ = 0;           // the rank that got the last order
 };
 
 [[nodiscard]] std::unique_ptr<balancer> make_share_balancer(const config& configuration);

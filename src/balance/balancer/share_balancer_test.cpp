@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A manager and a rank that shares, each against a host that the test plays.
+// A manager and a rank that shares, each against a scripted host.
 #include "balance/balancer/share_balancer.hpp"
 
 #include <gtest/gtest.h>
@@ -89,7 +89,7 @@ TEST(share_balancer, a_rank_tells_what_it_can_spare_when_that_has_changed_much) 
   EXPECT_EQ(told_with(1), offer(0));
 }
 
-TEST(share_balancer, a_rank_obeys_only_the_manager_and_returns_what_it_cannot_do) {
+TEST(share_balancer, a_rank_applies_orders_of_the_manager_only_and_returns_those_that_it_cannot_apply) {
   scripted_host host;
   host.self = rank_id{5};
   host.objects = {object(1, 1, 1), object(2, 3, 1), object(3, 2, 1)};

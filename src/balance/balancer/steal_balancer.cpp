@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The transitions of thief and victim; states and invariants stand in the header.
+// The transitions of thief and victim; the header has the states and invariants.
 #include "balance/balancer/steal_balancer.hpp"
 
 #include <algorithm>
@@ -19,7 +19,7 @@ enum class steal_kind : std::uint8_t { request, nothing, given };
 struct steal_message {
   steal_kind kind = steal_kind::request;
   std::uint32_t number = 0;  // of the request, in every kind
-  double patience = 0;       // request: seconds that the thief would rest anyway
+  double patience = 0;       // request: seconds that the thief would wait after a refusal
 
   template <class Archive>
   void serialize(Archive& ar) {
@@ -32,11 +32,11 @@ void send(balancer_host& host, rank_id to, const steal_message& m) { host.send(t
 }  // namespace
 
 steal_balancer::steal_balancer(const options& parameters)
-    : parameters_(parameters), look_interval_(parameters.look_interval) {}
+    : parameters_(parameters), retry_interval_(parameters.retry_interval) {}
 
 void steal_balancer::on_tick(balancer_host& host) {
   if (!line_.empty()) {
-    deal(host);
+    distribute(host);
     send_off_expired(host);
   }
   look_for_work(host);
@@ -44,10 +44,10 @@ void steal_balancer::on_tick(balancer_host& host) {
 
 void steal_balancer::look_for_work(balancer_host& host) {
   if (host.idle_workers() == 0) {
-    look_interval_.succeed();
+    retry_interval_.succeed();
     rest_ = 0;
     in_vain_ = 0;
-    ask_at_ = asked_at_ + look_interval_.min();
+    ask_at_ = asked_at_ + retry_interval_.min();
     return;
   }
   if (asking_ || host.size() < 2 || host.now() < ask_at_) return;
@@ -68,8 +68,7 @@ void steal_balancer::on_message(balancer_host& host, rank_id from, std::span<con
   const expected<steal_message, wire_error> m = unpack<steal_message>(bytes);
   if (!m || from == host.rank() || from.value() >= host.size()) return;
   if (m->kind == steal_kind::request) {
-    const double patience =
-        m->patience > 0 ? std::min(m->patience, look_interval_.max()) : 0;  // not a number counts as 0
+    const double patience = m->patience > 0 ? std::min(m->patience, retry_interval_.max()) : 0;  // NaN counts as 0
     const double hold = host.idle_workers() == 0 ? parameters_.hold : 0;
     on_request(host, {from, m->number, host.now() + std::max(patience, hold), goes_first(host, from)});
     return;
@@ -77,39 +76,40 @@ void steal_balancer::on_message(balancer_host& host, rank_id from, std::span<con
   if (!asking_ || from != victim_ || m->number != number_) return;
   asking_ = false;
   if (m->kind == steal_kind::given) {
-    look_interval_.succeed();
+    retry_interval_.succeed();
     rest_ = 0;
     in_vain_ = 0;
-    ask_at_ = std::max(asked_at_ + look_interval_.min(), host.now() + parameters_.settle);
+    ask_at_ = std::max(asked_at_ + retry_interval_.min(), host.now() + parameters_.arrival_timeout);
   } else {
     ++in_vain_;
-    rest_ = look_interval_.fail(host.rng());
+    rest_ = retry_interval_.fail(host.rng());
     ask_at_ = asked_at_ + rest_;
   }
 }
 
-void steal_balancer::on_request(balancer_host& host, thief who) {
-  const auto same = std::find_if(line_.begin(), line_.end(), [&](const thief& each) { return each.rank == who.rank; });
+void steal_balancer::on_request(balancer_host& host, thief from) {
+  const auto same = std::find_if(line_.begin(), line_.end(), [&](const thief& each) { return each.rank == from.rank; });
   if (same != line_.end()) {
-    *same = who;
+    *same = from;
   } else if (line_.size() < parameters_.waiting_max) {
-    const auto behind = who.first
+    const auto behind = from.first
                             ? std::find_if(line_.begin(), line_.end(), [](const thief& each) { return !each.first; })
                             : line_.end();
-    line_.insert(behind, who);
+    line_.insert(behind, from);
   } else {
-    send(host, who.rank, {.kind = steal_kind::nothing, .number = who.number});
+    send(host, from.rank, {.kind = steal_kind::nothing, .number = from.number});
     return;
   }
-  deal(host);
+  distribute(host);
   send_off_expired(host);
 }
 
-/// Gives the line its share of the surplus.
-void steal_balancer::deal(balancer_host& host) {
+/// Distributes the surplus to the line and answers each thief that gets objects.
+void steal_balancer::distribute(balancer_host& host) {
   ranks_.clear();
   for (const thief& each : line_) ranks_.push_back(each.rank);
-  const auto served = line_.begin() + static_cast<std::ptrdiff_t>(own_.deal(host, ranks_, parameters_.objects_max));
+  const auto served =
+      line_.begin() + static_cast<std::ptrdiff_t>(own_.distribute(host, ranks_, parameters_.objects_max));
   for (auto each = line_.begin(); each != served; ++each) {
     send(host, each->rank, {.kind = steal_kind::given, .number = each->number});
   }
@@ -127,9 +127,9 @@ void steal_balancer::send_off_expired(balancer_host& host) {
 
 steal_balancer::options steal_options(const config& configuration) {
   return {
-      .look_interval = read_backoff(configuration, "balance.steal.backoff", "balance.steal.backoff_max"),
+      .retry_interval = read_backoff(configuration, "balance.steal.backoff", "balance.steal.backoff_max"),
       .hold = seconds_of(configuration, "balance.steal.hold"),
-      .settle = seconds_of(configuration, "balance.steal.settle"),
+      .arrival_timeout = seconds_of(configuration, "balance.steal.arrival_timeout"),
       .waiting_max = static_cast<std::uint32_t>(configuration.get_int("balance.steal.waiting_max")),
       .objects_max = static_cast<std::uint32_t>(configuration.get_int("balance.steal.objects_max")),
   };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Balancing by stealing: a rank with an idle worker asks a random other one for objects.
+// Balancing by stealing: a rank with an idle worker asks a random other rank for objects.
 #pragma once
 
 #include <cstdint>
@@ -15,29 +15,29 @@ namespace nacre::balance {
 
 /// Random stealing with requests that wait for work at the victim.
 ///
+/// Invariants. A rank that is no thief sends no request, so nothing is sent while all ranks work. A thief has at most
+/// one request open, and two are at least half a minimal back-off apart. A victim does not give objects that its own
+/// workers need, so an object is not handed around. The line holds at most `waiting_max` requests, each at most for the
+/// longer of `hold` and the longest back-off.
+///
 /// The thief, a rank with more idle workers than waiting objects:
 /// | state | tick, still a thief, time to ask | nothing(n) from the victim | given(n) from the victim |
 /// |---|---|---|---|
 /// | resting | request(n+1) to a random rank; asking | - | - |
-/// | asking | - | longer back-off; resting | shortest back-off; rest until the objects must be here; resting |
+/// | asking | - | longer back-off; resting | shortest back-off; wait `arrival_timeout` for the objects; resting |
 ///
-/// The victim: its surplus are the waiting objects that its own idle workers will not take.
-/// | event | surplus | none, and room in the line | none, and no room |
+/// The victim. Its surplus is the waiting objects that its own idle workers will not take.
+/// | event | surplus | no surplus, room in the line | no surplus, line full |
 /// |---|---|---|---|
-/// | request(n) | line up; deal | line up, until a time that depends on who asks | nothing(n) |
-/// | tick | deal | nothing(n) to those whose time is over | as before |
+/// | request(n) | put into the line; distribute | put into the line until its deadline | nothing(n) |
+/// | tick | distribute | nothing(n) to each request past its deadline | nothing(n) to each past its deadline |
 ///
-/// To deal: the surplus is dealt like cards, heaviest first, to the line and then to the victim itself, who keeps its
-/// share; whoever got objects gets given(n) and leaves the line.
+/// To distribute: hand out the surplus round robin, heaviest object first, to the line and to the victim itself, which
+/// keeps its share. Each rank that got objects gets given(n) and leaves the line.
 ///
-/// A busy victim keeps a request for `hold`, because its running work may split when it hears that it is wanted. Any
-/// victim keeps it as long as the thief says that it would rest otherwise (its back-off, none at first): so the ranks
-/// that have looked around in vain wait where work may appear, instead of asking around.
-///
-/// Invariants. A rank that is no thief sends no request, so nothing is sent while all ranks work. One request of a rank
-/// is open at a time, and two are at least half a minimal back-off apart. Nobody gives what its own workers need, so an
-/// object is not handed around. The line holds `waiting_max` requests, each for the longer of `hold` and the longest
-/// back-off.
+/// The deadline of a request is the later of two. A busy victim keeps it for `hold`, because its running work may split
+/// once wanted() is true. Any victim keeps it for the thief's back-off, which the request carries (0 at first). So
+/// ranks that have asked in vain wait where work may appear, instead of asking around.
 ///
 /// Source: UTS-MPI section 3.2 (random victims, stable while all work); PREMA section 3.3; keeping requests at idle
 /// ranks: Saraswat et al., Lifeline-based global load balancing (2011), with random instead of fixed lines.
@@ -45,9 +45,9 @@ class steal_balancer : public balancer {
  public:
   /// Times in seconds; balance_options() explains them.
   struct options {
-    backoff look_interval{20e-6, 1e-3};
+    backoff retry_interval{20e-6, 1e-3};
     double hold = 200e-6;
-    double settle = 200e-6;
+    double arrival_timeout = 200e-6;
     std::uint32_t waiting_max = 4;
     std::uint32_t objects_max = 16;
   };
@@ -60,10 +60,10 @@ class steal_balancer : public balancer {
   [[nodiscard]] bool observes_loads() const final { return false; }
 
  protected:
-  /// Whom to ask after so many requests in a row that were in vain.
+  /// The rank to ask next, after `in_vain` consecutive requests without success.
   [[nodiscard]] virtual rank_id choose_victim(balancer_host& host, std::uint32_t in_vain);
-  /// Whether that thief lines up before all to whom this does not apply.
-  [[nodiscard]] virtual bool goes_first(const balancer_host& /*host*/, rank_id /*who*/) const { return false; }
+  /// Whether a thief, by its rank, is put into the line before all thieves for which this is false.
+  [[nodiscard]] virtual bool goes_first(const balancer_host& /*host*/, rank_id /*from*/) const { return false; }
 
  private:
   struct thief {
@@ -75,22 +75,22 @@ class steal_balancer : public balancer {
 
   void look_for_work(balancer_host& host);
   void ask(balancer_host& host);
-  void on_request(balancer_host& host, thief who);
-  void deal(balancer_host& host);
+  void on_request(balancer_host& host, thief from);
+  void distribute(balancer_host& host);
   void send_off_expired(balancer_host& host);
 
   const options parameters_;
   surplus own_;
 
   // The thief's half.
-  backoff look_interval_;
+  backoff retry_interval_;
   bool asking_ = false;
   rank_id victim_;
   std::uint32_t number_ = 0;  // of the latest request
-  double rest_ = 0;           // the wait since the latest failure; 0 after none
+  double rest_ = 0;           // the current back-off, seconds; 0 if the last request succeeded
   double ask_at_ = 0;
   double asked_at_ = 0;
-  std::uint32_t in_vain_ = 0;  // requests in a row
+  std::uint32_t in_vain_ = 0;  // consecutive requests without success
 
   // The victim's half.
   std::vector<thief> line_;     // in order of arrival

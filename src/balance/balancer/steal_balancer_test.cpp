@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stealing on small machines, against the best schedule there is and against its own bounds.
+// Stealing on small machines, against the best possible schedule and against its own bounds.
 #include "balance/balancer/steal_balancer.hpp"
 
 #include <gtest/gtest.h>
@@ -70,7 +70,7 @@ TEST(steal_balancer, an_idle_machine_asks_ever_more_rarely) {
   machine.run(0.1);
   const std::uint64_t before = machine.messages;
   machine.run(1);
-  const double rounds = 1 / (defaults.look_interval.max() / 2);  // the jitter's lower end
+  const double rounds = 1 / (defaults.retry_interval.max() / 2);  // the jitter's lower end
   EXPECT_LE(static_cast<double>(machine.messages - before), 16 * 2 * rounds);
   EXPECT_GT(machine.messages, before) << "nobody would notice new work";
 }
@@ -97,7 +97,7 @@ TEST(steal_balancer, survives_any_bytes_from_anybody) {
   }
 }
 
-/// One rank of ten thousand whose surroundings the test plays.
+/// One of ten thousand ranks, with a scripted host.
 class lonely_host final : public balancer_host {
  public:
   [[nodiscard]] rank_id rank() const noexcept override { return rank_id{0}; }
@@ -166,7 +166,7 @@ TEST(steal_balancer, serves_the_line_as_soon_as_work_appears_heaviest_first_and_
   const std::vector<std::pair<object_id, rank_id>> expected = {{object_id(rank_id{0}, 2), rank_id{7}},
                                                                {object_id(rank_id{0}, 4), rank_id{9}},
                                                                {object_id(rank_id{0}, 1), rank_id{7}}};
-  EXPECT_EQ(host.moved, expected) << "the third card is the victim's own";
+  EXPECT_EQ(host.moved, expected) << "the third object is the victim's own";
   EXPECT_EQ(host.answered, (std::vector{rank_id{7}, rank_id{9}}));
 }
 
@@ -185,7 +185,7 @@ TEST(steal_balancer, an_idle_rank_keeps_a_request_only_as_long_as_the_thief_woul
   victim.on_message(host, rank_id{8}, request(2, -1));
   EXPECT_EQ(std::count(host.answered.begin(), host.answered.end(), rank_id{8}), 2);
   victim.on_message(host, rank_id{9}, request(1, 1e300));
-  host.time += 2 * steal_balancer::options{}.look_interval.max();
+  host.time += 2 * steal_balancer::options{}.retry_interval.max();
   victim.on_tick(host);
   EXPECT_EQ(std::count(host.answered.begin(), host.answered.end(), rank_id{9}), 1) << "patience has a bound";
 }
@@ -223,8 +223,8 @@ TEST(steal_balancer, a_thief_heeds_only_the_answer_that_it_waits_for) {
   thief.on_message(host, victim, answer(kind::nothing, 1));
   ASSERT_TRUE(asks_at(3));
   thief.on_message(host, host.answered.back(), answer(kind::given, 2));
-  EXPECT_FALSE(asks_at(3 + 0.9 * defaults.settle)) << "the objects are on their way";
-  EXPECT_TRUE(asks_at(3 + 1.1 * defaults.settle));
+  EXPECT_FALSE(asks_at(3 + 0.9 * defaults.arrival_timeout)) << "the objects are on their way";
+  EXPECT_TRUE(asks_at(3 + 1.1 * defaults.arrival_timeout));
 }
 
 TEST(steal_balancer, does_not_ask_while_objects_wait_for_its_idle_workers) {

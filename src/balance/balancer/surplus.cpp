@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Judging what waits by some of it.
+// Estimates a rank's surplus from a sample of its waiting objects.
 #include "balance/balancer/surplus.hpp"
 
 namespace nacre::balance {
@@ -20,8 +20,8 @@ std::size_t surplus::at_a_time(const balancer_host& host, std::size_t least) con
   return std::max(least, std::min(most, spare_at_most() / (parts * host.size())));
 }
 
-/// Looks at about `count` objects that wait, and returns how many the rank can spare, judged by them. Idle workers take
-/// first what cannot go.
+/// Looks at about `count` waiting objects and estimates from them how many the rank can spare. Work that is not worth
+/// moving is counted for the idle workers first.
 std::size_t surplus::sample(balancer_host& host, std::size_t count) {
   worthy_.clear();
   if (spare_at_most() == 0) return 0;
@@ -45,21 +45,21 @@ std::span<const object_load> surplus::heaviest(balancer_host& host, std::size_t 
   return std::span(worthy_).first(std::min({count, spare, worthy_.size()}));
 }
 
-std::size_t surplus::deal(balancer_host& host, std::span<const rank_id> line, std::size_t objects_max) {
-  dealt_ = 0;
+std::size_t surplus::distribute(balancer_host& host, std::span<const rank_id> line, std::size_t objects_max) {
+  distributed_ = 0;
   if (line.empty()) return 0;
   look(host);
-  // Of a large bag the own rank keeps as much as it gives without being dealt any: only what goes is looked at.
+  // If at least twice as much is spare as the line can get, the own rank takes no part: it keeps enough anyway.
   const std::size_t to_line = line.size() * objects_max;
-  const std::size_t parties = spare_at_most() >= 2 * to_line ? line.size() : line.size() + 1;
-  const std::span<const object_load> cards = heaviest(host, std::min(spare_at_most(), parties * objects_max));
-  for (std::size_t card = 0; card < cards.size(); ++card) {
-    const std::size_t party = card % parties;
-    if (party < line.size()) host.migrate(cards[card].object, line[party]);
+  const std::size_t receivers = spare_at_most() >= 2 * to_line ? line.size() : line.size() + 1;
+  const std::span<const object_load> objects = heaviest(host, std::min(spare_at_most(), receivers * objects_max));
+  for (std::size_t index = 0; index < objects.size(); ++index) {
+    const std::size_t receiver = index % receivers;
+    if (receiver < line.size()) host.migrate(objects[index].object, line[receiver]);
   }
-  dealt_ = cards.size();
-  parties_ = parties;
-  return std::min(cards.size(), line.size());
+  distributed_ = objects.size();
+  receivers_ = receivers;
+  return std::min(objects.size(), line.size());
 }
 
 }  // namespace nacre::balance

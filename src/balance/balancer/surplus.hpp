@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a rank could give away, and dealing it to those that wait.
+// The waiting objects that a rank could give away, and their distribution to other ranks.
 #pragma once
 
 #include <algorithm>
@@ -11,46 +11,47 @@
 
 namespace nacre::balance {
 
-/// A load as a number that can be compared and added, whatever a type declares or a message says.
+/// Makes a load comparable and safe to add: from 0 to 1e100, and 0 for NaN. Objects and messages may state any number.
 [[nodiscard]] inline double sane(double load) noexcept { return load >= 0 ? std::min(load, 1e100) : 0; }
 
-/// Whether an object keeps a worker busy for clearly longer than its migration does, as far as that is known. The other
-/// rank pays for it, too, and then for messages to those that the object has left.
+/// Whether an object keeps a worker busy for at least `times` the cost of its migration, or has not been measured. The
+/// factor is there since the receiver pays for the migration, too, and later for messages back to other objects.
 [[nodiscard]] inline bool worth_moving(const object_load& each) noexcept {
   constexpr double times = 4;
   return !(each.seconds > 0) || each.seconds >= times * each.migration_cost;
 }
 
-/// The objects of a rank that wait for a worker. Its *surplus* are those that its own idle workers will not take.
+/// The *surplus* of a rank is the waiting objects that its own idle workers will not take.
 ///
-/// A look counts what waits, which costs the same however much that is. Only what asks for objects looks at any, at
-/// about as many as it may give: it judges by them how many of those that wait are worth moving.
+/// look() only counts, at a cost that does not grow with the number of waiting objects. spare(), heaviest() and
+/// distribute() also look at objects, at about as many as they may give, and estimate from these how many are worth
+/// moving.
 class surplus {
  public:
-  /// Counts what waits and who is idle; what the methods below say is of that moment.
+  /// Counts waiting items and idle workers. The methods below answer for that moment.
   void look(balancer_host& host);
 
   /// More workers are idle than pieces of work wait for them.
   [[nodiscard]] bool needy() const noexcept { return waiting_ < idle_; }
-  /// How many objects the rank could spare if all that waits were worth moving.
+  /// Upper bound of the surplus: exact if all waiting items were worth moving.
   [[nodiscard]] std::size_t spare_at_most() const noexcept { return waiting_ - std::min(waiting_, idle_); }
-  /// How many to give at a time, at least so many: guided self-scheduling (Polychronopoulos and Kuck, 1987), an eighth
-  /// of a rank's part of what could be spared, so that looks and requests are few beside the objects of a large bag,
-  /// and enough is left for those that ask later.
+  /// The number of objects to give at a time, at least `least`. Guided self-scheduling (Polychronopoulos and Kuck,
+  /// 1987): an eighth of one rank's part of spare_at_most(). So a large bag needs few looks and requests, and enough is
+  /// left for ranks that ask later.
   [[nodiscard]] std::size_t at_a_time(const balancer_host& host, std::size_t least) const;
-  /// How many objects the rank can spare, about; it looks at some of them.
+  /// An estimate of the surplus, from a look at some of its objects.
   [[nodiscard]] std::size_t spare(balancer_host& host);
-  /// Those that wait and are worth moving, at most `count` of what the rank can spare, heavy ones in front; loads are
-  /// sane. Valid until the next call.
+  /// At most `count` objects of the surplus that are worth moving, heaviest first; their loads are sane(). Valid until
+  /// the next call.
   [[nodiscard]] std::span<const object_load> heaviest(balancer_host& host, std::size_t count);
 
-  /// Looks, and deals the surplus like cards, heavy ones first: to the ranks of `line` in their order, then to the own
-  /// rank, unless much more waits than all can get, and round again; at most `objects_max` to each. Returns how many of
-  /// the line got any; they are its first.
-  std::size_t deal(balancer_host& host, std::span<const rank_id> line, std::size_t objects_max);
-  /// How many objects the last deal gave to that one of the line.
-  [[nodiscard]] std::size_t dealt_to(std::size_t nth) const noexcept {
-    return dealt_ / parties_ + (nth < dealt_ % parties_ ? 1 : 0);
+  /// Looks, and hands out the surplus round robin, heaviest object first, at most `objects_max` to each rank: to the
+  /// ranks of `line` in order and then to the own rank, and again. The own rank takes no part if at least twice as much
+  /// is spare as the line can get. Returns how many ranks got objects; they are the first of `line`.
+  std::size_t distribute(balancer_host& host, std::span<const rank_id> line, std::size_t objects_max);
+  /// The number of objects that the last distribute() gave to the rank at index `nth` of the line.
+  [[nodiscard]] std::size_t given_to(std::size_t nth) const noexcept {
+    return distributed_ / receivers_ + (nth < distributed_ % receivers_ ? 1 : 0);
   }
 
  private:
@@ -59,8 +60,8 @@ class surplus {
   std::vector<object_load> worthy_;  // of the last sample
   std::size_t waiting_ = 0;
   std::size_t idle_ = 0;
-  std::size_t dealt_ = 0;  // by the last deal, those of the own rank too
-  std::size_t parties_ = 1;
+  std::size_t distributed_ = 0;  // objects that the last distribute() handed out, the own rank's included
+  std::size_t receivers_ = 1;
 };
 
 }  // namespace nacre::balance

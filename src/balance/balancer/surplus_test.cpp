@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a rank can spare: not what its own workers take, and not what is not worth its way.
+// The surplus of a rank: neither objects that its own workers take, nor objects that are not worth moving.
 #include "balance/balancer/surplus.hpp"
 
 #include <gtest/gtest.h>
@@ -34,7 +34,7 @@ TEST(surplus, is_what_idle_workers_leave_of_the_objects_that_are_worth_moving) {
     surplus own;
     own.look(host);
     EXPECT_EQ(own.needy(), waiting < host.idle) << "seed " << seed;
-    // Idle workers take first what cannot go.
+    // Idle workers take first the work that cannot leave.
     const std::size_t staying = waiting - worthy.size();
     const std::size_t wanted = host.idle > staying ? host.idle - staying : 0;
     EXPECT_EQ(own.spare(host), worthy.size() > wanted ? worthy.size() - wanted : 0) << "seed " << seed;
@@ -63,23 +63,23 @@ TEST(surplus, of_a_large_bag_more_is_given_at_a_time_yet_at_most_an_eighth_of_a_
   EXPECT_EQ(at_a_time(100'000, 300), 300u);
 }
 
-TEST(surplus, is_dealt_to_the_own_rank_too_unless_twice_as_much_waits_as_the_line_can_get) {
+TEST(surplus, is_distributed_to_the_own_rank_too_unless_twice_as_much_waits_as_the_line_can_get) {
   const std::vector<rank_id> line{rank_id{7}, rank_id{9}};
   scripted_host host;
-  const auto dealt = [&](std::uint64_t waiting) {
+  const auto given = [&](std::uint64_t waiting) {
     host.moved.clear();
     host.objects.clear();
     for (std::uint64_t index = 1; index <= waiting; ++index) {
       host.objects.push_back(object(index, 100 - static_cast<double>(index), 1));
     }
     surplus own;
-    EXPECT_EQ(own.deal(host, line, 4), line.size());
-    EXPECT_EQ(own.dealt_to(0) + own.dealt_to(1), host.moved.size());
+    EXPECT_EQ(own.distribute(host, line, 4), line.size());
+    EXPECT_EQ(own.given_to(0) + own.given_to(1), host.moved.size());
     return host.moved;
   };
-  EXPECT_EQ(dealt(9), (std::vector<std::uint64_t>{1, 2, 4, 5, 7, 8}));
-  EXPECT_EQ(dealt(15), (std::vector<std::uint64_t>{1, 2, 4, 5, 7, 8, 10, 11}));
-  EXPECT_EQ(dealt(16), (std::vector<std::uint64_t>{1, 2, 3, 4, 5, 6, 7, 8})) << "it keeps as many as it gives";
+  EXPECT_EQ(given(9), (std::vector<std::uint64_t>{1, 2, 4, 5, 7, 8}));
+  EXPECT_EQ(given(15), (std::vector<std::uint64_t>{1, 2, 4, 5, 7, 8, 10, 11}));
+  EXPECT_EQ(given(16), (std::vector<std::uint64_t>{1, 2, 3, 4, 5, 6, 7, 8})) << "it keeps as many as it gives";
 }
 
 }  // namespace

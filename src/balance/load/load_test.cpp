@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Load models: what each counts, names, and what is assumed of objects that have run nothing yet.
+// Load models: the load by each, names, and the time assumed for messages of objects that have run none yet.
 #include "balance/load/load.hpp"
 
 #include <gtest/gtest.h>

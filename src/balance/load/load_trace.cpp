@@ -15,12 +15,12 @@ namespace {
 
 constexpr std::string_view format_word = "nacre-load-trace-1";
 
-/// The words of a text, line by line; a problem is told with the number of its line.
+/// Reads the words of a text line by line; errors name the number of the line.
 class line_reader {
  public:
   line_reader(std::string_view text, std::string_view name) : left_(text), name_(name) {}
 
-  /// False at the end of the text. A last line without its end is none.
+  /// False at the end of the text. A last line without '\n' counts as missing.
   bool next_line() {
     const std::size_t end = left_.find('\n');
     if (end == std::string_view::npos) return false;
@@ -123,7 +123,7 @@ load_trace parse_load_trace(std::string_view text, std::string_view name) {
 }
 
 void load_recorder::note(double now, object_id object, double seconds, std::uint32_t messages, std::uint64_t bytes) {
-  constexpr double last = 4e9;  // beyond it, all is one interval
+  constexpr double last = 4e9;  // all later time is one interval
   const auto interval = static_cast<std::uint32_t>(std::clamp(now / interval_, 0.0, last));
   const std::scoped_lock lock(guard_);
   done& of = done_[{interval, object.value()}];

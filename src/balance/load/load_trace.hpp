@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the objects of a run have done over time, as a file: to try balancers on it without the program.
+// A load trace: a file of the work that the objects of a run did over time, to try balancers without the program.
 #pragma once
 
 #include <cstdint>
@@ -14,14 +14,14 @@
 
 namespace nacre::balance {
 
-/// What one object has done on one rank within one interval of time.
+/// The work of one object on one rank within one interval of time.
 struct load_row {
   std::uint32_t interval = 0;  ///< number, from the start of the run
   std::uint32_t rank = 0;
-  std::uint64_t object = 0;    ///< its name
-  double seconds = 0;          ///< of workers that ran its handlers
+  std::uint64_t object = 0;    ///< its id
+  double seconds = 0;          ///< that workers ran its handlers
   std::uint32_t messages = 0;  ///< that were run
-  std::uint64_t bytes = 0;     ///< that it would have taken to move it, at the end
+  std::uint64_t bytes = 0;     ///< size of a migration of the object at the end of the interval
 
   bool operator==(const load_row&) const = default;
   template <class Archive>
@@ -39,17 +39,18 @@ struct load_trace {
   bool operator==(const load_trace&) const = default;
 };
 
-/// A head, a line for each row, and a last line that tells how many there are; rows by interval, rank, object.
+/// The text of a trace: a head line, a line for each row, and a last line with the number of rows. Rows are sorted by
+/// interval, rank and object.
 [[nodiscard]] std::string as_text(load_trace what);
 
-/// The contrary. Throws setup_error, which names the line, when the text is not a complete trace. `name` is the file's.
+/// Reads such a text. Throws setup_error, which names the line, if it is not a complete trace. `name`: of the file.
 [[nodiscard]] load_trace parse_load_trace(std::string_view text, std::string_view name);
 
-/// Gathers the rows of one rank. Any thread.
+/// Collects the rows of one rank. Any thread.
 class load_recorder {
  public:
   explicit load_recorder(double interval) : interval_(interval) {}
-  /// A turn of an object has ended at `now`, in seconds from the start of the run.
+  /// Notes an activation step of an object that ended at `now`, in seconds from the start of the run.
   void note(double now, object_id object, double seconds, std::uint32_t messages, std::uint64_t bytes);
   [[nodiscard]] std::vector<load_row> rows(rank_id of) const;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Load traces: what is written is read, and what is damaged is refused with its line.
+// Load traces: reading returns the written rows, and a damaged text is refused with the number of its line.
 #include "balance/load/load_trace.hpp"
 
 #include <gtest/gtest.h>

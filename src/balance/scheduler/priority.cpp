@@ -8,7 +8,7 @@
 namespace nacre {
 
 priority_scheduler::priority_scheduler(const scheduler_site& site)
-    : priority_of_(site.priority_of), felt_(site.workers + 2, pressure::none) {}
+    : priority_of_(site.priority_of), pressures_(site.workers + 2, pressure::none) {}
 
 bool priority_scheduler::less_urgent(const waiting_item& a, const waiting_item& b) noexcept {
   return a.priority < b.priority || (a.priority == b.priority && a.number > b.number);
@@ -25,10 +25,10 @@ void priority_scheduler::add(std::vector<waiting_item>& to, work& item) {
 void priority_scheduler::push(worker_id, work& item) { add(items_, item); }
 
 void priority_scheduler::push_made(worker_id by, work& item) {
-  add(felt_[by.value()] == pressure::unsent ? made_ : items_, item);
+  add(pressures_[by.value()] == pressure::unsent ? made_ : items_, item);
 }
 
-void priority_scheduler::set_pressure(worker_id by, pressure now) { felt_[by.value()] = now; }
+void priority_scheduler::set_pressure(worker_id by, pressure now) { pressures_[by.value()] = now; }
 
 work* priority_scheduler::take_first(std::vector<waiting_item>& from) noexcept {
   std::pop_heap(from.begin(), from.end(), &less_urgent);
@@ -40,15 +40,15 @@ work* priority_scheduler::take_first(std::vector<waiting_item>& from) noexcept {
 work* priority_scheduler::pop(worker_id by) {
   if (count_ == 0) return nullptr;
   const std::scoped_lock lock(mutex_);
-  const bool may_take_made = felt_[by.value()] != pressure::unsent && !made_.empty();
+  const bool may_take_made = pressures_[by.value()] != pressure::unsent && !made_.empty();
   if (items_.empty() && !may_take_made) return nullptr;
   --count_;
   if (may_take_made && (items_.empty() || less_urgent(items_.front(), made_.front()))) return take_first(made_);
   return take_first(items_);
 }
 
-/// The last elements of a heap have nothing below them, so they are of the less urgent half; and one that takes the
-/// place of another can only be too urgent for it.
+/// Shows only leaves, from the last one on: the last elements of a heap are leaves, and so of its less urgent part. A
+/// stale leaf is replaced by the last element, which can only be too urgent for its new place; push_heap mends that.
 bool priority_scheduler::visit_waiting(work_visitor& visitor, std::size_t most) {
   std::vector<work*> stale;
   {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The scheduler `priority`: what the program calls most urgent first.
+// The scheduler `priority`: the item of the highest priority first; the program sets priorities.
 #pragma once
 
 #include <atomic>
@@ -12,9 +12,10 @@
 
 namespace nacre {
 
-/// One queue of a rank, from which a worker takes the item of the highest priority, and the oldest of those. A priority
-/// is what the site's priority_of said when the item was pushed; one that is no number counts as 0. Under
-/// pressure::unsent what handlers make now waits; under backlog nothing changes, as the order is the program's.
+/// One queue for all workers of a rank. A worker takes the item of the highest priority, and the oldest among equals.
+/// The priority of an item is the result of the site's priority_of when the item is pushed; NaN counts as 0. Under
+/// pressure::unsent the items that handlers make wait. Under pressure::backlog nothing changes, since the program alone
+/// sets the order.
 class priority_scheduler final : public scheduler {
  public:
   explicit priority_scheduler(const scheduler_site& site);
@@ -38,10 +39,10 @@ class priority_scheduler final : public scheduler {
   const std::function<double(const work& item)> priority_of_;
   std::mutex mutex_;
   std::vector<waiting_item> items_;    // under the mutex; a heap, as is made_
-  std::vector<waiting_item> made_;     // under the mutex; by handlers of workers that felt pressure::unsent
+  std::vector<waiting_item> made_;     // under the mutex; made by handlers on a worker under pressure::unsent
   std::uint64_t pushed_ = 0;           // under the mutex
-  std::vector<pressure> felt_;         // each by its worker only
-  std::atomic<std::size_t> count_{0};  // of both; a hint, and what a look without the lock goes by
+  std::vector<pressure> pressures_;    // of each thread; only that thread uses its element
+  std::atomic<std::size_t> count_{0};  // items in both heaps; lets pop return early without the lock
 };
 
 }  // namespace nacre

@@ -45,17 +45,17 @@ TEST(priority_scheduler, gives_the_oldest_of_the_most_urgent_whoever_pushed_it) 
     std::deque<item> items;
     std::vector<item*> inside;
     for (int step = 0; step < 200; ++step) {
-      const worker_id thread_index(static_cast<std::uint32_t>(random.below(4)));
+      const worker_id by(static_cast<std::uint32_t>(random.below(4)));
       if (random.below(5) < 3) {
         inside.push_back(&items.emplace_back(static_cast<double>(random.below(6)) - 2));
         if (random.below(2) == 0) {
-          order.push(thread_index, *inside.back());
+          order.push(by, *inside.back());
         } else {
-          order.push_made(thread_index, *inside.back());
+          order.push_made(by, *inside.back());
         }
-        EXPECT_EQ(order.waiting(thread_index), inside.size());
+        EXPECT_EQ(order.waiting(by), inside.size());
       } else {
-        ASSERT_EQ(order.pop(worker_id(thread_index.value() % 2)), take_by_search(inside)) << "seed " << seed;
+        ASSERT_EQ(order.pop(worker_id(by.value() % 2)), take_by_search(inside)) << "seed " << seed;
       }
     }
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The queue of one thread_index, into which balancers may look.
+// The deque of one thread; balancers may read the items in it.
 #pragma once
 
 #include <cstddef>
@@ -11,11 +11,10 @@
 
 namespace nacre {
 
-/// A work-stealing deque of items, some of which any thread may read while they are in it.
-///
-/// An item that a look finds may be popped, run and given up at the same moment. So the deque remembers, in the lowest
-/// bit of the pointer, which items stay readable until every reader of the directory has come to the end of what it
-/// does (epoch.hpp); a look is a reader, and touches no other item.
+/// A work-stealing deque of items. Invariant: visit() touches only readable items. While visit() reads an item, another
+/// thread may pop, run and free it. A readable item is freed only after every present reader of the directory has
+/// finished (epoch.hpp), and the caller of visit() is such a reader. The lowest bit of the pointer says whether the
+/// item is readable.
 class ready_deque {
  public:
   explicit ready_deque(std::size_t capacity = 256) : items_(capacity) {}
@@ -26,7 +25,7 @@ class ready_deque {
   }
   /// Owner only; null when there is none.
   [[nodiscard]] work* take_newest() noexcept { return item_of(items_.take_newest()); }
-  /// Null only when the deque was seen empty. Any thread.
+  /// Null only if the deque was seen empty. Any thread.
   [[nodiscard]] work* take_oldest() noexcept {
     work* item = nullptr;
     steal_result how;
@@ -38,8 +37,9 @@ class ready_deque {
   [[nodiscard]] bool empty() const noexcept { return items_.empty(); }
   [[nodiscard]] std::size_t size_estimate() const noexcept { return items_.size_estimate(); }
 
-  /// Shows items, the oldest first, and takes the stale ones out that are the oldest. `left` counts down with each
-  /// item. False: the visitor has seen enough, or nothing is left to count. A reader of the directory, one at a time.
+  /// Shows items to the visitor, the oldest first. Removes stale items as long as they are the oldest. `left` counts
+  /// down with each item. Returns false when the visitor has seen enough or `left` is 0. The caller is a reader of the
+  /// directory; one call at a time.
   [[nodiscard]] bool visit(work_visitor& visitor, std::size_t& left) {
     for (std::size_t index = 0; left > 0;) {
       work* const found = items_.peek(index);
@@ -67,14 +67,14 @@ class ready_deque {
   ws_deque<work> items_;
 };
 
-/// Calls visit_queue(thread_index, left) for one thread_index after the other until it returns false, with another thread_index first each time,
-/// so that each thread_index's items are seen. One caller at a time.
+/// Calls visit_queue(index, left) for one thread's queue after the other until it returns false. Each call begins with
+/// another queue, so that the items of each are seen at some time. One caller at a time.
 template <class VisitQueue>
-void visit_queues(std::size_t threads, std::size_t& first, std::size_t most, VisitQueue visit_queue) {
-  first = (first + 1) % threads;
+void visit_queues(std::size_t count, std::size_t& first, std::size_t most, VisitQueue visit_queue) {
+  first = (first + 1) % count;
   std::size_t left = most;
-  for (std::size_t each = 0; each < threads; ++each) {
-    if (!visit_queue((first + each) % threads, left)) return;
+  for (std::size_t each = 0; each < count; ++each) {
+    if (!visit_queue((first + each) % count, left)) return;
   }
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of schedulers: built-in ones, and those of the program.
+// The table of schedulers: built-in ones, and ones that the program registers.
 #include "balance/scheduler/registry.hpp"
 
 #include <string>

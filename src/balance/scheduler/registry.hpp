@@ -11,12 +11,12 @@
 
 namespace nacre {
 
-/// The scheduler of that name: one that the program has registered, else a built-in one; never null. Throws setup_error
-/// that names the nearest. Any thread.
+/// Makes the registered scheduler of that name, else the built-in one; never null. Throws setup_error that suggests a
+/// similar name. Any thread.
 [[nodiscard]] std::unique_ptr<scheduler> make_scheduler(std::string_view name, const config& configuration,
                                                         const scheduler_site& site);
 
-/// "scheduler".
+/// The option "scheduler".
 [[nodiscard]] std::span<const option> scheduler_options() noexcept;
 
 }  // namespace nacre

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every built-in scheduler promises, and the order that each gives.
+// The promises of all built-in schedulers, and the order of each.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -41,22 +41,22 @@ TEST_P(every_scheduler, gives_each_item_once_and_says_that_there_is_none_only_wh
     std::deque<counted_item> items;
     std::set<work*> inside;
     for (int step = 0; step < 300; ++step) {
-      const worker_id thread_index(static_cast<std::uint32_t>(random.below(workers + 2)));
-      const bool is_worker = thread_index.value() < workers;
+      const worker_id by(static_cast<std::uint32_t>(random.below(workers + 2)));
+      const bool is_worker = by.value() < workers;
       if (random.below(40) == 0 && is_worker) {
-        order->set_pressure(thread_index, random.below(2) == 0 ? pressure::backlog : pressure::none);
+        order->set_pressure(by, random.below(2) == 0 ? pressure::backlog : pressure::none);
       } else if (random.below(2) == 0) {
         counted_item& fresh = items.emplace_back();
         inside.insert(&fresh);
         if (is_worker && random.below(2) == 0) {
-          order->push_made(thread_index, fresh);
+          order->push_made(by, fresh);
         } else {
-          order->push(thread_index, fresh);
+          order->push(by, fresh);
         }
       } else if (is_worker) {
-        work* const next = order->pop(thread_index);
+        work* const next = order->pop(by);
         if (next == nullptr && inside.empty()) continue;
-        // What the running handler of another worker makes may be kept from the rest until that handler has ended.
+        // Items that another worker's running handler makes may be invisible until that handler has ended.
         if (next == nullptr && std::string(GetParam()) == "steal") continue;
         ASSERT_EQ(inside.erase(next), 1u) << "seed " << seed << " step " << step;
       }
@@ -80,8 +80,9 @@ TEST_P(every_scheduler, gives_each_item_once_to_workers_that_run_at_the_same_tim
     threads.emplace_back([&, w] {
       const worker_id self(w);
       std::size_t pushed = 0;
-      for (std::size_t turn = 0; left != 0; ++turn) {
-        if (turn % 512 == 0) order->set_pressure(self, turn % 1024 == 0 ? pressure::backlog : pressure::none);
+      for (std::size_t pop_number = 0; left != 0; ++pop_number) {
+        if (pop_number % 512 == 0)
+          order->set_pressure(self, pop_number % 1024 == 0 ? pressure::backlog : pressure::none);
         for (int made_now = 0; made_now < 2 && pushed < count; ++made_now) {
           order->push_made(self, items[w * count + pushed++]);
         }
@@ -99,16 +100,16 @@ TEST_P(every_scheduler, gives_each_item_once_to_workers_that_run_at_the_same_tim
 }
 
 TEST_P(every_scheduler, comes_to_everything_though_one_item_renews_itself) {
-  for (const pressure felt : {pressure::none, pressure::backlog}) {
+  for (const pressure now : {pressure::none, pressure::backlog}) {
     const std::unique_ptr<scheduler> order = made_by_name(GetParam(), 1);
     counted_item endless, old, sent, arrived;
     order->push(worker_id(0), old);
     order->push(worker_id(1), sent);
     order->push(worker_id(2), arrived);
-    order->set_pressure(worker_id(0), felt);
+    order->set_pressure(worker_id(0), now);
     order->push_made(worker_id(0), endless);
     std::set<work*> others;
-    for (int turn = 0; turn < 200; ++turn) {
+    for (int pop_number = 0; pop_number < 200; ++pop_number) {
       work* const next = order->pop(worker_id(0));
       if (next == &endless) {
         order->push_made(worker_id(0), endless);
@@ -120,7 +121,7 @@ TEST_P(every_scheduler, comes_to_everything_though_one_item_renews_itself) {
   }
 }
 
-/// Counts how many items it is shown, and says of some that they are stale.
+/// Counts the items that it is shown, and calls some of them stale.
 struct curious final : work_visitor {
   explicit curious(std::set<const work*> dead) : stale(std::move(dead)) {}
   [[nodiscard]] verdict look(work& of) override {
@@ -173,7 +174,7 @@ TEST_P(every_scheduler, shows_every_object_that_waits_when_asked_often_enough) {
     static_cast<void>(order->visit_waiting(visitor, 8));
     seen.insert(visitor.seen.begin(), visitor.seen.end());
   }
-  // A heap shows those that would run last, the others those that have waited longest on each thread_index.
+  // A heap shows the items that would run last; other schedulers show the oldest items of each thread.
   EXPECT_GE(seen.size(), std::string(GetParam()) == "priority" || std::string(GetParam()) == "shared" ? 8u : 40u);
 }
 

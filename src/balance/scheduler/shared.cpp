@@ -4,7 +4,7 @@
 
 namespace nacre {
 
-shared_scheduler::shared_scheduler(const scheduler_site& site) : felt_(site.workers + 2, pressure::none) {}
+shared_scheduler::shared_scheduler(const scheduler_site& site) : pressures_(site.workers + 2, pressure::none) {}
 
 void shared_scheduler::push(worker_id, work& item) {
   const std::scoped_lock lock(mutex_);
@@ -13,25 +13,25 @@ void shared_scheduler::push(worker_id, work& item) {
 }
 
 void shared_scheduler::push_made(worker_id by, work& item) {
-  if (felt_[by.value()] == pressure::none) return push(by, item);
+  if (pressures_[by.value()] == pressure::none) return push(by, item);
   const std::scoped_lock lock(mutex_);
   made_.push_back(&item);
   ++count_;
 }
 
-void shared_scheduler::set_pressure(worker_id by, pressure now) { felt_[by.value()] = now; }
+void shared_scheduler::set_pressure(worker_id by, pressure now) { pressures_[by.value()] = now; }
 
 work* shared_scheduler::pop(worker_id by) {
   if (count_ == 0) return nullptr;
   const std::scoped_lock lock(mutex_);
-  work* const item = take_locked(felt_[by.value()]);
+  work* const item = take_locked(pressures_[by.value()]);
   if (item != nullptr) --count_;
   return item;
 }
 
-work* shared_scheduler::take_locked(pressure felt) {
-  const bool may_use_lifo = felt != pressure::unsent && !made_.empty();
-  if (may_use_lifo && (items_.empty() || ++pops_ < pops_between_looks)) {
+work* shared_scheduler::take_locked(pressure now) {
+  const bool may_take_made = now != pressure::unsent && !made_.empty();
+  if (may_take_made && (items_.empty() || ++pops_ < pops_between_looks)) {
     work* const newest = made_.back();
     made_.pop_back();
     return newest;
@@ -49,7 +49,7 @@ bool shared_scheduler::visit_waiting(work_visitor& visitor, std::size_t most) {
     const std::scoped_lock lock(mutex_);
     std::size_t left = most;
     const auto show = [&](auto& items) {
-      std::size_t kept = 0, seen = 0;  // what has been seen is moved together; the stale ones drop out
+      std::size_t kept = 0, seen = 0;  // seen items are moved together, and stale ones removed
       bool more = true;
       for (; more && seen < items.size() && left > 0; ++seen, --left) {
         work* const item = items[seen];

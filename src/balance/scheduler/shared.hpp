@@ -12,11 +12,11 @@
 
 namespace nacre {
 
-/// All thread contexts push to one queue, and every worker takes the oldest of the whole rank. Fair, and best for few workers or
-/// long handlers; short ones wait for its lock.
+/// All threads push to one queue, and every worker takes the oldest item of the whole rank. Fair, and best for few
+/// workers or long handlers; with short handlers workers wait for the lock.
 ///
-/// Under pressure what handlers make is kept apart: under backlog the newest of it comes first, except once in
-/// `pops_between_looks`; under unsent it is left alone. It comes first until it is used up.
+/// Under pressure, items that handlers make are kept in a second queue. While that holds any, its newest item comes
+/// first, except once in `pops_between_looks` pops. Under pressure::unsent a worker takes none of them.
 class shared_scheduler final : public scheduler {
  public:
   static constexpr std::uint32_t pops_between_looks = 32;
@@ -30,14 +30,14 @@ class shared_scheduler final : public scheduler {
   [[nodiscard]] bool visit_waiting(work_visitor& visitor, std::size_t most) override;
 
  private:
-  [[nodiscard]] work* take_locked(pressure felt);
+  [[nodiscard]] work* take_locked(pressure now);
 
   std::mutex mutex_;
   std::deque<work*> items_;            // under the mutex; the oldest in front
-  std::deque<work*> made_;             // under the mutex; under pressure, the newest at the back
-  std::vector<pressure> felt_;         // each by its worker only
-  std::uint32_t pops_ = 0;             // under the mutex; since made_ was passed over
-  std::atomic<std::size_t> count_{0};  // of both; a hint, and what a look without the lock goes by
+  std::deque<work*> made_;             // under the mutex; made by handlers under pressure, the newest at the back
+  std::vector<pressure> pressures_;    // of each thread; only that thread uses its element
+  std::uint32_t pops_ = 0;             // under the mutex; pops from made_ since the last pop from items_
+  std::atomic<std::size_t> count_{0};  // items in both queues; lets pop return early without the lock
 };
 
 }  // namespace nacre

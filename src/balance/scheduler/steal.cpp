@@ -18,33 +18,33 @@ steal_scheduler::steal_scheduler(const scheduler_site& site) : victims_(site), r
 void steal_scheduler::push(worker_id by, work& item) { queues_[by.value()]->items.push(item, item.runs_by(readable_)); }
 
 void steal_scheduler::push_made(worker_id by, work& item) {
-  if (queues_[by.value()]->keeps_apart) return keep_apart(*queues_[by.value()], item);
+  if (queues_[by.value()]->all_to_made) return push_to_made(*queues_[by.value()], item);
   push(by, item);
 }
 
 void steal_scheduler::push_first(worker_id by, work& item) {
   thread_queue& own = *queues_[by.value()];
   own.lifo_mode = true;
-  keep_apart(own, item);
+  push_to_made(own, item);
 }
 
-/// Others see it at once: the handler that makes it may run for long.
-void steal_scheduler::keep_apart(thread_queue& own, work& item) {
+/// Publishes the item at once, so that other workers can steal it: the handler that makes it may run for long.
+void steal_scheduler::push_to_made(thread_queue& own, work& item) {
   own.made.push(item, item.runs_by(readable_));
   ++own.just_made;
 }
 
-/// Turns what the last item has made round, so that what it made first is the newest.
+/// Reverses the items that the last item has made, so that the first of them is popped first.
 void steal_scheduler::put_in_order(thread_queue& own) {
   if (own.just_made > 1) {
-    own.turned.reserve(own.just_made);  // before anything is out of its place
+    own.reversed.reserve(own.just_made);  // before anything is out of its place
     for (; own.just_made != 0; --own.just_made) {
       work* const item = own.made.take_newest();
-      if (item == nullptr) break;  // others have taken the rest
-      own.turned.push_back(item);
+      if (item == nullptr) break;  // other workers have taken the rest
+      own.reversed.push_back(item);
     }
-    for (work* const item : own.turned) own.made.push(*item, item->runs_by(readable_));
-    own.turned.clear();
+    for (work* const item : own.reversed) own.made.push(*item, item->runs_by(readable_));
+    own.reversed.clear();
   }
   own.just_made = 0;
 }
@@ -54,11 +54,11 @@ void steal_scheduler::set_pressure(worker_id by, pressure now) {
   if (now == pressure::backlog) NACRE_MARK("a worker takes the newest first, because its rank has too much");
   if (now == pressure::unsent) NACRE_MARK("a worker leaves what its rank has made until more has been sent");
   own.now = now;
-  own.keeps_apart |= now != pressure::none;
-  own.lifo_mode |= own.keeps_apart;
+  own.all_to_made |= now != pressure::none;
+  own.lifo_mode |= own.all_to_made;
 }
 
-/// Null only when every queue was seen empty, or under pressure::unsent: a worker may sleep on that.
+/// Returns null only if every queue was seen empty, or under pressure::unsent. So a worker may sleep after null.
 work* steal_scheduler::pop(worker_id by) {
   thread_queue& own = *queues_[by.value()];
   if (own.lifo_mode) return pop_lifo(by, own);
@@ -78,16 +78,16 @@ work* steal_scheduler::pop_lifo(worker_id by, thread_queue& own) {
     return steal(by, own, false);
   }
   const std::size_t kept = own.made.size_estimate();
-  if (++own.pops < pops_until_look(own, kept)) {
+  if (++own.pops < pops_until_oldest(own, kept)) {
     if (own.pops % pops_between_looks == 0) {
       if (work* const item = take_ownerless(by)) return item;
     }
     if (work* const item = own.made.take_newest()) return item;
   }
   own.pops = 0;
-  own.pops_until_look = std::clamp<std::size_t>(kept / std::max<std::size_t>(1, own.items.size_estimate()),
-                                                pops_between_looks, pops_until_look_max);
-  own.keeps_apart &= own.now != pressure::none || kept != 0;
+  own.pops_until_oldest = std::clamp<std::size_t>(kept / std::max<std::size_t>(1, own.items.size_estimate()),
+                                                  pops_between_looks, pops_until_oldest_max);
+  own.all_to_made &= own.now != pressure::none || kept != 0;
   own.lifo_mode = own.now != pressure::none || kept != 0;
   if (work* const item = take_ownerless(by)) return item;
   if (work* const item = own.items.take_oldest()) return item;
@@ -98,9 +98,9 @@ work* steal_scheduler::pop_lifo(worker_id by, thread_queue& own) {
 /// How many pops a diving worker takes before it looks at the oldest. Under a backlog each of these would begin
 /// another tree on top. Else one that makes many objects and sends to itself waits until those that it made before have
 /// begun, and what handlers send to objects that exist is run as fast as they send it.
-std::size_t steal_scheduler::pops_until_look(const thread_queue& own, std::size_t kept) noexcept {
+std::size_t steal_scheduler::pops_until_oldest(const thread_queue& own, std::size_t kept) noexcept {
   if (own.now == pressure::backlog) return std::max<std::size_t>(pops_between_looks, 8 * kept);
-  return own.items.size_estimate() > 2 * kept + pops_between_looks ? 2 : own.pops_until_look;
+  return own.items.size_estimate() > 2 * kept + pops_between_looks ? 2 : own.pops_until_oldest;
 }
 
 work* steal_scheduler::take_ownerless(worker_id by) {
@@ -119,8 +119,8 @@ bool steal_scheduler::empty() const noexcept {
 }
 
 work* steal_scheduler::steal(worker_id by, thread_queue& own, bool also_made) {
-  if (!victims_.by_distance() && empty()) {  // a worker that looks again and again does so fast
-    static_cast<void>(own.random.next());    // as a visit would: what is simulated depends on the seed alone
+  if (!victims_.by_distance() && empty()) {  // a fast path for a worker that polls
+    static_cast<void>(own.random.next());    // as a visit would draw: simulations depend on the seed alone
     return nullptr;
   }
   work* const item = victims_.visit(by, own.random, [&](std::uint32_t victim) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The default scheduler: a queue for each thread_index, and stealing from random others.
+// The default scheduler: a deque for each thread, and stealing from random others.
 #pragma once
 
 #include <cstdint>
@@ -14,31 +14,33 @@
 
 namespace nacre {
 
-/// Every thread_index pushes to its own deque. A worker takes the oldest of its own, so that messages of one rank start in the
-/// order in which they arrived, then the oldest of other thread contexts, nearest first, beginning with a random one of them.
-/// Lanes: workers, application, poll loop. The last two have no worker of their own, so once in `pops_between_looks` a
-/// worker looks there first: else workers whose handlers keep sending to themselves would never come to what main has
-/// sent or the poll loop received.
+/// Every thread pushes to its own deque: workers, application thread, poll loop. A worker takes the oldest item of its
+/// own deque, so that messages of one rank start in the order in which they arrived. If that deque is empty it takes
+/// the oldest item of another thread: the nearest first, from a random start among equally near ones. The application
+/// thread and the poll loop never pop, so once in `pops_between_looks` pops a worker looks at their deques first.
+/// Otherwise messages that main has sent or the poll loop has received would wait for ever while handlers keep sending
+/// to themselves.
 ///
-/// A worker keeps new objects that its handlers make apart and *lifo_mode*: it takes the newest first, yet what one item
-/// has made in the order made. So a tree of work needs room for its depth instead of its width, and what another rank
-/// gets, the oldest, are its large parts. Under pressure a worker keeps all that its handlers make apart.
+/// New objects that a worker's handlers make go to a second deque, `made`, and put the worker into *LIFO mode*: it
+/// takes the newest item of `made` first, but items that one item has made in the order made. So a tree of work needs
+/// memory for its depth instead of its width, and other ranks, which get the oldest items, get its large parts. Under
+/// pressure all items that a worker's handlers make go to its `made`.
 ///
 /// | worker | takes | until |
 /// |---|---|---|
-/// | not diving | the oldest | a handler makes an object; pressure |
-/// | diving | the newest made, at every n-th turn the oldest | no pressure, and nothing kept apart |
-/// | diving under pressure::unsent | the oldest; nothing that is kept apart | that is over |
+/// | FIFO mode | the oldest item | a handler makes an object, or pressure begins |
+/// | LIFO mode | the newest of `made`, at every n-th pop the oldest item | no pressure, and `made` is empty |
+/// | LIFO mode, pressure::unsent | the oldest item; none of `made` | that pressure ends |
 ///
 /// n is 32; or, up to 1024, as much as was kept apart at the last look for each item that waited beside it, so that a
 /// handler that makes hundreds of objects and sends to itself does not make more before these have begun. It is 2 while
 /// more than twice as much (and 32) waits beside what is kept apart, so that what handlers send to objects that exist
 /// does not pile up. Under pressure::backlog it is eight times what is kept apart, if that is more than 32: each of the
-/// oldest begins another tree on top. Every 32nd turn looks at what main has sent and the poll loop received.
+/// oldest begins another tree on top. Every 32nd pop_number looks at what main has sent and the poll loop received.
 class steal_scheduler final : public scheduler {
  public:
   static constexpr std::uint32_t pops_between_looks = 32;
-  static constexpr std::uint32_t pops_until_look_max = 1024;
+  static constexpr std::uint32_t pops_until_oldest_max = 1024;
 
   explicit steal_scheduler(const scheduler_site& site);
   void push(worker_id by, work& item) override;
@@ -57,23 +59,23 @@ class steal_scheduler final : public scheduler {
   struct alignas(64) thread_queue {
     explicit thread_queue(rng r) : random(r) {}
     ready_deque items;
-    ready_deque made{2};            // while the thread_index lifo_mode
-    std::size_t just_made = 0;      // owner only: of `made`, by the item that runs
-    std::vector<work*> turned;      // owner only: scratch of put_in_order
+    ready_deque made{2};            // empty in FIFO mode
+    std::size_t just_made = 0;      // owner only: items pushed to `made` by the item that runs
+    std::vector<work*> reversed;    // owner only: scratch of put_in_order
     pressure now = pressure::none;  // owner only
     bool lifo_mode = false;         // owner only
-    bool keeps_apart = false;       // owner only: whatever its handlers make, not only new objects
+    bool all_to_made = false;       // owner only: all items of its handlers go to `made`, not only new objects
     rng random;
-    std::uint64_t steals = 0;                          // owner only
-    std::optional<worker_id> victim;                   // owner only: of the last of them
-    std::uint32_t pops = 0;                            // owner only
-    std::size_t pops_until_look = pops_between_looks;  // owner only: to the next look at the oldest
+    std::uint64_t steals = 0;                            // owner only
+    std::optional<worker_id> victim;                     // owner only: of the last of them
+    std::uint32_t pops = 0;                              // owner only
+    std::size_t pops_until_oldest = pops_between_looks;  // owner only: to the next look at the oldest
   };
 
-  void keep_apart(thread_queue& own, work& item);
+  void push_to_made(thread_queue& own, work& item);
   void put_in_order(thread_queue& own);
   [[nodiscard]] work* pop_lifo(worker_id by, thread_queue& own);
-  [[nodiscard]] static std::size_t pops_until_look(const thread_queue& own, std::size_t kept) noexcept;
+  [[nodiscard]] static std::size_t pops_until_oldest(const thread_queue& own, std::size_t kept) noexcept;
   [[nodiscard]] work* take_ownerless(worker_id by);
   [[nodiscard]] work* steal(worker_id by, thread_queue& own, bool also_made);
   [[nodiscard]] bool empty() const noexcept;
@@ -81,7 +83,7 @@ class steal_scheduler final : public scheduler {
   std::vector<std::unique_ptr<thread_queue>> queues_;
   victims victims_;
   const work::runner readable_;
-  std::size_t looked_at_ = 0;  // poll loop: the thread_index that the last look began with
+  std::size_t looked_at_ = 0;  // poll loop: index of the queue with which the last look began
 };
 
 }  // namespace nacre

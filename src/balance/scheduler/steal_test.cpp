@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The order in which a worker takes what is ready.
+// The order in which a worker takes ready items.
 #include "balance/scheduler/steal.hpp"
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@ struct plain_item final : work {
 
 constexpr worker_id own_thread(0), application_thread(1), poll_thread(2);
 
-TEST(steal_scheduler, starts_what_one_thread_made_ready_in_its_order) {
+TEST(steal_scheduler, starts_the_items_of_one_thread_in_the_order_made_ready) {
   steal_scheduler order({.workers = 1});
   std::vector<plain_item> items(200);
   for (plain_item& each : items) order.push(own_thread, each);
@@ -25,14 +25,14 @@ TEST(steal_scheduler, starts_what_one_thread_made_ready_in_its_order) {
   EXPECT_EQ(order.pop(own_thread), nullptr);
 }
 
-TEST(steal_scheduler, comes_to_the_threads_without_a_worker_though_the_own_never_ends) {
+TEST(steal_scheduler, comes_to_the_threads_without_a_worker_though_the_own_queue_never_ends) {
   steal_scheduler order({.workers = 1});
   plain_item endless[2], sent, arrived;
   for (plain_item& each : endless) order.push(own_thread, each);
   order.push(application_thread, sent);
   order.push(poll_thread, arrived);
   std::vector<work*> others;
-  for (std::uint32_t turn = 0; turn < 2 * steal_scheduler::pops_between_looks; ++turn) {
+  for (std::uint32_t pop_number = 0; pop_number < 2 * steal_scheduler::pops_between_looks; ++pop_number) {
     work* const next = order.pop(own_thread);
     if (next == &endless[0] || next == &endless[1]) {
       order.push(own_thread, *next);
@@ -60,13 +60,13 @@ TEST(steal_scheduler, under_a_backlog_the_newest_come_first_yet_what_one_item_ma
   EXPECT_EQ(order.pop(own_thread), nullptr);
 }
 
-TEST(steal_scheduler, a_worker_finds_what_is_ready_on_any_thread_and_what_another_worker_keeps_apart) {
+TEST(steal_scheduler, a_worker_finds_the_ready_items_of_any_thread_and_those_made_on_another_worker) {
   constexpr worker_id other(1);
   steal_scheduler order({.workers = 2});
   plain_item ready, begun, made[2];
-  for (std::uint32_t thread_context = 0; thread_context < 4; ++thread_context) {
-    order.push(worker_id(thread_context), ready);
-    EXPECT_EQ(order.pop(own_thread), &ready) << thread_context;
+  for (std::uint32_t thread_index = 0; thread_index < 4; ++thread_index) {
+    order.push(worker_id(thread_index), ready);
+    EXPECT_EQ(order.pop(own_thread), &ready) << thread_index;
     EXPECT_EQ(order.pop(own_thread), nullptr);
   }
   order.push(other, begun);
@@ -142,7 +142,7 @@ TEST(steal_scheduler, new_objects_however_many_keep_nobody_waiting) {
   order.push(application_thread, sent);
   order.push_first(own_thread, newborn);
   std::vector<work*> others;
-  for (std::uint32_t turn = 0; turn < 2 * steal_scheduler::pops_between_looks; ++turn) {
+  for (std::uint32_t pop_number = 0; pop_number < 2 * steal_scheduler::pops_between_looks; ++pop_number) {
     work* const next = order.pop(own_thread);
     if (next != &newborn) others.push_back(next);
     for (int twice = 0; twice < 2; ++twice) order.push_first(own_thread, newborn);  // ever more of them
@@ -150,18 +150,18 @@ TEST(steal_scheduler, new_objects_however_many_keep_nobody_waiting) {
   EXPECT_EQ(others, (std::vector<work*>{&sent, &old}));
 }
 
-TEST(steal_scheduler, new_objects_run_between_the_turns_at_which_a_worker_looks_at_the_oldest) {
+TEST(steal_scheduler, new_objects_run_between_the_pops_at_which_a_worker_takes_the_oldest) {
   steal_scheduler order({.workers = 1});
   constexpr std::uint32_t looks = 5;
   plain_item newborn, old[4 * looks];
   for (plain_item& each : old) order.push(own_thread, each);
   order.push_first(own_thread, newborn);
   std::vector<std::uint32_t> pops_of_old;
-  for (std::uint32_t turn = 1; turn <= looks * steal_scheduler::pops_between_looks; ++turn) {
+  for (std::uint32_t pop_number = 1; pop_number <= looks * steal_scheduler::pops_between_looks; ++pop_number) {
     if (order.pop(own_thread) == &newborn) {
       order.push_first(own_thread, newborn);
     } else {
-      pops_of_old.push_back(turn);
+      pops_of_old.push_back(pop_number);
     }
   }
   ASSERT_EQ(pops_of_old.size(), looks);
@@ -176,7 +176,7 @@ TEST(steal_scheduler, what_new_objects_send_to_those_that_exist_does_not_pile_up
   plain_item newborn, result;
   for (std::size_t n = 0; n < chains; ++n) order.push_first(own_thread, newborn);
   std::size_t waiting = 0, most = 0;
-  for (int turn = 0; turn < 100'000; ++turn) {
+  for (int pop_number = 0; pop_number < 100'000; ++pop_number) {
     if (order.pop(own_thread) == &result) {
       --waiting;
     } else {
@@ -235,14 +235,14 @@ TEST(steal_scheduler, shows_the_oldest_new_objects_first) {
   EXPECT_EQ(all.seen, (std::vector<work*>{&first[1], &root})) << "also what the running handler has just made";
 }
 
-/// Runs a tree whose nodes have `fan` children each. Returns the most nodes that waited.
-std::size_t most_waiting(pressure felt, std::size_t fan, int depth) {
+/// Runs a tree in which each node has `fan` children. Returns the greatest number of nodes that waited at a time.
+std::size_t most_waiting(pressure now, std::size_t fan, int depth) {
   struct node final : work {
     explicit node(int left) : work(nullptr), height(left) {}
     int height;
   };
   steal_scheduler order({.workers = 1});
-  order.set_pressure(own_thread, felt);
+  order.set_pressure(own_thread, now);
   order.push(own_thread, *new node(depth));
   std::size_t waiting = 1, most = 1;
   while (work* const next = order.pop(own_thread)) {
@@ -270,7 +270,7 @@ TEST(steal_scheduler, under_a_backlog_the_oldest_are_not_forgotten_for_work_that
   order.set_pressure(own_thread, pressure::backlog);
   order.push_made(own_thread, endless);
   std::vector<work*> others;
-  for (std::uint32_t turn = 0; turn < 3 * steal_scheduler::pops_between_looks; ++turn) {
+  for (std::uint32_t pop_number = 0; pop_number < 3 * steal_scheduler::pops_between_looks; ++pop_number) {
     work* const next = order.pop(own_thread);
     if (next == &endless) {
       order.push_made(own_thread, endless);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Taking from the queues of thread contexts.
+// Takes items from the deques of all threads.
 #include "balance/scheduler/thread_deques.hpp"
 
 namespace nacre {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What schedulers with a queue for each thread_index have in common.
+// Base of the schedulers that have a deque for each thread of a rank.
 #pragma once
 
 #include <cstdint>
@@ -14,9 +14,9 @@
 
 namespace nacre {
 
-/// Every thread_index pushes to its own deque. The application and the poll loop have no worker of their own, so once in
-/// `pops_between_looks` a worker looks there first: else workers whose handlers keep sending to themselves would never
-/// come to what main has sent or the poll loop received.
+/// Every thread pushes to its own deque. The application thread and the poll loop never pop. So once in
+/// `pops_between_looks` pops a worker looks at their deques first. Otherwise messages that main has sent or the poll
+/// loop has received would wait for ever while handlers keep sending to themselves.
 class thread_deques : public scheduler {
  public:
   static constexpr std::uint32_t pops_between_looks = 32;
@@ -34,23 +34,23 @@ class thread_deques : public scheduler {
     ready_deque items;
     rng random;                       // owner only
     std::uint64_t steals = 0;         // owner only
-    std::optional<worker_id> victim;  // owner only: of the last of them
+    std::optional<worker_id> victim;  // owner only: of the last steal
     std::uint32_t pops = 0;           // owner only
   };
 
   [[nodiscard]] thread_queue& own(worker_id by) noexcept { return *queues_[by.value()]; }
-  /// Counts a turn of the worker; true once in `pops_between_looks`.
+  /// Counts a pop of the worker; true once in `pops_between_looks`.
   [[nodiscard]] bool looks_around(worker_id by) noexcept;
-  /// The oldest of the thread contexts that have no worker.
+  /// Takes the oldest item of a thread that never pops; null if there is none.
   [[nodiscard]] work* take_ownerless(worker_id by) noexcept;
-  /// The oldest of another thread_index; null only when all were seen empty.
+  /// Takes the oldest item of another thread; null only if all deques were seen empty.
   [[nodiscard]] work* steal(worker_id by);
 
  private:
   std::vector<std::unique_ptr<thread_queue>> queues_;
   victims victims_;
   const work::runner readable_;
-  std::size_t looked_at_ = 0;  // poll loop: the thread_index that the last look began with
+  std::size_t looked_at_ = 0;  // poll loop: index of the deque with which the last look began
 };
 
 }  // namespace nacre

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What hwloc knows of this host.
+// Distances between the processors of this host, from hwloc.
 #include "balance/scheduler/victims.hpp"
 
 #include <hwloc.h>
@@ -33,7 +33,7 @@ std::vector<hwloc_obj_t> processors_of(hwloc_topology_t topology) {
   return found;
 }
 
-/// A fact of the host, as its number of cores is, so one look is enough for all ranks of the process.
+/// The topology of the host does not change, so it is read once for all ranks of the process.
 std::shared_ptr<const nearness> of_this_host() {
   static const std::shared_ptr<const nearness> host = nearness::look_at_host();
   return host;
@@ -48,7 +48,7 @@ nearness::nearness(std::vector<std::vector<std::uint8_t>> levels, std::function<
   }
 }
 
-/// The depths at which two processors meet become levels: the deepest is 0.
+/// The depth of the common ancestor of two processors gives their level: the deepest is level 0.
 std::shared_ptr<const nearness> nearness::look_at_host() {
   const topology_ptr topology = load_topology();
   if (topology == nullptr) return nullptr;
@@ -81,7 +81,7 @@ std::shared_ptr<const nearness> nearness::look_at_host() {
 }
 
 victims::victims(std::uint32_t threads, std::shared_ptr<const nearness> known)
-    : queues_(threads), known_(std::move(known)), places_(threads) {
+    : threads_(threads), known_(std::move(known)), places_(threads) {
   for (std::atomic<std::uint32_t>& each : places_) each = nowhere;
 }
 

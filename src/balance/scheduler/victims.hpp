@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// In which order a worker looks at the other thread contexts of its rank: the nearest first, where that is known.
+// The order in which a worker tries to steal from the other threads of its rank: the nearest first, if that is known.
 #pragma once
 
 #include <atomic>
@@ -13,14 +13,14 @@
 
 namespace nacre {
 
-/// How far the processors of a host are from each other: 0 for those that share the most, and 1, 2 ... for those that
-/// meet at ever higher levels (core, cache, package, machine).
+/// The distances between the processors of a host: 0 for two that share the most, and 1, 2 ... for two that have a
+/// common ancestor only at a higher level (core, cache, package, machine).
 class nearness {
  public:
-  /// `levels[a][b]` is the distance of the processors a and b, symmetric and below 16; `here` tells where its caller
-  /// runs.
+  /// `levels[a][b]` is the distance of the processors a and b, symmetric and below 16; `here` returns the processor on
+  /// which its caller runs.
   nearness(std::vector<std::vector<std::uint8_t>> levels, std::function<std::uint32_t()> here);
-  /// Of this host, from hwloc; null when all its processors are equally near. Takes some milliseconds.
+  /// Reads the topology of this host from hwloc; null if all processors are equally near. Takes some milliseconds.
   [[nodiscard]] static std::shared_ptr<const nearness> look_at_host();
 
   [[nodiscard]] std::uint32_t here() const { return here_(); }
@@ -36,22 +36,23 @@ class nearness {
   std::uint8_t highest_ = 0;
 };
 
-/// The thread contexts of a rank as victims. A thread is free to change its processor, so a thread_index notes where it is whenever it
-/// looks for victims: what others see of it is an estimate.
+/// The threads of a rank as victims of stealing. A thread may migrate between processors, so it notes its processor
+/// whenever it looks for victims. For other threads that is an estimate.
 class victims {
  public:
   /// `known` may be null; then all are equally near.
   victims(std::uint32_t threads, std::shared_ptr<const nearness> known);
-  /// For the rank of a scheduler: what is known of this host, if it matters there.
+  /// For the rank of a scheduler. Distances are used with at least 3 workers, and not under simulation.
   explicit victims(const scheduler_site& site);
 
-  /// False: all thread contexts are equally near, and a look notes nothing.
+  /// False: all threads are equally near, and visit notes no processor.
   [[nodiscard]] bool by_distance() const noexcept { return known_ != nullptr; }
 
-  /// Calls take(thread_index) for all thread contexts but `by`, those of each distance beginning at a random one, until it returns work.
+  /// Calls take(index) for all threads but `by`, until it returns work: by distance, and from a random start within
+  /// each distance.
   template <class Take>
   [[nodiscard]] work* visit(worker_id by, rng& random, Take take) {
-    const std::uint32_t count = queues_;
+    const std::uint32_t count = threads_;
     const auto first = static_cast<std::uint32_t>(random.below(count));
     const std::uint32_t own = note_place(by);
     const std::uint32_t levels = known_ == nullptr ? 1 : known_->highest() + 1u;
@@ -76,7 +77,7 @@ class victims {
     return known_->between(place, places_[victim].load(std::memory_order_relaxed));  // an estimate
   }
 
-  std::uint32_t queues_;
+  std::uint32_t threads_;
   std::shared_ptr<const nearness> known_;
   std::vector<std::atomic<std::uint32_t>> places_;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whom a worker looks at first.
+// The order in which a worker visits its victims.
 #include "balance/scheduler/victims.hpp"
 
 #include <gtest/gtest.h>
@@ -62,7 +62,7 @@ TEST(victims, begin_at_a_random_one_of_those_that_are_equally_near) {
   EXPECT_EQ(first[4], 0) << "oneself";
 }
 
-/// What hwloc tells of a host that it imagines.
+/// Reads the topology of a synthetic host from hwloc.
 std::shared_ptr<const nearness> imagined(const char* host) {
   ::setenv("HWLOC_SYNTHETIC", host, 1);
   std::shared_ptr<const nearness> known = nearness::look_at_host();

@@ -278,7 +278,7 @@ void object_space::on_colocate_function(context& ctx, colocate_call call) {
   auto ready = std::make_unique<ready_colocation>();
   ready->name = {ctx.source().value(), call.number};
   const detail::handler_info* const row = messages_.handlers().handler(call.handler);
-  bool sound = row != nullptr && row->together != nullptr && row->together->keys.size() == call.objects.size();
+  bool sound = row != nullptr && row->colocation != nullptr && row->colocation->keys.size() == call.objects.size();
   for (const object_id each : call.objects) sound = sound && take_acquired(each, ready->name);
   if (!sound) {
     return messages_.fail("rank " + std::to_string(ctx.source().value()) +
@@ -299,7 +299,7 @@ void object_space::on_colocate_function(context& ctx, colocate_call call) {
 void object_space::run_colocation(work& item, thread_context& on) {
   object_space& self = on_thread(on);
   const std::unique_ptr<ready_colocation> all(static_cast<ready_colocation*>(&item));
-  const detail::together_shape& shape = *self.messages_.handlers().handler(all->call->header.handler)->together;
+  const detail::colocation_shape& shape = *self.messages_.handlers().handler(all->call->header.handler)->colocation;
   std::array<object_entry*, coordinator::participants_max> entries{};
   std::array<void*, coordinator::participants_max> objects{};
   for (std::size_t index = 0; index < all->objects.size(); ++index) {

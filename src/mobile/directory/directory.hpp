@@ -52,8 +52,8 @@ class directory {
     return entries_.visit_some(cursor, words, visit);
   }
 
-  /// Calls `visit(object_entry&)` for entries that are there; one that comes, goes or is moved within the directory meanwhile
-  /// may be missed.
+  /// Calls `visit(object_entry&)` for entries that are there; one that comes, goes or is moved within the directory
+  /// meanwhile may be missed.
   template <class Visit>
   void for_each(Visit visit) const {
     entries_.for_each(visit);

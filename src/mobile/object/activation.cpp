@@ -24,7 +24,7 @@ void object_space::activate_work(work& item, thread_context& on) {
   auto& at = static_cast<object_entry&>(item);
   message_list taken;
   if (!at.arrivals.claim(taken)) {
-    NACRE_MARK("a ticket is stale");
+    NACRE_MARK("an item is stale");
     on_thread(on).stale_.fetch_sub(1, std::memory_order_relaxed);  // an estimate
     return release_later(at, on);
   }

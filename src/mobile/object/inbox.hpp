@@ -19,8 +19,8 @@ namespace nacre {
 /// | scheduled | | running, takes all | running, takes all: its item is stale | - | - | |
 /// | running | | false (stale item) | claim_any notes a request | idle, if empty | scheduled: make it ready | |
 ///
-/// A claim_any during `running` leaves a request: until the activation takes the request, `finish` fails as it does for a
-/// message. So the running thread looks once more at the rank that the balancer wants.
+/// A claim_any during `running` leaves a request: until the activation takes the request, `finish` fails as it does for
+/// a message. So the running thread looks once more at the rank that the balancer wants.
 ///
 /// Invariant: at most one thread is between claim (or claim_any) and finish (or requeue); only that thread touches the
 /// state that the entry protects. Orphaned: no new message can come, and the thread that finishes deletes the entry.
@@ -138,8 +138,8 @@ class inbox {
     for (;;) {
       const std::uintptr_t state = known & state_mask;
       if (state == running && also_idle) {
-        // release: pairs with take_move_request and claim. Done even when a request is already noted: it may be taken at this
-        // moment.
+        // release: pairs with take_move_request and claim. Done even when a request is already noted: it may be taken
+        // at this moment.
         if (word_.compare_exchange_weak(known, known | move_requested, std::memory_order_acq_rel,
                                         std::memory_order_relaxed)) {
           return begun::no;

@@ -33,9 +33,9 @@ class load_index {
   [[nodiscard]] std::size_t size() const noexcept { return size_.load(std::memory_order_relaxed); }  // an estimate
   /// The sum of the noted loads, but for rounding; a load above 1e100 counts as 1e100.
   [[nodiscard]] double sum();
-  /// Visits at most `most` objects, heavy buckets first, and another part of a bucket with each call: visit(object_entry&, the
-  /// bucket's number, how many are in the bucket). False from `visit`: no more of this bucket. Objects do not leave
-  /// during the visit, so `visit` only looks. Poll loop.
+  /// Visits at most `most` objects, heavy buckets first, and another part of a bucket with each call:
+  /// visit(object_entry&, the bucket's number, how many are in the bucket). False from `visit`: no more of this bucket.
+  /// Objects do not leave during the visit, so `visit` only looks. Poll loop.
   template <class Visit>
   void visit(std::size_t most, Visit visit) {
     const std::scoped_lock lock(guard_);

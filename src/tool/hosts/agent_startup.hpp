@@ -32,7 +32,7 @@ struct interrupted_start {
 ///
 /// | host | event | then |
 /// |---|---|---|
-/// | waiting | fewer than shells_max shells run | its shell is started and its host_launch_spec written to it: starting |
+/// | waiting | fewer than shells_max shells run | its shell is started and gets its host_launch_spec: starting |
 /// | starting | host_ready comes from its agent | ready |
 /// | starting | its shell fails, or start_time is over | run throws |
 /// | starting, ready | host_trouble comes, or the connection ends | run throws |

@@ -4,8 +4,8 @@
 
 namespace nacre::tool {
 
-/// Reads a host_launch_spec from standard input, checks that the program can be started, and calls the launcher. Then goes
-/// to the background, so that the remote shell that has started the agent can end. Returns the exit code of the
+/// Reads a host_launch_spec from standard input, checks that the program can be started, and calls the launcher. Then
+/// goes to the background, so that the remote shell that has started the agent can end. Returns the exit code of the
 /// process. Throws setup_error only in the foreground, where the remote shell passes standard error on to the launcher.
 ///
 /// | state | event | then |

@@ -26,9 +26,9 @@ struct remote_surroundings {
   int signals = -1;                    ///< a signalfd, read while agents are being started
 };
 
-/// See process_group. On each host an agent (host_agent.hpp) starts the ranks; when its connection is lost, its ranks have
-/// ended. The agent reports the end of a rank, but the last messages of the rank come by its own launcher connection, perhaps
-/// later. So the end is held until that launcher connection has ended, at most other_way_time.
+/// See process_group. On each host an agent (host_agent.hpp) starts the ranks; when its connection is lost, its ranks
+/// have ended. The agent reports the end of a rank, but the last messages of the rank come by its own launcher
+/// connection, perhaps later. So the end is held until that launcher connection has ended, at most other_way_time.
 class remote_process_group final : public process_group {
  public:
   /// Blocks until every host is ready, then lets all ranks start. Throws setup_error or interrupted_start.

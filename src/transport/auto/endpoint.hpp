@@ -27,8 +27,8 @@ namespace nacre::transport::auto_transport {
 /// | asleep on the far end | asked to go on | wakes the near end; asleep again if it was asked to go on, else parked |
 ///
 /// To poll the far end may take a system call; to poll the near end takes a few loads. So once the far end has been
-/// quiet for `far_idle_after`, it is polled only every `far_poll_interval`. A submit to it, and every wait, make the next poll
-/// include it, so that the message that has woken a rank is found.
+/// quiet for `far_idle_after`, it is polled only every `far_poll_interval`. A submit to it, and every wait, make the
+/// next poll include it, so that the message that has woken a rank is found.
 ///
 /// Invariant: from the moment that wait begins to sleep, an event of the far end that has not been polled finds the
 /// watcher asleep there or about to be. The watcher wakes at most once for each wait, so an event that nobody polls

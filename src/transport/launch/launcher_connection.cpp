@@ -70,7 +70,8 @@ std::vector<std::string> launcher_connection::exchange_addresses(std::string own
     }
     if (!open()) give_up("the launcher has closed its connection to this rank");
     if (std::chrono::steady_clock::now() >= deadline) {
-      // Only the launcher knows the missing ranks, so a rank without the roster names itself; control_server corrects it.
+      // Only the launcher knows the missing ranks, so a rank without the roster names itself; control_server corrects
+      // it.
       give_up_start(this, {.peer = rank_,
                            .reason = fmt::format("has not joined the job in time: look for an error of it, or give it "
                                                  "more time with --nacre.{}",

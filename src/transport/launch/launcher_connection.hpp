@@ -31,8 +31,8 @@ struct start_trouble {
 class launcher_connection;
 
 /// Ends the start of a rank. One missing or dead rank keeps all others from starting. So this reports to the launcher,
-/// which prints one line for all of them, and throws job_aborted. Without a launcher (`launcher` is null or has ended) it
-/// throws the message.
+/// which prints one line for all of them, and throws job_aborted. Without a launcher (`launcher` is null or has ended)
+/// it throws the message.
 [[noreturn]] void give_up_start(launcher_connection* launcher, const start_trouble& what);
 
 /// The rank's end of the launcher connection. Until the roster is there its members block, at most to the deadline, and

@@ -34,8 +34,8 @@ struct endpoint_parts {
 /// Messages over authenticated streams to each peer: one for each channel, or fewer; then the last one serves all
 /// channels that have none of their own.
 ///
-/// `submit` writes at once as much as the socket takes. The rest waits in the stream's send queue, up to its bound, and a
-/// poll writes it later. `poll` reads the warm stream: the one that brought bytes last. When 5 us have passed, or the
+/// `submit` writes at once as much as the socket takes. The rest waits in the stream's send queue, up to its bound, and
+/// a poll writes it later. `poll` reads the warm stream: the one that brought bytes last. When 5 us have passed, or the
 /// warm stream has more to read, it also asks the kernel for other readable streams, and reads those of channel system
 /// first. Once in 1,024 polls and after every wait it polls the listener and the launcher connection, too. `wait`
 /// sleeps on all of these at once. When one stream of a peer fails, the peer has failed.

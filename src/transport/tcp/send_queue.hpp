@@ -34,7 +34,8 @@ class send_queue {
   /// Bytes that have not been written yet.
   [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
 
-  /// Fills `buffers` with the front of the queue and returns the number that it has filled. Valid until the next change.
+  /// Fills `buffers` with the front of the queue and returns the number that it has filled. Valid until the next
+  /// change.
   [[nodiscard]] std::size_t front(std::span<iovec> buffers) const noexcept;
   /// Removes the first `count` bytes, which have been written.
   void written(std::size_t count) noexcept;
