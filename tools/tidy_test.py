@@ -85,6 +85,48 @@ class heads(planted_tree):
         self.assert_offence("src/base/a.hpp:3: head", "#pragma once")
 
 
+class plain_words(planted_tree):
+    LINE = "src/wire/line.cpp"
+
+    def test_a_line_of_more_than_120_columns(self):
+        self.append(self.LINE, "// " + "x" * 118 + "\n")
+        self.assert_offence("src/wire/line.cpp:6: columns", "break the line")
+        self.write(self.LINE, HEAD + 'const char* help = R"(' + "x" * 118 + ')";\n')
+        self.assertEqual(self.run_tidy()[0], [], "text for users keeps its lines")
+
+    def test_a_comment_that_opens_without_a_noun(self):
+        for opening in ("The same for two.", "That of the rank.", "Whoever sends it.", "What it takes."):
+            with self.subTest(opening):
+                self.write(self.LINE, HEAD + f"/// {opening}\nint line();\n")
+                self.assert_offence("src/wire/line.cpp:3: opening", "name it")
+
+    def test_the_second_line_of_a_sentence_may_open_so(self):
+        self.append(self.LINE, "// It is put into\n// what waits.\n")
+        self.assertEqual(self.run_tidy()[0], [])
+
+    def test_a_row_of_a_table_that_has_wrapped(self):
+        self.append(self.LINE, "/// | state | next |\n/// | idle | begins when\n/// told |\nint line();\n")
+        self.assert_offence("src/wire/line.cpp:7: table", "one line")
+
+    def test_too_many_words_that_stand_for_a_noun(self):
+        self.append(self.LINE, "// It is the sender.\n" * 300)
+        self.assertEqual(self.run_tidy()[0], [])
+        for word, times in (("who", 1), ("what", 4)):
+            with self.subTest(word):
+                self.write(self.LINE, HEAD + "// It is the sender.\n" * 300 + f"// It is {word} sends.\n" * times)
+                self.assert_offence("src:1: rate", "name the actor")
+
+    def test_a_retired_word_in_a_name_or_a_comment(self):
+        for line in ("int other_lane = 1;", "// Ends the crew.", 'const char* text = "a goodbye";'):
+            with self.subTest(line):
+                self.write(self.LINE, HEAD + line + "\n")
+                self.assert_offence("src/wire/line.cpp:3: retired", "docs/glossary.md")
+
+    def test_a_retired_word_is_allowed_in_programs(self):
+        self.append("apps/reader/main.cpp", "int lanes = 8;  // of a vector\n")
+        self.assertEqual(self.run_tidy()[0], [])
+
+
 class words(planted_tree):
     def assert_banned(self, name, line, fix):
         self.append(name, line + "\n")
