@@ -133,7 +133,7 @@ struct counts {
 std::map<std::pair<std::uint32_t, std::uint32_t>, counts> count(const trace_log& log) {
   std::map<std::pair<std::uint32_t, std::uint32_t>, counts> all;
   for (std::size_t index = 0; index < log.tracks().size(); ++index) {
-    counts& own = all[{log.tracks()[index].rank, log.tracks()[index].thread_context}];
+    counts& own = all[{log.tracks()[index].rank, log.tracks()[index].thread}];
     std::int64_t last = 0;
     log.visit(index, [&](std::span<const event> events) {
       for (const event& each : events) {
