@@ -95,9 +95,7 @@ work* steal_scheduler::pop_lifo(worker_id by, thread_queue& own) {
   return steal(by, own, true);
 }
 
-/// How many pops a diving worker takes before it looks at the oldest. Under a backlog each of these would begin
-/// another tree on top. Else one that makes many objects and sends to itself waits until those that it made before have
-/// begun, and what handlers send to objects that exist is run as fast as they send it.
+/// The n of the table in the header.
 std::size_t steal_scheduler::pops_until_oldest(const thread_queue& own, std::size_t kept) noexcept {
   if (own.now == pressure::backlog) return std::max<std::size_t>(pops_between_looks, 8 * kept);
   return own.items.size_estimate() > 2 * kept + pops_between_looks ? 2 : own.pops_until_oldest;

@@ -32,11 +32,16 @@ namespace nacre {
 /// | LIFO mode | the newest of `made`, at every n-th pop the oldest item | no pressure, and `made` is empty |
 /// | LIFO mode, pressure::unsent | the oldest item; none of `made` | that pressure ends |
 ///
-/// n is 32; or, up to 1024, as much as was kept apart at the last look for each item that waited beside it, so that a
-/// handler that makes hundreds of objects and sends to itself does not make more before these have begun. It is 2 while
-/// more than twice as much (and 32) waits beside what is kept apart, so that what handlers send to objects that exist
-/// does not pile up. Under pressure::backlog it is eight times what is kept apart, if that is more than 32: each of the
-/// oldest begins another tree on top. Every 32nd pop_number looks at what main has sent and the poll loop received.
+/// n bounds how long the oldest item waits, and how much collects meanwhile:
+///
+/// | n | while | reason |
+/// |---|---|---|
+/// | 32 to 1024: `made` at the last look, a share for each item that waited then | else | see below |
+/// | 2 | twice as many items as in `made` wait, and 32 | messages to existing objects do not pile up |
+/// | eight times the size of `made`, at least 32 | pressure::backlog | each of the oldest begins another tree on top |
+///
+/// So a handler that makes hundreds of objects and sends to itself makes no more before these have begun. Every 32nd
+/// pop looks at the deques of the application thread and the poll loop, whatever n is.
 class steal_scheduler final : public scheduler {
  public:
   static constexpr std::uint32_t pops_between_looks = 32;
