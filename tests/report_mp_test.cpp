@@ -72,17 +72,17 @@ TEST_F(report, as_text_of_a_job_of_processes_adds_up_what_all_ranks_did) {
   const auto told = nlohmann::json::parse(text_of(folder_ + "/s"));
   const outcome got = report_as("text");
   EXPECT_EQ(got.errors, "");
-  std::map<std::pair<int, int>, std::vector<double>> lanes;
+  std::map<std::pair<int, int>, std::vector<double>> tracks;
   for (const std::string& line : lines_of(got.output)) {
     const auto numbers = numbers_of(line);
-    if (numbers.size() == 8) lanes[{static_cast<int>(numbers[0]), static_cast<int>(numbers[1])}] = numbers;
+    if (numbers.size() == 8) tracks[{static_cast<int>(numbers[0]), static_cast<int>(numbers[1])}] = numbers;
   }
-  ASSERT_EQ(lanes.size(), 6U) << got.output;
+  ASSERT_EQ(tracks.size(), 6U) << got.output;
   const double seconds = std::strtod(got.output.c_str() + std::string("uts: ").size(), nullptr);
   EXPECT_NEAR(seconds, told["seconds"].get<double>(), 0.1 * seconds + 0.05);
   double work = 0;
   for (const auto& row : told["workers"]) {
-    const auto& own = lanes.at({row["rank"], row["worker"]});
+    const auto& own = tracks.at({row["rank"], row["worker"]});
     work += own[2];
     EXPECT_NEAR(own[2] + own[4] + own[5], seconds, 0.01 * seconds)
         << "a worker always works, idles or is at the runtime's";
@@ -185,8 +185,8 @@ TEST_F(report, for_paraver_is_in_order_and_within_its_header) {
   ASSERT_TRUE(head.starts_with("#Paraver (01/01/00 at 00:00):")) << head;
   const double end = std::strtod(head.c_str() + head.find("):") + 2, nullptr);
   const std::vector<std::string> rows = lines_of(text_of(trace_ + ".row"));
-  const int lanes = std::atoi(rows.front().c_str() + std::string("LEVEL CPU SIZE ").size());
-  EXPECT_GE(lanes, 12);
+  const int tracks = std::atoi(rows.front().c_str() + std::string("LEVEL CPU SIZE ").size());
+  EXPECT_GE(tracks, 12);
   double last = 0;
   std::map<char, int> kinds;
   for (std::size_t index = 1; index < lines.size(); ++index) {
@@ -195,7 +195,7 @@ TEST_F(report, for_paraver_is_in_order_and_within_its_header) {
     const auto numbers = numbers_of(words);
     ++kinds[lines[index].front()];
     ASSERT_EQ(numbers.size(), lines[index].front() == '3' ? 15U : 8U) << lines[index];
-    EXPECT_LE(numbers[1], lanes);
+    EXPECT_LE(numbers[1], tracks);
     EXPECT_GE(numbers[5], last);
     last = numbers[5];
     EXPECT_LE(last, end);

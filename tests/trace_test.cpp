@@ -147,16 +147,16 @@ std::map<std::pair<std::uint32_t, std::uint32_t>, counts> count(const trace_log&
 }
 
 void expect_like_the_summary(const trace_log& log, const nlohmann::json& told) {
-  const auto lanes = count(log);
+  const auto tracks = count(log);
   for (const auto& row : told["workers"]) {
-    const counts& own = lanes.at({row["rank"], row["worker"]});
+    const counts& own = tracks.at({row["rank"], row["worker"]});
     EXPECT_EQ(own.handlers, row["handlers"]) << row;
     EXPECT_EQ(own.steals, row["steals"]) << row;
     EXPECT_LE(own.begun - own.ended, 1U) << "what has begun ends, but for the idling at the end";
   }
   for (const auto& row : told["ranks"]) {
     counts sum;
-    for (const auto& [at, own] : lanes) {
+    for (const auto& [at, own] : tracks) {
       if (at.first != row["rank"]) continue;
       sum.sent += own.sent;
       sum.bytes += own.bytes;

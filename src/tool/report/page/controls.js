@@ -7,16 +7,16 @@ function show(from, to, top = view.top, bottom = view.bottom) {
   const high = Math.min(rows.length, Math.max(Math.min(2, rows.length), bottom - top));
   view.top = Math.max(0, Math.min(rows.length - high, top));
   view.bottom = view.top + high;
-  requestAnimationFrame(() => { drawLanes(); drawOverview(); });
+  requestAnimationFrame(() => { drawTracks(); drawOverview(); });
 }
 
 function place(event) {
-  const box = lanes.getBoundingClientRect(), high = lanesHeight() - axis, width = box.width - gutter;
+  const box = tracks.getBoundingClientRect(), high = tracksHeight() - axis, width = box.width - gutter;
   const x = (event.clientX - box.left - gutter) / width, y = (event.clientY - box.top) / high;
   return {x, y, time: view.from + x * (view.to - view.from), row: Math.floor(view.top + y * (view.bottom - view.top)), width, high};
 }
 
-lanes.addEventListener("wheel", (event) => {
+tracks.addEventListener("wheel", (event) => {
   event.preventDefault();
   const at = place(event), factor = Math.exp(Math.max(-300, Math.min(300, event.deltaY || event.deltaX)) / 400);
   if (event.shiftKey) {
@@ -28,13 +28,13 @@ lanes.addEventListener("wheel", (event) => {
 }, {passive: false});
 
 let held = null;
-lanes.addEventListener("pointerdown", (event) => {
+tracks.addEventListener("pointerdown", (event) => {
   held = {x: event.clientX, y: event.clientY, ...view};
-  lanes.setPointerCapture(event.pointerId);
-  lanes.classList.add("held");
+  tracks.setPointerCapture(event.pointerId);
+  tracks.classList.add("held");
 });
-lanes.addEventListener("pointerup", () => { held = null; lanes.classList.remove("held"); });
-lanes.addEventListener("pointermove", (event) => {
+tracks.addEventListener("pointerup", () => { held = null; tracks.classList.remove("held"); });
+tracks.addEventListener("pointermove", (event) => {
   const at = place(event);
   if (held) {
     const time = (held.x - event.clientX) / at.width * (held.to - held.from);
@@ -43,8 +43,8 @@ lanes.addEventListener("pointermove", (event) => {
   }
   tellOf(at, event);
 });
-lanes.addEventListener("dblclick", () => show(0, end, 0, rows.length));
-lanes.addEventListener("keydown", (event) => {
+tracks.addEventListener("dblclick", () => show(0, end, 0, rows.length));
+tracks.addEventListener("keydown", (event) => {
   const width = view.to - view.from, middle = (view.from + view.to) / 2;
   const moves = {ArrowLeft: -0.2, ArrowRight: 0.2}, zooms = {"+": 0.6, "=": 0.6, "-": 1.6};
   if (event.key in moves) show(view.from + moves[event.key] * width, view.to + moves[event.key] * width);
@@ -94,7 +94,7 @@ function tellOf(at, event) {
   }
   point(event, lines);
 }
-lanes.addEventListener("pointerleave", unpoint);
+tracks.addEventListener("pointerleave", unpoint);
 
 byId("breakdown").addEventListener("pointermove", (event) => {
   const box = byId("breakdown").getBoundingClientRect(), own = inOrder ? workers : [...workers].sort((a, b) => b.work - a.work);
@@ -125,14 +125,14 @@ function choice(first, second, act) {
     });
   }
 }
-choice("by_handler", "by_activity", (on) => { view.byHandler = on; fillLegend(); drawLanes(); });
+choice("by_handler", "by_activity", (on) => { view.byHandler = on; fillLegend(); drawTracks(); });
 choice("in_order", "by_work", (on) => { inOrder = on; drawBreakdown(); });
 choice("by_count", "by_bytes", (on) => { byCount = on; drawMatrix(); });
-byId("show_migrations").addEventListener("change", (event) => { view.migrations = event.target.checked; drawLanes(); });
-byId("show_steals").addEventListener("change", (event) => { view.steals = event.target.checked; drawLanes(); });
+byId("show_migrations").addEventListener("change", (event) => { view.migrations = event.target.checked; drawTracks(); });
+byId("show_steals").addEventListener("change", (event) => { view.steals = event.target.checked; drawTracks(); });
 byId("all").addEventListener("click", () => show(0, end, 0, rows.length));
 
-function drawAll() { drawOverview(); drawLanes(); drawBreakdown(); drawMatrix(); }
+function drawAll() { drawOverview(); drawTracks(); drawBreakdown(); drawMatrix(); }
 window.addEventListener("resize", drawAll);
 fillHead();
 fillLegend();

@@ -13,13 +13,13 @@ const bins = data.bins.count;
 const cells = bytesOf(data.bins.cells);  // by row and bin: work, runtime, idle in 255ths, handler + 1 (255: main)
 const handlers = data.handlers.map(([name, runs, ns, longest, ofRuntime]) => ({
   name: name.replace(/^&/, "").replace(/\{anonymous\}::/g, ""), runs, ns, longest, ofRuntime}));
-const lanesARank = Math.max(1, ...data.rows.filter((row) => row[2] === 0).map((row) => row[1] + 1));
-const rows = data.rows.map(([rank, lane, role, lastRank, lanes, work, main, runtime, idle, runs, steals]) => {
-  let label = data.ranks === 1 ? "worker " + lane : "rank " + rank + (lanesARank > 1 ? " · " + lane : "");
+const tracksARank = Math.max(1, ...data.rows.filter((row) => row[2] === 0).map((row) => row[1] + 1));
+const rows = data.rows.map(([rank, track, role, lastRank, tracks, work, main, runtime, idle, runs, steals]) => {
+  let label = data.ranks === 1 ? "worker " + track : "rank " + rank + (tracksARank > 1 ? " · " + track : "");
   if (role === 1) label = data.ranks === 1 ? "main" : "rank " + rank + " · main";
   if (role === 2) label = data.ranks === 1 ? "poll loop" : "rank " + rank + " · poll loop";
-  if (lanes > 1) label = rank === lastRank ? `rank ${rank}, ${lanes} lanes` : `ranks ${rank} to ${lastRank}`;
-  return {rank, lane, role, label, work, main, runtime, idle, runs, steals, lanes};
+  if (tracks > 1) label = rank === lastRank ? `rank ${rank}, ${tracks} tracks` : `ranks ${rank} to ${lastRank}`;
+  return {rank, track, role, label, work, main, runtime, idle, runs, steals, tracks};
 });
 const workers = rows.filter((row) => row.role === 0);
 

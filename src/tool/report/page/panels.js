@@ -5,10 +5,10 @@ let inOrder = true, byCount = true;
 function fillHead() {
   const own = workers, all = total(own, "work") + total(own, "runtime") + total(own, "idle");
   const busiest = Math.max(...own.map((row) => row.work)), mean = total(own, "work") / Math.max(1, own.length);
-  const lanesOf = (list) => total(list, "lanes");
+  const tracksOf = (list) => total(list, "tracks");
   byId("name").textContent = data.program;
   const kind = data.simulated ? "simulated machine" : data.transport;
-  byId("about").textContent = `${data.ranks} rank${data.ranks > 1 ? "s" : ""}, ${lanesOf(own)} workers · ${kind} · balancer ${data.balancer}`;
+  byId("about").textContent = `${data.ranks} rank${data.ranks > 1 ? "s" : ""}, ${tracksOf(own)} workers · ${kind} · balancer ${data.balancer}`;
   document.title = data.program + " · Nacre trace";
   const sent = data.messages.count.reduce((a, b) => a + b, 0), bytes = data.messages.bytes.reduce((a, b) => a + b, 0);
   const tiles = [[duration(end), data.simulated ? "virtual time" : "time"], [percent(total(own, "work"), all), "of it work"],
@@ -54,11 +54,11 @@ function drawBreakdown() {
   const paper = fit(byId("breakdown"), 270), context = paper.context;
   const own = inOrder ? workers : [...workers].sort((a, b) => b.work - a.work);
   const left = 52, high = 236, top = 8, width = paper.width - left - 8, each = width / own.length;
-  const most = Math.max(end, ...own.map((row) => (row.work + row.runtime + row.idle) / row.lanes));
+  const most = Math.max(end, ...own.map((row) => (row.work + row.runtime + row.idle) / row.tracks));
   own.forEach((row, index) => {
     let y = top + high;
     for (const [key, colour] of [["work", activity.work], ["runtime", activity.runtime], ["idle", activity.idle]]) {
-      const part = row[key] / row.lanes / most * high;
+      const part = row[key] / row.tracks / most * high;
       context.fillStyle = css(colour);
       context.fillRect(left + index * each, y - part, Math.max(0.6, each - (each > 6 ? 2 : each > 3 ? 0.7 : 0)), part);
       y -= part;
@@ -70,7 +70,7 @@ function drawBreakdown() {
   context.textAlign = "center";
   const step = Math.max(1, Math.ceil(own.length / Math.max(1, Math.floor(width / 46))));
   for (let index = 0; index < own.length; index += step) {
-    const name = data.ranks === 1 ? own[index].lane : own[index].rank + (lanesARank > 1 ? "·" + own[index].lane : "");
+    const name = data.ranks === 1 ? own[index].track : own[index].rank + (tracksARank > 1 ? "·" + own[index].track : "");
     context.fillText(String(name), left + (index + 0.5) * each, top + high + 16);
   }
   context.textAlign = "left";
@@ -81,7 +81,7 @@ function drawBreakdown() {
   context.lineTo(left + width, top + high - end / most * high);
   context.stroke();
   context.setLineDash([]);
-  byId("breakdown_text").textContent = `One bar for each worker (${data.ranks === 1 ? "worker" : "rank" + (lanesARank > 1 ? "·worker" : "")}); the dashed line is the end of the run.`;
+  byId("breakdown_text").textContent = `One bar for each worker (${data.ranks === 1 ? "worker" : "rank" + (tracksARank > 1 ? "·worker" : "")}); the dashed line is the end of the run.`;
 }
 
 function drawMatrix() {

@@ -2,7 +2,7 @@
 // The timeline: every worker's time, drawn from cells when much is seen and from single spans when little is.
 const view = {from: 0, to: end, top: 0, bottom: rows.length, byHandler: true, migrations: true, steals: false};
 const gutter = 128, axis = 22;
-const lanes = byId("lanes"), overview = byId("overview");
+const tracks = byId("tracks"), overview = byId("overview");
 
 function colourOfCode(code) {
   if (code === 0) return activity.idle;
@@ -187,11 +187,11 @@ function drawFrame(paper, rowHeight, plot) {
   context.textAlign = "left";
 }
 
-function plotOf(paper) { return {left: gutter, top: 0, width: paper.width - gutter, height: lanesHeight() - axis}; }
-const lanesHeight = () => Math.round(Math.max(120, Math.min(620, rows.length * 26))) + axis;
+function plotOf(paper) { return {left: gutter, top: 0, width: paper.width - gutter, height: tracksHeight() - axis}; }
+const tracksHeight = () => Math.round(Math.max(120, Math.min(620, rows.length * 26))) + axis;
 
-function drawLanes() {
-  const paper = fit(lanes, lanesHeight() + bands().length * bandHeight), plot = plotOf(paper);
+function drawTracks() {
+  const paper = fit(tracks, tracksHeight() + bands().length * bandHeight), plot = plotOf(paper);
   const rowHeight = plot.height / (view.bottom - view.top);
   drawCells(paper, rowHeight, plot);
   const context = paper.context;
@@ -204,7 +204,7 @@ function drawLanes() {
   for (const kind of kinds) if (view[kind.key]) drawn += drawPassages(paper, rowHeight, plot, kind);
   context.restore();
   drawFrame(paper, rowHeight, plot);
-  bands().forEach((kind, index) => drawBand(paper, plot, kind, lanesHeight() + 10 + index * bandHeight));
+  bands().forEach((kind, index) => drawBand(paper, plot, kind, tracksHeight() + 10 + index * bandHeight));
   document.body.dataset.drawn = `${drawn} lines, ${bands().length} bands`;
 }
 
