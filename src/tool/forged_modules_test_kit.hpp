@@ -96,7 +96,8 @@ inline message_ptr some_colocation_message(const victim& at, choices& from) {
       return to_module<&object_space::on_colocate_order>(number, object, from.as<std::uint32_t>());
     default: {
       const std::uint32_t meets =
-          detail::together<meet, detail::param_list<cell, cell>, detail::param_list<std::uint32_t>>::row.id.value();
+          detail::colocated_function<meet, detail::param_list<cell, cell>, detail::param_list<std::uint32_t>>::row.id
+              .value();
       return to_module<&object_space::on_colocate_function>(
           colocate_call{number,
                         from.one_in(4) ? from.as<std::uint32_t>() : meets,
