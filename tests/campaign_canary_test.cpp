@@ -11,7 +11,7 @@
 
 #include "am/memory_segments.hpp"
 #include "campaign/job.hpp"
-#include "mobile/mobile.hpp"
+#include "mobile/object_space.hpp"
 
 namespace nacre {
 namespace {
@@ -28,11 +28,11 @@ streams::verdict real_admit(streams* self, message_ptr& m, message_list& ready) 
     "__real__ZN5nacre7streams5admitERSt10unique_ptrINS_7messageENS_15message_deleterEERNS_12message_listE");
 streams::verdict wrapped_admit(streams* self, message_ptr& m, message_list& ready) asm(
     "__wrap__ZN5nacre7streams5admitERSt10unique_ptrINS_7messageENS_15message_deleterEERNS_12message_listE");
-void real_undeliverable(object_space* self, thread_context& on, message_ptr m) asm(
-    "__real__ZN5nacre12object_space13undeliverableERNS_14thread_contextESt10unique_ptrINS_7messageENS_15message_"
+void real_undeliverable(delivery_errors* self, thread_context& on, message_ptr m) asm(
+    "__real__ZN5nacre15delivery_errors13undeliverableERNS_14thread_contextESt10unique_ptrINS_7messageENS_15message_"
     "deleterEE");
-void wrapped_undeliverable(object_space* self, thread_context& on, message_ptr m) asm(
-    "__wrap__ZN5nacre12object_space13undeliverableERNS_14thread_contextESt10unique_ptrINS_7messageENS_15message_"
+void wrapped_undeliverable(delivery_errors* self, thread_context& on, message_ptr m) asm(
+    "__wrap__ZN5nacre15delivery_errors13undeliverableERNS_14thread_contextESt10unique_ptrINS_7messageENS_15message_"
     "deleterEE");
 void real_post(am_engine* self, thread_context& on, rank_id to, message_ptr m, detail::future_state* result) asm(
     "__real__ZN5nacre9am_engine4postERNS_14thread_contextENS_8typed_idINS_8rank_tagEjEESt10unique_ptrINS_7messageENS_"
@@ -59,7 +59,7 @@ streams::verdict wrapped_admit(streams* self, message_ptr& m, message_list& read
   return streams::verdict::admitted;
 }
 
-void wrapped_undeliverable(object_space* self, thread_context& on, message_ptr m) {
+void wrapped_undeliverable(delivery_errors* self, thread_context& on, message_ptr m) {
   if (planted != bug::losses_are_silent || m->header.reply != 0) return real_undeliverable(self, on, std::move(m));
   on.counters().done.add(1);
 }

@@ -46,7 +46,7 @@ balancing::balancing(am_engine& messages, object_space& objects, backplane& link
   // A single rank has no receiver for its objects. A balancer of the program runs all the same: it may only observe.
   if (messages_.size() == 1 && !is_of_program(policy_name_)) policy_.reset();
   if (policy_ != nullptr) {
-    if (policy_->observes_communication()) objects_.count_traffic();
+    if (policy_->observes_communication()) objects_.traffic().begin_counting();
     link.add_timer(interval_, [this](thread_context& by) { return tick(by); });
     link.add_poll_hook([this](thread_context& by) { return look_soon(by); });
   }
@@ -76,7 +76,7 @@ void balancing::look(thread_context& by, Body body) {
 std::chrono::nanoseconds balancing::tick(thread_context& by) {
   constexpr double average_of = 8;
   account_.pass(timer_.worked());
-  objects_.begin_traffic_epoch(static_cast<std::uint32_t>((time_.now() - started_) / traffic_half_life_));
+  objects_.traffic().begin_epoch(static_cast<std::uint32_t>((time_.now() - started_) / traffic_half_life_));
   take_queued_messages(by);
   if (may_look()) {
     look(by, [this] {
@@ -167,7 +167,7 @@ std::uint32_t balancing::size() const noexcept { return messages_.size(); }
 
 std::span<const object_traffic> balancing::traffic(object_id of) {
   traffic_.clear();
-  objects_.visit_traffic(of, [this](const traffic_partner& each, rank_id where) {
+  objects_.traffic().visit(of, [this](const traffic_partner& each, rank_id where) {
     traffic_.push_back({.partner = each.object, .where = where, .messages = each.messages, .bytes = each.bytes});
   });
   return traffic_;
@@ -198,7 +198,7 @@ void balancing::migrate(object_id object, rank_id to) {
   const bool sampled = !messages_.deferred() && migrations_++ % migrations_a_sample == 0;
   const double worked = sampled ? balance::thread_seconds() : 0;
   const std::uint64_t begin = pool.instant();
-  objects_.move_out(*by_, object, to);
+  objects_.migration().move_out(*by_, object, to);
   note_sent_away(object);
   const double passed = static_cast<double>(pool.instant() - begin) * pool.seconds_a_tick();
   migrating_seconds_ += passed;

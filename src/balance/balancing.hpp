@@ -16,7 +16,7 @@
 #include "balance/look_timer.hpp"
 #include "balance/time_share.hpp"
 #include "base/thrown.hpp"
-#include "mobile/mobile.hpp"
+#include "mobile/object_space.hpp"
 
 namespace nacre {
 

@@ -25,7 +25,7 @@ constexpr double seconds_of_nobody = 1e-6;  // assumed for a message while none 
 /// Counts all waiting work, not only objects: any item keeps a worker busy.
 rank_load balancing::summary() {
   const std::size_t ready = messages_.pool().ready_items();
-  return {.waiting = ready - std::min(ready, objects_.stale_items()), .running = workers() - idle_workers()};
+  return {.waiting = ready - std::min(ready, objects_.loads().stale_items()), .running = workers() - idle_workers()};
 }
 
 void balancing::add(const object_estimate& each, std::vector<object_load>& to) {
@@ -33,7 +33,7 @@ void balancing::add(const object_estimate& each, std::vector<object_load>& to) {
   facts_.push_back({.declared = each.declared, .message_seconds = each.message_seconds, .messages = each.messages});
   to.push_back({.object = each.id,
                 .messages = each.messages,
-                .migration_cost = objects_.migration_seconds(),
+                .migration_cost = objects_.migration().migration_seconds(),
                 .running = each.running,
                 .seconds = each.message_seconds * each.messages});
 }
@@ -56,22 +56,23 @@ void balancing::price(std::vector<object_load>& all) {
 /// waiting objects from the next few entries of the directory.
 void balancing::find_waiting(std::size_t count) {
   struct finder final : work_visitor {
-    finder(balancing& host, std::size_t most) : of(host), end(most), repeats(host.objects_.stale_items() != 0) {}
+    finder(balancing& host, std::size_t most)
+        : of(host), end(most), repeats(host.objects_.loads().stale_items() != 0) {}
     [[nodiscard]] verdict look(work& item) override {
       object_estimate found{};
-      switch (of.objects_.look_at(item, found)) {
-        case object_space::shown::stale:
+      switch (of.objects_.loads().look_at(item, found)) {
+        case object_loads::shown::stale:
           return verdict::stale;
-        case object_space::shown::object:
+        case object_loads::shown::object:
           if (repeats && !shown.insert(found.id).second) break;
           of.add(found, of.found_);
           return of.found_.size() == end ? verdict::enough : verdict::go_on;
-        case object_space::shown::none:
+        case object_loads::shown::none:
           break;
       }
       return verdict::go_on;
     }
-    void taken_out(work& item) override { of.objects_.end_stale(*of.by_, item); }
+    void taken_out(work& item) override { of.objects_.loads().end_stale(*of.by_, item); }
     balancing& of;
     std::size_t end;
     bool repeats;  // an object that waits again after it was claimed may be shown by its stale item, too
@@ -79,14 +80,14 @@ void balancing::find_waiting(std::size_t count) {
   };
   finder visitor(*this, count);
   if (messages_.pool().order().visit_waiting(visitor, 2 * count)) return;
-  objects_.visit_loads(search_cursor_, 8 * count, [&](const object_estimate& each) {
+  objects_.loads().visit_loads(search_cursor_, 8 * count, [&](const object_estimate& each) {
     if (!each.running && each.messages != 0 && found_.size() < count) add(each, found_);
   });
 }
 
 /// Appends up to `count` of the heaviest objects that declare a load and are not in found_ yet.
 void balancing::find_declared(std::size_t count, candidate_kind of) {
-  if (objects_.declaring() == 0) return;
+  if (objects_.loads().declaring() == 0) return;
   std::vector<object_id> known;
   for (const object_load& each : found_) known.push_back(each.object);
   std::sort(known.begin(), known.end());
@@ -94,7 +95,7 @@ void balancing::find_declared(std::size_t count, candidate_kind of) {
   const std::size_t of_bucket_max = std::max(count / 4, sample_of_bucket);
   std::array<std::size_t, load_index::buckets> of_bucket{};
   const std::size_t end = found_.size() + count;
-  objects_.visit_declared(2 * count, [&](const object_estimate& each, std::size_t bucket, std::size_t) {
+  objects_.loads().visit_declared(2 * count, [&](const object_estimate& each, std::size_t bucket, std::size_t) {
     const bool wanted = !each.running && (of == candidate_kind::any || each.messages != 0);
     if (wanted && found_.size() < end && !std::binary_search(known.begin(), known.end(), each.id)) add(each, found_);
     return ++of_bucket[bucket] < of_bucket_max;
@@ -120,7 +121,8 @@ std::optional<object_load> balancing::load_of(object_id object) {
   found_.clear();
   facts_.clear();
   object_estimate known{};
-  if (!enabled_.load(std::memory_order_relaxed) || !objects_.look_at(object, known)) return std::nullopt;  // see enable
+  if (!enabled_.load(std::memory_order_relaxed) || !objects_.loads().look_at(object, known))
+    return std::nullopt;  // see enable
   add(known, found_);
   price(found_);
   return found_.front();
@@ -132,7 +134,8 @@ void balancing::walk() {
   facts_.clear();
   sent_away_.clear();
   walked_in_ = looks_.load(std::memory_order_relaxed);  // the poll loop, which runs this, is the only writer
-  loads_are_all_ = objects_.visit_loads(cursor_, words_a_walk, [&](const object_estimate& each) { add(each, loads_); });
+  loads_are_all_ =
+      objects_.loads().visit_loads(cursor_, words_a_walk, [&](const object_estimate& each) { add(each, loads_); });
   price(loads_);
   std::sort(loads_.begin(), loads_.end(),
             [](const object_load& a, const object_load& b) { return a.object.value() < b.object.value(); });
@@ -185,12 +188,12 @@ double balancing::estimated_load() {
   const std::size_t waiting = found_.size();
   std::vector<std::pair<std::size_t, std::size_t>> bucket_of;  // bucket number, objects in that bucket
   std::array<std::size_t, load_index::buckets> sampled{};
-  objects_.visit_declared(load_index::buckets * sample_of_bucket,
-                          [&](const object_estimate& each, std::size_t bucket, std::size_t in_bucket) {
-                            add(each, found_);
-                            bucket_of.emplace_back(bucket, in_bucket);
-                            return ++sampled[bucket] < sample_of_bucket;
-                          });
+  objects_.loads().visit_declared(load_index::buckets * sample_of_bucket,
+                                  [&](const object_estimate& each, std::size_t bucket, std::size_t in_bucket) {
+                                    add(each, found_);
+                                    bucket_of.emplace_back(bucket, in_bucket);
+                                    return ++sampled[bucket] < sample_of_bucket;
+                                  });
   std::vector<load_facts> facts = facts_;  // a copy: price() fills in unknown times
   price(found_);
   double undeclared = 0, declared = 0, weight = 0;
@@ -203,7 +206,7 @@ double balancing::estimated_load() {
     declared += found_[index].load * stands_for;
     weight += balance::sane(facts[index].declared) * stands_for;
   }
-  if (weight > 0) declared = objects_.declared_sum() * (declared / weight);
+  if (weight > 0) declared = objects_.loads().declared_sum() * (declared / weight);
   const double items = std::max(static_cast<double>(summary().waiting), static_cast<double>(waiting));
   return declared + (waiting == 0 ? 0 : undeclared * items / static_cast<double>(waiting));
 }

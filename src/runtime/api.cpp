@@ -55,7 +55,7 @@ void post_to_all(engine& core, thread_context& on, message_ptr m) {
 
 void post_to_object(engine& core, thread_context& on, const object_pair& ends, message_ptr m, future_state* result) {
   core.throttle(on);
-  core.objects().note_traffic(on, ends, *m);
+  core.objects().traffic().note(on, ends, *m);
   core.objects().post(on, ends.to, std::move(m), result);
 }
 
@@ -72,7 +72,7 @@ void post_destroy(engine& core, thread_context& on, object_id object) { core.obj
 void post_colocate(engine& core, thread_context& on, std::span<const object_id> objects, message_ptr function,
                    future_state* result) {
   core.throttle(on);
-  core.objects().post_colocate(on, objects, std::move(function), result);
+  core.objects().colocations().request(on, objects, std::move(function), result);
 }
 
 void* lock_object(engine& core, thread_context& on, object_id object, object_access how, const void* key) {
@@ -85,11 +85,11 @@ void* lock_object(engine& core, thread_context& on, object_id object, object_acc
   future<void> granted(core, on, state);
   core.must_not_hold();
   core.throttle(on);
-  core.objects().post_lock(on, object, how, *state);
+  core.objects().locks().request(on, object, how, *state);
   granted.get();
-  const object_space::held_object locked = core.objects().locked(on, object);
+  const main_lock::held_object locked = core.objects().locks().locked(on, object);
   if (locked.type.key != key) {
-    core.objects().unlock(on, object, how);
+    core.objects().locks().unlock(on, object, how);
     throw usage_error("a mobile_ptr to an object of another class, " + std::string(locked.type.name));
   }
   core.hold(true);
@@ -99,7 +99,7 @@ void* lock_object(engine& core, thread_context& on, object_id object, object_acc
 /// The end of an access may call functions of the object's class. Such a call counts as the runtime's, not as main's.
 void unlock_object(engine& core, thread_context& on, object_id object, object_access how) noexcept {
   core.hold(false);
-  core.messages().commit(on, [&] { core.objects().unlock(on, object, how); });
+  core.messages().commit(on, [&] { core.objects().locks().unlock(on, object, how); });
 }
 
 bool is_local(engine& core, thread_context& on, object_id object) noexcept {
@@ -115,7 +115,7 @@ void post_on_quiescence(engine& core, thread_context& on, message_ptr m) { core.
 rank_counters counters_of(const engine& core) noexcept { return core.counters(); }
 
 void set_error_handler(engine& core, thread_context& on, std::function<void(const delivery_error&)> handler) {
-  core.objects().on_delivery_error(on, std::move(handler));
+  core.objects().errors().on_delivery_error(on, std::move(handler));
 }
 
 void wait_in_application(engine& core, thread_context& on, future_state& state) { core.wait_for(on, state); }

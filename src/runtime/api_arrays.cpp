@@ -27,7 +27,7 @@ void agree(engine& core, thread_context& on, const std::string& what, std::uint3
 std::uint64_t open_array(engine& core, const array_layout& layout) { return core.objects().arrays().open(layout); }
 
 void adopt_element(engine& core, thread_context& on, std::uint64_t first, std::uint64_t number, void* object) {
-  core.objects().adopt_element(on, first + number, object);
+  core.objects().places().adopt_element(on, first + number, object);
 }
 
 void agree_on_array(engine& core, thread_context& on, std::uint64_t first, std::uint32_t placement_mark) {
@@ -45,7 +45,7 @@ void destroy_array(engine& core, thread_context& on, std::uint64_t first) {
     ended.get();
   }
   static_cast<void>(run_collective(core, on, {}));
-  core.objects().forget_array(on, first);
+  core.objects().places().forget_array(on, first);
 }
 
 void post_to_array(engine& core, thread_context& on, const array_request& what, message_ptr m) {
@@ -56,12 +56,12 @@ void post_to_array(engine& core, thread_context& on, const array_request& what, 
 void post_insert(engine& core, thread_context& on, object_id element, const object_type& type, void* object,
                  future_state& done) {
   core.throttle(on);
-  core.objects().post_insert(on, element, type, object, done);
+  core.objects().places().post_insert(on, element, type, object, done);
 }
 
 void post_erase(engine& core, thread_context& on, object_id element, future_state& done) {
   core.throttle(on);
-  core.objects().post_erase(on, element, done);
+  core.objects().places().post_erase(on, element, done);
 }
 
 index index_of_element(engine& core, object_id element) {

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <string_view>
 
+#include "mobile/object/waiting.hpp"
+
 namespace nacre {
 namespace {
 
@@ -28,9 +30,9 @@ deadlock::deadlock(transport::sim_fabric& fabric, const rank_engines& engines) :
   note(detail::handler_of<&balancing::on_balancer_message>());
   note(detail::handler_of<&progress_module::on_question>());
   note(detail::handler_of<&progress_module::on_answer>());
-  note(detail::handler_of<&object_space::on_location>());
-  note(detail::handler_of<&object_space::on_leave_asked>());
-  note(detail::handler_of<&object_space::on_leave_answered>());
+  note(detail::handler_of<&location_updates::on_location>());
+  note(detail::handler_of<&message_forwarding::on_leave_asked>());
+  note(detail::handler_of<&message_forwarding::on_leave_answered>());
 }
 
 bool deadlock::reached() const {
@@ -56,8 +58,8 @@ std::string deadlock::description() const {
   std::vector<std::string> mains, objects, kept;
   for (const auto& each : engines_) {
     if (!each->ended() && each->main_waits()) mains.push_back(std::to_string(each->rank().value()));
-    if (objects.size() <= told_max) each->objects().name_waiting(told_max, objects);
-    if (kept.size() <= told_max) each->objects().name_kept_at_source(told_max, kept);
+    if (objects.size() <= told_max) name_waiting(each->objects(), told_max, objects);
+    if (kept.size() <= told_max) name_kept_at_source(each->objects(), told_max, kept);
   }
   std::string text = "deadlock: nothing can happen any more, while main waits on rank " + listed(mains, ", ") +
                      " for a result or for the others";

@@ -9,6 +9,8 @@
 
 #include <nacre/task.hpp>
 
+#include "mobile/object/waiting.hpp"
+
 namespace nacre {
 namespace {
 
@@ -79,7 +81,7 @@ void deadlock_watch::name_handlers(report& own) const {
     if (by == nullptr || by->coroutine == nullptr) return;
     ++own.awaited;
     const auto object = object_id::from_value(by->coroutine->request().object);
-    const auto at = objects_.waiting_at(object, number);
+    const auto at = waiting_at(objects_, object, number);
     if (at.has_call) ++own.own;
     if (own.handlers.size() == report::handlers_told_max && !at.has_call) return;
     const std::string place = " on rank " + std::to_string(messages_.rank().value());

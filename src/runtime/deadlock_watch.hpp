@@ -10,7 +10,7 @@
 
 #include "am/am_engine.hpp"
 #include "base/clock.hpp"
-#include "mobile/mobile.hpp"
+#include "mobile/object_space.hpp"
 #include "quiescence/deadlock_detector.hpp"
 
 namespace nacre {

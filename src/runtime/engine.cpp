@@ -43,8 +43,8 @@ engine::engine(std::unique_ptr<transport::endpoint> link, const engine_surroundi
            .workers = worker_pool_settings(around).workers,
            .seed = link->rank().value() + std::uint64_t{1},
            .simulated = around.simulation != nullptr,
-           .priority_of = [here = link->rank()](const work& item) { return object_space::priority_of(item, here); },
-           .readable = object_space::activation()})),
+           .priority_of = [here = link->rank()](const work& item) { return object_loads::priority_of(item, here); },
+           .readable = object_space::activator()})),
       link_(std::move(link), around.time,
             {.receive_bytes = static_cast<std::uint64_t>(around.configuration.get_int("receive_memory")),
              .send_bytes = static_cast<std::uint64_t>(around.configuration.get_int("send_memory"))}),
@@ -150,7 +150,7 @@ std::chrono::nanoseconds engine::poll(thread_context& by) {
   const bool backpressure = link_.backpressure();
   if (backpressure_ && !backpressure) pool_->wake_workers();
   backpressure_ = backpressure;
-  const std::uint64_t flush_in[] = {messages_.flush_overdue(by), objects_.flush_news(by)};
+  const std::uint64_t flush_in[] = {messages_.flush_overdue(by), objects_.updates().flush_news(by)};
   for (const std::uint64_t ticks : flush_in) {
     if (ticks == 0) continue;
     const double wait_ns = static_cast<double>(ticks) * pool_->seconds_a_tick() * 1e9;
@@ -178,7 +178,7 @@ deadlock_watch::views engine::views_of_deadlock() {
 /// certain to come, will make a worker or main go on.
 quiescence::deadlock_detector::snapshot engine::look_for_deadlock() {
   quiescence::deadlock_detector::snapshot now;
-  const bool under_way = link_.under_way() || memory_.copies() || objects_.awaits_news();
+  const bool under_way = link_.under_way() || memory_.copies() || objects_.forwarding().awaits_news();
   now.at_rest = !under_way && pool_->ready_items() == 0;
   now.units = quiet_.counters();
   for (const auto& each : pool_->thread_contexts()) now.readied += each->counters().readied.read();

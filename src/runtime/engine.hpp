@@ -19,7 +19,7 @@
 #include "exec/sim_pool.hpp"
 #include "exec/thread_pool.hpp"
 #include "machine/simulation.hpp"
-#include "mobile/mobile.hpp"
+#include "mobile/object_space.hpp"
 #include "quiescence/quiescence.hpp"
 #include "runtime/deadlock_watch.hpp"
 #include "runtime/progress_line.hpp"
@@ -62,8 +62,8 @@ class engine {
   [[nodiscard]] bool main_waits() const noexcept { return !main_active_.load(); }
   /// Under simulation: whether the rank has no effect, in the sense of deadlock.hpp.
   [[nodiscard]] bool has_nothing_under_way() {
-    return main_waits() && sim_pool_->has_nothing() && link_.waiting_bytes() == 0 && !objects_.awaits_news() &&
-           !objects_.has_news_to_tell();
+    return main_waits() && sim_pool_->has_nothing() && link_.waiting_bytes() == 0 &&
+           !objects_.forwarding().awaits_news() && !objects_.updates().has_news_to_tell();
   }
 
   [[nodiscard]] backplane& link() noexcept { return link_; }

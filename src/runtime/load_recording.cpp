@@ -12,9 +12,10 @@ namespace nacre {
 void engine::record_load() {
   const auto interval = configuration_.get_duration("record_load_interval");
   recorder_ = std::make_unique<balance::load_recorder>(std::chrono::duration<double>(interval).count());
-  objects_.observe_steps([this](object_id object, double spent, std::uint32_t messages, std::uint64_t bytes) {
-    recorder_->note(seconds(), object, spent, messages, bytes);
-  });
+  objects_.activation().observe_steps(
+      [this](object_id object, double spent, std::uint32_t messages, std::uint64_t bytes) {
+        recorder_->note(seconds(), object, spent, messages, bytes);
+      });
 }
 
 /// Collective; rank 0 writes.

@@ -90,15 +90,15 @@ inline message_ptr some_colocation_message(const victim& at, choices& from) {
   const object_id object = some_object(at, from);
   switch (from.below(3)) {
     case 0:
-      return to_module<&object_space::on_colocate_news>(
+      return to_module<&colocation_space::on_news>(
           colocate_news{number, object, static_cast<colocate_step>(from.below(5)), from.one_in(2), from.number()});
     case 1:
-      return to_module<&object_space::on_colocate_order>(number, object, from.as<std::uint32_t>());
+      return to_module<&colocation_space::on_order>(number, object, from.as<std::uint32_t>());
     default: {
       const std::uint32_t meets =
           detail::colocated_function<meet, detail::param_list<cell, cell>, detail::param_list<std::uint32_t>>::row.id
               .value();
-      return to_module<&object_space::on_colocate_function>(
+      return to_module<&colocation_space::on_function>(
           colocate_call{number,
                         from.one_in(4) ? from.as<std::uint32_t>() : meets,
                         some_request_id(from),
@@ -148,22 +148,22 @@ inline message_ptr some_module_message(const victim& at, choices& from, std::uin
                 .policy = static_cast<std::uint8_t>(from.below(8)),
                 .gone = static_cast<std::uint8_t>(from.below(3))};
       }
-      return to_module<&object_space::on_news>(all);
+      return to_module<&location_updates::on_news>(all);
     }
     case 10:
       return some_array_message(at, from, peer);
     case 11:
-      return to_module<&object_space::on_leave_answered>(some_object(at, from).value(), from.as<std::uint32_t>(),
-                                                         from.one_in(2));
+      return to_module<&message_forwarding::on_leave_answered>(some_object(at, from).value(), from.as<std::uint32_t>(),
+                                                               from.one_in(2));
     case 0:
-      return to_module<&object_space::on_location>(some_object(at, from).value(),
-                                                   from.one_in(4) ? from.as<std::uint32_t>() : peer,
-                                                   from.as<std::uint32_t>(), static_cast<std::uint8_t>(from.below(8)));
+      return to_module<&location_updates::on_location>(
+          some_object(at, from).value(), from.one_in(4) ? from.as<std::uint32_t>() : peer, from.as<std::uint32_t>(),
+          static_cast<std::uint8_t>(from.below(8)));
     case 1:
-      return to_module<&object_space::on_gone>(some_object(at, from).value());
+      return to_module<&object_ends::on_gone>(some_object(at, from).value());
     case 2:
       if (from.one_in(2)) return some_colocation_message(at, from);
-      return to_module<&object_space::on_undeliverable>(some_object(at, from).value(), from.as<std::uint32_t>());
+      return to_module<&delivery_errors::on_undeliverable>(some_object(at, from).value(), from.as<std::uint32_t>());
     case 3: {
       const std::vector<std::byte> data(from.below(32) * 8u);
       return to_module<&memory_module::on_put>(some_request(at, from), memory_bytes(data));

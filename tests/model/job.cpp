@@ -130,7 +130,7 @@ void job::act(std::uint32_t rank) {
       break;
     case action::kind::move_out:
       on.reader().online();
-      here.objects().move_out(here.pool().progress_thread(), to.id(), nacre::rank_id(next.to));
+      here.objects().migration().move_out(here.pool().progress_thread(), to.id(), nacre::rank_id(next.to));
       on.reader().offline();
       break;
     case action::kind::destroy:

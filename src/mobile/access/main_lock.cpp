@@ -1,48 +1,51 @@
 // SPDX-License-Identifier: Apache-2.0
 // Access of a main to an object: requested by a message in the object's stream, granted on main's rank, given back.
+#include "mobile/access/main_lock.hpp"
+
 #include <nacre/assert.hpp>
 
 #include "base/marks.hpp"
 #include "mobile/directory/epoch_guard.hpp"
-#include "mobile/mobile.hpp"
+#include "mobile/object_space.hpp"
 
 namespace nacre {
-void object_space::post_lock(thread_context& on, object_id object, detail::object_access how,
-                             detail::future_state& granted) {
+
+void main_lock::request(thread_context& on, object_id object, detail::object_access how,
+                        detail::future_state& granted) {
   if (!object.valid()) throw usage_error("a lock of a mobile_ptr that names no object (it was default-constructed)");
   message_ptr m = make_message(0);
   m->header.kind = message_kind::lock;
   m->header.handler = static_cast<std::uint32_t>(how);
   m->header.reply = messages_.calls().open(granted);
   lock_asked_.store(m->header.reply, std::memory_order_relaxed);  // ordered before its reader by the message
-  post(on, object, std::move(m));
+  space_.post(on, object, std::move(m));
 }
 
 /// Handles a lock request at the front: sends the object, with the request, to the rank of the requesting main, or
 /// grants the access there. After the reply to main, an exclusive access belongs to main, which may have given it back
 /// already.
-object_space::drained object_space::lock_front(activation_step& now) {
+step_end main_lock::lock_front(activation_step& now) {
   const message_header header = now.pending.front()->header;
   const bool shared = header.handler == static_cast<std::uint32_t>(detail::object_access::shared);
   const bool here = header.source == messages_.rank().value();
-  const bool asked = !here || header.reply == lock_asked_.load(std::memory_order_relaxed);  // see post_lock
+  const bool asked = !here || header.reply == lock_asked_.load(std::memory_order_relaxed);  // see request
   if (header.source >= messages_.size() || !asked) {
     static_cast<void>(now.pending.pop_front());
     messages_.fail("an object was asked to come to the main of a rank that has not asked for it");
-    return drained::empty;
+    return step_end::empty;
   }
-  if ((!here || !shared) && !alone(now)) {
+  if ((!here || !shared) && !space_.activation().alone(now)) {
     NACRE_MARK("main, which wants an object, waits for shared handlers");
-    return drained::blocked;
+    return step_end::blocked;
   }
   if (!here) {
     NACRE_MARK("main wants an object that is elsewhere");
-    const char* const why = leave_for(now, rank_id(header.source), {});
-    if (why == nullptr) return drained::empty;
+    const char* const why = space_.migration().leave_for(now, rank_id(header.source), {});
+    if (why == nullptr) return step_end::empty;
     static_cast<void>(now.pending.pop_front());
     messages_.post_failure(now.on, header, std::string("the object cannot come: ") + why);
     now.on.counters().done.add(1);
-    return drained::empty;
+    return step_end::empty;
   }
   static_cast<void>(now.pending.pop_front());
   if (shared) {
@@ -53,25 +56,24 @@ object_space::drained object_space::lock_front(activation_step& now) {
   thread_context& on = now.on;
   messages_.post_reply(on, header, make_message(0));
   on.counters().done.add(1);
-  return shared ? drained::empty : drained::blocked;
+  return shared ? step_end::empty : step_end::blocked;
 }
 
-object_space::held_object object_space::locked(thread_context& on, object_id object) {
+main_lock::held_object main_lock::locked(thread_context& on, object_id object) {
   const epoch_guard guard(on);
-  const object_entry* const at = entries_.find(object);
+  const object_entry* const at = space_.entries().find(object);
   NACRE_ASSERT(at != nullptr && at->object() != nullptr, "an object went away under its lock");
   return {at->object(), *messages_.handlers().type(at->type)};
 }
 
-void object_space::unlock(thread_context& on, object_id object, detail::object_access how) {
+void main_lock::unlock(thread_context& on, object_id object, detail::object_access how) {
   const epoch_guard guard(on);
-  object_entry* const at = entries_.find(object);
+  object_entry* const at = space_.entries().find(object);
   NACRE_ASSERT(at != nullptr, "an object went away under its lock");
   const bool shared = how == detail::object_access::shared;
-  const work::runner end = shared ? &end_shared_work : &end_exclusive_work;
-  if (!messages_.deferred()) return end_access(*at, on, end, shared);
-  if (!shared) check_serialization(*at);
-  later(*at, on, end);  // main's time may be ahead even of a lone worker's
+  const work::runner end = shared ? &handler_access::end_shared_work : &handler_access::end_exclusive_work;
+  if (!messages_.deferred()) return space_.access().end_access(*at, on, end, shared);
+  if (!shared) space_.access().check_serialization(*at);
+  space_.access().later(*at, on, end);  // main's time may be ahead even of a lone worker's
 }
-
 }  // namespace nacre

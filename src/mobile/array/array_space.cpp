@@ -9,7 +9,7 @@
 
 #include "base/marks.hpp"
 #include "mobile/array/reduction.hpp"
-#include "mobile/mobile.hpp"
+#include "mobile/object_space.hpp"
 
 namespace nacre {
 namespace {
@@ -76,7 +76,8 @@ void array_space::send(thread_context& on, const detail::array_request& what, me
   const std::uint32_t handler = m != nullptr ? m->header.handler : 0;
   if (array == nullptr || array->first != what.first) {
     if (what.done != nullptr) return what.done->complete_with_error("the array has been destroyed", on);
-    return objects_.report_lost(on, object_id(messages_.rank(), object_id::first_element + what.first), handler);
+    return objects_.errors().report_lost(on, object_id(messages_.rank(), object_id::first_element + what.first),
+                                         handler);
   }
   broadcast_header head{.first = what.first,
                         .answer_to = messages_.rank().value(),
@@ -101,7 +102,7 @@ void array_space::send(thread_context& on, const detail::array_request& what, me
 void array_space::refuse_lost(thread_context& by, rank_id source, const broadcast_header& head) {
   if (head.reply != 0) return answer(by, head, am_engine::make_failure("the array has been destroyed", {}));
   const object_id name(messages_.rank(), object_id::first_element + std::min(head.first, extents::count_max));
-  messages_.post_counted_to_module<&object_space::on_undeliverable>(by, source, name.value(), head.handler);
+  messages_.post_counted_to_module<&delivery_errors::on_undeliverable>(by, source, name.value(), head.handler);
 }
 
 bool array_space::sound(const array_home& array, const broadcast_header& head) const {

@@ -9,7 +9,7 @@
 #include "base/marks.hpp"
 #include "mobile/array/array_space.hpp"
 #include "mobile/array/reduction.hpp"
-#include "mobile/mobile.hpp"
+#include "mobile/object_space.hpp"
 
 namespace nacre {
 namespace {
@@ -166,15 +166,16 @@ void array_space::run_broadcast(array_part& at, const broadcast& what, std::size
       if (model.header.payload_bytes != 0) std::memcpy(m->body(), model.body(), model.header.payload_bytes);
     }
     if (results != nullptr) m->header.reply = reduction::expect(results, each);
-    if (!in_place || !objects_.run_on_idle_place(on, *here[each], m, plain)) {
-      objects_.post_to_place(on, *here[each], std::move(m));
+    if (!in_place || !objects_.places().run_on_idle_place(on, *here[each], m, plain)) {
+      objects_.places().post_to_place(on, *here[each], std::move(m));
     }
     if (in_place && (each & (each + 1)) == 0) {  // at 1, 2, 4, 8, ...
       const std::uint64_t spent = messages_.pool().instant() - begin;
       in_place = !messages_.pool().ahead() && spent < std::max<std::uint64_t>(bound, of_short * (each + 1));
     }
   }
-  if (plain != nullptr && !objects_.times_each_step()) {  // handlers not timed singly are timed here, as a whole
+  if (plain != nullptr &&
+      !objects_.activation().times_each_step()) {  // handlers not timed singly are timed here, as a whole
     const std::uint64_t spent = messages_.pool().instant() - begin;
     const std::uint64_t timed = on.counters().handler_ticks.read() - timed_before;
     on.counters().handler_ticks.add(spent - std::min(spent, timed));

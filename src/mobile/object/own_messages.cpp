@@ -1,38 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
 // Messages of a rank to its own objects that do not reach them at once.
+#include "mobile/object/own_messages.hpp"
+
 #include <utility>
 
-#include "mobile/mobile.hpp"
+#include "mobile/object_space.hpp"
 
 namespace nacre {
 
+own_messages& own_messages::of(thread_context& on) noexcept { return object_space::on_thread(on).own(); }
+
 /// In simulated time, a handler's message reaches its object after the time that the handler has spent before it.
-void object_space::accept_when_spent(thread_context& on, message_ptr m) {
+void own_messages::accept_when_spent(thread_context& on, message_ptr m) {
   worker_pool& pool = messages_.pool();
   pool.charge_own(own_work::send_local);
-  if (!pool.spending()) return accept(on, std::move(m), true);
+  if (!pool.spending()) return space_.accept(on, std::move(m), true);
   m->run_by(&accept_made);
   pool.when_spent(on, *m.release());
 }
 
-void object_space::accept_made(work& item, thread_context& on) {
-  on_thread(on).accept(on, message_ptr(static_cast<message*>(&item)), true);
+void own_messages::accept_made(work& item, thread_context& on) {
+  object_space::on_thread(on).accept(on, message_ptr(static_cast<message*>(&item)), true);
 }
 
 /// Runs a message of this rank that comes when no handler runs here: an object that is to end does so at once, as in
 /// give_back. False: the object does not wait for messages; push it.
-bool object_space::end_idle(object_entry& at, thread_context& on, message_ptr& m) {
+bool own_messages::end_idle(object_entry& at, thread_context& on, message_ptr& m) {
   const bool ends = m->header.kind == message_kind::destroy && at.object() != nullptr && !at.id.is_element();
   if (!ends || !at.arrivals.begin_idle()) return false;
   message_list taken;
   taken.push_back(std::move(m));
-  run_claimed(at, on, taken, true);
+  space_.activation().run_claimed(at, on, taken, true);
   return true;
 }
 
 /// Queues the message behind an item of its own, instead of in the inbox of its object. The object meanwhile goes on
 /// with messages from other ranks.
-void object_space::push_under_backpressure(object_entry& at, thread_context& on, message_ptr m) {
+void own_messages::push_under_backpressure(object_entry& at, thread_context& on, message_ptr m) {
   backpressure_queue& backpressure = at.need_extra().need_backpressure(&run_backpressure_queue);
   if (!backpressure.push(std::move(m))) return;
   backpressure.add_reference();                            // the extra's stays: this thread is a reader
@@ -42,7 +46,7 @@ void object_space::push_under_backpressure(object_entry& at, thread_context& on,
 
 /// Whether messages of this rank to the object are queued already; then `m` is queued behind them, for it would be
 /// early.
-bool object_space::push_behind_backpressure(const object_entry& at, message_ptr& m) {
+bool own_messages::push_behind_backpressure(const object_entry& at, message_ptr& m) {
   if (backpressured_.load(std::memory_order_relaxed) == 0) return false;  // a hint: an early message is set aside
   const object_entry_extra* const extra = at.extra();
   if (extra == nullptr) return false;
@@ -52,18 +56,17 @@ bool object_space::push_behind_backpressure(const object_entry& at, message_ptr&
 }
 
 /// Hands on some of the oldest messages, as if they arrived now, and lets the object run them before the next ones.
-void object_space::run_backpressure_queue(work& item, thread_context& on) {
+void own_messages::run_backpressure_queue(work& item, thread_context& on) {
   constexpr int at_once = 64;
   auto& backpressure = static_cast<backpressure_queue&>(item);
-  object_space& self = on_thread(on);
+  own_messages& self = of(on);
   for (int count = 0; count < at_once; ++count) {
     message_ptr m = backpressure.take();
     if (m == nullptr) break;
-    self.accept(on, std::move(m));
+    self.space_.accept(on, std::move(m));
   }
   if (!backpressure.finish()) return self.messages_.pool().make_ready(on, backpressure, worker_pool::made_on(on));
   self.backpressured_.fetch_sub(1, std::memory_order_relaxed);  // a hint
   backpressure.release_reference();
 }
-
 }  // namespace nacre

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The objects of a rank that cannot go on by themselves, and the messages that wait for them elsewhere, for the report
 // of a deadlock.
+#include "mobile/object/waiting.hpp"
+
 #include <cstddef>
 #include <string>
 #include <vector>
 
-#include "mobile/mobile.hpp"
+#include "mobile/object_space.hpp"
 
 namespace nacre {
 namespace {
@@ -26,44 +28,44 @@ std::string name_of(object_id id) {
 
 }  // namespace
 
-void object_space::name_waiting(std::size_t count_max, std::vector<std::string>& found) const {
-  entries_.for_each([&](const object_entry& at) {
+void name_waiting(const object_space& space, std::size_t count_max, std::vector<std::string>& found) {
+  space.entries().for_each([&](const object_entry& at) {
     const known_location location = at.location.read();
-    if (found.size() > count_max || location.rank != messages_.rank() || location.gone || at.object() == nullptr)
+    if (found.size() > count_max || location.rank != space.messages().rank() || location.gone || at.object() == nullptr)
       return;
     const object_entry_extra* const extra = at.extra();
     const std::string_view has = holder(at, extra);
     const std::size_t waiting = at.arrivals.count() + (extra != nullptr ? extra->pending.size() : 0);
     const std::size_t early = extra != nullptr ? extra->order.early_count() : 0;
     if (has.empty() && waiting == 0 && early == 0) return;
-    std::string line = name_of(at.id) + " (" + std::string(messages_.handlers().type(at.type)->name) + ") on rank " +
-                       std::to_string(messages_.rank().value()) + std::string(has);
+    std::string line = name_of(at.id) + " (" + std::string(space.messages().handlers().type(at.type)->name) +
+                       ") on rank " + std::to_string(space.messages().rank().value()) + std::string(has);
     if (waiting != 0) line += ", messages that wait for it: " + std::to_string(waiting);
     if (early != 0) line += ", messages before earlier ones: " + std::to_string(early);
     found.push_back(std::move(line));
   });
 }
 
-void object_space::name_kept_at_source(std::size_t count_max, std::vector<std::string>& found) const {
-  waiting_.for_each([&](object_id id, std::size_t count) {
+void name_kept_at_source(const object_space& space, std::size_t count_max, std::vector<std::string>& found) {
+  space.backlog().for_each([&](object_id id, std::size_t count) {
     if (found.size() > count_max) return false;
-    const object_entry* const at = entries_.find(id);
+    const object_entry* const at = space.entries().find(id);
     if (at == nullptr || count == 0) return true;
-    found.push_back("rank " + std::to_string(messages_.rank().value()) + " keeps " + std::to_string(count) +
+    found.push_back("rank " + std::to_string(space.messages().rank().value()) + " keeps " + std::to_string(count) +
                     (count == 1 ? " message to " : " messages to ") + name_of(id) + " until it clears them, on rank " +
                     std::to_string(at->location.read().rank.value()) + " as far as is known");
     return true;
   });
 }
 
-object_space::waiting_messages object_space::waiting_at(object_id object, std::uint64_t call) const {
+waiting_messages waiting_at(const object_space& space, object_id object, std::uint64_t call) {
   constexpr std::size_t looked_at = 1024;
-  const object_entry* const at = object.valid() ? entries_.find(object) : nullptr;
+  const object_entry* const at = object.valid() ? space.entries().find(object) : nullptr;
   if (at == nullptr || at->object() == nullptr) return {};
   waiting_messages found{.messages = at->arrivals.count()};
   const auto look = [&](const message& m) {
     const bool asks = m.header.kind == message_kind::object || m.header.kind == message_kind::everyone;
-    if (asks && m.header.reply == call && m.header.source == messages_.rank().value()) found.has_call = true;
+    if (asks && m.header.reply == call && m.header.source == space.messages().rank().value()) found.has_call = true;
   };
   at->arrivals.visit_waiting(looked_at, look);
   if (const object_entry_extra* const extra = at->extra(); extra != nullptr) {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Leaving, arriving, ending.
+#include "mobile/migration/object_migration.hpp"
+
 #include <cstring>
 #include <utility>
 #include <vector>
@@ -8,11 +10,41 @@
 
 #include "base/marks.hpp"
 #include "mobile/array/empty_element.hpp"
-#include "mobile/mobile.hpp"
+#include "mobile/object_space.hpp"
 
 namespace nacre {
+namespace {
 
-void object_space::migrate_front(activation_step& now) {
+/// Bytes copied out of an arrival in about 10 us.
+constexpr std::uint32_t unpacked_at_once_max = 64 * 1024;
+
+}  // namespace
+
+void object_migration::receive(thread_context& by, message_ptr arrival) {
+  const object_id id = object_id::from_value(arrival->header.object);
+  const bool no_place = id.is_element() && space_.arrays().find(id) == nullptr;
+  if (id.home().value() >= messages_.size() || id.index() == 0 || no_place) {
+    return messages_.fail("rank " + std::to_string(arrival->header.source) + " sent an object that has no name");
+  }
+  object_entry& at = space_.entries().find_or_add(id, {id.home(), 0}, object_space::activator());
+  // A large arrival would hold up the poll loop, so an idle worker unpacks it. If no worker is idle the poll loop
+  // unpacks it too, because no worker would see the object meanwhile.
+  const bool large =
+      arrival->packed() && arrival->header.payload_bytes > unpacked_at_once_max && messages_.pool().idle_workers() > 0;
+  if (large || !at.arrivals.begin_idle()) return space_.push(at, by, std::move(arrival));
+  message_list taken;
+  taken.push_back(std::move(arrival));
+  space_.activation().run_claimed(at, by, taken, false);
+}
+
+double object_migration::migration_seconds() const noexcept {
+  constexpr std::uint64_t few = 4;
+  std::uint64_t migrations = 0;
+  for (const auto& each : messages_.pool().thread_contexts()) migrations += each->counters().migrations_out.read();
+  return migrations < few ? 0 : migration_seconds_.load(std::memory_order_relaxed);
+}
+
+void object_migration::migrate_front(activation_step& now) {
   const message_ptr m = now.pending.pop_front();
   std::uint32_t rank = ~std::uint32_t{0};
   if (m->header.payload_bytes == sizeof rank) std::memcpy(&rank, m->body(), sizeof rank);
@@ -31,20 +63,20 @@ void object_space::migrate_front(activation_step& now) {
 }
 
 /// Whether the object, which is here, refuses to move at this moment.
-bool object_space::stays(const object_entry& at) const {
+bool object_migration::stays(const object_entry& at) const {
   return refuses_to_move(*messages_.handlers().type(at.type), at.object(), at.id);
 }
 
 /// Whether an object that packs to that many bytes is too long for a message, plus the messages that wait for
 /// it.
-bool object_space::too_long(const activation_step& now, std::size_t bytes) const {
+bool object_migration::too_long(const activation_step& now, std::size_t bytes) const {
   if (messages_.by_pointer()) return false;
   for (const message* m = now.pending.front(); m != nullptr; m = m->next) bytes += am_engine::size_of(*m);
   return bytes > enclosed_bytes_max;  // the rest is for its streams and places
 }
 
 /// Departs unless the object refuses or cannot move; returns null, or the reason.
-const char* object_space::leave_for(activation_step& now, rank_id to, const migration_request& asked) {
+const char* object_migration::leave_for(activation_step& now, rank_id to, const migration_request& asked) {
   if (stays(now.at)) {
     NACRE_MARK("an object refuses to move");
     return "its may_migrate() says false";
@@ -56,15 +88,15 @@ const char* object_space::leave_for(activation_step& now, rank_id to, const migr
   return nullptr;
 }
 
-void object_space::depart(activation_step& now, rank_id to, const migration_request& asked) {
+void object_migration::depart(activation_step& now, rank_id to, const migration_request& asked) {
   object_entry& at = now.at;
   NACRE_ASSERT(at.gate.idle(), "an object left under its handlers");
   object_state state = at.take_state();
   const std::uint32_t epoch = ++state.epoch;
   const location_policy policy = state.policy;
-  const bool by_home = rules_[policy].keeps().by_home && at.id.home() != messages_.rank();
+  const bool by_home = space_.rules()[policy].keeps().by_home && at.id.home() != messages_.rank();
   state.pending.append(now.pending);
-  message_list left = leave_behind(now, state);
+  message_list left = space_.backlog().leave_behind(now, state);
   const bool backlog = !left.empty() || state.windows != nullptr;
   const std::uint64_t begin = messages_.pool().instant();
   message_ptr m = make_arrival(at.id, std::move(state), asked, messages_.by_pointer());
@@ -83,19 +115,19 @@ void object_space::depart(activation_step& now, rank_id to, const migration_requ
   }
   at.location.learn({to, epoch, policy, by_home, false, backlog});
   give_up_extra(at, now.on);
-  list_for_review(at, now.on);
-  while (message_ptr each = left.pop_front()) send_back(now.on, std::move(each));
+  space_.forwarding().list_for_review(at, now.on);
+  while (message_ptr each = left.pop_front()) space_.backlog().send_back(now.on, std::move(each));
 }
 
 /// Gives up the extra of an object that has left or ended. The poll loop may be looking at it.
-void object_space::give_up_extra(object_entry& at, thread_context& on) {
-  if (object_entry_extra* const known = at.extra(); known != nullptr) declared_.forget(*known);
+void object_migration::give_up_extra(object_entry& at, thread_context& on) {
+  if (object_entry_extra* const known = at.extra(); known != nullptr) space_.loads().forget_declared(*known);
   if (object_entry_extra* const extra = at.drop_extra()) {
     on.reader().retire(extra, [](void* gone) { delete static_cast<object_entry_extra*>(gone); });
   }
 }
 
-void object_space::install(activation_step& now, message_ptr arrival) {
+void object_migration::install(activation_step& now, message_ptr arrival) {
   object_entry& at = now.at;
   thread_context& on = now.on;
   migration_request asked;
@@ -120,8 +152,8 @@ void object_space::install(activation_step& now, message_ptr arrival) {
   now.pending.append(state->pending);
   on.counters().migrations_in.add(1);
   on.record(trace::event_kind::arrive, at.id.value(), source, epoch);
-  tell_of_arrival(at, rank_id(source), on);
-  go_on_by_news(at.id, on);
+  space_.updates().tell_of_arrival(at, rank_id(source), on);
+  space_.forwarding().go_on_by_news(at.id, on);
   if (asked.reply != 0) {
     message_header request;
     request.source = asked.source;
@@ -132,17 +164,17 @@ void object_space::install(activation_step& now, message_ptr arrival) {
   on.counters().done.add(1);
 }
 
-void object_space::move_out(thread_context& on, object_id object, rank_id to) {
-  object_entry* const at = entries_.find(object);
+void object_migration::move_out(thread_context& on, object_id object, rank_id to) {
+  object_entry* const at = space_.entries().find(object);
   if (at == nullptr || at->location.read().rank != messages_.rank()) return;
-  if (object.is_element() && !arrays_.known_everywhere(object)) return;
+  if (object.is_element() && !space_.arrays().known_everywhere(object)) return;
   // Before `claim_any` makes the item in the scheduler stale; from then on the item may be dropped at any moment.
   if (!at->add_reference()) return;
   at->need_extra().wanted_by.store(to.value(), std::memory_order_relaxed);  // seen by the activation's holder
   message_list taken;
   const inbox::begun how = at->arrivals.claim_any(taken);
   if (how == inbox::begun::from_scheduled) {
-    stale_.fetch_add(1, std::memory_order_relaxed);  // an estimate
+    space_.loads().note_stale(1);
   } else {
     at->release_reference();
   }
@@ -150,41 +182,6 @@ void object_space::move_out(thread_context& on, object_id object, rank_id to) {
     NACRE_MARK("a balancer wants an object whose handler runs");
     return;
   }
-  run_claimed(*at, on, taken, false);
+  space_.activation().run_claimed(*at, on, taken, false);
 }
-
-void object_space::end_object(activation_step& now) {
-  if (now.at.id.is_element()) return end_element(now);
-  object_entry& at = now.at;
-  thread_context& on = now.on;
-  const message_ptr m = now.pending.pop_front();
-  object_state state = at.take_state();
-  state.pending.append(now.pending);
-  if (state.colocations != nullptr) {
-    NACRE_MARK("an object is destroyed that a colocation waits for");
-    for (message_ptr& join : state.colocations->dissolve(state.pending)) state.pending.push_back(std::move(join));
-  }
-  std::vector<rank_id> keepers = state.order.sources();  // their entries stay until they are told
-  std::erase(keepers, at.id.home());
-  keepers.push_back(at.id.home());
-  for (const rank_id each : keepers) {
-    if (each != messages_.rank()) tell_in_bulk(on, each, {.object = at.id.value(), .gone = 1});
-  }
-  end_entry(now, state);
-  if (m->header.reply != 0) messages_.post_reply(on, m->header, make_message(0));
-  on.counters().done.add(1);
-}
-
-/// Takes the entry of an ended object out of the directory; reports the messages that wait for the object.
-void object_space::end_entry(activation_step& now, object_state& state) {
-  now.at.location.learn({messages_.rank(), state.epoch + 1, state.policy, false, true});
-  give_up_extra(now.at, now.on);
-  forget(now.at, now.on);
-  state.order.take_early(state.pending);
-  while (message_ptr left = state.pending.pop_front()) {
-    NACRE_MARK("an object is destroyed before messages that wait for it");
-    undeliverable(now.on, std::move(left));
-  }
-}
-
 }  // namespace nacre

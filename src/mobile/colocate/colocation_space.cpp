@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Colocations: the messages between the initiator's state machine and the objects on all ranks.
+#include "mobile/colocate/colocation_space.hpp"
+
 #include <algorithm>
 #include <array>
 #include <memory>
@@ -9,17 +11,26 @@
 
 #include "base/marks.hpp"
 #include "mobile/directory/epoch_guard.hpp"
-#include "mobile/mobile.hpp"
+#include "mobile/object_space.hpp"
 
 namespace nacre {
+
 namespace {
 
 constexpr std::uint32_t nowhere = ~std::uint32_t{0};  // the object is released where it is
 
 }  // namespace
 
-void object_space::post_colocate(thread_context& on, std::span<const object_id> objects, message_ptr function,
-                                 detail::future_state* result) {
+colocation_space::colocation_space(object_space& space, am_engine& messages) : space_(space), messages_(messages) {
+  messages_.attach_module(*this);
+}
+
+colocation_space& colocation_space::of(thread_context& on) noexcept {
+  return object_space::on_thread(on).colocations();
+}
+
+void colocation_space::request(thread_context& on, std::span<const object_id> objects, message_ptr function,
+                               detail::future_state* result) {
   std::array<object_id, coordinator::participants_max> sorted;
   NACRE_EXPECT(objects.size() <= sorted.size(), "a colocation has 2 to 16 objects");
   const auto end = std::copy(objects.begin(), objects.end(), sorted.begin());
@@ -32,79 +43,79 @@ void object_space::post_colocate(thread_context& on, std::span<const object_id> 
   if (result != nullptr) function->header.reply = messages_.calls().open(*result);
   // Requests one colocation after the other, so that their joins stand in the same order in all streams from this rank:
   // else each of two could be first at one object and wait for ever for the other object.
-  const std::scoped_lock one_at_a_time(colocations_.asking);
+  const std::scoped_lock one_at_a_time(asking_);
   const std::uint32_t handler = function->header.handler;
   std::uint64_t number = 0;
   {
-    const std::scoped_lock lock(colocations_.guard);
-    number = colocations_.asked.begin(objects);
-    colocations_.functions.emplace(number, colocation_function{{objects.begin(), objects.end()}, std::move(function)});
+    const std::scoped_lock lock(guard_);
+    number = asked_.begin(objects);
+    functions_.emplace(number, colocation_function{{objects.begin(), objects.end()}, std::move(function)});
   }
   for (const object_id each : objects) {
     message_ptr join = make_message(0);
     join->header.kind = message_kind::join;
     join->header.handler = handler;
     join->header.reply = number;
-    post(on, each, std::move(join));
+    space_.post(on, each, std::move(join));
   }
 }
 
 /// Tells the initiator of a colocation; at once if it is this rank, unless time is simulated.
-void object_space::tell_initiator(thread_context& on, const colocation_name& name, const colocate_news& news) {
+void colocation_space::tell_initiator(thread_context& on, const colocation_name& name, const colocate_news& news) {
   const rank_id initiator(name.rank);
   colocate_news told = news;
   told.number = name.number;
   if (told.step == colocate_step::gone) {  // the join is done now, so quiescence must wait for this message
-    messages_.post_counted_to_module<&object_space::on_colocate_news>(on, initiator, told);
+    messages_.post_counted_to_module<&colocation_space::on_news>(on, initiator, told);
   } else if (initiator == messages_.rank() && !messages_.deferred()) {
     take_news(on, initiator, told);
   } else {
-    messages_.post_to_module<&object_space::on_colocate_news>(on, initiator, told);
+    messages_.post_to_module<&colocation_space::on_news>(on, initiator, told);
   }
 }
 
-void object_space::on_colocate_news(context& ctx, const colocate_news& news) {
-  if (news.step == colocate_step::gone) learn_of_late_end(ctx, news.object);
+void colocation_space::on_news(context& ctx, const colocate_news& news) {
+  if (news.step == colocate_step::gone) space_.ends().learn_of_late_end(ctx, news.object);
   take_news(detail::thread_of(ctx), ctx.source(), news);
 }
 
-void object_space::take_news(thread_context& on, rank_id from, const colocate_news& news) {
+void colocation_space::take_news(thread_context& on, rank_id from, const colocate_news& news) {
   std::vector<colocate_action> next;
   message_header failed;  // copied: another thread may take the function away before the failure is reported
   {
-    const std::scoped_lock lock(colocations_.guard);
-    if (!colocations_.asked.on(from, news, next)) {
+    const std::scoped_lock lock(guard_);
+    if (!asked_.on(from, news, next)) {
       return messages_.fail("rank " + std::to_string(from.value()) + " told of a colocation what cannot be");
     }
     for (const colocate_action& each : next) {
-      if (each.what == colocate_action::kind::fail) failed = colocations_.functions.at(each.number).call->header;
+      if (each.what == colocate_action::kind::fail) failed = functions_.at(each.number).call->header;
     }
   }
   for (const colocate_action& each : next) act(on, each, failed);
 }
 
-void object_space::act(thread_context& on, const colocate_action& what, const message_header& failed) {
+void colocation_space::act(thread_context& on, const colocate_action& what, const message_header& failed) {
   switch (what.what) {
     case colocate_action::kind::acquire:
     case colocate_action::kind::let_go:
       return send_claim(on, what);
     case colocate_action::kind::release:
     case colocate_action::kind::go:
-      return messages_.post_to_module<&object_space::on_colocate_order>(
+      return messages_.post_to_module<&colocation_space::on_order>(
           on, what.rank, what.number, what.object, what.what == colocate_action::kind::go ? what.to.value() : nowhere);
     case colocate_action::kind::run:
       return send_function(on, what.number, what.to);
     case colocate_action::kind::fail:
       return report_failure(on, what, failed);
     case colocate_action::kind::over: {
-      const std::scoped_lock lock(colocations_.guard);
-      colocations_.functions.erase(what.number);
+      const std::scoped_lock lock(guard_);
+      functions_.erase(what.number);
     }
   }
 }
 
-void object_space::send_claim(thread_context& on, const colocate_action& what) {
-  object_entry* const at = entry_to_send_by(on, what.object);
+void colocation_space::send_claim(thread_context& on, const colocate_action& what) {
+  object_entry* const at = space_.entry_to_send_by(on, what.object);
   if (at == nullptr) return;  // destroyed; its join reports that
   const known_location location = at->location.read();
   message_ptr m = make_message(0);
@@ -115,51 +126,51 @@ void object_space::send_claim(thread_context& on, const colocate_action& what) {
   m->header.source = messages_.rank().value();
   m->header.epoch = location.epoch;
   m->header.flags = flag_uncounted;  // the join counts until the colocation is over
-  if (location.rank == messages_.rank() && !messages_.deferred()) return push(*at, on, std::move(m), on.in_item());
+  if (location.rank == messages_.rank() && !messages_.deferred())
+    return space_.push(*at, on, std::move(m), on.in_item());
   messages_.route(on, location.rank, std::move(m));
 }
 
-void object_space::send_function(thread_context& on, std::uint64_t number, rank_id to) {
+void colocation_space::send_function(thread_context& on, std::uint64_t number, rank_id to) {
   colocation_function function;
   {
-    const std::scoped_lock lock(colocations_.guard);
-    const auto found = colocations_.functions.find(number);
-    NACRE_ASSERT(found != colocations_.functions.end(), "a colocation has lost its function");
+    const std::scoped_lock lock(guard_);
+    const auto found = functions_.find(number);
+    NACRE_ASSERT(found != functions_.end(), "a colocation has lost its function");
     function = std::move(found->second);
-    colocations_.functions.erase(found);
+    functions_.erase(found);
   }
   const message& m = *function.call;
-  messages_.post_to_module<&object_space::on_colocate_function>(
-      on, to,
-      colocate_call{number,
-                    m.header.handler,
-                    m.header.reply,
-                    std::move(function.objects),
-                    {m.payload().begin(), m.payload().end()}});
+  messages_.post_to_module<&colocation_space::on_function>(on, to,
+                                                           colocate_call{number,
+                                                                         m.header.handler,
+                                                                         m.header.reply,
+                                                                         std::move(function.objects),
+                                                                         {m.payload().begin(), m.payload().end()}});
 }
 
-void object_space::report_failure(thread_context& on, const colocate_action& what, message_header header) {
+void colocation_space::report_failure(thread_context& on, const colocate_action& what, message_header header) {
   NACRE_MARK("a colocation fails");
   if (header.reply != 0) {
     header.source = messages_.rank().value();
     header.object = what.object.value();
     return messages_.post_failure(on, header, what.why);
   }
-  report(on, {what.object, messages_.handlers().handler(header.handler)->name, what.why});
+  space_.errors().report(on, {what.object, messages_.handlers().handler(header.handler)->name, what.why});
 }
 
-object_space::drained object_space::join_front(activation_step& now) {
+step_end colocation_space::join_front(activation_step& now) {
   message_ptr m = now.pending.pop_front();
   const colocation_name name{m->header.source, m->header.reply};
   std::unique_ptr<participation>& colocations = now.at.need_extra().colocations;
   if (colocations == nullptr) colocations = std::make_unique<participation>();
   colocations->hold(std::move(m));
   tell_initiator(now.on, name, {.object = now.at.id, .step = colocate_step::ready});
-  return drained::empty;
+  return step_end::empty;
 }
 
 /// Handles a claim at the front. After the news that the object is acquired, the object belongs to the colocation.
-object_space::drained object_space::claim_front(activation_step& now) {
+step_end colocation_space::claim_front(activation_step& now) {
   object_entry& at = now.at;
   const message_header header = now.pending.front()->header;
   const colocation_name name{header.source, header.reply};
@@ -168,37 +179,37 @@ object_space::drained object_space::claim_front(activation_step& now) {
     static_cast<void>(now.pending.pop_front());
     if (at.id.is_element()) {
       NACRE_MARK("a colocation claims an element that has ended, and finds the next one there");
-      return drained::empty;
+      return step_end::empty;
     }
     messages_.fail("rank " + std::to_string(header.source) + " claims an object for a colocation that is none");
-    return drained::empty;
+    return step_end::empty;
   }
   if (header.handler != static_cast<std::uint32_t>(colocate_action::kind::acquire)) {
     static_cast<void>(now.pending.pop_front());
     end_participation(now, name);
-    return drained::empty;
+    return step_end::empty;
   }
-  if (!alone(now)) {
+  if (!space_.activation().alone(now)) {
     NACRE_MARK("a colocation waits for shared handlers");
-    return drained::blocked;
+    return step_end::blocked;
   }
   static_cast<void>(now.pending.pop_front());
   extra->colocations->acquired_by = name;
   const std::size_t bytes = packed_size_of(*messages_.handlers().type(at.type), at.object(), at.id);
-  const bool stays_here = stays(at) || too_long(now, bytes);
+  const bool stays_here = space_.migration().stays(at) || space_.migration().too_long(now, bytes);
   now.put_back();
   note_acquired(at.id, name);
   tell_initiator(now.on, name, {.object = at.id, .step = colocate_step::acquired, .stays = stays_here, .bytes = bytes});
-  return drained::blocked;
+  return step_end::blocked;
 }
 
-bool object_space::acquired(const object_entry& at) noexcept {
+bool colocation_space::acquired(const object_entry& at) noexcept {
   const object_entry_extra* const extra = at.extra();
   return extra != nullptr && extra->colocations != nullptr && extra->colocations->acquired_by.number != 0;
 }
 
 /// Ends the part of an object in a colocation, and unblocks its stream.
-void object_space::end_participation(activation_step& now, const colocation_name& name) {
+void colocation_space::end_participation(activation_step& now, const colocation_name& name) {
   std::unique_ptr<participation>& colocations = now.at.extra()->colocations;
   const message_ptr join = colocations->resume(name, now.pending);
   colocations->acquired_by = {};
@@ -207,29 +218,29 @@ void object_space::end_participation(activation_step& now, const colocation_name
 }
 
 /// Ends the part of an object that the colocation holds; the caller still has to end its access.
-void object_space::release_acquired(object_entry& at, thread_context& on, const colocation_name& name) {
+void colocation_space::release_acquired(object_entry& at, thread_context& on, const colocation_name& name) {
   activation_step now{at, on, {}};
   now.take_up();
   end_participation(now, name);
   now.put_back();
 }
 
-void object_space::note_acquired(object_id object, const colocation_name& by) {
-  const std::scoped_lock lock(colocations_.guard);
-  colocations_.acquired[object.value()] = by;
+void colocation_space::note_acquired(object_id object, const colocation_name& by) {
+  const std::scoped_lock lock(guard_);
+  acquired_[object.value()] = by;
 }
 
 /// False when the object is not held here for that colocation; a peer may lie.
-bool object_space::take_acquired(object_id object, const colocation_name& by) {
-  const std::scoped_lock lock(colocations_.guard);
-  const auto found = colocations_.acquired.find(object.value());
-  if (found == colocations_.acquired.end() || !(found->second == by)) return false;
-  colocations_.acquired.erase(found);
+bool colocation_space::take_acquired(object_id object, const colocation_name& by) {
+  const std::scoped_lock lock(guard_);
+  const auto found = acquired_.find(object.value());
+  if (found == acquired_.end() || !(found->second == by)) return false;
+  acquired_.erase(found);
   return true;
 }
 
 /// Handles the arrival of a held object at the rank of the function. From here on it belongs to the colocation again.
-void object_space::arrive_acquired(activation_step& now) {
+void colocation_space::arrive_acquired(activation_step& now) {
   NACRE_MARK("an object moves to where a colocation runs");
   const colocation_name name = now.at.extra()->colocations->acquired_by;
   now.put_back();
@@ -237,7 +248,7 @@ void object_space::arrive_acquired(activation_step& now) {
   tell_initiator(now.on, name, {.object = now.at.id, .step = colocate_step::arrived});
 }
 
-void object_space::on_colocate_order(context& ctx, std::uint64_t number, object_id object, std::uint32_t to) {
+void colocation_space::on_order(context& ctx, std::uint64_t number, object_id object, std::uint32_t to) {
   const colocation_name name{ctx.source().value(), number};
   if ((to >= messages_.size() && to != nowhere) || !take_acquired(object, name)) {
     return messages_.fail("rank " + std::to_string(name.rank) + " gives orders to an object that it does not hold");
@@ -252,29 +263,29 @@ void object_space::on_colocate_order(context& ctx, std::uint64_t number, object_
 }
 
 /// Sends a held object away, or releases it without the function.
-void object_space::order_work(work& item, thread_context& on) {
-  object_space& self = on_thread(on);
+void colocation_space::order_work(work& item, thread_context& on) {
+  colocation_space& self = of(on);
   const message_header order = static_cast<message&>(item).header;
-  object_entry& at = self.held_entry(item);
+  object_entry& at = self.space_.access().held_entry(item);
   if (order.sequence == nowhere) {
     self.release_acquired(at, on, {order.source, order.reply});
   } else {
     activation_step now{at, on, {}};
     now.take_up();
-    self.depart(now, rank_id(order.sequence), {});
+    self.space_.migration().depart(now, rank_id(order.sequence), {});
   }
-  self.let_go_on(at, on);
+  self.space_.activation().let_go_on(at, on);
 }
 
 /// A function with all its objects, which are held here.
-struct object_space::ready_colocation final : work {
-  ready_colocation() : work(&object_space::run_colocation) {}
+struct colocation_space::ready_colocation final : work {
+  ready_colocation() : work(&colocation_space::run_colocation) {}
   message_ptr call;
   colocation_name name;
   std::vector<object_id> objects;
 };
 
-void object_space::on_colocate_function(context& ctx, colocate_call call) {
+void colocation_space::on_function(context& ctx, colocate_call call) {
   auto ready = std::make_unique<ready_colocation>();
   ready->name = {ctx.source().value(), call.number};
   const detail::handler_info* const row = messages_.handlers().handler(call.handler);
@@ -296,14 +307,14 @@ void object_space::on_colocate_function(context& ctx, colocate_call call) {
   messages_.pool().make_ready(detail::thread_of(ctx), *ready.release());
 }
 
-void object_space::run_colocation(work& item, thread_context& on) {
-  object_space& self = on_thread(on);
+void colocation_space::run_colocation(work& item, thread_context& on) {
+  colocation_space& self = of(on);
   const std::unique_ptr<ready_colocation> all(static_cast<ready_colocation*>(&item));
   const detail::colocation_shape& shape = *self.messages_.handlers().handler(all->call->header.handler)->colocation;
   std::array<object_entry*, coordinator::participants_max> entries{};
   std::array<void*, coordinator::participants_max> objects{};
   for (std::size_t index = 0; index < all->objects.size(); ++index) {
-    entries[index] = self.entries_.find(all->objects[index]);
+    entries[index] = self.space_.entries().find(all->objects[index]);
     NACRE_ASSERT(entries[index] != nullptr, "an object went away under a colocation");
     objects[index] = entries[index]->object();
     const detail::object_type& type = *self.messages_.handlers().type(entries[index]->type);
@@ -314,8 +325,7 @@ void object_space::run_colocation(work& item, thread_context& on) {
   self.messages_.run(on, std::move(all->call), objects.data());
   for (std::size_t index = 0; index < all->objects.size(); ++index) {
     self.release_acquired(*entries[index], on, all->name);
-    self.end_access(*entries[index], on, &end_exclusive_work, false);
+    self.space_.access().end_access(*entries[index], on, &handler_access::end_exclusive_work, false);
   }
 }
-
 }  // namespace nacre

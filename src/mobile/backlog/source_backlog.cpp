@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Messages that wait at their sources while their object has more messages than it can take along, and their way to it.
+#include "mobile/backlog/source_backlog.hpp"
+
 #include <algorithm>
 #include <memory>
 #include <string>
@@ -10,9 +12,10 @@
 #include "base/marks.hpp"
 #include "mobile/backlog/baggage.hpp"
 #include "mobile/location/path.hpp"
-#include "mobile/mobile.hpp"
+#include "mobile/object_space.hpp"
 
 namespace nacre {
+
 namespace {
 
 /// A message that has been forwarded more often than this goes back to its source: its object moves faster than it
@@ -22,11 +25,15 @@ constexpr std::uint32_t chase_max = 4;
 
 }  // namespace
 
+source_backlog::source_backlog(object_space& space, am_engine& messages) : space_(space), messages_(messages) {
+  messages_.attach_module(*this);
+}
+
 // At the source.
 
 /// Queues a numbered message here, if other messages for its object wait here. False: the message goes its way. `held`:
 /// the message counts against main, if main has sent it.
-bool object_space::keep_at_source(thread_context& on, object_entry& at, message_ptr& m, bool begin, bool held) {
+bool source_backlog::keep_at_source(thread_context& on, object_entry& at, message_ptr& m, bool begin, bool held) {
   m = messages_.as_received(std::move(m));
   source_queues::outcome next;
   const auto hold = [&](message& kept) {
@@ -38,17 +45,17 @@ bool object_space::keep_at_source(thread_context& on, object_entry& at, message_
 }
 
 /// A message of this rank has come back.
-void object_space::take_back(thread_context& by, message_ptr m) {
+void source_backlog::take_back(thread_context& by, message_ptr m) {
   const object_id id = object_id::from_value(m->header.object);
   if (m->header.source != messages_.rank().value() || !in_stream(m->header.kind)) {
     return messages_.fail("a message came back to rank " + std::to_string(messages_.rank().value()) +
                           " that it has not sent");
   }
-  object_entry* const at = entries_.find(id);
+  object_entry* const at = space_.entries().find(id);
   if (at == nullptr) {
     NACRE_MARK("a message comes back, and its object is gone");
     m->header.flags &= static_cast<std::uint8_t>(~flag_returned);
-    return undeliverable(by, std::move(m));
+    return space_.errors().undeliverable(by, std::move(m));
   }
   if (m->packed() && m->ops != nullptr && !messages_.by_pointer()) {  // it holds no resources while it waits here
     m->ops->destroy(*m);
@@ -62,17 +69,18 @@ void object_space::take_back(thread_context& by, message_ptr m) {
   go_on_at_source(by, *at, next);
 }
 
-void object_space::on_clear_to_send(context& ctx, std::uint64_t object, std::uint32_t limit, std::uint32_t epoch,
-                                    std::uint8_t policy) {
+void source_backlog::on_clear_to_send(context& ctx, std::uint64_t object, std::uint32_t limit, std::uint32_t epoch,
+                                      std::uint8_t policy) {
   thread_context& by = detail::thread_of(ctx);
   const object_id id = object_id::from_value(object);
   if (!location_rules::known(policy)) {
     return messages_.fail("rank " + std::to_string(ctx.source().value()) +
                           " cleared messages to an object with a location policy that is none");
   }
-  object_entry* const at = entries_.find(id);
+  object_entry* const at = space_.entries().find(id);
   if (at == nullptr) return;
-  if (at->location.learn({ctx.source(), epoch, static_cast<location_policy>(policy)})) go_on_by_news(id, by);
+  if (at->location.learn({ctx.source(), epoch, static_cast<location_policy>(policy)}))
+    space_.forwarding().go_on_by_news(id, by);
   source_queues::outcome next;
   // The object has cleared all messages from its next place: its backlog holds back no message here any more.
   const bool over = waiting_.clear(id, limit, at->next_sequence, next);
@@ -82,16 +90,16 @@ void object_space::on_clear_to_send(context& ctx, std::uint64_t object, std::uin
 
 /// Carries out the outcome of a queue. If the entry has been taken out of the directory meanwhile, drops the queue,
 /// because no other thread looks at it again.
-void object_space::go_on_at_source(thread_context& on, object_entry& at, source_queues::outcome& next) {
+void source_backlog::go_on_at_source(thread_context& on, object_entry& at, source_queues::outcome& next) {
   while (message_ptr m = next.send.pop_front()) send_cleared(on, at, std::move(m));
   if (next.ask) request_to_send(on, at, *next.ask);
-  if (waiting_.any() && entries_.find(at.id) != &at) drop_waiting(on, at.id);
+  if (waiting_.any() && space_.entries().find(at.id) != &at) drop_waiting(on, at.id);
 }
 
-void object_space::send_cleared(thread_context& on, const object_entry& at, message_ptr m) {
+void source_backlog::send_cleared(thread_context& on, const object_entry& at, message_ptr m) {
   const bool again = (m->header.flags & flag_returned) != 0;
   m->header.flags = static_cast<std::uint8_t>((m->header.flags & ~flag_returned) | flag_granted);
-  const rank_id next = next_rank(at, at.location.read(), m->header);
+  const rank_id next = space_.forwarding().next_rank(at, at.location.read(), m->header);
   if (next != messages_.rank()) {
     on.counters().hops.add(1);
     if (again) on.counters().forwards.add(1);
@@ -101,7 +109,7 @@ void object_space::send_cleared(thread_context& on, const object_entry& at, mess
 
 /// Sends a request along the way of a message to the object, outside every stream. It needs no credit: there is one for
 /// each window.
-void object_space::request_to_send(thread_context& on, const object_entry& at, std::uint32_t end) {
+void source_backlog::request_to_send(thread_context& on, const object_entry& at, std::uint32_t end) {
   NACRE_MARK("messages wait at their source");
   message_ptr m = make_message(0);
   m->header.kind = message_kind::request_to_send;
@@ -110,36 +118,36 @@ void object_space::request_to_send(thread_context& on, const object_entry& at, s
   m->header.sequence = end;
   m->header.flags = flag_uncounted;  // the messages that wait count
   m->header.channel = channel::system;
-  const rank_id next = next_rank(at, at.location.read(), m->header);
+  const rank_id next = space_.forwarding().next_rank(at, at.location.read(), m->header);
   messages_.route(on, next, std::move(m));
 }
 
 /// Refuses a request to a destroyed object. A place of an array needs no refusal: it ends on all ranks at once.
-void object_space::refuse_request(thread_context& on, const message_header& header) {
+void source_backlog::refuse_request(thread_context& on, const message_header& header) {
   const object_id id = object_id::from_value(header.object);
   if (id.is_element()) return;
   NACRE_MARK("an object is gone for which messages wait at their source");
-  messages_.post_to_module<&object_space::on_gone>(on, rank_id(header.source), header.object);
+  messages_.post_to_module<&object_ends::on_gone>(on, rank_id(header.source), header.object);
 }
 
 /// Reports the messages that wait for an object without an entry on this rank.
-void object_space::drop_waiting(thread_context& on, object_id id) {
+void source_backlog::drop_waiting(thread_context& on, object_id id) {
   message_list all = waiting_.drop(id);
   while (message_ptr m = all.pop_front()) {
     NACRE_MARK("a message that waits at its source is reported");
-    undeliverable(on, std::move(m));
+    space_.errors().undeliverable(on, std::move(m));
   }
 }
 
 // Where the object has been.
 
 /// Whether a message that has come to an old place of its object goes back to its source, instead of after the object.
-bool object_space::goes_back(const known_location& location, const message_header& header) const noexcept {
+bool source_backlog::goes_back(const known_location& location, const message_header& header) const noexcept {
   if (!in_stream(header.kind) || (header.flags & flag_granted) != 0) return false;
   return location.backlog || header.hops > chase_max;
 }
 
-void object_space::send_back(thread_context& on, message_ptr m) {
+void source_backlog::send_back(thread_context& on, message_ptr m) {
   NACRE_MARK("a message goes back to its source");
   messages_.pool().charge_own(own_work::forward);
   if ((m->header.flags & flag_path) != 0 && !take_path(*m, messages_.size())) {
@@ -157,11 +165,11 @@ void object_space::send_back(thread_context& on, message_ptr m) {
 
 // Where the object is.
 
-void object_space::take_request(activation_step& now, const message_header& header) {
+void source_backlog::take_request(activation_step& now, const message_header& header) {
   if (header.source >= messages_.size()) {
     return messages_.fail("a rank that is none asks to send to an object");
   }
-  streams& order = all_streams(now.at);
+  streams& order = space_.activation().all_streams(now.at);
   std::unique_ptr<send_windows>& windows = now.at.need_extra().windows;
   if (windows == nullptr) windows = std::make_unique<send_windows>();
   windows->on_request(header.source, header.sequence, order.next_of(header.source));
@@ -169,21 +177,21 @@ void object_space::take_request(activation_step& now, const message_header& head
 
 /// Clears senders before the object runs its next message, so that the next ones are under way even if that message
 /// takes the activation away. Skips streams that are blocked for a colocation.
-void object_space::clear_senders(activation_step& now) {
+void source_backlog::clear_senders(activation_step& now) {
   object_entry_extra& extra = *now.at.extra();
   const std::size_t waiting = now.pending.empty() ? 0 : now.pending.size() - 1;
   const participation* const colocations = extra.colocations.get();
   const auto is_blocked = [&](std::uint32_t rank) { return colocations != nullptr && colocations->is_blocked(rank); };
   const known_location here = now.at.location.read();
   for (const send_windows::grant& each : extra.windows->clear(waiting, extra.ran, is_blocked)) {
-    messages_.post_to_module<&object_space::on_clear_to_send>(now.on, each.to, now.at.id.value(), each.limit,
-                                                              here.epoch, static_cast<std::uint8_t>(here.policy));
+    messages_.post_to_module<&source_backlog::on_clear_to_send>(now.on, each.to, now.at.id.value(), each.limit,
+                                                                here.epoch, static_cast<std::uint8_t>(here.policy));
   }
   if (extra.windows->empty()) extra.windows.reset();
 }
 
 /// Divides the messages that wait for a leaving object: some go along, the rest is returned, to go back to its sources.
-message_list object_space::leave_behind(activation_step& now, object_state& state) {
+message_list source_backlog::leave_behind(activation_step& now, object_state& state) {
   const std::uint32_t ran = std::max(now.ran, now.at.extra() != nullptr ? now.at.extra()->ran : 0);
   baggage taken(ran);
   message_list left;
@@ -222,5 +230,4 @@ message_list object_space::leave_behind(activation_step& now, object_state& stat
   now.on.counters().carried.add(carried);
   return left;
 }
-
 }  // namespace nacre

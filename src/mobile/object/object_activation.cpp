@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The activation of an entry: admits messages, runs them in order, and waits where it must.
+#include "mobile/object/object_activation.hpp"
+
 #include <optional>
 #include <string>
 #include <utility>
@@ -9,10 +11,10 @@
 
 #include "base/marks.hpp"
 #include "mobile/location/path.hpp"
-#include "mobile/mobile.hpp"
-#include "mobile/object/round_trip.hpp"
+#include "mobile/object_space.hpp"
 
 namespace nacre {
+
 namespace {
 
 constexpr std::uint32_t messages_per_step = 64;  // of one object before other objects get the worker
@@ -20,42 +22,46 @@ constexpr double seconds_per_step = 1e-3;        // of one object, if its handle
 
 }  // namespace
 
-void object_space::activate_work(work& item, thread_context& on) {
+object_activation& object_activation::of(thread_context& on) noexcept {
+  return object_space::on_thread(on).activation();
+}
+
+void object_activation::activate_work(work& item, thread_context& on) {
   auto& at = static_cast<object_entry&>(item);
   message_list taken;
   if (!at.arrivals.claim(taken)) {
     NACRE_MARK("an item is stale");
-    on_thread(on).stale_.fetch_sub(1, std::memory_order_relaxed);  // an estimate
-    return release_later(at, on);
+    of(on).space_.loads().note_stale(-1);
+    return object_loads::release_later(at, on);
   }
-  on_thread(on).run_claimed(at, on, taken, true);
+  of(on).run_claimed(at, on, taken, true);
 }
 
 /// Runs one step of an entry. Messages that come meanwhile wait for the next step, so that an object that keeps itself
 /// busy leaves room for other objects and for the poll loop.
-void object_space::run_claimed(object_entry& at, thread_context& on, message_list& taken, bool may_run) {
+void object_activation::run_claimed(object_entry& at, thread_context& on, message_list& taken, bool may_run) {
   activation_step now{at, on, {}};
   now.take_up();
   admit(now, taken);
-  if (acquired(at)) return arrive_acquired(now);
+  if (space_.colocations().acquired(at)) return space_.colocations().arrive_acquired(now);
   switch (drain(now, may_run)) {
-    case drained::blocked:
-    case drained::left_to_reader:
+    case step_end::blocked:
+    case step_end::left_to_reader:
       return;
-    case drained::spent:
-      publish_load(now);
+    case step_end::spent:
+      space_.loads().publish_load(now);
       now.put_back();
-      return messages_.pool().make_ready(on, work_for(at, &go_on_work));
-    case drained::spent_all:
-      publish_load(now);
+      return messages_.pool().make_ready(on, space_.access().work_for(at, &go_on_work));
+    case step_end::spent_all:
+      space_.loads().publish_load(now);
       now.put_back();
-      return later(at, on, &end_exclusive_work);
-    case drained::yielded:
-      publish_load(now);
+      return space_.access().later(at, on, &handler_access::end_exclusive_work);
+    case step_end::yielded:
+      space_.loads().publish_load(now);
       now.put_back();
       return let_go_on(at, on);
-    case drained::empty:
-      publish_load(now);
+    case step_end::empty:
+      space_.loads().publish_load(now);
       return give_back(at, on, may_run);
   }
 }
@@ -63,12 +69,12 @@ void object_space::run_claimed(object_entry& at, thread_context& on, message_lis
 /// Ends an activation with no messages left. If handlers may run here, an object that is to end does so at once,
 /// without a way through the scheduler: while it waited there it would count as work, and could be given to other ranks
 /// as such.
-void object_space::give_back(object_entry& at, thread_context& on, bool may_run) {
+void object_activation::give_back(object_entry& at, thread_context& on, bool may_run) {
   switch (at.arrivals.finish()) {
     case inbox::finished::yes:
       return;
     case inbox::finished::orphaned:
-      return release_later(at, on);
+      return space_.loads().release_later(at, on);
     case inbox::finished::messages_came:
       if (!may_run || !is_to_end(at)) return let_go_on(at, on);
       message_list taken;
@@ -79,48 +85,48 @@ void object_space::give_back(object_entry& at, thread_context& on, bool may_run)
 
 /// Whether the newest message, which came while the object was active, ends it; false for a place of an array, which
 /// would go on. The activation.
-bool object_space::is_to_end(const object_entry& at) {
+bool object_activation::is_to_end(const object_entry& at) {
   const message* const last = at.arrivals.newest();
   return last != nullptr && last->header.kind == message_kind::destroy && at.object() != nullptr && !at.id.is_element();
 }
 
-void object_space::activation_step::take_up() noexcept {
+void activation_step::take_up() noexcept {
   if (object_entry_extra* const extra = at.extra(); extra != nullptr) pending.append(extra->pending);
 }
 
-void object_space::activation_step::put_back() {
+void activation_step::put_back() {
   if (!pending.empty()) at.need_extra().pending.append(pending);
 }
 
 /// Admits messages: installs arrivals, puts messages into sequence, or forwards them when the object is elsewhere.
-void object_space::admit(activation_step& now, message_list& taken) {
+void object_activation::admit(activation_step& now, message_list& taken) {
   while (message_ptr m = taken.pop_front()) {
     if (m->header.kind == news_of_end) {
-      learn_of_end(now, *m);
+      space_.ends().learn_of_end(now, *m);
     } else if (m->header.kind == leave_to_collect) {
-      collect(now, *m);
+      space_.forwarding().collect(now, *m);
     } else if (now.at.location.collected()) {
       NACRE_MARK("a message comes to an entry that has been collected");
-      accept(now.on, std::move(m));
+      space_.accept(now.on, std::move(m));
     } else if (m->header.kind == message_kind::arrival) {
-      install(now, std::move(m));
-    } else if (now.at.object() == nullptr && !begin_place(now.at)) {
+      space_.migration().install(now, std::move(m));
+    } else if (now.at.object() == nullptr && !space_.places().begin_place(now.at)) {
       if (now.at.location.read().rank == messages_.rank()) {
         NACRE_MARK("a message waits in the inbox of an object that is destroyed");
-        undeliverable(now.on, std::move(m));
+        space_.errors().undeliverable(now.on, std::move(m));
       } else {
         NACRE_MARK("a message meets an object that has just departed");
-        forward(now.at, now.on, std::move(m));
+        space_.forwarding().forward(now.at, now.on, std::move(m));
       }
     } else if (m->header.kind == message_kind::request_to_send) {
-      take_request(now, m->header);
+      space_.backlog().take_request(now, m->header);
     } else {
       put_into_sequence(now, std::move(m));
     }
   }
 }
 
-void object_space::put_into_sequence(activation_step& now, message_ptr m) {
+void object_activation::put_into_sequence(activation_step& now, message_ptr m) {
   std::optional<std::vector<rank_id>> path{std::in_place};
   if ((m->header.flags & flag_path) != 0) path = take_path(*m, messages_.size());
   const std::uint32_t source = m->header.source;
@@ -144,37 +150,19 @@ void object_space::put_into_sequence(activation_step& now, message_ptr m) {
       more->windows->on_next(source, more->order.next_of(source));
     }
   }
-  if (forwarded) answer_late(now, rank_id(source), *path);
+  if (forwarded) space_.updates().answer_late(now, rank_id(source), *path);
 }
 
 /// The streams of an entry. Replaces its lone stream, if there is one.
-streams& object_space::all_streams(object_entry& at) {
+streams& object_activation::all_streams(object_entry& at) {
   object_entry_extra& extra = at.need_extra();
   if (!at.order.empty()) extra.order.absorb(at.order);
   return extra.order;
 }
 
-/// Handles news that the object has been destroyed: a lie for an object that lives here; the end of a place, for its
-/// array has ended.
-void object_space::learn_of_end(activation_step& now, const message& news) {
-  const object_id id = now.at.id;
-  if (id.is_element() && id.home() == messages_.rank() && arrays_.find(id) == nullptr) {
-    end_place(now);
-    return now.on.counters().done.add(1);
-  }
-  if (now.at.object() != nullptr) {
-    return messages_.fail("rank " + std::to_string(news.header.source) + " told of the end of an object that lives");
-  }
-  const known_location last = now.at.location.read();
-  static_cast<void>(now.at.location.learn({last.rank, ~std::uint32_t{0}, last.policy, false, true}));
-  forget(now.at, now.on);
-  go_on_by_news(now.at.id, now.on);
-  now.on.counters().done.add(1);
-}
-
 /// Whether no handler runs on the object, so that an exclusive one may begin. False: the thread that ends the last
 /// handler now holds the activation.
-bool object_space::alone(activation_step& now) {
+bool object_activation::alone(activation_step& now) {
   if (now.at.gate.idle()) return true;
   now.put_back();
   if (!now.at.gate.try_exclusive()) return false;
@@ -184,52 +172,52 @@ bool object_space::alone(activation_step& now) {
 
 /// Runs messages until none is left, the step is over, a message must wait, or a handler has spent simulated time,
 /// during which the object is blocked. After `blocked` and `left_to_reader` another thread may hold the activation.
-object_space::drained object_space::drain(activation_step& now, bool may_run) {
+step_end object_activation::drain(activation_step& now, bool may_run) {
   object_entry& at = now.at;
   thread_context& on = now.on;
   const step_time time = begin_step(on, now.pending.front());
   const double ticks_per_step = time.measured ? seconds_per_step / messages_.pool().seconds_a_tick() : 0;
-  drained how = drained::empty;
+  step_end how = step_end::empty;
   while (at.object() != nullptr) {
     object_entry_extra* const extra = at.extra();
     // A request that is missed here keeps the activation from finishing: see inbox::claim_any.
     if (extra != nullptr && extra->wanted_by.load(std::memory_order_relaxed) != object_entry_extra::nobody) {
       if (!alone(now)) {
         NACRE_MARK("a balancer's wish waits for shared handlers");
-        how = drained::blocked;
+        how = step_end::blocked;
         break;
       }
       at.arrivals.take_move_request();
       const rank_id to(extra->wanted_by.exchange(object_entry_extra::nobody));
-      if (to != messages_.rank()) static_cast<void>(leave_for(now, to, {}));
+      if (to != messages_.rank()) static_cast<void>(space_.migration().leave_for(now, to, {}));
       continue;
     }
-    if (extra != nullptr && extra->windows != nullptr) clear_senders(now);
+    if (extra != nullptr && extra->windows != nullptr) space_.backlog().clear_senders(now);
     if (now.pending.empty()) break;
     if (!may_run || now.ran == messages_per_step) {
-      how = drained::yielded;
+      how = step_end::yielded;
       break;
     }
     ++now.ran;
     if (extra != nullptr) ++extra->ran;
     on.record_item();
     how = run_front(now);
-    if (how != drained::empty) break;
+    if (how != step_end::empty) break;
     const bool long_enough =
         time.measured && static_cast<double>(messages_.pool().instant() - time.begin) > ticks_per_step;
     if (messages_.pool().ahead() && at.object() != nullptr) {
-      how = long_enough ? drained::spent_all : drained::spent;
+      how = long_enough ? step_end::spent_all : step_end::spent;
       break;
     }
     if (long_enough) may_run = false;
   }
   end_step(at, on, time, static_cast<int>(now.ran),
-           how != drained::blocked && how != drained::left_to_reader && at.object() != nullptr);
+           how != step_end::blocked && how != step_end::left_to_reader && at.object() != nullptr);
   return how;
 }
 
 /// `first`: the first message of the step, or null.
-object_space::step_time object_space::begin_step(thread_context& on, const message* first) const {
+object_activation::step_time object_activation::begin_step(thread_context& on, const message* first) const {
   step_time time{};
   time.exact = messages_.deferred();  // a virtual clock costs nothing to read
   time.handler = first != nullptr ? first->header.handler : 0;
@@ -242,7 +230,7 @@ object_space::step_time object_space::begin_step(thread_context& on, const messa
 }
 
 /// `run`: the number of messages that the step has run. `ours`: the activation and the object are still here.
-void object_space::end_step(object_entry& at, thread_context& on, const step_time& time, int run, bool ours) {
+void object_activation::end_step(object_entry& at, thread_context& on, const step_time& time, int run, bool ours) {
   double seconds = std::exchange(on.charged, 0);
   if (time.measured) {
     const std::uint64_t spent = messages_.pool().instant() - time.begin;
@@ -260,12 +248,13 @@ void object_space::end_step(object_entry& at, thread_context& on, const step_tim
   }
 }
 
-object_space::drained object_space::run_front(activation_step& now) {
+step_end object_activation::run_front(activation_step& now) {
   if (object_entry_extra* const extra = now.at.extra(); extra != nullptr && extra->colocations != nullptr) {
-    if (extra->colocations->defer_front(now.pending)) return drained::empty;
+    if (extra->colocations->defer_front(now.pending)) return step_end::empty;
   }
   const message_header& header = now.pending.front()->header;
-  if (is_empty_place(now.at) || header.kind == message_kind::insert) return run_on_place(now);
+  if (space_.places().is_empty_place(now.at) || header.kind == message_kind::insert)
+    return space_.places().run_on_place(now);
   const detail::handler_info* row = nullptr;
   const bool for_all = header.kind == message_kind::everyone;
   const bool ends = header.kind == message_kind::destroy || (for_all && header.handler == 0);
@@ -276,72 +265,35 @@ object_space::drained object_space::run_front(activation_step& now) {
       messages_.fail("rank " + std::to_string(header.source) + " sent a message that fits no member of " +
                      std::string(type.name));
       static_cast<void>(now.pending.pop_front());
-      return drained::empty;
+      return step_end::empty;
     }
-    if (row->shared) return run_shared(now, *row);
+    if (row->shared) return space_.access().run_shared(now, *row);
   }
-  if (header.kind == message_kind::lock) return lock_front(now);
-  if (header.kind == message_kind::join) return join_front(now);
-  if (header.kind == message_kind::claim) return claim_front(now);
+  if (header.kind == message_kind::lock) return space_.locks().lock_front(now);
+  if (header.kind == message_kind::join) return space_.colocations().join_front(now);
+  if (header.kind == message_kind::claim) return space_.colocations().claim_front(now);
   if (!alone(now)) {
     NACRE_MARK("an exclusive message waits for shared handlers");
-    return drained::blocked;
+    return step_end::blocked;
   }
-  if (row != nullptr) return run_exclusive(now, *row);
+  if (row != nullptr) return space_.access().run_exclusive(now, *row);
   if (ends) {
-    end_object(now);
+    space_.ends().end_object(now);
   } else {
-    migrate_front(now);
+    space_.migration().migrate_front(now);
   }
-  return drained::empty;
+  return step_end::empty;
 }
 
-/// If enabled: replaces the object by a copy unpacked from its packed form, so that members that its class forgets are
-/// lost here as they would be elsewhere. No other thread has access to the object.
-void object_space::check_serialization(object_entry& at) {
-  if (!limits_.check_serialization) return;
-  void* object = at.object();
-  check_object(*messages_.handlers().type(at.type), at.id, object);
-  at.set_object(object);
+/// Goes on with the step, behind the items that wait.
+void object_activation::go_on_work(work& item, thread_context& on) {
+  object_activation& self = of(on);
+  message_list none;
+  self.run_claimed(self.space_.access().held_entry(item), on, none, true);
 }
 
-void object_space::check_object(const detail::object_type& type, object_id id, void*& object) {
-  if (!limits_.check_serialization || refuses_to_move(type, object, id)) return;
-  const auto name = object_function{"serialize, or what else its packed form needs,", type, id};
-  const std::string found = call_named(name, [&] { return round_trip(type, object); });
-  if (found.empty()) return;
-  messages_.fail("an object of the class " + std::string(type.name) + " is not the same after it has been packed and " +
-                 "unpacked, as when it moves: " + found + " (see what its serialize does)");
+void object_activation::let_go_on(object_entry& at, thread_context& on) {
+  at.arrivals.requeue();
+  messages_.pool().make_ready(on, at, worker_pool::origin::elsewhere);
 }
-
-/// Publishes estimates for the poll loop, and for the thread that makes the object ready.
-void object_space::publish(object_entry& at, const object_declaration& said) {
-  object_entry_extra& extra = at.need_extra();
-  extra.declared_load.store(said.load, std::memory_order_relaxed);
-  extra.priority.store(said.priority, std::memory_order_relaxed);
-  extra.stays.store(said.stays, std::memory_order_relaxed);
-  if (messages_.handlers().type(at.type)->load != nullptr) declared_.note(at, extra, said.load);
-}
-
-void object_space::publish_load(activation_step& now) {
-  object_entry& at = now.at;
-  object_entry_extra* extra = at.extra();
-  const void* const object = at.object();
-  if (object != nullptr) {
-    const detail::object_type& type = *messages_.handlers().type(at.type);
-    if (declares(type)) {
-      publish(at, declared_by(type, object, at.id));
-      extra = at.extra();
-    }
-  }
-  if (extra != nullptr && extra->indexed.load(std::memory_order_relaxed) > 0 &&  // written by the activation
-      (object == nullptr || messages_.handlers().type(at.type)->load == nullptr)) {
-    declared_.forget(*extra);  // its element has ended; the place stays
-  }
-  if (extra == nullptr && !now.pending.empty()) extra = &at.need_extra();
-  if (extra != nullptr) {  // written by the activation
-    extra->pending_estimate.store(static_cast<std::uint32_t>(now.pending.size()), std::memory_order_relaxed);
-  }
-}
-
 }  // namespace nacre

@@ -1,27 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 // Counting the messages between objects, for balancers.
+#include "mobile/object/traffic_counter.hpp"
+
 #include <vector>
 
 #include "mobile/directory/epoch_guard.hpp"
-#include "mobile/mobile.hpp"
+#include "mobile/object_space.hpp"
 
 namespace nacre {
 
 /// The sending handler keeps its object here, and with it the entry and its extra.
-void object_space::count_message(thread_context& on, const detail::object_pair& ends, const message& m) {
+void traffic_counter::count(thread_context& on, const detail::object_pair& ends, const message& m) {
   const epoch_guard guard(on);
-  object_entry* const at = entries_.find(ends.from);
-  if (at == nullptr || at->location.read().rank != messages_.rank()) return;
+  object_entry* const at = space_.entries().find(ends.from);
+  if (at == nullptr || at->location.read().rank != space_.messages().rank()) return;
   const auto bytes = static_cast<double>(am_engine::size_of(m) - sizeof(message) + sizeof(message_header));
-  const std::uint32_t epoch = traffic_epoch_.load(std::memory_order_relaxed);  // a number alone
+  const std::uint32_t epoch = epoch_.load(std::memory_order_relaxed);  // a number alone
   shared_traffic& counted = at->need_extra().need_traffic();
   const std::scoped_lock lock(counted.guard);
   counted.sketch.note(ends.to, bytes, epoch);
 }
 
-void object_space::visit_traffic(object_id of,
-                                 const std::function<void(const traffic_partner&, rank_id)>& visit) const {
-  const object_entry* const at = entries_.find(of);
+void traffic_counter::visit(object_id of, const std::function<void(const traffic_partner&, rank_id)>& visit) const {
+  const object_entry* const at = space_.entries().find(of);
   const object_entry_extra* const extra = at != nullptr ? at->extra() : nullptr;
   if (extra == nullptr) return;
   shared_traffic* const counted = extra->traffic.load(std::memory_order_acquire);  // pairs with need_traffic
@@ -29,14 +30,13 @@ void object_space::visit_traffic(object_id of,
   traffic_sketch seen;
   {
     const std::scoped_lock lock(counted->guard);
-    counted->sketch.advance(traffic_epoch_.load(std::memory_order_relaxed));  // a number alone
+    counted->sketch.advance(epoch_.load(std::memory_order_relaxed));  // a number alone
     seen = counted->sketch;
   }
   for (const traffic_partner& each : seen.partners()) {
-    const object_entry* const known = entries_.find(each.object);
+    const object_entry* const known = space_.entries().find(each.object);
     const known_location location = known != nullptr ? known->location.read() : known_location{each.object.home(), 0};
     if (!location.gone) visit(each, location.rank);
   }
 }
-
 }  // namespace nacre

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // Forwarding messages to the place of an object, and collecting the entries that are kept only for that.
+#include "mobile/location/message_forwarding.hpp"
+
 #include <algorithm>
 #include <string>
 #include <utility>
 
 #include "base/marks.hpp"
 #include "mobile/location/path.hpp"
-#include "mobile/mobile.hpp"
+#include "mobile/object_space.hpp"
 
 namespace nacre {
+
 namespace {
 
 void note_late(message_kind kind) {
@@ -20,28 +23,33 @@ void note_late(message_kind kind) {
 
 }  // namespace
 
+message_forwarding::message_forwarding(object_space& space, am_engine& messages, const limits& bounds)
+    : space_(space), messages_(messages), hops_max_(bounds.hops_max), forwarding_(bounds.kept_max) {
+  messages_.attach_module(*this);
+}
+
 /// The next rank of a message from a rank that does not have its object: the location in the entry; or the home, under
 /// rules with `by_home`, and when the message has been forwarded too often, because entries may lead in a circle when
 /// the object has been destroyed.
-rank_id object_space::next_rank(const object_entry& at, const known_location& location,
-                                message_header& header) const noexcept {
-  const bool often = header.hops > limits_.hops_max;
+rank_id message_forwarding::next_rank(const object_entry& at, const known_location& location,
+                                      message_header& header) const noexcept {
+  const bool often = header.hops > hops_max_;
   const bool ask = (often || location.by_home) && at.id.home() != messages_.rank();
   if (ask && often) NACRE_MARK("a message has been forwarded too often and goes to the home of its object");
   header.epoch = std::max(header.epoch, location.epoch);
   return ask ? at.id.home() : location.rank;
 }
 
-void object_space::forward(object_entry& at, thread_context& on, message_ptr m) {
+void message_forwarding::forward(object_entry& at, thread_context& on, message_ptr m) {
   const known_location location = at.location.read();
-  if (location.gone) return undeliverable(on, std::move(m));
+  if (location.gone) return space_.errors().undeliverable(on, std::move(m));
   note_late(m->header.kind);
-  if (goes_back(location, m->header)) return send_back(on, std::move(m));
+  if (space_.backlog().goes_back(location, m->header)) return space_.backlog().send_back(on, std::move(m));
   if (!messages_.by_pointer()) m = am_engine::packed_to_leave(std::move(m));
   if (at.id.home() == messages_.rank() && awaited_news::missing(location, m->header)) {
     NACRE_MARK("a message waits at the home of its object for news of it");
     m = news_.wait(at.id, at.location, std::move(m));
-    if (m != nullptr) accept(on, std::move(m));
+    if (m != nullptr) space_.accept(on, std::move(m));
     return;
   }
   if (m->header.hops < 255) ++m->header.hops;
@@ -49,77 +57,78 @@ void object_space::forward(object_entry& at, thread_context& on, message_ptr m) 
   on.counters().forwards.add(1);
   messages_.pool().charge_own(own_work::forward);
   const rank_id to = next_rank(at, location, m->header);
-  if (rules_[location.policy].keeps().path) {
-    m = add_to_path(std::move(m), messages_.rank(), std::min(limits_.hops_max, path_room_max));
+  if (space_.rules()[location.policy].keeps().path) {
+    m = add_to_path(std::move(m), messages_.rank(), std::min(hops_max_, path_room_max));
   }
   messages_.route(on, to, std::move(m));
 }
 
 /// Hands on the messages that waited at this home for news of the object.
-void object_space::go_on_by_news(object_id id, thread_context& on) {
+void message_forwarding::go_on_by_news(object_id id, thread_context& on) {
   if (id.home() != messages_.rank()) return;
   message_list waiting = news_.take(id);
-  while (message_ptr m = waiting.pop_front()) accept(on, std::move(m));
+  while (message_ptr m = waiting.pop_front()) space_.accept(on, std::move(m));
 }
 
 /// Handles a message for an object without an entry on this rank: the home knows that the object has been destroyed;
 /// another rank sends the message to the home.
-void object_space::refer_to_home(object_id id, thread_context& on, message_ptr m) {
-  if (id.home() == messages_.rank() || id.home().value() >= messages_.size()) return undeliverable(on, std::move(m));
+void message_forwarding::refer_to_home(object_id id, thread_context& on, message_ptr m) {
+  if (id.home() == messages_.rank() || id.home().value() >= messages_.size())
+    return space_.errors().undeliverable(on, std::move(m));
   if (m->header.hops < 255) ++m->header.hops;
   on.counters().hops.add(1);
   on.counters().forwards.add(1);
   // The object may have ended here without its home knowing: then the message would come back, so the news goes first.
-  if (has_news_to_tell()) told_in_bulk_.flush_to(id.home(), messages_.pool().instant(), news_by(on));
+  if (space_.updates().has_news_to_tell()) space_.updates().flush_to(on, id.home());
   messages_.route(on, id.home(), std::move(m));
 }
 
 /// Whether this rank does not need the entry: it can be collected as soon as the home knows that the object has left.
-bool object_space::only_forwards(const object_entry& at) const noexcept {
+bool message_forwarding::only_forwards(const object_entry& at) const noexcept {
   const known_location location = at.location.read();
   return location.rank != messages_.rank() && !location.gone && !at.location.sent() && at.id.home() != messages_.rank();
 }
 
 /// Lists an entry that this rank keeps for an object elsewhere. A thread that unlists an entry checks again whether it
 /// only forwards, so none is forgotten.
-void object_space::list_for_review(object_entry& at, thread_context& on) {
+void message_forwarding::list_for_review(object_entry& at, thread_context& on) {
   if (!only_forwards(at) || !at.location.list()) return;
   for (const object_id oldest : forwarding_.add(at.id)) {
     if (oldest.valid()) review(on, oldest);
   }
 }
 
-void object_space::review(thread_context& on, object_id id) {
-  object_entry* const at = entries_.find(id);
+void message_forwarding::review(thread_context& on, object_id id) {
+  object_entry* const at = space_.entries().find(id);
   if (at == nullptr) return;
   if (only_forwards(*at)) {
     forwarding_.note_asked(id);
-    return messages_.post_to_module<&object_space::on_leave_asked>(on, id.home(), id.value(),
-                                                                   at->location.read().epoch);
+    return messages_.post_to_module<&message_forwarding::on_leave_asked>(on, id.home(), id.value(),
+                                                                         at->location.read().epoch);
   }
   at->location.unlist();
   if (only_forwards(*at) && at->location.list()) forwarding_.put_back(id);
 }
 
 /// At the home: a rank asks whether this home sends it no more messages on account of epochs before `epoch`.
-void object_space::on_leave_asked(context& ctx, std::uint64_t object, std::uint32_t epoch) {
+void message_forwarding::on_leave_asked(context& ctx, std::uint64_t object, std::uint32_t epoch) {
   const object_id id = object_id::from_value(object);
   if (id.home() != messages_.rank()) {
     return messages_.fail("rank " + std::to_string(ctx.source().value()) + " asked about an object of another home");
   }
-  const object_entry* const at = entries_.find(id);
+  const object_entry* const at = space_.entries().find(id);
   const bool known = at == nullptr || at->location.read().epoch >= epoch;
-  messages_.post_to_module<&object_space::on_leave_answered>(detail::thread_of(ctx), ctx.source(), object, epoch,
-                                                             known);
+  messages_.post_to_module<&message_forwarding::on_leave_answered>(detail::thread_of(ctx), ctx.source(), object, epoch,
+                                                                   known);
 }
 
-void object_space::on_leave_answered(context& ctx, std::uint64_t object, std::uint32_t epoch, bool known) {
+void message_forwarding::on_leave_answered(context& ctx, std::uint64_t object, std::uint32_t epoch, bool known) {
   const object_id id = object_id::from_value(object);
   if (id.home() != ctx.source() || !forwarding_.end_asking(id)) {
     return messages_.fail("rank " + std::to_string(ctx.source().value()) +
                           " answered what its home had not been asked about an object");
   }
-  object_entry* const at = entries_.find(id);
+  object_entry* const at = space_.entries().find(id);
   if (at == nullptr) return;
   if (!known) {
     NACRE_MARK("a home does not know yet of a departure when it is asked");
@@ -130,21 +139,20 @@ void object_space::on_leave_answered(context& ctx, std::uint64_t object, std::ui
   m->header.epoch = epoch;
   thread_context& by = detail::thread_of(ctx);
   by.counters().created.add(1);
-  push(*at, by, std::move(m));
+  space_.push(*at, by, std::move(m));
 }
 
 /// Collects the entry: the home knows of the epoch that `leave` names. If the object has been here since, the home must
 /// be asked about another epoch.
-void object_space::collect(activation_step& now, const message& leave) {
+void message_forwarding::collect(activation_step& now, const message& leave) {
   object_entry& at = now.at;
   now.on.counters().done.add(1);
   if (at.location.collected()) return;
   if (at.object() == nullptr && only_forwards(at) && at.location.collect(leave.header.epoch)) {
     NACRE_MARK("an entry that only forwards is collected");
-    return forget(at, now.on);
+    return space_.ends().forget(at, now.on);
   }
   at.location.unlist();
   if (only_forwards(at) && at.location.list()) forwarding_.put_back(at.id);
 }
-
 }  // namespace nacre

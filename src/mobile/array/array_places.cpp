@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Places of arrays: an entry at the place's home that stays, with or without an element.
+#include "mobile/array/array_places.hpp"
+
 #include <utility>
 
 #include <nacre/assert.hpp>
@@ -8,9 +10,10 @@
 #include "mobile/array/empty_element.hpp"
 #include "mobile/array/reduction.hpp"
 #include "mobile/directory/epoch_guard.hpp"
-#include "mobile/mobile.hpp"
+#include "mobile/object_space.hpp"
 
 namespace nacre {
+
 namespace {
 
 /// The body of an insertion that stays in one address space.
@@ -42,23 +45,23 @@ void make_empty(object_state& state) {
 
 }  // namespace
 
-void object_space::adopt_element(thread_context& on, std::uint64_t number, void* object) {
-  const std::shared_ptr<array_home> array = arrays_.find(number);
+void array_places::adopt_element(thread_context& on, std::uint64_t number, void* object) {
+  const std::shared_ptr<array_home> array = space_.arrays().find(number);
   object_state state;
   state.object = object;
   state.type = array->layout.type;
-  state.policy = rules_.meant(array->layout.location);
+  state.policy = space_.rules().meant(array->layout.location);
   const epoch_guard guard(on);
   const object_id id(messages_.rank(), object_id::first_element + number);
-  object_entry& at = install_new(on, id, std::move(state));  // runs code of the class, hence without the mutex
+  object_entry& at = space_.install_new(on, id, std::move(state));  // runs code of the class, hence without the mutex
   const std::scoped_lock lock(array->mutex);
   array->note_place(number - array->first, at, &array_space::run_part);
 }
 
 /// The entry of a place with its home here, made when the first message comes for it; null when this rank is not its
 /// home. Holds the mutex from making the entry to noting it, so that later messages to all elements find it.
-object_entry* object_space::place_at_home(object_id id) {
-  const std::shared_ptr<array_home> array = arrays_.find(id);
+object_entry* array_places::place_at_home(object_id id) {
+  const std::shared_ptr<array_home> array = space_.arrays().find(id);
   if (array == nullptr) return nullptr;
   const std::uint64_t number = array_space::number_of(id) - array->first;
   const detail::array_layout& layout = array->layout;
@@ -66,14 +69,14 @@ object_entry* object_space::place_at_home(object_id id) {
     return nullptr;
   }
   const std::scoped_lock lock(array->mutex);
-  object_entry& at =
-      entries_.find_or_add(id, {messages_.rank(), 0, rules_.meant(layout.location), false, true}, &activate_work);
+  object_entry& at = space_.entries().find_or_add(
+      id, {messages_.rank(), 0, space_.rules().meant(layout.location), false, true}, &object_activation::activate_work);
   array->note_place(number, at, &array_space::run_part);
   return &at;
 }
 
 /// Begins a place that place_at_home has made, in its first activation. False: it is an entry of another kind.
-bool object_space::begin_place(object_entry& at) {
+bool array_places::begin_place(object_entry& at) {
   if (!at.id.is_element() || at.id.home() != messages_.rank() || at.location.read().epoch != 0) return false;
   object_state state;
   make_empty(state);
@@ -81,22 +84,24 @@ bool object_space::begin_place(object_entry& at) {
   return at.location.learn({messages_.rank(), state.epoch, at.location.read().policy, false, true});
 }
 
-bool object_space::is_empty_place(const object_entry& at) noexcept {
+bool array_places::is_empty_place(const object_entry& at) noexcept {
   return at.type == detail::type_of<detail::empty_element>().id.value();
 }
 
-void object_space::post_to_place(thread_context& on, object_entry& at, message_ptr m) {
+void array_places::post_to_place(thread_context& on, object_entry& at, message_ptr m) {
   address_to_place(on, at, *m);
   const known_location location = at.location.read();
-  if ((location.backlog || waiting_.any()) && keep_at_source(on, at, m, location.backlog, false)) return;
+  if ((location.backlog || space_.backlog().any()) &&
+      space_.backlog().keep_at_source(on, at, m, location.backlog, false))
+    return;
   const rank_id to = location.rank;
-  if (to == messages_.rank() && !messages_.deferred()) return push(at, on, std::move(m), on.in_item());
+  if (to == messages_.rank() && !messages_.deferred()) return space_.push(at, on, std::move(m), on.in_item());
   if (to != messages_.rank()) on.counters().hops.add(1);
   messages_.route(on, to, std::move(m));
 }
 
 /// Addresses a message for all elements to a place, with its number in the stream from this rank.
-void object_space::address_to_place(thread_context& on, object_entry& at, message& m) {
+void array_places::address_to_place(thread_context& on, object_entry& at, message& m) {
   on.counters().created.add(1);
   m.header.object = at.id.value();
   m.header.source = messages_.rank().value();
@@ -105,31 +110,31 @@ void object_space::address_to_place(thread_context& on, object_entry& at, messag
 }
 
 /// A plain handler leaves the message to the caller, unless it keeps it.
-bool object_space::run_on_idle_place(thread_context& on, object_entry& at, message_ptr& m,
+bool array_places::run_on_idle_place(thread_context& on, object_entry& at, message_ptr& m,
                                      const detail::handler_info* plain) {
   if (at.location.read().rank != messages_.rank() || !at.arrivals.begin_idle()) return false;
   message_list taken;
   if (plain != nullptr && run_plainly(on, at, m, *plain)) {
     if (messages_.pool().ahead()) {
-      later(at, on, &end_exclusive_work);
+      space_.access().later(at, on, &handler_access::end_exclusive_work);
       return true;
     }
     if (at.extra() == nullptr) {  // else a balancer may want the object
-      give_back(at, on, false);
+      space_.activation().give_back(at, on, false);
       return true;
     }
   } else {
     address_to_place(on, at, *m);
     taken.push_back(std::move(m));
   }
-  run_claimed(at, on, taken, true);
+  space_.activation().run_claimed(at, on, taken, true);
   return true;
 }
 
 /// Runs a plain handler without a number in the stream. That is possible when no other thread wants the element, and
 /// all messages of this rank to it have come: then there is no message to overtake. Nearly all elements are in this
 /// state. False: nothing has happened.
-bool object_space::run_plainly(thread_context& on, object_entry& at, message_ptr& m,
+bool array_places::run_plainly(thread_context& on, object_entry& at, message_ptr& m,
                                const detail::handler_info& handler) {
   // relaxed: a message that another thread numbers at this moment has no order with this one.
   const std::uint32_t sent = at.next_sequence.load(std::memory_order_relaxed);
@@ -138,30 +143,32 @@ bool object_space::run_plainly(thread_context& on, object_entry& at, message_ptr
   on.counters().created.add(1);
   m->header.object = at.id.value();
   m->header.source = messages_.rank().value();
-  const step_time time = times_each_step() ? begin_step(on, m.get()) : step_time{};
+  const object_activation::step_time time = space_.activation().times_each_step()
+                                                ? space_.activation().begin_step(on, m.get())
+                                                : object_activation::step_time{};
   if (messages_.run_and_leave(on, handler, m, at.object())) on.counters().done.add(1);
-  if (limits_.check_serialization) check_serialization(at);
-  if (time.measured || on.charged != 0) end_step(at, on, time, 1, true);
+  space_.access().check_serialization(at);
+  if (time.measured || on.charged != 0) space_.activation().end_step(at, on, time, 1, true);
   return true;
 }
 
-void object_space::post_insert(thread_context& on, object_id element, const detail::object_type& type, void* object,
+void array_places::post_insert(thread_context& on, object_id element, const detail::object_type& type, void* object,
                                detail::future_state& done) {
   message_ptr m = make_message(sizeof(carried));
   ::new (static_cast<void*>(m->body())) carried{&type, object};
   m->ops = &carried_ops;
   m->header.kind = message_kind::insert;
-  post(on, element, std::move(m), &done);
+  space_.post(on, element, std::move(m), &done);
 }
 
-void object_space::post_erase(thread_context& on, object_id element, detail::future_state& done) {
+void array_places::post_erase(thread_context& on, object_id element, detail::future_state& done) {
   message_ptr m = make_message(0);
   m->header.kind = message_kind::destroy;
-  post(on, element, std::move(m), &done);
+  space_.post(on, element, std::move(m), &done);
 }
 
 /// Handles messages for a place without an element, and all insertions.
-object_space::drained object_space::run_on_place(activation_step& now) {
+step_end array_places::run_on_place(activation_step& now) {
   message_ptr m = now.pending.pop_front();
   if (m->header.kind == message_kind::insert) {
     insert_here(now, std::move(m));
@@ -170,14 +177,14 @@ object_space::drained object_space::run_on_place(activation_step& now) {
     if (m->header.reply != 0) messages_.post_reply(now.on, m->header, reduction::none());
     now.on.counters().done.add(1);
   } else {
-    undeliverable(now.on, std::move(m));
+    space_.errors().undeliverable(now.on, std::move(m));
   }
-  return drained::empty;
+  return step_end::empty;
 }
 
 /// Null, or why there can be no new element.
-const char* object_space::put_element(object_entry& at, message& m) {
-  const std::shared_ptr<array_home> array = at.id.is_element() ? arrays_.find(at.id) : nullptr;
+const char* array_places::put_element(object_entry& at, message& m) {
+  const std::shared_ptr<array_home> array = at.id.is_element() ? space_.arrays().find(at.id) : nullptr;
   if (array == nullptr) return "the array has been destroyed";
   if (!is_empty_place(at)) {
     NACRE_MARK("an element is inserted where there is one");
@@ -209,7 +216,7 @@ const char* object_space::put_element(object_entry& at, message& m) {
   return nullptr;
 }
 
-void object_space::insert_here(activation_step& now, message_ptr m) {
+void array_places::insert_here(activation_step& now, message_ptr m) {
   const char* const refusal = put_element(now.at, *m);
   if (refusal == nullptr) now.on.record(trace::event_kind::create, now.at.id.value());
   if (is_awaited_by_all(now.pending)) NACRE_MARK("an element is inserted before a reduction that waits at its place");
@@ -223,7 +230,7 @@ void object_space::insert_here(activation_step& now, message_ptr m) {
 
 /// Ends an element. The place stays, with its streams, and goes home; the next element continues the streams, because
 /// the sending ranks count on.
-void object_space::end_element(activation_step& now) {
+void array_places::end_element(activation_step& now) {
   object_entry& at = now.at;
   const message_ptr m = now.pending.pop_front();
   if (is_awaited_by_all(now.pending)) NACRE_MARK("an element ends before a reduction that waits at its place");
@@ -234,7 +241,7 @@ void object_space::end_element(activation_step& now) {
     // Its colocations are over; they do not apply to the next element.
     for (message_ptr& join : state.colocations->dissolve(now.pending)) {
       NACRE_MARK("an element ends that a colocation waits for");
-      undeliverable(now.on, std::move(join));
+      space_.errors().undeliverable(now.on, std::move(join));
     }
     state.colocations.reset();
   }
@@ -244,17 +251,17 @@ void object_space::end_element(activation_step& now) {
     if (m->header.reply != 0) messages_.post_reply(now.on, m->header, make_message(0));
   } else {
     NACRE_MARK("an element ends away from home");
-    depart(now, at.id.home(), {m->header.source, m->header.reply});
+    space_.migration().depart(now, at.id.home(), {m->header.source, m->header.reply});
   }
   now.on.counters().done.add(1);
 }
 
-void object_space::forget_array(thread_context& on, std::uint64_t first) {
-  const std::shared_ptr<array_home> array = arrays_.close(first);
+void array_places::forget_array(thread_context& on, std::uint64_t first) {
+  const std::shared_ptr<array_home> array = space_.arrays().close(first);
   if (array == nullptr) return;
   const epoch_guard guard(on);
   std::vector<object_entry*> places;
-  entries_.for_each([&](object_entry& each) {
+  space_.entries().for_each([&](object_entry& each) {
     const std::uint64_t number = array_space::number_of(each.id) - first;
     if (each.id.is_element() && number < array->layout.shape.count()) places.push_back(&each);
   });
@@ -267,20 +274,19 @@ void object_space::forget_array(thread_context& on, std::uint64_t first) {
   }
   for (object_entry* const each : places) {
     if (each->id.home() == messages_.rank()) {
-      push_end(*each, messages_.rank(), on);
+      space_.ends().push_end(*each, messages_.rank(), on);
     } else {
-      forget(*each, on);
+      space_.ends().forget(*each, on);
     }
   }
 }
 
 /// Ends a place of a destroyed array: messages that wait there, or come later, are undeliverable.
-void object_space::end_place(activation_step& now) {
+void array_places::end_place(activation_step& now) {
   object_entry& at = now.at;
   if (at.object() == nullptr && !begin_place(at)) return;  // a peer has told of it too
   object_state state = at.take_state();
   state.pending.append(now.pending);
-  end_entry(now, state);
+  space_.ends().end_entry(now, state);
 }
-
 }  // namespace nacre

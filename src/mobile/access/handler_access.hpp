@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a handler takes access to its object, alone or beside others, keeps it, and gives it back.
+#pragma once
+
+#include "am/am_engine.hpp"
+#include "mobile/object/activation_step.hpp"
+
+namespace nacre {
+
+class object_space;
+
+/// A handler that runs alone keeps the activation; handlers that share hold the entry's gate (access_gate.hpp).
+class handler_access {
+ public:
+  /// `check_serialization`: pack and unpack every object when an exclusive access to it has ended.
+  handler_access(object_space& space, am_engine& messages, bool check_serialization) noexcept
+      : space_(space), messages_(messages), check_(check_serialization) {}
+
+  step_end run_shared(activation_step& now, const detail::handler_info& row);
+  step_end run_exclusive(activation_step& now, const detail::handler_info& row);
+  void coroutine_ended(thread_context& on, const message_header& request, const detail::handler_info& handler);
+  void end_access(object_entry& at, thread_context& on, work::runner end, bool shared);
+  void later(object_entry& at, thread_context& on, work::runner what);
+  [[nodiscard]] static work& work_for(const object_entry& at, work::runner what);
+  [[nodiscard]] object_entry& held_entry(work& item);
+  void check_serialization(object_entry& at);
+  void check_object(const detail::object_type& type, object_id id, void*& object);
+
+  static void end_shared_work(work& item, thread_context& on);
+  static void end_exclusive_work(work& item, thread_context& on);
+
+ private:
+  [[nodiscard]] static handler_access& of(thread_context& on) noexcept;
+
+  object_space& space_;
+  am_engine& messages_;
+  bool check_;
+};
+
+}  // namespace nacre

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// Access of a main to an object: requested by a message in the object's stream, granted on main's rank, given back.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "am/am_engine.hpp"
+#include "mobile/object/activation_step.hpp"
+
+namespace nacre {
+
+class object_space;
+
+class main_lock {
+ public:
+  main_lock(object_space& space, am_engine& messages) noexcept : space_(space), messages_(messages) {}
+
+  /// Requests access for this rank's main, which waits for nothing else. `granted` becomes ready when main has access,
+  /// or fails. Main ends the access by `unlock`.
+  void request(thread_context& on, object_id object, detail::object_access how, detail::future_state& granted);
+  /// The object that main has access to.
+  struct held_object {
+    void* object;
+    const detail::object_type& type;
+  };
+  [[nodiscard]] held_object locked(thread_context& on, object_id object);
+  void unlock(thread_context& on, object_id object, detail::object_access how);
+
+  step_end lock_front(activation_step& now);
+
+ private:
+  object_space& space_;
+  am_engine& messages_;
+  std::atomic<std::uint64_t> lock_asked_{0};  // number of main's latest request
+};
+
+}  // namespace nacre

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// Messages that wait at their sources while their object has more messages than it can take along, and their way to it.
+#pragma once
+
+#include <cstdint>
+
+#include "am/am_engine.hpp"
+#include "mobile/backlog/source_queues.hpp"
+#include "mobile/object/activation_step.hpp"
+
+namespace nacre {
+
+class object_space;
+
+class source_backlog {
+ public:
+  source_backlog(object_space& space, am_engine& messages);
+
+  /// A hint: whether messages wait at this source.
+  [[nodiscard]] bool any() const noexcept { return waiting_.any(); }
+  /// Calls visit(object, how many messages wait here for it), in no order, until it says false.
+  template <class Visit>
+  void for_each(const Visit& visit) const {
+    waiting_.for_each(visit);
+  }
+
+  // At the source.
+  [[nodiscard]] bool keep_at_source(thread_context& on, object_entry& at, message_ptr& m, bool begin, bool held);
+  void take_back(thread_context& by, message_ptr m);
+  void drop_waiting(thread_context& on, object_id id);
+  void on_clear_to_send(context& ctx, std::uint64_t object, std::uint32_t limit, std::uint32_t epoch,
+                        std::uint8_t policy);
+
+  // Where the object has been.
+  [[nodiscard]] bool goes_back(const known_location& location, const message_header& header) const noexcept;
+  void send_back(thread_context& on, message_ptr m);
+  void refuse_request(thread_context& on, const message_header& header);
+
+  // Where the object is.
+  void take_request(activation_step& now, const message_header& header);
+  void clear_senders(activation_step& now);
+  [[nodiscard]] message_list leave_behind(activation_step& now, object_state& state);
+
+ private:
+  void go_on_at_source(thread_context& on, object_entry& at, source_queues::outcome& next);
+  void request_to_send(thread_context& on, const object_entry& at, std::uint32_t end);
+  void send_cleared(thread_context& on, const object_entry& at, message_ptr m);
+
+  object_space& space_;
+  am_engine& messages_;
+  source_queues waiting_;
+};
+
+}  // namespace nacre

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// Forwarding messages to the place of an object, and collecting the entries that are kept only for that.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "am/am_engine.hpp"
+#include "mobile/location/awaited_news.hpp"
+#include "mobile/location/forwarding_list.hpp"
+#include "mobile/object/activation_step.hpp"
+
+namespace nacre {
+
+class object_space;
+
+class message_forwarding {
+ public:
+  struct limits {
+    std::uint32_t hops_max;  ///< after so many hops a message goes to the home of its object
+    std::size_t kept_max;    ///< entries that the rank keeps only to forward by
+  };
+  message_forwarding(object_space& space, am_engine& messages, const limits& bounds);
+
+  [[nodiscard]] rank_id next_rank(const object_entry& at, const known_location& location,
+                                  message_header& header) const noexcept;
+  void forward(object_entry& at, thread_context& on, message_ptr m);
+  void refer_to_home(object_id id, thread_context& on, message_ptr m);
+  void go_on_by_news(object_id id, thread_context& on);
+  /// Whether messages wait here for a location update of their objects, which is certain to come. Any thread.
+  [[nodiscard]] bool awaits_news() { return !news_.empty(); }
+  void list_for_review(object_entry& at, thread_context& on);
+  void collect(activation_step& now, const message& leave);
+
+  // Handlers that other ranks call.
+  void on_leave_asked(context& ctx, std::uint64_t object, std::uint32_t epoch);
+  void on_leave_answered(context& ctx, std::uint64_t object, std::uint32_t epoch, bool known);
+
+ private:
+  [[nodiscard]] bool only_forwards(const object_entry& at) const noexcept;
+  void review(thread_context& on, object_id id);
+
+  object_space& space_;
+  am_engine& messages_;
+  std::uint32_t hops_max_;
+  forwarding_list forwarding_;
+  awaited_news news_;
+};
+
+}  // namespace nacre

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// One step of an entry's activation, as the parts of the object layer hand it to each other.
+#pragma once
+
+#include <cstdint>
+
+#include "exec/thread_context.hpp"
+#include "mobile/object/object_entry.hpp"
+
+namespace nacre {
+
+// Internal kinds of message in an inbox. No clash: all others there are messages to objects.
+constexpr message_kind news_of_end = message_kind::module;
+constexpr message_kind leave_to_collect = message_kind::rank;
+
+/// How a step ends. `spent`: a handler spent simulated time; the step goes on afterwards. `spent_all`: the time of the
+/// whole step is spent; the activation is given up afterwards.
+enum class step_end : std::uint8_t { empty, yielded, spent, spent_all, blocked, left_to_reader };
+
+/// The thread that has it holds the activation.
+struct activation_step {
+  object_entry& at;
+  thread_context& on;
+  message_list pending{};  ///< in sequence, not run yet
+  std::uint32_t ran = 0;   ///< messages that this step has begun to run
+  /// Takes the messages that wait in the entry.
+  void take_up() noexcept;
+  /// Puts the waiting messages back for the next step; before the activation is given back with messages left.
+  void put_back();
+};
+
+}  // namespace nacre

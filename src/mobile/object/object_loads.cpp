@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// How balancers see the objects of a rank: by the items in its scheduler, by declared loads, by a walk.
+#include "mobile/object/object_loads.hpp"
+
+#include "mobile/object_space.hpp"
+
+namespace nacre {
+
+double object_loads::priority_of(const work& item, rank_id here) noexcept {
+  if (!item.runs_by(&object_activation::activate_work)) return 0;
+  const auto& at = static_cast<const object_entry&>(item);
+  if (at.location.read().rank != here) return std::numeric_limits<double>::infinity();
+  const object_entry_extra* const extra = at.extra();
+  return extra != nullptr ? extra->priority.load(std::memory_order_relaxed) : 0;  // an estimate
+}
+
+/// Publishes estimates for the poll loop, and for the thread that makes the object ready.
+void object_loads::publish(object_entry& at, const object_declaration& said) {
+  object_entry_extra& extra = at.need_extra();
+  extra.declared_load.store(said.load, std::memory_order_relaxed);
+  extra.priority.store(said.priority, std::memory_order_relaxed);
+  extra.stays.store(said.stays, std::memory_order_relaxed);
+  if (messages_.handlers().type(at.type)->load != nullptr) declared_.note(at, extra, said.load);
+}
+
+void object_loads::publish_load(activation_step& now) {
+  object_entry& at = now.at;
+  object_entry_extra* extra = at.extra();
+  const void* const object = at.object();
+  if (object != nullptr) {
+    const detail::object_type& type = *messages_.handlers().type(at.type);
+    if (declares(type)) {
+      publish(at, declared_by(type, object, at.id));
+      extra = at.extra();
+    }
+  }
+  if (extra != nullptr && extra->indexed.load(std::memory_order_relaxed) > 0 &&  // written by the activation
+      (object == nullptr || messages_.handlers().type(at.type)->load == nullptr)) {
+    declared_.forget(*extra);  // its element has ended; the place stays
+  }
+  if (extra == nullptr && !now.pending.empty()) extra = &at.need_extra();
+  if (extra != nullptr) {  // written by the activation
+    extra->pending_estimate.store(static_cast<std::uint32_t>(now.pending.size()), std::memory_order_relaxed);
+  }
+}
+
+/// All loads are relaxed: an estimate.
+bool object_loads::could_leave(const object_entry& at, object_estimate& into) const {
+  const known_location location = at.location.read();
+  if (location.rank != messages_.rank() || location.gone) return false;
+  if (at.id.is_element() && !space_.arrays().known_everywhere(at.id)) return false;
+  const object_entry_extra* const extra = at.extra();
+  if (extra != nullptr && extra->wanted_by.load(std::memory_order_relaxed) != object_entry_extra::nobody) return false;
+  if (extra != nullptr && extra->stays.load(std::memory_order_relaxed)) return false;
+  const std::uint32_t pending = extra != nullptr ? extra->pending_estimate.load(std::memory_order_relaxed) : 0;
+  into = {.id = at.id,
+          .declared = extra != nullptr ? extra->declared_load.load(std::memory_order_relaxed) : 0,
+          .message_seconds = at.handler_seconds.load(),
+          .messages = pending + at.arrivals.count(),
+          .running = at.arrivals.active()};
+  return true;
+}
+
+/// An item of an entry that neither waits nor runs is stale: the entry has been activated without it. If the balancer
+/// looks too early to see that, the item ends as any other stale one.
+object_loads::shown object_loads::look_at(const work& item, object_estimate& into) const {
+  if (!item.runs_by(&object_activation::activate_work)) return shown::none;
+  const auto& at = static_cast<const object_entry&>(item);
+  if (!at.arrivals.waits()) return shown::stale;
+  return could_leave(at, into) && !into.running ? shown::object : shown::none;
+}
+
+bool object_loads::look_at(object_id object, object_estimate& into) const {
+  const object_entry* const at = space_.entries().find(object);
+  return at != nullptr && could_leave(*at, into);
+}
+
+void object_loads::end_stale(thread_context& on, work& item) {
+  worker_pool::count_taken_out(on);
+  auto& at = static_cast<object_entry&>(item);
+  message_list taken;
+  if (at.arrivals.claim(taken))
+    return space_.activation().run_claimed(at, on, taken, false);  // messages have come since it was looked at
+  note_stale(-1);
+  release_later(at, on);
+}
+
+/// Releases the reference of an item that was in a queue of the scheduler, where a balancer may have found it just now.
+void object_loads::release_later(object_entry& at, thread_context& on) {
+  on.reader().retire(&at, [](void* gone) { static_cast<object_entry*>(gone)->release_reference(); });
+}
+
+bool object_loads::visit_loads(std::size_t& cursor, std::size_t words,
+                               const std::function<void(const object_estimate&)>& visit) const {
+  return space_.entries().visit_some(cursor, words, [&](const object_entry& at) {
+    object_estimate found{};
+    if (could_leave(at, found) && (found.running || found.messages != 0 || found.declared > 0)) visit(found);
+  });
+}
+
+void object_loads::visit_declared(std::size_t most,
+                                  const std::function<bool(const object_estimate&, std::size_t, std::size_t)>& visit) {
+  declared_.visit(most, [&](const object_entry& at, std::size_t bucket, std::size_t in_bucket) {
+    object_estimate found{};
+    return !could_leave(at, found) || visit(found, bucket, in_bucket);
+  });
+}
+}  // namespace nacre

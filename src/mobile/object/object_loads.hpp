@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// How balancers and schedulers see the objects of a rank: by the items in its scheduler, by declared loads, by a walk.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+
+#include "am/am_engine.hpp"
+#include "mobile/object/activation_step.hpp"
+#include "mobile/object/load_index.hpp"
+#include "mobile/object/object_functions.hpp"
+
+namespace nacre {
+
+class object_space;
+
+/// An object as a balancer sees it: an estimate of a moment ago.
+struct object_estimate {
+  object_id id;
+  double declared;         ///< load; 0 if its class declares none
+  double message_seconds;  ///< time that one message to it takes; 0 while none has been measured
+  std::uint32_t messages;  ///< that wait; those that have just arrived count as one
+  bool running;            ///< a handler runs on it
+};
+
+class object_loads {
+ public:
+  object_loads(object_space& space, am_engine& messages) noexcept : space_(space), messages_(messages) {}
+
+  /// Classifies an item that a scheduler has shown: `object` is an object that could leave, described in `into`;
+  /// `stale` is an item that will do nothing when it runs; `none` is any other item. Readers of the directory.
+  enum class shown : std::uint8_t { none, object, stale };
+  [[nodiscard]] shown look_at(const work& item, object_estimate& into) const;
+  /// Describes an object by its name in `into`. False: the object is not here, or could not leave.
+  [[nodiscard]] bool look_at(object_id object, object_estimate& into) const;
+  /// Ends an item that look_at has found stale and that no thread will run. Poll loop.
+  void end_stale(thread_context& on, work& item);
+  /// How many items in the scheduler are stale because a balancer has sent their objects away. An estimate.
+  [[nodiscard]] std::size_t stale_items() const noexcept {
+    return static_cast<std::size_t>(std::max<std::int64_t>(stale_.load(std::memory_order_relaxed), 0));
+  }
+  void note_stale(int change) noexcept { stale_.fetch_add(change, std::memory_order_relaxed); }  // an estimate
+  /// Calls visit(object_estimate) for the objects in the next `words` words of the directory, from `cursor` on, that
+  /// run, have messages waiting or declare a load, that may leave, and that no balancer has sent away. True: these were
+  /// all words.
+  bool visit_loads(std::size_t& cursor, std::size_t words,
+                   const std::function<void(const object_estimate&)>& visit) const;
+  /// How many objects here declare a load.
+  [[nodiscard]] std::size_t declaring() const noexcept { return declared_.size(); }
+  /// The sum of their loads as last noted: within an eighth of their present loads.
+  [[nodiscard]] double declared_sum() { return declared_.sum(); }
+  /// Calls visit(object_estimate, bucket, how many are in the bucket) for at most `most` objects here that declare a
+  /// load and could leave, the heavy buckets first; see load_index.
+  void visit_declared(std::size_t most,
+                      const std::function<bool(const object_estimate&, std::size_t, std::size_t)>& visit);
+
+  /// The priority of an item, as scheduler_site defines it; `here` is this rank. An item of an object that is elsewhere
+  /// ranks highest: it is short, and other ranks wait for it.
+  [[nodiscard]] static double priority_of(const work& item, rank_id here) noexcept;
+
+  void publish(object_entry& at, const object_declaration& said);
+  void publish_load(activation_step& now);
+  /// The object of this extra has left or ended.
+  void forget_declared(object_entry_extra& extra) { declared_.forget(extra); }
+  static void release_later(object_entry& at, thread_context& on);
+
+ private:
+  [[nodiscard]] bool could_leave(const object_entry& at, object_estimate& into) const;
+
+  object_space& space_;
+  am_engine& messages_;
+  load_index declared_;
+  std::atomic<std::int64_t> stale_{0};  // an estimate: items made stale by move_out
+};
+
+}  // namespace nacre

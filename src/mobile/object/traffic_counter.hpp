@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Counting the messages between objects, for balancers.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+
+#include "am/am_engine.hpp"
+#include "mobile/object/traffic_sketch.hpp"
+
+namespace nacre {
+
+class object_space;
+
+class traffic_counter {
+ public:
+  explicit traffic_counter(object_space& space) noexcept : space_(space) {}
+
+  /// Counts from now on the messages that handlers of objects send to other objects. Before start.
+  void begin_counting() noexcept { counts_ = true; }
+  /// Messages counted from now on belong to this epoch; see traffic_sketch. Poll loop.
+  void begin_epoch(std::uint32_t number) noexcept { epoch_.store(number, std::memory_order_relaxed); }
+  /// Counts `m` for the object that sends it, before `m` is posted: the object with a handler on this thread, or none.
+  /// Without begin_counting it costs one branch.
+  void note(thread_context& on, const detail::object_pair& ends, const message& m) {
+    if (counts_) [[unlikely]] {
+      if (ends.from.valid() && ends.to.valid() && ends.from != ends.to) count(on, ends, m);
+    }
+  }
+  /// Calls visit(partner, its believed location) for the objects to which an object of this rank has sent most lately,
+  /// in the order of ids. Leaves out objects known to be gone. Poll loop.
+  void visit(object_id of, const std::function<void(const traffic_partner&, rank_id)>& visit) const;
+
+ private:
+  void count(thread_context& on, const detail::object_pair& ends, const message& m);
+
+  object_space& space_;
+  bool counts_ = false;                  // set before anything runs
+  std::atomic<std::uint32_t> epoch_{0};  // a number alone
+};
+
+}  // namespace nacre

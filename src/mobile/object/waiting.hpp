@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// The objects of a rank that cannot go on by themselves, and the messages that wait for them: for the report of a
+// deadlock.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <nacre/ids.hpp>
+
+namespace nacre {
+
+class object_space;
+
+/// Adds to `found`, up to a little more than `count_max` lines in all, a line for each object here that cannot go on
+/// by itself: where it is, which access holds it, how many messages wait. While nothing runs.
+void name_waiting(const object_space& space, std::size_t count_max, std::vector<std::string>& found);
+/// Adds a line for each object to which messages of this rank wait here, at their source, until the object clears
+/// them.
+void name_kept_at_source(const object_space& space, std::size_t count_max, std::vector<std::string>& found);
+
+struct waiting_messages {
+  std::size_t messages = 0;  ///< that wait here for the object
+  bool has_call = false;     ///< the call in question is among the first of them
+};
+/// The messages that wait for an object with a handler suspended here, and whether the call of that number is among
+/// them. While nothing runs. Readers of the directory.
+[[nodiscard]] waiting_messages waiting_at(const object_space& space, object_id object, std::uint64_t call);
+
+}  // namespace nacre

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// The mobile objects of one rank: sending to them wherever they are, and the parts that run, move and end them.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include <nacre/runtime.hpp>
+
+#include "am/am_engine.hpp"
+#include "mobile/access/handler_access.hpp"
+#include "mobile/access/main_lock.hpp"
+#include "mobile/array/array_places.hpp"
+#include "mobile/array/array_space.hpp"
+#include "mobile/backlog/source_backlog.hpp"
+#include "mobile/colocate/colocation_space.hpp"
+#include "mobile/directory/directory.hpp"
+#include "mobile/location/location_updates.hpp"
+#include "mobile/location/message_forwarding.hpp"
+#include "mobile/location/rule.hpp"
+#include "mobile/migration/object_migration.hpp"
+#include "mobile/object/delivery_errors.hpp"
+#include "mobile/object/object_activation.hpp"
+#include "mobile/object/object_ends.hpp"
+#include "mobile/object/object_loads.hpp"
+#include "mobile/object/own_messages.hpp"
+#include "mobile/object/traffic_counter.hpp"
+
+namespace nacre {
+
+/// The mobile object layer (Clam section 3.1, PREMA sections 3 and 4.1.2): the directory of a rank, sending, and the
+/// parts. Each part owns its state; it reaches the others through here.
+///
+/// | part | does |
+/// |---|---|
+/// | activation | runs the messages of an object that is here, one step at a time |
+/// | access, locks | how handlers, and main, take and keep access to an object |
+/// | migration, ends | an object leaves, arrives, ends |
+/// | forwarding, updates | the way of messages to an object elsewhere, and news of its location |
+/// | backlog, own | messages that wait at their source |
+/// | arrays, places | arrays: messages to all elements; places with and without an element |
+/// | colocations | objects brought to one rank, and a function on them |
+/// | loads, traffic | how balancers see the objects |
+/// | errors | messages that cannot be delivered |
+///
+/// Order: every rank numbers its messages to an object (streams.hpp). Location: a rank knows locations with epochs
+/// (location.hpp), which a policy keeps fresh. A message that has been forwarded `hops_max` times goes to the object's
+/// home; every rank where the object arrives tells the home.
+class object_space final : public object_sink {
+ public:
+  struct options {
+    std::uint32_t hops_max = 8;
+    bool check_serialization = false;  ///< pack and unpack every object when an exclusive access to it has ended
+    location_policy location = location_policy::jump_update;  ///< of objects that name none
+    std::size_t forwarding_max = 65536;                       ///< entries that the rank keeps only to forward by
+  };
+  /// Returns the object space of the rank that owns this thread context.
+  [[nodiscard]] static object_space& on_thread(thread_context& on) noexcept {
+    return static_cast<object_space&>(on.messages().objects());
+  }
+
+  object_space(am_engine& messages, const options& limits);
+  ~object_space();
+
+  /// Makes this rank the home of an object. Takes ownership, even when a function of the object's class throws.
+  /// `wanted`: the location policy of the object; of_program stands for the policy of its type or of the program.
+  [[nodiscard]] object_id adopt(thread_context& on, const detail::object_type& type, void* object,
+                                location_policy wanted = location_policy::of_program);
+  object_entry& install_new(thread_context& on, object_id id, object_state state);
+  /// Posts a message of kind object, migrate or destroy to an object: stamps source and sequence, counts it. `result`,
+  /// if not null, gets the reply. Any thread. When it throws, nothing has happened.
+  void post(thread_context& on, object_id to, message_ptr m, detail::future_state* result = nullptr);
+  void post_migrate(thread_context& on, object_id object, rank_id to, detail::future_state& done);
+  void post_destroy(thread_context& on, object_id object);
+  void accept(thread_context& by, message_ptr m) override;
+  /// `by_handler`: a handler of this rank has sent the message.
+  void accept(thread_context& by, message_ptr m, bool by_handler);
+  /// Puts a message into the inbox of an entry, and makes the entry ready if it was idle.
+  void push(object_entry& at, thread_context& on, message_ptr m, bool by_handler = false);
+  [[nodiscard]] object_entry* entry_to_send_by(thread_context& on, object_id id);
+  [[nodiscard]] bool is_local(thread_context& on, object_id object) noexcept;
+  /// Objects that this rank knows of, here or elsewhere.
+  [[nodiscard]] std::size_t known() const noexcept { return entries_.size(); }
+  void coroutine_ended(thread_context& on, const message_header& request, const detail::handler_info& handler) override;
+  /// The runner of an object's activation; see scheduler_site::readable.
+  [[nodiscard]] static work::runner activator() noexcept { return &object_activation::activate_work; }
+
+  [[nodiscard]] am_engine& messages() const noexcept { return messages_; }
+  [[nodiscard]] directory& entries() noexcept { return entries_; }
+  [[nodiscard]] const directory& entries() const noexcept { return entries_; }
+  [[nodiscard]] const location_rules& rules() const noexcept { return rules_; }
+
+  [[nodiscard]] object_activation& activation() noexcept { return activation_; }
+  [[nodiscard]] handler_access& access() noexcept { return access_; }
+  [[nodiscard]] main_lock& locks() noexcept { return locks_; }
+  [[nodiscard]] object_migration& migration() noexcept { return migration_; }
+  [[nodiscard]] object_ends& ends() noexcept { return ends_; }
+  [[nodiscard]] message_forwarding& forwarding() noexcept { return forwarding_; }
+  [[nodiscard]] location_updates& updates() noexcept { return updates_; }
+  [[nodiscard]] source_backlog& backlog() noexcept { return backlog_; }
+  [[nodiscard]] const source_backlog& backlog() const noexcept { return backlog_; }
+  [[nodiscard]] own_messages& own() noexcept { return own_; }
+  [[nodiscard]] array_space& arrays() noexcept { return arrays_; }
+  [[nodiscard]] array_places& places() noexcept { return places_; }
+  [[nodiscard]] colocation_space& colocations() noexcept { return colocations_; }
+  [[nodiscard]] object_loads& loads() noexcept { return loads_; }
+  [[nodiscard]] traffic_counter& traffic() noexcept { return traffic_; }
+  [[nodiscard]] delivery_errors& errors() noexcept { return errors_; }
+
+ private:
+  am_engine& messages_;
+  location_rules rules_;
+  directory entries_;
+  object_activation activation_;
+  handler_access access_;
+  main_lock locks_;
+  object_migration migration_;
+  object_ends ends_;
+  message_forwarding forwarding_;
+  location_updates updates_;
+  source_backlog backlog_;
+  own_messages own_;
+  array_space arrays_;
+  array_places places_;
+  colocation_space colocations_;
+  object_loads loads_;
+  traffic_counter traffic_;
+  delivery_errors errors_;
+  std::atomic<std::uint64_t> last_index_{0};  // of objects with their home here
+};
+
+}  // namespace nacre
