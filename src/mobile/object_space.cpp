@@ -2,16 +2,12 @@
 // Sending to objects, and the reports of other ranks about them.
 #include "mobile/object_space.hpp"
 
-#include <algorithm>
-#include <cstdio>
 #include <cstring>
-#include <limits>
 #include <string>
 #include <utility>
 
 #include <nacre/assert.hpp>
 
-#include "base/marks.hpp"
 #include "mobile/directory/epoch_guard.hpp"
 #include "mobile/object_space.hpp"
 

@@ -6,7 +6,6 @@
 
 #include <nacre/assert.hpp>
 
-#include "base/marks.hpp"
 #include "mobile/object/round_trip.hpp"
 #include "mobile/object_space.hpp"
 

@@ -2,6 +2,8 @@
 // Access of a main to an object: requested by a message in the object's stream, granted on main's rank, given back.
 #include "mobile/access/main_lock.hpp"
 
+#include <string>
+
 #include <nacre/assert.hpp>
 
 #include "base/marks.hpp"

@@ -12,6 +12,7 @@ namespace nacre {
 
 class object_space;
 
+/// Locks of this rank's main. A shared lock holds the entry's gate, an exclusive one its activation.
 class main_lock {
  public:
   main_lock(object_space& space, am_engine& messages) noexcept : space_(space), messages_(messages) {}

@@ -2,9 +2,10 @@
 // Places of arrays: an entry at the place's home that stays, with or without an element.
 #include "mobile/array/array_places.hpp"
 
+#include <memory>
+#include <string>
 #include <utility>
-
-#include <nacre/assert.hpp>
+#include <vector>
 
 #include "base/marks.hpp"
 #include "mobile/array/empty_element.hpp"

@@ -11,6 +11,7 @@ namespace nacre {
 
 class object_space;
 
+/// The protocol of docs/protocols/array.md; array_space knows the arrays, and sends to all elements.
 class array_places {
  public:
   array_places(object_space& space, am_engine& messages) noexcept : space_(space), messages_(messages) {}

@@ -2,11 +2,12 @@
 // A message to all elements: down the tree of ranks, and to the places of this one.
 #include <algorithm>
 #include <cstring>
+#include <memory>
 #include <utility>
+#include <vector>
 
 #include <nacre/assert.hpp>
 
-#include "base/marks.hpp"
 #include "mobile/array/array_space.hpp"
 #include "mobile/array/reduction.hpp"
 #include "mobile/object_space.hpp"

@@ -32,6 +32,7 @@ struct colocate_call {
   }
 };
 
+/// The protocol of docs/protocols/colocate.md: `coordinator` at the initiator, `participation` at each object.
 class colocation_space {
  public:
   colocation_space(object_space& space, am_engine& messages);
@@ -55,6 +56,8 @@ class colocation_space {
   void on_function(context& ctx, colocate_call call);
 
  private:
+  static constexpr std::uint32_t nowhere = ~std::uint32_t{0};  // the object is released where it is
+
   struct ready_colocation;
   [[nodiscard]] static colocation_space& of(thread_context& on) noexcept;
 

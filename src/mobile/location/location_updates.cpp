@@ -2,7 +2,6 @@
 // Telling other ranks where an object is, and being told.
 #include "mobile/location/location_updates.hpp"
 
-#include <algorithm>
 #include <string>
 #include <utility>
 

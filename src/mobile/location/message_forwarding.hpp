@@ -14,6 +14,8 @@ namespace nacre {
 
 class object_space;
 
+/// The entry of an object elsewhere forwards; `forwarding_max` entries are kept only for that, see
+/// docs/protocols/location.md.
 class message_forwarding {
  public:
   struct limits {

@@ -3,8 +3,9 @@
 #include "mobile/migration/object_migration.hpp"
 
 #include <cstring>
+#include <optional>
+#include <string>
 #include <utility>
-#include <vector>
 
 #include <nacre/assert.hpp>
 

@@ -14,6 +14,7 @@ namespace nacre {
 
 class object_space;
 
+/// The protocol of docs/protocols/migration.md. The holder of the activation calls it, where nothing else is said.
 class object_migration {
  public:
   object_migration(object_space& space, am_engine& messages) noexcept : space_(space), messages_(messages) {}

@@ -14,6 +14,8 @@ namespace nacre {
 
 class object_space;
 
+/// The sender of a lost message hears of it: a call by its failure, another message by the handler of delivery errors
+/// on its rank.
 class delivery_errors {
  public:
   delivery_errors(object_space& space, am_engine& messages);

@@ -7,8 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include <nacre/assert.hpp>
-
 #include "base/marks.hpp"
 #include "mobile/location/path.hpp"
 #include "mobile/object_space.hpp"

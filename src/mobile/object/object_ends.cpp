@@ -2,6 +2,7 @@
 // The end of objects: here, and the news of it from other ranks.
 #include "mobile/object/object_ends.hpp"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>

@@ -11,6 +11,7 @@ namespace nacre {
 
 class object_space;
 
+/// An object ends in its activation; its home and the ranks that have sent to it hear of it, and forget its entry.
 class object_ends {
  public:
   object_ends(object_space& space, am_engine& messages);

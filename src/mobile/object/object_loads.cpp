@@ -2,6 +2,8 @@
 // How balancers see the objects of a rank: by the items in its scheduler, by declared loads, by a walk.
 #include "mobile/object/object_loads.hpp"
 
+#include <limits>
+
 #include "mobile/object_space.hpp"
 
 namespace nacre {

@@ -26,6 +26,7 @@ struct object_estimate {
   bool running;            ///< a handler runs on it
 };
 
+/// Activations write the estimates, the poll loop reads them.
 class object_loads {
  public:
   object_loads(object_space& space, am_engine& messages) noexcept : space_(space), messages_(messages) {}

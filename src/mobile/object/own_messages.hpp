@@ -12,6 +12,8 @@ namespace nacre {
 
 class object_space;
 
+/// Under simulated time they wait for the time that their sender has spent; under backpressure they wait in a queue of
+/// their object (backpressure_queue.hpp).
 class own_messages {
  public:
   own_messages(object_space& space, am_engine& messages) noexcept : space_(space), messages_(messages) {}

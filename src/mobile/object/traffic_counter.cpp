@@ -2,8 +2,6 @@
 // Counting the messages between objects, for balancers.
 #include "mobile/object/traffic_counter.hpp"
 
-#include <vector>
-
 #include "mobile/directory/epoch_guard.hpp"
 #include "mobile/object_space.hpp"
 

@@ -13,6 +13,7 @@ namespace nacre {
 
 class object_space;
 
+/// Counts per sending object, in a sketch of fixed size (traffic_sketch.hpp). Costs one branch while nobody asks.
 class traffic_counter {
  public:
   explicit traffic_counter(object_space& space) noexcept : space_(space) {}
