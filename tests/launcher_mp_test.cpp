@@ -26,7 +26,7 @@
 #include <nacre/nacre.hpp>
 
 #include "am/handler_table.hpp"
-#include "transport/launch/member.hpp"
+#include "join/launch/member.hpp"
 #include "transports.hpp"
 
 namespace {
@@ -65,7 +65,7 @@ void ends_by_error(nacre::runtime& rt) {
 
 /// Rank 1 is connected with all others, and is killed before it has said anything more.
 int meet_or_die_when_met(int argc, char** argv) {
-  namespace launch = nacre::transport::launch;
+  namespace launch = nacre::launch;
   if (std::string_view(std::getenv("NACRE_JOB_RANK")) != "1") return nacre::run(argc, argv, meet);
   launch::membership self;
   const launch::joined_rank met = self.join({.handlers = nacre::handler_table::get().fingerprint()});

@@ -28,12 +28,13 @@
 #include "base/drained.hpp"
 #include "base/thrown.hpp"
 #include "exec/thread_shortage.hpp"
+#include "join/launch/foreign_launcher.hpp"
+#include "join/launch/job_credentials.hpp"
 #include "runtime/deadlock.hpp"
 #include "runtime/early_exit.hpp"
 #include "runtime/engine.hpp"
 #include "runtime/memory_shortage.hpp"
 #include "runtime/output_file.hpp"
-#include "transport/launch/foreign_launcher.hpp"
 #include "transport/sim/sim_fabric.hpp"
 #include "transport/transport.hpp"
 
@@ -77,7 +78,7 @@ constexpr std::uint32_t local_ranks_max = 4096;  // as the limit of `nacre run`
 std::unique_ptr<transport::fabric> open_fabric(const config& configuration) {
   const transport::backend& chosen = transport::find_backend(configuration.get_string("transport"));
   const transport::program own{.handlers = handler_table::get().fingerprint()};
-  if (transport::started_by_launcher() || chosen.needs_launcher) {
+  if (launch::started_by_launcher() || chosen.needs_launcher) {
     if (chosen.join_job == nullptr) {
       throw setup_error("transport '" + std::string(chosen.name) +
                         "' keeps all ranks in one process, so a launcher cannot start it: run the program without "
@@ -87,9 +88,9 @@ std::unique_ptr<transport::fabric> open_fabric(const config& configuration) {
   }
   // A transport inside the process that was chosen explicitly is valid under any launcher.
   if (chosen.join_job != nullptr || configuration.source_of("transport") <= setting_source::program) {
-    transport::launch::refuse_lonely_task(chosen.name);
+    launch::refuse_lonely_task(chosen.name);
   }
-  if (transport::started_by_pmix() && chosen.join_job != nullptr) return chosen.join_job(configuration, own);
+  if (launch::started_by_pmix() && chosen.join_job != nullptr) return chosen.join_job(configuration, own);
   const auto ranks = static_cast<std::uint32_t>(configuration.get_int("ranks"));
   if (!chosen.virtual_time && ranks > local_ranks_max) refuse_ranks(ranks, chosen.name);
   try {

@@ -3,11 +3,11 @@
 #pragma once
 
 #include "am/bundle.hpp"
+#include "join/launch/control_message.hpp"
 #include "mobile/array/empty_element.hpp"
 #include "mobile/migration/arrival.hpp"
 #include "tool/forged_modules_test_kit.hpp"
 #include "tool/hosts/host_message.hpp"
-#include "transport/launch/control_message.hpp"
 
 namespace nacre::forgery {
 
@@ -247,7 +247,7 @@ inline void forge(std::span<const std::uint8_t> bytes) {
   choices from(bytes);
   switch (from.below(16)) {
     case 0:
-      return read_stream<transport::launch::control_stream>(from);
+      return read_stream<launch::control_stream>(from);
     case 1:
       return read_stream<tool::host_stream>(from);
     case 2:

@@ -6,11 +6,11 @@
 #include <string>
 #include <string_view>
 
-#include "transport/net/socket.hpp"
+#include "join/net/socket.hpp"
 
 namespace nacre::tool {
 
-using transport::net::unique_fd;
+using net::unique_fd;
 
 /// An output descriptor of the launcher. Other processes may share it, so its flags stay unchanged (no O_NONBLOCK), and
 /// each write is small enough not to block. One thread.

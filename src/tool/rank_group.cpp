@@ -11,12 +11,11 @@
 
 #include <nacre/error.hpp>
 
-#include "transport/launch/job_credentials.hpp"
+#include "join/launch/job_credentials.hpp"
 
 namespace nacre::tool {
 namespace {
 
-namespace launch = transport::launch;
 
 ending ending_of(const siginfo_t& about) noexcept {
   if (about.si_code == CLD_EXITED) return {.how = ending::kind::exited, .number = about.si_status};

@@ -17,7 +17,7 @@
 namespace nacre::tool {
 namespace {
 
-using transport::net::error_text;
+using net::error_text;
 
 struct pipe_ends {
   unique_fd read;

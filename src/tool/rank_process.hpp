@@ -7,11 +7,11 @@
 #include <string>
 #include <vector>
 
-#include "transport/net/socket.hpp"
+#include "join/net/socket.hpp"
 
 namespace nacre::tool {
 
-using transport::net::unique_fd;
+using net::unique_fd;
 
 /// A program to execute. `path` names a file; PATH is not searched.
 struct command {

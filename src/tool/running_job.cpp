@@ -17,18 +17,17 @@
 
 #include <fmt/format.h>
 
+#include "join/launch/job_credentials.hpp"
 #include "program_options/standard_output.hpp"
 #include "tool/hosts/agent_startup.hpp"
 #include "tool/hosts/own_address.hpp"
 #include "tool/hosts/remote_process_group.hpp"
 #include "tool/local_process_group.hpp"
 #include "tool/program.hpp"
-#include "transport/launch/job_credentials.hpp"
 
 namespace nacre::tool {
 namespace {
 
-namespace launch = transport::launch;
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
@@ -70,7 +69,7 @@ std::vector<std::string> common_environment(const job_options& options) {
   return result;
 }
 
-transport::net::address listen_address(const job_options& options) {
+net::address listen_address(const job_options& options) {
   std::vector<std::string> hosts;
   for (const host_share& each : options.hosts) hosts.push_back(each.name);
   return own_address(hosts, options.remote.address);

@@ -4,11 +4,11 @@
 
 #include <memory>
 
+#include "join/launch/control_server.hpp"
 #include "tool/printer.hpp"
 #include "tool/process_group.hpp"
 #include "tool/run_job.hpp"
 #include "tool/supervisor.hpp"
-#include "transport/launch/control_server.hpp"
 
 namespace nacre::tool {
 
@@ -38,7 +38,7 @@ class running_job {
   printer printer_;
   unique_fd signals_;
   job_secret secret_;
-  transport::launch::control_server control_server_;
+  launch::control_server control_server_;
   supervisor supervisor_;
   std::unique_ptr<process_group> process_group_;
 };

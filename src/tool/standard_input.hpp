@@ -4,11 +4,11 @@
 
 #include <string>
 
-#include "transport/net/socket.hpp"
+#include "join/net/socket.hpp"
 
 namespace nacre::tool {
 
-using transport::net::unique_fd;
+using net::unique_fd;
 
 /// Gives rank 0 the launcher's standard input. Rank 0 inherits a file or a pipe, so the launcher reads nothing from it
 /// that the program does not want. Rank 0 cannot inherit a terminal: it leads a background process group, which the

@@ -4,7 +4,7 @@
 
 #include <sys/types.h>
 
-#include "transport/net/socket.hpp"
+#include "join/net/socket.hpp"
 
 namespace nacre::tool {
 
@@ -35,7 +35,7 @@ class watchdog {
  private:
   void say(pid_t word) noexcept;
 
-  transport::net::unique_fd words_;
+  net::unique_fd words_;
   pid_t pid_ = 0;
 };
 

@@ -5,9 +5,10 @@
 #include <vector>
 
 #include "base/nearest_name.hpp"
+#include "join/launch/foreign_launcher.hpp"
+#include "join/launch/job_credentials.hpp"
 #include "transport/auto/auto.hpp"
 #include "transport/inproc/inproc.hpp"
-#include "transport/launch/foreign_launcher.hpp"
 #include "transport/mpi/flavour.hpp"
 #include "transport/mpi/mpi.hpp"
 #include "transport/shm/shm.hpp"
@@ -38,9 +39,9 @@ std::span<const backend> backends() noexcept {
 }
 
 std::string_view backend_of_launcher() noexcept {
-  if (started_by_launcher()) return "shm";
+  if (launch::started_by_launcher()) return "shm";
   if (mpi::started_by_mpirun()) return "mpi";
-  return started_by_pmix() ? "auto" : "";
+  return launch::started_by_pmix() ? "auto" : "";
 }
 
 const backend& find_backend(std::string_view name) {
@@ -55,10 +56,6 @@ const backend& find_backend(std::string_view name) {
   throw setup_error({.problem = "there is no transport '" + std::string(name) + "'",
                      .why = "a transport carries the messages between ranks",
                      .remedy = nearest ? "did you mean '" + std::string(*nearest) + "'?" : "choose one of " + all});
-}
-
-std::string describe(const failure& what) {
-  return what.peer ? "rank " + std::to_string(what.peer->value()) + " " + what.reason : what.reason;
 }
 
 }  // namespace nacre::transport

@@ -16,6 +16,7 @@
 #include <nacre/ids.hpp>
 #include <nacre/message.hpp>
 
+#include "join/launch/failure.hpp"
 #include "transport/direct_memory.hpp"
 
 namespace nacre::transport {
@@ -31,22 +32,9 @@ struct capabilities {
   std::uint32_t payload_bytes_max = 1u << 30;
 };
 
-/// A reason that ends the job: a peer that ended without a shutdown, a link that broke, or a launcher that gave up.
-struct failure {
-  std::optional<rank_id> peer;  ///< none: the launcher is gone, or it ends the job for a reason of its own
-  std::string reason;           ///< a clause about it: "closed its connection without a shutdown"
-  bool announced = false;       ///< the launcher prints the line for the whole job, so that this rank keeps silent
-};
-
-/// One line for the user: "rank 2 was killed by signal 9 (Killed)".
-[[nodiscard]] std::string describe(const failure& what);
-
-/// The launcher ended the job while this rank was still joining it. The launcher has printed the reason, so the code
-/// that catches this ends the process with an error and without a line.
-class job_aborted : public setup_error {
- public:
-  using setup_error::setup_error;
-};
+using launch::describe;
+using launch::failure;
+using launch::job_aborted;
 
 /// One rank's end of the network.
 ///
@@ -137,9 +125,6 @@ struct backend {
   /// This process's part of a job that a launcher has started; null where the backend has no such jobs.
   std::unique_ptr<fabric> (*join_job)(const config& configuration, const program& own);
 };
-
-/// True when `nacre run` has started this process as a rank of a job, which join_job joins.
-[[nodiscard]] bool started_by_launcher() noexcept;
 
 /// The backend that joins the job of this process, unless an option names another: shm under `nacre run` (which names
 /// another one itself when the ranks live on several hosts), auto under srun --mpi=pmix, mpi under mpirun; empty when

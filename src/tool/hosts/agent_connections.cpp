@@ -7,13 +7,12 @@
 #include <array>
 #include <utility>
 
-#include "transport/launch/launcher_connection.hpp"
-#include "transport/net/watch.hpp"
+#include "join/launch/launcher_connection.hpp"
+#include "join/net/watch.hpp"
 
 namespace nacre::tool {
 namespace {
 
-namespace net = transport::net;
 
 constexpr std::uint64_t listener_tag = ~std::uint64_t{0};
 constexpr std::size_t reads_per_call = 16;
@@ -24,7 +23,7 @@ agent_connections::agent_connections(std::uint32_t hosts, net::unique_fd listeni
     : events_(::epoll_create1(EPOLL_CLOEXEC)),
       address_(net::address::of_own_end(listening_socket.get()).text()),
       secret_(job_secret::generate()),
-      listener_(std::move(listening_socket), secret_, transport::launch::control_identity(hosts, hosts),
+      listener_(std::move(listening_socket), secret_, launch::control_identity(hosts, hosts),
                 net::refusal_log("nacre run:")),
       connections_(hosts) {
   net::watch({.events = events_.get(), .descriptor = listener_.descriptor(), .tag = listener_tag}, EPOLL_CTL_ADD);

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "join/net/listener.hpp"
+#include "join/net/socket.hpp"
 #include "tool/hosts/host_message.hpp"
-#include "transport/net/listener.hpp"
-#include "transport/net/socket.hpp"
 #include "wire/job_secret.hpp"
 
 namespace nacre::tool {
@@ -34,7 +34,7 @@ struct agent_report {
 /// and the launcher may see the new call before the end of the old one.
 class agent_connections {
  public:
-  agent_connections(std::uint32_t hosts, transport::net::unique_fd listening_socket);
+  agent_connections(std::uint32_t hosts, net::unique_fd listening_socket);
 
   [[nodiscard]] const std::string& address() const noexcept { return address_; }
   /// The secret of the agents. It differs from the secret of the ranks, so the proof of one is no proof of the other.
@@ -49,7 +49,7 @@ class agent_connections {
 
  private:
   struct connection {
-    transport::net::unique_fd socket;
+    net::unique_fd socket;
     host_stream stream;
     bool heard = false;  // at least one message has come
   };
@@ -57,10 +57,10 @@ class agent_connections {
   void serve(std::uint32_t host, std::vector<agent_report>& reports);
   void flush(std::uint32_t host);
 
-  transport::net::unique_fd events_;
+  net::unique_fd events_;
   std::string address_;
   job_secret secret_;
-  transport::net::listener listener_;
+  net::listener listener_;
   std::vector<connection> connections_;  // by host
   std::size_t heard_ = 0;                // hosts with `heard`
 };

@@ -11,14 +11,13 @@
 #include <variant>
 #include <vector>
 
-#include "transport/launch/launcher_connection.hpp"
-#include "transport/net/call.hpp"
-#include "transport/net/wait.hpp"
+#include "join/launch/launcher_connection.hpp"
+#include "join/net/call.hpp"
+#include "join/net/wait.hpp"
 
 namespace nacre::tool {
 namespace {
 
-namespace net = transport::net;
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
@@ -31,10 +30,10 @@ class launcher {
     std::optional<net::peer_candidate> agent;
     std::atomic<bool> over{false};
     std::thread caller([&] {
-      auto answer = net::call(
-          *net::address::parse(connections_.address()),
-          {.secret = connections_.secret(), .local = transport::launch::control_identity(0, 1), .expected = rank_id(1)},
-          steady_clock::now() + patience);
+      auto answer =
+          net::call(*net::address::parse(connections_.address()),
+                    {.secret = connections_.secret(), .local = launch::control_identity(0, 1), .expected = rank_id(1)},
+                    steady_clock::now() + patience);
       if (answer) agent = std::move(*answer);
       over = true;
     });

@@ -19,15 +19,14 @@
 
 #include <nacre/error.hpp>
 
+#include "join/net/wait.hpp"
 #include "tool/hosts/own_address.hpp"
 #include "tool/hosts/remote_shell.hpp"
 #include "tool/program.hpp"
-#include "transport/net/wait.hpp"
 
 namespace nacre::tool {
 namespace {
 
-namespace net = transport::net;
 using std::chrono::steady_clock;
 
 constexpr std::chrono::seconds start_time{30};

@@ -18,19 +18,17 @@
 
 #include <nacre/error.hpp>
 
+#include "join/launch/job_credentials.hpp"
+#include "join/launch/launcher_connection.hpp"
+#include "join/net/call.hpp"
 #include "tool/hosts/host_message.hpp"
 #include "tool/hosts/serving_agent.hpp"
 #include "tool/program.hpp"
-#include "transport/launch/job_credentials.hpp"
-#include "transport/launch/launcher_connection.hpp"
-#include "transport/net/call.hpp"
 #include "wire/binary_fingerprint.hpp"
 
 namespace nacre::tool {
 namespace {
 
-namespace launch = transport::launch;
-namespace net = transport::net;
 
 constexpr std::size_t host_spec_bytes_max = 16u << 20;
 constexpr std::chrono::seconds call_time{10};

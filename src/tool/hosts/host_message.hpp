@@ -13,8 +13,8 @@
 
 #include <nacre/expected.hpp>
 
+#include "join/launch/frame_stream.hpp"
 #include "tool/supervisor.hpp"
-#include "transport/launch/frame_stream.hpp"
 
 namespace nacre::tool {
 
@@ -92,7 +92,7 @@ using host_message = std::variant<host_ready, start_ranks, rank_output, output_t
 inline constexpr std::size_t output_window = 256 * 1024;
 
 /// The byte streams of a connection between launcher and agent as messages, in both directions. No I/O. One thread.
-class host_stream : public transport::launch::frame_stream {
+class host_stream : public launch::frame_stream {
  public:
   void push(const host_message& m);
   /// The next complete message; nullopt while there is none; an error clause when the bytes are no message.

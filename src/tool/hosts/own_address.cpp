@@ -16,8 +16,8 @@
 namespace nacre::tool {
 namespace {
 
-using transport::net::address;
-using transport::net::unique_fd;
+using net::address;
+using net::unique_fd;
 
 constexpr const char* why_reach = "the ranks on other hosts call the launcher";
 
@@ -69,7 +69,7 @@ bool is_this_host(const std::string& name) {
   return name == "localhost" || name == full || name == full.substr(0, full.find('.'));
 }
 
-transport::net::address own_address(const std::vector<std::string>& hosts, const std::string& asked) {
+net::address own_address(const std::vector<std::string>& hosts, const std::string& asked) {
   if (!asked.empty()) return numeric(asked);
   std::string unknown;
   for (const std::string& host : hosts) {

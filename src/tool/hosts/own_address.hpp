@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "transport/net/socket.hpp"
+#include "join/net/socket.hpp"
 
 namespace nacre::tool {
 
@@ -16,6 +16,6 @@ namespace nacre::tool {
 /// unless that is empty; the loopback address when all hosts are this one or have loopback addresses; otherwise the
 /// source address of the route to the first other host with an address. Asks name servers, but sends nothing
 /// to the hosts. Throws setup_error, which says how to name an address.
-[[nodiscard]] transport::net::address own_address(const std::vector<std::string>& hosts, const std::string& asked);
+[[nodiscard]] net::address own_address(const std::vector<std::string>& hosts, const std::string& asked);
 
 }  // namespace nacre::tool

@@ -47,7 +47,7 @@ std::vector<host_launch_spec> make_host_specs(const job_options& options, const 
 remote_process_group::remote_process_group(const job_options& options, const remote_surroundings& around, printer& out)
     : server_(around.server),
       out_(out),
-      connections_(static_cast<std::uint32_t>(options.hosts.size()), transport::net::listen_at(around.listen_at)),
+      connections_(static_cast<std::uint32_t>(options.hosts.size()), net::listen_at(around.listen_at)),
       ranks_(options.ranks) {
   for (const host_share& each : options.hosts) {
     if (each.ranks.front() == 0) first_host_ = static_cast<std::uint32_t>(hosts_.size());

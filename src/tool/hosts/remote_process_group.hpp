@@ -8,20 +8,20 @@
 #include <utility>
 #include <vector>
 
+#include "join/launch/control_server.hpp"
 #include "tool/hosts/agent_connections.hpp"
 #include "tool/hosts/remote_input.hpp"
 #include "tool/printer.hpp"
 #include "tool/process_group.hpp"
 #include "tool/run_job.hpp"
-#include "transport/launch/control_server.hpp"
 
 namespace nacre::tool {
 
 /// The launcher's state that the process_group uses, besides the options of the job.
 struct remote_surroundings {
-  const transport::launch::control_server& server;
+  const launch::control_server& server;
   const job_secret& secret;
-  transport::net::address listen_at;   ///< where agents connect
+  net::address listen_at;              ///< where agents connect
   std::vector<std::string> variables;  ///< "NAME=value", for every rank
   int signals = -1;                    ///< a signalfd, read while agents are being started
 };
@@ -67,7 +67,7 @@ class remote_process_group final : public process_group {
   void finish(std::uint32_t host);
   void acknowledge();
 
-  const transport::launch::control_server& server_;
+  const launch::control_server& server_;
   printer& out_;
   agent_connections connections_;
   remote_input input_;

@@ -15,12 +15,11 @@
 
 #include <nacre/error.hpp>
 
-#include "transport/net/wait.hpp"
+#include "join/net/wait.hpp"
 
 namespace nacre::tool {
 namespace {
 
-namespace net = transport::net;
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 

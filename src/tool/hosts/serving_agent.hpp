@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
+#include "join/net/socket_handshake.hpp"
 #include "tool/hosts/host_message.hpp"
 #include "tool/rank_group.hpp"
-#include "transport/net/socket_handshake.hpp"
 
 namespace nacre::tool {
 
@@ -20,8 +20,7 @@ namespace nacre::tool {
 class serving_agent {
  public:
   /// `launcher` has completed the handshake. Blocks SIGCHLD.
-  serving_agent(const rank_launch_spec& rank_spec, std::vector<std::uint32_t> ranks,
-                transport::net::peer_candidate launcher);
+  serving_agent(const rank_launch_spec& rank_spec, std::vector<std::uint32_t> ranks, net::peer_candidate launcher);
   serving_agent(const serving_agent&) = delete;
   serving_agent& operator=(const serving_agent&) = delete;
 

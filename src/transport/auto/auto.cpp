@@ -9,8 +9,8 @@
 
 #include <nacre/error.hpp>
 
+#include "join/net/rdma_device.hpp"
 #include "transport/auto/fabric.hpp"
-#include "transport/net/rdma_device.hpp"
 #include "transport/ucx/loader.hpp"
 
 namespace nacre::transport::auto_transport {

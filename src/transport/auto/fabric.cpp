@@ -16,6 +16,7 @@
 #include <nacre/error.hpp>
 
 #include "transport/auto/endpoint.hpp"
+#include "transport/member_fabric.hpp"
 
 namespace nacre::transport::auto_transport {
 namespace {
@@ -109,7 +110,7 @@ std::unique_ptr<fabric> join_job(settings how) {
   launch::join_options join = how.tcp.join;
   join.note = note_of(how);
   if (how.between == preference::ucx) join.connections = 1;
-  return std::make_unique<launch::member_fabric>(
+  return std::make_unique<member_fabric>(
       std::move(join), [how](launch::joined_rank here) { return endpoint_among(std::move(here), how); });
 }
 

@@ -9,7 +9,7 @@
 
 #include <nacre/assert.hpp>
 
-#include "transport/net/watch.hpp"
+#include "join/net/watch.hpp"
 
 namespace nacre::transport::shm {
 namespace {

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "base/cache_line.hpp"
-#include "transport/launch/launcher_connection.hpp"
+#include "join/launch/launcher_connection.hpp"
 #include "transport/shm/direct.hpp"
 #include "transport/shm/peer_link.hpp"
 #include "transport/shm/poll_set.hpp"

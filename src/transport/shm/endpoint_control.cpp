@@ -9,7 +9,7 @@
 
 #include <fmt/format.h>
 
-#include "transport/net/refusal_log.hpp"
+#include "join/net/refusal_log.hpp"
 #include "transport/shm/endpoint.hpp"
 
 namespace nacre::transport::shm {

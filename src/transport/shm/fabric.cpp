@@ -11,7 +11,8 @@
 #include <nacre/assert.hpp>
 #include <nacre/error.hpp>
 
-#include "transport/net/liveness_sockets.hpp"
+#include "join/net/liveness_sockets.hpp"
+#include "transport/member_fabric.hpp"
 #include "transport/shm/endpoint.hpp"
 #include "transport/shm/segment_exchange.hpp"
 
@@ -96,7 +97,7 @@ std::unique_ptr<fabric> join_job(const settings& how) {
   launch::membership self;
   check_one_host(self.ranks_on_host(), self.size());
   // The listener closes with `here`: no connection is accepted once all ranks have joined.
-  return std::make_unique<launch::member_fabric>(std::move(self), how.join, [how](launch::joined_rank here) {
+  return std::make_unique<member_fabric>(std::move(self), how.join, [how](launch::joined_rank here) {
     return open_on_host({.rank = here.self.rank,
                          .size = here.self.size,
                          .candidates = here.take_first_candidates(),

@@ -7,9 +7,9 @@
 #include <optional>
 #include <vector>
 
-#include "transport/launch/member.hpp"
-#include "transport/net/socket.hpp"
-#include "transport/net/socket_handshake.hpp"
+#include "join/launch/member.hpp"
+#include "join/net/socket.hpp"
+#include "join/net/socket_handshake.hpp"
 #include "transport/shm/layout.hpp"
 #include "transport/shm/segment.hpp"
 #include "transport/transport.hpp"

@@ -7,7 +7,7 @@
 
 #include <cstdint>
 
-#include "transport/net/socket.hpp"
+#include "join/net/socket.hpp"
 #include "transport/shm/forbid_test_kit.hpp"
 
 namespace nacre::transport::shm {

@@ -12,7 +12,7 @@
 #include <nacre/ids.hpp>
 #include <nacre/message.hpp>
 
-#include "transport/net/socket.hpp"
+#include "join/net/socket.hpp"
 #include "transport/shm/futex_wakeup.hpp"
 #include "transport/shm/ring_reader.hpp"
 #include "transport/shm/ring_writer.hpp"

@@ -10,7 +10,7 @@
 #include <optional>
 #include <utility>
 
-#include "transport/net/socket.hpp"
+#include "join/net/socket.hpp"
 #include "transport/shm/layout.hpp"
 
 namespace nacre::transport::shm {

@@ -18,7 +18,7 @@
 
 #include <nacre/error.hpp>
 
-#include "transport/net/wait.hpp"
+#include "join/net/wait.hpp"
 #include "transport/shm/direct.hpp"
 #include "transport/shm/ring_reader.hpp"
 #include "transport/transport.hpp"

@@ -6,8 +6,8 @@
 #include <optional>
 #include <vector>
 
-#include "transport/launch/launcher_connection.hpp"
-#include "transport/net/socket_handshake.hpp"
+#include "join/launch/launcher_connection.hpp"
+#include "join/net/socket_handshake.hpp"
 #include "transport/shm/peer_link.hpp"
 #include "transport/shm/segment.hpp"
 

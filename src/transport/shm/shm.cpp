@@ -5,7 +5,7 @@
 #include <array>
 #include <memory>
 
-#include "transport/launch/member.hpp"
+#include "join/launch/member.hpp"
 #include "transport/shm/fabric.hpp"
 
 namespace nacre::transport::shm {

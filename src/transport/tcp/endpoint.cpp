@@ -15,7 +15,7 @@
 
 #include <nacre/assert.hpp>
 
-#include "transport/net/watch.hpp"
+#include "join/net/watch.hpp"
 
 namespace nacre::transport::tcp {
 namespace {

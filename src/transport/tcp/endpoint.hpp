@@ -11,9 +11,9 @@
 
 #include "base/cache_line.hpp"
 #include "base/poll_interval.hpp"
-#include "transport/launch/bootstrap.hpp"
-#include "transport/launch/launcher_connection.hpp"
-#include "transport/net/listener.hpp"
+#include "join/launch/bootstrap.hpp"
+#include "join/launch/launcher_connection.hpp"
+#include "join/net/listener.hpp"
 #include "transport/tcp/lone_watch.hpp"
 #include "transport/tcp/peer_link.hpp"
 #include "transport/transport.hpp"

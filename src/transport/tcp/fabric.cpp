@@ -8,8 +8,8 @@
 
 #include <nacre/assert.hpp>
 
-#include "transport/net/descriptors.hpp"
-#include "transport/net/listener.hpp"
+#include "join/net/descriptors.hpp"
+#include "join/net/listener.hpp"
 #include "transport/tcp/endpoint.hpp"
 
 namespace nacre::transport::tcp {

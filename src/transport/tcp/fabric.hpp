@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "transport/launch/member.hpp"
-#include "transport/net/refusal_log.hpp"
-#include "transport/net/socket.hpp"
+#include "join/launch/member.hpp"
+#include "join/net/refusal_log.hpp"
+#include "join/net/socket.hpp"
 #include "transport/transport.hpp"
 #include "wire/auth.hpp"
 

@@ -4,7 +4,7 @@
 
 #include <sys/epoll.h>
 
-#include "transport/net/watch.hpp"
+#include "join/net/watch.hpp"
 
 namespace nacre::transport::tcp {
 

@@ -9,7 +9,7 @@
 #include <array>
 #include <cstdint>
 
-#include "transport/net/socket.hpp"
+#include "join/net/socket.hpp"
 
 namespace nacre::transport::tcp {
 namespace {

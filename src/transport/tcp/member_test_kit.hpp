@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "transport/net/call.hpp"
+#include "join/net/call.hpp"
 #include "transport/tcp/fabric.hpp"
 
 namespace nacre::transport::tcp {

@@ -10,7 +10,7 @@
 #include <nacre/ids.hpp>
 #include <nacre/message.hpp>
 
-#include "transport/net/socket.hpp"
+#include "join/net/socket.hpp"
 #include "transport/tcp/frame.hpp"
 #include "transport/tcp/send_queue.hpp"
 

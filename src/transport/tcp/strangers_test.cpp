@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-#include "transport/net/wait.hpp"
+#include "join/net/wait.hpp"
 #include "transport/tcp/member_test_kit.hpp"
 
 namespace nacre::transport::tcp {

@@ -6,6 +6,7 @@
 #include <memory>
 #include <utility>
 
+#include "transport/member_fabric.hpp"
 #include "transport/tcp/fabric.hpp"
 
 namespace nacre::transport::tcp {
@@ -40,8 +41,8 @@ std::unique_ptr<fabric> make_local(std::uint32_t ranks, const config& configurat
 std::unique_ptr<fabric> join_job(const config& configuration, const program& own) {
   settings how = read_settings(configuration);
   how.join.handlers = own.handlers;
-  return std::make_unique<launch::member_fabric>(
-      how.join, [how](launch::joined_rank here) { return endpoint_of(std::move(here), how); });
+  return std::make_unique<member_fabric>(how.join,
+                                         [how](launch::joined_rank here) { return endpoint_of(std::move(here), how); });
 }
 
 }  // namespace

@@ -14,7 +14,7 @@
 
 #include <nacre/error.hpp>
 
-#include "transport/net/wait.hpp"
+#include "join/net/wait.hpp"
 #include "transport/transport.hpp"
 
 namespace nacre::transport::ucx {

@@ -5,8 +5,8 @@
 #include <optional>
 #include <vector>
 
-#include "transport/launch/launcher_connection.hpp"
-#include "transport/net/socket_handshake.hpp"
+#include "join/launch/launcher_connection.hpp"
+#include "join/net/socket_handshake.hpp"
 #include "transport/ucx/endpoint.hpp"
 #include "transport/ucx/module.hpp"
 

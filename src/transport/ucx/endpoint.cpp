@@ -13,7 +13,7 @@
 
 #include <nacre/assert.hpp>
 
-#include "transport/net/watch.hpp"
+#include "join/net/watch.hpp"
 
 namespace nacre::transport::ucx {
 namespace {

@@ -17,9 +17,9 @@
 
 #include "base/cache_line.hpp"
 #include "base/poll_interval.hpp"
-#include "transport/launch/launcher_connection.hpp"
-#include "transport/net/socket.hpp"
-#include "transport/net/socket_handshake.hpp"
+#include "join/launch/launcher_connection.hpp"
+#include "join/net/socket.hpp"
+#include "join/net/socket_handshake.hpp"
 #include "transport/transport.hpp"
 #include "transport/ucx/module.hpp"
 #include "transport/ucx/spinlock.hpp"

@@ -11,7 +11,7 @@
 #include <nacre/assert.hpp>
 #include <nacre/error.hpp>
 
-#include "transport/net/liveness_sockets.hpp"
+#include "join/net/liveness_sockets.hpp"
 #include "transport/ucx/address_exchange.hpp"
 #include "transport/ucx/endpoint.hpp"
 #include "transport/ucx/loader.hpp"

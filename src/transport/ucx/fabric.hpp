@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "transport/launch/member.hpp"
-#include "transport/net/socket.hpp"
+#include "join/launch/member.hpp"
+#include "join/net/socket.hpp"
 #include "transport/transport.hpp"
 
 namespace nacre::transport::ucx {

@@ -6,7 +6,7 @@
 #include <memory>
 #include <utility>
 
-#include "transport/launch/member.hpp"
+#include "transport/member_fabric.hpp"
 #include "transport/ucx/fabric.hpp"
 #include "transport/ucx/loader.hpp"
 
@@ -41,8 +41,8 @@ std::unique_ptr<fabric> join_job(const config& configuration, const program& own
   settings how = read_settings(configuration);
   how.join.handlers = own.handlers;
   static_cast<void>(load_library(how.modules));  // before this rank joins: without the module it has nothing to send
-  return std::make_unique<launch::member_fabric>(
-      how.join, [how](launch::joined_rank here) { return endpoint_of(std::move(here), how); });
+  return std::make_unique<member_fabric>(how.join,
+                                         [how](launch::joined_rank here) { return endpoint_of(std::move(here), how); });
 }
 
 }  // namespace

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// Launchers other than nacre run: whether one has started this process, and whether it tells where the other ranks are.
+#pragma once
+
+#include <string_view>
+
+namespace nacre::launch {
+
+/// True when a launcher that speaks PMIx has started this process. False for a rank of nacre run, wherever that runs.
+[[nodiscard]] bool started_by_pmix() noexcept;
+
+/// Throws setup_error when srun or mpirun has started this process as one of several, and gives `transport` no means to
+/// find the others: each of them would be a job of its own. The message tells the command to type.
+void refuse_lonely_task(std::string_view transport);
+
+}  // namespace nacre::launch

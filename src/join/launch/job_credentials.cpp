@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// Job credentials: the data that a launcher hands to each process that it starts as a rank of a job.
+#include "join/launch/job_credentials.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <cstdlib>
+#include <cstring>
+#include <optional>
+#include <string_view>
+
+#include <nacre/error.hpp>
+
+namespace nacre::launch {
+namespace {
+
+constexpr const char* rank_name = "NACRE_JOB_RANK";
+constexpr const char* size_name = "NACRE_JOB_SIZE";
+constexpr const char* ranks_on_host_name = "NACRE_JOB_RANKS_ON_HOST";
+constexpr const char* control_address_name = "NACRE_JOB_CONTROL_ADDRESS";
+constexpr const char* secret_name = "NACRE_JOB_SECRET_FD";
+constexpr const char* joined_name = "NACRE_JOB_JOINED";  // the process that has used the credentials
+
+constexpr std::size_t secret_digits = 2 * job_secret::size_bytes;
+
+[[noreturn]] void reject(const std::string& problem) {
+  throw setup_error({.problem = problem,
+                     .why = "a rank joins its job with what nacre run put into its environment",
+                     .remedy = "start the program with nacre run and leave the variables NACRE_JOB_* alone"});
+}
+
+template <class Number>
+std::optional<Number> parse(std::string_view text) {
+  Number value{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+std::uint32_t number(const char* name) {
+  const char* const text = std::getenv(name);
+  const auto value = parse<std::uint32_t>(text == nullptr ? "" : text);
+  if (!value) reject(std::string(name) + (text == nullptr ? " is missing" : " is no number"));
+  return *value;
+}
+
+job_secret read_secret(int descriptor) {
+  const net::unique_fd pipe(descriptor);
+  std::array<char, secret_digits + 1> digits{};
+  std::size_t bytes = 0;
+  while (bytes < digits.size()) {
+    const ssize_t part = ::read(pipe.get(), digits.data() + bytes, digits.size() - bytes);
+    if (part < 0 && errno == EINTR) continue;
+    if (part <= 0) break;
+    bytes += static_cast<std::size_t>(part);
+  }
+  const auto secret = job_secret::from_hex({digits.data(), bytes});
+  explicit_bzero(digits.data(), digits.size());
+  if (!secret) reject("descriptor " + std::to_string(descriptor) + " does not hold the job's secret");
+  return *secret;
+}
+
+bool is_own_pid(const char* text) noexcept { return text != nullptr && parse<pid_t>(text) == ::getpid(); }
+
+}  // namespace
+
+std::vector<std::string> job_variables(rank_id rank, std::uint32_t size, const std::string& control_address,
+                                       int secret_descriptor, std::uint32_t ranks_on_host) {
+  const auto line = [](const char* name, const std::string& value) { return std::string(name) + "=" + value; };
+  return {line(rank_name, std::to_string(rank.value())), line(size_name, std::to_string(size)),
+          line(ranks_on_host_name, std::to_string(ranks_on_host)), line(control_address_name, control_address),
+          line(secret_name, std::to_string(secret_descriptor))};
+}
+
+bool is_job_variable(std::string_view variable) noexcept { return variable.starts_with("NACRE_JOB_"); }
+
+net::unique_fd make_secret_pipe(const job_secret& secret) {
+  std::array<int, 2> ends{};
+  if (::pipe2(ends.data(), O_CLOEXEC | O_NONBLOCK) != 0) {
+    throw setup_error({.problem = "cannot make a pipe: " + net::error_text(errno),
+                       .why = "each rank gets the job's secret through one",
+                       .remedy = "raise the limit of open files (ulimit -n)"});
+  }
+  net::unique_fd out(ends[0]);
+  const net::unique_fd in(ends[1]);
+  std::string digits = secret.to_hex();
+  const ssize_t written = ::write(in.get(), digits.data(), digits.size());  // far less than any pipe holds
+  explicit_bzero(digits.data(), digits.size());
+  if (written != static_cast<ssize_t>(secret_digits)) reject("the pipe for the secret is broken");
+  return out;
+}
+
+job_credentials take_job_credentials() {
+  if (is_own_pid(std::getenv(joined_name))) {
+    throw setup_error({.problem = "this process has joined its job before",
+                       .why = "peers and secret of a job are handed to a process once",
+                       .remedy = "call nacre::run once in a program that nacre run starts"});
+  }
+  const std::uint32_t rank = number(rank_name);
+  const std::uint32_t size = number(size_name);
+  const char* const control_address = std::getenv(control_address_name);
+  if (rank >= size) reject("rank " + std::to_string(rank) + " does not exist in a job of " + std::to_string(size));
+  if (control_address == nullptr || !net::address::parse(control_address))
+    reject(std::string(control_address_name) + " is no address");
+  job_credentials credentials{.rank = rank_id(rank),
+                              .size = size,
+                              .ranks_on_host = std::min(size, std::max(1U, number(ranks_on_host_name))),
+                              .control_address = control_address,
+                              .secret = read_secret(static_cast<int>(number(secret_name)))};
+  for (const char* name : {rank_name, size_name, ranks_on_host_name, control_address_name, secret_name})
+    ::unsetenv(name);
+  ::setenv(joined_name, std::to_string(::getpid()).c_str(), 1);
+  return credentials;
+}
+
+bool started_by_launcher() noexcept {
+  return std::getenv(launch::rank_name) != nullptr || launch::is_own_pid(std::getenv(launch::joined_name));
+}
+
+}  // namespace nacre::launch

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// Job credentials: the data that a launcher hands to each process that it starts as a rank of a job.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <nacre/ids.hpp>
+
+#include "join/net/socket.hpp"
+#include "wire/job_secret.hpp"
+
+namespace nacre::launch {
+
+/// All that a process needs to join its job.
+struct job_credentials {
+  rank_id rank;
+  std::uint32_t size = 0;
+  std::uint32_t ranks_on_host = 0;  ///< of this job, this one included; they share its cores
+  std::string control_address;      ///< address of the launcher, "127.0.0.1:4711"
+  job_secret secret;
+};
+
+/// The credentials as variables of an environment, each "NACRE_JOB_NAME=value". The secret is not among them, since
+/// other processes may read /proc/<pid>/environ. The process inherits `secret_descriptor` and reads the secret there.
+[[nodiscard]] std::vector<std::string> job_variables(rank_id rank, std::uint32_t size,
+                                                     const std::string& control_address, int secret_descriptor,
+                                                     std::uint32_t ranks_on_host);
+
+/// Whether the "NAME=value" of an environment belongs to job credentials: a new process must not inherit older ones.
+[[nodiscard]] bool is_job_variable(std::string_view variable) noexcept;
+
+/// The end of a pipe that holds the secret and nothing else. Closed on exec, until the child has cleared that.
+[[nodiscard]] net::unique_fd make_secret_pipe(const job_secret& secret);
+
+/// Takes the credentials out of this process's environment, so that programs it starts are not taken for ranks. Once in
+/// a process: throws setup_error the second time, and when the credentials are damaged. Not while other threads use the
+/// environment.
+[[nodiscard]] job_credentials take_job_credentials();
+
+/// True when `nacre run` has started this process as a rank of a job.
+[[nodiscard]] bool started_by_launcher() noexcept;
+
+}  // namespace nacre::launch

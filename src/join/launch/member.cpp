@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+// The one rank that this process is, in a job that a launcher has started: how it joins.
+#include "join/launch/member.hpp"
+
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "join/launch/foreign_launcher.hpp"
+#include "join/net/descriptors.hpp"
+#include "join/net/interface.hpp"
+#include "wire/binary_fingerprint.hpp"
+
+namespace nacre::launch {
+namespace {
+
+/// A rank that listens and knows the addresses of the others, before it is connected with any.
+struct joining_rank {
+  rank_id rank;
+  const job_secret& secret;
+  const std::vector<std::string>& addresses;
+  net::unique_fd listening_socket;
+  std::shared_ptr<launcher_connection> launcher;
+  net::time_point deadline;
+};
+
+joined_rank connect_peers(joining_rank joining, const join_options& how) {
+  peer_identity local;
+  local.rank = joining.rank;
+  local.size = static_cast<std::uint32_t>(joining.addresses.size());
+  local.binary = binary_fingerprint();
+  local.handlers = how.handlers;
+  local.address = joining.addresses[joining.rank.value()] + (how.note.empty() ? "" : "/" + how.note);
+  local.connections = static_cast<std::uint8_t>(how.connections);
+  auto listener =
+      std::make_unique<net::listener>(std::move(joining.listening_socket), joining.secret, local,
+                                      net::refusal_log(fmt::format("nacre: rank {}", joining.rank.value())));
+  const auto wanted = [&](const peer_identity& peer) {
+    return !how.note.empty() && note_of(peer) == how.note ? 1 : how.connections;
+  };
+  auto candidates = connect_all({.secret = joining.secret,
+                                 .local = local,
+                                 .addresses = joining.addresses,
+                                 .listener = *listener,
+                                 .launcher = joining.launcher.get(),
+                                 .deadline = joining.deadline,
+                                 .time_option = how.time_option,
+                                 .wanted = wanted});
+  return {.self = std::move(local),
+          .candidates = std::move(candidates),
+          .listener = std::move(listener),
+          .launcher = std::move(joining.launcher),
+          .deadline = joining.deadline};
+}
+
+void allow_connections(std::size_t peers, const join_options& how) {
+  net::allow_descriptors(peers * how.connections,
+                         how.connections > 1 ? "make fewer with --nacre.tcp.sockets=1" : "start fewer ranks");
+}
+
+/// This process's place in its job, from either kind of launcher.
+std::variant<std::unique_ptr<pmix_job>, job_credentials> own_membership() {
+  if (started_by_pmix()) return std::make_unique<pmix_job>();
+  return take_job_credentials();
+}
+
+}  // namespace
+
+std::vector<std::optional<net::peer_candidate>> joined_rank::take_first_candidates() {
+  std::vector<std::optional<net::peer_candidate>> result;
+  for (candidates_of_rank& each : candidates) {
+    result.push_back(each.empty() ? std::nullopt : std::optional(std::move(each.front())));
+    each.clear();
+  }
+  return result;
+}
+
+std::string_view note_of(const peer_identity& peer) noexcept {
+  const std::string_view text = peer.address;
+  const std::size_t slash = text.find('/');
+  return slash == std::string_view::npos ? std::string_view() : text.substr(slash + 1);
+}
+
+joined_rank join(const job_credentials& credentials, const join_options& how) {
+  allow_connections(credentials.size, how);
+  const auto deadline = std::chrono::steady_clock::now() + how.connect_timeout;
+  auto launcher = std::make_unique<launcher_connection>(credentials, deadline);
+  const auto where = [&] {
+    if (how.on_loopback) return net::address::any_port_of_loopback();
+    return how.interface.empty() ? launcher->own_address().at_any_port() : net::own_interface(how.interface);
+  };
+  net::unique_fd listening_socket = net::listen_at(where());
+  // The socket listens before the others learn its address, so an early call waits in its queue.
+  const std::vector<std::string> addresses =
+      launcher->exchange_addresses(net::address::of_own_end(listening_socket.get()).text(), deadline, how.time_option);
+  return connect_peers({.rank = credentials.rank,
+                        .secret = credentials.secret,
+                        .addresses = addresses,
+                        .listening_socket = std::move(listening_socket),
+                        .launcher = std::move(launcher),
+                        .deadline = deadline},
+                       how);
+}
+
+joined_rank join(pmix_job& job, const join_options& how) {
+  allow_connections(job.size(), how);
+  const auto deadline = std::chrono::steady_clock::now() + how.connect_timeout;
+  const bool one_host = job.ranks_on_host() == job.size() && how.interface.empty();
+  net::unique_fd listening_socket = net::listen_at(one_host || how.on_loopback ? net::address::any_port_of_loopback()
+                                                                               : net::own_interface(how.interface));
+  const pmix_job::exchange_result all = job.exchange(net::address::of_own_end(listening_socket.get()).text(), deadline);
+  return connect_peers({.rank = job.rank(),
+                        .secret = all.secret,
+                        .addresses = all.addresses,
+                        .listening_socket = std::move(listening_socket),
+                        .launcher = nullptr,
+                        .deadline = deadline},
+                       how);
+}
+
+membership::membership() : by_(own_membership()) {
+  const auto* const job = std::get_if<std::unique_ptr<pmix_job>>(&by_);
+  rank_ = job != nullptr ? (*job)->rank() : std::get<job_credentials>(by_).rank;
+}
+
+std::uint32_t membership::size() const noexcept {
+  const auto* const job = std::get_if<std::unique_ptr<pmix_job>>(&by_);
+  return job != nullptr ? (*job)->size() : std::get_if<job_credentials>(&by_)->size;
+}
+
+std::uint32_t membership::ranks_on_host() const noexcept {
+  const auto* const job = std::get_if<std::unique_ptr<pmix_job>>(&by_);
+  return job != nullptr ? (*job)->ranks_on_host() : std::get_if<job_credentials>(&by_)->ranks_on_host;
+}
+
+joined_rank membership::join(const join_options& how) {
+  const auto* const job = std::get_if<std::unique_ptr<pmix_job>>(&by_);
+  return job != nullptr ? launch::join(**job, how) : launch::join(std::get<job_credentials>(by_), how);
+}
+
+}  // namespace nacre::launch

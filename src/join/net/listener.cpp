@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// A listener that admits the callers that prove the job's secret, for as long as the job lasts.
+#include "join/net/listener.hpp"
+
+#include <sys/epoll.h>
+
+#include <cerrno>
+#include <chrono>
+#include <iterator>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include <nacre/error.hpp>
+
+namespace nacre::net {
+
+listener::listener(unique_fd listening_socket, const job_secret& secret, peer_identity local, refusal_log log)
+    : listening_socket_(std::move(listening_socket)),
+      events_(::epoll_create1(EPOLL_CLOEXEC)),
+      secret_(secret),
+      local_(std::move(local)),
+      log_(std::move(log)) {
+  epoll_event event{.events = EPOLLIN, .data = {.ptr = nullptr}};
+  if (!events_ || ::epoll_ctl(events_.get(), EPOLL_CTL_ADD, listening_socket_.get(), &event) != 0) {
+    throw setup_error({.problem = "cannot watch a socket: " + error_text(errno),
+                       .why = "the ranks of a job connect to each other",
+                       .remedy = "raise the limit of open files (ulimit -n)"});
+  }
+}
+
+void listener::poll(time_point now, std::vector<peer_candidate>& admitted) {
+  epoll_event ready[16];
+  const int count = ::epoll_wait(events_.get(), ready, std::size(ready), 0);
+  bool calls = false;
+  for (int i = 0; i < count; ++i) {
+    const void* const subject = ready[i].data.ptr;
+    if (subject == nullptr) {
+      calls = true;
+      continue;
+    }
+    for (auto each = handshakes_.begin(); each != handshakes_.end(); ++each) {
+      if (&*each != subject) continue;
+      advance(each, now, admitted);
+      break;
+    }
+  }
+  while (!handshakes_.empty() && handshakes_.front().deadline() <= now) advance(handshakes_.begin(), now, admitted);
+  if (calls) accept_all(now, admitted);
+}
+
+void listener::accept_all(time_point now, std::vector<peer_candidate>& admitted) {
+  // Bounded, so that a flood of strangers cannot keep the poll loop here.
+  for (int calls = 0; calls < 16; ++calls) {
+    unique_fd socket = accept_from(listening_socket_.get());
+    const bool no_descriptors = !socket && (errno == EMFILE || errno == ENFILE);
+    if (!socket && !no_descriptors) return;
+    if (handshakes_.size() == limits_.places || (no_descriptors && !handshakes_.empty())) give_up_oldest(now);
+    if (!socket) return;
+    handshakes_.emplace_back(std::move(socket), handshake(handshake_role::acceptor, secret_, local_),
+                             now + limits_.time);
+    watch(handshakes_.back(), EPOLL_CTL_ADD);
+    advance(std::prev(handshakes_.end()), now, admitted);
+  }
+}
+
+void listener::job_begins(time_point now) {
+  if (limits_.places == during_job.places) return;
+  limits_ = during_job;
+  while (handshakes_.size() > limits_.places) give_up_oldest(now);
+  for (socket_handshake& each : handshakes_) each.hurry(now + limits_.time);
+}
+
+void listener::give_up_oldest(time_point now) {
+  if (limits_.places == during_job.places) {
+    log_.write(fmt::format("gave up on a peer at {}: too many others are calling", handshakes_.front().address()), now);
+  }
+  handshakes_.pop_front();
+}
+
+void listener::log_refusal(const socket_handshake& refused, time_point now) {
+  const refusal_reason why = refused.why().reason;
+  const bool may_be_member = why == refusal_reason::closed || why == refusal_reason::timed_out;
+  if (may_be_member && limits_.places != during_job.places) return;
+  log_.write(refused.why().log_line(refused.address()), now);
+}
+
+void listener::advance(place which, time_point now, std::vector<peer_candidate>& admitted) {
+  const bool wanted_to_write = which->wants_to_write();
+  switch (which->advance(now)) {
+    case socket_handshake::outcome::pending:
+      if (wanted_to_write != which->wants_to_write()) watch(*which, EPOLL_CTL_MOD);
+      return;
+    case socket_handshake::outcome::accepted:
+      ::epoll_ctl(events_.get(), EPOLL_CTL_DEL, which->descriptor(), nullptr);
+      admitted.push_back(which->take());
+      break;
+    case socket_handshake::outcome::refused:
+      log_refusal(*which, now);
+      break;
+  }
+  handshakes_.erase(which);
+}
+
+void listener::watch(const socket_handshake& which, int operation) {
+  epoll_event event{};
+  event.events = EPOLLIN | (which.wants_to_write() ? static_cast<std::uint32_t>(EPOLLOUT) : 0U);
+  event.data.ptr = const_cast<socket_handshake*>(&which);
+  ::epoll_ctl(events_.get(), operation, which.descriptor(),
+              &event);  // fails only for want of memory; then the deadline ends the handshake
+}
+
+void listener::refuse(const peer_candidate& refused, std::string_view why, time_point now) {
+  log_.write(refusal{.reason = refusal_reason::bad_rank, .why = std::string(why)}.log_line(refused.address), now);
+}
+
+}  // namespace nacre::net

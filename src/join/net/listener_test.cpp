@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: Apache-2.0
+// The listener admits members and keeps strangers out, however many and however slow.
+#include "join/net/listener.hpp"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <iterator>
+#include <list>
+#include <optional>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include "join/net/call.hpp"
+#include "join/net/wait.hpp"
+
+namespace nacre::net {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using std::chrono::steady_clock;
+
+constexpr seconds patience{30};
+
+peer_identity identity_of(std::uint32_t rank) {
+  peer_identity identity;
+  identity.rank = rank_id(rank);
+  identity.size = 4;
+  return identity;
+}
+
+/// A listener of rank 0 and the lines that it has logged, driven by a clock of the test's own.
+class test_listener {
+ public:
+  test_listener() : test_listener(listen_at(address::any_port_of_loopback())) {}
+
+  [[nodiscard]] int listening_socket() const noexcept { return listening_socket_; }
+  [[nodiscard]] const address& where() const noexcept { return where_; }
+  [[nodiscard]] const job_secret& secret() const noexcept { return secret_; }
+  [[nodiscard]] std::size_t waiting() const noexcept { return listener_.waiting(); }
+
+  /// Polls until `enough` says so, then once more.
+  template <class Condition>
+  void poll_until(Condition enough) {
+    const auto deadline = steady_clock::now() + patience;
+    while (!enough() && steady_clock::now() < deadline) {
+      wait_until(listener_.descriptor(), false, steady_clock::now() + milliseconds(10));
+      poll();
+    }
+    EXPECT_TRUE(enough());
+  }
+  void poll() { listener_.poll(now, candidates); }
+  void begin_job() { listener_.job_begins(now); }
+
+  time_point now = steady_clock::now();
+  std::vector<peer_candidate> candidates;
+  std::vector<std::string> lines;
+
+ private:
+  explicit test_listener(unique_fd listening_socket)
+      : listening_socket_(listening_socket.get()),
+        where_(address::of_own_end(listening_socket.get())),
+        secret_(job_secret::generate()),
+        listener_(std::move(listening_socket), secret_, identity_of(0),
+                  refusal_log("rank 0", [this](std::string_view line) { lines.emplace_back(line); })) {}
+
+  int listening_socket_;
+  address where_;
+  job_secret secret_;
+  listener listener_;
+};
+
+unique_fd connect_to(const address& where) {
+  unique_fd socket = start_connect(where);
+  wait_until(socket.get(), true, steady_clock::now() + patience);
+  EXPECT_EQ(connect_result(socket.get()), 0);
+  return socket;
+}
+
+/// The outcome of a call that runs beside the listener.
+expected<peer_candidate, refusal> call_at(test_listener& at, const job_secret& secret, const peer_identity& who) {
+  std::optional<expected<peer_candidate, refusal>> outcome;
+  std::atomic<bool> over{false};
+  std::thread caller([&] {
+    outcome = call(at.where(), {.secret = secret, .local = who}, steady_clock::now() + patience);
+    over = true;
+  });
+  at.poll_until([&] { return over.load(); });
+  caller.join();
+  return std::move(*outcome);
+}
+
+TEST(listener, admits_a_peer_that_knows_the_secret_and_tells_its_rank) {
+  test_listener at;
+  const auto outcome = call_at(at, at.secret(), identity_of(3));
+  ASSERT_TRUE(outcome);
+  EXPECT_EQ(outcome->identity.rank, rank_id(0));
+  ASSERT_EQ(at.candidates.size(), 1U);
+  EXPECT_EQ(at.candidates[0].identity.rank, rank_id(3));
+  EXPECT_TRUE(at.lines.empty());
+}
+
+TEST(listener, refuses_another_secret_with_one_line) {
+  test_listener at;
+  const auto outcome = call_at(at, job_secret::generate(), identity_of(3));
+  EXPECT_FALSE(outcome);
+  at.poll_until([&] { return at.waiting() == 0; });
+  EXPECT_TRUE(at.candidates.empty());
+  ASSERT_EQ(at.lines.size(), 1U);
+  EXPECT_NE(at.lines[0].find("secret"), std::string::npos) << at.lines[0];
+}
+
+TEST(listener, refuses_another_binary_with_a_line_that_says_so_on_both_sides) {
+  test_listener at;
+  peer_identity other = identity_of(3);
+  other.binary = 42;
+  const auto outcome = call_at(at, at.secret(), other);
+  ASSERT_FALSE(outcome);
+  EXPECT_EQ(outcome.error().reason, refusal_reason::other_binary);
+  at.poll_until([&] { return at.waiting() == 0; });
+  ASSERT_EQ(at.lines.size(), 1U);
+  EXPECT_NE(at.lines[0].find("another binary"), std::string::npos) << at.lines[0];
+}
+
+TEST(listener, admits_all_members_of_a_large_job_that_call_at_once) {
+  constexpr std::uint32_t members = 300;
+  test_listener at;
+  std::list<socket_handshake> callers;
+  for (std::uint32_t i = 0; i < members; ++i) {
+    callers.push_back(socket_handshake::of_caller(
+        start_connect(at.where()), handshake(handshake_role::initiator, at.secret(), identity_of(1 + i % 3)),
+        steady_clock::now() + patience));
+  }
+  at.poll_until([&] { return at.waiting() == members; });  // all of them before the first one answers
+  std::size_t accepted = 0;
+  at.poll_until([&] {
+    for (auto each = callers.begin(); each != callers.end();) {
+      const auto outcome = each->advance(steady_clock::now());
+      EXPECT_NE(outcome, socket_handshake::outcome::refused);
+      accepted += outcome == socket_handshake::outcome::accepted ? 1 : 0;
+      each = outcome == socket_handshake::outcome::pending ? std::next(each) : callers.erase(each);
+    }
+    return callers.empty();
+  });
+  EXPECT_EQ(accepted, members);
+  EXPECT_EQ(at.candidates.size(), members);
+  EXPECT_TRUE(at.lines.empty());
+}
+
+TEST(call, that_is_not_answered_in_time_is_made_again) {
+  test_listener at;
+  std::optional<expected<peer_candidate, refusal>> outcome;
+  std::atomic<bool> over{false};
+  std::thread caller([&] {
+    outcome = call(at.where(), {.secret = at.secret(), .local = identity_of(3)}, steady_clock::now() + patience,
+                   milliseconds(200));
+    over = true;
+  });
+  wait_until(at.listening_socket(), false, steady_clock::now() + patience);
+  const unique_fd first = accept_from(at.listening_socket());
+  EXPECT_TRUE(first);
+  at.poll_until([&] { return over.load(); });
+  caller.join();
+  EXPECT_TRUE(*outcome);
+  EXPECT_EQ(at.candidates.size(), 1U);
+}
+
+TEST(call, that_nobody_answers_is_made_twice_although_its_deadline_has_passed_and_ends) {
+  const unique_fd listening_socket = listen_at(address::any_port_of_loopback());
+  const job_secret secret = job_secret::generate();
+  const auto outcome = call(address::of_own_end(listening_socket.get()), {.secret = secret, .local = identity_of(3)},
+                            steady_clock::now(), milliseconds(20));
+  ASSERT_FALSE(outcome);
+  EXPECT_EQ(outcome.error().reason, refusal_reason::timed_out);
+  for (int calls = 0; calls < 2; ++calls) EXPECT_TRUE(accept_from(listening_socket.get()));
+  EXPECT_FALSE(accept_from(listening_socket.get()));
+}
+
+TEST(listener, refuses_garbage_with_one_line) {
+  test_listener at;
+  const unique_fd stranger = connect_to(at.where());
+  const std::string garbage = "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n" + std::string(1000, 'x');
+  ASSERT_EQ(send_some(stranger.get(), garbage.data(), garbage.size()), static_cast<std::ptrdiff_t>(garbage.size()));
+  at.poll_until([&] { return !at.lines.empty(); });
+  EXPECT_EQ(at.lines.size(), 1U);
+  EXPECT_EQ(at.waiting(), 0U);
+}
+
+TEST(listener, says_nothing_of_those_that_hang_up_or_are_too_slow_before_the_job_begins) {
+  test_listener at;
+  connect_to(at.where()).reset();
+  const unique_fd silent = connect_to(at.where());
+  at.poll_until([&] { return at.waiting() == 1; });
+  at.now += milliseconds(handshake_time_ms_max);
+  at.poll();
+  EXPECT_EQ(at.waiting(), 0U);
+  EXPECT_TRUE(at.lines.empty()) << at.lines.front();
+}
+
+TEST(listener, logs_one_line_for_a_connection_that_opens_and_closes_during_the_job) {
+  test_listener at;
+  at.begin_job();
+  connect_to(at.where()).reset();
+  at.poll_until([&] { return !at.lines.empty(); });
+  EXPECT_EQ(at.lines.size(), 1U);
+  EXPECT_EQ(at.waiting(), 0U);
+}
+
+TEST(listener, gives_up_on_a_silent_connection_when_its_time_is_over) {
+  test_listener at;
+  const unique_fd silent = connect_to(at.where());
+  at.poll_until([&] { return at.waiting() == 1; });
+  at.now += milliseconds(handshake_time_ms_max - 1);
+  at.poll();
+  EXPECT_EQ(at.waiting(), 1U);
+  at.now += milliseconds(1);
+  at.poll();
+  EXPECT_EQ(at.waiting(), 0U);
+}
+
+TEST(listener, is_patient_with_members_that_come_and_short_with_strangers_once_the_job_has_begun) {
+  test_listener at;
+  const unique_fd before = connect_to(at.where());
+  at.poll_until([&] { return at.waiting() == 1; });
+  at.now += seconds(20);
+  at.poll();
+  EXPECT_EQ(at.waiting(), 1U) << "a rank of hundreds that start may take so long";
+  at.begin_job();
+  const unique_fd during = connect_to(at.where());
+  at.poll_until([&] { return at.waiting() == 2; });
+  at.now += listener::during_job.time - milliseconds(1);
+  at.poll();
+  EXPECT_EQ(at.waiting(), 2U);
+  at.now += milliseconds(1);
+  at.poll();
+  EXPECT_EQ(at.waiting(), 0U);
+  EXPECT_EQ(at.lines.size(), 2U) << "one for each";
+}
+
+TEST(listener, has_few_places_once_the_job_has_begun_even_when_all_were_taken_before) {
+  test_listener at;
+  std::vector<unique_fd> strangers;
+  for (std::size_t i = 0; i < 2 * listener::during_job.places; ++i) strangers.push_back(connect_to(at.where()));
+  at.poll_until([&] { return at.waiting() == 2 * listener::during_job.places; });
+  at.begin_job();
+  EXPECT_EQ(at.waiting(), listener::during_job.places);
+  strangers.push_back(connect_to(at.where()));
+  at.poll_until([&] { return at.lines.size() == refusal_log::burst; });
+  EXPECT_EQ(at.waiting(), listener::during_job.places);
+}
+
+TEST(listener, gives_up_on_a_connection_that_sends_a_byte_now_and_then) {
+  test_listener at;
+  const unique_fd slow = connect_to(at.where());
+  at.poll_until([&] { return at.waiting() == 1; });
+  // The first bytes of an honest response, so that no single one is a reason to refuse.
+  handshake acceptor(handshake_role::acceptor, at.secret(), identity_of(0));
+  handshake initiator(handshake_role::initiator, at.secret(), identity_of(1));
+  std::span<const std::byte> challenge = acceptor.to_send();
+  initiator.on_bytes(challenge);
+  const std::vector<std::byte> response(initiator.to_send().begin(), initiator.to_send().end());
+  const milliseconds step(handshake_time_ms_max / 20);
+  for (std::size_t i = 0; i < 30 && at.waiting() > 0; ++i) {
+    static_cast<void>(send_some(slow.get(), &response[i], 1));
+    wait_until(slow.get(), false, steady_clock::now());
+    at.now += step;
+    at.poll();
+  }
+  EXPECT_EQ(at.waiting(), 0U);
+}
+
+TEST(listener, lets_a_member_in_although_strangers_hold_all_places) {
+  test_listener at;
+  std::vector<unique_fd> strangers;
+  for (std::size_t i = 0; i < listener::before_job.places + 10; ++i) {
+    strangers.push_back(connect_to(at.where()));
+    at.poll();
+    EXPECT_LE(at.waiting(), listener::before_job.places);
+  }
+  at.poll_until([&] { return at.waiting() == listener::before_job.places; });
+  const auto outcome = call_at(at, at.secret(), identity_of(2));
+  EXPECT_TRUE(outcome);
+  EXPECT_EQ(at.candidates.size(), 1U);
+  EXPECT_LE(at.lines.size(), refusal_log::burst);
+}
+
+TEST(refusal_log, writes_a_burst_then_one_line_a_second_and_counts_the_rest) {
+  std::vector<std::string> lines;
+  refusal_log log("rank 0", [&](std::string_view line) { lines.emplace_back(line); });
+  const auto now = steady_clock::now();
+  for (int i = 0; i < 100; ++i) log.write("refused a peer", now);
+  EXPECT_EQ(lines.size(), refusal_log::burst);
+  EXPECT_EQ(lines.front(), "rank 0 refused a peer");
+  log.write("refused a peer", now + refusal_log::interval);
+  ASSERT_EQ(lines.size(), refusal_log::burst + 1);
+  EXPECT_EQ(lines.back(), "rank 0 refused a peer (92 more were refused before)");
+}
+
+TEST(address, reads_back_what_it_writes_and_nothing_else) {
+  for (const char* text : {"127.0.0.1:4711", "[::1]:65535", "0.0.0.0:0"}) {
+    const auto parsed = address::parse(text);
+    ASSERT_TRUE(parsed) << text;
+    EXPECT_EQ(parsed->text(), text);
+  }
+  for (const char* text : {"", ":", "127.0.0.1", "127.0.0.1:", "127.0.0.1:65536", "127.0.0.1:1x", "localhost:1",
+                           "::1:1", "[::1]", "[]:1", "1.2.3:4"}) {
+    EXPECT_FALSE(address::parse(text)) << text;
+  }
+}
+
+}  // namespace
+}  // namespace nacre::net

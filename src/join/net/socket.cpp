@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sockets as values: owned descriptors, numeric addresses, and the few calls on them, none of which blocks.
+#include "join/net/socket.hpp"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+#include <system_error>
+
+#include <nacre/assert.hpp>
+#include <nacre/error.hpp>
+
+namespace nacre::net {
+namespace {
+
+void set_option(int socket, int level, int name, int value) noexcept {
+  ::setsockopt(socket, level, name, &value, sizeof value);  // only advice: the job works without it
+}
+
+msghdr message_of(std::span<const iovec> buffers) noexcept {
+  msghdr whole{};
+  whole.msg_iov = const_cast<iovec*>(buffers.data());
+  whole.msg_iovlen = buffers.size();
+  return whole;
+}
+
+}  // namespace
+
+void unique_fd::reset(int fd) noexcept {
+  if (fd_ >= 0) ::close(fd_);
+  fd_ = fd;
+}
+
+std::optional<address> address::parse(std::string_view text) {
+  const std::size_t colon = text.rfind(':');
+  if (colon == std::string_view::npos) return std::nullopt;
+  std::uint16_t port = 0;
+  const std::string_view digits = text.substr(colon + 1);
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), port);
+  if (error != std::errc() || end != digits.data() + digits.size()) return std::nullopt;
+  std::string host(text.substr(0, colon));
+
+  address result;
+  if (host.size() > 2 && host.front() == '[' && host.back() == ']') {
+    auto* six = reinterpret_cast<sockaddr_in6*>(&result.storage_);
+    six->sin6_family = AF_INET6;
+    six->sin6_port = htons(port);
+    result.bytes_ = sizeof *six;
+    if (::inet_pton(AF_INET6, host.substr(1, host.size() - 2).c_str(), &six->sin6_addr) != 1) return std::nullopt;
+  } else {
+    auto* four = reinterpret_cast<sockaddr_in*>(&result.storage_);
+    four->sin_family = AF_INET;
+    four->sin_port = htons(port);
+    result.bytes_ = sizeof *four;
+    if (::inet_pton(AF_INET, host.c_str(), &four->sin_addr) != 1) return std::nullopt;
+  }
+  return result;
+}
+
+address address::any_port_of_loopback() { return *parse("127.0.0.1:0"); }
+address address::of(const sockaddr& other) noexcept {
+  address result;
+  result.bytes_ = other.sa_family == AF_INET6 ? sizeof(sockaddr_in6) : sizeof(sockaddr_in);
+  std::memcpy(&result.storage_, &other, result.bytes_);
+  return result;
+}
+address address::of_own_end(int socket) {
+  return named_by([](int fd, sockaddr* name, socklen_t* bytes) { return ::getsockname(fd, name, bytes); }, socket);
+}
+address address::of_other_end(int socket) {
+  return named_by([](int fd, sockaddr* name, socklen_t* bytes) { return ::getpeername(fd, name, bytes); }, socket);
+}
+
+address address::named_by(name_function ask, int socket) {
+  address result;
+  result.bytes_ = sizeof result.storage_;
+  if (ask(socket, reinterpret_cast<sockaddr*>(&result.storage_), &result.bytes_) != 0) return {};
+  return result;
+}
+
+std::string address::text() const {
+  char host[INET6_ADDRSTRLEN] = "?";
+  if (family() == AF_INET6) {
+    const auto* six = reinterpret_cast<const sockaddr_in6*>(&storage_);
+    ::inet_ntop(AF_INET6, &six->sin6_addr, host, sizeof host);
+    return "[" + std::string(host) + "]:" + std::to_string(ntohs(six->sin6_port));
+  }
+  const auto* four = reinterpret_cast<const sockaddr_in*>(&storage_);
+  ::inet_ntop(AF_INET, &four->sin_addr, host, sizeof host);
+  return std::string(host) + ":" + std::to_string(ntohs(four->sin_port));
+}
+
+address address::at_any_port() const {
+  address result = *this;
+  if (family() == AF_INET6) {
+    reinterpret_cast<sockaddr_in6*>(&result.storage_)->sin6_port = 0;
+  } else {
+    reinterpret_cast<sockaddr_in*>(&result.storage_)->sin_port = 0;
+  }
+  return result;
+}
+
+unique_fd listen_at(const address& at) {
+  unique_fd listening_socket(::socket(at.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+  if (!listening_socket || ::bind(listening_socket.get(), at.data(), at.bytes()) != 0 ||
+      ::listen(listening_socket.get(), SOMAXCONN) != 0) {
+    throw setup_error({.problem = "cannot listen at " + at.text() + ": " + error_text(errno),
+                       .why = "the ranks of a job connect to each other",
+                       .remedy = "check the limit of open files and the network of this host"});
+  }
+  return listening_socket;
+}
+
+unique_fd accept_from(int listening_socket) noexcept {
+  unique_fd accepted(::accept4(listening_socket, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
+  if (accepted) set_stream_options(accepted.get());
+  return accepted;
+}
+
+unique_fd start_connect(const address& to) noexcept {
+  unique_fd socket(::socket(to.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+  if (!socket) return socket;
+  set_stream_options(socket.get());
+  if (::connect(socket.get(), to.data(), to.bytes()) != 0 && errno != EINPROGRESS) return unique_fd();
+  return socket;
+}
+
+bool joins_one_host(int socket) {
+  const address own = address::of_own_end(socket);
+  const address other = address::of_other_end(socket);
+  if (own.family() == AF_UNIX) return true;
+  const auto host = [](const address& of) { return of.text().substr(0, of.text().rfind(':')); };
+  return own.family() == other.family() && own.family() != AF_UNSPEC && host(own) == host(other);
+}
+
+int connect_result(int socket) noexcept {
+  int error = 0;
+  socklen_t bytes = sizeof error;
+  return ::getsockopt(socket, SOL_SOCKET, SO_ERROR, &error, &bytes) == 0 ? error : errno;
+}
+
+void set_stream_options(int socket) noexcept {
+  set_option(socket, IPPROTO_TCP, TCP_NODELAY, 1);
+  set_option(socket, SOL_SOCKET, SO_KEEPALIVE, 1);
+  set_option(socket, IPPROTO_TCP, TCP_KEEPIDLE, 5);
+  set_option(socket, IPPROTO_TCP, TCP_KEEPINTVL, 5);
+  set_option(socket, IPPROTO_TCP, TCP_KEEPCNT, 3);
+}
+
+std::ptrdiff_t send_some(int socket, std::span<const iovec> buffers) noexcept {
+  if (buffers.size() == 1) return send_some(socket, buffers[0].iov_base, buffers[0].iov_len);
+  const msghdr whole = message_of(buffers);
+  return detail::moved(::sendmsg(socket, &whole, MSG_DONTWAIT | MSG_NOSIGNAL));
+}
+
+std::ptrdiff_t receive_some(int socket, std::span<const iovec> buffers) noexcept {
+  msghdr whole = message_of(buffers);
+  const ssize_t received = ::recvmsg(socket, &whole, MSG_DONTWAIT);
+  if (received == 0) errno = 0;
+  return detail::moved(received);
+}
+
+std::string error_text(int error) {
+  std::string text = std::generic_category().message(error);
+  if (!text.empty() && text[0] >= 'A' && text[0] <= 'Z') text[0] = static_cast<char>(text[0] - 'A' + 'a');
+  return text;
+}
+
+}  // namespace nacre::net

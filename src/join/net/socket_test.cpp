@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whether both ends of a connection are on one host.
+#include "join/net/socket.hpp"
+
+#include <sys/socket.h>
+
+#include <array>
+
+#include <gtest/gtest.h>
+
+namespace nacre::net {
+namespace {
+
+TEST(joins_one_host, is_told_by_the_addresses_of_both_ends) {
+  std::array<int, 2> pair{};
+  ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair.data()), 0);
+  const unique_fd one(pair[0]), other(pair[1]);
+  EXPECT_TRUE(joins_one_host(one.get()));
+
+  const unique_fd listening_socket = listen_at(address::any_port_of_loopback());
+  const address there = address::of_own_end(listening_socket.get());
+  for (const char* const from : {"127.0.0.1:0", "127.0.0.2:0"}) {
+    const unique_fd caller(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    const address here = *address::parse(from);
+    ASSERT_EQ(::bind(caller.get(), here.data(), here.bytes()), 0);
+    ASSERT_EQ(::connect(caller.get(), there.data(), there.bytes()), 0);
+    const bool same = here.text().starts_with("127.0.0.1");
+    EXPECT_EQ(joins_one_host(caller.get()), same) << from;
+    EXPECT_EQ(joins_one_host(accept_from(listening_socket.get()).get()), same) << from;
+  }
+}
+
+}  // namespace
+}  // namespace nacre::net

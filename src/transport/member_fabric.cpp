@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// The fabric of the one rank that this process is, in a job that a launcher has started.
+#include "transport/member_fabric.hpp"
+
+#include <nacre/assert.hpp>
+
+namespace nacre::transport {
+
+member_fabric::member_fabric(launch::membership self, launch::join_options how, end_maker make)
+    : self_(std::move(self)), rank_(self_.rank()), how_(std::move(how)), make_(std::move(make)) {}
+
+std::unique_ptr<endpoint> member_fabric::open(rank_id rank) {
+  NACRE_EXPECT(rank == rank_, "the launcher has given this process another rank");
+  return make_(self_.join(how_));
+}
+
+}  // namespace nacre::transport
