@@ -16,7 +16,7 @@
 
 #include "base/parker.hpp"
 #include "base/poll_interval.hpp"
-#include "base/spin.hpp"
+#include "base/spinlock.hpp"
 #include "transport/compact_header.hpp"
 #include "transport/mpi/module.hpp"
 #include "transport/transport.hpp"
@@ -38,23 +38,10 @@ struct settings {
   std::chrono::nanoseconds patience_in_failure = std::chrono::milliseconds(200);
 };
 
-/// A lock that is rarely contended: a thread holds it for one poll, which may take a burst of fragments. A thread that
-/// waits soon yields the core.
-class spinlock {
- public:
-  [[nodiscard]] bool try_lock() noexcept { return !taken_.exchange(true, std::memory_order_acquire); }  // pairs: unlock
-  void lock() noexcept {
-    for (backoff patience; !try_lock();) patience.pause();
-  }
-  void unlock() noexcept { taken_.store(false, std::memory_order_release); }  // pairs: try_lock
-
- private:
-  std::atomic<bool> taken_{false};
-};
-
 /// Shared by the ends of a process, and outlives them.
 struct shared_state {
-  spinlock lock;      ///< held during every call of MPI, which so sees one thread at a time
+  spinlock lock;      ///< held during every call of MPI, which so sees one thread at a time: for one poll, which may
+                      ///< take a burst of fragments
   bool quiet = true;  ///< under `lock`: every end so far has seen all transfers complete
 };
 

@@ -17,12 +17,12 @@
 
 #include "base/cache_line.hpp"
 #include "base/poll_interval.hpp"
+#include "base/spinlock.hpp"
 #include "join/launch/launcher_connection.hpp"
 #include "join/net/socket.hpp"
 #include "join/net/socket_handshake.hpp"
 #include "transport/transport.hpp"
 #include "transport/ucx/module.hpp"
-#include "transport/ucx/spinlock.hpp"
 
 namespace nacre::transport::ucx {
 
