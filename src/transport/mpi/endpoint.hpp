@@ -18,6 +18,7 @@
 #include "base/poll_interval.hpp"
 #include "base/spinlock.hpp"
 #include "transport/compact_header.hpp"
+#include "transport/failure_queue.hpp"
 #include "transport/mpi/module.hpp"
 #include "transport/transport.hpp"
 
@@ -209,8 +210,7 @@ class mpi_endpoint final : public endpoint {
   message_list own_;                                        // submitted to the own rank
   message_list seen_;                                       // received while waiting
   std::vector<place> payloads_arrived_;                     // links where the oldest payload may have arrived
-  std::deque<failure> failures_;
-  std::atomic<bool> has_failures_{false};                // failures_ is not empty
+  failure_queue failures_;
   std::atomic<bool> progressed_{true};                   // progress since the last sleep; written under lock
   std::chrono::steady_clock::time_point still_since_{};  // no progress since then, for a waiting thread
   parker sleeper_;

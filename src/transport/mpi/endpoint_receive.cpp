@@ -198,17 +198,13 @@ void mpi_endpoint::break_down() {
 
 void mpi_endpoint::note(failure what) {
   if (closing_) return;
-  failures_.push_back(std::move(what));
-  has_failures_.store(true, std::memory_order_relaxed);  // a hint, as in failed: the lock orders the failures
+  failures_.push(std::move(what));
 }
 
 std::optional<failure> mpi_endpoint::failed() {
-  if (!has_failures_.load(std::memory_order_relaxed)) return std::nullopt;
+  if (!failures_.any()) return std::nullopt;
   const std::lock_guard lock(shared_->lock);
-  if (failures_.empty()) return std::nullopt;
-  failure first = std::move(failures_.front());
-  failures_.pop_front();
-  return first;
+  return failures_.take();
 }
 
 }  // namespace nacre::transport::mpi

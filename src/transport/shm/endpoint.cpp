@@ -16,7 +16,6 @@ namespace {
 
 constexpr capabilities shm_capabilities{.separate_processes = true, .separate_channels = true, .direct_memory = true};
 
-constexpr std::uint32_t polls_between_control_polls = 1024;
 constexpr std::size_t messages_a_visit = 32;  // so that several sending peers alternate
 
 }  // namespace
@@ -25,12 +24,8 @@ shm_endpoint::shm_endpoint(endpoint_parts parts)
     : rank_(parts.rank),
       own_segment_(std::move(parts.own)),
       poll_set_(own_segment_->head(), static_cast<std::uint32_t>(parts.peers.size())),
-      launcher_(std::move(parts.launcher)),
-      events_(::epoll_create1(EPOLL_CLOEXEC)) {
+      monitor_(static_cast<std::uint32_t>(parts.peers.size()), std::move(parts.launcher)) {
   const auto ranks = static_cast<std::uint32_t>(parts.peers.size());
-  if (launcher_ != nullptr) {
-    net::watch({.events = events_.get(), .descriptor = launcher_->descriptor(), .tag = ranks}, EPOLL_CTL_ADD);
-  }
   links_.resize(ranks);
   std::vector<shm_direct::local_peer> local_peers(ranks);
   for (std::uint32_t peer = 0; peer < ranks; ++peer) {
@@ -39,7 +34,7 @@ shm_endpoint::shm_endpoint(endpoint_parts parts)
     local_peers[peer] = {.theirs = of.theirs, .process = of.process, .able = of.can_copy};
     auto link = std::make_unique<peer_link>(rank_, rank_id(peer), *own_segment_, std::move(*parts.peers[peer]), ranks,
                                             parts.limits);
-    net::watch({.events = events_.get(), .descriptor = link->liveness_socket(), .tag = peer}, EPOLL_CTL_ADD);
+    monitor_.watch(rank_id(peer), link->liveness_socket());
     if (poll_set_.admit(peer)) link->set_mode(attention::polled);
     links_[peer] = std::move(link);
   }
@@ -53,7 +48,7 @@ void shm_endpoint::submit(rank_id to, message_list& batch) {
   if (batch.empty()) return;
   if (to == rank_) {
     own_.append(batch);
-    own_waiting_.store(true);  // seq_cst, like the load of sleeping_ in wake: wait sees this, or wake sees sleeping_
+    flags_.note_own();
     return wake();
   }
   peer_link& link = *links_[to.value()];
@@ -88,7 +83,7 @@ bool shm_endpoint::flush_backlog() {
 bool shm_endpoint::poll(message_list& arrived, std::size_t messages_max) {
   bool moved = false;
   if (!own_.empty()) {
-    own_waiting_.store(false, std::memory_order_relaxed);  // a wait that still sees true returns early, once
+    flags_.own_taken();
     arrived.append(own_);
     moved = true;
   }
@@ -97,8 +92,7 @@ bool shm_endpoint::poll(message_list& arrived, std::size_t messages_max) {
   moved |= receive_polled(arrived, enough);
   if (poll_set_.uses_doorbells() && poll_set_.take_doorbells()) moved |= answer_doorbells(arrived, enough);
   if (!dying_.empty()) moved |= drain_the_dying(arrived, enough);
-  // relaxed: set by a wait of this thread, or of a thread that has told this one that it returned
-  if (++polls_ % polls_between_control_polls == 0 || control_due_.load(std::memory_order_relaxed)) poll_control();
+  if (monitor_.due(++polls_)) poll_control();
   return moved;
 }
 
@@ -176,22 +170,20 @@ bool shm_endpoint::anything_ready() const noexcept {
 }
 
 void shm_endpoint::wait(std::chrono::nanoseconds timeout) {
-  sleeping_.store(true);
+  flags_.begin_wait();
   announce_sleep(own_segment_->head());
   // All are seq_cst: these loads see the stores of wake, submit and the peers, or those see the two stores above.
-  if (woken_.load() || own_waiting_.load() || anything_ready()) timeout = std::chrono::nanoseconds::zero();
+  if (!flags_.nothing_waits() || anything_ready()) timeout = std::chrono::nanoseconds::zero();
   if (timeout > std::chrono::nanoseconds::zero()) {
     sleep_until_wakeup(own_segment_->head(), std::min<std::chrono::nanoseconds>(timeout, sleep_max));
   }
   end_sleep(own_segment_->head());
-  sleeping_.store(false, std::memory_order_relaxed);  // a wake that still sees true makes the next wait return early
-  woken_.exchange(false);  // an exchange, so that the caller sees all that the waker did before
-  control_due_.store(true, std::memory_order_relaxed);  // see poll
+  flags_.end_wait();
+  monitor_.make_due();
 }
 
 void shm_endpoint::wake() noexcept {
-  woken_.store(true);
-  if (sleeping_.load()) wake_if_asleep(own_segment_->head());
+  if (flags_.note_wake()) wake_if_asleep(own_segment_->head());
 }
 
 }  // namespace nacre::transport::shm

@@ -3,20 +3,19 @@
 #pragma once
 
 #include <array>
-#include <atomic>
 #include <chrono>
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <optional>
 #include <vector>
 
-#include "base/cache_line.hpp"
 #include "join/launch/launcher_connection.hpp"
+#include "transport/peer_monitor.hpp"
 #include "transport/shm/direct.hpp"
 #include "transport/shm/peer_link.hpp"
 #include "transport/shm/poll_set.hpp"
 #include "transport/transport.hpp"
+#include "transport/wakeup_flags.hpp"
 
 namespace nacre::transport::shm {
 
@@ -30,9 +29,8 @@ struct endpoint_parts {
 };
 
 /// `poll` reads the rings of the peers that have a place in the poll set, and of those that have rung their doorbells.
-/// `wait` sleeps on the futex of the own segment. The liveness sockets and the launcher connection are polled once in
-/// 1,024 polls and after every sleep. A sleep lasts at most `sleep_max`, so the death of a peer is noticed although a
-/// dead peer wakes nobody.
+/// `wait` sleeps on the futex of the own segment. The monitor of the peers is polled once in 1,024 polls and after every
+/// sleep. A sleep lasts at most `sleep_max`, so the death of a peer is noticed although a dead peer wakes nobody.
 class shm_endpoint final : public endpoint {
  public:
   static constexpr std::chrono::milliseconds sleep_max{100};
@@ -46,7 +44,7 @@ class shm_endpoint final : public endpoint {
   bool poll(message_list& arrived, std::size_t messages_max) override;
   void wait(std::chrono::nanoseconds timeout) override;
   void wake() noexcept override;
-  std::optional<failure> failed() override;
+  std::optional<failure> failed() override { return monitor_.take_failure(); }
   direct_memory* direct() noexcept override { return direct_.get(); }
   bool unsent() const noexcept override { return !backlog_.empty(); }
   void close(std::chrono::nanoseconds timeout) override;
@@ -62,7 +60,6 @@ class shm_endpoint final : public endpoint {
   [[nodiscard]] bool anything_ready() const noexcept;
 
   void poll_control();
-  void poll_launcher();
   bool drain_the_dying(message_list& arrived, std::size_t enough);
   void on_end(peer_link& link);
   void warn_of_refusal(const peer_link& link, int error);
@@ -75,18 +72,11 @@ class shm_endpoint final : public endpoint {
   std::vector<peer_link*> backlog_;  // links with unsent messages
   std::vector<peer_link*> dying_;
   message_list own_;  // submitted to the own rank
-  std::deque<failure> failures_;
-  std::shared_ptr<launch::launcher_connection> launcher_;
+  peer_monitor monitor_;
   std::uint32_t polls_ = 0;
   bool closing_ = false;
-  bool warned_ = false;    // that memory of a peer can no longer be read
-  net::unique_fd events_;  // epoll: liveness sockets, launcher connection
-
-  // Shared by wait, wake and poll, which three threads may run at a time.
-  alignas(cache_line_bytes) std::atomic<bool> sleeping_{false};
-  std::atomic<bool> woken_{false};
-  std::atomic<bool> own_waiting_{false};
-  std::atomic<bool> control_due_{false};
+  bool warned_ = false;  // that memory of a peer can no longer be read
+  wakeup_flags flags_;
 };
 
 }  // namespace nacre::transport::shm

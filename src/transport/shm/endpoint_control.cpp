@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Control beside the data path of a rank's end: failures, the launcher connection, and the shutdown.
-#include <sys/epoll.h>
-
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <utility>
 
@@ -27,10 +24,7 @@ void shm_endpoint::on_end(peer_link& link) {
   poll_set_.remove(link.peer().value());
   std::erase(dying_, &link);
   if (link.now() != peer_link::state::failed || closing_) return;
-  if (launcher_ != nullptr) launcher_->report_lost(link.peer(), link.reason());
-  failures_.push_back({.peer = link.peer(),
-                       .reason = std::string(link.reason()),
-                       .announced = launcher_ != nullptr && launcher_->open()});
+  monitor_.report_lost(link.peer(), std::string(link.reason()));
 }
 
 /// Once for a rank: a kernel that forbids it to read one peer is likely to forbid the others, too.
@@ -42,29 +36,14 @@ void shm_endpoint::warn_of_refusal(const peer_link& link, int error) {
                   rank_.value(), link.peer().value(), net::error_text(error)));
 }
 
-std::optional<failure> shm_endpoint::failed() {
-  if (failures_.empty()) return std::nullopt;
-  failure first = std::move(failures_.front());
-  failures_.pop_front();
-  return first;
-}
-
 void shm_endpoint::poll_control() {
-  control_due_.store(false, std::memory_order_relaxed);  // a thread that sets it again wants another poll
-  std::array<epoll_event, 32> ready;
-  const int count = ::epoll_wait(events_.get(), ready.data(), static_cast<int>(ready.size()), 0);
-  for (int i = 0; i < count; ++i) {
-    const std::uint64_t tag = ready[static_cast<std::size_t>(i)].data.u64;
-    if (tag == links_.size()) {
-      poll_launcher();
-      continue;
-    }
-    peer_link& link = *links_[tag];
-    if (link.now() != peer_link::state::open) continue;
+  monitor_.poll([this](std::uint32_t peer) {
+    peer_link& link = *links_[peer];
+    if (link.now() != peer_link::state::open) return;
     link.read_liveness_socket();
     if (link.ended()) on_end(link);
     if (link.now() == peer_link::state::dying) dying_.push_back(&link);
-  }
+  });
 }
 
 /// Receives the messages that dead peers have left in their rings, before their links fail.
@@ -86,14 +65,6 @@ bool shm_endpoint::drain_the_dying(message_list& arrived, std::size_t enough) {
   return moved;
 }
 
-void shm_endpoint::poll_launcher() {
-  if (launcher_ == nullptr) return;
-  auto end = launcher_->poll();
-  if (!end) return;
-  const auto peer = end->peer ? std::optional<rank_id>(*end->peer) : std::nullopt;
-  failures_.push_back({.peer = peer, .reason = std::move(end->reason), .announced = launcher_->open()});
-}
-
 void shm_endpoint::close(std::chrono::nanoseconds timeout) {
   const auto deadline = steady_clock::now() + std::min<std::chrono::nanoseconds>(timeout, std::chrono::hours(1));
   closing_ = true;
@@ -102,7 +73,7 @@ void shm_endpoint::close(std::chrono::nanoseconds timeout) {
     link->send_shutdown();
     note_unsent(*link);
   }
-  if (launcher_ != nullptr) launcher_->report_left();
+  monitor_.report_left();
   message_list unwanted;
   for (flush_backlog(); !backlog_.empty() && steady_clock::now() < deadline; flush_backlog()) {
     wait(look_again);

@@ -3,8 +3,6 @@
 #include "transport/tcp/endpoint.hpp"
 
 #include <sys/epoll.h>
-#include <sys/eventfd.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -20,13 +18,12 @@
 namespace nacre::transport::tcp {
 namespace {
 
-constexpr std::uint32_t polls_between_control_polls = 1024;
 constexpr std::chrono::microseconds others_apart{5};     // however much the warm stream brings, the others are polled
 constexpr std::uint32_t warm_misses_max = 64;            // after so many in a row a stream is not warm any more
 constexpr std::uint32_t warm_hits_before_adoption = 16;  // after so many reads in a row lone_watch_ adopts the stream
 constexpr std::uint32_t rivals_max = 2;                  // after so many in a row an adopted stream is replaced
 constexpr std::uint64_t wakeup_tag = ~std::uint64_t{0};
-constexpr std::uint64_t control_tag = wakeup_tag - 1;  // listener and launcher connection
+constexpr std::uint64_t control_tag = wakeup_tag - 1;  // listener and monitor_
 
 /// The number of the connection that carries a channel.
 std::uint32_t place_among(channel which, std::uint32_t connections) noexcept {
@@ -48,22 +45,19 @@ tcp_endpoint::tcp_endpoint(endpoint_parts parts)
       declared_{.separate_processes = true, .separate_channels = parts.connections == channel_count},
       links_(std::size_t{size_} * connections_),
       listener_(std::move(parts.listener)),
-      launcher_(std::move(parts.launcher)),
+      monitor_(size_, std::move(parts.launcher)),
       output_bytes_max_(parts.output_bytes_max),
       others_(others_apart),
-      events_(::epoll_create1(EPOLL_CLOEXEC)),
-      wakeup_event_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+      events_(::epoll_create1(EPOLL_CLOEXEC)) {
   NACRE_EXPECT(connections_ > 0 && connections_ <= channel_count, "a peer has one connection for each channel at most");
-  net::watch({.events = events_.get(), .descriptor = wakeup_event_.get(), .tag = wakeup_tag}, EPOLL_CTL_ADD);
+  net::watch({.events = events_.get(), .descriptor = wakeup_event_.descriptor(), .tag = wakeup_tag}, EPOLL_CTL_ADD);
   net::watch({.events = events_.get(), .descriptor = listener_->descriptor(), .tag = control_tag}, EPOLL_CTL_ADD);
-  if (launcher_ != nullptr) {
-    net::watch({.events = events_.get(), .descriptor = launcher_->descriptor(), .tag = control_tag}, EPOLL_CTL_ADD);
-  }
+  net::watch({.events = events_.get(), .descriptor = monitor_.descriptor(), .tag = control_tag}, EPOLL_CTL_ADD);
   for (std::uint32_t peer = 0; peer < size_; ++peer) {
     if (!parts.candidates[peer].empty()) enrol(rank_id(peer), parts.candidates[peer]);
   }
   listener_->job_begins(std::chrono::steady_clock::now());
-  own_waiting_.store(!own_.empty(), std::memory_order_relaxed);  // no other thread knows this object yet
+  if (!own_.empty()) flags_.note_own();
 }
 
 void tcp_endpoint::enrol(rank_id peer, launch::candidates_of_rank& candidates) {
@@ -98,7 +92,7 @@ void tcp_endpoint::submit(rank_id to, message_list& batch) {
   if (batch.empty()) return;
   if (to == rank_) {
     own_.append(batch);
-    own_waiting_.store(true);  // seq_cst, like the load of sleeping_ in wake: wait sees this, or wake sees sleeping_
+    flags_.note_own();
     return wake();
   }
   const channel on = batch.front()->header.channel;
@@ -143,7 +137,7 @@ void tcp_endpoint::watch(const peer_link& link, int operation) {
 bool tcp_endpoint::poll(message_list& arrived, std::size_t messages_max) {
   bool moved = false;
   if (!own_.empty()) {
-    own_waiting_.store(false, std::memory_order_relaxed);  // a wait that still sees true returns early, once
+    flags_.own_taken();
     arrived.append(own_);
     moved = true;
   }
@@ -153,8 +147,7 @@ bool tcp_endpoint::poll(message_list& arrived, std::size_t messages_max) {
     moved |= warm;
     if (asks_kernel(warm)) moved |= poll_kernel(arrived, messages_max);
   }
-  // relaxed: set by a wait of this thread, or of a thread that has told this one that it returned
-  if (++polls_ % polls_between_control_polls == 0 || control_due_.load(std::memory_order_relaxed)) poll_control();
+  if (monitor_.due(++polls_)) poll_control();
   return moved;
 }
 
@@ -210,7 +203,7 @@ bool tcp_endpoint::poll_kernel(message_list& arrived, std::size_t messages_max) 
   const auto is_of_system = [&](std::uint64_t tag) { return tag < control_tag && tag % connections_ == 0; };
   for (std::size_t i = 0; i < count; ++i) {
     const std::uint64_t tag = ready[i].data.u64;
-    if (tag == control_tag) control_due_.store(true, std::memory_order_relaxed);  // for this thread
+    if (tag == control_tag) monitor_.make_due();
     if (is_of_system(tag)) moved |= on_event(tag, ready[i].events, arrived, arrived.size() + messages_max);
   }
   // The order of the others rotates, because the bound may cut the last ones off.
@@ -234,29 +227,21 @@ bool tcp_endpoint::on_event(std::uint64_t place, std::uint32_t what, message_lis
 }
 
 void tcp_endpoint::wait(std::chrono::nanoseconds timeout) {
-  sleeping_.store(true);
-  // All are seq_cst: these loads see the stores of wake and submit, or those see the store above.
-  if (woken_.load() || own_waiting_.load()) timeout = std::chrono::nanoseconds::zero();
-  if (timeout > std::chrono::nanoseconds::zero()) sleep(timeout);
-  sleeping_.store(false, std::memory_order_relaxed);  // a wake that still sees true makes the next wait return early
-  woken_.exchange(false);  // an exchange, so that the caller sees all that the waker did before
-  control_due_.store(true, std::memory_order_relaxed);  // see poll
+  flags_.begin_wait();
+  if (flags_.nothing_waits() && timeout > std::chrono::nanoseconds::zero()) sleep(timeout);
+  flags_.end_wait();
+  monitor_.make_due();
 }
 
 void tcp_endpoint::sleep(std::chrono::nanoseconds timeout) {
   lone_watch_.before_sleep();
   net::sleep_on(events_.get(), timeout);
   lone_watch_.after_sleep();
-  std::uint64_t rings = 0;
-  [[maybe_unused]] const ssize_t bytes = ::read(wakeup_event_.get(), &rings, sizeof rings);  // usually nothing is there
+  wakeup_event_.silence();
 }
 
 void tcp_endpoint::wake() noexcept {
-  woken_.store(true);
-  if (!sleeping_.load() || !sleeping_.exchange(false)) return;
-  const std::uint64_t ring = 1;
-  [[maybe_unused]] const ssize_t bytes =
-      ::write(wakeup_event_.get(), &ring, sizeof ring);  // full only when it rings already
+  if (flags_.note_wake()) wakeup_event_.ring();
 }
 
 }  // namespace nacre::transport::tcp

@@ -2,21 +2,21 @@
 // One rank's end of a full mesh of sockets, one for each channel and peer.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <optional>
 #include <vector>
 
-#include "base/cache_line.hpp"
 #include "base/poll_interval.hpp"
 #include "join/launch/bootstrap.hpp"
 #include "join/launch/launcher_connection.hpp"
 #include "join/net/listener.hpp"
+#include "transport/peer_monitor.hpp"
 #include "transport/tcp/lone_watch.hpp"
 #include "transport/tcp/peer_link.hpp"
 #include "transport/transport.hpp"
+#include "transport/wakeup_event.hpp"
+#include "transport/wakeup_flags.hpp"
 
 namespace nacre::transport::tcp {
 
@@ -37,7 +37,7 @@ struct endpoint_parts {
 /// `submit` writes at once as much as the socket takes. The rest waits in the stream's send queue, up to its bound, and
 /// a poll writes it later. `poll` reads the warm stream: the one that brought bytes last. When 5 us have passed, or the
 /// warm stream has more to read, it also asks the kernel for other readable streams, and reads those of channel system
-/// first. Once in 1,024 polls and after every wait it polls the listener and the launcher connection, too. `wait`
+/// first. Once in 1,024 polls and after every wait it polls the listener and the monitor of the peers, too. `wait`
 /// sleeps on all of these at once. When one stream of a peer fails, the peer has failed.
 class tcp_endpoint final : public endpoint {
  public:
@@ -54,7 +54,7 @@ class tcp_endpoint final : public endpoint {
   bool poll(message_list& arrived, std::size_t messages_max) override;
   void wait(std::chrono::nanoseconds timeout) override;
   void wake() noexcept override;
-  std::optional<failure> failed() override;
+  std::optional<failure> failed() override { return monitor_.take_failure(); }
   bool unsent() const noexcept override { return !backlog_.empty(); }
   bool under_way() override;
   void close(std::chrono::nanoseconds timeout) override;
@@ -77,7 +77,6 @@ class tcp_endpoint final : public endpoint {
 
   void poll_control();
   void poll_listener();
-  void poll_launcher();
 
   void send_shutdown();
   void discard_arrivals();
@@ -98,21 +97,15 @@ class tcp_endpoint final : public endpoint {
   lone_watch lone_watch_;
   std::vector<peer_link*> backlog_;  // links with unsent bytes, those of channel system first
   message_list own_;                 // submitted to the own rank, or received by the bootstrap
-  std::deque<failure> failures_;
   std::unique_ptr<net::listener> listener_;
-  std::shared_ptr<launch::launcher_connection> launcher_;
+  peer_monitor monitor_;
   std::size_t output_bytes_max_;
   poll_interval others_;  // when to ask the kernel for other streams than the warm one
   std::uint32_t polls_ = 0;
   bool closing_ = false;
-  net::unique_fd events_;        // epoll: links, listener, launcher connection, wakeup_event_
-  net::unique_fd wakeup_event_;  // eventfd: wake writes it when a thread sleeps
-
-  // Shared by wait, wake and poll, which three threads may run at a time.
-  alignas(cache_line_bytes) std::atomic<bool> sleeping_{false};
-  std::atomic<bool> woken_{false};
-  std::atomic<bool> own_waiting_{false};
-  std::atomic<bool> control_due_{false};
+  net::unique_fd events_;  // epoll: links, listener, monitor_, wakeup_event_
+  wakeup_event wakeup_event_;
+  wakeup_flags flags_;
 };
 
 }  // namespace nacre::transport::tcp

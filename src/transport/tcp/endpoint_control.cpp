@@ -21,11 +21,7 @@ constexpr milliseconds look_again{1};  // while closing: no event tells of ackno
 void tcp_endpoint::on_state_change(peer_link& link) {
   const bool failed = link.now() == peer_link::state::failed;
   if (!failed && link.now() != peer_link::state::over) return;
-  if (failed && !closing_) {
-    if (launcher_ != nullptr) launcher_->report_lost(link.peer(), link.reason());
-    failures_.push_back(
-        {.peer = link.peer(), .reason = link.reason(), .announced = launcher_ != nullptr && launcher_->open()});
-  }
+  if (failed && !closing_) monitor_.report_lost(link.peer(), link.reason());
   if (!failed) return drop(link);
   const std::size_t first = std::size_t{link.peer().value()} * connections_;
   for (std::size_t place = first; place < first + connections_; ++place) {
@@ -44,17 +40,9 @@ void tcp_endpoint::drop(peer_link& link) {
   --links_alive_;
 }
 
-std::optional<failure> tcp_endpoint::failed() {
-  if (failures_.empty()) return std::nullopt;
-  failure first = std::move(failures_.front());
-  failures_.pop_front();
-  return first;
-}
-
 void tcp_endpoint::poll_control() {
-  control_due_.store(false, std::memory_order_relaxed);  // a thread that sets it again wants another poll
+  monitor_.poll([](std::uint32_t) {});  // the streams tell of their own ends
   poll_listener();
-  poll_launcher();
 }
 
 void tcp_endpoint::poll_listener() {
@@ -64,14 +52,6 @@ void tcp_endpoint::poll_listener() {
   for (const net::peer_candidate& candidate : candidates) {
     listener_->refuse(candidate, fmt::format("rank {} is connected already", candidate.identity.rank.value()), now);
   }
-}
-
-void tcp_endpoint::poll_launcher() {
-  if (launcher_ == nullptr) return;
-  auto end = launcher_->poll();
-  if (!end) return;
-  const auto peer = end->peer ? std::optional<rank_id>(*end->peer) : std::nullopt;
-  failures_.push_back({.peer = peer, .reason = std::move(end->reason), .announced = launcher_->open()});
 }
 
 void tcp_endpoint::close(std::chrono::nanoseconds timeout) {
@@ -108,7 +88,7 @@ void tcp_endpoint::send_shutdown() {
     if (was_empty) link->flush();
     if (was_empty && link->unsent_bytes() != 0) note_blocked(*link);
   }
-  if (launcher_ != nullptr) launcher_->report_left();
+  monitor_.report_left();
 }
 
 void tcp_endpoint::discard_arrivals() {

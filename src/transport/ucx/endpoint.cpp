@@ -4,8 +4,6 @@
 
 #include <poll.h>
 #include <sys/epoll.h>
-#include <sys/eventfd.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <mutex>
@@ -22,7 +20,6 @@ using std::chrono::nanoseconds;
 
 constexpr capabilities ucx_capabilities{.separate_processes = true, .separate_channels = true, .direct_memory = true};
 
-constexpr std::uint32_t polls_between_control_polls = 1024;
 constexpr std::uint32_t busy_polls = 1024;
 constexpr std::size_t frames_of_a_stream = 4;  // a poll that finds so many looks again: more are likely
 constexpr std::uint32_t polls_max = 16;        // at one channel in one poll
@@ -51,23 +48,17 @@ ucx_endpoint::ucx_endpoint(endpoint_parts parts)
       port_(std::move(parts.end)),
       peers_(parts.peers.size()),
       idle_poll_interval_(parts.idle_poll_interval),
-      launcher_(std::move(parts.launcher)),
-      control_events_(::epoll_create1(EPOLL_CLOEXEC)),
-      events_(::epoll_create1(EPOLL_CLOEXEC)),
-      wakeup_event_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+      monitor_(static_cast<std::uint32_t>(parts.peers.size()), std::move(parts.launcher)),
+      events_(::epoll_create1(EPOLL_CLOEXEC)) {
   NACRE_EXPECT(size() <= ranks_max, "a stamp has no room for the number of a rank");
-  net::watch({.events = events_.get(), .descriptor = control_events_.get(), .tag = control_tag}, EPOLL_CTL_ADD);
-  net::watch({.events = events_.get(), .descriptor = wakeup_event_.get(), .tag = wakeup_tag}, EPOLL_CTL_ADD);
-  if (launcher_ != nullptr) {
-    net::watch({.events = control_events_.get(), .descriptor = launcher_->descriptor(), .tag = size()}, EPOLL_CTL_ADD);
-  }
+  net::watch({.events = events_.get(), .descriptor = monitor_.descriptor(), .tag = control_tag}, EPOLL_CTL_ADD);
+  net::watch({.events = events_.get(), .descriptor = wakeup_event_.descriptor(), .tag = wakeup_tag}, EPOLL_CTL_ADD);
   for (std::uint32_t rank = 0; rank < size(); ++rank) {
     if (!parts.peers[rank]) continue;
     peer& made = peers_[rank];
     made.now = peer::state::present;
     made.parts = std::move(*parts.peers[rank]);
-    net::watch({.events = control_events_.get(), .descriptor = made.parts.liveness_socket.get(), .tag = rank},
-               EPOLL_CTL_ADD);
+    monitor_.watch(rank_id(rank), made.parts.liveness_socket.get());
     unheard_ += channels_per_peer;
     ++unready_;
   }
@@ -83,7 +74,7 @@ const capabilities& ucx_endpoint::declared() const noexcept { return ucx_capabil
 bool ucx_endpoint::poll(message_list& arrived, std::size_t messages_max) {
   bool moved = false;
   if (!own_.empty()) {
-    own_waiting_.store(false, std::memory_order_relaxed);  // a wait that reads the old value returns early, once
+    flags_.own_taken();
     arrived.append(own_);
     moved = true;
   }
@@ -94,8 +85,7 @@ bool ucx_endpoint::poll(message_list& arrived, std::size_t messages_max) {
   }
   moved |= progress(arrived, arrived.size() + messages_max);
   moved |= !ended_copies_.empty();
-  // relaxed: wait sets it, in this thread, or in a thread that has told this one that wait has returned
-  if (polls_ % polls_between_control_polls == 0 || control_due_.load(std::memory_order_relaxed)) poll_control();
+  if (monitor_.due(polls_)) poll_control();
   progressed_ |= moved;
   return moved;
 }
@@ -141,13 +131,10 @@ bool ucx_endpoint::poll_channel(std::uint32_t channel_index, message_list& into,
 }
 
 void ucx_endpoint::wait(nanoseconds timeout) {
-  sleeping_.store(true);
-  // These loads see the stores of wake and submit, or wake and submit see the flag above: all are seq_cst.
-  if (woken_.load() || own_waiting_.load()) timeout = nanoseconds::zero();
-  if (timeout > nanoseconds::zero()) sleep(std::min<nanoseconds>(timeout, sleep_max));
-  sleeping_.store(false, std::memory_order_relaxed);  // a wake that still reads true makes the next wait return early
-  woken_.exchange(false);  // reads the value that it clears, so the caller sees all that the waker did before
-  control_due_.store(true, std::memory_order_relaxed);  // see poll
+  flags_.begin_wait();
+  if (flags_.nothing_waits() && timeout > nanoseconds::zero()) sleep(std::min<nanoseconds>(timeout, sleep_max));
+  flags_.end_wait();
+  monitor_.make_due();
 }
 
 /// A channel that cannot be armed has work to do. This thread does it here, so a thread that only waits makes progress,
@@ -179,18 +166,13 @@ void ucx_endpoint::sleep(nanoseconds timeout) {
   if (armed) {
     net::sleep_on(events_.get(), timeout);
   } else {
-    sleep_until_wakeup(wakeup_event_.get(), timeout);
+    sleep_until_wakeup(wakeup_event_.descriptor(), timeout);
   }
-  std::uint64_t rings = 0;
-  [[maybe_unused]] const ssize_t bytes = ::read(wakeup_event_.get(), &rings, sizeof rings);  // usually empty
+  wakeup_event_.silence();
 }
 
 void ucx_endpoint::wake() noexcept {
-  woken_.store(true);
-  if (!sleeping_.load() || !sleeping_.exchange(false)) return;
-  const std::uint64_t ring = 1;
-  [[maybe_unused]] const ssize_t bytes =
-      ::write(wakeup_event_.get(), &ring, sizeof ring);  // full only when it rings already
+  if (flags_.note_wake()) wakeup_event_.ring();
 }
 
 }  // namespace nacre::transport::ucx

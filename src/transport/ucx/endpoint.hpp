@@ -21,8 +21,11 @@
 #include "join/launch/launcher_connection.hpp"
 #include "join/net/socket.hpp"
 #include "join/net/socket_handshake.hpp"
+#include "transport/peer_monitor.hpp"
 #include "transport/transport.hpp"
 #include "transport/ucx/module.hpp"
+#include "transport/wakeup_event.hpp"
+#include "transport/wakeup_flags.hpp"
 
 namespace nacre::transport::ucx {
 
@@ -248,7 +251,6 @@ class ucx_endpoint final : public endpoint, private port_callbacks, private dire
 
   // endpoint_control.cpp
   void poll_control();
-  void poll_launcher();
   void read_liveness_socket(std::uint32_t rank);
   void suspect(std::uint32_t rank, std::string_view why);
   void check_suspects();
@@ -278,30 +280,22 @@ class ucx_endpoint final : public endpoint, private port_callbacks, private dire
   std::uint32_t polls_ = 0;
   bool progressed_ = false;  // a poll has moved something since the last sleep
   std::chrono::steady_clock::time_point quiet_since_{};
-  message_list* into_ = nullptr;  // destination of messages; set while the port may call
-  message_list seen_;             // received while waiting
-  message_list own_;              // submitted to the own rank
-  std::deque<failure> lost_;      // failures that the launcher has not been told yet
-  std::deque<failure> failures_;
+  message_list* into_ = nullptr;                    // destination of messages; set while the port may call
+  message_list seen_;                               // received while waiting
+  message_list own_;                                // submitted to the own rank
+  std::deque<failure> lost_;                        // failures that the launcher has not been told yet
   std::map<std::uint32_t, region_record> regions_;  // by id
   std::map<copy_id, active_copy> copies_;
   std::vector<control_frame> control_frames_;
   std::deque<ended_copy> ended_copies_;
   std::uint32_t last_region_ = 0;
-  std::shared_ptr<launch::launcher_connection> launcher_;
+  peer_monitor monitor_;
   bool closing_ = false;
   bool closed_ = false;
-  net::unique_fd control_events_;  // epoll: liveness sockets and launcher connection
-  net::unique_fd events_;          // epoll: control_events_, channels, wakeup_event_
-  net::unique_fd wakeup_event_;    // eventfd, a doorbell: wake writes it when a thread sleeps
-
-  // Shared by wait, wake and poll, which may run in three threads.
+  net::unique_fd events_;  // epoll: monitor_, channels, wakeup_event_
+  wakeup_event wakeup_event_;
   alignas(cache_line_bytes) spinlock lock_;  // held during every call of the port
-  std::atomic<bool> has_failures_{false};    // failures_ is not empty
-  std::atomic<bool> sleeping_{false};
-  std::atomic<bool> woken_{false};
-  std::atomic<bool> own_waiting_{false};
-  std::atomic<bool> control_due_{false};
+  wakeup_flags flags_;
 };
 
 }  // namespace nacre::transport::ucx

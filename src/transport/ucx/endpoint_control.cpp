@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // A rank's end beside its data path: the first and the last frames with its peers, failures, the launcher.
-#include <sys/epoll.h>
-
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -60,10 +58,9 @@ bool ucx_endpoint::progress_until(Condition over, net::time_point deadline, bool
       poll_control();
       if (over()) return true;
     }
-    if (joining && !failures_.empty()) {
-      const failure& first = failures_.front();
-      if (!first.peer || first.announced) throw job_aborted(describe(first));
-      throw_apart(rank_, first.peer->value(), first.reason, "look for what it has printed");
+    if (const failure* const first = monitor_.first_failure(); joining && first != nullptr) {
+      if (!first->peer || first->announced) throw job_aborted(describe(*first));
+      throw_apart(rank_, first->peer->value(), first->reason, "look for what it has printed");
     }
     if (steady_clock::now() >= deadline) return false;
     if (!moved) wait(retry_interval);
@@ -120,23 +117,9 @@ void ucx_endpoint::flush_links() {
 }
 
 void ucx_endpoint::poll_control() {
-  control_due_.store(false, std::memory_order_relaxed);  // a later store asks for another poll
-  std::array<epoll_event, 32> ready;
-  const int count = ::epoll_wait(control_events_.get(), ready.data(), static_cast<int>(ready.size()), 0);
-  for (int i = 0; i < count; ++i) {
-    const auto tag = static_cast<std::uint32_t>(ready[static_cast<std::size_t>(i)].data.u64);
-    tag == size() ? poll_launcher() : read_liveness_socket(tag);
-  }
+  monitor_.poll([this](std::uint32_t rank) { read_liveness_socket(rank); });
   if (suspects_ != 0) check_suspects();
   report_lost_peers();
-}
-
-void ucx_endpoint::poll_launcher() {
-  auto end = launcher_->poll();
-  if (!end) return;
-  const auto affected = end->peer ? std::optional<rank_id>(*end->peer) : std::nullopt;
-  failures_.push_back({.peer = affected, .reason = std::move(end->reason), .announced = launcher_->open()});
-  has_failures_.store(true, std::memory_order_relaxed);  // a hint: the lock orders the failures
 }
 
 void ucx_endpoint::read_liveness_socket(std::uint32_t rank) {
@@ -169,7 +152,7 @@ void ucx_endpoint::suspect(std::uint32_t rank, std::string_view why) {
   affected.suspect_since = steady_clock::now();
   ++suspects_;
   forget_waiting(affected);
-  control_due_.store(true, std::memory_order_relaxed);  // for the thread that polls
+  monitor_.make_due();
 }
 
 void ucx_endpoint::check_suspects() {
@@ -190,28 +173,21 @@ void ucx_endpoint::lose(std::uint32_t rank, std::string_view reason) {
   forget_waiting(affected);
   if (closing_ || had_left) return;
   lost_.push_back({.peer = rank_id(rank), .reason = std::string(reason)});
-  control_due_.store(true, std::memory_order_relaxed);  // for the thread that polls
+  monitor_.make_due();
 }
 
 /// Not in `lose`, which a thread that only waits may call: the launcher connection belongs to the polling thread, and
 /// may be shared with another end of this rank.
 void ucx_endpoint::report_lost_peers() {
   for (; !lost_.empty(); lost_.pop_front()) {
-    failure& each = lost_.front();
-    if (launcher_ != nullptr) launcher_->report_lost(*each.peer, each.reason);
-    each.announced = launcher_ != nullptr && launcher_->open();
-    failures_.push_back(std::move(each));
-    has_failures_.store(true, std::memory_order_relaxed);  // a hint: the lock orders the failures
+    monitor_.report_lost(*lost_.front().peer, std::move(lost_.front().reason));
   }
 }
 
 std::optional<failure> ucx_endpoint::failed() {
-  if (!has_failures_.load(std::memory_order_relaxed)) return std::nullopt;  // see lose
+  if (!monitor_.any_failure()) return std::nullopt;
   const std::scoped_lock lock(lock_);
-  if (failures_.empty()) return std::nullopt;
-  failure first = std::move(failures_.front());
-  failures_.pop_front();
-  return first;
+  return monitor_.take_failure();
 }
 
 bool ucx_endpoint::flushed() const noexcept {
@@ -239,7 +215,7 @@ void ucx_endpoint::close(std::chrono::nanoseconds timeout) {
     if (each.parts.liveness_socket) send_liveness(each.parts.liveness_socket, liveness_message::shutdown);
   }
   busy_.clear();
-  if (launcher_ != nullptr) launcher_->report_left();
+  monitor_.report_left();
   closed_ = true;
 }
 

@@ -18,7 +18,7 @@ void ucx_endpoint::submit(rank_id to, message_list& batch) {
   if (batch.empty()) return;
   if (to == rank_) {
     own_.append(batch);
-    own_waiting_.store(true);  // seq_cst, pairs with the load of sleeping_ in wake: one of wait and wake sees the other
+    flags_.note_own();
     return wake();
   }
   const std::scoped_lock lock(lock_);
