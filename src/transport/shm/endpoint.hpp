@@ -29,8 +29,8 @@ struct endpoint_parts {
 };
 
 /// `poll` reads the rings of the peers that have a place in the poll set, and of those that have rung their doorbells.
-/// `wait` sleeps on the futex of the own segment. The monitor of the peers is polled once in 1,024 polls and after every
-/// sleep. A sleep lasts at most `sleep_max`, so the death of a peer is noticed although a dead peer wakes nobody.
+/// `wait` sleeps on the futex of the own segment. The monitor of the peers is polled once in 1,024 polls and after
+/// every sleep. A sleep lasts at most `sleep_max`, so the death of a peer is noticed although a dead peer wakes nobody.
 class shm_endpoint final : public endpoint {
  public:
   static constexpr std::chrono::milliseconds sleep_max{100};
