@@ -307,7 +307,7 @@ TEST(location_cache, keeps_the_way_to_an_object_until_its_home_knows_where_that_
 
 /// A rank answers for the home of an object that nobody has asked about: the asker's list would grow.
 void answer_unasked(context& ctx, std::uint64_t object) {
-  ctx.core().messages().post_to_module<&message_forwarding::on_leave_answered>(detail::thread_of(ctx), rank_id(1),
+  ctx.core().messages().post_to_module<&message_forwarding::on_collect_answered>(detail::thread_of(ctx), rank_id(1),
                                                                                object, 1U, false);
 }
 

@@ -8,7 +8,7 @@
 
 #include <nacre/assert.hpp>
 
-#include "base/thrown.hpp"
+#include "base/exception_text.hpp"
 
 namespace nacre {
 

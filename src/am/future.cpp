@@ -6,7 +6,7 @@
 #include <string_view>
 #include <utility>
 
-#include "base/thrown.hpp"
+#include "base/exception_text.hpp"
 #include "exec/worker_pool.hpp"
 
 namespace nacre::detail {

@@ -22,8 +22,8 @@ namespace nacre {
 /// |---|---|---|
 /// | at most the limit | sends | - |
 /// | more | waits before its next send, running other work | more than half: checks again after `patience` |
-/// | at most half of the bound, after more | is woken | resets the limit to the bound |
-/// | more, none released for `patience` | is woken | raises the limit to these bytes and a quarter of the bound |
+/// | falls to half of `bytes_max`, after more | is woken | resets the limit to `bytes_max` |
+/// | more, none released for `patience` | is woken | raises the limit to these bytes and a quarter of `bytes_max` |
 ///
 /// The last line is why nothing deadlocks: messages may wait for the next ones that main sends.
 class send_window {

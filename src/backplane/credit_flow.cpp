@@ -67,7 +67,7 @@ void backplane::take_credit(const message& m) {
 bool backplane::grant_credits() {
   bool granted = false;
   const auto grant = [&](credit_account& account, std::uint64_t bytes) {
-    if (bytes == 0) return;  // all that has been released was granted ahead; a peer that asked still waits
+    if (bytes == 0) return;  // granted before its release, nothing new: a peer that asked still waits
     account.asked = false;
     granted = true;
     send_credit(account.peer, account.via, bytes, false);

@@ -139,7 +139,8 @@ class alignas(cache_line_bytes) credit_account : public body_ops {
   }
   /// The peer waits for a grant, after it has spent `total` all in all.
   void ask(std::uint64_t total) noexcept { asked_at_ = total; }
-  /// Whether all that the peer had spent when it asked has been granted: then its request has crossed the last grant.
+  /// Whether the grants so far cover all that the peer had spent when it asked. Then its request and the last grant
+  /// have crossed on the way, and it waits no more.
   [[nodiscard]] bool request_granted() const noexcept {
     return granted_.load(std::memory_order_relaxed) >= asked_at_;  // written here alone
   }

@@ -15,7 +15,7 @@
 
 #include "balance/look_timer.hpp"
 #include "balance/time_share.hpp"
-#include "base/thrown.hpp"
+#include "base/exception_text.hpp"
 #include "mobile/object_space.hpp"
 
 namespace nacre {

@@ -27,7 +27,7 @@ enum class progress_mode : std::uint8_t {
 /// | any other sleeping worker | its own parker | sleep_max | wake_one |
 /// | application, without the slot | application_parker_ | 1 ms | the substitute, when it leaves the slot |
 /// | application, in the slot | as a sleeping worker | as above | wake_application, also as above |
-/// | substitute, application computes, slot taken | as a sleeping worker | as above | take_worker_slot, also as above |
+/// | substitute, in the slot while main computes | as a sleeping worker | as above | take_worker_slot, also as above |
 /// | substitute, application has waited for < 16 ms | substitute_parker_ | 1 ms | stop |
 /// | substitute, application waits longer | substitute_parker_ | no limit | the end of wait_until; stop |
 /// | fallback poller, no worker idle | fallback_parker_ | 1 to 4 times patience | stop |
@@ -86,8 +86,9 @@ class thread_pool final : public worker_pool {
   static constexpr std::chrono::milliseconds sleep_max{100};   // bounds the cost of a missed hint
   static constexpr std::uint32_t polls_per_thorough_poll = 8;  // while nothing moves; see backplane::progress
 
-  /// The state of a worker that finds no work and is not woken for any. Only timers, and calls to the transport, end
-  /// its sleeps, most of them in vain, so it spins before the first sleep alone. Where threads share cores and other
+  /// The state of a worker that finds no work and is not woken for any. Its sleeps end only by
+  /// timers and by calls to the transport, most of which bring no work. So it spins before the first sleep, and not
+  /// before the later ones. Where threads share cores and other
   /// workers of the rank are busy, the watcher lets timers be late, a little more each time: a busy worker runs them
   /// between two items.
   struct idleness {

@@ -13,7 +13,7 @@
 #include <nacre/scheduler.hpp>
 
 #include "backplane/backplane.hpp"
-#include "base/thrown.hpp"
+#include "base/exception_text.hpp"
 #include "exec/thread_context.hpp"
 #include "machine/runtime_costs.hpp"
 

@@ -9,7 +9,6 @@
 #include <nacre/assert.hpp>
 
 #include "mobile/directory/epoch_guard.hpp"
-#include "mobile/object_space.hpp"
 
 namespace nacre {
 

@@ -39,7 +39,7 @@ struct deadlock_report {
   unit_counters units;
   std::uint64_t calls = 0;    ///< calls that have no result yet
   std::uint64_t awaited = 0;  ///< the part of `calls` that suspended handlers await
-  std::uint64_t own = 0;      ///< the part of `calls` to the object that itself awaits the result
+  std::uint64_t own = 0;      ///< the part of `awaited` whose caller is a handler of the very object called
   std::array<rank_list, main_waits> mains;
   std::vector<std::string> handlers;  ///< the suspended handlers, and the result that each awaits
 

@@ -42,7 +42,8 @@ class detector_host {
   /// Must not call the detector.
   virtual void send(rank_id to, const detector_message& m) = 0;
 
-  /// The system has been quiet since the request numbered `last` and all before it, back to the previous declaration.
+  /// The system has been quiet at some moment after the request numbered `last`. This answers all requests since the
+  /// previous declaration, up to `last`.
   /// Before it returns, the host counts as created the units that waited (a continuation, a main that goes on).
   /// Always the detector's last output of a call; may call request().
   virtual void declare(std::uint64_t last) = 0;

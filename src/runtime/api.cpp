@@ -1,16 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The untyped functions behind the public templates: each calls the module of the rank that does the work.
-#include <cxxabi.h>
-
-#include <cstdlib>
 #include <cstring>
-#include <memory>
-#include <typeinfo>
 #include <utility>
 
 #include <nacre/nacre.hpp>
 
-#include "base/thrown.hpp"
 #include "runtime/engine.hpp"
 
 namespace nacre {
@@ -122,48 +116,6 @@ void wait_in_application(engine& core, thread_context& on, future_state& state) 
 
 void post_reply(engine& core, thread_context& on, const message_header& request, message_ptr reply) {
   core.messages().post_reply(on, request, std::move(reply));
-}
-
-namespace {
-
-/// The type of the exception that a catch clause is handling; empty if it is no std::exception.
-std::string type_of_thrown() {
-  const char* name = nullptr;
-  try {
-    throw;
-  } catch (const call_error& thrown) {
-    if (!thrown.type().empty()) return thrown.type();
-    name = typeid(thrown).name();
-  } catch (const std::exception& thrown) {
-    name = typeid(thrown).name();
-  } catch (...) {
-    return {};
-  }
-  const std::unique_ptr<char, decltype(&std::free)> spelt(abi::__cxa_demangle(name, nullptr, nullptr, nullptr),
-                                                          &std::free);
-  return spelt ? spelt.get() : name;
-}
-
-}  // namespace
-
-void handler_failed(engine& core, thread_context& on, const message_header& request, handler_id handler,
-                    handler_phase when) {
-  const handler_info* row = core.messages().handlers().handler(handler.value());
-  std::string line;  // names no module handler: its message names the user's code that it called
-  if (request.kind != message_kind::module) {
-    line = when == handler_phase::decoding ? "decoding the arguments of " : "the handler ";
-    line += std::string(row->name) + " threw: ";
-  }
-  line += text_of_thrown();
-  if (request.object != 0) {
-    const object_id id = object_id::from_value(request.object);
-    line += " (object " + std::to_string(id.home().value()) + ":" + std::to_string(id.index()) + ")";
-  }
-  if (request.reply != 0) {
-    core.messages().post_failure(on, request, line, type_of_thrown());
-  } else {
-    core.messages().fail(line);
-  }
 }
 
 void coroutine_finished(engine& core, thread_context& on, const message_header& request, handler_id handler) {

@@ -9,7 +9,7 @@
 
 #include <nacre/task.hpp>
 
-#include "mobile/object/waiting.hpp"
+#include "mobile/object/waiting_report.hpp"
 
 namespace nacre {
 namespace {

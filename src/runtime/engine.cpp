@@ -11,7 +11,7 @@
 #include <nacre/error.hpp>
 
 #include "balance/scheduler/registry.hpp"
-#include "base/thrown.hpp"
+#include "base/exception_text.hpp"
 #include "quiescence/wave_detector.hpp"
 #include "runtime/options.hpp"
 #include "transport/sim/sim_fabric.hpp"

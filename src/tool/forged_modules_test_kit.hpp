@@ -153,8 +153,8 @@ inline message_ptr some_module_message(const victim& at, choices& from, std::uin
     case 10:
       return some_array_message(at, from, peer);
     case 11:
-      return to_module<&message_forwarding::on_leave_answered>(some_object(at, from).value(), from.as<std::uint32_t>(),
-                                                               from.one_in(2));
+      return to_module<&message_forwarding::on_collect_answered>(some_object(at, from).value(),
+                                                                 from.as<std::uint32_t>(), from.one_in(2));
     case 0:
       return to_module<&location_updates::on_location>(
           some_object(at, from).value(), from.one_in(4) ? from.as<std::uint32_t>() : peer, from.as<std::uint32_t>(),

@@ -16,7 +16,6 @@
 namespace nacre::tool {
 namespace {
 
-
 ending ending_of(const siginfo_t& about) noexcept {
   if (about.si_code == CLD_EXITED) return {.how = ending::kind::exited, .number = about.si_status};
   return {.how = ending::kind::killed, .number = about.si_status};
@@ -34,7 +33,7 @@ rank_process rank_group::start(std::uint32_t rank, const rank_launch_spec& rank_
     what.environment.push_back(std::move(each));
   }
   rank_process started = start_process(what, {.standard_input = standard_input, .kept = secret.get()});
-  watchdog_.add_group(started.pid);
+  orphan_killer_.add_group(started.pid);
   processes_.push_back({.rank = rank, .pid = started.pid, .running = true});
   ++running_;
   return started;
@@ -48,7 +47,7 @@ void rank_group::reap(std::vector<rank_end>& ends) {
     if (about.si_pid == 0) continue;
     // The leader is not reaped yet, so no other group has its number: only this rank's processes are killed.
     if (job_ends_) ::kill(-each.pid, SIGKILL);
-    watchdog_.remove_group(each.pid);
+    orphan_killer_.remove_group(each.pid);
     ::waitpid(each.pid, nullptr, 0);
     each.running = false;
     --running_;

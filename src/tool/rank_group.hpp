@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "tool/orphan_killer.hpp"
 #include "tool/process_group.hpp"
 #include "tool/rank_process.hpp"
-#include "tool/watchdog.hpp"
 #include "wire/job_secret.hpp"
 
 namespace nacre::tool {
@@ -53,7 +53,7 @@ class rank_group {
     bool running = true;
   };
 
-  watchdog watchdog_;
+  orphan_killer orphan_killer_;
   std::vector<process> processes_;
   std::uint32_t running_ = 0;
   bool job_ends_ = false;

@@ -7,15 +7,15 @@
 #include "base/nearest_name.hpp"
 #include "join/launch/foreign_launcher.hpp"
 #include "join/launch/job_credentials.hpp"
-#include "transport/auto/auto.hpp"
-#include "transport/inproc/inproc.hpp"
+#include "transport/auto/backend.hpp"
+#include "transport/inproc/backend.hpp"
+#include "transport/mpi/backend.hpp"
 #include "transport/mpi/flavour.hpp"
-#include "transport/mpi/mpi.hpp"
-#include "transport/shm/shm.hpp"
+#include "transport/shm/backend.hpp"
 #include "transport/sim/sim_fabric.hpp"
-#include "transport/tcp/tcp.hpp"
+#include "transport/tcp/backend.hpp"
 #include "transport/transport.hpp"
-#include "transport/ucx/ucx.hpp"
+#include "transport/ucx/backend.hpp"
 
 namespace nacre::transport {
 namespace {

@@ -220,13 +220,4 @@ class connector {
 
 std::vector<candidates_of_rank> connect_all(const bootstrap& parts) { return connector(parts).run(); }
 
-std::vector<std::optional<net::peer_candidate>> connect_each_once(const bootstrap& parts) {
-  NACRE_EXPECT(parts.local.connections == 1, "there is one connection with each peer");
-  std::vector<std::optional<net::peer_candidate>> result;
-  for (candidates_of_rank& each : connect_all(parts)) {
-    result.push_back(each.empty() ? std::nullopt : std::optional(std::move(each.front())));
-  }
-  return result;
-}
-
 }  // namespace nacre::launch

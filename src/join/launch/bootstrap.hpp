@@ -38,7 +38,4 @@ using candidates_of_rank = std::vector<net::peer_candidate>;
 /// missing peer, or job_aborted.
 [[nodiscard]] std::vector<candidates_of_rank> connect_all(const bootstrap& parts);
 
-/// Makes one connection with each peer, like connect_all; the own place is empty.
-[[nodiscard]] std::vector<std::optional<net::peer_candidate>> connect_each_once(const bootstrap& parts);
-
 }  // namespace nacre::launch

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Launchers other than nacre run: whether one has started this process, and whether it tells where the other ranks are.
+// Recognises that srun or mpirun has started this process, and refuses when it cannot tell where the other ranks are.
 #pragma once
 
 #include <string_view>

@@ -18,7 +18,6 @@ class handler_access {
 
   step_end run_shared(activation_step& now, const detail::handler_info& row);
   step_end run_exclusive(activation_step& now, const detail::handler_info& row);
-  void coroutine_ended(thread_context& on, const message_header& request, const detail::handler_info& handler);
   void end_access(object_entry& at, thread_context& on, work::runner end, bool shared);
   void later(object_entry& at, thread_context& on, work::runner what);
   [[nodiscard]] static work& work_for(const object_entry& at, work::runner what);

@@ -26,7 +26,7 @@ struct broadcast_header {
   std::uint64_t first = 0;      ///< the array
   std::uint64_t reply = 0;      ///< the call of `answer_to` that waits for the result; 0: none
   std::uint32_t answer_to = 0;  ///< a rank: the caller, at the root; the sender below
-  std::uint32_t number = 0;     ///< to the root: among the caller's messages; below: among all, the root's count
+  std::uint32_t number = 0;     ///< in a message to the root: the caller's running number; below: the root's
   std::uint32_t end = 0;        ///< the receiver passes it on to the ranks behind itself, up to this one
   std::uint32_t handler = 0;    ///< 0: ends the elements
   std::uint32_t fold = 0;       ///< see array_request

@@ -9,7 +9,7 @@
 
 #include <nacre/array.hpp>
 
-#include "base/thrown.hpp"
+#include "base/exception_text.hpp"
 
 namespace nacre {
 namespace {

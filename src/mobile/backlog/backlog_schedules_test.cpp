@@ -11,8 +11,8 @@
 
 #include "base/rng.hpp"
 #include "mobile/backlog/baggage.hpp"
-#include "mobile/backlog/send_windows.hpp"
 #include "mobile/backlog/source_queue.hpp"
+#include "mobile/backlog/source_windows.hpp"
 #include "mobile/ordering/streams.hpp"
 
 namespace nacre {
@@ -181,7 +181,7 @@ class world {
   }
   void clear() {
     const auto nobody = [](std::uint32_t) { return false; };
-    for (const send_windows::grant& each : windows_.clear(pending_.size(), ran_, nobody)) {
+    for (const source_windows::grant& each : windows_.clear(pending_.size(), ran_, nobody)) {
       post({.to = each.to.value(), .what = event::kind::grant, .end = each.limit, .from = at_, .epoch = epoch_});
     }
   }
@@ -225,7 +225,7 @@ class world {
   std::vector<std::uint32_t> ran_of_;
   std::vector<event> under_way_;
   streams order_;
-  send_windows windows_;
+  source_windows windows_;
   message_list pending_;
   std::uint32_t at_ = 0, epoch_ = 0, ran_ = 0;
   bool here_ = true, in_order_ = true;

@@ -23,8 +23,8 @@ enum class waits : std::uint8_t {
 ///
 /// The first messages of each kind, twice as many as the object has run during its stay, go along: it will probably run
 /// them soon. Of the others, those that have hardly travelled go along, so that a single move of an object is as cheap
-/// as possible. The rest goes back. So each message that is run pays for a few that are carried, and any other message
-/// is carried at most `free_travels` times, however the object moves.
+/// as possible. The rest goes back. So the messages carried are a small multiple of the messages run, and any other
+/// message is carried at most `free_travels` times, however the object moves.
 class baggage {
  public:
   static constexpr std::uint32_t first_min = 4;  // go along even if the object has run none

@@ -170,8 +170,8 @@ void source_backlog::take_request(activation_step& now, const message_header& he
     return messages_.fail("a rank that is none asks to send to an object");
   }
   streams& order = space_.activation().all_streams(now.at);
-  std::unique_ptr<send_windows>& windows = now.at.need_extra().windows;
-  if (windows == nullptr) windows = std::make_unique<send_windows>();
+  std::unique_ptr<source_windows>& windows = now.at.need_extra().windows;
+  if (windows == nullptr) windows = std::make_unique<source_windows>();
   windows->on_request(header.source, header.sequence, order.next_of(header.source));
 }
 
@@ -183,7 +183,7 @@ void source_backlog::clear_senders(activation_step& now) {
   const participation* const colocations = extra.colocations.get();
   const auto is_blocked = [&](std::uint32_t rank) { return colocations != nullptr && colocations->is_blocked(rank); };
   const known_location here = now.at.location.read();
-  for (const send_windows::grant& each : extra.windows->clear(waiting, extra.ran, is_blocked)) {
+  for (const source_windows::grant& each : extra.windows->clear(waiting, extra.ran, is_blocked)) {
     messages_.post_to_module<&source_backlog::on_clear_to_send>(now.on, each.to, now.at.id.value(), each.limit,
                                                                 here.epoch, static_cast<std::uint8_t>(here.policy));
   }

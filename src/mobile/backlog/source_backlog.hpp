@@ -12,7 +12,7 @@ namespace nacre {
 
 class object_space;
 
-/// The protocol of docs/protocols/backlog.md: source_queues at the source, send_windows at the object.
+/// The protocol of docs/protocols/backlog.md: source_queues at the source, source_windows at the object.
 class source_backlog {
  public:
   source_backlog(object_space& space, am_engine& messages);

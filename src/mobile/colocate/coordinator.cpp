@@ -14,8 +14,9 @@ using kind = colocate_action::kind;
 
 namespace {
 
-/// Whether news is late, from an object that takes part no more, for it has been destroyed: before it heard that it may
-/// go on; or after it had moved, so that its `ready` comes from another rank, behind the news of its end.
+/// Whether the news comes late, from a destroyed object that is no longer a participant. Two cases: `gone`, when the
+/// object ended before it heard that it may go on; `ready`, when it had moved before it ended, so that its `ready`
+/// comes from another rank, after its `gone`.
 bool is_late(const colocate_news& news) {
   if (news.step == colocate_step::gone) {
     NACRE_MARK("an object is destroyed before it hears that its colocation has failed");

@@ -17,8 +17,8 @@ struct known_location {
   rank_id rank;  ///< at most object_id::home_max
   std::uint32_t epoch = 0;
   location_policy policy = location_policy::of_program;  ///< of the object; of_program while the rank does not know
-  bool by_home = false;  ///< only under the policy home: this rank knows the place only from the object's departure,
-                         ///< and messages had better go through the object's home
+  bool by_home = false;  ///< only under the policy home: the object left this rank for that place and may have moved
+                         ///< on, so messages go through its home
   bool gone = false;     ///< destroyed there
   bool backlog = false;  ///< the object left with a backlog: messages for it go back to their sources, and those of
                          ///< this rank wait, until the object has cleared all messages that wait here
@@ -56,8 +56,8 @@ class shared_location {
     return false;
   }
   /// Ends the backlog of that epoch: no message of this rank waits for the object any more, so messages are sent at
-  /// once again. Any thread. Relaxed: it publishes nothing, and as a read-modify-write it passes the release of `learn`
-  /// on to readers.
+  /// once again. Any thread. Relaxed is enough: it publishes nothing itself, and a reader of its value still
+  /// synchronizes with the `learn` before it, because a read-modify-write continues the release sequence.
   void end_backlog(std::uint32_t epoch) noexcept {
     std::uint64_t known = bits_.load(std::memory_order_relaxed);
     while ((known & backlog_bit) != 0 && decode(known).epoch == epoch) {

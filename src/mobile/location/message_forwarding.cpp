@@ -28,9 +28,9 @@ message_forwarding::message_forwarding(object_space& space, am_engine& messages,
   messages_.attach_module(*this);
 }
 
-/// The next rank of a message from a rank that does not have its object: the location in the entry; or the home, under
-/// rules with `by_home`, and when the message has been forwarded too often, because entries may lead in a circle when
-/// the object has been destroyed.
+/// The rank to which this rank, which does not have the object, sends a message: the rank in the entry, with two
+/// exceptions that go to the home. These are a location with `by_home`, and a message that has been forwarded more than
+/// hops_max times, because entries may lead in a circle after the end of an object.
 rank_id message_forwarding::next_rank(const object_entry& at, const known_location& location,
                                       message_header& header) const noexcept {
   const bool often = header.hops > hops_max_;
@@ -46,7 +46,7 @@ void message_forwarding::forward(object_entry& at, thread_context& on, message_p
   note_late(m->header.kind);
   if (space_.backlog().goes_back(location, m->header)) return space_.backlog().send_back(on, std::move(m));
   if (!messages_.by_pointer()) m = am_engine::packed_to_leave(std::move(m));
-  if (at.id.home() == messages_.rank() && awaited_news::missing(location, m->header)) {
+  if (at.id.home() == messages_.rank() && messages_awaiting_news::missing(location, m->header)) {
     NACRE_MARK("a message waits at the home of its object for news of it");
     m = news_.wait(at.id, at.location, std::move(m));
     if (m != nullptr) space_.accept(on, std::move(m));
@@ -103,26 +103,27 @@ void message_forwarding::review(thread_context& on, object_id id) {
   if (at == nullptr) return;
   if (only_forwards(*at)) {
     forwarding_.note_asked(id);
-    return messages_.post_to_module<&message_forwarding::on_leave_asked>(on, id.home(), id.value(),
-                                                                         at->location.read().epoch);
+    return messages_.post_to_module<&message_forwarding::on_collect_asked>(on, id.home(), id.value(),
+                                                                           at->location.read().epoch);
   }
   at->location.unlist();
   if (only_forwards(*at) && at->location.list()) forwarding_.put_back(id);
 }
 
-/// At the home: a rank asks whether this home sends it no more messages on account of epochs before `epoch`.
-void message_forwarding::on_leave_asked(context& ctx, std::uint64_t object, std::uint32_t epoch) {
+/// At the home: a rank asks whether it may collect its entry. It may when this home knows of `epoch` or a later one:
+/// then the home sends it no message for an older place.
+void message_forwarding::on_collect_asked(context& ctx, std::uint64_t object, std::uint32_t epoch) {
   const object_id id = object_id::from_value(object);
   if (id.home() != messages_.rank()) {
     return messages_.fail("rank " + std::to_string(ctx.source().value()) + " asked about an object of another home");
   }
   const object_entry* const at = space_.entries().find(id);
   const bool known = at == nullptr || at->location.read().epoch >= epoch;
-  messages_.post_to_module<&message_forwarding::on_leave_answered>(detail::thread_of(ctx), ctx.source(), object, epoch,
-                                                                   known);
+  messages_.post_to_module<&message_forwarding::on_collect_answered>(detail::thread_of(ctx), ctx.source(), object,
+                                                                     epoch, known);
 }
 
-void message_forwarding::on_leave_answered(context& ctx, std::uint64_t object, std::uint32_t epoch, bool known) {
+void message_forwarding::on_collect_answered(context& ctx, std::uint64_t object, std::uint32_t epoch, bool known) {
   const object_id id = object_id::from_value(object);
   if (id.home() != ctx.source() || !forwarding_.end_asking(id)) {
     return messages_.fail("rank " + std::to_string(ctx.source().value()) +
@@ -135,7 +136,7 @@ void message_forwarding::on_leave_answered(context& ctx, std::uint64_t object, s
     return forwarding_.put_back(id);
   }
   message_ptr m = make_message(0);
-  m->header.kind = leave_to_collect;
+  m->header.kind = may_collect;
   m->header.epoch = epoch;
   thread_context& by = detail::thread_of(ctx);
   by.counters().created.add(1);

@@ -6,16 +6,16 @@
 #include <cstdint>
 
 #include "am/am_engine.hpp"
-#include "mobile/location/awaited_news.hpp"
 #include "mobile/location/forwarding_list.hpp"
+#include "mobile/location/messages_awaiting_news.hpp"
 #include "mobile/object/activation_step.hpp"
 
 namespace nacre {
 
 class object_space;
 
-/// The entry of an object elsewhere forwards; `forwarding_max` entries are kept only for that, see
-/// docs/protocols/location.md.
+/// The entry of an object that is elsewhere forwards messages to it. A rank keeps at most `kept_max` entries for
+/// nothing else, see docs/protocols/location.md.
 class message_forwarding {
  public:
   struct limits {
@@ -35,8 +35,8 @@ class message_forwarding {
   void collect(activation_step& now, const message& leave);
 
   // Handlers that other ranks call.
-  void on_leave_asked(context& ctx, std::uint64_t object, std::uint32_t epoch);
-  void on_leave_answered(context& ctx, std::uint64_t object, std::uint32_t epoch, bool known);
+  void on_collect_asked(context& ctx, std::uint64_t object, std::uint32_t epoch);
+  void on_collect_answered(context& ctx, std::uint64_t object, std::uint32_t epoch, bool known);
 
  private:
   [[nodiscard]] bool only_forwards(const object_entry& at) const noexcept;
@@ -46,7 +46,7 @@ class message_forwarding {
   am_engine& messages_;
   std::uint32_t hops_max_;
   forwarding_list forwarding_;
-  awaited_news news_;
+  messages_awaiting_news news_;
 };
 
 }  // namespace nacre

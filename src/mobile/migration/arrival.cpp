@@ -176,7 +176,7 @@ message_ptr make_arrival(object_id id, object_state state, const migration_reque
     const message_list pending = packed_all(state.pending), early = packed_all(set_aside);
     const packed_participation colocations(std::move(state.colocations));
     const subscribers listeners = state.listeners != nullptr ? *state.listeners : subscribers();
-    const send_windows windows = state.windows != nullptr ? *state.windows : send_windows();
+    const source_windows windows = state.windows != nullptr ? *state.windows : source_windows();
     place where;
     const auto write = [&](auto& out) {
       out(state.type->id.value(), state.epoch, static_cast<std::uint8_t>(state.policy), state.handler_seconds, asked,
@@ -213,7 +213,7 @@ std::optional<object_state> take_arrival(message_ptr& m, migration_request& aske
   reader in(m->payload());
   std::uint8_t policy = 0;
   subscribers listeners;
-  send_windows windows;
+  source_windows windows;
   in(type, state.epoch, policy, state.handler_seconds, asked, state.order, listeners, windows, state.traffic);
   state.type = handler_table::get().type(type);
   if (!in.ok() || state.type == nullptr || asked.source >= ranks || !state.order.sound(ranks)) return std::nullopt;
@@ -224,7 +224,7 @@ std::optional<object_state> take_arrival(message_ptr& m, migration_request& aske
   if (!state.traffic.sound(ranks)) return std::nullopt;
   state.policy = static_cast<location_policy>(policy);
   if (!listeners.empty()) state.listeners = std::make_unique<subscribers>(std::move(listeners));
-  if (!windows.empty()) state.windows = std::make_unique<send_windows>(std::move(windows));
+  if (!windows.empty()) state.windows = std::make_unique<source_windows>(std::move(windows));
   message_list early;
   const std::uint64_t id = m->header.object;
   if (!read_messages(in, id, ranks, state.pending) || !read_messages(in, id, ranks, early)) return std::nullopt;

@@ -11,7 +11,7 @@ namespace nacre {
 
 // Internal kinds of message in an inbox. No clash: all others there are messages to objects.
 constexpr message_kind news_of_end = message_kind::module;
-constexpr message_kind leave_to_collect = message_kind::rank;
+constexpr message_kind may_collect = message_kind::rank;
 
 /// How a step ends. `spent`: a handler spent simulated time; the step goes on afterwards. `spent_all`: the time of the
 /// whole step is spent; the activation is given up afterwards.

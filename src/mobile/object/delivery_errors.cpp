@@ -7,8 +7,8 @@
 #include <string>
 #include <utility>
 
+#include "base/exception_text.hpp"
 #include "base/marks.hpp"
-#include "base/thrown.hpp"
 #include "mobile/directory/epoch_guard.hpp"
 #include "mobile/object_space.hpp"
 

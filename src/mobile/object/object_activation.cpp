@@ -101,7 +101,7 @@ void object_activation::admit(activation_step& now, message_list& taken) {
   while (message_ptr m = taken.pop_front()) {
     if (m->header.kind == news_of_end) {
       space_.ends().learn_of_end(now, *m);
-    } else if (m->header.kind == leave_to_collect) {
+    } else if (m->header.kind == may_collect) {
       space_.forwarding().collect(now, *m);
     } else if (now.at.location.collected()) {
       NACRE_MARK("a message comes to an entry that has been collected");

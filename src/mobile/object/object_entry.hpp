@@ -14,7 +14,7 @@
 
 #include "base/cache_line.hpp"
 #include "mobile/access/access_gate.hpp"
-#include "mobile/backlog/send_windows.hpp"
+#include "mobile/backlog/source_windows.hpp"
 #include "mobile/colocate/participation.hpp"
 #include "mobile/location/location.hpp"
 #include "mobile/location/subscribers.hpp"
@@ -36,7 +36,7 @@ struct object_state {
   message_list pending;                        ///< in sequence, not run yet
   std::unique_ptr<participation> colocations;  ///< null while it takes part in no colocation
   std::unique_ptr<subscribers> listeners;      ///< null while there are none
-  std::unique_ptr<send_windows> windows;       ///< null while no messages wait at their sources
+  std::unique_ptr<source_windows> windows;     ///< null while no messages wait at their sources
   traffic_sketch traffic;                      ///< empty while traffic is not counted
 
   object_state() = default;
@@ -81,7 +81,7 @@ struct object_entry_extra {
   streams order;         ///< the activation's; empty while the entry's lone stream is enough
   std::unique_ptr<participation> colocations;     ///< the activation's, or the holding colocation's
   std::unique_ptr<subscribers> listeners;         ///< null while there are none; the activation's
-  std::unique_ptr<send_windows> windows;          ///< null while no messages wait at their sources; the activation's
+  std::unique_ptr<source_windows> windows;        ///< null while no messages wait at their sources; the activation's
   std::uint32_t ran = 0;                          ///< messages run since the object came or this was made; the
                                                   ///< activation's
   std::atomic<std::uint32_t> wanted_by{nobody};   ///< a balancer's request: a rank; the activation fulfils it

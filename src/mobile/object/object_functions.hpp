@@ -8,7 +8,7 @@
 #include <nacre/ids.hpp>
 #include <nacre/mobile_ptr.hpp>
 
-#include "base/thrown.hpp"
+#include "base/exception_text.hpp"
 
 namespace nacre {
 

@@ -15,8 +15,8 @@ namespace nacre {
 /// one pointer of the table, two at most just after it has grown.
 ///
 /// Every operation takes constant time on average, for any number of messages, sources and gaps, in any order: there
-/// are never more messages than chains, and eight consecutive numbers lie in one cache line, which the source and the
-/// rest of the number choose. Not thread-safe.
+/// are never more messages than chains. The source and sequence / 8 choose a cache line, sequence % 8 a chain in it, so
+/// eight consecutive numbers share a line. Not thread-safe.
 class early_messages {
  public:
   early_messages() = default;

@@ -13,7 +13,6 @@
 namespace nacre::tool {
 namespace {
 
-
 constexpr std::uint64_t listener_tag = ~std::uint64_t{0};
 constexpr std::size_t reads_per_call = 16;
 

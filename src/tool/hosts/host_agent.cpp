@@ -29,7 +29,6 @@
 namespace nacre::tool {
 namespace {
 
-
 constexpr std::size_t host_spec_bytes_max = 16u << 20;
 constexpr std::chrono::seconds call_time{10};
 

@@ -3,7 +3,6 @@
 #include "transport/shm/direct.hpp"
 
 #include <signal.h>
-#include <sys/uio.h>
 
 #include <bit>
 #include <cerrno>
@@ -11,7 +10,7 @@
 #include <utility>
 
 #include "base/spin.hpp"
-#include "transport/shm/ring_reader.hpp"
+#include "transport/shm/process_memory.hpp"
 
 namespace nacre::transport::shm {
 namespace {
@@ -31,27 +30,6 @@ constexpr std::uint64_t word_of(std::uint64_t id, state now) noexcept { return (
 bool exists(pid_t process) noexcept { return ::kill(process, 0) == 0 || errno != ESRCH; }
 
 }  // namespace
-
-bool write_memory(pid_t process, std::uint64_t address, const std::byte* from, std::size_t bytes) noexcept {
-  while (bytes > 0) {
-    const iovec local{.iov_base = const_cast<std::byte*>(from), .iov_len = bytes};
-    const iovec remote{.iov_base = reinterpret_cast<void*>(address), .iov_len = bytes};
-    const ssize_t put = ::process_vm_writev(process, &local, 1, &remote, 1, 0);
-    if (put == 0) errno = EFAULT;
-    if (put <= 0) return false;
-    from += put;
-    address += static_cast<std::uint64_t>(put);
-    bytes -= static_cast<std::size_t>(put);
-  }
-  return true;
-}
-
-bool can_copy_directly(pid_t process, std::uint64_t address, std::uint64_t word) noexcept {
-  std::uint64_t seen = 0;
-  auto* const bytes = reinterpret_cast<std::byte*>(&seen);
-  return read_memory(process, address, bytes, sizeof seen) && seen == word &&
-         write_memory(process, address, bytes, sizeof seen);
-}
 
 shm_direct::shm_direct(rank_id self, std::shared_ptr<segment> own, std::vector<local_peer> peers)
     : self_(self), own_(std::move(own)), peers_(std::move(peers)), taken_(peers_.size()) {

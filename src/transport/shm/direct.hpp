@@ -15,12 +15,6 @@
 
 namespace nacre::transport::shm {
 
-/// Writes into the memory of another process. True when all was written; otherwise errno says why not.
-[[nodiscard]] bool write_memory(pid_t process, std::uint64_t address, const std::byte* from,
-                                std::size_t bytes) noexcept;
-/// Whether this process may read and write the memory of the other one. Tries both on the `word` at `address` there.
-[[nodiscard]] bool can_copy_directly(pid_t process, std::uint64_t address, std::uint64_t word) noexcept;
-
 /// Each registered region has a state word in the segment of its owner, which both ranks access:
 ///
 /// | the word | `register_region` | `deregister` | the peer begins to copy | the peer has copied |

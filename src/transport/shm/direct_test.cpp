@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "transport/shm/held_call_test_kit.hpp"
+#include "transport/shm/process_memory.hpp"
 
 namespace nacre::transport::shm {
 namespace {

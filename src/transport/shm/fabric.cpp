@@ -14,6 +14,7 @@
 #include "join/net/liveness_sockets.hpp"
 #include "transport/member_fabric.hpp"
 #include "transport/shm/endpoint.hpp"
+#include "transport/shm/process_memory.hpp"
 #include "transport/shm/segment_exchange.hpp"
 
 namespace nacre::transport::shm {

@@ -2,8 +2,6 @@
 // The receiving end of one ring: turns slots into messages and checks every one of them.
 #include "transport/shm/ring_reader.hpp"
 
-#include <sys/uio.h>
-
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -11,6 +9,7 @@
 #include <cstring>
 #include <utility>
 
+#include "transport/shm/process_memory.hpp"
 #include "wire/header_check.hpp"
 
 namespace nacre::transport::shm {
@@ -44,20 +43,6 @@ std::string_view fetch_trouble(int error) noexcept {
 }
 
 }  // namespace
-
-bool read_memory(pid_t process, std::uint64_t address, std::byte* to, std::size_t bytes) noexcept {
-  while (bytes > 0) {
-    const iovec local{.iov_base = to, .iov_len = bytes};
-    const iovec remote{.iov_base = reinterpret_cast<void*>(address), .iov_len = bytes};
-    const ssize_t got = ::process_vm_readv(process, &local, 1, &remote, 1, 0);
-    if (got == 0) errno = EFAULT;
-    if (got <= 0) return false;
-    to += got;
-    address += static_cast<std::uint64_t>(got);
-    bytes -= static_cast<std::size_t>(got);
-  }
-  return true;
-}
 
 bool ring_reader::receive_some(message_list& arrived, std::size_t enough) {
   fetched_bytes_ = 0;

@@ -75,8 +75,8 @@ class ring_reader {
 
   /// Allows the writer to leave payloads in its memory. Call it before the first message.
   void offer_to_fetch() noexcept { tell_fetching(fetching::offered); }
-  /// The errno with which the kernel has refused access to the writer's memory. 0: it has not, or an earlier call has
-  /// returned it.
+  /// The errno with which the kernel has refused access to the writer's memory. 0 when it has not, or when an
+  /// earlier call has returned the errno.
   [[nodiscard]] int take_refusal() noexcept { return std::exchange(refusal_, 0); }
   void set_mode(attention how) noexcept { shared(ring_.reader->mode).store(static_cast<std::uint32_t>(how)); }
   /// Whether the writer asks to be woken and something has been announced since. Clears the request.
@@ -128,8 +128,5 @@ class ring_reader {
   bool over_ = false;
   std::optional<std::string_view> error_;
 };
-
-/// Reads the memory of another process. True when all was read; otherwise errno says why not.
-[[nodiscard]] bool read_memory(pid_t process, std::uint64_t address, std::byte* to, std::size_t bytes) noexcept;
 
 }  // namespace nacre::transport::shm

@@ -19,8 +19,7 @@
 #include <nacre/error.hpp>
 
 #include "join/net/wait.hpp"
-#include "transport/shm/direct.hpp"
-#include "transport/shm/ring_reader.hpp"
+#include "transport/shm/process_memory.hpp"
 #include "transport/transport.hpp"
 #include "wire/job_secret.hpp"
 

@@ -12,7 +12,7 @@
 
 namespace nacre::transport::tcp {
 
-inline constexpr std::chrono::seconds patience{30};
+inline constexpr std::chrono::seconds member_patience{30};
 
 inline peer_identity identity_of(const local_fabric& job, std::uint32_t rank) {
   peer_identity identity;
@@ -25,7 +25,7 @@ inline peer_identity identity_of(const local_fabric& job, std::uint32_t rank) {
 /// Connects to rank 0 and authenticates with the secret.
 inline expected<net::peer_candidate, refusal> call_rank_zero(const local_fabric& job, peer_identity who) {
   return net::call(*net::address::parse(job.address_of(rank_id(0))), {.secret = job.secret(), .local = std::move(who)},
-                   std::chrono::steady_clock::now() + patience);
+                   std::chrono::steady_clock::now() + member_patience);
 }
 
 /// All three connections of a rank 1 to rank 0; empty when one was refused.

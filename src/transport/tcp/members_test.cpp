@@ -48,7 +48,7 @@ class rank_with_a_forger {
   }
 
   [[nodiscard]] std::optional<failure> wait_for_failure() {
-    const auto deadline = steady_clock::now() + patience;
+    const auto deadline = steady_clock::now() + member_patience;
     while (steady_clock::now() < deadline) {
       own_->poll(arrived, 10);
       if (auto seen = own_->failed()) return seen;

@@ -41,7 +41,7 @@ class pair_of_ranks {
     batch.push_back(make_message(100));
     at(0).submit(rank_id(1), batch);
     message_list arrived;
-    const auto deadline = steady_clock::now() + patience;
+    const auto deadline = steady_clock::now() + member_patience;
     for (const std::size_t rank : {1UL, 0UL}) {
       while (arrived.empty() && steady_clock::now() < deadline) {
         if (!at(rank).poll(arrived, 1)) at(rank).wait(milliseconds(1));
@@ -55,7 +55,7 @@ class pair_of_ranks {
 
   /// Exchanges messages until `count` lines have been logged.
   void exchange_until_lines(std::size_t count) {
-    const auto deadline = steady_clock::now() + patience;
+    const auto deadline = steady_clock::now() + member_patience;
     while (lines().size() < count && steady_clock::now() < deadline && !::testing::Test::HasFailure()) exchange();
     EXPECT_EQ(lines().size(), count);
   }
@@ -76,7 +76,7 @@ TEST(tcp, a_stranger_that_sends_garbage_during_the_job_changes_nothing_and_is_lo
   pair_of_ranks job;
   job.exchange();
   const net::unique_fd stranger = net::start_connect(*net::address::parse(job.net().address_of(rank_id(0))));
-  net::wait_until(stranger.get(), true, steady_clock::now() + patience);
+  net::wait_until(stranger.get(), true, steady_clock::now() + member_patience);
   const std::string garbage(5000, '\xff');
   EXPECT_GT(net::send_some(stranger.get(), garbage.data(), garbage.size()), 0);
   job.exchange_until_lines(1);
@@ -89,7 +89,7 @@ TEST(tcp, a_stranger_without_the_secret_is_refused_while_the_job_goes_on) {
     const job_secret another = job_secret::generate();
     const auto outcome =
         net::call(*net::address::parse(job.net().address_of(rank_id(1))),
-                  {.secret = another, .local = identity_of(job.net(), 0)}, steady_clock::now() + patience);
+                  {.secret = another, .local = identity_of(job.net(), 0)}, steady_clock::now() + member_patience);
     EXPECT_FALSE(outcome);
   });
   job.exchange_until_lines(1);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The promises of send_windows and baggage, each as a sentence.
-#include "mobile/backlog/send_windows.hpp"
+// The promises of source_windows and baggage, each as a sentence.
+#include "mobile/backlog/source_windows.hpp"
 
 #include <gtest/gtest.h>
 
@@ -14,47 +14,47 @@
 namespace nacre {
 namespace {
 
-using grants = std::vector<send_windows::grant>;
+using grants = std::vector<source_windows::grant>;
 
 bool nobody(std::uint32_t) { return false; }
 
-TEST(send_windows, a_source_that_asks_is_cleared_from_the_next_number_of_its_stream) {
-  send_windows windows;
+TEST(source_windows, a_source_that_asks_is_cleared_from_the_next_number_of_its_stream) {
+  source_windows windows;
   windows.on_request(3, 100, 10);
-  EXPECT_EQ(windows.clear(0, 0, nobody), (grants{{rank_id(3), 10 + send_windows::window_min}}));
-  EXPECT_EQ(windows.in_flight(), send_windows::window_min);
+  EXPECT_EQ(windows.clear(0, 0, nobody), (grants{{rank_id(3), 10 + source_windows::window_min}}));
+  EXPECT_EQ(windows.in_flight(), source_windows::window_min);
   EXPECT_TRUE(windows.clear(0, 0, nobody).empty()) << "the window is full";
 }
 
-TEST(send_windows, a_source_that_asks_again_may_have_forgotten_what_was_cleared) {
-  send_windows windows;
+TEST(source_windows, a_source_that_asks_again_may_have_forgotten_what_was_cleared) {
+  source_windows windows;
   windows.on_request(3, 100, 10);
   ASSERT_EQ(windows.clear(0, 0, nobody).size(), 1U);
   windows.on_request(3, 100, 12);
   EXPECT_EQ(windows.in_flight(), 0U);
-  EXPECT_EQ(windows.clear(0, 0, nobody), (grants{{rank_id(3), 12 + send_windows::window_min}}));
+  EXPECT_EQ(windows.clear(0, 0, nobody), (grants{{rank_id(3), 12 + source_windows::window_min}}));
 }
 
-TEST(send_windows, the_window_follows_what_the_object_has_run_in_this_stay_and_the_last_one) {
-  send_windows windows;
-  EXPECT_EQ(windows.window(0), send_windows::window_min);
+TEST(source_windows, the_window_follows_what_the_object_has_run_in_this_stay_and_the_last_one) {
+  source_windows windows;
+  EXPECT_EQ(windows.window(0), source_windows::window_min);
   EXPECT_EQ(windows.window(100), 100U);
   windows.on_departure(100);
   EXPECT_EQ(windows.window(0), 100U);
   EXPECT_EQ(windows.window(50), 100U);
   EXPECT_EQ(windows.window(150), 150U);
-  EXPECT_EQ(windows.window(1'000'000'000), send_windows::window_max);
+  EXPECT_EQ(windows.window(1'000'000'000), source_windows::window_max);
 }
 
-TEST(send_windows, what_waits_at_the_object_takes_room_of_the_window) {
-  send_windows windows;
+TEST(source_windows, what_waits_at_the_object_takes_room_of_the_window) {
+  source_windows windows;
   windows.on_request(1, 1000, 0);
   EXPECT_TRUE(windows.clear(101, 100, nobody).empty());
   EXPECT_EQ(windows.clear(40, 100, nobody), (grants{{rank_id(1), 60}}));
 }
 
-TEST(send_windows, sources_share_a_window_and_take_turns) {
-  send_windows windows;
+TEST(source_windows, sources_share_a_window_and_take_turns) {
+  source_windows windows;
   for (const std::uint32_t rank : {4U, 2U, 9U}) windows.on_request(rank, 1000, 0);
   EXPECT_EQ(windows.clear(0, 30, nobody), (grants{{rank_id(2), 10}, {rank_id(4), 10}, {rank_id(9), 10}}));
   for (const std::uint32_t rank : {2U, 4U, 9U}) windows.on_next(rank, 10);
@@ -64,16 +64,16 @@ TEST(send_windows, sources_share_a_window_and_take_turns) {
       << "a stream that stands still could not go on";
 }
 
-TEST(send_windows, a_source_whose_messages_have_all_come_hears_of_that_and_is_forgotten) {
-  send_windows windows;
+TEST(source_windows, a_source_whose_messages_have_all_come_hears_of_that_and_is_forgotten) {
+  source_windows windows;
   windows.on_request(1, 20, 5);
   windows.on_next(1, 20);  // they were on their way already
   EXPECT_EQ(windows.clear(0, 0, nobody), (grants{{rank_id(1), 20}})) << "else it would wait for ever";
   EXPECT_TRUE(windows.empty());
 }
 
-TEST(send_windows, a_source_that_asks_after_all_its_messages_have_come_hears_of_that) {
-  send_windows windows;
+TEST(source_windows, a_source_that_asks_after_all_its_messages_have_come_hears_of_that) {
+  source_windows windows;
   windows.on_request(1, 4, 4);  // an earlier clearance let them go, faster than this request
   EXPECT_EQ(windows.clear(0, 0, nobody), (grants{{rank_id(1), 4}})) << "else it would keep what comes after them";
   EXPECT_TRUE(windows.empty());
@@ -82,8 +82,8 @@ TEST(send_windows, a_source_that_asks_after_all_its_messages_have_come_hears_of_
   EXPECT_TRUE(windows.empty());
 }
 
-TEST(send_windows, a_source_that_asks_is_heard_though_its_messages_come_and_go_back_before_there_is_room) {
-  send_windows windows;
+TEST(source_windows, a_source_that_asks_is_heard_though_its_messages_come_and_go_back_before_there_is_room) {
+  source_windows windows;
   windows.on_request(1, 4, 2);
   windows.on_next(1, 10);
   windows.on_next(1, 6);
@@ -92,8 +92,8 @@ TEST(send_windows, a_source_that_asks_is_heard_though_its_messages_come_and_go_b
   EXPECT_TRUE(windows.empty());
 }
 
-TEST(send_windows, messages_that_have_gone_back_are_cleared_again_when_their_source_asks) {
-  send_windows windows;
+TEST(source_windows, messages_that_have_gone_back_are_cleared_again_when_their_source_asks) {
+  source_windows windows;
   windows.on_request(1, 6, 0);
   EXPECT_EQ(windows.clear(0, 0, nobody), (grants{{rank_id(1), 6}}));
   windows.on_next(1, 6);
@@ -102,8 +102,8 @@ TEST(send_windows, messages_that_have_gone_back_are_cleared_again_when_their_sou
   EXPECT_EQ(windows.clear(0, 0, nobody), (grants{{rank_id(1), 9}}));
 }
 
-TEST(send_windows, what_goes_back_is_not_on_its_way_any_more) {
-  send_windows windows;
+TEST(source_windows, what_goes_back_is_not_on_its_way_any_more) {
+  source_windows windows;
   windows.on_request(1, 30, 20);
   ASSERT_EQ(windows.clear(0, 0, nobody).size(), 1U);
   windows.on_next(1, 10);
@@ -111,8 +111,8 @@ TEST(send_windows, what_goes_back_is_not_on_its_way_any_more) {
   EXPECT_EQ(windows.clear(0, 0, nobody), (grants{{rank_id(1), 18}}));
 }
 
-TEST(send_windows, numbers_wrap) {
-  send_windows windows;
+TEST(source_windows, numbers_wrap) {
+  source_windows windows;
   const std::uint32_t last = 0xfffffffe;
   windows.on_request(1, 3, last);
   EXPECT_EQ(windows.clear(0, 0, nobody), (grants{{rank_id(1), 3}}));
@@ -121,12 +121,12 @@ TEST(send_windows, numbers_wrap) {
   EXPECT_TRUE(windows.empty());
 }
 
-TEST(send_windows, they_travel_in_packed_form_and_forged_ones_are_refused) {
-  send_windows before;
+TEST(source_windows, they_travel_in_packed_form_and_forged_ones_are_refused) {
+  source_windows before;
   for (const std::uint32_t rank : {1U, 3U}) before.on_request(rank, 1000, 0);
   ASSERT_EQ(before.clear(0, 0, nobody).size(), 2U);
   before.on_departure(50);
-  auto after = unpack<send_windows>(pack(before));
+  auto after = unpack<source_windows>(pack(before));
   ASSERT_TRUE(after);
   EXPECT_FALSE(after->sound(3)) << "there is no rank 3";
   EXPECT_TRUE(after->sound(4));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The row of the backend ucx and its options.
-#include "transport/ucx/ucx.hpp"
+#include "transport/ucx/backend.hpp"
 
 #include <array>
 #include <memory>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Messages with a newer epoch of their object than its home knows, until the home has been told.
+// Messages that wait at the home of their object: they have seen a newer epoch than the home, which will hear of it.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@ namespace nacre {
 /// Some rank on such a message's way knew an epoch of which the home has not been told yet. The object has already left
 /// the place to which the home would send the message, and the message would come back; so it waits here. The news of
 /// the object's arrival, or of its end, is certain to come. Any thread.
-class awaited_news {
+class messages_awaiting_news {
  public:
   [[nodiscard]] static bool missing(const known_location& known, const message_header& header) noexcept {
     return !known.gone && known.epoch < header.epoch;

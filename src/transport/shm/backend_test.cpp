@@ -19,7 +19,7 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 using std::chrono::steady_clock;
 
-constexpr seconds patience{30};
+constexpr seconds longest_wait{30};
 
 /// Ranks of this process, all open.
 class open_job {
@@ -41,7 +41,7 @@ class open_job {
   /// The sender of the next message that `rank` receives.
   [[nodiscard]] std::uint32_t receive(std::uint32_t rank) {
     message_list arrived;
-    const auto deadline = steady_clock::now() + patience;
+    const auto deadline = steady_clock::now() + longest_wait;
     while (arrived.empty() && steady_clock::now() < deadline) {
       if (!at(rank).poll(arrived, 1)) at(rank).wait(milliseconds(1));
     }
@@ -119,7 +119,7 @@ TEST(shm, a_sender_that_sleeps_for_want_of_room_is_woken_when_there_is_some) {
   std::thread reader([&] {
     message_list arrived;
     while (arrived.size() < 100) {
-      if (!job.at(1).poll(arrived, 4)) job.at(1).wait(patience);
+      if (!job.at(1).poll(arrived, 4)) job.at(1).wait(longest_wait);
     }
   });
   const auto start = steady_clock::now();
@@ -127,7 +127,7 @@ TEST(shm, a_sender_that_sleeps_for_want_of_room_is_woken_when_there_is_some) {
   for (int i = 0; i < 100; ++i) batch.push_back(make_message(10000));
   while (!batch.empty() || job.at(0).unsent()) {
     job.at(0).submit(rank_id(1), batch);
-    if (!job.at(0).poll(nothing, 1)) job.at(0).wait(patience);
+    if (!job.at(0).poll(nothing, 1)) job.at(0).wait(longest_wait);
   }
   reader.join();
   // Each of about 1,000 fragments waits for room: a sleep that only its timeout ends would take 100 ms each.
@@ -141,7 +141,7 @@ TEST(shm, what_the_dead_have_sent_arrives_before_their_failure_is_told) {
   job.at(0).wait(milliseconds(0));  // the next poll sees the end, while the ring is still almost full
   message_list arrived;
   std::optional<failure> seen;
-  const auto deadline = steady_clock::now() + patience;
+  const auto deadline = steady_clock::now() + longest_wait;
   while (!seen && steady_clock::now() < deadline) {
     if (!job.at(0).poll(arrived, 7)) job.at(0).wait(milliseconds(1));
     seen = job.at(0).failed();

@@ -19,7 +19,7 @@ namespace nacre {
 /// The object's side of docs/protocols/backlog.md. Travels with the object, and belongs to its activation.
 ///
 /// For each source: `next`, the number that its stream expects; `limit`, the number up to which the source has been
-/// cleared to send since its last request; `end`, the number up to which it has requested that.
+/// cleared to send since its last request; `end`, the number up to which it has asked to be cleared.
 ///
 /// | state | the source asks | a message is admitted | there is room |
 /// |---|---|---|---|
@@ -30,15 +30,15 @@ namespace nacre {
 /// When messages go back, next falls, and limit with it. A source asks until it is cleared up to `end`, even when all
 /// messages before `end` have come meanwhile: it keeps its later messages until it hears of that.
 ///
-/// Invariant: all numbers before the limit are cleared at their source, or the clearance is under way. A limit rises by
-/// clearances alone, and falls to `next` whenever the source may know of no clearance: a source with a new queue, which
-/// knows of none, asks; it remembers later clearances until the queue is over.
+/// Invariant: all numbers before the limit are cleared at their source, or the clearance is under way. A limit rises
+/// only when a clearance is sent. It falls at each request, because the request may come from a new queue, which knows
+/// of no earlier clearance. A queue remembers the clearances that come after its first request until it is over.
 ///
 /// Room: the messages cleared and not come, plus the messages come and not run, are at most the window: the number of
 /// messages that the object has run during this stay, or during the last one if that is more. So an object that runs
-/// little between two moves has little to take along. A source that asks again is granted its messages under way once
-/// more.
-class send_windows {
+/// little between two moves has little to take along. When a source asks again, its limit falls: messages cleared
+/// before and still under way no longer count as cleared, so they are granted once more, beyond the window.
+class source_windows {
  public:
   static constexpr std::uint32_t window_min = 8;
   static constexpr std::uint32_t window_max = 4096;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The backend whose ranks are threads of one process and hand messages over by pointer.
-#include "transport/inproc/inproc.hpp"
+#include "transport/inproc/backend.hpp"
 
 #include <atomic>
 #include <memory>

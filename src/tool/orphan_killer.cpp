@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads from a pipe which process groups live, and kills them at end of file.
-#include "tool/watchdog.hpp"
+#include "tool/orphan_killer.hpp"
 
 #include <fcntl.h>
 #include <sys/prctl.h>
@@ -45,7 +45,7 @@ void close_all_but(int kept) {
 
 }  // namespace
 
-watchdog::watchdog() {
+orphan_killer::orphan_killer() {
   std::array<int, 2> ends{-1, -1};
   const bool made = ::pipe2(ends.data(), O_CLOEXEC) == 0;
   const net::unique_fd read_end(ends[0]);
@@ -58,18 +58,18 @@ watchdog::watchdog() {
   }
   if (pid_ > 0) return;
   ::setsid();
-  ::prctl(PR_SET_NAME, "nacre watchdog");
+  ::prctl(PR_SET_NAME, "nacre orphans");
   for (const int each : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) ::signal(each, SIG_IGN);
   close_all_but(read_end.get());
   watch(STDERR_FILENO + 1);
 }
 
-watchdog::~watchdog() {
+orphan_killer::~orphan_killer() {
   words_.reset();
   ::waitpid(pid_, nullptr, 0);
 }
 
-void watchdog::say(pid_t word) noexcept {
+void orphan_killer::say(pid_t word) noexcept {
   while (::write(words_.get(), &word, sizeof word) < 0 && errno == EINTR) continue;  // EPIPE: it is gone
 }
 

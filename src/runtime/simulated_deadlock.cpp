@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Deadlock detection over all ranks of a simulation, and the description of the waiting ranks.
-#include "runtime/deadlock.hpp"
+#include "runtime/simulated_deadlock.hpp"
 
 #include <algorithm>
 #include <string_view>
 
-#include "mobile/object/waiting.hpp"
+#include "mobile/object/waiting_report.hpp"
 
 namespace nacre {
 namespace {
@@ -31,8 +31,8 @@ deadlock::deadlock(transport::sim_fabric& fabric, const rank_engines& engines) :
   note(detail::handler_of<&progress_module::on_question>());
   note(detail::handler_of<&progress_module::on_answer>());
   note(detail::handler_of<&location_updates::on_location>());
-  note(detail::handler_of<&message_forwarding::on_leave_asked>());
-  note(detail::handler_of<&message_forwarding::on_leave_answered>());
+  note(detail::handler_of<&message_forwarding::on_collect_asked>());
+  note(detail::handler_of<&message_forwarding::on_collect_answered>());
 }
 
 bool deadlock::reached() const {

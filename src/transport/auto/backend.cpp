@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The row of the backend auto and its options.
-#include "transport/auto/auto.hpp"
+#include "transport/auto/backend.hpp"
 
 #include <array>
 #include <memory>

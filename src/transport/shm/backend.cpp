@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The row of the backend shm and its options.
-#include "transport/shm/shm.hpp"
+#include "transport/shm/backend.hpp"
 
 #include <array>
 #include <memory>

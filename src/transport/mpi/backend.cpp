@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The row of the backend mpi and its options.
-#include "transport/mpi/mpi.hpp"
+#include "transport/mpi/backend.hpp"
 
 #include <array>
 #include <memory>

@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 // Opening windows.
-#include "mobile/backlog/send_windows.hpp"
+#include "mobile/backlog/source_windows.hpp"
 
 #include <algorithm>
 
 namespace nacre {
 
-std::vector<send_windows::source>::iterator send_windows::find(std::uint32_t rank) {
+std::vector<source_windows::source>::iterator source_windows::find(std::uint32_t rank) {
   return std::lower_bound(sources_.begin(), sources_.end(), rank,
                           [](const source& each, std::uint32_t wanted) { return each.rank < wanted; });
 }
 
-void send_windows::count_in(const source& one) noexcept {
+void source_windows::count_in(const source& one) noexcept {
   in_flight_ += one.in_flight();
   if (one.asks()) ++asking_;
 }
 
-void send_windows::count_out(const source& one) noexcept {
+void source_windows::count_out(const source& one) noexcept {
   in_flight_ -= one.in_flight();
   if (one.asks()) --asking_;
 }
 
-void send_windows::on_request(std::uint32_t rank, std::uint32_t end, std::uint32_t next) {
+void source_windows::on_request(std::uint32_t rank, std::uint32_t end, std::uint32_t next) {
   auto at = find(rank);
   if (at == sources_.end() || at->rank != rank) {
     at = sources_.insert(at, {rank, next, next, end});
@@ -36,7 +36,7 @@ void send_windows::on_request(std::uint32_t rank, std::uint32_t end, std::uint32
   count_in(*at);
 }
 
-void send_windows::on_next(std::uint32_t rank, std::uint32_t next) {
+void source_windows::on_next(std::uint32_t rank, std::uint32_t next) {
   const auto at = find(rank);
   if (at == sources_.end() || at->rank != rank) return;
   count_out(*at);
@@ -51,12 +51,12 @@ void send_windows::on_next(std::uint32_t rank, std::uint32_t next) {
   }
 }
 
-std::uint32_t send_windows::window(std::uint32_t ran) const noexcept {
+std::uint32_t source_windows::window(std::uint32_t ran) const noexcept {
   return std::clamp(std::max(ran, ran_before_), window_min, window_max);
 }
 
-std::vector<send_windows::grant> send_windows::clear(std::size_t waiting, std::uint32_t ran,
-                                                     const std::function<bool(std::uint32_t)>& is_blocked) {
+std::vector<source_windows::grant> source_windows::clear(std::size_t waiting, std::uint32_t ran,
+                                                         const std::function<bool(std::uint32_t)>& is_blocked) {
   std::vector<grant> cleared;
   const std::uint32_t most = window(ran);
   if (asking_ == 0 || waiting + in_flight_ > most / 2) return cleared;
@@ -81,7 +81,7 @@ std::vector<send_windows::grant> send_windows::clear(std::size_t waiting, std::u
   return cleared;
 }
 
-bool send_windows::sound(std::uint32_t ranks) {
+bool source_windows::sound(std::uint32_t ranks) {
   asking_ = in_flight_ = 0;
   std::uint64_t least = 0;
   for (const source& each : sources_) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tells a simulated job in which nothing can happen any more from one that takes its time.
+// Finds out whether a simulated job can still go on.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The row of the backend tcp and its options.
-#include "transport/tcp/tcp.hpp"
+#include "transport/tcp/backend.hpp"
 
 #include <array>
 #include <memory>

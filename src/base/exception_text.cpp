@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads the text of the exception being handled, and adds a name to it.
-#include "base/thrown.hpp"
+#include "base/exception_text.hpp"
 
 #include <exception>
 #include <new>

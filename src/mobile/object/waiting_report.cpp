@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The objects of a rank that cannot go on by themselves, and the messages that wait for them elsewhere, for the report
 // of a deadlock.
-#include "mobile/object/waiting.hpp"
+#include "mobile/object/waiting_report.hpp"
 
 #include <cstddef>
 #include <string>

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reading and writing the memory of another process by one system call each.
+#include "transport/shm/process_memory.hpp"
+
+#include <sys/uio.h>
+
+#include <cerrno>
+
+namespace nacre::transport::shm {
+
+bool read_memory(pid_t process, std::uint64_t address, std::byte* to, std::size_t bytes) noexcept {
+  while (bytes > 0) {
+    const iovec local{.iov_base = to, .iov_len = bytes};
+    const iovec remote{.iov_base = reinterpret_cast<void*>(address), .iov_len = bytes};
+    const ssize_t got = ::process_vm_readv(process, &local, 1, &remote, 1, 0);
+    if (got == 0) errno = EFAULT;
+    if (got <= 0) return false;
+    to += got;
+    address += static_cast<std::uint64_t>(got);
+    bytes -= static_cast<std::size_t>(got);
+  }
+  return true;
+}
+
+bool write_memory(pid_t process, std::uint64_t address, const std::byte* from, std::size_t bytes) noexcept {
+  while (bytes > 0) {
+    const iovec local{.iov_base = const_cast<std::byte*>(from), .iov_len = bytes};
+    const iovec remote{.iov_base = reinterpret_cast<void*>(address), .iov_len = bytes};
+    const ssize_t put = ::process_vm_writev(process, &local, 1, &remote, 1, 0);
+    if (put == 0) errno = EFAULT;
+    if (put <= 0) return false;
+    from += put;
+    address += static_cast<std::uint64_t>(put);
+    bytes -= static_cast<std::size_t>(put);
+  }
+  return true;
+}
+
+bool can_copy_directly(pid_t process, std::uint64_t address, std::uint64_t word) noexcept {
+  std::uint64_t seen = 0;
+  auto* const bytes = reinterpret_cast<std::byte*>(&seen);
+  return read_memory(process, address, bytes, sizeof seen) && seen == word &&
+         write_memory(process, address, bytes, sizeof seen);
+}
+
+}  // namespace nacre::transport::shm
