@@ -215,6 +215,43 @@ figures measure_nacre(std::size_t bytes) {
   return here.best;
 }
 
+struct variant {
+  const char* name;
+  figures (*run)(std::size_t);
+  std::vector<double> round_trips{}, one_ways{};
+};
+
+/// The medians of one variant, as a line of JSON.
+void print(variant& of, std::size_t bytes, int runs) {
+  std::sort(of.round_trips.begin(), of.round_trips.end());
+  std::sort(of.one_ways.begin(), of.one_ways.end());
+  const auto middle = static_cast<std::size_t>(runs / 2);
+  std::printf(
+      "{\"variant\":\"%s\",\"bytes\":%zu,\"round_trip_ns\":%.0f,\"min_ns\":%.0f,\"max_ns\":%.0f,"
+      "\"one_way_ns\":%.1f,\"mib_per_second\":%.1f,\"runs\":%d}\n",
+      of.name, bytes, of.round_trips[middle] * 1e9, of.round_trips.front() * 1e9, of.round_trips.back() * 1e9,
+      of.one_ways[middle] * 1e9, static_cast<double>(bytes) / of.one_ways[middle] / (1 << 20), runs);
+  std::fflush(stdout);
+}
+
+/// Runs the variants in turns, so that they meet the same noise.
+void compare(std::size_t bytes, const std::vector<std::string>& only, int runs) {
+  std::array variants{variant{"mpi_iprobe", measure_raw<probing>},
+                      variant{"mpi_persistent", measure_raw<standing_ready>}, variant{"active_message", measure_nacre}};
+  for (int run = 0; run < runs; ++run) {
+    for (variant& each : variants) {
+      if (!only.empty() && std::find(only.begin(), only.end(), each.name) == only.end()) continue;
+      MPI_Barrier(MPI_COMM_WORLD);
+      const figures got = each.run(bytes);
+      each.round_trips.push_back(got.round_trip_seconds);
+      each.one_ways.push_back(got.one_way_seconds);
+    }
+  }
+  for (variant& each : variants) {
+    if (own_rank == 0 && !each.round_trips.empty()) print(each, bytes, runs);
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -242,38 +279,6 @@ int main(int argc, char** argv) {
     MPI_Finalize();
     return 2;
   }
-  for (const std::size_t bytes : sizes) {
-    struct variant {
-      const char* name;
-      figures (*run)(std::size_t);
-      std::vector<double> round_trips{}, one_ways{};
-    };
-    std::array variants{variant{"mpi_iprobe", measure_raw<probing>},
-                        variant{"mpi_persistent", measure_raw<standing_ready>},
-                        variant{"active_message", measure_nacre}};
-    for (int run = 0; run < runs; ++run) {
-      for (variant& each : variants) {
-        if (!only.empty() && std::find(only.begin(), only.end(), each.name) == only.end()) continue;
-        MPI_Barrier(MPI_COMM_WORLD);
-        const figures got = each.run(bytes);
-        each.round_trips.push_back(got.round_trip_seconds);
-        each.one_ways.push_back(got.one_way_seconds);
-      }
-    }
-    for (variant& each : variants) {
-      if (each.round_trips.empty()) continue;
-      std::sort(each.round_trips.begin(), each.round_trips.end());
-      std::sort(each.one_ways.begin(), each.one_ways.end());
-      if (own_rank != 0) continue;
-      const auto middle = static_cast<std::size_t>(runs / 2);
-      std::printf(
-          "{\"variant\":\"%s\",\"bytes\":%zu,\"round_trip_ns\":%.0f,\"min_ns\":%.0f,\"max_ns\":%.0f,"
-          "\"one_way_ns\":%.1f,\"mib_per_second\":%.1f,\"runs\":%d}\n",
-          each.name, bytes, each.round_trips[middle] * 1e9, each.round_trips.front() * 1e9,
-          each.round_trips.back() * 1e9, each.one_ways[middle] * 1e9,
-          static_cast<double>(bytes) / each.one_ways[middle] / (1 << 20), runs);
-      std::fflush(stdout);
-    }
-  }
+  for (const std::size_t bytes : sizes) compare(bytes, only, runs);
   MPI_Finalize();
 }

@@ -33,6 +33,14 @@ void tell_known(context& ctx, std::uintptr_t known) {
   *reinterpret_cast<std::size_t*>(known) = ctx.core().objects().known();
 }
 
+config simulated(std::uint32_t ranks) {
+  config how;
+  how.set("transport", "sim");
+  how.set("balancer", "none");
+  how.set("ranks", std::to_string(ranks));
+  return how;
+}
+
 /// Steps between ranks, and location updates, of all ranks together.
 struct cost {
   std::uint64_t hops = 0, updates = 0;
@@ -81,10 +89,7 @@ mobile_ptr<Object> insert_element(runtime& rt) {
 /// has moved to yet another rank; at last a rank sends that has never heard of the object.
 template <class Object>
 std::vector<cost> costs_of_visits(const char* policy, mobile_ptr<Object> (*make)(runtime&) = &make_one<Object>) {
-  config how;
-  how.set("transport", "sim");
-  how.set("balancer", "none");
-  how.set("ranks", std::to_string(chain + 4));
+  config how = simulated(chain + 4);
   how.set("hops_max", "8");
   how.set("location", policy);
   std::vector<cost> seen;
@@ -151,10 +156,7 @@ TEST(location_policies, an_array_that_does_not_choose_is_as_its_type_says_or_the
 
 /// Many messages are on their way by an old place before their sender can have heard of the new one.
 TEST(location_policies, a_sender_is_told_once_for_each_move_however_many_of_its_messages_come_late) {
-  config how;
-  how.set("transport", "sim");
-  how.set("balancer", "none");
-  how.set("ranks", "3");
+  config how = simulated(3);
   cost burst;
   EXPECT_EQ(run(how,
                 [&](runtime& rt) {
@@ -171,10 +173,7 @@ TEST(location_policies, a_sender_is_told_once_for_each_move_however_many_of_its_
 
 /// A destroyed object has been on rank 1; rank 0 is its home, rank 2 has only sent to it.
 TEST(location_policies, every_rank_that_has_sent_to_an_object_hears_that_it_has_been_destroyed) {
-  config how;
-  how.set("transport", "sim");
-  how.set("balancer", "none");
-  how.set("ranks", "3");
+  config how = simulated(3);
   std::vector<std::size_t> known(3, 99);
   EXPECT_EQ(run(how,
                 [&](runtime& rt) {
@@ -211,10 +210,7 @@ void pursue(context& ctx, mobile_ptr<rover> whom, std::uint32_t times) {
 /// and would send it back.
 TEST(location_policies, a_message_waits_at_the_home_for_news_and_does_not_go_to_and_fro) {
   constexpr std::uint32_t times = 100, moves = 400;
-  config how;
-  how.set("transport", "sim");
-  how.set("balancer", "none");
-  how.set("ranks", "4");
+  config how = simulated(4);
   how.set("sim.jitter", "0");
   how.set("hops_max", "1");
   how.set("location", "lazy_forwarding");
@@ -238,10 +234,7 @@ TEST(location_policies, a_message_waits_at_the_home_for_news_and_does_not_go_to_
 TEST(location_cache, bounds_what_a_rank_remembers_of_objects_that_have_left) {
   constexpr int objects = 400;
   constexpr std::size_t remembered_max = 16;
-  config how;
-  how.set("transport", "sim");
-  how.set("balancer", "none");
-  how.set("ranks", "3");
+  config how = simulated(3);
   how.set("location_cache", std::to_string(remembered_max));
   std::size_t known = 0;
   EXPECT_EQ(run(how,
@@ -277,10 +270,7 @@ void pursue_all(context& ctx, const std::vector<mobile_ptr<wanderer>>& all, int 
 TEST(location_cache, keeps_the_way_to_an_object_until_its_home_knows_where_that_is) {
   constexpr int times = 40;
   constexpr std::size_t objects = 8;
-  config how;
-  how.set("transport", "sim");
-  how.set("balancer", "none");
-  how.set("ranks", "4");
+  config how = simulated(4);
   how.set("sim.jitter", "0");
   how.set("location", "lazy_forwarding");
   how.set("location_cache", "1");
@@ -308,7 +298,7 @@ TEST(location_cache, keeps_the_way_to_an_object_until_its_home_knows_where_that_
 /// A rank answers for the home of an object that nobody has asked about: the asker's list would grow.
 void answer_unasked(context& ctx, std::uint64_t object) {
   ctx.core().messages().post_to_module<&message_forwarding::on_collect_answered>(detail::thread_of(ctx), rank_id(1),
-                                                                               object, 1U, false);
+                                                                                 object, 1U, false);
 }
 
 TEST(location_cache_death, a_home_that_answers_without_having_been_asked_ends_the_job) {

@@ -214,16 +214,20 @@ struct outcome {
 
 constexpr std::uint32_t ranks = 8, groups = 8, members = 8;
 
-/// Groups of cells lie scattered over two ranks of eight, while balancing is disabled, and go on when it is enabled.
-outcome run_groups(const std::string& balancer, const settings& with, std::uint64_t seed) {
+settings simulated(const std::string& balancer, const settings& with, std::uint64_t seed) {
   settings all{{"transport", "sim"},
                {"ranks", std::to_string(ranks)},
                {"workers", "1"},
                {"balancer", balancer},
                {"seed", std::to_string(seed)}};
   for (const auto& [name, value] : with) all[name] = value;
+  return all;
+}
+
+/// Groups of cells lie scattered over two ranks of eight, while balancing is disabled, and go on when it is enabled.
+outcome run_groups(const std::string& balancer, const settings& with, std::uint64_t seed) {
   outcome found;
-  run(all, [&](nacre::runtime& rt) {
+  run(simulated(balancer, with, seed), [&](nacre::runtime& rt) {
     std::vector<nacre::mobile_ptr<cell>> cells;
     const auto rounds = [&](int count) {
       for (int n = 0; n < count; ++n) {

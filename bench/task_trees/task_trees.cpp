@@ -60,6 +60,16 @@ int simulate(const task_trees::plan& how, const std::string& json, const std::st
   return task_trees::least_efficiency(how, all) < how.least ? 1 : 0;
 }
 
+int serve(const nacre::config& configuration, const task_trees::plan& how, double rounds_a_second) {
+  return task_trees::serve(configuration, {.shape = task_trees::shape_of(how.shapes.front()),
+                                           .law = task_trees::law_of(how.laws.front()),
+                                           .tasks = how.real_tasks,
+                                           .mean_seconds = how.micros.front() * 1e-6,
+                                           .seed = how.seed,
+                                           .work = task_trees::work::computed,
+                                           .rounds_a_second = rounds_a_second});
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -95,15 +105,7 @@ int main(int argc, char** argv) {
   options.footer(task_trees::meaning_of_ideal);
   if (const auto exit_code = options.parse(argc, argv)) return *exit_code;
   try {
-    if (as_job) {
-      return task_trees::serve(configuration, {.shape = task_trees::shape_of(how.shapes.front()),
-                                               .law = task_trees::law_of(how.laws.front()),
-                                               .tasks = how.real_tasks,
-                                               .mean_seconds = how.micros.front() * 1e-6,
-                                               .seed = how.seed,
-                                               .work = task_trees::work::computed,
-                                               .rounds_a_second = rounds});
-    }
+    if (as_job) return serve(configuration, how, rounds);
     if (!real) return simulate(how, json, svg);
     const nlohmann::ordered_json all = measure_real(how);
     if (!json.empty()) std::ofstream(json) << all.dump(1) << '\n';

@@ -158,6 +158,26 @@ struct published {
   }
 };
 
+/// A reader's rounds of looks, until all is done.
+void look_until(const std::atomic<bool>& done, const std::atomic<published*>& current, epoch_domain& domain,
+                std::latch& ready, bool naps, std::atomic<int>& looks, std::atomic<int>& dead_seen) {
+  epoch_domain::participant self(domain);
+  ready.arrive_and_wait();
+  for (int round = 0; !done.load(); ++round) {
+    for (int look = 0; look < 3; ++look) {
+      if (current.load()->state != published::alive) dead_seen.fetch_add(1);
+    }
+    looks.fetch_add(1, std::memory_order_relaxed);  // relaxed: the domain itself must order the accesses
+    if (naps) {
+      self.offline();
+      if (round % 64 == 0) std::this_thread::yield();
+      self.online();
+    } else {
+      self.quiescent();
+    }
+  }
+}
+
 TEST(epoch_domain, readers_never_see_a_destroyed_object_while_they_come_and_go) {
   constexpr int replacements = 4000;
   std::atomic<int> destroyed{0};
@@ -168,23 +188,7 @@ TEST(epoch_domain, readers_never_see_a_destroyed_object_while_they_come_and_go) 
     epoch_domain domain;
     std::atomic<published*> current{new published(destroyed)};
     std::latch ready{4};
-    const auto read = [&](bool naps) {
-      epoch_domain::participant self(domain);
-      ready.arrive_and_wait();
-      for (int round = 0; !done.load(); ++round) {
-        for (int look = 0; look < 3; ++look) {
-          if (current.load()->state != published::alive) dead_seen.fetch_add(1);
-        }
-        looks.fetch_add(1, std::memory_order_relaxed);  // relaxed: the domain itself must order the accesses
-        if (naps) {
-          self.offline();
-          if (round % 64 == 0) std::this_thread::yield();
-          self.online();
-        } else {
-          self.quiescent();
-        }
-      }
-    };
+    const auto read = [&](bool naps) { look_until(done, current, domain, ready, naps, looks, dead_seen); };
     std::array readers{std::thread(read, true), std::thread(read, true), std::thread(read, false)};
     {
       epoch_domain::participant writer(domain);

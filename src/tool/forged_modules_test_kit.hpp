@@ -138,18 +138,21 @@ inline message_ptr some_array_message(const victim& at, choices& from, std::uint
   return to_module<&array_space::on_broadcast>(order, view);
 }
 
+inline message_ptr some_news(const victim& at, choices& from) {
+  std::vector<object_news> all(from.below(4));
+  for (object_news& each : all) {
+    each = {.object = some_object(at, from).value(),
+            .epoch = from.as<std::uint32_t>(),
+            .policy = static_cast<std::uint8_t>(from.below(8)),
+            .gone = static_cast<std::uint8_t>(from.below(3))};
+  }
+  return to_module<&location_updates::on_news>(all);
+}
+
 inline message_ptr some_module_message(const victim& at, choices& from, std::uint32_t peer) {
   switch (from.below(13)) {
-    case 12: {
-      std::vector<object_news> all(from.below(4));
-      for (object_news& each : all) {
-        each = {.object = some_object(at, from).value(),
-                .epoch = from.as<std::uint32_t>(),
-                .policy = static_cast<std::uint8_t>(from.below(8)),
-                .gone = static_cast<std::uint8_t>(from.below(3))};
-      }
-      return to_module<&location_updates::on_news>(all);
-    }
+    case 12:
+      return some_news(at, from);
     case 10:
       return some_array_message(at, from, peer);
     case 11:

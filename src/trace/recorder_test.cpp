@@ -67,24 +67,43 @@ TEST_F(recorders, stop_in_the_midst_with_what_has_happened_until_then) {
   EXPECT_EQ(spans_.back().end, 600) << "not when the rest is written";
 }
 
+/// The events of a recording, sorted by what a test can know of them.
+struct sorted_events {
+  std::vector<std::pair<event_kind, std::uint64_t>> sent, others;  ///< begins and others, in their order
+  std::array<std::uint64_t, 3> stolen{};                           ///< by victim
+
+  explicit sorted_events(const std::vector<event>& all) {
+    for (const event& each : all) {
+      if (each.kind == event_kind::send) {
+        sent.emplace_back(each.kind, each.a);
+      } else if (each.kind == event_kind::steal) {
+        stolen[each.b] += each.a;
+      } else if (each.kind != event_kind::end && each.kind != event_kind::write_begin &&
+                 each.kind != event_kind::wave) {
+        others.emplace_back(each.kind, each.a);
+      }
+    }
+  }
+};
+
 /// Any order of events, with buffers of all sizes: each handler, message and other event is recorded once, in order.
 TEST_F(recorders, lose_nothing_whatever_happens_in_whatever_order) {
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
     rng random(seed);
     open(8 * event_bytes_max + random.below(3000), random.below(4) == 0 ? 0 : 2e-6);
-    std::array<std::uint64_t, 3> stolen{}, stolen_wanted{};    // by victim
-    std::vector<std::pair<event_kind, std::uint64_t>> wanted;  // begins and others, in their order
+    std::array<std::uint64_t, 3> stolen_wanted{};  // by victim
+    std::vector<std::pair<event_kind, std::uint64_t>> sent_wanted, others_wanted;
     const auto something = [&](auto self, int depth) -> void {
       const auto what = random.below(20);
       instant += random.below(100) == 0 ? random.below(100'000) : random.below(30);
       if (what < 4) {
-        wanted.emplace_back(event_kind::send, what);
+        sent_wanted.emplace_back(event_kind::send, what);
         thread_->send(static_cast<std::uint32_t>(what), 10);
       } else if (what == 4) {
-        wanted.emplace_back(event_kind::create, what);
+        others_wanted.emplace_back(event_kind::create, what);
         thread_->add(event_kind::create, what);
       } else if (what == 5 && depth < 3) {
-        wanted.emplace_back(event_kind::module_begin, 3);
+        others_wanted.emplace_back(event_kind::module_begin, 3);
         thread_->begin(event_kind::module_begin, 3);
         self(self, depth + 1);
         thread_->end();
@@ -92,7 +111,7 @@ TEST_F(recorders, lose_nothing_whatever_happens_in_whatever_order) {
     };
     for (int item = 0; item < 400; ++item) {
       const auto handler = random.below(10) == 0 ? 2U : 1U;
-      wanted.emplace_back(event_kind::handler_begin, handler);
+      others_wanted.emplace_back(event_kind::handler_begin, handler);
       thread_->item();
       thread_->begin(event_kind::handler_begin, handler);
       if (random.below(3) == 0) something(something, 0);
@@ -109,24 +128,10 @@ TEST_F(recorders, lose_nothing_whatever_happens_in_whatever_order) {
     }
     const std::int64_t end = now();
     close();
-    std::vector<std::pair<event_kind, std::uint64_t>> seen;
-    std::vector<std::pair<event_kind, std::uint64_t>> sent, sent_wanted;
-    for (const event& each : events_) {
-      if (each.kind == event_kind::send) {
-        sent.emplace_back(each.kind, each.a);
-      } else if (each.kind == event_kind::steal) {
-        stolen[each.b] += each.a;
-      } else if (each.kind != event_kind::end && each.kind != event_kind::write_begin &&
-                 each.kind != event_kind::wave) {
-        seen.emplace_back(each.kind, each.a);
-      }
-    }
-    std::copy_if(wanted.begin(), wanted.end(), std::back_inserter(sent_wanted),
-                 [](const auto& each) { return each.first == event_kind::send; });
-    std::erase_if(wanted, [](const auto& each) { return each.first == event_kind::send; });
-    ASSERT_EQ(seen, wanted) << "seed " << seed;
-    ASSERT_EQ(sent, sent_wanted) << "seed " << seed;
-    ASSERT_EQ(stolen, stolen_wanted) << "seed " << seed;
+    const sorted_events seen(events_);
+    ASSERT_EQ(seen.others, others_wanted) << "seed " << seed;
+    ASSERT_EQ(seen.sent, sent_wanted) << "seed " << seed;
+    ASSERT_EQ(seen.stolen, stolen_wanted) << "seed " << seed;
     for (const span& each : spans_) ASSERT_GE(each.end, each.begin) << "seed " << seed << ": each ends";
     ASSERT_LE(events_.back().ns, end);
   }

@@ -71,6 +71,23 @@ void random_transfers(runtime& rt, std::uint64_t seed) {
   rt.withdraw(exposed);
 }
 
+void refuses_forged_names(runtime& rt, const remote_memory<std::uint64_t>& to, numbers& own) {
+  const auto forged = [&](auto change) {
+    detail::memory_name name = to.name();
+    change(name);
+    const remote_memory<std::uint64_t> handle(name);
+    const std::string why = failure(rt.put(handle, 0, std::span(own).first(1)));
+    EXPECT_EQ(failure(rt.get(handle, 0, std::span(own).first(1))).substr(4), why.substr(4));
+    return why;
+  };
+  EXPECT_NE(forged([](auto& name) { name.key[0] ^= 1; }).find("key"), std::string::npos);
+  EXPECT_NE(forged([](auto& name) { name.segment = 77; }).find("no such memory"), std::string::npos);
+  EXPECT_NE(forged([](auto& name) { name.segment = 0; }).find("no such memory"), std::string::npos);
+  EXPECT_NE(forged([&](auto& name) { name.rank = rt.size(); }).find("no such memory"), std::string::npos);
+  EXPECT_NE(forged([](auto& name) { name.rank = 1'000'000; }).find("no such memory"), std::string::npos);
+  EXPECT_EQ(own, numbers(100, 7));
+}
+
 void bad_accesses(runtime& rt, std::uint64_t) {
   numbers mine(100, 5);
   const numbers fixed{1, 2, 3};
@@ -91,20 +108,7 @@ void bad_accesses(runtime& rt, std::uint64_t) {
   }
   EXPECT_NE(failure(rt.put(to, 101, {})).find("inside"), std::string::npos);
   EXPECT_EQ(failure(rt.put(to, 100, {})), "");
-  const auto forged = [&](auto change) {
-    detail::memory_name name = to.name();
-    change(name);
-    const remote_memory<std::uint64_t> handle(name);
-    const std::string why = failure(rt.put(handle, 0, std::span(own).first(1)));
-    EXPECT_EQ(failure(rt.get(handle, 0, std::span(own).first(1))).substr(4), why.substr(4));
-    return why;
-  };
-  EXPECT_NE(forged([](auto& name) { name.key[0] ^= 1; }).find("key"), std::string::npos);
-  EXPECT_NE(forged([](auto& name) { name.segment = 77; }).find("no such memory"), std::string::npos);
-  EXPECT_NE(forged([](auto& name) { name.segment = 0; }).find("no such memory"), std::string::npos);
-  EXPECT_NE(forged([&](auto& name) { name.rank = rt.size(); }).find("no such memory"), std::string::npos);
-  EXPECT_NE(forged([](auto& name) { name.rank = 1'000'000; }).find("no such memory"), std::string::npos);
-  EXPECT_EQ(own, numbers(100, 7));
+  refuses_forged_names(rt, to, own);
   auto huge = to.name();  // a lie about the length, with more pieces than one
   huge.bytes = 1u << 30;
   numbers much(50'000, 9);

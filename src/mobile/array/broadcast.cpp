@@ -121,6 +121,14 @@ void array_space::run_part(work& item, thread_context& on) {
   }
 }
 
+/// A message for one more element.
+static message_ptr copy_of(const message& model) {
+  message_ptr m = make_message(model.header.payload_bytes);
+  m->header = model.header;
+  if (model.header.payload_bytes != 0) std::memcpy(m->body(), model.body(), model.header.payload_bytes);
+  return m;
+}
+
 /// The message's handler if it is plain: exclusive, no coroutine, of elements without a load of their own. Else null.
 const detail::handler_info* array_space::plain_handler(const array_home& array, const message& model) const {
   const detail::object_type& type = *array.layout.type;
@@ -161,11 +169,7 @@ void array_space::run_broadcast(array_part& at, const broadcast& what, std::size
       __builtin_prefetch(here[each + ahead_of_use], 1);
       here[each + ahead_of_use / 2]->prefetch_object();
     }
-    if (m == nullptr) {
-      m = make_message(model.header.payload_bytes);
-      m->header = model.header;
-      if (model.header.payload_bytes != 0) std::memcpy(m->body(), model.body(), model.header.payload_bytes);
-    }
+    if (m == nullptr) m = copy_of(model);
     if (results != nullptr) m->header.reply = reduction::expect(results, each);
     if (!in_place || !objects_.places().run_on_idle_place(on, *here[each], m, plain)) {
       objects_.places().post_to_place(on, *here[each], std::move(m));

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+// The signature of a handler: its arguments as a message stores them, and its result as a caller receives it.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <type_traits>
+#include <vector>
+
+namespace nacre {
+
+class context;
+template <class T>
+class task;
+
+namespace detail {
+
+template <class T>
+struct stored {
+  using type = T;
+  using viewed = T;
+};
+template <class T>
+struct stored<std::span<const T>> {
+  using type = std::vector<T>;
+  using viewed = std::span<const T>;
+};
+template <>
+struct stored<std::string_view> {
+  using type = std::string;
+  using viewed = std::string_view;
+};
+
+/// Returns false when a message cannot fill these parameters, which follow the context; the compiler's message gives
+/// the reason in one line.
+template <class... Params>
+consteval bool can_be_arguments() {
+  constexpr bool no_context = (!std::is_same_v<std::decay_t<Params>, context> && ...);
+  constexpr bool unchanged =
+      ((!std::is_lvalue_reference_v<Params> || std::is_const_v<std::remove_reference_t<Params>>)&&...);
+  static_assert(no_context, "a handler takes nacre::context& as its first parameter, or none: f(nacre::context&, int)");
+  static_assert(
+      unchanged || !no_context,
+      "a handler gets copies of what was sent: write T or const T& instead of T&; a handler of an object is a "
+      "member function");
+  return no_context && unchanged;
+}
+
+template <class... Params>
+struct argument_types {
+  static constexpr bool possible = can_be_arguments<Params...>();
+  using values = std::tuple<typename stored<std::decay_t<Params>>::type...>;
+  using views = std::tuple<typename stored<std::decay_t<Params>>::viewed...>;
+  static constexpr std::size_t count = sizeof...(Params);
+  static constexpr bool all_by_value = (!std::is_reference_v<Params> && ...);
+};
+
+/// Parameters without the leading context.
+template <class... Params>
+struct split_context : argument_types<Params...> {
+  static constexpr bool takes_context = false;
+};
+template <class... Params>
+struct split_context<context&, Params...> : argument_types<Params...> {
+  static constexpr bool takes_context = true;
+};
+
+/// The case of something that is not a function. Its members only keep the compiler from printing further errors.
+template <class Signature>
+struct signature : argument_types<> {
+  static_assert(!std::is_same_v<Signature, Signature>,
+                "a handler is a named function, as in send<f>(rank, 1) with void f(int), or a member function, as in "
+                "send<&cell::f>(object, 1); a lambda is none");
+  static constexpr bool possible = false;
+  static constexpr bool takes_context = false;
+  static constexpr bool is_const = false;
+  using result = void;
+  using target = void;
+};
+template <class R, class... P>
+struct signature<R (*)(P...)> : split_context<P...> {
+  using result = R;
+  using target = void;
+  static constexpr bool is_const = false;
+};
+template <class R, class... P>
+struct signature<R (*)(P...) noexcept> : signature<R (*)(P...)> {};
+template <class R, class T, class... P>
+struct signature<R (T::*)(P...)> : split_context<P...> {
+  using result = R;
+  using target = T;
+  static constexpr bool is_const = false;
+};
+template <class R, class T, class... P>
+struct signature<R (T::*)(P...) const> : split_context<P...> {
+  using result = R;
+  using target = T;
+  static constexpr bool is_const = true;
+};
+template <class R, class T, class... P>
+struct signature<R (T::*)(P...) noexcept> : signature<R (T::*)(P...)> {};
+template <class R, class T, class... P>
+struct signature<R (T::*)(P...) const noexcept> : signature<R (T::*)(P...) const> {};
+
+template <class T>
+struct task_value {
+  using type = T;
+  static constexpr bool is_task = false;
+};
+template <class T>
+struct task_value<task<T>> {
+  using type = T;
+  static constexpr bool is_task = true;
+};
+
+template <auto F>
+using traits = signature<decltype(F)>;
+/// A result that can be sent back. A reference cannot: the compiler's message says so in one sentence.
+template <class R>
+struct sent_back {
+  static_assert(!std::is_reference_v<R>,
+                "the result of a call is a copy that travels: let the handler return T instead of T&");
+  using type = std::decay_t<R>;
+};
+template <>
+struct sent_back<void> {
+  using type = void;
+};
+/// The type that a caller of F receives: its result, or the value that its coroutine returns.
+template <auto F>
+using result_of = typename sent_back<typename task_value<typename traits<F>::result>::type>::type;
+
+}  // namespace detail
+}  // namespace nacre
