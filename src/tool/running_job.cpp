@@ -191,7 +191,7 @@ void running_job::listen_to_ranks(time_point now) {
     const std::uint32_t from = each.from.value();
     if (std::holds_alternative<launch::joined>(each.what)) supervisor_.joined(from);
     if (std::holds_alternative<launch::left>(each.what)) supervisor_.left(from);
-    if (std::holds_alternative<launch::hung_up>(each.what)) supervisor_.hung_up(from, now);
+    if (std::holds_alternative<launch::disconnected>(each.what)) supervisor_.disconnected(from, now);
     if (auto* trouble = std::get_if<launch::lost>(&each.what)) {
       supervisor_.lost(from, trouble->peer, std::move(trouble->reason), now);
     }

@@ -40,7 +40,7 @@ void supervisor::lost(std::uint32_t reporter, std::uint32_t peer, std::string re
   blame(peer, std::move(reason), now);
 }
 
-void supervisor::hung_up(std::uint32_t rank, time_point now) {
+void supervisor::disconnected(std::uint32_t rank, time_point now) {
   if (!ranks_[rank].left) blame(rank, "ended without a shutdown", now);
 }
 

@@ -67,7 +67,7 @@ class supervisor {
   /// The rank has sent its shutdown: its end is no fault from now on, and its exit code counts for the launcher's.
   void left(std::uint32_t rank);
   void lost(std::uint32_t reporter, std::uint32_t peer, std::string reason, time_point now);
-  void hung_up(std::uint32_t rank, time_point now);
+  void disconnected(std::uint32_t rank, time_point now);
   void ended(std::uint32_t rank, ending how);
   void interrupted(int signal, time_point now);
 

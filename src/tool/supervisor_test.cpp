@@ -132,7 +132,7 @@ TEST(supervisor, names_the_first_that_was_lost_when_all_give_each_other_up) {
 
 TEST(supervisor, blames_a_rank_that_hangs_up_and_goes_on) {
   supervisor job = joined_job(2);
-  job.hung_up(1, start);
+  job.disconnected(1, start);
   EXPECT_FALSE(job.decide(start).line);
   EXPECT_EQ(job.decide(job.due().value()).line, "nacre run: rank 1 ended without a shutdown; ending the job");
 }

@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The control messages between a rank and its launcher, and the byte stream that carries them.
+// The control messages between a rank and its launcher.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <variant>
 #include <vector>
 
-#include <nacre/expected.hpp>
-
-#include "join/launch/frame_stream.hpp"
+#include "join/launch/message_stream.hpp"
 
 namespace nacre::launch {
 
@@ -38,12 +35,7 @@ struct aborted {
 
 using control_message = std::variant<joined, roster, lost, left, aborted>;
 
-/// The control connection as messages, in both directions. No I/O. One thread.
-class control_stream : public frame_stream {
- public:
-  void push(const control_message& m);
-  /// The next complete message; nothing while there is none; an error, as a clause, when the bytes are no message.
-  [[nodiscard]] expected<std::optional<control_message>, std::string_view> pop();
-};
+extern template class message_stream<control_message>;
+using control_stream = message_stream<control_message>;
 
 }  // namespace nacre::launch

@@ -153,9 +153,9 @@ TEST(control_server, learns_of_a_lost_peer_and_of_a_rank_that_leaves_or_hangs_up
   connections[1]->report_left();
   connections[1].reset();
   connections[2].reset();
-  place.serve_until([&] { return place.find<lost>(0) && place.find<left>(1) && place.find<hung_up>(2); });
+  place.serve_until([&] { return place.find<lost>(0) && place.find<left>(1) && place.find<disconnected>(2); });
   EXPECT_EQ(std::get<lost>(place.find<lost>(0)->what).peer, 2U);
-  EXPECT_EQ(place.find<hung_up>(1), nullptr) << "who has said that it leaves may go";
+  EXPECT_EQ(place.find<disconnected>(1), nullptr) << "who has said that it leaves may go";
 }
 
 TEST(control_server, announces_the_end_to_all_and_its_own_disappearance_is_one) {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "join/net/listener.hpp"
+#include "join/launch/control_connections.hpp"
 #include "join/net/socket.hpp"
 #include "tool/hosts/host_message.hpp"
 #include "wire/job_secret.hpp"
@@ -26,43 +26,33 @@ struct agent_report {
 /// |---|---|
 /// | completes the handshake | its connection is kept and its messages are reported |
 /// | completes another one after its first message | the new connection is refused |
-/// | completes another one before its first message | the new connection replaces the old one |
 /// | closes the connection before its first message | nothing is reported; it may call again |
 /// | closes the connection later, or sends bytes that are no message | the end of the connection is reported |
-///
-/// Why a connection is replaced: when a handshake takes longer than an agent waits, the agent hangs up and calls again,
-/// and the launcher may see the new call before the end of the old one.
-class agent_connections {
+class agent_connections final : private launch::control_connections<host_message>::events {
  public:
   agent_connections(std::uint32_t hosts, net::unique_fd listening_socket);
 
-  [[nodiscard]] const std::string& address() const noexcept { return address_; }
+  [[nodiscard]] const std::string& address() const noexcept { return connections_.address(); }
   /// The secret of the agents. It differs from the secret of the ranks, so the proof of one is no proof of the other.
   [[nodiscard]] const job_secret& secret() const noexcept { return secret_; }
   /// Readable when poll has work to do.
-  [[nodiscard]] int descriptor() const noexcept { return events_.get(); }
+  [[nodiscard]] int descriptor() const noexcept { return connections_.descriptor(); }
 
   /// Does all work that does not block, and appends the reports, in order for each host.
   void poll(time_point now, std::vector<agent_report>& reports);
   /// Sends a message to the agent of `host`, or does nothing when its connection has ended.
-  void send(std::uint32_t host, const host_message& m);
+  void send(std::uint32_t host, const host_message& m) { connections_.send(host, m); }
 
  private:
-  struct connection {
-    net::unique_fd socket;
-    host_stream stream;
-    bool heard = false;  // at least one message has come
-  };
+  [[nodiscard]] std::optional<std::string> refusal(std::uint32_t host) const override;
+  [[nodiscard]] bool received(std::uint32_t host, host_message m) override;
+  void disconnected(std::uint32_t host, bool sound) override;
 
-  void serve(std::uint32_t host, std::vector<agent_report>& reports);
-  void flush(std::uint32_t host);
-
-  net::unique_fd events_;
-  std::string address_;
   job_secret secret_;
-  net::listener listener_;
-  std::vector<connection> connections_;  // by host
-  std::size_t heard_ = 0;                // hosts with `heard`
+  launch::control_connections<host_message> connections_;
+  std::vector<bool> heard_;            // by host: at least one message has come
+  std::size_t heard_count_ = 0;        // hosts
+  std::vector<agent_report> reports_;  // not yet given to the caller of poll
 };
 
 }  // namespace nacre::tool

@@ -174,7 +174,7 @@ void agent_startup::listen(time_point now) {
     member& one = members_[each.host];
     if (!each.what)
       give_up(fmt::format("host {}: its agent has ended: look into the log of its sshd", one.host_spec.host));
-    if (const auto* trouble = std::get_if<host_trouble>(&*each.what)) {
+    if (const auto* trouble = std::get_if<host_failed>(&*each.what)) {
       give_up(fmt::format("host {}: {}", one.host_spec.host, trouble->problem));
     }
     auto* ready = std::get_if<host_ready>(&*each.what);

@@ -35,7 +35,7 @@ struct interrupted_start {
 /// | waiting | fewer than shells_max shells run | its shell is started and gets its host_launch_spec: starting |
 /// | starting | host_ready comes from its agent | ready |
 /// | starting | its shell fails, or start_time is over | run throws |
-/// | starting, ready | host_trouble comes, or the connection ends | run throws |
+/// | starting, ready | host_failed comes, or the connection ends | run throws |
 /// | ready | its program differs from that of another host | run throws |
 ///
 /// Invariant: no rank starts before all hosts are ready. One thread.

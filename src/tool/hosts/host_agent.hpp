@@ -10,7 +10,7 @@ namespace nacre::tool {
 ///
 /// | state | event | then |
 /// |---|---|---|
-/// | called | start_ranks | the ranks are started: serving; if that fails, host_trouble |
+/// | called | start_ranks | the ranks are started: serving; if that fails, host_failed |
 /// | serving | output of a rank | rank_output, within the window |
 /// | serving | a rank ends | rank_ended |
 /// | serving | all ranks have ended, and their output too | host_done |

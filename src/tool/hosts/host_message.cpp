@@ -40,7 +40,7 @@ void serialize(Archive& ar, rank_ended& m) {
   ar(m.rank, m.how);
 }
 template <class Archive>
-void serialize(Archive& ar, host_trouble& m) {
+void serialize(Archive& ar, host_failed& m) {
   ar(m.problem);
 }
 
@@ -68,18 +68,8 @@ host_launch_spec unpack_host_spec(std::span<const std::byte> bytes) {
   return std::move(*host_spec);
 }
 
-void host_stream::push(const host_message& m) {
-  writer out(append(packed_size(m)));
-  out(m);
-}
-
-expected<std::optional<host_message>, std::string_view> host_stream::pop() {
-  const auto frame = next();
-  if (!frame) return unexpected(frame.error());
-  if (!*frame) return std::nullopt;
-  auto m = unpack<host_message>(**frame);
-  if (!m) return unexpected(std::string_view("sent bytes that are no message of a launcher or an agent"));
-  return std::optional<host_message>(std::move(*m));
-}
-
 }  // namespace nacre::tool
+
+namespace nacre {
+template class launch::message_stream<tool::host_message>;
+}

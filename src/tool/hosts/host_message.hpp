@@ -4,16 +4,12 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <string>
-#include <string_view>
 #include <variant>
 #include <vector>
 
-#include <nacre/expected.hpp>
-
-#include "join/launch/frame_stream.hpp"
+#include "join/launch/message_stream.hpp"
 #include "tool/supervisor.hpp"
 
 namespace nacre::tool {
@@ -78,25 +74,23 @@ struct rank_ended {
   ending how;
 };
 /// Agent to launcher: the host cannot take part (any longer). `problem` is one line with a remedy.
-struct host_trouble {
+struct host_failed {
   std::string problem;
 };
 /// Agent to launcher, its last message: its ranks have ended, and all their output has been sent.
 struct host_done {};
 
 using host_message = std::variant<host_ready, start_ranks, rank_output, output_taken, output_closed, input_text,
-                                  input_taken, signal_ranks, job_ends, rank_ended, host_trouble, host_done>;
+                                  input_taken, signal_ranks, job_ends, rank_ended, host_failed, host_done>;
 
 /// Send window of an agent for output, in bytes not yet acknowledged. So a launcher with blocked output holds a
 /// bounded amount for each host, and other messages still pass.
 inline constexpr std::size_t output_window = 256 * 1024;
 
-/// The byte streams of a connection between launcher and agent as messages, in both directions. No I/O. One thread.
-class host_stream : public launch::frame_stream {
- public:
-  void push(const host_message& m);
-  /// The next complete message; nullopt while there is none; an error clause when the bytes are no message.
-  [[nodiscard]] expected<std::optional<host_message>, std::string_view> pop();
-};
+using host_stream = launch::message_stream<host_message>;
 
 }  // namespace nacre::tool
+
+namespace nacre {
+extern template class launch::message_stream<tool::host_message>;
+}

@@ -98,7 +98,7 @@ void remote_process_group::hear(const agent_report& report, time_point now) {
   if (const auto* end = std::get_if<rank_ended>(&*report.what)) {
     if (end->rank < ranks_.size()) end_rank(end->rank, end->how, now);
   }
-  if (const auto* trouble = std::get_if<host_trouble>(&*report.what)) {
+  if (const auto* trouble = std::get_if<host_failed>(&*report.what)) {
     throw setup_error(fmt::format("host {}: {}", hosts_[host].name, trouble->problem));
   }
 }

@@ -114,7 +114,7 @@ void serving_agent::start() {
   } catch (const setup_error& error) {
     trouble_ = true;
     group_.signal(SIGKILL);
-    send(host_trouble{.problem = error.what()});
+    send(host_failed{.problem = error.what()});
   }
 }
 
