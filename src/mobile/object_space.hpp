@@ -18,7 +18,7 @@
 #include "mobile/directory/directory.hpp"
 #include "mobile/location/location_updates.hpp"
 #include "mobile/location/message_forwarding.hpp"
-#include "mobile/location/rule.hpp"
+#include "mobile/location/policies.hpp"
 #include "mobile/migration/object_migration.hpp"
 #include "mobile/object/delivery_errors.hpp"
 #include "mobile/object/object_activation.hpp"

@@ -15,7 +15,7 @@
 
 #include "am/am_engine.hpp"
 #include "am/handler_table.hpp"
-#include "mobile/location/rule.hpp"
+#include "mobile/location/policies.hpp"
 #include "mobile/object/object_functions.hpp"
 
 namespace nacre {

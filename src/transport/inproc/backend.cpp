@@ -9,6 +9,7 @@
 
 #include <nacre/assert.hpp>
 
+#include "transport/in_process_fabric.hpp"
 #include "transport/inproc/inbox.hpp"
 
 namespace nacre::transport::inproc {
@@ -63,24 +64,18 @@ class inproc_endpoint final : public endpoint {
   rank_id rank_;
 };
 
-class inproc_fabric final : public fabric {
+class inproc_fabric final : public in_process_fabric {
  public:
-  explicit inproc_fabric(std::uint32_t ranks) : mesh_(std::make_shared<mesh>(ranks)) {
-    for (std::uint32_t rank = 0; rank < ranks; ++rank) local_ranks_.emplace_back(rank);
-  }
-
-  std::uint32_t size() const noexcept override { return static_cast<std::uint32_t>(local_ranks_.size()); }
-  std::span<const rank_id> local_ranks() const noexcept override { return local_ranks_; }
+  explicit inproc_fabric(std::uint32_t ranks) : in_process_fabric(ranks), mesh_(std::make_shared<mesh>(ranks)) {}
 
   std::unique_ptr<endpoint> open(rank_id rank) override {
-    NACRE_EXPECT(rank.value() < local_ranks_.size(), "no such rank");
+    NACRE_EXPECT(rank.value() < size(), "no such rank");
     NACRE_EXPECT(!mesh_->opened[rank.value()].exchange(true), "a rank is opened once");
     return std::make_unique<inproc_endpoint>(mesh_, rank);
   }
 
  private:
   std::shared_ptr<mesh> mesh_;
-  std::vector<rank_id> local_ranks_;
 };
 
 std::unique_ptr<fabric> make_local(std::uint32_t ranks, const config&) {

@@ -17,6 +17,7 @@
 #include "base/parker.hpp"
 #include "base/poll_interval.hpp"
 #include "base/spinlock.hpp"
+#include "transport/busy_links.hpp"
 #include "transport/compact_header.hpp"
 #include "transport/failure_queue.hpp"
 #include "transport/mpi/module.hpp"
@@ -198,7 +199,7 @@ class mpi_endpoint final : public endpoint {
   std::shared_ptr<shared_state> shared_;
   settings settings_;
   std::vector<peer> peers_;                                 // by rank
-  std::vector<place> busy_;                                 // links with waiting messages
+  busy_links<place> busy_;                                  // links with waiting messages
   std::deque<transfer> transfers_;                          // by request id
   std::vector<std::uint32_t> free_;                         // unused request ids
   std::array<std::uint32_t, channels_per_peer> sending_{};  // sends in progress, by channel

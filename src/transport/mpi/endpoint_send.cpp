@@ -43,7 +43,7 @@ void mpi_endpoint::submit(rank_id to, message_list& batch) {
     }
     if (via.waiting_bytes >= settings_.output_bytes_max) return;
     message_ptr m = packed_form(batch.pop_front());
-    if (via.waiting.empty()) busy_.push_back({to.value(), channel_index});
+    if (via.waiting.empty()) busy_.add({to.value(), channel_index});
     via.waiting_bytes += header_bytes + m->header.payload_bytes;
     via.waiting.push_back(std::move(m));
   }
@@ -173,22 +173,15 @@ bool mpi_endpoint::complete_transfers() {
 /// Starts waiting messages, as far as the links take them.
 bool mpi_endpoint::pump() {
   bool moved = false;
-  for (std::size_t i = 0; i < busy_.size();) {
-    const place where = busy_[i];
+  busy_.visit([&](place where) {
     link& via = peers_[where.peer].links[where.channel_index];
-    while (!via.waiting.empty() && !full(via, where.channel_index)) {
+    for (; !via.waiting.empty() && !full(via, where.channel_index); moved = true) {
       message_ptr m = via.waiting.pop_front();
       via.waiting_bytes -= header_bytes + m->header.payload_bytes;
       start(where, std::move(m));
-      moved = true;
     }
-    if (via.waiting.empty()) {
-      busy_[i] = busy_.back();
-      busy_.pop_back();
-    } else {
-      ++i;
-    }
-  }
+    return !via.waiting.empty();
+  });
   return moved;
 }
 

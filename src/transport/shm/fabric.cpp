@@ -43,10 +43,9 @@ void check_one_host(std::uint32_t ranks_on_host, std::uint32_t ranks) {
 }  // namespace
 
 local_fabric::local_fabric(std::uint32_t ranks, const settings& how)
-    : settings_(how), liveness_sockets_(net::make_liveness_sockets(ranks)) {
+    : in_process_fabric(ranks), settings_(how), liveness_sockets_(net::make_liveness_sockets(ranks)) {
   const geometry sizes = geometry_of(ranks, how);
   for (std::uint32_t rank = 0; rank < ranks; ++rank) {
-    local_ranks_.emplace_back(rank);
     segments_.push_back(std::make_shared<segment>(segment::create(sizes)));
   }
 }

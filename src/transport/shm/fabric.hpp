@@ -10,9 +10,9 @@
 #include "join/launch/member.hpp"
 #include "join/net/socket.hpp"
 #include "join/net/socket_handshake.hpp"
+#include "transport/in_process_fabric.hpp"
 #include "transport/shm/layout.hpp"
 #include "transport/shm/segment.hpp"
-#include "transport/transport.hpp"
 
 namespace nacre::transport::shm {
 
@@ -41,12 +41,10 @@ struct host_parts {
 [[nodiscard]] std::unique_ptr<endpoint> open_on_host(host_parts parts, const settings& how);
 
 /// All ranks in this process, which share one mapping of each segment.
-class local_fabric final : public fabric {
+class local_fabric final : public in_process_fabric {
  public:
   local_fabric(std::uint32_t ranks, const settings& how);
 
-  std::uint32_t size() const noexcept override { return static_cast<std::uint32_t>(local_ranks_.size()); }
-  std::span<const rank_id> local_ranks() const noexcept override { return local_ranks_; }
   std::unique_ptr<endpoint> open(rank_id rank) override;
 
   /// The segment through which a rank receives.
@@ -54,7 +52,6 @@ class local_fabric final : public fabric {
 
  private:
   settings settings_;
-  std::vector<rank_id> local_ranks_;
   std::vector<std::shared_ptr<segment>> segments_;             // by rank
   std::vector<std::vector<net::unique_fd>> liveness_sockets_;  // by rank and peer; `open` takes its rank's
 };

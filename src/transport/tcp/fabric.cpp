@@ -22,10 +22,9 @@ net::refusal_log log_of(rank_id rank, net::line_sink sink) {
 }  // namespace
 
 local_fabric::local_fabric(std::uint32_t ranks, const settings& how, net::line_sink log)
-    : settings_(how), log_(std::move(log)), secret_(job_secret::generate()) {
+    : in_process_fabric(ranks), settings_(how), log_(std::move(log)), secret_(job_secret::generate()) {
   net::allow_descriptors(std::size_t{ranks} * ranks * how.join.connections, "start fewer ranks");
   for (std::uint32_t rank = 0; rank < ranks; ++rank) {
-    local_ranks_.emplace_back(rank);
     listening_sockets_.push_back(net::listen_at(net::address::any_port_of_loopback()));
     addresses_.push_back(net::address::of_own_end(listening_sockets_.back().get()).text());
   }

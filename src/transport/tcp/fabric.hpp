@@ -10,7 +10,7 @@
 #include "join/launch/member.hpp"
 #include "join/net/refusal_log.hpp"
 #include "join/net/socket.hpp"
-#include "transport/transport.hpp"
+#include "transport/in_process_fabric.hpp"
 #include "wire/auth.hpp"
 
 namespace nacre::transport::tcp {
@@ -26,12 +26,10 @@ struct settings {
 
 /// All ranks in this process, over the loopback interface, with a secret of their own. A thread for each rank must open
 /// its end, because each `open` waits for all others.
-class local_fabric final : public fabric {
+class local_fabric final : public in_process_fabric {
  public:
   local_fabric(std::uint32_t ranks, const settings& how, net::line_sink log = net::write_error_line);
 
-  std::uint32_t size() const noexcept override { return static_cast<std::uint32_t>(local_ranks_.size()); }
-  std::span<const rank_id> local_ranks() const noexcept override { return local_ranks_; }
   std::unique_ptr<endpoint> open(rank_id rank) override;
 
   /// The address at which the rank listens, until it has closed.
@@ -42,7 +40,6 @@ class local_fabric final : public fabric {
   settings settings_;
   net::line_sink log_;
   job_secret secret_;
-  std::vector<rank_id> local_ranks_;
   std::vector<std::string> addresses_;
   std::vector<net::unique_fd> listening_sockets_;  // by rank; `open` takes its rank's
 };

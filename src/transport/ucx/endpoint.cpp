@@ -84,7 +84,7 @@ bool ucx_endpoint::poll(message_list& arrived, std::size_t messages_max) {
     moved = true;
   }
   moved |= progress(arrived, arrived.size() + messages_max);
-  moved |= !ended_copies_.empty();
+  moved |= copies_.has_ended();
   if (monitor_.due(polls_)) poll_control();
   progressed_ |= moved;
   return moved;
@@ -116,7 +116,7 @@ bool ucx_endpoint::progress(message_list& into, std::size_t enough) {
   }
   into_ = nullptr;
   if (!busy_.empty()) moved |= pump();
-  if (!control_frames_.empty()) send_control_frames();
+  if (copies_.has_frames()) send_control_frames();
   return moved;
 }
 
@@ -143,7 +143,7 @@ void ucx_endpoint::sleep(nanoseconds timeout) {
   bool armed = true;
   {
     const std::scoped_lock lock(lock_);
-    if (!seen_.empty() || !ended_copies_.empty()) return;
+    if (!seen_.empty() || copies_.has_ended()) return;
     const auto now = std::chrono::steady_clock::now();
     if (std::exchange(progressed_, false)) quiet_since_ = now;
     const auto part = std::min<nanoseconds>((now - quiet_since_) / part_of_waiting, pause_max);

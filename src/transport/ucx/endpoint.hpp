@@ -21,8 +21,10 @@
 #include "join/launch/launcher_connection.hpp"
 #include "join/net/socket.hpp"
 #include "join/net/socket_handshake.hpp"
+#include "transport/busy_links.hpp"
 #include "transport/peer_monitor.hpp"
 #include "transport/transport.hpp"
+#include "transport/ucx/memory_copies.hpp"
 #include "transport/ucx/module.hpp"
 #include "transport/wakeup_event.hpp"
 #include "transport/wakeup_flags.hpp"
@@ -65,7 +67,7 @@ struct endpoint_parts {
 /// | suspect | its shutdown | left |
 /// | suspect | its liveness socket ends, or suspicion_max is over | lost, and a failure |
 ///
-/// Copies between the memories of two ranks: see endpoint_direct.cpp.
+/// Copies between the memories of two ranks: see memory_copies.hpp.
 class ucx_endpoint final : public endpoint, private port_callbacks, private direct_memory {
  public:
   static constexpr std::uint32_t frames_max = 256;
@@ -168,32 +170,6 @@ class ucx_endpoint final : public endpoint, private port_callbacks, private dire
     std::size_t bytes_under_way = 0;  // started
   };
 
-  /// A region of memory that is registered for a peer.
-  struct region_record {
-    std::uint32_t to = 0;
-    std::span<std::byte> bytes;
-    copy_way what = copy_way::from_region;
-    enum class state : std::uint8_t { idle, busy, used } now = state::idle;
-  };
-  /// Names a copy at both ends: the rank of the other end, and the region's id at its owner.
-  struct copy_id {
-    std::uint32_t far = 0;
-    std::uint32_t id = 0;
-    auto operator<=>(const copy_id&) const = default;
-  };
-  /// A copy that this rank has started.
-  struct active_copy {
-    direct_copy what;
-    bool landing = false;          // UCX writes to this rank's memory
-    bool leaving = false;          // UCX reads this rank's memory
-    std::optional<bool> answer{};  // the result that the owner has reported
-  };
-  /// A frame for a peer, sent after the current call of the port has returned.
-  struct control_frame {
-    frame_kind what = frame_kind::refused;
-    copy_id of;
-  };
-
   // endpoint_send.cpp
   [[nodiscard]] bool full(const link& to) const noexcept;
   void start(place_of where, message_ptr m);
@@ -233,12 +209,9 @@ class ucx_endpoint final : public endpoint, private port_callbacks, private dire
   copy_outcome copy(const direct_copy& what) override;
   void stop(std::uint64_t tag) noexcept override;
   std::optional<ended_copy> take_ended() override;
-  void receive_control_frame(frame_kind what, const stamp& of);
-  [[nodiscard]] place place_for_bytes(frame_kind what, const stamp& of, std::size_t byte_count);
+  [[nodiscard]] place place_for_bytes(frame_kind what, copy_id which, std::size_t byte_count);
   void end_landing(const transfer& it, bool well);
   void end_leaving(const transfer& it, bool well);
-  void end_copy(copy_id which, bool well);
-  void note_used(copy_id which);
   void send_control_frames();
   void send_bytes(transfer::kind as, frame_kind what, copy_id which, std::span<const std::byte> bytes);
   template <class Condition>
@@ -266,7 +239,7 @@ class ucx_endpoint final : public endpoint, private port_callbacks, private dire
   std::size_t output_bytes_max_;
   std::unique_ptr<port> port_;
   std::vector<peer> peers_;          // by rank
-  std::vector<place_of> busy_;       // links with waiting messages
+  busy_links<place_of> busy_;        // links with waiting messages
   std::deque<transfer> transfers_;   // by request id
   std::vector<std::uint32_t> free_;  // unused request ids
   std::uint32_t sending_ = 0;        // requests in progress that send
@@ -280,15 +253,11 @@ class ucx_endpoint final : public endpoint, private port_callbacks, private dire
   std::uint32_t polls_ = 0;
   bool progressed_ = false;  // a poll has moved something since the last sleep
   std::chrono::steady_clock::time_point quiet_since_{};
-  message_list* into_ = nullptr;                    // destination of messages; set while the port may call
-  message_list seen_;                               // received while waiting
-  message_list own_;                                // submitted to the own rank
-  std::deque<failure> lost_;                        // failures that the launcher has not been told yet
-  std::map<std::uint32_t, region_record> regions_;  // by id
-  std::map<copy_id, active_copy> copies_;
-  std::vector<control_frame> control_frames_;
-  std::deque<ended_copy> ended_copies_;
-  std::uint32_t last_region_ = 0;
+  message_list* into_ = nullptr;  // destination of messages; set while the port may call
+  message_list seen_;             // received while waiting
+  message_list own_;              // submitted to the own rank
+  std::deque<failure> lost_;      // failures that the launcher has not been told yet
+  memory_copies copies_;
   peer_monitor monitor_;
   bool closing_ = false;
   bool closed_ = false;

@@ -1,28 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies between the memories of two ranks: UCX moves the bytes from source to destination.
-#include <algorithm>
+// How a rank's end moves the bytes of copies between memories; memory_copies decides which.
 #include <mutex>
 #include <utility>
 
 #include "base/spin.hpp"
 #include "transport/ucx/endpoint.hpp"
-
-/// All frames name a copy by the id of the region at its owner. They travel on the channel bulk.
-///
-/// | step | out of a region | into a region |
-/// |---|---|---|
-/// | 1 | copier: take | copier: given, announced |
-/// | 2 | owner, if still registered: taken, announced | owner, if still registered: fetches it, landed |
-/// | | else: refused | else: refused |
-/// | 3 | copier, if the copy was not stopped: fetches it | - |
-///
-/// Announced bytes stay at their sender until the receiver's UCX has fetched them, or drops the request: by remote
-/// access of the hardware, by the kernel, or in frames. Invariant: no peer knows the address of memory that receives.
-/// This end decides whether to write to it when the bytes are announced, so until then the memory can be deregistered
-/// at once.
-///
-/// Once a fetch has started, both ends finish without anything above UCX. So a thread that waits for the end needs no
-/// handler to run, and it makes the progress of its own end itself.
 
 namespace nacre::transport::ucx {
 namespace {
@@ -35,67 +17,47 @@ constexpr std::uint32_t quiet_rounds_max = 10'000;
 
 std::optional<registered_region> ucx_endpoint::register_region(rank_id to, std::span<std::byte> bytes, copy_way what) {
   const std::scoped_lock lock(lock_);
-  do ++last_region_;
-  while (regions_.contains(last_region_));
-  regions_.emplace(last_region_, region_record{.to = to.value(), .bytes = bytes, .what = what});
-  return registered_region{.id = last_region_};
+  return registered_region{.id = copies_.add_region(to.value(), bytes, what)};
 }
 
 void ucx_endpoint::deregister(rank_id from, const registered_region& what) noexcept {
   const auto id = static_cast<std::uint32_t>(what.id);
-  const auto end_unless_busy = [&] {
-    const auto at = regions_.find(id);
-    if (at->second.now == region_record::state::busy) return false;
-    regions_.erase(at);
-    return true;
-  };
-  if (help_until(from.value(), end_unless_busy)) return;
+  if (help_until(from.value(), [&] { return copies_.remove_idle_region(id); })) return;
   const std::scoped_lock lock(lock_);
-  regions_.erase(id);  // the peer is gone
+  copies_.remove_region(id);  // the peer is gone
 }
 
 copy_outcome ucx_endpoint::copy(const direct_copy& what) {
   const std::scoped_lock lock(lock_);
   const copy_id which{what.peer.value(), static_cast<std::uint32_t>(what.region.id)};
   if (which.id != what.region.id || peers_[which.far].now != peer::state::present) return copy_outcome::failed;
-  const auto [at, is_new] = copies_.emplace(which, active_copy{.what = what});
-  if (!is_new) return copy_outcome::failed;
+  if (!copies_.start(which, what)) return copy_outcome::failed;
   if (what.way == copy_way::from_region) {
-    control_frames_.push_back({frame_kind::take, which});
     send_control_frames();
   } else {
-    at->second.leaving = true;
     send_bytes(transfer::kind::own_leaves, frame_kind::given, which, what.own);
   }
   return copy_outcome::pending;
 }
 
 void ucx_endpoint::stop(std::uint64_t tag) noexcept {
-  const auto find = [&] {
-    return std::find_if(copies_.begin(), copies_.end(), [&](const auto& each) { return each.second.what.tag == tag; });
-  };
   std::uint32_t far = rank_.value();
   {
     const std::scoped_lock lock(lock_);
-    const auto at = find();
-    if (at == copies_.end()) return;
-    far = at->first.far;
-    if (!at->second.landing && !at->second.leaving && at->second.what.way == copy_way::from_region) {
-      end_copy(at->first, false);
-    }
+    const auto which = copies_.find(tag);
+    if (!which) return;
+    far = which->far;
+    copies_.stop(*which);
   }
   help_until(far, [&] {
-    const auto at = find();
-    return at == copies_.end() || (!at->second.landing && !at->second.leaving);
+    const auto which = copies_.find(tag);
+    return !which || !copies_.in_use(*which);
   });
 }
 
 std::optional<direct_memory::ended_copy> ucx_endpoint::take_ended() {
   const std::scoped_lock lock(lock_);
-  if (ended_copies_.empty()) return std::nullopt;
-  const ended_copy first = ended_copies_.front();
-  ended_copies_.pop_front();
-  return first;
+  return copies_.take_ended();
 }
 
 /// Makes progress until the condition, which is called under the lock, holds: true. False: the peer is gone, and all
@@ -109,7 +71,7 @@ bool ucx_endpoint::help_until(std::uint32_t far, Condition over) {
       const std::scoped_lock lock(lock_);
       const bool ended = over();
       if (ended || quiet_rounds == quiet_rounds_max) {
-        if (!seen_.empty() || !ended_copies_.empty()) wake();
+        if (!seen_.empty() || copies_.has_ended()) wake();
         return ended;
       }
       const bool moved = progress(seen_, seen_.size() + 1);
@@ -132,62 +94,17 @@ void ucx_endpoint::send_bytes(transfer::kind as, frame_kind what, copy_id which,
 }
 
 void ucx_endpoint::send_control_frames() {
-  for (std::size_t i = 0; i < control_frames_.size(); ++i) {
-    const control_frame each = control_frames_[i];
-    if (peers_[each.of.far].now != peer::state::present) continue;
-    if (each.what != frame_kind::taken) {
-      send_bytes(transfer::kind::control, each.what, each.of, {});
-    } else {  // busy, so `deregister` waits for it
-      send_bytes(transfer::kind::region_leaves, each.what, each.of, regions_.at(each.of.id).bytes);
-    }
-  }
-  control_frames_.clear();
-}
-
-void ucx_endpoint::receive_control_frame(frame_kind what, const stamp& of) {
-  const copy_id which{of.source, of.sequence};
-  if (what == frame_kind::take) {
-    const auto at = regions_.find(which.id);
-    const bool here = at != regions_.end() && at->second.to == which.far && at->second.what == copy_way::from_region &&
-                      at->second.now == region_record::state::idle;
-    if (here) at->second.now = region_record::state::busy;
-    control_frames_.push_back({here ? frame_kind::taken : frame_kind::refused, which});
-    return;
-  }
-  const auto at = copies_.find(which);
-  if (at == copies_.end()) return;
-  const bool well = what == frame_kind::landed;
-  if (at->second.landing || (well && at->second.what.way == copy_way::from_region)) return;
-  if (at->second.leaving) {
-    at->second.answer = well;
-  } else {
-    end_copy(which, well);
+  while (const auto next = copies_.next_frame()) {
+    if (peers_[next->of.far].now != peer::state::present) continue;
+    // A region whose bytes leave is busy, so `deregister` waits for it.
+    const bool leaves = next->what == frame_kind::taken;
+    send_bytes(leaves ? transfer::kind::region_leaves : transfer::kind::control, next->what, next->of, next->bytes);
   }
 }
 
-port_callbacks::place ucx_endpoint::place_for_bytes(frame_kind what, const stamp& of, std::size_t byte_count) {
-  const copy_id which{of.source, of.sequence};
-  std::byte* into = nullptr;
-  if (what == frame_kind::given) {
-    const auto at = regions_.find(which.id);
-    if (at != regions_.end() && at->second.to == which.far && at->second.what == copy_way::to_region &&
-        at->second.now == region_record::state::idle && at->second.bytes.size() == byte_count) {
-      at->second.now = region_record::state::busy;
-      into = at->second.bytes.data();
-    } else {
-      control_frames_.push_back({frame_kind::refused, which});
-    }
-  } else if (what == frame_kind::taken) {
-    const auto at = copies_.find(which);
-    if (at != copies_.end() && at->second.what.way == copy_way::from_region && !at->second.landing) {
-      if (at->second.what.own.size() == byte_count) {
-        at->second.landing = true;
-        into = at->second.what.own.data();
-      } else {
-        end_copy(which, false);
-      }
-    }
-  }
+/// Starts to receive bytes that are no message, if they have a destination.
+port_callbacks::place ucx_endpoint::place_for_bytes(frame_kind what, copy_id which, std::size_t byte_count) {
+  std::byte* const into = copies_.destination(what, which, byte_count);
   if (into == nullptr) return {};
   transfer& it = begin(transfer::kind::landing, {which.far, bulk_channel});
   it.number = which.id;
@@ -196,33 +113,14 @@ port_callbacks::place ucx_endpoint::place_for_bytes(frame_kind what, const stamp
 }
 
 void ucx_endpoint::end_landing(const transfer& it, bool well) {
-  const copy_id which{it.of.peer, static_cast<std::uint32_t>(it.number)};
-  if (it.as == frame_kind::taken) {
-    end_copy(which, well);
-  } else {
-    note_used(which);
-    if (well) control_frames_.push_back({frame_kind::landed, which});  // else the peer cannot be reached any more
-  }
+  copies_.landed(it.as, {it.of.peer, static_cast<std::uint32_t>(it.number)}, well);
   if (!well) suspect(it.of.peer, "bytes of memory did not arrive");
 }
 
 void ucx_endpoint::end_leaving(const transfer& it, bool well) {
   const copy_id which{it.of.peer, static_cast<std::uint32_t>(it.number)};
-  if (it.what == transfer::kind::region_leaves) return note_used(which);
-  active_copy& of = copies_.at(which);
-  of.leaving = false;
-  if (of.answer || !well) end_copy(which, well && *of.answer);
-}
-
-/// The region is gone if `deregister` has removed it because its peer was lost.
-void ucx_endpoint::note_used(copy_id which) {
-  if (const auto at = regions_.find(which.id); at != regions_.end()) at->second.now = region_record::state::used;
-}
-
-void ucx_endpoint::end_copy(copy_id which, bool well) {
-  const auto at = copies_.find(which);
-  ended_copies_.push_back({.tag = at->second.what.tag, .well = well});
-  copies_.erase(at);
+  if (it.what == transfer::kind::region_leaves) return copies_.region_left(which);
+  copies_.own_left(which, well);
 }
 
 }  // namespace nacre::transport::ucx

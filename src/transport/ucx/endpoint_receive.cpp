@@ -69,12 +69,12 @@ void ucx_endpoint::arrived(std::uint32_t channel_index, frame_kind what, const s
 void ucx_endpoint::receive_frame(link& from, std::uint32_t channel_index, frame_kind what, const stamp& of,
                                  std::span<const std::byte> frame) {
   if (what == frame_kind::taken || what == frame_kind::given) {  // though they should be announced
-    const place into = place_for_bytes(what, of, frame.size());
+    const place into = place_for_bytes(what, {of.source, of.sequence}, frame.size());
     if (into.at == nullptr) return;
     std::memcpy(into.at, frame.data(), frame.size());
     return ended(into.request_id, true);
   }
-  if (what != frame_kind::message) return receive_control_frame(what, of);
+  if (what != frame_kind::message) return copies_.receive(what, {of.source, of.sequence});
   if (frame.empty()) {
     if (!std::exchange(from.heard, true)) --unheard_;
     return;
@@ -109,7 +109,7 @@ port_callbacks::place ucx_endpoint::place_for(std::uint32_t channel_index, frame
                                               std::size_t byte_count, rendezvous_request as) noexcept {
   link* const from = link_of(channel_index, of);
   if (from == nullptr || closed_) return {};
-  if (what != frame_kind::message) return place_for_bytes(what, of, byte_count);
+  if (what != frame_kind::message) return place_for_bytes(what, {of.source, of.sequence}, byte_count);
   const auto number = number_of(*from, of);
   const char* fault = number ? nullptr : "sent a message out of order";
   if (byte_count < header_bytes) fault = "sent something that is no message";

@@ -34,7 +34,7 @@ void ucx_endpoint::submit(rank_id to, message_list& batch) {
     }
     if (via.waiting_bytes >= output_bytes_max_) return;
     message_ptr m = packed_form(batch.pop_front());
-    if (via.waiting.empty()) busy_.push_back({to.value(), channel_index});
+    if (via.waiting.empty()) busy_.add({to.value(), channel_index});
     via.waiting_bytes += tcp::frame_of(*m).size();
     via.waiting.push_back(std::move(m));
   }
@@ -125,22 +125,15 @@ void ucx_endpoint::note_complete(link& via, std::uint64_t number) {
 /// Starts waiting messages, as far as the links take them.
 bool ucx_endpoint::pump() {
   bool moved = false;
-  for (std::size_t i = 0; i < busy_.size();) {
-    const place_of where = busy_[i];
+  busy_.visit([&](place_of where) {
     link& via = peers_[where.peer].links[where.channel_index];
-    while (!via.waiting.empty() && !full(via)) {
+    for (; !via.waiting.empty() && !full(via); moved = true) {
       message_ptr m = via.waiting.pop_front();
       via.waiting_bytes -= tcp::frame_of(*m).size();
       start(where, std::move(m));
-      moved = true;
     }
-    if (via.waiting.empty()) {
-      busy_[i] = busy_.back();
-      busy_.pop_back();
-    } else {
-      ++i;
-    }
-  }
+    return !via.waiting.empty();
+  });
   return moved;
 }
 

@@ -73,9 +73,7 @@ std::unique_ptr<endpoint> join(connected_rank joining, const settings& how) {
 }  // namespace
 
 local_fabric::local_fabric(std::uint32_t ranks, const settings& how)
-    : settings_(how), liveness_sockets_(net::make_liveness_sockets(ranks)) {
-  for (std::uint32_t rank = 0; rank < ranks; ++rank) local_ranks_.emplace_back(rank);
-}
+    : in_process_fabric(ranks), settings_(how), liveness_sockets_(net::make_liveness_sockets(ranks)) {}
 
 std::unique_ptr<endpoint> local_fabric::open(rank_id rank) {
   NACRE_EXPECT(rank.value() < size(), "no such rank");

@@ -9,7 +9,7 @@
 
 #include "join/launch/member.hpp"
 #include "join/net/socket.hpp"
-#include "transport/transport.hpp"
+#include "transport/in_process_fabric.hpp"
 
 namespace nacre::transport::ucx {
 
@@ -24,17 +24,14 @@ struct settings {
 [[nodiscard]] settings read_settings(const config& configuration);
 
 /// All ranks in this process. Each end must be opened in a thread of its own, because it waits for all others.
-class local_fabric final : public fabric {
+class local_fabric final : public in_process_fabric {
  public:
   local_fabric(std::uint32_t ranks, const settings& how);
 
-  std::uint32_t size() const noexcept override { return static_cast<std::uint32_t>(local_ranks_.size()); }
-  std::span<const rank_id> local_ranks() const noexcept override { return local_ranks_; }
   std::unique_ptr<endpoint> open(rank_id rank) override;
 
  private:
   settings settings_;
-  std::vector<rank_id> local_ranks_;
   std::vector<std::vector<net::unique_fd>> liveness_sockets_;  // by rank and peer; open takes its own
 };
 

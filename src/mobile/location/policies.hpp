@@ -46,15 +46,7 @@ class location_rule {
   [[nodiscard]] virtual std::vector<rank_id> on_late_delivery(const late_delivery&) const { return {}; }
 };
 
-// One for each policy, each in a file of its name.
-[[nodiscard]] std::unique_ptr<const location_rule> make_lazy_forwarding();
-[[nodiscard]] std::unique_ptr<const location_rule> make_jump_update();
-[[nodiscard]] std::unique_ptr<const location_rule> make_path_update();
-[[nodiscard]] std::unique_ptr<const location_rule> make_home();
-[[nodiscard]] std::unique_ptr<const location_rule> make_broadcast_update();
-[[nodiscard]] std::unique_ptr<const location_rule> make_subscriber_update();
-
-/// The rules of a rank by policy. Any thread.
+/// The rules of a rank by policy (policies.cpp). Any thread.
 class location_rules {
  public:
   explicit location_rules(location_policy of_program);
