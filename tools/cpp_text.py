@@ -60,9 +60,13 @@ def scope_kind(header, outside):
     return "function"
 
 
-def unnamed_functions(text):
-    """(line, enclosing namespace and name, parameters' first line) of functions without linkage that take no type of this
-    file: another function of their name could be called instead of them."""
+UNNAMED_THING = re.compile(r"(?:struct|class|enum class) (?:alignas\(\w+\) )?(\w+)\b(?!;)|"
+                           r"(?:constexpr|const) [^=({]*?\b(\w+)(?: = |\{)")
+
+
+def unnamed_names(text):
+    """(line, (enclosing namespace, name)) of types, constants and functions without linkage; of functions, those that take no
+    type of this file, as another function of their name could be called instead of them."""
     closings = {number for number, line in enumerate(text.splitlines(), 1) if line == "}  // namespace"}
     text = re.sub(COMMENT_OR_LITERAL, blank, text)
     own_types = set(re.findall(r"^(?:struct|class|enum class|using)\s+(\w+)", text, re.M))
@@ -76,3 +80,5 @@ def unnamed_functions(text):
         elif unnamed and (found := re.match(r"(?!return|static_assert|struct|class)[\w\[][^=();]*[\s&*>](\w+)\((.*)", line)):
             if not own_types & set(re.findall(r"\w+", found[2])):
                 yield number, (enclosing, found[1])
+        elif unnamed and (found := UNNAMED_THING.match(line)):
+            yield number, (enclosing, found[1] or found[2])

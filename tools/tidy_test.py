@@ -262,6 +262,13 @@ class lengths(planted_tree):
         self.assertEqual(self.run_tidy()[0], [])
         self.write("src/base/b_test.cpp", HEAD + inside % "int made(long x) { return 1; }")
         self.assertEqual(self.run_tidy()[0], [])
+        self.write("src/wire/a_test.cpp", HEAD + inside % "struct item {};\nconstexpr int limit = 1;")
+        for thing in ("struct item {};", "class item final {};", "constexpr long limit = 2;", "const unsigned limit{3};"):
+            with self.subTest(thing=thing):
+                self.write("src/wire/b_test.cpp", HEAD + inside % thing)
+                self.assert_offence("src/wire/b_test.cpp:5: united", "give them two names")
+        self.write("src/wire/b_test.cpp", HEAD + inside % "struct item;")
+        self.assertEqual(self.run_tidy()[0], [])
 
     def test_tables_and_classes_may_be_long(self):
         table = "constexpr row table[] = {\n" + "  {1, 2},\n" * 100 + "};\n"

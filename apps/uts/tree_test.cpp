@@ -17,7 +17,7 @@ namespace {
 using enum tree_type;
 
 /// One tree of each kind and shape, shallow enough that depths beyond its last one are tried as well.
-const std::vector<tree_params> samples{
+const std::vector<tree_params> sample_trees{
     {.type = geometric, .shape = tree_shape::linear, .branching = 4, .depth = 7},
     {.type = geometric, .shape = tree_shape::expdec, .branching = 3, .depth = 5},
     {.type = geometric, .shape = tree_shape::cyclic, .branching = 6, .depth = 4},
@@ -59,11 +59,11 @@ TEST(tree, the_root_of_t1_draws_the_published_number_and_has_5_children) {
 }
 
 TEST(tree, nodes_at_every_depth_have_the_children_of_the_formula) {
-  for (const tree_params& params : samples) expect_children_of_the_formula(tree(params));
+  for (const tree_params& params : sample_trees) expect_children_of_the_formula(tree(params));
 }
 
 TEST(tree, nodes_at_depths_without_a_table_have_them_too) {
-  for (const tree_params& params : samples) {
+  for (const tree_params& params : sample_trees) {
     for (const std::size_t tables_max : {0, 1, 2}) expect_children_of_the_formula(tree(params, tables_max));
   }
 }

@@ -25,8 +25,8 @@ namespace {
 
 constexpr std::size_t mib = std::size_t{1} << 20;
 
-/// The system's pages, counted; mapping fails after `left` of them.
-struct counted {
+/// The system's pages, counted_item; mapping fails after `left` of them.
+struct counted_item {
   static inline std::atomic<std::int64_t> mapped{0};
   static inline std::atomic<std::int64_t> left{0};
   static void* map(std::size_t bytes) noexcept {
@@ -60,16 +60,16 @@ TEST(large_pool, a_class_holds_what_is_asked_for_and_wastes_a_fifth_at_most) {
 }
 
 TEST(large_pool, the_newest_block_comes_back_first_and_is_not_mapped_again) {
-  large_pool pool(64 * mib, counted::source(1 << 30));
+  large_pool pool(64 * mib, counted_item::source(1 << 30));
   const std::uint32_t index = large_pool::class_of(mib);
   void* const first = pool.take(index);
   void* const second = pool.take(index);
-  const std::int64_t mapped = counted::mapped;
+  const std::int64_t mapped = counted_item::mapped;
   pool.give_back(first, index);
   pool.give_back(second, index);
   EXPECT_EQ(pool.take(index), second);
   EXPECT_EQ(pool.take(index), first);
-  EXPECT_EQ(counted::mapped, mapped);
+  EXPECT_EQ(counted_item::mapped, mapped);
   pool.give_back(first, index);
   pool.give_back(second, index);
   EXPECT_EQ(pool.statistics().bytes_live, 0U);
@@ -78,7 +78,7 @@ TEST(large_pool, the_newest_block_comes_back_first_and_is_not_mapped_again) {
 TEST(large_pool, what_it_keeps_is_bounded_over_all_classes_and_goes_back_in_the_end) {
   constexpr std::uint64_t bound = 10 * mib;
   {
-    large_pool pool(bound, counted::source(1 << 30));
+    large_pool pool(bound, counted_item::source(1 << 30));
     rng random(5);
     std::vector<std::pair<void*, std::uint32_t>> live;
     for (int round = 0; round < 5; ++round) {
@@ -92,14 +92,14 @@ TEST(large_pool, what_it_keeps_is_bounded_over_all_classes_and_goes_back_in_the_
       }
       live.clear();
       EXPECT_GT(pool.statistics().bytes_kept, bound / 2);
-      EXPECT_EQ(static_cast<std::uint64_t>(counted::mapped), pool.statistics().bytes_kept);
+      EXPECT_EQ(static_cast<std::uint64_t>(counted_item::mapped), pool.statistics().bytes_kept);
     }
   }
-  EXPECT_EQ(counted::mapped, 0);
+  EXPECT_EQ(counted_item::mapped, 0);
 }
 
 TEST(large_pool, a_lower_bound_holds_at_once) {
-  large_pool pool(64 * mib, counted::source(1 << 30));
+  large_pool pool(64 * mib, counted_item::source(1 << 30));
   const std::uint32_t index = large_pool::class_of(mib);
   void* const one = pool.take(index);
   void* const other = pool.take(index);
@@ -108,12 +108,12 @@ TEST(large_pool, a_lower_bound_holds_at_once) {
   EXPECT_EQ(pool.statistics().bytes_kept, 0U);
   pool.give_back(other, index);
   EXPECT_EQ(pool.statistics().bytes_kept, 0U);
-  EXPECT_EQ(counted::mapped, 0);
+  EXPECT_EQ(counted_item::mapped, 0);
 }
 
 TEST(large_pool, a_trim_returns_what_was_never_needed_since_the_last_one_and_keeps_the_rest) {
   using std::chrono::seconds;
-  large_pool pool(64 * mib, counted::source(1 << 30));
+  large_pool pool(64 * mib, counted_item::source(1 << 30));
   const std::uint32_t index = large_pool::class_of(mib);
   std::vector<void*> blocks;
   for (int i = 0; i < 10; ++i) blocks.push_back(pool.take(index));
@@ -136,7 +136,7 @@ TEST(large_pool, a_trim_returns_what_was_never_needed_since_the_last_one_and_kee
 }
 
 TEST(large_pool, unmaps_what_it_keeps_before_it_says_that_there_is_no_memory) {
-  large_pool pool(64 * mib, counted::source(9 * mib));
+  large_pool pool(64 * mib, counted_item::source(9 * mib));
   const std::uint32_t small = large_pool::class_of(mib), large = large_pool::class_of(8 * mib);
   void* const one = pool.take(small);
   void* const other = pool.take(small);

@@ -5,7 +5,7 @@
 #include "am/bundle.hpp"
 #include "join/launch/control_message.hpp"
 #include "mobile/array/empty_element.hpp"
-#include "mobile/migration/arrival.hpp"
+#include "mobile/migration/object_codec.hpp"
 #include "tool/forged_modules_test_kit.hpp"
 #include "tool/hosts/host_message.hpp"
 

@@ -15,10 +15,10 @@
 
 #include "am/am_engine.hpp"
 #include "mobile/array/array_home.hpp"
+#include "mobile/array/reduction.hpp"
 
 namespace nacre {
 
-class reduction;
 class object_space;
 
 /// Every rank knows every array, because making one is collective. The numbers of an array's places follow those of the
@@ -73,6 +73,7 @@ class array_space final {
   void answer(thread_context& by, const broadcast_header& head, message_ptr result);
   void refuse_lost(thread_context& by, rank_id source, const broadcast_header& head);
   [[nodiscard]] bool sound(const array_home& array, const broadcast_header& head) const;
+  [[nodiscard]] reduction::combine combine_by(std::uint32_t fold);
   [[nodiscard]] const detail::handler_info* plain_handler(const array_home& array, const message& model) const;
   void run_broadcast(array_part& at, const broadcast& what, std::size_t slot, thread_context& on);
 

@@ -63,9 +63,9 @@ void array_space::begin(thread_context& by, const std::shared_ptr<array_home>& a
   const std::uint32_t behind = head.end - messages_.rank().value() - 1;
   const std::uint32_t children = std::min(behind, children_max);
   if (head.reply != 0) {
-    const detail::handler_info* fold = head.fold != 0 ? messages_.handlers().handler(head.fold) : nullptr;
     what->results = std::make_shared<reduction>(
-        messages_, parts.size() + children, fold, [this, head](message_ptr result, thread_context& last) {
+        messages_.calls(), parts.size() + children, combine_by(head.fold),
+        [this, head](message_ptr result, thread_context& last) {
           if (messages_.rank().value() == 0 && reduction::is_none(*result)) {
             result = head.fold == 0 ? make_message(0) : am_engine::make_failure("the array has no element", {});
           }
@@ -121,6 +121,17 @@ void array_space::run_part(work& item, thread_context& on) {
   }
 }
 
+/// Combines two results by a row of the handler table; null for row 0.
+reduction::combine array_space::combine_by(std::uint32_t fold) {
+  const detail::handler_info* const row = fold != 0 ? messages_.handlers().handler(fold) : nullptr;
+  if (row == nullptr) return nullptr;
+  return [this, row](std::vector<std::byte>& sum, std::span<const std::byte> next, thread_context& by) {
+    detail::folding step{sum, next};
+    message_ptr no_message;
+    return row->invoke(messages_.core(), by, no_message, &step, row->id) == detail::outcome::done;
+  };
+}
+
 /// A message for one more element.
 static message_ptr copy_of(const message& model) {
   message_ptr m = make_message(model.header.payload_bytes);
@@ -148,9 +159,7 @@ void array_space::run_broadcast(array_part& at, const broadcast& what, std::size
   }
   std::shared_ptr<reduction> results;
   if (what.results != nullptr) {
-    const broadcast_header& head = what.head;
-    const detail::handler_info* fold = head.fold != 0 ? messages_.handlers().handler(head.fold) : nullptr;
-    results = std::make_shared<reduction>(messages_, here.size(), fold,
+    results = std::make_shared<reduction>(messages_.calls(), here.size(), combine_by(what.head.fold),
                                           [whole = what.results, slot](message_ptr result, thread_context& last) {
                                             whole->give(slot, std::move(result), last);
                                           });

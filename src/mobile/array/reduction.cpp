@@ -7,8 +7,6 @@
 #include <string>
 #include <utility>
 
-#include <nacre/array.hpp>
-
 #include "base/exception_text.hpp"
 
 namespace nacre {
@@ -40,7 +38,7 @@ class contribution final : public detail::future_state, private detail::waiter {
 
 std::uint64_t reduction::expect(const std::shared_ptr<reduction>& to, std::size_t slot) {
   auto* const one = new contribution(to, slot);
-  const std::uint64_t number = to->messages_.calls().open(*one);
+  const std::uint64_t number = to->calls_.open(*one);
   one->release();  // the open call keeps it
   return number;
 }
@@ -74,9 +72,7 @@ message_ptr reduction::combined(thread_context& by) {
       folded = true;
     }
     each = packed_form(std::move(each));
-    detail::folding step{sum, each->payload()};
-    message_ptr no_message;
-    if (fold_->invoke(messages_.core(), by, no_message, &step, fold_->id) == detail::outcome::malformed) {
+    if (!fold_(sum, each->payload(), by)) {
       return am_engine::make_failure("a result does not decode as the type of the reduction", {});
     }
     each.reset();

@@ -7,13 +7,13 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <string_view>
+#include <span>
 #include <vector>
 
-#include <nacre/handler.hpp>
 #include <nacre/message.hpp>
 
 #include "am/am_engine.hpp"
+#include "am/pending_calls.hpp"
 
 namespace nacre {
 
@@ -25,9 +25,12 @@ class reduction {
   /// Gets the combined result, once, on the thread that has brought the last one.
   using end = std::function<void(message_ptr result, thread_context& by)>;
 
-  /// `fold`: combines two values; null: values are dropped, and the result is empty.
-  reduction(am_engine& messages, std::size_t count, const detail::handler_info* fold, end done)
-      : messages_(messages), fold_(fold), done_(std::move(done)), results_(count), left_(count + 1) {}
+  /// Combines the packed value `next` into `sum`. Returns false when the bytes are no values.
+  using combine = std::function<bool(std::vector<std::byte>& sum, std::span<const std::byte> next, thread_context& by)>;
+
+  /// `fold`: null: values are dropped, and the result is empty.
+  reduction(pending_calls& calls, std::size_t count, combine fold, end done)
+      : calls_(calls), fold_(std::move(fold)), done_(std::move(done)), results_(count), left_(count + 1) {}
 
   /// Any thread; each slot once.
   void give(std::size_t slot, message_ptr result, thread_context& by) {
@@ -52,8 +55,8 @@ class reduction {
   void finish(thread_context& by);
   [[nodiscard]] message_ptr combined(thread_context& by);
 
-  am_engine& messages_;
-  const detail::handler_info* fold_;
+  pending_calls& calls_;
+  combine fold_;
   end done_;
   std::vector<message_ptr> results_;
   std::atomic<std::size_t> left_;

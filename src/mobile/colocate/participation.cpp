@@ -68,7 +68,7 @@ std::vector<message_ptr> participation::dissolve(message_list& pending) {
   std::vector<message_ptr> joins;
   message_list all;
   std::vector<held_stream> passing;
-  for (held_stream& each : take_all()) {
+  for (held_stream& each : std::exchange(held_, {})) {
     if (each.join != nullptr) {
       joins.push_back(std::move(each.join));
       all.append(each.behind);

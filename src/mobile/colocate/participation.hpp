@@ -58,8 +58,12 @@ class participation {
   /// Unblocks all streams of a destroyed object, each in its order, among the pending messages. Returns the joins of
   /// the blocked streams.
   [[nodiscard]] std::vector<message_ptr> dissolve(message_list& pending);
-  /// Gives up all streams: the object is packed.
-  [[nodiscard]] std::vector<held_stream> take_all() noexcept { return std::exchange(held_, {}); }
+  [[nodiscard]] std::size_t stream_count() const noexcept { return held_.size(); }
+  /// Calls visit(held_stream&) for each; it may replace messages, each by one with the same header.
+  template <class Visit>
+  void for_each_stream(const Visit& visit) {
+    for (held_stream& each : held_) visit(each);
+  }
   /// Takes a stream back; false when it is not valid.
   [[nodiscard]] bool put_back(held_stream stream);
 

@@ -100,9 +100,11 @@ TEST(participation, streams_that_were_given_up_can_be_taken_back_each_once) {
   o.come(0, 2);
   o.come(1, 1, message_kind::join);
   o.run();
-  auto streams = o.part.take_all();
-  EXPECT_TRUE(o.part.idle());
+  std::vector<participation::held_stream> streams;
+  o.part.for_each_stream([&](participation::held_stream& each) { streams.push_back(std::move(each)); });
+  ASSERT_EQ(streams.size(), o.part.stream_count());
   ASSERT_EQ(streams.size(), 2U);
+  o.part = {};
   for (auto& each : streams) EXPECT_TRUE(o.part.put_back(std::move(each)));
   EXPECT_TRUE(o.part.holds({0, 1}) && o.part.holds({1, 1}));
   participation::held_stream again;

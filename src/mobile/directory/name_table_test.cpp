@@ -15,15 +15,15 @@
 namespace nacre {
 namespace {
 
-struct alignas(8) item {
-  explicit item(std::uint64_t index) : id(rank_id(0), index) {}
+struct alignas(8) table_item {
+  explicit table_item(std::uint64_t index) : id(rank_id(0), index) {}
   object_id id;
 };
 
 TEST(name_table, a_name_that_comes_back_in_the_same_memory_can_go_again) {
   epoch_domain readers;
-  name_table<item> table(readers, 64);
-  item one(7);
+  name_table<table_item> table(readers, 64);
+  table_item one(7);
   for (int round = 0; round < 1000; ++round) {
     ASSERT_EQ(&table.add(one), &one);
     ASSERT_EQ(table.find(one.id), &one);
@@ -35,14 +35,14 @@ TEST(name_table, a_name_that_comes_back_in_the_same_memory_can_go_again) {
 
 TEST(name_table, a_table_grows_and_shrinks_with_what_is_in_it) {
   epoch_domain readers;
-  name_table<item> table(readers, 8);
-  std::deque<item> items;
+  name_table<table_item> table(readers, 8);
+  std::deque<table_item> items;
   for (std::uint64_t index = 1; index <= 10'000; ++index) {
-    item& each = items.emplace_back(index);
+    table_item& each = items.emplace_back(index);
     ASSERT_EQ(&table.add(each), &each);
   }
   EXPECT_LE(table.capacity(), 65536U);
-  for (item& each : items) ASSERT_EQ(table.find(each.id), &each);
+  for (table_item& each : items) ASSERT_EQ(table.find(each.id), &each);
   for (std::size_t index = 10; index < items.size(); ++index) ASSERT_TRUE(table.remove(items[index]));
   EXPECT_LE(table.capacity(), 512U);
   EXPECT_EQ(table.size(), 10U);
@@ -54,8 +54,8 @@ TEST(name_table, a_table_grows_and_shrinks_with_what_is_in_it) {
 TEST(name_table, threads_that_add_remove_and_look_up_lose_nothing_while_it_grows_and_shrinks) {
   constexpr std::uint64_t writers = 3, rounds = 40, each_round = 400;
   epoch_domain readers;
-  name_table<item> table(readers, 8);
-  std::deque<item> lasting;
+  name_table<table_item> table(readers, 8);
+  std::deque<table_item> lasting;
   for (std::uint64_t index = 1; index <= 100; ++index) {
     lasting.emplace_back(index * 1'000'003);
     static_cast<void>(table.add(lasting.back()));
@@ -68,16 +68,16 @@ TEST(name_table, threads_that_add_remove_and_look_up_lose_nothing_while_it_grows
       epoch_domain::participant self(readers);
       rng random(writer + 1);
       for (std::uint64_t round = 0; round < rounds; ++round) {
-        std::vector<std::unique_ptr<item>> own;
+        std::vector<std::unique_ptr<table_item>> own;
         for (std::uint64_t index = 1, last = random.below(each_round); index <= last; ++index) {
-          auto made = std::make_unique<item>((round * writers + writer) * each_round + index);
+          auto made = std::make_unique<table_item>((round * writers + writer) * each_round + index);
           if (&table.add(*made) != made.get()) ++wrong;
           own.push_back(std::move(made));
           if (index % 16 == 0) self.quiescent();
         }
-        for (std::unique_ptr<item>& each : own) {
+        for (std::unique_ptr<table_item>& each : own) {
           if (table.find(each->id) != each.get() || !table.remove(*each) || table.find(each->id) != nullptr) ++wrong;
-          self.retire(each.release(), [](void* gone) { delete static_cast<item*>(gone); });
+          self.retire(each.release(), [](void* gone) { delete static_cast<table_item*>(gone); });
           self.quiescent();
         }
       }
@@ -87,7 +87,7 @@ TEST(name_table, threads_that_add_remove_and_look_up_lose_nothing_while_it_grows
   threads.emplace_back([&] {
     epoch_domain::participant self(readers);
     while (ended != writers) {
-      for (item& each : lasting) {
+      for (table_item& each : lasting) {
         if (table.find(each.id) != &each) ++wrong;
       }
       if (table.find(object_id(rank_id(1), 7)) != nullptr) ++wrong;
@@ -98,16 +98,16 @@ TEST(name_table, threads_that_add_remove_and_look_up_lose_nothing_while_it_grows
   EXPECT_EQ(wrong, 0U);
   EXPECT_EQ(table.size(), lasting.size());
   std::size_t found = 0;
-  table.for_each([&](item&) { ++found; });
+  table.for_each([&](table_item&) { ++found; });
   EXPECT_EQ(found, lasting.size());
 }
 
 TEST(name_table, of_many_adds_of_one_name_exactly_one_wins) {
   constexpr std::uint64_t names = 3000;
   epoch_domain readers;
-  name_table<item> table(readers, 8);
-  std::vector<std::vector<item*>> seen(3, std::vector<item*>(names));
-  std::vector<std::deque<item>> made(3);
+  name_table<table_item> table(readers, 8);
+  std::vector<std::vector<table_item*>> seen(3, std::vector<table_item*>(names));
+  std::vector<std::deque<table_item>> made(3);
   std::vector<std::thread> threads;
   for (std::size_t thread = 0; thread < seen.size(); ++thread) {
     threads.emplace_back([&, thread] {

@@ -7,7 +7,7 @@
 #include <limits>
 
 #include "am/am_engine.hpp"
-#include "mobile/migration/arrival.hpp"
+#include "mobile/migration/object_codec.hpp"
 #include "mobile/object/activation_step.hpp"
 
 namespace nacre {

@@ -37,6 +37,30 @@ class early_messages {
   /// Moves all messages to `taken`, in no order.
   void take_all(message_list& taken) noexcept;
 
+  /// Calls visit(const message&) for each, in no order.
+  template <class Visit>
+  void for_each(const Visit& visit) const {
+    for (const message* head : chains_) {
+      for (; head != nullptr; head = head->next) visit(*head);
+    }
+  }
+  /// Replaces each message by replace(message_ptr), which has its source and number. When that throws, the message is
+  /// lost and the others stay.
+  template <class Replace>
+  void replace_each(const Replace& replace) {
+    for (message*& head : chains_) {
+      for (message** link = &head; *link != nullptr; link = &(*link)->next) {
+        message_ptr one(std::exchange(*link, (*link)->next));
+        one->next = nullptr;
+        --count_;
+        one = replace(std::move(one));
+        one->next = *link;
+        *link = one.release();
+        ++count_;
+      }
+    }
+  }
+
   /// Messages that have been looked at or moved since the beginning. For tests.
   [[nodiscard]] std::uint64_t steps() const noexcept { return steps_; }
 

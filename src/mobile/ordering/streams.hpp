@@ -76,6 +76,16 @@ class streams {
   [[nodiscard]] bool sound(std::uint32_t ranks);
   /// Moves all messages that were set aside to `taken`, in no order.
   void take_early(message_list& taken);
+  /// Calls visit(const message&) for each message that was set aside, in no order.
+  template <class Visit>
+  void for_each_early(const Visit& visit) const {
+    early_.for_each(visit);
+  }
+  /// Replaces each message that was set aside by replace(message_ptr), which has its source and number.
+  template <class Replace>
+  void replace_early(const Replace& replace) {
+    early_.replace_each(replace);
+  }
 
   [[nodiscard]] bool empty() const noexcept { return first_.source == lone_stream::nobody; }
   /// Takes over a lone stream, of a source that has no stream here yet; the lone stream is empty afterwards.

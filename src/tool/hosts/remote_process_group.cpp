@@ -19,7 +19,7 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr milliseconds other_way_time{500};  // for a rank's last messages
-constexpr milliseconds poll_interval{5};
+constexpr milliseconds output_poll_interval{5};
 
 std::vector<host_launch_spec> make_host_specs(const job_options& options, const remote_surroundings& around,
                                               const agent_connections& connections) {
@@ -73,7 +73,7 @@ void remote_process_group::watch(std::vector<pollfd>& watched) const {
 
 std::optional<time_point> remote_process_group::due() const {
   if (held_.empty()) return std::nullopt;
-  return std::chrono::steady_clock::now() + poll_interval;
+  return std::chrono::steady_clock::now() + output_poll_interval;
 }
 
 void remote_process_group::serve(time_point now, bool, std::vector<rank_end>& ends) {

@@ -23,7 +23,7 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
-constexpr milliseconds tick{1000};
+constexpr milliseconds agent_tick{1000};
 constexpr milliseconds last_output_time{500};  // for output of processes that outlive their rank
 constexpr std::size_t read_bytes = 16 * 1024;
 
@@ -69,7 +69,7 @@ void serving_agent::wait() const {
   for (const source& each : sources_) {
     if (ahead_ < output_window) watched.push_back({.fd = each.pipe.get(), .events = POLLIN, .revents = 0});
   }
-  auto until = steady_clock::now() + tick;
+  auto until = steady_clock::now() + agent_tick;
   if (all_ended_ && !done_) until = std::min(until, *all_ended_ + last_output_time);
   net::wait_until(watched, until);
 }

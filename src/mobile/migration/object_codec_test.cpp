@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // The promises of arrivals, each as a sentence, and forged ones.
-#include "mobile/migration/arrival.hpp"
+#include "mobile/migration/object_codec.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <new>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
+
+#include <nacre/handler.hpp>
 
 #include "am/handler_table.hpp"
 #include "base/rng.hpp"
@@ -82,7 +86,7 @@ void expect_sample(object_state& state) {
   }
 }
 
-TEST(arrival, an_object_comes_back_with_its_numbers_and_all_that_waits_for_it) {
+TEST(object_codec, an_object_comes_back_with_its_numbers_and_all_that_waits_for_it) {
   for (const bool by_pointer : {true, false}) {
     message_ptr m = make_arrival(travelling_object, sample(), {3, 77}, by_pointer);
     EXPECT_EQ(m->header.object, travelling_object.value());
@@ -97,12 +101,57 @@ TEST(arrival, an_object_comes_back_with_its_numbers_and_all_that_waits_for_it) {
   }
 }
 
-TEST(arrival, an_arrival_that_is_dropped_takes_its_object_with_it) {
+/// A message whose argument is a live value still.
+message_ptr live_message(std::string argument) {
+  using values = std::tuple<std::string>;
+  message_ptr m = make_message(sizeof(values));
+  ::new (static_cast<void*>(m->body())) values(std::move(argument));
+  m->ops = &detail::body_of<values>::ops;
+  return m;
+}
+
+TEST(object_codec, a_copy_is_as_the_object_which_stays_as_it_was) {
+  object_state state = sample();
+  message_ptr live = live_message("a title of more than sixteen bytes");
+  ASSERT_FALSE(live->packed());
+  live->header.kind = message_kind::object;
+  live->header.object = travelling_object.value();
+  live->header.source = 7;
+  ASSERT_EQ(state.order.admit(live, state.pending), streams::verdict::admitted);
+  state.colocations = std::make_unique<participation>();
+  message_ptr join = message_for(message_kind::join, 4, 0, 8);
+  join->header.reply = 12;
+  state.colocations->hold(std::move(join));
+
+  message_ptr first = copy_object(travelling_object, state);
+  const message_ptr second = copy_object(travelling_object, state);
+  ASSERT_EQ(first->header.payload_bytes, second->header.payload_bytes);
+  EXPECT_EQ(std::memcmp(first->body(), second->body(), first->header.payload_bytes), 0);
+  migration_request nobody;
+  auto copy = take_arrival(first, nobody, ranks_of_job);
+  ASSERT_TRUE(copy);
+  EXPECT_NE(copy->object, state.object);
+  for (object_state* each : {&state, &*copy}) {
+    EXPECT_TRUE(each->colocations != nullptr && each->colocations->holds({4, 12}));
+    message_list others;
+    while (message_ptr m = each->pending.pop_front()) {
+      if (m->header.source == 6) {
+        others.push_back(std::move(m));
+        continue;
+      }
+      EXPECT_EQ(unpack<std::string>(m->payload()), "a title of more than sixteen bytes");
+    }
+    each->pending = std::move(others);
+    expect_sample(*each);
+  }
+}
+
+TEST(object_codec, an_arrival_that_is_dropped_takes_its_object_with_it) {
   const message_ptr live = make_arrival(travelling_object, sample(), {}, true);  // the leak checker finds leaks
   const message_ptr packed = make_arrival(travelling_object, sample(), {}, false);
 }
 
-TEST(arrival, no_part_of_an_arrival_is_an_arrival) {
+TEST(object_codec, no_part_of_an_arrival_is_an_arrival) {
   const message_ptr whole = make_arrival(travelling_object, sample(), {}, false);
   for (std::uint32_t bytes = 0; bytes < whole->header.payload_bytes; ++bytes) {
     message_ptr part = make_message(bytes);
@@ -113,7 +162,7 @@ TEST(arrival, no_part_of_an_arrival_is_an_arrival) {
   }
 }
 
-TEST(arrival, damaged_bytes_give_nothing_or_messages_that_an_object_may_have) {
+TEST(object_codec, damaged_bytes_give_nothing_or_messages_that_an_object_may_have) {
   const message_ptr whole = make_arrival(travelling_object, sample(), {}, false);
   rng random(5);
   for (int round = 0; round < 30'000; ++round) {
@@ -135,7 +184,7 @@ TEST(arrival, damaged_bytes_give_nothing_or_messages_that_an_object_may_have) {
   }
 }
 
-TEST(arrival, an_object_with_a_location_policy_or_subscribers_that_cannot_be_is_none) {
+TEST(object_codec, an_object_with_a_location_policy_or_subscribers_that_cannot_be_is_none) {
   const auto comes_back = [](location_policy policy, const std::vector<std::uint32_t>& listening) {
     object_state state = sample();
     state.policy = policy;
@@ -152,7 +201,7 @@ TEST(arrival, an_object_with_a_location_policy_or_subscribers_that_cannot_be_is_
   EXPECT_FALSE(comes_back(location_policy::home, std::vector<std::uint32_t>(17, 1)));
 }
 
-TEST(arrival, an_object_that_speaks_of_ranks_or_epochs_that_cannot_be_is_none) {
+TEST(object_codec, an_object_that_speaks_of_ranks_or_epochs_that_cannot_be_is_none) {
   const auto comes_back = [](std::uint32_t ranks_there, std::uint32_t epoch, const migration_request& asks) {
     object_state state = sample();
     state.epoch = epoch;

@@ -12,7 +12,7 @@
 #include "am/handler_table.hpp"
 #include "base/rng.hpp"
 #include "base/sanitized.hpp"
-#include "mobile/migration/arrival.hpp"
+#include "mobile/migration/object_codec.hpp"
 
 namespace nacre {
 namespace {
@@ -97,6 +97,19 @@ moved move_once(object_state state) {
   const bool received = m == nullptr;
   EXPECT_TRUE(!received || (after >= first && after < end));
   return {std::move(*there), sent, received};
+}
+
+TEST(arrival_with_a_buffer, that_is_a_copy_leaves_the_buffer_to_the_object) {
+  object_state state = state_of(chart{"Baltic", counted_up(large)});
+  const std::byte* const before = object_of<chart>(state).points.data();
+  message_ptr m = copy_object(named, state);
+  EXPECT_EQ(object_of<chart>(state).points.data(), before);
+  EXPECT_TRUE(is_numbered(object_of<chart>(state).points, large));
+  migration_request nobody;
+  auto copy = take_arrival(m, nobody, job_ranks);
+  ASSERT_TRUE(copy);
+  EXPECT_EQ(object_of<chart>(*copy).name, "Baltic");
+  EXPECT_TRUE(is_numbered(object_of<chart>(*copy).points, large));
 }
 
 TEST(arrival_with_a_buffer, is_the_buffer_itself_at_either_end_however_often_it_moves) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Packing and unpacking of objects that move.
-#include "mobile/migration/arrival.hpp"
+// Packing and unpacking of objects.
+#include "mobile/migration/object_codec.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -31,18 +31,33 @@ live_arrival& live(message& m) noexcept { return *std::launder(reinterpret_cast<
 
 constexpr body_ops live_ops{nullptr, nullptr, [](message& m) noexcept { std::destroy_at(&live(m)); }};
 
-/// Packs all messages: a message of live values cannot leave as it is.
-message_list packed_all(message_list& messages) {
-  message_list packed;
-  while (message_ptr m = messages.pop_front()) packed.push_back(am_engine::packed_to_leave(std::move(m)));
-  return packed;
+message_ptr packed(message_ptr m) { return am_engine::packed_to_leave(std::move(m)); }
+
+void pack_all(message_list& messages) {
+  message_list done;
+  while (message_ptr m = messages.pop_front()) done.push_back(packed(std::move(m)));
+  messages = std::move(done);
 }
 
-/// Header, then payload, of every message that waits.
+/// Packs the arguments of all messages that wait: live values cannot leave.
+void pack_waiting(object_state& state) {
+  pack_all(state.pending);
+  state.order.replace_early(packed);
+  if (state.colocations == nullptr) return;
+  state.colocations->for_each_stream([](participation::held_stream& each) {
+    if (each.join != nullptr) each.join = packed(std::move(each.join));
+    pack_all(each.behind);
+  });
+}
+
+/// Header, then payload, of a packed message.
+template <class Out>
+void write_message(Out& out, const message& m) {
+  out(m.header, m.payload());
+}
 template <class Out>
 void write_messages(Out& out, const message_list& messages) {
-  out(static_cast<std::uint32_t>(messages.size()));
-  for (const message* m = messages.front(); m != nullptr; m = m->next) out(m->header, m->payload());
+  for (const message* m = messages.front(); m != nullptr; m = m->next) write_message(out, *m);
 }
 
 /// Whether a message may wait for the object of that name: only messages that object_space::post puts into its stream
@@ -68,38 +83,18 @@ bool read_messages(reader& in, std::uint64_t object, std::uint32_t ranks, messag
   return in.ok();
 }
 
-/// The contents of a participation, ready to be written.
-class packed_participation {
- public:
-  explicit packed_participation(std::unique_ptr<participation> of) {
-    if (of == nullptr) return;
-    acquired_by_ = of->acquired_by;
-    for (participation::held_stream& each : of->take_all()) {
-      const bool blocked = each.join != nullptr;
-      message_list all;
-      if (blocked) all.push_back(std::move(each.join));
-      all.append(each.behind);
-      streams_.push_back({each.source, blocked, packed_all(all)});
-    }
-  }
-  template <class Out>
-  void write(Out& out) const {
-    out(acquired_by_.rank, acquired_by_.number, static_cast<std::uint32_t>(streams_.size()));
-    for (const packed_stream& each : streams_) {
-      out(each.source, each.blocked);
-      write_messages(out, each.messages);
-    }
-  }
-
- private:
-  struct packed_stream {
-    std::uint32_t source;
-    bool blocked;
-    message_list messages;
-  };
-  colocation_name acquired_by_;
-  std::vector<packed_stream> streams_;
-};
+template <class Out>
+void write_participation(Out& out, participation* of) {
+  const colocation_name acquired_by = of != nullptr ? of->acquired_by : colocation_name();
+  out(acquired_by.rank, acquired_by.number, static_cast<std::uint32_t>(of != nullptr ? of->stream_count() : 0));
+  if (of == nullptr) return;
+  of->for_each_stream([&](const participation::held_stream& each) {
+    const bool blocked = each.join != nullptr;
+    out(each.source, blocked, static_cast<std::uint32_t>(each.behind.size() + (blocked ? 1 : 0)));
+    if (blocked) write_message(out, *each.join);
+    write_messages(out, each.behind);
+  });
+}
 
 bool read_participation(reader& in, std::uint64_t object, std::uint32_t ranks, std::unique_ptr<participation>& into) {
   colocation_name acquired_by;
@@ -130,12 +125,12 @@ constexpr std::size_t buffer_bytes_min = 16 * 1024;
 /// Bytes left free in front of an object with a copied buffer, so that the buffer moves on without a copy.
 constexpr std::size_t spare_bytes = 128;
 
-/// `head`: the number of bytes before the object.
-place place_of(std::size_t head, const sizer& object) {
+/// `head`: the number of bytes before the object. `may_adopt`: its last buffer may become the message.
+place place_of(std::size_t head, const sizer& object, bool may_adopt) {
   const std::size_t least = (head + archive_alignment - 1) & ~(archive_alignment - 1);
   const auto [before, bytes] = object.last_buffer();
   const std::size_t own = object.size() - bytes;
-  if (bytes < buffer_bytes_min) return {static_cast<std::uint32_t>(least)};
+  if (bytes < buffer_bytes_min || !may_adopt) return {static_cast<std::uint32_t>(least)};
   const bool fits = before >= least + own && (before - own) % archive_alignment == 0;
   return {static_cast<std::uint32_t>(fits ? before - own : least + spare_bytes), fits};
 }
@@ -159,48 +154,62 @@ message_ptr packed_object(const object_function& serialize, void* object, const 
   return m;
 }
 
+/// The number that the header of an arrival tells.
+std::uint32_t waiting_in(const object_state& state, const migration_request& asked) noexcept {
+  const std::size_t all = state.pending.size() + state.order.early_count() + (state.colocations != nullptr ? 1 : 0) +
+                          (state.windows != nullptr ? 1 : 0) + (asked.reply != 0 ? 1 : 0);
+  return static_cast<std::uint32_t>(std::min<std::size_t>(all, ~std::uint32_t{0}));
+}
+
+message_ptr packed(object_id id, object_state& state, const migration_request& asked, bool may_adopt) {
+  pack_waiting(state);
+  const subscribers no_listeners;
+  const source_windows no_windows;
+  place where;
+  const auto write = [&](auto& out) {
+    out(state.type->id.value(), state.epoch, static_cast<std::uint8_t>(state.policy), state.handler_seconds, asked,
+        state.order, state.listeners != nullptr ? *state.listeners : no_listeners,
+        state.windows != nullptr ? *state.windows : no_windows, state.traffic);
+    out(static_cast<std::uint32_t>(state.pending.size()));
+    write_messages(out, state.pending);
+    out(static_cast<std::uint32_t>(state.order.early_count()));
+    state.order.for_each_early([&](const message& m) { write_message(out, m); });
+    write_participation(out, state.colocations.get());
+    out(where.begin);
+  };
+  sizer head, object;
+  write(head);
+  const object_function serialize{"serialize", *state.type, id};
+  call_named(serialize, [&] { state.type->count(state.object, object); });
+  where = place_of(head.size(), object, may_adopt);
+  // Packs the object once, at its final place; archives count positions from their own beginning only.
+  message_ptr m = packed_object(serialize, state.object, object, where);
+  writer out(std::span<std::byte>(m->body(), where.begin));
+  write(out);
+  std::memset(m->body() + head.size(), 0, where.begin - head.size());
+  return m;
+}
+
+message_ptr addressed(message_ptr m, object_id id, std::uint32_t waiting) {
+  m->header.kind = message_kind::arrival;
+  m->header.sequence = waiting;
+  m->header.object = id.value();
+  return m;
+}
+
 }  // namespace
 
 message_ptr make_arrival(object_id id, object_state state, const migration_request& asked, bool by_pointer) {
-  message_ptr m;
-  const std::size_t waiting = state.pending.size() + state.order.early_count() +
-                              (state.colocations != nullptr ? 1 : 0) + (state.windows != nullptr ? 1 : 0) +
-                              (asked.reply != 0 ? 1 : 0);
-  if (by_pointer) {
-    m = make_message(sizeof(live_arrival));
-    ::new (static_cast<void*>(m->body())) live_arrival{std::move(state), asked};
-    m->ops = &live_ops;
-  } else {
-    message_list set_aside;
-    state.order.take_early(set_aside);
-    const message_list pending = packed_all(state.pending), early = packed_all(set_aside);
-    const packed_participation colocations(std::move(state.colocations));
-    const subscribers listeners = state.listeners != nullptr ? *state.listeners : subscribers();
-    const source_windows windows = state.windows != nullptr ? *state.windows : source_windows();
-    place where;
-    const auto write = [&](auto& out) {
-      out(state.type->id.value(), state.epoch, static_cast<std::uint8_t>(state.policy), state.handler_seconds, asked,
-          state.order, listeners, windows, state.traffic);
-      write_messages(out, pending);
-      write_messages(out, early);
-      colocations.write(out);
-      out(where.begin);
-    };
-    sizer head, object;
-    write(head);
-    const object_function serialize{"serialize", *state.type, id};
-    call_named(serialize, [&] { state.type->count(state.object, object); });
-    where = place_of(head.size(), object);
-    // Packs the object once, at its final place; archives count positions from their own beginning only.
-    m = packed_object(serialize, state.object, object, where);
-    writer out(std::span<std::byte>(m->body(), where.begin));
-    write(out);
-    std::memset(m->body() + head.size(), 0, where.begin - head.size());
-  }
-  m->header.kind = message_kind::arrival;
-  m->header.sequence = static_cast<std::uint32_t>(std::min<std::size_t>(waiting, ~std::uint32_t{0}));
-  m->header.object = id.value();
-  return m;
+  const std::uint32_t waiting = waiting_in(state, asked);
+  if (!by_pointer) return addressed(packed(id, state, asked, true), id, waiting);
+  message_ptr m = make_message(sizeof(live_arrival));
+  ::new (static_cast<void*>(m->body())) live_arrival{std::move(state), asked};
+  m->ops = &live_ops;
+  return addressed(std::move(m), id, waiting);
+}
+
+message_ptr copy_object(object_id id, object_state& state) {
+  return addressed(packed(id, state, {}, false), id, waiting_in(state, {}));
 }
 
 std::optional<object_state> take_arrival(message_ptr& m, migration_request& asked, std::uint32_t ranks) {

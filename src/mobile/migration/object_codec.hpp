@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An object on its way: the message that carries it, with its stream numbers and the messages that wait for it.
+// Objects as bytes: the message that holds one, with its stream numbers and the messages that wait for it.
 #pragma once
 
 #include <optional>
@@ -22,6 +22,10 @@ struct migration_request {
 /// that wait for the object or for its arrival.
 [[nodiscard]] message_ptr make_arrival(object_id id, object_state state, const migration_request& asked,
                                        bool by_pointer);
+
+/// Packs a copy of an object's state into such a message, for a checkpoint. The state stays as it was, but for the
+/// messages that wait: their arguments are packed from now on. The activation of the object's entry.
+[[nodiscard]] message_ptr copy_object(object_id id, object_state& state);
 
 /// Takes the object's state out again; nullopt when the bytes are not valid, or name ranks outside a job of `ranks`. A
 /// buffer that became the message takes the message over; then `m` is null.
