@@ -8,7 +8,8 @@ cd "$(dirname "$0")/.."
 log=build/$preset/tests.log
 status=build/$preset/tests.status
 
-{ code=0; ctest --preset "$preset" "$@" 2>&1 || code=$?; echo "$code" >"$status"; } | tee "$log"
+# More at a time than there are processors, as many tests wait for most of their time.
+{ code=0; ctest --preset "$preset" -j "$(($(nproc) + 4))" "$@" 2>&1 || code=$?; echo "$code" >"$status"; } | tee "$log"
 
 # ctest's own summary is the only source: "98% tests passed, 2 tests failed out of 100".
 sed -n 's/^[0-9]*% tests passed, \([0-9]*\) tests* failed out of \([0-9]*\)$/\1 \2/p' "$log" | tail -n 1 |

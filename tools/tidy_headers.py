@@ -7,7 +7,7 @@ import subprocess
 
 
 def check_headers_compile(tree, compiler, cache_file):
-    """Compiles each header alone, unless a source of src/ or tests/ that includes it first proves the same."""
+    """Compiles each header of the product alone, unless a source that includes it first proves the same."""
     proven = set()
     for name in tree.code:
         if name.startswith(("src/", "tests/")) and name.endswith(".cpp") and not name.endswith("_libfuzzer.cpp"):
@@ -29,7 +29,8 @@ def check_headers_compile(tree, compiler, cache_file):
         source = f'#include "{(tree.root / name).resolve()}"\n'
         return name, subprocess.run(command, input=source, cwd=tree.root, text=True, capture_output=True)
 
-    keys = {n: key(n) for n in tree.headers if n not in proven and not n.startswith(("apps/", "bench/"))}
+    keys = {n: key(n) for n in tree.headers
+            if n not in proven and n.startswith(("include/", "src/")) and "_test_" not in n}
     todo = [n for n in keys if cache.get(n) != keys[n]]
     print(f"tidy: {len(keys)} headers that no source includes first, {len(todo)} of them compiled now")
     with concurrent.futures.ThreadPoolExecutor(max_workers=2) as pool:

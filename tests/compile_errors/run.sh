@@ -1,13 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# run.sh CXX INCLUDE_DIR FILE: FILE does not compile, and the compiler says what the line `// error: TEXT` in it wants, and
+# run.sh CXX INCLUDE_DIR PRECOMPILED_DIR FILE: FILE does not compile, and the compiler says what the line `// error: TEXT` in it wants, and
 # every further such line, in not more lines than a line `// lines at most: N` allows; with -DFIXED it does compile.
 set -eu
 cxx=$1
 include=$2
-file=$3
-"$cxx" -std=c++20 -fsyntax-only -DFIXED -I "$include" "$file" || { echo "the repaired program does not compile" >&2; exit 1; }
-if output=$("$cxx" -std=c++20 -fsyntax-only -I "$include" "$file" 2>&1); then
+precompiled=$3  # where gcc finds nacre/nacre.hpp.gch
+file=$4
+"$cxx" -std=c++20 -fsyntax-only -DFIXED -I "$precompiled" -I "$include" "$file" || { echo "the repaired program does not compile" >&2; exit 1; }
+if output=$("$cxx" -std=c++20 -fsyntax-only -I "$precompiled" -I "$include" "$file" 2>&1); then
   echo "it compiles" >&2
   exit 1
 fi

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The six location policies, side by side.
-#include <nacre/assert.hpp>
-
 #include "mobile/location/policies.hpp"
+
+#include <nacre/assert.hpp>
 
 namespace nacre {
 namespace {
