@@ -12,7 +12,7 @@
 
 #include <nacre/nacre.hpp>
 
-#include "machine/runtime_costs.hpp"
+#include "machine/runtime_cost_table.hpp"
 
 namespace {
 

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# libfuzzer.sh SECONDS [NAME]: builds every src/**/*_libfuzzer.cpp, or that one, with clang and its sanitizers, and runs
+# libfuzzer.sh SECONDS [NAME]: builds every *_libfuzzer.cpp of src/ and tests/, or that one, with clang and its sanitizers, and runs
 # each for that long.
 # The corpus of x_libfuzzer.cpp is tests/fuzz_corpus/x; what crashes is kept in build/libfuzzer/crashes.
 set -eu
@@ -14,7 +14,7 @@ mkdir -p "$out/crashes"
 # Without `function`, with which clang 14 cannot compile coroutines.
 flags="-std=c++20 -O1 -g1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize=function"
 flags="$flags -fno-sanitize-recover=all"
-includes="-Iinclude -Isrc $(pkg-config --cflags fmt libsodium tomlplusplus)"
+includes="-Iinclude -Isrc -Itests $(pkg-config --cflags fmt libsodium tomlplusplus)"
 libraries="$(pkg-config --libs fmt libsodium tomlplusplus) -lboost_context -ldl -pthread"
 
 # All of the library and of the command, so that a decoder is tested where it is used.
@@ -23,8 +23,8 @@ cmake -B "$out/library" -DCMAKE_CXX_COMPILER="$CLANG" -DCMAKE_BUILD_TYPE=None -D
 cmake --build "$out/library" -j2 --target nacre nacre_tool >"$out/build.log" || { tail -40 "$out/build.log" >&2; exit 1; }
 archives="$(find "$out/library" -name libnacre_tool.a) $(find "$out/library" -name libnacre.a)"
 
-targets=$(find src -name "${2:-*}_libfuzzer.cpp" | sort)
-[ -n "$targets" ] || { echo "There is no ${2:-*}_libfuzzer.cpp below src/." >&2; exit 1; }
+targets=$(find src tests -name "${2:-*}_libfuzzer.cpp" | sort)
+[ -n "$targets" ] || { echo "There is no ${2:-*}_libfuzzer.cpp below src/ or tests/." >&2; exit 1; }
 for target in $targets; do
   name=$(basename "$target" _libfuzzer.cpp)
   corpus=tests/fuzz_corpus/$name

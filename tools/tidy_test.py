@@ -277,6 +277,12 @@ class lengths(planted_tree):
 
 
 class documents(planted_tree):
+    def test_the_map_names_files_that_exist(self):
+        self.write("src/README.md", "| question | file |\n|---|---|\n| Where? | `base/stone`, `wire/`, `include/nacre/book.hpp` |\n")
+        self.assertEqual(self.run_tidy()[0], [])
+        self.write("src/README.md", "| Where? | `base/pebble` |\n")
+        self.assert_offence("src/README.md:1: map", "base/pebble does not exist")
+
     def test_a_block_that_differs_from_its_example(self):
         self.write("docs/a.md", "Text.\n\n<!-- src/wire/line.cpp -->\n```cpp\nint line() { return 2; }\n```\n")
         self.assert_offence("docs/a.md:3: document", "not part of src/wire/line.cpp")

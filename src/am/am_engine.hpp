@@ -14,8 +14,8 @@
 
 #include "am/aggregator.hpp"
 #include "am/handler_table.hpp"
+#include "am/main_window.hpp"
 #include "am/pending_calls.hpp"
-#include "am/send_window.hpp"
 #include "backplane/backplane.hpp"
 #include "exec/worker_pool.hpp"
 
@@ -53,7 +53,7 @@ class am_engine final : public message_sink {
   /// From now on messages that main sends within this address space take room in its window. Before anything runs.
   void bound_main(std::uint64_t bytes_max);
   /// Null: main is not bounded.
-  [[nodiscard]] send_window* window() const noexcept { return window_.get(); }
+  [[nodiscard]] main_window* window() const noexcept { return window_.get(); }
   /// `m` stays in this address space: takes room in main's window if main sends it.
   void acquire_window(const thread_context& on, message& m) {
     if (on.role() == thread_role::application && window_ != nullptr) window_->acquire(m);
@@ -183,7 +183,7 @@ class am_engine final : public message_sink {
   object_sink* objects_ = nullptr;
   pending_calls calls_;
   std::vector<module> modules_;
-  std::unique_ptr<send_window> window_;
+  std::unique_ptr<main_window> window_;
   std::vector<std::unique_ptr<aggregator>> aggregators_;  // by thread context; empty: everything leaves at once
 };
 

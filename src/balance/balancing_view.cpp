@@ -61,13 +61,13 @@ void balancing::find_waiting(std::size_t count) {
     [[nodiscard]] verdict look(work& item) override {
       object_estimate found{};
       switch (of.objects_.loads().look_at(item, found)) {
-        case object_loads::shown::stale:
+        case balancer_view::shown::stale:
           return verdict::stale;
-        case object_loads::shown::object:
+        case balancer_view::shown::object:
           if (repeats && !shown.insert(found.id).second) break;
           of.add(found, of.found_);
           return of.found_.size() == end ? verdict::enough : verdict::go_on;
-        case object_loads::shown::none:
+        case balancer_view::shown::none:
           break;
       }
       return verdict::go_on;

@@ -15,7 +15,7 @@
 #include "backplane/backplane.hpp"
 #include "base/exception_text.hpp"
 #include "exec/thread_context.hpp"
-#include "machine/runtime_costs.hpp"
+#include "machine/runtime_cost_table.hpp"
 
 namespace nacre {
 

@@ -20,10 +20,10 @@
 #include "mobile/location/message_forwarding.hpp"
 #include "mobile/location/policies.hpp"
 #include "mobile/migration/object_migration.hpp"
+#include "mobile/object/balancer_view.hpp"
 #include "mobile/object/delivery_errors.hpp"
 #include "mobile/object/object_activation.hpp"
 #include "mobile/object/object_ends.hpp"
-#include "mobile/object/object_loads.hpp"
 #include "mobile/object/own_messages.hpp"
 #include "mobile/object/traffic_counter.hpp"
 
@@ -104,7 +104,7 @@ class object_space final : public object_sink {
   [[nodiscard]] array_space& arrays() noexcept { return arrays_; }
   [[nodiscard]] array_places& places() noexcept { return places_; }
   [[nodiscard]] colocation_space& colocations() noexcept { return colocations_; }
-  [[nodiscard]] object_loads& loads() noexcept { return loads_; }
+  [[nodiscard]] balancer_view& loads() noexcept { return loads_; }
   [[nodiscard]] traffic_counter& traffic() noexcept { return traffic_; }
   [[nodiscard]] delivery_errors& errors() noexcept { return errors_; }
 
@@ -124,7 +124,7 @@ class object_space final : public object_sink {
   array_space arrays_;
   array_places places_;
   colocation_space colocations_;
-  object_loads loads_;
+  balancer_view loads_;
   traffic_counter traffic_;
   delivery_errors errors_;
   std::atomic<std::uint64_t> last_index_{0};  // of objects with their home here

@@ -43,7 +43,7 @@ engine::engine(std::unique_ptr<transport::endpoint> link, const engine_surroundi
            .workers = worker_pool_settings(around).workers,
            .seed = link->rank().value() + std::uint64_t{1},
            .simulated = around.simulation != nullptr,
-           .priority_of = [here = link->rank()](const work& item) { return object_loads::priority_of(item, here); },
+           .priority_of = [here = link->rank()](const work& item) { return balancer_view::priority_of(item, here); },
            .readable = object_space::activator()})),
       link_(std::move(link), around.time,
             {.receive_bytes = static_cast<std::uint64_t>(around.configuration.get_int("receive_memory")),
@@ -74,7 +74,7 @@ engine::engine(std::unique_ptr<transport::endpoint> link, const engine_surroundi
   if (around.simulation == nullptr) {  // under simulation, messages to the own rank need credit instead
     const auto bytes_max = static_cast<std::uint64_t>(around.configuration.get_int("receive_memory"));
     messages_.bound_main(std::min(bytes_max / (link_.declared().by_pointer ? link_.size() : 1),
-                                  send_window::worker_bytes * pool_->workers()));
+                                  main_window::worker_bytes * pool_->workers()));
   }
   record(around);
   pool_->application().counters().created.add(1);  // main is a unit of work from before the first wave
@@ -120,7 +120,7 @@ void engine::aggregate() {
 void engine::wait_for_window(thread_context& on) {
   if (on.role() != thread_role::application) return;
   waits_for_window_.store(true, std::memory_order_relaxed);  // a hint: the poll loop looks at every pass
-  send_window* const window = messages_.window();
+  main_window* const window = messages_.window();
   if (window != nullptr) {
     window->set_waiting(true);
     link_.wake();  // from now on the poll loop checks whether main may go on
@@ -134,13 +134,13 @@ void engine::wait_for_window(thread_context& on) {
 /// call.
 std::chrono::nanoseconds engine::check_send_window(thread_context& by) {
   const auto now = time_.now();
-  send_window* const window = messages_.window();
+  main_window* const window = messages_.window();
   if (window != nullptr) window->check(now);
   if (!overrun()) {
     pool_->wake_application(by);
     return std::chrono::nanoseconds::max();
   }
-  return window != nullptr && window->over() ? now + send_window::patience : std::chrono::nanoseconds::max();
+  return window != nullptr && window->over() ? now + main_window::patience : std::chrono::nanoseconds::max();
 }
 
 std::chrono::nanoseconds engine::poll(thread_context& by) {

@@ -20,7 +20,7 @@
 #include "exec/thread_pool.hpp"
 #include "machine/simulation.hpp"
 #include "mobile/object_space.hpp"
-#include "quiescence/quiescence.hpp"
+#include "quiescence/quiescence_module.hpp"
 #include "runtime/deadlock_watch.hpp"
 #include "runtime/progress_line.hpp"
 #include "trace/recorder.hpp"

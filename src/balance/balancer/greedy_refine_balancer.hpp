@@ -9,7 +9,7 @@
 #include <nacre/balancer.hpp>
 
 #include "balance/balancer/backoff.hpp"
-#include "balance/balancer/refine.hpp"
+#include "balance/balancer/refine_plan.hpp"
 
 namespace nacre::balance {
 

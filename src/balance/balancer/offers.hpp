@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Chooses which of a rank's objects to give to a certain other rank.
+// Used by gossip_balancer, greedy_refine_balancer, refine_plan.
 #pragma once
 
 #include <span>

@@ -10,10 +10,10 @@
 #include "balance/balancer/hierarchical_balancer.hpp"
 #include "balance/balancer/lifeline_balancer.hpp"
 #include "balance/balancer/master_worker_balancer.hpp"
-#include "balance/balancer/rotate_balancer.hpp"
 #include "balance/balancer/share_balancer.hpp"
 #include "balance/balancer/steal_balancer.hpp"
 #include "balance/policy_table.hpp"
+#include "balance/testing/rotate_balancer.hpp"
 
 namespace nacre {
 namespace {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The waiting objects that a rank could give away, and their distribution to other ranks.
+// Used by every balancer that gives waiting work away.
 #pragma once
 
 #include <algorithm>

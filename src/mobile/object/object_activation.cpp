@@ -30,7 +30,7 @@ void object_activation::activate_work(work& item, thread_context& on) {
   if (!at.arrivals.claim(taken)) {
     NACRE_MARK("an item is stale");
     of(on).space_.loads().note_stale(-1);
-    return object_loads::release_later(at, on);
+    return balancer_view::release_later(at, on);
   }
   of(on).run_claimed(at, on, taken, true);
 }

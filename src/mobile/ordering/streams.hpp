@@ -9,7 +9,7 @@
 #include <nacre/archive.hpp>
 #include <nacre/message.hpp>
 
-#include "mobile/ordering/early_messages.hpp"
+#include "mobile/ordering/early_table.hpp"
 #include "mobile/ordering/stream_table.hpp"
 
 namespace nacre {
@@ -106,7 +106,7 @@ class streams {
 
   stream first_;  // of the first rank, so that one stream needs no memory of its own
   stream_table more_;
-  early_messages early_;
+  early_table early_;
 };
 
 }  // namespace nacre

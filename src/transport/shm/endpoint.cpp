@@ -27,7 +27,7 @@ shm_endpoint::shm_endpoint(endpoint_parts parts)
       monitor_(static_cast<std::uint32_t>(parts.peers.size()), std::move(parts.launcher)) {
   const auto ranks = static_cast<std::uint32_t>(parts.peers.size());
   links_.resize(ranks);
-  std::vector<shm_direct::local_peer> local_peers(ranks);
+  std::vector<shm_memory_copies::local_peer> local_peers(ranks);
   for (std::uint32_t peer = 0; peer < ranks; ++peer) {
     if (!parts.peers[peer]) continue;
     const peer_parts& of = *parts.peers[peer];
@@ -38,7 +38,7 @@ shm_endpoint::shm_endpoint(endpoint_parts parts)
     if (poll_set_.admit(peer)) link->set_mode(attention::polled);
     links_[peer] = std::move(link);
   }
-  direct_ = std::make_unique<shm_direct>(rank_, own_segment_, std::move(local_peers));
+  direct_ = std::make_unique<shm_memory_copies>(rank_, own_segment_, std::move(local_peers));
 }
 
 const capabilities& shm_endpoint::declared() const noexcept { return shm_capabilities; }

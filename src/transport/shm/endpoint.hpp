@@ -11,7 +11,7 @@
 
 #include "join/launch/launcher_connection.hpp"
 #include "transport/peer_monitor.hpp"
-#include "transport/shm/direct.hpp"
+#include "transport/shm/memory_copies.hpp"
 #include "transport/shm/peer_link.hpp"
 #include "transport/shm/poll_set.hpp"
 #include "transport/transport.hpp"
@@ -67,7 +67,7 @@ class shm_endpoint final : public endpoint {
   rank_id rank_;
   std::shared_ptr<segment> own_segment_;
   std::vector<std::unique_ptr<peer_link>> links_;  // by rank; null for the own one
-  std::unique_ptr<shm_direct> direct_;
+  std::unique_ptr<shm_memory_copies> direct_;
   poll_set poll_set_;
   std::vector<peer_link*> backlog_;  // links with unsent messages
   std::vector<peer_link*> dying_;

@@ -5,7 +5,7 @@
 #include <nacre/assert.hpp>
 #include <nacre/config.hpp>
 #include "machine/network_config.hpp"
-#include "machine/runtime_costs.hpp"
+#include "machine/runtime_cost_table.hpp"
 #include "transport/sim/sim_state.hpp"
 
 namespace nacre::transport {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The table of the runtime's own costs, and the function that reads them.
-#include "machine/runtime_costs.hpp"
+#include "machine/runtime_cost_table.hpp"
 
 #include <cmath>
 

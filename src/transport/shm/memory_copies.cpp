@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copies between the memories of two processes of one host by one system call each.
-#include "transport/shm/direct.hpp"
+#include "transport/shm/memory_copies.hpp"
 
 #include <signal.h>
 
@@ -31,7 +31,7 @@ bool exists(pid_t process) noexcept { return ::kill(process, 0) == 0 || errno !=
 
 }  // namespace
 
-shm_direct::shm_direct(rank_id self, std::shared_ptr<segment> own, std::vector<local_peer> peers)
+shm_memory_copies::shm_memory_copies(rank_id self, std::shared_ptr<segment> own, std::vector<local_peer> peers)
     : self_(self), own_(std::move(own)), peers_(std::move(peers)), taken_(peers_.size()) {
   for (const local_peer& each : peers_) {
     if (each.able)
@@ -39,12 +39,12 @@ shm_direct::shm_direct(rank_id self, std::shared_ptr<segment> own, std::vector<l
   }
 }
 
-bool shm_direct::reaches(rank_id peer) const noexcept {
+bool shm_memory_copies::reaches(rank_id peer) const noexcept {
   return peers_[peer.value()].theirs != nullptr &&
          shared(own_->regions(peer.value()).able).load(std::memory_order_relaxed) == 1;  // a flag alone
 }
 
-std::optional<registered_region> shm_direct::register_region(rank_id to, std::span<std::byte> bytes, copy_way) {
+std::optional<registered_region> shm_memory_copies::register_region(rank_id to, std::span<std::byte> bytes, copy_way) {
   if (!reaches(to)) return std::nullopt;
   const std::scoped_lock lock(mutex_);
   std::uint32_t& taken = taken_[to.value()];
@@ -57,7 +57,7 @@ std::optional<registered_region> shm_direct::register_region(rank_id to, std::sp
   return registered_region{.id = id, .address = reinterpret_cast<std::uint64_t>(bytes.data())};
 }
 
-void shm_direct::deregister(rank_id from, const registered_region& what) noexcept {
+void shm_memory_copies::deregister(rank_id from, const registered_region& what) noexcept {
   const std::uint64_t index = index_of(what.id);
   const auto word = shared(own_->regions(from.value()).words[index]);
   std::uint64_t now = word_of(what.id, registered_word);
@@ -72,7 +72,7 @@ void shm_direct::deregister(rank_id from, const registered_region& what) noexcep
   taken_[from.value()] &= ~(std::uint32_t{1} << index);
 }
 
-copy_outcome shm_direct::copy(const direct_copy& what) {
+copy_outcome shm_memory_copies::copy(const direct_copy& what) {
   const local_peer& owner = peers_[what.peer.value()];
   const std::uint64_t index = index_of(what.region.id);
   if (!owner.able || index >= word_count) return copy_outcome::failed;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The options of the runtime's own costs: each reaches its row, and one factor scales them all.
-#include "machine/runtime_costs.hpp"
+#include "machine/runtime_cost_table.hpp"
 
 #include <gtest/gtest.h>
 

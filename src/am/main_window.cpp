@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Messages that take room in the window, and their ends.
-#include "am/send_window.hpp"
+#include "am/main_window.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -13,32 +13,32 @@ std::uint64_t cost_within(const message& m) noexcept { return sizeof(message) + 
 
 }  // namespace
 
-send_window::windowed_ops::windowed_ops(const body_ops* of, shared& in) noexcept
+main_window::windowed_ops::windowed_ops(const body_ops* of, shared& in) noexcept
     : body_ops{[](const message& m) { return static_cast<const windowed_ops&>(*m.ops).inner->packed_size(m); },
                [](message& m, writer& out) { static_cast<const windowed_ops&>(*m.ops).inner->pack(m, out); }, &end_of,
                of == nullptr},
       inner(of),
       window(in) {}
 
-send_window::send_window(std::uint64_t bytes_max, std::function<void()> wake)
+main_window::main_window(std::uint64_t bytes_max, std::function<void()> wake)
     : bytes_max_(bytes_max), shared_(new shared), limit_(bytes_max) {
   shared_->wake = std::move(wake);
 }
 
-send_window::~send_window() {
+main_window::~main_window() {
   set_waiting(false);
   // One byte more than was sent. That byte is released here, so no other release gets there before.
   shared_->end_at.store(sent_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);  // by the release
   shared_->release(1);
 }
 
-void send_window::set_waiting(bool waits) noexcept {
+void main_window::set_waiting(bool waits) noexcept {
   const std::uint64_t sent = sent_.load(std::memory_order_relaxed);  // written by this thread
   // A hint: a release that misses it costs `patience`.
   shared_->wake_at.store(waits ? sent - std::min(sent, bytes_max_ / 2) : shared::never, std::memory_order_relaxed);
 }
 
-void send_window::acquire(message& m) {
+void main_window::acquire(message& m) {
   if (m.ops != nullptr) {
     // The handler moves the values out, so their size is noted where packed messages have it.
     const std::size_t bytes = m.ops->packed_size(m);
@@ -52,7 +52,7 @@ void send_window::acquire(message& m) {
   if (used > limit_.load(std::memory_order_relaxed)) over_.store(true, std::memory_order_relaxed);  // hints
 }
 
-const send_window::windowed_ops& send_window::ops_for(const body_ops* inner) {
+const main_window::windowed_ops& main_window::ops_for(const body_ops* inner) {
   if (recent_ != nullptr && recent_->inner == inner) return *recent_;
   const auto known = std::find_if(shared_->known.begin(), shared_->known.end(),
                                   [&](const windowed_ops& each) { return each.inner == inner; });
@@ -60,7 +60,7 @@ const send_window::windowed_ops& send_window::ops_for(const body_ops* inner) {
   return *recent_;
 }
 
-void send_window::end_of(message& m) noexcept {
+void main_window::end_of(message& m) noexcept {
   const auto& ops = static_cast<const windowed_ops&>(*m.ops);
   shared& of = ops.window;
   const std::uint64_t cost = cost_within(m);
@@ -72,13 +72,13 @@ void send_window::end_of(message& m) noexcept {
   of.release(1);
 }
 
-void send_window::shared::release(std::uint64_t bytes) noexcept {
+void main_window::shared::release(std::uint64_t bytes) noexcept {
   // acq_rel: the deleting thread comes after all others; and used() reads it
   const std::uint64_t now = released.fetch_add(bytes, std::memory_order_acq_rel) + bytes;
   if (now == end_at.load(std::memory_order_relaxed)) delete this;  // ordered by the byte that the destructor releases
 }
 
-void send_window::check(std::chrono::nanoseconds now) {
+void main_window::check(std::chrono::nanoseconds now) {
   if (!over()) return;
   const std::uint64_t now_used = used();
   if (now_used <= bytes_max_ / 2) {

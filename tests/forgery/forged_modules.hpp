@@ -5,7 +5,7 @@
 #include <functional>
 
 #include "balance/balancing.hpp"
-#include "tool/forgery_test_kit.hpp"
+#include "forgery/forged_rank.hpp"
 
 namespace nacre::forgery {
 

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "tool/forgery_test_kit.hpp"
+#include "forgery/forged_rank.hpp"
 
 namespace nacre::forgery {
 

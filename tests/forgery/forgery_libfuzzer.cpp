@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // libFuzzer target: the bytes choose forged messages to a rank, or are the input of a launcher and its agents.
-#include "tool/forged_messages_test_kit.hpp"
+#include "forgery/forged_messages.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   nacre::forgery::forge({data, size});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // How balancers see the objects of a rank: by the items in its scheduler, by declared loads, by a walk.
-#include "mobile/object/object_loads.hpp"
+#include "mobile/object/balancer_view.hpp"
 
 #include <limits>
 
@@ -8,7 +8,7 @@
 
 namespace nacre {
 
-double object_loads::priority_of(const work& item, rank_id here) noexcept {
+double balancer_view::priority_of(const work& item, rank_id here) noexcept {
   if (!item.runs_by(&object_activation::activate_work)) return 0;
   const auto& at = static_cast<const object_entry&>(item);
   if (at.location.read().rank != here) return std::numeric_limits<double>::infinity();
@@ -17,7 +17,7 @@ double object_loads::priority_of(const work& item, rank_id here) noexcept {
 }
 
 /// Publishes estimates for the poll loop, and for the thread that makes the object ready.
-void object_loads::publish(object_entry& at, const object_declaration& said) {
+void balancer_view::publish(object_entry& at, const object_declaration& said) {
   object_entry_extra& extra = at.need_extra();
   extra.declared_load.store(said.load, std::memory_order_relaxed);
   extra.priority.store(said.priority, std::memory_order_relaxed);
@@ -25,7 +25,7 @@ void object_loads::publish(object_entry& at, const object_declaration& said) {
   if (messages_.handlers().type(at.type)->load != nullptr) declared_.note(at, extra, said.load);
 }
 
-void object_loads::publish_load(activation_step& now) {
+void balancer_view::publish_load(activation_step& now) {
   object_entry& at = now.at;
   object_entry_extra* extra = at.extra();
   const void* const object = at.object();
@@ -47,7 +47,7 @@ void object_loads::publish_load(activation_step& now) {
 }
 
 /// All loads are relaxed: an estimate.
-bool object_loads::could_leave(const object_entry& at, object_estimate& into) const {
+bool balancer_view::could_leave(const object_entry& at, object_estimate& into) const {
   const known_location location = at.location.read();
   if (location.rank != messages_.rank() || location.gone) return false;
   if (at.id.is_element() && !space_.arrays().known_everywhere(at.id)) return false;
@@ -65,19 +65,19 @@ bool object_loads::could_leave(const object_entry& at, object_estimate& into) co
 
 /// An item of an entry that neither waits nor runs is stale: the entry has been activated without it. If the balancer
 /// looks too early to see that, the item ends as any other stale one.
-object_loads::shown object_loads::look_at(const work& item, object_estimate& into) const {
+balancer_view::shown balancer_view::look_at(const work& item, object_estimate& into) const {
   if (!item.runs_by(&object_activation::activate_work)) return shown::none;
   const auto& at = static_cast<const object_entry&>(item);
   if (!at.arrivals.waits()) return shown::stale;
   return could_leave(at, into) && !into.running ? shown::object : shown::none;
 }
 
-bool object_loads::look_at(object_id object, object_estimate& into) const {
+bool balancer_view::look_at(object_id object, object_estimate& into) const {
   const object_entry* const at = space_.entries().find(object);
   return at != nullptr && could_leave(*at, into);
 }
 
-void object_loads::end_stale(thread_context& on, work& item) {
+void balancer_view::end_stale(thread_context& on, work& item) {
   worker_pool::count_taken_out(on);
   auto& at = static_cast<object_entry&>(item);
   message_list taken;
@@ -88,20 +88,20 @@ void object_loads::end_stale(thread_context& on, work& item) {
 }
 
 /// Releases the reference of an item that was in a queue of the scheduler, where a balancer may have found it just now.
-void object_loads::release_later(object_entry& at, thread_context& on) {
+void balancer_view::release_later(object_entry& at, thread_context& on) {
   on.reader().retire(&at, [](void* gone) { static_cast<object_entry*>(gone)->release_reference(); });
 }
 
-bool object_loads::visit_loads(std::size_t& cursor, std::size_t words,
-                               const std::function<void(const object_estimate&)>& visit) const {
+bool balancer_view::visit_loads(std::size_t& cursor, std::size_t words,
+                                const std::function<void(const object_estimate&)>& visit) const {
   return space_.entries().visit_some(cursor, words, [&](const object_entry& at) {
     object_estimate found{};
     if (could_leave(at, found) && (found.running || found.messages != 0 || found.declared > 0)) visit(found);
   });
 }
 
-void object_loads::visit_declared(std::size_t most,
-                                  const std::function<bool(const object_estimate&, std::size_t, std::size_t)>& visit) {
+void balancer_view::visit_declared(std::size_t most,
+                                   const std::function<bool(const object_estimate&, std::size_t, std::size_t)>& visit) {
   declared_.visit(most, [&](const object_entry& at, std::size_t bucket, std::size_t in_bucket) {
     object_estimate found{};
     return !could_leave(at, found) || visit(found, bucket, in_bucket);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Plans moves when all loads are known: few objects move, and near to the objects that they talk to.
+// Used by greedy_refine_balancer.
 #pragma once
 
 #include <cstdint>

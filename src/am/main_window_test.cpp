@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Each message of a main within its process takes room until its end, of any kind, and never stops main for ever.
-#include "am/send_window.hpp"
+#include "am/main_window.hpp"
 
 #include <gtest/gtest.h>
 
@@ -25,7 +25,7 @@ message_ptr counted_message(std::size_t bytes) {
 
 struct window_of_4096 {
   int woken = 0;
-  send_window window{4096, [this] { ++woken; }};
+  main_window window{4096, [this] { ++woken; }};
   message_list sent;
 
   void send(message_ptr m) {
@@ -37,7 +37,7 @@ struct window_of_4096 {
   }
 };
 
-TEST(send_window, counts_live_and_packed_messages_until_they_are_released) {
+TEST(main_window, counts_live_and_packed_messages_until_they_are_released) {
   window_of_4096 of;
   of.send(counted_message(1000));
   EXPECT_GE(of.window.used(), 1000U);
@@ -50,7 +50,7 @@ TEST(send_window, counts_live_and_packed_messages_until_they_are_released) {
   EXPECT_EQ(of.window.used(), 0U);
 }
 
-TEST(send_window, counts_values_that_their_handler_has_taken_by_what_they_were) {
+TEST(main_window, counts_values_that_their_handler_has_taken_by_what_they_were) {
   window_of_4096 of;
   message_ptr m = counted_message(1000);
   of.window.acquire(*m);
@@ -59,7 +59,7 @@ TEST(send_window, counts_values_that_their_handler_has_taken_by_what_they_were) 
   EXPECT_EQ(of.window.used(), 0U);
 }
 
-TEST(send_window, lets_a_message_go_that_is_packed_for_another_process) {
+TEST(main_window, lets_a_message_go_that_is_packed_for_another_process) {
   window_of_4096 of;
   message_ptr m = counted_message(1000);
   of.window.acquire(*m);
@@ -69,7 +69,7 @@ TEST(send_window, lets_a_message_go_that_is_packed_for_another_process) {
   EXPECT_EQ(m->header.payload_bytes, packed_size(std::string(1000, 'x')));
 }
 
-TEST(send_window, wakes_once_when_half_is_done_and_opens_at_the_next_check) {
+TEST(main_window, wakes_once_when_half_is_done_and_opens_at_the_next_check) {
   window_of_4096 of;
   of.fill();
   of.window.set_waiting(true);
@@ -86,15 +86,15 @@ TEST(send_window, wakes_once_when_half_is_done_and_opens_at_the_next_check) {
   EXPECT_FALSE(of.window.over());
 }
 
-TEST(send_window, lets_main_send_more_when_what_it_sent_waits_for_that) {
+TEST(main_window, lets_main_send_more_when_what_it_sent_waits_for_that) {
   window_of_4096 of;
   of.fill();
   of.window.set_waiting(true);
   std::chrono::nanoseconds now(0);
   of.window.check(now);
-  of.window.check(now + send_window::patience / 2);
+  of.window.check(now + main_window::patience / 2);
   EXPECT_TRUE(of.window.over());
-  of.window.check(now + send_window::patience);
+  of.window.check(now + main_window::patience);
   EXPECT_FALSE(of.window.over());
   const std::uint64_t before = of.window.used();
   of.fill();
@@ -106,10 +106,10 @@ TEST(send_window, lets_main_send_more_when_what_it_sent_waits_for_that) {
   EXPECT_LT(of.window.used(), 4096U + 400) << "the bound holds again";
 }
 
-TEST(send_window, may_end_before_its_messages) {
+TEST(main_window, may_end_before_its_messages) {
   message_list left;
   {
-    send_window window(4096, [] { FAIL() << "nobody waits any more"; });
+    main_window window(4096, [] { FAIL() << "nobody waits any more"; });
     window.set_waiting(true);
     while (!window.over()) {
       message_ptr m = counted_message(100);

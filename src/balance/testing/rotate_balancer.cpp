@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Moves the surplus on, at a fixed interval.
-#include "balance/balancer/rotate_balancer.hpp"
+#include "balance/testing/rotate_balancer.hpp"
 
 #include "balance/balancer/backoff.hpp"
 #include "balance/balancer/random_rank.hpp"

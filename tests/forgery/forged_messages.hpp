@@ -3,10 +3,10 @@
 #pragma once
 
 #include "am/bundle.hpp"
+#include "forgery/forged_modules.hpp"
 #include "join/launch/control_message.hpp"
 #include "mobile/array/empty_element.hpp"
 #include "mobile/migration/object_codec.hpp"
-#include "tool/forged_modules_test_kit.hpp"
 #include "tool/hosts/host_message.hpp"
 
 namespace nacre::forgery {

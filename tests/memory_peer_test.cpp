@@ -8,8 +8,8 @@
 #include <tuple>
 #include <vector>
 
-#include "tool/forged_modules_test_kit.hpp"
-#include "tool/memory_peer_test_kit.hpp"
+#include "forgery/forged_modules.hpp"
+#include "forgery/memory_peer.hpp"
 
 namespace nacre::forgery {
 namespace {

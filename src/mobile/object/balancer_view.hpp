@@ -27,9 +27,9 @@ struct object_estimate {
 };
 
 /// Activations write the estimates, the poll loop reads them.
-class object_loads {
+class balancer_view {
  public:
-  object_loads(object_space& space, am_engine& messages) noexcept : space_(space), messages_(messages) {}
+  balancer_view(object_space& space, am_engine& messages) noexcept : space_(space), messages_(messages) {}
 
   /// Classifies an item that a scheduler has shown: `object` is an object that could leave, described in `into`;
   /// `stale` is an item that will do nothing when it runs; `none` is any other item. Readers of the directory.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The moves of the balancers for tests, against a scripted host.
-#include "balance/balancer/rotate_balancer.hpp"
+#include "balance/testing/rotate_balancer.hpp"
 
 #include <gtest/gtest.h>
 

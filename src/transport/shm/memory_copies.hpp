@@ -26,14 +26,14 @@ namespace nacre::transport::shm {
 ///
 /// `copy` makes the whole copy before it returns, so no copy is ever pending, and `stop` has nothing to wait for.
 /// `deregister` waits at most for the copy that the peer is making, or until the peer's process has ended.
-class shm_direct final : public direct_memory {
+class shm_memory_copies final : public direct_memory {
  public:
   struct local_peer {
     std::shared_ptr<segment> theirs;  ///< null: the own rank, or a rank of another host
     pid_t process = 0;
     bool able = false;  ///< the kernel lets this rank copy there
   };
-  shm_direct(rank_id self, std::shared_ptr<segment> own, std::vector<local_peer> peers);
+  shm_memory_copies(rank_id self, std::shared_ptr<segment> own, std::vector<local_peer> peers);
 
   bool reaches(rank_id peer) const noexcept override;
   std::optional<registered_region> register_region(rank_id to, std::span<std::byte> bytes, copy_way what) override;

@@ -26,17 +26,17 @@ namespace nacre {
 /// | more, none released for `patience` | is woken | raises the limit to these bytes and a quarter of `bytes_max` |
 ///
 /// The last line is why nothing deadlocks: messages may wait for the next ones that main sends.
-class send_window {
+class main_window {
  public:
   static constexpr std::chrono::milliseconds patience{1};
   /// Enough to keep a worker busy until main has been woken, and to be in a cache still when the worker gets there.
   static constexpr std::uint64_t worker_bytes = std::uint64_t{2} << 20;
 
   /// `wake`: makes the poll loop of this rank poll; called by any thread.
-  send_window(std::uint64_t bytes_max, std::function<void()> wake);
-  send_window(const send_window&) = delete;
-  send_window& operator=(const send_window&) = delete;
-  ~send_window();
+  main_window(std::uint64_t bytes_max, std::function<void()> wake);
+  main_window(const main_window&) = delete;
+  main_window& operator=(const main_window&) = delete;
+  ~main_window();
 
   /// `m` takes room from now on until it is released, or packed. The application's thread only.
   void acquire(message& m);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Connects the detector with its rank.
-#include "quiescence/quiescence.hpp"
+#include "quiescence/quiescence_module.hpp"
 
 #include <algorithm>
 #include <utility>

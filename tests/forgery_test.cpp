@@ -9,7 +9,7 @@
 #include <set>
 
 #include "base/rng.hpp"
-#include "tool/forged_messages_test_kit.hpp"
+#include "forgery/forged_messages.hpp"
 
 namespace nacre::forgery {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The hash table of early messages.
-#include "mobile/ordering/early_messages.hpp"
+#include "mobile/ordering/early_table.hpp"
 
 namespace nacre {
 namespace {
@@ -15,14 +15,14 @@ constexpr std::size_t chains_kept_max = 64;  // kept by an object without early 
 }  // namespace
 
 /// Must not be called while there are no chains. The upper bits of the product are the well mixed ones.
-message*& early_messages::chain_of(std::uint32_t source, std::uint32_t sequence) noexcept {
+message*& early_table::chain_of(std::uint32_t source, std::uint32_t sequence) noexcept {
   const std::uint64_t line = ((std::uint64_t{source} << 32 | sequence >> 3) + 1) * 0x9e3779b97f4a7c15U;
   const std::uint64_t mixed = (line ^ line >> 29) * 0xbf58476d1ce4e5b9U;
   const std::uint64_t chain = mixed >> 32 ^ (sequence & 7);
   return chains_[chain & (chains_.size() - 1)];
 }
 
-bool early_messages::add(message_ptr& m) {
+bool early_table::add(message_ptr& m) {
   if (count_ == chains_.size()) grow();
   message*& head = chain_of(m->header.source, m->header.sequence);
   for (const message* each = head; each != nullptr; each = each->next) {
@@ -36,7 +36,7 @@ bool early_messages::add(message_ptr& m) {
   return true;
 }
 
-message_ptr early_messages::take(std::uint32_t source, std::uint32_t sequence) noexcept {
+message_ptr early_table::take(std::uint32_t source, std::uint32_t sequence) noexcept {
   if (count_ == 0) return nullptr;
   ++steps_;
   for (message** link = &chain_of(source, sequence); *link != nullptr; link = &(*link)->next) {
@@ -52,7 +52,7 @@ message_ptr early_messages::take(std::uint32_t source, std::uint32_t sequence) n
   return nullptr;
 }
 
-void early_messages::take_all(message_list& taken) noexcept {
+void early_table::take_all(message_list& taken) noexcept {
   for (message*& head : chains_) {
     while (head != nullptr) {
       message* const first = head;
@@ -64,7 +64,7 @@ void early_messages::take_all(message_list& taken) noexcept {
   if (chains_.size() > chains_kept_max) chains_ = {};
 }
 
-void early_messages::grow() {
+void early_table::grow() {
   std::vector<message*> before(chains_.empty() ? chains_min : 2 * chains_.size(), nullptr);
   std::swap(before, chains_);
   for (message* each : before) {
@@ -79,7 +79,7 @@ void early_messages::grow() {
   }
 }
 
-void early_messages::clear() noexcept {
+void early_table::clear() noexcept {
   message_list all;
   take_all(all);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Regions of two ranks over shm, with copies that the kernel holds in the middle.
-#include "transport/shm/direct.hpp"
+#include "transport/shm/memory_copies.hpp"
 
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -38,8 +38,8 @@ class region_over_shm : public testing::TestWithParam<copy_way> {
     owner_.emplace(owner_rank, segments_[0], peers(copier_rank, process));
     copier_.emplace(copier_rank, segments_[1], peers(owner_rank, ::getpid()));
   }
-  std::vector<shm_direct::local_peer> peers(rank_id other, pid_t process) const {
-    std::vector<shm_direct::local_peer> all(3);
+  std::vector<shm_memory_copies::local_peer> peers(rank_id other, pid_t process) const {
+    std::vector<shm_memory_copies::local_peer> all(3);
     all[other.value()] = {.theirs = segments_[other.value()], .process = process, .able = true};
     return all;
   }
@@ -68,7 +68,7 @@ class region_over_shm : public testing::TestWithParam<copy_way> {
   }
 
   std::array<std::shared_ptr<segment>, 3> segments_{make_segment(), make_segment(), make_segment()};
-  std::optional<shm_direct> owner_, copier_;
+  std::optional<shm_memory_copies> owner_, copier_;
 
  private:
   static std::shared_ptr<segment> make_segment() {
@@ -160,7 +160,8 @@ TEST_P(region_over_shm, is_copied_once) {
 TEST_P(region_over_shm, is_found_by_no_forged_name) {
   bytes there(100, std::byte{1}), own(100, std::byte{2});
   const registered_region region = register_region(there);
-  shm_direct(bystander, segments_[2], peers(owner_rank, ::getpid()));  // its word, which is 1, lies behind the last one
+  shm_memory_copies(bystander, segments_[2],
+                    peers(owner_rank, ::getpid()));  // its word, which is 1, lies behind the last one
   for (const std::uint64_t id :
        {std::uint64_t{words}, region.id | words, region.id + 1, region.id + 32, std::uint64_t{0}}) {
     EXPECT_EQ(copy({.id = id, .address = region.address}, own), copy_outcome::failed) << id;
@@ -172,7 +173,7 @@ TEST_P(region_over_shm, is_found_by_no_forged_name) {
 
 TEST_P(region_over_shm, is_not_that_of_a_peer_on_another_host) {
   bytes own(100, std::byte{2});
-  copier_.emplace(copier_rank, segments_[1], std::vector<shm_direct::local_peer>(3));
+  copier_.emplace(copier_rank, segments_[1], std::vector<shm_memory_copies::local_peer>(3));
   EXPECT_EQ(copy({.id = 32, .address = 0}, own), copy_outcome::failed);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The refinement, against the best possible placements.
-#include "balance/balancer/refine.hpp"
+#include "balance/balancer/refine_plan.hpp"
 
 #include <gtest/gtest.h>
 

@@ -17,15 +17,15 @@ namespace nacre {
 /// Every operation takes constant time on average, for any number of messages, sources and gaps, in any order: there
 /// are never more messages than chains. The source and sequence / 8 choose a cache line, sequence % 8 a chain in it, so
 /// eight consecutive numbers share a line. Not thread-safe.
-class early_messages {
+class early_table {
  public:
-  early_messages() = default;
-  early_messages(early_messages&& other) noexcept { swap(other); }
-  early_messages& operator=(early_messages&& other) noexcept {
+  early_table() = default;
+  early_table(early_table&& other) noexcept { swap(other); }
+  early_table& operator=(early_table&& other) noexcept {
     swap(other);
     return *this;
   }
-  ~early_messages() { clear(); }
+  ~early_table() { clear(); }
 
   [[nodiscard]] bool empty() const noexcept { return count_ == 0; }
   [[nodiscard]] std::size_t size() const noexcept { return count_; }
@@ -68,7 +68,7 @@ class early_messages {
   [[nodiscard]] message*& chain_of(std::uint32_t source, std::uint32_t sequence) noexcept;
   void grow();
   void clear() noexcept;
-  void swap(early_messages& other) noexcept {
+  void swap(early_table& other) noexcept {
     std::swap(chains_, other.chains_);
     std::swap(count_, other.count_);
     std::swap(steps_, other.steps_);

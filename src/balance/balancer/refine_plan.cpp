@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Plans moves of objects by greedy refinement.
-#include "balance/balancer/refine.hpp"
+#include "balance/balancer/refine_plan.hpp"
 
 #include <algorithm>
 #include <set>

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs the messages that have arrived: finds the handler, the module, the waiting call, or the objects of each.
+#include <string>
+#include <utility>
+
+#include "am/am_engine.hpp"
+
+namespace nacre {
+
+void am_engine::deliver(thread_context& by, message_list& arrived) {
+  while (message_ptr m = arrived.pop_front()) dispatch(by, std::move(m));
+}
+
+void am_engine::dispatch(thread_context& by, message_ptr m) {
+  if (pool_.charges_own() && m->header.source != rank().value()) pool_.charge_own(own_work::receive);
+  switch (m->header.kind) {
+    case message_kind::rank:
+      if ((m->header.flags & flag_communication) != 0) {
+        run(by, std::move(m), nullptr);
+      } else {
+        m->run_by(&run_rank_message);
+        pool_.make_ready(by, *m.release());
+      }
+      return;
+    case message_kind::module: {
+      const detail::handler_info* row = table_.handler(m->header.handler);
+      if (row == nullptr) return refuse(*m, "names no handler");
+      for (const module& each : modules_) {
+        if (each.key == row->target_key) return run(by, std::move(m), each.target);
+      }
+      return refuse(*m, "is for a module that this rank does not have");
+    }
+    case message_kind::reply: {
+      const bool counted = m->counted();
+      dispatch_reply(by, std::move(m));
+      if (counted) by.counters().done.add(1);
+      return;
+    }
+    case message_kind::bundle:
+      return dispatch_bundle(by, std::move(m));
+    case message_kind::credit:
+      return refuse(*m, "is of a kind that does not come here");
+    default:
+      objects_->accept(by, std::move(m));
+  }
+}
+
+void am_engine::dispatch_reply(thread_context& by, message_ptr m) {
+  detail::future_state* state = calls_.close(m->header.reply);
+  if (state == nullptr) return refuse(*m, "answers a call that nobody made");
+  state->complete_with(std::move(m), by);
+  state->release();
+}
+
+void am_engine::run_rank_message(work& item, thread_context& on) {
+  const std::uint32_t handler = static_cast<message&>(item).header.handler;
+  const bool measure = on.meter.begin(handler);
+  std::uint64_t begin = 0;
+  if (measure) {
+    on.note_size(size_of(static_cast<message&>(item)));
+    begin = on.pool().instant();
+  }
+  on.messages().run(on, message_ptr(static_cast<message*>(&item)), nullptr);
+  if (measure) on.counters().handler_ticks.add(on.meter.measured(handler, on.pool().instant() - begin));
+}
+
+void am_engine::run(thread_context& on, message_ptr m, void* target) {
+  const detail::handler_info* row = table_.handler(m->header.handler);
+  if (row == nullptr) return refuse(*m, "names no handler");
+  const bool fits = (row->target_key == nullptr) == (target == nullptr);
+  if (!fits) return refuse(*m, "names a handler of another kind");
+  run(on, *row, std::move(m), target);
+}
+
+void am_engine::run(thread_context& on, const detail::handler_info& row, message_ptr m, void* target) {
+  const bool counted = m->counted() && !row.coroutine;
+  if (!run_and_leave(on, row, m, target)) return;
+  m.reset();
+  if (counted) on.counters().done.add(1);
+}
+
+bool am_engine::run_and_leave(thread_context& on, const detail::handler_info& row, message_ptr& m, void* target) {
+  const std::uint32_t source = m->header.source;
+  on.counters().handlers.add(1);
+  pool_.charge_own(own_work::dispatch);
+  const bool of_program = m->header.kind != message_kind::module;
+  on.record_begin(of_program ? trace::event_kind::handler_begin : trace::event_kind::module_begin, row.id);
+  const detail::outcome how = row.invoke(core_, on, m, target, row.id);
+  on.record_end();
+  if (how == detail::outcome::done) return true;
+  fail("a message from rank " + std::to_string(source) + " does not decode as the arguments of " +
+       std::string(row.name));
+  return false;
+}
+
+void am_engine::refuse(const message& m, std::string_view why) {
+  fail("a message from rank " + std::to_string(m.header.source) + " " + std::string(why) + " (handler " +
+       std::to_string(m.header.handler) + ")");
+}
+
+}  // namespace nacre
