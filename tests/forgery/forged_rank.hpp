@@ -17,7 +17,7 @@
 #include "machine/simulation.hpp"
 #include "runtime/engine.hpp"
 #include "runtime/options.hpp"
-#include "transport/tcp/frame.hpp"
+#include "transport/frame.hpp"
 #include "transport/transport.hpp"
 
 #if defined(__SANITIZE_ADDRESS__)
@@ -290,8 +290,8 @@ inline victim::~victim() {
 }
 
 inline void victim::arrive(std::uint32_t peer, message_ptr m) {
-  const transport::tcp::frame_limits limits{.ranks = ranks, .payload_bytes_max = 1u << 30, .peer = rank_id(peer)};
-  if (peer == rank_.value() || transport::tcp::check_header(m->header, limits)) return;
+  const transport::frame_limits limits{.ranks = ranks, .payload_bytes_max = 1u << 30, .peer = rank_id(peer)};
+  if (peer == rank_.value() || transport::check_header(m->header, limits)) return;
   ++taken_;
   end_->inbox.push_back(std::move(m));
 }

@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "transport/compact_header.hpp"
+#include "transport/frame.hpp"
 #include "transport/mpi/endpoint.hpp"
-#include "transport/tcp/frame.hpp"
 
 namespace nacre::transport::mpi {
 namespace {
@@ -122,10 +122,10 @@ void mpi_endpoint::accept(const arrived_fragment& fragment, message_ptr m, messa
   if (fragment.byte_count < header_bytes) return lose(fragment.source, "sent something that is no message");
 
   const message_header& header = m->header;
-  const tcp::frame_limits limits{
+  const frame_limits limits{
       .ranks = size(), .payload_bytes_max = declared().payload_bytes_max, .peer = rank_id(fragment.source)};
-  if (const auto wrong = tcp::check_header(header, limits)) {
-    return lose(fragment.source, std::string(tcp::describe(*wrong)));
+  if (const auto wrong = check_header(header, limits)) {
+    return lose(fragment.source, std::string(describe(*wrong)));
   }
   if (static_cast<std::uint32_t>(header.channel) != fragment.channel_index) {
     return lose(fragment.source, "sent a message on another channel than it belongs to");

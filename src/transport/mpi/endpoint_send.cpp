@@ -7,17 +7,10 @@
 #include <nacre/assert.hpp>
 
 #include "transport/compact_header.hpp"
+#include "transport/frame.hpp"
 #include "transport/mpi/endpoint.hpp"
 
 namespace nacre::transport::mpi {
-namespace {
-
-/// Header and payload, which are contiguous.
-std::span<const std::byte> frame_of(const message& m) noexcept {
-  return {m.body() - header_bytes, header_bytes + m.header.payload_bytes};
-}
-
-}  // namespace
 
 void mpi_endpoint::submit(rank_id to, message_list& batch) {
   NACRE_EXPECT(to.value() < peers_.size(), "no such rank");

@@ -12,9 +12,9 @@
 #include <span>
 #include <utility>
 
+#include "transport/frame.hpp"
 #include "transport/fuzz_input.hpp"
 #include "transport/mpi/endpoint.hpp"
-#include "transport/tcp/frame.hpp"
 
 namespace {
 
@@ -92,9 +92,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     message_list arrived;
     quiet = end.poll(arrived, 100) ? 0 : quiet + 1;
     while (const message_ptr m = arrived.pop_front()) {
-      const tcp::frame_limits limits{
+      const frame_limits limits{
           .ranks = ranks, .payload_bytes_max = end.declared().payload_bytes_max, .peer = rank_id(m->header.source)};
-      if (m->header.source >= ranks || tcp::check_header(m->header, limits)) std::abort();
+      if (m->header.source >= ranks || check_header(m->header, limits)) std::abort();
       bytes += m->header.payload_bytes;
     }
   }

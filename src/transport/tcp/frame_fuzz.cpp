@@ -8,7 +8,7 @@
 
 #include <nacre/rng.hpp>
 
-#include "transport/tcp/frame.hpp"
+#include "transport/tcp/frame_reader.hpp"
 
 namespace nacre::transport::tcp {
 namespace {

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <span>
 
-#include "transport/tcp/frame.hpp"
+#include "transport/tcp/frame_reader.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace nacre;

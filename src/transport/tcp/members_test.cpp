@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "transport/tcp/frame.hpp"
+#include "transport/tcp/frame_reader.hpp"
 #include "transport/tcp/member_test_kit.hpp"
 
 namespace nacre::transport::tcp {

@@ -11,7 +11,7 @@
 #include <nacre/message.hpp>
 
 #include "join/net/socket.hpp"
-#include "transport/tcp/frame.hpp"
+#include "transport/tcp/frame_reader.hpp"
 #include "transport/tcp/send_queue.hpp"
 
 namespace nacre::transport::tcp {

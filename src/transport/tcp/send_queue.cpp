@@ -10,7 +10,7 @@
 
 #include <nacre/assert.hpp>
 
-#include "transport/tcp/frame.hpp"
+#include "transport/tcp/frame_reader.hpp"
 
 namespace nacre::transport::tcp {
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <ostream>
 
-#include "transport/tcp/frame.hpp"
+#include "transport/frame.hpp"
 
 namespace nacre::transport::ucx {
 namespace {
@@ -41,7 +41,7 @@ const nonsense all_nonsense[] = {
     {"unknown_kind", "unknown kind", [](auto& b) { b[offsetof(message_header, kind)] = std::byte{200}; }},
     {"shutdown_of_another_transport", "unknown kind",
      [](auto& bytes) {
-       const auto shutdown = tcp::shutdown_frame();
+       const auto shutdown = shutdown_frame();
        std::copy(shutdown.begin(), shutdown.end(), bytes.begin());
      },
      0},

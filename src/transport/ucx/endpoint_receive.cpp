@@ -3,7 +3,7 @@
 #include <cstring>
 #include <utility>
 
-#include "transport/tcp/frame.hpp"
+#include "transport/frame.hpp"
 #include "transport/ucx/compact_frame.hpp"
 #include "transport/ucx/endpoint.hpp"
 
@@ -45,9 +45,9 @@ std::optional<std::uint64_t> ucx_endpoint::number_of(const link& from, const sta
 /// The violation in a frame, as one clause; empty: none.
 std::string_view ucx_endpoint::fault_of(const message_header& header, rank_id by, std::size_t frame_bytes,
                                         std::uint32_t channel_index) const {
-  if (header.kind > message_kind::reply) return tcp::describe(tcp::frame_error::unknown_kind);  // shutdown, too
-  const tcp::frame_limits limits{.ranks = size(), .payload_bytes_max = declared().payload_bytes_max, .peer = by};
-  if (const auto wrong = tcp::check_header(header, limits)) return tcp::describe(*wrong);
+  if (header.kind > message_kind::reply) return describe(frame_error::unknown_kind);  // shutdown, too
+  const frame_limits limits{.ranks = size(), .payload_bytes_max = declared().payload_bytes_max, .peer = by};
+  if (const auto wrong = check_header(header, limits)) return describe(*wrong);
   if (static_cast<std::uint32_t>(header.channel) != channel_index)
     return "sent a message on another channel than it belongs to";
   return header_bytes + header.payload_bytes == frame_bytes ? "" : "sent a message of another length";

@@ -7,7 +7,7 @@
 
 #include <nacre/assert.hpp>
 
-#include "transport/tcp/frame.hpp"
+#include "transport/frame.hpp"
 #include "transport/ucx/compact_frame.hpp"
 #include "transport/ucx/endpoint.hpp"
 
@@ -35,7 +35,7 @@ void ucx_endpoint::submit(rank_id to, message_list& batch) {
     if (via.waiting_bytes >= output_bytes_max_) return;
     message_ptr m = packed_form(batch.pop_front());
     if (via.waiting.empty()) busy_.add({to.value(), channel_index});
-    via.waiting_bytes += tcp::frame_of(*m).size();
+    via.waiting_bytes += frame_of(*m).size();
     via.waiting.push_back(std::move(m));
   }
   if (target.now != peer::state::present) batch.clear();
@@ -75,7 +75,7 @@ void ucx_endpoint::start(place_of where, message_ptr m) {
   via.flushed = false;
   it.with.sequence = via.sent++;
   it.m = std::move(m);
-  std::span<const std::byte> frame = tcp::frame_of(*it.m);
+  std::span<const std::byte> frame = frame_of(*it.m);
   if (compress(it.m->header, where.channel_index, it.with)) frame = it.m->payload();
   const std::uint64_t behind = std::exchange(via.sent_bytes, via.sent_bytes + frame.size());
   const outcome how = port_->send(where.peer, where.channel_index, frame_kind::message, it.with, frame, it.request_id);
@@ -129,7 +129,7 @@ bool ucx_endpoint::pump() {
     link& via = peers_[where.peer].links[where.channel_index];
     for (; !via.waiting.empty() && !full(via); moved = true) {
       message_ptr m = via.waiting.pop_front();
-      via.waiting_bytes -= tcp::frame_of(*m).size();
+      via.waiting_bytes -= frame_of(*m).size();
       start(where, std::move(m));
     }
     return !via.waiting.empty();

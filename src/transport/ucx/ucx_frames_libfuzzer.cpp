@@ -16,8 +16,8 @@
 #include <utility>
 #include <vector>
 
+#include "transport/frame.hpp"
 #include "transport/fuzz_input.hpp"
-#include "transport/tcp/frame.hpp"
 #include "transport/ucx/endpoint.hpp"
 
 namespace {
@@ -106,13 +106,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   parts.peers[1] = peer_parts{.liveness_socket = net::unique_fd(line[0]), .key_here = key, .key_there = 1};
   ucx_endpoint end(std::move(parts));
   std::size_t bytes = 0;
-  const tcp::frame_limits limits{
-      .ranks = ranks, .payload_bytes_max = end.declared().payload_bytes_max, .peer = rank_id(1)};
+  const frame_limits limits{.ranks = ranks, .payload_bytes_max = end.declared().payload_bytes_max, .peer = rank_id(1)};
   for (int quiet = 0; quiet < 4;) {
     message_list arrived;
     quiet = end.poll(arrived, 100) ? 0 : quiet + 1;
     while (const message_ptr m = arrived.pop_front()) {
-      if (m->header.kind > message_kind::reply || tcp::check_header(m->header, limits)) std::abort();
+      if (m->header.kind > message_kind::reply || check_header(m->header, limits)) std::abort();
       bytes += m->header.payload_bytes;
     }
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The guarantees of the frame reader and of the send queue.
-#include "transport/tcp/frame.hpp"
+#include "transport/tcp/frame_reader.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/uio.h>
