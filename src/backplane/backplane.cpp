@@ -25,12 +25,11 @@ std::uint64_t window_bytes(const backplane::settings& bounds, std::uint32_t rank
 backplane::backplane(std::unique_ptr<transport::endpoint> link, clock& time, const settings& bounds)
     : link_(std::move(link)),
       time_(time),
-      bounds_(bounds),
       rank_(link_->rank()),
       size_(link_->size()),
       declared_(link_->declared()),
-      timers_due_(std::chrono::nanoseconds::max()),
       next_due_ns_(std::numeric_limits<std::int64_t>::max()),
+      congestion_(bounds.send_bytes),
       due_(window_bytes(bounds, size_)),
       peers_(window_bytes(bounds, size_), due_) {}
 
@@ -99,8 +98,7 @@ void backplane::pass(rank_id to, message_ptr m) {
 void backplane::put(outbox& box, message_ptr m) {
   const std::scoped_lock lock(box.mutex);
   const std::uint64_t cost = cost_of(m->header);
-  const std::uint64_t waiting = waiting_bytes_.fetch_add(cost, std::memory_order_relaxed) + cost;  // a hint
-  if (waiting > bounds_.send_bytes && !congested()) congested_.store(true, std::memory_order_relaxed);
+  congestion_.note_waiting(cost);
   box.waiting.push_back(std::move(m));
   box.clear.store(false, std::memory_order_relaxed);  // see outbox
   if (!box.listed) list(box);
@@ -196,11 +194,7 @@ void backplane::admit(outbox& box) {
     box.leaving.push_back(box.waiting.pop_front());
   }
   if (admitted == 0) return;
-  drained_bytes_ += admitted;
-  const std::uint64_t waiting = waiting_bytes_.fetch_sub(admitted, std::memory_order_relaxed) - admitted;  // a hint
-  if (!congested() || waiting > bounds_.send_bytes / 2) return;
-  congested_.store(false, std::memory_order_relaxed);  // hints
-  gives_way_.store(false, std::memory_order_relaxed);
+  congestion_.note_left(admitted);
 }
 
 void backplane::take_own(message_list& arrived) {
@@ -265,34 +259,20 @@ void backplane::wait(std::chrono::nanoseconds timeout, std::chrono::nanoseconds 
 
 void backplane::add_timer(std::chrono::nanoseconds first,
                           std::function<std::chrono::nanoseconds(thread_context&)> action) {
-  timers_.push_back({time_.now() + first, std::move(action)});
-  timers_due_ = std::min(timers_due_, timers_.back().due);
-  next_due_ns_ = timers_due_.count();
+  timers_.add(time_.now() + first, std::move(action));
+  next_due_ns_ = timers_.due().count();
 }
 
 void backplane::run_due(thread_context& by) {
   if (declared_.separate_processes) {
     while (const auto failure = link_->failed()) sink_->peer_failed(*failure);
   }
-  if (!timers_.empty() && time_.now() >= timers_due_) run_timers(by);
-  std::chrono::nanoseconds next = timers_due_;
-  if (congested()) {
-    next = std::min(next, look_after_congestion());
-  } else {
-    was_congested_ = false;
-  }
+  if (timers_.due() != std::chrono::nanoseconds::max()) timers_.run(by, time_.now());
+  std::chrono::nanoseconds next = timers_.due();
+  if (congested()) next = std::min(next, congestion_.check(time_.now()));
   for (const auto& hook : hooks_) next = std::min(next, hook(by));
   if (next.count() != next_due_ns_.load(std::memory_order_relaxed)) {  // written under poll_lock_
     next_due_ns_.store(next.count(), std::memory_order_release);       // pairs with the acquire in next_due
-  }
-}
-
-void backplane::run_timers(thread_context& by) {
-  const auto now = time_.now();
-  timers_due_ = std::chrono::nanoseconds::max();
-  for (timer& each : timers_) {
-    if (each.due <= now) each.due = now + each.action(by);
-    timers_due_ = std::min(timers_due_, each.due);
   }
 }
 

@@ -13,7 +13,9 @@
 
 #include <nacre/message.hpp>
 
+#include "backplane/congestion.hpp"
 #include "backplane/peers.hpp"
+#include "backplane/timers.hpp"
 #include "base/cache_line.hpp"
 #include "base/clock.hpp"
 #include "transport/transport.hpp"
@@ -68,15 +70,11 @@ class backplane {
   void send(rank_id to, message_ptr m) { send(nullptr, to, std::move(m)); }
 
   /// True while more than send_bytes wait here for credit or for the link: producers should produce less. Any thread.
-  [[nodiscard]] bool congested() const noexcept { return congested_.load(std::memory_order_relaxed); }  // a hint
-  /// Backpressure: true while congested and draining. Workers should first run arriving work, and no work that only
-  /// this rank's own handlers have made. While nothing has left for `patience` it yields, a quarter of send_bytes at a
-  /// time, because the peers may wait for work that is delayed here. Any thread, as a hint.
-  [[nodiscard]] bool backpressure() const noexcept {
-    return congested() && !gives_way_.load(std::memory_order_relaxed);
-  }
+  [[nodiscard]] bool congested() const noexcept { return congestion_.congested(); }
+  /// True while congested and draining; see congestion.hpp. Any thread, as a hint.
+  [[nodiscard]] bool backpressure() const noexcept { return congestion_.backpressure(); }
   /// The cost of all messages that wait here for credit or for the link. A figure for people and tests.
-  [[nodiscard]] std::uint64_t waiting_bytes() const noexcept { return waiting_bytes_.load(std::memory_order_relaxed); }
+  [[nodiscard]] std::uint64_t waiting_bytes() const noexcept { return congestion_.waiting_bytes(); }
 
   /// The cost of all messages that a peer has sent under its credit and that are not released. For people and tests.
   [[nodiscard]] std::uint64_t held_bytes(rank_id from, channel via) { return peers_.account(from, via).held(); }
@@ -124,11 +122,6 @@ class backplane {
   void close(std::chrono::nanoseconds timeout);
 
  private:
-  struct timer {
-    std::chrono::nanoseconds due;
-    std::function<std::chrono::nanoseconds(thread_context&)> action;
-  };
-  static constexpr std::chrono::milliseconds patience{10};
   static constexpr std::size_t messages_per_poll = 256;
 
   bool move_messages(thread_context& by, bool thorough);
@@ -156,13 +149,10 @@ class backplane {
   bool grant_credits();
   void send_credit(rank_id to, channel via, std::uint64_t bytes, bool ask);
 
-  [[nodiscard]] std::chrono::nanoseconds look_after_congestion();
   void run_due(thread_context& by);
-  void run_timers(thread_context& by);
 
   std::unique_ptr<transport::endpoint> link_;
   clock& time_;
-  settings bounds_;
   message_sink* sink_ = nullptr;
   rank_id rank_;
   std::uint32_t size_;
@@ -176,21 +166,13 @@ class backplane {
   std::array<std::vector<outbox*>, channel_count> sending_;  // under poll_lock_: listed boxes, by channel
   bool blocked_ = false;                                     // under poll_lock_: some are listed there
   std::vector<credit_account*> asked_;                       // under poll_lock_: their peers wait for a grant
-  std::vector<timer> timers_;                                // under poll_lock_
-  std::chrono::nanoseconds timers_due_;                      // under poll_lock_: the earliest of them
+  timers timers_;                                            // under poll_lock_
   std::vector<std::function<std::chrono::nanoseconds(thread_context&)>> hooks_;  // under poll_lock_
-  std::atomic<std::int64_t> next_due_ns_;   // of timers and hooks; written under poll_lock_, read by wait
-  bool was_congested_ = false;              // under poll_lock_: at the last check
-  std::uint64_t gives_way_below_ = 0;       // under poll_lock_: waiting bytes
-  std::uint64_t drained_bytes_ = 0;         // under poll_lock_: that have ever left the outboxes
-  std::uint64_t drained_seen_ = 0;          // under poll_lock_: at the last check
-  std::chrono::nanoseconds drained_at_{0};  // under poll_lock_: when it last saw bytes leave, or gave way
+  std::atomic<std::int64_t> next_due_ns_;  // of timers and hooks; written under poll_lock_, read by wait
 
-  alignas(cache_line_bytes) std::atomic<bool> congested_{false};
-  std::atomic<bool> gives_way_{false};                              // though congested
+  congestion congestion_;
   alignas(cache_line_bytes) std::atomic<outbox*> listed_{nullptr};  // boxes with something to send, linked by next
-  alignas(cache_line_bytes) std::atomic<std::uint64_t> waiting_bytes_{0};  // in all outboxes, at their cost
-  std::atomic<bool> own_waiting_{false};
+  alignas(cache_line_bytes) std::atomic<bool> own_waiting_{false};
   std::mutex own_mutex_;
   message_list own_;  // under own_mutex_: to this rank itself
   due_accounts due_;

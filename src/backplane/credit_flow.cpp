@@ -93,24 +93,6 @@ bool backplane::grant_credits() {
   return granted;
 }
 
-/// Returns when to check again at the latest.
-std::chrono::nanoseconds backplane::look_after_congestion() {
-  const auto now = time_.now();
-  if (!was_congested_ || drained_bytes_ != drained_seen_) {
-    was_congested_ = true;
-    drained_seen_ = drained_bytes_;
-    drained_at_ = now;
-  } else if (backpressure() && now - drained_at_ >= patience) {
-    NACRE_MARK("a rank that cannot send goes on all the same");
-    drained_at_ = now;
-    gives_way_below_ = waiting_bytes() + bounds_.send_bytes / 4;
-    gives_way_.store(true, std::memory_order_relaxed);  // a hint
-  }
-  if (!backpressure() && waiting_bytes() > gives_way_below_)
-    gives_way_.store(false, std::memory_order_relaxed);  // a hint
-  return backpressure() ? drained_at_ + patience : std::chrono::nanoseconds::max();
-}
-
 void backplane::send_credit(rank_id to, channel via, std::uint64_t bytes, bool ask) {
   message_ptr m = make_message(0);
   m->header.kind = message_kind::credit;
