@@ -48,6 +48,7 @@ engine::engine(std::unique_ptr<transport::endpoint> link, const engine_surroundi
       link_(std::move(link), around.time,
             {.receive_bytes = static_cast<std::uint64_t>(around.configuration.get_int("receive_memory")),
              .send_bytes = static_cast<std::uint64_t>(around.configuration.get_int("send_memory"))}),
+      output_(*this, around.configuration, *order_, around.simulation != nullptr),
       pool_(make_worker_pool(around)),
       messages_(*this, link_, *pool_,
                 around.configuration.get_bool("check_serialization") ? am_engine::packing::always
@@ -69,14 +70,14 @@ engine::engine(std::unique_ptr<transport::endpoint> link, const engine_surroundi
       progress_(messages_, time_, around.configuration.get_duration("progress_line"), [this] { return so_far(); }),
       deadlock_(messages_, objects_, link_, time_, around.configuration.get_duration("deadlock_patience"),
                 views_of_deadlock()) {
-  if (around.configuration.was_set("record_load")) record_load();
+  if (around.configuration.was_set("record_load")) output_.record_load();
   aggregate();
   if (around.simulation == nullptr) {  // under simulation, messages to the own rank need credit instead
     const auto bytes_max = static_cast<std::uint64_t>(around.configuration.get_int("receive_memory"));
     messages_.bound_main(std::min(bytes_max / (link_.declared().by_pointer ? link_.size() : 1),
                                   main_window::worker_bytes * pool_->workers()));
   }
-  record(around);
+  if (around.trace != nullptr) output_.record_trace(*around.trace, around.trace_thread_bytes);
   pool_->application().counters().created.add(1);  // main is a unit of work from before the first wave
   link_.add_poll_hook([this](thread_context& by) { return poll(by); });
 }
@@ -189,7 +190,7 @@ void engine::run(const std::function<void(runtime&)>& main) {
   thread_pool_->start();
   main_of_rank(main);
   thread_pool_->stop();
-  if (trace_ != nullptr) trace_->finish();
+  output_.finish();
   link_.close(shutdown_max);
 }
 
@@ -202,7 +203,7 @@ void engine::start_simulated(const std::function<void(runtime&)>& main) {
 
 void engine::main_of_rank(const std::function<void(runtime&)>& main) {
   thread_context& on = pool_->application();
-  begin_trace(on);
+  output_.begin(on);
   try {
     runtime rt(*this, on);
     main(rt);
@@ -215,8 +216,8 @@ void engine::main_of_rank(const std::function<void(runtime&)>& main) {
     fail_(rank(), "main threw: " + text_of_thrown());
   }
   wait_for_end(on);
-  tell_of_end(on);
-  if (recorder_ != nullptr) write_load_trace(on);
+  progress_.end();
+  output_.end(on);
 }
 
 /// Quiescence alone does not end a rank: another rank's main may have waited for it and go on, and quiescence may start
@@ -297,6 +298,17 @@ void engine::wait_for(thread_context& on, detail::future_state& state) {
 void engine::wait_quiescence(thread_context& on) {
   wait_as_application(on, quiescence::main_wait::quiescence,
                       [&](std::function<void(thread_context&)> end) { quiet_.request(on, std::move(end)); });
+}
+
+rank_progress engine::so_far() const {
+  rank_progress all{.workers = pool_->workers(), .idle_workers = pool_->idle_workers()};
+  std::uint64_t busy = 0;
+  for (const auto& each : pool_->thread_contexts()) {
+    all.handlers += each->counters().handlers.read();
+    busy += each->counters().busy_ticks.read();
+  }
+  all.busy_seconds = static_cast<double>(busy) * pool_->seconds_a_tick();
+  return all;
 }
 
 rank_counters engine::counters() const noexcept {

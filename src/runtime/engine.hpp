@@ -15,7 +15,6 @@
 #include "am/memory_module.hpp"
 #include "backplane/backplane.hpp"
 #include "balance/balancing.hpp"
-#include "balance/load/load_trace.hpp"
 #include "exec/sim_pool.hpp"
 #include "exec/thread_pool.hpp"
 #include "machine/simulation.hpp"
@@ -23,8 +22,7 @@
 #include "quiescence/quiescence_module.hpp"
 #include "runtime/deadlock_watch.hpp"
 #include "runtime/progress_line.hpp"
-#include "trace/recorder.hpp"
-#include "trace/summary.hpp"
+#include "runtime/rank_output.hpp"
 
 namespace nacre {
 
@@ -52,11 +50,9 @@ class engine {
   /// Under simulation: prepares main; the event loop runs it.
   void start_simulated(const std::function<void(runtime&)>& main);
   [[nodiscard]] bool ended() const noexcept { return ended_; }
-  /// After the end: whether all files that were asked for have been written.
-  [[nodiscard]] bool left_all() const noexcept { return left_all_; }
   void stop_simulated() {
     sim_pool_->stop();
-    if (trace_ != nullptr) trace_->finish();
+    output_.finish();
   }
   /// Under simulation: whether main has ended, or waits for an event that has not happened.
   [[nodiscard]] bool main_waits() const noexcept { return !main_active_.load(); }
@@ -77,6 +73,7 @@ class engine {
   [[nodiscard]] memory_module& memory() noexcept { return memory_; }
   [[nodiscard]] rank_id rank() const noexcept { return link_.rank(); }
   [[nodiscard]] std::uint32_t size() const noexcept { return link_.size(); }
+  [[nodiscard]] const rank_output& output() const noexcept { return output_; }
   [[nodiscard]] double seconds() const noexcept;
   [[nodiscard]] rank_progress so_far() const;
   /// Sums over all threads of the rank.
@@ -115,15 +112,6 @@ class engine {
   void wait_for_window(thread_context& on);
   [[nodiscard]] std::chrono::nanoseconds check_send_window(thread_context& by);
   void wait_for_end(thread_context& on);
-  void record(const engine_surroundings& around);
-  void begin_trace(thread_context& on);
-  void tell_clock(thread_context& on);
-  void tell_of_end(thread_context& on);
-  void print_summary(thread_context& on, const trace::summary& own);
-  void leave(const std::string& what, const std::string& path, const std::string& text);
-  void record_load();
-  void write_load_trace(thread_context& on);
-  [[nodiscard]] trace::summary own_summary() const;
   std::chrono::nanoseconds poll(thread_context& by);
   [[nodiscard]] deadlock_watch::views views_of_deadlock();
   [[nodiscard]] quiescence::deadlock_detector::snapshot look_for_deadlock();
@@ -136,9 +124,7 @@ class engine {
   backplane link_;
   sim_pool* sim_pool_ = nullptr;
   thread_pool* thread_pool_ = nullptr;
-  std::unique_ptr<trace::rank_trace> trace_;  // null: no trace
-  std::uint64_t job_number_ = 0;
-  bool shares_clock_ = true;  // reads the same clock as rank 0
+  rank_output output_;
   std::unique_ptr<worker_pool> pool_;
   am_engine messages_;
   object_space objects_;
@@ -148,7 +134,6 @@ class engine {
   balancing balance_;
   progress_module progress_;
   deadlock_watch deadlock_;
-  std::unique_ptr<balance::load_recorder> recorder_;  // null unless asked for
   std::atomic<bool> main_active_{true};
   std::atomic<bool> waits_for_window_{false};       // main waits in throttle
   std::atomic<quiescence::main_wait> main_wait_{};  // kind of main's present or last wait; for messages only
@@ -156,7 +141,6 @@ class engine {
   bool holds_ = false;                              // main's thread: main has access to an object
   bool backpressure_ = false;                       // poll loop only: at its last pass the link was under backpressure
   bool ended_ = false;
-  bool left_all_ = true;
 };
 
 }  // namespace nacre

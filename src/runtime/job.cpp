@@ -156,7 +156,7 @@ job_report run_threads(transport::fabric& fabric, const config& configuration,
   const auto run_rank = [&](rank_id rank) {
     engine one(fabric.open(rank), around);
     one.run(main);
-    if (!one.left_all()) left_all = false;
+    if (!one.output().left_all()) left_all = false;
   };
   if (local.size() == 1) {
     run_rank(local.front());
@@ -259,7 +259,7 @@ job_report run_simulated(transport::fabric& fabric, const config& configuration,
   }
   for (const auto& each : engines) each->stop_simulated();
   const machine::simulation& machine = simulated.machine();
-  return {.left_all = engines.front()->left_all(),
+  return {.left_all = engines.front()->output().left_all(),
           .seconds = std::chrono::duration<double>(machine.now()).count(),
           .events = machine.events(),
           .trace_hash = machine.trace_hash()};

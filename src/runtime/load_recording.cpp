@@ -6,20 +6,21 @@
 #include <nacre/archive.hpp>
 
 #include "runtime/engine.hpp"
+#include "runtime/rank_output.hpp"
 
 namespace nacre {
 
-void engine::record_load() {
+void rank_output::record_load() {
   const auto interval = configuration_.get_duration("record_load_interval");
   recorder_ = std::make_unique<balance::load_recorder>(std::chrono::duration<double>(interval).count());
-  objects_.activation().observe_steps(
+  rank_.objects().activation().observe_steps(
       [this](object_id object, double spent, std::uint32_t messages, std::uint64_t bytes) {
-        recorder_->note(seconds(), object, spent, messages, bytes);
+        recorder_->note(rank_.seconds(), object, spent, messages, bytes);
       });
 }
 
 /// Collective; rank 0 writes.
-void engine::write_load_trace(thread_context& on) {
+void rank_output::write_load_trace(thread_context& on) {
   using rows = std::vector<balance::load_row>;
   const auto join = [](std::vector<std::byte>& accumulated, std::span<const std::byte> contribution) {
     auto all = detail::unpack_own<rows>(accumulated);
@@ -28,13 +29,13 @@ void engine::write_load_trace(thread_context& on) {
     accumulated = pack(all);
   };
   const auto bytes =
-      detail::run_collective(*this, on, {collective_kind::all_reduce, {}, pack(recorder_->rows(rank())), join});
-  if (rank().value() != 0) return;
+      detail::run_collective(rank_, on, {collective_kind::all_reduce, {}, pack(recorder_->rows(rank_.rank())), join});
+  if (rank_.rank().value() != 0) return;
   const auto interval = configuration_.get_duration("record_load_interval");
   const std::string& path = configuration_.get_string("record_load");
   leave("the load trace", path,
-        balance::as_text({.ranks = size(),
-                          .workers = pool_->workers(),
+        balance::as_text({.ranks = rank_.size(),
+                          .workers = rank_.pool().workers(),
                           .interval = std::chrono::duration<double>(interval).count(),
                           .rows = detail::unpack_own<rows>(bytes)}));
 }

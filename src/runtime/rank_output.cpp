@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The output of a rank: its trace while it runs, its summary at the end.
+// The trace of a rank while it runs, and its summary at the end.
+#include "runtime/rank_output.hpp"
+
 #include <sys/utsname.h>
 
 #include <algorithm>
@@ -44,31 +46,30 @@ std::string host_name() {
 
 }  // namespace
 
-void engine::record(const engine_surroundings& around) {
-  if (around.trace == nullptr) return;
-  const auto thread_contexts = static_cast<std::uint32_t>(pool_->thread_contexts().size());
-  const bool simulated = sim_pool_ != nullptr;
-  const auto virtual_time = [](const void* pool) { return static_cast<const worker_pool*>(pool)->instant(); };
+void rank_output::record_trace(trace::file_writer& file, std::size_t thread_bytes) {
+  worker_pool& pool = rank_.pool();
+  const auto thread_contexts = static_cast<std::uint32_t>(pool.thread_contexts().size());
+  const auto virtual_time = [](const void* of) { return static_cast<const worker_pool*>(of)->instant(); };
   const auto system_time = [](const void*) { return static_cast<std::uint64_t>(host_ns()); };
   const bool counter = ticks_are_steady();
   const double shared = std::chrono::duration<double>(configuration_.get_duration("trace_shared")).count();
   const trace::rank_trace::description of{
-      .rank = rank().value(),
-      .workers = pool_->workers(),
+      .rank = rank_.rank().value(),
+      .workers = pool.workers(),
       .thread_contexts = thread_contexts,
-      .seconds_a_tick = simulated || !counter ? 1e-9 : pool_->seconds_a_tick(),
-      .host = simulated ? "" : host_name(),
-      .thread_bytes = around.trace_thread_bytes,
-      .short_seconds = simulated ? 0 : shared};  // reading virtual time costs nothing
+      .seconds_a_tick = simulated_ || !counter ? 1e-9 : pool.seconds_a_tick(),
+      .host = simulated_ ? "" : host_name(),
+      .thread_bytes = thread_bytes,
+      .short_seconds = simulated_ ? 0 : shared};  // reading virtual time costs nothing
   trace::instant_source source = counter ? nullptr : +system_time;
-  if (simulated) source = virtual_time;
-  trace_ = std::make_unique<trace::rank_trace>(*around.trace, of, source, pool_.get());
-  for (const auto& each : pool_->thread_contexts()) each->record_to(trace_->of_thread(each->id().value()));
+  if (simulated_) source = virtual_time;
+  trace_ = std::make_unique<trace::rank_trace>(file, of, source, &pool);
+  for (const auto& each : pool.thread_contexts()) each->record_to(trace_->of_thread(each->id().value()));
 }
 
-void engine::tell_clock(thread_context& on) {
+void rank_output::tell_clock(thread_context& on) {
   trace::clock_offset offset;
-  runtime rt(*this, on);
+  runtime rt(rank_, on);
   for (int question = 0; question < clock_questions && !shares_clock_; ++question) {
     const std::int64_t asked = host_ns();
     const std::int64_t there = rt.call<&monotonic_ns_here>({.category = category::communication}, rank_id{0}).get();
@@ -78,7 +79,7 @@ void engine::tell_clock(thread_context& on) {
   std::uint64_t narrowest = ~std::uint64_t{0};
   for (int attempt = 0; attempt < clock_readings; ++attempt) {  // something else may run between two readings
     const std::uint64_t before = trace_->now();
-    const std::int64_t host = sim_pool_ != nullptr ? static_cast<std::int64_t>(before) : host_ns();
+    const std::int64_t host = simulated_ ? static_cast<std::int64_t>(before) : host_ns();
     const std::uint64_t width = trace_->now() - before;
     if (width >= narrowest) continue;
     narrowest = width;
@@ -91,70 +92,62 @@ void engine::tell_clock(thread_context& on) {
   trace_->tell_clock(best, job_number_);
 }
 
-void engine::begin_trace(thread_context& on) {
+void rank_output::begin(thread_context& on) {
   if (trace_ == nullptr) return;
   on.record(trace::event_kind::main_begin);
-  if (sim_pool_ == nullptr) {
+  if (!simulated_) {
     // The job number tells the files of this job from files that an earlier job has left in the same directory.
     const auto [job, clock] =
-        runtime(*this, on).broadcast(std::pair(static_cast<std::uint64_t>(host_ns()), clock_name()), rank_id{0});
+        runtime(rank_, on).broadcast(std::pair(static_cast<std::uint64_t>(host_ns()), clock_name()), rank_id{0});
     job_number_ = job;
-    shares_clock_ = rank().value() == 0 || (!clock.empty() && clock == clock_name());
+    shares_clock_ = rank_.rank().value() == 0 || (!clock.empty() && clock == clock_name());
   }
   tell_clock(on);
 }
 
-/// The trace ends when the counters of the summary are read, so that both agree.
-void engine::tell_of_end(thread_context& on) {
-  progress_.end();
+void rank_output::end(thread_context& on) {
   if (trace_ != nullptr) {
     tell_clock(on);
-    if (sim_pool_ == nullptr) runtime(*this, on).barrier();  // rank 0 answers until all have asked
+    if (!simulated_) runtime(rank_, on).barrier();  // rank 0 answers until all have asked
   }
   const bool wanted = configuration_.get_bool("summary") || configuration_.was_set("summary_json");
   const trace::summary own = wanted ? own_summary() : trace::summary{};
   if (trace_ != nullptr) trace_->stop();
   if (wanted) print_summary(on, own);
+  if (recorder_ != nullptr) write_load_trace(on);
 }
 
-rank_progress engine::so_far() const {
-  rank_progress all{.workers = pool_->workers(), .idle_workers = pool_->idle_workers()};
-  std::uint64_t busy = 0;
-  for (const auto& each : pool_->thread_contexts()) {
-    all.handlers += each->counters().handlers.read();
-    busy += each->counters().busy_ticks.read();
-  }
-  all.busy_seconds = static_cast<double>(busy) * pool_->seconds_a_tick();
-  return all;
+void rank_output::finish() {
+  if (trace_ != nullptr) trace_->finish();
 }
 
-trace::summary engine::own_summary() const {
+trace::summary rank_output::own_summary() const {
   trace::summary own;
-  own.seconds = seconds();
+  own.seconds = rank_.seconds();
   own.transport = configuration_.get_string("transport");
   own.balancer = configuration_.get_string("balancer");
-  const double tick = pool_->seconds_a_tick();
-  const balancing::costs balanced = balance_.so_far();
-  const trace::rank_row total{.rank = link_.rank().value(),
-                              .did = counters(),
-                              .objects = objects_.known(),
+  const double tick = rank_.pool().seconds_a_tick();
+  const balancing::costs balanced = rank_.balance().so_far();
+  const trace::rank_row total{.rank = rank_.rank().value(),
+                              .did = rank_.counters(),
+                              .objects = rank_.objects().known(),
                               .looks = balanced.looks,
                               .look_seconds = balanced.look_seconds,
                               .migration_seconds = balanced.migration_seconds};
-  for (const auto& each : pool_->thread_contexts()) {
+  for (const auto& each : rank_.pool().thread_contexts()) {
     const thread_counters& t = each->counters();
     if (each->role() != thread_role::worker) continue;
     const double handlers = static_cast<double>(t.handler_ticks.read()) * tick;
     const double busy = static_cast<double>(t.busy_ticks.read()) * tick;
     const double idle = static_cast<double>(t.idle_ticks.read()) * tick;
     own.workers.push_back({total.rank, each->id().value(), handlers, std::max(0.0, busy - handlers), idle,
-                           t.handlers.read(), order_->steals(each->id())});
+                           t.handlers.read(), order_.steals(each->id())});
   }
   own.ranks.push_back(total);
   return own;
 }
 
-void engine::print_summary(thread_context& on, const trace::summary& own) {
+void rank_output::print_summary(thread_context& on, const trace::summary& own) {
   const auto combine = [](std::vector<std::byte>& accumulated, std::span<const std::byte> contribution) {
     auto all = detail::unpack_own<trace::summary>(accumulated);
     const auto more = detail::unpack_own<trace::summary>(contribution);
@@ -163,8 +156,8 @@ void engine::print_summary(thread_context& on, const trace::summary& own) {
     all.ranks.insert(all.ranks.end(), more.ranks.begin(), more.ranks.end());
     accumulated = pack(all);
   };
-  const auto bytes = detail::run_collective(*this, on, {collective_kind::all_reduce, {}, pack(own), combine});
-  if (rank().value() != 0) return;
+  const auto bytes = detail::run_collective(rank_, on, {collective_kind::all_reduce, {}, pack(own), combine});
+  if (rank_.rank().value() != 0) return;
   auto all = detail::unpack_own<trace::summary>(bytes);
   std::sort(all.workers.begin(), all.workers.end(),
             [](const auto& a, const auto& b) { return std::pair(a.rank, a.worker) < std::pair(b.rank, b.worker); });
@@ -177,11 +170,11 @@ void engine::print_summary(thread_context& on, const trace::summary& own) {
 
 /// Writes a file at the end of the job. The work is done by now, so an error does not end the job; it is printed, and
 /// shows in the exit code.
-void engine::leave(const std::string& what, const std::string& path, const std::string& text) {
+void rank_output::leave(const std::string& what, const std::string& path, const std::string& text) {
   const std::string fault = write_output(path, text);
   if (fault.empty()) return;
   const std::string line =
-      "nacre: rank " + std::to_string(rank().value()) + ": " + what + " '" + path + "' is lost: " + fault + '\n';
+      "nacre: rank " + std::to_string(rank_.rank().value()) + ": " + what + " '" + path + "' is lost: " + fault + '\n';
   std::fputs(line.c_str(), stderr);
   left_all_ = false;
 }

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// The output of a rank: its trace while it runs, its summary and its load trace at the end.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include <nacre/config.hpp>
+#include <nacre/scheduler.hpp>
+
+#include "balance/load/load_trace.hpp"
+#include "trace/recorder.hpp"
+#include "trace/summary.hpp"
+
+namespace nacre {
+
+class engine;
+class thread_context;
+
+/// Main's thread calls it, before main and after it. `begin` and `end` are collective. It lives longer than the rank's
+/// thread contexts, which write to its trace.
+class rank_output {
+ public:
+  rank_output(engine& of, const config& configuration, const scheduler& order, bool simulated)
+      : rank_(of), configuration_(configuration), order_(order), simulated_(simulated) {}
+
+  /// Records a trace into `file`, with that much memory for each thread context. Before anything runs.
+  void record_trace(trace::file_writer& file, std::size_t thread_bytes);
+  /// Records the loads of objects. Before anything runs.
+  void record_load();
+
+  void begin(thread_context& on);
+  /// The trace ends when the counters of the summary are read, so that both agree.
+  void end(thread_context& on);
+  /// The rank's threads have ended.
+  void finish();
+  /// After the end: whether all files that were asked for have been written.
+  [[nodiscard]] bool left_all() const noexcept { return left_all_; }
+
+ private:
+  void tell_clock(thread_context& on);
+  [[nodiscard]] trace::summary own_summary() const;
+  void print_summary(thread_context& on, const trace::summary& own);
+  void write_load_trace(thread_context& on);
+  void leave(const std::string& what, const std::string& path, const std::string& text);
+
+  engine& rank_;
+  const config& configuration_;
+  const scheduler& order_;
+  const bool simulated_;
+  std::unique_ptr<trace::rank_trace> trace_;  // null: no trace
+  std::uint64_t job_number_ = 0;
+  bool shares_clock_ = true;                          // reads the same clock as rank 0
+  std::unique_ptr<balance::load_recorder> recorder_;  // null unless asked for
+  bool left_all_ = true;
+};
+
+}  // namespace nacre
