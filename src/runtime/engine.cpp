@@ -69,7 +69,12 @@ engine::engine(std::unique_ptr<transport::endpoint> link, const engine_surroundi
                 .ranks_on_host = around.ranks_on_host}),
       progress_(messages_, time_, around.configuration.get_duration("progress_line"), [this] { return so_far(); }),
       deadlock_(messages_, objects_, link_, time_, around.configuration.get_duration("deadlock_patience"),
-                views_of_deadlock()) {
+                {.look = [this] { return look_for_deadlock(); },
+                 .main = [this] {  // for a message only
+                   return waits_for_window_.load(std::memory_order_relaxed)
+                              ? quiescence::main_wait::room_to_send
+                              : main_wait_.load(std::memory_order_relaxed);
+                 }}) {
   if (around.configuration.was_set("record_load")) output_.record_load();
   aggregate();
   if (around.simulation == nullptr) {  // under simulation, messages to the own rank need credit instead
@@ -163,16 +168,6 @@ std::chrono::nanoseconds engine::poll(thread_context& by) {
   due = std::min(due, quiet_.poll(by, main_waits && workers_rest));
   const bool at_rest = workers_rest && (main_waits || waits_for_window_.load(std::memory_order_relaxed));  // a hint
   return std::min(due, deadlock_.poll(by, at_rest));
-}
-
-deadlock_watch::views engine::views_of_deadlock() {
-  return {.look = [this] { return look_for_deadlock(); },
-          .main =
-              [this] {
-                const bool waits_for_window = waits_for_window_.load(std::memory_order_relaxed);  // for a message only
-                return waits_for_window ? quiescence::main_wait::room_to_send
-                                        : main_wait_.load(std::memory_order_relaxed);
-              }};
 }
 
 /// Called while the workers are idle and main waits. The rank is not at rest if ready work, or a message that is
@@ -298,34 +293,6 @@ void engine::wait_for(thread_context& on, detail::future_state& state) {
 void engine::wait_quiescence(thread_context& on) {
   wait_as_application(on, quiescence::main_wait::quiescence,
                       [&](std::function<void(thread_context&)> end) { quiet_.request(on, std::move(end)); });
-}
-
-rank_progress engine::so_far() const {
-  rank_progress all{.workers = pool_->workers(), .idle_workers = pool_->idle_workers()};
-  std::uint64_t busy = 0;
-  for (const auto& each : pool_->thread_contexts()) {
-    all.handlers += each->counters().handlers.read();
-    busy += each->counters().busy_ticks.read();
-  }
-  all.busy_seconds = static_cast<double>(busy) * pool_->seconds_a_tick();
-  return all;
-}
-
-rank_counters engine::counters() const noexcept {
-  rank_counters sum;
-  for (const auto& each : pool_->thread_contexts()) {
-    const thread_counters& t = each->counters();
-    sum.messages_sent += t.messages_sent.read();
-    sum.bytes_sent += t.bytes_sent.read();
-    sum.hops += t.hops.read();
-    sum.forwards += t.forwards.read();
-    sum.carried += t.carried.read();
-    sum.updates_sent += t.updates_sent.read();
-    sum.updates_received += t.updates_received.read();
-    sum.migrations_out += t.migrations_out.read();
-    sum.migrations_in += t.migrations_in.read();
-  }
-  return sum;
 }
 
 }  // namespace nacre

@@ -113,7 +113,6 @@ class engine {
   [[nodiscard]] std::chrono::nanoseconds check_send_window(thread_context& by);
   void wait_for_end(thread_context& on);
   std::chrono::nanoseconds poll(thread_context& by);
-  [[nodiscard]] deadlock_watch::views views_of_deadlock();
   [[nodiscard]] quiescence::deadlock_detector::snapshot look_for_deadlock();
 
   const config& configuration_;
