@@ -36,6 +36,7 @@ class array_ptr {
     const std::uint64_t number = shape_.number_of(at);
     return mobile_ptr<T>(object_id(home_of(at), object_id::first_element + first_ + number));
   }
+  /// Whether `element` names a place of this array, with an element or without.
   [[nodiscard]] bool contains(mobile_ptr<T> element) const noexcept {
     const std::uint64_t from_first = element.id().index() - object_id::first_element - first_;
     return from_first < shape_.count();

@@ -20,6 +20,7 @@ namespace nacre {
 class engine;
 class thread_context;
 
+/// The collective operation that a rank calls; ranks compare it, so that different calls are found out.
 enum class collective_kind : std::uint8_t {
   barrier,
   broadcast,

@@ -76,12 +76,19 @@ class config {
 
   /// True when the value comes from a source other than the table's default.
   [[nodiscard]] bool was_set(std::string_view name) const;
+  /// The source of the value in force. Throws setup_error for an unknown name.
   [[nodiscard]] setting_source source_of(std::string_view name) const;
+  /// Whether a table has an option of this name.
   [[nodiscard]] bool is_declared(std::string_view name) const noexcept;
 
+  /// The value of a boolean option. As the functions that follow it aborts for an option of another kind, and throws
+  /// setup_error for an unknown name.
   [[nodiscard]] bool get_bool(std::string_view name) const;
+  /// The value of an integer option, or of one in bytes.
   [[nodiscard]] std::int64_t get_int(std::string_view name) const;
+  /// The value of an option that is a real number.
   [[nodiscard]] double get_double(std::string_view name) const;
+  /// The value of an option that is a time.
   [[nodiscard]] std::chrono::nanoseconds get_duration(std::string_view name) const;
   /// The value as text, of an option of any kind. The reference is valid until the configuration changes.
   [[nodiscard]] const std::string& get_string(std::string_view name) const;

@@ -38,6 +38,7 @@ class index {
   std::uint8_t dimensions_ = 0;
 };
 
+/// The place as text, such as "{3, 4}".
 [[nodiscard]] inline std::string to_string(const index& of) {
   std::string text = "{";
   for (std::size_t each = 0; each < of.dimensions(); ++each) {
@@ -68,6 +69,7 @@ class extents {
       count *= length;
     }
   }
+  /// The number of places in dimension `dimension`, which must be less than dimensions().
   [[nodiscard]] constexpr std::int64_t operator[](std::size_t dimension) const noexcept { return of_[dimension]; }
   [[nodiscard]] constexpr std::size_t dimensions() const noexcept { return of_.dimensions(); }
   [[nodiscard]] constexpr std::uint64_t count() const noexcept {
@@ -75,6 +77,7 @@ class extents {
     for (std::size_t each = 0; each < of_.dimensions(); ++each) count *= static_cast<std::uint64_t>(of_[each]);
     return count;
   }
+  /// Whether there is such a place; false for an index with another number of dimensions.
   [[nodiscard]] constexpr bool contains(const index& at) const noexcept {
     bool inside = of_.dimensions() != 0 && at.dimensions() == of_.dimensions();
     for (std::size_t each = 0; each < of_.dimensions(); ++each)

@@ -30,6 +30,7 @@ enum class location_policy : std::uint8_t {
 inline constexpr std::array<std::string_view, 6> location_policy_names{
     "lazy_forwarding", "jump_update", "path_update", "home", "broadcast_update", "subscriber_update"};
 
+/// The name of a policy, as --nacre.location takes it; "of_program" for that value.
 [[nodiscard]] constexpr std::string_view name_of(location_policy policy) noexcept {
   const auto index = static_cast<std::size_t>(policy);
   return index == 0 || index > location_policy_names.size() ? "of_program" : location_policy_names[index - 1];

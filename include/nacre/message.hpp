@@ -97,6 +97,7 @@ struct message;
 /// Destroys a message's live values, if it holds any, and gives its block back to its pool. Any thread.
 void release_message(message* m) noexcept;
 
+/// Releases the message of a message_ptr.
 struct message_deleter {
   void operator()(message* m) const noexcept { release_message(m); }
 };
@@ -127,6 +128,7 @@ struct message : work {
   message_header header;
 
   message() noexcept : work(nullptr) {}
+  /// Sets the function that runs the message once a scheduler has it as work.
   void run_by(runner how) noexcept { run_ = how; }
 
   [[nodiscard]] std::byte* body() noexcept { return reinterpret_cast<std::byte*>(this + 1); }
@@ -170,6 +172,7 @@ class message_list {
   [[nodiscard]] std::size_t size() const noexcept { return count_; }
   [[nodiscard]] message* front() const noexcept { return head_; }
 
+  /// Takes the message, which becomes the last one.
   void push_back(message_ptr m) noexcept {
     message* raw = m.release();
     raw->next = nullptr;

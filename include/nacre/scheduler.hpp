@@ -18,6 +18,7 @@ namespace nacre {
 /// A visitor of waiting work; see scheduler::visit_waiting.
 class work_visitor {
  public:
+  /// The answer of `look`.
   enum class verdict : std::uint8_t {
     go_on,
     stale,  ///< this item has no effect when it runs: the scheduler may take it out and give it to `taken_out`

@@ -151,6 +151,7 @@ class [[nodiscard]] task {
 
   // co_await of a task inside a task runs it at once, on the same worker.
   [[nodiscard]] bool await_ready() const noexcept { return false; }
+  /// For the compiler: the awaiting coroutine goes on when this one has ended.
   template <class Promise>
   std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> awaiting) noexcept {
     handle_.promise().continuation = awaiting;
@@ -244,9 +245,11 @@ void start_coroutine(engine& core, thread_context& on, const message_header& req
 
 }  // namespace detail
 
+/// For the compiler: what a coroutine handler may await, which are futures and tasks.
 template <class T>
 struct task<T>::promise_type : detail::promise_with_value<T> {
   task get_return_object() noexcept { return task(handle::from_promise(*this)); }
+  /// co_await of a future suspends the handler until the result is there.
   template <class U>
   auto await_transform(future<U> result) noexcept {
     return detail::future_awaiter<U>(std::move(result), *this->run);

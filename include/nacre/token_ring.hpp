@@ -18,6 +18,7 @@ struct message_counters {
 
 /// The token. It is packed as its bytes.
 struct ring_token {
+  /// The colours of a token; see token_ring.
   enum class colour : std::uint64_t { white, black, pink, red };
   message_counters sum;  ///< over the ranks that it has passed in this round
   colour shade = colour::white;
@@ -47,6 +48,7 @@ struct ring_token {
 /// can conceal each other.
 class token_ring {
  public:
+  /// How far a rank knows the end to be: work goes on, only control messages are left, all ranks know.
   enum class stage { working, fencing, ended };
 
   token_ring(rank_id self, std::uint32_t size);

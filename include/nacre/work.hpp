@@ -13,6 +13,7 @@ class work {
   using runner = void (*)(work&, thread_context&);
 
   constexpr explicit work(runner how) noexcept : run_(how) {}
+  /// Runs the item on the calling thread, whose context is `on`. The item may end.
   void run(thread_context& on) { run_(*this, on); }
   /// Whether `how` runs this item, by which the maker of an item recognises its kind.
   [[nodiscard]] bool runs_by(runner how) const noexcept { return run_ == how; }

@@ -75,6 +75,7 @@ class writer : public detail::saving_archive<writer> {
   writer(const writer&) = delete;
   writer& operator=(const writer&) = delete;
 
+  /// Appends bytes as they are.
   void write_bytes(const void* from, std::size_t bytes) {
     if (bytes != 0) std::memcpy(claim(bytes), from, bytes);
   }
@@ -122,8 +123,11 @@ class writer : public detail::saving_archive<writer> {
 /// Computes the packed size of values without storing them, so that a block is allocated once at the right size.
 class sizer : public detail::saving_archive<sizer> {
  public:
+  /// Counts so many bytes; the bytes themselves are not read.
   void write_bytes(const void*, std::size_t bytes) noexcept { size_ += bytes; }
+  /// Counts the padding up to a multiple of `alignment`, a power of two.
   void align(std::size_t alignment) noexcept { size_ += -size_ & (alignment - 1); }
+  /// Counts values of flat types.
   template <detail::flat... Ts>
   void write_flat(const Ts&...) noexcept {
     size_ += detail::flat_sum<Ts...>();
@@ -136,6 +140,7 @@ class sizer : public detail::saving_archive<sizer> {
     std::size_t before = 0;  ///< of its block in front of the buffer's own bytes
     std::size_t bytes = 0;   ///< of the buffer itself
   };
+  /// Counts a buffer and remembers it for last_buffer.
   void write_buffer(const packed_buffer& one) noexcept {
     size_ += one.bytes;
     last_ = one;
