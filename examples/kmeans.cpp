@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// k-means: blocks of points as elements of an array; each round is one reduction, and one broadcast of the centres.
+// run: --nacre.workers=2
+// run: --nacre.ranks=3 --nacre.workers=1
+// run: --nacre.transport=sim --nacre.ranks=16
+// nacre run -n 2: --nacre.workers=1
+// nacre run -n 2 --transport tcp: --nacre.workers=1
+// prints: the blocks and the loop agree after 10 rounds
+#include <nacre/nacre.hpp>
+
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <limits>
+#include <vector>
+
+constexpr std::size_t clusters = 8, blocks = 32, points_per_block = 500;
+constexpr int rounds = 10;
+
+struct point {
+  double x = 0, y = 0;
+};
+using centres = std::array<point, clusters>;
+
+/// The sums of the points that are nearest to each centre.
+struct sums {
+  std::array<double, clusters> x{}, y{}, count{};
+};
+/// Adds the sums of two parts; it runs on every rank, so it has no members.
+struct add_sums {
+  sums operator()(sums a, const sums& b) const {
+    for (std::size_t each = 0; each < clusters; ++each) {
+      a.x[each] += b.x[each], a.y[each] += b.y[each], a.count[each] += b.count[each];
+    }
+    return a;
+  }
+};
+
+/// The points of a block lie around one of the clusters' true centres, at places that the block's number decides.
+std::vector<point> points_of(std::size_t block) {
+  nacre::rng random(block + 1);
+  std::vector<point> made(points_per_block);
+  for (std::size_t each = 0; each < points_per_block; ++each) {
+    const double angle = 6.28 * static_cast<double>(each % clusters) / clusters;
+    const auto shift = [&] { return static_cast<double>(random.below(1000)) / 2000 - 0.25; };
+    made[each] = {std::cos(angle) + shift(), std::sin(angle) + shift()};
+  }
+  return made;
+}
+
+sums nearest_of(const std::vector<point>& points, const centres& around) {
+  sums found;
+  for (const point& each : points) {
+    std::size_t best = 0;
+    double least = std::numeric_limits<double>::max();
+    for (std::size_t to = 0; to < clusters; ++to) {
+      const double squared = std::pow(each.x - around[to].x, 2) + std::pow(each.y - around[to].y, 2);
+      if (squared < least) least = squared, best = to;
+    }
+    found.x[best] += each.x, found.y[best] += each.y, found.count[best] += 1;
+  }
+  return found;
+}
+
+centres means_of(const sums& of, centres before) {
+  for (std::size_t each = 0; each < clusters; ++each) {
+    if (of.count[each] > 0) before[each] = {of.x[each] / of.count[each], of.y[each] / of.count[each]};
+  }
+  return before;
+}
+centres first_centres() {
+  centres made;
+  for (std::size_t each = 0; each < clusters; ++each) made[each] = points_of(0)[each];
+  return made;
+}
+
+struct block {
+  std::vector<point> points;
+  sums nearest(centres around) const { return nearest_of(points, around); }
+  template <class Archive>
+  void serialize(Archive& ar) {
+    ar(points);
+  }
+};
+
+int main(int argc, char** argv) {
+  return nacre::run(argc, argv, [](nacre::runtime& rt) {
+    const auto all = rt.create_array<block>(
+        nacre::extents{blocks}, [](nacre::index at) { return block{points_of(static_cast<std::size_t>(at[0]))}; });
+    if (rt.rank().value() != 0) return;
+    centres found = first_centres(), expected = found;
+    for (int round = 0; round < rounds; ++round) {
+      found = means_of(rt.reduce<&block::nearest>(all, add_sums{}, found).get(), found);
+      sums of_loop;
+      for (std::size_t each = 0; each < blocks; ++each) {
+        of_loop = add_sums{}(of_loop, nearest_of(points_of(each), expected));
+      }
+      expected = means_of(of_loop, expected);
+    }
+    double apart = 0;
+    for (std::size_t each = 0; each < clusters; ++each) {
+      apart += std::abs(found[each].x - expected[each].x) + std::abs(found[each].y - expected[each].y);
+    }
+    std::printf("the blocks and the loop %s after %d rounds\n", apart < 1e-9 ? "agree" : "differ", rounds);
+  });
+}
