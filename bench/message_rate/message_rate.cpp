@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // How many small active messages to random ranks are sent, run and counted in a second?
+#include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <functional>
@@ -11,19 +13,18 @@
 
 namespace {
 
-/// What the handlers of this process have seen; ranks that share a process share it, and the check knows.
-struct seen {
-  std::atomic<std::uint64_t> messages{0};
-  std::atomic<std::uint64_t> sum{0};
+/// What one worker of this process has run. A line of its own, so that the workers do not wait for each other.
+struct alignas(64) seen {
+  std::uint64_t messages = 0;
+  std::uint64_t sum = 0;
 };
-seen& here() {
-  static seen all;
-  return all;
-}
+constexpr std::uint32_t workers_max = 4096;  // of all ranks of a process
+std::array<seen, workers_max> seen_by_worker;
 
-void hit(std::uint64_t value) {
-  here().messages.fetch_add(1, std::memory_order_relaxed);  // only counts, read after quiescence
-  here().sum.fetch_add(value, std::memory_order_relaxed);
+void hit(nacre::context& ctx, std::uint64_t value) {
+  seen& here = seen_by_worker[ctx.rank().value() * ctx.workers() + ctx.worker().value()];
+  here.messages += 1;
+  here.sum += value;
 }
 
 /// A small fast generator, so that drawing a target costs nothing beside sending.
@@ -36,30 +37,63 @@ struct mixer {
   }
 };
 
-bool measure(nacre::runtime& rt, std::uint64_t messages, bool remote_only) {
-  mixer random{rt.rank().value() + 1u};
-  const std::uint32_t size = rt.size();
-  std::uint64_t sum = 0;
-  rt.barrier();
-  const double begin = rt.now();
-  for (std::uint64_t i = 0; i < messages; ++i) {
+/// Sends the numbers from `first` to before `end` to random ranks.
+template <class Sender>
+void send_numbers(Sender& from, std::uint64_t first, std::uint64_t end, bool remote_only) {
+  const std::uint32_t size = from.size(), own = from.rank().value();
+  mixer random{first ^ (std::uint64_t{own} + 1) << 32};
+  for (std::uint64_t i = first; i < end; ++i) {
     const std::uint64_t draw = random.next();
     std::uint32_t target = static_cast<std::uint32_t>(((draw >> 32) * size) >> 32);
-    if (remote_only && target == rt.rank().value()) target = target + 1 == size ? 0 : target + 1;
-    rt.send<hit>(nacre::rank_id{target}, i);
-    sum += i;
+    if (remote_only && target == own) target = target + 1 == size ? 0 : target + 1;
+    from.template send<hit>(nacre::rank_id{target}, i);
+  }
+}
+
+/// Sends a part of the numbers, and the rest by a message to itself, so that it is a handler as short as others.
+void send_from_handler(nacre::context& ctx, std::uint64_t first, std::uint64_t end, bool remote_only) {
+  constexpr std::uint64_t at_once = 1000;
+  const std::uint64_t here = std::min(first + at_once, end);
+  send_numbers(ctx, first, here, remote_only);
+  if (here < end) ctx.send<send_from_handler>(ctx.rank(), here, end, remote_only);
+}
+
+struct plan {
+  std::uint64_t messages = 10'000'000;
+  bool remote_only = false;
+  bool from_handlers = false;
+};
+
+/// What the workers of this rank have run.
+seen run_here(const nacre::runtime& rt) {
+  seen all;
+  for (std::uint32_t each = 0; each < rt.workers(); ++each) {
+    const seen& of = seen_by_worker[rt.rank().value() * rt.workers() + each];
+    all.messages += of.messages;
+    all.sum += of.sum;
+  }
+  return all;
+}
+
+bool measure(nacre::runtime& rt, const plan& how) {
+  rt.barrier();
+  const double begin = rt.now();
+  if (how.from_handlers) {
+    for (std::uint32_t each = 0; each < rt.workers(); ++each) {
+      rt.send<send_from_handler>(rt.rank(), how.messages * each / rt.workers(),
+                                 how.messages * (each + 1) / rt.workers(), how.remote_only);
+    }
+  } else {
+    send_numbers(rt, 0, how.messages, how.remote_only);
   }
   rt.wait_quiescence();
   const double seconds = rt.all_reduce(rt.now() - begin, [](double a, double b) { return a < b ? b : a; });
-  // Ranks that share a process would count the same numbers twice: the processes' counts are what they are.
-  const std::uint64_t sent = rt.all_reduce(messages, std::plus<>{});
-  const std::uint64_t sent_sum = rt.all_reduce(sum, std::plus<>{});
-  const bool shared = rt.all_reduce(here().messages.load(), std::plus<>{}) != sent;
-  const std::uint64_t ran = shared ? here().messages.load() : sent;
-  const std::uint64_t ran_sum = shared ? here().sum.load() : rt.all_reduce(here().sum.load(), std::plus<>{});
-  const bool complete = ran == sent && ran_sum == sent_sum;
+  const seen own = run_here(rt);
+  const std::uint64_t sent = rt.all_reduce(how.messages, std::plus<>{});
+  const bool complete = rt.all_reduce(own.messages, std::plus<>{}) == sent &&
+                        rt.all_reduce(own.sum, std::plus<>{}) == rt.size() * (how.messages * (how.messages - 1) / 2);
   if (rt.rank().value() == 0) {
-    fmt::print("{} messages, {} ranks, {:.3f} s: {:.2f} M messages/s, {}\n", sent, size, seconds,
+    fmt::print("{} messages, {} ranks, {:.3f} s: {:.2f} M messages/s, {}\n", sent, rt.size(), seconds,
                static_cast<double>(sent) / seconds * 1e-6, complete ? "all run and counted" : "SOME ARE MISSING");
   }
   return complete;
@@ -70,16 +104,17 @@ bool measure(nacre::runtime& rt, std::uint64_t messages, bool remote_only) {
 int main(int argc, char** argv) {
   try {
     const nacre::config configuration = nacre::read_config(argc, argv);
-    std::uint64_t messages = 10'000'000;
-    bool remote_only = false;
+    plan how;
     nacre::program_options options("message_rate",
                                    "Small messages to random ranks: how many are sent, run and counted?");
-    options.add("--messages", messages, "Messages that each rank sends");
-    options.add("--remote", remote_only, "None to a rank itself");
+    options.add("--messages", how.messages, "Messages that each rank sends");
+    options.add("--remote", how.remote_only, "None to a rank itself");
+    options.add("--handlers", how.from_handlers, "Sent by handlers, one on each worker, instead of by main");
     if (const auto exit_code = options.parse(argc, argv)) return *exit_code;
     std::atomic<bool> complete = true;
     const int code = nacre::run(configuration, [&](nacre::runtime& rt) {
-      if (!measure(rt, messages, remote_only)) complete = false;
+      if (rt.size() * rt.workers() > workers_max) throw nacre::usage_error("at most 4096 workers: choose fewer ranks");
+      if (!measure(rt, how)) complete = false;
     });
     return code != 0 ? code : (complete ? 0 : 1);
   } catch (const nacre::setup_error& error) {

@@ -123,7 +123,7 @@ void aggregator::add_part(slot& into, message& m, std::size_t payload_bytes) {
   if (!bundle::is_uniform_part(header)) into.held->header.object = bundle::mixed;
 }
 
-void aggregator::send(slot& from, const thread_context& by) {
+void aggregator::send(slot& from, thread_context& by) {
   if (from.used != 0) {
     from.held->header.payload_bytes = from.used;
     from.used = 0;
@@ -132,7 +132,7 @@ void aggregator::send(slot& from, const thread_context& by) {
   from.flushed_at = thread_.pool().instant();
 }
 
-void aggregator::flush(const thread_context& by) {
+void aggregator::flush(thread_context& by) {
   const held_flag held(busy_);
   for (slot* const each : open_) {
     each->open = false;

@@ -44,7 +44,7 @@ class aggregator final : public send_buffer {
 
   /// Takes a message for another rank, of live values or packed; its header is complete. Returns its payload's bytes.
   std::size_t append(rank_id to, message_ptr m);
-  void flush(const thread_context& by) override;
+  void flush(thread_context& by) override;
   [[nodiscard]] std::uint64_t bound_ticks() const noexcept { return how_.bound_ticks; }
 
  private:
@@ -73,7 +73,7 @@ class aggregator final : public send_buffer {
   std::size_t append_locked(slot& into, message_ptr m);
   void start_bundle(slot& into);
   void add_part(slot& into, message& m, std::size_t payload_bytes);
-  void send(slot& from, const thread_context& by);
+  void send(slot& from, thread_context& by);
 
   thread_context& thread_;
   backplane& link_;

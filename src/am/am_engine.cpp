@@ -11,6 +11,12 @@
 #include "base/exception_text.hpp"
 
 namespace nacre {
+namespace {
+
+constexpr double short_seconds =
+    2e-6;  // a handler of main's messages; two that share a worker delay each other as much
+
+}  // namespace
 
 am_engine::am_engine(engine& core, backplane& link, worker_pool& pool, packing values,
                      std::function<void(const std::string&)> fail)
@@ -31,24 +37,35 @@ void am_engine::aggregate(const aggregator::settings& how) {
   }
 }
 
+void am_engine::aggregate_own(const aggregator::settings& how) {
+  if (packs_all_ || deferred()) return;
+  own_ = std::make_unique<own_bundles>(
+      pool_.application(),
+      own_bundles::settings{.bytes_max = how.bytes_max,
+                            .bound_ticks = how.bound_ticks,
+                            .short_ticks = static_cast<std::uint64_t>(short_seconds / pool_.seconds_a_tick()),
+                            .window = window_.get()});
+  pool_.application().attach_own(own_.get());
+}
+
 void am_engine::bound_main(std::uint64_t bytes_max) {
   window_ = std::make_unique<main_window>(bytes_max, [this] { link_.wake(); });
 }
 
-std::uint64_t am_engine::flush_overdue(const thread_context& by) {
+std::uint64_t am_engine::flush_overdue(thread_context& by) {
   std::uint64_t soonest = 0;
-  if (aggregators_.empty()) return soonest;
-  const std::uint64_t bound = aggregators_.front()->bound_ticks();
-  for (const auto& each : aggregators_) {
-    const std::uint64_t since = each->since();
-    if (since == 0) continue;
-    const std::uint64_t now = pool_.instant();
-    if (now >= since + bound) {
-      each->flush(by);
-    } else if (soonest == 0 || since + bound - now < soonest) {
-      soonest = since + bound - now;
+  const auto look = [&](auto& buffer) {
+    const std::uint64_t since = buffer.since();
+    if (since == 0) return;
+    const std::uint64_t now = pool_.instant(), due = since + buffer.bound_ticks();
+    if (now >= due) {
+      buffer.flush(by);
+    } else if (soonest == 0 || due - now < soonest) {
+      soonest = due - now;
     }
-  }
+  };
+  for (const auto& each : aggregators_) look(*each);
+  if (own_ != nullptr) look(*own_);
   return soonest;
 }
 
@@ -80,8 +97,9 @@ message_ptr am_engine::packed_to_leave(message_ptr m) {
 void am_engine::post(thread_context& on, rank_id to, message_ptr m, detail::future_state* result) {
   const bool stays = to == rank() && !deferred();
   const bool runs_here = stays && (m->header.flags & flag_communication) == 0 && m->header.kind == message_kind::rank;
+  const bool to_own_workers = runs_here && own_ != nullptr && on.role() == thread_role::application;
   if (runs_here && !packs_all_) {
-    acquire_window(on, *m);  // all that prepare does for the commonest message
+    if (!to_own_workers) acquire_window(on, *m);  // all that prepare does for the commonest message
   } else {
     m = prepare(on, stays, std::move(m));
   }
@@ -90,6 +108,10 @@ void am_engine::post(thread_context& on, rank_id to, message_ptr m, detail::futu
     if (result != nullptr) m->header.reply = calls_.open(*result);
     if (m->counted()) on.counters().created.add(1);
     if (!runs_here) return route(on, to, std::move(m));
+    if (to_own_workers) {
+      if (own_->append(std::move(m)) == own_bundles::opened::yes) link_.wake();  // so that the poll loop closes it
+      return;
+    }
     m->run_by(&run_rank_message);
     pool_.make_ready(on, *m.release(), worker_pool::made_on(on));
   });

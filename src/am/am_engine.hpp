@@ -15,6 +15,7 @@
 #include "am/aggregator.hpp"
 #include "am/handler_table.hpp"
 #include "am/main_window.hpp"
+#include "am/own_bundles.hpp"
 #include "am/pending_calls.hpp"
 #include "backplane/backplane.hpp"
 #include "exec/worker_pool.hpp"
@@ -49,6 +50,8 @@ class am_engine final : public message_sink {
             std::function<void(const std::string&)> fail);
   /// From now on small messages of one thread context to one rank travel together. Before anything runs.
   void aggregate(const aggregator::settings& how);
+  /// From now on small messages of main to its own rank travel together. After bound_main, before anything runs.
+  void aggregate_own(const aggregator::settings& how);
 
   /// From now on messages that main sends within this address space take room in its window. Before anything runs.
   void bound_main(std::uint64_t bytes_max);
@@ -142,7 +145,7 @@ class am_engine final : public message_sink {
 
   /// Inside the poll loop: flushes aggregators that have held messages for too long. Returns when it must be called
   /// again at the latest, in ticks from now; 0: no message is held.
-  std::uint64_t flush_overdue(const thread_context& by);
+  std::uint64_t flush_overdue(thread_context& by);
 
   void deliver(thread_context& by, message_list& arrived) override;
   void flush(thread_context& by) override;
@@ -157,6 +160,8 @@ class am_engine final : public message_sink {
   /// Runs the handler, but leaves the message to the caller, for the next target, unless the handler has kept it. The
   /// caller counts it done. False: it has failed.
   bool run_and_leave(thread_context& on, const detail::handler_info& row, message_ptr& m, void* target);
+  /// Runs what a worker has taken out of `own_bundles`: a bundle, or a single message.
+  void run_own(thread_context& on, message_ptr m);
   void fail(const std::string& why) { fail_(why); }
 
  private:
@@ -168,10 +173,11 @@ class am_engine final : public message_sink {
   void dispatch(thread_context& by, message_ptr m);
   void dispatch_bundle(thread_context& by, message_ptr m);
   void run_bundle(thread_context& on, message_ptr m);
-  void share_bundle(thread_context& on, message& m, std::size_t offset);
+  void share_bundle(thread_context& on, message& m, std::size_t offset, std::size_t bytes_min);
   void dispatch_reply(thread_context& by, message_ptr m);
   void refuse(const message& m, std::string_view why);
   static void run_rank_message(work& item, thread_context& on);
+  void run_measured(thread_context& on, message_ptr m);
   static void run_bundle_item(work& item, thread_context& on);
 
   engine& core_;
@@ -185,6 +191,7 @@ class am_engine final : public message_sink {
   std::vector<module> modules_;
   std::unique_ptr<main_window> window_;
   std::vector<std::unique_ptr<aggregator>> aggregators_;  // by thread context; empty: everything leaves at once
+  std::unique_ptr<own_bundles> own_;                      // null: each message of main is an item of its own
 };
 
 }  // namespace nacre

@@ -11,8 +11,9 @@ namespace nacre {
 namespace {
 
 constexpr double slice_seconds = 20e-6;           // after which a worker leaves the rest behind other work
-constexpr std::uint32_t parts_between_looks = 8;  // at the clock and at idle workers
-constexpr std::size_t bytes_worth_sharing = 512;
+constexpr double long_seconds = 2e-6;             // of parts between two looks that are worth sharing one by one
+constexpr std::uint32_t parts_between_looks = 8;  // at the clock and at idle workers, while parts are short
+constexpr std::size_t bytes_worth_sharing = 512;  // while parts are short
 
 /// The offset at which a worker goes on in a bundle; in a field of its header that has no other use in the scheduler.
 std::uint32_t& cursor_of(message& m) noexcept { return m.header.epoch; }
@@ -57,28 +58,36 @@ void am_engine::run_bundle(thread_context& on, message_ptr m) {
   const auto slice = static_cast<std::uint64_t>(slice_seconds / pool_.seconds_a_tick());
   const std::span<const std::byte> bytes = m->payload();
   const bundle::limits limits{.sender = m->header.source, .ranks = size()};
+  const auto long_ticks = static_cast<std::uint64_t>(long_seconds / pool_.seconds_a_tick());
   std::size_t offset = cursor_of(*m);
-  std::uint32_t until_look = parts_between_looks;
+  std::uint64_t looked_at = begin;
+  std::uint32_t until_look = 1, looks_after = 1;
   bool over = false;
   while (!over && offset < m->header.payload_bytes) {
     const auto part = bundle::read_part(bytes, offset, limits);
     if (!part || !bundle::is_uniform_part(part->header)) return refuse(*m, "is a bundle of something else");
     run(on, bundle::make_message_of(*part), nullptr);
     if (--until_look != 0) continue;
-    until_look = parts_between_looks;
-    over = pool_.instant() - begin > slice;
-    if (pool_.hungry_beside(on)) share_bundle(on, *m, offset);
+    const std::uint64_t now = pool_.instant();
+    const bool long_parts = now - looked_at > long_ticks;
+    if (own_ != nullptr) own_->note_ticks(part->header.handler, (now - looked_at) / looks_after);
+    until_look = looks_after = long_parts ? 1 : parts_between_looks;
+    looked_at = now;
+    over = now - begin > slice;
+    if (pool_.hungry_beside(on)) share_bundle(on, *m, offset, long_parts ? 0 : bytes_worth_sharing);
   }
   on.counters().handler_ticks.add(pool_.instant() - begin);
   if (offset >= m->header.payload_bytes) return;
   cursor_of(*m) = static_cast<std::uint32_t>(offset);
+  if (own_ != nullptr && m->header.source == rank().value()) return own_->put_back(on, std::move(m));
   pool_.make_ready(on, *m.release());
 }
 
-/// Makes the later half of the parts behind `offset` ready, for a worker that looks for work.
-void am_engine::share_bundle(thread_context& on, message& m, std::size_t offset) {
+/// Makes the later half of the parts behind `offset` ready, for a worker that looks for work, if these parts have at
+/// least so many bytes.
+void am_engine::share_bundle(thread_context& on, message& m, std::size_t offset, std::size_t bytes_min) {
   const std::span<const std::byte> bytes = m.payload();
-  if (bytes.size() - offset < bytes_worth_sharing) return;
+  if (bytes.size() - offset < bytes_min) return;
   const std::size_t middle = offset + (bytes.size() - offset) / 2;
   const bundle::limits limits{.sender = m.header.source, .ranks = size()};
   std::size_t cut = offset;

@@ -53,15 +53,27 @@ void am_engine::dispatch_reply(thread_context& by, message_ptr m) {
 }
 
 void am_engine::run_rank_message(work& item, thread_context& on) {
-  const std::uint32_t handler = static_cast<message&>(item).header.handler;
+  on.messages().run_measured(on, message_ptr(static_cast<message*>(&item)));
+}
+
+void am_engine::run_measured(thread_context& on, message_ptr m) {
+  const std::uint32_t handler = m->header.handler;
   const bool measure = on.meter.begin(handler);
   std::uint64_t begin = 0;
   if (measure) {
-    on.note_size(size_of(static_cast<message&>(item)));
-    begin = on.pool().instant();
+    on.note_size(size_of(*m));
+    begin = pool_.instant();
   }
-  on.messages().run(on, message_ptr(static_cast<message*>(&item)), nullptr);
-  if (measure) on.counters().handler_ticks.add(on.meter.measured(handler, on.pool().instant() - begin));
+  run(on, std::move(m), nullptr);
+  if (!measure) return;
+  const std::uint64_t spent = pool_.instant() - begin;
+  on.counters().handler_ticks.add(on.meter.measured(handler, spent));
+  if (own_ != nullptr) own_->note_ticks(handler, spent);
+}
+
+void am_engine::run_own(thread_context& on, message_ptr m) {
+  if (m->header.kind == message_kind::bundle) return run_bundle(on, std::move(m));
+  run_measured(on, std::move(m));
 }
 
 void am_engine::run(thread_context& on, message_ptr m, void* target) {

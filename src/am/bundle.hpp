@@ -29,6 +29,14 @@ inline constexpr std::uint64_t uniform = 1;
   return header.kind == message_kind::rank && (header.flags & flag_communication) == 0;
 }
 
+/// Writes a part with a packed payload; there is room for part_bytes at `at`.
+inline void write_part(std::byte* at, const message_header& header, std::span<const std::byte> payload) noexcept {
+  std::memcpy(at, &header, sizeof header);
+  std::byte* const body = at + sizeof header;
+  if (!payload.empty()) std::memcpy(body, payload.data(), payload.size());
+  std::memset(body + payload.size(), 0, padded(payload.size()) - payload.size());
+}
+
 /// A part as it lies in its bundle.
 struct part {
   message_header header;  ///< a copy

@@ -9,7 +9,10 @@
 namespace nacre {
 namespace {
 
-std::uint64_t cost_within(const message& m) noexcept { return sizeof(message) + m.header.payload_bytes; }
+/// A bundle costs as much as its parts, so that it can be divided.
+std::uint64_t cost_within(const message& m) noexcept {
+  return m.header.payload_bytes + (m.header.kind == message_kind::bundle ? 0 : sizeof(message));
+}
 
 }  // namespace
 
@@ -46,10 +49,18 @@ void main_window::acquire(message& m) {
         static_cast<std::uint32_t>(std::min<std::size_t>(bytes, std::numeric_limits<std::uint32_t>::max()));
   }
   m.ops = &ops_for(m.ops);
-  const std::uint64_t sent = sent_.load(std::memory_order_relaxed) + cost_within(m);  // written by this thread
+  grow(cost_within(m));
+}
+
+/// Looks at what the workers have released only when main seems to be over the limit, because a look takes their cache
+/// line away from them.
+void main_window::grow(std::uint64_t bytes) noexcept {
+  const std::uint64_t sent = sent_.load(std::memory_order_relaxed) + bytes;  // written by this thread
   sent_.store(sent, std::memory_order_relaxed);  // the message's way to its end orders it before the release
-  const std::uint64_t used = sent - shared_->released.load(std::memory_order_relaxed);              // too much at worst
-  if (used > limit_.load(std::memory_order_relaxed)) over_.store(true, std::memory_order_relaxed);  // hints
+  const std::uint64_t limit = limit_.load(std::memory_order_relaxed);  // a hint
+  if (sent - released_seen_ <= limit) return;
+  released_seen_ = shared_->released.load(std::memory_order_relaxed);               // too little at worst
+  if (sent - released_seen_ > limit) over_.store(true, std::memory_order_relaxed);  // a hint
 }
 
 const main_window::windowed_ops& main_window::ops_for(const body_ops* inner) {

@@ -40,6 +40,11 @@ class main_window {
 
   /// `m` takes room from now on until it is released, or packed. The application's thread only.
   void acquire(message& m);
+  /// `bundle`, which is still empty, takes room for the parts that main adds to it; see grow. Parts that another bundle
+  /// takes over take their room along. The application's thread only.
+  void acquire_bundle(message& bundle) { bundle.ops = &ops_for(nullptr); }
+  /// Main has added a part of so many bytes to a bundle. The application's thread only.
+  void grow(std::uint64_t bytes) noexcept;
 
   /// The main should wait. Any thread, as a hint.
   [[nodiscard]] bool over() const noexcept { return over_.load(std::memory_order_relaxed); }
@@ -78,6 +83,7 @@ class main_window {
   const std::uint64_t bytes_max_;
   shared* const shared_;
   const windowed_ops* recent_ = nullptr;    // application's thread
+  std::uint64_t released_seen_ = 0;         // application's thread: so much has been released, or more
   std::atomic<std::uint64_t> sent_{0};      // bytes ever; written by the application's thread
   std::atomic<std::uint64_t> limit_;        // raised and reset by the poll loop
   std::atomic<bool> over_{false};           // set by the application's thread, cleared by the poll loop

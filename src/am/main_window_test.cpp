@@ -50,6 +50,38 @@ TEST(main_window, counts_live_and_packed_messages_until_they_are_released) {
   EXPECT_EQ(of.window.used(), 0U);
 }
 
+TEST(main_window, counts_a_bundle_by_its_parts_however_it_is_divided) {
+  window_of_4096 of;
+  message_ptr whole = make_message(600);
+  whole->header.kind = message_kind::bundle;
+  of.window.acquire_bundle(*whole);
+  for (int part = 0; part < 3; ++part) of.window.grow(200);
+  EXPECT_EQ(of.window.used(), 600U);
+  message_ptr half = make_message(200);
+  half->header.kind = message_kind::bundle;
+  half->ops = whole->ops;
+  whole->header.payload_bytes = 400;
+  half.reset();
+  EXPECT_EQ(of.window.used(), 400U);
+  whole.reset();
+  EXPECT_EQ(of.window.used(), 0U);
+}
+
+TEST(main_window, is_over_as_soon_as_bundles_exceed_it_and_not_after_their_release) {
+  window_of_4096 of;
+  message_ptr whole = make_message(8000);
+  whole->header.kind = message_kind::bundle;
+  of.window.acquire_bundle(*whole);
+  for (int part = 0; part < 20; ++part) of.window.grow(200);
+  EXPECT_FALSE(of.window.over());
+  of.window.grow(4000);
+  EXPECT_TRUE(of.window.over());
+  whole.reset();
+  of.window.check(std::chrono::nanoseconds(1));
+  of.send(make_message(100));
+  EXPECT_FALSE(of.window.over());
+}
+
 TEST(main_window, counts_values_that_their_handler_has_taken_by_what_they_were) {
   window_of_4096 of;
   message_ptr m = counted_message(1000);

@@ -84,7 +84,7 @@ class handler_meter {
 class send_buffer {
  public:
   /// Sends the collected messages. Any thread; `by` is the caller's thread context.
-  virtual void flush(const thread_context& by) = 0;
+  virtual void flush(thread_context& by) = 0;
   /// Since when a message has been waiting, in ticks of the worker pool; 0: none is. Any thread; a hint for all but the
   /// owning thread.
   [[nodiscard]] std::uint64_t since() const noexcept { return since_.load(std::memory_order_acquire); }
@@ -125,10 +125,13 @@ class alignas(cache_line_bytes) thread_context {
     messages_ = &messages;
     send_buffer_ = collected;
   }
+  /// The buffer of messages to this rank itself.
+  void attach_own(send_buffer* collected) noexcept { own_buffer_ = collected; }
   /// Sends the collected messages, if there are any. Own thread.
   void flush() {
     ++round_;
     if (send_buffer_ != nullptr && send_buffer_->since() != 0) send_buffer_->flush(*this);
+    if (own_buffer_ != nullptr && own_buffer_->since() != 0) own_buffer_->flush(*this);
   }
   /// Advances with each flush: the first message to a rank in a round need not wait for company. Own thread.
   [[nodiscard]] std::uint64_t round() const noexcept { return round_; }
@@ -186,6 +189,7 @@ class alignas(cache_line_bytes) thread_context {
   worker_pool& pool_;
   am_engine* messages_ = nullptr;
   send_buffer* send_buffer_ = nullptr;  // null: everything leaves at once
+  send_buffer* own_buffer_ = nullptr;   // null: every message to this rank is an item of its own
   trace::recorder* recorder_ = nullptr;
   std::uint64_t round_ = 0;  // own thread
   worker_id id_;

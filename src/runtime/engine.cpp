@@ -76,12 +76,12 @@ engine::engine(std::unique_ptr<transport::endpoint> link, const engine_surroundi
                               : main_wait_.load(std::memory_order_relaxed);
                  }}) {
   if (around.configuration.was_set("record_load")) output_.record_load();
-  aggregate();
   if (around.simulation == nullptr) {  // under simulation, messages to the own rank need credit instead
     const auto bytes_max = static_cast<std::uint64_t>(around.configuration.get_int("receive_memory"));
     messages_.bound_main(std::min(bytes_max / (link_.declared().by_pointer ? link_.size() : 1),
                                   main_window::worker_bytes * pool_->workers()));
   }
+  aggregate();
   if (around.trace != nullptr) output_.record_trace(*around.trace, around.trace_thread_bytes);
   pool_->application().counters().created.add(1);  // main is a unit of work from before the first wave
   link_.add_poll_hook([this](thread_context& by) { return poll(by); });
@@ -116,11 +116,13 @@ double engine::seconds() const noexcept { return std::chrono::duration<double>(t
 void engine::aggregate() {
   const std::string& wish = configuration_.get_string("aggregate");
   const transport::capabilities& link = link_.declared();
-  // Messages by pointer are passed on at once. A simulation shows single messages, unless bundles are asked for.
-  if (link.by_pointer || wish == "off" || (wish == "auto" && link.virtual_time)) return;
+  // A simulation shows single messages, unless bundles are asked for.
+  if (wish == "off" || (wish == "auto" && link.virtual_time)) return;
   const double bound = std::chrono::duration<double>(configuration_.get_duration("aggregate_bound")).count();
-  messages_.aggregate({.bytes_max = static_cast<std::size_t>(configuration_.get_int("aggregate_bytes")),
-                       .bound_ticks = static_cast<std::uint64_t>(bound / pool_->seconds_a_tick())});
+  const aggregator::settings how{.bytes_max = static_cast<std::size_t>(configuration_.get_int("aggregate_bytes")),
+                                 .bound_ticks = static_cast<std::uint64_t>(bound / pool_->seconds_a_tick())};
+  messages_.aggregate_own(how);
+  if (!link.by_pointer) messages_.aggregate(how);  // what goes to others by pointer is passed on at once
 }
 
 void engine::wait_for_window(thread_context& on) {

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+// Messages of a main to its own rank: their order, how many share an item of work, and that long handlers do not.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <nacre/nacre.hpp>
+
+#include "base/sanitized.hpp"
+
+namespace nacre::tests {
+namespace {
+
+config rank_with(const char* workers, const char* progress = "auto") {
+  config made;
+  made.set("ranks", "1");
+  made.set("workers", workers);
+  made.set("progress", progress);
+  return made;
+}
+
+/// What the handlers of a job have seen. One job at a time.
+struct seen {
+  std::atomic<std::uint64_t> next{0};
+  std::atomic<std::uint64_t> out_of_order{0};
+  std::atomic<std::uint64_t> bytes{0};
+};
+seen* here = nullptr;
+
+void expect_next(std::uint64_t number) {
+  if (here->next.exchange(number + 1) != number) ++here->out_of_order;
+}
+void take_number(std::uint64_t number) { expect_next(number); }
+void take_text(std::uint64_t number, std::string text) {
+  expect_next(number);
+  here->bytes += text.size();
+}
+void take_many(std::uint64_t number, std::span<const std::uint64_t> values) {
+  expect_next(number);
+  here->bytes += values.size_bytes();
+}
+
+/// Computes for a while without the runtime.
+void compute(std::chrono::microseconds time) {
+  const auto end = std::chrono::steady_clock::now() + time;
+  while (std::chrono::steady_clock::now() < end) continue;
+}
+
+class main_messages : public testing::TestWithParam<const char*> {};
+
+TEST_P(main_messages, of_every_kind_run_once_and_in_order_on_one_worker) {
+  const std::uint64_t rounds = sanitized ? 300 : 3000;
+  seen counted;
+  here = &counted;
+  std::uint64_t sent = 0, bytes = 0;
+  EXPECT_EQ(run(rank_with("1", GetParam()),
+                [&](runtime& rt) {
+                  const std::vector<std::uint64_t> long_one(1000, 7);
+                  for (std::uint64_t round = 0; round < rounds; ++round) {
+                    for (std::uint64_t each = 0; each < round % 200; ++each) rt.send<take_number>(rt.rank(), sent++);
+                    if (round % 3 == 0) rt.send<take_text>(rt.rank(), sent++, std::string(100, 'x')), bytes += 100;
+                    if (round % 5 == 0) {
+                      const std::size_t length = round % 997;
+                      rt.send<take_many>(rt.rank(), sent++, std::span(long_one).first(length));
+                      bytes += 8 * length;
+                    }
+                    if (round % 7 == 0) compute(std::chrono::microseconds(60));
+                    if (round % 50 == 0) rt.wait_quiescence();
+                  }
+                  rt.wait_quiescence();
+                  EXPECT_EQ(counted.next, sent);
+                }),
+            0);
+  EXPECT_EQ(counted.out_of_order, 0u);
+  EXPECT_EQ(counted.bytes, bytes);
+}
+
+INSTANTIATE_TEST_SUITE_P(polled, main_messages, testing::Values("shared", "dedicated"),
+                         [](const auto& each) { return std::string(each.param); });
+
+/// By worker.
+struct alignas(64) counter {
+  std::uint64_t sum = 0;
+};
+std::array<counter, 2> sums;
+void add(context& ctx, std::uint64_t n) { sums[ctx.worker().value()].sum += n; }
+
+TEST(main_messages_on_two_workers, all_run_before_quiescence) {
+  constexpr std::uint64_t messages = 300'000;
+  std::uint64_t found = 0;
+  EXPECT_EQ(run(rank_with("2"),
+                [&](runtime& rt) {
+                  for (std::uint64_t n = 1; n <= messages; ++n) rt.send<add>(rt.rank(), n);
+                  rt.wait_quiescence();
+                  found = sums[0].sum + sums[1].sum;
+                }),
+            0);
+  EXPECT_EQ(found, messages * (messages + 1) / 2);
+}
+
+/// One queue for all threads, which counts what it gets.
+class counting_scheduler final : public scheduler {
+ public:
+  explicit counting_scheduler(std::atomic<std::uint64_t>& pushes) : pushes_(pushes) {}
+  void push(worker_id, work& item) override {
+    ++pushes_;
+    const std::scoped_lock lock(mutex_);
+    items_.push_back(&item);
+  }
+  work* pop(worker_id) override {
+    const std::scoped_lock lock(mutex_);
+    if (items_.empty()) return nullptr;
+    work* const item = items_.front();
+    items_.pop_front();
+    return item;
+  }
+
+ private:
+  std::atomic<std::uint64_t>& pushes_;
+  std::mutex mutex_;
+  std::deque<work*> items_;
+};
+
+std::atomic<std::uint64_t> pushes{0};
+std::atomic<std::uint64_t> short_ones{0};
+void be_short() { short_ones.fetch_add(1, std::memory_order_relaxed); }
+
+TEST(main_messages_to_short_handlers, share_items_of_work) {
+  constexpr std::uint64_t messages = 200'000;
+  register_scheduler("counting",
+                     [](const config&, const scheduler_site&) { return std::make_unique<counting_scheduler>(pushes); });
+  config how = rank_with("1");
+  how.set("scheduler", "counting");
+  std::uint64_t pushed = 0;
+  EXPECT_EQ(run(how,
+                [&](runtime& rt) {
+                  for (int warm = 0; warm < 100; ++warm) rt.send<be_short>(rt.rank());
+                  rt.wait_quiescence();
+                  const std::uint64_t before = pushes;
+                  for (std::uint64_t n = 0; n < messages; ++n) rt.send<be_short>(rt.rank());
+                  rt.wait_quiescence();
+                  pushed = pushes - before;
+                }),
+            0);
+  EXPECT_EQ(short_ones, messages + 100);
+  const std::uint64_t most = sanitized ? messages : messages / 4;  // no handler is short under a sanitizer
+  EXPECT_LE(pushed, most) << "bundles hold ten and more";
+}
+
+std::atomic<int> running{0};
+std::atomic<bool> met{false};
+void meet_the_other() {
+  ++running;
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  while (running < 2 && std::chrono::steady_clock::now() < end) std::this_thread::yield();
+  met = running == 2;
+}
+
+TEST(main_messages_to_long_handlers, run_on_both_workers_at_once) {
+  EXPECT_EQ(run(rank_with("2"),
+                [&](runtime& rt) {
+                  rt.send<meet_the_other>(rt.rank());
+                  rt.send<meet_the_other>(rt.rank());
+                  rt.wait_quiescence();
+                }),
+            0);
+  EXPECT_TRUE(met) << "the second message waited for the end of the first";
+}
+
+}  // namespace
+}  // namespace nacre::tests
