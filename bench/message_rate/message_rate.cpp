@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <vector>
 
 #include <fmt/format.h>
 #include <program_options.hpp>
@@ -13,19 +14,36 @@
 
 namespace {
 
-/// What one worker of this process has run. A line of its own, so that the workers do not wait for each other.
-struct alignas(64) seen {
+/// What one worker of this process has run, or one element. Workers have a cache line each: they do not wait for each
+/// other.
+struct seen {
   std::uint64_t messages = 0;
   std::uint64_t sum = 0;
 };
+struct alignas(64) seen_apart : seen {};
 constexpr std::uint32_t workers_max = 4096;  // of all ranks of a process
-std::array<seen, workers_max> seen_by_worker;
+std::array<seen_apart, workers_max> seen_by_worker;
 
 void hit(nacre::context& ctx, std::uint64_t value) {
   seen& here = seen_by_worker[ctx.rank().value() * ctx.workers() + ctx.worker().value()];
   here.messages += 1;
   here.sum += value;
 }
+
+/// An element of an array, with a count of its own.
+struct counter {
+  seen mine;
+  void hit(std::uint64_t value) {
+    mine.messages += 1;
+    mine.sum += value;
+  }
+  std::uint64_t messages() const { return mine.messages; }
+  std::uint64_t sum() const { return mine.sum; }
+  template <class Archive>
+  void serialize(Archive& ar) {
+    ar(mine.messages, mine.sum);
+  }
+};
 
 /// A small fast generator, so that drawing a target costs nothing beside sending.
 struct mixer {
@@ -60,6 +78,7 @@ void send_from_handler(nacre::context& ctx, std::uint64_t first, std::uint64_t e
 
 struct plan {
   std::uint64_t messages = 10'000'000;
+  std::uint64_t elements = 0;  // 0: to ranks
   bool remote_only = false;
   bool from_handlers = false;
 };
@@ -73,6 +92,41 @@ seen run_here(const nacre::runtime& rt) {
     all.sum += of.sum;
   }
   return all;
+}
+
+/// Prints the rate on rank 0, from what all ranks together have run; false there when a message is missing.
+bool report(nacre::runtime& rt, const plan& how, double seconds, const seen& ran) {
+  if (rt.rank().value() != 0) return true;
+  const std::uint64_t sent = rt.size() * how.messages;
+  const bool complete = ran.messages == sent && ran.sum == rt.size() * (how.messages * (how.messages - 1) / 2);
+  fmt::print("{} messages, {} ranks, {:.3f} s: {:.2f} M messages/s, {}\n", sent, rt.size(), seconds,
+             static_cast<double>(sent) / seconds * 1e-6, complete ? "all run and counted" : "SOME ARE MISSING");
+  return complete;
+}
+
+/// Sends the numbers to random elements of an array, or to those on other ranks.
+bool measure_elements(nacre::runtime& rt, const plan& how) {
+  const auto all = rt.create_array<counter>(nacre::extents{how.elements});
+  std::vector<nacre::mobile_ptr<counter>> targets;
+  for (std::uint64_t each = 0; each < how.elements; ++each) {
+    if (!how.remote_only || all.home_of({each}) != rt.rank()) targets.push_back(all[{each}]);
+  }
+  if (targets.empty()) throw nacre::usage_error("--remote needs more ranks, and an element on each");
+  rt.barrier();
+  const double begin = rt.now();
+  mixer random{rt.rank().value() + 1u};
+  for (std::uint64_t i = 0; i < how.messages; ++i) {
+    const auto which = static_cast<std::size_t>(((random.next() >> 32) * targets.size()) >> 32);
+    rt.send<&counter::hit>(targets[which], i);
+  }
+  rt.wait_quiescence();
+  const double seconds = rt.all_reduce(rt.now() - begin, [](double a, double b) { return a < b ? b : a; });
+  seen all_seen;
+  if (rt.rank().value() == 0) {
+    all_seen = {rt.reduce<&counter::messages>(all, std::plus<>{}).get(),
+                rt.reduce<&counter::sum>(all, std::plus<>{}).get()};
+  }
+  return report(rt, how, seconds, all_seen);
 }
 
 bool measure(nacre::runtime& rt, const plan& how) {
@@ -89,14 +143,7 @@ bool measure(nacre::runtime& rt, const plan& how) {
   rt.wait_quiescence();
   const double seconds = rt.all_reduce(rt.now() - begin, [](double a, double b) { return a < b ? b : a; });
   const seen own = run_here(rt);
-  const std::uint64_t sent = rt.all_reduce(how.messages, std::plus<>{});
-  const bool complete = rt.all_reduce(own.messages, std::plus<>{}) == sent &&
-                        rt.all_reduce(own.sum, std::plus<>{}) == rt.size() * (how.messages * (how.messages - 1) / 2);
-  if (rt.rank().value() == 0) {
-    fmt::print("{} messages, {} ranks, {:.3f} s: {:.2f} M messages/s, {}\n", sent, rt.size(), seconds,
-               static_cast<double>(sent) / seconds * 1e-6, complete ? "all run and counted" : "SOME ARE MISSING");
-  }
-  return complete;
+  return report(rt, how, seconds, {rt.all_reduce(own.messages, std::plus<>{}), rt.all_reduce(own.sum, std::plus<>{})});
 }
 
 }  // namespace
@@ -108,13 +155,14 @@ int main(int argc, char** argv) {
     nacre::program_options options("message_rate",
                                    "Small messages to random ranks: how many are sent, run and counted?");
     options.add("--messages", how.messages, "Messages that each rank sends");
+    options.add("--elements", how.elements, "Sent by main to so many elements of an array, instead of to ranks");
     options.add("--remote", how.remote_only, "None to a rank itself");
     options.add("--handlers", how.from_handlers, "Sent by handlers, one on each worker, instead of by main");
     if (const auto exit_code = options.parse(argc, argv)) return *exit_code;
     std::atomic<bool> complete = true;
     const int code = nacre::run(configuration, [&](nacre::runtime& rt) {
       if (rt.size() * rt.workers() > workers_max) throw nacre::usage_error("at most 4096 workers: choose fewer ranks");
-      if (!measure(rt, how)) complete = false;
+      if (!(how.elements != 0 ? measure_elements(rt, how) : measure(rt, how))) complete = false;
     });
     return code != 0 ? code : (complete ? 0 : 1);
   } catch (const nacre::setup_error& error) {
