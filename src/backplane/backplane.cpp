@@ -241,7 +241,7 @@ bool backplane::move_messages(thread_context& by, bool thorough) {
   }
   if (!due_.empty() || !asked_.empty()) moved |= grant_credits();
   flush();
-  if (moved || thorough) run_due(by);
+  if (moved || thorough) run_due(by, thorough);
   return moved;
 }
 
@@ -263,11 +263,12 @@ void backplane::add_timer(std::chrono::nanoseconds first,
   next_due_ns_ = timers_.due().count();
 }
 
-void backplane::run_due(thread_context& by) {
+/// Work that has just arrived waits for this. So timers, which need the clock, wait for the next thorough poll.
+void backplane::run_due(thread_context& by, bool thorough) {
   if (declared_.separate_processes) {
     while (const auto failure = link_->failed()) sink_->peer_failed(*failure);
   }
-  if (timers_.due() != std::chrono::nanoseconds::max()) timers_.run(by, time_.now());
+  if (thorough && timers_.due() != std::chrono::nanoseconds::max()) timers_.run(by, time_.now());
   std::chrono::nanoseconds next = timers_.due();
   if (congested()) next = std::min(next, congestion_.check(time_.now()));
   for (const auto& hook : hooks_) next = std::min(next, hook(by));
