@@ -67,9 +67,9 @@ struct row {
   bool ended = false;
   double wall_seconds = 0, cpu_seconds = 0;
   std::uint64_t looks = 0, migrations = 0;
-  double look_seconds = 0, migration_seconds = 0;
+  double look_seconds = 0, resting_look_seconds = 0, migration_seconds = 0;
 
-  [[nodiscard]] double part() const { return cpu_seconds > 0 ? look_seconds / cpu_seconds : 0; }
+  [[nodiscard]] double part(double seconds) const { return cpu_seconds > 0 ? seconds / cpu_seconds : 0; }
   [[nodiscard]] nlohmann::ordered_json as_json() const {
     return {{"transport", transport},
             {"balancer", balancer},
@@ -79,6 +79,7 @@ struct row {
             {"cpu_seconds", cpu_seconds},
             {"looks", looks},
             {"look_seconds", look_seconds},
+            {"resting_look_seconds", resting_look_seconds},
             {"migrations", migrations},
             {"migration_seconds", migration_seconds}};
   }
@@ -119,6 +120,7 @@ row measure(const std::string& transport, const std::string& balancer, std::uint
       found.migrations += each.at("migrations_out").get<std::uint64_t>();
       found.looks += each.value("looks", std::uint64_t{0});
       found.look_seconds += each.value("look_seconds", 0.0);
+      found.resting_look_seconds += each.value("resting_look_seconds", 0.0);
       found.migration_seconds += each.value("migration_seconds", 0.0);
     }
   }
@@ -129,9 +131,10 @@ row measure(const std::string& transport, const std::string& balancer, std::uint
 void print(const row& of) {
   const double look_ns = of.looks != 0 ? 1e9 * of.look_seconds / static_cast<double>(of.looks) : 0;
   const double move_ns = of.migrations != 0 ? 1e9 * of.migration_seconds / static_cast<double>(of.migrations) : 0;
-  fmt::print("{:<8} {:<14} {:>9} {:>9} {:>9.3f} {:>9} {:>9.0f} {:>8.3f} {:>10} {:>9.0f}\n", of.transport, of.balancer,
-             of.objects, of.ended ? fmt::format("{:.3f}", of.wall_seconds) : "-", of.cpu_seconds, of.looks, look_ns,
-             100 * of.part(), of.migrations, move_ns);
+  fmt::print("{:<8} {:<14} {:>9} {:>9} {:>9.3f} {:>9} {:>9.0f} {:>8.3f} {:>8.3f} {:>10} {:>9.0f}\n", of.transport,
+             of.balancer, of.objects, of.ended ? fmt::format("{:.3f}", of.wall_seconds) : "-", of.cpu_seconds, of.looks,
+             look_ns, 100 * of.part(of.look_seconds - of.resting_look_seconds), 100 * of.part(of.resting_look_seconds),
+             of.migrations, move_ns);
   std::fflush(stdout);
 }
 
@@ -164,8 +167,8 @@ int main(int argc, char** argv) {
     if (as_job) return serve(configuration, objects.front(), rounds);
     rounds = rounds_of(work_us * 1e-6);
     auto all = nlohmann::ordered_json::array();
-    fmt::print("{:<8} {:<14} {:>9} {:>9} {:>9} {:>9} {:>9} {:>8} {:>10} {:>9}\n", "ranks", "balancer", "objects",
-               "wall s", "CPU s", "looks", "ns a look", "% of CPU", "migrations", "ns each");
+    fmt::print("{:<8} {:<14} {:>9} {:>9} {:>9} {:>9} {:>9} {:>8} {:>8} {:>10} {:>9}\n", "ranks", "balancer", "objects",
+               "wall s", "CPU s", "looks", "ns a look", "% busy", "% idle", "migrations", "ns each");
     for (const std::string& transport : transports) {
       for (const std::uint64_t count : objects) {
         for (const std::string& balancer : balancers) {

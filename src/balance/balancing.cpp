@@ -68,7 +68,11 @@ void balancing::look(thread_context& by, Body body) {
   wanted_.store(policy_->wanted(), std::memory_order_relaxed);  // a hint
   last_look_seconds_ = timer_.end(migrating_seconds_);
   add_to(look_seconds_, last_look_seconds_);
-  if (!rests) account_.draw(last_look_seconds_);
+  if (rests) {
+    add_to(resting_look_seconds_, last_look_seconds_);
+  } else {
+    account_.draw(last_look_seconds_);
+  }
 }
 
 /// Returns the time until the next tick. At rest the interval grows after some ticks, so that waiting costs no core. A
@@ -156,9 +160,10 @@ void balancing::tell_changes() {
   told_.assign(now.begin(), now.end());
 }
 
-balancing::costs balancing::so_far() const noexcept {  // relaxed: the three figures order nothing
+balancing::costs balancing::so_far() const noexcept {  // relaxed: the figures order nothing
   return {.looks = looks_.load(std::memory_order_relaxed),
           .look_seconds = look_seconds_.load(std::memory_order_relaxed),
+          .resting_look_seconds = resting_look_seconds_.load(std::memory_order_relaxed),
           .migration_seconds = migration_seconds_.load(std::memory_order_relaxed)};
 }
 

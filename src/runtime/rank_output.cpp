@@ -133,6 +133,7 @@ trace::summary rank_output::own_summary() const {
                               .objects = rank_.objects().known(),
                               .looks = balanced.looks,
                               .look_seconds = balanced.look_seconds,
+                              .resting_look_seconds = balanced.resting_look_seconds,
                               .migration_seconds = balanced.migration_seconds};
   for (const auto& each : rank_.pool().thread_contexts()) {
     const thread_counters& t = each->counters();

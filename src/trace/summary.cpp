@@ -23,10 +23,10 @@ void add_worker(std::string& out, const worker_row& row) {
 void add_rank(std::string& out, const rank_row& row) {
   fmt::format_to(std::back_inserter(out),
                  "  {:>5} {:>12} {:>14} {:>10} {:>10} {:>10} {:>10} {:>10} {:>10} {:>10} "
-                 "{:>10.4f} {:>10.4f}\n",
+                 "{:>10.4f} {:>10.4f} {:>10.4f}\n",
                  row.rank, row.did.messages_sent, row.did.bytes_sent, row.did.hops, row.did.forwards,
                  row.did.updates_sent, row.did.migrations_out, row.did.migrations_in, row.objects, row.looks,
-                 row.look_seconds, row.migration_seconds);
+                 row.look_seconds, row.resting_look_seconds, row.migration_seconds);
 }
 
 /// Adds all rows if they are few; else the first and the last few, and a line with the number of rows left out.
@@ -76,7 +76,7 @@ std::string as_text(const summary& what) {
   }
   out +=
       "   rank     messages          bytes       hops   forwards    updates  moved out   moved in    objects      "
-      "looks  looking s   moving s\n";
+      "looks  looking s  s at rest   moving s\n";
   add_rows(out, what.ranks, add_rank);
   const ways of(what.ranks);
   if (of.messages != 0) {
@@ -117,6 +117,7 @@ std::string as_json(const summary& what) {
                             {"objects", row.objects},
                             {"looks", row.looks},
                             {"look_seconds", row.look_seconds},
+                            {"resting_look_seconds", row.resting_look_seconds},
                             {"migration_seconds", row.migration_seconds}});
   }
   return all.dump(2);

@@ -30,14 +30,15 @@ struct worker_row {
 struct rank_row {
   std::uint32_t rank = 0;
   rank_counters did{};
-  std::uint64_t objects = 0;     ///< object entries in its directory at the end
-  std::uint64_t looks = 0;       ///< calls of its balancer: ticks and messages
-  double look_seconds = 0;       ///< time in these calls, without migration_seconds
-  double migration_seconds = 0;  ///< time to send away the objects that the balancer chose
+  std::uint64_t objects = 0;        ///< object entries in its directory at the end
+  std::uint64_t looks = 0;          ///< calls of its balancer: ticks and messages
+  double look_seconds = 0;          ///< time in these calls, without migration_seconds
+  double resting_look_seconds = 0;  ///< the part of look_seconds while the rank had nothing else to do
+  double migration_seconds = 0;     ///< time to send away the objects that the balancer chose
 
   template <class Archive>
   void serialize(Archive& ar) {
-    ar(rank, did, objects, looks, look_seconds, migration_seconds);
+    ar(rank, did, objects, looks, look_seconds, resting_look_seconds, migration_seconds);
   }
 };
 
