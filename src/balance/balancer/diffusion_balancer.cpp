@@ -101,7 +101,7 @@ void diffusion_balancer::on_message(balancer_host& host, rank_id from, std::span
       if (from_victim) on_refusal(host);
       return;
     case diffusion_kind::given:
-      if (from_victim) on_success(host, std::min(m->objects, parameters_.objects_max));
+      if (from_victim) on_success(host, m->objects);
       return;
   }
 }
@@ -170,22 +170,25 @@ rank_id diffusion_balancer::stranger(balancer_host& host) {
   }
 }
 
-/// Moves objects that narrow the difference to a rank with the load `load_there`. Returns the number of objects.
+/// Moves objects that narrow the difference to a rank with the load `load_there`; many at a time out of a large bag.
+/// Returns the number of objects.
 std::uint32_t diffusion_balancer::give(balancer_host& host, rank_id to, double load_there) {
   constexpr std::size_t candidates_for_each = 8;  // to choose from, heavy and light, for each object given
   const double load_here = own_load(host);
+  own_.look(host);
+  const std::size_t most = own_.at_a_time(host, parameters_.objects_max);
   std::size_t waiting = host.summary().waiting;
   candidates_.clear();
   for (const object_load& each :
-       host.candidates(candidates_for_each * std::size_t{parameters_.objects_max}, candidate_kind::any)) {
+       host.candidates(std::max(most, candidates_for_each * parameters_.objects_max), candidate_kind::any)) {
     if (each.load > 0 && each.load >= parameters_.object_load_min && worth_moving(each)) candidates_.push_back(each);
   }
   const std::size_t reserved = host.idle_workers();
   const double difference = load_here - load_there;
   double rest = std::min(difference / 2, load_here - parameters_.low_load);
   std::uint32_t moved = 0;
-  const auto move_if = [&](const object_load& each, double most) {
-    if (moved == parameters_.objects_max || !(each.load <= most)) return;
+  const auto move_if = [&](const object_load& each, double load_max) {
+    if (moved == most || !(each.load <= load_max)) return;
     if (each.messages != 0 && waiting <= reserved) return;
     waiting -= each.messages != 0 && waiting != 0 ? 1 : 0;
     rest -= each.load;

@@ -36,8 +36,9 @@ namespace nacre::balance {
 /// The victim, in any state, answers level_request(n) with level(n, own load). It answers work_request(n, load) with
 /// given(n, number of objects) if it has moved objects, else with nothing(n). It moves the heaviest objects that fit
 /// into half of the difference between the two loads; if none fits, the lightest object, provided that this narrows the
-/// difference by a tenth. It keeps `low_load` for itself, and as many waiting objects as it has idle workers. After a
-/// refusal its wanted() is true for two of the shortest intervals, so that its work can split.
+/// difference by a tenth. It gives at most surplus::at_a_time() objects. It keeps `low_load` for itself, and as many
+/// waiting objects as it has idle workers. After a refusal its wanted() is true for two of the shortest intervals, so
+/// that its work can split.
 ///
 /// A rank that was promised objects does not look again before they have arrived, or four of the longest intervals have
 /// passed. Otherwise large objects in flight would be given to it several times over.

@@ -177,6 +177,16 @@ TEST(diffusion_balancer, gives_the_heaviest_objects_that_fit_into_half_of_the_di
   EXPECT_EQ(given(host, 7), ids{}) << "5 would only turn it round";
 }
 
+TEST(diffusion_balancer, of_a_large_bag_an_eighth_of_a_ranks_part_is_given_at_a_time) {
+  scripted_host host;
+  host.ranks = 6;
+  for (std::uint64_t index = 1; index <= 1920; ++index) host.objects.push_back(object(index, 1, 1));
+  EXPECT_EQ(given(host, 0).size(), 40u);
+  EXPECT_EQ(given(host, 0, {.objects_max = 64}).size(), 64u);
+  host.objects.resize(480);
+  EXPECT_EQ(given(host, 0).size(), 16u) << "a small bag leaves as many as the option says";
+}
+
 TEST(diffusion_balancer, takes_only_answers_that_it_waits_for) {
   scripted_host host;
   host.idle = 1;

@@ -81,7 +81,7 @@ void gossip_balancer::transfer(balancer_host& host) {
   constexpr std::size_t choice = 8;  // objects to choose from, for each object given
   double own_load = sane(host.total_load());
   std::vector<rank_id> receivers;
-  const std::size_t most = parameters_.objects_max;
+  const std::size_t most = own_.at_a_time(host, parameters_.objects_max);
   const std::span<const object_load> spare = own_.heaviest(host, parameters_.communication ? choice * most : most);
   offers movable(host, spare, parameters_.communication);
   for (std::size_t left = std::min(most, spare.size()); left > 0; --left) {

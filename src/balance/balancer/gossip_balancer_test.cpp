@@ -78,6 +78,16 @@ TEST(gossip_balancer, gives_to_a_rank_only_what_leaves_it_with_less_and_once_for
   EXPECT_EQ(host.moved.size(), 3u) << "a load that is no number counts as none";
 }
 
+TEST(gossip_balancer, of_a_large_bag_an_eighth_of_a_ranks_part_is_given_at_a_time) {
+  scripted_host host;
+  host.ranks = 2;
+  for (std::uint64_t index = 1; index <= 640; ++index) host.objects.push_back(object(index, 1, 1));
+  gossip_balancer one({});
+  one.on_message(host, rank_id{1}, bytes_of({{1, 1, 0.0, 0}}));
+  one.on_tick(host);
+  EXPECT_EQ(host.moved.size(), 40u);
+}
+
 TEST(gossip_balancer, prefers_ranks_with_less_and_forgets_old_news) {
   int to_the_empty_one = 0;
   for (std::uint64_t seed = 1; seed <= 1000; ++seed) {

@@ -52,7 +52,7 @@ constexpr option rows[] = {
      "the shortest time between two looks at the neighbours; it doubles with each look in vain"},
     {"balance.diffusion.interval_max", option_kind::duration, "10ms", "", "1us..100s", "the longest such time"},
     {"balance.diffusion.objects_max", option_kind::integer, "16", "objects", "1..65536",
-     "the most that one request is answered with"},
+     "the most that one request is answered with; of a large bag more, up to 128"},
     {"balance.lifeline.attempts", option_kind::integer, "10", "ranks", "0..1024",
      "random ranks that a request of an idle rank goes to, one after the other, before the rank waits at its "
      "neighbours"},
@@ -73,7 +73,7 @@ constexpr option rows[] = {
     {"balance.gossip.known_max", option_kind::integer, "64", "ranks", "1..65536",
      "how many underloaded ranks a rank remembers"},
     {"balance.gossip.objects_max", option_kind::integer, "16", "objects", "1..65536",
-     "the most that a rank gives away at a time"},
+     "the most that a rank gives away at a time; of a large bag more, up to 128"},
     {"balance.gossip.communication", option_kind::boolean, "false", "", "",
      "whether messages between objects are counted, and of objects that are about as heavy that one is given to a rank "
      "which talks most to objects there"},
