@@ -6,6 +6,7 @@ import sys
 import unittest
 
 sys.dont_write_bytecode = True
+import tidy_classes
 from planted_tree import BOOK, HEAD, HEADER, planted_tree, tidy
 
 class clean(planted_tree):
@@ -194,6 +195,18 @@ class lengths(planted_tree):
                 shorter = body.split("\n", 1)[1]
                 self.write("src/base/a.cpp", HEAD + opening + shorter + closing)
                 self.assertEqual(self.run_tidy()[0], [])
+
+    def test_a_class_of_many_member_functions(self):
+        body = ("class shelf final : public wall {\n public:\n  shelf() = default;\n  friend void f(int);\n"
+                "  struct part {\n    int width() const;\n  };\n  std::function<void(int)> kept;\n  int sum = add(1);\n%s};\n")
+        for member in ("  [[nodiscard]] int f%d(int x) const noexcept;\n", "  explicit shelf(int, a<%d> b = {}) : x_(b) {}\n",
+                       "  bool operator==(const x<%d>& y) const { return g(y); }\n"):
+            with self.subTest(member):
+                made = "".join(member % i for i in range(tidy_classes.MEMBERS_MAX))
+                self.write("src/base/a.hpp", HEADER + body % made)
+                self.assertEqual(self.run_tidy()[0], [])
+                self.write("src/base/a.hpp", HEADER + body % (made + "  void one_more();\n"))
+                self.assert_offence("src/base/a.hpp:4: class", "a class of its own")
 
     def test_a_name_of_two_functions_that_are_compiled_together(self):
         inside = "namespace nacre {\nnamespace {\n%s\n}  // namespace\n}  // namespace nacre\n"
