@@ -4,6 +4,8 @@
 
 #include <atomic>
 
+#include <nacre/message.hpp>
+
 #include "base/cache_line.hpp"
 
 namespace nacre::transport {
@@ -15,7 +17,7 @@ namespace nacre::transport {
 /// |---|---|
 /// | in wait | begin_wait; then it sleeps if nothing_waits, else not; then end_wait |
 /// | in wake, any thread | note_wake, and rings if that says so |
-/// | in submit to the own rank | note_own, then wake; `poll` calls own_taken |
+/// | in submit to the own rank | note_own, then wake; `poll` calls take_own |
 class wakeup_flags {
  public:
   void begin_wait() noexcept { sleeping_.store(true); }
@@ -32,8 +34,13 @@ class wakeup_flags {
   }
 
   void note_own() noexcept { own_waiting_.store(true); }
-  void own_taken() noexcept {
+
+  /// Moves the messages to the own rank behind `arrived`. True: there were some. In poll.
+  [[nodiscard]] bool take_own(message_list& own, message_list& arrived) noexcept {
+    if (own.empty()) return false;
     own_waiting_.store(false, std::memory_order_relaxed);  // a wait that still sees true returns early, once
+    arrived.append(own);
+    return true;
   }
 
  private:

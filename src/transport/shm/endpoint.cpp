@@ -81,12 +81,7 @@ bool shm_endpoint::flush_backlog() {
 }
 
 bool shm_endpoint::poll(message_list& arrived, std::size_t messages_max) {
-  bool moved = false;
-  if (!own_.empty()) {
-    flags_.own_taken();
-    arrived.append(own_);
-    moved = true;
-  }
+  bool moved = flags_.take_own(own_, arrived);
   if (!backlog_.empty()) moved |= flush_backlog();
   const std::size_t enough = arrived.size() + messages_max;
   moved |= receive_polled(arrived, enough);

@@ -135,12 +135,7 @@ void tcp_endpoint::watch(const peer_link& link, int operation) {
 }
 
 bool tcp_endpoint::poll(message_list& arrived, std::size_t messages_max) {
-  bool moved = false;
-  if (!own_.empty()) {
-    flags_.own_taken();
-    arrived.append(own_);
-    moved = true;
-  }
+  bool moved = flags_.take_own(own_, arrived);
   if (!backlog_.empty()) moved |= flush_backlog();
   if (links_alive_ > 0) {
     const bool warm = poll_warm(arrived, arrived.size() + messages_max);

@@ -72,12 +72,7 @@ ucx_endpoint::ucx_endpoint(endpoint_parts parts)
 const capabilities& ucx_endpoint::declared() const noexcept { return ucx_capabilities; }
 
 bool ucx_endpoint::poll(message_list& arrived, std::size_t messages_max) {
-  bool moved = false;
-  if (!own_.empty()) {
-    flags_.own_taken();
-    arrived.append(own_);
-    moved = true;
-  }
+  bool moved = flags_.take_own(own_, arrived);
   const std::scoped_lock lock(lock_);
   if (!seen_.empty()) {
     arrived.append(seen_);
