@@ -33,13 +33,13 @@ function(nacre_register_tests target)
   gtest_discover_tests(${target} TEST_FILTER "${ARGN}" TEST_PREFIX "${target}." DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 300)
 endfunction()
 
-# More than half of the time that a small file takes to compile is that of the headers of others: those of all tests are
-# precompiled, and in debug and sanitizer builds those of libraries. gcc 12 takes precompiled system headers for the
-# project's own and warns of what it inlines from them, so these warnings are left to the sources of release builds. Those
-# precompile nothing, so that a source still names all that it needs. After the target come headers of its own, or the
-# target that it shares the headers of.
+# More than half of the time that a small file takes to compile is that of the headers of others: those of all tests and
+# benchmarks are precompiled, and in debug and sanitizer builds those of libraries. gcc 12 takes precompiled system headers
+# for the project's own and warns of what it inlines from them, so these warnings are left to the libraries of release
+# builds. Those precompile nothing, so that a source still names all that it needs. After the target come headers of its
+# own, or the target that it shares the headers of.
 function(nacre_precompile target)
-  if(CMAKE_BUILD_TYPE STREQUAL "Debug" OR target MATCHES "_tests?$")
+  if(CMAKE_BUILD_TYPE STREQUAL "Debug" OR target MATCHES "_tests?$" OR ARGN STREQUAL "nacre_precompiled_for_benchmarks")
     if(ARGN MATCHES "^nacre_precompiled_for_")
       target_precompile_headers(${target} REUSE_FROM ${ARGN})
     elseif(ARGN)
@@ -85,10 +85,12 @@ function(nacre_precompiled name)
   endif()
 endfunction()
 
-# nacre_layer(<name> DEPENDS <layers> LIBRARIES <targets> [TEST_FILTER <gtest filter>])
+# nacre_layer(<name> DEPENDS <layers> LIBRARIES <targets> [TEST_FILTER <gtest filter>] [WAITS] [PRECOMPILE <headers>])
 # Library nacre_<name>; a layer that has no source yet is an interface only. DEPENDS must stand left of it in src/README.md.
+# A layer that WAITS, for people, files and processes, is not optimised in debug and sanitizer builds: the templates of
+# command lines and of JSON take half the time to compile then. Its headers to PRECOMPILE there are its own.
 function(nacre_layer name)
-  cmake_parse_arguments(PARSE_ARGV 1 layer "" "TEST_FILTER" "DEPENDS;LIBRARIES")
+  cmake_parse_arguments(PARSE_ARGV 1 layer "WAITS" "TEST_FILTER" "DEPENDS;LIBRARIES;PRECOMPILE")
   nacre_glob(layer ${CMAKE_CURRENT_SOURCE_DIR})
   list(TRANSFORM layer_DEPENDS PREPEND nacre_)
   set(scope INTERFACE)
@@ -96,7 +98,10 @@ function(nacre_layer name)
     set(scope PUBLIC)
     add_library(nacre_${name} STATIC ${layer_sources})
     set_property(GLOBAL APPEND PROPERTY NACRE_LAYERS_WITH_SOURCES nacre_${name})
-    nacre_precompile(nacre_${name})
+    if(layer_WAITS AND CMAKE_BUILD_TYPE STREQUAL "Debug")
+      target_compile_options(nacre_${name} PRIVATE -O0)
+    endif()
+    nacre_precompile(nacre_${name} ${layer_PRECOMPILE})
     nacre_unite(nacre_${name})
   else()
     add_library(nacre_${name} INTERFACE)
