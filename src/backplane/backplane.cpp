@@ -28,7 +28,7 @@ backplane::backplane(std::unique_ptr<transport::endpoint> link, clock& time, con
       rank_(link_->rank()),
       size_(link_->size()),
       declared_(link_->declared()),
-      next_due_ns_(std::numeric_limits<std::int64_t>::max()),
+      ticks_due_ns_(std::numeric_limits<std::int64_t>::max()),
       congestion_(bounds.send_bytes),
       due_(window_bytes(bounds, size_)),
       peers_(window_bytes(bounds, size_), due_) {}
@@ -241,7 +241,7 @@ bool backplane::move_messages(thread_context& by, bool thorough) {
   }
   if (!due_.empty() || !asked_.empty()) moved |= grant_credits();
   flush();
-  if (moved || thorough) run_due(by, thorough);
+  if (moved || thorough) moved |= run_due(by, thorough);
   return moved;
 }
 
@@ -253,28 +253,34 @@ void backplane::wait(std::chrono::nanoseconds timeout, std::chrono::nanoseconds 
     std::this_thread::yield();
     return;
   }
-  timeout = std::min(timeout, std::max(next_due() - time_.now(), least));
+  const auto now = time_.now();
+  timeout = std::min({timeout, std::max(ticks_due() - now, least), timers_.due() - now});
   if (timeout > std::chrono::nanoseconds::zero()) link_->wait(timeout);
 }
 
-void backplane::add_timer(std::chrono::nanoseconds first,
-                          std::function<std::chrono::nanoseconds(thread_context&)> action) {
-  timers_.add(time_.now() + first, std::move(action));
-  next_due_ns_ = timers_.due().count();
+void backplane::add_timer(std::chrono::nanoseconds first, repeated_timers::action action) {
+  ticks_.add(time_.now() + first, std::move(action));
+  ticks_due_ns_ = ticks_.due().count();
 }
 
-/// Work that has just arrived waits for this. So timers, which need the clock, wait for the next thorough poll.
-void backplane::run_due(thread_context& by, bool thorough) {
+/// Work that has just arrived waits for this. So timers, which need the clock, wait for the next thorough poll. True when
+/// something has happened that a handler or main waits for.
+bool backplane::run_due(thread_context& by, bool thorough) {
   if (declared_.separate_processes) {
     while (const auto failure = link_->failed()) sink_->peer_failed(*failure);
   }
-  if (thorough && timers_.due() != std::chrono::nanoseconds::max()) timers_.run(by, time_.now());
-  std::chrono::nanoseconds next = timers_.due();
+  bool fired = false;
+  if (thorough) {
+    fired = timers_.due() != std::chrono::nanoseconds::max() && timers_.run(by, time_.now());
+    if (ticks_.due() != std::chrono::nanoseconds::max()) ticks_.run(by, time_.now());
+  }
+  std::chrono::nanoseconds next = ticks_.due();
   if (congested()) next = std::min(next, congestion_.check(time_.now()));
   for (const auto& hook : hooks_) next = std::min(next, hook(by));
-  if (next.count() != next_due_ns_.load(std::memory_order_relaxed)) {  // written under poll_lock_
-    next_due_ns_.store(next.count(), std::memory_order_release);       // pairs with the acquire in next_due
+  if (next.count() != ticks_due_ns_.load(std::memory_order_relaxed)) {  // written under poll_lock_
+    ticks_due_ns_.store(next.count(), std::memory_order_release);       // pairs with the acquire in ticks_due
   }
+  return fired;
 }
 
 void backplane::close(std::chrono::nanoseconds timeout) {

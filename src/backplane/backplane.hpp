@@ -2,6 +2,7 @@
 // The communication component of a rank: one poll loop between the transport and the layers above.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <chrono>
@@ -15,7 +16,8 @@
 
 #include "backplane/congestion.hpp"
 #include "backplane/peers.hpp"
-#include "backplane/timers.hpp"
+#include "backplane/repeated_timers.hpp"
+#include "backplane/timer_queue.hpp"
 #include "base/cache_line.hpp"
 #include "base/clock.hpp"
 #include "transport/transport.hpp"
@@ -100,23 +102,27 @@ class backplane {
 
   /// Sleeps until a message may have arrived, `wake` is called, or a timer is due. One thread at a time, also while
   /// another one polls. Returns at once when a poll was refused and none has begun since, because the message that the
-  /// refused thread was woken for still waits. A timer that is due before `least` is over does not end the sleep until
-  /// then.
+  /// refused thread was woken for still waits. A hook, or a timer of add_timer, that is due before `least` is over does
+  /// not end the sleep until then.
   void wait(std::chrono::nanoseconds timeout, std::chrono::nanoseconds least = std::chrono::nanoseconds::zero());
   void wake() noexcept { link_->wake(); }
 
   /// Runs `action` inside the poll loop after `first`, and then each time after the interval that it returns. Before
   /// the first progress only.
-  void add_timer(std::chrono::nanoseconds first, std::function<std::chrono::nanoseconds(thread_context&)> action);
+  void add_timer(std::chrono::nanoseconds first, repeated_timers::action action);
   /// Runs `action` at every poll; it must be cheap. It returns when, on the clock, the next poll is needed at the
   /// latest; nanoseconds::max() when it can wait until something moves. Before the first progress only.
   void add_poll_hook(std::function<std::chrono::nanoseconds(thread_context&)> action) {
     hooks_.push_back(std::move(action));
   }
+  /// The timers of handlers and mains, beside those of add_timer. A thread that sets one wakes the poll loop where that
+  /// may sleep: see worker_pool::set_timer.
+  [[nodiscard]] timer_queue& timers() noexcept { return timers_; }
+  [[nodiscard]] const timer_queue& timers() const noexcept { return timers_; }
   /// When the next timer or poll hook is due; nanoseconds::max() when none is. Any thread.
-  [[nodiscard]] std::chrono::nanoseconds next_due() const noexcept {
-    return std::chrono::nanoseconds(next_due_ns_.load(std::memory_order_acquire));  // pairs with run_due
-  }
+  [[nodiscard]] std::chrono::nanoseconds next_due() const noexcept { return std::min(ticks_due(), timers_.due()); }
+  /// The present on the rank's clock.
+  [[nodiscard]] std::chrono::nanoseconds now() const { return time_.now(); }
 
   /// Flushes and closes the links to all peers. After the last progress.
   void close(std::chrono::nanoseconds timeout);
@@ -149,7 +155,10 @@ class backplane {
   bool grant_credits();
   void send_credit(rank_id to, channel via, std::uint64_t bytes, bool ask);
 
-  void run_due(thread_context& by, bool thorough);
+  [[nodiscard]] bool run_due(thread_context& by, bool thorough);
+  [[nodiscard]] std::chrono::nanoseconds ticks_due() const noexcept {
+    return std::chrono::nanoseconds(ticks_due_ns_.load(std::memory_order_acquire));  // pairs with run_due
+  }
 
   std::unique_ptr<transport::endpoint> link_;
   clock& time_;
@@ -166,9 +175,10 @@ class backplane {
   std::array<std::vector<outbox*>, channel_count> sending_;  // under poll_lock_: listed boxes, by channel
   bool blocked_ = false;                                     // under poll_lock_: some are listed there
   std::vector<credit_account*> asked_;                       // under poll_lock_: their peers wait for a grant
-  timers timers_;                                            // under poll_lock_
+  repeated_timers ticks_;                                    // under poll_lock_
+  timer_queue timers_;
   std::vector<std::function<std::chrono::nanoseconds(thread_context&)>> hooks_;  // under poll_lock_
-  std::atomic<std::int64_t> next_due_ns_;  // of timers and hooks; written under poll_lock_, read by wait
+  std::atomic<std::int64_t> ticks_due_ns_;  // of ticks_ and hooks_; written under poll_lock_, read by wait
 
   congestion congestion_;
   alignas(cache_line_bytes) std::atomic<outbox*> listed_{nullptr};  // boxes with something to send, linked by next
