@@ -32,8 +32,8 @@ bool timer_queue::run(thread_context& by, instant now) {
   bool fired = false;
   for (int count = 0; count < fired_max && due() <= now; ++count) {
     timer* const next = take_due(now);
-    if (next == nullptr) break;  // another thread has removed it
-    next->fire(by);              // may end its life
+    if (next == nullptr) break;                     // another thread has removed it
+    next->fire(by);                                 // may end its life
     done_.fetch_add(1, std::memory_order_release);  // after all that it has started; see `done`
     fired = true;
   }

@@ -56,6 +56,7 @@ class sim_pool final : public worker_pool {
 
  private:
   void spend_own(own_work what, std::uint64_t count) override;
+  void on_earlier_timer() override { schedule_wakeup(); }
   struct simulated_worker {
     sim_pool* owner;
     bool scheduled = false;

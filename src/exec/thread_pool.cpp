@@ -277,6 +277,10 @@ bool thread_pool::take_worker_slot(const std::function<bool()>& ready) {
   return true;
 }
 
+void thread_pool::on_earlier_timer() {
+  if (watched_) link_.wake();
+}
+
 void thread_pool::wake_workers() {
   // The read-modify-write pairs with the one in announce: this thread sees the sleeper, or it sees no backpressure.
   if (sleepers_.fetch_add(0, std::memory_order_acq_rel) == 0) return;

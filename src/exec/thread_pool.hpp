@@ -46,6 +46,10 @@ enum class progress_mode : std::uint8_t {
 /// itself, and reads it again whenever it takes an item while more wait. A worker that only a timer has woken, and that
 /// finds no work, goes back to sleep at once; it does not spin.
 ///
+/// Timers. A thread that sets a timer publishes the time of the earliest first and reads `watched_` second; a thread
+/// that is about to sleep in the transport sets `watched_` first and reads that time second. So the sleep ends in time,
+/// or the thread is woken. These four accesses are sequentially consistent.
+///
 /// Watching. Invariant: while workers share the poll loop and one of them sleeps, one watches the transport or an awake
 /// worker polls it. When the last worker that polls finds work and no worker watches, it wakes a sleeper, which polls
 /// and becomes the watcher. A worker that finds work in its last look withdraws its announcement first, and passes on
@@ -119,6 +123,7 @@ class thread_pool final : public worker_pool {
   bool withdraw(thread_context& on) noexcept;
   void wake_one() noexcept;
   void on_found(thread_context& on) noexcept override;
+  void on_earlier_timer() override;
 
   options tuning_;
   double seconds_a_tick_;

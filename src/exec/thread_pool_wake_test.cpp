@@ -76,6 +76,18 @@ TEST_P(thread_pool_wake, work_from_a_message_to_the_own_rank_runs_at_once) {
   play(rank, ran, [&] { rank.send_to_self(0); });
 }
 
+TEST_P(thread_pool_wake, a_timer_that_another_thread_sets_fires_in_time) {
+  struct counting_timer final : timer {
+    explicit counting_timer(std::atomic<int>& to) : timer(&on_due), fired(to) {}
+    static void on_due(timer& self, thread_context&) { ++static_cast<counting_timer&>(self).fired; }
+    std::atomic<int>& fired;
+  };
+  threaded_rank rank(GetParam());
+  std::atomic<int> fired{0};
+  counting_timer set(fired);
+  play(rank, fired, [&] { rank.pool.set_timer(set, rank.pool.instant_after(fired % 2 == 0 ? 0 : 30e-6)); });
+}
+
 class thread_pool_wake_beside : public thread_pool_wake {};
 
 TEST_P(thread_pool_wake_beside, work_from_a_running_item_goes_to_a_sleeper) {

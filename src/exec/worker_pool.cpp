@@ -24,6 +24,14 @@ worker_pool::worker_pool(const settings& how, backplane& link, scheduler& order)
 
 worker_pool::~worker_pool() = default;
 
+std::chrono::nanoseconds worker_pool::instant_after(double seconds) const {
+  const std::chrono::nanoseconds now = link_.now();
+  const double ns = std::max(seconds, 0.0) * 1e9;
+  constexpr double representable = 9e18;
+  if (ns >= representable - static_cast<double>(now.count())) return std::chrono::nanoseconds::max();
+  return now + std::chrono::nanoseconds(static_cast<std::int64_t>(ns));
+}
+
 void worker_pool::enter_idle(thread_context& on) noexcept {
   if (on.idle_ || on.role_ != thread_role::worker) return;
   on.idle_ = true;

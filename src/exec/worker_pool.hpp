@@ -63,6 +63,17 @@ class worker_pool {
   /// Every sleeping worker looks for work again, because the rank's backpressure has ended. Inside the poll loop.
   virtual void wake_workers() = 0;
 
+  /// Sets a one-shot timer of a handler or main, and sees that the poll loop comes in time. Any thread context. When it
+  /// throws, for want of memory, nothing has changed.
+  void set_timer(timer& added, std::chrono::nanoseconds due) {
+    if (link_.timers().set(added, due)) on_earlier_timer();
+  }
+  [[nodiscard]] timer_queue& timers() noexcept { return link_.timers(); }
+  /// Takes a timer back; see timer_queue.
+  bool remove_timer(timer& gone) noexcept { return link_.timers().remove(gone); }
+  /// The present plus so many seconds, on the rank's clock; nanoseconds::max() when that is too far away for it.
+  [[nodiscard]] std::chrono::nanoseconds instant_after(double seconds) const;
+
   /// The present time, in ticks: the processor's, or virtual nanoseconds.
   [[nodiscard]] virtual std::uint64_t instant() const noexcept = 0;
   [[nodiscard]] virtual double seconds_a_tick() const noexcept = 0;
@@ -141,6 +152,8 @@ class worker_pool {
       link_.sink().escaped(on);
     }
   }
+  /// A timer has been set that is due before all others.
+  virtual void on_earlier_timer() = 0;
   void enter_idle(thread_context& on) noexcept;
   void leave_idle(thread_context& on) noexcept;
   /// `on` was idle and has found work: until that is done it will look neither for more work nor for messages.
