@@ -12,6 +12,7 @@
 
 #include "base/slab_pool.hpp"
 #include "base/spin.hpp"
+#include "exec/thread_binding.hpp"
 #include "exec/thread_shortage.hpp"
 
 namespace nacre {
@@ -69,10 +70,17 @@ void thread_pool::start() {
   const std::uint32_t wanted = workers() + (polls || has_fallback_poller ? 1 : 0);
   try {
     for (std::uint32_t index = 1; index < workers(); ++index) {
-      add_thread("worker", index, [this, index] { work_as(worker(index)); });
+      add_thread("worker", index, [this, index] {
+        if (index < tuning_.place.workers.size()) bind_this_thread(tuning_.place.workers[index]);
+        work_as(worker(index));
+      });
     }
     add_thread("worker", 0, [this] { run_substitute_worker(); });
-    if (polls) add_thread("poll loop", 0, [this] { poll_alone(); });
+    if (polls)
+      add_thread("poll loop", 0, [this] {
+        bind_this_thread(tuning_.place.poll_thread);
+        poll_alone();
+      });
     if (has_fallback_poller) add_thread("fallback poller", 0, [this] { run_fallback_poller(); });
   } catch (const std::exception& error) {
     const std::size_t started = threads_.size();

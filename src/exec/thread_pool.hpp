@@ -6,6 +6,7 @@
 #include <string_view>
 #include <thread>
 
+#include "exec/placement.hpp"
 #include "exec/worker_pool.hpp"
 
 namespace nacre {
@@ -68,6 +69,7 @@ class thread_pool final : public worker_pool {
     bool crowded = false;  ///< more threads than cores: yield instead of spinning
     /// The fallback poller polls when no worker has for so long; 0: there is no fallback poller.
     std::chrono::nanoseconds patience{0};
+    placement place = {};  ///< threads that are not in it run where the caller of `start` does
   };
   thread_pool(const settings& how, const options& tuning, backplane& link, scheduler& order);
   ~thread_pool() override;
