@@ -29,6 +29,7 @@ class array_operations : public object_operations {
   }
   template <auto F, class T, class P, class... Args>
   void send(with how, const array_ptr<T, P>& to, Args&&... args) {
+    detail::refuse_deadline(how);
     detail::post_to_array(*core_, *thread_, {.first = to.first()},
                           object_message<F, T>(how, std::forward<Args>(args)...));
   }

@@ -4,10 +4,13 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <span>
 #include <string_view>
+#include <utility>
 
 #include <nacre/counters.hpp>
+#include <nacre/error.hpp>
 #include <nacre/future.hpp>
 #include <nacre/handler.hpp>
 #include <nacre/ids.hpp>
@@ -23,6 +26,9 @@ inline constexpr to_all_t to_all{};
 struct with {
   nacre::category category = nacre::category::worker;
   nacre::channel channel = nacre::channel::application;
+  /// Of a call, in seconds from now, virtual ones under simulation: when no result is there by then, the future fails
+  /// with timeout_error. The handler is not stopped; its result is dropped when it comes.
+  double deadline = std::numeric_limits<double>::infinity();
 };
 
 /// A message that could not be delivered because its target does not exist any more.
@@ -89,6 +95,25 @@ class object_lock {
   void* held_;
 };
 
+/// Lets the call that `result` waits for fail after so many seconds.
+void limit_call(thread_context& on, future_state& result, double seconds);
+/// Throws usage_error unless `seconds` is a number. `what`: the function that gets it.
+void check_seconds(double seconds, const char* what);
+/// The state of a future that is ready after so many seconds.
+[[nodiscard]] future_value<void>* start_sleep(thread_context& on, double seconds);
+class delayed_state;
+/// Posts `m` after so many seconds, to `ends.to`, or to this rank when that is not valid().
+[[nodiscard]] delayed_state* post_after(engine& core, thread_context& on, double seconds, const object_pair& ends,
+                                        message_ptr m);
+bool take_back(delayed_state& state) noexcept;
+void release(delayed_state& state) noexcept;
+
+/// Before a message without a result is sent.
+inline void refuse_deadline(const with& how) {
+  if (how.deadline != std::numeric_limits<double>::infinity())
+    throw usage_error("a deadline is for the result of a call: a message that is sent has none");
+}
+
 template <auto F>
 void stamp(message& m, with how) noexcept {
   m.header.channel = how.channel;
@@ -96,5 +121,26 @@ void stamp(message& m, with how) noexcept {
 }
 
 }  // namespace detail
+
+/// A message that is sent later; see rank_operations::after. Dropping it changes nothing. Movable; it belongs to the
+/// rank that made it.
+class delayed_message {
+ public:
+  delayed_message() = default;
+  explicit delayed_message(detail::delayed_state& state) noexcept : state_(&state) {}
+  delayed_message(delayed_message&& other) noexcept : state_(std::exchange(other.state_, nullptr)) {}
+  delayed_message& operator=(delayed_message&& other) noexcept {
+    std::swap(state_, other.state_);
+    return *this;
+  }
+  ~delayed_message() {
+    if (state_ != nullptr) detail::release(*state_);
+  }
+  /// Takes the message back. True: its handler does not run. False: too late, the message has been sent.
+  bool cancel() noexcept { return state_ != nullptr && detail::take_back(*state_); }
+
+ private:
+  detail::delayed_state* state_ = nullptr;
+};
 
 }  // namespace nacre

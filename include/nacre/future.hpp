@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 #include <exception>
 #include <optional>
 #include <stdexcept>
@@ -18,6 +19,9 @@ namespace nacre {
 
 class engine;
 class thread_context;
+namespace detail {
+class future_state;
+}
 
 /// The call produced no value: the object does not exist, its handler threw, or the operation was refused. what() gives
 /// the reason.
@@ -30,7 +34,16 @@ class call_error : public std::runtime_error {
   [[nodiscard]] const std::string& type() const noexcept { return type_; }
 
  private:
+  friend class timeout_error;
+  friend class detail::future_state;
   std::string type_;
+  bool timed_out_ = false;
+};
+
+/// The deadline of the call (with::deadline) has come before its result.
+class timeout_error : public call_error {
+ public:
+  explicit timeout_error(const std::string& what) : call_error(what) { timed_out_ = true; }
 };
 
 namespace detail {
@@ -78,8 +91,13 @@ class future_state {
   void complete_with_error(call_error error, thread_context& by);
 
   /// Registers `w` to be notified. Returns false, without touching `w`, when the result is there already. One waiter
-  /// only.
-  [[nodiscard]] bool await(waiter& w) noexcept;
+  /// only: throws usage_error when there is another one. The future's own thread only.
+  [[nodiscard]] bool await(waiter& w);
+  /// Takes the waiter back. False: the result is there, and the waiter has been notified, or is being notified. The
+  /// future's own thread, or the waiter of another future of that thread.
+  [[nodiscard]] bool withdraw() noexcept;
+  /// Throws usage_error when something waits already.
+  void must_be_free() const;
 
   /// The registered waiter; null when there is none, or when the result is there. The waiter is certain to live only
   /// while no thread can complete the state.
@@ -91,9 +109,14 @@ class future_state {
   /// The error of a state that is ready; null when there is a value.
   [[nodiscard]] const call_error* error() const noexcept { return error_ ? &*error_ : nullptr; }
   void throw_if_failed() const {
-    // The copy has its own text, because the last holder of this state may be another thread.
-    if (error_) throw call_error(error_->what(), error_->type());
+    if (error_) throw_error();
   }
+
+  /// The request id of the call that the state belongs to; 0 when there is none. Own thread.
+  [[nodiscard]] std::uint64_t call_number() const noexcept { return call_number_; }
+  void set_call_number(std::uint64_t number) noexcept { call_number_ = number; }
+  /// For results that no call brings: gives the result up, and completes with an error. False when that is impossible.
+  virtual bool give_up(thread_context& /*by*/) { return false; }
 
  protected:
   virtual ~future_state() = default;
@@ -109,10 +132,12 @@ class future_state {
 
  private:
   enum : std::uint32_t { is_empty, is_awaited, is_ready };
+  [[noreturn]] void throw_error() const;
 
   std::atomic<std::uint32_t> references_{1};
   std::atomic<std::uint32_t> state_{is_empty};
   waiter* waiter_ = nullptr;
+  std::uint64_t call_number_ = 0;
   std::optional<call_error> error_;
 };
 
@@ -156,6 +181,12 @@ class future_value<void> : public future_state {
 
 /// Runs other work of this rank until `state` is ready. Throws usage_error on a worker: handlers never block.
 void wait_in_application(engine& core, thread_context& on, future_state& state);
+/// As wait_in_application, but ends when the time is over: after `seconds`, or at that instant of the rank's time.
+enum class time_limit : std::uint8_t { duration, instant };
+[[nodiscard]] bool wait_in_application(engine& core, thread_context& on, future_state& state, time_limit how,
+                                       double seconds);
+/// Gives up a result that is not there yet; see future::cancel.
+void cancel(thread_context& on, future_state& state);
 /// Called when the application polls for something that is not there yet. Returns true when virtual time has advanced
 /// meanwhile, so that other threads have run.
 [[nodiscard]] bool look_again(const thread_context& on);
@@ -198,6 +229,23 @@ class future {
       throw usage_error("wait on a future that has no call (it was moved from, or never given one)");
     if (core_ != nullptr) detail::wait_in_application(*core_, *thread_, *state_);
   }
+  /// Application thread only: runs other work until the result is there, for at most so many seconds, which are virtual
+  /// ones under simulation. Returns whether the result is there; the future is as before, so it can be waited for
+  /// again. In a coroutine handler write `co_await nacre::when_any(f, ctx.sleep(seconds))`. Throws usage_error in a
+  /// handler, for a future that is not valid(), and when the number is none.
+  [[nodiscard]] bool wait_for(double seconds) { return wait_until(detail::time_limit::duration, seconds); }
+  /// As wait_for, until rt.now() would return `instant`.
+  [[nodiscard]] bool wait_until(double instant) { return wait_until(detail::time_limit::instant, instant); }
+  /// Gives up a result that is not there yet: the future fails with call_error at once, and what arrives later is
+  /// dropped. A handler that has not begun and that waits for a worker or for its object on this rank does not run any
+  /// more. A handler that runs, or whose message has left for another rank, runs to its end: nothing stops it there.
+  /// A sleep ends. No effect when the result is there. Throws usage_error for a future that is not valid() or that a
+  /// when_any waits for, and for a transfer (put, get), which is ended by dropping its future.
+  void cancel() {
+    if (state_ == nullptr)
+      throw usage_error("cancel of a future that has no call (it was moved from, or never given one)");
+    if (thread_ != nullptr && !state_->ready()) detail::cancel(*thread_, *state_);
+  }
   /// wait(), then the value; throws call_error when the call failed. The future is empty afterwards.
   T get() {
     wait();
@@ -221,6 +269,12 @@ class future {
   }
 
  private:
+  bool wait_until(detail::time_limit how, double seconds) {
+    if (state_ == nullptr)
+      throw usage_error("wait on a future that has no call (it was moved from, or never given one)");
+    return core_ == nullptr || detail::wait_in_application(*core_, *thread_, *state_, how, seconds);
+  }
+
   engine* core_ = nullptr;
   thread_context* thread_ = nullptr;
   detail::future_value<T>* state_ = nullptr;

@@ -21,3 +21,4 @@
 #include <nacre/task.hpp>
 #include <nacre/token_ring.hpp>
 #include <nacre/when_all.hpp>
+#include <nacre/when_any.hpp>

@@ -24,6 +24,7 @@ mobile_ptr<T> create_remotely(context& ctx, Args... args);
 /// Operations on mobile objects. A base class of `operations`.
 class object_operations : public rank_operations {
  public:
+  using rank_operations::after;
   using rank_operations::call;
   using rank_operations::send;
 
@@ -35,6 +36,7 @@ class object_operations : public rank_operations {
   }
   template <auto F, class T, class... Args>
   void send(with how, mobile_ptr<T> to, Args&&... args) {
+    detail::refuse_deadline(how);
     detail::post_to_object(*core_, *thread_, {acting_, to.id()},
                            object_message<F, T>(how, std::forward<Args>(args)...));
   }
@@ -47,8 +49,18 @@ class object_operations : public rank_operations {
   [[nodiscard]] future<detail::result_of<F>> call(with how, mobile_ptr<T> to, Args&&... args) {
     message_ptr m = object_message<F, T>(how, std::forward<Args>(args)...);
     auto result = pending<detail::result_of<F>>();
-    detail::post_to_object(*core_, *thread_, {acting_, to.id()}, std::move(m), result.state());
+    make_call(how, result, [&] {
+      detail::post_to_object(*core_, *thread_, {acting_, to.id()}, std::move(m), result.state());
+    });
     return result;
+  }
+  /// Sends F to a mobile object after so many seconds, as rank_operations::after does. The message takes its place
+  /// behind those that this rank has sent to the object by then.
+  template <auto F, class T, class... Args>
+  requires(!std::is_void_v<typename detail::traits<F>::target>) delayed_message
+      after(double seconds, mobile_ptr<T> to, Args&&... args) {
+    return delayed_message(*detail::post_after(*core_, *thread_, seconds, {acting_, to.id()},
+                                               object_message<F, T>(with{}, std::forward<Args>(args)...)));
   }
 
   /// Makes a mobile object on this rank. T must be default-constructible and serializable, so that it can move.

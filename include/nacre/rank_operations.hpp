@@ -4,6 +4,7 @@
 
 #include <concepts>
 #include <cstdint>
+#include <limits>
 #include <type_traits>
 #include <utility>
 
@@ -32,6 +33,7 @@ class rank_operations {
   }
   template <auto F, class... Args>
   void send(with how, rank_id to, Args&&... args) {
+    detail::refuse_deadline(how);
     message_ptr m = detail::make_typed<F>(std::forward<Args>(args)...);
     detail::stamp<F>(*m, how);
     detail::post_to_rank(*core_, *thread_, to, std::move(m));
@@ -43,6 +45,7 @@ class rank_operations {
   }
   template <auto F, class... Args>
   void send(with how, to_all_t, Args&&... args) {
+    detail::refuse_deadline(how);
     message_ptr m = detail::make_typed<F>(std::forward<Args>(args)...);
     detail::stamp<F>(*m, how);
     detail::post_to_all(*core_, *thread_, std::move(m));
@@ -62,13 +65,28 @@ class rank_operations {
     message_ptr m = detail::make_typed<F>(std::forward<Args>(args)...);
     detail::stamp<F>(*m, how);
     auto result = pending<detail::result_of<F>>();
-    detail::post_to_rank(*core_, *thread_, to, std::move(m), result.state());
+    make_call(how, result, [&] { detail::post_to_rank(*core_, *thread_, to, std::move(m), result.state()); });
     return result;
   }
   template <auto F, std::integral Number, class... Args>
   future<detail::result_of<F>> call(Number, Args&&...) {
     static_assert(!std::is_same_v<Number, Number>, "a rank is a nacre::rank_id: write call<f>(nacre::rank_id{1}, ...)");
     return {};
+  }
+
+  /// A future that is ready after so many seconds, virtual ones under simulation, at the latest a fraction of a
+  /// millisecond late on a rank whose workers run no long items. A handler waits by `co_await ctx.sleep(0.01)`, a main
+  /// by `rt.sleep(0.01).wait()`; neither keeps a worker. The job is not quiescent before the sleep has ended. Dropping
+  /// the future ends the sleep. Throws usage_error when the number is none.
+  [[nodiscard]] future<void> sleep(double seconds) {
+    return future<void>(*core_, *thread_, detail::start_sleep(*thread_, seconds));
+  }
+  /// Runs F on this rank after so many seconds, virtual ones under simulation. As send, but later: the job is not
+  /// quiescent, and does not end, before F has run. The result can take the message back.
+  template <auto F, class... Args>
+  requires std::is_void_v<typename detail::traits<F>::target> delayed_message after(double seconds, Args&&... args) {
+    return delayed_message(
+        *detail::post_after(*core_, *thread_, seconds, {}, detail::make_typed<F>(std::forward<Args>(args)...)));
   }
 
  protected:
@@ -81,6 +99,15 @@ class rank_operations {
   template <class R>
   future<R> pending() {
     return future<R>(*core_, *thread_, new detail::future_value<R>);
+  }
+
+  /// Posts a call by `post`, with its deadline.
+  template <class R, class Post>
+  void make_call(const with& how, const future<R>& result, Post&& post) {
+    constexpr double never = std::numeric_limits<double>::infinity();
+    if (how.deadline != never) detail::check_seconds(how.deadline, "a deadline");
+    post();
+    if (how.deadline != never) detail::limit_call(*thread_, *result.state(), how.deadline);
   }
 
   engine* core_;

@@ -2,12 +2,15 @@
 // Waiting for many results at once.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <mutex>
 #include <optional>
+#include <tuple>
 #include <type_traits>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include <nacre/future.hpp>
@@ -15,6 +18,11 @@
 namespace nacre {
 
 namespace detail {
+
+template <class T>
+inline constexpr bool is_future = false;
+template <class T>
+inline constexpr bool is_future<future<T>> = true;
 
 template <class T>
 struct joined {
@@ -87,6 +95,89 @@ class join_state final : public future_value<typename joined<T>::type> {
   std::atomic<std::size_t> left_;  // and one for begin
 };
 
+/// The value of a future among others: that of a future<void> is std::monostate.
+template <class T>
+using value_among_others = std::conditional_t<std::is_void_v<T>, std::monostate, T>;
+
+/// As join_state, for futures of different types.
+template <class... Ts>
+class tuple_state final : public future_value<std::tuple<value_among_others<Ts>...>> {
+ public:
+  explicit tuple_state(future<Ts>&&... parts) : parts_(std::move(parts)...) {}
+
+  void begin() {
+    this->acquire();
+    std::apply([this](auto&... part) { (wait_for_part(*part.state()), ...); }, parts_);
+    arrived(nullptr);
+  }
+
+ private:
+  struct part_waiter : waiter {
+    tuple_state* all = nullptr;
+  };
+  static void on_part(waiter& self, thread_context& by) { static_cast<part_waiter&>(self).all->arrived(&by); }
+
+  void wait_for_part(future_state& part) {
+    part_waiter& own = waiters_[registered_++];
+    own.notify = &on_part;
+    own.all = this;
+    if (!part.await(own)) arrived(nullptr);
+  }
+
+  void arrived(thread_context* by) {
+    // acq_rel: the last one sees all values that the others have published by their decrements.
+    if (left_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+    collect();
+    if (by != nullptr) {
+      this->complete(*by);
+    } else {
+      this->complete_unawaited();
+    }
+    this->release();
+  }
+
+  template <class T>
+  static value_among_others<T> taken_from(future<T>& part) {
+    if constexpr (std::is_void_v<T>) {
+      part.take();
+      return {};
+    } else {
+      return part.take();
+    }
+  }
+
+  void collect() {
+    const std::scoped_lock lock(mutex_);
+    try {
+      // In braces, so that they are taken from left to right.
+      if (!dropped_) {
+        this->set_value(std::apply(
+            [](auto&... part) { return std::tuple<value_among_others<Ts>...>{taken_from(part)...}; }, parts_));
+      }
+    } catch (const call_error& error) {
+      this->set_error(error);
+    }
+    drop_parts();
+  }
+  void on_abandon() noexcept override {
+    const std::scoped_lock lock(mutex_);
+    dropped_ = true;
+    drop_parts();
+  }
+  void drop_parts() noexcept {
+    std::apply(
+        [](auto&... part) { (static_cast<void>(std::remove_reference_t<decltype(part)>(std::move(part))), ...); },
+        parts_);
+  }
+
+  std::mutex mutex_;
+  std::tuple<future<Ts>...> parts_;  // under mutex_ once the first may have arrived
+  bool dropped_ = false;             // under mutex_
+  std::array<part_waiter, sizeof...(Ts)> waiters_{};
+  std::size_t registered_ = 0;
+  std::atomic<std::size_t> left_{sizeof...(Ts) + 1};  // and one for begin
+};
+
 }  // namespace detail
 
 /// A future for all of `parts`, which it takes: the vector of their values in the same order, or void. It is ready when
@@ -103,6 +194,7 @@ template <class T>
   for (const future<T>& each : parts) {
     if (!each.valid())
       throw usage_error("when_all of a future that has no call (it was moved from, or never given one)");
+    each.state()->must_be_free();
     if (each.core() != nullptr) core = each.core();
     if (each.thread() != nullptr) thread = each.thread();
   }
@@ -111,6 +203,36 @@ template <class T>
   result all = core != nullptr ? result(*core, *thread, state) : result(state);
   state->begin();
   return all;
+}
+
+/// A future for several of any types, which it takes: they are not valid() afterwards. Its value is the tuple of their
+/// values in order, in which that of a future<void> is std::monostate. It is ready when every one is, and then fails
+/// with the error of the first in order that failed. Dropping it drops them.
+///
+///   auto [norm, moved] = co_await nacre::when_all(f, g);     // in a handler; f is a future<double>, g a future<void>
+///   auto [norm, moved] = nacre::when_all(f, g).get();        // in main
+///
+/// Throws usage_error, and takes none, when one of them is a future without a call.
+template <class... Futures>
+requires(sizeof...(Futures) != 0 && (detail::is_future<std::remove_cvref_t<Futures>> && ...))
+    [[nodiscard]] auto when_all(Futures&&... parts) {
+  engine* core = nullptr;
+  thread_context* thread = nullptr;
+  const auto look = [&](const auto& each) {
+    if (!each.valid())
+      throw usage_error("when_all of a future that has no call (it was moved from, or never given one)");
+    each.state()->must_be_free();
+    if (each.core() != nullptr) core = each.core();
+    if (each.thread() != nullptr) thread = each.thread();
+  };
+  (look(parts), ...);
+  return [&]<class... Ts>(future<Ts>&&... taken) {
+    using result = future<std::tuple<detail::value_among_others<Ts>...>>;
+    auto* const state = new detail::tuple_state<Ts...>(std::move(taken)...);
+    result all = core != nullptr ? result(*core, *thread, state) : result(state);
+    state->begin();
+    return all;
+  }(std::move(parts)...);
 }
 
 }  // namespace nacre

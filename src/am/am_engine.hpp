@@ -175,6 +175,7 @@ class am_engine final : public message_sink {
   void run_bundle(thread_context& on, message_ptr m);
   void share_bundle(thread_context& on, message& m, std::size_t offset, std::size_t bytes_min);
   void dispatch_reply(thread_context& by, message_ptr m);
+  bool skip_cancelled(thread_context& on, const detail::handler_info& row, const message& m);
   void refuse(const message& m, std::string_view why);
   static void run_rank_message(work& item, thread_context& on);
   void run_measured(thread_context& on, message_ptr m);

@@ -47,7 +47,10 @@ void am_engine::dispatch(thread_context& by, message_ptr m) {
 
 void am_engine::dispatch_reply(thread_context& by, message_ptr m) {
   detail::future_state* state = calls_.close(m->header.reply);
-  if (state == nullptr) return refuse(*m, "answers a call that nobody made");
+  if (state == nullptr) {
+    if (calls_.forget(m->header.reply)) return;  // its caller has given up
+    return refuse(*m, "answers a call that nobody made");
+  }
   state->complete_with(std::move(m), by);
   state->release();
 }
@@ -92,6 +95,7 @@ void am_engine::run(thread_context& on, const detail::handler_info& row, message
 }
 
 bool am_engine::run_and_leave(thread_context& on, const detail::handler_info& row, message_ptr& m, void* target) {
+  if (calls_.any_cancelled() && skip_cancelled(on, row, *m)) return true;
   const std::uint32_t source = m->header.source;
   on.counters().handlers.add(1);
   pool_.charge_own(own_work::dispatch);
@@ -103,6 +107,18 @@ bool am_engine::run_and_leave(thread_context& on, const detail::handler_info& ro
   fail("a message from rank " + std::to_string(source) + " does not decode as the arguments of " +
        std::string(row.name));
   return false;
+}
+
+/// True: the caller of `m`, on this rank, has cancelled the call, which is done now.
+bool am_engine::skip_cancelled(thread_context& on, const detail::handler_info& row, const message& m) {
+  const bool alone = m.header.kind == message_kind::rank || m.header.kind == message_kind::object;
+  if (!alone || m.header.reply == 0 || m.header.source != rank().value()) return false;
+  if (!calls_.take_cancelled(m.header.reply)) return false;
+  if (row.coroutine) {  // there is no coroutine to end by itself
+    if (m.header.kind == message_kind::object) objects_->coroutine_ended(on, m.header, row);
+    if (m.counted()) on.counters().done.add(1);
+  }
+  return true;
 }
 
 void am_engine::refuse(const message& m, std::string_view why) {

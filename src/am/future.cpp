@@ -46,11 +46,31 @@ void future_state::complete(thread_context& by) {
   if (state_.exchange(is_ready, std::memory_order_acq_rel) == is_awaited) waiter_->notify(*waiter_, by);
 }
 
-bool future_state::await(waiter& w) noexcept {
+void future_state::must_be_free() const {
+  // acquire: as in awaited_by.
+  if (state_.load(std::memory_order_acquire) == is_awaited) {
+    throw usage_error("a when_any of this future is not ready yet: wait for that one first, or drop it");
+  }
+}
+
+bool future_state::await(waiter& w) {
+  must_be_free();
   waiter_ = &w;
   std::uint32_t expected = is_empty;
   // release: publishes the waiter to `complete`; acquire on failure: the value is there.
   return state_.compare_exchange_strong(expected, is_awaited, std::memory_order_acq_rel, std::memory_order_acquire);
+}
+
+bool future_state::withdraw() noexcept {
+  std::uint32_t expected = is_awaited;
+  // Against the exchange in `complete`: one of the two sees the waiter.
+  return state_.compare_exchange_strong(expected, is_empty, std::memory_order_acq_rel, std::memory_order_acquire);
+}
+
+void future_state::throw_error() const {
+  // The copy has its own text, because the last holder of this state may be another thread.
+  if (error_->timed_out_) throw timeout_error(error_->what());
+  throw call_error(error_->what(), error_->type());
 }
 
 }  // namespace nacre::detail

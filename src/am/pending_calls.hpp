@@ -2,26 +2,59 @@
 // The calls of a rank that wait for their reply.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 #include <nacre/future.hpp>
 
+#include "base/cache_line.hpp"
+
 namespace nacre {
+
+class call_deadline;
 
 /// Names each waiting call by a request id that goes with the request and comes back with the reply. An id is never
 /// valid twice, so a forged or repeated reply finds nothing. Any thread.
+///
+/// | state of a call | open | reply comes | deadline comes, or the caller gives up | its turn comes on this rank |
+/// |---|---|---|---|---|
+/// | none | waiting | refused | - | runs |
+/// | waiting | - | none; the state gets the result | expired, or cancelled; the state gets an error | runs |
+/// | expired | - | none; the reply is dropped | - | runs |
+/// | cancelled | - | none; the reply is dropped | - | none; does not run |
+///
+/// Each request gets one reply, so no call stays expired or cancelled while the job goes on.
 class pending_calls {
  public:
   ~pending_calls();
 
-  /// Keeps a reference to `state` until its reply comes. Never returns 0.
+  /// Keeps a reference to `state` until its reply comes, and tells it its number. Never returns 0.
   [[nodiscard]] std::uint64_t open(detail::future_state& state);
-  /// Returns the reference, or null when no call has that id.
+  /// Returns the reference, and ends the deadline; null when no call with that id waits.
   [[nodiscard]] detail::future_state* close(std::uint64_t number);
+  /// Sets the time limit of a waiting call. False when the call does not wait any more; `limit` is still the caller's
+  /// then. `set` sets the timer. Its exceptions leave everything as it was.
+  bool set_deadline(std::uint64_t number, std::unique_ptr<call_deadline>& limit, const std::function<void()>& set);
+
+  enum class end : std::uint8_t { expired, cancelled };
+  /// Ends the waiting for a call whose reply may still come. Returns the reference as close does.
+  [[nodiscard]] detail::future_state* give_up(std::uint64_t number, end how);
+  /// A reply has come that close did not find a call for. True when the call was given up; the id is not valid any
+  /// more.
+  bool forget(std::uint64_t number);
+  /// Whether any call is cancelled. Cheap; a hint on threads other than the one that cancels.
+  [[nodiscard]] bool any_cancelled() const noexcept { return cancelled_.load(std::memory_order_relaxed) != 0; }
+  /// Before a call of this rank runs on this rank. True when it was cancelled, so that it must not run; the id is not
+  /// valid any more, and no reply may come.
+  bool take_cancelled(std::uint64_t number);
+
+  /// Calls that wait.
   [[nodiscard]] std::size_t count() const;
   /// Calls visit(number, state) for waiting calls, among the first `slots_max` slots. `visit_one` must not call this
   /// object.
@@ -30,12 +63,20 @@ class pending_calls {
 
  private:
   struct slot {
-    detail::future_state* state = nullptr;
+    detail::future_state* state = nullptr;  // of a waiting call
+    call_deadline* limit = nullptr;         // owned while its timer is set
     std::uint32_t generation = 1;
+    std::optional<end> given_up;
   };
+  [[nodiscard]] slot* find(std::uint64_t number) noexcept;
+  void free(slot& ended) noexcept;
+  static detail::future_state* take(slot& ended) noexcept;
+
   mutable std::mutex mutex_;
-  std::vector<slot> slots_;          // under mutex_
-  std::vector<std::uint32_t> free_;  // under mutex_
+  std::vector<slot> slots_;                                          // under mutex_
+  std::vector<std::uint32_t> free_;                                  // under mutex_
+  std::size_t given_up_ = 0;                                         // under mutex_: expired or cancelled
+  alignas(cache_line_bytes) std::atomic<std::size_t> cancelled_{0};  // written under mutex_; every handler reads it
 };
 
 }  // namespace nacre

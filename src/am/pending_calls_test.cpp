@@ -4,9 +4,13 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <memory>
 #include <set>
 #include <thread>
 #include <vector>
+
+#include "am/call_deadline.hpp"
 
 namespace nacre {
 namespace {
@@ -60,6 +64,65 @@ TEST(pending_calls, calls_that_never_come_back_are_given_up_with_the_rank) {
   }
   EXPECT_FALSE(state->ready());
   state->release();  // the last reference: the leak checker sees when it is not
+}
+
+TEST(pending_calls, a_late_reply_to_a_call_that_was_given_up_is_known_once) {
+  for (const auto how : {pending_calls::end::expired, pending_calls::end::cancelled}) {
+    pending_calls calls;
+    auto* const state = new value;
+    const std::uint64_t number = calls.open(*state);
+    EXPECT_FALSE(calls.forget(number)) << "it waits";
+    EXPECT_EQ(calls.give_up(number, how), state);
+    EXPECT_EQ(calls.give_up(number, how), nullptr);
+    EXPECT_EQ(calls.count(), 0U);
+    EXPECT_EQ(calls.close(number), nullptr);
+    EXPECT_TRUE(calls.forget(number));
+    EXPECT_FALSE(calls.forget(number)) << "forged, from here on";
+    EXPECT_FALSE(calls.any_cancelled());
+    state->release();
+    state->release();
+  }
+}
+
+TEST(pending_calls, only_a_cancelled_call_does_not_run_and_it_gets_no_reply) {
+  pending_calls calls;
+  auto* const state = new value;
+  const std::uint64_t expired = calls.open(*state), cancelled = calls.open(*state), waits = calls.open(*state);
+  EXPECT_EQ(calls.give_up(expired, pending_calls::end::expired), state);
+  EXPECT_FALSE(calls.any_cancelled());
+  EXPECT_EQ(calls.give_up(cancelled, pending_calls::end::cancelled), state);
+  EXPECT_TRUE(calls.any_cancelled());
+  EXPECT_FALSE(calls.take_cancelled(expired));
+  EXPECT_FALSE(calls.take_cancelled(waits));
+  EXPECT_TRUE(calls.take_cancelled(cancelled));
+  EXPECT_FALSE(calls.take_cancelled(cancelled));
+  EXPECT_FALSE(calls.any_cancelled());
+  EXPECT_FALSE(calls.forget(cancelled)) << "a reply would be forged";
+  EXPECT_EQ(calls.count(), 1U);
+  for (int reference = 0; reference < 3; ++reference) state->release();  // one of `waits` is left
+}
+
+TEST(pending_calls, a_reply_ends_the_deadline_and_so_does_the_end_of_the_rank) {
+  timer_queue timers;
+  auto* const state = new value;
+  {
+    pending_calls calls;
+    const std::uint64_t answered = calls.open(*state), open = calls.open(*state);
+    for (const std::uint64_t number : {answered, open}) {
+      auto limit = std::make_unique<call_deadline>(calls, timers, number, 1.0);
+      call_deadline& own = *limit;
+      EXPECT_TRUE(
+          calls.set_deadline(number, limit, [&] { static_cast<void>(timers.set(own, std::chrono::seconds(1))); }));
+    }
+    EXPECT_EQ(timers.created(), 2U);
+    EXPECT_EQ(calls.close(answered), state);
+    EXPECT_EQ(timers.done(), 1U);
+    auto late = std::make_unique<call_deadline>(calls, timers, answered, 1.0);
+    EXPECT_FALSE(calls.set_deadline(answered, late, [] { FAIL() << "set for a call that has its result"; }));
+    state->release();
+  }
+  EXPECT_FALSE(timers.pending());
+  state->release();
 }
 
 TEST(pending_calls, many_threads_open_and_close_their_own) {

@@ -10,8 +10,8 @@
 namespace nacre::quiescence {
 
 /// The units that a rank has counted since the job's start. A unit is anything that runs user code or leads to it: the
-/// active main of the application, a handler's message, a suspended coroutine. Both counters only grow; a unit may be
-/// done on another rank than the one that created it.
+/// active main of the application, a handler's message, a suspended coroutine, a one-shot timer that is set. Both
+/// counters only grow; a unit may be done on another rank than the one that created it.
 struct unit_counters {
   std::uint64_t created = 0;
   std::uint64_t done = 0;

@@ -113,6 +113,8 @@ std::unique_ptr<worker_pool> engine::make_worker_pool(const engine_surroundings&
 
 double engine::seconds() const noexcept { return std::chrono::duration<double>(time_.now() - started_).count(); }
 
+std::chrono::nanoseconds engine::instant_at(double when) const { return pool_->instant_after(when - seconds()); }
+
 void engine::aggregate() {
   const std::string& wish = configuration_.get_string("aggregate");
   const transport::capabilities& link = link_.declared();
@@ -167,7 +169,8 @@ std::chrono::nanoseconds engine::poll(thread_context& by) {
   const bool workers_rest = pool_->idle_workers() == pool_->workers() && !backpressure_;
   const bool main_waits =
       !main_active_.load(std::memory_order_acquire);  // pairs with the stores in wait_as_application
-  due = std::min(due, quiet_.poll(by, main_waits && workers_rest));
+  // A pending timer is a unit that this rank knows of, so it keeps the wave, which would find no quiescence.
+  due = std::min(due, quiet_.poll(by, main_waits && workers_rest && !link_.timers().pending()));
   const bool at_rest = workers_rest && (main_waits || waits_for_window_.load(std::memory_order_relaxed));  // a hint
   return std::min(due, deadlock_.poll(by, at_rest));
 }
@@ -176,7 +179,8 @@ std::chrono::nanoseconds engine::poll(thread_context& by) {
 /// certain to come, will make a worker or main go on.
 quiescence::deadlock_detector::snapshot engine::look_for_deadlock() {
   quiescence::deadlock_detector::snapshot now;
-  const bool under_way = link_.under_way() || memory_.copies() || objects_.forwarding().awaits_news();
+  const bool under_way =
+      link_.under_way() || link_.timers().pending() || memory_.copies() || objects_.forwarding().awaits_news();
   now.at_rest = !under_way && pool_->ready_items() == 0;
   now.units = quiet_.counters();
   for (const auto& each : pool_->thread_contexts()) now.readied += each->counters().readied.read();
@@ -243,58 +247,6 @@ void engine::post_on_quiescence(thread_context& on, message_ptr m) {
     roused_ = true;
     messages_.post(by, rank(), std::move(*waiting));
   });
-}
-
-void engine::must_not_hold() const {
-  if (!holds_) return;
-  throw usage_error(
-      "a blocking wait inside with_exclusive or with_shared, while others may wait for the object: wait before or "
-      "after "
-      "it; to work on several objects at once write `rt.colocate<function>(p, q, ...)`");
-}
-
-void engine::wait_as_application(thread_context& on, quiescence::main_wait how,
-                                 const std::function<void(std::function<void(thread_context&)>)>& begin) {
-  if (on.role() != thread_role::application) {
-    throw usage_error(
-        "a blocking wait inside a handler would stop its worker: make the handler a coroutine that returns "
-        "nacre::task and write `co_await ctx.call<...>(...)`");
-  }
-  must_not_hold();
-  std::atomic<bool> over{false};
-  main_wait_.store(how, std::memory_order_relaxed);
-  main_active_.store(false, std::memory_order_release);  // pairs with the acquire in poll
-  messages_.commit(on, [&] {
-    begin([this, &over](thread_context& by) {
-      by.counters().created.add(1);
-      main_active_.store(true, std::memory_order_release);  // pairs with the acquire in poll
-      over.store(true, std::memory_order_release);          // pairs with the acquire below; `over` may be gone then
-      pool_->wake_application(by);
-    });
-  });
-  on.counters().done.add(1);
-  pool_->wait_until([&over] { return over.load(std::memory_order_acquire); });
-}
-
-void engine::wait_for(thread_context& on, detail::future_state& state) {
-  if (holds_ && state.ready()) return;
-  struct application_waiter : detail::waiter {
-    std::function<void(thread_context&)> end;
-  };
-  application_waiter w;
-  w.notify = [](detail::waiter& self, thread_context& by) {
-    const auto end = static_cast<application_waiter&>(self).end;  // a copy: the waiter ends with the wait
-    end(by);
-  };
-  wait_as_application(on, quiescence::main_wait::result, [&](std::function<void(thread_context&)> end) {
-    w.end = end;
-    if (!state.await(w)) end(on);
-  });
-}
-
-void engine::wait_quiescence(thread_context& on) {
-  wait_as_application(on, quiescence::main_wait::quiescence,
-                      [&](std::function<void(thread_context&)> end) { quiet_.request(on, std::move(end)); });
 }
 
 }  // namespace nacre

@@ -58,7 +58,7 @@ class engine {
   [[nodiscard]] bool main_waits() const noexcept { return !main_active_.load(); }
   /// Under simulation: whether the rank has no effect, in the sense of deadlock.hpp.
   [[nodiscard]] bool has_nothing_under_way() {
-    return main_waits() && sim_pool_->has_nothing() && link_.waiting_bytes() == 0 &&
+    return main_waits() && sim_pool_->has_nothing() && link_.waiting_bytes() == 0 && !link_.timers().pending() &&
            !objects_.forwarding().awaits_news() && !objects_.updates().has_news_to_tell();
   }
 
@@ -75,6 +75,8 @@ class engine {
   [[nodiscard]] std::uint32_t size() const noexcept { return link_.size(); }
   [[nodiscard]] const rank_output& output() const noexcept { return output_; }
   [[nodiscard]] double seconds() const noexcept;
+  /// The instant of the rank's clock at which seconds() returns `when`.
+  [[nodiscard]] std::chrono::nanoseconds instant_at(double when) const;
   [[nodiscard]] rank_progress so_far() const;
   /// Sums over all threads of the rank.
   [[nodiscard]] rank_counters counters() const noexcept;
@@ -84,6 +86,8 @@ class engine {
   void wait_as_application(thread_context& on, quiescence::main_wait how,
                            const std::function<void(std::function<void(thread_context&)>)>& begin);
   void wait_for(thread_context& on, detail::future_state& state);
+  /// As wait_for, until the instant `due` of the rank's clock. Returns whether the result is there.
+  [[nodiscard]] bool wait_until(thread_context& on, detail::future_state& state, std::chrono::nanoseconds due);
   void wait_quiescence(thread_context& on);
   /// Posts a message to this rank at the next quiescence.
   void post_on_quiescence(thread_context& on, message_ptr m);

@@ -22,6 +22,7 @@ namespace nacre {
 /// | a message that waits in a send buffer to be aggregated | the send buffers of the threads |
 /// | ready work, now or after the time that its worker still spends; a main about to go on | sim_pool |
 /// | a main that runs | engine |
+/// | a sleep, a time limit, or a message to be sent later | timer_queue |
 /// | a message that waits for the location of its object | object_space |
 /// | quiescence, if a function or main waits for it and no unit is open but moving objects | quiescence_module |
 ///

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// Calls that end before their results come: at their deadlines, or because their callers give them up.
+#include "am/call_deadline.hpp"
+
+#include <memory>
+#include <string>
+
+#include <fmt/format.h>
+
+#include <nacre/core.hpp>
+
+#include "am/am_engine.hpp"
+#include "exec/worker_pool.hpp"
+
+namespace nacre {
+
+void call_deadline::on_due(timer& self, thread_context& by) {
+  const std::unique_ptr<call_deadline> own(&static_cast<call_deadline&>(self));
+  detail::future_state* const state = own->calls_.give_up(own->call_, pending_calls::end::expired);
+  if (state == nullptr) return;  // the reply has come meanwhile
+  const std::string text = fmt::format("no result within {} s, the deadline of the call", own->seconds_);
+  state->complete_with_error(timeout_error(text), by);
+  state->release();
+}
+
+namespace detail {
+
+void check_seconds(double seconds, const char* what) {
+  if (seconds != seconds) throw usage_error(std::string(what) + " that is no number (NaN)");
+}
+
+void limit_call(thread_context& on, future_state& result, double seconds) {
+  am_engine& messages = on.messages();
+  messages.commit(on, [&] {
+    worker_pool& pool = on.pool();
+    auto limit = std::make_unique<call_deadline>(messages.calls(), pool.timers(), result.call_number(), seconds);
+    call_deadline& own = *limit;
+    messages.calls().set_deadline(result.call_number(), limit,
+                                  [&] { pool.set_timer(own, pool.instant_after(seconds)); });
+  });
+}
+
+void cancel(thread_context& on, future_state& state) {
+  state.must_be_free();  // so nothing is notified, and `on` may be the thread context that the future began on
+  if (state.call_number() == 0) {
+    if (state.give_up(on)) return;
+    throw usage_error(
+        "cancel of a transfer, or of a future for several: drop the future instead, which ends what can be ended");
+  }
+  future_state* const waiting = on.messages().calls().give_up(state.call_number(), pending_calls::end::cancelled);
+  if (waiting == nullptr) return;  // the reply has come meanwhile
+  waiting->complete_with_error("the call was cancelled by its caller", on);
+  waiting->release();
+}
+
+}  // namespace detail
+}  // namespace nacre
