@@ -263,8 +263,8 @@ void backplane::add_timer(std::chrono::nanoseconds first, repeated_timers::actio
   ticks_due_ns_ = ticks_.due().count();
 }
 
-/// Work that has just arrived waits for this. So timers, which need the clock, wait for the next thorough poll. True when
-/// something has happened that a handler or main waits for.
+/// Work that has just arrived waits for this. So timers, which need the clock, wait for the next thorough poll. True
+/// when something has happened that a handler or main waits for.
 bool backplane::run_due(thread_context& by, bool thorough) {
   if (declared_.separate_processes) {
     while (const auto failure = link_->failed()) sink_->peer_failed(*failure);

@@ -24,7 +24,8 @@ constexpr std::chrono::seconds shutdown_max{2};
 /// A simulated rank has one worker unless told otherwise, so that a run does not depend on the host's cores.
 worker_pool::settings worker_pool_settings(const engine_surroundings& around) {
   const auto asked = static_cast<std::uint32_t>(around.configuration.get_int("workers"));
-  const std::uint32_t by_default = around.simulation != nullptr ? 1 : workers_by_default(around.ranks_on_host);
+  const std::uint32_t by_default =
+      around.simulation != nullptr ? 1 : workers_by_default(around.cores, around.ranks_on_host);
   return {.workers = asked != 0 ? asked : by_default,
           .seed = static_cast<std::uint64_t>(around.configuration.get_int("seed")),
           .backlog_bytes = static_cast<std::uint64_t>(around.configuration.get_int("receive_memory"))};
@@ -48,7 +49,7 @@ engine::engine(std::unique_ptr<transport::endpoint> link, const engine_surroundi
       link_(std::move(link), around.time,
             {.receive_bytes = static_cast<std::uint64_t>(around.configuration.get_int("receive_memory")),
              .send_bytes = static_cast<std::uint64_t>(around.configuration.get_int("send_memory"))}),
-      output_(*this, around.configuration, *order_, around.simulation != nullptr),
+      output_(*this, around.configuration, *order_, around.simulation != nullptr, around.place.text()),
       pool_(make_worker_pool(around)),
       messages_(*this, link_, *pool_,
                 around.configuration.get_bool("check_serialization") ? am_engine::packing::always
@@ -97,14 +98,13 @@ std::unique_ptr<worker_pool> engine::make_worker_pool(const engine_surroundings&
     sim_pool_ = made.get();
     return made;
   }
-  const std::uint32_t cores = usable_cores();
-  const std::uint32_t threads = around.ranks_on_host * how.workers;
-  const std::string& progress = around.configuration.get_string("progress");
+  const std::uint64_t threads = std::uint64_t{around.ranks_on_host} * how.workers;
   thread_pool::options tuning;
-  const bool dedicated = progress == "dedicated" || (progress == "auto" && threads + around.ranks_on_host <= cores);
-  tuning.progress = dedicated ? progress_mode::dedicated : progress_mode::shared;
+  const bool alone = polls_alone(around.configuration, around.cores, around.ranks_on_host, how.workers);
+  tuning.progress = alone ? progress_mode::dedicated : progress_mode::shared;
   tuning.spin = around.configuration.get_duration("spin");
-  tuning.crowded = threads > cores;
+  tuning.crowded = threads > around.cores;
+  tuning.place = around.place;
   tuning.patience = around.configuration.get_duration("progress_patience");
   auto made = std::make_unique<thread_pool>(how, tuning, link_, *order_);
   thread_pool_ = made.get();

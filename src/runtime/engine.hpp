@@ -32,6 +32,8 @@ struct engine_surroundings {
   clock& time;
   machine::simulation* simulation = nullptr;  ///< null on real threads
   std::uint32_t ranks_on_host = 1;
+  std::uint32_t cores = 1;              ///< that the process may use
+  placement place = {};                 ///< of the rank's threads
   trace::file_writer* trace = nullptr;  ///< null: no trace
   std::size_t trace_thread_bytes = 0;
   std::function<void(rank_id, const std::string&)> fail;  ///< ends the job; any thread

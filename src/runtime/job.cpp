@@ -27,6 +27,7 @@
 #include "base/clock.hpp"
 #include "base/drained.hpp"
 #include "base/exception_text.hpp"
+#include "exec/thread_binding.hpp"
 #include "exec/thread_shortage.hpp"
 #include "join/launch/foreign_launcher.hpp"
 #include "join/launch/job_credentials.hpp"
@@ -34,6 +35,7 @@
 #include "runtime/engine.hpp"
 #include "runtime/memory_shortage.hpp"
 #include "runtime/output_file.hpp"
+#include "runtime/rank_placement.hpp"
 #include "runtime/simulated_deadlock.hpp"
 #include "transport/sim/sim_fabric.hpp"
 #include "transport/transport.hpp"
@@ -146,15 +148,20 @@ job_report run_threads(transport::fabric& fabric, const config& configuration,
   const auto local = fabric.local_ranks();
   check_outputs(fabric, configuration);
   const std::unique_ptr<trace::file_writer> traced = open_trace(fabric, configuration);
+  const rank_placement places(configuration, fabric);
   const engine_surroundings around{.configuration = configuration,
                                    .time = time,
                                    .ranks_on_host = fabric.ranks_on_host(),  // they share its cores
+                                   .cores = places.cores(),
                                    .trace = traced.get(),
                                    .trace_thread_bytes = trace_thread_bytes(fabric, configuration),
                                    .fail = &end_process};
   std::atomic<bool> left_all{true};
   const auto run_rank = [&](rank_id rank) {
-    engine one(fabric.open(rank), around);
+    engine_surroundings own = around;
+    own.place = places.of(static_cast<std::size_t>(std::find(local.begin(), local.end(), rank) - local.begin()));
+    const bound_scope bound(own.place.rank);  // first, so that the rank's memory is where its workers are
+    engine one(fabric.open(rank), own);
     one.run(main);
     if (!one.output().left_all()) left_all = false;
   };

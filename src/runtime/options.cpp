@@ -5,6 +5,7 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <string>
 
 #include "balance/balancer/registry.hpp"
 #include "balance/scheduler/registry.hpp"
@@ -23,6 +24,10 @@ constexpr option runtime_options[] = {
      "how many ranks this process holds, outside of sim at most 4096; under `nacre run` its -n decides"},
     {"workers", option_kind::integer, "0", "threads", "0..65536",
      "worker threads of each rank; 0 shares out the cores of this host, and means 1 under sim"},
+    {"bind", option_kind::choice, "auto", "", "auto|core|numa|none",
+     "which cores the threads of a rank use, of those that the process may use: core, one for each worker; numa, those "
+     "of a NUMA domain; none, any; auto, a share of its own for each rank that `nacre run` starts, if there is a "
+     "processor for each thread"},
     {"seed", option_kind::integer, "1", "", "0..",
      "where every random choice is drawn from; under sim, an equal seed gives an equal run"},
     {"progress", option_kind::choice, "auto", "", "auto|shared|dedicated",
@@ -111,8 +116,13 @@ std::uint32_t usable_cores() {
   return static_cast<std::uint32_t>(std::max(1, CPU_COUNT(&set)));
 }
 
-std::uint32_t workers_by_default(std::uint32_t ranks_on_host) {
-  return std::max(1u, usable_cores() / std::max(1u, ranks_on_host));
+std::uint32_t workers_by_default(std::uint32_t cores, std::uint32_t ranks_on_host) {
+  return std::max(1u, cores / std::max(1u, ranks_on_host));
+}
+
+bool polls_alone(const config& configuration, std::uint32_t cores, std::uint32_t ranks_on_host, std::uint32_t workers) {
+  const std::string& progress = configuration.get_string("progress");
+  return progress == "dedicated" || (progress == "auto" && std::uint64_t{ranks_on_host} * (workers + 1ULL) <= cores);
 }
 
 }  // namespace nacre

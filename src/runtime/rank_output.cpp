@@ -134,7 +134,8 @@ trace::summary rank_output::own_summary() const {
                               .looks = balanced.looks,
                               .look_seconds = balanced.look_seconds,
                               .resting_look_seconds = balanced.resting_look_seconds,
-                              .migration_seconds = balanced.migration_seconds};
+                              .migration_seconds = balanced.migration_seconds,
+                              .processors = processors_};
   for (const auto& each : rank_.pool().thread_contexts()) {
     const thread_counters& t = each->counters();
     if (each->role() != thread_role::worker) continue;

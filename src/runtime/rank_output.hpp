@@ -23,8 +23,13 @@ class thread_context;
 /// thread contexts, which write to its trace.
 class rank_output {
  public:
-  rank_output(engine& of, const config& configuration, const scheduler& order, bool simulated)
-      : rank_(of), configuration_(configuration), order_(order), simulated_(simulated) {}
+  /// `processors`: that the rank's threads may use, for the summary.
+  rank_output(engine& of, const config& configuration, const scheduler& order, bool simulated, std::string processors)
+      : rank_(of),
+        configuration_(configuration),
+        order_(order),
+        simulated_(simulated),
+        processors_(std::move(processors)) {}
 
   /// Records a trace into `file`, with that much memory for each thread context. Before anything runs.
   void record_trace(trace::file_writer& file, std::size_t thread_bytes);
@@ -50,6 +55,7 @@ class rank_output {
   const config& configuration_;
   const scheduler& order_;
   const bool simulated_;
+  const std::string processors_;
   std::unique_ptr<trace::rank_trace> trace_;  // null: no trace
   std::uint64_t job_number_ = 0;
   bool shares_clock_ = true;                          // reads the same clock as rank 0

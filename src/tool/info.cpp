@@ -2,10 +2,9 @@
 // The text of `nacre info`: this build and this machine.
 #include "tool/info.hpp"
 
-#include <sched.h>
-
 #include <array>
 #include <fstream>
+#include <set>
 #include <string_view>
 #include <thread>
 
@@ -14,6 +13,8 @@
 #include <nacre/run.hpp>
 
 #include "base/clock.hpp"
+#include "exec/placement.hpp"
+#include "exec/thread_binding.hpp"
 #include "transport/transport.hpp"
 
 namespace nacre::tool {
@@ -70,9 +71,17 @@ std::string features_text() {
 #endif
 }
 
-int usable_cores() {
-  cpu_set_t cores;
-  return ::sched_getaffinity(0, sizeof cores, &cores) == 0 ? CPU_COUNT(&cores) : 0;
+/// The cores that --nacre.bind shares out.
+std::string binding_text() {
+  const host_cores cores = cores_of_this_host();
+  std::size_t threads = 0;
+  std::set<std::uint32_t> domains;
+  for (const host_core& each : cores) {
+    threads += each.processors.size();
+    domains.insert(each.domain);
+  }
+  return fmt::format("{} cores with {} hardware threads in {} NUMA domain{}: processors {}", cores.size(), threads,
+                     domains.size(), domains.size() == 1 ? "" : "s", text_of(processors_of_this_thread()));
 }
 
 }  // namespace
@@ -88,7 +97,9 @@ std::string info_text() {
   }
   text += fmt::format("processor  {}\n", processor_text());
   if (const std::string features = features_text(); !features.empty()) text += fmt::format("features   {}\n", features);
-  text += fmt::format("cores      {} usable of {}\n", usable_cores(), std::thread::hardware_concurrency());
+  text += fmt::format("cores      {} usable of {}\n", processors_of_this_thread().size(),
+                      std::thread::hardware_concurrency());
+  text += fmt::format("binding    {}\n", binding_text());
   text +=
       fmt::format("clock      {}\n", ticks_are_steady() ? "the processor's counter, which is steady"
                                                         : "clock_gettime, since the processor's counter is not steady");

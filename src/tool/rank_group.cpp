@@ -28,8 +28,9 @@ rank_group::~rank_group() { signal(SIGKILL); }
 rank_process rank_group::start(std::uint32_t rank, const rank_launch_spec& rank_spec, int standard_input) {
   const unique_fd secret = launch::make_secret_pipe(rank_spec.secret);
   command what = rank_spec.what;
-  for (std::string& each : launch::job_variables(rank_id(rank), rank_spec.size, rank_spec.control_address, secret.get(),
-                                                 rank_spec.ranks_on_host)) {
+  for (std::string& each : launch::job_variables(
+           rank_id(rank), rank_spec.size, rank_spec.control_address, secret.get(),
+           {.ranks = rank_spec.ranks_on_host, .place = static_cast<std::uint32_t>(processes_.size())})) {
     what.environment.push_back(std::move(each));
   }
   rank_process started = start_process(what, {.standard_input = standard_input, .kept = secret.get()});

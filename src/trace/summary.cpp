@@ -56,6 +56,20 @@ struct ways {
   std::uint64_t messages = 0, forwards = 0, carried = 0;
 };
 
+/// One line that says which processors the ranks are bound to; none when they are not bound.
+std::string bound_text(const std::vector<rank_row>& rows) {
+  std::string text;
+  std::size_t shown = 0;
+  for (const rank_row& row : rows) {
+    if (row.processors.empty() || row.processors == "any") continue;
+    if (++shown > rows_shown_max) break;
+    text +=
+        fmt::format("{} {} on {}", text.empty() ? "  bound to processors: rank" : "; rank", row.rank, row.processors);
+  }
+  if (shown > rows_shown_max) text += "; ...";
+  return text.empty() ? text : text + '\n';
+}
+
 }  // namespace
 
 std::string as_text(const summary& what) {
@@ -83,7 +97,7 @@ std::string as_text(const summary& what) {
     out += fmt::format("  {} messages to objects elsewhere: {:.2f} forwards each, {:.2f} taken along\n", of.messages,
                        of.a_message(of.forwards), of.a_message(of.carried));
   }
-  return out;
+  return out + bound_text(what.ranks);
 }
 
 std::string as_json(const summary& what) {
@@ -118,7 +132,8 @@ std::string as_json(const summary& what) {
                             {"looks", row.looks},
                             {"look_seconds", row.look_seconds},
                             {"resting_look_seconds", row.resting_look_seconds},
-                            {"migration_seconds", row.migration_seconds}});
+                            {"migration_seconds", row.migration_seconds},
+                            {"processors", row.processors}});
   }
   return all.dump(2);
 }

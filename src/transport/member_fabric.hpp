@@ -25,6 +25,7 @@ class member_fabric final : public fabric {
 
   std::uint32_t size() const noexcept override { return self_.size(); }
   std::uint32_t ranks_on_host() const noexcept override { return self_.ranks_on_host(); }
+  std::optional<std::uint32_t> place_on_host() const noexcept override { return self_.place_on_host(); }
   std::span<const rank_id> local_ranks() const noexcept override { return {&rank_, 1}; }
   std::unique_ptr<endpoint> open(rank_id rank) override;
 

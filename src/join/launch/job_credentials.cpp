@@ -22,6 +22,7 @@ namespace {
 constexpr const char* rank_name = "NACRE_JOB_RANK";
 constexpr const char* size_name = "NACRE_JOB_SIZE";
 constexpr const char* ranks_on_host_name = "NACRE_JOB_RANKS_ON_HOST";
+constexpr const char* place_on_host_name = "NACRE_JOB_PLACE_ON_HOST";
 constexpr const char* control_address_name = "NACRE_JOB_CONTROL_ADDRESS";
 constexpr const char* secret_name = "NACRE_JOB_SECRET_FD";
 constexpr const char* joined_name = "NACRE_JOB_JOINED";  // the process that has used the credentials
@@ -70,11 +71,11 @@ bool is_own_pid(const char* text) noexcept { return text != nullptr && parse<pid
 }  // namespace
 
 std::vector<std::string> job_variables(rank_id rank, std::uint32_t size, const std::string& control_address,
-                                       int secret_descriptor, std::uint32_t ranks_on_host) {
+                                       int secret_descriptor, host_share share) {
   const auto line = [](const char* name, const std::string& value) { return std::string(name) + "=" + value; };
-  return {line(rank_name, std::to_string(rank.value())), line(size_name, std::to_string(size)),
-          line(ranks_on_host_name, std::to_string(ranks_on_host)), line(control_address_name, control_address),
-          line(secret_name, std::to_string(secret_descriptor))};
+  return {line(rank_name, std::to_string(rank.value())),         line(size_name, std::to_string(size)),
+          line(ranks_on_host_name, std::to_string(share.ranks)), line(place_on_host_name, std::to_string(share.place)),
+          line(control_address_name, control_address),           line(secret_name, std::to_string(secret_descriptor))};
 }
 
 bool is_job_variable(std::string_view variable) noexcept { return variable.starts_with("NACRE_JOB_"); }
@@ -110,9 +111,12 @@ job_credentials take_job_credentials() {
   job_credentials credentials{.rank = rank_id(rank),
                               .size = size,
                               .ranks_on_host = std::min(size, std::max(1U, number(ranks_on_host_name))),
+                              .place_on_host = number(place_on_host_name),
                               .control_address = control_address,
                               .secret = read_secret(static_cast<int>(number(secret_name)))};
-  for (const char* name : {rank_name, size_name, ranks_on_host_name, control_address_name, secret_name})
+  credentials.place_on_host = std::min(credentials.place_on_host, credentials.ranks_on_host - 1);
+  for (const char* name :
+       {rank_name, size_name, ranks_on_host_name, place_on_host_name, control_address_name, secret_name})
     ::unsetenv(name);
   ::setenv(joined_name, std::to_string(::getpid()).c_str(), 1);
   return credentials;

@@ -18,15 +18,22 @@ struct job_credentials {
   rank_id rank;
   std::uint32_t size = 0;
   std::uint32_t ranks_on_host = 0;  ///< of this job, this one included; they share its cores
+  std::uint32_t place_on_host = 0;  ///< the position of this one among them
   std::string control_address;      ///< address of the launcher, "127.0.0.1:4711"
   job_secret secret;
+};
+
+/// The position of a rank among those of its job on one host.
+struct host_share {
+  std::uint32_t ranks = 0;
+  std::uint32_t place = 0;
 };
 
 /// The credentials as variables of an environment, each "NACRE_JOB_NAME=value". The secret is not among them, since
 /// other processes may read /proc/<pid>/environ. The process inherits `secret_descriptor` and reads the secret there.
 [[nodiscard]] std::vector<std::string> job_variables(rank_id rank, std::uint32_t size,
                                                      const std::string& control_address, int secret_descriptor,
-                                                     std::uint32_t ranks_on_host);
+                                                     host_share share);
 
 /// Whether the "NAME=value" of an environment belongs to job credentials: a new process must not inherit older ones.
 [[nodiscard]] bool is_job_variable(std::string_view variable) noexcept;

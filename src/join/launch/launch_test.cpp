@@ -257,7 +257,7 @@ int take_credentials() {
 TEST(job_credentials, carries_rank_size_address_and_secret_once_and_leaves_nothing_to_child_processes) {
   const job_secret secret = job_secret::generate();
   const net::unique_fd pipe = make_secret_pipe(secret);
-  const auto variables = job_variables(rank_id(2), 3, "127.0.0.1:4711", pipe.get(), 2);
+  const auto variables = job_variables(rank_id(2), 3, "127.0.0.1:4711", pipe.get(), {.ranks = 2, .place = 1});
   for (const std::string& each : variables) {
     EXPECT_TRUE(is_job_variable(each));
     EXPECT_EQ(each.find(secret.to_hex()), std::string::npos) << "the secret is not in the environment";

@@ -133,6 +133,11 @@ std::uint32_t membership::ranks_on_host() const noexcept {
   return job != nullptr ? (*job)->ranks_on_host() : std::get_if<job_credentials>(&by_)->ranks_on_host;
 }
 
+std::optional<std::uint32_t> membership::place_on_host() const noexcept {
+  const auto* const started = std::get_if<job_credentials>(&by_);
+  return started != nullptr ? std::optional(started->place_on_host) : std::nullopt;
+}
+
 joined_rank membership::join(const join_options& how) {
   const auto* const job = std::get_if<std::unique_ptr<pmix_job>>(&by_);
   return job != nullptr ? launch::join(**job, how) : launch::join(std::get<job_credentials>(by_), how);

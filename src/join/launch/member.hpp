@@ -73,6 +73,9 @@ class membership {
   [[nodiscard]] rank_id rank() const noexcept { return rank_; }
   [[nodiscard]] std::uint32_t size() const noexcept;
   [[nodiscard]] std::uint32_t ranks_on_host() const noexcept;
+  /// The position of this rank among those of its host; nothing under a launcher of others, which binds processes
+  /// itself.
+  [[nodiscard]] std::optional<std::uint32_t> place_on_host() const noexcept;
   /// Calls launch::join. Once.
   [[nodiscard]] joined_rank join(const join_options& how);
 

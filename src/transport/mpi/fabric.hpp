@@ -32,6 +32,9 @@ class mpi_fabric final : public fabric {
 
   std::uint32_t size() const noexcept override { return mesh_->size(); }
   std::uint32_t ranks_on_host() const noexcept override { return sharing_cores_; }
+  std::optional<std::uint32_t> place_on_host() const noexcept override {
+    return local_ranks_.size() == sharing_cores_ ? std::optional(0U) : std::nullopt;
+  }
   std::span<const rank_id> local_ranks() const noexcept override { return local_ranks_; }
   std::unique_ptr<endpoint> open(rank_id rank) override;
 
