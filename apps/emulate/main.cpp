@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// emulate: runs a program on a machine of millions of threads, in virtual time.
+#include <cstdio>
+#include <fstream>
+#include <string>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <nacre/nacre.hpp>
+#include <program_options.hpp>
+
+#include "options.hpp"
+#include "report.hpp"
+
+namespace {
+
+/// Returns to the line's start and erases it (ECMA-48).
+constexpr const char* erase_line = "\r\x1b[K";
+
+void show_progress(const nacre::emulation_progress& at) {
+  const double rate = at.seconds > 0 ? static_cast<double>(at.events) / at.seconds : 0;
+  fmt::print(stderr, "{}{:.3f} us of virtual time, {} handlers, {:.3g} a second", erase_line,
+             static_cast<double>(at.time.count()) / 1e3, at.events, rate);
+  std::fflush(stderr);
+}
+
+void write_result(const emulate::report& of) {
+  const std::string& path = of.asked->json_path;
+  if (path != "-") fmt::print("{}", emulate::text_of(of));
+  if (path.empty()) return;
+  if (path == "-") {
+    fmt::print("{}", emulate::json_of(of));
+    return;
+  }
+  std::ofstream file(path);
+  file << emulate::json_of(of);
+  file.close();
+  if (!file) {
+    throw nacre::setup_error(
+        {"the result could not be written to " + path, "the file would be incomplete", "check the path and the space"});
+  }
+}
+
+int run(const emulate::options& asked, nacre::config configuration) {
+  configuration.set("progress_line", "0s", nacre::setting_source::program);  // the program has a line of its own
+  const bool line = !asked.quiet && isatty(STDERR_FILENO) == 1;
+  int verdict = 0;
+  const int failed = nacre::run(configuration, [&](nacre::runtime& rt) {
+    nacre::emulation_options how{.blocks = asked.blocks};
+    if (line) how.progress = show_progress;
+    const emulate::program_result result = asked.runs->run(rt, asked.machine, asked.with, how);
+    const std::uint32_t workers = rt.all_reduce(rt.workers(), std::plus<>{});
+    if (rt.rank().value() != 0) return;
+    if (line) fmt::print(stderr, "{}", erase_line);
+    write_result({&asked, result, workers});
+    if (!result.error.empty()) verdict = 1;
+  });
+  return failed != 0 ? failed : verdict;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return nacre::run_program("emulate", [&] {
+    nacre::config configuration = nacre::read_config(argc, argv);
+    const emulate::command_line command = emulate::parse_command_line(argc, argv);
+    if (command.exit_code) return *command.exit_code;
+    return run(command.asked, std::move(configuration));
+  });
+}

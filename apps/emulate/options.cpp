@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+// Declares the options and turns their values into a machine and a program.
+#include "options.hpp"
+
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+#include <nacre/error.hpp>
+#include <program_options.hpp>
+
+namespace emulate {
+namespace {
+
+constexpr const char* footer = R"(Examples:
+  emulate --program octree --grid 34x34x36 --threads 200 --hop 5ns --turn 75ns --handler 1us
+  emulate --program ring --grid 34x34x36 --threads 200 --hop 5ns --turn 75ns --handler 1us --rounds 4
+  emulate --program phold --grid 100x100x100 --turn 100ns --mean 1us --remote 0.5 --until 20us
+  emulate --program line --grid 34x34x36 --threads 200 --json - --nacre.ranks=2
+
+Exit code: 0, 1 when a program's own check fails or a rank fails, 2 when the options are wrong.)";
+
+/// The options of the machine as given.
+struct given_machine {
+  std::string grid, hop, turn, handler;
+  std::optional<std::uint32_t> threads, communication_threads;
+  std::string turns = "once", topology = "mesh";
+};
+
+std::string is_time(const std::string& text) { return parse_time(text) ? "" : "a time such as 5ns, 1us, 0.5ms or 2s"; }
+std::string is_grid(const std::string& text) { return parse_grid(text) ? "" : "a grid such as 34x34x36"; }
+
+void declare_machine(nacre::program_options& parser, given_machine& given) {
+  parser.section("The machine");
+  parser.add("--grid", given.grid, "Extents of the grid of nodes (default 34x34x36)").called("XxYxZ").must_be(is_grid);
+  parser.add("--threads", given.threads, "Threads of a node (default 200)").called("COUNT").between(1, 60'000);
+  parser
+      .add("--communication-threads", given.communication_threads,
+           "How many of them run messages of the category communication (default 0: all)")
+      .called("COUNT")
+      .between(0, 59'999);
+  parser.add("--hop", given.hop, "A packet's time from node to node (default 5ns)").called("TIME").must_be(is_time);
+  parser.add("--turn", given.turn, "A packet's time to turn (default 75ns)").called("TIME").must_be(is_time);
+  parser.add("--handler", given.handler, "Cost of each handler (default 1us; phold: 0ns)")
+      .called("TIME")
+      .must_be(is_time);
+  parser.add("--turns", given.turns, "Turns that a packet pays: once, or as counted on its way")
+      .called("RULE")
+      .one_of({"once", "counted"});
+  parser.add("--topology", given.topology, "How nodes are wired").called("NAME").one_of({"mesh", "torus", "fat_tree"});
+}
+
+void declare_programs(nacre::program_options& parser, program_parameters& with, std::string& mean, std::string& until) {
+  parser.section("Parameters of programs");
+  parser.add("--rounds", with.rounds, "ring: how often each message goes on").called("COUNT");
+  parser.add("--population", with.population, "phold: events of each node at the start").called("COUNT");
+  parser.add("--remote", with.remote, "phold: share of events for another node").between(0, 1);
+  parser.add("--mean", mean, "phold: mean time to the next event, beside the lookahead")
+      .called("TIME")
+      .must_be(is_time);
+  parser.add("--until", until, "phold: events from then on cause no others").called("TIME").must_be(is_time);
+  parser.add("--seed", with.seed, "phold: another seed, another run").called("COUNT");
+}
+
+nacre::emulated_machine machine_from(const given_machine& given, bool phold) {
+  using namespace std::chrono_literals;
+  nacre::emulated_machine m{.grid = {34, 34, 36}, .threads = 200, .hop = 5ns, .turn = 75ns, .handler = 1us};
+  if (phold) m.handler = 0ns;
+  if (!given.grid.empty()) m.grid = *parse_grid(given.grid);
+  if (given.threads) m.threads = *given.threads;
+  if (given.communication_threads) m.communication_threads = *given.communication_threads;
+  if (!given.hop.empty()) m.hop = *parse_time(given.hop);
+  if (!given.turn.empty()) m.turn = *parse_time(given.turn);
+  if (!given.handler.empty()) m.handler = *parse_time(given.handler);
+  m.turns = given.turns == "once" ? nacre::turn_rule::once : nacre::turn_rule::counted;
+  if (given.topology == "torus") m.topology = nacre::emulated_topology::torus;
+  if (given.topology == "fat_tree") m.topology = nacre::emulated_topology::fat_tree;
+  nacre::check_machine(m);
+  return m;
+}
+
+}  // namespace
+
+std::optional<std::chrono::nanoseconds> parse_time(const std::string& text) {
+  double number = 0;
+  const char* const last = text.data() + text.size();
+  const auto [end, error] = std::from_chars(text.data(), last, number);
+  constexpr std::array<std::pair<std::string_view, double>, 4> units{{{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}}};
+  for (const auto& [unit, factor] : units) {
+    if (error != std::errc() || std::string_view(end, last) != unit) continue;
+    const double ns = std::round(number * factor);
+    if (ns < 0 || ns > 1e18 || std::fabs(ns - number * factor) > 1e-6) return std::nullopt;
+    return std::chrono::nanoseconds(static_cast<std::int64_t>(ns));
+  }
+  return std::nullopt;
+}
+
+std::optional<nacre::coordinates> parse_grid(const std::string& text) {
+  std::array<std::int32_t, 3> extents{1, 1, 1};
+  const char* at = text.data();
+  const char* const last = at + text.size();
+  for (std::int32_t& extent : extents) {
+    const auto [end, error] = std::from_chars(at, last, extent);
+    if (error != std::errc() || extent < 1) return std::nullopt;
+    if (end == last) return nacre::coordinates{extents[0], extents[1], extents[2]};
+    if (*end != 'x') return std::nullopt;
+    at = end + 1;
+  }
+  return std::nullopt;
+}
+
+command_line parse_command_line(int argc, const char* const* argv) {
+  nacre::program_options parser("emulate",
+                                "Runs a program on an emulated machine of very many threads, in virtual time.");
+  parser.footer(footer);
+  command_line result;
+  given_machine given;
+  std::string name, mean = "1us", until = "100us";
+  std::vector<std::string> names;
+  for (const program& one : programs()) names.emplace_back(one.name);
+  std::string about = "The program: ";
+  for (const program& one : programs()) {
+    about += fmt::format("{}{} ({})", &one == programs().data() ? "" : "; ", one.name, one.about);
+  }
+  parser.add("--program", name, about).called("NAME").one_of(names).required();
+  declare_machine(parser, given);
+  declare_programs(parser, result.asked.with, mean, until);
+  parser.section("How to run");
+  parser.add("--blocks", result.asked.blocks, "Blocks of nodes over all ranks (0: four for each worker)")
+      .called("COUNT");
+  parser.add("--json", result.asked.json_path, "Write the result as one JSON object to FILE, - for standard output")
+      .called("FILE");
+  parser.add("--quiet", result.asked.quiet, "No progress line (there is one only on a terminal)");
+  result.exit_code = parser.parse(argc, argv);
+  if (result.exit_code) return result;
+  for (const program& one : programs()) {
+    if (one.name == name) result.asked.runs = &one;
+  }
+  result.asked.with.mean = *parse_time(mean);
+  result.asked.with.until = *parse_time(until);
+  result.asked.machine = machine_from(given, name == "phold");
+  return result;
+}
+
+}  // namespace emulate

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// The programs that `emulate` runs on an emulated machine.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include <nacre/emulator.hpp>
+
+namespace emulate {
+
+/// The parameters of a program beside the machine. Each program reads those that concern it.
+struct program_parameters {
+  std::uint32_t rounds = 10;                ///< ring: how often each message goes on
+  std::uint32_t population = 1;             ///< phold: events of each node at the start
+  double remote = 0.1;                      ///< phold: share of events for another node
+  std::chrono::nanoseconds mean{1'000};     ///< phold: mean of the exponential increments
+  std::chrono::nanoseconds until{100'000};  ///< phold: events from then on cause no others
+  std::uint64_t seed = 1;                   ///< phold: another seed, another run
+};
+
+/// A finished program: what the emulator says, and what the program finds wrong.
+struct program_result {
+  nacre::emulation run;
+  std::string error{};  ///< empty when the program's own check holds
+};
+
+using run_program = std::function<program_result(nacre::runtime&, const nacre::emulated_machine&,
+                                                 const program_parameters&, const nacre::emulation_options&)>;
+
+/// A row of the table of programs.
+struct program {
+  std::string_view name;
+  std::string_view about;
+  run_program run;
+};
+[[nodiscard]] const std::vector<program>& programs();
+
+// One function for each program; see their files. All ranks call it.
+program_result run_line(nacre::runtime& rt, const nacre::emulated_machine& machine, const program_parameters& with,
+                        const nacre::emulation_options& how);
+program_result run_octree(nacre::runtime& rt, const nacre::emulated_machine& machine, const program_parameters& with,
+                          const nacre::emulation_options& how);
+program_result run_reduce(nacre::runtime& rt, const nacre::emulated_machine& machine, const program_parameters& with,
+                          const nacre::emulation_options& how);
+program_result run_ring(nacre::runtime& rt, const nacre::emulated_machine& machine, const program_parameters& with,
+                        const nacre::emulation_options& how);
+program_result run_phold(nacre::runtime& rt, const nacre::emulated_machine& machine, const program_parameters& with,
+                         const nacre::emulation_options& how);
+
+}  // namespace emulate

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// Formats results.
+#include "report.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace emulate {
+
+double report::predicted_us() const noexcept { return static_cast<double>(result.run.time().count()) / 1e3; }
+
+double report::messages_per_second() const noexcept {
+  return result.run.seconds() > 0 ? static_cast<double>(result.run.messages()) / result.run.seconds() : 0;
+}
+
+double report::bytes_per_thread() const noexcept {
+  return static_cast<double>(result.run.counts().bytes) /
+         (static_cast<double>(asked->machine.nodes()) * asked->machine.threads);
+}
+
+double report::slowdown() const noexcept {
+  return predicted_us() > 0 ? result.run.seconds() * 1e6 / predicted_us() : 0;
+}
+
+double report::efficiency() const noexcept {
+  const double ratio = static_cast<double>(asked->machine.nodes()) * asked->machine.threads / host_workers;
+  return result.run.seconds() > 0 ? predicted_us() * 1e-6 * ratio / result.run.seconds() : 0;
+}
+
+std::string text_of(const report& of) {
+  const nacre::emulated_machine& m = of.asked->machine;
+  const nacre::emulation& run = of.result.run;
+  std::string text = fmt::format("{} on {} x {} x {} nodes of {} threads\n", of.asked->runs->name, m.grid.x, m.grid.y,
+                                 m.grid.z, m.threads);
+  const auto row = [&](const char* what, const std::string& value) { text += fmt::format("{:<22}{}\n", what, value); };
+  row("predicted time", fmt::format("{:.3f} us", of.predicted_us()));
+  row("emulation time", fmt::format("{:.3f} s in {} windows", run.seconds(), run.windows()));
+  row("slowdown", fmt::format("{:.4g}", of.slowdown()));
+  row("efficiency", fmt::format("{:.4g}", of.efficiency()));
+  row("messages",
+      fmt::format("{} ({:.4g} a second), {} hops", run.messages(), of.messages_per_second(), run.counts().hops));
+  row("handlers", fmt::format("{}, {} had to wait for a thread", run.counts().events, run.counts().delayed));
+  row("memory", fmt::format("{:.2f} bytes a thread", of.bytes_per_thread()));
+  if (!of.result.error.empty()) row("WRONG", of.result.error);
+  return text;
+}
+
+std::string json_of(const report& of) {
+  const nacre::emulated_machine& m = of.asked->machine;
+  const nacre::emulation& run = of.result.run;
+  const nlohmann::ordered_json json{
+      {"program", of.asked->runs->name},
+      {"grid", {m.grid.x, m.grid.y, m.grid.z}},
+      {"threads", m.threads},
+      {"predicted_us", of.predicted_us()},
+      {"messages", run.messages()},
+      {"seconds", run.seconds()},
+      {"messages_per_s", of.messages_per_second()},
+      {"bytes_per_thread", of.bytes_per_thread()},
+      {"slowdown", of.slowdown()},
+      {"efficiency", of.efficiency()},
+      {"handlers", run.counts().events},
+      {"hops", run.counts().hops},
+      {"delayed", run.counts().delayed},
+      {"windows", run.windows()},
+      {"host_workers", of.host_workers},
+      {"error", of.result.error.empty() ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(of.result.error)}};
+  return json.dump(2) + "\n";
+}
+
+}  // namespace emulate

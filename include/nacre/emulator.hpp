@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// The emulator of very large machines: programs written to a node API, run in virtual time.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+
+#include <nacre/emulator/handler.hpp>
+#include <nacre/emulator/machine.hpp>
+#include <nacre/emulator/node.hpp>
+#include <nacre/emulator/task.hpp>
+#include <nacre/invoke.hpp>
+#include <nacre/runtime.hpp>
+
+namespace nacre {
+
+/// How far an emulation is.
+struct emulation_progress {
+  std::chrono::nanoseconds time{0};  ///< all events before it have happened
+  std::uint64_t events = 0;          ///< handlers that have run
+  double seconds = 0;                ///< wall time since the start
+};
+
+/// How an emulation runs. No choice here changes its result.
+struct emulation_options {
+  /// Blocks of nodes, which are mobile objects, over all ranks. 0: one where there is one worker, else four a worker.
+  std::uint32_t blocks = 0;
+  /// Called on rank 0, by one thread at a time, several times a second.
+  std::function<void(const emulation_progress&)> progress{};
+};
+
+/// The counts of an emulation.
+struct emulation_counts {
+  std::uint64_t events = 0;          ///< handlers that ran, and stretches of coroutines
+  std::uint64_t messages = 0;        ///< packets that were sent
+  std::uint64_t hops = 0;            ///< hops of all packets together
+  std::uint64_t delayed = 0;         ///< messages that had to wait for a thread
+  std::chrono::nanoseconds end{0};   ///< when the last handler ended
+  std::chrono::nanoseconds busy{0};  ///< costs of all handlers together
+  std::uint64_t bytes = 0;           ///< memory of the blocks at its largest
+  template <class Archive>
+  void serialize(Archive& ar) {
+    ar(events, messages, hops, delayed, end, busy, bytes);
+  }
+};
+
+/// A finished emulation: equal on all ranks.
+class emulation {
+ public:
+  emulation(const emulation_counts& counts, std::uint64_t windows, double seconds) noexcept
+      : counts_(counts), windows_(windows), seconds_(seconds) {}
+  /// The virtual time at which the last handler ended.
+  [[nodiscard]] std::chrono::nanoseconds time() const noexcept { return counts_.end; }
+  /// The number of packets that nodes have sent.
+  [[nodiscard]] std::uint64_t messages() const noexcept { return counts_.messages; }
+  /// The wall time that the emulation took, in seconds.
+  [[nodiscard]] double seconds() const noexcept { return seconds_; }
+  [[nodiscard]] const emulation_counts& counts() const noexcept { return counts_; }
+  /// The number of windows, in each of which all blocks work without hearing from each other.
+  [[nodiscard]] std::uint64_t windows() const noexcept { return windows_; }
+
+ private:
+  emulation_counts counts_;
+  std::uint64_t windows_;
+  double seconds_;
+};
+
+/// Runs a program on an emulated machine. Collective: the mains of all ranks call it with one machine and one program.
+/// `start` runs on every node at time 0 and costs nothing but its charges; several threads call it at a time, each for
+/// nodes of its own. Returns when nothing happens any more. The times are equal to the last bit for any number of ranks
+/// and workers and any balancer. Throws setup_error for a machine that cannot be, on all ranks, and usage_error, on all
+/// ranks, when a handler has thrown: its text names time, node, thread and handler.
+emulation emulate(runtime& rt, const emulated_machine& machine, const std::function<void(emulated_node&)>& start,
+                  const emulation_options& options = {});
+
+}  // namespace nacre

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// The machine that the emulator runs programs on: its grid, its threads, and its times.
+#pragma once
+
+#include <chrono>
+#include <compare>
+#include <concepts>
+#include <cstdint>
+#include <string>
+
+namespace nacre {
+
+/// The place of a node in the grid, or the extents of a grid. Any integer types are accepted for the three numbers.
+struct coordinates {
+  std::int32_t x = 0, y = 0, z = 0;
+
+  constexpr coordinates() noexcept = default;
+  template <std::integral X, std::integral Y, std::integral Z>
+  constexpr coordinates(X x_, Y y_, Z z_) noexcept
+      : x(static_cast<std::int32_t>(x_)), y(static_cast<std::int32_t>(y_)), z(static_cast<std::int32_t>(z_)) {}
+
+  friend constexpr bool operator==(const coordinates&, const coordinates&) = default;
+  friend constexpr auto operator<=>(const coordinates&, const coordinates&) = default;
+  template <class Archive>
+  void serialize(Archive& ar) {
+    ar(x, y, z);
+  }
+};
+
+/// The wiring between the nodes of an emulated machine.
+enum class emulated_topology : std::uint8_t {
+  mesh,     ///< a grid without wrap-around
+  torus,    ///< a grid in which each dimension is a ring; a packet takes the shorter way round
+  fat_tree  ///< a tree of switches with the nodes at its leaves, in the order of their numbers
+};
+
+/// How many turns a packet between two nodes pays for.
+enum class turn_rule : std::uint8_t {
+  once,    ///< one for each packet that leaves its node, as the petaFLOPS emulator charges
+  counted  ///< one for each change of dimension on its way, x before y before z
+};
+
+/// The packet of the paper's machine, in bytes: the longest payload of a message between nodes.
+inline constexpr std::size_t packet_bytes_max = 128;
+
+/// A machine of grid.x * grid.y * grid.z nodes (Emulating PetaFLOPS Machines and Blue Gene, sections 2 to 4). Times are
+/// virtual ones. `emulate` refuses a machine that cannot be, with setup_error.
+struct emulated_machine {
+  coordinates grid{1, 1, 1};  ///< extents; every one at least 1
+  std::uint32_t threads = 1;  ///< threads of a node, communication threads included; at most 60,000
+  std::uint32_t communication_threads =
+      0;                                ///< threads 0 and up that take the category communication; none: all take it
+  std::chrono::nanoseconds hop{0};      ///< a packet's time from a node to its neighbour
+  std::chrono::nanoseconds turn{0};     ///< a packet's time to change its direction
+  std::chrono::nanoseconds handler{0};  ///< the constant part of a handler's cost; `charge` adds to it
+
+  turn_rule turns = turn_rule::once;
+  emulated_topology topology = emulated_topology::mesh;
+  std::uint32_t switch_ports = 16;  ///< downward ports of each switch of a fat tree
+  double bandwidth = 0;             ///< bytes a second of a link, which add bytes / bandwidth once; 0: no limit
+  std::uint32_t packet_bytes = packet_bytes_max;  ///< longest payload of a packet, at most packet_bytes_max
+
+  /// The number of nodes.
+  [[nodiscard]] std::uint64_t nodes() const noexcept {
+    return static_cast<std::uint64_t>(grid.x) * static_cast<std::uint64_t>(grid.y) * static_cast<std::uint64_t>(grid.z);
+  }
+
+  template <class Archive>
+  void serialize(Archive& ar) {
+    ar(grid, threads, communication_threads, hop, turn, handler, turns, topology, switch_ports, bandwidth,
+       packet_bytes);
+  }
+};
+
+/// Throws setup_error when the machine cannot be emulated; the text names the member and its bounds.
+void check_machine(const emulated_machine& machine);
+
+}  // namespace nacre

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+// The interface of one emulated node for the handlers that run on it.
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <coroutine>
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <utility>
+
+#include <nacre/emulator/handler.hpp>
+#include <nacre/emulator/machine.hpp>
+#include <nacre/emulator/task.hpp>
+
+namespace nacre {
+
+namespace emulated {
+
+/// The threads of a node that may run a message.
+class placement {
+ public:
+  static constexpr std::uint16_t any_worker = 0xffff, any_communication = 0xfffe;
+  explicit constexpr placement(std::uint16_t code) noexcept : code_(code) {}
+  [[nodiscard]] constexpr std::uint16_t code() const noexcept { return code_; }
+
+ private:
+  std::uint16_t code_;
+};
+
+/// Any worker thread: the one of the lowest number that is idle, else the first that becomes free.
+inline constexpr placement worker{placement::any_worker};
+/// Any communication thread, by the same rule; any worker thread on a machine without communication threads.
+inline constexpr placement communication{placement::any_communication};
+/// The thread of that number, of whichever category.
+[[nodiscard]] constexpr placement thread(std::uint32_t number) noexcept {
+  return placement(number < placement::any_communication ? static_cast<std::uint16_t>(number) : 0xfffd);
+}
+
+}  // namespace emulated
+
+namespace detail {
+
+class node_loop;
+
+// The untyped operations of a running handler; implemented in src/emulator/node_loop.cpp.
+struct packet_target {
+  emulated::placement where = emulated::worker;
+  coordinates to{};
+  std::chrono::nanoseconds delay{0};
+};
+void post_packet(node_loop& loop, const emulated_handler& row, const packet_target& target,
+                 const std::uint64_t* payload);
+void post_task(node_loop& loop, const emulated_handler& row, emulated::placement where, std::chrono::nanoseconds delay,
+               const std::uint64_t* payload);
+[[nodiscard]] void* state_of(node_loop& loop, std::uint32_t node, const emulated_state& row);
+[[nodiscard]] const emulated_machine& machine_of(const node_loop& loop) noexcept;
+[[nodiscard]] std::chrono::nanoseconds now_of(const node_loop& loop) noexcept;
+[[nodiscard]] std::uint32_t thread_of(const node_loop& loop) noexcept;
+void charge_handler(node_loop& loop, std::chrono::nanoseconds cost);
+/// The coroutine that runs continues when `delay` has passed since the end of this stretch.
+void resume_after(node_loop& loop, std::chrono::nanoseconds delay);
+/// Ends this stretch of the running coroutine; returns the number by which resume_coroutine continues it.
+[[nodiscard]] std::uint32_t suspend_coroutine(node_loop& loop);
+void resume_coroutine(node_loop& loop, std::uint32_t number);
+
+/// The values of one type that have come to a node, and the coroutines that wait for one.
+template <class T>
+struct value_mailbox {
+  std::deque<T> values;
+  std::deque<std::pair<std::uint32_t, std::optional<T>*>> waiting;
+};
+
+}  // namespace detail
+
+/// One node of the emulated machine, for the handler that runs on it. Valid during the handler; in a coroutine, until
+/// it ends. Every call throws usage_error when it is misused; an error that leaves a handler ends the emulation with a
+/// text that names node, thread and handler.
+class emulated_node {
+ public:
+  emulated_node(detail::node_loop& loop, coordinates at, std::uint32_t node) noexcept
+      : loop_(&loop), at_(at), node_(node) {}
+
+  [[nodiscard]] const coordinates& at() const noexcept { return at_; }
+  [[nodiscard]] const emulated_machine& machine() const noexcept { return detail::machine_of(*loop_); }
+  /// The virtual time at which the handler began, and its charges so far.
+  [[nodiscard]] std::chrono::nanoseconds now() const noexcept { return detail::now_of(*loop_); }
+  /// The number of the thread that runs the handler; communication threads come first.
+  [[nodiscard]] std::uint32_t thread() const noexcept { return detail::thread_of(*loop_); }
+
+  /// This node's own value of type T, made by its default constructor on first use. All handlers of the node share it.
+  template <class T>
+  [[nodiscard]] T& state() {
+    return *static_cast<T*>(detail::state_of(*loop_, node_, detail::state_row_of<T>()));
+  }
+  /// Adds a cost to that of the handler.
+  void charge(std::chrono::nanoseconds cost) { detail::charge_handler(*loop_, cost); }
+
+  /// Runs F on a worker thread of the node `to`. Like all that a handler sends, the packet leaves at the handler's end.
+  template <auto F, class... Args>
+  void send(const coordinates& to, Args&&... args) {
+    send<F>(emulated::worker, to, std::forward<Args>(args)...);
+  }
+  /// Runs F on a thread of the node `to` that `where` permits: emulated::communication, emulated::thread(7).
+  template <auto F, class... Args>
+  void send(emulated::placement where, const coordinates& to, Args&&... args) {
+    const auto payload = packed<F>(std::forward<Args>(args)...);
+    detail::post_packet(*loop_, detail::emulated_handler_of<F>(), {where, to, {}}, payload.data());
+  }
+  /// Runs F on a worker thread of the node `to`; the packet leaves when `delay` has passed since the handler's end.
+  template <auto F, class... Args>
+  void send_after(std::chrono::nanoseconds delay, const coordinates& to, Args&&... args) {
+    send_after<F>(emulated::worker, delay, to, std::forward<Args>(args)...);
+  }
+  template <auto F, class... Args>
+  void send_after(emulated::placement where, std::chrono::nanoseconds delay, const coordinates& to, Args&&... args) {
+    const auto payload = packed<F>(std::forward<Args>(args)...);
+    detail::post_packet(*loop_, detail::emulated_handler_of<F>(), {where, to, delay}, payload.data());
+  }
+  /// Runs F on this node, once this handler has ended; no packet travels.
+  template <auto F, class... Args>
+  void add_task(Args&&... args) {
+    after<F>(std::chrono::nanoseconds(0), std::forward<Args>(args)...);
+  }
+  template <auto F, class... Args>
+  void add_task(emulated::placement where, Args&&... args) {
+    after<F>(where, std::chrono::nanoseconds(0), std::forward<Args>(args)...);
+  }
+  /// Runs F on this node when `delay` has passed since the end of this handler.
+  template <auto F, class... Args>
+  void after(std::chrono::nanoseconds delay, Args&&... args) {
+    after<F>(emulated::worker, delay, std::forward<Args>(args)...);
+  }
+  template <auto F, class... Args>
+  void after(emulated::placement where, std::chrono::nanoseconds delay, Args&&... args) {
+    const auto payload = packed<F>(std::forward<Args>(args)...);
+    detail::post_task(*loop_, detail::emulated_handler_of<F>(), where, delay, payload.data());
+  }
+  /// Sends a value to a coroutine of the node `to` that waits for one of this type, or will: see receive.
+  template <class T>
+  void send(const coordinates& to, const T& value);
+
+  struct sleep_awaiter {
+    detail::node_loop* loop;
+    std::chrono::nanoseconds delay;
+    [[nodiscard]] bool await_ready() const noexcept { return false; }
+    void await_suspend(std::coroutine_handle<>) const { detail::resume_after(*loop, delay); }
+    void await_resume() const noexcept {}
+  };
+  /// In a coroutine handler: `co_await here.sleep(5us)` goes on when the time has passed since this stretch's end.
+  [[nodiscard]] sleep_awaiter sleep(std::chrono::nanoseconds delay) const noexcept { return {loop_, delay}; }
+
+  template <class T>
+  struct receive_awaiter {
+    emulated_node* here;
+    std::optional<T> value{};
+    [[nodiscard]] bool await_ready() {
+      auto& box = here->state<detail::value_mailbox<T>>();
+      if (box.values.empty()) return false;
+      value = box.values.front();
+      box.values.pop_front();
+      return true;
+    }
+    void await_suspend(std::coroutine_handle<>) {
+      auto& box = here->state<detail::value_mailbox<T>>();
+      box.waiting.emplace_back(detail::suspend_coroutine(*here->loop_), &value);
+    }
+    T await_resume() noexcept { return *value; }
+  };
+  /// In a coroutine handler: `co_await here.receive<T>()` takes the oldest value of type T that has been sent to this
+  /// node, or waits for one. Coroutines that wait for one type are served in the order in which they began to wait.
+  template <class T>
+  [[nodiscard]] receive_awaiter<T> receive() noexcept {
+    return {this};
+  }
+
+  /// For the emulator.
+  [[nodiscard]] detail::node_loop& loop() const noexcept { return *loop_; }
+
+ private:
+  template <auto F, class... Args>
+  static auto packed(Args&&... args) {
+    using signature = detail::emulated_signature<decltype(F)>;
+    std::array<std::uint64_t, signature::packet::words> payload;
+    if constexpr (signature::packet::bytes % 8 != 0) payload.back() = 0;
+    signature::pack(payload, std::forward<Args>(args)...);
+    return payload;
+  }
+
+  detail::node_loop* loop_;
+  coordinates at_;
+  std::uint32_t node_;
+};
+
+namespace detail {
+/// Runs where a value arrives: hands it to the coroutine that waits longest, or keeps it.
+template <class T>
+void take_value(emulated_node& here, T value) {
+  auto& box = here.state<value_mailbox<T>>();
+  if (box.waiting.empty()) {
+    box.values.push_back(value);
+    return;
+  }
+  const auto [number, into] = box.waiting.front();
+  box.waiting.pop_front();
+  *into = value;
+  resume_coroutine(here.loop(), number);
+}
+}  // namespace detail
+
+template <class T>
+void emulated_node::send(const coordinates& to, const T& value) {
+  send<&detail::take_value<T>>(to, value);
+}
+
+}  // namespace nacre

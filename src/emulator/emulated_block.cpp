@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs windows as they are granted, and sends what they make for other blocks.
+#include "emulator/emulated_block.hpp"
+
+#include <utility>
+
+#include <nacre/error.hpp>
+
+namespace nacre::detail {
+
+void emulated_block::begin(context& ctx, mobile_ptr<emulation_coordinator> coordinator,
+                           const std::vector<mobile_ptr<emulated_block>>& blocks, std::uintptr_t program) {
+  coordinator_ = coordinator;
+  blocks_ = blocks;
+  try {
+    loop_->start(*reinterpret_cast<const std::function<void(emulated_node&)>*>(program));
+  } catch (const emulation_stopped&) {
+  }
+  begun_ = true;
+  report(ctx);
+}
+
+void emulated_block::grant(context& ctx, std::uint64_t window, std::uint32_t bundles) {
+  gate_.grant(window, bundles);
+  run_if_ready(ctx);
+}
+
+void emulated_block::take(context& ctx, std::uint64_t round, std::vector<std::byte> bundle) {
+  if (!loop_->accept(bundle)) throw usage_error("a bundle of an emulation holds no such events");
+  gate_.bundle(round);
+  run_if_ready(ctx);
+}
+
+void emulated_block::run_if_ready(context& ctx) {
+  const auto window = gate_.pass();
+  if (!window) return;
+  try {
+    loop_->run_window(*window);
+  } catch (const emulation_stopped&) {
+  }
+  report(ctx);
+}
+
+void emulated_block::report(context& ctx) {
+  window_report one;
+  one.failure = loop_->failure();
+  one.first_window = std::min(loop_->first_window(), loop_->first_bundled_window());
+  one.events = loop_->counts().events - std::exchange(events_reported_, loop_->counts().events);
+  one.bundled_to = loop_->bundled();
+  for (const std::uint32_t block : one.bundled_to) {
+    ctx.send<&emulated_block::take>(blocks_[block], gate_.round(), std::exchange(loop_->bundle(block), {}));
+  }
+  loop_->clear_bundles();
+  ctx.send<&emulation_coordinator::report>(coordinator_, std::move(one));
+}
+
+emulation_coordinator::emulation_coordinator(const emulated_machine& machine,
+                                             const std::vector<mobile_ptr<emulated_block>>& blocks,
+                                             std::function<void(const emulation_progress&)> progress)
+    : windows_(static_cast<std::uint32_t>(blocks.size())),
+      blocks_(blocks),
+      progress_(std::move(progress)),
+      width_(node_loop::window_width(machine)) {}
+
+void emulation_coordinator::report(context& ctx, const window_report& one) {
+  events_ += one.events;
+  // Blocks fail in one round, in whatever order their reports come: the first failure in virtual time is the one.
+  if (one.failure.failed &&
+      (!failure_.failed || std::pair(one.failure.time, one.failure.node) < std::pair(failure_.time, failure_.node))) {
+    failure_ = one.failure;
+  }
+  if (!windows_.report(one.first_window, one.bundled_to)) return;
+  if (progress_) show_progress(ctx.now());
+  if (failure_.failed || windows_.window() == emulator::window_coordinator::no_window) return;
+  for (std::uint32_t block = 0; block < blocks_.size(); ++block) {
+    ctx.send<&emulated_block::grant>(blocks_[block], windows_.window(), windows_.bundles_for(block));
+  }
+}
+
+void emulation_coordinator::show_progress(double now) {
+  constexpr double interval = 0.2;
+  if (began_ < 0) began_ = now;
+  const bool ended = windows_.window() == emulator::window_coordinator::no_window;
+  if (!ended && now - shown_ < interval) return;
+  shown_ = now;
+  progress_({ended ? width_ : width_ * static_cast<std::int64_t>(windows_.window()), events_, now - began_});
+}
+
+}  // namespace nacre::detail

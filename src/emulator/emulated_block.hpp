@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// A block of nodes as a mobile object, and the object that coordinates all blocks of an emulation.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include <nacre/emulator.hpp>
+#include "emulator/node_loop.hpp"
+#include "emulator/window_protocol.hpp"
+
+namespace nacre::detail {
+
+class emulation_coordinator;
+
+/// The report of a block after a round.
+struct window_report {
+  std::uint64_t first_window = 0;
+  std::uint64_t events = 0;  ///< handlers that the block has run since its last report
+  std::vector<std::uint32_t> bundled_to;
+  emulation_failure failure;
+  template <class Archive>
+  void serialize(Archive& ar) {
+    ar(first_window, events, bundled_to, failure);
+  }
+};
+
+/// A block of nodes. All its work happens in exclusive handlers; one window is one handler.
+class emulated_block {
+ public:
+  emulated_block() = default;
+  emulated_block(const emulated_machine& machine, std::uint32_t blocks, std::uint32_t block)
+      : loop_(std::make_unique<node_loop>(machine, blocks, block)), block_count_(blocks), block_(block) {}
+  emulated_block(emulated_block&&) = default;
+  emulated_block& operator=(emulated_block&&) = default;
+
+  /// Runs the start function, which lives at this address of this process, and reports.
+  void begin(context& ctx, mobile_ptr<emulation_coordinator> coordinator,
+             const std::vector<mobile_ptr<emulated_block>>& blocks, std::uintptr_t program);
+  void grant(context& ctx, std::uint64_t window, std::uint32_t bundles);
+  void take(context& ctx, std::uint64_t round, std::vector<std::byte> bundle);
+  [[nodiscard]] emulation_counts counts() const { return loop_->counts(); }
+
+  /// A block stays until its nodes have started, and while a coroutine waits on it.
+  [[nodiscard]] bool may_migrate() const { return begun_ && loop_->movable(); }
+  template <class Archive>
+  void save(Archive& ar) const {
+    // Called twice for one move, to count and to write.
+    if (packed_.empty()) packed_ = loop_->pack();
+    ar(loop_->machine(), block_count_, block_, begun_, events_reported_, coordinator_, blocks_, gate_, packed_);
+    if constexpr (std::is_same_v<Archive, writer>) packed_ = {};
+  }
+  template <class Archive>
+  void load(Archive& ar) {
+    emulated_machine machine;
+    ar(machine, block_count_, block_, begun_, events_reported_, coordinator_, blocks_, gate_, packed_);
+    if (!ar.ok()) return;
+    loop_ = std::make_unique<node_loop>(machine, block_count_, block_);
+    if (!loop_->unpack(packed_)) ar.fail();
+    packed_ = {};
+  }
+
+ private:
+  void run_if_ready(context& ctx);
+  void report(context& ctx);
+
+  std::unique_ptr<node_loop> loop_;
+  mutable std::vector<std::byte> packed_;
+  std::uint32_t block_count_ = 0;
+  std::uint32_t block_ = 0;
+  bool begun_ = false;
+  std::uint64_t events_reported_ = 0;
+  mobile_ptr<emulation_coordinator> coordinator_;
+  std::vector<mobile_ptr<emulated_block>> blocks_;
+  emulator::window_gate gate_;
+};
+
+/// Lives on rank 0 and does not move, because it holds the program's progress function.
+class emulation_coordinator {
+ public:
+  emulation_coordinator() = default;
+  emulation_coordinator(const emulated_machine& machine, const std::vector<mobile_ptr<emulated_block>>& blocks,
+                        std::function<void(const emulation_progress&)> progress);
+
+  void report(context& ctx, const window_report& one);
+  [[nodiscard]] std::uint64_t rounds() const noexcept { return windows_.rounds(); }
+  [[nodiscard]] emulation_failure failure() const { return failure_; }
+
+  [[nodiscard]] bool may_migrate() const noexcept { return false; }
+  template <class Archive>
+  void serialize(Archive&) {}
+
+ private:
+  void show_progress(double now);
+
+  emulator::window_coordinator windows_;
+  emulation_failure failure_;
+  std::vector<mobile_ptr<emulated_block>> blocks_;
+  std::function<void(const emulation_progress&)> progress_;
+  std::chrono::nanoseconds width_{1};
+  std::uint64_t events_ = 0;
+  double began_ = -1;
+  double shown_ = 0;
+};
+
+}  // namespace nacre::detail

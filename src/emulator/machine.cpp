@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// The bounds of a machine's members.
+#include <nacre/emulator/machine.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include <nacre/error.hpp>
+#include "emulator/node_loop.hpp"
+
+namespace nacre {
+
+namespace {
+
+void expect(bool holds, const std::string& problem, const std::string& remedy) {
+  if (!holds) throw setup_error({"emulated machine: " + problem, "it cannot be emulated", remedy});
+}
+
+void check_time(std::chrono::nanoseconds time, const std::string& name) {
+  constexpr std::chrono::nanoseconds most = std::chrono::hours(1);
+  expect(time.count() >= 0 && time <= most, name + " = " + std::to_string(time.count()) + "ns",
+         "set it between 0 and one hour");
+}
+
+}  // namespace
+
+void check_machine(const emulated_machine& m) {
+  constexpr std::uint64_t nodes_max = std::uint64_t{1} << 31;
+  for (const std::int32_t extent : {m.grid.x, m.grid.y, m.grid.z}) {
+    expect(extent >= 1 && extent <= 1 << 20, "grid has an extent of " + std::to_string(extent), "use 1 to 1048576");
+  }
+  expect(m.nodes() <= nodes_max, "grid has " + std::to_string(m.nodes()) + " nodes", "use 2147483648 at most");
+  expect(m.threads >= 1 && m.threads <= 60'000, "threads = " + std::to_string(m.threads), "use 1 to 60000");
+  expect(m.communication_threads < m.threads,
+         "communication_threads = " + std::to_string(m.communication_threads) +
+             " of threads = " + std::to_string(m.threads),
+         "leave one worker thread at least");
+  check_time(m.hop, "hop");
+  check_time(m.turn, "turn");
+  check_time(m.handler, "handler");
+  expect(m.switch_ports >= 2 && m.switch_ports <= 1 << 20, "switch_ports = " + std::to_string(m.switch_ports),
+         "use 2 to 1048576");
+  expect(std::isfinite(m.bandwidth) && m.bandwidth >= 0 && (m.bandwidth == 0 || m.bandwidth >= 1),
+         "bandwidth = " + std::to_string(m.bandwidth), "give bytes a second, 1 or more, or 0 for no limit");
+  expect(m.packet_bytes >= 8 && m.packet_bytes <= packet_bytes_max, "packet_bytes = " + std::to_string(m.packet_bytes),
+         "use 8 to 128");
+  static_cast<void>(detail::node_loop::window_width(m));
+}
+
+}  // namespace nacre

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+// The nodes of one block: their queue, their threads, and the loop that runs their handlers window by window.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <nacre/emulator.hpp>
+#include "emulator/event.hpp"
+#include "emulator/event_list.hpp"
+#include "emulator/node_slot.hpp"
+#include "emulator/partition.hpp"
+#include "emulator/timing_wheel.hpp"
+#include "emulator/travel_times.hpp"
+
+namespace nacre::detail {
+
+/// The first thing that went wrong in a block.
+struct emulation_failure {
+  bool failed = false;
+  emulator::virtual_time time = 0;
+  std::uint32_t node = 0;  ///< its number in the whole grid
+  std::string text;
+  template <class Archive>
+  void serialize(Archive& ar) {
+    ar(failed, time, node, text);
+  }
+};
+/// A handler has thrown; the block's events are no longer of use.
+struct emulation_stopped {};
+
+/// Virtual time is divided into windows of the machine's lookahead: the least cost of a handler and the least time of a
+/// packet together. An event of a window causes events at other nodes only in later windows. So a block whose events of
+/// a window have all arrived runs them, node after node, without hearing from others; at one node they run in the order
+/// (time, source, number). One thread at a time.
+class node_loop {
+ public:
+  using virtual_time = emulator::virtual_time;
+  using event = emulator::event;
+
+  node_loop(const emulated_machine& machine, std::uint32_t blocks, std::uint32_t block);
+  ~node_loop();
+  node_loop(const node_loop&) = delete;
+  node_loop& operator=(const node_loop&) = delete;
+
+  /// The width of a window on this machine, at least 1 ns. Throws setup_error when the machine has no lookahead.
+  [[nodiscard]] static virtual_time window_width(const emulated_machine& machine);
+
+  /// Runs the start function on all nodes, before the first window.
+  void start(const std::function<void(emulated_node&)>& program);
+  /// The first window with events, or timing_wheel::no_window.
+  [[nodiscard]] std::uint64_t first_window() const noexcept { return wheel_.first(); }
+  /// Runs all events of a window. The block has no events of earlier windows.
+  void run_window(std::uint64_t window);
+
+  /// The events for another block that start and run_window have made, as bytes for its `accept`.
+  [[nodiscard]] std::vector<std::byte>& bundle(std::uint32_t block) noexcept { return bundles_[block]; }
+  /// The blocks that have a bundle; the caller clears the list when it has sent the bundles.
+  [[nodiscard]] std::vector<std::uint32_t>& bundled() noexcept { return bundled_; }
+  /// The first window of the events in the bundles.
+  [[nodiscard]] std::uint64_t first_bundled_window() const noexcept { return first_bundled_window_; }
+  void clear_bundles() noexcept;
+  /// Takes the events of a bundle. Returns false when the bytes are no such events.
+  [[nodiscard]] bool accept(std::span<const std::byte> bundle);
+
+  [[nodiscard]] const emulation_counts& counts() const noexcept { return counts_; }
+  /// Why a handler ended the emulation; start and run_window have thrown emulation_stopped then.
+  [[nodiscard]] const emulation_failure& failure() const noexcept { return failure_; }
+  /// Whether all that the nodes keep can be packed: no coroutine waits, no state has an address that would change.
+  [[nodiscard]] bool movable() const noexcept;
+  /// All of the block as bytes, for `unpack` of a new loop of the same machine and block. Only between windows.
+  [[nodiscard]] std::vector<std::byte> pack();
+  /// Returns false when the bytes are no block of this kind.
+  [[nodiscard]] bool unpack(std::span<const std::byte> bytes);
+
+  // For the running handler: see include/nacre/emulator/node.hpp.
+  [[nodiscard]] const emulated_machine& machine() const noexcept { return machine_; }
+  [[nodiscard]] virtual_time now() const noexcept { return start_ + charged_; }
+  [[nodiscard]] std::uint32_t thread() const noexcept { return thread_; }
+  void charge(virtual_time cost);
+  void post_packet(const emulated_handler& row, const packet_target& target, const std::uint64_t* payload);
+  void post_local(std::uint16_t handler, std::uint16_t thread, virtual_time delay, const std::uint64_t* payload,
+                  std::size_t words);
+  [[nodiscard]] void* state(std::uint32_t node, const emulated_state& row);
+  [[nodiscard]] std::uint32_t suspend() const;
+  void resume_coroutine(std::uint32_t number, virtual_time delay);
+
+ private:
+  struct stretch;
+
+  // node_loop.cpp: the order of events
+  void distribute(emulator::event_list& events);
+  void run_group(emulator::event_list& events, std::uint32_t first, std::uint32_t nodes);
+  void run_sparse(emulator::event_list& events);
+  void run_node(std::uint32_t node, std::span<const event*> events);
+  void run_local_before(const event* next);
+  void enter(std::uint32_t node) noexcept;
+
+  // node_loop_threads.cpp: which thread runs an event
+  void execute(const event& e);
+  void execute_waiting(const event& wake);
+  void wait(const event& e);
+  [[nodiscard]] std::uint32_t idle_thread(std::uint16_t wanted) const noexcept;
+  /// Clocks lie in lines of the cache, eight threads of a node each; the lines of the first eight threads of all nodes
+  /// come first. So a machine of which few threads run touches little memory.
+  [[nodiscard]] virtual_time& clock_of(std::uint32_t thread) const noexcept {
+    return clocks_of_node_[std::size_t{thread / 8} * 8 * slots_.size() + thread % 8];
+  }
+  [[nodiscard]] virtual_time free_at(std::uint16_t wanted) const noexcept;
+  void run_on(std::uint32_t thread, const event& e);
+  void run_start(const std::function<void(emulated_node&)>& program);
+  void call(const event& e);
+  void run_stretch(std::uint32_t number);
+  void schedule_wake(std::uint16_t wanted);
+  [[noreturn]] void fail(std::string_view handler);
+
+  // node_loop_send.cpp: what a handler has sent
+  [[nodiscard]] event& stage(std::uint32_t block, std::size_t bytes);
+  void dispatch(virtual_time end);
+  void deliver(const event& e, std::size_t bytes);
+  void bundle_event(std::uint32_t block, const event& e, std::size_t bytes);
+  [[nodiscard]] std::uint64_t window_of(virtual_time time) const noexcept {
+    const auto ahead = static_cast<std::uint64_t>(time - window_begin_);
+    const auto width = static_cast<std::uint64_t>(width_);
+    if (ahead < width) return window_;
+    if (ahead < 2 * width) return window_ + 1;
+    return window_ + ahead / width;
+  }
+  // node_loop_state.cpp
+  static void pack_extras(writer& out, const emulator::node_extras* extras);
+  [[nodiscard]] bool unpack_extras(reader& in, std::uint32_t node);
+  [[nodiscard]] std::size_t bytes_of(const event& e) const noexcept { return sizeof(event) + lengths_[e.handler]; }
+
+  const emulated_machine machine_;
+  const emulator::partition partition_;
+  const std::uint32_t block_;
+  const emulator::brick brick_;
+  const emulator::travel_times times_;
+  const std::span<const emulated_handler* const> handlers_;
+  std::vector<std::uint16_t> lengths_;  ///< payload bytes of each handler's events
+  const virtual_time width_;
+  const virtual_time handler_cost_;
+  const std::uint32_t threads_;
+  const std::uint32_t workers_from_;
+
+  emulator::chunk_pool pool_;
+  emulator::timing_wheel wheel_;
+  std::vector<emulator::node_slot> slots_;
+  std::unique_ptr<virtual_time[], void (*)(void*)> clocks_;  ///< zeroed by the system when first used
+  std::vector<std::unique_ptr<stretch>> stretches_;
+  std::vector<std::uint32_t> free_stretches_;
+  std::vector<std::vector<std::byte>> bundles_;
+  std::vector<std::uint32_t> bundled_;
+  std::uint64_t first_bundled_window_ = emulator::timing_wheel::no_window;
+  emulation_counts counts_;
+  emulation_failure failure_;
+  std::uint32_t unpackable_states_ = 0;
+
+  // The window that runs.
+  std::uint64_t window_ = 0;
+  virtual_time window_begin_ = 0;
+  std::vector<const event*> order_;
+  std::vector<std::uint32_t> begins_;
+  std::vector<emulator::event_list> groups_;
+  // The node that runs.
+  emulated_node here_;
+  std::uint32_t node_ = 0;
+  std::uint32_t source_ = 0;
+  emulator::node_slot* slot_ = nullptr;
+  virtual_time* clocks_of_node_ = nullptr;
+  emulator::event_list local_events_;
+  std::vector<const event*> local_;  ///< a heap: events of this node that this window still has to run
+  bool running_ = false;             ///< a window runs, so events of this node may go to local_
+  // The handler that runs.
+  virtual_time start_ = 0;
+  virtual_time charged_ = 0;
+  std::uint32_t thread_ = 0;
+  std::uint32_t current_stretch_ = 0;
+  bool in_stretch_ = false;
+  std::vector<std::uint64_t> staged_;  ///< blocks and events that leave at its end, their times still relative
+};
+
+}  // namespace nacre::detail

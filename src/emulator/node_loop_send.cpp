@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+// Messages that a handler sends: checked at once, gone at its end.
+#include <algorithm>
+#include <cstring>
+#include <string>
+
+#include <nacre/error.hpp>
+#include "emulator/node_loop.hpp"
+#include "emulator/stretch.hpp"
+
+namespace nacre::detail {
+
+namespace {
+
+using emulator::virtual_time;
+
+/// No time is later: the sum of two of them is still one that 64 bits hold.
+constexpr virtual_time delay_max = virtual_time{1} << 61;
+
+std::string text_of(const coordinates& at) {
+  return "(" + std::to_string(at.x) + ", " + std::to_string(at.y) + ", " + std::to_string(at.z) + ")";
+}
+
+void check_thread(std::uint16_t thread, std::uint32_t threads) {
+  if (thread < threads || thread >= emulated::placement::any_communication) return;
+  throw usage_error("the node has no thread " + std::to_string(thread) + ": its threads are 0 to " +
+                    std::to_string(threads - 1));
+}
+
+void check_delay(virtual_time delay) {
+  if (delay < 0) throw usage_error("a delay of " + std::to_string(delay) + " ns: time does not run backwards");
+  if (delay > delay_max) throw usage_error("a delay of " + std::to_string(delay) + " ns is longer than virtual time");
+}
+
+}  // namespace
+
+emulator::event& node_loop::stage(std::uint32_t block, std::size_t bytes) {
+  const std::size_t at = staged_.size();
+  staged_.resize(at + 1 + bytes / 8);
+  staged_[at] = block;
+  return *reinterpret_cast<event*>(staged_.data() + at + 1);
+}
+
+void node_loop::post_packet(const emulated_handler& row, const packet_target& target, const std::uint64_t* payload) {
+  if (!partition_.contains(target.to)) {
+    throw usage_error("a message to " + text_of(target.to) + ", which is outside of the grid of " +
+                      text_of(machine_.grid) + " nodes");
+  }
+  if (row.payload_bytes > machine_.packet_bytes) {
+    throw usage_error("a message of " + std::to_string(row.payload_bytes) +
+                      " bytes does not fit this machine's packet of " + std::to_string(machine_.packet_bytes) +
+                      ": split it");
+  }
+  check_thread(target.where.code(), threads_);
+  check_delay(target.delay.count());
+  const emulator::route way = times_.route_of(here_.at(), target.to);
+  const emulator::node_place place = partition_.place_of(target.to);
+  ++counts_.messages;
+  counts_.hops += way.hops;
+  event& e = stage(place.block, sizeof(event) + 8 * std::size_t{row.payload_words});
+  e = {times_.time_of(way) + target.delay.count(), source_, slot_->sent++, place.node, target.where.code(), row.id};
+  auto* const words = reinterpret_cast<std::uint64_t*>(e.payload());
+  for (std::size_t k = 0; k < row.payload_words; ++k) words[k] = payload[k];
+}
+
+void node_loop::post_local(std::uint16_t handler, std::uint16_t thread, virtual_time delay,
+                           const std::uint64_t* payload, std::size_t words) {
+  check_delay(delay);
+  check_thread(thread, threads_);
+  event& e = stage(block_, sizeof(event) + 8 * words);
+  e = {delay, source_, slot_->sent++, node_, thread, handler};
+  if (words != 0) std::memcpy(e.payload(), payload, 8 * words);
+}
+
+void node_loop::charge(virtual_time cost) {
+  if (cost < 0) throw usage_error("a charge of " + std::to_string(cost) + " ns: time does not run backwards");
+  if (cost > delay_max - charged_) throw usage_error("the handler's charges are longer than virtual time");
+  charged_ += cost;
+}
+
+void node_loop::dispatch(virtual_time end) {
+  for (std::size_t at = 0; at < staged_.size();) {
+    const auto block = static_cast<std::uint32_t>(staged_[at]);
+    event& e = *reinterpret_cast<event*>(staged_.data() + at + 1);
+    const std::size_t bytes = bytes_of(e);
+    e.time += end;
+    if (block == block_) {
+      deliver(e, bytes);
+    } else {
+      bundle_event(block, e, bytes);
+    }
+    at += 1 + bytes / 8;
+  }
+  staged_.clear();
+}
+
+void node_loop::deliver(const event& e, std::size_t bytes) {
+  if (running_ && e.node == node_ && e.time - window_begin_ < width_) {
+    std::byte* const room = local_events_.append(pool_, bytes);
+    emulator::copy_event(room, e, bytes);
+    local_.push_back(reinterpret_cast<const event*>(room));
+    std::push_heap(local_.begin(), local_.end(),
+                   [](const event* a, const event* b) { return emulator::earlier(*b, *a); });
+    return;
+  }
+  emulator::copy_event(wheel_.at(window_of(e.time)).append(pool_, bytes), e, bytes);
+}
+
+void node_loop::bundle_event(std::uint32_t block, const event& e, std::size_t bytes) {
+  std::vector<std::byte>& bundle = bundles_[block];
+  if (bundle.empty()) bundled_.push_back(block);
+  first_bundled_window_ = std::min(first_bundled_window_, window_of(e.time));
+  const std::size_t at = bundle.size();
+  bundle.resize(at + bytes);
+  emulator::copy_event(bundle.data() + at, e, bytes);
+}
+
+void node_loop::clear_bundles() noexcept {
+  for (const std::uint32_t block : bundled_) bundles_[block].clear();
+  bundled_.clear();
+  first_bundled_window_ = emulator::timing_wheel::no_window;
+}
+
+bool node_loop::accept(std::span<const std::byte> bundle) {
+  while (!bundle.empty()) {
+    event head;
+    if (bundle.size() < sizeof(head)) return false;
+    std::memcpy(&head, bundle.data(), sizeof(head));
+    if (head.handler >= handlers_.size() || head.node >= slots_.size() || head.time < window_begin_) return false;
+    const std::size_t bytes = bytes_of(head);
+    if (bundle.size() < bytes) return false;
+    std::memcpy(wheel_.at(window_of(head.time)).append(pool_, bytes), bundle.data(), bytes);
+    bundle = bundle.subspan(bytes);
+  }
+  return true;
+}
+
+void post_packet(node_loop& loop, const emulated_handler& row, const packet_target& target,
+                 const std::uint64_t* payload) {
+  loop.post_packet(row, target, payload);
+}
+void post_task(node_loop& loop, const emulated_handler& row, emulated::placement where, std::chrono::nanoseconds delay,
+               const std::uint64_t* payload) {
+  loop.post_local(row.id, where.code(), delay.count(), payload, row.payload_words);
+}
+void* state_of(node_loop& loop, std::uint32_t node, const emulated_state& row) { return loop.state(node, row); }
+const emulated_machine& machine_of(const node_loop& loop) noexcept { return loop.machine(); }
+std::chrono::nanoseconds now_of(const node_loop& loop) noexcept { return std::chrono::nanoseconds(loop.now()); }
+std::uint32_t thread_of(const node_loop& loop) noexcept { return loop.thread(); }
+void charge_handler(node_loop& loop, std::chrono::nanoseconds cost) { loop.charge(cost.count()); }
+void resume_after(node_loop& loop, std::chrono::nanoseconds delay) {
+  loop.resume_coroutine(loop.suspend(), delay.count());
+}
+std::uint32_t suspend_coroutine(node_loop& loop) { return loop.suspend(); }
+void resume_coroutine(node_loop& loop, std::uint32_t number) { loop.resume_coroutine(number, 0); }
+
+}  // namespace nacre::detail

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// The states of nodes, and how they and all else of a block become bytes.
+#include <algorithm>
+#include <span>
+
+#include <nacre/error.hpp>
+#include "emulator/handler_tables.hpp"
+#include "emulator/node_loop.hpp"
+#include "emulator/stretch.hpp"
+
+namespace nacre::detail {
+
+void* node_loop::state(std::uint32_t node, const emulated_state& row) {
+  auto& extras = slots_[node].extras;
+  if (!extras) extras = std::make_unique<emulator::node_extras>();
+  for (emulator::state_value& value : extras->states) {
+    if (&value.row() == &row) return value.value();
+  }
+  if (row.pack == nullptr) ++unpackable_states_;
+  return extras->states.emplace_back(row).value();
+}
+
+std::vector<std::byte> node_loop::pack() {
+  writer out;
+  out(window_, counts_, failure_);
+  std::vector<std::byte> events;
+  wheel_.for_each([&](const emulator::event_list& list) {
+    for (const emulator::event_chunk* chunk = list.head(); chunk != nullptr; chunk = chunk->next) {
+      events.insert(events.end(), chunk->events, chunk->events + chunk->used);
+    }
+  });
+  out(events);
+  for (std::uint32_t node = 0; node < slots_.size(); ++node) {
+    enter(node);
+    std::uint32_t used = threads_;
+    while (used > 0 && clock_of(used - 1) == 0) --used;
+    out(slot_->sent, used);
+    for (std::uint32_t thread = 0; thread < used; ++thread) out(clock_of(thread));
+    pack_extras(out, slots_[node].extras.get());
+  }
+  const auto bytes = out.bytes();
+  return {bytes.begin(), bytes.end()};
+}
+
+void node_loop::pack_extras(writer& out, const emulator::node_extras* extras) {
+  static const emulator::node_extras none;
+  if (extras == nullptr) extras = &none;
+  out(static_cast<std::uint32_t>(extras->states.size()));
+  for (const emulator::state_value& value : extras->states) {
+    out(value.row().id);
+    value.row().pack(value.value(), out);
+  }
+  out(static_cast<std::uint32_t>(extras->waiting.size()));
+  for (const emulator::waiting_queue& queue : extras->waiting) {
+    out(queue.thread);
+    out(std::vector<std::byte>(queue.events.begin() + static_cast<std::ptrdiff_t>(queue.first), queue.events.end()));
+  }
+}
+
+bool node_loop::unpack(std::span<const std::byte> bytes) {
+  reader in(bytes);
+  std::vector<std::byte> events;
+  in(window_, counts_, failure_, events);
+  // The block's window may be the one that it has just run: its events lie in later ones.
+  window_begin_ = static_cast<virtual_time>(window_) * width_;
+  static_cast<void>(wheel_.take(window_));
+  if (!in.ok() || !accept(events)) return false;
+  for (std::uint32_t node = 0; node < slots_.size() && in.ok(); ++node) {
+    enter(node);
+    std::uint32_t used = 0;
+    in(slot_->sent, used);
+    if (used > threads_) return false;
+    for (std::uint32_t thread = 0; thread < used; ++thread) in(clock_of(thread));
+    if (!unpack_extras(in, node)) return false;
+  }
+  return in.finish();
+}
+
+bool node_loop::unpack_extras(reader& in, std::uint32_t node) {
+  const auto types = emulator::state_table();
+  std::uint32_t states = 0;
+  in(states);
+  for (std::uint32_t k = 0; k < states && in.ok(); ++k) {
+    std::uint32_t id = 0;
+    in(id);
+    if (id >= types.size() || types[id]->unpack == nullptr) return false;
+    types[id]->unpack(state(node, *types[id]), in);
+  }
+  std::uint32_t queues = 0;
+  in(queues);
+  for (std::uint32_t k = 0; k < queues && in.ok(); ++k) {
+    if (!slots_[node].extras) slots_[node].extras = std::make_unique<emulator::node_extras>();
+    emulator::waiting_queue& queue = slots_[node].extras->waiting.emplace_back();
+    in(queue.thread, queue.events);
+  }
+  return in.ok();
+}
+
+}  // namespace nacre::detail

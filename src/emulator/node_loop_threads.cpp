@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+// The threads of a node: each runs one handler at a time, and messages wait for them in the order of their arrival.
+#include <algorithm>
+#include <string>
+
+#include <nacre/error.hpp>
+#include "base/exception_text.hpp"
+#include "emulator/node_loop.hpp"
+#include "emulator/stretch.hpp"
+
+namespace nacre::detail {
+
+namespace {
+
+constexpr std::uint16_t any_worker = emulated::placement::any_worker;
+constexpr std::uint16_t any_communication = emulated::placement::any_communication;
+constexpr std::uint32_t none = ~0u;
+
+emulator::waiting_queue* find(emulator::node_extras* extras, std::uint16_t thread) noexcept {
+  if (extras == nullptr) return nullptr;
+  for (emulator::waiting_queue& queue : extras->waiting) {
+    if (queue.thread == thread) return &queue;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+std::uint32_t node_loop::idle_thread(std::uint16_t wanted) const noexcept {
+  if (wanted < any_communication) return clock_of(wanted) <= start_ ? wanted : none;
+  const bool workers = wanted == any_worker || workers_from_ == 0;
+  const std::uint32_t end = workers ? threads_ : workers_from_;
+  for (std::uint32_t thread = workers ? workers_from_ : 0; thread < end; ++thread) {
+    if (clock_of(thread) <= start_) return thread;
+  }
+  return none;
+}
+
+emulator::virtual_time node_loop::free_at(std::uint16_t wanted) const noexcept {
+  if (wanted < any_communication) return clock_of(wanted);
+  const bool workers = wanted == any_worker || workers_from_ == 0;
+  const std::uint32_t end = workers ? threads_ : workers_from_;
+  virtual_time least = emulator::no_time;
+  for (std::uint32_t thread = workers ? workers_from_ : 0; thread < end; ++thread) {
+    least = std::min(least, clock_of(thread));
+  }
+  return least;
+}
+
+void node_loop::execute(const event& e) {
+  start_ = e.time;
+  if (e.handler == emulator::wake_thread) return execute_waiting(e);
+  const std::uint32_t thread = idle_thread(e.thread);
+  if (thread == none) return wait(e);
+  if (const auto* queue = find(slot_->extras.get(), e.thread); queue != nullptr && !queue->empty()) return wait(e);
+  run_on(thread, e);
+}
+
+void node_loop::wait(const event& e) {
+  if (!slot_->extras) slot_->extras = std::make_unique<emulator::node_extras>();
+  emulator::node_extras& extras = *slot_->extras;
+  emulator::waiting_queue* queue = find(&extras, e.thread);
+  if (queue == nullptr) queue = &extras.waiting.emplace_back(emulator::waiting_queue{.thread = e.thread});
+  ++counts_.delayed;
+  const bool first = queue->empty();
+  if (first) {
+    queue->events.clear();
+    queue->first = 0;
+  }
+  const auto* bytes = reinterpret_cast<const std::byte*>(&e);
+  queue->events.insert(queue->events.end(), bytes, bytes + bytes_of(e));
+  if (first) schedule_wake(e.thread);
+}
+
+void node_loop::schedule_wake(std::uint16_t wanted) {
+  const event wake{free_at(wanted), 0, wanted, node_, wanted, emulator::wake_thread};
+  deliver(wake, sizeof(event));
+}
+
+void node_loop::execute_waiting(const event& wake) {
+  emulator::waiting_queue& queue = *find(slot_->extras.get(), wake.thread);
+  const std::uint32_t thread = idle_thread(wake.thread);
+  if (thread == none) return schedule_wake(wake.thread);
+  // The handler may make other messages wait, which moves the queue's memory.
+  const event& first = *reinterpret_cast<const event*>(queue.events.data() + queue.first);
+  const std::size_t bytes = bytes_of(first);
+  alignas(event) std::byte copy[sizeof(event) + packet_bytes_max];
+  emulator::copy_event(copy, first, bytes);
+  queue.first += bytes;
+  const bool more = !queue.empty();
+  if (queue.first > (std::size_t{1} << 16) && 2 * queue.first > queue.events.size()) {
+    queue.events.erase(queue.events.begin(), queue.events.begin() + static_cast<std::ptrdiff_t>(queue.first));
+    queue.first = 0;
+  }
+  run_on(thread, *reinterpret_cast<const event*>(copy));
+  if (more) schedule_wake(wake.thread);
+}
+
+void node_loop::run_on(std::uint32_t thread, const event& e) {
+  thread_ = thread;
+  charged_ = 0;
+  try {
+    call(e);
+  } catch (...) {
+    fail(handlers_[e.handler]->name);
+  }
+  const virtual_time cost = handler_cost_ + charged_;
+  const virtual_time end = start_ + cost;
+  clock_of(thread) = end;
+  ++counts_.events;
+  counts_.busy += std::chrono::nanoseconds(cost);
+  counts_.end = std::max(counts_.end, std::chrono::nanoseconds(end));
+  if (!staged_.empty()) dispatch(end);
+}
+
+void node_loop::run_start(const std::function<void(emulated_node&)>& program) {
+  start_ = 0;
+  thread_ = 0;
+  charged_ = 0;
+  try {
+    program(here_);
+  } catch (...) {
+    fail("the start function");
+  }
+  if (charged_ != 0) clock_of(0) = charged_;  // the memory of a thread that never runs stays untouched
+  counts_.end = std::max(counts_.end, std::chrono::nanoseconds(charged_));
+  if (!staged_.empty()) dispatch(charged_);
+}
+
+void node_loop::call(const event& e) {
+  const emulated_handler& row = *handlers_[e.handler];
+  if (row.run != nullptr) [[likely]]
+    return row.run(here_, e.payload());
+  if (e.handler == emulator::resume_stretch) {
+    return run_stretch(static_cast<std::uint32_t>(*reinterpret_cast<const std::uint64_t*>(e.payload())));
+  }
+  std::uint32_t number = static_cast<std::uint32_t>(stretches_.size());
+  if (free_stretches_.empty()) {
+    stretches_.emplace_back();
+    free_stretches_.reserve(stretches_.size());
+  } else {
+    number = free_stretches_.back();
+    free_stretches_.pop_back();
+  }
+  stretches_[number] = std::make_unique<stretch>(stretch{here_, e.thread});
+  stretches_[number]->task.emplace(row.start(stretches_[number]->here, e.payload()));
+  run_stretch(number);
+}
+
+void node_loop::run_stretch(std::uint32_t number) {
+  stretch& one = *stretches_[number];
+  current_stretch_ = number;
+  in_stretch_ = true;
+  const bool ended = one.task->resume();
+  in_stretch_ = false;
+  if (!ended) return;
+  stretches_[number].reset();
+  free_stretches_.push_back(number);
+}
+
+std::uint32_t node_loop::suspend() const {
+  if (!in_stretch_) throw usage_error("co_await in a function that is no handler of the node: await in the handler");
+  return current_stretch_;
+}
+
+void node_loop::resume_coroutine(std::uint32_t number, virtual_time delay) {
+  const std::uint64_t payload = number;
+  post_local(emulator::resume_stretch, stretches_[number]->thread, delay, &payload, 1);
+}
+
+void node_loop::fail(std::string_view handler) {
+  in_stretch_ = false;
+  const coordinates& at = here_.at();
+  failure_ = {.failed = true,
+              .time = start_,
+              .node = source_ - 1,
+              .text = "node (" + std::to_string(at.x) + ", " + std::to_string(at.y) + ", " + std::to_string(at.z) +
+                      "), thread " + std::to_string(thread_) + ", handler " + std::string(handler) + ", at " +
+                      std::to_string(start_) + " ns: " + text_of_thrown()};
+  throw emulation_stopped{};
+}
+
+}  // namespace nacre::detail

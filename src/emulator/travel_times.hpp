@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// The time that a packet takes from node to node.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+
+#include <nacre/emulator/machine.hpp>
+#include "emulator/event.hpp"
+
+namespace nacre::emulator {
+
+/// The length of a packet's way.
+struct route {
+  std::uint32_t hops = 0;
+  std::uint32_t turns = 0;
+};
+
+/// Computes the ways and times of packets on a machine all of whose nodes exist. Immutable.
+class travel_times {
+ public:
+  explicit travel_times(const emulated_machine& machine);
+
+  [[nodiscard]] route route_of(const coordinates& from, const coordinates& to) const noexcept {
+    if (topology_ == emulated_topology::fat_tree) return tree_route(from, to);
+    const std::int32_t x = along(from.x, to.x, grid_.x);
+    const std::int32_t y = along(from.y, to.y, grid_.y);
+    const std::int32_t z = along(from.z, to.z, grid_.z);
+    const std::int32_t axes = (x != 0) + (y != 0) + (z != 0);
+    const std::int32_t turns = rule_ == turn_rule::once ? axes != 0 : std::max(axes - 1, 0);
+    return {static_cast<std::uint32_t>(x + y + z), static_cast<std::uint32_t>(turns)};
+  }
+  /// The time from the port of one node to the input buffer of another; 0 from a node to itself.
+  [[nodiscard]] virtual_time time_of(const route& way) const noexcept {
+    if (way.hops == 0) return 0;
+    return way.hops * hop_ + way.turns * turn_ + transfer_;
+  }
+  /// The least time of a packet between two nodes.
+  [[nodiscard]] virtual_time least() const noexcept { return time_of({1, rule_ == turn_rule::once ? 1u : 0u}); }
+
+ private:
+  [[nodiscard]] std::int32_t along(std::int32_t a, std::int32_t b, std::int32_t extent) const noexcept {
+    const std::int32_t straight = std::abs(a - b);
+    return topology_ == emulated_topology::torus ? std::min(straight, extent - straight) : straight;
+  }
+  [[nodiscard]] route tree_route(const coordinates& from, const coordinates& to) const noexcept;
+
+  coordinates grid_;
+  emulated_topology topology_;
+  turn_rule rule_;
+  std::uint32_t ports_;
+  virtual_time hop_, turn_, transfer_;
+};
+
+}  // namespace nacre::emulator
