@@ -92,7 +92,7 @@ std::optional<std::chrono::nanoseconds> parse_time(const std::string& text) {
   for (const auto& [unit, factor] : units) {
     if (error != std::errc() || std::string_view(end, last) != unit) continue;
     const double ns = std::round(number * factor);
-    if (ns < 0 || ns > 1e18 || std::fabs(ns - number * factor) > 1e-6) return std::nullopt;
+    if (!(ns >= 0 && ns <= 1e18) || std::fabs(ns - number * factor) > 1e-6) return std::nullopt;
     return std::chrono::nanoseconds(static_cast<std::int64_t>(ns));
   }
   return std::nullopt;

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+// The published answers of the broadcasts and the reduction, to the nanosecond, however the emulation is spread.
+#include "programs.hpp"
+
+#include <gtest/gtest.h>
+
+#include <nacre/nacre.hpp>
+
+#include "options.hpp"
+
+namespace {
+
+using namespace std::chrono_literals;
+using nacre::emulated_machine;
+
+constexpr std::uint32_t all_blocks = 12;
+
+emulated_machine petaflops(std::chrono::nanoseconds hop) {
+  return {.grid = {34, 34, 36}, .threads = 200, .hop = hop, .turn = 75ns, .handler = 1us};
+}
+
+struct spread {
+  int ranks = 1;
+  int workers = 1;
+  const char* balancer = "none";
+};
+
+void expect_time(emulate::run_program program, const emulated_machine& machine, std::chrono::nanoseconds time,
+                 const spread& over) {
+  nacre::config made;
+  made.set("ranks", std::to_string(over.ranks));
+  made.set("workers", std::to_string(over.workers));
+  made.set("balancer", over.balancer);
+  EXPECT_EQ(nacre::run(made,
+                       [&](nacre::runtime& rt) {
+                         const auto result = program(rt, machine, {}, {.blocks = all_blocks});
+                         EXPECT_EQ(result.run.time(), time) << over.ranks << " ranks, " << over.workers << " workers";
+                         EXPECT_EQ(result.error, "");
+                       }),
+            0);
+}
+
+// 102 handlers and 101 packets: 102 us + 101 * 80 ns; published to a hundredth of a microsecond for a hop of 1 ns.
+TEST(emulated_programs, the_broadcasts_and_the_reduction_take_the_published_times) {
+  for (const spread& over : {spread{1, 1}, spread{1, 2}, spread{1, 4}, spread{2, 1}, spread{2, 2}, spread{4, 4}}) {
+    expect_time(emulate::run_line, petaflops(5ns), 110'080ns, over);
+    expect_time(emulate::run_octree, petaflops(5ns), 8'885ns, over);
+    expect_time(emulate::run_reduce, petaflops(5ns), 110'080ns, over);
+    expect_time(emulate::run_line, petaflops(1ns), 109'676ns, over);
+    expect_time(emulate::run_octree, petaflops(1ns), 8'657ns, over);
+    expect_time(emulate::run_reduce, petaflops(1ns), 109'676ns, over);
+  }
+}
+
+TEST(emulated_programs, blocks_that_move_all_the_time_change_no_time) {
+  const spread over{3, 2, "rotate"};
+  expect_time(emulate::run_line, petaflops(5ns), 110'080ns, over);
+  expect_time(emulate::run_octree, petaflops(5ns), 8'885ns, over);
+  expect_time(emulate::run_reduce, petaflops(5ns), 110'080ns, over);
+}
+
+TEST(emulated_programs, turns_that_are_counted_shorten_the_line) {
+  // D nodes in a line need no turn, and each handler's packets go along one axis.
+  emulated_machine machine = petaflops(5ns);
+  machine.turns = nacre::turn_rule::counted;
+  expect_time(emulate::run_line, machine, 102'505ns, {2, 1});
+}
+
+TEST(emulated_programs, a_broadcast_reaches_every_node_of_any_grid) {
+  for (const nacre::coordinates& grid :
+       {nacre::coordinates{1, 1, 1}, {2, 2, 2}, {1, 9, 1}, {3, 2, 5}, {7, 1, 2}, {16, 3, 4}}) {
+    nacre::config made;
+    made.set("ranks", "2");
+    made.set("workers", "1");
+    EXPECT_EQ(nacre::run(made,
+                         [&](nacre::runtime& rt) {
+                           emulated_machine machine = petaflops(5ns);
+                           machine.grid = grid;
+                           machine.threads = 2;
+                           EXPECT_EQ(emulate::run_line(rt, machine, {}, {}).error, "");
+                           EXPECT_EQ(emulate::run_octree(rt, machine, {}, {}).error, "");
+                           EXPECT_EQ(emulate::run_reduce(rt, machine, {}, {}).error, "");
+                         }),
+              0);
+  }
+}
+
+TEST(emulated_programs, phold_and_the_ring_are_equal_on_any_number_of_workers_and_ranks) {
+  nacre::emulation_counts first;
+  for (const spread& over : {spread{1, 1}, spread{1, 4}, spread{3, 2, "rotate"}}) {
+    nacre::config made;
+    made.set("ranks", std::to_string(over.ranks));
+    made.set("workers", std::to_string(over.workers));
+    made.set("balancer", over.balancer);
+    EXPECT_EQ(nacre::run(made,
+                         [&](nacre::runtime& rt) {
+                           const emulated_machine m{.grid = {20, 20, 20}, .turn = 100ns};
+                           const auto phold = emulate::run_phold(rt, m, {.population = 4, .until = 5us}, {}).run;
+                           emulated_machine ring = petaflops(5ns);
+                           ring.grid = {6, 5, 4};
+                           EXPECT_EQ(emulate::run_ring(rt, ring, {.rounds = 20}, {}).error, "");
+                           if (rt.rank().value() != 0) return;
+                           if (first.events == 0) first = phold.counts();
+                           EXPECT_EQ(phold.counts().events, first.events);
+                           EXPECT_EQ(phold.counts().messages, first.messages);
+                           EXPECT_EQ(phold.counts().end, first.end);
+                           EXPECT_EQ(phold.counts().hops, first.hops);
+                         }),
+              0);
+  }
+  EXPECT_GT(first.events, 100'000u);
+}
+
+TEST(emulated_programs, the_command_line_reads_times_and_grids_and_refuses_others) {
+  EXPECT_EQ(emulate::parse_time("75ns"), 75ns);
+  EXPECT_EQ(emulate::parse_time("0.5us"), 500ns);
+  EXPECT_EQ(emulate::parse_time("2s"), 2s);
+  for (const char* wrong : {"", "75", "ns", "1.5ns", "-1us", "1 us", "1us ", "1e30s", "nanns"}) {
+    EXPECT_EQ(emulate::parse_time(wrong), std::nullopt) << wrong;
+  }
+  EXPECT_EQ(emulate::parse_grid("34x34x36"), (nacre::coordinates{34, 34, 36}));
+  EXPECT_EQ(emulate::parse_grid("7"), (nacre::coordinates{7, 1, 1}));
+  for (const char* wrong : {"", "x", "3x", "3x0x1", "-3", "3x3x3x3", "3 x 3", "a"}) {
+    EXPECT_EQ(emulate::parse_grid(wrong), std::nullopt) << wrong;
+  }
+}
+
+}  // namespace

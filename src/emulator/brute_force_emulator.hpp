@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+// For tests: random machines and programs, and an emulator that keeps all events of all nodes in one sorted set.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <set>
+#include <tuple>
+#include <vector>
+
+#include <nacre/emulator.hpp>
+
+namespace nacre::emulator {
+
+inline std::uint64_t mix(std::uint64_t a, std::uint64_t b, std::uint64_t c = 0, std::uint64_t d = 0) {
+  std::uint64_t z = a * 0x9e3779b97f4a7c15 + (b ^ c << 17 ^ d << 40) + 0x632be59bd9b4e019;
+  z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
+  z = (z ^ z >> 27) * 0x94d049bb133111eb;
+  return z ^ z >> 31;
+}
+
+struct random_job {
+  std::uint64_t seed;
+  std::uint32_t ranks, workers, blocks;
+  bool rotate, simulated;
+};
+inline random_job random_job_of(std::uint64_t seed) {
+  const std::uint64_t r = mix(seed, 77);
+  return {seed,
+          static_cast<std::uint32_t>(1 + r % 3),
+          static_cast<std::uint32_t>(1 + (r >> 8) % 3),
+          static_cast<std::uint32_t>(1 + (r >> 16) % 9),
+          (r >> 24) % 2 == 0,
+          (r >> 25) % 3 != 0};
+}
+
+inline emulated_machine random_machine(std::uint64_t seed) {
+  const auto draw = [&](std::uint64_t what, std::uint64_t below) { return mix(seed, what, 5) % below; };
+  emulated_machine m{.grid = {1 + draw(1, 5), 1 + draw(2, 4), 1 + draw(3, 4)},
+                     .threads = static_cast<std::uint32_t>(1 + draw(4, 5)),
+                     .hop = std::chrono::nanoseconds(draw(5, 3) * 7),
+                     .turn = std::chrono::nanoseconds(draw(6, 3) * 40),
+                     .handler = std::chrono::nanoseconds(draw(7, 3) * 50)};
+  m.communication_threads = static_cast<std::uint32_t>(draw(8, m.threads));
+  m.turns = draw(9, 2) == 0 ? turn_rule::once : turn_rule::counted;
+  m.topology = draw(10, 2) == 0 ? emulated_topology::mesh : emulated_topology::torus;
+  m.bandwidth = draw(11, 3) == 0 ? 1e9 : 0;
+  if (m.hop.count() + m.handler.count() == 0) m.hop = std::chrono::nanoseconds(3);
+  return m;
+}
+
+/// Something that a handler does. Handlers of one key on one history do the same in every emulator.
+struct random_action {
+  enum { charge, task, packet, wide_packet } kind;
+  std::int64_t delay;
+  std::uint16_t thread;
+  coordinates to;
+  std::uint32_t key;
+};
+inline std::uint16_t random_thread(const emulated_machine& m, std::uint64_t r) {
+  if (r % 4 == 0) return static_cast<std::uint16_t>((r >> 8) % m.threads);
+  return r % 4 == 1 ? emulated::placement::any_communication : emulated::placement::any_worker;
+}
+/// The low byte of a key is the number of generations that follow.
+inline std::vector<random_action> random_actions(const emulated_machine& m, std::uint64_t seed, std::uint64_t history,
+                                                 std::uint32_t key) {
+  std::vector<random_action> actions;
+  if (key % 256 == 0) return actions;
+  const std::uint64_t r = mix(seed, history, key);
+  for (std::uint64_t k = 0; k < 1 + r % 4; ++k) {
+    const std::uint64_t a = mix(r, k, 3);
+    const std::uint64_t b = mix(r, k, 4);
+    constexpr std::array<std::int64_t, 6> delays{0, 0, 1, 30, 400, 2'000'000};
+    const coordinates to{b % static_cast<std::uint64_t>(m.grid.x), (b >> 16) % static_cast<std::uint64_t>(m.grid.y),
+                         (b >> 32) % static_cast<std::uint64_t>(m.grid.z)};
+    actions.push_back({static_cast<decltype(random_action::kind)>(a % 4), delays[(a >> 8) % delays.size()],
+                       random_thread(m, a >> 16), to, static_cast<std::uint32_t>(b << 8 | (key % 256 - 1))});
+    if (actions.back().kind == random_action::wide_packet) actions.back().delay = 0;
+    if (actions.back().kind == random_action::charge) actions.back().delay %= 1000;
+  }
+  return actions;
+}
+/// The key that the start function acts on; 0 for a node that does not start.
+inline std::uint32_t first_key(const emulated_machine&, std::uint64_t seed, const coordinates& at) {
+  const std::uint64_t r = mix(seed, 11, static_cast<std::uint64_t>(at.x + 64 * at.y + 4096 * at.z));
+  return r % 3 == 0 ? static_cast<std::uint32_t>(r << 8 | (4 + (r >> 8) % 4)) : 0;
+}
+
+/// The rules of docs/emulator.md in the plainest form. An event of source 0 says that a thread of its node is free.
+class brute_force {
+ public:
+  std::vector<std::uint64_t> histories;
+  std::int64_t end = 0;
+  std::uint64_t events = 0, messages = 0;
+
+  brute_force(const emulated_machine& machine, std::uint64_t seed)
+      : histories(machine.nodes(), 1), machine_(machine), seed_(seed), nodes_(machine.nodes()) {
+    for (node_state& node : nodes_) node.clocks.resize(machine.threads);
+  }
+  void run() {
+    for (std::uint32_t node = 0; node < nodes_.size(); ++node) {
+      const std::uint32_t key = first_key(machine_, seed_, at(node));
+      if (key != 0) run_handler(node, 0, 0, key, 0);
+    }
+    while (!pending_.empty()) {
+      const item one = *pending_.begin();
+      pending_.erase(pending_.begin());
+      node_state& node = nodes_[one.node];
+      if (one.source != 0) {
+        auto& queue = node.waiting[one.thread];
+        queue.push_back(one);
+        if (queue.size() == 1) serve(one.node, one.thread, one.time);
+      } else {
+        for (auto& [thread, queue] : node.waiting) serve(one.node, thread, one.time);
+      }
+    }
+  }
+
+ private:
+  struct item {
+    std::int64_t time;
+    std::uint32_t node;
+    std::uint64_t source, number;
+    std::uint16_t thread;
+    std::uint32_t key;
+    bool operator<(const item& o) const {
+      return std::tie(time, node, source, number) < std::tie(o.time, o.node, o.source, o.number);
+    }
+  };
+  struct node_state {
+    std::vector<std::int64_t> clocks;
+    std::map<std::uint16_t, std::deque<item>> waiting;
+    std::uint64_t sent = 0;
+  };
+
+  coordinates at(std::uint32_t node) const {
+    return {node % static_cast<std::uint32_t>(machine_.grid.x),
+            node / static_cast<std::uint32_t>(machine_.grid.x) % static_cast<std::uint32_t>(machine_.grid.y),
+            node / static_cast<std::uint32_t>(machine_.grid.x * machine_.grid.y)};
+  }
+  /// Runs the messages that wait for a thread, or for one of a category, while one is idle.
+  void serve(std::uint32_t number, std::uint16_t thread, std::int64_t now) {
+    auto& queue = nodes_[number].waiting[thread];
+    while (!queue.empty()) {
+      const bool given = thread < emulated::placement::any_communication;
+      const bool communication = thread == emulated::placement::any_communication && machine_.communication_threads > 0;
+      const std::uint32_t first = given ? thread : communication ? 0 : machine_.communication_threads;
+      const std::uint32_t last = given           ? thread + 1u
+                                 : communication ? machine_.communication_threads
+                                                 : machine_.threads;
+      std::uint32_t idle = first;
+      while (idle < last && nodes_[number].clocks[idle] > now) ++idle;
+      if (idle == last) return;
+      const std::uint32_t key = queue.front().key;
+      queue.pop_front();
+      run_handler(number, idle, now, key, machine_.handler.count());
+      ++events;
+    }
+  }
+  void run_handler(std::uint32_t number, std::uint32_t thread, std::int64_t now, std::uint32_t key, std::int64_t cost) {
+    std::uint64_t& history = histories[number];
+    history = mix(history, static_cast<std::uint64_t>(now), thread, key);
+    const auto actions = random_actions(machine_, seed_, history, key);
+    for (const random_action& one : actions) cost += one.kind == random_action::charge ? one.delay : 0;
+    const std::int64_t done = now + cost;
+    end = std::max(end, done);
+    nodes_[number].clocks[thread] = std::max(nodes_[number].clocks[thread], done);
+    pending_.insert({done, number, 0, nodes_.size() * 1000 + thread, 0, 0});
+    for (const random_action& one : actions) {
+      if (one.kind == random_action::charge) continue;
+      const bool packet = one.kind != random_action::task;
+      const coordinates to = packet ? one.to : at(number);
+      messages += packet ? 1 : 0;
+      pending_.insert({done + one.delay + travel(at(number), to),
+                       static_cast<std::uint32_t>(to.x + machine_.grid.x * (to.y + machine_.grid.y * to.z)),
+                       number + 1u, nodes_[number].sent++, one.thread, one.key});
+    }
+  }
+  std::int64_t travel(const coordinates& a, const coordinates& b) const {
+    std::int64_t hops = 0, axes = 0;
+    for (const auto& [from, to, extent] :
+         {std::tuple(a.x, b.x, machine_.grid.x), {a.y, b.y, machine_.grid.y}, {a.z, b.z, machine_.grid.z}}) {
+      std::int64_t way = std::abs(from - to);
+      if (machine_.topology == emulated_topology::torus) way = std::min<std::int64_t>(way, extent - way);
+      hops += way;
+      axes += way != 0 ? 1 : 0;
+    }
+    if (hops == 0) return 0;
+    const std::int64_t turns = machine_.turns == turn_rule::once ? 1 : axes - 1;
+    return hops * machine_.hop.count() + turns * machine_.turn.count() + (machine_.bandwidth > 0 ? 128 : 0);
+  }
+
+  emulated_machine machine_;
+  std::uint64_t seed_;
+  std::vector<node_state> nodes_;
+  std::set<item> pending_;
+};
+
+}  // namespace nacre::emulator

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// Random node programs on random machines, against an emulator that sorts all events of all nodes.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <deque>
+#include <map>
+#include <set>
+#include <tuple>
+#include <vector>
+
+#include <nacre/emulator.hpp>
+#include <nacre/nacre.hpp>
+
+#include "emulator/brute_force_emulator.hpp"
+
+namespace nacre::emulator {
+namespace {
+
+/// One history a node: every handler mixes its time, thread and key into that of its node, in the order of the node.
+std::vector<std::uint64_t>* histories = nullptr;
+std::uint64_t program_seed = 0;
+
+void act(emulated_node& here, std::uint32_t key);
+
+struct wide {
+  std::array<std::uint32_t, 10> words;
+};
+void act_wide(emulated_node& here, wide payload) { act(here, payload.words[9]); }
+
+void act(emulated_node& here, std::uint32_t key) {
+  const coordinates& g = here.machine().grid;
+  const auto node = static_cast<std::size_t>(here.at().x + g.x * (here.at().y + g.y * here.at().z));
+  std::uint64_t& history = (*histories)[node];
+  history = mix(history, static_cast<std::uint64_t>(here.now().count()), here.thread(), key);
+  for (const random_action& one : random_actions(here.machine(), program_seed, history, key)) {
+    const std::chrono::nanoseconds delay(one.delay);
+    const emulated::placement where(one.thread);
+    wide payload{};
+    payload.words[9] = one.key;
+    switch (one.kind) {
+      case random_action::charge:
+        here.charge(delay);
+        break;
+      case random_action::task:
+        here.after<act>(where, delay, one.key);
+        break;
+      case random_action::packet:
+        here.send_after<act>(where, delay, one.to, one.key);
+        break;
+      case random_action::wide_packet:
+        here.send<act_wide>(where, one.to, payload);
+        break;
+    }
+  }
+}
+
+struct outcome_of_run {
+  std::vector<std::uint64_t> histories;
+  std::int64_t end = 0;
+  std::uint64_t events = 0, messages = 0;
+};
+
+outcome_of_run run_emulator(const emulated_machine& machine, const random_job& job) {
+  outcome_of_run result;
+  result.histories.assign(machine.nodes(), 1);
+  histories = &result.histories;
+  config made;
+  made.set("transport", job.simulated ? "sim" : "inproc");
+  made.set("ranks", std::to_string(job.ranks));
+  made.set("workers", std::to_string(job.workers));
+  made.set("balancer", job.rotate ? "rotate" : "none");
+  made.set("seed", std::to_string(job.seed));
+  EXPECT_EQ(run(made,
+                [&](runtime& rt) {
+                  const auto done =
+                      emulate(rt, machine,
+                              [](emulated_node& here) {
+                                if (const std::uint32_t key = first_key(here.machine(), program_seed, here.at()))
+                                  act(here, key);
+                              },
+                              {.blocks = job.blocks});
+                  if (rt.rank().value() != 0) return;
+                  result.end = done.time().count();
+                  result.events = done.counts().events;
+                  result.messages = done.messages();
+                }),
+            0);
+  return result;
+}
+
+void compare(std::uint64_t seed, std::uint64_t& events) {
+  const emulated_machine machine = random_machine(seed);
+  const random_job job = random_job_of(seed);
+  program_seed = seed;
+  brute_force oracle(machine, seed);
+  oracle.run();
+  const outcome_of_run got = run_emulator(machine, job);
+  ASSERT_EQ(got.histories, oracle.histories) << "seed " << seed;
+  ASSERT_EQ(got.end, oracle.end) << "seed " << seed;
+  ASSERT_EQ(got.events, oracle.events) << "seed " << seed;
+  ASSERT_EQ(got.messages, oracle.messages) << "seed " << seed;
+  events += got.events;
+}
+
+TEST(emulated_random_programs, have_the_events_and_times_that_sorting_all_events_gives) {
+  const char* const asked = std::getenv("NACRE_EMULATION_SEEDS");
+  const std::uint64_t seeds = asked != nullptr ? std::strtoull(asked, nullptr, 10) : 2000;
+  std::uint64_t events = 0;
+  for (std::uint64_t seed = 1; seed <= seeds && !HasFatalFailure(); ++seed) compare(seed, events);
+  EXPECT_GT(events, 300 * seeds);
+}
+
+}  // namespace
+}  // namespace nacre::emulator
