@@ -15,10 +15,21 @@ namespace nacre::detail {
 
 namespace {
 
-/// The nodes whose events are brought into order together, so that they stay in the cache.
-constexpr std::uint32_t group_shift = 8;
-/// From so many events on it pays to divide the events of a window into groups of nodes first.
-constexpr std::uint64_t group_events_min = 8192;
+/// From so many events in a window on, or so many a node, they are brought into order by groups of nodes that fit the
+/// cache.
+constexpr std::uint64_t dense_events = 8192;
+constexpr std::uint64_t dense_events_of_node = 2;
+
+/// The nodes of a group, as a power of two: with an event for each thread a group has some ten thousand events.
+std::uint32_t group_shift_for(std::uint32_t nodes, std::uint32_t threads) {
+  constexpr std::uint64_t events = 12'800;
+  constexpr std::uint32_t groups_max = 2048;
+  std::uint32_t shift = 4;
+  while (shift < 10 && (std::uint64_t{threads} << shift) < events) ++shift;
+  while ((nodes >> shift) >= groups_max) ++shift;
+  while (shift > 0 && (nodes >> shift) < 4) --shift;  // the groups of a small block are small
+  return shift;
+}
 
 struct later {
   bool operator()(const emulator::event* a, const emulator::event* b) const noexcept {
@@ -55,11 +66,12 @@ node_loop::node_loop(const emulated_machine& machine, std::uint32_t blocks, std:
       handler_cost_(machine.handler.count()),
       threads_(machine.threads),
       workers_from_(machine.communication_threads),
+      group_shift_(group_shift_for(brick_.nodes(), machine.threads)),
       slots_(brick_.nodes()),
       clocks_(make_clocks(std::uint64_t{brick_.nodes()} * ((machine.threads + 7) / 8 * 8))),
       bundles_(partition_.blocks()),
-      groups_((brick_.nodes() >> group_shift) + 1),
       here_(*this, {}, 0) {
+  for (grouped_window& window : grouped_) window.groups.resize((brick_.nodes() >> group_shift_) + 1);
   for (const emulated_handler* row : handlers_) lengths_.push_back(static_cast<std::uint16_t>(8 * row->payload_words));
 }
 
@@ -74,39 +86,57 @@ void node_loop::enter(std::uint32_t node) noexcept {
   clocks_of_node_ = clocks_.get() + std::size_t{node} * 8;
 }
 
+std::uint64_t node_loop::first_window() const noexcept {
+  // Windows of groups are the two after the one that ran last.
+  for (std::uint64_t window = window_ + 1; window <= window_ + 2; ++window) {
+    if (grouped_[window % grouped_.size()].events != 0) return std::min(window, wheel_.first());
+  }
+  return wheel_.first();
+}
+
 void node_loop::run_window(std::uint64_t window) {
   emulator::event_list events = wheel_.take(window);
   window_ = window;
   window_begin_ = static_cast<virtual_time>(window) * width_;
+  grouped_window& grouped = grouped_[window % grouped_.size()];
+  const std::uint64_t count = events.count() + grouped.events;
+  dense_ = count >= std::min(dense_events, dense_events_of_node * brick_.nodes()) && grouped.groups.size() > 1;
   running_ = true;
-  if (events.count() >= group_events_min && groups_.size() > 1) {
-    distribute(events);
-  } else if (events.count() < brick_.nodes() / 4) {
+  if (dense_ || grouped.events != 0) {
+    distribute(events, grouped);
+    run_groups(grouped);
+  } else if (count < brick_.nodes() / 4) {
     run_sparse(events);
   } else {
     run_group(events, 0, brick_.nodes());
   }
   events.clear(pool_);
   running_ = false;
-  counts_.bytes = pool_.bytes() + slots_.size() * (sizeof(emulator::node_slot) + threads_ * sizeof(virtual_time));
+  const std::size_t threads = (threads_ + 7) / 8 * 8;
+  counts_.bytes = pool_.bytes() + slots_.size() * (sizeof(emulator::node_slot) + threads * sizeof(virtual_time));
 }
 
-void node_loop::distribute(emulator::event_list& events) {
+void node_loop::distribute(emulator::event_list& events, grouped_window& into) {
   while (emulator::event_chunk* const chunk = events.take_chunk()) {
     for (std::size_t at = 0; at < chunk->used;) {
       const event& e = *reinterpret_cast<const event*>(chunk->events + at);
       const std::size_t bytes = bytes_of(e);
-      emulator::copy_event(groups_[e.node >> group_shift].append(pool_, bytes), e, bytes);
+      emulator::copy_event(into.groups[e.node >> group_shift_].append(pool_, bytes), e, bytes);
       at += bytes;
     }
     pool_.give_back(chunk);
   }
+}
+
+void node_loop::run_groups(grouped_window& window) {
   const std::uint32_t nodes = brick_.nodes();
-  for (std::uint32_t group = 0; group < groups_.size(); ++group) {
-    const std::uint32_t first = group << group_shift;
-    if (!groups_[group].empty()) run_group(groups_[group], first, std::min(nodes - first, 1u << group_shift));
-    groups_[group].clear(pool_);
+  for (std::uint32_t group = 0; group < window.groups.size(); ++group) {
+    const std::uint32_t first = group << group_shift_;
+    emulator::event_list& events = window.groups[group];
+    if (!events.empty()) run_group(events, first, std::min(nodes - first, 1u << group_shift_));
+    events.clear(pool_);
   }
+  window.events = 0;
 }
 
 void node_loop::run_group(emulator::event_list& events, std::uint32_t first, std::uint32_t nodes) {

@@ -2,6 +2,7 @@
 // The nodes of one block: their queue, their threads, and the loop that runs their handlers window by window.
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -54,7 +55,7 @@ class node_loop {
   /// Runs the start function on all nodes, before the first window.
   void start(const std::function<void(emulated_node&)>& program);
   /// The first window with events, or timing_wheel::no_window.
-  [[nodiscard]] std::uint64_t first_window() const noexcept { return wheel_.first(); }
+  [[nodiscard]] std::uint64_t first_window() const noexcept;
   /// Runs all events of a window. The block has no events of earlier windows.
   void run_window(std::uint64_t window);
 
@@ -94,7 +95,12 @@ class node_loop {
   struct stretch;
 
   // node_loop.cpp: the order of events
-  void distribute(emulator::event_list& events);
+  struct grouped_window {
+    std::vector<emulator::event_list> groups;  ///< the events of so many neighbouring nodes each
+    std::uint64_t events = 0;
+  };
+  void distribute(emulator::event_list& events, grouped_window& into);
+  void run_groups(grouped_window& window);
   void run_group(emulator::event_list& events, std::uint32_t first, std::uint32_t nodes);
   void run_sparse(emulator::event_list& events);
   void run_node(std::uint32_t node, std::span<const event*> events);
@@ -122,6 +128,7 @@ class node_loop {
   // node_loop_send.cpp: what a handler has sent
   [[nodiscard]] event& stage(std::uint32_t block, std::size_t bytes);
   void dispatch(virtual_time end);
+  [[nodiscard]] std::byte* room_for(const event& e, std::size_t bytes);
   void deliver(const event& e, std::size_t bytes);
   void bundle_event(std::uint32_t block, const event& e, std::size_t bytes);
   [[nodiscard]] std::uint64_t window_of(virtual_time time) const noexcept {
@@ -147,9 +154,11 @@ class node_loop {
   const virtual_time handler_cost_;
   const std::uint32_t threads_;
   const std::uint32_t workers_from_;
+  const std::uint32_t group_shift_;  ///< a group has 1 << group_shift_ nodes
 
   emulator::chunk_pool pool_;
   emulator::timing_wheel wheel_;
+  std::array<grouped_window, 4> grouped_;  ///< by the number of the window
   std::vector<emulator::node_slot> slots_;
   std::unique_ptr<virtual_time[], void (*)(void*)> clocks_;  ///< zeroed by the system when first used
   std::vector<std::unique_ptr<stretch>> stretches_;
@@ -166,7 +175,7 @@ class node_loop {
   virtual_time window_begin_ = 0;
   std::vector<const event*> order_;
   std::vector<std::uint32_t> begins_;
-  std::vector<emulator::event_list> groups_;
+  bool dense_ = false;  ///< the last window had many events: those of the next two are kept by groups at once
   // The node that runs.
   emulated_node here_;
   std::uint32_t node_ = 0;
@@ -182,7 +191,9 @@ class node_loop {
   std::uint32_t thread_ = 0;
   std::uint32_t current_stretch_ = 0;
   bool in_stretch_ = false;
-  std::vector<std::uint64_t> staged_;  ///< blocks and events that leave at its end, their times still relative
+  std::unique_ptr<std::uint64_t[]> staged_;  ///< blocks and events that leave at its end, their times still relative
+  std::size_t staged_words_ = 0;
+  std::size_t staged_room_ = 0;
 };
 
 }  // namespace nacre::detail

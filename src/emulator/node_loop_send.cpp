@@ -35,10 +35,16 @@ void check_delay(virtual_time delay) {
 }  // namespace
 
 emulator::event& node_loop::stage(std::uint32_t block, std::size_t bytes) {
-  const std::size_t at = staged_.size();
-  staged_.resize(at + 1 + bytes / 8);
+  const std::size_t at = staged_words_;
+  staged_words_ += 1 + bytes / 8;
+  if (staged_words_ > staged_room_) [[unlikely]] {
+    staged_room_ = 2 * staged_words_ + 64;
+    auto larger = std::make_unique_for_overwrite<std::uint64_t[]>(staged_room_);
+    std::copy_n(staged_.get(), at, larger.get());
+    staged_ = std::move(larger);
+  }
   staged_[at] = block;
-  return *reinterpret_cast<event*>(staged_.data() + at + 1);
+  return *reinterpret_cast<event*>(staged_.get() + at + 1);
 }
 
 void node_loop::post_packet(const emulated_handler& row, const packet_target& target, const std::uint64_t* payload) {
@@ -79,9 +85,9 @@ void node_loop::charge(virtual_time cost) {
 }
 
 void node_loop::dispatch(virtual_time end) {
-  for (std::size_t at = 0; at < staged_.size();) {
+  for (std::size_t at = 0; at < staged_words_;) {
     const auto block = static_cast<std::uint32_t>(staged_[at]);
-    event& e = *reinterpret_cast<event*>(staged_.data() + at + 1);
+    event& e = *reinterpret_cast<event*>(staged_.get() + at + 1);
     const std::size_t bytes = bytes_of(e);
     e.time += end;
     if (block == block_) {
@@ -91,7 +97,7 @@ void node_loop::dispatch(virtual_time end) {
     }
     at += 1 + bytes / 8;
   }
-  staged_.clear();
+  staged_words_ = 0;
 }
 
 void node_loop::deliver(const event& e, std::size_t bytes) {
@@ -103,7 +109,15 @@ void node_loop::deliver(const event& e, std::size_t bytes) {
                    [](const event* a, const event* b) { return emulator::earlier(*b, *a); });
     return;
   }
-  emulator::copy_event(wheel_.at(window_of(e.time)).append(pool_, bytes), e, bytes);
+  emulator::copy_event(room_for(e, bytes), e, bytes);
+}
+
+std::byte* node_loop::room_for(const event& e, std::size_t bytes) {
+  const std::uint64_t window = window_of(e.time);
+  if (!dense_ || window - window_ - 1 >= 2) return wheel_.at(window).append(pool_, bytes);
+  grouped_window& grouped = grouped_[window % grouped_.size()];
+  ++grouped.events;
+  return grouped.groups[e.node >> group_shift_].append(pool_, bytes);
 }
 
 void node_loop::bundle_event(std::uint32_t block, const event& e, std::size_t bytes) {
@@ -129,7 +143,7 @@ bool node_loop::accept(std::span<const std::byte> bundle) {
     if (head.handler >= handlers_.size() || head.node >= slots_.size() || head.time < window_begin_) return false;
     const std::size_t bytes = bytes_of(head);
     if (bundle.size() < bytes) return false;
-    std::memcpy(wheel_.at(window_of(head.time)).append(pool_, bytes), bundle.data(), bytes);
+    std::memcpy(room_for(head, bytes), bundle.data(), bytes);
     bundle = bundle.subspan(bytes);
   }
   return true;

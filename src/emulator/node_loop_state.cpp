@@ -24,11 +24,13 @@ std::vector<std::byte> node_loop::pack() {
   writer out;
   out(window_, counts_, failure_);
   std::vector<std::byte> events;
-  wheel_.for_each([&](const emulator::event_list& list) {
+  const auto append = [&](const emulator::event_list& list) {
     for (const emulator::event_chunk* chunk = list.head(); chunk != nullptr; chunk = chunk->next) {
       events.insert(events.end(), chunk->events, chunk->events + chunk->used);
     }
-  });
+  };
+  wheel_.for_each(append);
+  for (const grouped_window& window : grouped_) std::for_each(window.groups.begin(), window.groups.end(), append);
   out(events);
   for (std::uint32_t node = 0; node < slots_.size(); ++node) {
     enter(node);

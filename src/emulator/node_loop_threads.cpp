@@ -110,7 +110,7 @@ void node_loop::run_on(std::uint32_t thread, const event& e) {
   ++counts_.events;
   counts_.busy += std::chrono::nanoseconds(cost);
   counts_.end = std::max(counts_.end, std::chrono::nanoseconds(end));
-  if (!staged_.empty()) dispatch(end);
+  if (staged_words_ != 0) dispatch(end);
 }
 
 void node_loop::run_start(const std::function<void(emulated_node&)>& program) {
@@ -124,7 +124,7 @@ void node_loop::run_start(const std::function<void(emulated_node&)>& program) {
   }
   if (charged_ != 0) clock_of(0) = charged_;  // the memory of a thread that never runs stays untouched
   counts_.end = std::max(counts_.end, std::chrono::nanoseconds(charged_));
-  if (!staged_.empty()) dispatch(charged_);
+  if (staged_words_ != 0) dispatch(charged_);
 }
 
 void node_loop::call(const event& e) {
