@@ -140,9 +140,13 @@ constexpr std::string_view fold_name() noexcept {
   return __PRETTY_FUNCTION__;
 }
 
+template <class R, class Op>
+struct fold_identity {};
+
 /// The row that combines two results of type R by Op. Its target is a `folding`, so no message of a peer can run it.
 template <class R, class Op>
-inline handler_info fold_row{body_ops{}, &fold<R, Op>, fold_name<R, Op>(), key_of<folding>()};
+inline handler_info fold_row{body_ops{}, &fold<R, Op>, fold_name<R, Op>(),           key_of<folding>(), false, false,
+                             nullptr,    handler_id{}, &typeid(fold_identity<R, Op>)};
 template <class R, class Op>
 inline const handler_registration fold_enlisted{fold_row<R, Op>};
 

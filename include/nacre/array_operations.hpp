@@ -60,6 +60,28 @@ class array_operations : public object_operations {
     return combined;
   }
 
+  /// Runs a lambda without captures on every element, as send<F>, call<F> and reduce<F> do. It takes the element first:
+  ///
+  ///     rt.send(grid, [](cell& c) { ... });
+  ///     rt.reduce(grid, [](const cell& c) { return c.u.size(); }, std::plus<>{}).get();
+  template <class T, class P, class L, class... Args>
+  void send(const array_ptr<T, P>& to, L, Args&&... args) {
+    send<detail::object_lambda<L>>(with{}, to, std::forward<Args>(args)...);
+  }
+  template <class T, class P, class L, class... Args>
+  void send(with how, const array_ptr<T, P>& to, L, Args&&... args) {
+    send<detail::object_lambda<L>>(how, to, std::forward<Args>(args)...);
+  }
+  template <class T, class P, class L, class... Args>
+  [[nodiscard]] future<void> call(const array_ptr<T, P>& to, L, Args&&... args) {
+    return call<detail::object_lambda<L>>(to, std::forward<Args>(args)...);
+  }
+  template <class T, class P, class L, class Op, class... Args>
+  [[nodiscard]] future<detail::result_of<detail::object_lambda<L>>> reduce(const array_ptr<T, P>& of, L, Op op,
+                                                                           Args&&... args) {
+    return reduce<detail::object_lambda<L>>(of, std::move(op), std::forward<Args>(args)...);
+  }
+
   /// Makes the element of a place from the arguments, on the place's home. The insertion is a message to the place:
   /// messages that this caller sends to the element later find it. The future fails with call_error when the place has
   /// an element already.

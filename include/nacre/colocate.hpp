@@ -40,6 +40,8 @@ struct free_function<R (*)(context&, P...)> : free_function<R (*)(P...)> {
 };
 template <class R, class... P>
 struct free_function<R (*)(P...) noexcept> : free_function<R (*)(P...)> {};
+template <class L>
+struct free_function<lambda_handler<L>> : free_function<lambda_function<L>> {};
 
 template <class T>
 struct pointee {};
@@ -80,8 +82,15 @@ struct colocated_function<F, param_list<T...>, param_list<P...>> {
   static constexpr colocation_shape shape{keys};
   /// Runs F for one packed message; `target` is an array of pointers to the objects. Defined in invoke.hpp.
   static outcome invoke(engine& core, thread_context& on, message_ptr& m, void* target, handler_id self);
-  static inline handler_info row{
-      body_of<values>::ops, &invoke, name_of<F>(), key_of<colocation_shape>(), false, false, &shape};
+  static inline handler_info row{body_of<values>::ops,
+                                 &invoke,
+                                 name_of<F>(),
+                                 key_of<colocation_shape>(),
+                                 false,
+                                 false,
+                                 &shape,
+                                 handler_id{},
+                                 &typeid(handler_identity<F, T..., P...>)};
   static inline const handler_registration enlisted{row};
 
   template <class... Args>
@@ -116,10 +125,19 @@ struct pointees<param_list<A...>> {
   using type = param_list<typename pointee<std::remove_cvref_t<A>>::type...>;
 };
 
+/// Returns how many mobile pointers stand before the lambda of colocate(p, q, lambda, args...).
+template <class... A>
+consteval std::size_t objects_before_lambda() {
+  constexpr bool pointers[] = {is_a<std::remove_cvref_t<A>, mobile_ptr>...};
+  std::size_t count = 0;
+  while (count < sizeof...(A) && pointers[count]) ++count;
+  return count;
+}
+
 /// The compile-time data of colocate<F>(args...): checks the types, and selects the row.
 template <auto F, class... Args>
 struct colocation_of {
-  using function = free_function<decltype(F)>;
+  using function = free_function<std::remove_const_t<decltype(F)>>;
   static_assert(function::is, "colocate runs a free function: void merge(nacre::context&, cell& a, cell& b, int how)");
   using result = typename function::result;
   static_assert(!task_value<result>::is_task, "a function of colocate is no coroutine: it would keep all its objects");

@@ -9,11 +9,13 @@
 #include <string_view>
 #include <tuple>
 #include <type_traits>
+#include <typeinfo>
 #include <utility>
 #include <vector>
 
 #include <nacre/archive.hpp>
 #include <nacre/buffer.hpp>
+#include <nacre/lambda.hpp>
 #include <nacre/message.hpp>
 #include <nacre/signature.hpp>
 
@@ -36,7 +38,8 @@ enum class outcome : std::uint8_t {
 enum class handler_phase : std::uint8_t { decoding, running };
 
 /// One row of the handler table. It lives for ever. `id` is assigned when the first runtime starts. It is equal in
-/// every process of one binary, because rows are numbered in the order of their names.
+/// every process of one binary, because rows are numbered in the order of their names. Lambdas may share a name: their
+/// order is that of `identity`, and then that of the files in the link of the program.
 struct handler_info {
   body_ops ops;  ///< the arguments, while they are live values
   /// `target` is the object, the module, or null. The message stays the caller's, unless the handler keeps its memory,
@@ -48,7 +51,8 @@ struct handler_info {
   bool coroutine = false;  ///< returns a task
   const colocation_shape* colocation = nullptr;  ///< for a colocated function: the classes of its objects
   handler_id id{};
-  handler_info* next = nullptr;  ///< link of the list that the table is made from
+  const std::type_info* identity = nullptr;  ///< differs between handlers of one name
+  handler_info* next = nullptr;              ///< link of the list that the table is made from
 };
 
 /// Adds a row to the list while static objects are initialised. Afterwards the list does not change.
@@ -88,11 +92,17 @@ struct body_of {
 
 template <auto F>
 constexpr std::string_view name_of() noexcept {
-  constexpr std::string_view whole = __PRETTY_FUNCTION__;
-  constexpr std::size_t begin = whole.find("F = ") + 4;
-  constexpr std::size_t end = whole.find_first_of(";]", begin);
-  return whole.substr(begin, end - begin);
+  if constexpr (stands_for_lambda<decltype(F)>) {
+    return lambda_name<typename decltype(F)::closure_type>();
+  } else {
+    constexpr std::string_view whole = __PRETTY_FUNCTION__;
+    return template_argument(whole, whole.find("F = ") + 4);
+  }
 }
+
+/// Its mangled name tells handlers apart that name_of does not: lambdas of one function, and templates of such lambdas.
+template <auto F, class... T>
+struct handler_identity {};
 
 /// Its address identifies the class T.
 template <class T>
@@ -112,9 +122,15 @@ outcome invoke(engine& core, thread_context& on, message_ptr& m, void* target, h
 
 /// The row of F on targets of class T, which is F's own class or one derived from it; void for a free function.
 template <auto F, class T>
-inline handler_info handler_row{
-    body_of<typename traits<F>::values>::ops,       &invoke<F, T>, name_of<F>(), key_of<T>(), traits<F>::is_const,
-    task_value<typename traits<F>::result>::is_task};
+inline handler_info handler_row{body_of<typename traits<F>::values>::ops,
+                                &invoke<F, T>,
+                                name_of<F>(),
+                                key_of<T>(),
+                                traits<F>::is_const,
+                                task_value<typename traits<F>::result>::is_task,
+                                nullptr,
+                                handler_id{},
+                                &typeid(handler_identity<F, T>)};
 template <auto F, class T>
 inline const handler_registration handler_enlisted{handler_row<F, T>};
 

@@ -52,6 +52,14 @@ decltype(auto) call_handler(context& ctx, void* target, Tuple&& arguments) {
           } else {
             return F(std::forward<decltype(argument)>(argument)...);
           }
+        } else if constexpr (is_object_lambda<std::remove_const_t<decltype(F)>>) {
+          using accessed = std::conditional_t<shape::is_const, const typename shape::target, typename shape::target>;
+          accessed& object = *static_cast<T*>(target);
+          if constexpr (shape::takes_context) {
+            return F(object, ctx, std::forward<decltype(argument)>(argument)...);
+          } else {
+            return F(object, std::forward<decltype(argument)>(argument)...);
+          }
         } else {
           // Uses the class that F is a member of: gcc reports a call through a derived class as an aliasing error.
           typename shape::target& object = *static_cast<T*>(target);
@@ -137,7 +145,7 @@ outcome colocated_function<F, param_list<T...>, param_list<P...>>::invoke(engine
     void* const* const objects = static_cast<void* const*>(target);
     return std::apply(
         [&](auto&&... argument) -> decltype(auto) {
-          if constexpr (free_function<decltype(F)>::takes_context) {
+          if constexpr (free_function<std::remove_const_t<decltype(F)>>::takes_context) {
             return F(ctx, *static_cast<T*>(objects[Index])..., std::forward<decltype(argument)>(argument)...);
           } else {
             return F(*static_cast<T*>(objects[Index])..., std::forward<decltype(argument)>(argument)...);

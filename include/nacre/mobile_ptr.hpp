@@ -8,6 +8,7 @@
 #include <memory>
 #include <string_view>
 #include <type_traits>
+#include <typeinfo>
 
 #include <nacre/archive.hpp>
 #include <nacre/handler.hpp>
@@ -50,6 +51,7 @@ struct object_type {
   location_policy location;                 ///< the policy that the type declares, else of_program
   double (*priority)(const void*);          ///< null when the type declares none
   type_id id{};
+  const std::type_info* identity = nullptr;  ///< differs between classes of one name
   object_type* next = nullptr;
 
   [[nodiscard]] std::size_t packed_size(void* object) const {
@@ -107,7 +109,7 @@ struct type_operations {
   static constexpr std::string_view name() noexcept {
     constexpr std::string_view whole = __PRETTY_FUNCTION__;
     constexpr std::size_t begin = whole.find("T = ") + 4;
-    return whole.substr(begin, whole.find_first_of(";]", begin) - begin);
+    return template_argument(whole, begin);
   }
 };
 
@@ -122,7 +124,9 @@ inline object_type type_row{type_operations<T>::name(),
                             declares_may_migrate<T> ? &type_operations<T>::may_migrate : nullptr,
                             std::equality_comparable<T> ? &type_operations<T>::equal : nullptr,
                             location_of<T>(),
-                            declares_priority<T> ? &type_operations<T>::priority : nullptr};
+                            declares_priority<T> ? &type_operations<T>::priority : nullptr,
+                            type_id{},
+                            &typeid(T)};
 template <class T>
 inline const type_registration type_enlisted{type_row<T>};
 

@@ -63,6 +63,28 @@ class object_operations : public rank_operations {
                                                object_message<F, T>(with{}, std::forward<Args>(args)...)));
   }
 
+  /// Runs a lambda without captures on a mobile object. It takes the object first: as cell& it runs alone, as const
+  /// cell& it may run beside other such handlers. The context is optional and follows the object:
+  ///
+  ///     rt.send(p, [](cell& c, nacre::context& ctx, int n) { ... }, 5);
+  template <class T, class L, class... Args>
+  void send(mobile_ptr<T> to, L, Args&&... args) {
+    send<detail::object_lambda<L>>(with{}, to, std::forward<Args>(args)...);
+  }
+  template <class T, class L, class... Args>
+  void send(with how, mobile_ptr<T> to, L, Args&&... args) {
+    send<detail::object_lambda<L>>(how, to, std::forward<Args>(args)...);
+  }
+  template <class T, class L, class... Args>
+  [[nodiscard]] future<detail::result_of<detail::object_lambda<L>>> call(mobile_ptr<T> to, L, Args&&... args) {
+    return call<detail::object_lambda<L>>(with{}, to, std::forward<Args>(args)...);
+  }
+  template <class T, class L, class... Args>
+  [[nodiscard]] future<detail::result_of<detail::object_lambda<L>>> call(with how, mobile_ptr<T> to, L,
+                                                                         Args&&... args) {
+    return call<detail::object_lambda<L>>(how, to, std::forward<Args>(args)...);
+  }
+
   /// Makes a mobile object on this rank. T must be default-constructible and serializable, so that it can move.
   template <class T, class... Args>
   mobile_ptr<T> create(Args&&... args) {
@@ -132,6 +154,24 @@ class object_operations : public rank_operations {
     post_colocation<F>(colocation_message<F>(args...), awaited.state(), std::forward<Args>(args)...);
     return awaited;
   }
+  /// Colocates for a lambda without captures, which stands behind the objects: colocate(p, q, [](cell& a, part& b, int
+  /// how) { ... }, 3).
+  template <class... Args>
+  void colocate(Args&&... args) {
+    split_at_lambda(
+        [&]<class L>(std::type_identity<L>, auto&&... rest) {
+          colocate<detail::rank_lambda<L>>(std::forward<decltype(rest)>(rest)...);
+        },
+        std::forward<Args>(args)...);
+  }
+  template <class... Args>
+  [[nodiscard]] auto colocate_call(Args&&... args) {
+    return split_at_lambda(
+        [&]<class L>(std::type_identity<L>, auto&&... rest) {
+          return colocate_call<detail::rank_lambda<L>>(std::forward<decltype(rest)>(rest)...);
+        },
+        std::forward<Args>(args)...);
+  }
   /// Whether the object is on this rank at this moment.
   template <class T>
   [[nodiscard]] bool is_local(mobile_ptr<T> object) const noexcept {
@@ -145,7 +185,7 @@ class object_operations : public rank_operations {
   template <auto F, class T, class... Args>
   static message_ptr object_message(with how, Args&&... args) {
     static_assert(std::is_base_of_v<typename detail::traits<F>::target, T> || !detail::traits<F>::possible,
-                  "F is no member function of the object");
+                  "F is no member function of the object, or the lambda takes an object of another class");
     message_ptr m = detail::make_typed<F, T>(std::forward<Args>(args)...);
     m->header.kind = message_kind::object;
     detail::stamp<F>(*m, how);
@@ -161,6 +201,22 @@ class object_operations : public rank_operations {
   }
 
  private:
+  /// Calls `body` with the type of the lambda among `args` and with all other arguments.
+  template <class Body, class... Args>
+  static decltype(auto) split_at_lambda(Body&& body, Args&&... args) {
+    constexpr std::size_t at = detail::objects_before_lambda<Args...>();
+    static_assert(at < sizeof...(Args),
+                  "colocate wants a function, as in colocate<merge>(p, q), or a lambda behind the "
+                  "objects, as in colocate(p, q, [](cell& a, cell& b) {})");
+    if constexpr (at < sizeof...(Args)) {
+      std::tuple<Args&&...> all(std::forward<Args>(args)...);
+      using lambda = std::decay_t<std::tuple_element_t<at, std::tuple<Args...>>>;
+      return [&]<std::size_t... Index>(std::index_sequence<Index...>)->decltype(auto) {
+        return body(std::type_identity<lambda>{}, std::get < Index < at ? Index : Index + 1 > (std::move(all))...);
+      }
+      (std::make_index_sequence<sizeof...(Args) - 1>());
+    }
+  }
   template <auto F, class... Args>
   static message_ptr colocation_message(Args&... args) {
     using colocation = detail::colocation_of<F, std::decay_t<Args>...>;

@@ -60,6 +60,11 @@ class operations : public array_operations {
   void on_quiescence(Args&&... args) {
     detail::post_on_quiescence(*core_, *thread_, detail::make_typed<F>(std::forward<Args>(args)...));
   }
+  /// Runs a lambda without captures on this rank, as on_quiescence<F> does.
+  template <class L, class... Args>
+  void on_quiescence(L, Args&&... args) {
+    on_quiescence<detail::rank_lambda<L>>(std::forward<Args>(args)...);
+  }
 
   /// Enables (the default) or disables, for a phase of the program, the migrations that this rank's balancer requests.
   void enable_balancing(bool on) noexcept { detail::enable_balancing(*core_, on); }

@@ -88,6 +88,43 @@ class rank_operations {
     return delayed_message(
         *detail::post_after(*core_, *thread_, seconds, {}, detail::make_typed<F>(std::forward<Args>(args)...)));
   }
+  /// Runs a lambda without captures on the rank `to`, or on every rank. Its parameters are those of a named handler:
+  ///
+  ///     rt.send(nacre::rank_id{1}, [](nacre::context& ctx, std::string who) { ... }, "world");
+  template <class L, class... Args>
+  void send(rank_id to, L, Args&&... args) {
+    send<detail::rank_lambda<L>>(with{}, to, std::forward<Args>(args)...);
+  }
+  template <class L, class... Args>
+  void send(with how, rank_id to, L, Args&&... args) {
+    send<detail::rank_lambda<L>>(how, to, std::forward<Args>(args)...);
+  }
+  template <class L, class... Args>
+  void send(to_all_t, L, Args&&... args) {
+    send<detail::rank_lambda<L>>(with{}, to_all, std::forward<Args>(args)...);
+  }
+  template <class L, class... Args>
+  void send(with how, to_all_t, L, Args&&... args) {
+    send<detail::rank_lambda<L>>(how, to_all, std::forward<Args>(args)...);
+  }
+  template <std::integral Number, class L, class... Args>
+  void send(Number, L, Args&&...) {
+    static_assert(!std::is_same_v<Number, Number>, "a rank is a nacre::rank_id: write send(nacre::rank_id{1}, ...)");
+  }
+  /// Runs a lambda without captures on the rank `to` and returns a future of its result, as call<F> does.
+  template <class L, class... Args>
+  [[nodiscard]] future<detail::result_of<detail::rank_lambda<L>>> call(rank_id to, L, Args&&... args) {
+    return call<detail::rank_lambda<L>>(with{}, to, std::forward<Args>(args)...);
+  }
+  template <class L, class... Args>
+  [[nodiscard]] future<detail::result_of<detail::rank_lambda<L>>> call(with how, rank_id to, L, Args&&... args) {
+    return call<detail::rank_lambda<L>>(how, to, std::forward<Args>(args)...);
+  }
+  template <std::integral Number, class L, class... Args>
+  future<detail::result_of<detail::rank_lambda<L>>> call(Number, L, Args&&...) {
+    static_assert(!std::is_same_v<Number, Number>, "a rank is a nacre::rank_id: write call(nacre::rank_id{1}, ...)");
+    return {};
+  }
 
  protected:
   /// `acting` is the object that the handler runs on; it is not valid() for a main, and for handlers on ranks.

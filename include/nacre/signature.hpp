@@ -72,8 +72,8 @@ struct split_context<context&, Params...> : argument_types<Params...> {
 template <class Signature>
 struct signature : argument_types<> {
   static_assert(!std::is_same_v<Signature, Signature>,
-                "a handler is a named function, as in send<f>(rank, 1) with void f(int), or a member function, as in "
-                "send<&cell::f>(object, 1); a lambda is none");
+                "a handler is a named function, as in send<f>(rank, 1) with void f(int), a member function, as in "
+                "send<&cell::f>(object, 1), or a lambda behind the target, as in send(rank, [](int) {}, 1)");
   static constexpr bool possible = false;
   static constexpr bool takes_context = false;
   static constexpr bool is_const = false;
@@ -117,7 +117,7 @@ struct task_value<task<T>> {
 };
 
 template <auto F>
-using traits = signature<decltype(F)>;
+using traits = signature<std::remove_const_t<decltype(F)>>;
 /// A result that can be sent back. A reference cannot: the compiler's message says so in one sentence.
 template <class R>
 struct sent_back {

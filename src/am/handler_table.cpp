@@ -3,6 +3,8 @@
 #include "am/handler_table.hpp"
 
 #include <algorithm>
+#include <string_view>
+#include <typeinfo>
 
 namespace nacre {
 namespace {
@@ -15,13 +17,22 @@ Row*& first_row() noexcept {
   return first;
 }
 
+/// The mangled name, which the compiler numbers where the name for people is one.
+template <class Row>
+std::string_view identity_of(const Row& row) noexcept {
+  return row.identity == nullptr ? std::string_view() : row.identity->name();
+}
+
 template <class Row>
 std::vector<Row*> sorted_rows() {
   std::vector<Row*> rows;
   for (Row* row = first_row<Row>(); row != nullptr; row = row->next) rows.push_back(row);
-  // Stable over the reversed list: equal names (of internal linkage) keep the order of their initialisation.
+  // Stable over the reversed list: rows that are alike, of internal linkage in several files, keep the order of their
+  // initialisation, which is that of the files in the link.
   std::reverse(rows.begin(), rows.end());
-  std::stable_sort(rows.begin(), rows.end(), [](const Row* a, const Row* b) { return a->name < b->name; });
+  std::stable_sort(rows.begin(), rows.end(), [](const Row* a, const Row* b) {
+    return a->name != b->name ? a->name < b->name : identity_of(*a) < identity_of(*b);
+  });
   return rows;
 }
 
@@ -54,6 +65,7 @@ handler_table::handler_table() {
     row->id = handler_id(static_cast<std::uint32_t>(handlers_.size()));
     handlers_.push_back(row);
     mix(row->name);
+    mix(identity_of(*row));
   }
   mix_byte(0);  // where the handlers end
   types_.push_back(nullptr);
@@ -61,6 +73,7 @@ handler_table::handler_table() {
     row->id = type_id(static_cast<std::uint32_t>(types_.size()));
     types_.push_back(row);
     mix(row->name);
+    mix(identity_of(*row));
   }
 }
 

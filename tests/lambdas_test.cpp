@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lambdas as handlers on threads and on a simulated machine, and their rows in the handler table.
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string>
+#include <string_view>
+
+#include <nacre/nacre.hpp>
+
+#include "am/handler_table.hpp"
+#include "scenarios/scenarios.hpp"
+
+namespace nacre::tests {
+namespace {
+
+class lambdas : public testing::TestWithParam<const char*> {};
+
+TEST_P(lambdas, run_as_named_functions_do) {
+  for (int ranks = 1; ranks <= 4; ++ranks) {
+    config how;
+    how.set("transport", GetParam());
+    how.set("ranks", std::to_string(ranks));
+    how.set("workers", "2");
+    how.set("balancer", "none");
+    ASSERT_EQ(run(how,
+                  [](runtime& rt) {
+                    for (const scenario& each : lambda_scenarios()) each.run(rt, 5), rt.wait_quiescence();
+                  }),
+              0);
+    ASSERT_FALSE(HasFailure()) << ranks << " ranks";
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(everywhere, lambdas, testing::Values("inproc", "sim"),
+                         [](const auto& given) { return std::string(given.param); });
+
+template <class L>
+const detail::handler_info& row_of(L) {
+  return detail::handler_of<detail::rank_lambda<L>>();
+}
+template <class L>
+void visit(context&, int) {}
+template <class L>
+const detail::handler_info& visit_row_of(L) {
+  return detail::handler_of<visit<L>>();
+}
+
+TEST(lambda_rows, differ_where_their_names_do_not) {
+  const detail::handler_info* const rows[] = {&row_of([](int) {}), &row_of([](int) {}), &visit_row_of([](int) {}),
+                                              &visit_row_of([](int) {})};
+  std::set<std::string_view> identities, names;
+  for (const auto* row : rows) {
+    EXPECT_EQ(handler_table::get().handler(row->id.value()), row);
+    identities.insert(row->identity->name());
+    names.insert(row->name);
+  }
+  EXPECT_EQ(identities.size(), 4U);
+  EXPECT_EQ(names.size(), 2U) << "the compiler numbers them: then identities are not needed";
+  EXPECT_LT(rows[0]->id, rows[1]->id);
+  EXPECT_LT(rows[2]->id, rows[3]->id);
+}
+
+TEST(lambda_rows, are_named_by_the_function_that_they_stand_in) {
+  const detail::handler_info& row = row_of([](int) {});
+  EXPECT_NE(row.name.find("TestBody()::<lambda(int)>"), std::string_view::npos) << row.name;
+  EXPECT_EQ(row.name.find("detail"), std::string_view::npos) << row.name;
+}
+
+}  // namespace
+}  // namespace nacre::tests
