@@ -94,6 +94,8 @@ template <auto F>
 constexpr std::string_view name_of() noexcept {
   if constexpr (stands_for_lambda<decltype(F)>) {
     return lambda_name<typename decltype(F)::closure_type>();
+  } else if constexpr (requires { decltype(F)::handled; }) {
+    return name_of<decltype(F)::handled>();
   } else {
     constexpr std::string_view whole = __PRETTY_FUNCTION__;
     return template_argument(whole, whole.find("F = ") + 4);

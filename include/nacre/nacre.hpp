@@ -9,6 +9,8 @@
 #include <nacre/config.hpp>
 #include <nacre/error.hpp>
 #include <nacre/future.hpp>
+#include <nacre/group.hpp>
+#include <nacre/group_tree.hpp>
 #include <nacre/ids.hpp>
 #include <nacre/invoke.hpp>
 #include <nacre/location.hpp>

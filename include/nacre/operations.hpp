@@ -7,7 +7,7 @@
 #include <type_traits>
 #include <utility>
 
-#include <nacre/array_operations.hpp>
+#include <nacre/group_operations.hpp>
 #include <nacre/memory.hpp>
 
 namespace nacre {
@@ -15,7 +15,7 @@ namespace nacre {
 /// The operations that a rank's main (`runtime`) and its handlers (`context`) share. They return at once, except where
 /// their comments say that they wait. None may be called from a thread that the program started itself. Arguments are
 /// converted to the handler's parameter types before the call returns, so the caller's values may change or end then.
-class operations : public array_operations {
+class operations : public group_operations {
  public:
   /// Exposes memory of the caller: every rank that gets the handle may read and write it, or only read it if T is
   /// const. The memory must stay at its address until withdraw. An object that exposes its own members must refuse to
@@ -70,7 +70,7 @@ class operations : public array_operations {
   void enable_balancing(bool on) noexcept { detail::enable_balancing(*core_, on); }
 
  protected:
-  using array_operations::array_operations;
+  using group_operations::group_operations;
   ~operations() = default;
 
  private:

@@ -108,7 +108,23 @@ class runtime : public operations {
   [[nodiscard]] auto create_array(const extents& shape, Args&&... args) {
     return create_array<T>(array_options{}, shape, std::forward<Args>(args)...);
   }
+  /// Collective: makes a group, one T on every rank, each from its own rank's arguments. T need be neither movable nor
+  /// serializable. When create_group returns, every rank may send to every object. All ranks make their groups in one
+  /// order; else the job ends with a line that names two different calls. When a constructor throws on one rank, its
+  /// create_group throws that exception, and on the other ranks create_group throws a std::runtime_error with its text;
+  /// there is no group then. See group_operations for messages, local() and what handlers may do at the same time.
+  template <class T, class... Args>
+  [[nodiscard]] group_ptr<T> create_group(Args&&... args) {
+    const auto make = [&]() -> void* { return new T(make_aggregate_or_object<T>(std::forward<Args>(args)...)); };
+    return group_ptr<T>(detail::make_group(*core_, *thread_, detail::group_type_of<T>, make), size());
+  }
   using operations::destroy;
+  /// Collective: waits for quiescence, and ends the objects of a group on all ranks. Later uses throw usage_error. A
+  /// handler that on_quiescence runs must not use the group meanwhile.
+  template <class T>
+  void destroy(group_ptr<T> group) {
+    detail::destroy_group(*core_, *thread_, group.number(), detail::group_type_of<T>);
+  }
   /// Collective: ends all elements, after the requests that have been sent to all of them before, and releases the
   /// array's memory on every rank. Later messages to an element are reported to their sender's error handler.
   template <class T, class P>

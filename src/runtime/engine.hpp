@@ -12,6 +12,7 @@
 
 #include "am/am_engine.hpp"
 #include "am/collectives_module.hpp"
+#include "am/group_table.hpp"
 #include "am/memory_module.hpp"
 #include "backplane/backplane.hpp"
 #include "balance/balancing.hpp"
@@ -72,6 +73,7 @@ class engine {
   [[nodiscard]] quiescence_module& quiet() noexcept { return quiet_; }
   [[nodiscard]] balancing& balance() noexcept { return balance_; }
   [[nodiscard]] collectives_module& collectives() noexcept { return collectives_; }
+  [[nodiscard]] group_table& groups() noexcept { return groups_; }
   [[nodiscard]] memory_module& memory() noexcept { return memory_; }
   [[nodiscard]] rank_id rank() const noexcept { return link_.rank(); }
   [[nodiscard]] std::uint32_t size() const noexcept { return link_.size(); }
@@ -146,6 +148,7 @@ class engine {
   bool holds_ = false;                              // main's thread: main has access to an object
   bool backpressure_ = false;                       // poll loop only: at its last pass the link was under backpressure
   bool ended_ = false;
+  group_table groups_;  // last: its members may use everything else while they end
 };
 
 }  // namespace nacre

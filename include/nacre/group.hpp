@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+// Groups, one object on every rank that never moves: the handle, and how a handler finds the object of its rank.
+#pragma once
+
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+#include <nacre/error.hpp>
+#include <nacre/handler.hpp>
+#include <nacre/ids.hpp>
+#include <nacre/mobile_ptr.hpp>
+
+namespace nacre {
+
+/// Names the object of a group on one rank: a value, trivially copyable, comparable, serializable.
+template <class T>
+class group_member {
+ public:
+  group_member() = default;
+  /// For the runtime: see group_ptr.
+  group_member(std::uint32_t group, rank_id rank) noexcept : group_(group), rank_(rank) {}
+  [[nodiscard]] rank_id rank() const noexcept { return rank_; }
+  /// For the runtime: a number that differs between the groups of a job.
+  [[nodiscard]] std::uint32_t group() const noexcept { return group_; }
+  friend bool operator==(const group_member&, const group_member&) = default;
+  friend auto operator<=>(const group_member&, const group_member&) = default;
+  template <class Archive>
+  void serialize(Archive& ar) {
+    ar(group_, rank_);
+  }
+
+ private:
+  std::uint32_t group_ = 0;
+  rank_id rank_;
+};
+
+/// Names a group on every rank: a value of 8 bytes, trivially copyable, comparable, hashable, serializable, so that
+/// messages may carry it. It keeps nothing alive: runtime::destroy ends the group, else the job's end does.
+template <class T>
+class group_ptr {
+ public:
+  group_ptr() = default;
+  /// For the runtime: see runtime::create_group.
+  group_ptr(std::uint32_t number, std::uint32_t ranks) noexcept : number_(number), ranks_(ranks) {}
+
+  /// The object on the rank `of`. Throws usage_error when the group has no such rank.
+  [[nodiscard]] group_member<T> operator[](rank_id of) const {
+    if (of.value() >= ranks_) {
+      throw usage_error(ranks_ == 0 ? "a group_ptr that names no group: take the one that rt.create_group<T>() returns"
+                                    : "rank " + std::to_string(of.value()) + " of a group on " +
+                                          std::to_string(ranks_) + " ranks");
+    }
+    return group_member<T>(number_, of);
+  }
+  /// The number of objects: one a rank.
+  [[nodiscard]] std::uint32_t size() const noexcept { return ranks_; }
+  /// For the runtime: a number that differs between the groups of a job.
+  [[nodiscard]] std::uint32_t number() const noexcept { return number_; }
+  explicit operator bool() const noexcept { return number_ != 0; }
+  friend bool operator==(const group_ptr&, const group_ptr&) = default;
+  friend auto operator<=>(const group_ptr&, const group_ptr&) = default;
+  template <class Archive>
+  void serialize(Archive& ar) {
+    ar(number_, ranks_);
+  }
+
+ private:
+  std::uint32_t number_ = 0;  // groups are numbered from 1 in the order of their making, and no number is used again
+  std::uint32_t ranks_ = 0;
+};
+
+namespace detail {
+
+/// The class of a group's objects, for callers that do not know it.
+struct group_type {
+  std::string_view name;
+  const void* key;  ///< key_of<T>
+  void (*destroy)(void*) noexcept;
+};
+template <class T>
+inline constexpr group_type group_type_of{type_operations<T>::name(), key_of<T>(),
+                                          [](void* member) noexcept { delete static_cast<T*>(member); }};
+
+// The untyped operations; src/runtime/api_groups.cpp.
+/// Collective: `make` makes this rank's object, which the group owns. Throws on every rank when it throws on one.
+[[nodiscard]] std::uint32_t make_group(engine& core, thread_context& on, const group_type& type,
+                                       const std::function<void*()>& make);
+/// Collective.
+void destroy_group(engine& core, thread_context& on, std::uint32_t number, const group_type& type);
+/// This rank's object. Wait-free, in a time that does not depend on the number of groups. Throws usage_error.
+[[nodiscard]] void* local_member(engine& core, std::uint32_t number, const group_type& type);
+[[nodiscard]] engine& engine_of(const context& ctx) noexcept;
+
+template <auto F, class T, class Tuple>
+decltype(auto) call_handler(context& ctx, void* target, Tuple&& arguments);
+
+/// A handler on ranks that runs F on the object of a group; F is a member function or stands for a lambda.
+template <auto F, class T>
+struct member_handler {
+  static constexpr auto handled = F;
+  template <class... Args>
+  decltype(auto) operator()(context& ctx, std::uint32_t group, Args&&... args) const {
+    void* const member = local_member(engine_of(ctx), group, group_type_of<T>);
+    return call_handler<F, T>(ctx, member, std::forward_as_tuple(std::forward<Args>(args)...));
+  }
+};
+
+template <class First, class Tuple>
+struct prepended;
+template <class First, class... Rest>
+struct prepended<First, std::tuple<Rest...>> {
+  using type = std::tuple<First, Rest...>;
+};
+
+template <auto F, class T>
+struct signature<member_handler<F, T>> {
+  static constexpr bool on_member = std::is_base_of_v<typename traits<F>::target, T>;
+  static_assert(on_member || !traits<F>::possible,
+                "F is no member function of the group's class, or the lambda takes an object of another class");
+  static constexpr bool possible = traits<F>::possible && on_member;
+  static constexpr bool takes_context = true;
+  static constexpr bool is_const = false;
+  static constexpr bool all_by_value = traits<F>::all_by_value;
+  static constexpr std::size_t count = traits<F>::count + 1;
+  using values = typename prepended<std::uint32_t, typename traits<F>::values>::type;
+  using views = typename prepended<std::uint32_t, typename traits<F>::views>::type;
+  using result = typename traits<F>::result;
+  using target = void;
+};
+
+/// A range of a group's ranks whose first one asks the others.
+struct rank_range {
+  std::uint32_t first = 0, last = 0;
+};
+
+/// Runs F on all objects of a group, down a tree of ranks, and combines the results by Op; Op is void where the results
+/// are dropped.
+template <auto F, class T, class Op, class Values>
+struct group_tree;
+template <auto F, class T, class Op, class... Values>
+struct group_tree<F, T, Op, std::tuple<Values...>> {
+  using result = std::conditional_t<std::is_void_v<Op>, void, result_of<F>>;
+  static task<result> run(context& ctx, std::uint32_t group, rank_range ranks, Values... args);
+};
+
+}  // namespace detail
+}  // namespace nacre
+
+template <class T>
+struct std::hash<nacre::group_ptr<T>> {
+  std::size_t operator()(const nacre::group_ptr<T>& g) const noexcept { return std::hash<std::uint32_t>{}(g.number()); }
+};
