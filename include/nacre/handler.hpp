@@ -2,6 +2,7 @@
 // Typed handlers: turns a function pointer known at compile time into a row of the handler table, which messages name.
 #pragma once
 
+#include <cstring>
 #include <iterator>
 #include <memory>
 #include <new>
@@ -53,6 +54,8 @@ struct handler_info {
   handler_id id{};
   const std::type_info* identity = nullptr;  ///< differs between handlers of one name
   handler_info* next = nullptr;              ///< link of the list that the table is made from
+  /// Null, or for messages that their object keeps (next.hpp): the number by which they are asked for.
+  std::uint64_t (*tag)(message&) = nullptr;
 };
 
 /// Adds a row to the list while static objects are initialised. Afterwards the list does not change.
@@ -122,6 +125,27 @@ constexpr const void* key_of() noexcept {
 template <auto F, class T>
 outcome invoke(engine& core, thread_context& on, message_ptr& m, void* target, handler_id self);
 
+/// The first argument of a message to a member that returns awaited, if it is a number; else 0.
+template <auto F>
+std::uint64_t tag_of(message& m) {
+  using values = typename traits<F>::values;
+  if constexpr (std::tuple_size_v<values> != 0) {
+    using first = std::tuple_element_t<0, values>;
+    if constexpr (std::is_integral_v<first>) {
+      if (!m.packed()) return static_cast<std::uint64_t>(std::get<0>(body_of<values>::values(m)));
+      first number{};  // as its bytes, at the beginning
+      if (m.header.payload_bytes >= sizeof number) std::memcpy(&number, m.body(), sizeof number);
+      return static_cast<std::uint64_t>(number);
+    }
+  }
+  return 0;
+}
+template <auto F>
+constexpr auto tag_function() noexcept -> std::uint64_t (*)(message&) {
+  if constexpr (is_awaited<typename traits<F>::result>) return &tag_of<F>;
+  return nullptr;
+}
+
 /// The row of F on targets of class T, which is F's own class or one derived from it; void for a free function.
 template <auto F, class T>
 inline handler_info handler_row{body_of<typename traits<F>::values>::ops,
@@ -132,7 +156,9 @@ inline handler_info handler_row{body_of<typename traits<F>::values>::ops,
                                 task_value<typename traits<F>::result>::is_task,
                                 nullptr,
                                 handler_id{},
-                                &typeid(handler_identity<F, T>)};
+                                &typeid(handler_identity<F, T>),
+                                nullptr,
+                                tag_function<F>()};
 template <auto F, class T>
 inline const handler_registration handler_enlisted{handler_row<F, T>};
 

@@ -120,20 +120,55 @@ outcome run_packed(message_ptr& m, Run&& body) {
 template <auto F, class T>
 outcome invoke(engine& core, thread_context& on, message_ptr& m, void* target, handler_id self) {
   using shape = traits<F>;
-  if (!m->packed()) {
-    run_handler<F, T>(core, on, m->header, self, m, target, std::move(body_of<typename shape::values>::values(*m)));
-    return outcome::done;
+  if constexpr (is_awaited<typename shape::result>) {
+    static_assert(!std::is_void_v<T>, "a handler that returns nacre::awaited is a member function of a mobile object");
+    return outcome::malformed;  // it is kept, and run when it is asked for
+  } else {
+    if (!m->packed()) {
+      run_handler<F, T>(core, on, m->header, self, m, target, std::move(body_of<typename shape::values>::values(*m)));
+      return outcome::done;
+    }
+    try {
+      return run_packed<typename shape::views>(m, [&](const message_header& request, auto&& arguments) {
+        run_handler<F, T>(core, on, request, self, m, target, std::move(arguments));
+      });
+    } catch (...) {  // decoding the arguments threw: the handler has not begun
+      if (m == nullptr) throw;
+      handler_failed(core, on, m->header, self, handler_phase::decoding);
+      if constexpr (task_value<typename shape::result>::is_task) coroutine_finished(core, on, m->header, self);
+      return outcome::done;
+    }
   }
-  try {
-    return run_packed<typename shape::views>(m, [&](const message_header& request, auto&& arguments) {
-      run_handler<F, T>(core, on, request, self, m, target, std::move(arguments));
-    });
-  } catch (...) {  // decoding the arguments threw: the handler has not begun
-    if (m == nullptr) throw;
-    handler_failed(core, on, m->header, self, handler_phase::decoding);
-    if constexpr (task_value<typename shape::result>::is_task) coroutine_finished(core, on, m->header, self);
-    return outcome::done;
-  }
+}
+
+/// Runs F for a message that the object has kept.
+template <auto F, class T>
+typename next_awaiter<F, T>::result next_awaiter<F, T>::await_resume() {
+  using shape = traits<F>;
+  message_ptr m = std::move(message);
+  const message_header request = m->header;
+  const auto run = [&](auto&& arguments) -> result {
+    try {
+      auto made = call_handler<F, T>(context_of(*this), object_of(*this), std::move(arguments));
+      if constexpr (std::is_void_v<result>) {
+        if (request.reply != 0) reply_to_caller(*this, request, make_message(0));
+      } else {
+        result value = made.take();
+        if (request.reply != 0) reply_to_caller(*this, request, make_reply(result(value)));
+        return value;
+      }
+    } catch (...) {
+      if (request.reply != 0) tell_caller(*this, request);
+      throw;
+    }
+  };
+  if (!m->packed()) return run(std::move(body_of<typename shape::values>::values(*m)));
+  typename shape::views arguments;
+  reader in(m->payload());
+  std::apply([&](auto&... argument) { (read_argument(in, argument), ...); }, arguments);
+  if (!in.finish()) refuse_kept_message(*this, request);
+  if constexpr (has_buffer<typename shape::views>) make_buffers_owning(arguments, m);
+  return run(std::move(arguments));
 }
 
 template <auto F, class... T, class... P>

@@ -7,6 +7,7 @@
 #include <nacre/balancer.hpp>
 #include <nacre/buffer.hpp>
 #include <nacre/config.hpp>
+#include <nacre/contribute.hpp>
 #include <nacre/error.hpp>
 #include <nacre/future.hpp>
 #include <nacre/group.hpp>
@@ -17,9 +18,11 @@
 #include <nacre/memory.hpp>
 #include <nacre/message.hpp>
 #include <nacre/mobile_ptr.hpp>
+#include <nacre/next.hpp>
 #include <nacre/run.hpp>
 #include <nacre/runtime.hpp>
 #include <nacre/scheduler.hpp>
+#include <nacre/section.hpp>
 #include <nacre/task.hpp>
 #include <nacre/token_ring.hpp>
 #include <nacre/when_all.hpp>

@@ -7,15 +7,15 @@
 #include <type_traits>
 #include <utility>
 
-#include <nacre/group_operations.hpp>
 #include <nacre/memory.hpp>
+#include <nacre/section.hpp>
 
 namespace nacre {
 
 /// The operations that a rank's main (`runtime`) and its handlers (`context`) share. They return at once, except where
 /// their comments say that they wait. None may be called from a thread that the program started itself. Arguments are
 /// converted to the handler's parameter types before the call returns, so the caller's values may change or end then.
-class operations : public group_operations {
+class operations : public section_operations {
  public:
   /// Exposes memory of the caller: every rank that gets the handle may read and write it, or only read it if T is
   /// const. The memory must stay at its address until withdraw. An object that exposes its own members must refuse to
@@ -70,7 +70,7 @@ class operations : public group_operations {
   void enable_balancing(bool on) noexcept { detail::enable_balancing(*core_, on); }
 
  protected:
-  using group_operations::group_operations;
+  using section_operations::section_operations;
   ~operations() = default;
 
  private:

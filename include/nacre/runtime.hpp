@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <nacre/collectives.hpp>
+#include <nacre/contribute.hpp>
 #include <nacre/ids.hpp>
 #include <nacre/mobile_ptr.hpp>
 #include <nacre/operations.hpp>
@@ -159,10 +160,10 @@ class runtime : public operations {
 };
 
 /// The interface of a rank for a running handler. Valid during the handler; in a coroutine, until it ends.
-class context : public operations {
+class context : public element_operations {
  public:
   context(engine& core, thread_context& on, const message_header& cause) noexcept
-      : operations(core, on, object_id::from_value(cause.object)), source_(cause.source) {}
+      : element_operations(core, on, object_id::from_value(cause.object)), source_(cause.source) {}
 
   /// The rank that sent the message.
   [[nodiscard]] rank_id source() const noexcept { return rank_id(source_); }

@@ -15,6 +15,8 @@ namespace nacre {
 class context;
 template <class T>
 class task;
+template <class R = void>
+class awaited;
 
 namespace detail {
 
@@ -114,6 +116,17 @@ template <class T>
 struct task_value<task<T>> {
   using type = T;
   static constexpr bool is_task = true;
+};
+
+/// Members whose messages wait until they are asked for; see next.hpp.
+template <class T>
+inline constexpr bool is_awaited = false;
+template <class R>
+inline constexpr bool is_awaited<awaited<R>> = true;
+template <class R>
+struct task_value<awaited<R>> {
+  using type = R;
+  static constexpr bool is_task = false;
 };
 
 template <auto F>

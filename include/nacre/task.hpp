@@ -129,6 +129,44 @@ class future_awaiter final : public waiter, public work {
   bool yields_ = false;
 };
 
+/// Suspends a coroutine until its object gets a message to F, and runs F then; lives in the coroutine frame and is the
+/// work that resumes it.
+template <auto F, class T>
+class next_awaiter final : public message_waiter, public work {
+  static_assert(is_awaited<typename traits<F>::result>,
+                "ctx.next<F> is for member functions that return nacre::awaited<R>: other messages run when they come");
+
+ public:
+  using result = typename task_value<typename traits<F>::result>::type;
+
+  next_awaiter(std::uint64_t step, coroutine_run& run) noexcept
+      : message_waiter{handler_of<F, T>().id.value(), step, nullptr, &run, this}, work(&on_run) {}
+  [[nodiscard]] bool await_ready() {
+    if (!take_kept_message(*this, key_of<T>())) return false;
+    yields_ = coroutine->must_yield();
+    return !yields_;
+  }
+  template <class Promise>
+  bool await_suspend(std::coroutine_handle<Promise> suspended) {
+    handle_ = suspended;
+    if (yields_) {
+      make_runnable(coroutine->ctx.core(), coroutine->ctx.current_thread(), *this);
+    } else {
+      await_message(*this);
+    }
+    return true;  // another thread may have resumed and ended this coroutine already
+  }
+  result await_resume();
+
+ private:
+  static void on_run(work& self, thread_context& on) {
+    auto& awaiter = static_cast<next_awaiter&>(self);
+    awaiter.coroutine->resume(awaiter.handle_, on);
+  }
+  std::coroutine_handle<> handle_;
+  bool yields_ = false;
+};
+
 }  // namespace detail
 
 /// The return type of a coroutine handler, and of coroutines that it awaits. A suspended handler keeps its access to
@@ -253,6 +291,10 @@ struct task<T>::promise_type : detail::promise_with_value<T> {
   template <class U>
   auto await_transform(future<U> result) noexcept {
     return detail::future_awaiter<U>(std::move(result), *this->run);
+  }
+  template <auto F, class U>
+  auto await_transform(detail::next_request<F, U> request) noexcept {
+    return detail::next_awaiter<F, U>(request.tag, *this->run);
   }
   template <class U>
   task<U>&& await_transform(task<U>&& inner) noexcept {

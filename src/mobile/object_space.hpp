@@ -11,8 +11,10 @@
 #include "am/am_engine.hpp"
 #include "mobile/access/handler_access.hpp"
 #include "mobile/access/main_lock.hpp"
+#include "mobile/access/message_waits.hpp"
 #include "mobile/array/array_places.hpp"
 #include "mobile/array/array_space.hpp"
+#include "mobile/array/contributions.hpp"
 #include "mobile/backlog/source_backlog.hpp"
 #include "mobile/colocate/colocation_space.hpp"
 #include "mobile/directory/directory.hpp"
@@ -36,10 +38,12 @@ namespace nacre {
 /// |---|---|
 /// | activation | runs the messages of an object that is here, one step at a time |
 /// | access, locks | how handlers, and main, take and keep access to an object |
+/// | waits | messages that an object keeps for its coroutine handlers |
 /// | migration, ends | an object leaves, arrives, ends |
 /// | forwarding, updates | the way of messages to an object elsewhere, and news of its location |
 /// | backlog, own | messages that wait at their source |
 /// | arrays, places | arrays: messages to all elements; places with and without an element |
+/// | contributed | reductions that elements of arrays start |
 /// | colocations | objects brought to one rank, and a function on them |
 /// | loads, traffic | how balancers see the objects |
 /// | errors | messages that cannot be delivered |
@@ -93,6 +97,7 @@ class object_space final : public object_sink {
 
   [[nodiscard]] object_activation& activation() noexcept { return activation_; }
   [[nodiscard]] handler_access& access() noexcept { return access_; }
+  [[nodiscard]] message_waits& waits() noexcept { return waits_; }
   [[nodiscard]] main_lock& locks() noexcept { return locks_; }
   [[nodiscard]] object_migration& migration() noexcept { return migration_; }
   [[nodiscard]] object_ends& ends() noexcept { return ends_; }
@@ -103,6 +108,8 @@ class object_space final : public object_sink {
   [[nodiscard]] own_messages& own() noexcept { return own_; }
   [[nodiscard]] array_space& arrays() noexcept { return arrays_; }
   [[nodiscard]] array_places& places() noexcept { return places_; }
+  [[nodiscard]] contributions& contributed() noexcept { return contributed_; }
+  [[nodiscard]] const contributions& contributed() const noexcept { return contributed_; }
   [[nodiscard]] colocation_space& colocations() noexcept { return colocations_; }
   [[nodiscard]] balancer_view& loads() noexcept { return loads_; }
   [[nodiscard]] traffic_counter& traffic() noexcept { return traffic_; }
@@ -114,6 +121,7 @@ class object_space final : public object_sink {
   directory entries_;
   object_activation activation_;
   handler_access access_;
+  message_waits waits_;
   main_lock locks_;
   object_migration migration_;
   object_ends ends_;
@@ -123,6 +131,7 @@ class object_space final : public object_sink {
   own_messages own_;
   array_space arrays_;
   array_places places_;
+  contributions contributed_;
   colocation_space colocations_;
   balancer_view loads_;
   traffic_counter traffic_;

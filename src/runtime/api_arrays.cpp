@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The untyped functions behind the public templates of arrays.
+#include <array>
 #include <cstring>
+#include <functional>
+#include <span>
 #include <stdexcept>
 #include <string>
 
@@ -34,6 +37,7 @@ void agree_on_array(engine& core, thread_context& on, std::uint64_t first, std::
   agree(core, on, "makes " + core.objects().arrays().describe(first) + ", placement " + std::to_string(placement_mark),
         type_mark<array_layout>());
   core.objects().arrays().note_agreed();
+  core.objects().contributed().begin(on, first);
 }
 
 void destroy_array(engine& core, thread_context& on, std::uint64_t first) {
@@ -51,6 +55,38 @@ void destroy_array(engine& core, thread_context& on, std::uint64_t first) {
 void post_to_array(engine& core, thread_context& on, const array_request& what, message_ptr m) {
   core.throttle(on);
   core.objects().arrays().send(on, what, std::move(m));
+}
+
+void post_to_section(engine& core, thread_context& on, const array_request& what, std::span<const section_part> parts,
+                     message_ptr m) {
+  core.throttle(on);
+  core.objects().arrays().send_to_section(on, what, parts, std::move(m));
+}
+
+void visit_range(const extents& shape, const index_range& range, const std::function<void(const index&)>& visit) {
+  const std::size_t dimensions = shape.dimensions();
+  bool fits = range.first.dimensions() == dimensions && range.last.dimensions() == dimensions &&
+              range.stride.dimensions() == dimensions;
+  std::uint64_t count = fits ? 1 : 0;
+  std::array<std::uint64_t, 3> counts{1, 1, 1};
+  for (std::size_t each = 0; fits && each < dimensions; ++each) {
+    const std::int64_t first = range.first[each], last = range.last[each], stride = range.stride[each];
+    fits = first >= 0 && first <= last && last <= shape[each] && stride >= 1;
+    if (fits) counts[each] = static_cast<std::uint64_t>((last - first + stride - 1) / stride);
+    count *= counts[each];
+  }
+  if (!fits) {
+    throw usage_error("the range from " + to_string(range.first) + " to " + to_string(range.last) + ", stride " +
+                      to_string(range.stride) +
+                      ", does not fit the array: in each of its dimensions 0 <= first <= last <= extent, stride >= 1");
+  }
+  for (std::uint64_t number = 0; number < count; ++number) {
+    std::array<std::int64_t, 3> at{};
+    std::uint64_t left = number;
+    for (std::size_t each = dimensions; each-- != 0; left /= counts[each])
+      at[each] = range.first[each] + static_cast<std::int64_t>(left % counts[each]) * range.stride[each];
+    visit(dimensions == 1 ? index(at[0]) : dimensions == 2 ? index(at[0], at[1]) : index(at[0], at[1], at[2]));
+  }
 }
 
 void post_insert(engine& core, thread_context& on, object_id element, const object_type& type, void* object,

@@ -7,6 +7,7 @@
 
 #include "campaign/actions.hpp"
 #include "campaign/arrays.hpp"
+#include "campaign/contributions.hpp"
 #include "campaign/pointers.hpp"
 #include "runtime/engine.hpp"
 
@@ -71,6 +72,7 @@ void end_of_main(nacre::runtime& rt, world& in) {
   if (in.quiet_before_end) rt.wait_quiescence();
   end_arrays(in, rt);
   rt.wait_quiescence();
+  end_contributions(in, rt);
   destroy_own(in, rt);
   rt.wait_quiescence();
   in.must_be_quiet("when everything had been destroyed");

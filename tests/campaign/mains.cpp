@@ -2,6 +2,7 @@
 // The phases of the random program, as the mains of the ranks go through them.
 #include <algorithm>
 #include <functional>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "campaign/actions.hpp"
 #include "campaign/arrays.hpp"
 #include "campaign/colocations.hpp"
+#include "campaign/contributions.hpp"
 #include "campaign/last.hpp"
 #include "campaign/program.hpp"
 
@@ -55,6 +57,7 @@ void begin_phase(nacre::runtime& rt, world& in, std::uint32_t phase, kept& later
   if (rt.rank().value() == 0) in.messages_left = in.messages_a_phase;
   rt.barrier();  // so that nobody finds a phase that has not begun
   begin_arrays(in, rt, phase);
+  contribute_in_main(in, rt, phase);
   const stream_id stream = in.truth.main_of(rt.rank());
   if (phase == 0) create_in_main(in, rt);
   for (std::uint64_t rounds = in.truth.random.below(4); rounds != 0; --rounds) {
@@ -147,6 +150,7 @@ world::world(std::uint64_t seed, std::uint32_t crowd_min) : truth(seed) {
     endings.push_back(static_cast<ending>(draw.below(4)));
     at_quiescence.push_back(pick(0, ranks - 1));
   }
+  contributions = std::make_unique<contribution_record>(seed);
   nacre::rng apart = nacre::rng(seed).fork(crowds_stream);
   if (apart.below(crowd_worlds) == 0) crowd = static_cast<std::uint32_t>(20 + apart.below(1500) / ranks);
   crowd = std::max(crowd, crowd_min / ranks);
@@ -158,6 +162,7 @@ void world::must_be_quiet(const std::string& when) {
   truth.must_be_quiet(when);
   memory.must_be_quiet(*this, when);
   arrays_must_be_quiet(*this, when);
+  contributions_must_be_quiet(*this, when);
 }
 
 void main_of_rank(nacre::runtime& rt, world& in) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <memory>
 #include <span>
 #include <string>
 #include <utility>
@@ -18,6 +19,7 @@
 namespace campaign {
 
 struct used_array;
+struct contribution_record;
 
 /// An array of the program: made in a phase, ended before another one, or behind the last.
 struct array_plan {
@@ -51,6 +53,7 @@ struct world {
   std::vector<array_plan> array_plans;
   std::deque<used_array> arrays;  ///< by plan, of those that have been made
   std::uint64_t array_messages = 0;
+  std::unique_ptr<contribution_record> contributions;
   std::map<std::uint32_t, std::pair<std::uint32_t, std::uint64_t>> places;  ///< which array, and which of its places
   std::vector<ending> endings;                                              ///< by phase
   std::vector<std::uint32_t> at_quiescence;                                 ///< by phase: who asks for a handler

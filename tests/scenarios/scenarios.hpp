@@ -30,6 +30,9 @@ struct scenario {
 [[nodiscard]] std::span<const scenario> object_scenarios();
 [[nodiscard]] std::span<const scenario> large_object_scenarios();
 [[nodiscard]] std::span<const scenario> array_scenarios();
+[[nodiscard]] std::span<const scenario> contribution_scenarios();
+[[nodiscard]] std::span<const scenario> section_scenarios();
+[[nodiscard]] std::span<const scenario> waiting_scenarios();
 [[nodiscard]] std::span<const scenario> quiescence_scenarios();
 [[nodiscard]] std::span<const scenario> flood_scenarios();
 [[nodiscard]] std::span<const scenario> lock_scenarios();
@@ -38,9 +41,10 @@ struct scenario {
 [[nodiscard]] std::span<const scenario> lambda_scenarios();
 [[nodiscard]] std::span<const scenario> group_scenarios();
 inline constexpr std::array subjects{
-    memory_scenarios, withdrawal_scenarios,   collective_scenarios, buffer_scenarios, call_scenarios,
-    object_scenarios, large_object_scenarios, lock_scenarios,       array_scenarios,  quiescence_scenarios,
-    flood_scenarios,  colocation_scenarios,   time_scenarios,       lambda_scenarios, group_scenarios};
+    memory_scenarios,       withdrawal_scenarios,   collective_scenarios, buffer_scenarios, call_scenarios,
+    object_scenarios,       large_object_scenarios, lock_scenarios,       array_scenarios,  quiescence_scenarios,
+    flood_scenarios,        colocation_scenarios,   time_scenarios,       lambda_scenarios, group_scenarios,
+    contribution_scenarios, section_scenarios,      waiting_scenarios};
 
 /// Collective: objects of so many bytes, two of each rank, move from rank to rank while all send to them.
 void move_large_objects(runtime& rt, std::uint64_t bytes);

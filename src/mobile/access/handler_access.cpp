@@ -43,10 +43,14 @@ step_end handler_access::run_exclusive(activation_step& now, const detail::handl
   messages_.run(now.on, row, now.pending.pop_front(), at.object());
   now.put_back();
   auto seen = object_entry::coroutine::inline_;
-  // acq_rel: pairs with the exchange in object_space::coroutine_ended; the later one lets the activation go on.
+  // acq_rel: pairs with object_space::coroutine_ended and message_waits::wait; the later lets the activation go on.
   if (at.exclusive_coroutine.compare_exchange_strong(seen, object_entry::coroutine::suspended,
                                                      std::memory_order_acq_rel)) {
     return step_end::blocked;
+  }
+  if (seen == object_entry::coroutine::parked) {
+    at.exclusive_coroutine.store(object_entry::coroutine::suspended, std::memory_order_relaxed);  // published by finish
+    return step_end::parked;
   }
   check_serialization(at);
   now.take_up();

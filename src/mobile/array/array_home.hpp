@@ -14,7 +14,9 @@
 #include <nacre/array.hpp>
 #include <nacre/work.hpp>
 
+#include "mobile/array/contribution_steps.hpp"
 #include "mobile/array/in_order.hpp"
+#include "mobile/array/rank_tree.hpp"
 #include "mobile/object/inbox.hpp"
 
 namespace nacre {
@@ -58,11 +60,16 @@ struct array_part final : work {
 /// One array on one rank. Lives as long as anything that is sent to all its elements is under way here.
 class array_home {
  public:
-  array_home(const detail::array_layout& made, std::uint64_t first_of, std::uint64_t places_a_part) noexcept
-      : layout(made), first(first_of), places_a_part_(places_a_part) {}
+  array_home(const detail::array_layout& made, std::uint64_t first_of, std::uint64_t places_a_part, tree_place in_tree)
+      : layout(made),
+        first(first_of),
+        tree(std::move(in_tree)),
+        steps(tree.children.size(), !made.dense),
+        places_a_part_(places_a_part) {}
 
   const detail::array_layout layout;
   const std::uint64_t first;
+  const tree_place tree;               ///< of the rank
   std::atomic<std::uint32_t> sent{0};  ///< messages to all elements by callers of this rank
 
   // Inside the poll loop only.
@@ -73,6 +80,9 @@ class array_home {
   std::mutex mutex;
   bool closing = false;                       // under mutex: the elements are being ended, and no new one may come
   std::map<std::uint64_t, array_part> parts;  // under mutex; never fewer
+
+  std::mutex steps_mutex;    // never together with the other one
+  contribution_steps steps;  // under steps_mutex
 
   [[nodiscard]] bool is_closing() {
     const std::scoped_lock lock(mutex);

@@ -38,6 +38,12 @@ bool is_awaited_by_all(const message_list& pending) {
          pending.front()->header.reply != 0;
 }
 
+/// Takes the count of messages with values that an element has sent from its place, for the element has ended.
+std::uint32_t contributed_by(const object_entry& at) {
+  object_entry_extra* const extra = at.extra();
+  return extra != nullptr ? extra->contributed.exchange(0, std::memory_order_relaxed) : 0;  // no handler runs
+}
+
 void make_empty(object_state& state) {
   state.object = new detail::empty_element;
   state.type = &detail::type_of<detail::empty_element>();
@@ -55,6 +61,7 @@ void array_places::adopt_element(thread_context& on, std::uint64_t number, void*
   const epoch_guard guard(on);
   const object_id id(messages_.rank(), object_id::first_element + number);
   object_entry& at = space_.install_new(on, id, std::move(state));  // runs code of the class, hence without the mutex
+  space_.contributed().element_came(*array, number - array->first);
   const std::scoped_lock lock(array->mutex);
   array->note_place(number - array->first, at, &array_space::run_part);
 }
@@ -214,6 +221,7 @@ const char* array_places::put_element(object_entry& at, message& m) {
   state.type = &type;
   at.put_state(state);
   static_cast<void>(at.location.learn({messages_.rank(), state.epoch + 1, state.policy}));
+  space_.contributed().element_came(*array, array_space::number_of(at.id) - array->first);
   return nullptr;
 }
 
@@ -238,6 +246,7 @@ void array_places::end_element(activation_step& now) {
   object_state state = at.take_state();
   state.type->destroy(std::exchange(state.object, nullptr));
   make_empty(state);
+  space_.waits().report_left(now.on, state);
   if (state.colocations != nullptr) {
     // Its colocations are over; they do not apply to the next element.
     for (message_ptr& join : state.colocations->dissolve(now.pending)) {
@@ -248,7 +257,9 @@ void array_places::end_element(activation_step& now) {
   }
   at.put_state(state);
   if (at.id.home() == messages_.rank()) {
+    const std::uint32_t contributed = contributed_by(at);
     static_cast<void>(at.location.learn({messages_.rank(), state.epoch + 1, state.policy, false, true}));
+    space_.contributed().element_ended(now.on, at.id, contributed, state.epoch + 1);
     if (m->header.reply != 0) messages_.post_reply(now.on, m->header, make_message(0));
   } else {
     NACRE_MARK("an element ends away from home");
@@ -260,6 +271,7 @@ void array_places::end_element(activation_step& now) {
 void array_places::forget_array(thread_context& on, std::uint64_t first) {
   const std::shared_ptr<array_home> array = space_.arrays().close(first);
   if (array == nullptr) return;
+  space_.contributed().drop(on, *array);
   const epoch_guard guard(on);
   std::vector<object_entry*> places;
   space_.entries().for_each([&](object_entry& each) {

@@ -33,7 +33,8 @@ std::uint64_t array_space::open(const detail::array_layout& layout) {
                       " places: all arrays of a job together have at most " + std::to_string(extents::count_max));
   }
   next_first_ += std::max<std::uint64_t>(count, 1);  // an array without places has a name too
-  auto made = std::make_shared<array_home>(layout, first, places_a_part(layout, messages_));
+  auto made = std::make_shared<array_home>(layout, first, places_a_part(layout, messages_),
+                                           place_in_tree(messages_.rank().value(), messages_.size()));
   const std::unique_lock lock(mutex_);
   arrays_.emplace(first, std::move(made));
   return first;
@@ -75,9 +76,7 @@ void array_space::send(thread_context& on, const detail::array_request& what, me
   const std::shared_ptr<array_home> array = find(what.first);
   const std::uint32_t handler = m != nullptr ? m->header.handler : 0;
   if (array == nullptr || array->first != what.first) {
-    if (what.done != nullptr) return what.done->complete_with_error("the array has been destroyed", on);
-    return objects_.errors().report_lost(on, object_id(messages_.rank(), object_id::first_element + what.first),
-                                         handler);
+    return refuse_unknown(on, what, handler);
   }
   broadcast_header head{.first = what.first,
                         .answer_to = messages_.rank().value(),
@@ -98,6 +97,12 @@ void array_space::send(thread_context& on, const detail::array_request& what, me
   });
 }
 
+/// A message of this rank to an array that is no more.
+void array_space::refuse_unknown(thread_context& on, const detail::array_request& what, std::uint32_t handler) {
+  if (what.done != nullptr) return what.done->complete_with_error("the array has been destroyed", on);
+  objects_.errors().report_lost(on, object_id(messages_.rank(), object_id::first_element + what.first), handler);
+}
+
 /// Answers or reports a message that comes after the array has gone.
 void array_space::refuse_lost(thread_context& by, rank_id source, const broadcast_header& head) {
   if (head.reply != 0) return answer(by, head, am_engine::make_failure("the array has been destroyed", {}));
@@ -109,7 +114,8 @@ bool array_space::sound(const array_home& array, const broadcast_header& head) c
   const handler_table& table = messages_.handlers();
   if (array.first != head.first || head.answer_to >= messages_.size()) return false;
   if (head.end <= messages_.rank().value() || head.end > messages_.size()) return false;
-  if ((head.flags & ~flag_communication) != 0 || static_cast<std::size_t>(head.channel) >= channel_count) return false;
+  if ((head.flags & ~flag_communication) != 0 || static_cast<std::size_t>(head.channel) >= channel_count)
+    return false;
   if (head.fold != 0) {
     const detail::handler_info* fold = table.handler(head.fold);
     if (fold == nullptr || fold->target_key != detail::key_of<detail::folding>()) return false;

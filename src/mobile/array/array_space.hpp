@@ -51,6 +51,12 @@ class array_space final {
   /// The array of an element; null when there is none. Any thread.
   [[nodiscard]] std::shared_ptr<array_home> find(object_id element) const { return find(number_of(element)); }
   [[nodiscard]] std::shared_ptr<array_home> find(std::uint64_t number) const;
+  /// Calls visit(array_home&) for each array. While nothing runs.
+  template <class Visit>
+  void for_each(Visit visit) const {
+    const std::shared_lock lock(mutex_);
+    for (const auto& [first, array] : arrays_) visit(*array);
+  }
   [[nodiscard]] static std::uint64_t number_of(object_id element) noexcept {
     return element.index() - object_id::first_element;
   }
@@ -58,7 +64,13 @@ class array_space final {
   /// Sends to all elements; see detail::post_to_array.
   void send(thread_context& on, const detail::array_request& what, message_ptr m);
 
+  /// Sends to the elements of some places; see detail::post_to_section.
+  void send_to_section(thread_context& on, const detail::array_request& what,
+                       std::span<const detail::section_part> parts, message_ptr m);
+
   // Handlers that other ranks' array spaces call.
+  void on_section(context& ctx, broadcast_header head, std::vector<std::uint64_t> numbers,
+                  std::span<const std::byte> arguments);
   void on_call(context& ctx, broadcast_header head, std::span<const std::byte> arguments);
   void on_broadcast(context& ctx, broadcast_header head, std::span<const std::byte> arguments);
 
@@ -67,6 +79,12 @@ class array_space final {
 
  private:
   struct broadcast;
+  struct section_request;
+  static void run_section_work(work& item, thread_context& on);
+  void run_section(thread_context& by, const section_request& request);
+  void refuse_unknown(thread_context& on, const detail::array_request& what, std::uint32_t handler);
+  [[nodiscard]] static message_ptr model_of(const broadcast_header& head, std::span<const std::byte> arguments);
+  [[nodiscard]] static message_ptr copy_of(const message& model);
   void begin(thread_context& by, const std::shared_ptr<array_home>& array, const early_broadcast& order);
   void pass_down(thread_context& by, const early_broadcast& order, const std::shared_ptr<reduction>& results,
                  std::size_t slot);

@@ -15,7 +15,6 @@
 namespace nacre {
 namespace {
 
-constexpr std::uint32_t children_max = 4;  // of a rank in the tree
 // A part runs handlers itself for that long, and longer while they are that short, before it leaves them to all
 // workers.
 constexpr double seconds_in_place = 10e-6, seconds_of_short = 250e-9;
@@ -45,13 +44,7 @@ void array_space::begin(thread_context& by, const std::shared_ptr<array_home>& a
   auto what = std::make_shared<broadcast>();
   what->array = array;
   what->head = head;
-  what->model = make_message(order.arguments.size());
-  if (!order.arguments.empty()) std::memcpy(what->model->body(), order.arguments.data(), order.arguments.size());
-  message_header& element = what->model->header;
-  element.kind = message_kind::everyone;
-  element.handler = head.handler;
-  element.flags = head.flags;
-  element.channel = head.channel;
+  what->model = model_of(head, order.arguments);
 
   std::vector<array_part*> parts;
   {
@@ -60,8 +53,7 @@ void array_space::begin(thread_context& by, const std::shared_ptr<array_home>& a
     parts.reserve(array->parts.size());
     for (auto& [number, each] : array->parts) parts.push_back(&each);
   }
-  const std::uint32_t behind = head.end - messages_.rank().value() - 1;
-  const std::uint32_t children = std::min(behind, children_max);
+  const std::size_t children = children_of({messages_.rank().value(), head.end}).size();
   if (head.reply != 0) {
     what->results = std::make_shared<reduction>(
         messages_.calls(), parts.size() + children, combine_by(head.fold),
@@ -86,17 +78,12 @@ void array_space::begin(thread_context& by, const std::shared_ptr<array_home>& a
 void array_space::pass_down(thread_context& by, const early_broadcast& order, const std::shared_ptr<reduction>& results,
                             std::size_t slot) {
   const std::uint32_t self = messages_.rank().value();
-  const std::uint32_t behind = order.head.end - self - 1;
-  const std::uint32_t children = std::min(behind, children_max);
-  for (std::uint32_t child = 0; child < children; ++child) {
-    const auto begin_of = [&](std::uint32_t which) {
-      return self + 1 + static_cast<std::uint32_t>(std::uint64_t{behind} * which / children);
-    };
+  for (const rank_run& child : children_of({self, order.head.end})) {
     broadcast_header below = order.head;
     below.answer_to = self;
-    below.end = begin_of(child + 1);
-    below.reply = results != nullptr ? reduction::expect(results, slot + child) : 0;
-    messages_.post_application_to_module<&array_space::on_broadcast>(by, rank_id(begin_of(child)), below,
+    below.end = child.end;
+    below.reply = results != nullptr ? reduction::expect(results, slot++) : 0;
+    messages_.post_application_to_module<&array_space::on_broadcast>(by, rank_id(child.begin), below,
                                                                      std::span<const std::byte>(order.arguments));
   }
 }
@@ -132,8 +119,19 @@ reduction::combine array_space::combine_by(std::uint32_t fold) {
   };
 }
 
+/// The message for an element, but for target, number and reply.
+message_ptr array_space::model_of(const broadcast_header& head, std::span<const std::byte> arguments) {
+  message_ptr m = make_message(arguments.size());
+  if (!arguments.empty()) std::memcpy(m->body(), arguments.data(), arguments.size());
+  m->header.kind = message_kind::everyone;
+  m->header.handler = head.handler;
+  m->header.flags = head.flags;
+  m->header.channel = head.channel;
+  return m;
+}
+
 /// A message for one more element.
-static message_ptr copy_of(const message& model) {
+message_ptr array_space::copy_of(const message& model) {
   message_ptr m = make_message(model.header.payload_bytes);
   m->header = model.header;
   if (model.header.payload_bytes != 0) std::memcpy(m->body(), model.body(), model.header.payload_bytes);
@@ -145,7 +143,8 @@ const detail::handler_info* array_space::plain_handler(const array_home& array, 
   const detail::object_type& type = *array.layout.type;
   if (model.header.handler == 0 || type.load != nullptr || type.may_migrate != nullptr) return nullptr;
   const detail::handler_info* const row = messages_.handlers().handler(model.header.handler);
-  const bool plain = row != nullptr && row->target_key == type.key && !row->shared && !row->coroutine;
+  const bool plain =
+      row != nullptr && row->target_key == type.key && !row->shared && !row->coroutine && row->tag == nullptr;
   return plain ? row : nullptr;
 }
 

@@ -200,7 +200,9 @@ message_list source_backlog::leave_behind(activation_step& now, object_state& st
     message_list kept;
     while (message_ptr m = all.pop_front()) {
       // A stream that passes lies in two parts, and the later one is not behind a join yet: both parts go along.
-      const bool passes = state.colocations != nullptr && state.colocations->passes(m->header.source);
+      // Later messages of a stream may have been kept by the object already, so none of an earlier number goes back.
+      const bool passes =
+          state.kept != nullptr || (state.colocations != nullptr && state.colocations->passes(m->header.source));
       if (!passes && !taken.takes(m->header, where)) {
         left.push_back(std::move(m));
         continue;

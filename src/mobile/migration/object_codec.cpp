@@ -43,6 +43,7 @@ void pack_all(message_list& messages) {
 void pack_waiting(object_state& state) {
   pack_all(state.pending);
   state.order.replace_early(packed);
+  if (state.kept != nullptr) state.kept->replace(packed);
   if (state.colocations == nullptr) return;
   state.colocations->for_each_stream([](participation::held_stream& each) {
     if (each.join != nullptr) each.join = packed(std::move(each.join));
@@ -81,6 +82,22 @@ bool read_messages(reader& in, std::uint64_t object, std::uint32_t ranks, messag
     into.push_back(std::move(m));
   }
   return in.ok();
+}
+
+/// Messages that the object has kept; each must fit its class.
+bool read_kept(reader& in, std::uint64_t object, std::uint32_t ranks, object_state& state) {
+  message_list all;
+  bool keeps = false;
+  in(keeps);
+  if (!read_messages(in, object, ranks, all) || (!keeps && !all.empty())) return false;
+  if (keeps) state.kept = std::make_unique<kept_messages>();
+  while (message_ptr m = all.pop_front()) {
+    const detail::handler_info* const row = handler_table::get().handler(m->header.handler);
+    if (row == nullptr || row->tag == nullptr || row->target_key != state.type->key) return false;
+    const std::uint64_t tag = row->tag(*m);
+    static_cast<void>(state.kept->keep(std::move(m), tag));  // nobody waits
+  }
+  return true;
 }
 
 template <class Out>
@@ -157,7 +174,8 @@ message_ptr packed_object(const object_function& serialize, void* object, const 
 /// The number that the header of an arrival tells.
 std::uint32_t waiting_in(const object_state& state, const migration_request& asked) noexcept {
   const std::size_t all = state.pending.size() + state.order.early_count() + (state.colocations != nullptr ? 1 : 0) +
-                          (state.windows != nullptr ? 1 : 0) + (asked.reply != 0 ? 1 : 0);
+                          (state.kept != nullptr ? state.kept->count() : 0) + (state.windows != nullptr ? 1 : 0) +
+                          (asked.reply != 0 ? 1 : 0);
   return static_cast<std::uint32_t>(std::min<std::size_t>(all, ~std::uint32_t{0}));
 }
 
@@ -169,12 +187,14 @@ message_ptr packed(object_id id, object_state& state, const migration_request& a
   const auto write = [&](auto& out) {
     out(state.type->id.value(), state.epoch, static_cast<std::uint8_t>(state.policy), state.handler_seconds, asked,
         state.order, state.listeners != nullptr ? *state.listeners : no_listeners,
-        state.windows != nullptr ? *state.windows : no_windows, state.traffic);
+        state.windows != nullptr ? *state.windows : no_windows, state.traffic, state.contributed);
     out(static_cast<std::uint32_t>(state.pending.size()));
     write_messages(out, state.pending);
     out(static_cast<std::uint32_t>(state.order.early_count()));
     state.order.for_each_early([&](const message& m) { write_message(out, m); });
     write_participation(out, state.colocations.get());
+    out(state.kept != nullptr, static_cast<std::uint32_t>(state.kept != nullptr ? state.kept->count() : 0));
+    if (state.kept != nullptr) state.kept->for_each([&](const message& m) { write_message(out, m); });
     out(where.begin);
   };
   sizer head, object;
@@ -223,7 +243,8 @@ std::optional<object_state> take_arrival(message_ptr& m, migration_request& aske
   std::uint8_t policy = 0;
   subscribers listeners;
   source_windows windows;
-  in(type, state.epoch, policy, state.handler_seconds, asked, state.order, listeners, windows, state.traffic);
+  in(type, state.epoch, policy, state.handler_seconds, asked, state.order, listeners, windows, state.traffic,
+     state.contributed);
   state.type = handler_table::get().type(type);
   if (!in.ok() || state.type == nullptr || asked.source >= ranks || !state.order.sound(ranks)) return std::nullopt;
   // The epoch rises by one with each move, and with the end.
@@ -238,6 +259,7 @@ std::optional<object_state> take_arrival(message_ptr& m, migration_request& aske
   const std::uint64_t id = m->header.object;
   if (!read_messages(in, id, ranks, state.pending) || !read_messages(in, id, ranks, early)) return std::nullopt;
   if (!read_participation(in, id, ranks, state.colocations)) return std::nullopt;
+  if (!read_kept(in, id, ranks, state)) return std::nullopt;
   std::uint32_t begin = 0;
   in(begin);
   if (begin < in.position() || begin > m->header.payload_bytes || begin % archive_alignment != 0) return std::nullopt;

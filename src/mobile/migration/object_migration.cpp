@@ -73,6 +73,9 @@ bool object_migration::stays(const object_entry& at) const {
 bool object_migration::too_long(const activation_step& now, std::size_t bytes) const {
   if (messages_.by_pointer()) return false;
   for (const message* m = now.pending.front(); m != nullptr; m = m->next) bytes += am_engine::size_of(*m);
+  const object_entry_extra* const extra = now.at.extra();
+  if (extra != nullptr && extra->kept != nullptr)
+    extra->kept->for_each([&](const message& m) { bytes += am_engine::size_of(m); });
   return bytes > enclosed_bytes_max;  // the rest is for its streams and places
 }
 
@@ -148,13 +151,16 @@ void object_migration::install(activation_step& now, message_ptr arrival) {
   if (!at.location.learn({messages_.rank(), epoch, state->policy, false, empty})) {
     return messages_.fail("rank " + std::to_string(source) + " sent an object that is older than it");
   }
+  const std::uint32_t contributed = empty ? std::exchange(state->contributed, 0) : 0;
   give_up_extra(at, on);  // it may hold a balancer's request from before the departure
   at.put_state(*state);
   now.pending.append(state->pending);
+  space_.waits().recount(now);
   on.counters().migrations_in.add(1);
   on.record(trace::event_kind::arrive, at.id.value(), source, epoch);
   space_.updates().tell_of_arrival(at, rank_id(source), on);
   space_.forwarding().go_on_by_news(at.id, on);
+  if (empty) space_.contributed().element_ended(on, at.id, contributed, epoch);
   if (asked.reply != 0) {
     message_header request;
     request.source = asked.source;

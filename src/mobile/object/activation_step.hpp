@@ -14,8 +14,9 @@ constexpr message_kind news_of_end = message_kind::module;
 constexpr message_kind may_collect = message_kind::rank;
 
 /// How a step ends. `spent`: a handler spent simulated time; the step goes on afterwards. `spent_all`: the time of the
-/// whole step is spent; the activation is given up afterwards.
-enum class step_end : std::uint8_t { empty, yielded, spent, spent_all, blocked, left_to_reader };
+/// whole step is spent; the activation is given up afterwards. `parked`: a coroutine handler has the object and awaits
+/// a message to it; the activation is given up, so that the message can come.
+enum class step_end : std::uint8_t { empty, yielded, spent, spent_all, blocked, left_to_reader, parked };
 
 /// The thread that has it holds the activation.
 struct activation_step {

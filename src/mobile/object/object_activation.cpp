@@ -58,6 +58,11 @@ void object_activation::run_claimed(object_entry& at, thread_context& on, messag
       space_.loads().publish_load(now);
       now.put_back();
       return let_go_on(at, on);
+    case step_end::parked:
+      space_.loads().publish_load(now);
+      now.put_back();
+      if (messages_.pool().ahead()) return space_.access().later(at, on, &handler_access::end_exclusive_work);
+      return give_back(at, on, false);
     case step_end::empty:
       space_.loads().publish_load(now);
       return give_back(at, on, may_run);
@@ -137,9 +142,11 @@ void object_activation::put_into_sequence(activation_step& now, message_ptr m) {
     now.pending.push_back(std::move(m));
   } else if ((extra == nullptr || (extra->order.empty() && extra->windows == nullptr)) &&
              now.at.order.admit(m->header)) {
-    now.pending.push_back(std::move(m));
+    space_.waits().admit(now, std::move(m));
   } else {
-    const streams::verdict how = all_streams(now.at).admit(m, now.pending);
+    message_list in_sequence;
+    const streams::verdict how = all_streams(now.at).admit(m, in_sequence);
+    while (message_ptr each = in_sequence.pop_front()) space_.waits().admit(now, std::move(each));
     if (how == streams::verdict::early) NACRE_MARK("a message comes before an earlier one and is set aside");
     if (how == streams::verdict::repeated) {
       messages_.fail("rank " + std::to_string(source) + " sent a message to an object twice");
@@ -178,6 +185,7 @@ step_end object_activation::drain(activation_step& now, bool may_run) {
   step_end how = step_end::empty;
   while (at.object() != nullptr) {
     object_entry_extra* const extra = at.extra();
+    if (extra != nullptr && extra->kept != nullptr && space_.waits().holds(now, how)) break;
     // A request that is missed here keeps the activation from finishing: see inbox::claim_any.
     if (extra != nullptr && extra->wanted_by.load(std::memory_order_relaxed) != object_entry_extra::nobody) {
       if (!alone(now)) {
@@ -251,8 +259,15 @@ step_end object_activation::run_front(activation_step& now) {
     if (extra->colocations->defer_front(now.pending)) return step_end::empty;
   }
   const message_header& header = now.pending.front()->header;
-  if (space_.places().is_empty_place(now.at) || header.kind == message_kind::insert)
-    return space_.places().run_on_place(now);
+  if (space_.places().is_empty_place(now.at) || header.kind == message_kind::insert) {
+    const bool inserts = header.kind == message_kind::insert;
+    message_waits::note_ending_run(now.at);
+    const step_end how = space_.places().run_on_place(now);
+    message_list behind;  // what the new element keeps
+    if (inserts) behind = std::move(now.pending);
+    while (message_ptr m = behind.pop_front()) space_.waits().admit(now, std::move(m));
+    return how;
+  }
   const detail::handler_info* row = nullptr;
   const bool for_all = header.kind == message_kind::everyone;
   const bool ends = header.kind == message_kind::destroy || (for_all && header.handler == 0);
@@ -263,6 +278,10 @@ step_end object_activation::run_front(activation_step& now) {
       messages_.fail("rank " + std::to_string(header.source) + " sent a message that fits no member of " +
                      std::string(type.name));
       static_cast<void>(now.pending.pop_front());
+      return step_end::empty;
+    }
+    if (row->tag != nullptr) {
+      space_.waits().keep_front(now, *row);
       return step_end::empty;
     }
     if (row->shared) return space_.access().run_shared(now, *row);
@@ -276,6 +295,7 @@ step_end object_activation::run_front(activation_step& now) {
   }
   if (row != nullptr) return space_.access().run_exclusive(now, *row);
   if (ends) {
+    message_waits::note_ending_run(now.at);
     space_.ends().end_object(now);
   } else {
     space_.migration().migrate_front(now);

@@ -108,6 +108,7 @@ void object_ends::end_entry(activation_step& now, object_state& state) {
   now.at.location.learn({messages_.rank(), state.epoch + 1, state.policy, false, true});
   space_.migration().give_up_extra(now.at, now.on);
   forget(now.at, now.on);
+  space_.waits().report_left(now.on, state);
   state.order.take_early(state.pending);
   while (message_ptr left = state.pending.pop_front()) {
     NACRE_MARK("an object is destroyed before messages that wait for it");

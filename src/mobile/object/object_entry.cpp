@@ -93,6 +93,8 @@ object_state object_entry::take_state() noexcept {
     state.colocations = std::move(more->colocations);
     state.listeners = std::move(more->listeners);
     state.windows = std::move(more->windows);
+    state.kept = std::move(more->kept);
+    state.contributed = more->contributed.exchange(0, std::memory_order_relaxed);  // no handler runs
     if (shared_traffic* const counted = more->traffic.load(std::memory_order_acquire); counted != nullptr) {
       const std::scoped_lock lock(counted->guard);  // the poll loop may be looking
       state.traffic = counted->sketch;
@@ -109,6 +111,8 @@ void object_entry::put_state(object_state& state) {
   if (state.colocations != nullptr) need_extra().colocations = std::move(state.colocations);
   if (state.listeners != nullptr) need_extra().listeners = std::move(state.listeners);
   if (state.windows != nullptr) need_extra().windows = std::move(state.windows);
+  if (state.kept != nullptr) need_extra().kept = std::move(state.kept);
+  if (state.contributed != 0) need_extra().contributed.store(state.contributed, std::memory_order_relaxed);
   if (!state.traffic.empty()) {
     shared_traffic& counted = need_extra().need_traffic();
     const std::scoped_lock lock(counted.guard);  // the poll loop may be looking

@@ -20,6 +20,7 @@
 #include "mobile/location/subscribers.hpp"
 #include "mobile/object/backpressure_queue.hpp"
 #include "mobile/object/inbox.hpp"
+#include "mobile/object/kept_messages.hpp"
 #include "mobile/object/traffic_sketch.hpp"
 #include "mobile/ordering/streams.hpp"
 
@@ -38,6 +39,8 @@ struct object_state {
   std::unique_ptr<subscribers> listeners;      ///< null while there are none
   std::unique_ptr<source_windows> windows;     ///< null while no messages wait at their sources
   traffic_sketch traffic;                      ///< empty while traffic is not counted
+  std::unique_ptr<kept_messages> kept;         ///< null while the object keeps none
+  std::uint32_t contributed = 0;  ///< messages with values that an element has sent (array/contributions.hpp)
 
   object_state() = default;
   object_state(object_state&& other) noexcept
@@ -51,7 +54,9 @@ struct object_state {
         colocations(std::move(other.colocations)),
         listeners(std::move(other.listeners)),
         windows(std::move(other.windows)),
-        traffic(other.traffic) {}
+        traffic(other.traffic),
+        kept(std::move(other.kept)),
+        contributed(other.contributed) {}
   object_state& operator=(object_state&&) = delete;
   ~object_state() {
     if (object != nullptr) type->destroy(object);
@@ -82,8 +87,11 @@ struct object_entry_extra {
   std::unique_ptr<participation> colocations;     ///< the activation's, or the holding colocation's
   std::unique_ptr<subscribers> listeners;         ///< null while there are none; the activation's
   std::unique_ptr<source_windows> windows;        ///< null while no messages wait at their sources; the activation's
+  std::unique_ptr<kept_messages> kept;            ///< null while it has kept none; of the activation, or of the
+                                                  ///< coroutine that has it
   std::uint32_t ran = 0;                          ///< messages run since the object came or this was made; the
                                                   ///< activation's
+  std::atomic<std::uint32_t> contributed{0};      ///< see object_state; counted by handlers on the object
   std::atomic<std::uint32_t> wanted_by{nobody};   ///< a balancer's request: a rank; the activation fulfils it
   std::atomic<shared_traffic*> traffic{nullptr};  ///< null while not counted; made by handlers, see need_traffic
   std::atomic<backpressure_queue*> backpressure{
@@ -171,8 +179,9 @@ class alignas(cache_line_bytes) object_entry final : public work {
   compact_seconds handler_seconds;              // as in the object's state; the poll loop reads it
 
   /// A coroutine handler with exclusive access. `inline_` until its first call returns; then the activation and the end
-  /// of the coroutine each do an exchange, and the later one lets the activation go on.
-  enum class coroutine : std::uint8_t { none, inline_, suspended, ended };
+  /// of the coroutine each do an exchange, and the later one lets the activation go on. `parked`: before the activation
+  /// has done so the coroutine waits for a message of its object, so the activation may go on.
+  enum class coroutine : std::uint8_t { none, inline_, suspended, ended, parked };
   std::atomic<coroutine> exclusive_coroutine{coroutine::none};
 
   /// The directory holds one reference until no thread can find the entry, and each stale item in a scheduler holds

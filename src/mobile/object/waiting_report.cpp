@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include <nacre/task.hpp>
+
 #include "mobile/object_space.hpp"
 
 namespace nacre {
@@ -22,6 +24,13 @@ std::string_view holder(const object_entry& at, const object_entry_extra* extra)
   return at.arrivals.active() ? ": a main has access to it" : "";
 }
 
+/// The coroutine handler that waits for a message, and the message.
+std::string awaited_by(const object_space& space, const detail::message_waiter& waiter) {
+  const handler_table& table = space.messages().handlers();
+  return std::string(table.handler(waiter.coroutine->handler().value())->name) + " awaits " +
+         std::string(table.handler(waiter.handler)->name) + " with the number " + std::to_string(waiter.tag);
+}
+
 std::string name_of(object_id id) {
   return "object " + std::to_string(id.home().value()) + ":" + std::to_string(id.index());
 }
@@ -34,15 +43,27 @@ void name_waiting(const object_space& space, std::size_t count_max, std::vector<
     if (found.size() > count_max || location.rank != space.messages().rank() || location.gone || at.object() == nullptr)
       return;
     const object_entry_extra* const extra = at.extra();
-    const std::string_view has = holder(at, extra);
+    const detail::message_waiter* const waiter =
+        extra != nullptr && extra->kept != nullptr ? extra->kept->waiter() : nullptr;
+    const std::string has = waiter != nullptr ? ": " + awaited_by(space, *waiter) : std::string(holder(at, extra));
     const std::size_t waiting = at.arrivals.count() + (extra != nullptr ? extra->pending.size() : 0);
     const std::size_t early = extra != nullptr ? extra->order.early_count() : 0;
     if (has.empty() && waiting == 0 && early == 0) return;
     std::string line = name_of(at.id) + " (" + std::string(space.messages().handlers().type(at.type)->name) +
-                       ") on rank " + std::to_string(space.messages().rank().value()) + std::string(has);
+                       ") on rank " + std::to_string(space.messages().rank().value()) + has;
     if (waiting != 0) line += ", messages that wait for it: " + std::to_string(waiting);
     if (early != 0) line += ", messages before earlier ones: " + std::to_string(early);
     found.push_back(std::move(line));
+  });
+}
+
+void name_awaiting_messages(const object_space& space, std::size_t count_max, std::vector<std::string>& found) {
+  space.entries().for_each([&](const object_entry& at) {
+    const object_entry_extra* const extra = at.extra();
+    if (found.size() >= count_max || extra == nullptr || extra->kept == nullptr || extra->kept->waiter() == nullptr)
+      return;
+    found.push_back(name_of(at.id) + " on rank " + std::to_string(space.messages().rank().value()) + ": " +
+                    awaited_by(space, *extra->kept->waiter()));
   });
 }
 

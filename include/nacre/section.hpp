@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sections: some places of an array, to send to, call and reduce over.
+#pragma once
+
+#include <algorithm>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <span>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <nacre/array.hpp>
+#include <nacre/group_operations.hpp>
+
+namespace nacre {
+
+/// The places first, first + stride, ... before `last` in each dimension, where last is not included. Each stride is at
+/// least 1; the three indices have the dimensions of the array.
+struct index_range {
+  index first, last, stride;
+};
+
+namespace detail {
+
+/// The places of a section that have their home on one rank, by number, ascending.
+struct section_part {
+  std::uint32_t home = 0;
+  std::vector<std::uint64_t> numbers;
+  friend bool operator==(const section_part&, const section_part&) = default;
+  template <class Archive>
+  void serialize(Archive& ar) {
+    ar(home, numbers);
+  }
+};
+
+// src/runtime/api_arrays.cpp. `m`: the message for each element.
+void post_to_section(engine& core, thread_context& on, const array_request& what, std::span<const section_part> parts,
+                     message_ptr m);
+/// Throws usage_error for a range that does not fit the shape, else calls visit with each of its places.
+void visit_range(const extents& shape, const index_range& range, const std::function<void(const index&)>& visit);
+
+}  // namespace detail
+
+/// A set of places of an array: a value that may be sent and kept. It takes memory for its places; no rank but those
+/// that are home of its places hears of what is sent to it. Making it from a predicate looks at every place of the
+/// array, the other ways at its own places only.
+template <class T, class P = by_block>
+class section {
+ public:
+  section() = default;
+  /// The places of a list, in any order; a place that is listed twice counts once. Throws usage_error for an index that
+  /// the array does not have.
+  section(const array_ptr<T, P>& of, const std::vector<index>& places) : of_(of) {
+    for (const index& each : places) add(each);
+    finish();
+  }
+  /// The places of a range. Throws usage_error when it lies outside of the array.
+  section(const array_ptr<T, P>& of, const index_range& range) : of_(of) {
+    detail::visit_range(of.shape(), range, [this](const index& at) { add(at); });
+    finish();
+  }
+  /// The places for which `contains(index)` is true.
+  template <class Predicate>
+  requires std::predicate<Predicate&, const index&> section(const array_ptr<T, P>& of, Predicate contains) : of_(of) {
+    for (std::uint64_t number = 0; number < of.shape().count(); ++number) {
+      const index at = of.shape().place_of(number);
+      if (contains(at)) add(at);
+    }
+    finish();
+  }
+
+  [[nodiscard]] const array_ptr<T, P>& array() const noexcept { return of_; }
+  /// The number of its places.
+  [[nodiscard]] std::size_t size() const noexcept {
+    std::size_t all = 0;
+    for (const detail::section_part& each : parts_) all += each.numbers.size();
+    return all;
+  }
+  [[nodiscard]] bool contains(const index& at) const {
+    const std::uint64_t number = of_.shape().number_of(at);
+    const std::uint32_t home = of_.home_of(at).value();
+    const auto part = std::find_if(parts_.begin(), parts_.end(), [&](const auto& each) { return each.home == home; });
+    return part != parts_.end() && std::binary_search(part->numbers.begin(), part->numbers.end(), number);
+  }
+  /// Its places, rank by rank, on each rank in the order of the places: the order in which reduce combines results.
+  [[nodiscard]] std::vector<index> places() const {
+    std::vector<index> all;
+    for (const detail::section_part& each : parts_) {
+      for (const std::uint64_t number : each.numbers) all.push_back(of_.shape().place_of(number));
+    }
+    return all;
+  }
+  /// For the runtime.
+  [[nodiscard]] std::span<const detail::section_part> parts() const noexcept { return parts_; }
+  friend bool operator==(const section&, const section&) = default;
+  template <class Archive>
+  void serialize(Archive& ar) {
+    ar(of_, parts_);
+  }
+
+ private:
+  void add(const index& at) { by_home_[of_.home_of(at).value()].push_back(of_.shape().number_of(at)); }
+  void finish() {
+    for (auto& [home, numbers] : by_home_) {
+      std::sort(numbers.begin(), numbers.end());
+      numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
+      parts_.push_back({home, std::move(numbers)});
+    }
+    by_home_.clear();
+  }
+
+  array_ptr<T, P> of_;
+  std::vector<detail::section_part> parts_;                        // by rank, ascending
+  std::map<std::uint32_t, std::vector<std::uint64_t>> by_home_{};  // while it is made
+};
+
+/// Operations on sections of arrays. A base class of `operations`.
+///
+/// The home of each place sends to the element that is there when the message comes, as in a message to all elements.
+/// Between messages to sections, to all elements and to single ones there is no order, except the order that waiting
+/// for futures makes.
+class section_operations : public group_operations {
+ public:
+  using group_operations::call;
+  using group_operations::reduce;
+  using group_operations::send;
+
+  /// Runs F once on each element of a section; places without an element are passed over.
+  template <auto F, class T, class P, class... Args>
+  void send(const section<T, P>& to, Args&&... args) {
+    send<F>(with{}, to, std::forward<Args>(args)...);
+  }
+  template <auto F, class T, class P, class... Args>
+  void send(with how, const section<T, P>& to, Args&&... args) {
+    detail::post_to_section(*core_, *thread_, {.first = to.array().first()}, to.parts(),
+                            object_message<F, T>(how, std::forward<Args>(args)...));
+  }
+  /// Runs F as send does. The future is ready when all those elements have run F; it fails with call_error when one
+  /// threw.
+  template <auto F, class T, class P, class... Args>
+  [[nodiscard]] future<void> call(const section<T, P>& to, Args&&... args) {
+    auto done = pending<void>();
+    detail::post_to_section(*core_, *thread_, {.first = to.array().first(), .done = done.state()}, to.parts(),
+                            object_message<F, T>(with{}, std::forward<Args>(args)...));
+    return done;
+  }
+  /// Runs F on each element of a section and combines the results in the order of section::places. Op is as for arrays.
+  /// The future fails with call_error when the section has no element, or when an element threw.
+  template <auto F, class T, class P, class Op, class... Args>
+  [[nodiscard]] future<detail::result_of<F>> reduce(const section<T, P>& of, Op, Args&&... args) {
+    using result = std::decay_t<detail::result_of<F>>;
+    static_assert(!std::is_void_v<result>, "a reduction needs results: use call, which waits for all elements");
+    static_assert(std::is_empty_v<Op> && std::is_default_constructible_v<Op>,
+                  "the operation of a reduction runs on every rank, so it has no members and no captures");
+    auto combined = pending<detail::result_of<F>>();
+    detail::post_to_section(
+        *core_, *thread_,
+        {.first = of.array().first(), .done = combined.state(), .fold = detail::fold_of<result, Op>()}, of.parts(),
+        object_message<F, T>(with{}, std::forward<Args>(args)...));
+    return combined;
+  }
+
+ protected:
+  using group_operations::group_operations;
+  ~section_operations() = default;
+};
+
+}  // namespace nacre

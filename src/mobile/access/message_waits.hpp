@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// Coroutine handlers that wait for messages to their own object.
+#pragma once
+
+#include <cstddef>
+#include <utility>
+
+#include "am/am_engine.hpp"
+#include "mobile/object/activation_step.hpp"
+
+namespace nacre {
+
+class object_space;
+
+/// The protocol of kept_messages. A message to a member that returns awaited is kept when it is admitted, before what
+/// waits in the object, unless the object ends before it: so a coroutine that has the object can get it. It is done:
+/// it is part of the object, travels with it, and is reported as undeliverable when the object ends.
+class message_waits {
+ public:
+  message_waits(object_space& space, am_engine& messages);
+
+  /// The activation admits a message, which it would put behind `now.pending`: keeps it, if it is of that kind.
+  void admit(activation_step& now, message_ptr m) {
+    if (used_) return admit_checked(now, std::move(m));
+    now.pending.push_back(std::move(m));
+  }
+  /// The activation has come to a message of that kind which had to wait, and which is the first of `now.pending`.
+  void keep_front(activation_step& now, const detail::handler_info& row);
+  /// Whether a coroutine waits, so that nothing may run; `how` tells then how the step ends.
+  [[nodiscard]] bool holds(activation_step& now, step_end& how);
+  /// Counts a message in `now.pending` that will end the element, or make the next one, as run.
+  static void note_ending_run(object_entry& at) noexcept;
+  /// The object has come with what it keeps.
+  void recount(activation_step& now);
+  /// The object has ended: reports what it has kept.
+  void report_left(thread_context& on, object_state& state);
+
+  // For coroutines, see next.hpp.
+  [[nodiscard]] bool take(detail::message_waiter& by, const void* target_key);
+  void wait(detail::message_waiter& by);
+
+ private:
+  void admit_checked(activation_step& now, message_ptr m);
+  [[nodiscard]] const detail::handler_info* kept_row(const object_entry& at, const message& m) const;
+  [[nodiscard]] kept_messages& kept_by(object_entry& at, const message_list* waiting);
+  [[nodiscard]] object_entry& entry_of(const detail::message_waiter& by);
+  [[nodiscard]] bool keep(activation_step& now, const detail::handler_info& row, message_ptr m);
+
+  object_space& space_;
+  am_engine& messages_;
+  const bool used_;  // the program has such members
+};
+
+}  // namespace nacre

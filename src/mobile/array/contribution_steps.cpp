@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+// Steps of contributions: which values are missing, and what follows when none is.
+#include "mobile/array/contribution_steps.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include <nacre/archive.hpp>
+#include <nacre/assert.hpp>
+
+#include "base/marks.hpp"
+
+namespace nacre {
+
+void contribution_steps::element_came(std::uint64_t number) {
+  ++occupied_;
+  emptied_.erase(number);
+  for (auto& [step, at] : open_) {
+    if (!at.own_complete && at.given.contains(number)) ++at.given_by_present;
+  }
+}
+
+void contribution_steps::element_ended(std::uint64_t number, std::uint32_t sent, std::uint32_t epoch, effects& then) {
+  NACRE_EXPECT(occupied_ > 0, "an element of an array ended that had not come");
+  --occupied_;
+  emptied_.insert(number);
+  for (auto& [step, at] : open_) {
+    if (!at.own_complete && at.given.contains(number)) --at.given_by_present;
+  }
+  const auto found = messages_.find(number);
+  const std::uint32_t came = found != messages_.end() ? found->second : 0;
+  if (found != messages_.end()) messages_.erase(found);
+  if (sent != came) {
+    NACRE_MARK("an element ends while a value that it contributed is under way");
+    unsettled_.push_back({number, epoch, sent - came});
+  }
+  want_if_vacant(then);
+  look_at_all(then);
+}
+
+void contribution_steps::count_message(std::uint64_t number, std::uint32_t epoch) {
+  // Epochs rise with each move, end and insertion of a place.
+  const auto old = std::find_if(unsettled_.begin(), unsettled_.end(), [&](const unsettled_place& each) {
+    return each.number == number && static_cast<std::int32_t>(epoch - each.epoch) < 0;
+  });
+  if (old == unsettled_.end()) {
+    ++messages_[number];
+  } else if (--old->missing == 0) {
+    unsettled_.erase(old);
+    settled_ = unsettled_.empty();
+  }
+}
+
+contribution_steps::refusal contribution_steps::check(const contribution_head& head) const {
+  if (over_.contains(head.step)) return refusal::ended;
+  const auto found = open_.find(head.step);
+  if (found == open_.end()) return refusal::none;
+  return found->second.head == head ? refusal::none : refusal::other_head;
+}
+
+const contribution_head* contribution_steps::head_of(std::uint64_t step) const {
+  const auto found = open_.find(step);
+  return found != open_.end() ? &found->second.head : nullptr;
+}
+
+contribution_steps::open_step& contribution_steps::open(const contribution_head& head, effects& then) {
+  const auto [found, is_new] = open_.try_emplace(head.step);
+  open_step& at = found->second;
+  if (!is_new) return at;
+  ++then.opened;
+  at.head = head;
+  at.parts_left = 1 + asks_.size();
+  at.parts.resize(at.parts_left);
+  at.part_came.resize(at.parts_left);
+  for (std::size_t child = 0; child < asks_.size(); ++child) {
+    if (asks_[child]) then.to_ask.emplace_back(child, head);
+  }
+  return at;
+}
+
+contribution_steps::refusal contribution_steps::give(std::uint64_t number, const contribution_head& head,
+                                                     std::span<const std::byte> value, effects& then) {
+  if (const refusal why = check(head); why != refusal::none) return why;
+  open_step& at = open(head, then);
+  if (at.own_complete) return refusal::ended;
+  const std::size_t begin = (at.memory.size() + archive_alignment - 1) & ~(archive_alignment - 1);
+  if (!at.given.try_emplace(number, place_value{begin, value.size()}).second) return refusal::twice;
+  at.memory.resize(begin + value.size());
+  if (!value.empty()) std::memcpy(at.memory.data() + begin, value.data(), value.size());
+  if (!emptied_.contains(number)) ++at.given_by_present;
+  if (std::exchange(settled_, false)) {
+    look_at_all(then);
+  } else {
+    look(at, then);
+  }
+  return refusal::none;
+}
+
+contribution_steps::refusal contribution_steps::ask(const contribution_head& head, effects& then) {
+  const refusal why = check(head);
+  if (why == refusal::ended) return refusal::none;  // the answer is on its way
+  if (why != refusal::none) return why;
+  look(open(head, then), then);
+  return refusal::none;
+}
+
+void contribution_steps::combined(std::uint64_t step, packed_value value, effects& then) {
+  const auto found = open_.find(step);
+  if (found != open_.end()) part_came(found->second, 0, std::move(value), then);  // else the array has ended meanwhile
+}
+
+contribution_steps::refusal contribution_steps::take_part(std::size_t child, const contribution_head& head,
+                                                          std::optional<packed_value> value, effects& then) {
+  if (const refusal why = check(head); why != refusal::none) return why;
+  open_step& at = open(head, then);
+  if (at.part_came[child + 1]) return refusal::twice;
+  look(at, then);
+  part_came(at, child + 1, std::move(value), then);
+  return refusal::none;
+}
+
+void contribution_steps::child_wants(std::size_t child, effects& then) {
+  asks_[child] = true;
+  for (const auto& [step, at] : open_) then.to_ask.emplace_back(child, at.head);
+  if (!std::exchange(asked_, true)) then.wants = true;
+}
+
+void contribution_steps::want_if_vacant(effects& then) {
+  if (occupied_ == 0 && !std::exchange(asked_, true)) then.wants = true;
+}
+
+std::vector<contribution_head> contribution_steps::drop_all() {
+  std::vector<contribution_head> all;
+  for (const auto& [step, at] : open_) all.push_back(at.head);
+  open_.clear();
+  return all;
+}
+
+void contribution_steps::look_at_all(effects& then) {
+  for (auto each = open_.begin(); each != open_.end();) {
+    open_step& at = (each++)->second;  // `look` may erase it
+    look(at, then);
+  }
+}
+
+/// Completes the own part if nothing is missing. May end the step and erase `at`.
+void contribution_steps::look(open_step& at, effects& then) {
+  if (at.own_complete || at.given_by_present != occupied_ || !unsettled_.empty()) return;
+  at.own_complete = true;
+  if (at.given.empty()) {
+    NACRE_MARK("a rank without elements takes part in a step of contributions");
+    return part_came(at, 0, std::nullopt, then);
+  }
+  std::vector<std::pair<std::uint64_t, place_value>> by_place(at.given.begin(), at.given.end());
+  std::sort(by_place.begin(), by_place.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  own_values& own = then.to_combine.emplace_back();
+  own.head = at.head;
+  own.memory = std::move(at.memory);
+  own.values.reserve(by_place.size());
+  for (const auto& [number, where] : by_place)
+    own.values.push_back(std::span<const std::byte>(own.memory).subspan(where.begin, where.bytes));
+  at.given = {};
+}
+
+/// May end the step and erase `at`.
+void contribution_steps::part_came(open_step& at, std::size_t part, std::optional<packed_value> value, effects& then) {
+  NACRE_EXPECT(!at.part_came[part], "a part of a step of contributions came twice");
+  at.part_came[part] = true;
+  at.parts[part] = std::move(value);
+  if (--at.parts_left != 0) return;
+  over_.insert(at.head.step);
+  finished_step& whole = then.finished.emplace_back();
+  whole.head = at.head;
+  for (std::optional<packed_value>& each : at.parts) {
+    if (each) whole.values.push_back(std::move(*each));
+  }
+  open_.erase(at.head.step);
+}
+
+}  // namespace nacre

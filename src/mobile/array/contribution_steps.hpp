@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+// The steps to which the elements of an array contribute, as one rank sees them: a state machine without I/O.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include "mobile/array/step_set.hpp"
+
+namespace nacre {
+
+/// The step of an array, and the use of its result. All contributions to a step have an equal head.
+struct contribution_head {
+  std::uint64_t first = 0;  ///< the array
+  std::uint64_t step = 0;
+  std::uint32_t row = 0;     ///< handler_id of the row that combines values and makes the message with the result
+  std::uint8_t kind = 0;     ///< of the target, see detail::contribution_target
+  std::uint64_t target = 0;  ///< name of the target
+
+  friend bool operator==(const contribution_head&, const contribution_head&) = default;
+  template <class Archive>
+  void serialize(Archive& ar) {
+    ar(first, step, row, kind, target);
+  }
+};
+
+using packed_value = std::vector<std::byte>;
+
+/// A step on one rank has a part of its own, made of the values of the places that have their home on the rank, and a
+/// part of each child in the tree of ranks (rank_tree.hpp).
+///
+/// | state of the own part | value of a place | a place is filled | an element ends | parent asks |
+/// |---|---|---|---|---|
+/// | step not known | open, or complete | - | - | open, or complete |
+/// | open | open, or complete | open | open, or complete | - |
+/// | complete | refused: the step has ended | - | - | - |
+///
+/// The own part is complete when each place with an element has given its value and each value that an ended element
+/// has sent is here. The step is over here when the parts of all children are here, too: its parts go to the parent.
+///
+/// Invariant: a rank whose places are all empty has told its parent that it wants to be asked, because no value would
+/// tell it that a step has begun. So each step that some element contributes to is asked of every such rank.
+/// Not thread-safe.
+class contribution_steps {
+ public:
+  /// Why a value is not taken.
+  enum class refusal : std::uint8_t { none, twice, other_head, ended };
+
+  /// The values of the own part of a step, packed, in the order of the places.
+  struct own_values {
+    contribution_head head;
+    std::vector<std::byte> memory;
+    std::vector<std::span<const std::byte>> values;  ///< in `memory`
+  };
+  /// A step that is over here: its values, own part first, then those of the children; empty when there is none.
+  struct finished_step {
+    contribution_head head;
+    std::vector<packed_value> values;
+  };
+  /// The actions that follow from an input; the caller does them once it has released its lock.
+  struct effects {
+    std::size_t opened = 0;                                         ///< steps that have begun here
+    std::vector<own_values> to_combine;                             ///< for each, `combined` comes next
+    std::vector<finished_step> finished;                            ///< to send to the parent
+    std::vector<std::pair<std::size_t, contribution_head>> to_ask;  ///< children, by number
+    bool wants = false;                                             ///< tell the parent that it has to ask
+  };
+
+  /// `asked`: the parent asks this rank, and this rank its children, from the beginning.
+  contribution_steps(std::size_t children, bool asked) : asks_(children, asked), asked_(asked) {}
+
+  void element_came(std::uint64_t number);
+  /// `sent`: the messages with values that the element has sent; `epoch`: of the place afterwards.
+  void element_ended(std::uint64_t number, std::uint32_t sent, std::uint32_t epoch, effects& then);
+  /// The value of a place.
+  [[nodiscard]] refusal give(std::uint64_t number, const contribution_head& head, std::span<const std::byte> value,
+                             effects& then);
+  /// Counts a value that came in a message, before it is given. `epoch`: of the element when it sent.
+  void count_message(std::uint64_t number, std::uint32_t epoch);
+  [[nodiscard]] refusal ask(const contribution_head& head, effects& then);
+  void combined(std::uint64_t step, packed_value value, effects& then);
+  /// `value`: null when there is none below the child.
+  [[nodiscard]] refusal take_part(std::size_t child, const contribution_head& head, std::optional<packed_value> value,
+                                  effects& then);
+  void child_wants(std::size_t child, effects& then);
+  /// The elements of the array have been made; a rank without one must be asked.
+  void begin(effects& then) { want_if_vacant(then); }
+  /// Forgets all steps, since the array ends.
+  [[nodiscard]] std::vector<contribution_head> drop_all();
+
+  /// The head of an open step; null: it is not open.
+  [[nodiscard]] const contribution_head* head_of(std::uint64_t step) const;
+  /// Calls visit(head, missing, elements) for each step that lacks values of places of this rank.
+  template <class Visit>
+  void for_each_incomplete(Visit visit) const {
+    for (const auto& [number, each] : open_) {
+      if (!each.own_complete) visit(each.head, occupied_ - each.given_by_present, occupied_);
+    }
+  }
+
+ private:
+  struct place_value {
+    std::size_t begin, bytes;
+  };
+  struct open_step {
+    contribution_head head;
+    std::vector<std::byte> memory;
+    std::unordered_map<std::uint64_t, place_value> given;  // by place
+    std::uint64_t given_by_present = 0;                    // places with an element among them
+    bool own_complete = false;
+    std::vector<std::optional<packed_value>> parts;  // own, then children's
+    std::vector<bool> part_came;
+    std::size_t parts_left = 0;
+  };
+  struct unsettled_place {
+    std::uint64_t number;
+    std::uint32_t epoch;    // of the place when its element had ended
+    std::uint32_t missing;  // values under way
+  };
+
+  open_step& open(const contribution_head& head, effects& then);
+  void look(open_step& at, effects& then);
+  void part_came(open_step& at, std::size_t part, std::optional<packed_value> value, effects& then);
+  void want_if_vacant(effects& then);
+  void look_at_all(effects& then);
+  [[nodiscard]] refusal check(const contribution_head& head) const;
+
+  std::uint64_t occupied_ = 0;                 // places with an element
+  std::unordered_set<std::uint64_t> emptied_;  // places whose element has ended, until they get another one
+  std::map<std::uint64_t, open_step> open_;
+  step_set over_;
+  std::vector<bool> asks_;                                     // by child: it wants to be asked
+  bool asked_;                                                 // the parent knows that this rank wants to be asked
+  std::unordered_map<std::uint64_t, std::uint32_t> messages_;  // by place: values that its present element has sent
+  std::vector<unsettled_place> unsettled_;
+  bool settled_ = false;  // the last unsettled place has got its last message, whose value comes next
+};
+
+}  // namespace nacre

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+// Contributions: from elements to homes, and what follows when a part of a step is complete.
+#include "mobile/array/contributions.hpp"
+
+#include <algorithm>
+#include <mutex>
+#include <optional>
+#include <utility>
+
+#include "base/exception_text.hpp"
+#include "base/marks.hpp"
+#include "mobile/directory/epoch_guard.hpp"
+#include "mobile/object_space.hpp"
+
+namespace nacre {
+namespace {
+
+constexpr std::size_t combined_in_place_max = 64;  // values; more are left to a worker
+
+}  // namespace
+
+/// The values of this rank for one step, on their way to a worker that combines them.
+struct contributions::own_part {
+  std::shared_ptr<array_home> array;
+  steps::own_values own;
+  static own_part& of(message& m) noexcept { return *std::launder(reinterpret_cast<own_part*>(m.body())); }
+  static constexpr body_ops ops{nullptr, nullptr, [](message& m) noexcept { std::destroy_at(&of(m)); }};
+};
+
+contributions::contributions(object_space& space, am_engine& messages) : space_(space), messages_(messages) {
+  messages_.attach_module(*this);
+}
+
+void contributions::contribute(thread_context& on, object_id element, std::span<const std::byte> value,
+                               contribution_head head) {
+  const std::shared_ptr<array_home> array = element.is_element() ? space_.arrays().find(element) : nullptr;
+  if (array == nullptr) throw usage_error("contribute in a handler that runs on no element of an array");
+  check_payload(value.size(), enclosed_bytes_max);
+  head.first = array->first;
+  const std::uint64_t number = array_space::number_of(element) - array->first;
+  if (element.home() == messages_.rank() && !messages_.deferred()) {
+    steps::effects then;
+    {
+      const std::unique_lock lock(array->steps_mutex);
+      if (const auto why = array->steps.give(number, head, value, then); why != steps::refusal::none)
+        throw usage_error(text_of(why, *array, number, head));
+      on.counters().created.add(then.opened);
+    }
+    return messages_.commit(on, [&] { apply(on, array, std::move(then)); });
+  }
+  const epoch_guard guard(on);
+  object_entry* const at = space_.entries().find(element);
+  NACRE_EXPECT(at != nullptr, "an element contributes that is not here");
+  object_entry_extra& extra = at->need_extra();
+  messages_.commit(on, [&] {
+    extra.contributed.fetch_add(1, std::memory_order_relaxed);  // read when no handler runs
+    messages_.post_application_to_module<&contributions::on_value>(on, element.home(), head, number,
+                                                                   at->location.read().epoch, value);
+  });
+}
+
+void contributions::element_came(array_home& array, std::uint64_t number) {
+  const std::scoped_lock lock(array.steps_mutex);
+  array.steps.element_came(number);
+}
+
+void contributions::element_ended(thread_context& by, object_id place, std::uint32_t sent, std::uint32_t epoch) {
+  const std::shared_ptr<array_home> array = space_.arrays().find(place);
+  if (array == nullptr) return;
+  // Steps that lack values when the array ends are dropped; they do not end because their elements do.
+  if (array->is_closing()) return;
+  steps::effects then;
+  {
+    const std::scoped_lock lock(array->steps_mutex);
+    array->steps.element_ended(array_space::number_of(place) - array->first, sent, epoch, then);
+  }
+  apply(by, array, std::move(then));
+}
+
+void contributions::begin(thread_context& on, std::uint64_t first) {
+  const std::shared_ptr<array_home> array = space_.arrays().find(first);
+  steps::effects then;
+  {
+    const std::scoped_lock lock(array->steps_mutex);
+    array->steps.begin(then);
+  }
+  apply(on, array, std::move(then));
+}
+
+void contributions::drop(thread_context& on, array_home& array) {
+  std::vector<contribution_head> dropped;
+  {
+    const std::scoped_lock lock(array.steps_mutex);
+    dropped = array.steps.drop_all();
+  }
+  for (const contribution_head& each : dropped) {
+    NACRE_MARK("an array ends before a step of contributions");
+    report_lost(on, each);
+    on.counters().done.add(1);
+  }
+}
+
+void contributions::report_lost(thread_context& on, const contribution_head& head) {
+  const detail::handler_info* const row = messages_.handlers().handler(head.row);
+  space_.errors().report(on, {object_id(messages_.rank(), object_id::first_element + head.first),
+                              row != nullptr ? row->name : "contribution",
+                              "the array has been destroyed before a step of contributions was complete"});
+}
+
+/// Steps that have begun have been counted as created, under the lock: another thread may end them at any moment.
+void contributions::apply(thread_context& by, const std::shared_ptr<array_home>& array, steps::effects then) {
+  for (const auto& [child, head] : then.to_ask) {
+    messages_.post_application_to_module<&contributions::on_ask>(by, rank_id(array->tree.children[child].begin), head);
+  }
+  if (then.wants && messages_.rank().value() != 0) {
+    messages_.post_application_to_module<&contributions::on_wanting>(by, rank_id(array->tree.parent), array->first);
+  }
+  for (const steps::finished_step& each : then.finished) finish(by, *array, each);
+  for (steps::own_values& own : then.to_combine) {
+    if (own.values.size() <= combined_in_place_max) {
+      combine_own(by, array, own);
+      continue;
+    }
+    message_ptr m = make_message(sizeof(own_part));
+    ::new (static_cast<void*>(m->body())) own_part{array, std::move(own)};
+    m->ops = &own_part::ops;
+    m->run_by(&combine_work);
+    messages_.pool().make_ready(by, *m.release());
+  }
+}
+
+void contributions::combine_work(work& item, thread_context& on) {
+  const message_ptr m(static_cast<message*>(&item));
+  own_part& part = own_part::of(*m);
+  object_space::on_thread(on).contributed().combine_own(on, part.array, part.own);
+}
+
+void contributions::combine_own(thread_context& by, const std::shared_ptr<array_home>& array,
+                                const steps::own_values& own) {
+  detail::contribution_values values{.step = own.head.step, .packed = own.values};
+  if (!combine(by, own.head, values)) return;
+  steps::effects then;
+  {
+    const std::scoped_lock lock(array->steps_mutex);
+    array->steps.combined(own.head.step, std::move(values.sum), then);
+  }
+  apply(by, array, std::move(then));
+}
+
+/// False: the job has failed.
+bool contributions::combine(thread_context& by, const contribution_head& head, detail::contribution_values& values) {
+  const detail::handler_info* const row = messages_.handlers().handler(head.row);
+  message_ptr none;
+  try {
+    if (row->invoke(messages_.core(), by, none, &values, row->id) == detail::outcome::done) return true;
+    messages_.fail("a value that an element contributed does not decode as the type of its step");
+  } catch (...) {
+    messages_.fail("combining the values of step " + std::to_string(head.step) +
+                   " that elements of an array contributed threw: " + text_of_thrown());
+  }
+  return false;
+}
+
+void contributions::finish(thread_context& by, const array_home& array, const steps::finished_step& step) {
+  const contribution_head& head = step.head;
+  const bool root = messages_.rank().value() == 0;
+  const std::vector<std::span<const std::byte>> packed(step.values.begin(), step.values.end());
+  detail::contribution_values values{.step = head.step, .packed = packed, .ends = root};
+  const bool forwards = !root && packed.size() == 1;
+  if (!packed.empty() && !forwards && !combine(by, head, values)) return;
+  if (root) {
+    if (values.message != nullptr) deliver(by, head, std::move(values.message));
+  } else {
+    const std::span<const std::byte> sum = forwards ? packed.front() : std::span<const std::byte>(values.sum);
+    messages_.post_application_to_module<&contributions::on_part>(by, rank_id(array.tree.parent), head, !packed.empty(),
+                                                                  sum);
+  }
+  by.counters().done.add(1);
+}
+
+void contributions::deliver(thread_context& by, const contribution_head& head, message_ptr m) {
+  using kind = detail::contribution_target::kind;
+  switch (static_cast<kind>(head.kind)) {
+    case kind::object:
+      return space_.post(by, object_id::from_value(head.target), std::move(m));
+    case kind::rank:
+      return messages_.post(by, rank_id(static_cast<std::uint32_t>(head.target)), std::move(m));
+    case kind::array:
+      return space_.arrays().send(by, {.first = head.target}, std::move(m));
+  }
+}
+
+void contributions::name_incomplete(std::size_t count_max, std::vector<std::string>& found) const {
+  space_.arrays().for_each([&](array_home& array) {
+    array.steps.for_each_incomplete([&](const contribution_head& head, std::uint64_t missing, std::uint64_t all) {
+      if (found.size() > count_max) return;
+      found.push_back("step " + std::to_string(head.step) + " of " + space_.arrays().describe(array.first) + " lacks " +
+                      std::to_string(missing) + " of " + std::to_string(all) + " contributions of rank " +
+                      std::to_string(messages_.rank().value()));
+    });
+  });
+}
+
+}  // namespace nacre

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reductions that elements start: values on their way to the homes of their places, and up the tree of ranks.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <nacre/contribute.hpp>
+
+#include "am/am_engine.hpp"
+#include "mobile/array/array_home.hpp"
+#include "mobile/object/object_entry.hpp"
+
+namespace nacre {
+
+class object_space;
+
+/// The protocol of docs/protocols/array.md, section "Contributions"; contribution_steps decides, this class acts.
+///
+/// An open step counts as one unit of quiescence on each rank that knows it, because the handler of its result is still
+/// to run. Functions of the user's classes and operations run without the lock of the array's steps.
+class contributions {
+ public:
+  contributions(object_space& space, am_engine& messages);
+
+  /// A handler on `element` gives a value. Throws usage_error; then nothing has happened, unless the home of the place
+  /// is another rank, where a value that does not fit ends the job.
+  void contribute(thread_context& on, object_id element, std::span<const std::byte> value, contribution_head head);
+
+  /// The element of a place has come (made or inserted), at the place's home.
+  void element_came(array_home& array, std::uint64_t number);
+  /// It has ended, and its place is empty at its home. `sent`: see object_state::contributed. `epoch`: the place's.
+  void element_ended(thread_context& by, object_id place, std::uint32_t sent, std::uint32_t epoch);
+  /// All ranks have made the array.
+  void begin(thread_context& on, std::uint64_t first);
+  /// The array ends on this rank: drops open steps and reports them.
+  void drop(thread_context& on, array_home& array);
+
+  /// Adds to `found`, up to a little more than `count_max` lines in all, a line for each step that lacks values of
+  /// places of this rank. While nothing runs.
+  void name_incomplete(std::size_t count_max, std::vector<std::string>& found) const;
+
+  // Handlers that other ranks call.
+  void on_value(context& ctx, contribution_head head, std::uint64_t number, std::uint32_t epoch,
+                std::span<const std::byte> value);
+  void on_part(context& ctx, contribution_head head, bool has_value, std::span<const std::byte> value);
+  void on_ask(context& ctx, contribution_head head);
+  void on_wanting(context& ctx, std::uint64_t first);
+
+ private:
+  struct own_part;
+  using steps = contribution_steps;
+  void apply(thread_context& by, const std::shared_ptr<array_home>& array, steps::effects then);
+  void combine_own(thread_context& by, const std::shared_ptr<array_home>& array, const steps::own_values& own);
+  static void combine_work(work& item, thread_context& on);
+  void finish(thread_context& by, const array_home& array, const steps::finished_step& step);
+  void deliver(thread_context& by, const contribution_head& head, message_ptr m);
+  [[nodiscard]] bool combine(thread_context& by, const contribution_head& head, detail::contribution_values& values);
+  [[nodiscard]] std::string text_of(steps::refusal why, const array_home& array, std::uint64_t place,
+                                    const contribution_head& head) const;
+  void report_lost(thread_context& on, const contribution_head& head);
+  void refuse_part(const array_home& array, const contribution_head& head, steps::refusal why);
+  [[nodiscard]] std::shared_ptr<array_home> array_of(context& ctx, const contribution_head& head);
+  [[nodiscard]] std::size_t child_of(context& ctx, const array_home& array);
+
+  object_space& space_;
+  am_engine& messages_;
+};
+
+}  // namespace nacre

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+// Messages to some places of an array: one to each rank that is home of some of them.
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/marks.hpp"
+#include "mobile/array/array_space.hpp"
+#include "mobile/array/reduction.hpp"
+#include "mobile/object_space.hpp"
+
+namespace nacre {
+namespace {
+
+constexpr std::size_t places_at_once = 64;  // that the poll loop sends to; more are left to a worker
+
+}  // namespace
+
+/// A request to places of this rank.
+struct array_space::section_request {
+  broadcast_header head;
+  std::shared_ptr<array_home> array;
+  std::vector<std::uint64_t> numbers;
+  message_ptr model;
+  static section_request& of(message& m) noexcept {
+    return *std::launder(reinterpret_cast<section_request*>(m.body()));
+  }
+  static constexpr body_ops ops{nullptr, nullptr, [](message& m) noexcept { std::destroy_at(&of(m)); }};
+};
+
+void array_space::send_to_section(thread_context& on, const detail::array_request& what,
+                                  std::span<const detail::section_part> parts, message_ptr m) {
+  if (what.first == 0) throw usage_error("a message to a nacre::section of no array (it was default-constructed)");
+  const std::shared_ptr<array_home> array = find(what.first);
+  if (array == nullptr || array->first != what.first) return refuse_unknown(on, what, m->header.handler);
+  m = packed_form(std::move(m));
+  check_payload(m->header.payload_bytes, enclosed_bytes_max);
+  messages_.commit(on, [&] {
+    std::shared_ptr<reduction> results;
+    if (what.done != nullptr) {
+      broadcast_header asked{.reply = messages_.calls().open(*what.done), .answer_to = messages_.rank().value()};
+      results = std::make_shared<reduction>(
+          messages_.calls(), parts.size(), combine_by(what.fold),
+          [this, asked, folds = what.fold != 0](message_ptr result, thread_context& last) {
+            if (reduction::is_none(*result))
+              result = folds ? am_engine::make_failure("the section has no element", {}) : make_message(0);
+            answer(last, asked, std::move(result));
+          });
+    }
+    for (std::size_t slot = 0; slot < parts.size(); ++slot) {
+      const broadcast_header head{.first = what.first,
+                                  .reply = results != nullptr ? reduction::expect(results, slot) : 0,
+                                  .answer_to = messages_.rank().value(),
+                                  .end = parts[slot].home + 1,
+                                  .handler = m->header.handler,
+                                  .fold = what.fold,
+                                  .flags = m->header.flags,
+                                  .channel = m->header.channel};
+      messages_.post_application_to_module<&array_space::on_section>(on, rank_id(parts[slot].home), head,
+                                                                     parts[slot].numbers, m->payload());
+    }
+    if (results != nullptr) results->count_down(on);
+  });
+}
+
+void array_space::on_section(context& ctx, broadcast_header head, std::vector<std::uint64_t> numbers,
+                             std::span<const std::byte> arguments) {
+  thread_context& by = detail::thread_of(ctx);
+  std::shared_ptr<array_home> array = find(head.first);
+  if (array == nullptr) return refuse_lost(by, ctx.source(), head);
+  bool fits = head.answer_to == ctx.source().value() && head.handler != 0 && sound(*array, head);
+  const detail::array_layout& layout = array->layout;
+  for (const std::uint64_t number : numbers) {
+    fits = fits && number < layout.shape.count() &&
+           layout.home(layout.shape, number, messages_.size()) == messages_.rank();
+  }
+  if (!fits) {
+    return messages_.fail("rank " + std::to_string(ctx.source().value()) +
+                          " sent a message that fits no section of an array");
+  }
+  section_request request{head, std::move(array), std::move(numbers), model_of(head, arguments)};
+  if (request.numbers.size() <= places_at_once) return run_section(by, request);
+  message_ptr m = make_message(sizeof(section_request));
+  ::new (static_cast<void*>(m->body())) section_request(std::move(request));
+  m->ops = &section_request::ops;
+  m->run_by(&run_section_work);
+  by.counters().created.add(1);  // this message will be done before
+  messages_.pool().make_ready(by, *m.release());
+}
+
+void array_space::run_section_work(work& item, thread_context& on) {
+  const message_ptr m(static_cast<message*>(&item));
+  object_space::on_thread(on).arrays().run_section(on, section_request::of(*m));
+  on.counters().done.add(1);
+}
+
+void array_space::run_section(thread_context& by, const section_request& request) {
+  const broadcast_header& head = request.head;
+  std::vector<object_entry*> places;
+  for (const std::uint64_t number : request.numbers) {
+    const object_id name(messages_.rank(), object_id::first_element + request.array->first + number);
+    object_entry* const at = objects_.entries().find(name);
+    if (at != nullptr) places.push_back(at);
+    if (at == nullptr) NACRE_MARK("a section has a place that has never had an element");
+  }
+  std::shared_ptr<reduction> results;
+  if (head.reply != 0) {
+    results = std::make_shared<reduction>(
+        messages_.calls(), places.size(), combine_by(head.fold),
+        [this, head](message_ptr result, thread_context& last) { answer(last, head, std::move(result)); });
+  }
+  for (std::size_t slot = 0; slot < places.size(); ++slot) {
+    message_ptr m = copy_of(*request.model);
+    if (results != nullptr) m->header.reply = reduction::expect(results, slot);
+    objects_.places().post_to_place(by, *places[slot], std::move(m));
+  }
+  if (results != nullptr) results->count_down(by);
+}
+
+}  // namespace nacre

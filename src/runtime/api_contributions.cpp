@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// The untyped functions behind contributions.
+#include <nacre/nacre.hpp>
+
+#include "runtime/engine.hpp"
+
+namespace nacre::detail {
+
+void contribute(engine& core, thread_context& on, object_id element, std::uint64_t step,
+                std::span<const std::byte> value, handler_id row, const contribution_target& target) {
+  using kind = contribution_target::kind;
+  if (target.to == kind::rank && target.name >= core.size()) {
+    throw usage_error("contribute for rank " + std::to_string(target.name) + " of a job with " +
+                      std::to_string(core.size()) + " ranks");
+  }
+  if (target.to != kind::rank && target.name == 0) {
+    throw usage_error("contribute for a mobile_ptr or array_ptr that names nothing (it was default-constructed)");
+  }
+  core.throttle(on);
+  core.objects().contributed().contribute(
+      on, element, value,
+      {.step = step, .row = row.value(), .kind = static_cast<std::uint8_t>(target.to), .target = target.name});
+}
+
+}  // namespace nacre::detail

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// The untyped functions behind coroutines that wait for messages to their object.
+#include <nacre/nacre.hpp>
+
+#include "runtime/engine.hpp"
+
+namespace nacre::detail {
+
+context& context_of(const message_waiter& by) noexcept { return by.coroutine->ctx; }
+
+bool take_kept_message(message_waiter& by, const void* target_key) {
+  return context_of(by).core().objects().waits().take(by, target_key);
+}
+
+void await_message(message_waiter& by) { context_of(by).core().objects().waits().wait(by); }
+
+void* object_of(const message_waiter& by) {
+  const object_id object = object_id::from_value(by.coroutine->request().object);
+  return context_of(by).core().objects().entries().find(object)->object();
+}
+
+void tell_caller(const message_waiter& by, const message_header& request) {
+  context& ctx = context_of(by);
+  handler_failed(ctx.core(), ctx.current_thread(), request, handler_id(by.handler), handler_phase::running);
+}
+
+void reply_to_caller(const message_waiter& by, const message_header& request, message_ptr reply) {
+  context& ctx = context_of(by);
+  post_reply(ctx.core(), ctx.current_thread(), request, std::move(reply));
+}
+
+void refuse_kept_message(const message_waiter& by, const message_header& request) {
+  const std::string why = "rank " + std::to_string(request.source) + " sent a message that does not decode";
+  context_of(by).core().messages().fail(why);
+  throw usage_error(why);
+}
+
+}  // namespace nacre::detail

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+// Contributions, sections and messages that are kept: misuse is told, what is missing is named, many cost little.
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <functional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <nacre/nacre.hpp>
+
+#include "base/sanitized.hpp"
+#include "small_jobs.hpp"
+
+namespace nacre::tests {
+namespace {
+
+struct gatherer {
+  std::uint64_t steps = 0, total = 0;
+  void on_sum(context&, std::uint64_t, std::uint64_t sum) {
+    ++steps;
+    total += sum;
+  }
+  void on_other(context&, std::uint64_t, std::uint64_t) {}
+  std::uint64_t sum() const { return total; }
+  template <class Archive>
+  void serialize(Archive& ar) {
+    ar(steps, total);
+  }
+};
+
+struct throws {
+  std::uint64_t operator()(std::uint64_t, std::uint64_t) const { throw std::range_error("too much"); }
+};
+
+struct tile {
+  std::uint64_t unused = 0;
+
+  void once(context& ctx, std::uint64_t step, mobile_ptr<gatherer> to) {
+    ctx.contribute<&gatherer::on_sum>(step, 1U, std::plus<>{}, to);
+  }
+  void twice(context& ctx, mobile_ptr<gatherer> to) {
+    once(ctx, 7, to);
+    once(ctx, 7, to);
+  }
+  void to_others(context& ctx, mobile_ptr<gatherer> to, mobile_ptr<gatherer> other) {
+    if (ctx.index()[0] == 2) return ctx.contribute<&gatherer::on_sum>(1, 1U, std::plus<>{}, other);
+    once(ctx, 1, to);
+  }
+  void by_others(context& ctx, mobile_ptr<gatherer> to) {
+    if (ctx.index()[0] == 2) return ctx.contribute<&gatherer::on_other>(1, 1U, std::plus<>{}, to);
+    once(ctx, 1, to);
+  }
+  void badly(context& ctx, mobile_ptr<gatherer> to) { ctx.contribute<&gatherer::on_sum>(1, 1U, throws(), to); }
+  void most(context& ctx, mobile_ptr<gatherer> to) {
+    if (ctx.index()[0] < 7) once(ctx, 5, to);
+  }
+  awaited<> halo(std::uint64_t) { return {}; }
+  task<void> wait(context& ctx) { co_await ctx.next<&tile::halo>(12); }
+  template <class Archive>
+  void serialize(Archive& ar) {
+    ar(unused);
+  }
+};
+
+struct loner {
+  void give(context& ctx, mobile_ptr<gatherer> to) { ctx.contribute<&gatherer::on_sum>(1, 1U, std::plus<>{}, to); }
+  template <class Archive>
+  void serialize(Archive&) {}
+};
+
+/// Ends the process as the job ends.
+template <class Ask>
+void job(const char* transport, const char* ranks, Ask ask) {
+  config made;
+  made.set("transport", transport);
+  made.set("ranks", ranks);
+  std::exit(run(made, [&](runtime& rt) {
+    const auto grid = rt.create_array<tile>(extents{9});
+    const auto to = rt.create<gatherer>();
+    if (rt.rank().value() == 0) ask(rt, grid, to);
+    rt.wait_quiescence();
+    rt.barrier();
+  }));
+}
+
+using grid_of_tiles = array_ptr<tile>;
+
+class contributions_death : public testing::TestWithParam<const char*> {
+ protected:
+  void SetUp() override { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
+};
+
+TEST_P(contributions_death, tell_what_to_write_instead) {
+  const char* const over = GetParam();
+  EXPECT_EXIT(job(over, "2", [](runtime& rt, const grid_of_tiles& grid, auto to) { rt.send<&tile::twice>(grid, to); }),
+              testing::ExitedWithCode(1), "contributes twice to step 7.*: give one value for each step");
+  EXPECT_EXIT(job(over, "2",
+                  [](runtime& rt, const grid_of_tiles& grid, auto to) {
+                    rt.send<&tile::to_others>(grid, to, rt.create<gatherer>());
+                  }),
+              testing::ExitedWithCode(1), "to another target.*: write one handler, one operation and one target");
+  EXPECT_EXIT(
+      job(over, "2", [](runtime& rt, const grid_of_tiles& grid, auto to) { rt.send<&tile::by_others>(grid, to); }),
+      testing::ExitedWithCode(1), "on_(other|sum).* instead of .*on_(sum|other).*: write one handler");
+  EXPECT_EXIT(job(over, "1",
+                  [](runtime& rt, const grid_of_tiles& grid, auto to) {
+                    rt.send<&tile::once>(grid, 3, to);
+                    rt.wait_quiescence();
+                    rt.send<&tile::once>(grid, 3, to);
+                  }),
+              testing::ExitedWithCode(1), "step 3, which has ended: use each number for one step");
+  EXPECT_EXIT(job(over, "3", [](runtime& rt, const grid_of_tiles& grid, auto to) { rt.send<&tile::badly>(grid, to); }),
+              testing::ExitedWithCode(1), "combining the values of step 1.* threw: .*too much");
+  EXPECT_EXIT(
+      job(over, "1", [](runtime& rt, const grid_of_tiles&, auto to) { rt.send<&loner::give>(rt.create<loner>(), to); }),
+      testing::ExitedWithCode(1), "contribute in a handler that runs on no element of an array");
+  EXPECT_EXIT(job(over, "1",
+                  [](runtime& rt, const grid_of_tiles& grid, auto) {
+                    rt.send<&tile::once>(grid[1], 1, mobile_ptr<gatherer>());
+                  }),
+              testing::ExitedWithCode(1), "contribute for a mobile_ptr or array_ptr that names nothing");
+}
+INSTANTIATE_TEST_SUITE_P(over, contributions_death, testing::Values("inproc", "sim"),
+                         [](const auto& of) { return std::string(of.param); });
+
+TEST(contributions, that_are_missing_are_named_in_the_report_of_a_deadlock) {
+  EXPECT_EXIT(job("sim", "2", [](runtime& rt, const grid_of_tiles& grid, auto to) { rt.send<&tile::most>(grid, to); }),
+              testing::ExitedWithCode(1),
+              "deadlock: .*step 5 of array 1: 9 of .*tile lacks 2 of 4 contributions of rank 1");
+}
+
+TEST(messages_that_are_kept, are_named_in_the_report_of_a_deadlock_when_they_do_not_come) {
+  EXPECT_EXIT(job("sim", "2", [](runtime& rt, const grid_of_tiles& grid, auto) { rt.send<&tile::wait>(grid[8]); }),
+              testing::ExitedWithCode(1), "deadlock: .*tile::wait awaits .*tile::halo with the number 12");
+}
+
+TEST(contributions, to_an_array_that_ends_are_reported) {
+  int reported = 0;
+  run_simulated({{"ranks", "3"}}, [&](runtime& rt) {
+    rt.on_delivery_error([&](const delivery_error& what) {
+      reported += what.why.find("before a step of contributions was complete") != std::string_view::npos ? 1 : 0;
+    });
+    const auto grid = rt.create_array<tile>(extents{9});
+    const auto to = rt.create<gatherer>();
+    if (rt.rank().value() == 0) rt.call<&tile::most>(grid, to).get();
+    rt.barrier();
+    rt.destroy(grid);
+  });
+  EXPECT_GT(reported, 0);
+}
+
+TEST(contributions, of_many_elements_to_many_steps_all_arrive) {
+  const std::int64_t elements = sanitized ? 2000 : 20000;
+  constexpr std::uint64_t steps = 30;
+  config made;
+  made.set("ranks", "2");
+  made.set("workers", "2");
+  EXPECT_EQ(run(made,
+                [&](runtime& rt) {
+                  const auto grid = rt.create_array<tile>(extents{elements});
+                  if (rt.rank().value() == 0) {
+                    const auto to = rt.create<gatherer>();
+                    for (std::uint64_t step = 0; step < steps; ++step) rt.send<&tile::once>(grid, step, to);
+                    rt.wait_quiescence();
+                    EXPECT_EQ(rt.call<&gatherer::sum>(to).get(), steps * static_cast<std::uint64_t>(elements));
+                  }
+                  rt.wait_quiescence();
+                  rt.barrier();
+                  rt.destroy(grid);
+                }),
+            0);
+}
+
+struct store {
+  std::uint64_t sum = 0;
+  awaited<> put(std::uint64_t, std::uint64_t what) {
+    sum += what;
+    return {};
+  }
+  task<std::uint64_t> take(context& ctx, std::uint64_t first, std::uint64_t last) {
+    for (std::uint64_t step = last; step-- > first;) co_await ctx.next<&store::put>(step);
+    co_return sum;
+  }
+  template <class Archive>
+  void serialize(Archive& ar) {
+    ar(sum);
+  }
+};
+
+TEST(messages_that_are_kept, are_found_among_a_hundred_thousand_and_move_with_their_object) {
+  const std::uint64_t count = sanitized ? 10000 : 100000;
+  for (const char* const by_pointer : {"inproc", "sim"}) {
+    config made;
+    made.set("transport", by_pointer);
+    made.set("ranks", "2");
+    EXPECT_EQ(run(made,
+                  [&](runtime& rt) {
+                    if (rt.rank().value() != 0) return;
+                    const auto to = rt.create<store>();
+                    for (std::uint64_t step = 0; step < count; ++step) rt.send<&store::put>(to, step, 1U);
+                    EXPECT_EQ(rt.call<&store::take>(to, 0, count / 2).get(), count / 2);
+                    rt.migrate(to, rank_id(1)).get();
+                    EXPECT_EQ(rt.call<&store::take>(to, count / 2, count).get(), count);
+                  }),
+              0);
+  }
+}
+
+}  // namespace
+}  // namespace nacre::tests

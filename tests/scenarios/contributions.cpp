@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+// Contributions: steps that overlap, elements that move between them, targets, elements that come and go.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+
+#include "scenarios.hpp"
+
+namespace nacre::tests {
+namespace {
+
+/// Notes the result of each step.
+struct collector {
+  std::map<std::uint64_t, std::string> texts{};
+  std::map<std::uint64_t, double> sums{};
+  std::uint64_t repeated = 0;
+
+  void on_text(context&, std::uint64_t step, const std::string& text) {
+    if (!texts.emplace(step, text).second) ++repeated;
+  }
+  void on_sum(context&, std::uint64_t step, double sum) {
+    if (!sums.emplace(step, sum).second) ++repeated;
+  }
+  std::string text(std::uint64_t step) const { return texts.contains(step) ? texts.at(step) : "none"; }
+  double sum(std::uint64_t step) const { return sums.contains(step) ? sums.at(step) : -1; }
+  std::uint64_t count() const { return texts.size() + sums.size(); }
+  std::uint64_t twice() const { return repeated; }
+  template <class Archive>
+  void serialize(Archive& ar) {
+    ar(texts, sums, repeated);
+  }
+};
+
+void count_on_rank(context& ctx, std::uint64_t step, std::uint64_t sum) {
+  ++board_of(ctx.rank()).seen;
+  board_of(ctx.rank()).sum += step * 1000 + sum;
+}
+
+struct giver {
+  std::uint64_t heard = 0;
+
+  double share(context& ctx) const { return 1.0 / static_cast<double>(3 * ctx.index()[0] + ctx.index()[1] + 1); }
+  void give_text(context& ctx, std::uint64_t step, mobile_ptr<collector> to) {
+    ctx.contribute<&collector::on_text>(
+        step, std::to_string(ctx.index()[0]) + "," + std::to_string(ctx.index()[1]) + ";", std::plus<>{}, to);
+  }
+  /// Two steps at a time, the later one first; then moves on.
+  void give_and_go(context& ctx, std::uint64_t step, mobile_ptr<collector> to) {
+    ctx.contribute<&collector::on_sum>(step + 1, share(ctx), std::plus<>{}, to);
+    ctx.contribute<&collector::on_sum>(step, share(ctx), std::plus<>{}, to);
+    const auto hash = static_cast<std::uint32_t>((step + 3) * static_cast<std::uint64_t>(ctx.index()[0] + 7) >> 1);
+    ctx.migrate(ctx.self<giver>(), rank_id((hash + static_cast<std::uint32_t>(ctx.index()[1])) % ctx.size()));
+  }
+  void give_number(context& ctx, std::uint64_t step, mobile_ptr<collector> to) const {
+    ctx.contribute<&collector::on_sum>(step, 1, std::plus<>{}, to);
+  }
+  void give_to_rank(context& ctx, std::uint64_t step, rank_id to) {
+    ctx.contribute<&count_on_rank>(step, 1U, std::plus<>{}, to);
+  }
+  void give_to_all(context& ctx, std::uint64_t step, array_ptr<giver> to) {
+    ctx.contribute<&giver::hear>(step, 1U, std::plus<>{}, to);
+  }
+  void hear(context&, std::uint64_t step, std::uint64_t sum) { heard += step * 1000 + sum; }
+  std::uint64_t what() const { return heard; }
+  task<void> give_late(context& ctx, std::uint64_t step, mobile_ptr<collector> to, array_ptr<giver> of) {
+    if (ctx.index() != nacre::index{0, 0}) co_await ctx.call<&giver::what>(of[{0, 0}]);
+    ctx.contribute<&collector::on_sum>(step, 1, std::plus<>{}, to);
+  }
+  void give_and_end(context& ctx, std::uint64_t step, mobile_ptr<collector> to) {
+    give_number(ctx, step, to);
+    ctx.destroy(ctx.self<giver>());
+  }
+  template <class Archive>
+  void serialize(Archive& ar) {
+    ar(heard);
+  }
+};
+
+constexpr int rows = 5, columns = 4;
+
+struct by_column {
+  rank_id operator()(const index& at, const extents&, std::uint32_t ranks) const {
+    return rank_id(static_cast<std::uint32_t>(at[1]) % ranks);
+  }
+};
+
+mobile_ptr<collector> shared_collector(runtime& rt) {
+  return rt.broadcast(rt.rank().value() == 0 ? rt.create<collector>() : mobile_ptr<collector>(), rank_id(0));
+}
+
+void order_of_places(runtime& rt, std::uint64_t) {
+  const auto to = shared_collector(rt);
+  const auto grid = rt.create_array<giver>(extents{rows, columns});
+  const auto across = rt.create_array<giver>(
+      extents{rows, columns}, [](const index&) { return giver(); }, by_column{});
+  if (rt.rank().value() == 0) {
+    rt.send<&giver::give_text>(grid, 0, to);
+    rt.send<&giver::give_text>(across, 1, to);
+  }
+  rt.wait_quiescence();
+  std::string expected, by_rank;
+  for (int i = 0; i < rows; ++i) {
+    for (int j = 0; j < columns; ++j) expected += std::to_string(i) + "," + std::to_string(j) + ";";
+  }
+  for (std::uint32_t rank = 0; rank < rt.size(); ++rank) {
+    for (int i = 0; i < rows; ++i) {
+      for (int j = 0; j < columns; ++j) {
+        if (static_cast<std::uint32_t>(j) % rt.size() == rank)
+          by_rank += std::to_string(i) + "," + std::to_string(j) + ";";
+      }
+    }
+  }
+  EXPECT_EQ(rt.call<&collector::text>(to, 0).get(), expected);
+  EXPECT_EQ(rt.call<&collector::text>(to, 1).get(), by_rank);
+  rt.barrier();
+  rt.destroy(across);
+  rt.destroy(grid);
+}
+
+void on_the_move(runtime& rt, std::uint64_t) {
+  constexpr std::uint64_t steps = 40;
+  const auto to = shared_collector(rt);
+  const auto grid = rt.create_array<giver>(extents{rows, columns});
+  if (rt.rank().value() == rt.size() - 1) {
+    for (std::uint64_t step = 0; step < steps; step += 2) rt.send<&giver::give_and_go>(grid, step, to);
+  }
+  rt.wait_quiescence();
+  EXPECT_EQ(rt.call<&collector::count>(to).get(), steps);
+  EXPECT_EQ(rt.call<&collector::twice>(to).get(), 0U);
+  const double first = rt.call<&collector::sum>(to, 0).get();
+  EXPECT_GT(first, 1);
+  for (std::uint64_t step = 1; step < steps; ++step) EXPECT_EQ(rt.call<&collector::sum>(to, step).get(), first) << step;
+  rt.barrier();
+  rt.destroy(grid);
+}
+
+void targets(runtime& rt, std::uint64_t) {
+  board& own = fresh_board(rt);
+  const auto grid = rt.create_array<giver>(extents{rows, columns});
+  const auto others = rt.create_array<giver>(extents{3, 1});
+  const rank_id last(rt.size() - 1);
+  if (rt.rank().value() == 0) {
+    rt.send<&giver::give_to_rank>(grid, 3, last);
+    rt.send<&giver::give_to_rank>(grid, 4, last);
+    rt.send<&giver::give_to_all>(grid, 5, others);
+  }
+  rt.wait_quiescence();
+  if (rt.rank() == last) {
+    EXPECT_EQ(own.seen, 2U);
+    EXPECT_EQ(own.sum, 7000U + 2 * rows * columns);
+  }
+  EXPECT_EQ(rt.reduce<&giver::what>(others, std::plus<>{}).get(), 3 * (5000U + rows * columns));
+  rt.barrier();
+  rt.destroy(others);
+  rt.destroy(grid);
+}
+
+void coming_and_going(runtime& rt, std::uint64_t) {
+  const auto to = shared_collector(rt);
+  const auto grid = rt.create_array<giver>(extents{rows, columns}, sparse);
+  const auto sum = [&](std::uint64_t step) {
+    rt.wait_quiescence();
+    const double found = rt.call<&collector::sum>(to, step).get();
+    rt.barrier();
+    return found;
+  };
+  const bool leads = rt.rank().value() == 0;
+  if (leads) rt.insert(grid, index{rows - 1, 0}).get();  // all ranks but one are without elements
+  rt.barrier();
+  if (leads) rt.send<&giver::give_number>(grid, 0, to);
+  EXPECT_EQ(sum(0), 1);
+  if (leads) {
+    for (int j = 0; j < columns; ++j) rt.insert(grid, index{0, j}).get();
+    rt.send<&giver::give_late>(grid, 1, to, grid);
+  }
+  EXPECT_EQ(sum(1), columns + 1);
+  // An element gives its value, away from home, and ends; the others come later.
+  if (leads) {
+    rt.migrate(grid[{0, 1}], rank_id(rt.size() - 1)).get();
+    rt.send<&giver::give_and_end>(grid[{0, 1}], 2, to);
+    rt.erase(grid, index{0, 2}).get();
+    for (const int j : {0, 3}) rt.send<&giver::give_number>(grid[{0, j}], 2, to);
+    rt.send<&giver::give_number>(grid[{rows - 1, 0}], 2, to);
+  }
+  EXPECT_EQ(sum(2), 4);
+  // The element that is missing ends.
+  if (leads) {
+    for (const int j : {0, 3}) rt.send<&giver::give_number>(grid[{0, j}], 3, to);
+    rt.erase(grid, index{rows - 1, 0}).get();
+  }
+  EXPECT_EQ(sum(3), 2);
+  if (leads) {
+    rt.erase(grid, index{0, 0}).get();
+    rt.erase(grid, index{0, 3}).get();
+    rt.insert(grid, index{2, 2}).get();
+    rt.send<&giver::give_number>(grid, 4, to);
+  }
+  EXPECT_EQ(sum(4), 1);
+  rt.destroy(grid);
+}
+
+/// Its homes have elements at first, then one after the other has none.
+void becoming_vacant(runtime& rt, std::uint64_t) {
+  const auto to = shared_collector(rt);
+  const auto grid = rt.create_array<giver>(extents{rows, columns});
+  for (int i = 0; i < rows; ++i) {
+    if (rt.rank().value() == 0) {
+      for (int j = 0; j < columns; ++j) {
+        if (i > 0) rt.erase(grid, index{i - 1, j});  // its future is dropped: contributions overtake it
+      }
+      for (int row = i; row < rows; ++row) {
+        for (int j = 0; j < columns; ++j)
+          rt.send<&giver::give_and_go>(grid[{row, j}], 2 * static_cast<std::uint64_t>(i), to);
+      }
+    }
+    rt.wait_quiescence();
+  }
+  EXPECT_EQ(rt.call<&collector::count>(to).get(), 2U * rows);
+  rt.barrier();
+  rt.destroy(grid);
+}
+
+constexpr std::array all{
+    scenario{"contributions_are_combined_in_the_order_of_places", order_of_places},
+    scenario{"elements_that_move_contribute_to_steps_that_overlap", on_the_move},
+    scenario{"results_of_contributions_go_to_ranks_and_to_arrays", targets},
+    scenario{"elements_that_come_and_go_take_part_in_steps", coming_and_going},
+    scenario{"ranks_that_lose_their_elements_hold_up_no_step", becoming_vacant},
+};
+
+}  // namespace
+
+std::span<const scenario> contribution_scenarios() { return all; }
+
+}  // namespace nacre::tests

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sections of arrays: messages, calls and reductions for some places.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "scenarios.hpp"
+
+namespace nacre::tests {
+namespace {
+
+struct post {
+  std::uint64_t letters = 0;
+  void put(std::uint64_t count) { letters += count; }
+  void put_and_go(context& ctx, std::uint64_t count) {
+    letters += count;
+    ctx.migrate(ctx.self<post>(), next_of(ctx));
+  }
+  std::uint64_t count() const { return letters; }
+  std::string place(context& ctx) const {
+    return std::to_string(ctx.index()[0]) + std::to_string(ctx.index()[1]) + ";";
+  }
+  std::uint64_t forward(context& ctx, section<post> to) {
+    ctx.send<&post::put>(to, 100);
+    return to.size();
+  }
+  template <class Archive>
+  void serialize(Archive& ar) {
+    ar(letters);
+  }
+};
+
+void some_places(runtime& rt, std::uint64_t) {
+  const auto grid = rt.create_array<post>(extents{6, 5});
+  const section listed(grid, std::vector<index>{{5, 0}, {0, 3}, {5, 0}, {2, 2}});
+  const section range(grid, index_range{{1, 0}, {6, 5}, {2, 3}});
+  const section diagonal(grid, [](const index& at) { return at[0] == at[1]; });
+  EXPECT_EQ(listed.size(), 3U);
+  EXPECT_EQ(range.size(), 6U);
+  EXPECT_EQ(diagonal.size(), 5U);
+  EXPECT_TRUE(diagonal.contains({3, 3}));
+  EXPECT_FALSE(diagonal.contains({3, 2}));
+  if (rt.rank().value() == 0) {
+    for (int round = 0; round < 10; ++round) rt.send<&post::put_and_go>(diagonal, 1);
+    rt.wait_quiescence();
+    rt.call<&post::put>(diagonal, 1000).get();
+    EXPECT_EQ(rt.reduce<&post::count>(diagonal, std::plus<>{}).get(), 5 * 1010U);
+    EXPECT_EQ(rt.reduce<&post::count>(grid, std::plus<>{}).get(), 5 * 1010U);
+    EXPECT_EQ(rt.reduce<&post::place>(listed, std::plus<>{}).get(), "03;22;50;");
+    EXPECT_EQ(rt.reduce<&post::place>(range, std::plus<>{}).get(), "10;13;30;33;50;53;");
+    EXPECT_EQ(rt.call<&post::forward>(grid[{0, 1}], listed).get(), 3U);
+  } else {
+    rt.wait_quiescence();
+  }
+  rt.wait_quiescence();
+  EXPECT_EQ(rt.reduce<&post::count>(listed, std::plus<>{}).get(), 300 + 1010U);
+  rt.barrier();
+  EXPECT_THROW(section(grid, std::vector<index>{{6, 0}}), usage_error);
+  EXPECT_THROW(section(grid, index_range{{0, 0}, {7, 5}, {1, 1}}), usage_error);
+  EXPECT_THROW(section(grid, index_range{{0, 0}, {6, 5}, {0, 1}}), usage_error);
+  EXPECT_THROW(section(grid, index_range{{0}, {6}, {1}}), usage_error);
+  EXPECT_THROW(rt.send<&post::put>(section<post>(), 1), usage_error);
+  EXPECT_THROW(static_cast<void>(rt.reduce<&post::count>(section(grid, std::vector<index>{}), std::plus<>{}).get()),
+               call_error);
+  rt.call<&post::put>(section(grid, std::vector<index>{}), 1).get();
+  rt.barrier();
+  rt.destroy(grid);
+}
+
+void empty_places(runtime& rt, std::uint64_t) {
+  const auto grid = rt.create_array<post>(extents{6, 5}, sparse);
+  const section all(grid, [](const index&) { return true; });
+  if (rt.rank().value() == 0) {
+    rt.insert(grid, index{4, 4}).get();
+    rt.insert(grid, index{1, 1}).get();
+    rt.erase(grid, index{1, 1}).get();
+    rt.call<&post::put>(all, 1).get();
+    EXPECT_EQ(rt.reduce<&post::place>(all, std::plus<>{}).get(), "44;");
+    EXPECT_EQ(rt.call<&post::count>(grid[{4, 4}]).get(), 1U);
+  }
+  rt.barrier();
+  rt.destroy(grid);
+  EXPECT_THROW(rt.call<&post::put>(all, 1).get(), call_error);
+  rt.barrier();
+}
+
+constexpr std::array all_of_sections{
+    scenario{"sections_of_arrays_get_messages_calls_and_reductions", some_places},
+    scenario{"sections_pass_over_places_without_an_element", empty_places},
+};
+
+}  // namespace
+
+std::span<const scenario> section_scenarios() { return all_of_sections; }
+
+}  // namespace nacre::tests

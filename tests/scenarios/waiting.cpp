@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+// Coroutine handlers that wait for messages to their own object.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "scenarios.hpp"
+
+namespace nacre::tests {
+namespace {
+
+/// Adds up numbers that come in any order, in the order of their steps.
+struct adder {
+  std::uint64_t sum = 0, others = 0, asked = 0;
+
+  awaited<std::uint64_t> number(std::uint64_t, std::uint64_t what) { return what; }
+  awaited<std::string> text(context& ctx, std::string what) {
+    if (what == "wrong") throw std::out_of_range("this text is wrong");
+    return what + std::to_string(ctx.self<adder>().id() == object_id() ? 1 : 0);
+  }
+  awaited<> nothing() {
+    ++asked;
+    return {};
+  }
+  void other() { ++others; }
+  std::uint64_t seen() const { return others; }
+
+  task<std::uint64_t> add(context& ctx, std::uint64_t first, std::uint64_t last) {
+    for (std::uint64_t step = first; step < last; ++step) sum = sum * 31 + co_await ctx.next<&adder::number>(step);
+    co_return sum;
+  }
+  task<std::string> collect(context& ctx, std::uint64_t count) {
+    std::string all;
+    for (std::uint64_t each = 0; each < count; ++each) all += co_await ctx.next<&adder::text>() + ";";
+    co_return all;
+  }
+  task<std::string> fail(context& ctx) {
+    try {
+      static_cast<void>(co_await ctx.next<&adder::text>());
+    } catch (const std::out_of_range& error) {
+      co_return error.what();
+    }
+    co_return "nothing was thrown";
+  }
+  task<std::uint64_t> between(context& ctx, mobile_ptr<adder> helper) {
+    const std::uint64_t before = co_await ctx.next<&adder::number>(1);
+    const std::uint64_t seen = co_await ctx.call<&adder::seen>(helper);
+    co_return before * 100 + co_await ctx.next<&adder::number>(2) * 10 + seen;
+  }
+  task<int> in_shared(context& ctx) const {
+    try {
+      static_cast<void>(co_await ctx.next<&adder::number>(1));
+    } catch (const usage_error&) {
+      co_return 1;
+    }
+    co_return 0;
+  }
+  template <class Archive>
+  void serialize(Archive& ar) {
+    ar(sum, others, asked);
+  }
+};
+
+std::uint64_t sum_of(std::uint64_t steps) {
+  std::uint64_t sum = 0;
+  for (std::uint64_t step = 0; step < steps; ++step) sum = sum * 31 + 7 * step + 1;
+  return sum;
+}
+
+mobile_ptr<adder> shared_adder(runtime& rt) {
+  return rt.broadcast(rt.rank().value() == 0 ? rt.create<adder>() : mobile_ptr<adder>(), rank_id(0));
+}
+
+/// Every rank sends its share of the steps, the latest first; the object moves while they come.
+void early(runtime& rt, std::uint64_t) {
+  constexpr std::uint64_t steps = 3000;
+  const auto to = shared_adder(rt);
+  for (std::uint64_t step = steps; step-- > 0;) {
+    if (step % rt.size() == rt.rank().value()) rt.send<&adder::number>(to, step, 7 * step + 1);
+    if (step % 500 == 0) rt.migrate(to, rank_id(static_cast<std::uint32_t>(step / 500) % rt.size()));
+  }
+  rt.wait_quiescence();  // the messages are part of the object now
+  if (rt.rank().value() == 0) {
+    rt.migrate(to, rank_id(rt.size() - 1)).get();
+    rt.migrate(to, rank_id(0)).get();
+    EXPECT_EQ(rt.call<&adder::add>(to, 0, steps).get(), sum_of(steps));
+    rt.destroy(to);
+  }
+  rt.barrier();
+}
+
+/// The coroutine waits while the messages come, and others too, which run after it.
+void late(runtime& rt, std::uint64_t) {
+  constexpr std::uint64_t steps = 500;
+  const auto to = shared_adder(rt);
+  future<std::uint64_t> sum;
+  if (rt.rank().value() == 0) sum = rt.call<&adder::add>(to, 0, steps);
+  rt.barrier();
+  if (rt.rank().value() == rt.size() - 1) {
+    for (std::uint64_t step = 0; step < steps; ++step) {
+      rt.send<&adder::other>(to);
+      rt.send<&adder::number>(to, step, 7 * step + 1);
+      if (step == 20) rt.migrate(to, rank_id(rt.size() - 1));
+    }
+  }
+  if (rt.rank().value() == 0) {
+    EXPECT_EQ(sum.get(), sum_of(steps));
+  }
+  rt.wait_quiescence();
+  EXPECT_EQ(rt.call<&adder::seen>(to).get(), steps);
+  EXPECT_EQ(rt.is_local(to), rt.rank().value() == rt.size() - 1);
+  rt.barrier();
+  if (rt.rank().value() == 0) rt.destroy(to);
+  rt.barrier();
+}
+
+void results(runtime& rt, std::uint64_t) {
+  const auto own = rt.create<adder>(), helper = rt.create<adder>();
+  auto both = rt.call<&adder::collect>(own, 2);
+  auto first = rt.call<&adder::text>(own, "a");
+  auto second = rt.call<&adder::text>(own, "b");
+  EXPECT_EQ(first.get(), "a0");
+  EXPECT_EQ(second.get(), "b0");
+  EXPECT_EQ(both.get(), "a0;b0;");
+  auto failed = rt.call<&adder::text>(own, "wrong");
+  EXPECT_EQ(rt.call<&adder::fail>(own).get(), "this text is wrong");
+  EXPECT_THROW(static_cast<void>(failed.get()), call_error);
+  rt.send<&adder::other>(helper);
+  auto mixed = rt.call<&adder::between>(own, helper);
+  rt.send<&adder::number>(own, 2, 3U);
+  rt.send<&adder::number>(own, 1, 4U);
+  EXPECT_EQ(mixed.get(), 431U);
+  EXPECT_EQ(rt.call<&adder::in_shared>(own).get(), 1);
+  rt.send<&adder::nothing>(own);
+  rt.wait_quiescence();  // it is kept, and nobody asks
+  rt.barrier();
+  rt.on_delivery_error([](const delivery_error&) {});
+  rt.destroy(own);
+  rt.destroy(helper);
+  rt.wait_quiescence();
+}
+
+struct ring_part {
+  std::uint64_t passed = 0;
+
+  awaited<std::uint64_t> token(std::uint64_t, std::uint64_t value) { return value; }
+  task<std::uint64_t> pass(context& ctx, array_ptr<ring_part> ring, std::uint64_t rounds) {
+    const std::int64_t at = ctx.index()[0], count = ring.shape()[0];
+    for (std::uint64_t round = 0; round < rounds; ++round) {
+      ctx.send<&ring_part::token>(ring[(at + 1) % count], round, static_cast<std::uint64_t>(at) + round);
+      passed += co_await ctx.next<&ring_part::token>(round);
+    }
+    co_return passed;
+  }
+  template <class Archive>
+  void serialize(Archive& ar) {
+    ar(passed);
+  }
+};
+
+/// Elements of arrays wait for each other; also one that takes the place of another.
+void in_arrays(runtime& rt, std::uint64_t) {
+  constexpr std::uint64_t count = 7, rounds = 40;
+  const auto ring = rt.create_array<ring_part>(extents{count});
+  const std::uint64_t expected = rounds * (count * (count - 1) / 2) + count * (rounds * (rounds - 1) / 2);
+  if (rt.rank().value() == 0) {
+    EXPECT_EQ(rt.reduce<&ring_part::pass>(ring, std::plus<>{}, ring, rounds).get(), expected);
+    rt.erase(ring, index{3});
+    rt.insert(ring, index{3});
+    rt.send<&ring_part::token>(ring[3], 77, 1);
+    auto one = rt.call<&ring_part::pass>(ring[3], ring, 1);
+    auto other = rt.call<&ring_part::pass>(ring[2], ring, 1);
+    static_cast<void>(other);
+    EXPECT_EQ(one.get(), 2U);
+    rt.send<&ring_part::token>(ring[2], 0, 1);
+  }
+  rt.wait_quiescence();
+  rt.on_delivery_error([](const delivery_error&) {});
+  rt.barrier();
+  rt.destroy(ring);
+  rt.wait_quiescence();
+}
+
+constexpr std::array all_of_waiting{
+    scenario{"messages_that_come_before_a_handler_asks_are_kept_and_travel", early},
+    scenario{"a_handler_that_waits_gets_its_messages_and_others_run_later", late},
+    scenario{"messages_that_are_asked_for_have_results_and_errors", results},
+    scenario{"elements_of_arrays_wait_for_each_other", in_arrays},
+};
+
+}  // namespace
+
+std::span<const scenario> waiting_scenarios() { return all_of_waiting; }
+
+}  // namespace nacre::tests
