@@ -175,9 +175,8 @@ bool sim_pool::look_again(const thread_context& on) {
 
 bool sim_pool::has_nothing() const noexcept {
   if (resuming_ || ready_items() != 0 || not_yet_ready_.size() != free_slots_.size()) return false;
-  return std::none_of(thread_contexts().begin(), thread_contexts().end(), [](const auto& each) {
-    return each->send_buffer_ != nullptr && each->send_buffer_->since() != 0;
-  });
+  return std::none_of(thread_contexts().begin(), thread_contexts().end(),
+                      [](const auto& each) { return each->collects(); });
 }
 
 void sim_pool::resume_event(void* subject, std::uint64_t) { static_cast<sim_pool*>(subject)->resume_application(); }

@@ -127,9 +127,17 @@ class alignas(cache_line_bytes) thread_context {
   }
   /// The buffer of messages to this rank itself.
   void attach_own(send_buffer* collected) noexcept { own_buffer_ = collected; }
+  /// Packed operations on containers wait here; see nacre/operation_buffers.hpp. Before anything runs.
+  void attach_operations(send_buffer& collected) noexcept { operations_ = &collected; }
+  /// Whether messages or operations wait for company. Any thread, as a hint.
+  [[nodiscard]] bool collects() const noexcept {
+    return (send_buffer_ != nullptr && send_buffer_->since() != 0) ||
+           (operations_ != nullptr && operations_->since() != 0);
+  }
   /// Sends the collected messages, if there are any. Own thread.
   void flush() {
     ++round_;
+    if (operations_ != nullptr && operations_->since() != 0) operations_->flush(*this);
     if (send_buffer_ != nullptr && send_buffer_->since() != 0) send_buffer_->flush(*this);
     if (own_buffer_ != nullptr && own_buffer_->since() != 0) own_buffer_->flush(*this);
   }
@@ -190,6 +198,7 @@ class alignas(cache_line_bytes) thread_context {
   am_engine* messages_ = nullptr;
   send_buffer* send_buffer_ = nullptr;  // null: everything leaves at once
   send_buffer* own_buffer_ = nullptr;   // null: every message to this rank is an item of its own
+  send_buffer* operations_ = nullptr;
   trace::recorder* recorder_ = nullptr;
   std::uint64_t round_ = 0;  // own thread
   worker_id id_;

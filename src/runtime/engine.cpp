@@ -62,6 +62,7 @@ engine::engine(std::unique_ptr<transport::endpoint> link, const engine_surroundi
       collectives_(messages_),
       memory_(messages_, {.seed = static_cast<std::uint64_t>(around.configuration.get_int("seed")),
                           .direct_bytes_min = static_cast<std::uint64_t>(around.configuration.get_int("direct_min"))}),
+      containers_(messages_, link_),
       quiet_(messages_, time_, around.configuration.get_duration("quiescence_calm"),
              std::make_unique<quiescence::wave_detector>(
                  quiescence::wave_detector::options{.self = link_.rank(), .size = link_.size()})),
@@ -160,7 +161,8 @@ std::chrono::nanoseconds engine::poll(thread_context& by) {
   const bool backpressure = link_.backpressure();
   if (backpressure_ && !backpressure) pool_->wake_workers();
   backpressure_ = backpressure;
-  const std::uint64_t flush_in[] = {messages_.flush_overdue(by), objects_.updates().flush_news(by)};
+  const std::uint64_t flush_in[] = {messages_.flush_overdue(by), containers_.flush_overdue(by),
+                                    objects_.updates().flush_news(by)};
   for (const std::uint64_t ticks : flush_in) {
     if (ticks == 0) continue;
     const double wait_ns = static_cast<double>(ticks) * pool_->seconds_a_tick() * 1e9;

@@ -14,6 +14,7 @@
 #include "am/collectives_module.hpp"
 #include "am/group_table.hpp"
 #include "am/memory_module.hpp"
+#include "am/operation_space.hpp"
 #include "backplane/backplane.hpp"
 #include "balance/balancing.hpp"
 #include "exec/sim_pool.hpp"
@@ -75,6 +76,7 @@ class engine {
   [[nodiscard]] collectives_module& collectives() noexcept { return collectives_; }
   [[nodiscard]] group_table& groups() noexcept { return groups_; }
   [[nodiscard]] memory_module& memory() noexcept { return memory_; }
+  [[nodiscard]] operation_space& containers() noexcept { return containers_; }
   [[nodiscard]] rank_id rank() const noexcept { return link_.rank(); }
   [[nodiscard]] std::uint32_t size() const noexcept { return link_.size(); }
   [[nodiscard]] const rank_output& output() const noexcept { return output_; }
@@ -104,7 +106,10 @@ class engine {
   /// Main begins or ends its access to an object. In between it must not wait, since handlers may wait for the object.
   /// Main's thread only.
   void hold(bool begins) noexcept { holds_ = begins; }
-  /// Throws usage_error while main has access to an object.
+  /// A function of the program begins or ends to see the elements of a container of this rank. In between main may wait
+  /// for room to send, but for nothing else, since operations on the container are set aside. Main's thread only.
+  void iterate(bool begins) noexcept { iterations_ += begins ? 1 : -1; }
+  /// Throws usage_error while main has access to an object, or iterates.
   void must_not_hold() const;
 
   /// Under simulation: a message has become visible.
@@ -137,6 +142,7 @@ class engine {
   object_space objects_;
   collectives_module collectives_;
   memory_module memory_;
+  operation_space containers_;
   quiescence_module quiet_;
   balancing balance_;
   progress_module progress_;
@@ -146,6 +152,7 @@ class engine {
   std::atomic<quiescence::main_wait> main_wait_{};  // kind of main's present or last wait; for messages only
   std::atomic<bool> roused_{false};                 // quiescence has started work on this rank, see wait_for_end
   bool holds_ = false;                              // main's thread: main has access to an object
+  int iterations_ = 0;                              // main's thread: see iterate
   bool backpressure_ = false;                       // poll loop only: at its last pass the link was under backpressure
   bool ended_ = false;
   group_table groups_;  // last: its members may use everything else while they end

@@ -44,6 +44,11 @@ void wait_to_leave(const std::atomic<bool>& left) {
 }  // namespace
 
 void engine::must_not_hold() const {
+  if (iterations_ != 0) {
+    throw usage_error(
+        "a blocking wait or a collective inside for_all, while operations on the container wait for its end: do it "
+        "before or after for_all");
+  }
   if (!holds_) return;
   throw usage_error(
       "a blocking wait inside with_exclusive or with_shared, while others may wait for the object: wait before or "

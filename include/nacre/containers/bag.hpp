@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+// nacre::bag: elements without keys, spread over the ranks.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include <nacre/containers/container.hpp>
+
+namespace nacre {
+
+namespace detail {
+
+template <class T>
+class bag_part final : public container_part {
+ public:
+  explicit bag_part(std::uint32_t stripes)
+      : container_part(key_of<bag_part>(), operation_name<bag_part>(), stripes), elements(stripes) {}
+  [[nodiscard]] std::size_t size() const noexcept {
+    std::size_t sum = 0;
+    for (const auto& each : elements) sum += each.size();
+    return sum;
+  }
+  [[nodiscard]] std::vector<T> all() const {
+    std::vector<T> every;
+    every.reserve(size());
+    for (const auto& of : elements) every.insert(every.end(), of.begin(), of.end());
+    return every;
+  }
+
+  std::vector<std::vector<T>> elements;  // by stripe
+};
+
+template <class T>
+struct bag_insert {
+  using part = bag_part<T>;
+  using values = std::tuple<T>;
+  static void run(context&, part& of, std::uint32_t stripe, read_form<T> value) {
+    of.elements[stripe].push_back(T(std::move(value)));
+  }
+};
+
+}  // namespace detail
+
+/// The handle of a bag, for handlers: `handle.insert(ctx, value)`.
+template <class T>
+class bag_handle : public detail::container_name {
+ public:
+  bag_handle() = default;
+  explicit bag_handle(const detail::container_name& name) noexcept : detail::container_name(name) {}
+
+  /// Adds an element; ranks get them by turns. Asynchronous.
+  void insert(container_caller at, const T& value) const {
+    detail::append<detail::bag_insert<T>>(at, number(), at.buffers->next_target(targets()), value);
+  }
+};
+
+/// Elements without keys, on all ranks in about equal numbers. T: packable, copyable. How it is made and ends, and what
+/// collective means, is as for nacre::map.
+template <class T>
+class bag : public detail::container_base<detail::bag_part<T>, bag_handle<T>> {
+  using base = detail::container_base<detail::bag_part<T>, bag_handle<T>>;
+
+ public:
+  using value_type = T;
+  explicit bag(runtime& rt) : base(rt) {}
+
+  /// Asynchronous, as the function of the handle.
+  void insert(const T& value) {
+    this->alive();
+    this->handle_.insert(this->at_, value);
+  }
+  /// The number of elements, over all ranks. Collective, as all that follow.
+  [[nodiscard]] std::uint64_t size() const { return this->sum_of_all(local_size()); }
+  /// The number of elements on this rank.
+  [[nodiscard]] std::uint64_t local_size() const {
+    return this->of_part("size", [](const auto& part) { return part.size(); });
+  }
+  /// The number of elements that are equal to `value`.
+  [[nodiscard]] std::uint64_t count(const T& value) const {
+    return this->sum_of_all(this->of_part("count", [&](const auto& part) {
+      std::uint64_t sum = 0;
+      for (const auto& of : part.elements) {
+        sum += static_cast<std::uint64_t>(std::count(of.begin(), of.end(), value));
+      }
+      return sum;
+    }));
+  }
+  /// The `n` largest elements, the largest first, on every rank.
+  [[nodiscard]] std::vector<T> top(std::size_t n) const { return top(n, std::greater<>{}); }
+  template <class Before>
+  [[nodiscard]] std::vector<T> top(std::size_t n, Before before) const {
+    return this->first_of_all(local("top"), n, before);
+  }
+  /// Calls `f(T&)`, which may have captures, with each element of this rank. Elements that it inserts here come after
+  /// its end.
+  template <class F>
+  void for_all(F&& f) {
+    this->with_part("for_all", [&](auto& part) {
+      for (auto& of : part.elements) {
+        for (auto&& each : of) f(each);
+      }
+    });
+  }
+  /// All elements on one rank, and none on the others.
+  [[nodiscard]] std::vector<T> gather(rank_id to) const { return this->gather_all(local("gather"), to); }
+  /// Combines all elements by `op`, which is associative and commutative, on every rank; T() of an empty bag.
+  template <class Op>
+  [[nodiscard]] T reduce(Op op) const {
+    return this->combine_all(this->of_part("reduce",
+                                           [&](const auto& part) {
+                                             std::optional<T> sum;
+                                             for (const auto& of : part.elements) {
+                                               for (const auto& each : of) {
+                                                 sum = sum ? static_cast<T>(op(std::move(*sum), each)) : T(each);
+                                               }
+                                             }
+                                             return sum;
+                                           }),
+                             op);
+  }
+  /// Ends all elements.
+  void clear() {
+    this->change_part("clear", [](auto& part) {
+      for (auto& each : part.elements) each.clear();
+    });
+  }
+  /// Exchanges the elements of two bags; handles keep naming the bag that they come from.
+  void swap(bag& other) {
+    other.alive();
+    this->change_part("swap", [&](auto& part) { std::swap(part.elements, other.part_->elements); });
+  }
+
+ private:
+  [[nodiscard]] std::vector<T> local(const char* what) const {
+    return this->of_part(what, [](const auto& part) { return part.all(); });
+  }
+};
+
+}  // namespace nacre

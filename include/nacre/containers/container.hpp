@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+// What all containers share: they are made and ended by every main, and their collectives.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <nacre/containers/core.hpp>
+#include <nacre/runtime.hpp>
+
+namespace nacre {
+
+/// Where an operation on a container is made: anything that has the operations of a rank, a context in a handler or the
+/// runtime in main. Made implicitly: `handle.insert(ctx, key)`.
+class container_caller : public detail::operation_place {
+ public:
+  container_caller() = default;
+  container_caller(const operations& of) noexcept : detail::operation_place(detail::place_of(of)) {}
+};
+
+namespace detail {
+
+/// The name of a container for handles: where its elements are. The base of all handles.
+class container_name {
+ public:
+  container_name() = default;
+  container_name(std::uint32_t number, std::uint32_t ranks, std::uint32_t stripes) noexcept
+      : number_(number), ranks_(ranks), stripes_(stripes) {}
+
+ protected:
+  [[nodiscard]] std::uint32_t number() const {
+    if (ranks_ == 0) throw usage_error("a handle that names no container: take it from `container.handle()`");
+    return number_;
+  }
+  /// rank * stripes + stripe of a key; the index of a table uses the other half of the hash.
+  [[nodiscard]] std::uint32_t target_of(std::uint64_t hash) const noexcept {
+    return static_cast<std::uint32_t>(((hash >> 32) * (std::uint64_t{ranks_} * stripes_)) >> 32);
+  }
+  [[nodiscard]] std::uint32_t targets() const noexcept { return ranks_ * stripes_; }
+  [[nodiscard]] std::uint32_t stripes() const noexcept { return stripes_; }
+
+ private:
+  std::uint32_t number_ = 0, ranks_ = 0, stripes_ = 0;
+};
+
+/// The base of all containers. `Part` holds the elements of this rank; `Handle` is derived from container_name.
+template <class Part, class Handle>
+class container_base {
+ public:
+  /// The handle, for handlers: trivially copyable, valid on every rank until the container ends.
+  [[nodiscard]] Handle handle() const {
+    alive();
+    return handle_;
+  }
+
+  container_base(container_base&&) noexcept = default;
+  container_base& operator=(container_base&&) = delete;
+
+ protected:
+  explicit container_base(runtime& rt) : rt_(&rt), at_(rt) {
+    const container_plan own = plan_container(*at_.core);
+    struct agreement {
+      std::uint32_t first, last, stripes, type_first, type_last;
+    };
+    const agreement all = rt.all_reduce(
+        agreement{own.number, own.number, own.stripes, type_mark<Part>(), type_mark<Part>()},
+        [](const agreement& a, const agreement& b) {
+          return agreement{std::min(a.first, b.first), std::max(a.last, b.last), std::min(a.stripes, b.stripes),
+                           std::min(a.type_first, b.type_first), std::max(a.type_last, b.type_last)};
+        });
+    if (all.type_first != all.type_last || all.first != all.last) {
+      throw usage_error("the ranks make different containers: every main makes the same ones in the same order");
+    }
+    fix_stripes(*at_.core, all.stripes);
+    part_ = std::make_unique<Part>(all.stripes);
+    handle_ = Handle(container_name(own.number, rt.size(), all.stripes));
+    number_ = own.number;
+    open_container(*at_.core, number_, *part_);
+    rt.barrier();
+  }
+  /// Collective: waits for quiescence, so that operations under way find the container. While an exception unwinds main
+  /// the other ranks do not come here, and the job is about to end: then it waits for nobody, and keeps the elements.
+  ~container_base() {
+    if (part_ == nullptr) return;
+    if (is_unwinding()) {
+      static_cast<void>(part_.release());
+      return;
+    }
+    rt_->wait_quiescence();
+    close_container(*at_.core, number_);
+  }
+
+  void alive() const {
+    if (part_ == nullptr) throw usage_error("a container that has been moved from: use the one that it was moved to");
+  }
+  /// The beginning of each collective.
+  runtime& enter(const char* what) const {
+    alive();
+    must_be_main(*at_.core, what);
+    return *rt_;
+  }
+  /// Calls `body` with the part of this rank while operations wait, on all ranks at a time.
+  template <class Body>
+  void with_part(const char* what, Body&& body) {
+    runtime& rt = enter(what);
+    const container_hold held(*at_.core, *at_.on, *part_);
+    rt.barrier();  // behind the hold: no rank begins before all have set aside what others do
+    const container_iteration iterates(*at_.core);
+    body(*part_);
+  }
+  /// As with_part, and returns on no rank before `body` has on all of them.
+  template <class Body>
+  void change_part(const char* what, Body&& body) {
+    runtime& rt = enter(what);
+    {
+      const container_hold held(*at_.core, *at_.on, *part_);
+      body(*part_);
+    }
+    rt.barrier();
+  }
+  /// Returns the result of `body` for the part of this rank.
+  template <class Body>
+  [[nodiscard]] auto of_part(const char* what, Body&& body) const {
+    static_cast<void>(enter(what));
+    const container_hold held(*at_.core, *at_.on, *part_);
+    const container_iteration iterates(*at_.core);
+    return body(static_cast<const Part&>(*part_));
+  }
+  /// The sequences of all ranks in one, on the rank `to`; an empty one elsewhere.
+  template <class T>
+  [[nodiscard]] std::vector<T> gather_all(std::vector<T> own, rank_id to) const {
+    std::vector<T> all;
+    for (std::vector<T>& each : rt_->gather(own, to)) std::move(each.begin(), each.end(), std::back_inserter(all));
+    return all;
+  }
+  /// The first `count` of all by `before`, on every rank.
+  template <class T, class Before>
+  [[nodiscard]] std::vector<T> first_of_all(std::vector<T> own, std::size_t count, Before before) const {
+    const auto cut = [&](std::vector<T>& of) {
+      const std::size_t kept = std::min(count, of.size());
+      std::partial_sort(of.begin(), of.begin() + static_cast<std::ptrdiff_t>(kept), of.end(), before);
+      of.erase(of.begin() + static_cast<std::ptrdiff_t>(kept), of.end());
+    };
+    cut(own);
+    return rt_->all_reduce(own, [&](std::vector<T> a, std::vector<T> b) {
+      std::move(b.begin(), b.end(), std::back_inserter(a));
+      cut(a);
+      return a;
+    });
+  }
+  /// Combines the values of all ranks; T() when there are none.
+  template <class T, class Op>
+  [[nodiscard]] T combine_all(std::optional<T> own, Op op) const {
+    std::optional<T> all = rt_->all_reduce(own, [&](std::optional<T> a, std::optional<T> b) {
+      if (a && b) return std::optional<T>(static_cast<T>(op(std::move(*a), std::move(*b))));
+      return a ? std::move(a) : std::move(b);
+    });
+    return all ? std::move(*all) : T();
+  }
+  [[nodiscard]] std::uint64_t sum_of_all(std::uint64_t own) const { return rt_->all_reduce(own, std::plus<>{}); }
+
+  runtime* rt_;
+  container_caller at_;
+  std::unique_ptr<Part> part_;
+  Handle handle_;
+  std::uint32_t number_ = 0;
+};
+
+}  // namespace detail
+}  // namespace nacre

@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: Apache-2.0
+// The untyped functions of containers, and the typed shell that packs their operations and runs them.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <type_traits>
+#include <typeinfo>
+#include <utility>
+
+#include <nacre/archive.hpp>
+#include <nacre/containers/hash.hpp>
+#include <nacre/invoke.hpp>
+#include <nacre/operation_buffers.hpp>
+#include <nacre/runtime.hpp>
+
+namespace nacre::detail {
+
+// Implemented in src/runtime/api_containers.cpp.
+[[nodiscard]] operation_buffers& buffers_of(engine& core, const thread_context& on) noexcept;
+void throttle(engine& core, thread_context& on);
+/// The numbers that ranks agree on when they make a container.
+struct container_plan {
+  std::uint32_t number = 0;
+  std::uint32_t stripes = 1;
+};
+[[nodiscard]] container_plan plan_container(engine& core) noexcept;
+void fix_stripes(engine& core, std::uint32_t stripes);
+void open_container(engine& core, std::uint32_t number, container_part& part);
+/// Throws usage_error when the container has ended.
+void check_container(engine& core, std::uint32_t number);
+void close_container(engine& core, std::uint32_t number) noexcept;
+/// Throws usage_error while main waits, for then the caller is a handler.
+void must_be_main(engine& core, const char* what);
+void hold_container(engine& core, container_part& part);
+void release_container(engine& core, thread_context& on, container_part& part) noexcept;
+void iterate(engine& core, bool begins) noexcept;
+[[nodiscard]] bool is_unwinding() noexcept;
+
+/// Keeps operations away from a container of this rank while main looks at its elements.
+class container_hold {
+ public:
+  container_hold(engine& core, thread_context& on, container_part& part) : core_(core), on_(on), part_(part) {
+    hold_container(core, part);
+  }
+  ~container_hold() { release_container(core_, on_, part_); }
+  container_hold(const container_hold&) = delete;
+  container_hold& operator=(const container_hold&) = delete;
+
+ private:
+  engine& core_;
+  thread_context& on_;
+  container_part& part_;
+};
+
+/// Refuses blocking waits of main while a function of the program sees elements that are held.
+class container_iteration {
+ public:
+  explicit container_iteration(engine& core) noexcept : core_(core) { iterate(core, true); }
+  ~container_iteration() { iterate(core_, false); }
+  container_iteration(const container_iteration&) = delete;
+  container_iteration& operator=(const container_iteration&) = delete;
+
+ private:
+  engine& core_;
+};
+
+/// Gives a handler the part of a container on its rank, one stripe of which it may read.
+class stripe_lock {
+ public:
+  stripe_lock(engine& core, std::uint32_t container, std::uint32_t stripe);
+  ~stripe_lock();
+  stripe_lock(const stripe_lock&) = delete;
+  stripe_lock& operator=(const stripe_lock&) = delete;
+  [[nodiscard]] container_part& part() const noexcept { return *part_; }
+
+ private:
+  engine& core_;
+  std::uint32_t stripe_;
+  container_part* part_;
+};
+
+/// Where an operation is made: a main, or a handler.
+struct operation_place {
+  engine* core = nullptr;
+  thread_context* on = nullptr;
+  operation_buffers* buffers = nullptr;
+};
+struct operations_access : runtime {
+  static engine* core_of(const operations& of) noexcept { return of.*&operations_access::core_; }
+  static thread_context* thread_of(const operations& of) noexcept { return of.*&operations_access::thread_; }
+};
+[[nodiscard]] inline operation_place place_of(const operations& of) noexcept {
+  engine* const core = operations_access::core_of(of);
+  thread_context* const on = operations_access::thread_of(of);
+  return {core, on, &buffers_of(*core, *on)};
+}
+
+/// A value in a form that is read from a bundle without a copy, where there is one.
+template <class T>
+using read_form = std::conditional_t<std::is_same_v<T, std::string>, std::string_view, T>;
+/// Values that are packed without gaps, and whose packing cannot fail.
+template <class... Ts>
+inline constexpr bool packs_tight = ((flat<Ts> || std::is_same_v<Ts, std::string> ||
+                                      std::is_same_v<Ts, std::string_view>)&&...);
+/// A key whose hash costs about as much to compute as to carry.
+template <class K>
+inline constexpr bool carries_hash = !flat<K>;
+
+template <class Op, class Values>
+outcome run_operations(engine& core, thread_context& on, message_ptr& m, void* target, handler_id self);
+
+template <class Op>
+constexpr std::string_view operation_name() noexcept {
+  constexpr std::string_view whole = __PRETTY_FUNCTION__;
+  return template_argument(whole, whole.find("Op = ") + 5);
+}
+template <class Op>
+struct operation_identity {};
+
+/// The row of an operation. `Op` is a struct with
+///
+///   using part = ...;                       the class of the container's part, derived from container_part
+///   using values = std::tuple<...>;         the arguments as they are packed
+///   static void run(context&, part&, std::uint32_t stripe, values...);     the values as read_form
+template <class Op>
+inline handler_info operation_row{body_ops{},
+                                  &run_operations<Op, typename Op::values>,
+                                  operation_name<Op>(),
+                                  key_of<operation_run>(),
+                                  false,
+                                  false,
+                                  nullptr,
+                                  handler_id{},
+                                  &typeid(operation_identity<Op>)};
+template <class Op>
+inline const handler_registration operation_enlisted{operation_row<Op>};
+
+/// The lock of buffers, for a scope.
+class buffers_lock {
+ public:
+  explicit buffers_lock(operation_buffers& of) noexcept : of_(of) { of_.lock(); }
+  ~buffers_lock() { of_.unlock(); }
+  buffers_lock(const buffers_lock&) = delete;
+  buffers_lock& operator=(const buffers_lock&) = delete;
+
+ private:
+  operation_buffers& of_;
+};
+
+/// Packs an operation of which nothing can fail but memory. The lock is held.
+template <class Op, class... Ts>
+void append_locked(operation_buffers& to, std::uint32_t container, std::uint32_t target, const Ts&... values) {
+  static_cast<void>(&operation_enlisted<Op>);
+  const std::size_t bytes = packed_size(values...);
+  writer out(std::span<std::byte>(to.claim({operation_row<Op>.id.value(), container}, target, bytes), bytes));
+  out(values...);
+}
+
+/// Makes an operation. Values are packed by the caller, so an exception of their packing leaves here, and nothing has
+/// been made then.
+template <class Op, class... Ts>
+void append(const operation_place& at, std::uint32_t container, std::uint32_t target, const Ts&... values) {
+  static_cast<void>(&operation_enlisted<Op>);
+  throttle(*at.core, *at.on);
+  if constexpr (packs_tight<Ts...>) {
+    const buffers_lock held(*at.buffers);
+    append_locked<Op>(*at.buffers, container, target, values...);
+  } else {
+    writer packed;
+    packed(values...);
+    const std::size_t bytes = run_aligned(packed.size());
+    const buffers_lock held(*at.buffers);
+    std::byte* const to = at.buffers->claim({operation_row<Op>.id.value(), container}, target, bytes, true);
+    if (packed.size() != 0) std::memcpy(to, packed.data(), packed.size());
+    std::memset(to + packed.size(), 0, bytes - packed.size());
+  }
+}
+
+template <class Op>
+concept prefetches = requires {
+  typename Op::table;
+};
+
+/// Reads some operations at a time, so that the memory of all of them is on its way when the first runs.
+template <class Op, class... Ts>
+bool run_blocks(context& ctx, const operation_run& run, typename Op::part& part, handler_phase& phase) {
+  constexpr std::uint32_t block = 16;
+  std::array<std::tuple<read_form<Ts>...>, block> ahead;
+  reader in(run.bytes);
+  for (std::uint32_t left = run.count; left != 0;) {
+    const std::uint32_t count = std::min(left, block);
+    left -= count;
+    phase = handler_phase::decoding;
+    const auto each = [&](auto&& body) {
+      for (std::uint32_t i = 0; i < count; ++i) std::apply(body, ahead[i]);
+    };
+    each([&](auto&... value) { in(value...); });
+    if (!in.ok()) return false;
+    if constexpr (prefetches<Op>) {
+      each([&](auto&... value) { Op::prefetch_place(part, run.stripe, value...); });
+      each([&](auto&... value) { Op::prefetch_element(part, run.stripe, value...); });
+    }
+    phase = handler_phase::running;
+    each([&](auto&... value) { Op::run(ctx, part, run.stripe, std::move(value)...); });
+  }
+  return in.finish();
+}
+
+/// Reads the operations of a run, one after the other, and runs each.
+template <class Op, class... Ts>
+bool run_each(context& ctx, const operation_run& run, typename Op::part& part, handler_phase& phase,
+              std::tuple<Ts...>*) {
+  const auto one = [&](reader& in) {
+    std::tuple<read_form<Ts>...> values;
+    phase = handler_phase::decoding;
+    std::apply([&](auto&... value) { in(value...); }, values);
+    if (!in.ok()) return false;
+    phase = handler_phase::running;
+    std::apply([&](auto&... value) { Op::run(ctx, part, run.stripe, std::move(value)...); }, values);
+    return true;
+  };
+  if constexpr (packs_tight<Ts...>) {
+    return run_blocks<Op, Ts...>(ctx, run, part, phase);
+  } else {
+    std::size_t offset = 0;
+    for (std::uint32_t i = 0; i < run.count; ++i) {
+      if (offset > run.bytes.size()) return false;
+      reader in(run.bytes.subspan(offset));
+      if (!one(in)) return false;
+      offset += run_aligned(in.position());
+    }
+  }
+  return true;
+}
+
+template <class Op, class Values>
+outcome run_operations(engine& core, thread_context& on, message_ptr& m, void* target, handler_id self) {
+  const operation_run& run = *static_cast<const operation_run*>(target);
+  if (run.part.key() != key_of<typename Op::part>()) return outcome::malformed;
+  message_header request;
+  request.source = m->header.source;
+  request.handler = self.value();
+  context ctx(core, on, request);
+  handler_phase phase = handler_phase::decoding;
+  try {
+    const bool read =
+        run_each<Op>(ctx, run, static_cast<typename Op::part&>(run.part), phase, static_cast<Values*>(nullptr));
+    return read ? outcome::done : outcome::malformed;
+  } catch (...) {
+    handler_failed(core, on, request, self, phase);
+  }
+  return outcome::done;
+}
+
+}  // namespace nacre::detail

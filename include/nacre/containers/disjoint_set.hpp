@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: Apache-2.0
+// nacre::disjoint_set: sets that are united item by item, over all ranks.
+//
+// Union-find after Rem (Dijkstra, A Discipline of Programming, 1976; Patwary, Blair and Manne, SEA 2010, for its
+// splicing). Items have a fixed random order. The parent of an item comes behind the item in that order, or is the item
+// itself, which is a root then. So there are no cycles, whatever runs at the same time, and no lock: a union is a pair
+// (x, y) with x before y that travels. Where x lives,
+//
+// | parent p of x | what happens to the pair |
+// |---|---|
+// | x itself | y becomes the parent of x; done |
+// | y | done |
+// | before y | y becomes the parent of x; the pair (p, y) goes on |
+// | behind y | the pair (y, p) goes on |
+//
+// The first of the pair comes later in the order at each step, so it ends. Items that are only named as a parent are
+// made when the parents are compressed, before any question is answered.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include <nacre/containers/keyed.hpp>
+
+namespace nacre {
+
+template <class T>
+class disjoint_set_handle;
+
+namespace detail {
+
+/// The link from an item to its parent.
+template <class T>
+struct set_link {
+  T parent{};
+  bool compressed = false;  ///< `parent` is a root, until the next union
+};
+
+/// Whether x comes before y in the order of the items, which is random and equal on all ranks.
+template <class X, class Y>
+[[nodiscard]] bool comes_before(std::uint64_t hash_x, const X& x, std::uint64_t hash_y, const Y& y) {
+  const std::uint64_t rank_x = fold(hash_x, hash_step), rank_y = fold(hash_y, hash_step);
+  return rank_x != rank_y ? rank_x < rank_y : x < y;
+}
+
+template <class T>
+set_link<T>& link_of(flat_table<T, set_link<T>>& of, std::uint64_t hash, const auto& item) {
+  const auto [found, made] = of.find_or_add(hash, item);
+  if (made) found->value.parent = found->key;
+  return found->value;
+}
+
+template <class T>
+struct make_item : keyed_operation<make_item<T>, T, set_link<T>> {
+  static void apply(context&, flat_table<T, set_link<T>>& of, std::uint64_t hash, const auto& item) {
+    static_cast<void>(link_of<T>(of, hash, item));
+  }
+};
+template <class T>
+struct unite : keyed_operation<unite<T>, T, set_link<T>, std::tuple<T, disjoint_set_handle<T>>> {
+  static void apply(context& ctx, flat_table<T, set_link<T>>& of, std::uint64_t hash, const auto& item,
+                    read_form<T> other, const disjoint_set_handle<T>& set) {
+    set.step(ctx, of, hash, T(item), hash_of(other), T(other));
+  }
+};
+/// Tells an item that asked for it the parent of its parent.
+template <class T>
+struct tell_parent : keyed_operation<tell_parent<T>, T, set_link<T>, std::tuple<T, bool>> {
+  static void apply(context&, flat_table<T, set_link<T>>& of, std::uint64_t hash, const auto& item, read_form<T> parent,
+                    bool root) {
+    of.find_or_add(hash, item).first->value = {T(parent), root};
+  }
+};
+template <class T>
+struct ask_parent : keyed_operation<ask_parent<T>, T, set_link<T>, std::tuple<T, disjoint_set_handle<T>>> {
+  static void apply(context& ctx, flat_table<T, set_link<T>>& of, std::uint64_t hash, const auto& item,
+                    read_form<T> child, const disjoint_set_handle<T>& set) {
+    const set_link<T>& found = link_of<T>(of, hash, item);
+    set.tell(ctx, T(child), found.parent, found.compressed || found.parent == item);
+  }
+};
+
+/// Looks the representatives of several items up.
+template <class T>
+std::vector<std::optional<T>> look_up_sets(context& ctx, std::uint32_t container, std::uint32_t stripe,
+                                           std::vector<T> items) {
+  const stripe_lock held(ctx.core(), container, stripe);
+  using part = keyed_part<T, set_link<T>>;
+  if (held.part().key() != key_of<part>()) throw usage_error("a look-up in a container of another type");
+  std::vector<std::optional<T>> found;
+  for (const T& item : items) {
+    auto* const known = static_cast<part&>(held.part()).tables[stripe].find(hash_of(item), item);
+    found.push_back(known == nullptr ? std::nullopt : std::optional<T>(known->value.parent));
+  }
+  return found;
+}
+
+}  // namespace detail
+
+/// The handle of a disjoint_set, for handlers: `handle.union_(ctx, a, b)`.
+template <class T>
+class disjoint_set_handle : public detail::container_name {
+  using link = detail::set_link<T>;
+
+ public:
+  disjoint_set_handle() = default;
+  explicit disjoint_set_handle(const detail::container_name& name) noexcept : detail::container_name(name) {}
+
+  /// Makes an item that is a set of its own, unless it exists. Asynchronous.
+  void insert(container_caller at, detail::key_parameter<T> item) const { make<detail::make_item<T>>(at, item); }
+  /// Makes one set of the sets of two items, which need not exist. Asynchronous.
+  void union_(container_caller at, detail::key_parameter<T> a, detail::key_parameter<T> b) const {
+    if (a == b) return insert(at, a);
+    const bool ordered = detail::comes_before(detail::hash_of(a), a, detail::hash_of(b), b);
+    make<detail::unite<T>>(at, ordered ? a : b, T(ordered ? b : a), *this);
+  }
+
+ private:
+  template <class>
+  friend class disjoint_set;
+  friend detail::unite<T>;
+  friend detail::ask_parent<T>;
+
+  template <class Op, class... Args>
+  void make(const container_caller& at, detail::key_parameter<T> item, const Args&... args) const {
+    const std::uint64_t hash = detail::hash_of(item);
+    Op::make(at, number(), target_of(hash), hash, item, args...);
+  }
+  void tell(const container_caller& at, const T& item, const T& parent, bool root) const {
+    make<detail::tell_parent<T>>(at, item, parent, root);
+  }
+  /// Follows the pair (x, y) as long as its first item is in this table; see the head of this file.
+  void step(context& ctx, detail::flat_table<T, link>& here, std::uint64_t hash_x, T x, std::uint64_t hash_y,
+            T y) const {
+    const std::uint32_t target = target_of(hash_x);
+    while (true) {
+      link& of = detail::link_of<T>(here, hash_x, x);
+      if (of.parent == y) return;
+      T p = of.parent;
+      if (p == x) {
+        of = {std::move(y), false};
+        return;
+      }
+      const std::uint64_t hash_p = detail::hash_of(p);
+      if (detail::comes_before(hash_p, p, hash_y, y)) {
+        of = {y, false};
+        x = std::move(p);
+        hash_x = hash_p;
+      } else {
+        x = std::exchange(y, std::move(p));
+        hash_x = std::exchange(hash_y, hash_p);
+      }
+      if (target_of(hash_x) != target) break;
+    }
+    detail::unite<T>::make(container_caller(ctx), number(), target_of(hash_x), hash_x, x, y, *this);
+  }
+};
+
+/// Items in sets. T: packable, hashable, comparable by == and <. How it is made and ends, and what collective means, is
+/// as for nacre::map.
+///
+///     nacre::disjoint_set<int> components(rt);
+///     components.union_(1, 2);
+///     rt.wait_quiescence();
+///     components.num_sets();
+template <class T>
+class disjoint_set : public detail::container_base<detail::keyed_part<T, detail::set_link<T>>, disjoint_set_handle<T>> {
+  using base = detail::container_base<detail::keyed_part<T, detail::set_link<T>>, disjoint_set_handle<T>>;
+
+ public:
+  using value_type = T;
+  explicit disjoint_set(runtime& rt) : base(rt) {}
+
+  /// Asynchronous, as the functions of the same names of the handle.
+  void insert(detail::key_parameter<T> item) { own().insert(this->at_, item); }
+  void union_(detail::key_parameter<T> a, detail::key_parameter<T> b) { own().union_(this->at_, a, b); }
+  /// The name that users of YGM know.
+  void async_union(detail::key_parameter<T> a, detail::key_parameter<T> b) { union_(a, b); }
+
+  /// The number of items. Collective, as all that follow; each of them waits for quiescence.
+  [[nodiscard]] std::uint64_t size() {
+    compress();
+    return this->sum_of_all(this->of_part("size", [](const auto& part) { return part.size(); }));
+  }
+  /// The number of sets.
+  [[nodiscard]] std::uint64_t num_sets() {
+    compress();
+    return this->sum_of_all(this->of_part("num_sets", [](const auto& part) {
+      std::uint64_t roots = 0;
+      part.each([&](const auto& one) { roots += one.value.parent == one.key ? 1U : 0U; });
+      return roots;
+    }));
+  }
+  /// The representative of the set of an item, one of its items; nothing when there is no such item. Each rank may ask
+  /// for an item of its own.
+  [[nodiscard]] std::optional<T> find(detail::key_parameter<T> item) {
+    const auto found = all_find({T(item)});
+    return found.empty() ? std::nullopt : std::optional<T>(found.begin()->second);
+  }
+  /// The representatives of items, of those that exist. Each rank may ask for others.
+  [[nodiscard]] std::map<T, T> all_find(const std::vector<T>& items) {
+    compress();
+    std::map<std::uint32_t, std::vector<T>> asked;
+    for (const T& item : items) asked[own().target_of(detail::hash_of(item))].push_back(item);
+    std::vector<std::pair<const std::vector<T>*, future<std::vector<std::optional<T>>>>> answers;
+    const std::uint32_t stripes = own().stripes();
+    for (const auto& [target, of] : asked) {
+      answers.emplace_back(&of, this->rt_->template call<&detail::look_up_sets<T>>(
+                                    rank_id(target / stripes), this->number_, target % stripes, of));
+    }
+    std::map<T, T> all;
+    for (auto& [of, answer] : answers) {
+      const std::vector<std::optional<T>> found = answer.get();
+      for (std::size_t i = 0; i < found.size(); ++i) {
+        if (found[i]) all.emplace((*of)[i], *found[i]);
+      }
+    }
+    this->rt_->barrier();
+    return all;
+  }
+  /// Calls `f(const T& item, const T& representative)`, which may have captures, with each item of this rank.
+  template <class F>
+  void for_all(F&& f) {
+    compress();
+    this->with_part("for_all", [&](auto& part) {
+      part.each([&](auto& one) { f(std::as_const(one.key), std::as_const(one.value.parent)); });
+    });
+  }
+  /// All items with their representatives on one rank, and none on the others.
+  [[nodiscard]] std::vector<std::pair<T, T>> gather(rank_id to) {
+    compress();
+    return this->gather_all(
+        this->of_part("gather",
+                      [](const auto& part) {
+                        std::vector<std::pair<T, T>> all;
+                        part.each([&](const auto& one) { all.emplace_back(one.key, one.value.parent); });
+                        return all;
+                      }),
+        to);
+  }
+  /// Ends all items.
+  void clear() {
+    this->change_part("clear", [](auto& part) {
+      for (auto& each : part.tables) each.clear();
+    });
+  }
+  /// Exchanges the items of two containers; handles keep naming the container that they come from.
+  void swap(disjoint_set& other) {
+    other.alive();
+    this->change_part("swap", [&](auto& part) { std::swap(part.tables, other.part_->tables); });
+  }
+  /// Makes every parent a root, by doubling: an item asks its parent for its parent, until that is a root. The other
+  /// collectives call it.
+  void compress() {
+    runtime& rt = this->enter("compress");
+    rt.wait_quiescence();
+    forget_roots();
+    while (ask_for_parents() != 0) rt.wait_quiescence();
+  }
+
+ private:
+  [[nodiscard]] const disjoint_set_handle<T>& own() const {
+    this->alive();
+    return this->handle_;
+  }
+  void forget_roots() {
+    this->change_part("compress", [](auto& part) { part.each([](auto& one) { one.value.compressed = false; }); });
+  }
+  /// Asks for all items that do not know their root yet; returns how many these are, over all ranks.
+  [[nodiscard]] std::uint64_t ask_for_parents() {
+    std::uint64_t asking = 0;
+    this->with_part("compress", [&](auto& part) {
+      part.each([&](const auto& one) {
+        if (one.value.compressed || one.value.parent == one.key) return;
+        ++asking;
+        own().template make<detail::ask_parent<T>>(this->at_, one.value.parent, one.key, own());
+      });
+    });
+    return this->sum_of_all(asking);
+  }
+};
+
+}  // namespace nacre

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// Hashes of keys: equal on all ranks, and with all bits mixed, because the high ones choose the rank.
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+namespace nacre::detail {
+
+__extension__ typedef unsigned __int128 wide_word;
+
+/// The two halves of a product, folded: every bit of the result depends on every bit of `a` and `b`.
+[[nodiscard]] constexpr std::uint64_t fold(std::uint64_t a, std::uint64_t b) noexcept {
+  const wide_word product = wide_word{a} * b;
+  return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
+}
+inline constexpr std::uint64_t hash_seed = 0x9e3779b97f4a7c15U;
+inline constexpr std::uint64_t hash_step = 0xe7037ed1a0b428dbU;
+
+[[nodiscard]] constexpr std::uint64_t hash_word(std::uint64_t word) noexcept {
+  return fold(word ^ hash_seed, hash_step) ^ word;
+}
+
+[[nodiscard]] inline std::uint64_t load_word(const char* from) noexcept {
+  std::uint64_t word = 0;
+  std::memcpy(&word, from, sizeof word);
+  return word;
+}
+[[nodiscard]] inline std::uint64_t load_half(const char* from) noexcept {
+  std::uint32_t half = 0;
+  std::memcpy(&half, from, sizeof half);
+  return half;
+}
+
+[[nodiscard]] inline std::uint64_t hash_text(std::string_view text) noexcept {
+  const char* at = text.data();
+  std::size_t left = text.size();
+  std::uint64_t low = 0, high = 0, sum = hash_seed ^ left;
+  for (; left > 16; left -= 16, at += 16) sum = fold(load_word(at) ^ hash_step, load_word(at + 8) ^ sum);
+  if (left >= 8) {
+    low = load_word(at);
+    high = load_word(at + left - 8);
+  } else if (left >= 4) {
+    low = load_half(at);
+    high = load_half(at + left - 4);
+  } else if (left > 0) {
+    const auto byte = [&](std::size_t i) { return std::uint64_t{static_cast<unsigned char>(at[i])}; };
+    low = byte(0) << 16 | byte(left / 2) << 8 | byte(left - 1);
+  }
+  return fold(fold(low ^ hash_step, high ^ sum), hash_seed);
+}
+
+template <class T>
+inline constexpr bool is_hashed_parts = false;
+template <class A, class B>
+inline constexpr bool is_hashed_parts<std::pair<A, B>> = true;
+template <class... Ts>
+inline constexpr bool is_hashed_parts<std::tuple<Ts...>> = true;
+
+/// The hash of a key: numbers, enums, text, pairs and tuples of keys, and all types with a std::hash, which must give
+/// the same number on every rank (so it must not hash an address).
+template <class K>
+[[nodiscard]] std::uint64_t hash_of(const K& key) {
+  if constexpr (std::is_convertible_v<const K&, std::string_view>) {
+    return hash_text(key);
+  } else if constexpr (std::integral<K> || std::is_enum_v<K>) {
+    return hash_word(static_cast<std::uint64_t>(key));
+  } else if constexpr (is_hashed_parts<K>) {
+    std::uint64_t sum = hash_seed;
+    std::apply([&](const auto&... part) { ((sum = fold(sum ^ hash_of(part), hash_step)), ...); }, key);
+    return sum;
+  } else {
+    constexpr bool hashed = requires { std::hash<K>{}(key); };
+    static_assert(hashed, "a key of a container needs a hash: specialise std::hash for its type");
+    if constexpr (hashed) {
+      return hash_word(std::hash<K>{}(key));
+    } else {
+      return 0;
+    }
+  }
+}
+
+}  // namespace nacre::detail

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+// nacre::multimap: any number of values for each key, on the rank that the hash of the key chooses.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include <nacre/containers/keyed.hpp>
+
+namespace nacre {
+
+namespace detail {
+
+template <class K, class V>
+struct insert_value : keyed_operation<insert_value<K, V>, K, std::vector<V>, std::tuple<V>> {
+  static void apply(context&, flat_table<K, std::vector<V>>& of, std::uint64_t hash, const auto& key,
+                    read_form<V> value) {
+    of.find_or_add(hash, key).first->value.push_back(V(std::move(value)));
+  }
+};
+
+/// Calls F with each value of a key.
+template <class K, class V, class F, absent How, class Arguments>
+struct visit_values;
+template <class K, class V, class F, absent How, class... A>
+struct visit_values<K, V, F, How, std::tuple<A...>>
+    : keyed_operation<visit_values<K, V, F, How, std::tuple<A...>>, K, std::vector<V>, std::tuple<A...>> {
+  static void apply(context& ctx, flat_table<K, std::vector<V>>& of, std::uint64_t hash, const auto& key,
+                    read_form<A>... args) {
+    auto* found = of.find(hash, key);
+    if (found == nullptr) {
+      if (How == absent::skip) return;
+      found = of.find_or_add(hash, key).first;
+      found->value.emplace_back();
+    }
+    for (V& each : found->value) call_visitor<F>(ctx, std::as_const(found->key), each, A(args)...);
+  }
+};
+
+}  // namespace detail
+
+/// The handle of a multimap, for handlers.
+template <class K, class V>
+class multimap_handle : public detail::keyed_handle<K, std::vector<V>> {
+ public:
+  using detail::keyed_handle<K, std::vector<V>>::keyed_handle;
+
+  /// Adds a value to those of a key. Asynchronous, as all that follow. `erase` ends all values of a key.
+  void insert(container_caller at, detail::key_parameter<K> key, const V& value) const {
+    this->template make<detail::insert_value<K, V>>(at, key, value);
+  }
+  /// Runs a lambda without captures with each value of a key; see keyed_handle::visit. A key without values gets a
+  /// default one.
+  template <class F, class... Args>
+  void visit(container_caller at, detail::key_parameter<K> key, F, Args&&... args) const {
+    visit_each<F, detail::absent::make>(at, key, std::forward<Args>(args)...);
+  }
+  /// As visit, but does nothing when the key has no values.
+  template <class F, class... Args>
+  void visit_if_present(container_caller at, detail::key_parameter<K> key, F, Args&&... args) const {
+    visit_each<F, detail::absent::skip>(at, key, std::forward<Args>(args)...);
+  }
+
+ private:
+  template <class F, detail::absent How, class... Args>
+  void visit_each(const container_caller& at, detail::key_parameter<K> key, Args&&... args) const {
+    if constexpr (detail::can_visit<F>()) {
+      using arguments = typename detail::visit_arguments<2, F, Args...>::type;
+      this->template make<detail::visit_values<K, V, F, How, arguments>>(at, key, std::forward<Args>(args)...);
+    }
+  }
+};
+
+/// Any number of values for each key, in the order in which they came. The types, and how it is made and ends, are as
+/// for nacre::map; what the functions of its base do is said there.
+template <class K, class V>
+class multimap : public detail::keyed_container<K, std::vector<V>, multimap_handle<K, V>> {
+  using base = detail::keyed_container<K, std::vector<V>, multimap_handle<K, V>>;
+
+ public:
+  using mapped_type = V;
+  explicit multimap(runtime& rt) : base(rt) {}
+
+  /// Asynchronous, as the function of the handle.
+  void insert(detail::key_parameter<K> key, const V& value) { this->own().insert(this->at_, key, value); }
+
+  /// The number of values of all keys, over all ranks. Collective, as all that follow.
+  [[nodiscard]] std::uint64_t size() const { return this->sum_of_all(local_size()); }
+  /// The number of values on this rank.
+  [[nodiscard]] std::uint64_t local_size() const {
+    return this->of_part("size", [](const auto& part) {
+      std::uint64_t sum = 0;
+      part.each([&](const auto& one) { sum += one.value.size(); });
+      return sum;
+    });
+  }
+  /// The number of values of a key.
+  [[nodiscard]] std::uint64_t count(detail::key_parameter<K> key) const {
+    const auto values = this->find(key);
+    return values ? values->size() : 0;
+  }
+  /// The `n` pairs of key and value with the largest values, the largest first, on every rank.
+  [[nodiscard]] std::vector<std::pair<K, V>> top(std::size_t n) const {
+    return this->first_of_all(values("top"), n, &detail::ranks_before<K, V>);
+  }
+  /// Calls `f(const K&, V&)`, which may have captures, with each value of this rank.
+  template <class F>
+  void for_all(F&& f) {
+    this->with_part("for_all", [&](auto& part) {
+      part.each([&](auto& one) {
+        for (V& each : one.value) f(std::as_const(one.key), each);
+      });
+    });
+  }
+  /// All pairs of key and value on one rank, and none on the others.
+  [[nodiscard]] std::vector<std::pair<K, V>> gather(rank_id to) const { return this->gather_all(values("gather"), to); }
+  /// Combines all values by `op`, which is associative and commutative, on every rank; V() when there are none.
+  template <class Op>
+  [[nodiscard]] V reduce(Op op) const {
+    std::optional<V> sum;
+    for (auto& [key, value] : values("reduce")) sum = sum ? static_cast<V>(op(std::move(*sum), value)) : value;
+    return this->combine_all(std::move(sum), op);
+  }
+
+ private:
+  [[nodiscard]] std::vector<std::pair<K, V>> values(const char* what) const {
+    return this->of_part(what, [](const auto& part) {
+      std::vector<std::pair<K, V>> all;
+      part.each([&](const auto& one) {
+        for (const V& each : one.value) all.emplace_back(one.key, each);
+      });
+      return all;
+    });
+  }
+};
+
+}  // namespace nacre

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+// The local hash table of a container: open addressing over an index, elements dense and in one piece.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+namespace nacre::detail {
+
+/// Elements by key. The index holds for each element 32 bits of its hash and its number, so that a look-up compares
+/// keys only where those bits agree, and growing the index reads no element. Linear probing, at most two thirds full;
+/// an erased element is replaced by the last one, and the index has no gaps. At most 2^31 elements.
+///
+/// Callers hand in the hash of the key. References to elements are valid until the next insertion or erasure. One
+/// thread at a time.
+template <class K, class V>
+class flat_table {
+ public:
+  struct element {
+    K key;
+    V value;
+    std::uint64_t hash;
+  };
+
+  [[nodiscard]] std::size_t size() const noexcept { return elements_.size(); }
+  [[nodiscard]] std::vector<element>& elements() noexcept { return elements_; }
+  [[nodiscard]] const std::vector<element>& elements() const noexcept { return elements_; }
+
+  /// Brings the place of a hash into the cache; and the element that stands there, once the place has come.
+  void prefetch_place(std::uint64_t hash) const noexcept {
+    if (!index_.empty()) __builtin_prefetch(&index_[home_of(hash)]);
+  }
+  void prefetch_element(std::uint64_t hash) const noexcept {
+    if (index_.empty()) return;
+    const std::uint32_t number = index_[home_of(hash)].number;
+    if (number != 0) __builtin_prefetch(&elements_[number - 1]);
+  }
+
+  /// Null when there is no such element. `key` compares equal to a K.
+  template <class Key>
+  [[nodiscard]] element* find(std::uint64_t hash, const Key& key) noexcept {
+    if (elements_.empty()) return nullptr;
+    for (std::size_t at = home_of(hash); index_[at].number != 0; at = next(at)) {
+      if (element* const found = match(index_[at], hash, key)) return found;
+    }
+    return nullptr;
+  }
+
+  /// The element of the key, made from `key` and a default value when there is none; and whether it was made.
+  template <class Key>
+  std::pair<element*, bool> find_or_add(std::uint64_t hash, const Key& key) {
+    if ((elements_.size() + 1) * 3 > index_.size() * 2) grow();
+    std::size_t at = home_of(hash);
+    for (; index_[at].number != 0; at = next(at)) {
+      if (element* const found = match(index_[at], hash, key)) return {found, false};
+    }
+    elements_.push_back(element{K(key), V(), hash});
+    index_[at] = {static_cast<std::uint32_t>(hash), static_cast<std::uint32_t>(elements_.size())};
+    return {&elements_.back(), true};
+  }
+
+  /// Whether there was such an element.
+  template <class Key>
+  bool erase(std::uint64_t hash, const Key& key) {
+    if (elements_.empty()) return false;
+    std::size_t at = home_of(hash);
+    while (index_[at].number != 0 && match(index_[at], hash, key) == nullptr) at = next(at);
+    if (index_[at].number == 0) return false;
+    const std::uint32_t number = index_[at].number;
+    const auto last = static_cast<std::uint32_t>(elements_.size());
+    if (number != last) {
+      std::size_t moved = home_of(elements_.back().hash);
+      while (index_[moved].number != last) moved = next(moved);
+      elements_[number - 1] = std::move(elements_.back());
+      index_[moved].number = number;
+    }
+    elements_.pop_back();
+    close_gap(at);
+    return true;
+  }
+
+  void clear() noexcept {
+    elements_.clear();
+    index_.clear();
+  }
+
+ private:
+  struct place {
+    std::uint32_t hash = 0;
+    std::uint32_t number = 0;  // of the element, from 1 on; 0: none
+  };
+
+  [[nodiscard]] std::size_t home_of(std::uint64_t hash) const noexcept {
+    return static_cast<std::uint32_t>(hash) & (index_.size() - 1);
+  }
+  [[nodiscard]] std::size_t next(std::size_t at) const noexcept { return (at + 1) & (index_.size() - 1); }
+  template <class Key>
+  [[nodiscard]] element* match(const place& at, std::uint64_t hash, const Key& key) noexcept {
+    if (at.hash != static_cast<std::uint32_t>(hash)) return nullptr;
+    element& found = elements_[at.number - 1];
+    return found.key == key ? &found : nullptr;
+  }
+
+  /// Moves the elements behind `gap` back to where a search for them begins, or nearer.
+  void close_gap(std::size_t gap) noexcept {
+    const std::size_t mask = index_.size() - 1;
+    for (std::size_t at = next(gap); index_[at].number != 0; at = next(at)) {
+      const std::size_t home = index_[at].hash & mask;
+      if (((at - home) & mask) < ((at - gap) & mask)) continue;  // its search begins behind the gap
+      index_[gap] = index_[at];
+      gap = at;
+    }
+    index_[gap] = {};
+  }
+
+  void grow() {
+    const std::size_t places = index_.empty() ? 16 : index_.size() * 2;
+    if (places > std::size_t{1} << 32)
+      throw std::length_error("a container holds 2^31 elements on one worker: use more ranks");
+    std::vector<place> larger(places);
+    for (const place& each : index_) {
+      if (each.number == 0) continue;
+      std::size_t at = each.hash & (places - 1);
+      while (larger[at].number != 0) at = (at + 1) & (places - 1);
+      larger[at] = each;
+    }
+    index_ = std::move(larger);
+  }
+
+  std::vector<place> index_;
+  std::vector<element> elements_;
+};
+
+}  // namespace nacre::detail

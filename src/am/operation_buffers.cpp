@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+// Opening and sending the bundles of operations.
+#include "am/operation_buffers.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <mutex>
+#include <utility>
+
+#include <sched.h>
+
+#include "am/operation_space.hpp"
+#include "base/spin.hpp"
+
+namespace nacre {
+namespace detail {
+
+operation_buffers::~operation_buffers() = default;
+
+void operation_buffers::pause() noexcept {
+  cpu_relax();
+  sched_yield();  // the holder may have lost the core
+}
+
+void operation_buffers::keep_pending(std::uint32_t container, std::unique_ptr<pending_operations> all) {
+  if (pending_.size() <= container) pending_.resize(container + 1);
+  pending_[container] = std::move(all);
+}
+
+void operation_buffers::list_pending(std::uint32_t container) {
+  if (std::find(pending_listed_.begin(), pending_listed_.end(), container) == pending_listed_.end()) {
+    pending_listed_.push_back(container);
+  }
+  pending_last_ = container;
+}
+
+}  // namespace detail
+
+/// The unit keeps quiescence away until the pending operations are in bundles.
+void thread_operations::begin_pending(std::uint32_t) {
+  const std::scoped_lock held(*static_cast<detail::operation_buffers*>(this));
+  has_pending_ = true;
+  thread_.counters().created.add(1);
+  if (since() == 0) set_since(thread_.pool().instant());
+}
+
+std::byte* thread_operations::claim_slowly(detail::operation_kind kind, std::uint32_t target, std::size_t bytes,
+                                           bool aligned) {
+  if (slots_.empty()) slots_.resize(std::size_t{space_.size()} * stripes_);
+  slot& into = slots_[target];
+  const auto fits = [&](std::size_t from) { return from <= into.room && bytes <= into.room - from; };
+  const bool same_run = into.held != nullptr && into.kind == kind;
+  const std::size_t at = aligned ? detail::run_aligned(into.used) : into.used;
+  if (!same_run || !fits(at)) {
+    space_.check_open(kind.container);
+    const std::size_t run_at = detail::run_aligned(into.used);
+    if (into.held == nullptr || !fits(run_at + sizeof(detail::run_header))) {
+      if (into.held != nullptr) {
+        into.next_room = std::min(room_max, into.next_room * 2);
+        send(into, target);
+      }
+      open(into, target, sizeof(detail::run_header) + bytes);
+    } else {
+      close_run(into);
+      std::memset(into.body + into.used, 0, run_at - into.used);
+      into.run_at = static_cast<std::uint32_t>(run_at);
+    }
+    into.kind = kind;
+    into.used = into.run_at + static_cast<std::uint32_t>(sizeof(detail::run_header));
+    ::new (static_cast<void*>(into.body + into.run_at)) detail::run_header{kind, 0, 0};
+  } else {
+    into.used = static_cast<std::uint32_t>(at);
+  }
+  return take(into, bytes);
+}
+
+void thread_operations::open(slot& into, std::uint32_t target, std::size_t bytes) {
+  into.next_room = std::max(into.next_room, room_min);
+  const std::size_t room = std::max<std::size_t>(into.next_room, bytes);
+  check_payload(room);
+  into.held = make_message(room);
+  into.body = into.held->body();
+  into.room = static_cast<std::uint32_t>(room);
+  into.used = into.run_at = 0;
+  by_->counters().created.add(1);
+  if (into.listed) return;
+  into.listed = true;
+  open_.push_back(target);
+  if (open_since() != 0) return;
+  const std::uint64_t now = thread_.pool().instant();
+  open_since_.store(now, std::memory_order_release);  // pairs with open_since
+  if (since() == 0) set_since(now);
+  space_.bundle_opened();
+}
+
+void thread_operations::close_run(slot& of) noexcept {
+  auto* const header = reinterpret_cast<detail::run_header*>(of.body + of.run_at);
+  header->bytes = of.used - of.run_at - static_cast<std::uint32_t>(sizeof(detail::run_header));
+}
+
+void thread_operations::send(slot& from, std::uint32_t target) {
+  close_run(from);
+  from.held->header.payload_bytes = from.used;
+  from.kind = {};
+  from.room = from.used = 0;
+  const detail::operation_target to{target / stripes_, target % stripes_};
+  space_.send(*by_, thread_, to, std::move(from.held));
+}
+
+void thread_operations::send_all(thread_context& by) {
+  by_ = &by;
+  for (const std::uint32_t target : open_) {
+    slot& each = slots_[target];
+    each.listed = false;
+    if (each.held == nullptr) continue;
+    if (each.used < each.room / 4) each.next_room = std::max(room_min, each.next_room / 2);
+    send(each, target);
+  }
+  open_.clear();
+  by_ = &thread_;
+  open_since_.store(0, std::memory_order_release);  // pairs with open_since
+}
+
+void thread_operations::flush(thread_context& by) {
+  const std::scoped_lock held(*static_cast<detail::operation_buffers*>(this));
+  const bool pending = std::exchange(has_pending_, false);
+  if (pending) {
+    for (const std::uint32_t container : pending_listed_) {
+      if (detail::pending_operations* const all = pending_of(container)) all->flush(*this);
+    }
+    pending_listed_.clear();
+    pending_last_ = ~std::uint32_t{0};
+  }
+  send_all(by);
+  set_since(0);
+  if (pending) by.counters().done.add(1);
+}
+
+void thread_operations::flush_bundles(thread_context& by) {
+  const std::scoped_lock held(*static_cast<detail::operation_buffers*>(this));
+  send_all(by);
+  if (!has_pending_) set_since(0);
+}
+
+}  // namespace nacre

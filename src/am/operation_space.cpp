@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+// Opening and closing containers, and sending and running bundles of operations.
+#include "am/operation_space.hpp"
+
+#include <cstring>
+#include <mutex>
+#include <string>
+#include <utility>
+
+#include "base/marks.hpp"
+
+namespace nacre {
+namespace {
+
+constexpr double bound_seconds = 500e-6;  // after which the poll loop sends the bundles of a thread that is busy
+constexpr std::uint32_t operations_a_dispatch = 4;  // whose cost is that of beginning and ending a handler
+
+/// The row of a bundle. It keeps the message, so it is counted when its operations have run.
+detail::outcome take_bundle(engine&, thread_context& by, message_ptr& m, void* target, handler_id) {
+  static_cast<operation_space*>(target)->accept(by, std::move(m));
+  return detail::outcome::done;
+}
+detail::handler_info bundle_row{
+    body_ops{}, &take_bundle, "nacre::operation_space::accept", detail::key_of<operation_space>(), false, true};
+const detail::handler_registration bundle_row_enlisted{bundle_row};
+
+}  // namespace
+
+operation_space::operation_space(am_engine& messages, backplane& link)
+    : messages_(messages),
+      link_(link),
+      bound_ticks_(static_cast<std::uint64_t>(bound_seconds / messages.pool().seconds_a_tick())) {
+  messages_.attach_module(*this);
+  for (const auto& each : messages_.pool().thread_contexts()) {
+    buffers_.push_back(std::make_unique<thread_operations>(*each, *this));
+    each->attach_operations(*buffers_.back());
+  }
+}
+
+std::uint32_t operation_space::next_container() {
+  const std::scoped_lock held(containers_lock_);
+  return static_cast<std::uint32_t>(containers_.size());
+}
+
+void operation_space::set_stripes(std::uint32_t count) {
+  if (!executors_.empty()) return;
+  for (std::uint32_t i = 0; i < count; ++i) executors_.push_back(std::make_unique<operation_executor>(*this, i));
+  for (const auto& each : buffers_) each->set_stripes(count);
+}
+
+void operation_space::open(std::uint32_t container, detail::container_part& part) {
+  const std::scoped_lock held(containers_lock_);
+  if (containers_.size() <= container) containers_.resize(std::size_t{container} + 1);
+  containers_[container] = &part;
+}
+
+void operation_space::close(std::uint32_t container) {
+  for (const auto& each : executors_) {
+    const std::scoped_lock held(each->elements());
+  }
+  for (const auto& each : buffers_) {
+    const std::scoped_lock held(static_cast<detail::operation_buffers&>(*each));
+    each->drop_pending(container);
+  }
+  const std::scoped_lock held(containers_lock_);
+  containers_[container] = nullptr;
+}
+
+detail::container_part* operation_space::find(std::uint32_t container) {
+  const std::scoped_lock held(containers_lock_);
+  return container < containers_.size() ? containers_[container] : nullptr;
+}
+
+std::string operation_space::ended(std::uint32_t container) {
+  return "container number " + std::to_string(container) +
+         " has ended, or was never made: keep it until nothing uses its handle any more, and call "
+         "`rt.wait_quiescence()` on every rank before it goes out of scope";
+}
+
+void operation_space::check_open(std::uint32_t container) {
+  if (find(container) == nullptr) throw usage_error("an operation on a container: " + ended(container));
+}
+
+void operation_space::hold(detail::container_part& part) {
+  for (std::uint32_t stripe = 0; stripe < part.stripes(); ++stripe) {
+    const std::scoped_lock held(elements(stripe));
+    ++part.state(stripe).holds;
+  }
+}
+
+void operation_space::release(thread_context& by, detail::container_part& part) {
+  for (std::uint32_t stripe = 0; stripe < part.stripes(); ++stripe) {
+    const std::scoped_lock held(elements(stripe));
+    detail::container_part::stripe_state& state = part.state(stripe);
+    if (--state.holds == 0 && !state.aside.empty()) executors_[stripe]->accept_first(by, state.aside);
+  }
+}
+
+void operation_space::bundle_opened() {
+  if (!link_.declared().virtual_time) link_.wake();
+}
+
+void operation_space::send(thread_context& by, const thread_context& owner, detail::operation_target to,
+                           message_ptr bundle) {
+  static_cast<void>(owner);
+  message_header& header = bundle->header;
+  header.kind = message_kind::module;
+  header.flags = flag_communication;
+  header.channel = channel::application;
+  header.handler = bundle_row.id.value();
+  header.source = link_.rank().value();
+  header.sequence = to.stripe;
+  const bool own = to.rank == link_.rank().value();
+  messages_.pool().charge_own(own ? own_work::send_local : own_work::send);
+  if (own || messages_.by_pointer()) messages_.acquire_window(by, *bundle);
+  if (own && !messages_.deferred()) return executors_[to.stripe]->accept(by, std::move(bundle));
+  const std::uint64_t bytes = sizeof(message_header) + header.payload_bytes;
+  by.counters().messages_sent.add(1);
+  by.counters().bytes_sent.add(bytes);
+  by.record_send(rank_id(to.rank), bytes);
+  link_.send(&by, rank_id(to.rank), std::move(bundle));
+}
+
+std::uint64_t operation_space::flush_overdue(thread_context& by) {
+  std::uint64_t soonest = 0;
+  for (const auto& each : buffers_) {
+    const std::uint64_t since = each->open_since();
+    if (since == 0) continue;
+    const std::uint64_t now = messages_.pool().instant();
+    if (now >= since + bound_ticks_) {
+      each->flush_bundles(by);
+    } else if (soonest == 0 || since + bound_ticks_ - now < soonest) {
+      soonest = since + bound_ticks_ - now;
+    }
+  }
+  return soonest;
+}
+
+void operation_space::accept(thread_context& by, message_ptr bundle) {
+  const std::uint32_t stripe = bundle->header.sequence;
+  if (stripe < executors_.size()) return executors_[stripe]->accept(by, std::move(bundle));
+  messages_.fail("a message from rank " + std::to_string(bundle->header.source) +
+                 " holds operations for a part of containers that this rank does not have");
+}
+
+void operation_space::run(thread_context& on, std::uint32_t stripe, message_ptr& bundle) {
+  for (std::size_t offset = 0; offset < bundle->header.payload_bytes;) {
+    if (!run_one(on, stripe, bundle, offset)) return;
+  }
+}
+
+/// Runs the run at `offset`, which moves behind it. False: the job ends.
+bool operation_space::run_one(thread_context& on, std::uint32_t stripe, message_ptr& bundle, std::size_t& offset) {
+  const std::span<const std::byte> rest = bundle->payload().subspan(offset);
+  const auto refuse = [&](const std::string& why) {
+    messages_.fail("operations from rank " + std::to_string(bundle->header.source) + " " + why);
+    return false;
+  };
+  detail::run_header header;
+  if (rest.size() < sizeof header) return refuse("are cut off");
+  std::memcpy(&header, rest.data(), sizeof header);
+  if (header.bytes > rest.size() - sizeof header) return refuse("are cut off");
+  const std::size_t whole = sizeof header + header.bytes;
+  offset += std::min(detail::run_aligned(whole), rest.size());
+
+  const detail::handler_info* const row = messages_.handlers().handler(header.kind.row);
+  if (row == nullptr || row->target_key != detail::key_of<detail::operation_run>()) return refuse("name no operation");
+  detail::container_part* const part = find(header.kind.container);
+  if (part == nullptr) return refuse("came too late: " + ended(header.kind.container));
+  if (part->state(stripe).holds != 0) {
+    on.counters().created.add(1);
+    set_aside(*part, stripe, *bundle, rest.first(whole));
+    return true;
+  }
+  messages_.pool().charge_own(own_work::dispatch, header.count / operations_a_dispatch + 1);
+  on.counters().handlers.add(header.count);
+  on.record_begin(trace::event_kind::handler_begin, row->id);
+  detail::operation_run run{rest.subspan(sizeof header, header.bytes), header.count, *part, stripe};
+  const detail::outcome how = row->invoke(messages_.core(), on, bundle, &run, row->id);
+  on.record_end();
+  return how == detail::outcome::done || refuse("do not decode as the arguments of " + std::string(row->name));
+}
+
+void operation_space::set_aside(detail::container_part& part, std::uint32_t stripe, const message& bundle,
+                                std::span<const std::byte> run) {
+  NACRE_MARK("operations wait until main has finished with their container");
+  message_ptr copy = make_message(run.size());
+  const std::uint32_t bytes = copy->header.payload_bytes;
+  copy->header = bundle.header;
+  copy->header.payload_bytes = bytes;
+  std::memcpy(copy->body(), run.data(), run.size());
+  part.state(stripe).aside.push_back(std::move(copy));
+}
+
+void operation_executor::schedule(thread_context& by) { space_.messages().pool().make_ready(by, *this); }
+
+void operation_executor::accept(thread_context& by, message_ptr bundle) {
+  {
+    const std::scoped_lock held(inbox_lock_);
+    inbox_.push_back(std::move(bundle));
+    if (std::exchange(scheduled_, true)) return;
+  }
+  schedule(by);
+}
+
+void operation_executor::accept_first(thread_context& by, message_list& bundles) {
+  {
+    const std::scoped_lock held(inbox_lock_);
+    bundles.append(inbox_);
+    inbox_.append(bundles);
+    if (std::exchange(scheduled_, true)) return;
+  }
+  schedule(by);
+}
+
+message_ptr operation_executor::next() {
+  const std::scoped_lock held(inbox_lock_);
+  message_ptr first = inbox_.pop_front();
+  if (first == nullptr) scheduled_ = false;
+  return first;
+}
+
+void operation_executor::run_item(work& self, thread_context& on) { static_cast<operation_executor&>(self).run(on); }
+
+/// Runs bundles as an item of bounded length. Those that are left when the time is over wait behind other work.
+void operation_executor::run(thread_context& on) {
+  worker_pool& pool = space_.messages().pool();
+  const std::uint64_t begin = pool.instant();
+  const auto slice = static_cast<std::uint64_t>(20e-6 / pool.seconds_a_tick());
+  std::uint64_t now = begin;
+  bool left = true;
+  while (left && now - begin <= slice) {
+    message_ptr bundle = next();
+    left = bundle != nullptr;
+    if (!left) break;
+    {
+      const std::scoped_lock held(elements_);
+      space_.run(on, stripe_, bundle);
+    }
+    bundle.reset();
+    on.counters().done.add(1);
+    now = pool.instant();
+  }
+  on.counters().handler_ticks.add(now - begin);
+  if (left) schedule(on);
+}
+
+}  // namespace nacre

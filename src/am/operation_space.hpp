@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// The containers of a rank: which there are, and the operations on them that arrive.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include <nacre/operation_buffers.hpp>
+#include <nacre/work.hpp>
+
+#include "am/am_engine.hpp"
+#include "am/operation_buffers.hpp"
+#include "backplane/backplane.hpp"
+#include "base/spinlock.hpp"
+
+namespace nacre {
+
+/// Runs the bundles for one stripe of a rank, one after the other, in the order of their arrival. So the operations of
+/// one thread context on one key run in the order in which they were made, and no two at a time touch one stripe.
+/// Functions of the program run here; what they do to containers goes into the buffers of the running thread, so an
+/// executor is never entered while it runs.
+class operation_executor final : public work {
+ public:
+  operation_executor(operation_space& space, std::uint32_t stripe) noexcept
+      : work(&run_item), space_(space), stripe_(stripe) {}
+
+  /// Takes a bundle that has been counted as created. Any thread of the rank.
+  void accept(thread_context& by, message_ptr bundle);
+  /// Takes messages that come before all others, and have been counted. Any thread of the rank.
+  void accept_first(thread_context& by, message_list& bundles);
+  /// Held while a bundle runs, and by others that touch elements of the stripe.
+  [[nodiscard]] spinlock& elements() noexcept { return elements_; }
+
+ private:
+  static void run_item(work& self, thread_context& on);
+  void run(thread_context& on);
+  void schedule(thread_context& by);
+  [[nodiscard]] message_ptr next();
+
+  operation_space& space_;
+  const std::uint32_t stripe_;
+  spinlock inbox_lock_;
+  message_list inbox_;      // under inbox_lock_
+  bool scheduled_ = false;  // under inbox_lock_: it is ready work, or runs
+  spinlock elements_;
+};
+
+/// The containers of a rank. Main opens and closes them; their numbers are equal on all ranks, because all mains open
+/// the same ones in one order. Elements live in one stripe for each worker of the rank with the fewest.
+class operation_space {
+ public:
+  operation_space(am_engine& messages, backplane& link);
+  operation_space(const operation_space&) = delete;
+  operation_space& operator=(const operation_space&) = delete;
+
+  [[nodiscard]] std::uint32_t size() const noexcept { return messages_.size(); }
+  [[nodiscard]] detail::operation_buffers& buffers(const thread_context& of) noexcept {
+    return *buffers_[of.id().value()];
+  }
+
+  /// The number that the next container gets.
+  [[nodiscard]] std::uint32_t next_container();
+  /// Fixes the number of stripes, before any operation; later calls give the same number.
+  void set_stripes(std::uint32_t count);
+  /// `part` must live until close. Main only, as all that follow.
+  void open(std::uint32_t container, detail::container_part& part);
+  /// Afterwards an operation for it ends the job.
+  void close(std::uint32_t container);
+  /// Operations that come for the container are set aside until `release`.
+  void hold(detail::container_part& part);
+  void release(thread_context& by, detail::container_part& part);
+
+  /// The part of an open container; null when it has ended or was never made. Any thread.
+  [[nodiscard]] detail::container_part* find(std::uint32_t container);
+  /// Throws usage_error when the container has ended, or was never made. Any thread.
+  void check_open(std::uint32_t container);
+  /// Held by a handler that looks at elements of the stripe.
+  [[nodiscard]] spinlock& elements(std::uint32_t stripe) noexcept { return executors_[stripe]->elements(); }
+
+  /// A bundle has been opened: the poll loop should see to it if its thread does not.
+  void bundle_opened();
+  /// Sends a bundle that has been counted. `by` is the caller, `owner` the thread context whose bundle it is.
+  void send(thread_context& by, const thread_context& owner, detail::operation_target to, message_ptr bundle);
+  /// Inside the poll loop: sends bundles that have waited for too long. The result is as that of
+  /// am_engine::flush_overdue.
+  std::uint64_t flush_overdue(thread_context& by);
+
+  /// A bundle has arrived.
+  void accept(thread_context& by, message_ptr bundle);
+  /// Runs a bundle, and leaves it to the caller. Under the lock of the stripe.
+  void run(thread_context& on, std::uint32_t stripe, message_ptr& bundle);
+  [[nodiscard]] am_engine& messages() noexcept { return messages_; }
+
+ private:
+  bool run_one(thread_context& on, std::uint32_t stripe, message_ptr& bundle, std::size_t& offset);
+  void set_aside(detail::container_part& part, std::uint32_t stripe, const message& bundle,
+                 std::span<const std::byte> run);
+  [[nodiscard]] static std::string ended(std::uint32_t container);
+
+  am_engine& messages_;
+  backplane& link_;
+  const std::uint64_t bound_ticks_;
+  std::vector<std::unique_ptr<thread_operations>> buffers_;     // by thread context
+  std::vector<std::unique_ptr<operation_executor>> executors_;  // by stripe
+  spinlock containers_lock_;
+  std::vector<detail::container_part*> containers_;  // under containers_lock_; null: it has ended
+};
+
+}  // namespace nacre

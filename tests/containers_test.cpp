@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// Containers on threads and on simulated machines with many seeds, and the table that holds their elements.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <unordered_map>
+
+#include <nacre/containers/counting_set.hpp>
+#include <nacre/containers/table.hpp>
+#include <nacre/nacre.hpp>
+
+#include "scenarios/scenarios.hpp"
+
+namespace nacre::tests {
+namespace {
+
+void run_all(config how, std::uint64_t seed) {
+  how.set("balancer", "none");
+  ASSERT_EQ(run(how,
+                [&](runtime& rt) {
+                  for (const scenario& each : container_scenarios()) each.run(rt, seed), rt.wait_quiescence();
+                }),
+            0);
+}
+
+TEST(containers, agree_with_a_model_on_threads) {
+  for (const char* ranks : {"1", "2", "3"}) {
+    for (const char* workers : {"1", "2"}) {
+      config how;
+      how.set("ranks", ranks);
+      how.set("workers", workers);
+      run_all(how, 7);
+      ASSERT_FALSE(HasFailure()) << ranks << " ranks of " << workers << " workers";
+    }
+  }
+}
+
+TEST(containers, agree_with_a_model_on_simulated_ranks) {
+  for (int seed = 1; seed <= 40; ++seed) {
+    config how;
+    how.set("transport", "sim");
+    how.set("ranks", std::to_string(2 + seed % 5));
+    how.set("workers", std::to_string(1 + seed % 3));
+    how.set("seed", std::to_string(seed));
+    how.set("sim.jitter", "3");
+    how.set("aggregate", seed % 2 == 0 ? "on" : "auto");
+    if (seed % 4 == 0) how.set("receive_memory", "4KiB");
+    run_all(how, static_cast<std::uint64_t>(seed));
+    ASSERT_FALSE(HasFailure()) << "seed " << seed;
+  }
+}
+
+TEST(containers, slow_main_down_where_memory_is_scarce) {
+  config how;
+  how.set("ranks", "2");
+  how.set("receive_memory", "64KiB");
+  ASSERT_EQ(run(how,
+                [](runtime& rt) {
+                  nacre::counting_set<std::uint64_t> numbers(rt);
+                  for (std::uint64_t i = 0; i < 200'000; ++i) numbers.insert(i);
+                  rt.wait_quiescence();
+                  EXPECT_EQ(numbers.size(), 200'000U);
+                  EXPECT_EQ(numbers.count_all(), 400'000U);
+                }),
+            0);
+}
+
+TEST(containers, refuse_collectives_in_handlers) {
+  config how;
+  how.set("ranks", "2");
+  static counting_set<int>* of_rank_0 = nullptr;
+  ASSERT_EQ(run(how,
+                [](runtime& rt) {
+                  counting_set<int> numbers(rt);
+                  if (rt.rank().value() == 0) of_rank_0 = &numbers;
+                  rt.barrier();
+                  if (rt.rank().value() == 0) {
+                    EXPECT_THROW(rt.call(rank_id(0), [] { return of_rank_0->size(); }).get(), call_error);
+                  }
+                }),
+            0);
+}
+
+TEST(flat_table, holds_what_a_map_holds) {
+  detail::flat_table<std::string, int> under_test;
+  std::unordered_map<std::string, int> model;
+  rng random(3);
+  for (int i = 0; i < 200'000; ++i) {
+    const std::string key = std::to_string(random.below(3000));
+    // Few different hashes, so that searches are long and many elements have equal ones.
+    const std::uint64_t hash = detail::hash_of(key) % 700;
+    if (random.below(3) == 0) {
+      ASSERT_EQ(under_test.erase(hash, key), model.erase(key) != 0);
+    } else {
+      const auto [found, made] = under_test.find_or_add(hash, key);
+      ASSERT_EQ(made, model.emplace(key, i).second);
+      if (made) found->value = i;
+    }
+    ASSERT_EQ(under_test.size(), model.size());
+  }
+  for (const auto& [key, value] : model) {
+    const auto* const found = under_test.find(detail::hash_of(key) % 700, key);
+    ASSERT_NE(found, nullptr);
+    EXPECT_EQ(found->value, value);
+  }
+}
+
+}  // namespace
+}  // namespace nacre::tests
