@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// Control messages, datagrams and timers of an extension module.
+#include <algorithm>
+#include <string>
+
+#include <nacre/error.hpp>
+
+#include "backplane/extension/attached_extension.hpp"
+#include "base/marks.hpp"
+
+namespace nacre {
+namespace {
+
+constexpr std::chrono::nanoseconds coarse_step{1'000'000};
+
+}  // namespace
+
+void attached_extension::check_target(rank_id to) const {
+  if (to.value() < site_.size) return;
+  throw usage_error("a message to rank " + std::to_string(to.value()) + " of a job with " + std::to_string(site_.size) +
+                    " ranks");
+}
+
+void attached_extension::control(rank_id to, std::span<const std::byte> bytes) {
+  check_target(to);
+  if (bytes.size() > control_bytes_max) {
+    throw usage_error("a control message of " + std::to_string(bytes.size()) + " bytes, where at most " +
+                      std::to_string(control_bytes_max) + " fit: send a command");
+  }
+  peers_->send_control(to, bytes);
+}
+
+bool attached_extension::datagram(rank_id to, std::span<const std::byte> bytes) {
+  check_target(to);
+  if (bytes.size() > datagram_bytes_max()) {
+    throw usage_error("a datagram of " + std::to_string(bytes.size()) + " bytes, where at most " +
+                      std::to_string(datagram_bytes_max()) + " fit: send it in parts");
+  }
+  return peers_->send_datagram(to, bytes);
+}
+
+void attached_extension::take_control(rank_id from, std::span<const std::byte> bytes) {
+  if (ended()) return site_.link.send_handled(from, number_, 1, 0);
+  const bool well = run("on_control", [&](extension& code) {
+    peers_->expect(from);  // here, where a heap that has no room for it ends the module
+    code.on_control(*this, from, bytes);
+  });
+  if (!well) return site_.link.send_handled(from, number_, 1, 0);
+  peers_->note_control(from);
+}
+
+void attached_extension::take_datagram(rank_id from, std::span<const std::byte> bytes) {
+  if (ended()) return site_.link.send_handled(from, number_, 0, 1);
+  const bool well = run("on_datagram", [&](extension& code) {
+    peers_->expect(from);
+    code.on_datagram(*this, from, bytes);
+  });
+  if (!well) return site_.link.send_handled(from, number_, 0, 1);
+  peers_->note_datagram(from);
+}
+
+void attached_extension::take_handled(rank_id from, std::uint32_t controls, std::uint32_t datagrams) {
+  if (!ended()) peers_->take_handled(from, controls, datagrams);
+}
+
+/// Coarse timers are due at whole milliseconds, so that many come at one pass of the poll loop.
+std::uint64_t attached_extension::set_timer(std::chrono::nanoseconds delay, bool fine) {
+  if (!timers_) return ++last_;  // in deactivate, when no timer will come any more
+  auto due = site_.time.now() + std::clamp(delay, std::chrono::nanoseconds::zero(),
+                                           std::chrono::nanoseconds(std::chrono::hours(24 * 365)));
+  if (!fine) due = (due + coarse_step - std::chrono::nanoseconds(1)) / coarse_step * coarse_step;
+  const std::uint64_t number = ++last_;
+  const auto at = timers_->try_emplace(number, *this, number).first;
+  try {
+    site_.timers.set(at->second, due);
+  } catch (...) {
+    timers_->erase(at);
+    throw;
+  }
+  return number;
+}
+
+void attached_extension::cancel(std::uint64_t timer) noexcept {
+  if (!timers_) return;
+  const auto at = timers_->find(timer);
+  if (at == timers_->end()) return;
+  site_.timers.remove(at->second);
+  timers_->erase(at);
+}
+
+void attached_extension::module_timer::fire_one(timer& due, thread_context&) {
+  const auto& self = static_cast<module_timer&>(due);
+  self.of.fire(self.number);
+}
+
+void attached_extension::fire(std::uint64_t number) {
+  timers_->erase(number);
+  run("on_timer", [&](extension& code) { code.on_timer(*this, number); });
+}
+
+}  // namespace nacre

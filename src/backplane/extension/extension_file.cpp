@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reads the ELF notes and symbols of a module's file, and loads it.
+#include "backplane/extension/extension_file.hpp"
+
+#include <dlfcn.h>
+#include <elf.h>
+#include <link.h>
+
+#include <algorithm>
+#include <cstring>
+#include <fstream>
+#include <string_view>
+#include <vector>
+
+#include <nacre/error.hpp>
+
+#include "transport/module_file.hpp"
+
+namespace nacre {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* entry_symbol = "nacre_make_extension";
+constexpr std::uint64_t part_bytes_max = std::uint64_t{64} << 20;  // of a file that we read at once
+
+[[noreturn]] void refuse_file(const fs::path& file, const std::string& problem, const std::string& remedy) {
+  throw setup_error({.problem = file.string() + " " + problem,
+                     .why = "an extension module runs inside the runtime, so it is checked before any of its code runs",
+                     .remedy = remedy});
+}
+
+[[noreturn]] void refuse_kind(const fs::path& file, const std::string& problem) {
+  refuse_file(file, problem, "name a shared object of this machine that has NACRE_EXTENSION(class) in it");
+}
+
+/// A file that is read in parts; each part is bounds-checked.
+class file_parts {
+ public:
+  explicit file_parts(const fs::path& file) : path_(file), in_(file, std::ios::binary) {
+    if (!in_) refuse_kind(file, "cannot be read");
+  }
+
+  [[nodiscard]] std::vector<std::byte> read(std::uint64_t offset, std::uint64_t bytes) {
+    if (bytes > part_bytes_max) refuse_kind(path_, "is damaged");
+    std::vector<std::byte> part(bytes);
+    in_.clear();
+    in_.seekg(static_cast<std::streamoff>(offset));
+    in_.read(reinterpret_cast<char*>(part.data()), static_cast<std::streamsize>(bytes));
+    if (!in_) refuse_kind(path_, "is no complete shared object");
+    return part;
+  }
+  template <class T>
+  [[nodiscard]] std::vector<T> read_all(std::uint64_t offset, std::uint64_t count) {
+    if (count > part_bytes_max / sizeof(T)) refuse_kind(path_, "is damaged");
+    const std::vector<std::byte> part = read(offset, count * sizeof(T));
+    std::vector<T> all(count);
+    if (!part.empty()) std::memcpy(all.data(), part.data(), part.size());
+    return all;
+  }
+
+ private:
+  const fs::path& path_;
+  std::ifstream in_;
+};
+
+ElfW(Ehdr) read_head(const fs::path& file, file_parts& parts) {
+  const auto head = parts.read_all<ElfW(Ehdr)>(0, 1).front();
+  ElfW(Ehdr) own{};  // of this program's own kind
+  own.e_machine =
+#if defined(__x86_64__)
+      EM_X86_64;
+#elif defined(__aarch64__)
+      EM_AARCH64;
+#else
+      head.e_machine;
+#endif
+  const bool fits = std::memcmp(head.e_ident, ELFMAG, SELFMAG) == 0 &&
+                    head.e_ident[EI_CLASS] == (sizeof(void*) == 8 ? ELFCLASS64 : ELFCLASS32) &&
+                    head.e_machine == own.e_machine && head.e_type == ET_DYN;
+  if (!fits) refuse_kind(file, "is no shared object of this machine");
+  return head;
+}
+
+/// The note of ours among the notes of a segment, by its whole length.
+std::optional<detail::extension_note> note_among(std::span<const std::byte> notes, std::size_t alignment) {
+  const std::size_t unit = alignment == 8 ? 8 : 4;
+  const auto padded = [unit](std::size_t bytes) { return (bytes + unit - 1) / unit * unit; };
+  const detail::extension_note own;
+  while (notes.size() >= sizeof(ElfW(Nhdr))) {
+    ElfW(Nhdr) head;
+    std::memcpy(&head, notes.data(), sizeof head);
+    const std::size_t bytes = padded(padded(sizeof head + head.n_namesz) + head.n_descsz);
+    const bool ours = head.n_type == own.type && head.n_namesz == own.name_bytes && notes.size() >= sizeof own &&
+                      std::memcmp(notes.data() + sizeof head, own.owner, sizeof own.owner) == 0;
+    if (ours) {
+      detail::extension_note found;
+      std::memcpy(&found, notes.data(), sizeof found);
+      found.module[sizeof found.module - 1] = '\0';
+      found.build[sizeof found.build - 1] = '\0';
+      return found;
+    }
+    notes = notes.subspan(std::min(notes.size(), bytes));
+  }
+  return std::nullopt;
+}
+
+std::optional<detail::extension_note> find_note(file_parts& parts, const ElfW(Ehdr) & head) {
+  for (const auto& segment : parts.read_all<ElfW(Phdr)>(head.e_phoff, head.e_phnum)) {
+    if (segment.p_type != PT_NOTE) continue;
+    const auto notes = parts.read(segment.p_offset, segment.p_filesz);
+    if (const auto found = note_among(notes, segment.p_align)) return found;
+  }
+  return std::nullopt;
+}
+
+bool defines(file_parts& parts, const ElfW(Ehdr) & head, std::string_view symbol) {
+  const auto sections = parts.read_all<ElfW(Shdr)>(head.e_shoff, head.e_shnum);
+  for (const auto& section : sections) {
+    if (section.sh_type != SHT_DYNSYM || section.sh_link >= sections.size()) continue;
+    const auto& text = sections[section.sh_link];
+    const auto names = parts.read(text.sh_offset, text.sh_size);
+    for (const auto& each : parts.read_all<ElfW(Sym)>(section.sh_offset, section.sh_size / sizeof(ElfW(Sym)))) {
+      if (each.st_shndx == SHN_UNDEF || each.st_name >= names.size()) continue;
+      const char* const begin = reinterpret_cast<const char*>(names.data()) + each.st_name;
+      if (std::string_view(begin, ::strnlen(begin, names.size() - each.st_name)) == symbol) return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+fs::path find_extension_file(const std::string& written) {
+  if (written.find('/') != std::string::npos) return fs::absolute(written).lexically_normal();
+  const auto places = transport::places_of_module(written, {});
+  if (const fs::path* const found = transport::find_module(places)) return *found;
+  throw setup_error({.problem = "there is no extension module " + written + " in " + transport::list_places(places),
+                     .why = "the current folder is not searched, since it must not decide what code is loaded",
+                     .remedy = "write its path, such as ./" + written});
+}
+
+std::string check_extension_file(const fs::path& file) {
+  file_parts parts(file);
+  const ElfW(Ehdr) head = read_head(file, parts);
+  const auto note = find_note(parts, head);
+  if (!note) refuse_kind(file, "is no extension module");
+  const detail::extension_note own;
+  const std::string remedy = "compile it again, with the headers of this Nacre and the compiler of this program";
+  if (note->version != own.version) {
+    refuse_file(file,
+                "has version " + std::to_string(note->version) + " of the interface of extension modules, where " +
+                    "this program has version " + std::to_string(own.version),
+                remedy);
+  }
+  if (std::string_view(note->build) != own.build) {
+    refuse_file(file, std::string("was built by ") + note->build + ", where this program was built by " + own.build,
+                remedy);
+  }
+  if (note->module[0] == '\0') refuse_kind(file, "is an extension module without a name");
+  if (!defines(parts, head, entry_symbol)) {
+    refuse_file(file, std::string("lacks the symbol ") + entry_symbol,
+                "write NACRE_EXTENSION(class) in it once, and let the linker keep it");
+  }
+  return note->module;
+}
+
+extension_file load_extension_file(const std::string& written) {
+  const fs::path file = find_extension_file(written);
+  extension_file result{.name = check_extension_file(file), .make = {}, .keeps = {}};
+  void* const handle = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (handle == nullptr) {
+    refuse_file(file, std::string("cannot be loaded: ") + ::dlerror(),
+                "link it with the libraries that it needs; of the program it can use what is in <nacre/extension.hpp>");
+  }
+  result.keeps = std::shared_ptr<void>(handle, [](void* loaded) { ::dlclose(loaded); });
+  using factory = extension* (*)(const config&);
+  const auto make = reinterpret_cast<factory>(::dlsym(handle, entry_symbol));
+  if (make == nullptr) refuse_file(file, std::string("lacks the symbol ") + entry_symbol, "link it again");
+  result.make = [make](const config& configuration) { return std::unique_ptr<extension>(make(configuration)); };
+  return result;
+}
+
+}  // namespace nacre

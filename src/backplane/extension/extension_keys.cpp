@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// Checks keys.
+#include "backplane/extension/extension_keys.hpp"
+
+namespace nacre {
+
+void extension_keys::add(std::string_view module, extension_access access) {
+  const std::scoped_lock lock(mutex_);
+  all_.insert_or_assign(std::string(module), locked_module{make_key_(), access});
+}
+
+void extension_keys::remove(std::string_view module) {
+  const std::scoped_lock lock(mutex_);
+  if (const auto at = all_.find(module); at != all_.end()) all_.erase(at);
+}
+
+std::optional<extension_key> extension_keys::find(std::string_view module) const {
+  const std::scoped_lock lock(mutex_);
+  const auto at = all_.find(module);
+  return at == all_.end() ? std::nullopt : std::optional(at->second.key);
+}
+
+bool extension_keys::withdraw(std::string_view module) {
+  const std::scoped_lock lock(mutex_);
+  const auto at = all_.find(module);
+  if (at == all_.end()) return false;
+  at->second = {make_key_(), extension_access::key};
+  return true;
+}
+
+bool extension_keys::opens(const extension_key& key, std::string_view module) const {
+  const std::scoped_lock lock(mutex_);
+  const auto at = all_.find(module);
+  if (at == all_.end()) return false;
+  if (key.is_of_program()) return at->second.access == extension_access::program;
+  const auto& right = at->second.key.words;
+  return ((key.words[0] ^ right[0]) | (key.words[1] ^ right[1])) == 0;
+}
+
+}  // namespace nacre

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// The extension modules that the program has registered.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <nacre/extension_module.hpp>
+
+namespace nacre {
+
+/// A module by its name, as messages name it. Names of one rank that share a number are refused.
+[[nodiscard]] constexpr std::uint64_t extension_number(std::string_view name) noexcept {
+  std::uint64_t hash = 0xcbf29ce484222325U;
+  for (const char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3U;
+  return hash | 1;  // never 0, which means a program
+}
+
+/// A module before it is attached to a rank.
+struct registered_extension {
+  std::string name;
+  extension_factory make;
+  extension_access access = extension_access::program;
+};
+
+/// All that register_extension was called with, in the order of their names. Any thread.
+[[nodiscard]] std::vector<registered_extension> registered_extensions();
+
+}  // namespace nacre

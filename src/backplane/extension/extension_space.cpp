@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+// Attaching and detaching extension modules, and dispatching their messages.
+#include "backplane/extension/extension_space.hpp"
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+#include <nacre/error.hpp>
+
+#include "backplane/extension/extension_registry.hpp"
+#include "base/marks.hpp"
+
+namespace nacre {
+
+extension_space::extension_space(extension_link& link, clock& time, const settings& how)
+    : link_(link),
+      time_(time),
+      how_(how),
+      site_{link, time, time.now(), how.rank, how.size, timers_},
+      keys_(how.make_key) {}
+
+extension_space::~extension_space() = default;
+
+attached_extension* extension_space::look_up(std::uint64_t module) {
+  const auto at = all_.find(module);
+  if (at == all_.end()) return nullptr;
+  last_number_ = module;
+  return last_found_ = at->second.get();
+}
+
+std::string extension_space::problem_with(std::string_view name) {
+  const attached_extension* const known = find(extension_number(name));
+  if (known == nullptr || (known->ended() && known->name() == name)) return {};
+  if (known->name() != name) {
+    return "the extension module " + std::string(name) + " cannot be told from " + known->name() +
+           " by its number: give one of them another name";
+  }
+  return "an extension module " + std::string(name) +
+         " is attached here already: unload it first, or give the other one another name";
+}
+
+void extension_space::insert(attached_extension::parts of, extension_access access) {
+  const std::string name = of.name;
+  auto made = std::make_unique<attached_extension>(site_, how_.limits, std::move(of));
+  keys_.add(name, access);
+  new_.push_back(made.get());
+  last_found_ = nullptr;
+  all_.insert_or_assign(extension_number(name), std::move(made));
+}
+
+void extension_space::add(attached_extension::parts of, extension_access access) {
+  if (std::string problem = problem_with(of.name); !problem.empty()) throw setup_error(problem);
+  insert(std::move(of), access);
+}
+
+std::string extension_space::attach(attached_extension::parts of, extension_access access) {
+  std::string problem = problem_with(of.name);
+  if (!problem.empty()) return problem;
+  const std::uint64_t number = extension_number(of.name);
+  insert(std::move(of), access);
+  start_all();
+  std::deque<early_message> kept;
+  std::swap(kept, early_);
+  for (early_message& each : kept) {
+    if (each.module != number) {
+      early_.push_back(std::move(each));
+    } else {
+      NACRE_MARK("a control message comes before its module is attached");
+      find(number)->take_control(each.from, each.bytes);
+    }
+  }
+  const attached_extension& made = *find(number);
+  return made.ended() ? made.reason() : std::string();
+}
+
+bool extension_space::detach(std::string_view name, std::function<void()> done) {
+  start_all();
+  attached_extension* const found = find(extension_number(name));
+  if (found == nullptr || found->name() != name || (found->ended() && !detaching_.contains(found))) return false;
+  keys_.remove(name);
+  detaching_[found].push_back(std::move(done));
+  found->close("the extension module " + std::string(name) + " has been unloaded from rank " +
+               std::to_string(how_.rank.value()));
+  if (!found->ended()) NACRE_MARK("unloading a module waits for a deferred command");
+  finish_detached(*found);
+  return true;
+}
+
+void extension_space::finish_detached(const attached_extension& of) {
+  if (!of.ended() || detaching_.empty()) return;
+  const auto at = detaching_.find(&of);
+  if (at == detaching_.end()) return;
+  const std::vector<std::function<void()>> waiting = std::move(at->second);
+  detaching_.erase(at);
+  for (const auto& each : waiting) each();
+}
+
+void extension_space::end_all() {
+  for (const auto& each : all_) {
+    each.second->end("the extension module " + each.second->name() + " has ended with its rank");
+    finish_detached(*each.second);
+  }
+  early_.clear();
+}
+
+/// A module that is attached before the first poll cannot send yet; it starts here.
+void extension_space::start_new() {
+  while (!new_.empty()) {
+    attached_extension* const first = new_.front();
+    new_.erase(new_.begin());
+    first->start();
+  }
+}
+
+void extension_space::on_command(rank_id from, const extension_command& what, std::span<const std::byte> bytes) {
+  start_all();
+  const extension_request request{.from = from, .asker = what.asker, .number = what.request};
+  const auto refuse = [&](std::string_view why) {
+    link_.send_answer(request, true, std::as_bytes(std::span(why.data(), why.size())));
+  };
+  attached_extension* const found = find(what.module);
+  if (found == nullptr) {
+    return refuse("rank " + std::to_string(how_.rank.value()) +
+                  " has no extension module of that name: register it before nacre::run, or load it there, too");
+  }
+  if (!found->closing() && !keys_.opens(what.key, found->name())) {
+    NACRE_MARK("a command is refused for its key");
+    found->log("refused command " + std::to_string(what.number) + " of rank " + std::to_string(from.value()) +
+               ", whose key opens nothing here");
+    return refuse("the key does not open the extension module " + found->name() + " of rank " +
+                  std::to_string(how_.rank.value()) + ": ask its owner for the key that extension_key returns there");
+  }
+  found->command(request, what.number, bytes);
+  finish_detached(*found);
+}
+
+void extension_space::on_control(rank_id from, std::uint64_t module, std::span<const std::byte> bytes) {
+  start_all();
+  if (attached_extension* const found = find(module)) {
+    found->take_control(from, bytes);
+    if (found->closing()) found->close_if_answered();
+    return finish_detached(*found);
+  }
+  if (early_.size() >= early_max) return link_.send_handled(from, module, 1, 0);
+  early_.push_back({from, module, {bytes.begin(), bytes.end()}});
+}
+
+void extension_space::on_datagram(rank_id from, std::uint64_t module, std::span<const std::byte> bytes) {
+  start_all();
+  attached_extension* const found = find(module);
+  if (found == nullptr) return link_.send_handled(from, module, 0, 1);
+  found->take_datagram(from, bytes);
+  if (found->closing()) found->close_if_answered();
+  finish_detached(*found);
+}
+
+void extension_space::on_answer(std::uint64_t asker, std::uint64_t request, bool failed,
+                                std::span<const std::byte> bytes) {
+  attached_extension* const found = find(asker);
+  if (found == nullptr) return;  // its rank sent the command; a peer that lies changes nothing
+  found->take_answer(request, failed, bytes);
+  if (found->closing()) found->close_if_answered();
+  finish_detached(*found);
+}
+
+void extension_space::on_handled(rank_id from, std::uint64_t module, std::uint32_t controls, std::uint32_t datagrams) {
+  if (attached_extension* const found = find(module)) found->take_handled(from, controls, datagrams);
+}
+
+std::chrono::nanoseconds extension_space::poll(thread_context& by) {
+  start_all();
+  if (timers_.empty()) return std::chrono::nanoseconds::max();
+  const auto present = time_.now();
+  for (int fired = 0; fired < 64; ++fired) {
+    timer* const due = timers_.take_due(present);
+    if (due == nullptr) break;
+    due->fire(by);
+  }
+  if (!detaching_.empty()) {
+    for (const auto& each : all_) {
+      if (each.second->closing()) each.second->close_if_answered();
+      finish_detached(*each.second);
+    }
+  }
+  return timers_.due();
+}
+
+}  // namespace nacre

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+// Modules of several ranks, driven by hand: windows, early messages, ends, timers, and whatever peers may send.
+#include "backplane/extension/extension_space.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "backplane/backplane_test_kit.hpp"
+#include "backplane/extension/extension_registry.hpp"
+#include "base/rng.hpp"
+
+namespace nacre {
+namespace {
+
+struct hand_driven_ranks;
+
+/// The link of one rank: what it sends is kept until the test delivers it.
+class hand_link final : public extension_link {
+ public:
+  hand_link(hand_driven_ranks& all, rank_id self) : all_(all), self_(self) {}
+  void send_control(rank_id to, std::uint64_t module, std::span<const std::byte> bytes) override;
+  void send_datagram(rank_id to, std::uint64_t module, std::span<const std::byte> bytes) override;
+  [[nodiscard]] std::size_t datagram_bytes_max() const noexcept override { return 1200; }
+  void send_handled(rank_id to, std::uint64_t module, std::uint32_t controls, std::uint32_t datagrams) override;
+  void send_command(rank_id to, const extension_command& what, std::span<const std::byte> bytes) override;
+  void send_answer(const extension_request& to, bool failed, std::span<const std::byte> bytes) override;
+  void note_deferred() override { ++units; }
+  void note_answered() override { --units; }
+  void charge(double) override {}
+  [[nodiscard]] double charged() const override { return 0; }
+  void end_job(const std::string&) override {}
+
+  int units = 0;
+  std::vector<std::pair<bool, std::string>> answers;  // to programs: whether failed, and the text
+
+ private:
+  hand_driven_ranks& all_;
+  rank_id self_;
+};
+
+struct hand_driven_ranks {
+  explicit hand_driven_ranks(std::size_t memory = 1 << 20) {
+    for (std::uint32_t rank = 0; rank < 2; ++rank) {
+      links.push_back(std::make_unique<hand_link>(*this, rank_id(rank)));
+      spaces.push_back(std::make_unique<extension_space>(
+          *links.back(), time,
+          extension_space::settings{.rank = rank_id(rank),
+                                    .size = 2,
+                                    .limits = {.memory_bytes = memory, .patience = std::chrono::nanoseconds::zero()},
+                                    .make_key = [this] {
+                                      return extension_key{{random.next() | 1, random.next()}};
+                                    }}));
+    }
+  }
+  ~hand_driven_ranks() {
+    for (auto& each : spaces) each->end_all();
+  }
+  void deliver_all() {
+    while (!under_way.empty()) {
+      const auto next = std::move(under_way.front());
+      under_way.erase(under_way.begin());
+      next();
+    }
+  }
+  void command(std::uint32_t rank, std::string_view module, std::uint32_t number, const extension_key& key = {}) {
+    spaces[rank]->on_command(rank_id{0}, {extension_number(module), key, 0, 7, number}, {});
+  }
+  manual_clock time;
+  rng random{1};
+  std::vector<std::function<void()>> under_way;
+  std::vector<std::unique_ptr<hand_link>> links;
+  std::vector<std::unique_ptr<extension_space>> spaces;
+};
+
+using kept_bytes = std::vector<std::byte>;
+
+void hand_link::send_control(rank_id to, std::uint64_t module, std::span<const std::byte> bytes) {
+  all_.under_way.push_back([this, to, module, kept = kept_bytes(bytes.begin(), bytes.end())] {
+    all_.spaces[to.value()]->on_control(self_, module, kept);
+  });
+}
+void hand_link::send_datagram(rank_id to, std::uint64_t module, std::span<const std::byte> bytes) {
+  all_.under_way.push_back([this, to, module, kept = kept_bytes(bytes.begin(), bytes.end())] {
+    all_.spaces[to.value()]->on_datagram(self_, module, kept);
+  });
+}
+void hand_link::send_handled(rank_id to, std::uint64_t module, std::uint32_t controls, std::uint32_t datagrams) {
+  all_.under_way.push_back([this, to, module, controls, datagrams] {
+    all_.spaces[to.value()]->on_handled(self_, module, controls, datagrams);
+  });
+}
+void hand_link::send_command(rank_id to, const extension_command& what, std::span<const std::byte> bytes) {
+  all_.under_way.push_back([this, to, what, kept = kept_bytes(bytes.begin(), bytes.end())] {
+    all_.spaces[to.value()]->on_command(self_, what, kept);
+  });
+}
+void hand_link::send_answer(const extension_request& to, bool failed, std::span<const std::byte> bytes) {
+  if (to.asker == 0) {
+    answers.emplace_back(failed, std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
+    return;
+  }
+  all_.under_way.push_back([this, to, failed, kept = kept_bytes(bytes.begin(), bytes.end())] {
+    all_.spaces[to.from.value()]->on_answer(to.asker, to.number, failed, kept);
+  });
+}
+
+/// Command N sends N control messages to rank 1; command 0 is deferred; 1'000'000 and more: N - 1'000'000 timers.
+class talker final : public extension {
+ public:
+  explicit talker(std::vector<int>& got) : got_(got) {}
+  void on_command(extension_host& host, rank_id, std::uint32_t command, std::span<const std::byte>) override {
+    if (command == 0) {
+      static_cast<void>(host.defer());
+      return;
+    }
+    for (std::uint32_t i = 0; i < command % 1'000'000; ++i) {
+      if (command < 1'000'000) {
+        host.control(rank_id{1}, std::as_bytes(std::span(&sent_, 1)));
+        ++sent_;
+      } else {
+        host.set_timer(std::chrono::microseconds(i), false);
+      }
+    }
+  }
+  void on_control(extension_host&, rank_id, std::span<const std::byte> bytes) override {
+    int number = 0;
+    std::memcpy(&number, bytes.data(), std::min(bytes.size(), sizeof number));
+    got_.push_back(number);
+  }
+  void on_timer(extension_host&, std::uint64_t) override { got_.push_back(-1); }
+
+ private:
+  std::vector<int>& got_;
+  int sent_ = 0;
+};
+
+attached_extension::parts talker_for(std::vector<int>& got) {
+  return {.name = "talker", .code = std::make_unique<talker>(got)};
+}
+
+TEST(extension_space, no_more_control_messages_are_under_way_than_the_window_has_and_all_come_in_order) {
+  hand_driven_ranks ranks;
+  std::vector<int> got[2];
+  for (int rank = 0; rank < 2; ++rank) {
+    ranks.spaces[static_cast<std::size_t>(rank)]->add(talker_for(got[rank]), extension_access::program);
+  }
+  ranks.command(0, "talker", 1000);
+  EXPECT_EQ(ranks.under_way.size(), peer_windows::controls_max);
+  ranks.deliver_all();
+  ASSERT_EQ(got[1].size(), 1000U);
+  for (int i = 0; i < 1000; ++i) EXPECT_EQ(got[1][static_cast<std::size_t>(i)], i);
+}
+
+TEST(extension_space, control_messages_that_nobody_takes_exhaust_the_heap_of_their_sender) {
+  hand_driven_ranks ranks(64 << 10);
+  std::vector<int> got;
+  ranks.spaces[0]->add(talker_for(got), extension_access::program);
+  testing::internal::CaptureStderr();
+  ranks.command(0, "talker", 100'000);
+  const std::string told = testing::internal::GetCapturedStderr();
+  EXPECT_NE(told.find("talker is deactivated: on_command has exhausted its heap of 65536 bytes"), std::string::npos);
+  EXPECT_TRUE(ranks.links[0]->answers.back().first);
+}
+
+TEST(extension_space, messages_that_come_before_their_module_wait_for_it) {
+  hand_driven_ranks ranks;
+  std::vector<int> got[2];
+  ranks.spaces[0]->add(talker_for(got[0]), extension_access::program);
+  ranks.command(0, "talker", 300);
+  ranks.deliver_all();
+  EXPECT_TRUE(got[1].empty());
+  EXPECT_EQ(ranks.spaces[1]->attach(talker_for(got[1]), extension_access::program), "");
+  ranks.deliver_all();
+  EXPECT_EQ(got[1].size(), 300U);
+}
+
+TEST(extension_space, a_module_that_ends_fails_its_deferred_commands_and_units_come_out_even) {
+  hand_driven_ranks ranks;
+  std::vector<int> got;
+  ranks.spaces[0]->add(talker_for(got), extension_access::program);
+  ranks.command(0, "talker", 0);
+  ranks.command(0, "talker", 0);
+  EXPECT_EQ(ranks.links[0]->units, 2);
+  bool gone = false;
+  EXPECT_TRUE(ranks.spaces[0]->detach("talker", [&] { gone = true; }));
+  EXPECT_FALSE(gone);
+  ranks.command(0, "talker", 3);  // comes too late
+  EXPECT_TRUE(ranks.links[0]->answers.back().first);
+  ranks.spaces[0]->end_all();
+  EXPECT_TRUE(gone);
+  EXPECT_EQ(ranks.links[0]->units, 0);
+  EXPECT_EQ(ranks.links[0]->answers.size(), 3U);
+}
+
+TEST(extension_space, coarse_timers_of_a_millisecond_come_at_one_pass) {
+  hand_driven_ranks ranks;
+  std::vector<int> got;
+  ranks.spaces[0]->add(talker_for(got), extension_access::program);
+  ranks.time.advance(std::chrono::microseconds(1));
+  ranks.command(0, "talker", 1'000'010);
+  thread_context by;
+  EXPECT_EQ(ranks.spaces[0]->poll(by), std::chrono::milliseconds(1));
+  EXPECT_TRUE(got.empty());
+  ranks.time.advance(std::chrono::milliseconds(1));
+  EXPECT_EQ(ranks.spaces[0]->poll(by), std::chrono::nanoseconds::max());
+  EXPECT_EQ(got.size(), 10U);
+}
+
+TEST(extension_space, whatever_a_peer_sends_changes_nothing_of_others) {
+  hand_driven_ranks ranks;
+  std::vector<int> got;
+  ranks.spaces[0]->add(talker_for(got), extension_access::key);
+  ranks.spaces[0]->on_handled(rank_id{1}, extension_number("talker"), ~0u, ~0u);
+  ranks.spaces[0]->on_handled(rank_id{1}, 5, 1, 1);
+  ranks.spaces[0]->on_answer(extension_number("talker"), 99, false, {});
+  ranks.spaces[0]->on_answer(1, 99, false, {});
+  testing::internal::CaptureStderr();
+  for (std::uint64_t guess = 0; guess < 1000; ++guess) ranks.command(0, "talker", 1, {{guess, guess}});
+  const std::string told = testing::internal::GetCapturedStderr();
+  EXPECT_LE(std::count(told.begin(), told.end(), '\n'), 100);  // one that guesses floods nobody
+  EXPECT_TRUE(ranks.under_way.empty());
+  const extension_key key = *ranks.spaces[0]->keys().find("talker");
+  ranks.command(0, "talker", 1, key);
+  EXPECT_EQ(ranks.under_way.size(), 1U);
+  for (std::size_t i = 0; i < 2 * extension_space::early_max; ++i) ranks.spaces[0]->on_control(rank_id{1}, 12345, {});
+  ranks.under_way.clear();
+}
+
+}  // namespace
+}  // namespace nacre
