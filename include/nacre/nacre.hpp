@@ -9,6 +9,7 @@
 #include <nacre/config.hpp>
 #include <nacre/contribute.hpp>
 #include <nacre/error.hpp>
+#include <nacre/extension.hpp>
 #include <nacre/future.hpp>
 #include <nacre/group.hpp>
 #include <nacre/group_tree.hpp>

@@ -3,14 +3,36 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
+#include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 
+#include <nacre/extension_module.hpp>
 #include <nacre/memory.hpp>
 #include <nacre/section.hpp>
 
 namespace nacre {
+
+class extension_ref;
+
+namespace detail {
+
+/// The module and the number of a command, and the key that it comes with.
+struct extension_target {
+  std::uint64_t module;
+  extension_key key;
+  std::uint32_t command;
+};
+
+[[nodiscard]] extension_key key_of_extension(engine& core, std::string_view name);
+extension_key withdraw_extension_key(engine& core, std::string_view name);
+std::string load_extension(engine& core, thread_context& on, const std::string& file, extension_access access);
+void unload_extension(engine& core, thread_context& on, std::string_view name);
+
+}  // namespace detail
 
 /// The operations that a rank's main (`runtime`) and its handlers (`context`) share. They return at once, except where
 /// their comments say that they wait. None may be called from a thread that the program started itself. Arguments are
@@ -53,6 +75,21 @@ class operations : public section_operations {
   template <class T>
   void withdraw(const remote_memory<T>& exposed) {
     detail::withdraw(*core_, exposed.name());
+  }
+
+  /// An extension module, to send commands to; see extension_ref, in <nacre/extension.hpp>. `key` is the key that the
+  /// owner of the module has handed out, or the key of the program, which opens the modules that the program has
+  /// registered or loaded, unless they were closed by extension_access::key.
+  [[nodiscard]] extension_ref extension(std::string_view name, const extension_key& key = {}) const;
+  /// The key of the module of this name on this rank, for whoever is to command it here: it may be sent around like a
+  /// number. Throws usage_error when this rank has no such module.
+  [[nodiscard]] extension_key key_of_extension(std::string_view name) const {
+    return detail::key_of_extension(*core_, name);
+  }
+  /// Ends the validity of that key, and of the key of the program for this module on this rank. Returns the new key.
+  /// Commands that come with an old one fail at their callers. Throws usage_error when this rank has no such module.
+  extension_key withdraw_extension_key(std::string_view name) const {
+    return detail::withdraw_extension_key(*core_, name);
   }
 
   /// Runs F on this rank once no handler runs and no message is under way anywhere.

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -135,6 +137,19 @@ class runtime : public operations {
 
   /// Collective: waits until no handler runs and no message is under way anywhere.
   void wait_quiescence() { detail::wait_quiescence(*core_, *thread_); }
+
+  /// Loads an extension module from a shared object, attaches it to this rank, and returns its name. On the other ranks
+  /// it is attached when their mains do so, too. A path with a '/' means that file; a bare name is looked for beside
+  /// the executable, on its run path and in Nacre's folders of plugins, never in the current one. Version, build and
+  /// symbols are checked before any of its code runs. Throws setup_error when the file does not pass, and usage_error
+  /// when the module cannot be attached or its init fails. Waits as for a future.
+  std::string load_extension(const std::string& file, extension_access access = extension_access::program) {
+    return detail::load_extension(*core_, *thread_, file, access);
+  }
+  /// Detaches a module from this rank, loaded or linked in. Waits until it has answered the commands that it has
+  /// deferred, then deactivates it; later commands fail at their callers. Throws usage_error when this rank has no such
+  /// module.
+  void unload_extension(std::string_view name) { detail::unload_extension(*core_, *thread_, name); }
 
   /// The counters of this rank since its start.
   [[nodiscard]] rank_counters counters() const noexcept { return detail::counters_of(*core_); }

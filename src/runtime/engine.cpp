@@ -13,6 +13,7 @@
 #include "balance/scheduler/registry.hpp"
 #include "base/exception_text.hpp"
 #include "quiescence/wave_detector.hpp"
+#include "runtime/engine_extensions.hpp"
 #include "runtime/options.hpp"
 #include "transport/sim/sim_fabric.hpp"
 
@@ -29,6 +30,17 @@ worker_pool::settings worker_pool_settings(const engine_surroundings& around) {
   return {.workers = asked != 0 ? asked : by_default,
           .seed = static_cast<std::uint64_t>(around.configuration.get_int("seed")),
           .backlog_bytes = static_cast<std::uint64_t>(around.configuration.get_int("receive_memory"))};
+}
+
+void aggregate(am_engine& messages, const transport::capabilities& link, const config& configuration) {
+  const std::string& wish = configuration.get_string("aggregate");
+  // A simulation shows single messages, unless bundles are asked for.
+  if (wish == "off" || (wish == "auto" && link.virtual_time)) return;
+  const double bound = std::chrono::duration<double>(configuration.get_duration("aggregate_bound")).count();
+  const aggregator::settings how{.bytes_max = static_cast<std::size_t>(configuration.get_int("aggregate_bytes")),
+                                 .bound_ticks = static_cast<std::uint64_t>(bound / messages.pool().seconds_a_tick())};
+  messages.aggregate_own(how);
+  if (!link.by_pointer) messages.aggregate(how);  // what goes to others by pointer is passed on at once
 }
 
 }  // namespace
@@ -63,6 +75,10 @@ engine::engine(std::unique_ptr<transport::endpoint> link, const engine_surroundi
       memory_(messages_, {.seed = static_cast<std::uint64_t>(around.configuration.get_int("seed")),
                           .direct_bytes_min = static_cast<std::uint64_t>(around.configuration.get_int("direct_min"))}),
       containers_(messages_, link_),
+      extensions_(messages_, time_,
+                  {.seed = static_cast<std::uint64_t>(around.configuration.get_int("seed")),
+                   .limits = extension_limits_of(around.configuration, around.simulation != nullptr),
+                   .configuration = &around.configuration}),
       quiet_(messages_, time_, around.configuration.get_duration("quiescence_calm"),
              std::make_unique<quiescence::wave_detector>(
                  quiescence::wave_detector::options{.self = link_.rank(), .size = link_.size()})),
@@ -83,9 +99,10 @@ engine::engine(std::unique_ptr<transport::endpoint> link, const engine_surroundi
     messages_.bound_main(std::min(bytes_max / (link_.declared().by_pointer ? link_.size() : 1),
                                   main_window::worker_bytes * pool_->workers()));
   }
-  aggregate();
+  aggregate(messages_, link_.declared(), configuration_);
   if (around.trace != nullptr) output_.record_trace(*around.trace, around.trace_thread_bytes);
   pool_->application().counters().created.add(1);  // main is a unit of work from before the first wave
+  attach_extensions(extensions_);
   link_.add_poll_hook([this](thread_context& by) { return poll(by); });
 }
 
@@ -116,18 +133,6 @@ double engine::seconds() const noexcept { return std::chrono::duration<double>(t
 
 std::chrono::nanoseconds engine::instant_at(double when) const { return pool_->instant_after(when - seconds()); }
 
-void engine::aggregate() {
-  const std::string& wish = configuration_.get_string("aggregate");
-  const transport::capabilities& link = link_.declared();
-  // A simulation shows single messages, unless bundles are asked for.
-  if (wish == "off" || (wish == "auto" && link.virtual_time)) return;
-  const double bound = std::chrono::duration<double>(configuration_.get_duration("aggregate_bound")).count();
-  const aggregator::settings how{.bytes_max = static_cast<std::size_t>(configuration_.get_int("aggregate_bytes")),
-                                 .bound_ticks = static_cast<std::uint64_t>(bound / pool_->seconds_a_tick())};
-  messages_.aggregate_own(how);
-  if (!link.by_pointer) messages_.aggregate(how);  // what goes to others by pointer is passed on at once
-}
-
 void engine::wait_for_window(thread_context& on) {
   if (on.role() != thread_role::application) return;
   waits_for_window_.store(true, std::memory_order_relaxed);  // a hint: the poll loop looks at every pass
@@ -156,7 +161,7 @@ std::chrono::nanoseconds engine::check_send_window(thread_context& by) {
 
 std::chrono::nanoseconds engine::poll(thread_context& by) {
   memory_.poll(by);
-  std::chrono::nanoseconds due = progress_.poll(by);
+  std::chrono::nanoseconds due = std::min(progress_.poll(by), extensions_.poll(by));
   if (waits_for_window_.load(std::memory_order_relaxed)) due = std::min(due, check_send_window(by));
   const bool backpressure = link_.backpressure();
   if (backpressure_ && !backpressure) pool_->wake_workers();
@@ -219,6 +224,7 @@ void engine::main_of_rank(const std::function<void(runtime&)>& main) {
     fail_(rank(), "main threw: " + text_of_thrown());
   }
   wait_for_end(on);
+  end_extensions(*this, on);
   progress_.end();
   output_.end(on);
 }

@@ -12,6 +12,7 @@
 
 #include "am/am_engine.hpp"
 #include "am/collectives_module.hpp"
+#include "am/extension_module.hpp"
 #include "am/group_table.hpp"
 #include "am/memory_module.hpp"
 #include "am/operation_space.hpp"
@@ -63,7 +64,7 @@ class engine {
   /// Under simulation: whether the rank has no effect, in the sense of deadlock.hpp.
   [[nodiscard]] bool has_nothing_under_way() {
     return main_waits() && sim_pool_->has_nothing() && link_.waiting_bytes() == 0 && !link_.timers().pending() &&
-           !objects_.forwarding().awaits_news() && !objects_.updates().has_news_to_tell();
+           !objects_.forwarding().awaits_news() && !objects_.updates().has_news_to_tell() && !extensions_.has_timers();
   }
 
   [[nodiscard]] backplane& link() noexcept { return link_; }
@@ -77,6 +78,7 @@ class engine {
   [[nodiscard]] group_table& groups() noexcept { return groups_; }
   [[nodiscard]] memory_module& memory() noexcept { return memory_; }
   [[nodiscard]] operation_space& containers() noexcept { return containers_; }
+  [[nodiscard]] extension_module& extensions() noexcept { return extensions_; }
   [[nodiscard]] rank_id rank() const noexcept { return link_.rank(); }
   [[nodiscard]] std::uint32_t size() const noexcept { return link_.size(); }
   [[nodiscard]] const rank_output& output() const noexcept { return output_; }
@@ -121,7 +123,6 @@ class engine {
   }
   [[nodiscard]] std::unique_ptr<worker_pool> make_worker_pool(const engine_surroundings& around);
   void main_of_rank(const std::function<void(runtime&)>& main);
-  void aggregate();
   void wait_for_window(thread_context& on);
   [[nodiscard]] std::chrono::nanoseconds check_send_window(thread_context& by);
   void wait_for_end(thread_context& on);
@@ -143,6 +144,7 @@ class engine {
   collectives_module collectives_;
   memory_module memory_;
   operation_space containers_;
+  extension_module extensions_;
   quiescence_module quiet_;
   balancing balance_;
   progress_module progress_;

@@ -73,6 +73,16 @@ constexpr option runtime_options[] = {
      "how long a piece of a put or get is at least that shm and ucx copy from one rank's memory to the other's, and "
      "not "
      "into messages and out of them"},
+    {"extension", option_kind::text, "", "files", "",
+     "load extension modules from these shared objects, on every rank, before main: paths, or bare names of files "
+     "beside the executable or in the folder of Nacre's plugins; separated by commas"},
+    {"extension_memory", option_kind::bytes, "16MiB", "", "4KiB..1TiB",
+     "the heap of an extension module on each rank; one that needs more is deactivated"},
+    {"extension_time", option_kind::duration, "10ms", "", "0us..60s",
+     "how much of a processor's time a call of an extension module may take, under sim how much virtual time it may "
+     "declare; one that takes more is deactivated. 0us: any"},
+    {"extension_patience", option_kind::duration, "10s", "", "0s..60min",
+     "how long a call of an extension module may go on before the job ends with a line that names it; 0s: for ever"},
     {"quiescence_calm", option_kind::duration, "20us", "", "0us..100ms",
      "how long a rank that has nothing to do waits at most before it takes part in finding out that nobody has; it "
      "begins with 1us while waves find the rank changed, and with nothing when it is quiet"},

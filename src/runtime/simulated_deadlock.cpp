@@ -33,6 +33,7 @@ deadlock::deadlock(transport::sim_fabric& fabric, const rank_engines& engines) :
   note(detail::handler_of<&location_updates::on_location>());
   note(detail::handler_of<&message_forwarding::on_collect_asked>());
   note(detail::handler_of<&message_forwarding::on_collect_answered>());
+  note(detail::handler_of<&extension_module::on_handled>());
 }
 
 bool deadlock::reached() const {

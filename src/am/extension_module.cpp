@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+// Between the extension modules of a rank and its messages.
+#include "am/extension_module.hpp"
+
+#include <nacre/archive.hpp>
+
+#include "wire/job_secret.hpp"
+
+namespace nacre {
+namespace {
+
+constexpr std::size_t short_answer_bytes = 4096;
+
+}  // namespace
+
+extension_module::extension_module(am_engine& messages, clock& time, const settings& how)
+    : messages_(messages),
+      configuration_(*how.configuration),
+      key_source_(rng(how.seed).fork(0x657874656e7300U + messages.rank().value())),
+      by_(&messages.pool().application()),
+      space_(*this, time, {.rank = messages.rank(), .size = messages.size(), .limits = how.limits, .make_key = [this] {
+                             return new_key();
+                           }}) {
+  messages_.attach_module(*this);
+}
+
+extension_key extension_module::new_key() {
+  extension_key key;
+  do {
+    if (messages_.deferred()) {
+      for (std::uint64_t& word : key.words) word = key_source_.next();
+    } else {
+      fill_random(std::as_writable_bytes(std::span(key.words)));
+    }
+  } while (key.is_of_program());
+  return key;
+}
+
+double extension_module::charged() const {
+  if (!messages_.deferred()) return 0;
+  return static_cast<double>(messages_.pool().instant()) * messages_.pool().seconds_a_tick();
+}
+
+void extension_module::command(thread_context& on, rank_id to, const detail::extension_target& what,
+                               std::span<const std::byte> bytes, detail::future_state& result) {
+  const std::uint64_t number = commands_.open(result);
+  const extension_command sent{
+      .module = what.module, .key = what.key, .asker = 0, .request = number, .number = what.command};
+  try {
+    messages_.post_application_to_module<&extension_module::on_command>(on, to, sent, bytes);
+  } catch (...) {
+    commands_.close(number)->release();
+    throw;
+  }
+}
+
+void extension_module::run_inside(thread_context& on, std::function<void(extension_space&, thread_context&)> action) {
+  {
+    const std::scoped_lock lock(mutex_);
+    actions_.push_back(std::move(action));
+  }
+  messages_.post_to_module<&extension_module::on_actions>(on, messages_.rank());
+}
+
+void extension_module::on_actions(context& ctx) {
+  by_ = &ctx.current_thread();
+  for (;;) {
+    std::function<void(extension_space&, thread_context&)> next;
+    {
+      const std::scoped_lock lock(mutex_);
+      if (actions_.empty()) return;
+      next = std::move(actions_.front());
+      actions_.pop_front();
+    }
+    next(space_, *by_);
+  }
+}
+
+void extension_module::on_control(context& ctx, std::uint64_t module, std::span<const std::byte> bytes) {
+  by_ = &ctx.current_thread();
+  space_.on_control(ctx.source(), module, bytes);
+}
+
+void extension_module::on_datagram(context& ctx, std::uint64_t module, std::span<const std::byte> bytes) {
+  by_ = &ctx.current_thread();
+  space_.on_datagram(ctx.source(), module, bytes);
+}
+
+void extension_module::on_handled(context& ctx, std::uint64_t module, std::uint32_t controls, std::uint32_t datagrams) {
+  by_ = &ctx.current_thread();
+  space_.on_handled(ctx.source(), module, controls, datagrams);
+}
+
+void extension_module::on_command(context& ctx, extension_command what, std::span<const std::byte> bytes) {
+  by_ = &ctx.current_thread();
+  space_.on_command(ctx.source(), what, bytes);
+}
+
+void extension_module::on_answer(context& ctx, std::uint64_t asker, std::uint64_t request, bool failed,
+                                 std::span<const std::byte> bytes) {
+  by_ = &ctx.current_thread();
+  if (asker != 0) return space_.on_answer(asker, request, failed, bytes);
+  detail::future_state* const state = commands_.close(request);
+  if (state == nullptr) {
+    return messages_.fail("rank " + std::to_string(ctx.source().value()) +
+                          " answered a command to an extension module that nobody sent");
+  }
+  if (failed) {
+    state->complete_with_error(std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size()), *by_);
+  } else {
+    state->complete_with(detail::make_reply(std::vector<std::byte>(bytes.begin(), bytes.end())), *by_);
+  }
+  state->release();
+}
+
+void extension_module::send_control(rank_id to, std::uint64_t module, std::span<const std::byte> bytes) {
+  messages_.post_to_module<&extension_module::on_control>(*by_, to, module, bytes);
+}
+
+void extension_module::send_datagram(rank_id to, std::uint64_t module, std::span<const std::byte> bytes) {
+  messages_.post_to_module<&extension_module::on_datagram>(*by_, to, module, bytes);
+}
+
+void extension_module::send_handled(rank_id to, std::uint64_t module, std::uint32_t controls, std::uint32_t datagrams) {
+  messages_.post_to_module<&extension_module::on_handled>(*by_, to, module, controls, datagrams);
+}
+
+void extension_module::send_command(rank_id to, const extension_command& what, std::span<const std::byte> bytes) {
+  messages_.post_application_to_module<&extension_module::on_command>(*by_, to, what, bytes);
+}
+
+void extension_module::send_answer(const extension_request& to, bool failed, std::span<const std::byte> bytes) {
+  if (bytes.size() <= short_answer_bytes) {
+    messages_.post_counted_to_module<&extension_module::on_answer>(*by_, to.from, to.asker, to.number, failed, bytes);
+  } else {
+    messages_.post_bulk_to_module<&extension_module::on_answer>(*by_, to.from, to.asker, to.number, failed, bytes);
+  }
+}
+
+}  // namespace nacre

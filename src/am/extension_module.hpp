@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// Extension modules as a module of a running rank: their messages, and the commands of this rank that wait.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <nacre/extension.hpp>
+#include <nacre/runtime.hpp>
+
+#include "am/am_engine.hpp"
+#include "backplane/extension/extension_space.hpp"
+#include "base/rng.hpp"
+
+namespace nacre {
+
+/// Carries the messages of extension modules as active messages that run in the poll loop, and hosts the modules.
+///
+/// Counting for quiescence: commands and answers are counted messages, and a deferred command is a unit until it is
+/// answered. Control messages, datagrams and timers are uncounted: a module that owes an answer has a deferred command.
+///
+/// Commands are under the flow control of application messages. Control messages, short answers and datagrams travel on
+/// channel::system, which needs no credit; the windows of attached_extension bound them. Long answers travel on
+/// channel::bulk. Datagrams are a service apart, although they are messages here: only full windows drop them.
+class extension_module final : private extension_link {
+ public:
+  struct settings {
+    std::uint64_t seed = 0;  ///< of the keys in virtual time; elsewhere they come from the kernel
+    extension_limits limits{};
+    const config* configuration = nullptr;  ///< for the factories of modules; outlives this object
+  };
+  extension_module(am_engine& messages, clock& time, const settings& how);
+
+  /// Before the first poll.
+  void add(attached_extension::parts of, extension_access access) { space_.add(std::move(of), access); }
+  [[nodiscard]] const config& configuration() const noexcept { return configuration_; }
+  [[nodiscard]] extension_keys& keys() noexcept { return space_.keys(); }
+
+  /// Sends a command of a main or a handler; `result` gets its answer. Any thread.
+  void command(thread_context& on, rank_id to, const detail::extension_target& what, std::span<const std::byte> bytes,
+               detail::future_state& result);
+  /// Runs `action` inside the poll loop. Any thread.
+  void run_inside(thread_context& on, std::function<void(extension_space&, thread_context&)> action);
+  /// In the poll loop, at every pass. Returns the time, on the clock, by which it must be called again.
+  std::chrono::nanoseconds poll(thread_context& by) {
+    if (!space_.used()) return std::chrono::nanoseconds::max();
+    by_ = &by;
+    return space_.poll(by);
+  }
+  /// Inside the poll loop: the thread context that runs it.
+  [[nodiscard]] thread_context& running() const noexcept { return *by_; }
+  /// Whether timers are set, which may answer commands. Under simulation.
+  [[nodiscard]] bool has_timers() const noexcept { return space_.has_timers(); }
+  /// Whether modules are attached, or were. Before the first poll, or inside the poll loop.
+  [[nodiscard]] bool used() const noexcept { return space_.used(); }
+
+  // For the modules of other ranks, inside the poll loop.
+  void on_control(context& ctx, std::uint64_t module, std::span<const std::byte> bytes);
+  void on_datagram(context& ctx, std::uint64_t module, std::span<const std::byte> bytes);
+  void on_handled(context& ctx, std::uint64_t module, std::uint32_t controls, std::uint32_t datagrams);
+  void on_command(context& ctx, extension_command what, std::span<const std::byte> bytes);
+  void on_answer(context& ctx, std::uint64_t asker, std::uint64_t request, bool failed,
+                 std::span<const std::byte> bytes);
+  /// Of this rank itself: actions wait to be run inside the poll loop.
+  void on_actions(context& ctx);
+
+ private:
+  void send_control(rank_id to, std::uint64_t module, std::span<const std::byte> bytes) override;
+  void send_datagram(rank_id to, std::uint64_t module, std::span<const std::byte> bytes) override;
+  [[nodiscard]] std::size_t datagram_bytes_max() const noexcept override { return 1200; }
+  void send_handled(rank_id to, std::uint64_t module, std::uint32_t controls, std::uint32_t datagrams) override;
+  void send_command(rank_id to, const extension_command& what, std::span<const std::byte> bytes) override;
+  void send_answer(const extension_request& to, bool failed, std::span<const std::byte> bytes) override;
+  void note_deferred() override { by_->counters().created.add(1); }
+  void note_answered() override { by_->counters().done.add(1); }
+  void charge(double seconds) override { messages_.pool().charge(*by_, seconds); }
+  [[nodiscard]] double charged() const override;
+  void end_job(const std::string& why) override { messages_.fail(why); }
+  [[nodiscard]] extension_key new_key();
+
+  am_engine& messages_;
+  const config& configuration_;
+  rng key_source_;  // virtual time only, under the lock of extension_keys
+  pending_calls commands_;
+  thread_context* by_;  // poll loop: the thread context that runs it
+  std::mutex mutex_;
+  std::deque<std::function<void(extension_space&, thread_context&)>> actions_;  // under mutex_
+  extension_space space_;                                                       // last: modules that end use the others
+};
+
+}  // namespace nacre

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// The untyped functions behind the public interface of extension modules.
+#include <string>
+#include <utility>
+
+#include <nacre/error.hpp>
+#include <nacre/extension.hpp>
+
+#include "backplane/extension/extension_file.hpp"
+#include "backplane/extension/extension_registry.hpp"
+#include "runtime/engine.hpp"
+
+namespace nacre::detail {
+namespace {
+
+[[noreturn]] void throw_unknown(const engine& core, std::string_view what, std::string_view name) {
+  throw usage_error(std::string(what) + " of an extension module " + std::string(name) + ", which rank " +
+                    std::to_string(core.rank().value()) + " does not have: register it before nacre::run, or load it");
+}
+
+}  // namespace
+
+std::uint64_t number_of_extension(std::string_view name) noexcept { return extension_number(name); }
+
+future<std::vector<std::byte>> command_extension(engine& core, thread_context& on, rank_id to,
+                                                 const extension_target& what, std::span<const std::byte> bytes) {
+  if (to.value() >= core.size()) {
+    throw usage_error("a command to rank " + std::to_string(to.value()) + " of a job with " +
+                      std::to_string(core.size()) + " ranks");
+  }
+  core.throttle(on);
+  auto* const state = new future_value<std::vector<std::byte>>;
+  future<std::vector<std::byte>> answer(core, on, state);
+  core.extensions().command(on, to, what, bytes, *state);
+  return answer;
+}
+
+extension_key key_of_extension(engine& core, std::string_view name) {
+  const auto key = core.extensions().keys().find(name);
+  if (!key) throw_unknown(core, "the key", name);
+  return *key;
+}
+
+extension_key withdraw_extension_key(engine& core, std::string_view name) {
+  if (!core.extensions().keys().withdraw(name)) throw_unknown(core, "withdrawal of the key", name);
+  return key_of_extension(core, name);
+}
+
+std::string load_extension(engine& core, thread_context& on, const std::string& file, extension_access access) {
+  extension_file loaded = load_extension_file(file);
+  const std::string name = loaded.name;
+  auto code = loaded.make(core.extensions().configuration());
+  // Shared with the action, since std::function must be copyable.
+  auto parts = std::make_shared<attached_extension::parts>(
+      attached_extension::parts{.name = name, .code = std::move(code), .keeps = std::move(loaded.keeps)});
+  std::string problem;
+  core.wait_as_application(on, quiescence::main_wait::result, [&](std::function<void(thread_context&)> end) {
+    core.extensions().run_inside(on, [&problem, access, parts, end](extension_space& space, thread_context& by) {
+      problem = space.attach(std::move(*parts), access);
+      end(by);
+    });
+  });
+  if (!problem.empty()) throw usage_error(problem);
+  return name;
+}
+
+void unload_extension(engine& core, thread_context& on, std::string_view name) {
+  bool known = true;
+  core.wait_as_application(on, quiescence::main_wait::result, [&](std::function<void(thread_context&)> end) {
+    core.extensions().run_inside(on, [&core, &known, &name, end](extension_space& space, thread_context& by) {
+      known = space.detach(name, [&core, end] { end(core.extensions().running()); });
+      if (!known) end(by);
+    });
+  });
+  if (!known) throw_unknown(core, "unloading", name);
+}
+
+}  // namespace nacre::detail

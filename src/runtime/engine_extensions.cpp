@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// Makes the extension modules of a rank, and ends them.
+#include "runtime/engine_extensions.hpp"
+
+#include <sstream>
+#include <string>
+#include <utility>
+
+#include <nacre/error.hpp>
+
+#include "backplane/extension/extension_file.hpp"
+#include "backplane/extension/extension_registry.hpp"
+#include "base/exception_text.hpp"
+#include "base/privilege.hpp"
+#include "runtime/engine.hpp"
+
+namespace nacre {
+namespace {
+
+/// The code of a module, from its factory.
+std::unique_ptr<extension> make_code(const std::string& name, const extension_factory& make,
+                                     const config& configuration) {
+  const auto named = [&] { return "making the extension module " + name; };
+  auto code = call_named(named, [&] { return make(configuration); });
+  if (code == nullptr) throw setup_error(named() + ": its factory returned nothing: let it return a module");
+  return code;
+}
+
+/// The files of --nacre.extension. A program with more rights than its caller must not let it choose code.
+std::vector<std::string> files_of_option(const config& configuration) {
+  std::vector<std::string> files;
+  if (!configuration.was_set("extension")) return files;
+  const bool of_caller = configuration.source_of("extension") != setting_source::code &&
+                         configuration.source_of("extension") != setting_source::program;
+  if (of_caller && has_more_rights_than_its_caller()) {
+    throw setup_error({.problem = "--nacre.extension is refused",
+                       .why = "this program has more rights than its caller, who may not choose what code it loads",
+                       .remedy = "leave the option out"});
+  }
+  std::istringstream words(configuration.get_string("extension"));
+  for (std::string each; std::getline(words, each, ',');) {
+    if (!each.empty()) files.push_back(each);
+  }
+  return files;
+}
+
+}  // namespace
+
+extension_limits extension_limits_of(const config& configuration, bool simulated) {
+  return {.memory_bytes = static_cast<std::size_t>(configuration.get_int("extension_memory")),
+          .call = configuration.get_duration("extension_time"),
+          .patience = configuration.get_duration("extension_patience"),
+          .simulated = simulated};
+}
+
+void attach_extensions(extension_module& to) {
+  for (const registered_extension& each : registered_extensions()) {
+    to.add({.name = each.name, .code = make_code(each.name, each.make, to.configuration())}, each.access);
+  }
+  for (const std::string& file : files_of_option(to.configuration())) {
+    extension_file loaded = load_extension_file(file);
+    auto code = make_code(loaded.name, loaded.make, to.configuration());
+    to.add({.name = loaded.name, .code = std::move(code), .keeps = std::move(loaded.keeps)}, extension_access::program);
+  }
+}
+
+void end_extensions(engine& of, thread_context& on) {
+  if (!of.extensions().used()) return;  // only main attaches modules, and waits until it is done
+  of.wait_as_application(on, quiescence::main_wait::end_of_job, [&](std::function<void(thread_context&)> end) {
+    of.extensions().run_inside(on, [end](extension_space& space, thread_context& by) {
+      space.end_all();
+      end(by);
+    });
+  });
+}
+
+}  // namespace nacre
