@@ -88,6 +88,12 @@ class memory_module {
 
   [[nodiscard]] detail::memory_name expose(std::span<std::byte> bytes, detail::memory_access access);
   void withdraw(const detail::memory_name& name);
+  /// A range of memory that this rank exposes, for a copy by the rank itself. Any thread.
+  [[nodiscard]] expected<memory_segments::lease, memory_status> access_own(const detail::memory_name& name,
+                                                                           std::uint64_t offset, std::uint64_t length,
+                                                                           memory_segments::intent what) {
+    return segments_.access(name, offset, length, what);
+  }
   /// Begins a transfer; the caller keeps its own reference.
   void begin(thread_context& on, memory_transfer& transfer);
 

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// The untyped functions behind programs of commands.
+#include <string>
+#include <utility>
+
+#include <nacre/command_program.hpp>
+#include <nacre/error.hpp>
+
+#include "am/command_run.hpp"
+#include "runtime/engine.hpp"
+
+namespace nacre::detail {
+
+void check_step(const engine& core, const program_steps& before, const program_step& next) {
+  const bool copies = next.what == program_step::kind::gather || next.what == program_step::kind::scatter;
+  if (copies && next.memory.rank != core.rank().value()) {
+    throw usage_error("a step of a program gathers or scatters memory of rank " + std::to_string(next.memory.rank) +
+                      " on rank " + std::to_string(core.rank().value()) +
+                      ": use memory that this rank has exposed, and commands for that of others");
+  }
+  if (next.what == program_step::kind::command && next.to.value() >= core.size()) {
+    throw usage_error("a command to rank " + std::to_string(next.to.value()) + " of a job with " +
+                      std::to_string(core.size()) + " ranks");
+  }
+  std::uint64_t gathered = 0;
+  if (next.what == program_step::kind::gather) {
+    for (auto each = before.rbegin(); each != before.rend() && each->what == program_step::kind::gather; ++each) {
+      gathered += each->bytes;
+    }
+  }
+  constexpr std::uint64_t most = command_program::buffer_bytes_max;
+  if (next.bytes <= most && gathered <= most - next.bytes) return;
+  throw usage_error("a program of commands handles at most " + std::to_string(most) +
+                    " bytes at a time, because it runs inside the poll loop: write several commands, or put and get");
+}
+
+future<void> start_program(engine& core, thread_context& on, std::shared_ptr<const program_steps> steps) {
+  auto* const state = new future_value<void>;
+  future<void> ended(core, on, state);
+  auto run = std::make_shared<command_run>(core.memory(), core.extensions(), std::move(steps), *state);
+  on.counters().created.add(1);
+  core.messages().commit(
+      on, [&] { core.extensions().run_inside(on, [run](extension_space&, thread_context& by) { run->begin(by); }); });
+  return ended;
+}
+
+}  // namespace nacre::detail
