@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// A counter on another rank, as an extension module that is loaded: fetch-and-add, bounded, with back-off.
+#include <nacre/extension.hpp>
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+
+/// A rank commands its own module to add to the counter of an owner. Where the counter would leave its bounds, the
+/// module tries again, after a time that doubles, until it fits: nobody waits but the caller's future.
+class remote_counter final : public nacre::extension {
+  enum command : std::uint32_t { add, add_here };
+  struct order {
+    std::uint32_t owner = 0;
+    std::uint32_t unused = 0;
+    std::int64_t delta = 0;
+    std::int64_t least = 0, most = 0;  // the counter stays between these
+  };
+  struct attempt {
+    std::uint64_t caller = 0;
+    order what{};
+    std::chrono::nanoseconds wait{first_wait};
+  };
+  static constexpr std::chrono::nanoseconds first_wait{20'000}, longest_wait{5'000'000};
+  using table = std::pmr::map<std::uint64_t, attempt>;
+
+  void init(nacre::extension_host& host) override {
+    asked_ = std::make_unique<table>(host.memory());
+    waiting_ = std::make_unique<table>(host.memory());
+  }
+
+  void on_command(nacre::extension_host& host, nacre::rank_id, std::uint32_t number,
+                  std::span<const std::byte> bytes) override {
+    order what;
+    if (bytes.size() != sizeof what) return host.fail("an order has 32 bytes");
+    std::memcpy(&what, bytes.data(), sizeof what);
+    if (number == add) {
+      if (what.owner >= host.size()) return host.fail("there is no such rank");
+      return ask(host, {.caller = host.defer(), .what = what});
+    }
+    if (number != add_here) return host.fail("no such command");
+    const std::int64_t before = value_;
+    const std::int64_t after = before + what.delta;
+    if (after < what.least || after > what.most) return host.reply({});  // not now
+    value_ = after;
+    host.reply(std::as_bytes(std::span(&before, 1)));
+  }
+
+  void on_answer(nacre::extension_host& host, std::uint64_t request, const nacre::extension_answer& answer) override {
+    const auto at = asked_->find(request);
+    if (at == asked_->end()) return;
+    attempt one = at->second;
+    asked_->erase(at);
+    if (answer.failed) return host.fail(one.caller, answer.reason());
+    if (!answer.bytes.empty()) return host.reply(one.caller, answer.bytes);
+    const std::uint64_t timer = host.set_timer(one.wait, true);
+    one.wait = std::min(one.wait * 2, longest_wait);
+    waiting_->emplace(timer, one);
+  }
+
+  void on_timer(nacre::extension_host& host, std::uint64_t timer) override {
+    const auto at = waiting_->find(timer);
+    if (at == waiting_->end()) return;
+    const attempt one = at->second;
+    waiting_->erase(at);
+    ask(host, one);
+  }
+
+  void deactivate(nacre::extension_host& host) noexcept override {
+    for (const auto& [timer, one] : *waiting_) host.cancel(timer);
+    asked_.reset();
+    waiting_.reset();
+  }
+
+  void ask(nacre::extension_host& host, const attempt& one) {
+    const auto bytes = std::as_bytes(std::span(&one.what, 1));
+    asked_->emplace(host.command(nacre::rank_id(one.what.owner), "remote_counter", {}, add_here, bytes), one);
+  }
+
+  std::int64_t value_ = 0;
+  std::unique_ptr<table> asked_;    // by request
+  std::unique_ptr<table> waiting_;  // by timer
+};
+
+NACRE_EXTENSION(remote_counter)
