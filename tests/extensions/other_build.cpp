@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// Built by a compiler that lays objects out in another way.
+#include <nacre/extension.hpp>
+
+#include "proof_of_code.hpp"
+
+extern "C" __attribute__((visibility("default"))) nacre::extension* nacre_make_extension(const nacre::config&) {
+  return nullptr;
+}
+
+extern "C"
+    __attribute__((section(".note.nacre"), used, aligned(4),
+                   visibility("hidden"))) constinit const nacre::detail::extension_note nacre_extension_note = [] {
+      nacre::detail::extension_note note = nacre::detail::make_extension_note("other_build");
+      note.build[0] = 'x';
+      return note;
+    }();

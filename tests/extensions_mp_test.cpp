@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// A module that misbehaves ends as described, and harms neither other modules nor the work of the ranks.
+//
+// The executable is its own rank program: `extensions_mp_test --fault NAME`, or `--keys`.
+#include <gtest/gtest.h>
+
+#include <sstream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <nacre/nacre.hpp>
+
+#include "extensions/faults.hpp"
+#include "launched.hpp"
+#include "transports.hpp"
+
+namespace {
+
+using namespace nacre::tests;
+
+int act_as_rank(int argc, char** argv) {
+  register_faulty_modules();
+  if (std::string_view(argv[1]) == "--keys") return nacre::run(argc, argv, use_keys);
+  for (const fault& each : faults()) {
+    if (each.name == argv[2]) return nacre::run(argc, argv, [&](nacre::runtime& rt) { misbehave(rt, each); });
+  }
+  return 3;
+}
+
+std::vector<std::string> job_over(const std::string& transport, std::vector<std::string> arguments,
+                                  std::string_view options) {
+  const bool one_process = transport == "inproc" || transport == "sim";
+  std::vector<std::string> words;
+  if (!one_process) words = start_of(transport, 3).words;
+  words.push_back(own_path());
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  words.emplace_back("--nacre.workers=1");
+  if (one_process) words.insert(words.end(), {"--nacre.transport=" + transport, "--nacre.ranks=3"});
+  std::istringstream all{std::string(options)};
+  for (std::string each; all >> each;) words.push_back("--nacre." + each);
+  return words;
+}
+
+bool contains(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
+
+class extensions : public testing::TestWithParam<const char*> {};
+
+TEST_P(extensions, a_module_that_misbehaves_ends_with_its_reason_and_harms_nobody) {
+  for (const fault& each : faults()) {
+    const outcome got = launched(job_over(GetParam(), {"--fault", std::string(each.name)}, each.options)).end();
+    EXPECT_TRUE(contains(got.errors, each.text)) << each.name << '\n' << got.errors;
+    EXPECT_TRUE(contains(got.errors, "faulty")) << got.errors;
+    if (each.ends_job) {
+      EXPECT_GT(code_of(got), 0) << each.name;
+      continue;
+    }
+    EXPECT_EQ(code_of(got), 0) << each.name << '\n' << got.output << got.errors;
+    EXPECT_EQ(got.output, "exact\n") << each.name;
+    std::size_t deactivated = 0;
+    for (const std::string& line : lines_of(got.errors)) deactivated += contains(line, "is deactivated") ? 1 : 0;
+    EXPECT_EQ(deactivated, 1U) << each.name << '\n' << got.errors;
+  }
+}
+
+TEST_P(extensions, only_a_key_that_the_owner_handed_out_opens_a_module) {
+  const outcome got = launched(job_over(GetParam(), {"--keys"}, {})).end();
+  EXPECT_EQ(code_of(got), 0) << got.errors;
+  EXPECT_EQ(got.output, "keys hold\n");
+  EXPECT_TRUE(contains(got.errors, "nacre: rank 2: extension sealed: refused command 5 of rank 0")) << got.errors;
+}
+
+INSTANTIATE_TEST_SUITE_P(over, extensions, testing::Values("inproc", "sim", "shm", "tcp"),
+                         [](const auto& each) { return std::string(each.param); });
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::string_view first = argc > 1 ? argv[1] : "";
+  if (first == "--fault" || first == "--keys") return act_as_rank(argc, argv);
+  ::testing::InitGoogleTest(&argc, argv);
+  return RUN_ALL_TESTS();
+}
