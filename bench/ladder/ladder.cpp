@@ -162,8 +162,8 @@ int serve_job(const plan& how, int argc, char** argv) {
 
 void measure_rungs(const std::string& transport, const plan& how, ladder::figures& into) {
   const auto keep = [&](std::string_view name) { return wanted(how, transport, name); };
-  const bool pair = keep(ladder::rung::poll_loop) || keep(ladder::rung::worker) || keep(ladder::rung::moved) ||
-                    keep(ladder::rung::object);
+  const bool pair = keep(ladder::rung::poll_loop) || keep(ladder::rung::control) || keep(ladder::rung::worker) ||
+                    keep(ladder::rung::moved) || keep(ladder::rung::object);
   for (const int ranks : {2, 3}) {
     if (ranks == 2 ? !pair : !(keep(ladder::rung::direct) || keep(ladder::rung::forwarded))) continue;
     if (transport != "inproc") {

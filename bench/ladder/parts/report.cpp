@@ -70,7 +70,8 @@ void print_rung(const figures& measured, const series& rung) {
 
 /// Rungs have the same colour over every transport.
 std::size_t colour_of(std::string_view name) {
-  constexpr std::array order{rung::poll_loop, rung::worker, rung::object, rung::direct, rung::forwarded, rung::moved};
+  constexpr std::array order{rung::poll_loop, rung::control,   rung::worker, rung::object,
+                             rung::direct,    rung::forwarded, rung::moved};
   return 1 + static_cast<std::size_t>(std::find(order.begin(), order.end(), name) - order.begin());
 }
 

@@ -12,6 +12,7 @@
 
 #include <nacre/nacre.hpp>
 
+#include "control_rung.hpp"
 #include "schedule.hpp"
 
 namespace ladder {
@@ -273,6 +274,7 @@ double cpu_seconds() {
 int climb(nacre::config configuration, const std::vector<std::size_t>& sizes,
           const std::function<bool(std::string_view)>& keep, const listener& report) {
   configuration.set("workers", "1");
+  if (keep(rung::control)) register_control_rung();
   return nacre::run(configuration, [&](nacre::runtime& rt) {
     place_objects(rt);
     const bool first = rt.rank().value() == 0;
@@ -280,6 +282,10 @@ int climb(nacre::config configuration, const std::vector<std::size_t>& sizes,
       if (rt.size() == 3) {
         if (keep(rung::direct) || keep(rung::forwarded)) measure_forwarding(rt, bytes, report);
         continue;
+      }
+      if (bytes == sizeof(std::uint64_t) && keep(rung::control)) {
+        const sample result = measure_control(rt);
+        if (first) report(rung::control, result);
       }
       for (const auto& [name, by] : {std::pair{rung::poll_loop, way::poll_loop}, std::pair{rung::worker, way::worker},
                                      std::pair{rung::moved, way::moved}, std::pair{rung::object, way::object}}) {

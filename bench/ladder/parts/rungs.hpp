@@ -29,6 +29,7 @@ int climb(nacre::config configuration, const std::vector<std::size_t>& sizes,
 /// the message and the handler sees in it, but of `moved`, whose nacre::buffer is the message.
 namespace rung {
 inline constexpr std::string_view poll_loop = "active message, in the poll loop";
+inline constexpr std::string_view control = "control message of an extension module";
 inline constexpr std::string_view worker = "active message, on a worker";
 inline constexpr std::string_view moved = "active message, on a worker, as a buffer";
 inline constexpr std::string_view object = "mobile object on the other rank";

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// The rung of control messages between the extension modules of two ranks.
+#pragma once
+
+#include <nacre/nacre.hpp>
+
+#include "figures.hpp"
+
+namespace ladder {
+
+/// Before nacre::run: makes the module known that exchanges them.
+void register_control_rung();
+
+/// Collective, of two ranks: round trips of control messages of 8 bytes; on rank 0 the fastest batch. One way is not
+/// measured.
+[[nodiscard]] sample measure_control(nacre::runtime& rt);
+
+}  // namespace ladder
