@@ -25,16 +25,17 @@ Exit code: 0, 1 when a program's own check fails or a rank fails, 2 when the opt
 
 /// The options of the machine as given.
 struct given_machine {
-  std::string grid, hop, turn, handler;
+  std::string file, grid, hop, turn, handler, injection;
   std::optional<std::uint32_t> threads, communication_threads;
-  std::string turns = "once", topology = "mesh";
+  std::string turns, topology;
 };
 
 std::string is_time(const std::string& text) { return parse_time(text) ? "" : "a time such as 5ns, 1us, 0.5ms or 2s"; }
 std::string is_grid(const std::string& text) { return parse_grid(text) ? "" : "a grid such as 34x34x36"; }
 
 void declare_machine(nacre::program_options& parser, given_machine& given) {
-  parser.section("The machine");
+  parser.section("The machine: a file, or the paper's, changed by what else is given");
+  parser.add("--machine", given.file, "A machine file (machines/*.toml)").called("FILE");
   parser.add("--grid", given.grid, "Extents of the grid of nodes (default 34x34x36)").called("XxYxZ").must_be(is_grid);
   parser.add("--threads", given.threads, "Threads of a node (default 200)").called("COUNT").between(1, 60'000);
   parser
@@ -47,15 +48,20 @@ void declare_machine(nacre::program_options& parser, given_machine& given) {
   parser.add("--handler", given.handler, "Cost of each handler (default 1us; phold: 0ns)")
       .called("TIME")
       .must_be(is_time);
-  parser.add("--turns", given.turns, "Turns that a packet pays: once, or as counted on its way")
+  parser.add("--turns", given.turns, "Turns that a packet pays: once (default), or as counted on its way")
       .called("RULE")
       .one_of({"once", "counted"});
-  parser.add("--topology", given.topology, "How nodes are wired").called("NAME").one_of({"mesh", "torus", "fat_tree"});
+  parser.add("--injection", given.injection, "Time for which a packet occupies its node's port (default 0ns)")
+      .called("TIME")
+      .must_be(is_time);
+  parser.add("--topology", given.topology, "How nodes are wired (default mesh)")
+      .called("NAME")
+      .one_of({"mesh", "torus", "fat_tree"});
 }
 
 void declare_programs(nacre::program_options& parser, program_parameters& with, std::string& mean, std::string& until) {
   parser.section("Parameters of programs");
-  parser.add("--rounds", with.rounds, "ring: how often each message goes on").called("COUNT");
+  parser.add("--rounds", with.rounds, "ring: how often each message goes on; jacobi: sweeps").called("COUNT");
   parser.add("--population", with.population, "phold: events of each node at the start").called("COUNT");
   parser.add("--remote", with.remote, "phold: share of events for another node").between(0, 1);
   parser.add("--mean", mean, "phold: mean time to the next event, beside the lookahead")
@@ -69,13 +75,16 @@ nacre::emulated_machine machine_from(const given_machine& given, bool phold) {
   using namespace std::chrono_literals;
   nacre::emulated_machine m{.grid = {34, 34, 36}, .threads = 200, .hop = 5ns, .turn = 75ns, .handler = 1us};
   if (phold) m.handler = 0ns;
+  if (!given.file.empty()) m = nacre::emulated_machine::from_file(given.file);
   if (!given.grid.empty()) m.grid = *parse_grid(given.grid);
   if (given.threads) m.threads = *given.threads;
   if (given.communication_threads) m.communication_threads = *given.communication_threads;
   if (!given.hop.empty()) m.hop = *parse_time(given.hop);
   if (!given.turn.empty()) m.turn = *parse_time(given.turn);
   if (!given.handler.empty()) m.handler = *parse_time(given.handler);
-  m.turns = given.turns == "once" ? nacre::turn_rule::once : nacre::turn_rule::counted;
+  if (!given.injection.empty()) m.injection = *parse_time(given.injection);
+  if (!given.turns.empty()) m.turns = given.turns == "once" ? nacre::turn_rule::once : nacre::turn_rule::counted;
+  if (given.topology == "mesh") m.topology = nacre::emulated_topology::mesh;
   if (given.topology == "torus") m.topology = nacre::emulated_topology::torus;
   if (given.topology == "fat_tree") m.topology = nacre::emulated_topology::fat_tree;
   nacre::check_machine(m);

@@ -13,7 +13,7 @@ namespace emulate {
 
 /// The parameters of a program beside the machine. Each program reads those that concern it.
 struct program_parameters {
-  std::uint32_t rounds = 10;                ///< ring: how often each message goes on
+  std::uint32_t rounds = 10;                ///< ring: how often each message goes on; jacobi: sweeps
   std::uint32_t population = 1;             ///< phold: events of each node at the start
   double remote = 0.1;                      ///< phold: share of events for another node
   std::chrono::nanoseconds mean{1'000};     ///< phold: mean of the exponential increments
@@ -49,5 +49,7 @@ program_result run_ring(nacre::runtime& rt, const nacre::emulated_machine& machi
                         const nacre::emulation_options& how);
 program_result run_phold(nacre::runtime& rt, const nacre::emulated_machine& machine, const program_parameters& with,
                          const nacre::emulation_options& how);
+program_result run_jacobi(nacre::runtime& rt, const nacre::emulated_machine& machine, const program_parameters& with,
+                          const nacre::emulation_options& how);
 
 }  // namespace emulate

@@ -111,6 +111,25 @@ TEST(emulated_programs, phold_and_the_ring_are_equal_on_any_number_of_workers_an
   EXPECT_GT(first.events, 100'000u);
 }
 
+TEST(emulated_programs, a_relaxation_equals_one_loop_over_all_cells_to_the_last_bit) {
+  for (const spread& over : {spread{1, 1}, spread{2, 2}, spread{3, 2, "rotate"}}) {
+    nacre::config made;
+    made.set("ranks", std::to_string(over.ranks));
+    made.set("workers", std::to_string(over.workers));
+    made.set("balancer", over.balancer);
+    EXPECT_EQ(nacre::run(made,
+                         [&](nacre::runtime& rt) {
+                           for (const nacre::coordinates& grid : {nacre::coordinates{7, 5, 4}, {1, 1, 1}, {1, 6, 1}}) {
+                             emulated_machine machine = petaflops(5ns);
+                             machine.grid = grid;
+                             machine.threads = 4;
+                             EXPECT_EQ(emulate::run_jacobi(rt, machine, {.rounds = 12}, {}).error, "");
+                           }
+                         }),
+              0);
+  }
+}
+
 TEST(emulated_programs, the_command_line_reads_times_and_grids_and_refuses_others) {
   EXPECT_EQ(emulate::parse_time("75ns"), 75ns);
   EXPECT_EQ(emulate::parse_time("0.5us"), 500ns);

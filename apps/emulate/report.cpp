@@ -40,6 +40,13 @@ std::string text_of(const report& of) {
   row("messages",
       fmt::format("{} ({:.4g} a second), {} hops", run.messages(), of.messages_per_second(), run.counts().hops));
   row("handlers", fmt::format("{}, {} had to wait for a thread", run.counts().events, run.counts().delayed));
+  if (run.counts().stalled != 0) {
+    row("output buffers full", fmt::format("{} packets had to wait; threads waited for {:.3f} us", run.counts().stalled,
+                                           static_cast<double>(run.counts().stall.count()) / 1e3));
+  }
+  if (run.counts().held_back != 0) {
+    row("input buffers full", fmt::format("{} packets waited in the network", run.counts().held_back));
+  }
   row("memory", fmt::format("{:.2f} bytes a thread", of.bytes_per_thread()));
   if (!of.result.error.empty()) row("WRONG", of.result.error);
   return text;
@@ -62,6 +69,8 @@ std::string json_of(const report& of) {
       {"handlers", run.counts().events},
       {"hops", run.counts().hops},
       {"delayed", run.counts().delayed},
+      {"stalled", run.counts().stalled},
+      {"held_back", run.counts().held_back},
       {"windows", run.windows()},
       {"host_workers", of.host_workers},
       {"error", of.result.error.empty() ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(of.result.error)}};

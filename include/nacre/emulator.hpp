@@ -32,16 +32,19 @@ struct emulation_options {
 
 /// The counts of an emulation.
 struct emulation_counts {
-  std::uint64_t events = 0;          ///< handlers that ran, and stretches of coroutines
-  std::uint64_t messages = 0;        ///< packets that were sent
-  std::uint64_t hops = 0;            ///< hops of all packets together
-  std::uint64_t delayed = 0;         ///< messages that had to wait for a thread
-  std::chrono::nanoseconds end{0};   ///< when the last handler ended
-  std::chrono::nanoseconds busy{0};  ///< costs of all handlers together
-  std::uint64_t bytes = 0;           ///< memory of the blocks at its largest
+  std::uint64_t events = 0;     ///< handlers that ran, and stretches of coroutines
+  std::uint64_t messages = 0;   ///< packets that were sent
+  std::uint64_t hops = 0;       ///< hops of all packets together
+  std::uint64_t delayed = 0;    ///< messages that had to wait for a thread
+  std::uint64_t held_back = 0;  ///< packets that came to a node with a full input buffer, and waited in the network
+  std::uint64_t stalled = 0;    ///< packets whose thread had to wait for room in its node's output buffer
+  std::chrono::nanoseconds stall{0};  ///< the virtual time for which threads waited for such room
+  std::chrono::nanoseconds end{0};    ///< when the last handler ended
+  std::chrono::nanoseconds busy{0};   ///< costs of all handlers together
+  std::uint64_t bytes = 0;            ///< memory of the blocks at its largest
   template <class Archive>
   void serialize(Archive& ar) {
-    ar(events, messages, hops, delayed, end, busy, bytes);
+    ar(events, messages, hops, delayed, held_back, stalled, stall, end, busy, bytes);
   }
 };
 

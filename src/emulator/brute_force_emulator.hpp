@@ -12,6 +12,7 @@
 #include <vector>
 
 #include <nacre/emulator.hpp>
+#include "emulator/travel_times.hpp"
 
 namespace nacre::emulator {
 
@@ -48,6 +49,11 @@ inline emulated_machine random_machine(std::uint64_t seed) {
   m.turns = draw(9, 2) == 0 ? turn_rule::once : turn_rule::counted;
   m.topology = draw(10, 2) == 0 ? emulated_topology::mesh : emulated_topology::torus;
   m.bandwidth = draw(11, 3) == 0 ? 1e9 : 0;
+  m.injection = std::chrono::nanoseconds(draw(12, 3) * 25);
+  m.output_packets = static_cast<std::uint32_t>(draw(13, 4));
+  m.input_packets = static_cast<std::uint32_t>(draw(14, 4));
+  // A mesh has a way around nodes that are missing inside of it, one of them at most on each line.
+  if (draw(15, 2) == 0 && m.grid.x > 2 && m.grid.y > 2) m.missing = {{1, 1, 0}};
   if (m.hop.count() + m.handler.count() == 0) m.hop = std::chrono::nanoseconds(3);
   return m;
 }
@@ -76,6 +82,7 @@ inline std::vector<random_action> random_actions(const emulated_machine& m, std:
     constexpr std::array<std::int64_t, 6> delays{0, 0, 1, 30, 400, 2'000'000};
     const coordinates to{b % static_cast<std::uint64_t>(m.grid.x), (b >> 16) % static_cast<std::uint64_t>(m.grid.y),
                          (b >> 32) % static_cast<std::uint64_t>(m.grid.z)};
+    if (!m.missing.empty() && to == m.missing.front()) continue;
     actions.push_back({static_cast<decltype(random_action::kind)>(a % 4), delays[(a >> 8) % delays.size()],
                        random_thread(m, a >> 16), to, static_cast<std::uint32_t>(b << 8 | (key % 256 - 1))});
     if (actions.back().kind == random_action::wide_packet) actions.back().delay = 0;
@@ -84,7 +91,8 @@ inline std::vector<random_action> random_actions(const emulated_machine& m, std:
   return actions;
 }
 /// The key that the start function acts on; 0 for a node that does not start.
-inline std::uint32_t first_key(const emulated_machine&, std::uint64_t seed, const coordinates& at) {
+inline std::uint32_t first_key(const emulated_machine& m, std::uint64_t seed, const coordinates& at) {
+  if (!m.missing.empty() && at == m.missing.front()) return 0;
   const std::uint64_t r = mix(seed, 11, static_cast<std::uint64_t>(at.x + 64 * at.y + 4096 * at.z));
   return r % 3 == 0 ? static_cast<std::uint32_t>(r << 8 | (4 + (r >> 8) % 4)) : 0;
 }
@@ -109,12 +117,17 @@ class brute_force {
       const item one = *pending_.begin();
       pending_.erase(pending_.begin());
       node_state& node = nodes_[one.node];
-      if (one.source != 0) {
-        auto& queue = node.waiting[one.thread];
-        queue.push_back(one);
-        if (queue.size() == 1) serve(one.node, one.thread, one.time);
+      if (one.source == departure) {
+        depart(one);
+      } else if (one.source == thread_is_free) {
+        for (auto& [thread, queue] : node.waiting) {
+          if (serve(one.node, thread, one.time)) break;
+        }
+      } else if (is_packet(one) && machine_.input_packets != 0 &&
+                 (node.packets >= machine_.input_packets || !node.held_back.empty())) {
+        node.held_back.push_back(one);
       } else {
-        for (auto& [thread, queue] : node.waiting) serve(one.node, thread, one.time);
+        arrive(one, one.time);
       }
     }
   }
@@ -126,6 +139,9 @@ class brute_force {
     std::uint64_t source, number;
     std::uint16_t thread;
     std::uint32_t key;
+    coordinates to{};  // of a departure
+    std::uint16_t sender = 0;
+    bool waits_for_it = false;
     bool operator<(const item& o) const {
       return std::tie(time, node, source, number) < std::tie(o.time, o.node, o.source, o.number);
     }
@@ -134,31 +150,69 @@ class brute_force {
     std::vector<std::int64_t> clocks;
     std::map<std::uint16_t, std::deque<item>> waiting;
     std::uint64_t sent = 0;
+    std::deque<item> held_back;
+    std::uint32_t packets = 0;
+    std::int64_t port_free = 0;
   };
+  static constexpr std::uint64_t departure = 0, thread_is_free = 1, first_source = 2;
+
+  static bool is_packet(const item& one) { return one.source != one.node + first_source; }
+  void arrive(const item& one, std::int64_t now) {
+    auto& queue = nodes_[one.node].waiting[one.thread];
+    queue.push_back(one);
+    nodes_[one.node].packets += is_packet(one) ? 1 : 0;
+    if (queue.size() == 1) serve(one.node, one.thread, now);
+  }
+  void depart(item one) {
+    node_state& node = nodes_[one.node];
+    std::int64_t enters = one.time;
+    const std::int64_t injection = machine_.injection.count();
+    if (machine_.output_packets != 0) {
+      enters = std::max(enters, node.port_free - (machine_.output_packets - 1) * injection);
+    }
+    if (one.waits_for_it && enters > one.time) {
+      node.clocks[one.sender] = std::max(node.clocks[one.sender], enters);
+      end = std::max(end, enters);
+      pending_.insert({enters, one.node, thread_is_free, nodes_.size() * 1000 + one.sender, 0, 0});
+    }
+    node.port_free = std::max(enters, node.port_free) + injection;
+    const std::uint64_t source = one.node + first_source;
+    pending_.insert(
+        {node.port_free + travel(at(one.node), one.to), number_of(one.to), source, one.number, one.thread, one.key});
+  }
+  std::uint32_t number_of(const coordinates& to) const {
+    return static_cast<std::uint32_t>(to.x + machine_.grid.x * (to.y + machine_.grid.y * to.z));
+  }
 
   coordinates at(std::uint32_t node) const {
     return {node % static_cast<std::uint32_t>(machine_.grid.x),
             node / static_cast<std::uint32_t>(machine_.grid.x) % static_cast<std::uint32_t>(machine_.grid.y),
             node / static_cast<std::uint32_t>(machine_.grid.x * machine_.grid.y)};
   }
-  /// Runs the messages that wait for a thread, or for one of a category, while one is idle.
-  void serve(std::uint32_t number, std::uint16_t thread, std::int64_t now) {
-    auto& queue = nodes_[number].waiting[thread];
-    while (!queue.empty()) {
-      const bool given = thread < emulated::placement::any_communication;
-      const bool communication = thread == emulated::placement::any_communication && machine_.communication_threads > 0;
-      const std::uint32_t first = given ? thread : communication ? 0 : machine_.communication_threads;
-      const std::uint32_t last = given           ? thread + 1u
-                                 : communication ? machine_.communication_threads
-                                                 : machine_.threads;
-      std::uint32_t idle = first;
-      while (idle < last && nodes_[number].clocks[idle] > now) ++idle;
-      if (idle == last) return;
-      const std::uint32_t key = queue.front().key;
-      queue.pop_front();
-      run_handler(number, idle, now, key, machine_.handler.count());
-      ++events;
+  /// Runs the first message that waits for a thread, or for one of a category, if one is idle. Others have to wait for
+  /// departures of this instant, which may keep the thread busy.
+  bool serve(std::uint32_t number, std::uint16_t thread, std::int64_t now) {
+    node_state& node = nodes_[number];
+    auto& queue = node.waiting[thread];
+    const bool given = thread < emulated::placement::any_communication;
+    const bool communication = thread == emulated::placement::any_communication && machine_.communication_threads > 0;
+    const std::uint32_t first = given ? thread : communication ? 0 : machine_.communication_threads;
+    const std::uint32_t last = given ? thread + 1u : communication ? machine_.communication_threads : machine_.threads;
+    std::uint32_t idle = first;
+    while (idle < last && node.clocks[idle] > now) ++idle;
+    if (queue.empty() || idle == last) return false;
+    const item one = queue.front();
+    queue.pop_front();
+    node.packets -= is_packet(one) ? 1 : 0;
+    run_handler(number, idle, now, one.key, machine_.handler.count());
+    ++events;
+    pending_.insert({now, number, thread_is_free, nodes_.size() * 2000, 0, 0});
+    while (!node.held_back.empty() && node.packets < machine_.input_packets) {
+      const item next = node.held_back.front();
+      node.held_back.pop_front();
+      arrive(next, now);
     }
+    return true;
   }
   void run_handler(std::uint32_t number, std::uint32_t thread, std::int64_t now, std::uint32_t key, std::int64_t cost) {
     std::uint64_t& history = histories[number];
@@ -168,28 +222,39 @@ class brute_force {
     const std::int64_t done = now + cost;
     end = std::max(end, done);
     nodes_[number].clocks[thread] = std::max(nodes_[number].clocks[thread], done);
-    pending_.insert({done, number, 0, nodes_.size() * 1000 + thread, 0, 0});
+    pending_.insert({done, number, thread_is_free, nodes_.size() * 1000 + thread, 0, 0});
     for (const random_action& one : actions) {
       if (one.kind == random_action::charge) continue;
       const bool packet = one.kind != random_action::task;
       const coordinates to = packet ? one.to : at(number);
       messages += packet ? 1 : 0;
-      pending_.insert({done + one.delay + travel(at(number), to),
-                       static_cast<std::uint32_t>(to.x + machine_.grid.x * (to.y + machine_.grid.y * to.z)),
-                       number + 1u, nodes_[number].sent++, one.thread, one.key});
+      const std::uint64_t sent = nodes_[number].sent++;
+      if (machine_.injection.count() > 0 && to != at(number)) {
+        pending_.insert({done + one.delay, number, departure, sent, one.thread, one.key, to,
+                         static_cast<std::uint16_t>(thread), one.delay == 0});
+        continue;
+      }
+      pending_.insert(
+          {done + one.delay + travel(at(number), to), number_of(to), number + first_source, sent, one.thread, one.key});
     }
   }
+  /// Ways around missing nodes are checked in travel_times_test.cpp.
   std::int64_t travel(const coordinates& a, const coordinates& b) const {
+    if (a == b) return 0;
     std::int64_t hops = 0, axes = 0;
-    for (const auto& [from, to, extent] :
-         {std::tuple(a.x, b.x, machine_.grid.x), {a.y, b.y, machine_.grid.y}, {a.z, b.z, machine_.grid.z}}) {
+    const auto count = [&](std::int32_t from, std::int32_t to, std::int32_t extent) {
       std::int64_t way = std::abs(from - to);
       if (machine_.topology == emulated_topology::torus) way = std::min<std::int64_t>(way, extent - way);
       hops += way;
       axes += way != 0 ? 1 : 0;
-    }
-    if (hops == 0) return 0;
-    const std::int64_t turns = machine_.turns == turn_rule::once ? 1 : axes - 1;
+    };
+    count(a.x, b.x, machine_.grid.x);
+    count(a.y, b.y, machine_.grid.y);
+    count(a.z, b.z, machine_.grid.z);
+    const route around = machine_.missing.empty() ? route{} : travel_times(machine_).route_of(a, b);
+    if (!machine_.missing.empty()) hops = around.hops;
+    std::int64_t turns = machine_.turns == turn_rule::once ? 1 : axes - 1;
+    if (!machine_.missing.empty()) turns = around.turns;
     return hops * machine_.hop.count() + turns * machine_.turn.count() + (machine_.bandwidth > 0 ? 128 : 0);
   }
 

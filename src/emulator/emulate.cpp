@@ -32,6 +32,9 @@ void add(emulation_counts& sum, const emulation_counts& one) {
   sum.messages += one.messages;
   sum.hops += one.hops;
   sum.delayed += one.delayed;
+  sum.held_back += one.held_back;
+  sum.stalled += one.stalled;
+  sum.stall += one.stall;
   sum.end = std::max(sum.end, one.end);
   sum.busy += one.busy;
   sum.bytes += one.bytes;

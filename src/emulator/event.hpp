@@ -13,11 +13,19 @@ using virtual_time = std::int64_t;
 inline constexpr virtual_time no_time = std::numeric_limits<virtual_time>::max();
 
 /// The handlers of the emulator itself have the first numbers.
-enum reserved_handler : std::uint16_t { wake_thread, resume_stretch, first_of_program };
+enum reserved_handler : std::uint16_t { wake_thread, resume_stretch, depart_packet, first_of_program };
+
+/// The values of event::source that stand before those of the nodes.
+enum reserved_source : std::uint32_t { source_departure, source_wake, first_source };
+
+/// A node's event when it hands a packet to its port: the packet follows.
+struct departure {
+  std::uint64_t block;
+};
 
 /// The head of an event; the payload follows in whole words. The order of events of one node is (time, source, number),
-/// which depends on no schedule: `source` is 0 for the node's own timers of waiting messages, else the number of the
-/// sending node in the whole grid plus 1, and `number` counts the events that this node has sent.
+/// which depends on no schedule: `source` is a reserved one for the node's own purposes, else first_source plus the
+/// number of the sending node in the whole grid; `number` counts the events that this node has sent.
 struct event {
   virtual_time time;
   std::uint32_t source;

@@ -39,6 +39,14 @@ void check_machine(const emulated_machine& m) {
   check_time(m.hop, "hop");
   check_time(m.turn, "turn");
   check_time(m.handler, "handler");
+  check_time(m.injection, "injection");
+  expect(m.output_packets <= 1 << 20, "output_packets = " + std::to_string(m.output_packets), "use 0 to 1048576");
+  for (const coordinates& at : m.missing) {
+    const bool inside = at.x >= 0 && at.y >= 0 && at.z >= 0 && at.x < m.grid.x && at.y < m.grid.y && at.z < m.grid.z;
+    expect(inside,
+           "missing names (" + std::to_string(at.x) + ", " + std::to_string(at.y) + ", " + std::to_string(at.z) + ")",
+           "name nodes inside of the grid");
+  }
   expect(m.switch_ports >= 2 && m.switch_ports <= 1 << 20, "switch_ports = " + std::to_string(m.switch_ports),
          "use 2 to 1048576");
   expect(std::isfinite(m.bandwidth) && m.bandwidth >= 0 && (m.bandwidth == 0 || m.bandwidth >= 1),

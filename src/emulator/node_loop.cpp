@@ -48,7 +48,9 @@ std::unique_ptr<emulator::virtual_time[], void (*)(void*)> make_clocks(std::uint
 }  // namespace
 
 emulator::virtual_time node_loop::window_width(const emulated_machine& machine) {
-  const virtual_time width = machine.handler.count() + emulator::travel_times(machine).least();
+  // A packet that waits for the port leaves later than its handler's end, so the handler's cost is no part of it.
+  const virtual_time before = machine.injection.count() > 0 ? machine.injection.count() : machine.handler.count();
+  const virtual_time width = before + emulator::travel_times(machine).least();
   if (width > 0) return width;
   throw setup_error({"a message between two nodes takes no time on this machine",
                      "the emulator runs nodes beside each other for as long as no message can arrive",
@@ -81,7 +83,7 @@ void node_loop::enter(std::uint32_t node) noexcept {
   node_ = node;
   const coordinates at = brick_.at(node);
   here_ = emulated_node(*this, at, node);
-  source_ = partition_.number_of(at) + 1;
+  source_ = partition_.number_of(at) + emulator::first_source;
   slot_ = &slots_[node];
   clocks_of_node_ = clocks_.get() + std::size_t{node} * 8;
 }
@@ -204,7 +206,7 @@ void node_loop::run_local_before(const event* next) {
 void node_loop::start(const std::function<void(emulated_node&)>& program) {
   for (std::uint32_t node = 0; node < brick_.nodes(); ++node) {
     enter(node);
-    run_start(program);
+    if (times_.exists(here_.at())) run_start(program);
   }
 }
 

@@ -110,6 +110,11 @@ class node_loop {
   // node_loop_threads.cpp: which thread runs an event
   void execute(const event& e);
   void execute_waiting(const event& wake);
+  void arrive(const event& e);
+  [[nodiscard]] bool hold_back(const event& e);
+  void admit();
+  [[nodiscard]] emulator::node_extras& extras();
+  [[nodiscard]] bool is_packet(const event& e) const noexcept { return e.source != source_; }
   void wait(const event& e);
   [[nodiscard]] std::uint32_t idle_thread(std::uint16_t wanted) const noexcept;
   /// Clocks lie in lines of the cache, eight threads of a node each; the lines of the first eight threads of all nodes
@@ -126,10 +131,14 @@ class node_loop {
   [[noreturn]] void fail(std::string_view handler);
 
   // node_loop_send.cpp: what a handler has sent
-  [[nodiscard]] event& stage(std::uint32_t block, std::size_t bytes);
+  [[nodiscard]] event& stage(std::uint32_t block, virtual_time delay, std::size_t bytes);
   void dispatch(virtual_time end);
   [[nodiscard]] std::byte* room_for(const event& e, std::size_t bytes);
   void deliver(const event& e, std::size_t bytes);
+  void depart(const event& e);
+  void queue_departure(std::uint32_t block, const event& packet, std::size_t bytes, virtual_time end,
+                       virtual_time delay);
+  [[nodiscard]] std::size_t checked_bytes(std::span<const std::byte> from) const noexcept;
   void bundle_event(std::uint32_t block, const event& e, std::size_t bytes);
   [[nodiscard]] std::uint64_t window_of(virtual_time time) const noexcept {
     const auto ahead = static_cast<std::uint64_t>(time - window_begin_);
@@ -141,7 +150,14 @@ class node_loop {
   // node_loop_state.cpp
   static void pack_extras(writer& out, const emulator::node_extras* extras);
   [[nodiscard]] bool unpack_extras(reader& in, std::uint32_t node);
-  [[nodiscard]] std::size_t bytes_of(const event& e) const noexcept { return sizeof(event) + lengths_[e.handler]; }
+  [[nodiscard]] std::size_t bytes_of(const event& e) const noexcept {
+    if (e.handler != emulator::depart_packet) [[likely]]
+      return sizeof(event) + lengths_[e.handler];
+    return sizeof(event) + sizeof(emulator::departure) + bytes_of(packet_of_departure(e));
+  }
+  [[nodiscard]] static const event& packet_of_departure(const event& e) noexcept {
+    return *reinterpret_cast<const event*>(e.payload() + sizeof(emulator::departure));
+  }
 
   const emulated_machine machine_;
   const emulator::partition partition_;

@@ -34,9 +34,9 @@ void check_delay(virtual_time delay) {
 
 }  // namespace
 
-emulator::event& node_loop::stage(std::uint32_t block, std::size_t bytes) {
+emulator::event& node_loop::stage(std::uint32_t block, virtual_time delay, std::size_t bytes) {
   const std::size_t at = staged_words_;
-  staged_words_ += 1 + bytes / 8;
+  staged_words_ += 2 + bytes / 8;
   if (staged_words_ > staged_room_) [[unlikely]] {
     staged_room_ = 2 * staged_words_ + 64;
     auto larger = std::make_unique_for_overwrite<std::uint64_t[]>(staged_room_);
@@ -44,7 +44,8 @@ emulator::event& node_loop::stage(std::uint32_t block, std::size_t bytes) {
     staged_ = std::move(larger);
   }
   staged_[at] = block;
-  return *reinterpret_cast<event*>(staged_.get() + at + 1);
+  staged_[at + 1] = static_cast<std::uint64_t>(delay);
+  return *reinterpret_cast<event*>(staged_.get() + at + 2);
 }
 
 void node_loop::post_packet(const emulated_handler& row, const packet_target& target, const std::uint64_t* payload) {
@@ -59,12 +60,13 @@ void node_loop::post_packet(const emulated_handler& row, const packet_target& ta
   }
   check_thread(target.where.code(), threads_);
   check_delay(target.delay.count());
+  if (!times_.exists(target.to)) throw usage_error("a message to " + text_of(target.to) + ", a node that is missing");
   const emulator::route way = times_.route_of(here_.at(), target.to);
   const emulator::node_place place = partition_.place_of(target.to);
   ++counts_.messages;
   counts_.hops += way.hops;
-  event& e = stage(place.block, sizeof(event) + 8 * std::size_t{row.payload_words});
-  e = {times_.time_of(way) + target.delay.count(), source_, slot_->sent++, place.node, target.where.code(), row.id};
+  event& e = stage(place.block, target.delay.count(), sizeof(event) + 8 * std::size_t{row.payload_words});
+  e = {times_.time_of(way), source_, slot_->sent++, place.node, target.where.code(), row.id};
   auto* const words = reinterpret_cast<std::uint64_t*>(e.payload());
   for (std::size_t k = 0; k < row.payload_words; ++k) words[k] = payload[k];
 }
@@ -73,8 +75,8 @@ void node_loop::post_local(std::uint16_t handler, std::uint16_t thread, virtual_
                            const std::uint64_t* payload, std::size_t words) {
   check_delay(delay);
   check_thread(thread, threads_);
-  event& e = stage(block_, sizeof(event) + 8 * words);
-  e = {delay, source_, slot_->sent++, node_, thread, handler};
+  event& e = stage(block_, delay, sizeof(event) + 8 * words);
+  e = {0, source_, slot_->sent++, node_, thread, handler};
   if (words != 0) std::memcpy(e.payload(), payload, 8 * words);
 }
 
@@ -87,17 +89,65 @@ void node_loop::charge(virtual_time cost) {
 void node_loop::dispatch(virtual_time end) {
   for (std::size_t at = 0; at < staged_words_;) {
     const auto block = static_cast<std::uint32_t>(staged_[at]);
-    event& e = *reinterpret_cast<event*>(staged_.get() + at + 1);
+    const auto delay = static_cast<virtual_time>(staged_[at + 1]);
+    event& e = *reinterpret_cast<event*>(staged_.get() + at + 2);
     const std::size_t bytes = bytes_of(e);
-    e.time += end;
+    at += 2 + bytes / 8;
+    if (machine_.injection.count() > 0 && (block != block_ || e.node != node_)) {
+      queue_departure(block, e, bytes, end, delay);
+      continue;
+    }
+    e.time += end + delay;
     if (block == block_) {
       deliver(e, bytes);
     } else {
       bundle_event(block, e, bytes);
     }
-    at += 1 + bytes / 8;
   }
   staged_words_ = 0;
+}
+
+/// The packet's place in the queue of the port shows only when it departs: handlers that begin later may end sooner.
+void node_loop::queue_departure(std::uint32_t block, const event& packet, std::size_t bytes, virtual_time end,
+                                virtual_time delay) {
+  alignas(event) std::byte room[2 * sizeof(event) + sizeof(emulator::departure) + packet_bytes_max];
+  event& e = *::new (static_cast<void*>(room)) event;
+  // No thread waits for a packet that departs after its handler's end.
+  const auto thread = delay == 0 ? static_cast<std::uint16_t>(thread_) : emulated::placement::any_worker;
+  e = {end + delay, emulator::source_departure, packet.number, node_, thread, emulator::depart_packet};
+  const emulator::departure head{block};
+  std::memcpy(e.payload(), &head, sizeof(head));
+  emulator::copy_event(e.payload() + sizeof(head), packet, bytes);
+  deliver(e, sizeof(event) + sizeof(head) + bytes);
+}
+
+void node_loop::depart(const event& e) {
+  const virtual_time injection = machine_.injection.count();
+  virtual_time& port_free = extras().port_free;
+  virtual_time enters = e.time;
+  if (machine_.output_packets != 0) {
+    enters = std::max(enters, port_free - (machine_.output_packets - 1) * injection);
+  }
+  if (enters > e.time) {
+    ++counts_.stalled;
+    if (e.thread != emulated::placement::any_worker) {
+      virtual_time& clock = clock_of(e.thread);
+      // A handler without cost may have left its thread to another one at this instant, which has made it busy.
+      counts_.stall += std::chrono::nanoseconds(std::max(enters - std::max(clock, e.time), virtual_time{0}));
+      clock = std::max(clock, enters);
+      counts_.end = std::max(counts_.end, std::chrono::nanoseconds(enters));
+    }
+  }
+  port_free = std::max(enters, port_free) + injection;
+  emulator::departure head;
+  std::memcpy(&head, e.payload(), sizeof(head));
+  alignas(event) std::byte copy[sizeof(event) + packet_bytes_max];
+  const std::size_t bytes = bytes_of(packet_of_departure(e));
+  emulator::copy_event(copy, packet_of_departure(e), bytes);
+  event& packet = *reinterpret_cast<event*>(copy);
+  packet.time += port_free;
+  if (head.block == block_) return deliver(packet, bytes);
+  bundle_event(static_cast<std::uint32_t>(head.block), packet, bytes);
 }
 
 void node_loop::deliver(const event& e, std::size_t bytes) {
@@ -135,15 +185,26 @@ void node_loop::clear_bundles() noexcept {
   first_bundled_window_ = emulator::timing_wheel::no_window;
 }
 
+/// The length of the event at the beginning of some bytes; 0 when they are none.
+std::size_t node_loop::checked_bytes(std::span<const std::byte> from) const noexcept {
+  if (from.size() < sizeof(event)) return 0;
+  const event& head = *reinterpret_cast<const event*>(from.data());
+  if (head.handler >= handlers_.size() || head.node >= slots_.size() || head.time < window_begin_) return 0;
+  std::size_t bytes = sizeof(event) + lengths_[head.handler];
+  if (head.handler == emulator::depart_packet) {
+    bytes = 2 * sizeof(event) + sizeof(emulator::departure);
+    if (from.size() < bytes || packet_of_departure(head).handler >= handlers_.size()) return 0;
+    bytes = bytes_of(head);
+  }
+  return bytes <= from.size() ? bytes : 0;
+}
+
 bool node_loop::accept(std::span<const std::byte> bundle) {
   while (!bundle.empty()) {
-    event head;
-    if (bundle.size() < sizeof(head)) return false;
-    std::memcpy(&head, bundle.data(), sizeof(head));
-    if (head.handler >= handlers_.size() || head.node >= slots_.size() || head.time < window_begin_) return false;
-    const std::size_t bytes = bytes_of(head);
-    if (bundle.size() < bytes) return false;
-    std::memcpy(room_for(head, bytes), bundle.data(), bytes);
+    const std::size_t bytes = checked_bytes(bundle);
+    if (bytes == 0) return false;
+    const event& e = *reinterpret_cast<const event*>(bundle.data());
+    emulator::copy_event(room_for(e, bytes), e, bytes);
     bundle = bundle.subspan(bytes);
   }
   return true;

@@ -45,18 +45,16 @@ std::vector<std::byte> node_loop::pack() {
 }
 
 void node_loop::pack_extras(writer& out, const emulator::node_extras* extras) {
-  static const emulator::node_extras none;
-  if (extras == nullptr) extras = &none;
+  out(extras != nullptr);
+  if (extras == nullptr) return;
   out(static_cast<std::uint32_t>(extras->states.size()));
   for (const emulator::state_value& value : extras->states) {
     out(value.row().id);
     value.row().pack(value.value(), out);
   }
   out(static_cast<std::uint32_t>(extras->waiting.size()));
-  for (const emulator::waiting_queue& queue : extras->waiting) {
-    out(queue.thread);
-    out(std::vector<std::byte>(queue.events.begin() + static_cast<std::ptrdiff_t>(queue.first), queue.events.end()));
-  }
+  for (const emulator::waiting_queue& queue : extras->waiting) out(queue);
+  out(extras->held_back, extras->packets_waiting, extras->port_free);
 }
 
 bool node_loop::unpack(std::span<const std::byte> bytes) {
@@ -79,6 +77,9 @@ bool node_loop::unpack(std::span<const std::byte> bytes) {
 }
 
 bool node_loop::unpack_extras(reader& in, std::uint32_t node) {
+  bool any = false;
+  in(any);
+  if (!any) return in.ok();
   const auto types = emulator::state_table();
   std::uint32_t states = 0;
   in(states);
@@ -88,13 +89,11 @@ bool node_loop::unpack_extras(reader& in, std::uint32_t node) {
     if (id >= types.size() || types[id]->unpack == nullptr) return false;
     types[id]->unpack(state(node, *types[id]), in);
   }
+  emulator::node_extras& of = extras();
   std::uint32_t queues = 0;
   in(queues);
-  for (std::uint32_t k = 0; k < queues && in.ok(); ++k) {
-    if (!slots_[node].extras) slots_[node].extras = std::make_unique<emulator::node_extras>();
-    emulator::waiting_queue& queue = slots_[node].extras->waiting.emplace_back();
-    in(queue.thread, queue.events);
-  }
+  for (std::uint32_t k = 0; k < queues && in.ok(); ++k) in(of.waiting.emplace_back());
+  in(of.held_back, of.packets_waiting, of.port_free);
   return in.ok();
 }
 

@@ -47,34 +47,58 @@ emulator::virtual_time node_loop::free_at(std::uint16_t wanted) const noexcept {
   return least;
 }
 
+emulator::node_extras& node_loop::extras() {
+  if (!slot_->extras) slot_->extras = std::make_unique<emulator::node_extras>();
+  return *slot_->extras;
+}
+
 void node_loop::execute(const event& e) {
   start_ = e.time;
   if (e.handler == emulator::wake_thread) return execute_waiting(e);
+  if (e.handler == emulator::depart_packet) return depart(e);
+  if (slot_->extras && is_packet(e) && hold_back(e)) return;
+  arrive(e);
+}
+
+/// Runs an event that has reached the node, or lets it wait for a thread.
+void node_loop::arrive(const event& e) {
   const std::uint32_t thread = idle_thread(e.thread);
   if (thread == none) return wait(e);
   if (const auto* queue = find(slot_->extras.get(), e.thread); queue != nullptr && !queue->empty()) return wait(e);
   run_on(thread, e);
 }
 
-void node_loop::wait(const event& e) {
-  if (!slot_->extras) slot_->extras = std::make_unique<emulator::node_extras>();
-  emulator::node_extras& extras = *slot_->extras;
-  emulator::waiting_queue* queue = find(&extras, e.thread);
-  if (queue == nullptr) queue = &extras.waiting.emplace_back(emulator::waiting_queue{.thread = e.thread});
-  ++counts_.delayed;
-  const bool first = queue->empty();
-  if (first) {
-    queue->events.clear();
-    queue->first = 0;
-  }
-  const auto* bytes = reinterpret_cast<const std::byte*>(&e);
-  queue->events.insert(queue->events.end(), bytes, bytes + bytes_of(e));
-  if (first) schedule_wake(e.thread);
+/// Keeps a packet in the network while the input buffer is full. Packets enter it in the order of their arrival.
+bool node_loop::hold_back(const event& e) {
+  emulator::node_extras& of = *slot_->extras;
+  if (machine_.input_packets == 0 || (of.packets_waiting < machine_.input_packets && of.held_back.empty()))
+    return false;
+  ++counts_.held_back;
+  of.held_back.push(e, bytes_of(e));
+  return true;
 }
 
-void node_loop::schedule_wake(std::uint16_t wanted) {
-  const event wake{free_at(wanted), 0, wanted, node_, wanted, emulator::wake_thread};
-  deliver(wake, sizeof(event));
+/// Lets packets enter the input buffer while it has room.
+void node_loop::admit() {
+  emulator::node_extras& of = *slot_->extras;
+  while (!of.held_back.empty() && of.packets_waiting < machine_.input_packets) {
+    alignas(event) std::byte copy[sizeof(event) + packet_bytes_max];
+    const std::size_t bytes = bytes_of(of.held_back.front());
+    emulator::copy_event(copy, of.held_back.front(), bytes);
+    of.held_back.pop(bytes);
+    arrive(*reinterpret_cast<const event*>(copy));
+  }
+}
+
+void node_loop::wait(const event& e) {
+  emulator::node_extras& of = extras();
+  emulator::waiting_queue* queue = find(&of, e.thread);
+  if (queue == nullptr) queue = &of.waiting.emplace_back(emulator::waiting_queue{.thread = e.thread});
+  ++counts_.delayed;
+  if (is_packet(e)) ++of.packets_waiting;
+  const bool first = queue->empty();
+  queue->push(e, bytes_of(e));
+  if (first) schedule_wake(e.thread);
 }
 
 void node_loop::execute_waiting(const event& wake) {
@@ -82,18 +106,21 @@ void node_loop::execute_waiting(const event& wake) {
   const std::uint32_t thread = idle_thread(wake.thread);
   if (thread == none) return schedule_wake(wake.thread);
   // The handler may make other messages wait, which moves the queue's memory.
-  const event& first = *reinterpret_cast<const event*>(queue.events.data() + queue.first);
-  const std::size_t bytes = bytes_of(first);
   alignas(event) std::byte copy[sizeof(event) + packet_bytes_max];
-  emulator::copy_event(copy, first, bytes);
-  queue.first += bytes;
+  const std::size_t bytes = bytes_of(queue.front());
+  emulator::copy_event(copy, queue.front(), bytes);
+  queue.pop(bytes);
   const bool more = !queue.empty();
-  if (queue.first > (std::size_t{1} << 16) && 2 * queue.first > queue.events.size()) {
-    queue.events.erase(queue.events.begin(), queue.events.begin() + static_cast<std::ptrdiff_t>(queue.first));
-    queue.first = 0;
-  }
-  run_on(thread, *reinterpret_cast<const event*>(copy));
+  const event& e = *reinterpret_cast<const event*>(copy);
+  if (is_packet(e)) --slot_->extras->packets_waiting;
+  run_on(thread, e);
   if (more) schedule_wake(wake.thread);
+  admit();
+}
+
+void node_loop::schedule_wake(std::uint16_t wanted) {
+  const event wake{free_at(wanted), emulator::source_wake, wanted, node_, wanted, emulator::wake_thread};
+  deliver(wake, sizeof(event));
 }
 
 void node_loop::run_on(std::uint32_t thread, const event& e) {
@@ -173,7 +200,7 @@ void node_loop::fail(std::string_view handler) {
   const coordinates& at = here_.at();
   failure_ = {.failed = true,
               .time = start_,
-              .node = source_ - 1,
+              .node = source_ - emulator::first_source,
               .text = "node (" + std::to_string(at.x) + ", " + std::to_string(at.y) + ", " + std::to_string(at.z) +
                       "), thread " + std::to_string(thread_) + ", handler " + std::string(handler) + ", at " +
                       std::to_string(start_) + " ns: " + text_of_thrown()};

@@ -34,19 +34,43 @@ class state_value {
   void* value_;
 };
 
-/// Messages that wait for one thread, or for any thread of a category: first come, first served.
+/// Messages that wait: first come, first served.
 struct waiting_queue {
-  std::uint16_t thread = 0;  ///< as event::thread
+  std::uint16_t thread = 0;  ///< as event::thread: the threads that they wait for
   std::vector<std::byte> events{};
   std::size_t first = 0;  ///< offset of the first that still waits
+
   [[nodiscard]] bool empty() const noexcept { return first == events.size(); }
+  [[nodiscard]] const event& front() const noexcept { return *reinterpret_cast<const event*>(events.data() + first); }
+  void push(const event& e, std::size_t bytes) {
+    const auto* from = reinterpret_cast<const std::byte*>(&e);
+    events.insert(events.end(), from, from + bytes);
+  }
+  template <class Archive>
+  void save(Archive& ar) const {
+    ar(thread, std::vector<std::byte>(events.begin() + static_cast<std::ptrdiff_t>(first), events.end()));
+  }
+  template <class Archive>
+  void load(Archive& ar) {
+    ar(thread, events);
+  }
+  /// Removes the first event, which has so many bytes.
+  void pop(std::size_t bytes) {
+    first += bytes;
+    const bool wasteful = first > (std::size_t{1} << 16) && 2 * first > events.size();
+    if (!empty() && !wasteful) return;
+    events.erase(events.begin(), events.begin() + static_cast<std::ptrdiff_t>(first));
+    first = 0;
+  }
 };
 
 /// Made for a node when it first keeps a state or a message has to wait.
 struct node_extras {
   std::vector<state_value> states;
   std::vector<waiting_queue> waiting;
-  std::uint32_t waiting_count = 0;  ///< messages in all queues
+  waiting_queue held_back;            ///< packets that the full input buffer keeps in the network
+  std::uint32_t packets_waiting = 0;  ///< packets in the input buffer
+  virtual_time port_free = 0;         ///< when the port out of the node has sent all that it has been given
 };
 
 struct node_slot {

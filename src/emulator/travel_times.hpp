@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
+#include <unordered_map>
+#include <unordered_set>
 
 #include <nacre/emulator/machine.hpp>
 #include "emulator/event.hpp"
@@ -17,12 +19,20 @@ struct route {
   std::uint32_t turns = 0;
 };
 
-/// Computes the ways and times of packets on a machine all of whose nodes exist. Immutable.
+/// Computes the ways and times of packets. One thread at a time: ways around missing nodes are searched once and kept.
 class travel_times {
  public:
   explicit travel_times(const emulated_machine& machine);
 
-  [[nodiscard]] route route_of(const coordinates& from, const coordinates& to) const noexcept {
+  /// Throws usage_error when missing nodes leave no way.
+  [[nodiscard]] route route_of(const coordinates& from, const coordinates& to) const {
+    if (!missing_.empty() && topology_ != emulated_topology::fat_tree) return route_around(from, to);
+    return straight_route(from, to);
+  }
+  [[nodiscard]] bool exists(const coordinates& at) const noexcept {
+    return missing_.empty() || missing_.find(number_of(at)) == missing_.end();
+  }
+  [[nodiscard]] route straight_route(const coordinates& from, const coordinates& to) const noexcept {
     if (topology_ == emulated_topology::fat_tree) return tree_route(from, to);
     const std::int32_t x = along(from.x, to.x, grid_.x);
     const std::int32_t y = along(from.y, to.y, grid_.y);
@@ -46,11 +56,20 @@ class travel_times {
   }
   [[nodiscard]] route tree_route(const coordinates& from, const coordinates& to) const noexcept;
 
+  [[nodiscard]] std::uint32_t number_of(const coordinates& at) const noexcept {
+    return static_cast<std::uint32_t>(at.x + grid_.x * (at.y + grid_.y * at.z));
+  }
+  [[nodiscard]] bool passes_missing(coordinates from, const coordinates& to) const noexcept;
+  [[nodiscard]] route route_around(const coordinates& from, const coordinates& to) const;
+  [[nodiscard]] route search(const coordinates& from, const coordinates& to) const;
+
   coordinates grid_;
   emulated_topology topology_;
   turn_rule rule_;
   std::uint32_t ports_;
   virtual_time hop_, turn_, transfer_;
+  std::unordered_set<std::uint32_t> missing_;               ///< numbers of nodes in the grid
+  mutable std::unordered_map<std::uint64_t, route> found_;  ///< ways around them, by the numbers of both ends
 };
 
 }  // namespace nacre::emulator

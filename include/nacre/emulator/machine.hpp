@@ -7,6 +7,7 @@
 #include <concepts>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace nacre {
 
@@ -56,19 +57,27 @@ struct emulated_machine {
 
   turn_rule turns = turn_rule::once;
   emulated_topology topology = emulated_topology::mesh;
-  std::uint32_t switch_ports = 16;  ///< downward ports of each switch of a fat tree
-  double bandwidth = 0;             ///< bytes a second of a link, which add bytes / bandwidth once; 0: no limit
+  std::uint32_t switch_ports = 16;        ///< downward ports of each switch of a fat tree
+  std::chrono::nanoseconds injection{0};  ///< time for which a packet occupies the port out of its node
+  double bandwidth = 0;                   ///< bytes a second of a link, which add bytes / bandwidth once; 0: no limit
   std::uint32_t packet_bytes = packet_bytes_max;  ///< longest payload of a packet, at most packet_bytes_max
+  std::uint32_t output_packets = 32;   ///< packets that wait for the port before a sending thread has to wait; 0: any
+  std::uint32_t input_packets = 32;    ///< packets that wait for a thread before others wait in the network; 0: any
+  std::vector<coordinates> missing{};  ///< nodes that do not exist: packets go around them
 
-  /// The number of nodes.
+  /// The number of nodes, missing ones included.
   [[nodiscard]] std::uint64_t nodes() const noexcept {
     return static_cast<std::uint64_t>(grid.x) * static_cast<std::uint64_t>(grid.y) * static_cast<std::uint64_t>(grid.z);
   }
 
+  /// Reads a machine from a TOML file whose names are those of the members above: times are texts such as "5ns", a grid
+  /// is [34, 34, 36], missing is a list of such places. Throws setup_error, with file and line, for anything else.
+  [[nodiscard]] static emulated_machine from_file(const std::string& path);
+
   template <class Archive>
   void serialize(Archive& ar) {
-    ar(grid, threads, communication_threads, hop, turn, handler, turns, topology, switch_ports, bandwidth,
-       packet_bytes);
+    ar(grid, threads, communication_threads, hop, turn, handler, turns, topology, switch_ports, injection, bandwidth,
+       packet_bytes, output_packets, input_packets, missing);
   }
 };
 

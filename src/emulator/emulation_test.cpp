@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+// The node API: states, timers, coroutines, buffers, missing nodes, and the errors of misuse.
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <string>
+
+#include <nacre/emulator.hpp>
+#include <nacre/nacre.hpp>
+
+#include "emulator/travel_times.hpp"
+
+namespace nacre::emulator {
+namespace {
+
+using namespace std::chrono_literals;
+
+void in_job(const std::function<void(runtime&)>& main, const char* ranks = "2") {
+  config made;
+  made.set("ranks", ranks);
+  made.set("workers", "1");
+  EXPECT_EQ(run(made, main), 0);
+}
+
+/// Runs a program whose misuse must end the emulation, on every rank, with a text that holds these words.
+void expect_error(const emulated_machine& machine, const std::function<void(emulated_node&)>& start,
+                  const std::vector<std::string>& words) {
+  in_job([&](runtime& rt) {
+    try {
+      static_cast<void>(emulate(rt, machine, start));
+      ADD_FAILURE() << "no error: " << words.front();
+    } catch (const usage_error& error) {
+      for (const std::string& word : words) {
+        EXPECT_NE(std::string(error.what()).find(word), std::string::npos) << error.what() << " lacks " << word;
+      }
+    }
+  });
+}
+
+const emulated_machine small{.grid = {4, 3, 2}, .threads = 2, .hop = 5ns, .turn = 10ns, .handler = 100ns};
+
+void send_outside(emulated_node& here) { here.send<send_outside>({here.at().x + 4, 0, 0}); }
+void wait_backwards(emulated_node& here) { here.after<wait_backwards>(-1ns); }
+void charge_backwards(emulated_node& here) { here.charge(-1ns); }
+void send_to_thread(emulated_node& here) { here.send<send_to_thread>(emulated::thread(2), {0, 0, 0}); }
+void fail(emulated_node&) { throw std::runtime_error("out of paper"); }
+template <void (*F)(emulated_node&)>
+void start_one(emulated_node& here) {
+  if (here.at() == coordinates{1, 2, 0}) here.after<F>(7us);
+}
+
+TEST(emulation, misuse_is_an_error_that_names_node_thread_and_handler_on_every_rank) {
+  expect_error(small, start_one<send_outside>, {"node (1, 2, 0)", "thread 0", "send_outside", "7000 ns", "(5, 0, 0)"});
+  expect_error(small, start_one<wait_backwards>, {"node (1, 2, 0)", "wait_backwards", "backwards"});
+  expect_error(small, start_one<charge_backwards>, {"node (1, 2, 0)", "charge_backwards", "backwards"});
+  expect_error(small, start_one<send_to_thread>, {"node (1, 2, 0)", "send_to_thread", "no thread 2", "0 to 1"});
+  expect_error(small, start_one<fail>, {"node (1, 2, 0)", "fail", "out of paper"});
+  expect_error(small,
+               [](emulated_node& here) {
+                 if (here.at().z == 1) here.charge(-2ns);
+               },
+               {"node (0, 0, 1)", "the start function"});
+  emulated_machine narrow = small;
+  narrow.packet_bytes = 8;
+  static_assert(sizeof(std::array<double, 2>) > 8);
+  expect_error(narrow, [](emulated_node& here) { here.send({0, 0, 0}, std::array<double, 2>{}); }, {"16 bytes", "8"});
+}
+
+TEST(emulation, a_machine_that_cannot_be_is_refused_before_anything_runs) {
+  const auto refused = [](auto change) {
+    emulated_machine machine = small;
+    change(machine);
+    EXPECT_THROW(check_machine(machine), setup_error);
+  };
+  refused([](emulated_machine& m) { m.grid.y = 0; });
+  refused([](emulated_machine& m) { m.threads = 0; });
+  refused([](emulated_machine& m) { m.communication_threads = 2; });
+  refused([](emulated_machine& m) { m.hop = -1ns; });
+  refused([](emulated_machine& m) { m.hop = m.turn = m.handler = 0ns; });
+  refused([](emulated_machine& m) { m.packet_bytes = 129; });
+  refused([](emulated_machine& m) { m.missing = {{4, 0, 0}}; });
+  refused([](emulated_machine& m) { m.bandwidth = -1; });
+  check_machine(small);
+}
+
+struct heard {
+  int values = 0;
+  std::int64_t last_ns = 0;
+  template <class Archive>
+  void serialize(Archive& ar) {
+    ar(values, last_ns);
+  }
+};
+emulated_task collect(emulated_node& here, int count) {
+  for (int k = 0; k < count; ++k) here.state<heard>().values += co_await here.receive<int>();
+  co_await here.sleep(1us);
+  here.state<heard>().last_ns = here.now().count();
+}
+void check_heard(emulated_node& here) {
+  EXPECT_EQ(here.state<heard>().values, 5 + 6 + 7);
+  // The nearest value comes at 15 ns and costs 100; then the coroutine finds the other two, costs 100, and sleeps.
+  EXPECT_EQ(here.state<heard>().last_ns, 15 + 100 + 100 + 1000);
+}
+
+TEST(emulation, a_coroutine_waits_for_values_and_for_time) {
+  emulated_machine machine = small;
+  machine.threads = 8;
+  in_job([&](runtime& rt) {
+    const auto done = emulate(rt, machine, [](emulated_node& here) {
+      if (here.at().y != 0 || here.at().z != 0) return;
+      if (here.at().x != 0) return here.send({0, 0, 0}, here.at().x + 4);
+      here.add_task<collect>(3);
+      here.after<check_heard>(1ms);
+    });
+    EXPECT_EQ(done.messages(), 3u);
+    EXPECT_EQ(done.time(), 1ms + 100ns);
+  });
+}
+
+void sink(emulated_node&) {}
+void burst(emulated_node& here) {
+  for (int k = 0; k < 10; ++k) here.send<sink>({1, 0, 0});
+}
+
+TEST(emulation, a_full_output_buffer_makes_the_sending_thread_wait) {
+  emulated_machine machine = small;
+  machine.injection = 50ns;
+  machine.output_packets = 4;
+  in_job([&](runtime& rt) {
+    const auto done = emulate(rt, machine, [](emulated_node& here) {
+      if (here.at() == coordinates{}) here.add_task<burst>();
+    });
+    // Of ten packets the first enters at once, as do three more; each of the others waits for one to have left.
+    EXPECT_EQ(done.counts().stalled, 6u);
+    EXPECT_EQ(done.counts().stall, 6 * 50ns);
+    // The last leaves at 100 + 500, and its handler runs for 100.
+    EXPECT_EQ(done.time(), 600ns + 15ns + 100ns);
+  });
+}
+
+TEST(emulation, packets_beyond_the_input_buffer_wait_in_the_network) {
+  emulated_machine machine = small;
+  machine.input_packets = 3;
+  in_job([&](runtime& rt) {
+    const auto done = emulate(rt, machine, [](emulated_node& here) {
+      if (here.at() == coordinates{}) here.add_task<burst>();
+    });
+    EXPECT_EQ(done.counts().held_back, 10u - 2 - 3);
+    EXPECT_EQ(done.time(), 100ns + 15ns + 5 * 100ns);
+  });
+}
+
+TEST(emulation, packets_go_around_missing_nodes_and_none_goes_to_one) {
+  emulated_machine machine{.grid = {5, 5, 1}, .hop = 10ns, .turn = 1ns, .handler = 100ns};
+  machine.missing = {{1, 0, 0}, {2, 0, 0}, {2, 1, 0}};
+  machine.turns = turn_rule::counted;
+  const travel_times times(machine);
+  const route around = times.route_of({0, 0, 0}, {4, 0, 0});
+  EXPECT_EQ(around.hops, 8u);  // up two rows, over, and down two
+  EXPECT_EQ(around.turns, 2u);
+  const route straight = times.route_of({0, 3, 0}, {4, 3, 0});
+  EXPECT_EQ(straight.hops, 4u);
+  EXPECT_EQ(straight.turns, 0u);
+  expect_error(machine,
+               [](emulated_node& here) {
+                 if (here.at() == coordinates{}) here.send<sink>({2, 1, 0});
+               },
+               {"(2, 1, 0)", "missing"});
+  machine.missing = {{1, 0, 0}, {0, 1, 0}};
+  expect_error(machine,
+               [](emulated_node& here) {
+                 if (here.at() == coordinates{}) here.send<sink>({4, 4, 0});
+               },
+               {"no way"});
+}
+
+emulated_machine read_text(const std::string& text) {
+  const std::string path = ::testing::TempDir() + "nacre_machine.toml";
+  std::ofstream(path) << text;
+  return emulated_machine::from_file(path);
+}
+
+TEST(emulation, a_machine_is_read_from_a_file) {
+  const emulated_machine m = read_text(
+      "grid = [34, 34, 36]\nthreads = 200\nhop = '5ns'\nturn = '0.075us'\nhandler = '1us'\ntopology = 'torus'\n"
+      "turns = 'counted'\nbandwidth = 1e9\nmissing = [[1, 2, 3]]\n");
+  EXPECT_EQ(m.grid, (coordinates{34, 34, 36}));
+  EXPECT_EQ(m.threads, 200u);
+  EXPECT_EQ(m.turn, 75ns);
+  EXPECT_EQ(m.topology, emulated_topology::torus);
+  EXPECT_EQ(m.turns, turn_rule::counted);
+  EXPECT_EQ(m.missing, (std::vector<coordinates>{{1, 2, 3}}));
+}
+
+TEST(emulation, a_malformed_machine_file_is_refused_with_its_line) {
+  const std::vector<std::pair<std::string, std::string>> wrong{
+      {"grid = [3, 3, 3]\nthread = 4\n", ":2: a machine has no thread"},
+      {"grid = [3, 3, 3]\nhop = 5\n", ":2: hop is not a time"},
+      {"grid = [3, 3, 3]\n\nhop = '5 ns'\n", ":3: hop is not a time"},
+      {"grid = [3, 3, 3]\nhop = '0.5ns'\n", ":2: hop is not a time"},
+      {"grid = [3, 3]\n", ":1: grid is not a list of three"},
+      {"grid = '3x3x3'\n", ":1: grid is not a list of three"},
+      {"grid = [3, 3, 'a']\n", ":1: grid is not a whole number"},
+      {"grid = [3, 3, 3]\nthreads = -1\n", ":2: threads is not a whole number"},
+      {"grid = [3, 3, 3]\nthreads = 1.5\n", ":2: threads is not a whole number"},
+      {"grid = [3, 3, 3]\ntopology = 'ring'\n", ":2: topology is not one of"},
+      {"grid = [3, 3, 3]\nbandwidth = nan\n", ":2: bandwidth is not a finite number"},
+      {"grid = [3, 3, 3]\nmissing = [1, 2, 3]\n", ":2: missing is not a list of three"},
+      {"grid = [3, 3, 3\nhop = '5ns'\n", ".toml:"},
+      {"grid = [3, 3, 3]\nhop = '5ns'\nhop = '6ns'\n", ":3"},
+      {"threads = 4\nhop = '5ns'\n", "it has no grid"},
+      {"grid = [3, 3, 3]\n", "takes no time"},
+      {"grid = [3, 3, 3]\n[machine]\nhop = '5ns'\n", ":2: a machine has no machine"},
+      {"a = " + std::string(100, '[') + "\n", ":1: lists"}};
+  for (const auto& [text, words] : wrong) {
+    try {
+      static_cast<void>(read_text(text));
+      ADD_FAILURE() << "accepted: " << text;
+    } catch (const setup_error& error) {
+      EXPECT_NE(std::string(error.what()).find(words), std::string::npos) << error.what();
+    }
+  }
+  EXPECT_THROW(static_cast<void>(emulated_machine::from_file("there/is/none.toml")), setup_error);
+  EXPECT_THROW(static_cast<void>(emulated_machine::from_file(::testing::TempDir())), setup_error);
+}
+
+}  // namespace
+}  // namespace nacre::emulator

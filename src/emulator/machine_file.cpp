@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reads a machine from a TOML file; an error names the file, the line, and what may stand there.
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <cmath>
+#include <cstring>
+#include <fstream>
+#include <functional>
+#include <limits>
+#include <sstream>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <nacre/emulator/machine.hpp>
+#include <nacre/error.hpp>
+#include "base/nearest_name.hpp"
+#include "base/nesting_scan.hpp"
+
+#include <toml++/toml.h>
+
+namespace nacre {
+namespace {
+
+constexpr std::size_t file_bytes_max = std::size_t{16} << 20;
+constexpr std::size_t nesting_max = 8;  // a list of lists is the deepest value
+
+[[noreturn]] void refuse(const std::string& place, const std::string& problem, const std::string& remedy) {
+  throw setup_error({place + ": " + problem, "the file describes no machine", remedy});
+}
+
+/// One value of the file, and where it stands.
+struct value {
+  const toml::node& node;
+  std::string name;
+  std::string place;
+
+  [[noreturn]] void refuse_for(const std::string& kind) const {
+    refuse(place, name + " is not " + kind, "write " + name + " = " + example());
+  }
+  [[nodiscard]] std::string example() const {
+    if (name == "grid") return "[34, 34, 36]";
+    if (name == "missing") return "[[0, 0, 1], [4, 5, 6]]";
+    if (name == "turns") return "\"once\" or \"counted\"";
+    if (name == "topology") return "\"mesh\", \"torus\" or \"fat_tree\"";
+    if (name == "bandwidth") return "1e9";
+    if (name == "hop" || name == "turn" || name == "handler" || name == "injection") return "\"5ns\"";
+    return "32";
+  }
+  [[nodiscard]] value element(std::size_t index) const {
+    const toml::node* const at = node.as_array() == nullptr ? nullptr : node.as_array()->get(index);
+    if (at == nullptr) refuse_for("a list of three whole numbers");
+    return {*at, name, place};
+  }
+};
+
+std::int64_t whole_number(const value& of, std::int64_t least, std::int64_t most) {
+  const auto* const number = of.node.as_integer();
+  if (number == nullptr || number->get() < least || number->get() > most) {
+    of.refuse_for("a whole number from " + std::to_string(least) + " to " + std::to_string(most));
+  }
+  return number->get();
+}
+
+void read(const value& from, std::uint32_t& into) {
+  into = static_cast<std::uint32_t>(whole_number(from, 0, std::numeric_limits<std::uint32_t>::max()));
+}
+
+void read(const value& from, double& into) {
+  if (const auto* const real = from.node.as_floating_point()) {
+    into = real->get();
+  } else if (const auto* const whole = from.node.as_integer()) {
+    into = static_cast<double>(whole->get());
+  } else {
+    from.refuse_for("a number");
+  }
+  if (!std::isfinite(into)) from.refuse_for("a finite number");
+}
+
+void read(const value& from, coordinates& into) {
+  const toml::array* const list = from.node.as_array();
+  if (list == nullptr || list->size() != 3) from.refuse_for("a list of three whole numbers");
+  std::array<std::int64_t, 3> numbers{};
+  for (std::size_t k = 0; k < 3; ++k) numbers[k] = whole_number(from.element(k), 0, 1 << 20);
+  into = {numbers[0], numbers[1], numbers[2]};
+}
+
+void read(const value& from, std::vector<coordinates>& into) {
+  const toml::array* const list = from.node.as_array();
+  if (list == nullptr) from.refuse_for("a list of places");
+  into.clear();
+  for (std::size_t k = 0; k < list->size(); ++k) read(from.element(k), into.emplace_back());
+}
+
+void read(const value& from, std::chrono::nanoseconds& into) {
+  const auto* const text = from.node.as_string();
+  if (text == nullptr) from.refuse_for("a time, which is a text with a unit");
+  const std::string& word = text->get();
+  double number = 0;
+  const char* const last = word.data() + word.size();
+  const auto [end, error] = std::from_chars(word.data(), last, number);
+  constexpr std::array<std::pair<std::string_view, double>, 4> units{{{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}}};
+  for (const auto& [unit, factor] : units) {
+    if (error != std::errc() || std::string_view(end, last) != unit) continue;
+    const double ns = std::round(number * factor);
+    if (!(ns >= 0 && ns <= 1e18) || std::fabs(ns - number * factor) > 1e-6) break;
+    into = std::chrono::nanoseconds(static_cast<std::int64_t>(ns));
+    return;
+  }
+  from.refuse_for("a time in whole nanoseconds with the unit ns, us, ms or s");
+}
+
+template <class Enum>
+void read_word(const value& from, Enum& into, std::initializer_list<std::pair<std::string_view, Enum>> words) {
+  const auto* const text = from.node.as_string();
+  for (const auto& [word, meaning] : words) {
+    if (text == nullptr || text->get() != word) continue;
+    into = meaning;
+    return;
+  }
+  from.refuse_for("one of the words that it may be");
+}
+void read(const value& from, turn_rule& into) {
+  read_word(from, into, {{"once", turn_rule::once}, {"counted", turn_rule::counted}});
+}
+void read(const value& from, emulated_topology& into) {
+  read_word(from, into,
+            {{"mesh", emulated_topology::mesh},
+             {"torus", emulated_topology::torus},
+             {"fat_tree", emulated_topology::fat_tree}});
+}
+
+/// The members of a machine by their names.
+struct member {
+  std::string_view name;
+  std::function<void(const value&, emulated_machine&)> read_into;
+};
+template <auto Member>
+member row(std::string_view name) {
+  return {name, [](const value& from, emulated_machine& into) { read(from, into.*Member); }};
+}
+const std::vector<member>& members() {
+  using m = emulated_machine;
+  static const std::vector<member> rows{row<&m::grid>("grid"),
+                                        row<&m::threads>("threads"),
+                                        row<&m::communication_threads>("communication_threads"),
+                                        row<&m::hop>("hop"),
+                                        row<&m::turn>("turn"),
+                                        row<&m::handler>("handler"),
+                                        row<&m::turns>("turns"),
+                                        row<&m::topology>("topology"),
+                                        row<&m::switch_ports>("switch_ports"),
+                                        row<&m::injection>("injection"),
+                                        row<&m::bandwidth>("bandwidth"),
+                                        row<&m::packet_bytes>("packet_bytes"),
+                                        row<&m::output_packets>("output_packets"),
+                                        row<&m::input_packets>("input_packets"),
+                                        row<&m::missing>("missing")};
+  return rows;
+}
+
+std::string content_of(const std::string& path) {
+  errno = 0;
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  if (file) text << file.rdbuf();
+  if (!file || !text) {
+    const std::string why = errno != 0 ? std::strerror(errno) : "it is empty, or no file";
+    refuse(path, "it cannot be read: " + why, "check the path");
+  }
+  if (text.view().size() > file_bytes_max) refuse(path, "it is longer than 16 MiB", "name a file with a machine");
+  nesting_scan scan(text.view());
+  while (scan.next()) {
+    if (scan.depth() <= nesting_max) continue;
+    refuse(path + ":" + std::to_string(scan.line()), "lists or parts of a name are nested deeper than any value",
+           "write NAME = VALUE");
+  }
+  return text.str();
+}
+
+}  // namespace
+
+emulated_machine emulated_machine::from_file(const std::string& path) {
+  const std::string content = content_of(path);
+  const auto place_of = [&](const toml::source_region& region) {
+    return path + ":" + std::to_string(region.begin.line);
+  };
+  toml::table table;
+  try {
+    table = toml::parse(content, path);
+  } catch (const toml::parse_error& error) {
+    refuse(place_of(error.source()), std::string(error.description()), "correct this line");
+  }
+  emulated_machine machine;
+  bool any_grid = false;
+  for (const auto& [key, node] : table) {
+    const std::string name(key.str());
+    const auto known =
+        std::find_if(members().begin(), members().end(), [&](const member& m) { return m.name == name; });
+    if (known == members().end()) {
+      std::vector<std::string_view> names;
+      for (const member& m : members()) names.push_back(m.name);
+      const auto meant = nearest_name(name, names);
+      refuse(place_of(key.source()), "a machine has no " + name,
+             meant ? "did you mean " + std::string(*meant) + "?" : "remove this line");
+    }
+    known->read_into({node, name, place_of(node.source())}, machine);
+    any_grid = any_grid || name == "grid";
+  }
+  if (!any_grid) refuse(path, "it has no grid", "write grid = [34, 34, 36]");
+  try {
+    check_machine(machine);
+  } catch (const setup_error& error) {
+    throw setup_error(path + ": " + error.what());
+  }
+  return machine;
+}
+
+}  // namespace nacre

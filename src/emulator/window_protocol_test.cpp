@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// Blocks that agree on windows, under every order of messages that a seed draws.
+#include "emulator/window_protocol.hpp"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <random>
+#include <vector>
+
+namespace nacre::emulator {
+namespace {
+
+/// Blocks as counts of events by window. Running a window makes events of later ones, here and elsewhere.
+struct simulated_blocks {
+  struct block {
+    std::map<std::uint64_t, std::uint32_t> events;
+    window_gate gate;
+    std::uint64_t ran_up_to = 0;
+  };
+  struct bundle {
+    std::uint32_t to;
+    std::uint64_t round;
+    std::vector<std::uint64_t> windows;
+  };
+  struct grant {
+    std::uint32_t to;
+    std::uint64_t window;
+    std::uint32_t bundles;
+  };
+  explicit simulated_blocks(std::uint64_t seed)
+      : random(seed), blocks(1 + random() % 5), coordinator(static_cast<std::uint32_t>(blocks.size())) {}
+
+  std::mt19937_64 random;
+  std::vector<block> blocks;
+  window_coordinator coordinator;
+  std::vector<bundle> bundles;
+  std::vector<grant> grants;
+  std::uint64_t made = 0, ran = 0, budget = 300;
+
+  void report(std::uint32_t number, const std::map<std::uint32_t, std::vector<std::uint64_t>>& sent) {
+    block& own = blocks[number];
+    std::uint64_t first = own.events.empty() ? window_coordinator::no_window : own.events.begin()->first;
+    std::vector<std::uint32_t> to;
+    for (const auto& [target, windows] : sent) {
+      to.push_back(target);
+      for (const std::uint64_t window : windows) first = std::min(first, window);
+      bundles.push_back({target, own.gate.round(), windows});
+    }
+    if (!coordinator.report(first, to) || coordinator.window() == window_coordinator::no_window) return;
+    for (std::uint32_t k = 0; k < blocks.size(); ++k) {
+      grants.push_back({k, coordinator.window(), coordinator.bundles_for(k)});
+    }
+  }
+  void run_if_ready(std::uint32_t number) {
+    block& own = blocks[number];
+    const auto window = own.gate.pass();
+    if (!window) return;
+    ASSERT_TRUE(own.events.empty() || own.events.begin()->first >= *window) << "an event came too late";
+    own.ran_up_to = *window;
+    std::map<std::uint32_t, std::vector<std::uint64_t>> sent;
+    for (std::uint32_t count = own.events[*window]; count > 0; --count) {
+      ++ran;
+      for (std::uint64_t more = random() % 3; more > 0 && made < budget; --more, ++made) {
+        const auto target = static_cast<std::uint32_t>(random() % blocks.size());
+        const std::uint64_t when = *window + 1 + random() % 4;
+        if (target == number) {
+          ++own.events[when];
+        } else {
+          sent[target].push_back(when);
+        }
+      }
+    }
+    own.events.erase(*window);
+    report(number, sent);
+  }
+  void deliver_one() {
+    const std::size_t choice = random() % (bundles.size() + grants.size());
+    if (choice < bundles.size()) {
+      const bundle one = bundles[choice];
+      bundles.erase(bundles.begin() + static_cast<std::ptrdiff_t>(choice));
+      for (const std::uint64_t window : one.windows) {
+        ASSERT_GT(window, blocks[one.to].ran_up_to) << "an event came after its window";
+        ++blocks[one.to].events[window];
+      }
+      blocks[one.to].gate.bundle(one.round);
+      return run_if_ready(one.to);
+    }
+    const grant one = grants[choice - bundles.size()];
+    grants.erase(grants.begin() + static_cast<std::ptrdiff_t>(choice - bundles.size()));
+    blocks[one.to].gate.grant(one.window, one.bundles);
+    run_if_ready(one.to);
+  }
+};
+
+TEST(window_protocol, every_event_is_there_when_its_window_runs_whatever_is_delivered_first) {
+  for (std::uint64_t seed = 1; seed <= 3000; ++seed) {
+    simulated_blocks all(seed);
+    for (std::uint32_t k = 0; k < all.blocks.size(); ++k) {
+      all.blocks[k].events[1 + all.random() % 3] = static_cast<std::uint32_t>(1 + all.random() % 4);
+      all.made += all.blocks[k].events.begin()->second;
+    }
+    for (std::uint32_t k = 0; k < all.blocks.size(); ++k) all.report(k, {});
+    while (!all.bundles.empty() || !all.grants.empty()) {
+      all.deliver_one();
+      if (::testing::Test::HasFatalFailure()) return;
+    }
+    ASSERT_EQ(all.ran, all.made) << "seed " << seed;
+  }
+}
+
+}  // namespace
+}  // namespace nacre::emulator
