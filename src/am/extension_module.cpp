@@ -43,13 +43,13 @@ double extension_module::charged() const {
 
 void extension_module::command(thread_context& on, rank_id to, const detail::extension_target& what,
                                std::span<const std::byte> bytes, detail::future_state& result) {
-  const std::uint64_t number = commands_.open(result);
+  const std::uint64_t number = messages_.calls().open(result);
   const extension_command sent{
       .module = what.module, .key = what.key, .asker = 0, .request = number, .number = what.command};
   try {
     messages_.post_application_to_module<&extension_module::on_command>(on, to, sent, bytes);
   } catch (...) {
-    commands_.close(number)->release();
+    messages_.calls().close(number)->release();
     throw;
   }
 }
@@ -100,8 +100,9 @@ void extension_module::on_answer(context& ctx, std::uint64_t asker, std::uint64_
                                  std::span<const std::byte> bytes) {
   by_ = &ctx.current_thread();
   if (asker != 0) return space_.on_answer(asker, request, failed, bytes);
-  detail::future_state* const state = commands_.close(request);
+  detail::future_state* const state = messages_.calls().close(request);
   if (state == nullptr) {
+    if (messages_.calls().forget(request)) return;  // nobody waits for it any more
     return messages_.fail("rank " + std::to_string(ctx.source().value()) +
                           " answered a command to an extension module that nobody sent");
   }

@@ -89,7 +89,6 @@ class extension_module final : private extension_link {
   am_engine& messages_;
   const config& configuration_;
   rng key_source_;  // virtual time only, under the lock of extension_keys
-  pending_calls commands_;
   thread_context* by_;  // poll loop: the thread context that runs it
   std::mutex mutex_;
   std::deque<std::function<void(extension_space&, thread_context&)>> actions_;  // under mutex_
