@@ -159,7 +159,7 @@ TEST(extensions, control_messages_beyond_their_window_wait_and_keep_their_order)
   run_both([](runtime& rt) {
     rt.extension("sequence").command(rt.rank(), (rt.rank().value() + 1) % rt.size()).get();
     rt.barrier();
-    for (int i = 0; i < 20; ++i) rt.extension("sequence").command(rt.rank(), 0).valid();
+    for (int i = 0; i < 20; ++i) rt.extension("sequence").command(rt.rank(), 0);
   });
   const std::string told = testing::internal::GetCapturedStderr();
   EXPECT_EQ(told.find("deactivated"), std::string::npos) << told;
@@ -214,8 +214,7 @@ TEST(extensions, unloading_waits_for_what_is_under_way) {
     here.command(rt.rank(), 3).get();  // the first has been deferred by then
     rt.barrier();
     rt.unload_extension("patient");
-    EXPECT_TRUE(answer.ready());
-    answer.get();
+    answer.get();  // and not an error that the module has gone
     EXPECT_THROW(here.command(rt.rank(), 3).get(), call_error);
     rt.barrier();
   });
