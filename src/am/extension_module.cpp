@@ -2,6 +2,8 @@
 // Between the extension modules of a rank and its messages.
 #include "am/extension_module.hpp"
 
+#include <cstring>
+
 #include <nacre/archive.hpp>
 
 #include "wire/job_secret.hpp"
@@ -81,6 +83,14 @@ void extension_module::on_control(context& ctx, std::uint64_t module, std::span<
   space_.on_control(ctx.source(), module, bytes);
 }
 
+void extension_module::on_control_word(context& ctx, std::uint32_t module, std::uint32_t bytes, std::uint64_t word) {
+  by_ = &ctx.current_thread();
+  if (bytes > sizeof word) {
+    return messages_.fail("rank " + std::to_string(ctx.source().value()) + " sent a word of more bytes than it has");
+  }
+  space_.on_control(ctx.source(), module, std::as_bytes(std::span(&word, 1)).first(bytes));
+}
+
 void extension_module::on_datagram(context& ctx, std::uint64_t module, std::span<const std::byte> bytes) {
   by_ = &ctx.current_thread();
   space_.on_datagram(ctx.source(), module, bytes);
@@ -115,6 +125,12 @@ void extension_module::on_answer(context& ctx, std::uint64_t asker, std::uint64_
 }
 
 void extension_module::send_control(rank_id to, std::uint64_t module, std::span<const std::byte> bytes) {
+  std::uint64_t word = 0;
+  if (bytes.size() <= sizeof word) {
+    if (!bytes.empty()) std::memcpy(&word, bytes.data(), bytes.size());
+    return messages_.post_to_module<&extension_module::on_control_word>(*by_, to, static_cast<std::uint32_t>(module),
+                                                                        static_cast<std::uint32_t>(bytes.size()), word);
+  }
   messages_.post_to_module<&extension_module::on_control>(*by_, to, module, bytes);
 }
 

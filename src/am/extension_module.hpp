@@ -64,6 +64,8 @@ class extension_module final : private extension_link {
 
   // For the modules of other ranks, inside the poll loop.
   void on_control(context& ctx, std::uint64_t module, std::span<const std::byte> bytes);
+  /// A control message of at most 8 bytes, which with its header fits one cache line.
+  void on_control_word(context& ctx, std::uint32_t module, std::uint32_t bytes, std::uint64_t word);
   void on_datagram(context& ctx, std::uint64_t module, std::span<const std::byte> bytes);
   void on_handled(context& ctx, std::uint64_t module, std::uint32_t controls, std::uint32_t datagrams);
   void on_command(context& ctx, extension_command what, std::span<const std::byte> bytes);
@@ -88,7 +90,7 @@ class extension_module final : private extension_link {
 
   am_engine& messages_;
   const config& configuration_;
-  rng key_source_;  // virtual time only, under the lock of extension_keys
+  rng key_source_;      // virtual time only, under the lock of extension_keys
   thread_context* by_;  // poll loop: the thread context that runs it
   std::mutex mutex_;
   std::deque<std::function<void(extension_space&, thread_context&)>> actions_;  // under mutex_

@@ -15,7 +15,7 @@ namespace nacre {
 [[nodiscard]] constexpr std::uint64_t extension_number(std::string_view name) noexcept {
   std::uint64_t hash = 0xcbf29ce484222325U;
   for (const char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3U;
-  return hash | 1;  // never 0, which means a program
+  return ((hash ^ hash >> 32) & 0xffffffffU) | 1;  // of 32 bits, and never 0, which means a program
 }
 
 /// A module before it is attached to a rank.
