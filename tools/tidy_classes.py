@@ -13,7 +13,7 @@ LARGE = {
     "worker_pool": (48, "the interface that pools of threads and of simulated workers implement, and what they share"),
     "backplane": (46, "the poll loop calls credits, outboxes, timers and modules in one order, under one lock"),
     "engine": (45, "the composition root: one accessor for each part of a rank"),
-    "node_loop": (62, "the hot loop of a block: queues, threads and ports of its nodes, a source file each"),
+    "node_loop": (63, "the hot loop of a block: queues, threads and ports of its nodes, a source file each"),
 }
 DECLARED = re.compile(r"\boperator\s*[^\s\w(]+|\boperator\s*\(\s*\)|\[\[.*?\]\]|\balignas\s*\([^()]*\)|\bnoexcept\s*\([^()]*\)")
 

@@ -28,6 +28,10 @@ struct emulation_options {
   std::uint32_t blocks = 0;
   /// Called on rank 0, by one thread at a time, several times a second.
   std::function<void(const emulation_progress&)> progress{};
+  /// Called for every node at the end, when nothing happens any more, on the rank that holds the node then: it reads
+  /// the states in which the program has left its results. Several threads call it at a time, each for nodes of its
+  /// own. All ranks give one, or none does. A message, a timer or a charge in it is an error, and so is an exception.
+  std::function<void(emulated_node&)> finish{};
 };
 
 /// The counts of an emulation.

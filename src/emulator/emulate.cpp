@@ -61,6 +61,19 @@ outcome collect(runtime& rt, const std::vector<block_ptr>& blocks, mobile_ptr<em
   return sum;
 }
 
+/// Runs the finish functions of all ranks, each for the blocks that are there, and keeps the first failure.
+void finish(runtime& rt, const std::vector<block_ptr>& blocks, const std::vector<std::uintptr_t>& programs,
+            outcome& sum) {
+  std::vector<future<detail::emulation_failure>> ends;
+  for (const block_ptr& block : blocks) {
+    ends.push_back(rt.call<&emulated_block::finish>(block, programs, sum.counts.end.count()));
+  }
+  for (auto& one : ends) {
+    const detail::emulation_failure failure = one.get();
+    if (failure.failed && (!sum.failure.failed || failure.node < sum.failure.node)) sum.failure = failure;
+  }
+}
+
 }  // namespace
 
 emulation emulate(runtime& rt, const emulated_machine& machine, const std::function<void(emulated_node&)>& start,
@@ -88,11 +101,20 @@ emulation emulate(runtime& rt, const emulated_machine& machine, const std::funct
   rt.wait_quiescence();
   const double seconds = rt.all_reduce(rt.now() - began, [](double a, double b) { return std::max(a, b); });
   outcome result;
-  if (rank == 0) result = collect(rt, blocks, coordinator);
+  // A block may be at any rank by now: it is told where the function is on each.
+  const auto programs = rt.all_gather(options.finish ? reinterpret_cast<std::uintptr_t>(&options.finish) : 0);
+  const auto without = std::count(programs.begin(), programs.end(), std::uintptr_t{0});
+  if (rank == 0) {
+    result = collect(rt, blocks, coordinator);
+    if (without == 0 && !result.failure.failed) finish(rt, blocks, programs, result);
+  }
   result = rt.broadcast(result, rank_id{0});
   for (const block_ptr& block : own) rt.destroy(block);
   if (rank == 0) rt.destroy(coordinator);
   if (result.failure.failed) throw usage_error(result.failure.text);
+  if (without != 0 && without != static_cast<std::ptrdiff_t>(rt.size())) {
+    throw usage_error("some ranks gave emulate a finish function and others none: give it on all ranks or on none");
+  }
   return emulation(result.counts, result.windows, seconds);
 }
 

@@ -31,6 +31,11 @@ void emulated_block::take(context& ctx, std::uint64_t round, std::vector<std::by
   run_if_ready(ctx);
 }
 
+emulation_failure emulated_block::finish(context& ctx, const std::vector<std::uintptr_t>& programs, std::int64_t end) {
+  loop_->finish(*reinterpret_cast<const std::function<void(emulated_node&)>*>(programs[ctx.rank().value()]), end);
+  return loop_->failure();
+}
+
 void emulated_block::run_if_ready(context& ctx) {
   const auto window = gate_.pass();
   if (!window) return;

@@ -43,6 +43,8 @@ class emulated_block {
   void grant(context& ctx, std::uint64_t window, std::uint32_t bundles);
   void take(context& ctx, std::uint64_t round, std::vector<std::byte> bundle);
   [[nodiscard]] emulation_counts counts() const { return loop_->counts(); }
+  /// Runs the finish function, which lives at one of these addresses, one for each rank. Returns how it failed.
+  [[nodiscard]] emulation_failure finish(context& ctx, const std::vector<std::uintptr_t>& programs, std::int64_t end);
 
   /// A block stays until its nodes have started, and while a coroutine waits on it.
   [[nodiscard]] bool may_migrate() const { return begun_ && loop_->movable(); }

@@ -210,6 +210,25 @@ void node_loop::start(const std::function<void(emulated_node&)>& program) {
   }
 }
 
+void node_loop::finish(const std::function<void(emulated_node&)>& program, virtual_time end) {
+  start_ = end;
+  thread_ = 0;
+  charged_ = 0;
+  try {
+    for (std::uint32_t node = 0; node < brick_.nodes(); ++node) {
+      enter(node);
+      program(here_);
+      if (staged_words_ == 0 && charged_ == 0) continue;
+      throw usage_error("the emulation has ended: only read the node's states here");
+    }
+  } catch (...) {
+    try {
+      fail("the finish function");
+    } catch (const emulation_stopped&) {
+    }
+  }
+}
+
 bool node_loop::movable() const noexcept {
   return unpackable_states_ == 0 && stretches_.size() == free_stretches_.size();
 }

@@ -54,6 +54,9 @@ class node_loop {
 
   /// Runs the start function on all nodes, before the first window.
   void start(const std::function<void(emulated_node&)>& program);
+  /// Runs the finish function on all nodes, after the last window; `end` is its time. When it has thrown, failure() is
+  /// set and the rest of the nodes are left out.
+  void finish(const std::function<void(emulated_node&)>& program, virtual_time end);
   /// The first window with events, or timing_wheel::no_window.
   [[nodiscard]] std::uint64_t first_window() const noexcept;
   /// Runs all events of a window. The block has no events of earlier windows.
