@@ -19,6 +19,8 @@ constexpr const char* footer = R"(Examples:
   emulate --program octree --grid 34x34x36 --threads 200 --hop 5ns --turn 75ns --handler 1us
   emulate --program ring --grid 34x34x36 --threads 200 --hop 5ns --turn 75ns --handler 1us --rounds 4
   emulate --program phold --grid 100x100x100 --turn 100ns --mean 1us --remote 0.5 --until 20us
+  emulate --program jacobi --grid 20x20x20 --cells 8 --steps 100
+  emulate --program md --grid 20x20x20 --topology torus --steps 1000
   emulate --program line --grid 34x34x36 --threads 200 --json - --nacre.ranks=2
 
 Exit code: 0, 1 when a program's own check fails or a rank fails, 2 when the options are wrong.)";
@@ -28,6 +30,10 @@ struct given_machine {
   std::string file, grid, hop, turn, handler, injection;
   std::optional<std::uint32_t> threads, communication_threads;
   std::string turns, topology;
+};
+/// The times among the parameters of programs, as given.
+struct given_times {
+  std::string mean = "1us", until = "100us", work = "50ns";
 };
 
 std::string is_time(const std::string& text) { return parse_time(text) ? "" : "a time such as 5ns, 1us, 0.5ms or 2s"; }
@@ -59,16 +65,21 @@ void declare_machine(nacre::program_options& parser, given_machine& given) {
       .one_of({"mesh", "torus", "fat_tree"});
 }
 
-void declare_programs(nacre::program_options& parser, program_parameters& with, std::string& mean, std::string& until) {
+void declare_programs(nacre::program_options& parser, program_parameters& with, given_times& times) {
   parser.section("Parameters of programs");
-  parser.add("--rounds", with.rounds, "ring: how often each message goes on; jacobi: sweeps").called("COUNT");
+  parser.add("--rounds", with.rounds, "ring: how often each message goes on").called("COUNT");
   parser.add("--population", with.population, "phold: events of each node at the start").called("COUNT");
   parser.add("--remote", with.remote, "phold: share of events for another node").between(0, 1);
-  parser.add("--mean", mean, "phold: mean time to the next event, beside the lookahead")
+  parser.add("--mean", times.mean, "phold: mean time to the next event, beside the lookahead")
       .called("TIME")
       .must_be(is_time);
-  parser.add("--until", until, "phold: events from then on cause no others").called("TIME").must_be(is_time);
+  parser.add("--until", times.until, "phold: events from then on cause no others").called("TIME").must_be(is_time);
   parser.add("--seed", with.seed, "phold: another seed, another run").called("COUNT");
+  parser.add("--cells", with.cells, "jacobi: cells along each side of a node's cube").called("COUNT").between(1, 128);
+  parser.add("--steps", with.steps, "jacobi: sweeps; md: time steps").called("COUNT").between(1, 1'000'000);
+  parser.add("--work", times.work, "jacobi: cost of a cell's update; md: cost of a pair of atoms")
+      .called("TIME")
+      .must_be(is_time);
 }
 
 nacre::emulated_machine machine_from(const given_machine& given, bool phold) {
@@ -127,7 +138,8 @@ command_line parse_command_line(int argc, const char* const* argv) {
   parser.footer(footer);
   command_line result;
   given_machine given;
-  std::string name, mean = "1us", until = "100us";
+  given_times times;
+  std::string name;
   std::vector<std::string> names;
   for (const program& one : programs()) names.emplace_back(one.name);
   std::string about = "The program: ";
@@ -136,7 +148,7 @@ command_line parse_command_line(int argc, const char* const* argv) {
   }
   parser.add("--program", name, about).called("NAME").one_of(names).required();
   declare_machine(parser, given);
-  declare_programs(parser, result.asked.with, mean, until);
+  declare_programs(parser, result.asked.with, times);
   parser.section("How to run");
   parser.add("--blocks", result.asked.blocks, "Blocks of nodes over all ranks (0: four for each worker)")
       .called("COUNT");
@@ -148,8 +160,9 @@ command_line parse_command_line(int argc, const char* const* argv) {
   for (const program& one : programs()) {
     if (one.name == name) result.asked.runs = &one;
   }
-  result.asked.with.mean = *parse_time(mean);
-  result.asked.with.until = *parse_time(until);
+  result.asked.with.mean = *parse_time(times.mean);
+  result.asked.with.until = *parse_time(times.until);
+  result.asked.with.work = *parse_time(times.work);
   result.asked.machine = machine_from(given, name == "phold");
   return result;
 }

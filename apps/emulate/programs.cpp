@@ -10,8 +10,9 @@ const std::vector<program>& programs() {
       {"octree", "broadcast from the middle to eight boxes, and on within each", run_octree},
       {"reduce", "maximum of a number of each node, the way of line in reverse", run_reduce},
       {"ring", "every thread passes --rounds messages to the same thread of the next node", run_ring},
-      {"jacobi", "a relaxation of 27 cells a node, compared with one loop", run_jacobi},
       {"phold", "a constant number of events at random nodes and times", run_phold},
+      {"jacobi", "relaxation in three dimensions, a cube of cells a node", run_jacobi},
+      {"md", "molecular dynamics: electrostatics with a cut-off, a cell of atoms a node", run_md},
   };
   return table;
 }

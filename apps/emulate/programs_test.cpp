@@ -123,7 +123,7 @@ TEST(emulated_programs, a_relaxation_equals_one_loop_over_all_cells_to_the_last_
                              emulated_machine machine = petaflops(5ns);
                              machine.grid = grid;
                              machine.threads = 4;
-                             EXPECT_EQ(emulate::run_jacobi(rt, machine, {.rounds = 12}, {}).error, "");
+                             EXPECT_EQ(emulate::run_jacobi(rt, machine, {.steps = 12}, {}).error, "");
                            }
                          }),
               0);

@@ -48,6 +48,8 @@ std::string text_of(const report& of) {
     row("input buffers full", fmt::format("{} packets waited in the network", run.counts().held_back));
   }
   row("memory", fmt::format("{:.2f} bytes a thread", of.bytes_per_thread()));
+  for (const auto& [what, value] : of.result.figures) row(what.c_str(), fmt::format("{:.6g}", value));
+  if (of.result.digest != 0) row("digest", fmt::format("{:016x}", of.result.digest));
   if (!of.result.error.empty()) row("WRONG", of.result.error);
   return text;
 }
@@ -55,7 +57,7 @@ std::string text_of(const report& of) {
 std::string json_of(const report& of) {
   const nacre::emulated_machine& m = of.asked->machine;
   const nacre::emulation& run = of.result.run;
-  const nlohmann::ordered_json json{
+  nlohmann::ordered_json json{
       {"program", of.asked->runs->name},
       {"grid", {m.grid.x, m.grid.y, m.grid.z}},
       {"threads", m.threads},
@@ -74,6 +76,8 @@ std::string json_of(const report& of) {
       {"windows", run.windows()},
       {"host_workers", of.host_workers},
       {"error", of.result.error.empty() ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(of.result.error)}};
+  for (const auto& [what, value] : of.result.figures) json[what] = value;
+  if (of.result.digest != 0) json["digest"] = fmt::format("{:016x}", of.result.digest);
   return json.dump(2) + "\n";
 }
 

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// The program emulate over processes: the published times over shm and tcp while blocks move, and what it refuses.
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "launched.hpp"
+
+namespace nacre::tests {
+namespace {
+
+outcome run_emulate(const std::vector<std::string>& start, const std::vector<std::string>& options) {
+  std::vector<std::string> command{"timeout", "-k", "5", "100"};
+  command.insert(command.end(), start.begin(), start.end());
+  command.insert(command.end(), {NACRE_BIN_DIR "/emulate", "--quiet"});
+  command.insert(command.end(), options.begin(), options.end());
+  return launched(command).end();
+}
+
+TEST(emulate_program, tells_the_published_times_on_every_transport_while_blocks_rotate) {
+  const std::string machine = NACRE_SOURCE_DIR "/machines/petaflops.toml";
+  for (const char* transport : {"shm", "tcp"}) {
+    for (const char* ranks : {"2", "4"}) {
+      for (const auto& [program, time] :
+           {std::pair("line", 110.08), std::pair("octree", 8.885), std::pair("reduce", 110.08)}) {
+        const outcome got =
+            run_emulate({NACRE_BIN_DIR "/nacre", "run", "-n", ranks, "--transport", transport},
+                        {"--program", program, "--machine", machine, "--json", "-", "--nacre.balancer=rotate"});
+        ASSERT_EQ(code_of(got), 0) << got.output << got.errors;
+        const auto json = nlohmann::json::parse(got.output);
+        EXPECT_EQ(json["predicted_us"].get<double>(), time) << program << " over " << transport << " on " << ranks;
+        EXPECT_EQ(json["messages"].get<int>(), 34 * 34 * 36 - 1);
+        EXPECT_LE(json["bytes_per_thread"].get<double>(), 16);
+        for (const char* key : {"seconds", "messages_per_s", "slowdown", "efficiency"}) {
+          EXPECT_GT(json[key].get<double>(), 0) << key;
+        }
+      }
+    }
+  }
+}
+
+TEST(emulate_program, refuses_what_it_does_not_know) {
+  const std::vector<std::pair<std::vector<std::string>, std::string>> wrong{
+      {{"--program", "lines"}, "line, octree, reduce, ring"},
+      {{"--program", "line", "--hop", "5"}, "a time such as 5ns"},
+      {{"--program", "line", "--grid", "3x"}, "a grid such as"},
+      {{"--program", "line", "--thread", "3"}, "--thread"},
+      {{"--program", "line", "--machine", "there/is/none.toml"}, "there/is/none.toml"},
+      {{"--program", "line", "--hop", "0ns", "--turn", "0ns", "--handler", "0ns"}, "takes no time"},
+      {{}, "--program"}};
+  for (const auto& [options, words] : wrong) {
+    const outcome got = run_emulate({}, options);
+    EXPECT_EQ(code_of(got), 2) << words << got.output << got.errors;
+    EXPECT_NE(got.errors.find(words), std::string::npos) << got.errors;
+  }
+  const outcome help = run_emulate({}, {"--help"});
+  EXPECT_EQ(code_of(help), 0);
+  for (const char* word : {"--program", "--machine", "--grid", "--json", "jacobi"}) {
+    EXPECT_NE(help.output.find(word), std::string::npos) << help.output;
+  }
+}
+
+}  // namespace
+}  // namespace nacre::tests
