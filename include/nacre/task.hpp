@@ -287,9 +287,14 @@ void start_coroutine(engine& core, thread_context& on, const message_header& req
 template <class T>
 struct task<T>::promise_type : detail::promise_with_value<T> {
   task get_return_object() noexcept { return task(handle::from_promise(*this)); }
-  /// co_await of a future suspends the handler until the result is there.
+  /// co_await of a future suspends the handler until the result is there. It takes the result: a future that is named
+  /// is empty afterwards, as after get().
   template <class U>
-  auto await_transform(future<U> result) noexcept {
+  auto await_transform(future<U>&& result) noexcept {
+    return detail::future_awaiter<U>(std::move(result), *this->run);
+  }
+  template <class U>
+  auto await_transform(future<U>& result) noexcept {
     return detail::future_awaiter<U>(std::move(result), *this->run);
   }
   template <auto F, class U>

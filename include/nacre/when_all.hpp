@@ -188,7 +188,7 @@ class tuple_state final : public future_value<std::tuple<value_among_others<Ts>.
 ///
 /// Throws usage_error when one of them is a future without a call.
 template <class T>
-[[nodiscard]] future<typename detail::joined<T>::type> when_all(std::vector<future<T>> parts) {
+[[nodiscard]] future<typename detail::joined<T>::type> when_all(std::vector<future<T>>&& parts) {
   engine* core = nullptr;
   thread_context* thread = nullptr;
   for (const future<T>& each : parts) {
@@ -203,6 +203,12 @@ template <class T>
   result all = core != nullptr ? result(*core, *thread, state) : result(state);
   state->begin();
   return all;
+}
+
+/// The future for all of a vector that is named, which is empty afterwards.
+template <class T>
+[[nodiscard]] future<typename detail::joined<T>::type> when_all(std::vector<future<T>>& parts) {
+  return when_all(std::exchange(parts, {}));
 }
 
 /// A future for several of any types, which it takes: they are not valid() afterwards. Its value is the tuple of their

@@ -65,7 +65,7 @@ struct any_of {
 /// program takes the one that is ready, and may wait for the others afterwards.
 ///
 ///   auto f = ctx.call<&cell::norm>(p);
-///   if (co_await nacre::when_any(f, ctx.sleep(0.5)) == 0) use(co_await std::move(f));     // in a handler
+///   if (co_await nacre::when_any(f, ctx.sleep(0.5)) == 0) use(co_await f);     // in a handler
 ///   std::size_t which = nacre::when_any(f, g).get();                                      // in main
 ///
 /// Until the index is there, the futures that are named must live, and nothing else may wait for them (it would throw

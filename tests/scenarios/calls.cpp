@@ -58,7 +58,8 @@ task<int> asks_many(context& ctx, rank_id where, int count) {
   std::vector<future<int>> parts;
   for (int index = 0; index < count; ++index) parts.push_back(ctx.call<checked>(where, index));
   int sum = 0;
-  for (const int each : co_await when_all(std::move(parts))) sum += each;
+  for (const int each : co_await when_all(parts)) sum += each;
+  EXPECT_TRUE(parts.empty());
   co_await when_all(std::vector<future<void>>());
   co_return sum;
 }

@@ -82,8 +82,9 @@ task<int> first_in_handler(context& ctx, rank_id where) {
   future<int> fast = ctx.call<doubled>(where, 21);
   const std::size_t which = co_await when_any(slow, fast);
   EXPECT_TRUE(which == 1 ? fast.ready() : slow.ready());
-  const int value = co_await std::move(fast);
-  EXPECT_GE(co_await std::move(slow), 5 * shortly - rounding);  // it can be waited for after when_any
+  const int value = which == 1 ? fast.get() : co_await fast;
+  EXPECT_FALSE(fast.valid());
+  EXPECT_GE(co_await slow, 5 * shortly - rounding);  // it can be waited for after when_any
   if (which != 1) co_return value;
   future<double> never = ctx.call<sleeps>(where, shortly);
   if (co_await when_any(never, ctx.sleep(long_after)) != 0) co_return 0;
