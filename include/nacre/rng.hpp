@@ -9,12 +9,18 @@
 namespace nacre {
 
 /// xoshiro256** (Blackman and Vigna, 2018), seeded through splitmix64. One seed gives one sequence of numbers on every
-/// machine. Not for secrets. Not thread-safe: each thread, rank or purpose forks its own stream.
+/// machine. It serves the distributions of <random> too, whose results may differ between standard libraries. Not for
+/// secrets. Not thread-safe: each thread, rank or purpose forks its own stream.
 class rng {
  public:
   explicit constexpr rng(std::uint64_t seed) noexcept {
     for (std::uint64_t& word : state_) word = splitmix(seed);
   }
+
+  using result_type = std::uint64_t;
+  [[nodiscard]] static constexpr std::uint64_t min() noexcept { return 0; }
+  [[nodiscard]] static constexpr std::uint64_t max() noexcept { return ~std::uint64_t{0}; }
+  constexpr std::uint64_t operator()() noexcept { return next(); }
 
   /// The next 64 random bits.
   constexpr std::uint64_t next() noexcept {

@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string_view>
+#include <type_traits>
 
 #include <nacre/config.hpp>
 #include <nacre/ids.hpp>
@@ -95,5 +96,14 @@ using scheduler_factory = std::function<std::unique_ptr<scheduler>(const config&
 /// called once for each rank of this process, one call at a time. A name that exists already, also a built-in one, is
 /// replaced.
 void register_scheduler(std::string_view name, scheduler_factory make);
+
+/// Registers a scheduler likewise, with a `make` that needs the configuration only.
+template <class Make>
+requires(
+    std::is_invocable_v<Make&, const config&> &&
+    !std::is_invocable_v<Make&, const config&, const scheduler_site&>) void register_scheduler(std::string_view name,
+                                                                                               Make make) {
+  register_scheduler(name, scheduler_factory([make](const config& from, const scheduler_site&) { return make(from); }));
+}
 
 }  // namespace nacre

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cmath>
+#include <random>
 
 #include <gtest/gtest.h>
 
@@ -52,6 +53,16 @@ TEST(rng, uniform_lies_in_the_half_open_unit_interval_with_mean_one_half) {
     sum += value;
   }
   EXPECT_NEAR(sum / 10000, 0.5, 0.02);
+}
+
+TEST(rng, serves_the_distributions_of_the_standard_library) {
+  static_assert(std::uniform_random_bit_generator<rng>);
+  rng random(4);
+  std::uniform_int_distribution<int> die(1, 6);
+  std::array<int, 7> times{};
+  for (int i = 0; i < 6000; ++i) ++times.at(static_cast<std::size_t>(die(random)));
+  EXPECT_EQ(times[0], 0);
+  for (std::size_t face = 1; face <= 6; ++face) EXPECT_NEAR(times.at(face), 1000, 200);
 }
 
 TEST(rng, streams_are_reproducible_and_leave_their_parent_where_it_was) {

@@ -45,6 +45,13 @@ TEST(scheduler_registry, a_program_adds_its_own_which_sees_its_place) {
   EXPECT_EQ(seen.workers, 7u);
 }
 
+TEST(scheduler_registry, a_factory_may_take_the_configuration_only) {
+  register_scheduler("plain_of_the_test", [](const config&) { return std::make_unique<own_scheduler>(); });
+  const std::unique_ptr<scheduler> made =
+      make_scheduler("plain_of_the_test", config{{"scheduler", scheduler_options()}}, {});
+  EXPECT_NE(dynamic_cast<own_scheduler*>(made.get()), nullptr);
+}
+
 TEST(scheduler_registry, a_factory_that_gives_none_is_refused) {
   register_scheduler("none_of_the_test", [](const config&, const scheduler_site&) { return nullptr; });
   EXPECT_NE(refusal_of_scheduler("none_of_the_test").find("is null"), std::string::npos);
