@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <charconv>
 #include <chrono>
 #include <cstdint>
 #include <initializer_list>
@@ -10,6 +11,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 namespace nacre {
@@ -73,6 +75,19 @@ class config {
 
   /// Gives an option a value as text, which counts as one from `source`. It replaces an older value from that source.
   void set(std::string_view name, std::string_view text, setting_source source = setting_source::code);
+
+  /// As set, for a number or a truth value.
+  template <class Number>
+  requires(std::is_arithmetic_v<Number>) void set(std::string_view name, Number value,
+                                                  setting_source source = setting_source::code) {
+    if constexpr (std::is_same_v<Number, bool>) {
+      set(name, std::string_view(value ? "true" : "false"), source);
+    } else {
+      std::array<char, 400> text;  // the longest double without an exponent has fewer characters
+      const auto written = std::to_chars(text.data(), text.data() + text.size(), value);
+      set(name, std::string_view(text.data(), written.ptr), source);
+    }
+  }
 
   /// True when the value comes from a source other than the table's default.
   [[nodiscard]] bool was_set(std::string_view name) const;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <compare>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -20,6 +21,9 @@ class typed_id {
 
   constexpr typed_id() noexcept = default;
   constexpr explicit typed_id(Rep value) noexcept : value_(value) {}
+  /// From a number of another type, such as the int of a loop; it must have a value of Rep.
+  template <std::integral N>
+  constexpr explicit typed_id(N value) noexcept : value_(static_cast<Rep>(value)) {}
 
   [[nodiscard]] constexpr Rep value() const noexcept { return value_; }
 

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include <nacre/extension_module.hpp>
 #include <nacre/memory.hpp>
@@ -47,6 +48,11 @@ class operations : public section_operations {
   [[nodiscard]] remote_memory<T> expose(std::span<T> own) {
     constexpr auto access = std::is_const_v<T> ? detail::memory_access::read_only : detail::memory_access::read_write;
     return remote_memory<T>(detail::expose(*core_, bytes_of(std::span<const T>(own)), access));
+  }
+  /// Exposes the elements that a vector has now; it must not get others until withdraw.
+  template <class T>
+  [[nodiscard]] remote_memory<T> expose(std::vector<T>& own) {
+    return expose(std::span<T>(own));
   }
   /// Copies `from` to the elements from index `offset` on of exposed memory, of another rank or of this one. The future
   /// is ready when the bytes are in place there. `from` must stay unchanged until then, or until the future is dropped.

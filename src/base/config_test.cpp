@@ -23,6 +23,24 @@ TEST(config, answers_with_the_defaults_of_its_tables) {
   EXPECT_FALSE(settings.was_set("workers"));
 }
 
+TEST(config, takes_numbers_and_truth_values) {
+  const option of_test[] = {{.name = "count", .kind = option_kind::integer, .default_value = "1"},
+                            {.name = "share", .kind = option_kind::real, .default_value = "1"},
+                            {.name = "quiet", .kind = option_kind::boolean, .default_value = "false"}};
+  config early;
+  early.set("count", 7U);
+  early.set("share", 0.1);
+  early.set("quiet", true);
+  const option_table tables[] = {{"test", of_test}};
+  early.declare(tables);
+  EXPECT_EQ(early.get_int("count"), 7);
+  EXPECT_EQ(early.get_double("share"), 0.1);
+  EXPECT_TRUE(early.get_bool("quiet"));
+  early.set("share", -2.5e-9);
+  EXPECT_EQ(early.get_double("share"), -2.5e-9);
+  EXPECT_EQ(early.source_of("count"), setting_source::code);
+}
+
 TEST(config, the_command_line_loses_our_options_and_keeps_the_rest_in_order) {
   config settings = make_config();
   arguments list{"prog", "--tree", "--nacre.workers=4", "T1", "--nacre.summary", "--", "--nacre.workers=8"};

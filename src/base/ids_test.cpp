@@ -16,6 +16,15 @@ static_assert(!std::is_constructible_v<worker_id, rank_id>, "a rank is no worker
 static_assert(std::is_trivially_copyable_v<rank_id> && sizeof(rank_id) == 4);
 static_assert(std::is_trivially_copyable_v<object_id> && sizeof(object_id) == 8);
 
+TEST(typed_id, is_made_from_a_number_of_any_type_but_not_by_itself) {
+  for (int number = 0; number < 3; ++number) {
+    EXPECT_EQ(rank_id{number}.value(), static_cast<std::uint32_t>(number));
+    EXPECT_EQ(rank_id{std::size_t{7}}, rank_id(7));
+  }
+  static_assert(!std::is_convertible_v<int, rank_id> && !std::is_convertible_v<std::uint32_t, rank_id>);
+  static_assert(!std::is_constructible_v<rank_id, worker_id>);
+}
+
 TEST(typed_id, starts_at_zero_and_compares_by_value) {
   EXPECT_EQ(rank_id{}, rank_id{0});
   EXPECT_LT(rank_id{1}, rank_id{2});

@@ -91,7 +91,7 @@ void refuses_forged_names(runtime& rt, const remote_memory<std::uint64_t>& to, n
 void bad_accesses(runtime& rt, std::uint64_t) {
   numbers mine(100, 5);
   const numbers fixed{1, 2, 3};
-  const auto exposed = rt.expose(std::span(mine));
+  const auto exposed = rt.expose(mine);
   const auto constant = rt.expose(std::span(fixed));
   std::vector<remote_memory<std::uint64_t>> all;
   std::vector<remote_memory<const std::uint64_t>> constants;
