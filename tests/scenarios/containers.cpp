@@ -170,7 +170,7 @@ void sets_are_united(runtime& rt, std::uint64_t seed) {
     rng random = random_of(seed, rank);
     for (int i = 0; i < 60; ++i) {
       const int a = static_cast<int>(random.below(150)), b = static_cast<int>(random.below(150));
-      if (rank == rt.rank().value()) under_test.union_(a, b);
+      if (rank == rt.rank().value()) i % 2 == 0 ? under_test.union_(a, b) : under_test.unite(a, b);
       model.emplace(a, a);
       model.emplace(b, b);
       model[root(a)] = root(b);
@@ -181,6 +181,8 @@ void sets_are_united(runtime& rt, std::uint64_t seed) {
   for (const auto& [item, parent] : model) roots.insert(root(item));
   EXPECT_EQ(under_test.num_sets(), roots.size());
   EXPECT_EQ(under_test.size(), model.size());
+  EXPECT_EQ(under_test.count(0), model.count(0));
+  EXPECT_EQ(under_test.count(150), 0U);
   std::vector<int> items;
   for (const auto& [item, parent] : model) items.push_back(item);
   const auto found = under_test.all_find(items);

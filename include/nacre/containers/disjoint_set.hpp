@@ -118,6 +118,8 @@ class disjoint_set_handle : public detail::container_name {
     const bool ordered = detail::comes_before(detail::hash_of(a), a, detail::hash_of(b), b);
     make<detail::unite<T>>(at, ordered ? a : b, T(ordered ? b : a), *this);
   }
+  /// Another name of union_.
+  void unite(container_caller at, detail::key_parameter<T> a, detail::key_parameter<T> b) const { union_(at, a, b); }
 
  private:
   template <class>
@@ -178,6 +180,8 @@ class disjoint_set : public detail::container_base<detail::keyed_part<T, detail:
   /// Asynchronous, as the functions of the same names of the handle.
   void insert(detail::key_parameter<T> item) { own().insert(this->at_, item); }
   void union_(detail::key_parameter<T> a, detail::key_parameter<T> b) { own().union_(this->at_, a, b); }
+  /// Another name of union_.
+  void unite(detail::key_parameter<T> a, detail::key_parameter<T> b) { union_(a, b); }
   /// The name that users of YGM know.
   void async_union(detail::key_parameter<T> a, detail::key_parameter<T> b) { union_(a, b); }
 
@@ -201,6 +205,8 @@ class disjoint_set : public detail::container_base<detail::keyed_part<T, detail:
     const auto found = all_find({T(item)});
     return found.empty() ? std::nullopt : std::optional<T>(found.begin()->second);
   }
+  /// 1 when there is such an item, else 0. Each rank may ask for an item of its own.
+  [[nodiscard]] std::uint64_t count(detail::key_parameter<T> item) { return find(item) ? 1 : 0; }
   /// The representatives of items, of those that exist. Each rank may ask for others.
   [[nodiscard]] std::map<T, T> all_find(const std::vector<T>& items) {
     compress();
