@@ -171,6 +171,7 @@ TEST(extensions, a_module_is_loaded_commanded_unloaded_and_loaded_again) {
     for (int time = 0; time < 3; ++time) {
       EXPECT_EQ(rt.load_extension(module_file("loaded_counter")), "loaded_counter");
       EXPECT_THROW(rt.load_extension(module_file("loaded_counter")), usage_error);
+      EXPECT_THROW(rt.load_extension(module_file("same_name")), usage_error);
       const extension_ref counter = rt.extension("loaded_counter");
       for (std::uint64_t turn = 0; turn < 3; ++turn) {
         std::uint64_t before = 99;
@@ -182,6 +183,8 @@ TEST(extensions, a_module_is_loaded_commanded_unloaded_and_loaded_again) {
       EXPECT_THROW(counter.command(rt.rank(), 0).get(), call_error);
       EXPECT_THROW(rt.unload_extension("loaded_counter"), usage_error);
     }
+    EXPECT_EQ(rt.load_extension(module_file("throws_own")), "throws_own");
+    EXPECT_THROW(rt.extension("throws_own").command(rt.rank(), 0).get(), call_error);
     rt.barrier();
   });
 }

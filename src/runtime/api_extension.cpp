@@ -52,7 +52,7 @@ std::string load_extension(engine& core, thread_context& on, const std::string& 
   auto code = loaded.make(core.extensions().configuration());
   // Shared with the action, since std::function must be copyable.
   auto parts = std::make_shared<attached_extension::parts>(
-      attached_extension::parts{.name = name, .code = std::move(code), .keeps = std::move(loaded.keeps)});
+      attached_extension::parts{.name = name, .keeps = std::move(loaded.keeps), .code = std::move(code)});
   std::string problem;
   core.wait_as_application(on, quiescence::main_wait::result, [&](std::function<void(thread_context&)> end) {
     core.extensions().run_inside(on, [&problem, access, parts, end](extension_space& space, thread_context& by) {

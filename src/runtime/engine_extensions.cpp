@@ -60,7 +60,7 @@ void attach_extensions(extension_module& to) {
   for (const std::string& file : files_of_option(to.configuration())) {
     extension_file loaded = load_extension_file(file);
     auto code = make_code(loaded.name, loaded.make, to.configuration());
-    to.add({.name = loaded.name, .code = std::move(code), .keeps = std::move(loaded.keeps)}, extension_access::program);
+    to.add({.name = loaded.name, .keeps = std::move(loaded.keeps), .code = std::move(code)}, extension_access::program);
   }
 }
 

@@ -58,8 +58,8 @@ class attached_extension final : public extension_host {
   /// `keeps`: what must live as long as the module's code is needed.
   struct parts {
     std::string name;
+    std::shared_ptr<void> keeps{};  // destroyed after code
     std::unique_ptr<extension> code;
-    std::shared_ptr<void> keeps{};
   };
   attached_extension(const extension_site& site, const extension_limits& limits, parts of);
   attached_extension(const attached_extension&) = delete;
@@ -121,14 +121,17 @@ class attached_extension final : public extension_host {
     const double charged = limits_.simulated ? site_.link.charged() : 0;
     watch_.begin(function);
     if (!limits_.simulated) budget_.begin();
+    std::string fault;
     try {
       body(*code_);
     } catch (...) {
-      watch_.end();
-      end_by_fault(function + thrown_reason());
-      return false;
+      fault = function + thrown_reason();
     }
     watch_.end();
+    if (!fault.empty()) {  // behind the catch clause: the class of what was thrown may be in the module's file
+      end_by_fault(fault);
+      return false;
+    }
     if (limits_.simulated ? site_.link.charged() - charged <= budget_.most_seconds() : !budget_.over()) return true;
     return end_by_overrun(function);
   }

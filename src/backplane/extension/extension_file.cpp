@@ -9,11 +9,13 @@
 #include <algorithm>
 #include <cstring>
 #include <fstream>
+#include <new>
 #include <string_view>
 #include <vector>
 
 #include <nacre/error.hpp>
 
+#include "base/exception_text.hpp"
 #include "transport/module_file.hpp"
 
 namespace nacre {
@@ -177,7 +179,15 @@ extension_file load_extension_file(const std::string& written) {
   using factory = extension* (*)(const config&);
   const auto make = reinterpret_cast<factory>(::dlsym(handle, entry_symbol));
   if (make == nullptr) refuse_file(file, std::string("lacks the symbol ") + entry_symbol, "link it again");
-  result.make = [make](const config& configuration) { return std::unique_ptr<extension>(make(configuration)); };
+  result.make = [make, name = result.name](const config& configuration) {
+    try {
+      return std::unique_ptr<extension>(make(configuration));
+    } catch (const std::bad_alloc&) {
+      throw;
+    } catch (...) {  // its class may be in the file, which is unloaded before the exception is caught
+      throw setup_error("the factory of the extension module " + name + " threw: " + text_of_thrown());
+    }
+  };
   return result;
 }
 
