@@ -206,7 +206,7 @@ void attached_extension::log(std::string_view text) {
 std::uint64_t attached_extension::command(rank_id to, std::string_view name, const extension_key& key,
                                           std::uint32_t number, std::span<const std::byte> bytes) {
   check_target(to);
-  asked_->emplace(last_ + 1, true);
+  if (asked_) asked_->emplace(last_ + 1, true);  // else its destructor calls, and will get no answer
   ++last_;
   site_.link.send_command(to, {extension_number(name), key, number_, last_, number}, bytes);
   return last_;

@@ -27,7 +27,7 @@ void attached_extension::control(rank_id to, std::span<const std::byte> bytes) {
     throw usage_error("a control message of " + std::to_string(bytes.size()) + " bytes, where at most " +
                       std::to_string(control_bytes_max) + " fit: send a command");
   }
-  peers_->send_control(to, bytes);
+  if (peers_) peers_->send_control(to, bytes);  // else its destructor calls, when no window is kept any more
 }
 
 bool attached_extension::datagram(rank_id to, std::span<const std::byte> bytes) {
@@ -36,7 +36,7 @@ bool attached_extension::datagram(rank_id to, std::span<const std::byte> bytes) 
     throw usage_error("a datagram of " + std::to_string(bytes.size()) + " bytes, where at most " +
                       std::to_string(datagram_bytes_max()) + " fit: send it in parts");
   }
-  return peers_->send_datagram(to, bytes);
+  return peers_ && peers_->send_datagram(to, bytes);
 }
 
 void attached_extension::take_control(rank_id from, std::span<const std::byte> bytes) {
