@@ -119,7 +119,8 @@ void extension_module::on_answer(context& ctx, std::uint64_t asker, std::uint64_
   if (failed) {
     state->complete_with_error(std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size()), *by_);
   } else {
-    state->complete_with(detail::make_reply(std::vector<std::byte>(bytes.begin(), bytes.end())), *by_);
+    // Packed, so that it is decoded as every reply: a peer may name a call whose result is of another type.
+    state->complete_with(packed_form(detail::make_reply(std::vector<std::byte>(bytes.begin(), bytes.end()))), *by_);
   }
   state->release();
 }
