@@ -109,7 +109,7 @@ class collectives final : public nacre::extension {
   static void send(nacre::extension_host& host, nacre::rank_id to, std::uint64_t number, std::uint32_t what,
                    std::span<const std::byte> value) {
     packet sent{.number = number, .what = what, .bytes = static_cast<std::uint32_t>(value.size()), .value = {}};
-    std::memcpy(sent.value, value.data(), value.size());
+    if (!value.empty()) std::memcpy(sent.value, value.data(), value.size());
     host.control(to, std::as_bytes(std::span(&sent, 1)).first(head_bytes + value.size()));
   }
 

@@ -40,8 +40,9 @@ class remote_counter final : public nacre::extension {
     }
     if (number != add_here) return host.fail("no such command");
     const std::int64_t before = value_;
-    const std::int64_t after = before + what.delta;
-    if (after < what.least || after > what.most) return host.reply({});  // not now
+    std::int64_t after = 0;
+    if (__builtin_add_overflow(before, what.delta, &after) || after < what.least || after > what.most)
+      return host.reply({});  // not now
     value_ = after;
     host.reply(std::as_bytes(std::span(&before, 1)));
   }
