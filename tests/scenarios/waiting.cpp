@@ -157,6 +157,10 @@ struct ring_part {
     }
     co_return passed;
   }
+  task<std::uint64_t> take(context& ctx, std::uint64_t round) { co_return co_await ctx.next<&ring_part::token>(round); }
+  task<void> hold(context& ctx, mobile_ptr<ring_part> other) {
+    static_cast<void>(co_await ctx.call<&ring_part::take>(other, 50));
+  }
   template <class Archive>
   void serialize(Archive& ar) {
     ar(passed);
@@ -186,11 +190,33 @@ void in_arrays(runtime& rt, std::uint64_t) {
   rt.wait_quiescence();
 }
 
+/// Two insertions wait together at a place whose element keeps a message. Both are refused; the element goes on.
+void refused_insertions(runtime& rt, std::uint64_t) {
+  const auto ring = rt.create_array<ring_part>(extents{2});
+  if (rt.rank().value() == 0) {
+    rt.send<&ring_part::token>(ring[0], 99, 0);
+    rt.send<&ring_part::hold>(ring[0], ring[1]);
+    auto first = rt.insert(ring, index{0}), second = rt.insert(ring, index{0});
+    rt.send<&ring_part::token>(ring[1], 50, 0);
+    EXPECT_THROW(first.get(), call_error);
+    EXPECT_THROW(second.get(), call_error);
+    auto taken = rt.call<&ring_part::take>(ring[0], 1);
+    rt.send<&ring_part::token>(ring[0], 1, 5);
+    EXPECT_EQ(taken.get(), 5U);
+  }
+  rt.wait_quiescence();
+  rt.on_delivery_error([](const delivery_error&) {});
+  rt.barrier();
+  rt.destroy(ring);
+  rt.wait_quiescence();
+}
+
 constexpr std::array all_of_waiting{
     scenario{"messages_that_come_before_a_handler_asks_are_kept_and_travel", early},
     scenario{"a_handler_that_waits_gets_its_messages_and_others_run_later", late},
     scenario{"messages_that_are_asked_for_have_results_and_errors", results},
     scenario{"elements_of_arrays_wait_for_each_other", in_arrays},
+    scenario{"an_element_gets_its_messages_after_insertions_that_were_refused", refused_insertions},
 };
 
 }  // namespace

@@ -261,9 +261,9 @@ step_end object_activation::run_front(activation_step& now) {
   const message_header& header = now.pending.front()->header;
   if (space_.places().is_empty_place(now.at) || header.kind == message_kind::insert) {
     const bool inserts = header.kind == message_kind::insert;
-    message_waits::note_ending_run(now.at);
+    space_.waits().recount(now);  // the messages behind an insertion are admitted again
     const step_end how = space_.places().run_on_place(now);
-    message_list behind;  // what the new element keeps
+    message_list behind;  // what the new element keeps, or the old one
     if (inserts) behind = std::move(now.pending);
     while (message_ptr m = behind.pop_front()) space_.waits().admit(now, std::move(m));
     return how;
