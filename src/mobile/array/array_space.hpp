@@ -54,8 +54,13 @@ class array_space final {
   /// Calls visit(array_home&) for each array. While nothing runs.
   template <class Visit>
   void for_each(Visit visit) const {
-    const std::shared_lock lock(mutex_);
-    for (const auto& [first, array] : arrays_) visit(*array);
+    std::vector<std::shared_ptr<array_home>> all;  // visited without the lock, which `find` takes
+    {
+      const std::shared_lock lock(mutex_);
+      all.reserve(arrays_.size());
+      for (const auto& [first, array] : arrays_) all.push_back(array);
+    }
+    for (const auto& array : all) visit(*array);
   }
   [[nodiscard]] static std::uint64_t number_of(object_id element) noexcept {
     return element.index() - object_id::first_element;

@@ -68,6 +68,7 @@ void contributions::on_value(context& ctx, contribution_head head, std::uint64_t
   std::string refused;
   {
     const std::scoped_lock lock(array->steps_mutex);
+    if (array->steps.dropped()) return report_lost(detail::thread_of(ctx), head);
     array->steps.count_message(number, epoch);
     const auto why = array->steps.give(number, head, value, then);
     if (why != steps::refusal::none) refused = text_of(why, *array, number, head);
@@ -100,6 +101,7 @@ void contributions::on_part(context& ctx, contribution_head head, bool has_value
   steps::refusal why{};
   {
     const std::scoped_lock lock(array->steps_mutex);
+    if (array->steps.dropped()) return report_lost(detail::thread_of(ctx), head);
     why = array->steps.take_part(child, head, std::move(part), then);
     detail::thread_of(ctx).counters().created.add(then.opened);
   }
@@ -127,6 +129,7 @@ void contributions::on_ask(context& ctx, contribution_head head) {
   steps::refusal why{};
   {
     const std::scoped_lock lock(array->steps_mutex);
+    if (array->steps.dropped()) return report_lost(detail::thread_of(ctx), head);
     why = array->steps.ask(head, then);
     detail::thread_of(ctx).counters().created.add(then.opened);
   }

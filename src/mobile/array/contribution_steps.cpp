@@ -33,7 +33,7 @@ void contribution_steps::element_ended(std::uint64_t number, std::uint32_t sent,
   if (found != messages_.end()) messages_.erase(found);
   if (sent != came) {
     NACRE_MARK("an element ends while a value that it contributed is under way");
-    unsettled_.push_back({number, epoch, sent - came});
+    unsettled_.emplace(number, unsettled_end{epoch, sent - came});
   }
   want_if_vacant(then);
   look_at_all(then);
@@ -41,12 +41,12 @@ void contribution_steps::element_ended(std::uint64_t number, std::uint32_t sent,
 
 void contribution_steps::count_message(std::uint64_t number, std::uint32_t epoch) {
   // Epochs rise with each move, end and insertion of a place.
-  const auto old = std::find_if(unsettled_.begin(), unsettled_.end(), [&](const unsettled_place& each) {
-    return each.number == number && static_cast<std::int32_t>(epoch - each.epoch) < 0;
-  });
-  if (old == unsettled_.end()) {
+  const auto [first, last] = unsettled_.equal_range(number);
+  const auto old = std::find_if(
+      first, last, [&](const auto& each) { return static_cast<std::int32_t>(epoch - each.second.epoch) < 0; });
+  if (old == last) {
     ++messages_[number];
-  } else if (--old->missing == 0) {
+  } else if (--old->second.missing == 0) {
     unsettled_.erase(old);
     settled_ = unsettled_.empty();
   }
@@ -134,6 +134,7 @@ std::vector<contribution_head> contribution_steps::drop_all() {
   std::vector<contribution_head> all;
   for (const auto& [step, at] : open_) all.push_back(at.head);
   open_.clear();
+  dropped_ = true;
   return all;
 }
 

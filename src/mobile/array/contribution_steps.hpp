@@ -92,8 +92,9 @@ class contribution_steps {
   void child_wants(std::size_t child, effects& then);
   /// The elements of the array have been made; a rank without one must be asked.
   void begin(effects& then) { want_if_vacant(then); }
-  /// Forgets all steps, since the array ends.
+  /// Forgets all steps, since the array ends. Nothing is given, taken or asked afterwards.
   [[nodiscard]] std::vector<contribution_head> drop_all();
+  [[nodiscard]] bool dropped() const noexcept { return dropped_; }
 
   /// The head of an open step; null: it is not open.
   [[nodiscard]] const contribution_head* head_of(std::uint64_t step) const;
@@ -119,8 +120,7 @@ class contribution_steps {
     std::vector<bool> part_came;
     std::size_t parts_left = 0;
   };
-  struct unsettled_place {
-    std::uint64_t number;
+  struct unsettled_end {
     std::uint32_t epoch;    // of the place when its element had ended
     std::uint32_t missing;  // values under way
   };
@@ -139,8 +139,9 @@ class contribution_steps {
   std::vector<bool> asks_;                                     // by child: it wants to be asked
   bool asked_;                                                 // the parent knows that this rank wants to be asked
   std::unordered_map<std::uint64_t, std::uint32_t> messages_;  // by place: values that its present element has sent
-  std::vector<unsettled_place> unsettled_;
+  std::multimap<std::uint64_t, unsettled_end> unsettled_;      // by place, each place's in the order of its ends
   bool settled_ = false;  // the last unsettled place has got its last message, whose value comes next
+  bool dropped_ = false;
 };
 
 }  // namespace nacre

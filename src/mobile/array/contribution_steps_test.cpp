@@ -256,7 +256,9 @@ TEST(contribution_steps, tell_what_is_missing_and_drop_it) {
   under_test.for_each_incomplete(
       [&](const contribution_head&, std::uint64_t lacks, std::uint64_t) { missing += lacks; });
   EXPECT_EQ(missing, 7U);
+  EXPECT_FALSE(under_test.dropped());
   EXPECT_EQ(under_test.drop_all().size(), 1U);
+  EXPECT_TRUE(under_test.dropped());
   EXPECT_EQ(under_test.drop_all().size(), 0U);
 }
 

@@ -162,6 +162,16 @@ bool contributions::combine(thread_context& by, const contribution_head& head, d
 }
 
 void contributions::finish(thread_context& by, const array_home& array, const steps::finished_step& step) {
+  try {
+    pass_on(by, array, step);
+  } catch (...) {
+    messages_.fail("the result of step " + std::to_string(step.head.step) +
+                   " of contributions cannot be sent: " + text_of_thrown());
+  }
+}
+
+/// Throws what packing and sending throw, such as for a result that is longer than a message.
+void contributions::pass_on(thread_context& by, const array_home& array, const steps::finished_step& step) {
   const contribution_head& head = step.head;
   const bool root = messages_.rank().value() == 0;
   const std::vector<std::span<const std::byte>> packed(step.values.begin(), step.values.end());
@@ -192,6 +202,7 @@ void contributions::deliver(thread_context& by, const contribution_head& head, m
 
 void contributions::name_incomplete(std::size_t count_max, std::vector<std::string>& found) const {
   space_.arrays().for_each([&](array_home& array) {
+    const std::scoped_lock lock(array.steps_mutex);
     array.steps.for_each_incomplete([&](const contribution_head& head, std::uint64_t missing, std::uint64_t all) {
       if (found.size() > count_max) return;
       found.push_back("step " + std::to_string(head.step) + " of " + space_.arrays().describe(array.first) + " lacks " +

@@ -58,6 +58,7 @@ class contributions {
   void combine_own(thread_context& by, const std::shared_ptr<array_home>& array, const steps::own_values& own);
   static void combine_work(work& item, thread_context& on);
   void finish(thread_context& by, const array_home& array, const steps::finished_step& step);
+  void pass_on(thread_context& by, const array_home& array, const steps::finished_step& step);
   void deliver(thread_context& by, const contribution_head& head, message_ptr m);
   [[nodiscard]] bool combine(thread_context& by, const contribution_head& head, detail::contribution_values& values);
   [[nodiscard]] std::string text_of(steps::refusal why, const array_home& array, std::uint64_t place,
