@@ -35,7 +35,11 @@ void array_space::send_to_section(thread_context& on, const detail::array_reques
   const std::shared_ptr<array_home> array = find(what.first);
   if (array == nullptr || array->first != what.first) return refuse_unknown(on, what, m->header.handler);
   m = packed_form(std::move(m));
-  check_payload(m->header.payload_bytes, enclosed_bytes_max);
+  for (const detail::section_part& each : parts) {
+    if (each.home >= messages_.size())
+      throw usage_error("a nacre::section of a job with more ranks: make it in the job that uses it");
+    check_payload(m->header.payload_bytes + each.numbers.size() * sizeof(std::uint64_t), enclosed_bytes_max);
+  }
   messages_.commit(on, [&] {
     std::shared_ptr<reduction> results;
     if (what.done != nullptr) {
