@@ -133,7 +133,8 @@ std::uint64_t tag_of(message& m) {
     using first = std::tuple_element_t<0, values>;
     if constexpr (std::is_integral_v<first>) {
       if (!m.packed()) return static_cast<std::uint64_t>(std::get<0>(body_of<values>::values(m)));
-      first number{};  // as its bytes, at the beginning
+      // As its bytes, at the beginning; a peer may have sent a bool that is neither.
+      std::conditional_t<std::is_same_v<first, bool>, std::uint8_t, first> number{};
       if (m.header.payload_bytes >= sizeof number) std::memcpy(&number, m.body(), sizeof number);
       return static_cast<std::uint64_t>(number);
     }

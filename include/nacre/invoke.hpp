@@ -165,7 +165,12 @@ typename next_awaiter<F, T>::result next_awaiter<F, T>::await_resume() {
   if (!m->packed()) return run(std::move(body_of<typename shape::values>::values(*m)));
   typename shape::views arguments;
   reader in(m->payload());
-  std::apply([&](auto&... argument) { (read_argument(in, argument), ...); }, arguments);
+  try {
+    std::apply([&](auto&... argument) { (read_argument(in, argument), ...); }, arguments);
+  } catch (...) {
+    if (request.reply != 0) tell_caller(*this, request);
+    throw;
+  }
   if (!in.finish()) refuse_kept_message(*this, request);
   if constexpr (has_buffer<typename shape::views>) make_buffers_owning(arguments, m);
   return run(std::move(arguments));
