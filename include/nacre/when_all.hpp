@@ -84,9 +84,15 @@ class join_state final : public future_value<typename joined<T>::type> {
     }
     parts_.clear();
   }
+  /// A part that is dropped may never notify its waiter, such as a sleep. So the waiters are taken back first.
   void on_abandon() noexcept override {
-    const std::scoped_lock lock(mutex_);
-    parts_.clear();
+    std::size_t withdrawn = 0;
+    {
+      const std::scoped_lock lock(mutex_);
+      for (const future<T>& each : parts_) withdrawn += each.state()->withdraw() ? 1U : 0U;
+      parts_.clear();
+    }
+    for (; withdrawn != 0; --withdrawn) arrived(nullptr);
   }
 
   std::mutex mutex_;
@@ -159,10 +165,20 @@ class tuple_state final : public future_value<std::tuple<value_among_others<Ts>.
     }
     drop_parts();
   }
+  /// As that of join_state.
   void on_abandon() noexcept override {
-    const std::scoped_lock lock(mutex_);
-    dropped_ = true;
-    drop_parts();
+    std::size_t withdrawn = 0;
+    {
+      const std::scoped_lock lock(mutex_);
+      dropped_ = true;
+      std::apply(
+          [&](const auto&... part) {
+            ((withdrawn += part.valid() && part.state()->withdraw() ? 1U : 0U), ...);  // not valid: collected already
+          },
+          parts_);
+      drop_parts();
+    }
+    for (; withdrawn != 0; --withdrawn) arrived(nullptr);
   }
   void drop_parts() noexcept {
     std::apply(
@@ -218,15 +234,21 @@ template <class T>
 ///   auto [norm, moved] = co_await nacre::when_all(f, g);     // in a handler; f is a future<double>, g a future<void>
 ///   auto [norm, moved] = nacre::when_all(f, g).get();        // in main
 ///
-/// Throws usage_error, and takes none, when one of them is a future without a call.
+/// Throws usage_error, and takes none, when one of them is a future without a call, or is named twice.
 template <class... Futures>
 requires(sizeof...(Futures) != 0 && (detail::is_future<std::remove_cvref_t<Futures>> && ...))
     [[nodiscard]] auto when_all(Futures&&... parts) {
   engine* core = nullptr;
   thread_context* thread = nullptr;
+  std::array<const detail::future_state*, sizeof...(Futures)> seen{};
+  std::size_t count = 0;
   const auto look = [&](const auto& each) {
     if (!each.valid())
       throw usage_error("when_all of a future that has no call (it was moved from, or never given one)");
+    for (const detail::future_state* const other : seen) {
+      if (other == each.state()) throw usage_error("when_all of one future twice: name each future once");
+    }
+    seen[count++] = each.state();
     each.state()->must_be_free();
     if (each.core() != nullptr) core = each.core();
     if (each.thread() != nullptr) thread = each.thread();

@@ -2,6 +2,7 @@
 // Calls that end before their results come: at their deadlines, or because their callers give them up.
 #include "am/call_deadline.hpp"
 
+#include <chrono>
 #include <memory>
 #include <string>
 
@@ -31,12 +32,13 @@ void check_seconds(double seconds, const char* what) {
 
 void limit_call(thread_context& on, future_state& result, double seconds) {
   am_engine& messages = on.messages();
+  worker_pool& pool = on.pool();
+  const auto due = pool.instant_after(seconds);
+  if (due == std::chrono::nanoseconds::max()) return;  // never
   messages.commit(on, [&] {
-    worker_pool& pool = on.pool();
     auto limit = std::make_unique<call_deadline>(messages.calls(), pool.timers(), result.call_number(), seconds);
     call_deadline& own = *limit;
-    messages.calls().set_deadline(result.call_number(), limit,
-                                  [&] { pool.set_timer(own, pool.instant_after(seconds)); });
+    messages.calls().set_deadline(result.call_number(), limit, [&] { pool.set_timer(own, due); });
   });
 }
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Futures that are ready when a time is over.
+#include <chrono>
+
 #include <nacre/core.hpp>
 
 #include "am/am_engine.hpp"
@@ -9,12 +11,24 @@
 namespace nacre::detail {
 namespace {
 
-/// The state of a sleep. The timer holds a reference while it is set.
+constexpr auto never = std::chrono::nanoseconds::max();
+
+/// The state of a sleep. The timer holds a reference while it is set. A sleep without end has no timer, which would
+/// count as work that is still to come: so a job that waits for nothing else is told to be deadlocked.
 class sleep_state final : public future_value<void>, public timer {
  public:
-  explicit sleep_state(worker_pool& pool) noexcept : timer(&on_due), pool_(pool) {}
+  sleep_state(worker_pool& pool, std::chrono::nanoseconds due) noexcept : timer(&on_due), pool_(pool), due_(due) {}
 
-  void begin(double seconds) { pool_.set_timer(*this, pool_.instant_after(seconds)); }
+  void begin() {
+    if (due_ == never) return;
+    acquire();
+    try {
+      pool_.set_timer(*this, due_);
+    } catch (...) {
+      release();
+      throw;
+    }
+  }
 
  private:
   static void on_due(timer& self, thread_context& by) {
@@ -26,25 +40,25 @@ class sleep_state final : public future_value<void>, public timer {
     if (pool_.remove_timer(*this)) release();
   }
   bool give_up(thread_context& by) override {
-    if (!pool_.remove_timer(*this)) return true;  // it ends at this moment
+    const bool timed = pool_.remove_timer(*this);
+    if (!timed && due_ != never) return true;  // it ends at this moment
     complete_with_error("the sleep was cancelled", by);
-    release();
+    if (timed) release();
     return true;
   }
 
   worker_pool& pool_;
+  const std::chrono::nanoseconds due_;
 };
 
 }  // namespace
 
 future_value<void>* start_sleep(thread_context& on, double seconds) {
   check_seconds(seconds, "a sleep");
-  auto* const state = new sleep_state(on.pool());
-  state->acquire();
+  auto* const state = new sleep_state(on.pool(), on.pool().instant_after(seconds));
   try {
-    state->begin(seconds);
+    state->begin();
   } catch (...) {
-    state->release();
     state->release();
     throw;
   }

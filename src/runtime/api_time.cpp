@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The untyped functions behind waits that end with time, and behind messages that are sent later.
 #include <atomic>
+#include <chrono>
 #include <exception>
+#include <string>
 #include <utility>
 
 #include <nacre/nacre.hpp>
@@ -17,7 +19,7 @@ class delayed_state final : public timer {
   delayed_state(engine& core, const object_pair& ends, message_ptr m) noexcept
       : timer(&on_due), core_(core), ends_(ends), message_(std::move(m)) {}
 
-  void begin(double seconds) { core_.pool().set_timer(*this, core_.pool().instant_after(seconds)); }
+  void begin(std::chrono::nanoseconds due) { core_.pool().set_timer(*this, due); }
   bool take_back() noexcept {
     if (!core_.pool().remove_timer(*this)) return false;
     message_.reset();
@@ -49,10 +51,15 @@ class delayed_state final : public timer {
 /// Packs the arguments where they may have to leave, since the caller can catch what that throws.
 delayed_state* post_after(engine& core, thread_context&, double seconds, const object_pair& ends, message_ptr m) {
   check_seconds(seconds, "a delay");
+  const auto due = core.pool().instant_after(seconds);
+  if (due == std::chrono::nanoseconds::max()) {
+    throw usage_error("a message to be sent after " + std::to_string(seconds) +
+                      " s, beyond what the clock can tell: the job would never end, so leave it out");
+  }
   const bool may_leave = ends.to.valid() || core.messages().deferred();
   if (may_leave && !m->packed() && !m->ops->simple && !core.messages().by_pointer()) m = packed_form(std::move(m));
   auto made = std::make_unique<delayed_state>(core, ends, std::move(m));
-  made->begin(seconds);
+  made->begin(due);
   return made.release();
 }
 

@@ -198,6 +198,11 @@ void cancelling(runtime& rt, std::uint64_t) {
   future<void> asleep = rt.sleep(long_after);
   asleep.cancel();
   EXPECT_THROW(asleep.get(), call_error);
+  future<void> for_ever = rt.sleep(std::numeric_limits<double>::infinity());
+  EXPECT_FALSE(for_ever.wait_for(shortly));
+  for_ever.cancel();
+  EXPECT_THROW(for_ever.get(), call_error);
+  EXPECT_THROW(rt.after<note>(std::numeric_limits<double>::infinity(), 1), usage_error);
   future<int> done = rt.call<doubled>(next_of(rt), 3);
   done.wait();
   done.cancel();
@@ -210,6 +215,23 @@ void cancelling(runtime& rt, std::uint64_t) {
   EXPECT_LE(board_of(rt.rank()).seen, 50U);
 }
 
+/// What is dropped here is left to the leak checker, and to the wait for quiescence.
+void dropping(runtime& rt, std::uint64_t) {
+  const double never = std::numeric_limits<double>::infinity();
+  for (int round = 0; round < 50; ++round) {
+    std::vector<future<void>> parts;
+    for (const double seconds : {never, long_after, 1e-6 * (round % 30)}) parts.push_back(rt.sleep(seconds));
+    static_cast<void>(when_all(std::move(parts)));
+    static_cast<void>(when_all(rt.sleep(long_after), rt.call<doubled>(next_of(rt), 1), rt.sleep(0)));
+    auto all = when_all(rt.sleep(1e-6 * (round % 20)), when_any(rt.sleep(long_after), rt.sleep(never)));
+    EXPECT_EQ(when_any(all, rt.sleep(1e-5)).get(), 1U);
+  }
+  future<void> once = rt.sleep(0);
+  EXPECT_THROW(static_cast<void>(when_all(once, once)), usage_error);
+  once.wait();
+  rt.wait_quiescence();
+}
+
 constexpr std::array all{
     scenario{"a_sleep_lasts_its_time_and_no_worker_waits", &sleeping},
     scenario{"main_waits_for_a_while_and_may_wait_again", &waiting_for_a_while},
@@ -217,6 +239,7 @@ constexpr std::array all{
     scenario{"when_all_of_several_types_gives_a_tuple", &all_of_several_types},
     scenario{"a_call_fails_at_its_deadline_and_a_late_result_is_dropped", &deadlines},
     scenario{"a_message_is_sent_later_unless_it_is_taken_back", &later},
+    scenario{"several_that_are_dropped_leave_nothing_behind", &dropping},
     scenario{"a_cancelled_call_fails_at_once_and_counts_once", &cancelling},
 };
 
