@@ -122,7 +122,8 @@ class operation_buffers {
   [[nodiscard]] pending_operations* pending_of(std::uint32_t container) const noexcept {
     return container < pending_.size() ? pending_[container].get() : nullptr;
   }
-  /// Makes `all` the pending operations of a container.
+  /// Makes `all` the pending operations of a container. The owning thread, without the lock, which keeps main away, who
+  /// may end another container at this moment.
   void keep_pending(std::uint32_t container, std::unique_ptr<pending_operations> all);
   /// Ends the pending operations of a container, of which none is left.
   void drop_pending(std::uint32_t container) noexcept {

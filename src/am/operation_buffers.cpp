@@ -23,6 +23,7 @@ void operation_buffers::pause() noexcept {
 }
 
 void operation_buffers::keep_pending(std::uint32_t container, std::unique_ptr<pending_operations> all) {
+  const std::scoped_lock held(*this);
   if (pending_.size() <= container) pending_.resize(container + 1);
   pending_[container] = std::move(all);
 }
@@ -46,7 +47,11 @@ void thread_operations::begin_pending(std::uint32_t) {
 
 std::byte* thread_operations::claim_slowly(detail::operation_kind kind, std::uint32_t target, std::size_t bytes,
                                            bool aligned) {
-  if (slots_.empty()) slots_.resize(std::size_t{space_.size()} * stripes_);
+  if (slots_.empty()) {
+    const std::size_t targets = std::size_t{space_.size()} * stripes_;
+    open_.reserve(targets);  // so that a bundle that is counted is always listed, too
+    slots_.resize(targets);
+  }
   slot& into = slots_[target];
   const auto fits = [&](std::size_t from) { return from <= into.room && bytes <= into.room - from; };
   const bool same_run = into.held != nullptr && into.kind == kind;

@@ -230,13 +230,15 @@ void operation_executor::run(thread_context& on) {
   std::uint64_t now = begin;
   bool left = true;
   while (left && now - begin <= slice) {
-    message_ptr bundle = next();
-    left = bundle != nullptr;
-    if (!left) break;
+    message_ptr bundle;
     {
+      // Taken under this lock, too: a bundle that is taken while main releases its hold must not overtake those aside.
       const std::scoped_lock held(elements_);
-      space_.run(on, stripe_, bundle);
+      bundle = next();
+      left = bundle != nullptr;
+      if (left) space_.run(on, stripe_, bundle);
     }
+    if (!left) break;
     bundle.reset();
     on.counters().done.add(1);
     now = pool.instant();

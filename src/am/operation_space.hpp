@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include <nacre/operation_buffers.hpp>
@@ -67,6 +68,8 @@ class operation_space {
   void open(std::uint32_t container, detail::container_part& part);
   /// Afterwards an operation for it ends the job.
   void close(std::uint32_t container);
+  /// Owns the part of a container that stays open, until the end of the rank.
+  void keep(std::unique_ptr<detail::container_part> part) { kept_.push_back(std::move(part)); }
   /// Operations that come for the container are set aside until `release`.
   void hold(detail::container_part& part);
   void release(thread_context& by, detail::container_part& part);
@@ -104,7 +107,8 @@ class operation_space {
   std::vector<std::unique_ptr<thread_operations>> buffers_;     // by thread context
   std::vector<std::unique_ptr<operation_executor>> executors_;  // by stripe
   spinlock containers_lock_;
-  std::vector<detail::container_part*> containers_;  // under containers_lock_; null: it has ended
+  std::vector<std::unique_ptr<detail::container_part>> kept_;  // main
+  std::vector<detail::container_part*> containers_;            // under containers_lock_; null: it has ended
 };
 
 }  // namespace nacre

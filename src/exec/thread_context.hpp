@@ -132,6 +132,7 @@ class alignas(cache_line_bytes) thread_context {
   /// Whether messages or operations wait for company. Any thread, as a hint.
   [[nodiscard]] bool collects() const noexcept {
     return (send_buffer_ != nullptr && send_buffer_->since() != 0) ||
+           (own_buffer_ != nullptr && own_buffer_->since() != 0) ||
            (operations_ != nullptr && operations_->since() != 0);
   }
   /// Sends the collected messages, if there are any. Own thread.

@@ -22,6 +22,8 @@ void check_container(engine& core, std::uint32_t number) { core.containers().che
 
 void close_container(engine& core, std::uint32_t number) noexcept { core.containers().close(number); }
 
+void keep_part(engine& core, std::unique_ptr<container_part> part) noexcept { core.containers().keep(std::move(part)); }
+
 void must_be_main(engine& core, const char* what) {
   if (!core.main_waits()) return;
   throw usage_error(std::string(what) +

@@ -211,6 +211,41 @@ void operations_wait_for_the_end_of_for_all(runtime& rt, std::uint64_t seed) {
   EXPECT_EQ(under_test.reduce(std::plus<>{}), 100 * seed + 50);
 }
 
+/// A rank that is past its for_all neither overtakes its own operations, which the others set aside until theirs ends,
+/// nor sees a value that they have not changed yet.
+void for_all_of_a_slow_rank_is_whole(runtime& rt, std::uint64_t) {
+  nacre::map<std::uint64_t, std::uint64_t> numbers(rt), in_order(rt);
+  constexpr std::uint64_t keys = 32, rounds = 20, visits = 150;
+  for (std::uint64_t key = 0; key < keys; ++key) numbers.insert(key, 0);
+  rt.wait_quiescence();
+  const std::uint64_t own = rt.rank().value() * keys;
+  std::uint64_t next = 0;
+  for (std::uint64_t round = 0; round < rounds; ++round) {
+    const bool slow = rt.rank().value() == round % rt.size();
+    const auto pause = [&] {
+      for (int i = 0; i < (slow ? 2000 : 0); ++i) static_cast<void>(rt.now());
+    };
+    in_order.for_all([&](const std::uint64_t&, std::uint64_t&) { pause(); });
+    for (std::uint64_t i = 0; i < visits; ++i, ++next) {
+      for (std::uint64_t key = own; key < own + 4; ++key) {
+        in_order.visit(
+            key,
+            [](const std::uint64_t&, std::uint64_t& value, std::uint64_t number) {
+              value = value == number ? number + 1 : ~std::uint64_t{0};
+            },
+            next);
+      }
+    }
+    numbers.for_all([&](const std::uint64_t&, std::uint64_t& value) {
+      pause();
+      ++value;
+    });
+    EXPECT_EQ(numbers.find(round % keys), round + 1);
+  }
+  rt.wait_quiescence();
+  in_order.for_all([&](const std::uint64_t&, std::uint64_t& value) { EXPECT_EQ(value, next); });
+}
+
 /// An error of a collective in a handler reaches the caller; so does a handle whose container has ended.
 void misuse_is_told(runtime& rt, std::uint64_t) {
   counting_set_handle<std::string> ended;
@@ -236,6 +271,8 @@ void misuse_is_told(runtime& rt, std::uint64_t) {
   EXPECT_THROW(ended.visit(rt, "x", [](const std::string&, std::uint64_t&) {}), usage_error);
   map_handle<int, int> none;
   EXPECT_THROW(none.erase(rt, 1), usage_error);
+  bag_handle<int> no_bag;
+  EXPECT_THROW(no_bag.insert(rt, 1), usage_error);
   rt.barrier();
 }
 
@@ -246,6 +283,7 @@ constexpr std::array all{
     scenario{"bags_and_multimaps_keep_all", bags_and_multimaps},
     scenario{"sets_are_united", sets_are_united},
     scenario{"operations_wait_for_the_end_of_for_all", operations_wait_for_the_end_of_for_all},
+    scenario{"for_all_of_a_slow_rank_is_whole", for_all_of_a_slow_rank_is_whole},
     scenario{"misuse_of_containers_is_told", misuse_is_told},
 };
 

@@ -56,7 +56,8 @@ class bag_handle : public detail::container_name {
 
   /// Adds an element; ranks get them by turns. Asynchronous.
   void insert(container_caller at, const T& value) const {
-    detail::append<detail::bag_insert<T>>(at, number(), at.buffers->next_target(targets()), value);
+    const std::uint32_t container = number();  // first, since a handle that names no container has no targets
+    detail::append<detail::bag_insert<T>>(at, container, at.buffers->next_target(targets()), value);
   }
 };
 
@@ -133,7 +134,10 @@ class bag : public detail::container_base<detail::bag_part<T>, bag_handle<T>> {
   /// Exchanges the elements of two bags; handles keep naming the bag that they come from.
   void swap(bag& other) {
     other.alive();
-    this->change_part("swap", [&](auto& part) { std::swap(part.elements, other.part_->elements); });
+    this->change_part("swap", [&](auto& part) {
+      const detail::container_hold held(*this->at_.core, *this->at_.on, *other.part_);
+      std::swap(part.elements, other.part_->elements);
+    });
   }
 
  private:

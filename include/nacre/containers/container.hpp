@@ -89,7 +89,7 @@ class container_base {
   ~container_base() {
     if (part_ == nullptr) return;
     if (is_unwinding()) {
-      static_cast<void>(part_.release());
+      keep_part(*at_.core, std::move(part_));
       return;
     }
     rt_->wait_quiescence();

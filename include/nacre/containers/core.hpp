@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -37,6 +38,8 @@ void open_container(engine& core, std::uint32_t number, container_part& part);
 /// Throws usage_error when the container has ended.
 void check_container(engine& core, std::uint32_t number);
 void close_container(engine& core, std::uint32_t number) noexcept;
+/// Keeps the part of a container that cannot be closed, until the rank ends.
+void keep_part(engine& core, std::unique_ptr<container_part> part) noexcept;
 /// Throws usage_error while main waits, for then the caller is a handler.
 void must_be_main(engine& core, const char* what);
 void hold_container(engine& core, container_part& part);

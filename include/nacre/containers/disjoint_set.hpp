@@ -257,7 +257,10 @@ class disjoint_set : public detail::container_base<detail::keyed_part<T, detail:
   /// Exchanges the items of two containers; handles keep naming the container that they come from.
   void swap(disjoint_set& other) {
     other.alive();
-    this->change_part("swap", [&](auto& part) { std::swap(part.tables, other.part_->tables); });
+    this->change_part("swap", [&](auto& part) {
+      const detail::container_hold held(*this->at_.core, *this->at_.on, *other.part_);
+      std::swap(part.tables, other.part_->tables);
+    });
   }
   /// Makes every parent a root, by doubling: an item asks its parent for its parent, until that is a root. The other
   /// collectives call it.

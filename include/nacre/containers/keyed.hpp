@@ -222,6 +222,7 @@ class keyed_container : public container_base<keyed_part<K, V>, Handle> {
     runtime& rt = this->enter("find");
     const std::uint64_t hash = hash_of(key);
     const std::uint32_t target = own().target_of(hash), stripes = own().stripes();
+    rt.barrier();  // no rank is in a for_all any more, whose function may change the value
     auto found =
         rt.template call<&look_up<K, V>>(rank_id(target / stripes), this->number_, target % stripes, hash, K(key));
     std::optional<V> value = found.get();
@@ -237,7 +238,10 @@ class keyed_container : public container_base<keyed_part<K, V>, Handle> {
   /// Exchanges the elements of two containers; handles keep naming the container that they come from. Collective.
   void swap(keyed_container& other) {
     other.alive();
-    this->change_part("swap", [&](auto& part) { std::swap(part.tables, other.part_->tables); });
+    this->change_part("swap", [&](auto& part) {
+      const container_hold held(*this->at_.core, *this->at_.on, *other.part_);
+      std::swap(part.tables, other.part_->tables);
+    });
   }
 
  protected:
