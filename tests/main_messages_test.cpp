@@ -10,6 +10,7 @@
 #include <memory>
 #include <mutex>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
@@ -155,6 +156,36 @@ TEST(main_messages_to_short_handlers, share_items_of_work) {
   EXPECT_EQ(short_ones, messages + 100);
   const std::uint64_t most = sanitized ? messages : messages / 4;  // no handler is short under a sanitizer
   EXPECT_LE(pushed, most) << "bundles hold ten and more";
+}
+
+/// Refuses to be measured, so that its message is never made.
+struct refusing {
+  bool refuses = false;
+  std::string text;
+  template <class Archive>
+  void serialize(Archive& ar) {
+    if (refuses) throw std::runtime_error("refused");
+    ar(text);
+  }
+};
+void take_refusing(refusing given) { here->bytes += given.text.size(); }
+
+TEST(main_messages_that_cannot_be_packed, throw_where_main_sends_them) {
+  seen of_job;
+  here = &of_job;
+  EXPECT_EQ(run(rank_with("1"),
+                [&](runtime& rt) {
+                  for (std::uint64_t number = 0; number < 100; ++number) {
+                    rt.send<take_number>(rt.rank(), number);
+                    EXPECT_THROW(rt.send<take_refusing>(rt.rank(), refusing{true, ""}), std::runtime_error);
+                    rt.send<take_refusing>(rt.rank(), refusing{false, "abc"});
+                  }
+                  rt.wait_quiescence();
+                }),
+            0);
+  EXPECT_EQ(of_job.out_of_order, 0U);
+  EXPECT_EQ(of_job.next, 100U);
+  EXPECT_EQ(of_job.bytes, 300U);
 }
 
 std::atomic<int> running{0};

@@ -99,7 +99,9 @@ void am_engine::post(thread_context& on, rank_id to, message_ptr m, detail::futu
   const bool runs_here = stays && (m->header.flags & flag_communication) == 0 && m->header.kind == message_kind::rank;
   const bool to_own_workers = runs_here && own_ != nullptr && on.role() == thread_role::application;
   if (runs_here && !packs_all_) {
-    if (!to_own_workers) acquire_window(on, *m);  // all that prepare does for the commonest message
+    // All that prepare does for the commonest message. Measuring live values may throw, so it is done here for all of
+    // them; packed messages for the own workers take room where they join others.
+    if (!to_own_workers || m->ops != nullptr) acquire_window(on, *m);
   } else {
     m = prepare(on, stays, std::move(m));
   }

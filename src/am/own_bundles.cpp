@@ -41,7 +41,7 @@ own_bundles::opened own_bundles::append(message_ptr m) {
       start_bundle(*m, now);
       result = opened::yes;
     } else {
-      if (how_.window != nullptr) how_.window->acquire(*m);
+      if (how_.window != nullptr && m->ops == nullptr) how_.window->acquire(*m);
       entries_.push_back(std::move(m));
       closed_at_ = now;
       ++tokens;

@@ -49,8 +49,9 @@ class own_bundles final : public send_buffer {
   own_bundles& operator=(const own_bundles&) = delete;
 
   enum class opened : std::uint8_t { no, yes };
-  /// Takes a message of main to the workers of its rank; its header is complete. Tells whether it has opened a bundle,
-  /// so that the poll loop must be told of it.
+  /// Takes a message of main to the workers of its rank; its header is complete. A packed one takes room in the window
+  /// here; one of live values has done so, because measuring these runs user code. Tells whether it has opened a
+  /// bundle, so that the poll loop must be told of it.
   [[nodiscard]] opened append(message_ptr m);
   void flush(thread_context& by) override;
   /// A message for `handler` has been run, or several of a bundle with an average, in so many ticks.
