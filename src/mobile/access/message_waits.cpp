@@ -95,7 +95,8 @@ bool message_waits::holds(activation_step& now, step_end& how) {
   // The object stays where it is: a balancer's wish is dropped.
   extra->wanted_by.store(object_entry_extra::nobody, std::memory_order_relaxed);
   now.at.arrivals.take_move_request();
-  if (extra->windows != nullptr) space_.backlog().clear_senders(now);
+  // Messages that wait here need no room: they run after the coroutine, whose own may be behind any number of others.
+  if (extra->windows != nullptr) space_.backlog().clear_senders(now, 0);
   how = step_end::parked;
   if (detail::message_waiter* const ready = extra->kept->take_ready()) {
     now.put_back();

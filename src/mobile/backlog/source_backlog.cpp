@@ -178,8 +178,12 @@ void source_backlog::take_request(activation_step& now, const message_header& he
 /// Clears senders before the object runs its next message, so that the next ones are under way even if that message
 /// takes the activation away. Skips streams that are blocked for a colocation.
 void source_backlog::clear_senders(activation_step& now) {
+  clear_senders(now, now.pending.empty() ? 0 : now.pending.size() - 1);
+}
+
+/// `waiting`: messages that wait at the object and take room.
+void source_backlog::clear_senders(activation_step& now, std::size_t waiting) {
   object_entry_extra& extra = *now.at.extra();
-  const std::size_t waiting = now.pending.empty() ? 0 : now.pending.size() - 1;
   const participation* const colocations = extra.colocations.get();
   const auto is_blocked = [&](std::uint32_t rank) { return colocations != nullptr && colocations->is_blocked(rank); };
   const known_location here = now.at.location.read();

@@ -40,6 +40,7 @@ class source_backlog {
   // Where the object is.
   void take_request(activation_step& now, const message_header& header);
   void clear_senders(activation_step& now);
+  void clear_senders(activation_step& now, std::size_t waiting);
   [[nodiscard]] message_list leave_behind(activation_step& now, object_state& state);
 
  private:
