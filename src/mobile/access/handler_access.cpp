@@ -50,7 +50,9 @@ step_end handler_access::run_exclusive(activation_step& now, const detail::handl
   }
   if (seen == object_entry::coroutine::parked) {
     at.exclusive_coroutine.store(object_entry::coroutine::suspended, std::memory_order_relaxed);  // published by finish
-    return step_end::parked;
+    step_end how = step_end::parked;
+    static_cast<void>(space_.waits().holds(now, how));  // clears senders: one of them may keep the message
+    return how;
   }
   check_serialization(at);
   now.take_up();
