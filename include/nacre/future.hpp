@@ -223,8 +223,7 @@ class future {
   }
 
   /// Application thread only: runs other work until the result is there. In a handler write `co_await` instead: a wait
-  /// there throws usage_error, unless the result is there already, as behind when_any. Throws usage_error when the
-  /// future is not valid().
+  /// there throws usage_error. Throws usage_error when the future is not valid().
   void wait() {
     if (state_ == nullptr)
       throw usage_error("wait on a future that has no call (it was moved from, or never given one)");

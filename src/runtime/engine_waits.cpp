@@ -80,8 +80,7 @@ void engine::wait_as_application(thread_context& on, quiescence::main_wait how,
 }
 
 void engine::wait_for(thread_context& on, detail::future_state& state) {
-  // Main waits even then, so that it polls; others only take what is there, as a handler does behind when_any.
-  if ((holds_ || on.role() != thread_role::application) && state.ready()) return;
+  if (holds_ && state.ready()) return;
   struct application_waiter : detail::waiter {
     std::function<void(thread_context&)> end;
   };
