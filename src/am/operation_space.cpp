@@ -7,7 +7,6 @@
 #include <string>
 #include <utility>
 
-#include "base/marks.hpp"
 
 namespace nacre {
 namespace {
@@ -183,7 +182,6 @@ bool operation_space::run_one(thread_context& on, std::uint32_t stripe, message_
 
 void operation_space::set_aside(detail::container_part& part, std::uint32_t stripe, const message& bundle,
                                 std::span<const std::byte> run) {
-  NACRE_MARK("operations wait until main has finished with their container");
   message_ptr copy = make_message(run.size());
   const std::uint32_t bytes = copy->header.payload_bytes;
   copy->header = bundle.header;

@@ -9,7 +9,6 @@
 
 #include "am/am_engine.hpp"
 #include "am/bundle.hpp"
-#include "base/marks.hpp"
 
 namespace nacre {
 
@@ -91,7 +90,6 @@ void own_bundles::flush(thread_context& by) {
 }
 
 void own_bundles::put_back(thread_context& by, message_ptr rest) {
-  NACRE_MARK("a bundle of main waits behind other work");
   {
     const std::scoped_lock lock(busy_);
     rests_.push_back(std::move(rest));

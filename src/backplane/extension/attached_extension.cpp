@@ -11,7 +11,6 @@
 
 #include "backplane/extension/extension_registry.hpp"
 #include "base/exception_text.hpp"
-#include "base/marks.hpp"
 
 namespace nacre {
 namespace {
@@ -80,7 +79,6 @@ bool attached_extension::end_by_overrun(const char* function) {
 }
 
 void attached_extension::end_by_fault(const std::string& fault) {
-  NACRE_MARK("an extension module is deactivated for its fault");
   std::string why = "the extension module " + name_ + " is deactivated: " + fault;
   print_line(site_.rank, why);
   end(std::move(why));

@@ -9,7 +9,6 @@
 #include <nacre/error.hpp>
 
 #include "backplane/extension/extension_registry.hpp"
-#include "base/marks.hpp"
 
 namespace nacre {
 
@@ -66,7 +65,6 @@ std::string extension_space::attach(attached_extension::parts of, extension_acce
     if (each.module != number) {
       early_.push_back(std::move(each));
     } else {
-      NACRE_MARK("a control message comes before its module is attached");
       find(number)->take_control(each.from, each.bytes);
     }
   }
@@ -82,7 +80,6 @@ bool extension_space::detach(std::string_view name, std::function<void()> done) 
   detaching_[found].push_back(std::move(done));
   found->close("the extension module " + std::string(name) + " has been unloaded from rank " +
                std::to_string(how_.rank.value()));
-  if (!found->ended()) NACRE_MARK("unloading a module waits for a deferred command");
   finish_detached(*found);
   return true;
 }
@@ -125,7 +122,6 @@ void extension_space::on_command(rank_id from, const extension_command& what, st
                   " has no extension module of that name: register it before nacre::run, or load it there, too");
   }
   if (!found->closing() && !keys_.opens(what.key, found->name())) {
-    NACRE_MARK("a command is refused for its key");
     found->log("refused command " + std::to_string(what.number) + " of rank " + std::to_string(from.value()) +
                ", whose key opens nothing here");
     return refuse("the key does not open the extension module " + found->name() + " of rank " +

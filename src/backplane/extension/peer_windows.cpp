@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "base/marks.hpp"
 
 namespace nacre {
 
@@ -20,7 +19,6 @@ void peer_windows::send_control(rank_id to, std::span<const std::byte> bytes) {
     ++at.controls;
     return link_.send_control(to, module_, bytes);
   }
-  NACRE_MARK("a control message waits for its window");
   small_message& kept = at.waiting.emplace_back();
   kept.bytes = static_cast<std::uint8_t>(bytes.size());
   std::copy(bytes.begin(), bytes.end(), kept.content.begin());
@@ -29,7 +27,6 @@ void peer_windows::send_control(rank_id to, std::span<const std::byte> bytes) {
 bool peer_windows::send_datagram(rank_id to, std::span<const std::byte> bytes) {
   peer& at = of(to);
   if (at.datagrams >= datagrams_max) {
-    NACRE_MARK("a datagram is dropped");
     return false;
   }
   ++at.datagrams;

@@ -85,7 +85,6 @@ bool message_waits::keep(activation_step& now, const detail::handler_info& row, 
 }
 
 void message_waits::keep_front(activation_step& now, const detail::handler_info& row) {
-  NACRE_MARK("a message is kept that had to wait for the end of an element before");
   static_cast<void>(keep(now, row, now.pending.pop_front()));
 }
 
@@ -122,7 +121,6 @@ void message_waits::report_left(thread_context& on, object_state& state) {
   message_list left = state.kept->take_all();
   state.kept.reset();
   while (message_ptr m = left.pop_front()) {
-    NACRE_MARK("an object ends that keeps messages");
     if (m->counted()) on.counters().created.add(1);  // it was done when the object took it
     space_.errors().undeliverable(on, std::move(m));
   }

@@ -5,7 +5,6 @@
 #include <string>
 #include <utility>
 
-#include "base/marks.hpp"
 #include "mobile/array/contributions.hpp"
 #include "mobile/object_space.hpp"
 
@@ -49,7 +48,6 @@ std::shared_ptr<array_home> contributions::array_of(context& ctx, const contribu
     return nullptr;
   }
   if (array == nullptr) {
-    NACRE_MARK("a contribution comes after its array has ended");
     report_lost(detail::thread_of(ctx), head);
   }
   return array;

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "base/exception_text.hpp"
-#include "base/marks.hpp"
 #include "mobile/directory/epoch_guard.hpp"
 #include "mobile/object_space.hpp"
 
@@ -94,7 +93,6 @@ void contributions::drop(thread_context& on, array_home& array) {
     dropped = array.steps.drop_all();
   }
   for (const contribution_head& each : dropped) {
-    NACRE_MARK("an array ends before a step of contributions");
     report_lost(on, each);
     on.counters().done.add(1);
   }
