@@ -5,7 +5,7 @@
 // run: --nacre.transport=sim --nacre.ranks=16
 // nacre run -n 2: --nacre.workers=1
 // nacre run -n 2 --transport tcp: --nacre.workers=1
-// prints: 2000 transfers; the accounts are those of the loop
+// prints: 2000 transfers, the accounts are those of the loop
 #include <nacre/nacre.hpp>
 
 #include <cstdio>
@@ -88,7 +88,7 @@ int main(int argc, char** argv) {
     for (int each = 0; each < accounts; ++each) {
       right = right && rt.call<&shard::balance>(all[{each % shards}], each).get() == model[each];
     }
-    std::printf("%d transfers; %s\n", transfers,
+    std::printf("%d transfers, %s\n", transfers,
                 right ? "the accounts are those of the loop" : "the accounts are wrong");
   });
 }

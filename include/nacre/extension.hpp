@@ -41,6 +41,7 @@ class extension_ref {
   /// For the runtime.
   [[nodiscard]] engine& core() const noexcept { return *core_; }
   [[nodiscard]] thread_context& thread() const noexcept { return **thread_; }
+  /// For the runtime: the module, its key and the number of a command.
   [[nodiscard]] detail::extension_target target(std::uint32_t number) const noexcept { return {module_, key_, number}; }
 
  private:

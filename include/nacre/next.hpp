@@ -42,6 +42,7 @@ class [[nodiscard]] awaited {
  private:
   R value_;
 };
+/// The result of a member that is awaited and returns nothing.
 template <>
 class [[nodiscard]] awaited<void> {
  public:

@@ -80,6 +80,7 @@ class section {
     for (const detail::section_part& each : parts_) all += each.numbers.size();
     return all;
   }
+  /// Whether the section has this place. Throws usage_error when the array has no such place.
   [[nodiscard]] bool contains(const index& at) const {
     const std::uint64_t number = of_.shape().number_of(at);
     const std::uint32_t home = of_.home_of(at).value();

@@ -120,11 +120,13 @@ class counting_set_handle : public detail::keyed_handle<K, std::uint64_t> {
     send_pending(at, key);
     detail::keyed_handle<K, std::uint64_t>::erase(at, key);
   }
+  /// Runs f on the key and its count, after what this rank has counted before; see keyed_handle.
   template <class F, class... Args>
   void visit(container_caller at, detail::key_parameter<K> key, F f, Args&&... args) const {
     send_pending(at, key);
     detail::keyed_handle<K, std::uint64_t>::visit(at, key, f, std::forward<Args>(args)...);
   }
+  /// As visit, but only where the key has been counted.
   template <class F, class... Args>
   void visit_if_present(container_caller at, detail::key_parameter<K> key, F f, Args&&... args) const {
     send_pending(at, key);

@@ -179,6 +179,7 @@ class disjoint_set : public detail::container_base<detail::keyed_part<T, detail:
 
   /// Asynchronous, as the functions of the same names of the handle.
   void insert(detail::key_parameter<T> item) { own().insert(this->at_, item); }
+  /// Joins the sets of two items, which become items if they are none yet. Asynchronous.
   void union_(detail::key_parameter<T> a, detail::key_parameter<T> b) { own().union_(this->at_, a, b); }
   /// Another name of union_.
   void unite(detail::key_parameter<T> a, detail::key_parameter<T> b) { union_(a, b); }

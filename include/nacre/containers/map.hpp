@@ -60,6 +60,7 @@ class map : public detail::keyed_container<K, V, map_handle<K, V>> {
 
   /// Asynchronous, as the functions of the same names of the handle.
   void insert(detail::key_parameter<K> key, const V& value) { this->own().insert(this->at_, key, value); }
+  /// Sets the value of a key, whether or not it has one. Asynchronous.
   void insert_or_assign(detail::key_parameter<K> key, const V& value) {
     this->own().insert_or_assign(this->at_, key, value);
   }

@@ -141,16 +141,19 @@ class emulated_node {
   template <class T>
   void send(const coordinates& to, const T& value);
 
+  /// For the compiler: the result of sleep, to be awaited.
   struct sleep_awaiter {
     detail::node_loop* loop;
     std::chrono::nanoseconds delay;
     [[nodiscard]] bool await_ready() const noexcept { return false; }
+    /// Sets the timer that resumes the coroutine.
     void await_suspend(std::coroutine_handle<>) const { detail::resume_after(*loop, delay); }
     void await_resume() const noexcept {}
   };
   /// In a coroutine handler: `co_await here.sleep(5us)` goes on when the time has passed since this stretch's end.
   [[nodiscard]] sleep_awaiter sleep(std::chrono::nanoseconds delay) const noexcept { return {loop_, delay}; }
 
+  /// For the compiler: the result of receive, to be awaited.
   template <class T>
   struct receive_awaiter {
     emulated_node* here;
@@ -162,6 +165,7 @@ class emulated_node {
       box.values.pop_front();
       return true;
     }
+    /// Leaves the coroutine in the mailbox of its node.
     void await_suspend(std::coroutine_handle<>) {
       auto& box = here->state<detail::value_mailbox<T>>();
       box.waiting.emplace_back(detail::suspend_coroutine(*here->loop_), &value);

@@ -13,6 +13,7 @@ namespace nacre {
 /// taken by value; `here` stays valid until the coroutine ends.
 class [[nodiscard]] emulated_task {
  public:
+  /// For the compiler.
   struct promise_type {
     std::exception_ptr error;
 
