@@ -13,6 +13,7 @@
 #include <map>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 constexpr int accounts = 100, shards = 8, transfers = 2000;
@@ -62,8 +63,12 @@ struct request {
 int main(int argc, char** argv) {
   return nacre::run(argc, argv, [](nacre::runtime& rt) {
     const store all = rt.create_array<shard>(nacre::extents{shards});
-    if (rt.rank().value() != 0) return;  // its workers still serve
-    for (int each = 0; each < accounts; ++each) rt.send<&shard::open>(all[{each % shards}], each, first_balance);
+    if (rt.rank().value() != 0) return;       // its workers still serve
+    std::vector<nacre::future<void>> opened;  // before requests of other ranks can get there
+    for (int each = 0; each < accounts; ++each) {
+      opened.push_back(rt.call<&shard::open>(all[{each % shards}], each, first_balance));
+    }
+    nacre::when_all(std::move(opened)).get();
 
     std::vector<long> model(accounts, first_balance);
     std::deque<nacre::future<bool>> answers;

@@ -122,7 +122,7 @@ int act_as_rank(int argc, char** argv) {
 
 /// Starts that many of this program; what went wrong, if anything did.
 testing::AssertionResult job(const bench::launcher& start, const char* as) {
-  std::vector<std::string> command{"timeout", "-k", "5", "100"};
+  std::vector<std::string> command{"timeout", "-k", "5", sanitized ? "190" : "100"};
   command.insert(command.end(), start.words.begin(), start.words.end());
   command.insert(command.end(), {own_path(), as});
   const outcome got = launched(command).end();

@@ -20,6 +20,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/sanitized.hpp"
 #include "stopwatch.hpp"
 
 namespace nacre::tests {
@@ -27,7 +28,7 @@ namespace nacre::tests {
 using std::chrono::seconds;
 using std::chrono::steady_clock;
 
-inline constexpr seconds patience{60};
+inline constexpr seconds patience{sanitized ? 200 : 60};  // below the limit of a test
 
 struct outcome {
   int status = -1;     ///< as from waitpid

@@ -88,7 +88,7 @@ TEST(runtime_fallback_poller, a_rank_sends_and_receives_while_its_only_worker_co
 }
 
 TEST(runtime_ends, a_job_does_not_sleep_on_its_way_out) {
-  // A thread that nobody wakes sleeps for 100 ms. Half of the jobs may be slow, for the machine is busy.
+  // A thread that nobody wakes sleeps for 100 ms. Then all jobs are slow; on a busy machine many are.
   int slow = 0;
   for (int job = 0; job < 10; ++job) {
     nacre::config made = settings(1, 1);
@@ -100,7 +100,7 @@ TEST(runtime_ends, a_job_does_not_sleep_on_its_way_out) {
     EXPECT_EQ(nacre::run(made, compute), 0);
     if (std::chrono::steady_clock::now() - begin >= std::chrono::milliseconds(90)) ++slow;
   }
-  EXPECT_LE(slow, 5);
+  EXPECT_LE(slow, 8);
 }
 
 struct cell {
