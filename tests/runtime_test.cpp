@@ -88,19 +88,24 @@ TEST(runtime_fallback_poller, a_rank_sends_and_receives_while_its_only_worker_co
 }
 
 TEST(runtime_ends, a_job_does_not_sleep_on_its_way_out) {
-  // A thread that nobody wakes sleeps for 100 ms. Then all jobs are slow; on a busy machine many are.
-  int slow = 0;
-  for (int job = 0; job < 10; ++job) {
+  // A thread that nobody wakes sleeps for 100 ms. A machine that has other work slows down all jobs, so the quickest of
+  // ten counts, beside the quickest of ten whose poll loop has no thread that could sleep.
+  const auto quickest = [](const char* progress, std::chrono::steady_clock::duration& of_all) {
     nacre::config made = settings(1, 1);
-    made.set("progress", "dedicated");
+    made.set("progress", progress);
     const auto begin = std::chrono::steady_clock::now();
     const auto compute = [](nacre::runtime& rt) {
       while (rt.now() < 2e-3) continue;  // until the poll loop has gone to sleep
     };
     EXPECT_EQ(nacre::run(made, compute), 0);
-    if (std::chrono::steady_clock::now() - begin >= std::chrono::milliseconds(90)) ++slow;
+    of_all = std::min(of_all, std::chrono::steady_clock::now() - begin);
+  };
+  auto dedicated = std::chrono::steady_clock::duration::max(), shared = dedicated;
+  for (int job = 0; job < 10; ++job) {
+    quickest("dedicated", dedicated);
+    quickest("shared", shared);
   }
-  EXPECT_LE(slow, 8);
+  EXPECT_LT(dedicated, shared + std::chrono::milliseconds(80));
 }
 
 struct cell {

@@ -8,6 +8,7 @@
 #include <functional>
 #include <optional>
 #include <stdexcept>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -22,15 +23,6 @@ namespace {
 using nacre::coordinates;
 using nacre::emulated_node;
 
-/// A part of a face: one packet.
-struct face_part {
-  std::uint32_t step = 0;
-  std::uint16_t side = 0;  ///< of the receiver
-  std::uint16_t first = 0;
-  std::array<double, 15> values{};
-};
-static_assert(sizeof(face_part) == nacre::packet_bytes_max);
-
 /// The reduction of residuals.
 struct largest_change {
   double value = 0;
@@ -43,14 +35,15 @@ struct cube {
   std::int64_t side = 0;
   std::uint32_t steps = 0;
   std::uint32_t step = 0;
-  std::uint32_t packets = 0;  ///< that come before each sweep
+  std::uint32_t neighbours = 0;
   std::int64_t work_ns = 0;
-  std::array<std::uint32_t, 2> missing{};
+  std::array<std::uint32_t, 2> missing{};      ///< faces, of this step and of the next
+  std::array<std::uint32_t, sides> arrived{};  ///< faces of each side
   std::array<std::array<std::vector<double>, sides>, 2> faces;
   cell_box cells;
   template <class Archive>
   void serialize(Archive& ar) {
-    ar(side, steps, step, packets, work_ns, missing, faces, cells);
+    ar(side, steps, step, neighbours, work_ns, missing, arrived, faces, cells);
   }
 };
 
@@ -79,7 +72,7 @@ void for_each_of_layer(std::int64_t side, std::uint32_t axis, std::int64_t depth
   }
 }
 
-void receive_face(emulated_node& here, face_part part);
+void receive_face(emulated_node& here, const coordinates& from, std::vector<double> face);
 void sweep(emulated_node& here);
 
 void send_faces(emulated_node& here, const cube& own) {
@@ -89,25 +82,27 @@ void send_faces(emulated_node& here, const cube& own) {
     if (!to) continue;
     for_each_of_layer(own.side, side / 2, side % 2 == 0 ? 0 : own.side - 1,
                       [&](auto x, auto y, auto z, std::size_t k) { face[k] = own.cells.at(x, y, z); });
-    face_part part{.step = own.step, .side = static_cast<std::uint16_t>(side ^ 1)};
-    for (std::size_t first = 0; first < face.size(); first += part.values.size()) {
-      part.first = static_cast<std::uint16_t>(first);
-      const std::size_t count = std::min(part.values.size(), face.size() - first);
-      std::copy_n(face.begin() + static_cast<std::ptrdiff_t>(first), count, part.values.begin());
-      here.send<receive_face>(nacre::emulated::communication, *to, part);
-    }
+    here.send_data<receive_face>(nacre::emulated::communication, *to, face);
   }
   // What a faster neighbour has sent may be all that this node waits for.
   if (own.missing[own.step % 2] == 0) here.add_task<sweep>();
 }
 
-void receive_face(emulated_node& here, face_part part) {
+/// The side at which a neighbour lies.
+std::uint32_t side_of(const coordinates& at, const coordinates& neighbour) {
+  if (neighbour.x != at.x) return neighbour.x < at.x ? 0 : 1;
+  if (neighbour.y != at.y) return neighbour.y < at.y ? 2 : 3;
+  return neighbour.z < at.z ? 4 : 5;
+}
+
+/// The faces of a side come in the order of their steps.
+void receive_face(emulated_node& here, const coordinates& from, std::vector<double> face) {
   cube& own = here.state<cube>();
-  if (part.step - own.step > 1) throw std::logic_error("a face of a step that this node does not wait for");
-  std::vector<double>& face = own.faces[part.step % 2][part.side];
-  const std::size_t count = std::min(part.values.size(), face.size() - part.first);
-  std::copy_n(part.values.begin(), count, face.begin() + part.first);
-  if (--own.missing[part.step % 2] == 0 && part.step == own.step) here.add_task<sweep>();
+  const std::uint32_t side = side_of(here.at(), from);
+  const std::uint32_t step = own.arrived[side]++;
+  if (step - own.step > 1) throw std::logic_error("a face of a step that this node does not wait for");
+  own.faces[step % 2][side] = std::move(face);
+  if (--own.missing[step % 2] == 0 && step == own.step) here.add_task<sweep>();
 }
 
 void sweep(emulated_node& here) {
@@ -119,7 +114,7 @@ void sweep(emulated_node& here) {
   }
   const largest_change change{own.cells.sweep()};
   here.charge(std::chrono::nanoseconds(own.work_ns * own.side * own.side * own.side));
-  own.missing[own.step % 2] = own.packets;
+  own.missing[own.step % 2] = own.neighbours;
   contribute_to(here, own.step, 0, change);
   if (++own.step < own.steps) send_faces(here, own);
 }
@@ -139,9 +134,9 @@ void start(emulated_node& here, const program_parameters& with) {
   const std::size_t face = static_cast<std::size_t>(own.side * own.side);
   for (std::uint32_t side = 0; side < sides; ++side) {
     for (auto& of_step : own.faces) of_step[side].assign(face, boundary_value(side));
-    if (neighbour(here, side)) own.packets += static_cast<std::uint32_t>((face + 14) / 15);
+    if (neighbour(here, side)) ++own.neighbours;
   }
-  own.missing = {own.packets, own.packets};
+  own.missing = {own.neighbours, own.neighbours};
   send_faces(here, own);
 }
 

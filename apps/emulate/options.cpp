@@ -29,6 +29,7 @@ Exit code: 0, 1 when a program's own check fails or a rank fails, 2 when the opt
 struct given_machine {
   std::string file, grid, hop, turn, handler, injection;
   std::optional<std::uint32_t> threads, communication_threads;
+  std::optional<double> measured;
   std::string turns, topology;
 };
 /// The times among the parameters of programs, as given.
@@ -54,6 +55,11 @@ void declare_machine(nacre::program_options& parser, given_machine& given) {
   parser.add("--handler", given.handler, "Cost of each handler (default 1us; phold: 0ns)")
       .called("TIME")
       .must_be(is_time);
+  parser
+      .add("--measured", given.measured,
+           "Also charge the processor time of handlers on this host, times this (default 0: do not measure)")
+      .called("FACTOR")
+      .between(0, 1e6);
   parser.add("--turns", given.turns, "Turns that a packet pays: once (default), or as counted on its way")
       .called("RULE")
       .one_of({"once", "counted"});
@@ -62,7 +68,7 @@ void declare_machine(nacre::program_options& parser, given_machine& given) {
       .must_be(is_time);
   parser.add("--topology", given.topology, "How nodes are wired (default mesh)")
       .called("NAME")
-      .one_of({"mesh", "torus", "fat_tree"});
+      .one_of({"mesh", "torus", "fat_tree", "dragonfly"});
 }
 
 void declare_programs(nacre::program_options& parser, program_parameters& with, given_times& times) {
@@ -94,10 +100,12 @@ nacre::emulated_machine machine_from(const given_machine& given, bool phold) {
   if (!given.turn.empty()) m.turn = *parse_time(given.turn);
   if (!given.handler.empty()) m.handler = *parse_time(given.handler);
   if (!given.injection.empty()) m.injection = *parse_time(given.injection);
+  if (given.measured) m.measured = *given.measured;
   if (!given.turns.empty()) m.turns = given.turns == "once" ? nacre::turn_rule::once : nacre::turn_rule::counted;
   if (given.topology == "mesh") m.topology = nacre::emulated_topology::mesh;
   if (given.topology == "torus") m.topology = nacre::emulated_topology::torus;
   if (given.topology == "fat_tree") m.topology = nacre::emulated_topology::fat_tree;
+  if (given.topology == "dragonfly") m.topology = nacre::emulated_topology::dragonfly;
   nacre::check_machine(m);
   return m;
 }

@@ -6,8 +6,9 @@
 #include <cstdint>
 #include <functional>
 
+#include <nacre/emulator/data.hpp>
 #include <nacre/emulator/handler.hpp>
-#include <nacre/emulator/machine.hpp>
+#include <nacre/emulated_machine.hpp>
 #include <nacre/emulator/node.hpp>
 #include <nacre/emulator/task.hpp>
 #include <nacre/invoke.hpp>

@@ -2,6 +2,7 @@
 // The interface of extension modules: code of the program that runs inside the communication component of each rank.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstddef>
@@ -83,9 +84,10 @@ class extension_host {
   /// for timers. Timers end with the module.
   virtual std::uint64_t set_timer(std::chrono::nanoseconds delay, bool fine) = 0;
   std::uint64_t set_timer(std::chrono::nanoseconds delay) { return set_timer(delay, false); }
-  /// With the delay in seconds.
+  /// With the delay in seconds. Less than 0, and no number, is at once; more than a thousand million is that.
   std::uint64_t set_timer(double seconds, bool fine = false) {
-    return set_timer(std::chrono::nanoseconds(static_cast<std::int64_t>(seconds * 1e9)), fine);
+    const double bounded = std::min(std::max(0.0, seconds), 1e9);
+    return set_timer(std::chrono::nanoseconds(static_cast<std::int64_t>(bounded * 1e9)), fine);
   }
   /// Takes a timer back; on_timer will not be called for it. Ignores numbers of timers that are over.
   virtual void cancel(std::uint64_t timer) noexcept = 0;

@@ -174,6 +174,50 @@ TEST(emulation, packets_go_around_missing_nodes_and_none_goes_to_one) {
                {"no way"});
 }
 
+TEST(emulation, a_dragonfly_joins_its_groups_by_single_links) {
+  emulated_machine machine{.grid = {9, 8, 1}, .hop = 10ns, .turn = 3ns, .handler = 100ns};
+  machine.topology = emulated_topology::dragonfly;
+  machine.switch_ports = 2;  // routers of 2 nodes, groups of 4 routers, 9 groups
+  const travel_times times(machine);
+  EXPECT_EQ(times.route_of({0, 0, 0}, {1, 0, 0}).hops, 1u);  // the same router
+  EXPECT_EQ(times.route_of({0, 0, 0}, {7, 0, 0}).hops, 2u);  // the same group
+  EXPECT_EQ(times.route_of({0, 0, 0}, {8, 0, 0}).hops, 2u);  // node 8: the router at the other end of the link
+  EXPECT_EQ(times.route_of({0, 0, 0}, {8, 7, 0}).hops, 4u);  // node 71: neither of the routers has the link
+  machine.grid = {73, 1, 1};
+  try {
+    check_machine(machine);
+    ADD_FAILURE() << "73 nodes of 72";
+  } catch (const setup_error& error) {
+    EXPECT_NE(std::string(error.what()).find("joins 72 nodes, not 73"), std::string::npos) << error.what();
+  }
+}
+
+void compute(emulated_node& here, std::uint32_t rounds) {
+  for (std::uint32_t k = 0; k < rounds; ++k)
+    here.state<std::uint64_t>() = here.state<std::uint64_t>() * 25214903917 + 11;
+}
+
+TEST(emulation, handlers_cost_what_they_take_here_where_the_machine_measures) {
+  const auto time_of = [](double factor, std::uint32_t rounds) {
+    emulated_machine machine{.grid = {2, 1, 1}, .hop = 5ns, .turn = 5ns, .handler = 100ns};
+    machine.measured = factor;
+    std::chrono::nanoseconds end{};
+    in_job(
+        [&](runtime& rt) {
+          const auto start = [rounds](emulated_node& here) {
+            if (here.at().x == 0) here.send<compute>({1, 0, 0}, rounds);
+          };
+          end = emulate(rt, machine, start).time();
+        },
+        "1");
+    return end;
+  };
+  EXPECT_EQ(time_of(0, 1'000'000), 110ns);
+  EXPECT_GT(time_of(1, 1'000'000),
+            100us);  // no processor does ten multiplications in a nanosecond, each after the other
+  EXPECT_GT(time_of(1000, 1'000'000), 100ms);
+}
+
 emulated_machine read_text(const std::string& text) {
   const std::string path = ::testing::TempDir() + "nacre_machine.toml";
   std::ofstream(path) << text;
@@ -204,6 +248,8 @@ TEST(emulation, a_malformed_machine_file_is_refused_with_its_line) {
       {"grid = [3, 3, 3]\nthreads = -1\n", ":2: threads is not a whole number"},
       {"grid = [3, 3, 3]\nthreads = 1.5\n", ":2: threads is not a whole number"},
       {"grid = [3, 3, 3]\ntopology = 'ring'\n", ":2: topology is not one of"},
+      {"grid = [3, 3, 3]\nmeasured = '2'\n", ":2: measured is not a number"},
+      {"grid = [3, 3, 3]\nhop = '5ns'\nmeasured = -1\n", "measured = -1"},
       {"grid = [3, 3, 3]\nbandwidth = nan\n", ":2: bandwidth is not a finite number"},
       {"grid = [3, 3, 3]\nmissing = [1, 2, 3]\n", ":2: missing is not a list of three"},
       {"grid = [3, 3, 3\nhop = '5ns'\n", ".toml:"},

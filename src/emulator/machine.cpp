@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bounds of a machine's members.
-#include <nacre/emulator/machine.hpp>
+// The bounds of a machine's members, which also hold for one from a file.
+#include <nacre/emulated_machine.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -8,6 +8,8 @@
 
 #include <nacre/error.hpp>
 #include "emulator/node_loop.hpp"
+#include "machine/dragonfly.hpp"
+#include "machine/machine_file.hpp"
 
 namespace nacre {
 
@@ -40,6 +42,8 @@ void check_machine(const emulated_machine& m) {
   check_time(m.turn, "turn");
   check_time(m.handler, "handler");
   check_time(m.injection, "injection");
+  expect(std::isfinite(m.measured) && m.measured >= 0 && m.measured <= 1e6, "measured = " + std::to_string(m.measured),
+         "give a factor from 0 to a million; 1 charges what the host takes");
   expect(m.output_packets <= 1 << 20, "output_packets = " + std::to_string(m.output_packets), "use 0 to 1048576");
   for (const coordinates& at : m.missing) {
     const bool inside = at.x >= 0 && at.y >= 0 && at.z >= 0 && at.x < m.grid.x && at.y < m.grid.y && at.z < m.grid.z;
@@ -49,11 +53,28 @@ void check_machine(const emulated_machine& m) {
   }
   expect(m.switch_ports >= 2 && m.switch_ports <= 1 << 20, "switch_ports = " + std::to_string(m.switch_ports),
          "use 2 to 1048576");
+  if (m.topology == emulated_topology::dragonfly) {
+    const std::uint64_t joined = machine::dragonfly(m.switch_ports).hosts_max();
+    expect(m.nodes() <= joined,
+           "a dragonfly of switch_ports = " + std::to_string(m.switch_ports) + " joins " + std::to_string(joined) +
+               " nodes, not " + std::to_string(m.nodes()),
+           "give its routers more ports");
+  }
   expect(std::isfinite(m.bandwidth) && m.bandwidth >= 0 && (m.bandwidth == 0 || m.bandwidth >= 1),
          "bandwidth = " + std::to_string(m.bandwidth), "give bytes a second, 1 or more, or 0 for no limit");
   expect(m.packet_bytes >= 8 && m.packet_bytes <= packet_bytes_max, "packet_bytes = " + std::to_string(m.packet_bytes),
          "use 8 to 128");
   static_cast<void>(detail::node_loop::window_width(m));
+}
+
+emulated_machine emulated_machine::from_file(const std::string& path) {
+  emulated_machine read = machine::read_machine_file(path);
+  try {
+    check_machine(read);
+  } catch (const setup_error& error) {
+    throw setup_error(path + ": " + error.what());
+  }
+  return read;
 }
 
 }  // namespace nacre

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The threads of a node: each runs one handler at a time, and messages wait for them in the order of their arrival.
+#include <time.h>
+
 #include <algorithm>
+#include <chrono>
 #include <string>
 
 #include <nacre/error.hpp>
@@ -22,6 +25,13 @@ emulator::waiting_queue* find(emulator::node_extras* extras, std::uint16_t threa
     if (queue.thread == thread) return &queue;
   }
   return nullptr;
+}
+
+/// The processor time that this thread of the host has taken.
+std::chrono::nanoseconds processor_time() noexcept {
+  timespec now{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return std::chrono::seconds(now.tv_sec) + std::chrono::nanoseconds(now.tv_nsec);
 }
 
 }  // namespace
@@ -127,7 +137,11 @@ void node_loop::run_on(std::uint32_t thread, const event& e) {
   thread_ = thread;
   charged_ = 0;
   try {
+    const bool measures = machine_.measured != 0;
+    const std::chrono::nanoseconds begin = measures ? processor_time() : std::chrono::nanoseconds(0);
     call(e);
+    if (measures) [[unlikely]]
+      charge(static_cast<virtual_time>(static_cast<double>((processor_time() - begin).count()) * machine_.measured));
   } catch (...) {
     fail(handlers_[e.handler]->name);
   }

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include <nacre/emulator/machine.hpp>
+#include <nacre/emulated_machine.hpp>
 
 namespace nacre::emulator {
 

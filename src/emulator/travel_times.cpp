@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ways through a fat tree, and the time that a link's bandwidth adds.
+// Ways through switches, and the time that a link's bandwidth adds.
 #include "emulator/travel_times.hpp"
 
 #include <array>
@@ -10,6 +10,7 @@
 #include <tuple>
 
 #include <nacre/error.hpp>
+#include "machine/dragonfly.hpp"
 
 namespace nacre::emulator {
 
@@ -26,7 +27,11 @@ travel_times::travel_times(const emulated_machine& machine)
   for (const coordinates& at : machine.missing) missing_.insert(number_of(at));
 }
 
-route travel_times::tree_route(const coordinates& from, const coordinates& to) const noexcept {
+route travel_times::switched_route(const coordinates& from, const coordinates& to) const noexcept {
+  if (topology_ == emulated_topology::dragonfly) {
+    const std::uint32_t routers = machine::dragonfly(ports_).hops(number_of(from), number_of(to));
+    return {routers, routers == 0 ? 0U : 1U};
+  }
   std::uint32_t levels = 0;
   for (std::uint32_t a = number_of(from), b = number_of(to); a != b; ++levels) {
     a /= ports_;

@@ -8,7 +8,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include <nacre/emulator/machine.hpp>
+#include <nacre/emulated_machine.hpp>
 #include "emulator/event.hpp"
 
 namespace nacre::emulator {
@@ -26,14 +26,14 @@ class travel_times {
 
   /// Throws usage_error when missing nodes leave no way.
   [[nodiscard]] route route_of(const coordinates& from, const coordinates& to) const {
-    if (!missing_.empty() && topology_ != emulated_topology::fat_tree) return route_around(from, to);
+    if (!missing_.empty() && is_grid()) return route_around(from, to);
     return straight_route(from, to);
   }
   [[nodiscard]] bool exists(const coordinates& at) const noexcept {
     return missing_.empty() || missing_.find(number_of(at)) == missing_.end();
   }
   [[nodiscard]] route straight_route(const coordinates& from, const coordinates& to) const noexcept {
-    if (topology_ == emulated_topology::fat_tree) return tree_route(from, to);
+    if (!is_grid()) return switched_route(from, to);
     const std::int32_t x = along(from.x, to.x, grid_.x);
     const std::int32_t y = along(from.y, to.y, grid_.y);
     const std::int32_t z = along(from.z, to.z, grid_.z);
@@ -54,7 +54,10 @@ class travel_times {
     const std::int32_t straight = std::abs(a - b);
     return topology_ == emulated_topology::torus ? std::min(straight, extent - straight) : straight;
   }
-  [[nodiscard]] route tree_route(const coordinates& from, const coordinates& to) const noexcept;
+  [[nodiscard]] bool is_grid() const noexcept {
+    return topology_ == emulated_topology::mesh || topology_ == emulated_topology::torus;
+  }
+  [[nodiscard]] route switched_route(const coordinates& from, const coordinates& to) const noexcept;
 
   [[nodiscard]] std::uint32_t number_of(const coordinates& at) const noexcept {
     return static_cast<std::uint32_t>(at.x + grid_.x * (at.y + grid_.y * at.z));

@@ -26,7 +26,7 @@ worker_pool::~worker_pool() = default;
 
 std::chrono::nanoseconds worker_pool::instant_after(double seconds) const {
   const std::chrono::nanoseconds now = link_.now();
-  const double ns = std::max(seconds, 0.0) * 1e9;
+  const double ns = std::max(0.0, seconds) * 1e9;  // in this order NaN counts as 0
   constexpr double representable = 9e18;
   if (ns >= representable - static_cast<double>(now.count())) return std::chrono::nanoseconds::max();
   return now + std::chrono::nanoseconds(static_cast<std::int64_t>(ns));

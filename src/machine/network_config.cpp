@@ -3,7 +3,13 @@
 #include "machine/network_config.hpp"
 
 #include <array>
+#include <chrono>
+#include <cstdint>
 #include <string>
+#include <vector>
+
+#include <nacre/error.hpp>
+#include "machine/machine_file.hpp"
 
 namespace nacre::machine {
 
@@ -29,9 +35,12 @@ constexpr std::array network_rows{
     option{"sim.local_gap", duration, "20ns", "", "0..1s", "As sim.gap, within a host"},
     option{"sim.local_bandwidth", real, "20", "GB/s", "0.001..1000000", "As sim.bandwidth, within a host"},
     option{"sim.local_jitter", real, "0.1", "fraction", "0..10", "As sim.jitter, within a host"},
-    option{"sim.topology", choice, "flat", "", "flat|mesh|torus|fat_tree", "How the hosts are wired"},
+    option{"sim.machine", text, "", "", "",
+           "A machine file: its wiring, grid and times, wherever no other sim option says otherwise"},
+    option{"sim.topology", choice, "flat", "", "flat|mesh|torus|fat_tree|dragonfly", "How the hosts are wired"},
     option{"sim.shape", text, "", "", "", "Extents of a mesh or torus, such as 8x8x4; empty is nearly a cube"},
-    option{"sim.switch_ports", integer, "16", "ports", "2..65536", "Ports down of each switch of a fat tree"},
+    option{"sim.switch_ports", integer, "16", "ports", "2..65536",
+           "Ports down of each switch of a fat tree; hosts of each router of a dragonfly"},
     option{"sim.hop_latency", duration, "100ns", "", "0..1s", "Time added for each hop beyond the first"},
     option{"sim.late_probability", real, "0", "", "0..1", "Chance of a message to be late, as a fault to test with"},
     option{"sim.late_factor", real, "20", "times", "1..10000", "How many times longer a late message is on its way"},
@@ -40,6 +49,7 @@ constexpr std::array network_rows{
 [[nodiscard]] topology_kind kind_named(const std::string& name) noexcept {
   if (name == "mesh") return topology_kind::mesh;
   if (name == "torus") return topology_kind::torus;
+  if (name == "dragonfly") return topology_kind::dragonfly;
   return name == "fat_tree" ? topology_kind::fat_tree : topology_kind::flat;
 }
 
@@ -50,6 +60,47 @@ constexpr std::array network_rows{
           .gap = configuration.get_duration(prefix + "gap"),
           .bytes_per_second = configuration.get_double(prefix + "bandwidth") * 1e9,
           .jitter = configuration.get_double(prefix + "jitter")};
+}
+
+[[nodiscard]] topology_kind kind_of(emulated_topology of) noexcept {
+  switch (of) {
+    case emulated_topology::mesh:
+      return topology_kind::mesh;
+    case emulated_topology::torus:
+      return topology_kind::torus;
+    case emulated_topology::fat_tree:
+      return topology_kind::fat_tree;
+    case emulated_topology::dragonfly:
+      break;
+  }
+  return topology_kind::dragonfly;
+}
+
+/// Takes the machine of a file wherever the configuration has no value of its own. Ranks live at its nodes, one at each
+/// unless sim.ranks_per_host says more; its processors take no time for messages, and its links add no chance.
+void take_machine(const std::string& path, const config& configuration, network_options& into) {
+  const emulated_machine from = read_machine_file(path);
+  if (!from.missing.empty()) {
+    throw setup_error({"sim.machine = " + path + " has missing nodes", "a rank lives at each node",
+                       "remove them, or run the program on the emulator"});
+  }
+  const auto fill = [&](const char* name, auto& member, auto value) {
+    if (!configuration.was_set(name)) member = value;
+  };
+  // A packet pays its turn once, or none where the machine counts turns: this network knows only the length of its way.
+  fill("sim.latency", into.remote.latency, from.hop + (from.turns == turn_rule::once ? from.turn : from.turn * 0));
+  fill("sim.hop_latency", into.hop_latency, from.hop);
+  fill("sim.gap", into.remote.gap, from.injection);
+  constexpr double no_limit = 1e15;  // bytes a second, the most that sim.bandwidth takes
+  fill("sim.bandwidth", into.remote.bytes_per_second, from.bandwidth > 0 ? from.bandwidth : no_limit);
+  fill("sim.send_overhead", into.remote.send_overhead, std::chrono::nanoseconds(0));
+  fill("sim.receive_overhead", into.remote.receive_overhead, std::chrono::nanoseconds(0));
+  fill("sim.jitter", into.remote.jitter, 0.0);
+  fill("sim.topology", into.wiring.kind, kind_of(from.topology));
+  fill("sim.shape", into.wiring.shape,
+       std::vector{static_cast<std::uint32_t>(from.grid.x), static_cast<std::uint32_t>(from.grid.y),
+                   static_cast<std::uint32_t>(from.grid.z)});
+  fill("sim.switch_ports", into.wiring.switch_ports, from.switch_ports);
 }
 
 }  // namespace
@@ -68,6 +119,8 @@ network_options read_network_options(const config& configuration) {
   result.poll = configuration.get_duration("sim.poll");
   result.late_probability = configuration.get_double("sim.late_probability");
   result.late_factor = configuration.get_double("sim.late_factor");
+  const std::string& machine = configuration.get_string("sim.machine");
+  if (!machine.empty()) take_machine(machine, configuration, result);
   return result;
 }
 

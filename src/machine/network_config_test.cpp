@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <fstream>
 #include <string>
 #include <utility>
 
@@ -82,10 +83,58 @@ TEST(network_config, each_topology_has_its_name) {
   for (const auto& [name, kind] : {std::pair{"flat", topology_kind::flat},
                                    {"mesh", topology_kind::mesh},
                                    {"torus", topology_kind::torus},
-                                   {"fat_tree", topology_kind::fat_tree}}) {
+                                   {"fat_tree", topology_kind::fat_tree},
+                                   {"dragonfly", topology_kind::dragonfly}}) {
     config configuration = declared_network();
     configuration.set("sim.topology", name);
     EXPECT_EQ(read_network_options(configuration).wiring.kind, kind) << name;
+  }
+}
+
+/// A file with this machine, and a configuration that names it.
+config with_machine(const std::string& text) {
+  const std::string path = testing::TempDir() + "nacre_sim_machine.toml";
+  std::ofstream(path) << text;
+  config configuration = declared_network();
+  configuration.set("sim.machine", path);
+  return configuration;
+}
+
+TEST(network_config, a_machine_file_gives_what_no_option_says) {
+  config configuration = with_machine(
+      "grid = [34, 33, 36]\nhop = '5ns'\nturn = '75ns'\ninjection = '4ns'\nbandwidth = 2e9\ntopology = 'torus'\n");
+  const network_options whole = read_network_options(configuration);
+  expect_equal(whole.remote, {nanoseconds(80), nanoseconds(0), nanoseconds(0), nanoseconds(4), 2e9, 0});
+  expect_equal(whole.local, network_options().local);
+  EXPECT_EQ(whole.hop_latency, nanoseconds(5));
+  EXPECT_EQ(whole.wiring.kind, topology_kind::torus);
+  EXPECT_EQ(whole.wiring.shape, (std::vector<std::uint32_t>{34, 33, 36}));
+  configuration.set("sim.latency", "1us");
+  configuration.set("sim.topology", "mesh");
+  const network_options changed = read_network_options(configuration);
+  EXPECT_EQ(changed.remote.latency, nanoseconds(1000));
+  EXPECT_EQ(changed.wiring.kind, topology_kind::mesh);
+  EXPECT_EQ(changed.hop_latency, nanoseconds(5));
+}
+
+TEST(network_config, a_machine_file_may_name_each_wiring_and_count_turns) {
+  for (const auto& [name, kind] : {std::pair{"mesh", topology_kind::mesh},
+                                   {"torus", topology_kind::torus},
+                                   {"fat_tree", topology_kind::fat_tree},
+                                   {"dragonfly", topology_kind::dragonfly}}) {
+    const network_options found = read_network_options(
+        with_machine("grid = [4, 4, 4]\nhop = '5ns'\nturn = '75ns'\nturns = 'counted'\nswitch_ports = 6\ntopology = '" +
+                     std::string(name) + "'\n"));
+    EXPECT_EQ(found.wiring.kind, kind);
+    EXPECT_EQ(found.wiring.switch_ports, 6U);
+    EXPECT_EQ(found.remote.latency, nanoseconds(5));
+    EXPECT_DOUBLE_EQ(found.remote.bytes_per_second, 1e15);
+  }
+}
+
+TEST(network_config, a_machine_file_that_cannot_be_simulated_is_refused) {
+  for (const char* text : {"grid = [3, 3, 3]\nmissing = [[0, 0, 1]]\n", "grid = [3, 3]\n", "hop = '5ns'\n"}) {
+    EXPECT_THROW((void)read_network_options(with_machine(text)), setup_error) << text;
   }
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The wirings: flat, grids, fat trees.
+// The wirings: flat, grids, fat trees, dragonflies.
 #include "machine/topology.hpp"
 
 #include <algorithm>
@@ -9,6 +9,7 @@
 
 #include <nacre/assert.hpp>
 #include <nacre/error.hpp>
+#include "machine/dragonfly.hpp"
 
 namespace nacre::machine {
 
@@ -61,6 +62,26 @@ class fat_tree_topology final : public topology {
   std::uint32_t ports_;
 };
 
+class dragonfly_topology final : public topology {
+ public:
+  explicit dragonfly_topology(std::uint32_t ports) noexcept : wiring_(ports) {}
+  std::uint32_t hops(std::uint32_t from, std::uint32_t to) const noexcept override { return wiring_.hops(from, to); }
+
+ private:
+  dragonfly wiring_;
+};
+
+void expect_ports(std::uint32_t ports, const char* why) {
+  if (ports < 2) throw setup_error({"a switch has fewer than 2 ports down", why, "use 2 or more"});
+}
+
+void expect_room(const dragonfly& wiring, std::uint32_t ports, std::uint32_t hosts) {
+  if (hosts <= wiring.hosts_max()) return;
+  throw setup_error({"a dragonfly of " + std::to_string(ports) + " ports joins " + std::to_string(wiring.hosts_max()) +
+                         " hosts, not " + std::to_string(hosts),
+                     "each pair of groups needs a link", "give its routers more ports"});
+}
+
 [[nodiscard]] std::vector<std::uint32_t> near_cube(std::uint32_t hosts) {
   const auto ceil_div = [](std::uint32_t a, std::uint32_t b) { return (a + b - 1) / b; };
   std::uint32_t x = 1;
@@ -95,10 +116,12 @@ std::unique_ptr<const topology> make_topology(const topology_options& options, s
     case topology_kind::torus:
       return std::make_unique<grid_topology>(fitting_shape(options, hosts), border::joined);
     case topology_kind::fat_tree:
-      if (options.switch_ports < 2) {
-        throw setup_error({"a switch has fewer than 2 ports down", "its tree would never widen", "use 2 or more"});
-      }
+      expect_ports(options.switch_ports, "its tree would never widen");
       return std::make_unique<fat_tree_topology>(options.switch_ports);
+    case topology_kind::dragonfly:
+      expect_ports(options.switch_ports, "its groups would be single switches");
+      expect_room(dragonfly(options.switch_ports), options.switch_ports, hosts);
+      return std::make_unique<dragonfly_topology>(options.switch_ports);
     case topology_kind::flat:
       break;
   }

@@ -25,10 +25,11 @@ class topology {
 };
 
 enum class topology_kind : std::uint8_t {
-  flat,     ///< every pair of hosts is one hop apart
-  mesh,     ///< a grid without wrap-around; routes follow one dimension after the other
-  torus,    ///< a grid in which every dimension is a ring; routes take the shorter way round
-  fat_tree  ///< a tree of switches with hosts at the leaves; hops are the switches passed: 1, 3, 5, ...
+  flat,      ///< every pair of hosts is one hop apart
+  mesh,      ///< a grid without wrap-around; routes follow one dimension after the other
+  torus,     ///< a grid in which every dimension is a ring; routes take the shorter way round
+  fat_tree,  ///< a tree of switches with hosts at the leaves; hops are the switches passed: 1, 3, 5, ...
+  dragonfly  ///< groups of routers, each joined to each other one (dragonfly.hpp); hops are the routers passed: 1 to 4
 };
 
 struct topology_options {
@@ -36,12 +37,12 @@ struct topology_options {
   /// Extents of a mesh or torus, the first varying fastest. Empty: three extents that cover the hosts, as close to a
   /// cube as possible.
   std::vector<std::uint32_t> shape{};
-  /// Downward ports of each switch of a fat tree, at least 2.
+  /// Downward ports of each switch of a fat tree, hosts of each router of a dragonfly; at least 2.
   std::uint32_t switch_ports = 16;
 };
 
 /// Builds the wiring for `hosts` hosts (at least 1). A grid may have places that no host fills; a shape with fewer
-/// places than hosts, a zero extent, or switch_ports < 2 throws setup_error.
+/// places than hosts, a dragonfly too small for them, a zero extent, or switch_ports < 2 throws setup_error.
 [[nodiscard]] std::unique_ptr<const topology> make_topology(const topology_options& options, std::uint32_t hosts);
 
 /// Parses a shape such as "8x8x4"; empty text is an empty shape. Throws setup_error for any other text.

@@ -72,6 +72,57 @@ TEST(topology, a_fat_tree_counts_the_switches_up_to_the_common_one_and_down_agai
   EXPECT_EQ(tree->hops(0, 63), 5U);
 }
 
+/// The fewest routers from one router of a dragonfly to each other one by at most one link between groups: a search
+/// over the links as dragonfly.hpp describes them.
+std::vector<std::uint32_t> routers_passed(std::uint32_t ports, std::uint32_t groups, std::uint32_t from_router) {
+  const std::uint32_t of_a_group = 2 * ports, routers = groups * of_a_group;
+  std::vector<std::uint32_t> passed(std::size_t{2} * routers, 0);  // before the link between groups, and after it
+  std::deque<std::uint32_t> open{from_router};
+  passed[from_router] = 1;
+  const auto visit = [&](std::uint32_t from, std::uint32_t to) {
+    if (passed[to] != 0) return;
+    passed[to] = passed[from] + 1;
+    open.push_back(to);
+  };
+  for (; !open.empty(); open.pop_front()) {
+    const std::uint32_t state = open.front(), at = state % routers, group = at / of_a_group;
+    const std::uint32_t before = state - at;  // 0, or the number of routers once the link between groups is used
+    for (std::uint32_t each = 0; each < of_a_group; ++each) visit(state, before + group * of_a_group + each);
+    if (before != 0) continue;
+    for (std::uint32_t k = 0; k < ports; ++k) {
+      const std::uint32_t link = at % of_a_group * ports + k;
+      const std::uint32_t other = link < group ? link : link + 1;
+      // The way back is the link of the other group whose number names this one.
+      const std::uint32_t back = group < other ? group : group - 1;
+      visit(state, routers + other * of_a_group + back / ports);
+    }
+  }
+  std::vector<std::uint32_t> least(passed.begin(), passed.begin() + routers);
+  for (std::uint32_t router = 0; router < routers; ++router) {
+    if (least[router] == 0) least[router] = passed[routers + router];
+  }
+  return least;
+}
+
+TEST(topology, a_dragonfly_counts_the_routers_of_the_shortest_path_and_never_more_than_four) {
+  for (const std::uint32_t ports : {2U, 3U}) {
+    const std::uint32_t groups = 2 * ports * ports + 1, hosts = groups * 2 * ports * ports;
+    const auto wiring = make_topology({.kind = topology_kind::dragonfly, .switch_ports = ports}, hosts);
+    std::uint32_t most = 0;
+    for (std::uint32_t from = 0; from < hosts; ++from) {
+      const auto passed = routers_passed(ports, groups, from / ports);
+      for (std::uint32_t to = 0; to < hosts; ++to) {
+        const std::uint32_t hops = wiring->hops(from, to);
+        ASSERT_EQ(hops, wiring->hops(to, from));
+        ASSERT_EQ(hops, from == to ? 0 : passed[to / ports]) << from << ' ' << to;
+        most = std::max(most, hops);
+      }
+    }
+    EXPECT_EQ(most, 4U);
+  }
+  EXPECT_THROW((void)make_topology({.kind = topology_kind::dragonfly, .switch_ports = 2}, 73), setup_error);
+}
+
 TEST(topology, flat_hosts_are_one_hop_apart) {
   const auto flat = make_topology({}, 1000);
   EXPECT_EQ(flat->hops(3, 3), 0U);

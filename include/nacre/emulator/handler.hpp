@@ -14,7 +14,7 @@
 #include <utility>
 
 #include <nacre/archive.hpp>
-#include <nacre/emulator/machine.hpp>
+#include <nacre/emulated_machine.hpp>
 #include <nacre/emulator/task.hpp>
 #include <nacre/handler.hpp>
 

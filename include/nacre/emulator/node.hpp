@@ -11,7 +11,7 @@
 #include <utility>
 
 #include <nacre/emulator/handler.hpp>
-#include <nacre/emulator/machine.hpp>
+#include <nacre/emulated_machine.hpp>
 #include <nacre/emulator/task.hpp>
 
 namespace nacre {
@@ -140,6 +140,18 @@ class emulated_node {
   /// Sends a value to a coroutine of the node `to` that waits for one of this type, or will: see receive.
   template <class T>
   void send(const coordinates& to, const T& value);
+
+  /// Sends any number of values to the node `to`, which runs `void F(emulated_node& here, const coordinates& from,
+  /// std::vector<T> data)` once all have come. `data` is a contiguous range of T, which is trivially copyable, of less
+  /// than 4 GiB; it is copied. It travels in packets that hold 16 bytes less than the machine's (of 128, 64 or 32
+  /// bytes); each costs a handler where it arrives, and F runs in the last one. What one node sends to another for one
+  /// F is handed over in the order of the calls. Needs packets of at least 32 bytes.
+  template <auto F, class Range>
+  void send_data(const coordinates& to, const Range& data) {
+    send_data<F>(emulated::worker, to, data);
+  }
+  template <auto F, class Range>
+  void send_data(emulated::placement where, const coordinates& to, const Range& data);
 
   /// For the compiler: the result of sleep, to be awaited.
   struct sleep_awaiter {

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -210,6 +211,34 @@ TEST(extension_space, coarse_timers_of_a_millisecond_come_at_one_pass) {
   ranks.time.advance(std::chrono::milliseconds(1));
   EXPECT_EQ(ranks.spaces[0]->poll(by), std::chrono::nanoseconds::max());
   EXPECT_EQ(got.size(), 10U);
+}
+
+/// Sets timers of delays that are no times, and notes which of them come.
+class careless_timer final : public extension {
+ public:
+  explicit careless_timer(std::vector<int>& got) : got_(got) {}
+  void on_command(extension_host& host, rank_id, std::uint32_t, std::span<const std::byte>) override {
+    const double endless = std::numeric_limits<double>::infinity();
+    for (const double delay : {std::numeric_limits<double>::quiet_NaN(), -1.0, -endless, 1e300, endless})
+      host.set_timer(delay, true);
+  }
+  void on_timer(extension_host&, std::uint64_t timer) override { got_.push_back(static_cast<int>(timer)); }
+
+ private:
+  std::vector<int>& got_;
+};
+
+TEST(extension_space, timers_of_delays_that_are_no_times_come_at_once_or_never) {
+  hand_driven_ranks ranks;
+  std::vector<int> got;
+  ranks.spaces[0]->add({.name = "careless", .code = std::make_unique<careless_timer>(got)}, extension_access::program);
+  ranks.command(0, "careless", 1);
+  thread_context by;
+  static_cast<void>(ranks.spaces[0]->poll(by));
+  EXPECT_EQ(got.size(), 3U);
+  ranks.time.advance(std::chrono::hours(24));
+  static_cast<void>(ranks.spaces[0]->poll(by));
+  EXPECT_EQ(got.size(), 3U);
 }
 
 TEST(extension_space, whatever_a_peer_sends_changes_nothing_of_others) {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads a machine from a TOML file; an error names the file, the line, and what may stand there.
+#include "machine/machine_file.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -14,14 +16,13 @@
 #include <string_view>
 #include <utility>
 
-#include <nacre/emulator/machine.hpp>
 #include <nacre/error.hpp>
 #include "base/nearest_name.hpp"
 #include "base/nesting_scan.hpp"
 
 #include <toml++/toml.h>
 
-namespace nacre {
+namespace nacre::machine {
 namespace {
 
 constexpr std::size_t file_bytes_max = std::size_t{16} << 20;
@@ -44,8 +45,9 @@ struct value {
     if (name == "grid") return "[34, 34, 36]";
     if (name == "missing") return "[[0, 0, 1], [4, 5, 6]]";
     if (name == "turns") return "\"once\" or \"counted\"";
-    if (name == "topology") return "\"mesh\", \"torus\" or \"fat_tree\"";
+    if (name == "topology") return "\"mesh\", \"torus\", \"fat_tree\" or \"dragonfly\"";
     if (name == "bandwidth") return "1e9";
+    if (name == "measured") return "1.0";
     if (name == "hop" || name == "turn" || name == "handler" || name == "injection") return "\"5ns\"";
     return "32";
   }
@@ -129,7 +131,8 @@ void read(const value& from, emulated_topology& into) {
   read_word(from, into,
             {{"mesh", emulated_topology::mesh},
              {"torus", emulated_topology::torus},
-             {"fat_tree", emulated_topology::fat_tree}});
+             {"fat_tree", emulated_topology::fat_tree},
+             {"dragonfly", emulated_topology::dragonfly}});
 }
 
 /// The members of a machine by their names.
@@ -149,6 +152,7 @@ const std::vector<member>& members() {
                                         row<&m::hop>("hop"),
                                         row<&m::turn>("turn"),
                                         row<&m::handler>("handler"),
+                                        row<&m::measured>("measured"),
                                         row<&m::turns>("turns"),
                                         row<&m::topology>("topology"),
                                         row<&m::switch_ports>("switch_ports"),
@@ -182,7 +186,7 @@ std::string content_of(const std::string& path) {
 
 }  // namespace
 
-emulated_machine emulated_machine::from_file(const std::string& path) {
+emulated_machine read_machine_file(const std::string& path) {
   const std::string content = content_of(path);
   const auto place_of = [&](const toml::source_region& region) {
     return path + ":" + std::to_string(region.begin.line);
@@ -210,12 +214,7 @@ emulated_machine emulated_machine::from_file(const std::string& path) {
     any_grid = any_grid || name == "grid";
   }
   if (!any_grid) refuse(path, "it has no grid", "write grid = [34, 34, 36]");
-  try {
-    check_machine(machine);
-  } catch (const setup_error& error) {
-    throw setup_error(path + ": " + error.what());
-  }
   return machine;
 }
 
-}  // namespace nacre
+}  // namespace nacre::machine

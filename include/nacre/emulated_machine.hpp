@@ -30,9 +30,10 @@ struct coordinates {
 
 /// The wiring between the nodes of an emulated machine.
 enum class emulated_topology : std::uint8_t {
-  mesh,     ///< a grid without wrap-around
-  torus,    ///< a grid in which each dimension is a ring; a packet takes the shorter way round
-  fat_tree  ///< a tree of switches with the nodes at its leaves, in the order of their numbers
+  mesh,      ///< a grid without wrap-around
+  torus,     ///< a grid in which each dimension is a ring; a packet takes the shorter way round
+  fat_tree,  ///< a tree of switches with the nodes at its leaves, in the order of their numbers
+  dragonfly  ///< groups of routers, each group joined to each other one; nodes fill router after router
 };
 
 /// How many turns a packet between two nodes pays for.
@@ -55,9 +56,13 @@ struct emulated_machine {
   std::chrono::nanoseconds turn{0};     ///< a packet's time to change its direction
   std::chrono::nanoseconds handler{0};  ///< the constant part of a handler's cost; `charge` adds to it
 
+  /// Each second of processor time that a handler takes on this host costs so many of virtual time, beside the constant
+  /// part and what it charges. 0: nothing is measured. Else no two runs are alike.
+  double measured = 0;
+
   turn_rule turns = turn_rule::once;
   emulated_topology topology = emulated_topology::mesh;
-  std::uint32_t switch_ports = 16;        ///< downward ports of each switch of a fat tree
+  std::uint32_t switch_ports = 16;        ///< downward ports of a fat tree's switch; nodes of a dragonfly's router
   std::chrono::nanoseconds injection{0};  ///< time for which a packet occupies the port out of its node
   double bandwidth = 0;                   ///< bytes a second of a link, which add bytes / bandwidth once; 0: no limit
   std::uint32_t packet_bytes = packet_bytes_max;  ///< longest payload of a packet, at most packet_bytes_max
@@ -76,8 +81,8 @@ struct emulated_machine {
 
   template <class Archive>
   void serialize(Archive& ar) {
-    ar(grid, threads, communication_threads, hop, turn, handler, turns, topology, switch_ports, injection, bandwidth,
-       packet_bytes, output_packets, input_packets, missing);
+    ar(grid, threads, communication_threads, hop, turn, handler, measured, turns, topology, switch_ports, injection,
+       bandwidth, packet_bytes, output_packets, input_packets, missing);
   }
 };
 

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+// Data longer than a packet: every length, every packet, in order, also while blocks move.
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include <nacre/emulator.hpp>
+#include <nacre/nacre.hpp>
+
+namespace nacre::emulator {
+namespace {
+
+using namespace std::chrono_literals;
+
+struct received {
+  std::vector<std::vector<std::uint32_t>> all;
+  std::vector<coordinates> senders;
+  template <class Archive>
+  void serialize(Archive& ar) {
+    ar(all, senders);
+  }
+};
+
+void receive_numbers(emulated_node& here, const coordinates& from, std::vector<std::uint32_t> data) {
+  here.state<received>().all.push_back(std::move(data));
+  here.state<received>().senders.push_back(from);
+}
+/// Many, so that other nodes are between them: sends lists of growing lengths to the node {0, 1, 2}.
+void send_lists(emulated_node& here, std::uint32_t lists) {
+  for (std::uint32_t k = 0; k < lists; ++k) {
+    std::vector<std::uint32_t> list(k * 7);
+    std::iota(list.begin(), list.end(), k + static_cast<std::uint32_t>(here.at().x) * 1000);
+    here.send_data<receive_numbers>(emulated::thread(k % 3), {0, 1, 2}, list);
+  }
+}
+
+struct outcome {
+  received at_target;
+  std::chrono::nanoseconds time{};
+  std::uint64_t messages = 0;
+};
+
+outcome run_lists(const char* ranks, const char* balancer, std::uint32_t packet_bytes) {
+  config made;
+  made.set("ranks", ranks);
+  made.set("workers", "2");
+  made.set("balancer", balancer);
+  outcome found;
+  std::mutex mutex;
+  EXPECT_EQ(run(made,
+                [&](runtime& rt) {
+                  emulated_machine machine{.grid = {3, 2, 3}, .threads = 3, .hop = 5ns, .turn = 10ns, .handler = 100ns};
+                  machine.packet_bytes = packet_bytes;
+                  emulation_options how{.blocks = 4};
+                  how.finish = [&](emulated_node& here) {
+                    if (here.at() != coordinates{0, 1, 2}) return;
+                    const std::scoped_lock lock(mutex);
+                    found.at_target = here.state<received>();
+                  };
+                  const emulation done = emulate(
+                      rt, machine, [](emulated_node& here) { here.after<send_lists>(1us, 20u); }, how);
+                  if (rt.rank().value() != 0) return;
+                  const std::scoped_lock lock(mutex);
+                  found.time = done.time();
+                  found.messages = done.messages();
+                }),
+            0);
+  return found;
+}
+
+/// The lists of each sender, of all lengths and in the order of sending.
+void expect_all_lists(const received& of) {
+  std::vector<std::uint32_t> next(18, 0);
+  ASSERT_EQ(of.all.size(), 18U * 20);
+  for (std::size_t k = 0; k < of.all.size(); ++k) {
+    const coordinates& from = of.senders[k];
+    std::uint32_t& number = next[static_cast<std::size_t>(from.x + 3 * (from.y + 2 * from.z))];
+    std::vector<std::uint32_t> expected(number * 7);
+    std::iota(expected.begin(), expected.end(), number + static_cast<std::uint32_t>(from.x) * 1000);
+    EXPECT_EQ(of.all[k], expected) << "list " << number << " of (" << from.x << ", " << from.y << ", " << from.z << ")";
+    ++number;
+  }
+}
+
+TEST(emulated_data, of_any_length_arrives_whole_and_in_the_order_of_sending) {
+  for (const std::uint32_t packet : {128U, 100U, 64U, 32U}) {
+    const outcome found = run_lists("1", "none", packet);
+    expect_all_lists(found.at_target);
+    const std::uint64_t payload = packet == 128 ? 112 : packet >= 64 ? 48 : 16;
+    std::uint64_t packets = 0;
+    for (std::uint64_t k = 0; k < 20; ++k) packets += k == 0 ? 1 : (k * 28 + payload - 1) / payload;
+    EXPECT_EQ(found.messages, 18 * packets) << packet;
+  }
+}
+
+TEST(emulated_data, is_the_same_on_more_ranks_whose_blocks_move_all_the_time) {
+  const outcome plain = run_lists("1", "none", 128);
+  const outcome moved = run_lists("2", "rotate", 128);
+  expect_all_lists(moved.at_target);
+  EXPECT_EQ(moved.at_target.all, plain.at_target.all);
+  EXPECT_EQ(moved.at_target.senders, plain.at_target.senders);
+  EXPECT_EQ(moved.time, plain.time);
+}
+
+TEST(emulated_data, needs_packets_of_32_bytes) {
+  config made;
+  made.set("ranks", "1");
+  EXPECT_EQ(run(made,
+                [](runtime& rt) {
+                  emulated_machine machine{.grid = {2, 1, 1}, .hop = 5ns, .turn = 5ns, .handler = 10ns};
+                  machine.packet_bytes = 31;
+                  const auto start = [](emulated_node& here) {
+                    here.send_data<receive_numbers>({0, 0, 0}, std::vector<std::uint32_t>{1, 2});
+                  };
+                  try {
+                    static_cast<void>(emulate(rt, machine, start));
+                    ADD_FAILURE() << "a packet of 31 bytes holds a head of 16 and 16 more";
+                  } catch (const usage_error& error) {
+                    EXPECT_NE(std::string(error.what()).find("32 bytes"), std::string::npos) << error.what();
+                  }
+                }),
+            0);
+}
+
+}  // namespace
+}  // namespace nacre::emulator

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// The paths of a balanced dragonfly (Kim, Dally, Scott, Abts, Technology-Driven, Highly-Scalable Dragonfly Topology,
+// ISCA 2008).
+#pragma once
+
+#include <cstdint>
+
+namespace nacre::machine {
+
+/// Each router has `ports` hosts and `ports` links to other groups. A group is 2 * `ports` routers, each joined to each
+/// other one. Each pair of groups is joined by one link: link k of group i leads to group k, or to k + 1 from k = i on.
+/// Hosts fill router after router, and group after group.
+class dragonfly {
+ public:
+  /// `ports` is at least 1.
+  explicit constexpr dragonfly(std::uint32_t ports) noexcept : ports_(ports) {}
+
+  /// Hosts for which there are links: (2 ports^2 + 1) groups of 2 ports^2 hosts.
+  [[nodiscard]] constexpr std::uint64_t hosts_max() const noexcept {
+    const std::uint64_t of_a_group = 2ULL * ports_ * ports_;
+    return of_a_group * (of_a_group + 1);
+  }
+  /// The routers on the shortest path by at most one link between groups: 0 from a host to itself, 1 to 4 else.
+  [[nodiscard]] constexpr std::uint32_t hops(std::uint32_t from, std::uint32_t to) const noexcept {
+    if (from == to) return 0;
+    const std::uint64_t start = from / ports_, end = to / ports_;  // routers, counted through all groups
+    if (start == end) return 1;
+    const std::uint64_t routers = 2ULL * ports_, here = start / routers, there = end / routers;
+    if (here == there) return 2;
+    const bool walks_to_exit = start % routers != router_to(there, here);
+    const bool walks_from_entry = end % routers != router_to(here, there);
+    return 2 + static_cast<std::uint32_t>(walks_to_exit) + static_cast<std::uint32_t>(walks_from_entry);
+  }
+
+ private:
+  /// The router of group `of` that has the link to `group`, counted within its group.
+  [[nodiscard]] constexpr std::uint64_t router_to(std::uint64_t group, std::uint64_t of) const noexcept {
+    return (group < of ? group : group - 1) / ports_;
+  }
+
+  std::uint32_t ports_;
+};
+
+}  // namespace nacre::machine
