@@ -54,7 +54,7 @@ double look_timer::end(double apart) noexcept {
     seconds = std::clamp(most, 0.0, seconds);
     mark(*by_, known);
   }
-  return std::max(seconds, 0.0);
+  return std::max(0.0, seconds);
 }
 
 }  // namespace nacre::balance

@@ -20,15 +20,17 @@ using namespace std::chrono_literals;
 struct received {
   std::vector<std::vector<std::uint32_t>> all;
   std::vector<coordinates> senders;
+  std::vector<std::uint32_t> threads;
   template <class Archive>
   void serialize(Archive& ar) {
-    ar(all, senders);
+    ar(all, senders, threads);
   }
 };
 
 void receive_numbers(emulated_node& here, const coordinates& from, std::vector<std::uint32_t> data) {
   here.state<received>().all.push_back(std::move(data));
   here.state<received>().senders.push_back(from);
+  here.state<received>().threads.push_back(here.thread());
 }
 /// Many, so that other nodes are between them: sends lists of growing lengths to the node {0, 1, 2}.
 void send_lists(emulated_node& here, std::uint32_t lists) {
@@ -73,17 +75,18 @@ outcome run_lists(const char* ranks, const char* balancer, std::uint32_t packet_
   return found;
 }
 
-/// The lists of each sender, of all lengths and in the order of sending.
+/// The lists of each sender, of all lengths, on the threads that were asked for and in the order of sending for each.
 void expect_all_lists(const received& of) {
-  std::vector<std::uint32_t> next(18, 0);
+  std::vector<std::uint32_t> next(18 * 3);
+  for (std::uint32_t k = 0; k < next.size(); ++k) next[k] = k % 3;
   ASSERT_EQ(of.all.size(), 18U * 20);
   for (std::size_t k = 0; k < of.all.size(); ++k) {
     const coordinates& from = of.senders[k];
-    std::uint32_t& number = next[static_cast<std::size_t>(from.x + 3 * (from.y + 2 * from.z))];
+    std::uint32_t& number = next[static_cast<std::size_t>(from.x + 3 * (from.y + 2 * from.z)) * 3 + of.threads[k]];
     std::vector<std::uint32_t> expected(number * 7);
     std::iota(expected.begin(), expected.end(), number + static_cast<std::uint32_t>(from.x) * 1000);
     EXPECT_EQ(of.all[k], expected) << "list " << number << " of (" << from.x << ", " << from.y << ", " << from.z << ")";
-    ++number;
+    number += 3;
   }
 }
 
@@ -91,7 +94,7 @@ TEST(emulated_data, of_any_length_arrives_whole_and_in_the_order_of_sending) {
   for (const std::uint32_t packet : {128U, 100U, 64U, 32U}) {
     const outcome found = run_lists("1", "none", packet);
     expect_all_lists(found.at_target);
-    const std::uint64_t payload = packet == 128 ? 112 : packet >= 64 ? 48 : 16;
+    const std::uint64_t payload = packet == 128 ? 110 : packet >= 64 ? 46 : 14;
     std::uint64_t packets = 0;
     for (std::uint64_t k = 0; k < 20; ++k) packets += k == 0 ? 1 : (k * 28 + payload - 1) / payload;
     EXPECT_EQ(found.messages, 18 * packets) << packet;
@@ -105,6 +108,32 @@ TEST(emulated_data, is_the_same_on_more_ranks_whose_blocks_move_all_the_time) {
   EXPECT_EQ(moved.at_target.all, plain.at_target.all);
   EXPECT_EQ(moved.at_target.senders, plain.at_target.senders);
   EXPECT_EQ(moved.time, plain.time);
+}
+
+void send_badly_then_well(emulated_node& here) {
+  const std::vector<std::uint32_t> list{1, 2, 3};
+  EXPECT_THROW(here.send_data<receive_numbers>(emulated::thread(9), {0, 1, 2}, list), usage_error);
+  EXPECT_THROW(here.send_data<receive_numbers>({0, 1, 5}, list), usage_error);
+  EXPECT_THROW(here.send_data<receive_numbers>({3, 0, 2}, list), usage_error);  // counted on, this is node (0, 1, 2)
+  here.send_data<receive_numbers>({0, 1, 2}, list);
+}
+
+TEST(emulated_data, that_was_refused_takes_no_other_along) {
+  config made;
+  made.set("ranks", "1");
+  std::size_t lists = 0;
+  EXPECT_EQ(run(made,
+                [&](runtime& rt) {
+                  const emulated_machine machine{.grid = {3, 2, 3}, .hop = 5ns, .turn = 5ns, .handler = 10ns};
+                  emulation_options how{.blocks = 1};
+                  how.finish = [&](emulated_node& here) {
+                    if (here.at() == coordinates{0, 1, 2}) lists = here.state<received>().all.size();
+                  };
+                  static_cast<void>(emulate(
+                      rt, machine, [](emulated_node& here) { here.after<send_badly_then_well>(1us); }, how));
+                }),
+            0);
+  EXPECT_EQ(lists, 18U);
 }
 
 TEST(emulated_data, needs_packets_of_32_bytes) {

@@ -9,6 +9,7 @@
 
 #include <nacre/error.hpp>
 #include "emulator/handler_tables.hpp"
+#include "emulator/processor_time.hpp"
 #include "emulator/stretch.hpp"
 
 namespace nacre::detail {
@@ -66,6 +67,7 @@ node_loop::node_loop(const emulated_machine& machine, std::uint32_t blocks, std:
       handlers_(emulator::handler_table()),
       width_(window_width(machine)),
       handler_cost_(machine.handler.count()),
+      clock_cost_(machine.measured != 0 ? emulator::cost_of_processor_time() : std::chrono::nanoseconds(0)),
       threads_(machine.threads),
       workers_from_(machine.communication_threads),
       group_shift_(group_shift_for(brick_.nodes(), machine.threads)),

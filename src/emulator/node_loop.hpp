@@ -171,6 +171,7 @@ class node_loop {
   std::vector<std::uint16_t> lengths_;  ///< payload bytes of each handler's events
   const virtual_time width_;
   const virtual_time handler_cost_;
+  const std::chrono::nanoseconds clock_cost_;  ///< of looking at the processor's time; 0 where nothing is measured
   const std::uint32_t threads_;
   const std::uint32_t workers_from_;
   const std::uint32_t group_shift_;  ///< a group has 1 << group_shift_ nodes

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // The threads of a node: each runs one handler at a time, and messages wait for them in the order of their arrival.
-#include <time.h>
-
 #include <algorithm>
 #include <chrono>
 #include <string>
@@ -9,6 +7,7 @@
 #include <nacre/error.hpp>
 #include "base/exception_text.hpp"
 #include "emulator/node_loop.hpp"
+#include "emulator/processor_time.hpp"
 #include "emulator/stretch.hpp"
 
 namespace nacre::detail {
@@ -25,13 +24,6 @@ emulator::waiting_queue* find(emulator::node_extras* extras, std::uint16_t threa
     if (queue.thread == thread) return &queue;
   }
   return nullptr;
-}
-
-/// The processor time that this thread of the host has taken.
-std::chrono::nanoseconds processor_time() noexcept {
-  timespec now{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return std::chrono::seconds(now.tv_sec) + std::chrono::nanoseconds(now.tv_nsec);
 }
 
 }  // namespace
@@ -137,11 +129,15 @@ void node_loop::run_on(std::uint32_t thread, const event& e) {
   thread_ = thread;
   charged_ = 0;
   try {
-    const bool measures = machine_.measured != 0;
-    const std::chrono::nanoseconds begin = measures ? processor_time() : std::chrono::nanoseconds(0);
-    call(e);
-    if (measures) [[unlikely]]
-      charge(static_cast<virtual_time>(static_cast<double>((processor_time() - begin).count()) * machine_.measured));
+    if (machine_.measured == 0) [[likely]] {
+      call(e);
+    } else {
+      const std::chrono::nanoseconds begin = emulator::processor_time();
+      call(e);
+      const std::chrono::nanoseconds took = emulator::processor_time() - begin - clock_cost_;
+      charge(
+          static_cast<virtual_time>(static_cast<double>(std::max<std::int64_t>(took.count(), 0)) * machine_.measured));
+    }
   } catch (...) {
     fail(handlers_[e.handler]->name);
   }

@@ -212,7 +212,9 @@ void sim_pool::wake_application(thread_context&) {
 }
 
 void sim_pool::charge(thread_context&, double seconds) {
-  machine_.spend(std::chrono::nanoseconds(static_cast<std::int64_t>(seconds * 1e9)));
+  constexpr double most = 1e6;  // seconds, which the simulated network can still add to any of its times
+  const double bounded = std::min(std::max(0.0, seconds), most);  // in this order NaN counts as 0
+  machine_.spend(std::chrono::nanoseconds(static_cast<std::int64_t>(bounded * 1e9)));
 }
 
 void sim_pool::spend_own(own_work what, std::uint64_t count) {

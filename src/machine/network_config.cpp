@@ -2,6 +2,7 @@
 // The table of network options, and the function that reads them.
 #include "machine/network_config.hpp"
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstdint>
@@ -76,26 +77,55 @@ constexpr std::array network_rows{
   return topology_kind::dragonfly;
 }
 
+/// Refuses machines that this network cannot play.
+void check_machine_of(const std::string& path, const emulated_machine& from) {
+  const auto expect = [&](bool holds, const char* problem, const char* remedy) {
+    if (!holds)
+      throw setup_error({"sim.machine = " + path + ": " + problem, "ranks cannot be simulated on it", remedy});
+  };
+  constexpr std::chrono::nanoseconds longest = std::chrono::milliseconds(500);
+  expect(from.missing.empty(), "it has missing nodes, where ranks would live", "remove them, or use the emulator");
+  expect(from.grid.x > 0 && from.grid.y > 0 && from.grid.z > 0, "an extent of its grid is 0", "use 1 or more");
+  expect(from.hop <= longest && from.turn <= longest && from.injection <= longest, "hop, turn or injection is too long",
+         "give at most 0.5s each");
+  expect(from.bandwidth == 0 || from.bandwidth >= 1e6, "its bandwidth is no megabyte a second",
+         "give bytes a second, 1e6 or more, or 0 for no limit");
+  expect(from.packet_bytes > 0 && from.packet_bytes * 1e9 >= 1e6 * static_cast<double>(from.injection.count()),
+         "its ports pass no megabyte a second, by packet_bytes for each injection", "give a shorter injection");
+}
+
+/// The bytes a second of a port: those of a link, but no more than a packet for each injection; 0: no limit.
+[[nodiscard]] double bandwidth_of(const emulated_machine& from) {
+  if (from.injection.count() == 0) return from.bandwidth;
+  const double port = from.packet_bytes * 1e9 / static_cast<double>(from.injection.count());
+  return from.bandwidth == 0 ? port : std::min(port, from.bandwidth);
+}
+
 /// Takes the machine of a file wherever the configuration has no value of its own. Ranks live at its nodes, one at each
 /// unless sim.ranks_per_host says more; its processors take no time for messages, and its links add no chance.
 void take_machine(const std::string& path, const config& configuration, network_options& into) {
   const emulated_machine from = read_machine_file(path);
-  if (!from.missing.empty()) {
-    throw setup_error({"sim.machine = " + path + " has missing nodes", "a rank lives at each node",
-                       "remove them, or run the program on the emulator"});
-  }
+  check_machine_of(path, from);
   const auto fill = [&](const char* name, auto& member, auto value) {
     if (!configuration.was_set(name)) member = value;
   };
-  // A packet pays its turn once, or none where the machine counts turns: this network knows only the length of its way.
-  fill("sim.latency", into.remote.latency, from.hop + (from.turns == turn_rule::once ? from.turn : from.turn * 0));
+  constexpr std::chrono::nanoseconds none{0};
+  // A packet pays one turn, but none in a grid that counts them: this network knows only the length of its way.
+  const bool grid = from.topology == emulated_topology::mesh || from.topology == emulated_topology::torus;
+  const bool turns = from.turns == turn_rule::once || !grid;
+  fill("sim.latency", into.remote.latency, from.hop + (turns ? from.turn : none));
   fill("sim.hop_latency", into.hop_latency, from.hop);
   fill("sim.gap", into.remote.gap, from.injection);
-  constexpr double no_limit = 1e15;  // bytes a second, the most that sim.bandwidth takes
-  fill("sim.bandwidth", into.remote.bytes_per_second, from.bandwidth > 0 ? from.bandwidth : no_limit);
-  fill("sim.send_overhead", into.remote.send_overhead, std::chrono::nanoseconds(0));
-  fill("sim.receive_overhead", into.remote.receive_overhead, std::chrono::nanoseconds(0));
+  fill("sim.bandwidth", into.remote.bytes_per_second, bandwidth_of(from));
+  fill("sim.send_overhead", into.remote.send_overhead, none);
+  fill("sim.receive_overhead", into.remote.receive_overhead, none);
   fill("sim.jitter", into.remote.jitter, 0.0);
+  fill("sim.local_latency", into.local.latency, none);
+  fill("sim.local_gap", into.local.gap, none);
+  fill("sim.local_bandwidth", into.local.bytes_per_second, 0.0);
+  fill("sim.local_send_overhead", into.local.send_overhead, none);
+  fill("sim.local_receive_overhead", into.local.receive_overhead, none);
+  fill("sim.local_jitter", into.local.jitter, 0.0);
   fill("sim.topology", into.wiring.kind, kind_of(from.topology));
   fill("sim.shape", into.wiring.shape,
        std::vector{static_cast<std::uint32_t>(from.grid.x), static_cast<std::uint32_t>(from.grid.y),

@@ -105,7 +105,7 @@ TEST(network_config, a_machine_file_gives_what_no_option_says) {
       "grid = [34, 33, 36]\nhop = '5ns'\nturn = '75ns'\ninjection = '4ns'\nbandwidth = 2e9\ntopology = 'torus'\n");
   const network_options whole = read_network_options(configuration);
   expect_equal(whole.remote, {nanoseconds(80), nanoseconds(0), nanoseconds(0), nanoseconds(4), 2e9, 0});
-  expect_equal(whole.local, network_options().local);
+  expect_equal(whole.local, {nanoseconds(0), nanoseconds(0), nanoseconds(0), nanoseconds(0), 0, 0});
   EXPECT_EQ(whole.hop_latency, nanoseconds(5));
   EXPECT_EQ(whole.wiring.kind, topology_kind::torus);
   EXPECT_EQ(whole.wiring.shape, (std::vector<std::uint32_t>{34, 33, 36}));
@@ -127,13 +127,23 @@ TEST(network_config, a_machine_file_may_name_each_wiring_and_count_turns) {
                      std::string(name) + "'\n"));
     EXPECT_EQ(found.wiring.kind, kind);
     EXPECT_EQ(found.wiring.switch_ports, 6U);
-    EXPECT_EQ(found.remote.latency, nanoseconds(5));
-    EXPECT_DOUBLE_EQ(found.remote.bytes_per_second, 1e15);
+    const bool grid = kind == topology_kind::mesh || kind == topology_kind::torus;
+    EXPECT_EQ(found.remote.latency, nanoseconds(grid ? 5 : 80)) << name << ": through switches there is one turn";
+    EXPECT_DOUBLE_EQ(found.remote.bytes_per_second, 0) << "no limit";
   }
 }
 
+TEST(network_config, a_long_message_takes_the_port_as_long_as_its_packets) {
+  const network_options found =
+      read_network_options(with_machine("grid = [4, 4, 4]\ninjection = '40ns'\npacket_bytes = 128\nbandwidth = 5e9\n"));
+  EXPECT_DOUBLE_EQ(found.remote.bytes_per_second, 128 / 40e-9);
+}
+
 TEST(network_config, a_machine_file_that_cannot_be_simulated_is_refused) {
-  for (const char* text : {"grid = [3, 3, 3]\nmissing = [[0, 0, 1]]\n", "grid = [3, 3]\n", "hop = '5ns'\n"}) {
+  for (const char* text : {"grid = [3, 3, 3]\nmissing = [[0, 0, 1]]\n", "grid = [3, 3]\n", "hop = '5ns'\n",
+                           "grid = [3, 3, 3]\nbandwidth = 100000\n", "grid = [3, 3, 3]\nbandwidth = -5.0\n",
+                           "grid = [3, 3, 3]\nhop = '2000s'\n", "grid = [3, 3, 3]\ninjection = '1000000000s'\n",
+                           "grid = [3, 3, 3]\ninjection = '1ms'\n", "grid = [3, 0, 3]\ntopology = 'fat_tree'\n"}) {
     EXPECT_THROW((void)read_network_options(with_machine(text)), setup_error) << text;
   }
 }

@@ -101,7 +101,10 @@ void expect_room(const dragonfly& wiring, std::uint32_t ports, std::uint32_t hos
   }
   if (places < hosts) {
     throw setup_error({"the grid has " + std::to_string(places) + " places for " + std::to_string(hosts) + " hosts",
-                       "every host needs a place", "enlarge the shape, or leave it empty to have it chosen"});
+                       "every host needs a place",
+                       "enlarge the shape (or the grid of the machine file), leave it empty to have it chosen, or put "
+                       "several ranks on "
+                       "a host (sim.ranks_per_host)"});
   }
   return options.shape;
 }

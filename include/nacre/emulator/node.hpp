@@ -10,8 +10,8 @@
 #include <optional>
 #include <utility>
 
-#include <nacre/emulator/handler.hpp>
 #include <nacre/emulated_machine.hpp>
+#include <nacre/emulator/handler.hpp>
 #include <nacre/emulator/task.hpp>
 
 namespace nacre {
@@ -143,9 +143,10 @@ class emulated_node {
 
   /// Sends any number of values to the node `to`, which runs `void F(emulated_node& here, const coordinates& from,
   /// std::vector<T> data)` once all have come. `data` is a contiguous range of T, which is trivially copyable, of less
-  /// than 4 GiB; it is copied. It travels in packets that hold 16 bytes less than the machine's (of 128, 64 or 32
+  /// than 4 GiB; it is copied. It travels in packets that hold 18 bytes less than the machine's (of 128, 64 or 32
   /// bytes); each costs a handler where it arrives, and F runs in the last one. What one node sends to another for one
-  /// F is handed over in the order of the calls. Needs packets of at least 32 bytes.
+  /// F and one placement is handed over in the order of the calls: what is whole before its predecessor runs right
+  /// behind that. Needs packets of at least 32 bytes. Throws usage_error.
   template <auto F, class Range>
   void send_data(const coordinates& to, const Range& data) {
     send_data<F>(emulated::worker, to, data);
