@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The node API: states, timers, coroutines, buffers, missing nodes, and the errors of misuse.
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <fstream>
 #include <string>
@@ -223,7 +224,7 @@ TEST(emulation, handlers_cost_what_they_take_here_where_the_machine_measures) {
 }
 
 emulated_machine read_text(const std::string& text) {
-  const std::string path = ::testing::TempDir() + "nacre_machine.toml";
+  const std::string path = ::testing::TempDir() + "nacre_machine_" + std::to_string(getpid()) + ".toml";
   std::ofstream(path) << text;
   return emulated_machine::from_file(path);
 }

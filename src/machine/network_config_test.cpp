@@ -3,6 +3,7 @@
 #include "machine/network_config.hpp"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <fstream>
@@ -93,7 +94,7 @@ TEST(network_config, each_topology_has_its_name) {
 
 /// A file with this machine, and a configuration that names it.
 config with_machine(const std::string& text) {
-  const std::string path = testing::TempDir() + "nacre_sim_machine.toml";
+  const std::string path = testing::TempDir() + "nacre_sim_machine_" + std::to_string(getpid()) + ".toml";
   std::ofstream(path) << text;
   config configuration = declared_network();
   configuration.set("sim.machine", path);
