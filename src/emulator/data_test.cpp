@@ -110,6 +110,35 @@ TEST(emulated_data, is_the_same_on_more_ranks_whose_blocks_move_all_the_time) {
   EXPECT_EQ(moved.time, plain.time);
 }
 
+/// Data leave at the end of their handler: the second of two handlers may end first, and its data overtake.
+void send_at_end(emulated_node& here, std::uint32_t number) {
+  if (number == 1) here.charge(10us);
+  here.send_data<receive_numbers>({0, 1, 2}, std::vector<std::uint32_t>{number});
+}
+
+TEST(emulated_data, that_overtakes_its_predecessor_waits_for_it) {
+  config made;
+  made.set("ranks", "1");
+  received found;
+  EXPECT_EQ(
+      run(made,
+          [&](runtime& rt) {
+            const emulated_machine machine{.grid = {3, 2, 3}, .threads = 2, .hop = 5ns, .turn = 5ns, .handler = 10ns};
+            emulation_options how{.blocks = 1};
+            how.finish = [&](emulated_node& here) {
+              if (here.at() == coordinates{0, 1, 2}) found = here.state<received>();
+            };
+            const auto start = [](emulated_node& here) {
+              if (here.at() != coordinates{}) return;
+              here.after<send_at_end>(1us, 1u);
+              here.after<send_at_end>(2us, 2u);
+            };
+            static_cast<void>(emulate(rt, machine, start, how));
+          }),
+      0);
+  EXPECT_EQ(found.all, (std::vector<std::vector<std::uint32_t>>{{1}, {2}}));
+}
+
 void send_badly_then_well(emulated_node& here) {
   const std::vector<std::uint32_t> list{1, 2, 3};
   EXPECT_THROW(here.send_data<receive_numbers>(emulated::thread(9), {0, 1, 2}, list), usage_error);
