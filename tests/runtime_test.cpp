@@ -7,9 +7,11 @@
 
 #include <atomic>
 #include <chrono>
+#include <cmath>
 #include <cstdint>
 #include <cstdlib>
 #include <fstream>
+#include <limits>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -106,6 +108,24 @@ TEST(runtime_ends, a_job_does_not_sleep_on_its_way_out) {
     quickest("shared", shared);
   }
   EXPECT_LT(dedicated, shared + std::chrono::milliseconds(80));
+}
+
+void charge_nonsense(nacre::context& ctx) {
+  const double endless = std::numeric_limits<double>::infinity();
+  for (const double cost : {std::nan(""), -1.0, -endless}) ctx.charge(cost);
+  if (ctx.now() > 1) throw std::runtime_error("costs that are no times took " + std::to_string(ctx.now()) + " s");
+  ctx.charge(1e300);
+}
+
+TEST(runtime, costs_that_are_no_times_end_no_simulated_job) {
+  nacre::config made = settings(2, 1);
+  made.set("transport", "sim");
+  EXPECT_EQ(nacre::run(made,
+                       [](nacre::runtime& rt) {
+                         rt.send<charge_nonsense>(rt.rank());
+                         rt.wait_quiescence();
+                       }),
+            0);
 }
 
 struct cell {
