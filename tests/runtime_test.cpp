@@ -5,6 +5,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cmath>
@@ -90,9 +92,11 @@ TEST(runtime_fallback_poller, a_rank_sends_and_receives_while_its_only_worker_co
 }
 
 TEST(runtime_ends, a_job_does_not_sleep_on_its_way_out) {
-  // A thread that nobody wakes sleeps for 100 ms. A machine that has other work slows down all jobs, so the quickest of
-  // ten counts, beside the quickest of ten whose poll loop has no thread that could sleep.
-  const auto quickest = [](const char* progress, std::chrono::steady_clock::duration& of_all) {
+  // A thread that nobody wakes sleeps for 100 ms. A machine that has other work slows down all jobs, and now and then a
+  // poll loop is not asleep yet: so the third quickest of ten counts, beside that of jobs without a thread that could
+  // sleep.
+  using seconds = std::chrono::duration<double>;
+  const auto time_of_job = [](const char* progress) {
     nacre::config made = settings(1, 1);
     made.set("progress", progress);
     const auto begin = std::chrono::steady_clock::now();
@@ -100,14 +104,16 @@ TEST(runtime_ends, a_job_does_not_sleep_on_its_way_out) {
       while (rt.now() < 2e-3) continue;  // until the poll loop has gone to sleep
     };
     EXPECT_EQ(nacre::run(made, compute), 0);
-    of_all = std::min(of_all, std::chrono::steady_clock::now() - begin);
+    return seconds(std::chrono::steady_clock::now() - begin);
   };
-  auto dedicated = std::chrono::steady_clock::duration::max(), shared = dedicated;
-  for (int job = 0; job < 10; ++job) {
-    quickest("dedicated", dedicated);
-    quickest("shared", shared);
+  std::array<seconds, 10> dedicated{}, shared{};
+  for (std::size_t job = 0; job < dedicated.size(); ++job) {
+    dedicated[job] = time_of_job("dedicated");
+    shared[job] = time_of_job("shared");
   }
-  EXPECT_LT(dedicated, shared + std::chrono::milliseconds(80));
+  std::sort(dedicated.begin(), dedicated.end());
+  std::sort(shared.begin(), shared.end());
+  EXPECT_LT(dedicated[2].count(), shared[2].count() + 0.08);
 }
 
 void charge_nonsense(nacre::context& ctx) {
