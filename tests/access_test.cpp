@@ -135,11 +135,11 @@ void on_many_machines(std::span<const scenario> all, std::uint64_t seeds) {
 }
 
 TEST(access, locks_hold_on_simulated_machines_of_many_seeds) {
-  on_many_machines(lock_scenarios(), sanitized ? 100 : 4000);
+  on_many_machines(lock_scenarios(), sanitized ? 50 : 2000);
 }
 
 TEST(access, colocations_hold_on_simulated_machines_of_many_seeds) {
-  on_many_machines(colocation_scenarios(), sanitized ? 100 : 4000);
+  on_many_machines(colocation_scenarios(), sanitized ? 50 : 2000);
 }
 
 }  // namespace

@@ -37,7 +37,7 @@ TEST(containers, agree_with_a_model_on_threads) {
 }
 
 TEST(containers, agree_with_a_model_on_simulated_ranks) {
-  const int seeds = sanitized ? 12 : 40;  // a thread sanitizer takes three seconds for one
+  const auto seeds = static_cast<int>(rounds_in_one_thread(40));
   for (int seed = 1; seed <= seeds; ++seed) {
     config how;
     how.set("transport", "sim");
@@ -59,7 +59,7 @@ TEST(containers, slow_main_down_where_memory_is_scarce) {
   ASSERT_EQ(run(how,
                 [](runtime& rt) {
                   nacre::counting_set<std::uint64_t> numbers(rt);
-                  for (std::uint64_t i = 0; i < 200'000; ++i) numbers.insert(i);
+                  for (std::uint64_t i = 0; i < static_cast<int>(rounds_in_one_thread(200'000)); ++i) numbers.insert(i);
                   rt.wait_quiescence();
                   EXPECT_EQ(numbers.size(), 200'000U);
                   EXPECT_EQ(numbers.count_all(), 400'000U);

@@ -23,6 +23,7 @@ TEST(emulate_program, tells_the_published_times_on_every_transport_while_blocks_
   const std::string machine = NACRE_SOURCE_DIR "/machines/petaflops.toml";
   for (const char* transport : {"shm", "tcp"}) {
     for (const char* ranks : {"2", "4"}) {
+      if (sanitized && (*transport == 's') != (*ranks == '2')) continue;
       for (const auto& [program, time] :
            {std::pair("line", 110.08), std::pair("octree", 8.885), std::pair("reduce", 110.08)}) {
         const outcome got =

@@ -107,7 +107,7 @@ void compare(std::uint64_t seed, std::uint64_t& events) {
 
 TEST(emulated_random_programs, have_the_events_and_times_that_sorting_all_events_gives) {
   const char* const asked = std::getenv("NACRE_EMULATION_SEEDS");
-  const std::uint64_t seeds = asked != nullptr ? std::strtoull(asked, nullptr, 10) : tests::sanitized ? 200 : 2000;
+  const std::uint64_t seeds = asked != nullptr ? std::strtoull(asked, nullptr, 10) : tests::sanitized ? 80 : 2000;
   std::uint64_t events = 0;
   for (std::uint64_t seed = 1; seed <= seeds && !HasFatalFailure(); ++seed) compare(seed, events);
   EXPECT_GT(events, 300 * seeds);

@@ -15,6 +15,7 @@
 
 #include "balance/balancer/balancer_test_cluster.hpp"
 #include "balance/balancer/balancer_test_host.hpp"
+#include "base/sanitized.hpp"
 
 namespace nacre::balance {
 namespace {
@@ -41,7 +42,7 @@ void expect_spread(const cluster& machine, std::uint32_t ranks) {
 }
 
 TEST(diffusion_balancer, spreads_standing_load_until_no_move_helps_and_then_stops) {
-  for (std::uint64_t seed = 1; seed <= 150; ++seed) {
+  for (std::uint64_t seed = 1; seed <= tests::rounds_in_one_thread(150); ++seed) {
     rng random(seed);
     const auto ranks = static_cast<std::uint32_t>(2 + random.below(3));
     cluster machine({.seed = seed, .ranks = ranks, .step = 20e-6, .frozen = true, .make = diffusing});
@@ -64,7 +65,7 @@ TEST(diffusion_balancer, spreads_standing_load_until_no_move_helps_and_then_stop
 
 /// A rank that was given a large object must not ask for more while that object is in flight.
 TEST(diffusion_balancer, counts_what_is_on_its_way_so_that_large_objects_come_to_rest_too) {
-  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+  for (std::uint64_t seed = 1; seed <= tests::rounds_in_one_thread(40); ++seed) {
     rng random(seed);
     cluster machine(
         {.seed = seed, .ranks = 8, .step = 20e-6, .object_latency_max = 3e-3, .frozen = true, .make = diffusing});

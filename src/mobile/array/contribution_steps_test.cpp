@@ -14,6 +14,7 @@
 #include <nacre/archive.hpp>
 
 #include "base/rng.hpp"
+#include "base/sanitized.hpp"
 #include "mobile/array/rank_tree.hpp"
 
 namespace nacre {
@@ -221,7 +222,7 @@ class random_array {
 };
 
 TEST(contribution_steps, have_every_value_once_in_order_however_elements_come_and_go) {
-  for (std::uint64_t seed = 1; seed <= 300; ++seed) {
+  for (std::uint64_t seed = 1; seed <= tests::rounds_in_one_thread(300); ++seed) {
     random_array under_test(static_cast<std::uint32_t>(1 + seed % 19), seed, seed % 3 == 0);
     for (std::uint64_t step = 0; step < 12; ++step) under_test.run_step(step);
     ASSERT_FALSE(testing::Test::HasFailure()) << "seed " << seed;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/rng.hpp"
+#include "base/sanitized.hpp"
 #include "mobile/backlog/baggage.hpp"
 #include "mobile/backlog/source_queue.hpp"
 #include "mobile/backlog/source_windows.hpp"
@@ -241,12 +242,12 @@ world drawn(std::uint64_t seed) {
 
 TEST(backlog_schedules, every_message_runs_once_and_in_order_under_thousands_of_schedules) {
   std::uint64_t went_back = 0;
-  for (std::uint64_t seed = 0; seed < 3000; ++seed) {
+  for (std::uint64_t seed = 0; seed < tests::rounds_in_one_thread(3000); ++seed) {
     world one = drawn(seed);
     ASSERT_TRUE(one.run()) << "seed " << seed;
     went_back += one.went_back;
   }
-  EXPECT_GT(went_back, 1000U);
+  EXPECT_GT(went_back, tests::rounds_in_one_thread(1000));
 }
 
 // One schedule of 30,000 is like this: an earlier clearance lets messages overtake the request of their new queue.
