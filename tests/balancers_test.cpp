@@ -74,6 +74,51 @@ int all_turns(const outcome& of) {
                          [](int sum, const auto& each) { return sum + each.second; });
 }
 
+/// Counts what is sent to it, which takes no time worth a journey; or longer.
+struct tally {
+  double seconds = 0;
+  std::uint64_t count = 0;
+  void add(nacre::context& ctx) {
+    ctx.charge(seconds);
+    ++count;
+  }
+  template <class Archive>
+  void serialize(Archive& ar) {
+    ar(seconds, count);
+  }
+};
+
+/// Objects of rank 0 get messages of so many seconds, some rounds one after the other; returns how many objects move.
+std::uint64_t moves_of_tallies(const std::string& balancer, double seconds) {
+  nacre::config made;
+  made.set("transport", "sim");
+  made.set("ranks", "2");
+  made.set("balancer", balancer);
+  std::uint64_t moved = 0;
+  EXPECT_EQ(nacre::run(made,
+                       [&](nacre::runtime& rt) {
+                         std::vector<nacre::mobile_ptr<tally>> all(rt.rank().value() == 0 ? 64 : 0);
+                         for (auto& each : all) each = rt.create<tally>(seconds);
+                         for (int round = 0; round < 10; ++round) {
+                           for (int n = 0; n < 400; ++n) {
+                             for (const auto& each : all) rt.send<&tally::add>(each);
+                           }
+                           rt.wait_quiescence();
+                         }
+                         moved += rt.counters().migrations_out;
+                       }),
+            0);
+  return moved;
+}
+
+TEST(balancers, leave_objects_alone_whose_messages_are_run_sooner_than_moved) {
+  for (const char* each : {"lifeline", "steal", "hierarchical", "share", "master_worker", "diffusion"}) {
+    const std::uint64_t few = moves_of_tallies(each, 0.1e-6), many = moves_of_tallies(each, 20e-6);
+    EXPECT_LE(few, 32u) << each << ": some, while nothing has been measured";
+    EXPECT_GT(many, 32u) << each;
+  }
+}
+
 class every_balancer : public testing::TestWithParam<const char*> {};
 
 TEST_P(every_balancer, ends_with_exact_results_in_much_less_time_on_four_simulated_ranks) {

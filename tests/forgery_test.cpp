@@ -27,7 +27,7 @@ TEST(forgery, a_rank_takes_or_refuses_whatever_its_peers_send_and_lives) {
   std::set<std::string> reasons;
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(1);
   std::uint64_t seed = 0;
-  for (; seed < rounds_in_one_thread(300) || std::chrono::steady_clock::now() < end; ++seed) {
+  for (; seed < tests::rounds_in_one_thread(300) || std::chrono::steady_clock::now() < end; ++seed) {
     SCOPED_TRACE(seed);
     const std::vector<std::uint8_t> bytes = random_bytes(seed);
     choices from(bytes);

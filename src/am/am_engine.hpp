@@ -26,6 +26,8 @@ namespace nacre {
 class object_sink {
  public:
   virtual void accept(thread_context& by, message_ptr m) = 0;
+  /// The messages from `first` on, of any kind, are to be accepted next: brings what that needs into the cache.
+  virtual void prefetch(const message* first) const noexcept = 0;
   /// A coroutine handler on an object has ended: its access ends.
   virtual void coroutine_ended(thread_context& on, const message_header& request,
                                const detail::handler_info& handler) = 0;

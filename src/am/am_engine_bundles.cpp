@@ -44,6 +44,7 @@ void am_engine::dispatch_bundle(thread_context& by, message_ptr m) {
   }
   credit_account::let_go(*m);
   m.reset();
+  objects_->prefetch(parts.front());
   while (message_ptr single = parts.pop_front()) dispatch(by, std::move(single));
 }
 

@@ -80,7 +80,7 @@ void backplane::pass(rank_id to, message_ptr m) {
   outbox* const box = spends ? &peers_.box(to, via) : peers_.find_box(to, via);
   if (box != nullptr && !box->clear.load(std::memory_order_relaxed)) return put(*box, std::move(m));  // see outbox
   if (spends) {
-    const std::uint64_t cost = cost_of(m->header);
+    const std::uint64_t cost = due_.prices.cost_of(m->header);
     if (!box->window.admits(cost)) return put(*box, std::move(m));
     box->window.spend(cost);
   }
@@ -97,8 +97,7 @@ void backplane::pass(rank_id to, message_ptr m) {
 
 void backplane::put(outbox& box, message_ptr m) {
   const std::scoped_lock lock(box.mutex);
-  const std::uint64_t cost = cost_of(m->header);
-  congestion_.note_waiting(cost);
+  congestion_.note_waiting(bytes_of(m->header));
   box.waiting.push_back(std::move(m));
   box.clear.store(false, std::memory_order_relaxed);  // see outbox
   if (!box.listed) list(box);
@@ -183,14 +182,14 @@ void backplane::admit(outbox& box) {
   std::uint64_t admitted = 0;
   while (!box.waiting.empty()) {
     const message_header& next = box.waiting.front()->header;
-    const std::uint64_t cost = cost_of(next);
     if (needs_credit(next) && !declared_.by_pointer) {
       NACRE_EXPECT(next.source == rank_.value(),
                    "a message is forwarded with a hop more; its sender cannot be granted");
+      const std::uint64_t cost = due_.prices.cost_of(next);
       if (!box.window.admits(cost)) break;
       box.window.spend(cost);
     }
-    admitted += cost;
+    admitted += bytes_of(next);
     box.leaving.push_back(box.waiting.pop_front());
   }
   if (admitted == 0) return;

@@ -33,7 +33,7 @@ class pair_end final : public transport::endpoint {
     while (const message_ptr m = batch.pop_front()) {
       message_ptr copy = make_message(m->header.payload_bytes);
       copy->header = m->header;
-      sent_bytes += m->header.kind == message_kind::credit ? 0 : cost_of(m->header);
+      sent_bytes += m->header.kind == message_kind::credit ? 0 : bytes_of(m->header);
       out_.push_back(std::move(copy));
     }
   }
@@ -63,7 +63,7 @@ class holding_sink final : public message_sink {
   void deliver(thread_context&, message_list& arrived) override {
     while (message_ptr m = arrived.pop_front()) {
       numbers.push_back(m->header.sequence);
-      held_bytes += cost_of(m->header);
+      held_bytes += bytes_of(m->header);
       held.push_back(std::move(m));
     }
     held_bytes_max = std::max(held_bytes_max, held_bytes);
@@ -73,7 +73,7 @@ class holding_sink final : public message_sink {
   [[nodiscard]] bool idle() const override { return at_rest; }
   void release_one() {
     const message_ptr m = held.pop_front();
-    if (m != nullptr) held_bytes -= cost_of(m->header);
+    if (m != nullptr) held_bytes -= bytes_of(m->header);
   }
 
   std::vector<std::uint32_t> numbers;
@@ -145,11 +145,40 @@ TEST(credit_flow, a_busy_rank_is_sent_a_window_and_the_rest_when_it_releases) {
 
 TEST(credit_flow, one_peer_is_given_no_more_than_a_window_however_much_memory_there_is) {
   pair_of_ranks two({.receive_bytes = std::uint64_t{1} << 40, .send_bytes = std::uint64_t{1} << 40});
-  constexpr std::size_t bytes = 60'000;
+  constexpr std::size_t bytes = 1'000'000;
   for (std::uint32_t i = 0; i < 2 * window_bytes_max / bytes; ++i) two.send(i, bytes);
   two.drain();
   EXPECT_LE(two.ends[0]->sent_bytes, window_bytes_max);
   EXPECT_GT(two.ends[0]->sent_bytes, window_bytes_max - 2 * bytes);
+}
+
+TEST(credit_flow, a_large_window_holds_half_a_mebibyte_of_small_messages) {
+  pair_of_ranks two({.receive_bytes = std::uint64_t{1} << 40, .send_bytes = std::uint64_t{1} << 40});
+  constexpr std::uint64_t most = std::uint64_t{512} << 10;
+  for (std::uint32_t i = 0; i < 2 * most / 104; ++i) two.send(i, 60);
+  two.drain();
+  EXPECT_LE(two.ends[0]->sent_bytes, most);
+  EXPECT_GT(two.ends[0]->sent_bytes, most - 2 * 104);
+  for (std::uint32_t i = 0; i < 2 * most / 104; ++i) two.sinks[1].release_one();
+  two.drain();
+  EXPECT_GT(two.sinks[1].held_bytes, most / 2) << "granted as the first are released";
+}
+
+TEST(message_prices, a_bundle_costs_what_its_parts_cost_in_every_window) {
+  for (const std::uint64_t window_bytes : {window_bytes_min, std::uint64_t{1} << 20, window_bytes_max}) {
+    const message_prices prices(window_bytes);
+    message_header bundle{}, part{};
+    bundle.kind = message_kind::bundle;
+    std::uint64_t parts = 0;
+    for (const std::uint32_t payload_bytes : {0u, 1u, 8u, 1000u, 32u << 10}) {
+      part.payload_bytes = payload_bytes;
+      bundle.payload_bytes += static_cast<std::uint32_t>(bytes_of(part));
+      parts += prices.cost_of(part);
+    }
+    EXPECT_EQ(prices.cost_of(bundle), parts) << window_bytes;
+    part.payload_bytes = 1u << 20;
+    EXPECT_LE(prices.cost_of(part), bytes_of(part) + bytes_of(part) / 4) << "long messages cost their bytes";
+  }
 }
 
 TEST(credit_flow, a_rank_that_has_nothing_to_run_lets_all_come_though_it_holds_what_came) {

@@ -2,6 +2,7 @@
 // Credits: how much a rank may send to a peer that has not finished earlier messages.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 
@@ -47,12 +48,32 @@ inline constexpr std::uint64_t window_bytes_max = std::uint64_t{4} << 20;
   return peer.value() << 2 | static_cast<std::uint32_t>(via);
 }
 
-/// The cost of a message: its bytes, header included. A bundle costs as much as its parts together, so that it can be
-/// taken apart.
-[[nodiscard]] inline std::uint64_t cost_of(const message_header& header) noexcept {
+/// Its bytes, header included. A bundle has as many as its parts together, so that it can be taken apart.
+[[nodiscard]] inline std::uint64_t bytes_of(const message_header& header) noexcept {
   if (header.kind == message_kind::bundle) return header.payload_bytes;
   return sizeof(message_header) + ((std::uint64_t{header.payload_bytes} + 7) & ~std::uint64_t{7});
 }
+
+/// The prices of messages in windows of one size. The bytes of a small message count several times where the window is
+/// large: a receiver takes a bundle apart long before it runs the last part, each part takes twice its bytes then, and
+/// it runs them much faster while they are in a cache. Long messages need the large window. All ranks have windows of
+/// one size, so they agree.
+class message_prices {
+ public:
+  static constexpr std::uint64_t window_of_small = std::uint64_t{512} << 10;  ///< as many bytes of small messages
+  static constexpr std::uint64_t small_bytes_max = std::uint64_t{33} << 10;   ///< the largest part of a bundle has less
+
+  explicit constexpr message_prices(std::uint64_t window_bytes) noexcept
+      : factor_(std::max<std::uint64_t>(window_bytes / window_of_small, 1)) {}
+  /// A bundle costs as much as its parts together, which are small.
+  [[nodiscard]] std::uint64_t cost_of(const message_header& header) const noexcept {
+    const std::uint64_t bytes = bytes_of(header);
+    return bytes + (factor_ - 1) * (header.kind == message_kind::bundle ? bytes : std::min(bytes, small_bytes_max));
+  }
+
+ private:
+  std::uint64_t factor_;
+};
 [[nodiscard]] inline bool needs_credit(const message_header& header) noexcept {
   return header.channel != channel::system && header.kind != message_kind::reply && header.hops == 0;
 }
@@ -86,7 +107,7 @@ class credit_account;
 /// The accounts of a rank of which enough has been released for a grant. Any thread puts in, the poll loop takes out.
 class due_accounts {
  public:
-  explicit due_accounts(std::uint64_t window_bytes) noexcept : grant_bytes(window_bytes / 4) {}
+  explicit due_accounts(std::uint64_t window_bytes) noexcept : prices(window_bytes), grant_bytes(window_bytes / 4) {}
   void push(credit_account& account) noexcept;
   [[nodiscard]] bool empty() const noexcept { return head_.load(std::memory_order_relaxed) == nullptr; }  // a hint
   /// All of them, linked by next_due.
@@ -94,6 +115,7 @@ class due_accounts {
     return head_.exchange(nullptr, std::memory_order_acquire);  // pairs with push
   }
 
+  const message_prices prices;
   const std::uint64_t grant_bytes;  // released, that make an account due
 
  private:
@@ -114,9 +136,9 @@ class alignas(cache_line_bytes) credit_account : public body_ops {
   /// `m` holds its cost from now on. This and all that follows is for the poll loop only, unless it says otherwise.
   void hold(message& m) noexcept {
     m.ops = this;
-    arrived_ += cost_of(m.header);
+    arrived_ += due_.prices.cost_of(m.header);
   }
-  /// `part` takes over the cost that it is worth from a bundle that holds it; see cost_of. Any thread.
+  /// `part` takes over the cost that it is worth from a bundle that holds it; see message_prices. Any thread.
   static void hand_over(const message& bundle, message& part) noexcept { part.ops = bundle.ops; }
   /// `m` leaves this rank, or is taken apart: it holds nothing any more.
   static void let_go(message& m) noexcept { m.ops = nullptr; }
@@ -156,7 +178,7 @@ class alignas(cache_line_bytes) credit_account : public body_ops {
  private:
   static void release(message& m) noexcept {
     auto& self = const_cast<credit_account&>(static_cast<const credit_account&>(*m.ops));
-    const std::uint64_t cost = cost_of(m.header);
+    const std::uint64_t cost = self.due_.prices.cost_of(m.header);
     const std::uint64_t released = self.released_.fetch_add(cost, std::memory_order_seq_cst) + cost;
     // A hint from grant and grant_all: too old a value lists too early, and the latter may have granted ahead.
     const std::uint64_t granted = self.granted_.load(std::memory_order_relaxed);

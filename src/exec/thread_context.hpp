@@ -14,6 +14,7 @@
 #include "base/epoch.hpp"
 #include "base/parker.hpp"
 #include "base/rng.hpp"
+#include "exec/preemption.hpp"
 #include "trace/recorder.hpp"
 
 namespace nacre {
@@ -187,6 +188,7 @@ class alignas(cache_line_bytes) thread_context {
   /// takes and resets them. Under simulation they are spent instead.
   double charged = 0;
   handler_meter meter;
+  preemption_watch preemption;
   /// A message that has waited here took so many bytes; a sample of the messages is enough.
   void note_size(std::size_t bytes) noexcept { item_bytes_ += (static_cast<double>(bytes) - item_bytes_) / 8; }
 

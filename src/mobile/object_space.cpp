@@ -156,6 +156,16 @@ bool object_space::is_local(thread_context& on, object_id object) noexcept {
 
 void object_space::accept(thread_context& by, message_ptr m) { accept(by, std::move(m), false); }
 
+/// Of many objects none is in a cache: the waits for their places and entries overlap.
+void object_space::prefetch(const message* first) const noexcept {
+  for (const message* m = first; m != nullptr; m = m->next) {
+    entries_.prefetch_place(object_id::from_value(m->header.object));
+  }
+  for (const message* m = first; m != nullptr; m = m->next) {
+    entries_.prefetch_entry(object_id::from_value(m->header.object));
+  }
+}
+
 void object_space::accept(thread_context& by, message_ptr m, bool by_handler) {
   const object_id id = object_id::from_value(m->header.object);
   if (m->header.kind == message_kind::arrival) return migration().receive(by, std::move(m));

@@ -78,6 +78,7 @@ class object_space final : public object_sink {
   void post_migrate(thread_context& on, object_id object, rank_id to, detail::future_state& done);
   void post_destroy(thread_context& on, object_id object);
   void accept(thread_context& by, message_ptr m) override;
+  void prefetch(const message* first) const noexcept override;
   /// `by_handler`: a handler of this rank has sent the message.
   void accept(thread_context& by, message_ptr m, bool by_handler);
   /// Puts a message into the inbox of an entry, and makes the entry ready if it was idle.

@@ -63,7 +63,7 @@ constexpr option runtime_options[] = {
      "how much all other ranks together may send ahead to a busy rank; each gets its share, "
      "at least 2 KiB and at most 4 MiB for each of its two channels. A rank "
      "with more than that to do for itself takes the newest first. The same for all ranks"},
-    {"send_memory", option_kind::bytes, "64MiB", "", "1KiB..1TiB",
+    {"send_memory", option_kind::bytes, "16MiB", "", "1KiB..1TiB",
      "how much may wait to be sent before main waits in send, and workers put off what their handlers have sent to the "
      "own rank"},
     {"spare_memory", option_kind::bytes, "64MiB", "", "0B..1TiB",

@@ -27,6 +27,8 @@ class directory {
 
   /// Null when the rank knows nothing of the object.
   [[nodiscard]] object_entry* find(object_id id) const noexcept { return entries_.find(id); }
+  void prefetch_place(object_id id) const noexcept { entries_.prefetch_place(id); }  ///< see name_table
+  void prefetch_entry(object_id id) const noexcept { entries_.prefetch_item(id); }   ///< see name_table
   /// The entry of that name, made with `first` when there is none.
   [[nodiscard]] object_entry& find_or_add(object_id id, known_location first, work::runner activate) {
     if (object_entry* const known = entries_.find(id)) return *known;

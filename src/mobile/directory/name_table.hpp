@@ -74,6 +74,10 @@ class name_table {
     }
   }
 
+  /// The first place of a name; with prefetch_item, once it has come, a hint for a look-up that comes soon.
+  void prefetch_place(object_id id) const noexcept { __builtin_prefetch(&first_word(id)); }
+  void prefetch_item(object_id id) const noexcept { __builtin_prefetch(item_of(load(first_word(id))), 1); }
+
   /// Adds an item, unless there is one of its name; returns the item that is there in the end. Lock-free.
   Item& add(Item& fresh) {
     const place_of at(fresh.id);
@@ -97,9 +101,8 @@ class name_table {
   [[nodiscard]] std::size_t size() const noexcept { return ref(size_).load(std::memory_order_relaxed); }
   /// Words of the newest table.
   [[nodiscard]] std::size_t capacity() const noexcept {
-    const table* const now = load(current_);
-    const table* const next = load(now->next);
-    return next != nullptr ? next->capacity() : now->capacity();
+    const table *const now = load(current_), *const next = load(now->next);
+    return (next != nullptr ? next : now)->capacity();
   }
 
   /// Calls `visit(Item&)` for items that are there. One that comes, goes or is copied meanwhile may be missed.
@@ -109,8 +112,7 @@ class name_table {
     for (; load(all->next) != nullptr; all = load(current_)) complete(*all);
     for (std::size_t index = 0; index < all->capacity(); ++index) {
       const std::uint64_t word = load(all->word(index));
-      const std::uint64_t state = word & state_mask;
-      if (word != empty && (state == live || state == frozen)) visit(*item_of(word));
+      if (word != empty && (word & state_mask) <= frozen) visit(*item_of(word));
     }
   }
 
@@ -127,8 +129,7 @@ class name_table {
     for (std::size_t seen = 0; seen < count; ++seen, cursor = cursor + 1 == words ? 0 : cursor + 1) {
       const bool second = cursor >= now->capacity();
       const std::uint64_t word = load((second ? next : now)->word(second ? cursor - now->capacity() : cursor));
-      const std::uint64_t state = word & state_mask;
-      if (word != empty && (state == live || state == frozen)) visit(*item_of(word));
+      if (word != empty && (word & state_mask) <= frozen) visit(*item_of(word));
     }
     return count == words;
   }
@@ -181,6 +182,7 @@ class name_table {
   static bool change(T& where, T& known, T wanted) noexcept {
     return ref(where).compare_exchange_strong(known, wanted, std::memory_order_acq_rel, std::memory_order_acquire);
   }
+  std::uint64_t& first_word(object_id id) const noexcept { return load(current_)->word(place_of(id).first); }
   static Item* item_of(std::uint64_t word) noexcept {
     return reinterpret_cast<Item*>(word & ((std::uint64_t{1} << item_bits) - 1) & ~state_mask);
   }

@@ -26,6 +26,7 @@ object_activation& object_activation::of(thread_context& on) noexcept {
 
 void object_activation::activate_work(work& item, thread_context& on) {
   auto& at = static_cast<object_entry&>(item);
+  at.prefetch_object();
   message_list taken;
   if (!at.arrivals.claim(taken)) {
     NACRE_MARK("an item is stale");
@@ -220,38 +221,6 @@ step_end object_activation::drain(activation_step& now, bool may_run) {
   end_step(at, on, time, static_cast<int>(now.ran),
            how != step_end::blocked && how != step_end::left_to_reader && at.object() != nullptr);
   return how;
-}
-
-/// `first`: the first message of the step, or null.
-object_activation::step_time object_activation::begin_step(thread_context& on, const message* first) const {
-  step_time time{};
-  time.exact = messages_.deferred();  // a virtual clock costs nothing to read
-  time.handler = first != nullptr ? first->header.handler : 0;
-  time.sampled = time.exact || on.meter.begin(time.handler);
-  time.measured = time.sampled || observe_step_;
-  if (!time.measured) return time;
-  if (first != nullptr) on.note_size(am_engine::size_of(*first));
-  time.begin = messages_.pool().instant();
-  return time;
-}
-
-/// `run`: the number of messages that the step has run. `ours`: the activation and the object are still here.
-void object_activation::end_step(object_entry& at, thread_context& on, const step_time& time, int run, bool ours) {
-  double seconds = std::exchange(on.charged, 0);
-  if (time.measured) {
-    const std::uint64_t spent = messages_.pool().instant() - time.begin;
-    if (time.sampled) on.counters().handler_ticks.add(time.exact ? spent : on.meter.measured(time.handler, spent));
-    seconds += static_cast<double>(spent) * messages_.pool().seconds_a_tick();
-  }
-  if (run == 0) return;
-  if (observe_step_) {
-    const std::size_t bytes = ours ? packed_size_of(*messages_.handlers().type(at.type), at.object(), at.id) : 0;
-    observe_step_(at.id, seconds, static_cast<std::uint32_t>(run), bytes);
-  }
-  if (seconds > 0 && ours) {
-    const double before = at.handler_seconds.load();
-    at.handler_seconds.store(before > 0 ? before + (seconds / run - before) / 4 : seconds / run);
-  }
 }
 
 step_end object_activation::run_front(activation_step& now) {

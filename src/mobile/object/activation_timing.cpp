@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// How long the steps of an object take: for the load of a rank, and for balancers.
+#include <utility>
+
+#include "mobile/object/object_activation.hpp"
+#include "mobile/object_space.hpp"
+
+namespace nacre {
+
+namespace {
+
+// A step that seems so much longer than its object's messages usually are, and so long at all, may have lost its
+// processor: balancers choose the heaviest objects, so they would move those that were measured wrongly.
+constexpr double doubtful_times = 16;
+constexpr double doubtful_seconds = 100e-6;
+
+}  // namespace
+
+/// `first`: the first message of the step, or null.
+object_activation::step_time object_activation::begin_step(thread_context& on, const message* first) const {
+  step_time time{};
+  time.exact = messages_.deferred();  // a virtual clock costs nothing to read
+  time.handler = first != nullptr ? first->header.handler : 0;
+  time.sampled = time.exact || on.meter.begin(time.handler);
+  time.measured = time.sampled || observe_step_;
+  if (!time.measured) return time;
+  if (first != nullptr) on.note_size(am_engine::size_of(*first));
+  time.begin = messages_.pool().instant();
+  return time;
+}
+
+/// `run`: the number of messages that the step has run. `ours`: the activation and the object are still here.
+void object_activation::end_step(object_entry& at, thread_context& on, const step_time& time, int run, bool ours) {
+  const double charged = std::exchange(on.charged, 0);
+  double seconds = charged;
+  if (time.measured) {
+    const std::uint64_t spent = messages_.pool().instant() - time.begin;
+    if (time.sampled) on.counters().handler_ticks.add(time.exact ? spent : on.meter.measured(time.handler, spent));
+    seconds += static_cast<double>(spent) * messages_.pool().seconds_a_tick();
+  }
+  if (run == 0) return;
+  if (observe_step_) {
+    const std::size_t bytes = ours ? packed_size_of(*messages_.handlers().type(at.type), at.object(), at.id) : 0;
+    observe_step_(at.id, seconds, static_cast<std::uint32_t>(run), bytes);
+  }
+  if (seconds > 0 && ours) {
+    const double before = at.handler_seconds.load();
+    const double passed = seconds - charged;
+    const bool doubtful = before > 0 && passed > doubtful_seconds && passed > doubtful_times * before * run;
+    if (doubtful && !time.exact && on.preemption.lost_processor()) return;
+    at.handler_seconds.store(before > 0 ? before + (seconds / run - before) / 4 : seconds / run);
+  }
+}
+
+}  // namespace nacre
