@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// The number of bytes that may be on their way to one peer, as the network has shown: NewReno (RFC 5681, RFC 9002).
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <limits>
+
+namespace nacre::transport::udp {
+
+/// | event | window |
+/// |---|---|
+/// | acknowledgement below the threshold (slow start) | grows by the acknowledged bytes |
+/// | acknowledgement above it | grows by one datagram for each window of bytes |
+/// | acknowledgement while the window was not in use, or of a datagram from before the last loss | stays |
+/// | a loss, the first of its round trip | halves, and is the new threshold |
+/// | silence for several overdue times | falls to its least |
+class congestion_window {
+ public:
+  using time_point = std::chrono::steady_clock::time_point;
+
+  explicit congestion_window(std::uint32_t datagram_bytes) noexcept
+      : datagram_bytes_(datagram_bytes), bytes_(10 * std::uint64_t{datagram_bytes}) {}
+
+  [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }
+
+  /// A datagram sent at `when` was acknowledged. `in_flight`: the bytes on their way until then, this one included.
+  void on_acknowledged(std::uint64_t bytes, time_point when, std::uint64_t in_flight) noexcept {
+    if (in_recovery(when) || in_flight + 3 * std::uint64_t{datagram_bytes_} < bytes_) return;
+    bytes_ += bytes_ < threshold_ ? bytes : datagram_bytes_ * bytes / bytes_;
+    bytes_ = std::min(bytes_, most);
+  }
+  /// A datagram sent at `when` is lost.
+  void on_lost(time_point when, time_point now) noexcept {
+    if (in_recovery(when)) return;
+    recovering_ = true;
+    recovery_began_ = now;
+    threshold_ = bytes_ = std::max(bytes_ / 2, least());
+  }
+  /// Nothing has been heard of the peer for long.
+  void on_silence() noexcept { bytes_ = least(); }
+
+ private:
+  static constexpr std::uint64_t most = std::uint64_t{64} << 20;
+
+  [[nodiscard]] std::uint64_t least() const noexcept { return 2 * std::uint64_t{datagram_bytes_}; }
+  [[nodiscard]] bool in_recovery(time_point sent) const noexcept { return recovering_ && sent <= recovery_began_; }
+
+  std::uint32_t datagram_bytes_;
+  std::uint64_t bytes_;
+  std::uint64_t threshold_ = std::numeric_limits<std::uint64_t>::max();
+  bool recovering_ = false;
+  time_point recovery_began_{};
+};
+
+}  // namespace nacre::transport::udp

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+// The reliable protocol between two ranks over datagrams: what leaves, and the time that passes.
+#include "transport/udp/connection.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+#include <nacre/assert.hpp>
+
+#include "transport/transport.hpp"
+
+namespace nacre::transport::udp {
+namespace {
+
+constexpr std::array every_channel{channel::system, channel::application, channel::bulk};
+constexpr std::size_t usual_ranges = 2;        // bytes that travel again find the room that they had before
+constexpr std::uint32_t patient_silences = 3;  // a peer that is only slow is silent for so many overdue times
+
+constexpr std::size_t place_of(channel on) noexcept { return static_cast<std::size_t>(on); }
+
+frame_limits of_channel(frame_limits limits, channel on) noexcept {
+  limits.channels = 1u << place_of(on);
+  return limits;
+}
+
+}  // namespace
+
+std::uint32_t buffer_bytes_of(std::size_t datagram_bytes) noexcept {
+  constexpr std::size_t bookkeeping = 768;
+  constexpr std::size_t linear_max = 16 * 1024;  // longer ones lie in pages
+  if (datagram_bytes > linear_max) return static_cast<std::uint32_t>(datagram_bytes + 4 * bookkeeping);
+  return static_cast<std::uint32_t>(std::bit_ceil(datagram_bytes + bookkeeping / 2) + bookkeeping);
+}
+
+connection::connection(const connection_limits& limits, datagram_key outgoing, datagram_key incoming)
+    : limits_(limits),
+      outgoing_(std::move(outgoing)),
+      incoming_(std::move(incoming)),
+      from_peer_{receive_stream(of_channel(limits.frames, channel::system)),
+                 receive_stream(of_channel(limits.frames, channel::application)),
+                 receive_stream(of_channel(limits.frames, channel::bulk))},
+      sent_(limits.first_number),
+      window_(limits.datagram_bytes) {
+  NACRE_EXPECT(limits_.datagram_bytes > overhead_of(ack_ranges_max), "a datagram has room for some bytes");
+}
+
+void connection::submit(message_list& batch, std::uint64_t held_bytes_max) {
+  if (left_ || failed_) return batch.clear();
+  if (batch.empty()) return;
+  send_stream& stream = to_peer_[place_of(batch.front()->header.channel)];
+  while (!batch.empty() && stream.held_bytes() < held_bytes_max) {
+    const message& first = *batch.front();
+    NACRE_EXPECT(first.packed(), "only bytes leave the address space: use packed_form");
+    NACRE_EXPECT(first.header.payload_bytes <= capabilities{}.payload_bytes_max,
+                 "a payload is at most payload_bytes_max long");
+    stream.push(batch.pop_front());
+  }
+}
+
+/// The windows of the network and of the peer's socket. System messages find room in both when the others have filled
+/// their share, so that they wait for nobody.
+bool connection::may_leave(channel on, std::size_t bytes) noexcept {
+  if (sent_.in_flight() == 0 || probe_) return true;
+  const bool system = on == channel::system;
+  const std::uint64_t window = window_.bytes() + (system ? 2 * std::uint64_t{limits_.datagram_bytes} : 0);
+  const std::uint64_t buffer = limits_.peer_buffer_bytes - (system ? 0 : limits_.peer_buffer_bytes / 8);
+  return sent_.bytes_in_flight() + bytes <= window && sent_.buffer_bytes_in_flight() + buffer_bytes_of(bytes) <= buffer;
+}
+
+std::size_t connection::room_for_bytes(std::size_t ranges) const noexcept {
+  return limits_.datagram_bytes - overhead_of(std::max(ranges, usual_ranges));
+}
+
+/// Sets the kind, and the channel of the bytes to send. False: nothing is to leave.
+bool connection::choose(datagram& next) {
+  const std::size_t front = overhead_of(next.acknowledged.count);
+  if (!left_ && !failed_) {
+    for (const channel on : every_channel) {
+      const std::size_t bytes = to_peer_[place_of(on)].available(room_for_bytes(next.acknowledged.count));
+      if (bytes == 0 || !may_leave(on, front + bytes)) continue;
+      next.kind = datagram_kind::stream;
+      next.on = on;
+      return true;
+    }
+    if (ping_ || (probe_ && sent_.in_flight() > 0)) {
+      next.kind = datagram_kind::ping;
+      return true;
+    }
+  }
+  return ack_deadline_ == time_point::min();
+}
+
+void connection::acknowledge_into(datagram& next, time_point now) noexcept {
+  next.acknowledged = received_.ranges();
+  const auto delay = std::chrono::duration_cast<std::chrono::microseconds>(now - newest_at_).count();
+  next.ack_delay_us = static_cast<std::uint32_t>(std::clamp<std::int64_t>(delay, 0, 1'000'000));
+}
+
+std::size_t connection::next_datagram(std::span<std::byte> into, time_point now) {
+  NACRE_ASSERT(into.size() >= limits_.datagram_bytes, "there is room for a datagram");
+  datagram next{.number = sent_.next_number()};
+  acknowledge_into(next, now);
+  if (!choose(next)) return 0;
+  const std::size_t front = overhead_of(next.acknowledged.count);
+  std::size_t bytes = front;
+  stretch taken{};
+  if (next.kind == datagram_kind::stream) {
+    taken = to_peer_[place_of(next.on)].take(into.subspan(front, room_for_bytes(next.acknowledged.count)));
+    next.offset = taken.offset;
+    bytes += taken.bytes;
+  }
+  const std::size_t written = write_head(next, into);
+  if (written != front) {  // it has left out ranges that are too old for the format
+    std::copy(into.begin() + static_cast<std::ptrdiff_t>(front), into.begin() + static_cast<std::ptrdiff_t>(bytes),
+              into.begin() + static_cast<std::ptrdiff_t>(written));
+    bytes -= front - written;
+  }
+  outgoing_.sign(into.first(bytes));
+  next.bytes = into.subspan(written, taken.bytes);
+  note_sent(next, bytes, now);
+  return bytes;
+}
+
+void connection::note_sent(const datagram& what, std::size_t bytes, time_point now) {
+  unacknowledged_ = 0;
+  unacknowledged_bytes_ = 0;
+  ack_deadline_ = never;
+  const bool asks = what.kind != datagram_kind::acknowledgement;
+  if (asks) probe_ = false;
+  if (what.kind == datagram_kind::ping) ping_ = false;
+  sent_.add({.when = now,
+             .offset = what.offset,
+             .stream_bytes = static_cast<std::uint32_t>(what.bytes.size()),
+             .bytes = static_cast<std::uint32_t>(bytes),
+             .buffer_bytes = buffer_bytes_of(bytes),
+             .on = what.on,
+             .in_flight = asks});
+}
+
+void connection::return_to_streams(std::span<const sent_datagram> which) {
+  for (const sent_datagram& each : which) {
+    if (each.stream_bytes == 0) {
+      ping_ = true;
+    } else if (!left_) {
+      to_peer_[place_of(each.on)].on_lost({.offset = each.offset, .bytes = each.stream_bytes});
+    }
+  }
+}
+
+void connection::withdraw(std::uint64_t first_number) {
+  if (unacknowledged_ == 0 && !received_.empty()) ack_deadline_ = time_point::min();  // it may have held the last one
+  lost_.clear();
+  sent_.withdraw(first_number, lost_);
+  return_to_streams(lost_);
+}
+
+time_point connection::deadline() const noexcept { return std::min(ack_deadline_, sent_.deadline()); }
+
+void connection::on_deadline(time_point now) {
+  if (ack_deadline_ <= now) ack_deadline_ = time_point::min();
+  if (sent_.deadline() > now) return;
+  lost_.clear();
+  if (sent_.on_deadline(now, lost_)) {
+    probe_ = true;
+    if (sent_.silences() >= patient_silences) window_.on_silence();
+  } else {
+    for (const sent_datagram& each : lost_) window_.on_lost(each.when, now);
+  }
+  return_to_streams(lost_);
+}
+
+bool connection::unsent() const noexcept {
+  return std::any_of(to_peer_.begin(), to_peer_.end(), [](const send_stream& each) { return each.unsent(); });
+}
+
+bool connection::all_acknowledged() const noexcept {
+  return !ping_ && sent_.in_flight() == 0 &&
+         std::all_of(to_peer_.begin(), to_peer_.end(), [](const send_stream& each) { return each.held_bytes() == 0; });
+}
+
+bool connection::under_way() noexcept {
+  bool any = unsent();
+  for (std::size_t place = 0; place < channel_count; ++place) {
+    if (to_peer_[place].acknowledged() < left_before_[place]) any = true;
+    left_before_[place] = to_peer_[place].sent();
+  }
+  return any;
+}
+
+void connection::leave() noexcept {
+  left_ = true;
+  ping_ = probe_ = false;
+  lost_.clear();
+  sent_.withdraw(0, lost_);
+  for (send_stream& each : to_peer_) each.clear();
+}
+
+}  // namespace nacre::transport::udp

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// The reliable protocol between two ranks over datagrams: what arrives.
+#include <algorithm>
+#include <string_view>
+
+#include "transport/udp/connection.hpp"
+
+namespace nacre::transport::udp {
+namespace {
+
+constexpr std::uint32_t datagrams_an_acknowledgement = 8;
+constexpr std::uint32_t full_datagrams_an_acknowledgement = 2;
+
+constexpr std::size_t stream_place(channel on) noexcept { return static_cast<std::size_t>(on); }
+
+}  // namespace
+
+arrival connection::fail(std::string_view reason) {
+  leave();
+  failed_ = true;
+  ack_deadline_ = never;
+  reason_ = reason;
+  return arrival::failed;
+}
+
+arrival connection::on_datagram(std::span<const std::byte> bytes, time_point now, messages_by_channel& arrived) {
+  if (failed_) return arrival::no_datagram;
+  if (!incoming_.verify(bytes)) return arrival::no_datagram;
+  const auto what = read_datagram(bytes);
+  if (!what) return fail("sent a datagram that makes no sense");
+  if (!received_.is_new(what->number)) return arrival::replayed;
+  const bool in_sequence = what->number == received_.end();
+  if (!take_acknowledgement(*what, now)) return fail("acknowledged a datagram that was never sent");
+  if (what->kind == datagram_kind::stream && !take_bytes(*what, arrived)) return fail(reason_);
+  static_cast<void>(received_.accept(what->number));
+  note_received(*what, bytes.size(), in_sequence, now);
+  return arrival::taken;
+}
+
+bool connection::take_acknowledgement(const datagram& from, time_point now) {
+  if (from.acknowledged.count == 0) return true;
+  if (from.acknowledged.each[0].end > sent_.next_number()) return false;
+  arrived_.clear();
+  lost_.clear();
+  const std::uint64_t in_flight = sent_.bytes_in_flight();
+  sent_.on_acknowledgement(from.acknowledged, std::chrono::microseconds(from.ack_delay_us), now, arrived_, lost_);
+  for (const sent_datagram& each : arrived_) {
+    window_.on_acknowledged(each.bytes, each.when, in_flight);
+    if (each.stream_bytes == 0) continue;
+    to_peer_[stream_place(each.on)].on_acknowledged({.offset = each.offset, .bytes = each.stream_bytes});
+  }
+  for (const sent_datagram& each : lost_) window_.on_lost(each.when, now);
+  return_to_streams(lost_);
+  return true;
+}
+
+bool connection::take_bytes(const datagram& from, messages_by_channel& arrived) {
+  receive_stream& stream = from_peer_[stream_place(from.on)];
+  if (!stream.within_window(from.offset, from.bytes.size())) {
+    reason_ = "sent bytes beyond the window of their channel";
+    return false;
+  }
+  const auto error = stream.add(from.offset, from.bytes, arrived[stream_place(from.on)]);
+  if (error) reason_ = describe(*error);
+  return !error;
+}
+
+/// Decides when to acknowledge: at once when something is missing or much has come, else together with the next bytes
+/// for the peer, or after ack_delay_max.
+void connection::note_received(const datagram& what, std::size_t bytes, bool in_sequence, time_point now) noexcept {
+  if (what.number + 1 == received_.end()) newest_at_ = now;
+  if (what.kind == datagram_kind::acknowledgement) return;
+  ++unacknowledged_;
+  unacknowledged_bytes_ += bytes;
+  const bool much = unacknowledged_ >= datagrams_an_acknowledgement ||
+                    unacknowledged_bytes_ >= full_datagrams_an_acknowledgement * std::uint64_t{limits_.datagram_bytes};
+  if (!in_sequence || much || what.kind == datagram_kind::ping) {
+    ack_deadline_ = time_point::min();
+  } else if (ack_deadline_ == never) {
+    ack_deadline_ = now + round_trip::ack_delay_max;
+  }
+}
+
+}  // namespace nacre::transport::udp

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// The layout of a datagram: a tag, a head, the ranges that it acknowledges, and bytes of one channel's stream.
+#include "transport/udp/datagram.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <limits>
+#include <type_traits>
+
+#include <nacre/assert.hpp>
+
+namespace nacre::transport::udp {
+namespace {
+
+/// The head as it travels. Both sides run one executable on little-endian processors, so it is copied from memory.
+struct head {
+  std::uint64_t number = 0;
+  std::uint64_t acknowledged_end = 0;  // one above the newest received number; 0: none
+  std::uint64_t offset = 0;
+  std::uint32_t ack_delay_us = 0;
+  datagram_kind kind = datagram_kind::acknowledgement;
+  channel on = channel::system;
+  std::uint8_t ranges = 0;
+  std::uint8_t reserved = 0;
+};
+static_assert(std::endian::native == std::endian::little);
+static_assert(std::has_unique_object_representations_v<head>, "padding would carry stray bytes");
+
+/// A range as it travels, seen from the range above it, or from acknowledged_end.
+struct range {
+  std::uint32_t missing = 0;  // numbers between this range and the one above it; 0 in the first
+  std::uint32_t count = 0;    // numbers in it
+};
+
+constexpr std::uint64_t count_max = std::numeric_limits<std::uint32_t>::max();
+
+bool makes_sense(const head& what) noexcept {
+  return what.number != std::numeric_limits<std::uint64_t>::max() && what.kind <= datagram_kind::ping &&
+         what.on <= channel::bulk && what.ranges <= ack_ranges_max &&
+         (what.ranges == 0) == (what.acknowledged_end == 0) && what.reserved == 0;
+}
+
+/// False: the ranges do not lie below each other, or reach below 0.
+bool read_ranges(const head& from, std::span<const std::byte> bytes, ack_ranges& into) noexcept {
+  std::uint64_t above = from.acknowledged_end;
+  for (std::size_t i = 0; i < from.ranges; ++i) {
+    range each;
+    std::memcpy(&each, bytes.data() + i * sizeof each, sizeof each);
+    if ((i == 0) != (each.missing == 0) || each.count == 0) return false;
+    if (above < std::uint64_t{each.missing} + each.count) return false;
+    const std::uint64_t end = above - each.missing;
+    into.each[into.count++] = {.begin = end - each.count, .end = end};
+    above = end - each.count;
+  }
+  return true;
+}
+
+}  // namespace
+
+std::size_t overhead_of(std::size_t ranges) noexcept { return tag_bytes + sizeof(head) + ranges * sizeof(range); }
+
+std::size_t write_head(const datagram& what, std::span<std::byte> into) noexcept {
+  NACRE_ASSERT(into.size() >= overhead_of(what.acknowledged.count), "there is room for the head");
+  head front{.number = what.number,
+             .offset = what.offset,
+             .ack_delay_us = what.ack_delay_us,
+             .kind = what.kind,
+             .on = what.on};
+  std::uint64_t above = what.acknowledged.count == 0 ? 0 : what.acknowledged.each[0].end;
+  front.acknowledged_end = above;
+  std::byte* at = into.data() + tag_bytes + sizeof front;
+  for (const number_range& received : what.acknowledged.view()) {
+    if (above - received.end > count_max) break;  // as far away as this, nothing is in flight any more
+    const std::uint64_t count = std::min(received.end - received.begin, count_max);
+    const range each{.missing = static_cast<std::uint32_t>(above - received.end),
+                     .count = static_cast<std::uint32_t>(count)};
+    std::memcpy(at, &each, sizeof each);
+    at += sizeof each;
+    ++front.ranges;
+    above = received.end - count;
+    if (count != received.end - received.begin) break;  // the rest of it is as old
+  }
+  std::memcpy(into.data() + tag_bytes, &front, sizeof front);
+  return static_cast<std::size_t>(at - into.data());
+}
+
+std::optional<datagram> read_datagram(std::span<const std::byte> bytes) noexcept {
+  if (bytes.size() < overhead_of(0)) return std::nullopt;
+  head front;
+  std::memcpy(&front, bytes.data() + tag_bytes, sizeof front);
+  if (!makes_sense(front) || bytes.size() < overhead_of(front.ranges)) return std::nullopt;
+  datagram result{.number = front.number,
+                  .kind = front.kind,
+                  .on = front.on,
+                  .ack_delay_us = front.ack_delay_us,
+                  .offset = front.offset,
+                  .bytes = bytes.subspan(overhead_of(front.ranges))};
+  if (!read_ranges(front, bytes.subspan(overhead_of(0)), result.acknowledged)) return std::nullopt;
+  if ((result.kind == datagram_kind::stream) == result.bytes.empty()) return std::nullopt;
+  if (result.offset > std::numeric_limits<std::uint64_t>::max() - result.bytes.size()) return std::nullopt;
+  return result;
+}
+
+std::uint64_t number_of(std::span<const std::byte> bytes) noexcept {
+  NACRE_ASSERT(bytes.size() >= overhead_of(0), "there is a head");
+  std::uint64_t number = 0;
+  std::memcpy(&number, bytes.data() + tag_bytes, sizeof number);
+  return number;
+}
+
+}  // namespace nacre::transport::udp

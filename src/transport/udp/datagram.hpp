@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// The layout of a datagram: a tag, a head, the ranges that it acknowledges, and bytes of one channel's stream.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include <nacre/message.hpp>
+
+namespace nacre::transport::udp {
+
+/// The tag in front of each datagram proves that a peer of the job has written all that follows it.
+inline constexpr std::size_t tag_bytes = 16;
+/// The longest payload of a UDP datagram over IPv4.
+inline constexpr std::size_t datagram_bytes_max = 65'507;
+/// Every path carries datagrams of this size (RFC 8200 asks for 1,280 bytes with the headers of IPv6 and UDP).
+inline constexpr std::size_t datagram_bytes_min = 1'232;
+
+/// Consecutive numbers of datagrams, from `begin` up to but not including `end`.
+struct number_range {
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;
+  friend bool operator==(const number_range&, const number_range&) = default;
+};
+
+/// The most ranges that one datagram acknowledges.
+inline constexpr std::size_t ack_ranges_max = 32;
+
+/// Ranges of received numbers, newest first, with at least one number missing between two of them.
+struct ack_ranges {
+  std::array<number_range, ack_ranges_max> each{};
+  std::size_t count = 0;
+  [[nodiscard]] std::span<const number_range> view() const noexcept { return {each.data(), count}; }
+};
+
+/// The purpose of a datagram. A peer sends no other kind; unreliable datagrams of extension modules would be one more.
+enum class datagram_kind : std::uint8_t {
+  acknowledgement,  ///< carries ranges only, and is not acknowledged itself
+  stream,           ///< carries bytes of a stream, too, and is acknowledged
+  ping              ///< carries ranges only, and is acknowledged
+};
+
+/// A datagram without its tag.
+struct datagram {
+  std::uint64_t number = 0;  ///< a sender uses each number once
+  datagram_kind kind = datagram_kind::acknowledgement;
+  channel on = channel::system;        ///< whose stream
+  std::uint32_t ack_delay_us = 0;      ///< time between the arrival of the newest acknowledged one and this reply
+  std::uint64_t offset = 0;            ///< position in the stream of the first of `bytes`
+  ack_ranges acknowledged{};           ///< none: nothing has arrived yet
+  std::span<const std::byte> bytes{};  ///< of the stream
+};
+
+/// The bytes of a datagram, tag included, whose stream bytes are left out.
+[[nodiscard]] std::size_t overhead_of(std::size_t ranges) noexcept;
+
+/// Writes all but the tag and the stream bytes, which follow what is written. Returns where they begin. `into` has at
+/// least overhead_of(ranges) bytes.
+std::size_t write_head(const datagram& what, std::span<std::byte> into) noexcept;
+
+/// Reads a datagram whose tag has been verified. Nothing: it is too short, or one of its fields makes no sense.
+[[nodiscard]] std::optional<datagram> read_datagram(std::span<const std::byte> bytes) noexcept;
+
+/// The number of a datagram of at least overhead_of(0) bytes, before its tag has been verified.
+[[nodiscard]] std::uint64_t number_of(std::span<const std::byte> bytes) noexcept;
+
+}  // namespace nacre::transport::udp

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// The key that authenticates the datagrams from one rank to another.
+#include "transport/udp/datagram_key.hpp"
+
+#include <sodium.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "transport/udp/datagram.hpp"
+
+namespace nacre::transport::udp {
+
+/// The round keys of AES, computed once.
+struct datagram_key::schedule {
+  crypto_aead_aes256gcm_state state;
+  ~schedule() { sodium_memzero(&state, sizeof state); }
+};
+
+static_assert(tag_bytes == crypto_shorthash_siphashx24_BYTES && tag_bytes == crypto_aead_aes256gcm_ABYTES);
+static_assert(sizeof(job_secret::proof) == crypto_aead_aes256gcm_KEYBYTES);
+
+bool has_aes() noexcept { return sodium_init() >= 0 && crypto_aead_aes256gcm_is_available() == 1; }
+
+datagram_key::datagram_key(tag_method by, const job_secret::proof& key) {
+  static_assert(sizeof short_key_ == crypto_shorthash_siphashx24_KEYBYTES);
+  if (by == tag_method::siphash) {
+    std::memcpy(short_key_.data(), key.data(), short_key_.size());
+    return;
+  }
+  schedule_ = std::make_unique<schedule>();
+  crypto_aead_aes256gcm_beforenm(&schedule_->state, reinterpret_cast<const unsigned char*>(key.data()));
+}
+
+datagram_key::datagram_key(datagram_key&&) noexcept = default;
+
+datagram_key::~datagram_key() { sodium_memzero(short_key_.data(), short_key_.size()); }
+
+datagram_key::tag datagram_key::tag_of(std::span<const std::byte> datagram) const noexcept {
+  tag result{};
+  const auto* const covered = reinterpret_cast<const unsigned char*>(datagram.data()) + tag_bytes;
+  const std::size_t bytes = datagram.size() - tag_bytes;
+  if (schedule_ == nullptr) {
+    crypto_shorthash_siphashx24(result.data(), covered, bytes, short_key_.data());
+    return result;
+  }
+  std::array<unsigned char, crypto_aead_aes256gcm_NPUBBYTES> nonce{};
+  const std::uint64_t number = number_of(datagram);
+  std::memcpy(nonce.data(), &number, sizeof number);
+  unsigned char none = 0;
+  crypto_aead_aes256gcm_encrypt_detached_afternm(&none, result.data(), nullptr, nullptr, 0, covered, bytes, nullptr,
+                                                 nonce.data(), &schedule_->state);
+  return result;
+}
+
+void datagram_key::sign(std::span<std::byte> datagram) const noexcept {
+  const tag made = tag_of(datagram);
+  std::memcpy(datagram.data(), made.data(), made.size());
+}
+
+bool datagram_key::verify(std::span<const std::byte> datagram) const noexcept {
+  if (datagram.size() < overhead_of(0)) return false;
+  return sodium_memcmp(tag_of(datagram).data(), datagram.data(), tag_bytes) == 0;
+}
+
+}  // namespace nacre::transport::udp

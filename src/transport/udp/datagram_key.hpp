@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// The key that authenticates the datagrams from one rank to another.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "wire/job_secret.hpp"
+
+namespace nacre::transport::udp {
+
+/// How tags are computed. Two ranks use `aes` if the processors of both have it.
+enum class tag_method : std::uint8_t {
+  siphash,  ///< SipHash-2-4 with 128 bits, on every processor
+  aes       ///< GMAC, that is AES-256-GCM without a plaintext; several times as fast for long datagrams
+};
+
+/// Whether this processor has the instructions for tag_method::aes.
+[[nodiscard]] bool has_aes() noexcept;
+
+/// A key for one direction of one connection. A sender must sign at most one datagram with each number, because GMAC
+/// gives its key away when a number repeats. One thread.
+class datagram_key {
+ public:
+  datagram_key(tag_method by, const job_secret::proof& key);
+  datagram_key(datagram_key&&) noexcept;
+  datagram_key& operator=(datagram_key&&) = delete;
+  ~datagram_key();
+
+  /// Writes the tag of a datagram, whose head is written, into its first bytes.
+  void sign(std::span<std::byte> datagram) const noexcept;
+  /// Whether the tag is right. False too for fewer bytes than a head. Compares in constant time.
+  [[nodiscard]] bool verify(std::span<const std::byte> datagram) const noexcept;
+
+ private:
+  using tag = std::array<unsigned char, 16>;
+  [[nodiscard]] tag tag_of(std::span<const std::byte> datagram) const noexcept;
+
+  struct schedule;
+  std::array<unsigned char, 16> short_key_{};
+  std::unique_ptr<schedule> schedule_;  // null: siphash
+};
+
+}  // namespace nacre::transport::udp
