@@ -16,6 +16,7 @@
 #include "transport/tcp/backend.hpp"
 #include "transport/transport.hpp"
 #include "transport/ucx/backend.hpp"
+#include "transport/udp/backend.hpp"
 
 namespace nacre::transport {
 namespace {
@@ -33,8 +34,8 @@ backend sim_backend() noexcept {
 
 std::span<const backend> backends() noexcept {
   static const std::array table{
-      inproc::make_backend(), shm::make_backend(), tcp::make_backend(), auto_transport::make_backend(),
-      ucx::make_backend(),    mpi::make_backend(), sim_backend()};
+      inproc::make_backend(),         shm::make_backend(), tcp::make_backend(), udp::make_backend(),
+      auto_transport::make_backend(), ucx::make_backend(), mpi::make_backend(), sim_backend()};
   return table;
 }
 

@@ -47,6 +47,7 @@ joined_rank connect_peers(joining_rank joining, const join_options& how) {
                                  .time_option = how.time_option,
                                  .wanted = wanted});
   return {.self = std::move(local),
+          .secret = joining.secret,
           .candidates = std::move(candidates),
           .listener = std::move(listener),
           .launcher = std::move(joining.launcher),

@@ -19,6 +19,7 @@
 #include "join/launch/launcher_connection.hpp"
 #include "join/launch/pmix_job.hpp"
 #include "join/net/listener.hpp"
+#include "wire/job_secret.hpp"
 
 namespace nacre::launch {
 
@@ -47,6 +48,7 @@ struct join_options {
 /// A rank that has joined its job: the connections to all peers stand.
 struct joined_rank {
   peer_identity self;
+  job_secret secret;
   std::vector<candidates_of_rank> candidates;  ///< by rank; empty for the own one
   std::unique_ptr<net::listener> listener;
   std::shared_ptr<launcher_connection> launcher;  ///< null: no launcher of Nacre

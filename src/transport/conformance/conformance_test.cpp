@@ -5,6 +5,7 @@
 #include <chrono>
 
 #include "transport/conformance/streams.hpp"
+#include "transport/udp/losing_backend_test_kit.hpp"
 
 namespace nacre::transport::conformance {
 namespace {
@@ -12,6 +13,12 @@ namespace {
 class jobs : public ::testing::TestWithParam<subject> {};
 
 INSTANTIATE_TEST_SUITE_P(every_backend, jobs, ::testing::ValuesIn(every_backend_with({1, 2, 3, 8})),
+                         [](const auto& each) { return name_of(each.param); });
+
+INSTANTIATE_TEST_SUITE_P(lossy, jobs,
+                         ::testing::Values(subject{&udp::losing_backend<1>(), 8},
+                                           subject{&udp::losing_backend<10>(), 3},
+                                           subject{&udp::losing_backend<30>(), 2}),
                          [](const auto& each) { return name_of(each.param); });
 
 TEST_P(jobs, connect_all_ranks_and_declare_the_same_on_each) {

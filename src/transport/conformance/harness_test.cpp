@@ -39,6 +39,7 @@ config configuration_of(const backend& row, job::buffers how) {
     result.set("shm.ring_bytes", "4KiB");
     result.set("shm.output_max", "64KiB");
   }
+  if (how == job::buffers::tight && result.is_declared("udp.output_max")) result.set("udp.output_max", "64KiB");
   if (how == job::buffers::tight && result.is_declared("mpi.output_max")) result.set("mpi.output_max", "64KiB");
   if (how == job::buffers::tight && result.is_declared("ucx.output_max")) result.set("ucx.output_max", "64KiB");
   if (result.is_declared("mpi.library")) {

@@ -48,6 +48,7 @@ std::unique_ptr<endpoint> local_fabric::open(rank_id rank) {
                                          .launcher = nullptr,
                                          .deadline = deadline});
   return endpoint_of({.self = std::move(local),
+                      .secret = secret_,
                       .candidates = std::move(candidates),
                       .listener = std::move(listener),
                       .launcher = nullptr,

@@ -72,7 +72,7 @@ class connection {
   /// Takes messages, all of one channel, off the front of `batch` until that channel holds `held_bytes_max`. After a
   /// failure, or after `leave`, drops all.
   void submit(message_list& batch, std::uint64_t held_bytes_max);
-  /// Asks the peer for a sign of life.
+  /// Asks the peer for a sign of life, by a datagram of full length.
   void ping() noexcept { ping_ = true; }
 
   /// Writes the next datagram into `into`, which has room for limits.datagram_bytes, and returns its length. 0: there

@@ -114,7 +114,7 @@ TEST(udp_connection, fails_when_a_peer_that_has_the_key_sends_nonsense) {
   } cases[]{
       {signed_by_side_one(beyond, 1), "sent bytes beyond the window of their channel"},
       {signed_by_side_one({.kind = datagram_kind::stream}, 0), "sent a datagram that makes no sense"},
-      {signed_by_side_one({.kind = datagram_kind::ping}, 1), "sent a datagram that makes no sense"},
+      {signed_by_side_one({.kind = datagram_kind::acknowledgement}, 1), "sent a datagram that makes no sense"},
       {signed_by_side_one({.kind = static_cast<datagram_kind>(3)}, 1), "sent a datagram that makes no sense"},
       {signed_by_side_one({.kind = datagram_kind::stream, .on = static_cast<channel>(3)}, 1),
        "sent a datagram that makes no sense"},

@@ -97,7 +97,8 @@ std::optional<datagram> read_datagram(std::span<const std::byte> bytes) noexcept
                   .offset = front.offset,
                   .bytes = bytes.subspan(overhead_of(front.ranges))};
   if (!read_ranges(front, bytes.subspan(overhead_of(0)), result.acknowledged)) return std::nullopt;
-  if ((result.kind == datagram_kind::stream) == result.bytes.empty()) return std::nullopt;
+  if (result.kind == datagram_kind::stream && result.bytes.empty()) return std::nullopt;
+  if (result.kind == datagram_kind::acknowledgement && !result.bytes.empty()) return std::nullopt;
   if (result.offset > std::numeric_limits<std::uint64_t>::max() - result.bytes.size()) return std::nullopt;
   return result;
 }

@@ -40,7 +40,7 @@ struct ack_ranges {
 enum class datagram_kind : std::uint8_t {
   acknowledgement,  ///< carries ranges only, and is not acknowledged itself
   stream,           ///< carries bytes of a stream, too, and is acknowledged
-  ping              ///< carries ranges only, and is acknowledged
+  ping              ///< carries ranges, and bytes without a meaning; is acknowledged
 };
 
 /// A datagram without its tag.

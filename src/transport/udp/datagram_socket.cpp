@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+// A UDP socket to one peer, which moves many datagrams with one system call.
+#include "transport/udp/datagram_socket.hpp"
+
+#include <netinet/in.h>
+#include <netinet/udp.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include <nacre/assert.hpp>
+#include <nacre/error.hpp>
+
+namespace nacre::transport::udp {
+namespace {
+
+constexpr std::size_t segments_max = 64;               // UDP_MAX_SEGMENTS of older kernels
+constexpr std::uint32_t segmented_bytes_max = 32'000;  // longer datagrams do not fit twice into one buffer
+constexpr int refusals_max = 3;
+constexpr std::uint32_t headers_of_ipv4 = 20 + 8;
+constexpr std::uint32_t headers_of_ipv6 = 40 + 8;
+
+[[noreturn]] void throw_no_socket(const char* what) {
+  throw setup_error({.problem = std::string(what) + ": " + net::error_text(errno),
+                     .why = "the transport udp has a socket for each peer",
+                     .remedy = "raise the limit of open files (ulimit -n), or use --transport tcp"});
+}
+
+void set(int socket, int level, int name, int value) noexcept {
+  ::setsockopt(socket, level, name, &value, sizeof value);  // without it the socket works, too
+}
+
+int value_of(int socket, int level, int name, int otherwise) noexcept {
+  int value = 0;
+  socklen_t bytes = sizeof value;
+  return ::getsockopt(socket, level, name, &value, &bytes) == 0 ? value : otherwise;
+}
+
+}  // namespace
+
+std::span<std::byte> outgoing_batch::space() noexcept {
+  if (lengths_.size() == datagrams_max || memory_bytes - used_ < datagram_bytes_max) return {};
+  return {memory_.get() + used_, datagram_bytes_max};
+}
+
+void outgoing_batch::add(std::size_t bytes) {
+  lengths_.push_back(static_cast<std::uint32_t>(bytes));
+  used_ += bytes;
+}
+
+void outgoing_batch::clear() noexcept {
+  lengths_.clear();
+  used_ = 0;
+}
+
+incoming_batch::incoming_batch() {
+  for (std::size_t i = 0; i < datagrams_max; ++i) {
+    places_[i] = {.iov_base = memory_.get() + i * slot_bytes, .iov_len = slot_bytes};
+    headers_[i].msg_hdr.msg_iov = &places_[i];
+    headers_[i].msg_hdr.msg_iovlen = 1;
+  }
+}
+
+datagram_socket::datagram_socket(const net::address& local, std::size_t buffer_bytes)
+    : socket_(::socket(local.family(), SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)) {
+  if (!socket_ || ::bind(socket_.get(), local.data(), local.bytes()) != 0) throw_no_socket("no socket for datagrams");
+  const int wanted = static_cast<int>(buffer_bytes / 2);  // the kernel doubles it, for its bookkeeping
+  set(socket_.get(), SOL_SOCKET, SO_RCVBUF, wanted);
+  set(socket_.get(), SOL_SOCKET, SO_SNDBUF, wanted);
+  // The kernel learns what the route carries, and cuts longer packets itself.
+  const bool four = local.family() == AF_INET;
+  set(socket_.get(), four ? IPPROTO_IP : IPPROTO_IPV6, four ? IP_MTU_DISCOVER : IPV6_MTU_DISCOVER,
+      four ? IP_PMTUDISC_WANT : IPV6_PMTUDISC_WANT);
+}
+
+std::uint32_t datagram_socket::buffer_bytes() const noexcept {
+  return static_cast<std::uint32_t>(value_of(socket_.get(), SOL_SOCKET, SO_RCVBUF, 1 << 16));
+}
+
+void datagram_socket::connect(const net::address& peer) {
+  if (::connect(socket_.get(), peer.data(), peer.bytes()) != 0) throw_no_socket("no route for datagrams to a peer");
+}
+
+std::uint32_t datagram_socket::datagram_bytes(std::uint32_t mtu) const noexcept {
+  const bool four = value_of(socket_.get(), SOL_SOCKET, SO_DOMAIN, AF_INET) == AF_INET;
+  const std::uint32_t headers = four ? headers_of_ipv4 : headers_of_ipv6;
+  const int route = value_of(socket_.get(), four ? IPPROTO_IP : IPPROTO_IPV6, four ? IP_MTU : IPV6_MTU, 1280);
+  std::uint32_t packet = static_cast<std::uint32_t>(std::max(route, 1280));
+  if (mtu != 0) packet = std::min(packet, mtu);
+  return std::min<std::uint32_t>(packet - headers, datagram_bytes_max);
+}
+
+void datagram_socket::use_segmentation(std::uint32_t datagram_bytes) noexcept {
+  if (datagram_bytes > segmented_bytes_max) return;
+  const int on = 1;
+  cuts_ = value_of(socket_.get(), IPPROTO_UDP, UDP_SEGMENT, -1) >= 0;               // Linux 4.18
+  joins_ = ::setsockopt(socket_.get(), IPPROTO_UDP, UDP_GRO, &on, sizeof on) == 0;  // Linux 5.0
+}
+
+/// The number of datagrams at the front that the kernel can cut out of one buffer: all as long as the first one, but
+/// for the last one, which may be shorter.
+std::size_t datagram_socket::group_from(std::span<const std::uint32_t> lengths) const noexcept {
+  if (!cuts_) return 1;
+  std::size_t count = 1;
+  std::size_t bytes = lengths[0];
+  while (count < std::min(lengths.size(), segments_max) && lengths[count] <= lengths[0] &&
+         bytes + lengths[count] <= datagram_bytes_max) {
+    bytes += lengths[count++];
+    if (lengths[count - 1] < lengths[0]) break;
+  }
+  return count;
+}
+
+std::size_t datagram_socket::send_losing(const outgoing_batch& batch) {
+  const std::byte* at = batch.data();
+  std::size_t taken = 0;
+  for (const std::uint32_t bytes : batch.lengths()) {
+    if (!lose_() && ::send(socket_.get(), at, bytes, MSG_DONTWAIT | MSG_NOSIGNAL) < 0 && errno == EAGAIN) break;
+    at += bytes;
+    ++taken;
+  }
+  return taken;
+}
+
+/// After an error: whether the first group will never leave, so that the network is to lose it.
+bool datagram_socket::gives_up(std::size_t group) noexcept {
+  if (group == 1) return errno != ECONNREFUSED;  // a report about an earlier datagram
+  if (errno != ECONNREFUSED) cuts_ = false;      // the route does not want it: each datagram leaves by itself
+  return false;
+}
+
+/// Datagrams as the kernel takes them: each message is one datagram, or several to be cut.
+struct datagram_socket::system_call {
+  static constexpr std::size_t messages_max = 16;
+  using control = std::array<std::byte, CMSG_SPACE(sizeof(std::uint16_t))>;
+
+  alignas(cmsghdr) std::array<control, messages_max> controls;
+  std::array<iovec, messages_max> places;
+  std::array<mmsghdr, messages_max> headers;
+  std::array<std::size_t, messages_max> datagrams;  // in each
+  std::size_t count = 0;
+
+  /// Adds consecutive datagrams, which begin at `at`. Returns where they end.
+  std::byte* add(std::byte* at, std::span<const std::uint32_t> lengths) noexcept {
+    std::size_t bytes = 0;
+    for (const std::uint32_t each : lengths) bytes += each;
+    datagrams[count] = lengths.size();
+    places[count] = {.iov_base = at, .iov_len = bytes};
+    headers[count] = {};
+    msghdr& header = headers[count].msg_hdr;
+    header.msg_iov = &places[count];
+    header.msg_iovlen = 1;
+    if (lengths.size() > 1) {
+      header.msg_control = controls[count].data();
+      header.msg_controllen = controls[count].size();
+      cmsghdr* const note = CMSG_FIRSTHDR(&header);
+      note->cmsg_len = CMSG_LEN(sizeof(std::uint16_t));
+      note->cmsg_level = IPPROTO_UDP;
+      note->cmsg_type = UDP_SEGMENT;
+      const auto segment = static_cast<std::uint16_t>(lengths[0]);
+      std::memcpy(CMSG_DATA(note), &segment, sizeof segment);
+    }
+    ++count;
+    return at + bytes;
+  }
+};
+
+std::size_t datagram_socket::send(const outgoing_batch& batch) {
+  if (lose_) return send_losing(batch);
+  std::size_t taken = 0;
+  std::byte* at = batch.data();
+  int refusals = 0;
+  while (taken < batch.lengths().size()) {
+    system_call call;
+    std::byte* next = at;
+    for (auto rest = batch.lengths().subspan(taken); !rest.empty() && call.count < system_call::messages_max;) {
+      const std::size_t group = group_from(rest);
+      next = call.add(next, rest.first(group));
+      rest = rest.subspan(group);
+    }
+    const int sent =
+        ::sendmmsg(socket_.get(), call.headers.data(), static_cast<unsigned>(call.count), MSG_DONTWAIT | MSG_NOSIGNAL);
+    std::size_t done = static_cast<std::size_t>(std::max(sent, 0));
+    if (sent < 0) {
+      if (errno == EAGAIN || errno == ENOBUFS) break;
+      done = gives_up(call.datagrams[0]) || ++refusals > refusals_max ? 1 : 0;
+    }
+    for (std::size_t i = 0; i < done; ++i) {
+      taken += call.datagrams[i];
+      at += call.places[i].iov_len;
+    }
+  }
+  return taken;
+}
+
+std::size_t datagram_socket::receive_some(incoming_batch& into) noexcept {
+  if (joins_) {
+    for (std::size_t i = 0; i < incoming_batch::datagrams_max; ++i) {
+      into.headers_[i].msg_hdr.msg_control = into.controls_[i].data();
+      into.headers_[i].msg_hdr.msg_controllen = into.controls_[i].size();
+    }
+  }
+  const int got = ::recvmmsg(socket_.get(), into.headers_.data(), incoming_batch::datagrams_max, MSG_DONTWAIT, nullptr);
+  return static_cast<std::size_t>(std::max(got, 0));  // an error is a report about an earlier datagram
+}
+
+std::size_t datagram_socket::segment_bytes(const msghdr& header, std::size_t all) noexcept {
+  for (const cmsghdr* note = CMSG_FIRSTHDR(&header); note != nullptr;
+       note = CMSG_NXTHDR(const_cast<msghdr*>(&header), const_cast<cmsghdr*>(note))) {
+    if (note->cmsg_level != IPPROTO_UDP || note->cmsg_type != UDP_GRO) continue;
+    int segment = 0;
+    std::memcpy(&segment, CMSG_DATA(note), sizeof segment);
+    if (segment > 0) return static_cast<std::size_t>(segment);
+  }
+  return std::max<std::size_t>(all, 1);
+}
+
+}  // namespace nacre::transport::udp

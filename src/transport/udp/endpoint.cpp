@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+// The data path of a rank's end of a job over datagrams: submit, poll, wait, wake.
+#include "transport/udp/endpoint.hpp"
+
+#include <poll.h>
+#include <sys/epoll.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <utility>
+
+#include <nacre/assert.hpp>
+
+#include "join/net/watch.hpp"
+
+namespace nacre::transport::udp {
+namespace {
+
+using std::chrono::steady_clock;
+
+constexpr std::uint64_t other_tag = 0;
+constexpr int rounds_max = 4;                            // of one socket in one poll; then others are served
+constexpr std::chrono::microseconds blocked_retry{100};  // no event tells that a full socket takes more
+
+}  // namespace
+
+udp_endpoint::udp_endpoint(endpoint_parts parts)
+    : rank_(parts.rank),
+      peers_(parts.peers.size()),
+      declared_{.separate_processes = true, .separate_channels = parts.separate_channels},
+      output_bytes_max_(parts.output_bytes_max),
+      monitor_(static_cast<std::uint32_t>(parts.peers.size()), std::move(parts.launcher)),
+      sockets_(::epoll_create1(EPOLL_CLOEXEC)),
+      others_(::epoll_create1(EPOLL_CLOEXEC)) {
+  net::watch({.events = others_.get(), .descriptor = wakeup_event_.descriptor(), .tag = other_tag}, EPOLL_CTL_ADD);
+  net::watch({.events = others_.get(), .descriptor = monitor_.descriptor(), .tag = other_tag}, EPOLL_CTL_ADD);
+  for (std::uint32_t rank = 0; rank < size(); ++rank) {
+    if (!parts.peers[rank]) continue;
+    peers_[rank] = std::make_unique<peer>(std::move(*parts.peers[rank]));
+    monitor_.watch(rank_id(rank), peers_[rank]->parts.liveness_socket.get());
+    if (size() == 2) {
+      lone_ = peers_[rank].get();
+    } else {
+      const int descriptor = peers_[rank]->parts.socket.descriptor();
+      net::watch({.events = sockets_.get(), .descriptor = descriptor, .tag = rank}, EPOLL_CTL_ADD);
+    }
+  }
+}
+
+void udp_endpoint::submit(rank_id to, message_list& batch) {
+  NACRE_EXPECT(to.value() < size(), "no such rank");
+  if (batch.empty()) return;
+  if (to == rank_) {
+    own_.append(batch);
+    flags_.note_own();
+    return wake();
+  }
+  peer& target = *peers_[to.value()];
+  target.parts.link.submit(batch, output_bytes_max_);
+  if (!target.blocked) let_leave(target, steady_clock::now());
+}
+
+/// Sends all datagrams that may leave to that peer now.
+bool udp_endpoint::let_leave(peer& to, time_point now) {
+  if (std::exchange(to.blocked, false)) --blocked_;
+  bool moved = false;
+  connection& link = to.parts.link;
+  for (bool full = true; full;) {
+    outgoing_.clear();
+    const std::uint64_t first = link.next_number();
+    std::size_t bytes = 0;
+    for (full = false; !full;) {
+      const std::span<std::byte> space = outgoing_.space();
+      full = space.empty();
+      bytes = full ? 0 : link.next_datagram(space, now);
+      if (bytes == 0) break;
+      outgoing_.add(bytes);
+    }
+    const std::size_t count = outgoing_.lengths().size();
+    if (count == 0) break;
+    const std::size_t taken = to.parts.socket.send(outgoing_);
+    moved |= taken > 0;
+    if (taken < count) {
+      link.withdraw(first + taken);
+      to.blocked = true;
+      ++blocked_;
+      break;
+    }
+  }
+  publish(to.blocked ? now + blocked_retry : link.deadline());
+  return moved;
+}
+
+/// Makes the deadline of all connections earlier, and wakes a thread that would sleep for longer.
+void udp_endpoint::publish(time_point deadline) noexcept {
+  if (deadline >= next_deadline_) return;
+  next_deadline_ = deadline;
+  published_deadline_.store(deadline.time_since_epoch().count());  // pairs with the load in sleep
+  if (asleep_.load()) wake();                                      // pairs with the store in wait
+}
+
+bool udp_endpoint::serve_deadlines(time_point now) {
+  bool moved = false;
+  next_deadline_ = never;
+  time_point earliest = never;
+  for (const auto& each : peers_) {
+    if (each == nullptr) continue;
+    connection& link = each->parts.link;
+    const bool due = link.deadline() <= now;
+    if (due) link.on_deadline(now);
+    if (due || each->blocked) moved |= let_leave(*each, now);
+    earliest = std::min(earliest, each->blocked ? now + blocked_retry : link.deadline());
+  }
+  next_deadline_ = earliest;
+  published_deadline_.store(earliest.time_since_epoch().count());
+  return moved;
+}
+
+bool udp_endpoint::poll(message_list& arrived, std::size_t messages_max) {
+  bool moved = flags_.take_own(own_, arrived);
+  const time_point now = steady_clock::now();
+  moved |= lone_ != nullptr ? receive(1 - rank_.value(), now, messages_max) : receive_from_ready(now, messages_max);
+  if (blocked_ != 0 || next_deadline_ <= now) moved |= serve_deadlines(now);
+  for (message_list& each : ready_) arrived.append(each);
+  if (monitor_.due(++polls_)) poll_control();
+  return moved;
+}
+
+std::size_t udp_endpoint::ready_messages() const noexcept {
+  return ready_[0].size() + ready_[1].size() + ready_[2].size();
+}
+
+bool udp_endpoint::receive(std::uint32_t rank, time_point now, std::size_t messages_max) {
+  peer& from = *peers_[rank];
+  bool moved = false;
+  bool failed = false;
+  const auto take = [&](std::span<const std::byte> bytes) {
+    const arrival how = from.parts.link.on_datagram(bytes, now, ready_);
+    moved |= how == arrival::taken;
+    failed |= how == arrival::failed;
+  };
+  bool more = true;
+  for (int round = 0; more && round < rounds_max && ready_messages() < messages_max; ++round) {
+    more = from.parts.socket.receive(incoming_, take);
+  }
+  if (failed) lose(rank, from.parts.link.reason());
+  if (moved && !from.blocked) let_leave(from, now);
+  return moved || failed;
+}
+
+/// Reads the sockets that the kernel says are readable. The order rotates, because the bound may cut the last ones off.
+bool udp_endpoint::receive_from_ready(time_point now, std::size_t messages_max) {
+  std::array<epoll_event, 64> events;
+  const int found = ::epoll_wait(sockets_.get(), events.data(), static_cast<int>(events.size()), 0);
+  const auto count = static_cast<std::size_t>(std::max(found, 0));
+  bool moved = false;
+  for (std::size_t i = 0; i < count && ready_messages() < messages_max; ++i) {
+    const epoll_event& event = events[(first_ready_ + i) % count];
+    moved |= receive(static_cast<std::uint32_t>(event.data.u64), now, messages_max);
+  }
+  ++first_ready_;
+  return moved;
+}
+
+void udp_endpoint::wait(std::chrono::nanoseconds timeout) {
+  flags_.begin_wait();
+  asleep_.store(true);  // pairs with the load in publish
+  if (flags_.nothing_waits() && timeout > std::chrono::nanoseconds::zero()) sleep(timeout);
+  asleep_.store(false);
+  flags_.end_wait();
+  monitor_.make_due();
+}
+
+void udp_endpoint::sleep(std::chrono::nanoseconds timeout) {
+  const time_point deadline{time_point::duration(published_deadline_.load())};  // pairs with the store in publish
+  timeout = std::min<std::chrono::nanoseconds>(timeout, std::chrono::hours(1));
+  if (deadline != never)
+    timeout = std::clamp(deadline - steady_clock::now(), std::chrono::nanoseconds::zero(), timeout);
+  const timespec exact{.tv_sec = static_cast<time_t>(timeout.count() / 1'000'000'000),
+                       .tv_nsec = static_cast<long>(timeout.count() % 1'000'000'000)};
+  const int sockets = lone_ != nullptr ? lone_->parts.socket.descriptor() : sockets_.get();
+  std::array<pollfd, 2> watched{
+      {{.fd = sockets, .events = POLLIN, .revents = 0}, {.fd = others_.get(), .events = POLLIN, .revents = 0}}};
+  ::ppoll(watched.data(), watched.size(), &exact, nullptr);
+  wakeup_event_.silence();
+}
+
+void udp_endpoint::wake() noexcept {
+  if (flags_.note_wake()) wakeup_event_.ring();
+}
+
+bool udp_endpoint::unsent() const noexcept {
+  return std::any_of(peers_.begin(), peers_.end(),
+                     [](const auto& each) { return each != nullptr && each->parts.link.unsent(); });
+}
+
+bool udp_endpoint::under_way() {
+  bool any = false;
+  for (const auto& each : peers_) {  // all of them: each call compares with the one before
+    if (each != nullptr && each->parts.link.under_way()) any = true;
+  }
+  return any;
+}
+
+}  // namespace nacre::transport::udp

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+// One rank's end of a job whose messages travel in datagrams.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "base/cache_line.hpp"
+#include "join/launch/launcher_connection.hpp"
+#include "join/net/socket.hpp"
+#include "join/net/socket_handshake.hpp"
+#include "transport/peer_monitor.hpp"
+#include "transport/transport.hpp"
+#include "transport/udp/connection.hpp"
+#include "transport/udp/datagram_socket.hpp"
+#include "transport/wakeup_event.hpp"
+#include "transport/wakeup_flags.hpp"
+
+namespace nacre::transport::udp {
+
+/// A peer that the handshake has authenticated, and that knows the own socket.
+struct peer_parts {
+  net::unique_fd liveness_socket;  ///< carries two signs: that the peer is ready, and its shutdown
+  datagram_socket socket;          ///< connected
+  connection link;
+};
+
+/// The parts that an endpoint is built from.
+struct endpoint_parts {
+  rank_id rank;
+  std::vector<std::optional<peer_parts>> peers;           ///< by rank; not the own one
+  std::shared_ptr<launch::launcher_connection> launcher;  ///< null: no launcher
+  std::size_t output_bytes_max = 0;                       ///< for each peer and channel
+  bool separate_channels = true;                          ///< declared; false for a test's path that loses datagrams
+};
+
+/// Reliable messages over datagrams: a connection and a socket for each peer.
+///
+/// `submit` lets datagrams leave at once, as far as the windows of the connection permit. `poll` takes what has
+/// arrived, lets more leave, and sends again what is lost; messages of channel system come first. The liveness sockets
+/// tell the ends of peers; silence tells nothing.
+///
+/// | peer | event | then |
+/// |---|---|---|
+/// | present | its shutdown on its liveness socket | left: messages to it are dropped |
+/// | present | its liveness socket ends, or it violates the protocol | lost, and a failure |
+/// | left | its liveness socket ends | left |
+///
+/// Invariant: no sleeper misses the time at which a datagram is to be sent again. `published_deadline_` is at most the
+/// earliest deadline of all connections; `wait` sets `asleep_` before it loads that, and a thread that makes it earlier
+/// loads `asleep_` after it has stored it, all seq_cst, so that one of the two sees the other.
+class udp_endpoint final : public endpoint {
+ public:
+  explicit udp_endpoint(endpoint_parts parts);
+  udp_endpoint(const udp_endpoint&) = delete;
+  udp_endpoint& operator=(const udp_endpoint&) = delete;
+  ~udp_endpoint() override = default;
+
+  /// Waits until datagrams of full length have come through to every peer, and every peer says the same. To be called
+  /// first. Throws setup_error or job_aborted.
+  void wait_for_peers(net::time_point deadline);
+
+  rank_id rank() const noexcept override { return rank_; }
+  std::uint32_t size() const noexcept override { return static_cast<std::uint32_t>(peers_.size()); }
+  const capabilities& declared() const noexcept override { return declared_; }
+  void submit(rank_id to, message_list& batch) override;
+  bool poll(message_list& arrived, std::size_t messages_max) override;
+  void wait(std::chrono::nanoseconds timeout) override;
+  void wake() noexcept override;
+  std::optional<failure> failed() override { return monitor_.take_failure(); }
+  bool unsent() const noexcept override;
+  bool under_way() override;
+  void close(std::chrono::nanoseconds timeout) override;
+
+ private:
+  struct peer {
+    enum class state : std::uint8_t { present, left, lost };
+    explicit peer(peer_parts from) : parts(std::move(from)) {}
+    peer_parts parts;
+    state now = state::present;
+    bool ready = false;    // it has heard all others
+    bool blocked = false;  // its socket takes no more
+  };
+
+  // endpoint.cpp
+  [[nodiscard]] std::size_t ready_messages() const noexcept;
+  bool receive(std::uint32_t rank, time_point now, std::size_t messages_max);
+  bool receive_from_ready(time_point now, std::size_t messages_max);
+  bool let_leave(peer& to, time_point now);
+  bool serve_deadlines(time_point now);
+  void publish(time_point deadline) noexcept;
+  void sleep(std::chrono::nanoseconds timeout);
+
+  // endpoint_control.cpp
+  void poll_control();
+  void read_liveness_socket(std::uint32_t rank);
+  void lose(std::uint32_t rank, std::string_view reason);
+  void on_left(peer& which);
+  [[nodiscard]] std::optional<std::uint32_t> find_peer(bool (*lacks)(const peer&)) const;
+  void join_until(bool (*lacks)(const peer&), net::time_point deadline, std::string_view what);
+  void send_sign(std::uint8_t which);
+  void leave_streams(net::time_point deadline);
+
+  rank_id rank_;
+  std::vector<std::unique_ptr<peer>> peers_;  // by rank; null: the own one
+  peer* lone_ = nullptr;                      // the only peer, whose socket is read without asking which is ready
+  capabilities declared_;
+  std::size_t output_bytes_max_;
+  messages_by_channel ready_;  // complete messages of this poll
+  message_list own_;           // submitted to the own rank, or received while joining
+  outgoing_batch outgoing_;
+  incoming_batch incoming_;
+  time_point next_deadline_ = never;  // the earliest one of all connections, or an earlier time
+  std::uint32_t blocked_ = 0;         // peers
+  std::uint32_t polls_ = 0;
+  std::uint32_t first_ready_ = 0;  // where a poll begins among the readable sockets
+  bool closing_ = false;
+  peer_monitor monitor_;
+  net::unique_fd sockets_;  // epoll: the sockets of all peers, tagged by rank
+  net::unique_fd others_;   // epoll: monitor_, wakeup_event_
+  wakeup_event wakeup_event_;
+  // Shared by wait and the thread that polls.
+  alignas(cache_line_bytes) std::atomic<time_point::rep> published_deadline_{never.time_since_epoch().count()};
+  std::atomic<bool> asleep_{false};
+  wakeup_flags flags_;
+};
+
+}  // namespace nacre::transport::udp

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ranks over datagrams: sleeping while datagrams are lost, strangers, slow peers, small packets, and peers that lie.
+#include <gtest/gtest.h>
+
+#include <sys/socket.h>
+
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "base/rng.hpp"
+#include "transport/udp/endpoint.hpp"
+#include "transport/udp/fabric.hpp"
+
+namespace nacre::transport::udp {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using std::chrono::steady_clock;
+
+constexpr seconds longest_wait{30};
+
+/// Two ranks of this process.
+class pair_over_datagrams {
+ public:
+  explicit pair_over_datagrams(const settings& how = {}) : fabric_(2, how) {
+    std::thread other([this] { ends_[1] = fabric_.open(rank_id(1)); });
+    ends_[0] = fabric_.open(rank_id(0));
+    other.join();
+  }
+  [[nodiscard]] endpoint& at(std::size_t rank) { return *ends_[rank]; }
+  void send(std::uint32_t from, std::uint32_t bytes) {
+    message_list batch;
+    batch.push_back(make_message(bytes));
+    batch.front()->header.source = from;
+    at(from).submit(rank_id(1 - from), batch);
+    EXPECT_TRUE(batch.empty());
+  }
+  /// Polls both until so many messages have come to the rank.
+  [[nodiscard]] std::size_t take(std::size_t rank, std::size_t count) {
+    message_list arrived, nothing;
+    for (const auto start = steady_clock::now();
+         arrived.size() < count && steady_clock::now() - start < longest_wait;) {
+      at(rank).poll(arrived, 64);
+      at(1 - rank).poll(nothing, 64);
+    }
+    EXPECT_TRUE(nothing.empty());
+    return arrived.size();
+  }
+
+ private:
+  local_fabric fabric_;
+  std::unique_ptr<endpoint> ends_[2];
+};
+
+datagram_socket::loss losing(std::uint64_t percent) {
+  return [next = std::make_shared<std::atomic<std::uint64_t>>(7), percent] {
+    return rng(next->fetch_add(1)).below(100) < percent;
+  };
+}
+
+TEST(udp, ranks_that_sleep_until_something_happens_send_lost_datagrams_again) {
+  constexpr int rounds = 60;
+  pair_over_datagrams job({.lose = losing(30)});
+  std::atomic<int> over{0};
+  const auto play = [&](std::uint32_t rank) {
+    int got = 0;
+    if (rank == 0) job.send(0, 8);
+    for (bool told = false; over < 2;) {
+      message_list arrived;
+      const bool moved = job.at(rank).poll(arrived, 4);
+      while (const message_ptr m = arrived.pop_front()) {
+        if (++got < rounds || rank == 1) job.send(rank, 8);
+      }
+      if (got == rounds && !std::exchange(told, true)) ++over;
+      if (!moved && over < 2) job.at(rank).wait(told ? std::chrono::nanoseconds(milliseconds(5)) : longest_wait);
+    }
+  };
+  const auto start = steady_clock::now();
+  std::thread other(play, 1);
+  play(0);
+  other.join();
+  EXPECT_LT(steady_clock::now() - start, longest_wait) << "a rank has overslept the time to send again";
+}
+
+TEST(udp, a_peer_that_does_not_poll_for_long_is_not_taken_for_dead_and_gets_everything) {
+  pair_over_datagrams job;
+  for (int i = 0; i < 100; ++i) job.send(0, 50'000);
+  message_list nothing;
+  for (const auto start = steady_clock::now(); steady_clock::now() - start < milliseconds(1500);) {
+    job.at(0).poll(nothing, 64);
+    job.at(0).wait(milliseconds(10));
+    ASSERT_FALSE(job.at(0).failed());
+  }
+  EXPECT_EQ(job.take(1, 100), 100U);
+}
+
+TEST(udp, small_packets_carry_large_messages) {
+  for (const std::uint32_t mtu : {1280U, 1500U, 9000U}) {
+    pair_over_datagrams job({.mtu = mtu});
+    for (const std::uint32_t bytes : {1U, 1180U, 1181U, 100'000U, 1U << 22}) {
+      for (const std::uint32_t sender : {0U, 1U}) {
+        job.send(sender, bytes);
+        EXPECT_EQ(job.take(1 - sender, 1), 1U);
+      }
+    }
+  }
+}
+
+TEST(udp, a_kernel_with_small_buffers_delays_a_flood_and_loses_nothing) {
+  pair_over_datagrams job({.receive_buffer_bytes = 1u << 16});
+  for (int i = 0; i < 300; ++i) job.send(0, 20'000);
+  EXPECT_EQ(job.take(1, 300), 300U);
+}
+
+TEST(udp, ranks_between_which_no_datagram_passes_say_so_when_the_time_is_over) {
+  local_fabric fabric(2, {.join = {.connect_timeout = milliseconds(200)}, .lose = [] { return true; }});
+  const auto words_of = [&](std::uint32_t rank) -> std::string {
+    try {
+      static_cast<void>(fabric.open(rank_id(rank)));
+    } catch (const setup_error& error) {
+      return error.what();
+    }
+    return "it has begun";
+  };
+  std::string other_words;
+  std::thread other([&] { other_words = words_of(1); });
+  const std::string words = words_of(0);
+  other.join();
+  EXPECT_NE((words + other_words).find("do not reach each other by datagrams: none comes through in time"),
+            std::string::npos)
+      << words << other_words;
+  EXPECT_NE((words + other_words).find("use --transport tcp"), std::string::npos);
+}
+
+/// Rank 0 of two, while the test plays rank 1, which has met it and has its keys.
+class rank_with_a_liar {
+ public:
+  rank_with_a_liar() {
+    std::array<int, 2> streams{-1, -1};
+    EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, streams.data()), 0);
+    liveness_.reset(streams[1]);
+    datagram_socket own(net::address::any_port_of_loopback(), 1u << 20);
+    peer_.emplace(net::address::any_port_of_loopback(), 1u << 20);
+    own.connect(peer_->own_address());
+    peer_->connect(own.own_address());
+    endpoint_parts parts{.rank = rank_id(0), .peers = {}, .launcher = nullptr, .output_bytes_max = 1u << 20};
+    parts.peers.resize(2);
+    const frame_limits frames{.ranks = 2, .payload_bytes_max = 1u << 20, .peer = rank_id(1)};
+    parts.peers[1].emplace(peer_parts{
+        .liveness_socket = net::unique_fd(streams[0]),
+        .socket = std::move(own),
+        .link = connection({.frames = frames, .datagram_bytes = 1400, .peer_buffer_bytes = 1u << 20}, key(1), key(2))});
+    end_ = std::make_unique<udp_endpoint>(std::move(parts));
+  }
+
+  void send(const datagram& what, std::span<const std::byte> bytes, std::uint8_t signed_by) {
+    outgoing_batch batch;
+    const std::span<std::byte> space = batch.space();
+    const std::size_t front = write_head(what, space);
+    std::copy(bytes.begin(), bytes.end(), space.begin() + static_cast<std::ptrdiff_t>(front));
+    key(signed_by).sign(space.first(front + bytes.size()));
+    batch.add(front + bytes.size());
+    EXPECT_EQ(peer_->send(batch), 1U);
+  }
+  void say(std::uint8_t sign) { EXPECT_EQ(net::send_some(liveness_.get(), &sign, 1), 1); }
+  void hang_up() { liveness_.reset(); }
+
+  [[nodiscard]] std::optional<failure> poll_for_failure(int polls) {
+    for (; polls > 0; --polls) {
+      end_->poll(arrived, 10);
+      if (auto seen = end_->failed()) return seen;
+    }
+    return std::nullopt;
+  }
+
+  message_list arrived;
+
+ private:
+  static datagram_key key(std::uint8_t number) {
+    job_secret::proof bytes{};
+    bytes.fill(static_cast<std::byte>(number));
+    return {tag_method::siphash, bytes};
+  }
+
+  net::unique_fd liveness_;
+  std::optional<datagram_socket> peer_;
+  std::unique_ptr<udp_endpoint> end_;
+};
+
+TEST(udp, a_datagram_without_the_key_changes_nothing_and_a_forged_header_is_a_failure_that_names_the_rank) {
+  rank_with_a_liar job;
+  message_header header;
+  header.source = 1;
+  const auto bytes = std::as_bytes(std::span(&header, 1));
+  const datagram first{.number = 0, .kind = datagram_kind::stream, .on = channel::application};
+  job.send(first, bytes, 9);
+  EXPECT_FALSE(job.poll_for_failure(200));
+  EXPECT_TRUE(job.arrived.empty());
+  job.send(first, bytes, 2);
+  EXPECT_FALSE(job.poll_for_failure(200));
+  EXPECT_EQ(job.arrived.size(), 1U);
+  job.send(first, bytes, 2);
+  EXPECT_FALSE(job.poll_for_failure(200));
+  EXPECT_EQ(job.arrived.size(), 1U) << "a replay changes nothing";
+  header.source = 7;
+  job.send({.number = 1, .kind = datagram_kind::stream, .on = channel::application, .offset = sizeof header}, bytes, 2);
+  const auto seen = job.poll_for_failure(200);
+  ASSERT_TRUE(seen);
+  EXPECT_EQ(describe(*seen), "rank 1 sent a message from a rank that does not exist");
+  job.hang_up();
+  EXPECT_FALSE(job.poll_for_failure(3000)) << "it is told once";
+}
+
+TEST(udp, a_stream_that_ends_is_a_failure_without_a_shutdown_and_none_with_one) {
+  {
+    rank_with_a_liar job;
+    job.hang_up();
+    const auto seen = job.poll_for_failure(3000);
+    ASSERT_TRUE(seen);
+    EXPECT_EQ(describe(*seen), "rank 1 closed its connection without a shutdown");
+  }
+  rank_with_a_liar job;
+  job.say(1);
+  job.say(2);
+  job.hang_up();
+  EXPECT_FALSE(job.poll_for_failure(5000));
+}
+
+TEST(udp, a_rank_that_says_more_after_its_shutdown_is_a_failure) {
+  rank_with_a_liar job;
+  job.say(2);
+  job.say(2);
+  const auto seen = job.poll_for_failure(5000);
+  ASSERT_TRUE(seen);
+  EXPECT_EQ(describe(*seen), "rank 1 sent something after its shutdown");
+}
+
+}  // namespace
+}  // namespace nacre::transport::udp

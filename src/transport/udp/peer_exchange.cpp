@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+// How two ranks that have met over a stream agree on a connection over datagrams.
+#include "transport/udp/peer_exchange.hpp"
+
+#include <poll.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <chrono>
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include <nacre/archive.hpp>
+#include <nacre/error.hpp>
+
+#include "join/net/wait.hpp"
+#include "transport/transport.hpp"
+
+namespace nacre::transport::udp {
+namespace {
+
+using nonce = std::array<std::byte, 32>;
+
+/// The words of a rank to a peer. Both run one executable, so it travels as it lies in memory.
+struct introduction {
+  nonce fresh{};
+  std::uint32_t buffer_bytes = 0;  // of its socket
+  tag_method method = tag_method::siphash;
+  std::array<char, 59> address{};  // of its socket, ended by zeros
+};
+static_assert(std::has_unique_object_representations_v<introduction>);
+
+/// A socket that the peer has not been connected to yet.
+struct half_open {
+  datagram_socket socket;
+  introduction own;
+};
+
+[[noreturn]] void refuse(const peer_exchange& parts, std::size_t peer, const std::string& what,
+                         const std::string& remedy) {
+  const std::string trouble = fmt::format("and rank {} do not agree on datagrams: {}", parts.rank.value(), what);
+  launch::give_up_start(parts.launcher, {.peer = rank_id(static_cast<std::uint32_t>(peer)),
+                                         .reason = trouble + ": " + remedy,
+                                         .message = setup_error({.problem = fmt::format("rank {} {}", peer, trouble),
+                                                                 .why = "a job begins when all ranks are connected",
+                                                                 .remedy = remedy})});
+}
+
+/// The rank's own address as that peer sees it. Ranks of one process have met without addresses.
+net::address local_address(int stream) {
+  int domain = 0;
+  socklen_t bytes = sizeof domain;
+  const bool local = ::getsockopt(stream, SOL_SOCKET, SO_DOMAIN, &domain, &bytes) == 0 && domain == AF_UNIX;
+  return local ? net::address::any_port_of_loopback() : net::address::of_own_end(stream).at_any_port();
+}
+
+half_open open_towards(const peer_exchange& parts, std::size_t peer, const net::peer_candidate& to) {
+  half_open result{.socket = datagram_socket(local_address(to.socket.get()), parts.receive_buffer_bytes), .own = {}};
+  fill_random(result.own.fresh);
+  result.own.buffer_bytes = result.socket.buffer_bytes();
+  result.own.method = has_aes() ? tag_method::aes : tag_method::siphash;
+  const std::string address = result.socket.own_address().text();
+  NACRE_ASSERT(address.size() < result.own.address.size(), "an address of IPv6 has at most 56 characters");
+  std::copy(address.begin(), address.end(), result.own.address.begin());
+  // The buffer of a new connection takes these few bytes at once.
+  if (net::send_some(to.socket.get(), &result.own, sizeof result.own) != std::ptrdiff_t{sizeof result.own}) {
+    refuse(parts, peer, "it has closed its connection", "look for what it has printed");
+  }
+  return result;
+}
+
+/// Waits for the words of one peer; meanwhile the launcher may abort the job.
+introduction receive_introduction(const peer_exchange& parts, std::size_t peer, const net::peer_candidate& from) {
+  std::array<std::byte, sizeof(introduction)> bytes;
+  std::size_t got = std::min(from.leftover.size(), bytes.size());
+  std::copy_n(from.leftover.begin(), got, bytes.begin());
+  while (got < bytes.size()) {
+    const std::ptrdiff_t more = net::receive_some(from.socket.get(), bytes.data() + got, bytes.size() - got);
+    if (more < 0) refuse(parts, peer, "it has closed its connection", "look for what it has printed");
+    got += static_cast<std::size_t>(more);
+    if (more > 0) continue;
+    if (parts.launcher != nullptr) {
+      if (const auto why = parts.launcher->poll()) throw job_aborted(launch::aborted_text(*why));
+    }
+    if (std::chrono::steady_clock::now() >= parts.deadline) {
+      refuse(parts, peer, "it does not answer", "raise udp.connect_timeout if the machine is busy");
+    }
+    std::array<pollfd, 2> watched{
+        {{.fd = from.socket.get(), .events = POLLIN, .revents = 0},
+         {.fd = parts.launcher == nullptr ? -1 : parts.launcher->descriptor(), .events = POLLIN, .revents = 0}}};
+    net::wait_until(watched, parts.deadline);
+  }
+  return std::bit_cast<introduction>(bytes);
+}
+
+/// The key of the datagrams from one rank to another. Each direction has its own, so that no datagram can come back to
+/// its sender; and each connection, as the random numbers are fresh.
+datagram_key key_of_direction(const job_secret& secret, tag_method by, std::uint32_t from, std::uint32_t to,
+                              const nonce& of_sender, const nonce& of_receiver) {
+  std::array<std::byte, 128> statement{};
+  writer into{std::span<std::byte>(statement)};
+  into(std::string_view("nacre datagrams"), from, to, of_sender, of_receiver);
+  return {by, secret.prove(std::span(statement).first(into.size()))};
+}
+
+peer_parts connect(const peer_exchange& parts, std::uint32_t peer, std::uint32_t ranks, half_open own,
+                   const introduction& theirs, net::unique_fd stream) {
+  const auto end = std::find(theirs.address.begin(), theirs.address.end(), '\0');
+  const auto where = net::address::parse(std::string_view(theirs.address.begin(), end));
+  if (!where || theirs.method > tag_method::aes) {
+    refuse(parts, peer, "its words make no sense", "start all ranks from the same executable");
+  }
+  own.socket.connect(*where);
+  const tag_method by = std::min(own.own.method, theirs.method);
+  const std::uint32_t self = parts.rank.value();
+  // Several datagrams must fit into the peer's socket at a time, so that the next ones travel while one is taken.
+  const std::uint32_t bytes =
+      std::min(own.socket.datagram_bytes(parts.mtu),
+               std::max(theirs.buffer_bytes / 6, static_cast<std::uint32_t>(datagram_bytes_min)));
+  own.socket.use_segmentation(bytes);
+  if (parts.lose) own.socket.lose(parts.lose);
+  return {.liveness_socket = std::move(stream),
+          .socket = std::move(own.socket),
+          .link = connection(
+              {.frames = {.ranks = ranks, .payload_bytes_max = capabilities{}.payload_bytes_max, .peer = rank_id(peer)},
+               .datagram_bytes = bytes,
+               .peer_buffer_bytes = theirs.buffer_bytes},
+              key_of_direction(parts.secret, by, self, peer, own.own.fresh, theirs.fresh),
+              key_of_direction(parts.secret, by, peer, self, theirs.fresh, own.own.fresh))};
+}
+
+}  // namespace
+
+std::vector<std::optional<peer_parts>> exchange_with_peers(const peer_exchange& parts,
+                                                           std::vector<std::optional<net::peer_candidate>> candidates) {
+  std::vector<std::optional<half_open>> own(candidates.size());
+  for (std::size_t peer = 0; peer < candidates.size(); ++peer) {
+    if (candidates[peer]) own[peer].emplace(open_towards(parts, peer, *candidates[peer]));
+  }
+  std::vector<std::optional<peer_parts>> result(candidates.size());
+  for (std::size_t peer = 0; peer < candidates.size(); ++peer) {
+    if (!candidates[peer]) continue;
+    const introduction theirs = receive_introduction(parts, peer, *candidates[peer]);
+    result[peer].emplace(connect(parts, static_cast<std::uint32_t>(peer), static_cast<std::uint32_t>(candidates.size()),
+                                 std::move(*own[peer]), theirs, std::move(candidates[peer]->socket)));
+  }
+  return result;
+}
+
+}  // namespace nacre::transport::udp
