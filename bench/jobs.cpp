@@ -62,7 +62,7 @@ launcher launcher_of(const std::string& transport, int ranks, const std::filesys
   if (transport == "ucx" && !std::filesystem::exists(folder / "nacre_ucx.so")) {
     return {{}, "this build has no module for UCX: install libucx-dev and configure again"};
   }
-  if (transport == "shm" || transport == "tcp" || transport == "auto" || transport == "ucx") {
+  if (transport == "shm" || transport == "tcp" || transport == "udp" || transport == "auto" || transport == "ucx") {
     const std::string nacre = folder / "nacre";
     if (access(nacre.c_str(), X_OK) != 0)
       return {{}, "no " + nacre + " to start ranks: build the target nacre_command"};

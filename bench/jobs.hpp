@@ -40,7 +40,7 @@ struct launcher {
   std::string missing{};  ///< empty if all is there
 };
 
-/// `transport` is shm, tcp, auto, ucx, openmpi or mpich; `folder` has the programs of the build.
+/// `transport` is shm, tcp, udp, auto, ucx, openmpi or mpich; `folder` has the programs of the build.
 [[nodiscard]] launcher launcher_of(const std::string& transport, int ranks,
                                    const std::filesystem::path& folder = own_folder());
 

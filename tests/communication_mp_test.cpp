@@ -153,6 +153,7 @@ std::vector<cell> cells() {
   for (const char* transport : {"shm", "tcp", "auto", "ucx", "openmpi", "mpich"}) {
     for (const int ranks : numbers) all.push_back({transport, ranks});
   }
+  for (const int ranks : {2, 8}) all.push_back({"udp", ranks});
   return all;
 }
 

@@ -163,7 +163,8 @@ TEST_P(deadlock, is_not_told_of_a_job_that_waits_for_a_slow_handler_or_main_or_w
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(over, deadlock, testing::Values("inproc", "shm", "tcp", "auto", "ucx", "openmpi", "mpich"),
+INSTANTIATE_TEST_SUITE_P(over, deadlock,
+                         testing::Values("inproc", "shm", "tcp", "udp", "auto", "ucx", "openmpi", "mpich"),
                          [](const auto& each) { return std::string(each.param); });
 
 }  // namespace

@@ -153,7 +153,7 @@ std::vector<std::uint16_t> listening_ports(pid_t process) {
 
 class job_of_processes : public testing::TestWithParam<std::string> {};
 
-INSTANTIATE_TEST_SUITE_P(over, job_of_processes, testing::ValuesIn(nacre::tests::and_ucx({"shm", "tcp"})),
+INSTANTIATE_TEST_SUITE_P(over, job_of_processes, testing::ValuesIn(nacre::tests::and_ucx({"shm", "tcp", "udp"})),
                          [](const auto& each) { return each.param; });
 
 TEST_P(job_of_processes, ends_within_seconds_with_one_line_when_a_rank_is_killed) {

@@ -136,7 +136,7 @@ TEST(nacre_run_scripts, that_one_rank_leaves_without_joining_end_those_that_wait
 }
 
 TEST(nacre_run_scripts, whose_ranks_wait_for_one_that_does_not_come_end_with_one_line_that_says_what_to_change) {
-  for (const std::string transport : {"tcp", "shm"}) {
+  for (const std::string transport : {"tcp", "shm", "udp"}) {
     const std::string option = "--nacre." + transport + ".connect_timeout";
     const outcome got = nacre_command({"run", "-n", "8", "--transport", transport, "sh", "-c",
                                        "if [ $NACRE_JOB_RANK = 5 ]; then exec sleep 600; fi; exec \"$0\" \"$@\"",
@@ -172,7 +172,7 @@ TEST(nacre_run_scripts, that_start_different_binaries_are_refused_with_a_line_th
 }
 
 TEST(nacre_run_scripts, that_start_programs_with_other_handlers_are_refused_with_what_to_do_over_every_transport) {
-  for (const char* transport : {"tcp", "shm", "auto"}) {
+  for (const char* transport : {"tcp", "shm", "udp", "auto"}) {
     const auto start = [&](const char* first, const char* second) {
       return nacre_command({"run", "-n", "2", "--transport", transport, "sh", "-c",
                             "if [ $NACRE_JOB_RANK = 0 ]; then exec " NACRE_BIN_DIR "/\"$0\"; fi; exec " NACRE_BIN_DIR

@@ -100,7 +100,7 @@ TEST(nacre_command_line, explains_itself) {
   EXPECT_NE(nacre_command({"--help"}).output.find("Run a program on several ranks"), std::string::npos);
   EXPECT_NE(nacre_command({"run", "--help"}).output.find("nacre run -n N [OPTIONS] PROGRAM"), std::string::npos);
   const outcome info = nacre_command({"info"});
-  for (const char* word : {"nacre", "build", "inproc", "shm", "tcp", "sim", "processor", "cores"}) {
+  for (const char* word : {"nacre", "build", "inproc", "shm", "tcp", "udp", "sim", "processor", "cores"}) {
     EXPECT_NE(info.output.find(word), std::string::npos) << word;
   }
 }

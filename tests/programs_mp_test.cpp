@@ -58,7 +58,7 @@ TEST(programs, without_memory_say_so) {
 }
 
 TEST(programs, with_more_ranks_in_a_process_than_it_can_hold_are_refused_with_the_bound) {
-  for (const std::string transport : {"inproc", "shm", "tcp"}) {
+  for (const std::string transport : {"inproc", "shm", "tcp", "udp"}) {
     const outcome got = shell("$uts --tree T1 --nacre.ranks=1000000 --nacre.transport=" + transport);
     EXPECT_EQ(code_of(got), 2);
     EXPECT_EQ(got.errors,

@@ -17,7 +17,7 @@ namespace nacre::tests {
   return transport == "ucx" || transport == "openmpi" || transport == "mpich";
 }
 
-/// The words that start ranks over shm, tcp, auto, ucx, openmpi or mpich, or what is missing.
+/// The words that start ranks over shm, tcp, udp, auto, ucx, openmpi or mpich, or what is missing.
 [[nodiscard]] inline bench::launcher start_of(const std::string& transport, int ranks) {
 #ifdef __SANITIZE_THREAD__
   if (is_foreign(transport)) return {{}, "the thread sanitizer does not see what " + transport + " synchronises"};

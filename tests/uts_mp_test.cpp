@@ -68,6 +68,8 @@ constexpr way ways[] = {
     {"four_processes", "nacre run -n 4", ""},
     {"three_processes_without_single_copies", "nacre run -n 3",
      "--nacre.shm.single_copy=off --nacre.shm.ring_bytes=4KiB"},
+    {"three_processes_over_udp", "nacre run -n 3 --transport udp", ""},
+    {"three_processes_over_udp_in_small_packets", "nacre run -n 3 --transport udp", "--nacre.udp.mtu=1500"},
     {"three_processes_over_ucx_by_sockets", "nacre run -n 3 --transport ucx -x UCX_TLS=tcp", ""},
     {"simulated_1", "", "--nacre.transport=sim --nacre.ranks=1"},
     {"simulated_2", "", "--nacre.transport=sim --nacre.ranks=2"},

@@ -204,8 +204,8 @@ int main(int argc, char** argv) {
       "Round trips of small messages of the poll loop while both ranks flood each other with large application "
       "messages: "
       "on the same channel, and on channel system.");
-  options.add("--transport", how.transports, "Which: shm, tcp, ucx, openmpi, mpich")
-      .one_of({"shm", "tcp", "ucx", "openmpi", "mpich"});
+  options.add("--transport", how.transports, "Which: shm, tcp, udp, ucx, openmpi, mpich")
+      .one_of({"shm", "tcp", "udp", "ucx", "openmpi", "mpich"});
   options.add("--bytes", how.bytes, "Size of a message of the flood").between(1, 64 << 20);
   options.add("--window", how.window, "Messages of the flood that are under way from each rank").between(1, 1'000'000);
   options.add("--seconds", how.seconds, "Time of each variant in a run").between(0.01, 60.0);

@@ -209,7 +209,7 @@ int main(int argc, char** argv) {
   options.add("--programs", how.programs, "Which").one_of({"ring", "octree", "phold10", "phold50"});
   options.add("--workers", how.workers, "Workers of one rank").between(1, 1024);
   options.add("--ranks", how.ranks, "Ranks of one worker").between(2, 1024);
-  options.add("--transport", how.transport, "Between ranks").one_of({"shm", "tcp", "auto", "ucx"});
+  options.add("--transport", how.transport, "Between ranks").one_of({"shm", "tcp", "udp", "auto", "ucx"});
   options.add("--grid", how.grid, "Nodes of ring and octree").called("XxYxZ");
   options.add("--threads", how.threads, "Threads of each of these nodes").between(1, 60'000);
   options.add("--rounds", how.rounds, "ring: how often each message goes on").between(1, 1'000'000);

@@ -72,6 +72,7 @@ void measure_floors(const std::string& transport, const plan& how, ladder::figur
     floor("raw single copy (process_vm_readv)", ladder::single_copy, 4096, any);
   }
   if (transport == "tcp") floor("raw loopback socket, polled", ladder::raw_socket, 1, any);
+  if (transport == "udp") floor("raw loopback datagrams, polled", ladder::raw_datagrams, 1, any);
   if (transport == "ucx") measure_raw_ucx(how, into);
   if (transport == "openmpi" || transport == "mpich") measure_raw_mpi(transport, how, into);
 }
@@ -247,8 +248,9 @@ int measure_all(const plan& how) {
 }
 
 void declare(nacre::program_options& options, plan& how) {
-  options.add("--transport", how.transports, "Only these: inproc, shm, tcp, ucx, openmpi, mpich; mpi is the last two")
-      .one_of({"inproc", "shm", "tcp", "ucx", "mpi", "openmpi", "mpich"});
+  options
+      .add("--transport", how.transports, "Only these: inproc, shm, tcp, udp, ucx, openmpi, mpich; mpi is the last two")
+      .one_of({"inproc", "shm", "tcp", "udp", "ucx", "mpi", "openmpi", "mpich"});
   options.add("--sizes", how.sizes, "Bytes of a message, such as 8,4KiB,1MiB; 6 sizes from 8 B to 4 MiB if not given")
       .of_bytes()
       .between(8, 64 << 20);
@@ -283,7 +285,7 @@ int main(int argc, char** argv) {
   if (how.sizes.empty()) how.sizes = quick_sizes;
   std::sort(how.sizes.begin(), how.sizes.end());
   how.sizes.erase(std::unique(how.sizes.begin(), how.sizes.end()), how.sizes.end());
-  if (how.transports.empty()) how.transports = {"inproc", "shm", "tcp", "ucx", "mpi"};
+  if (how.transports.empty()) how.transports = {"inproc", "shm", "tcp", "udp", "ucx", "mpi"};
   if (const auto mpi = std::find(how.transports.begin(), how.transports.end(), "mpi"); mpi != how.transports.end()) {
     how.transports.insert(how.transports.erase(mpi), {"openmpi", "mpich"});
   }

@@ -203,7 +203,7 @@ int main(int argc, char** argv) {
   options.add("--repetitions", how.repetitions, "Sorts of a run, one after the other").between(1, 1000);
   options.add("--runs", how.runs, "Runs of every row").between(1, 1000);
   options.add("--transport", how.transports, "Only these: sim, or what `nacre run` takes")
-      .one_of({"sim", "shm", "tcp", "auto", "ucx"});
+      .one_of({"sim", "shm", "tcp", "udp", "auto", "ucx"});
   options.add("--ranks", how.ranks, "Simulated ranks");
   options.add("--processes", how.processes, "Ranks over other transports");
   options.add("--json", how.json, "Also write the figures to this file").called("FILE");

@@ -170,8 +170,8 @@ int main(int argc, char** argv) {
       "The same work on few ranks and on many, alternating: a tree, messages from every rank to random others, and a "
       "single message that goes from rank to rank, so that every hop has to wake the next one. Run it on an idle "
       "machine with as many cores as there are few ranks; on two, a ratio of at most 2 is the aim for the first two.");
-  options.add("--transport", how.transports, "Which: shm, tcp, ucx, openmpi, mpich")
-      .one_of({"shm", "tcp", "ucx", "openmpi", "mpich"});
+  options.add("--transport", how.transports, "Which: shm, tcp, udp, ucx, openmpi, mpich")
+      .one_of({"shm", "tcp", "udp", "ucx", "openmpi", "mpich"});
   options.add("--few", how.few, "Ranks to compare with").between(2, 4096);
   options.add("--many", how.many, "Ranks that share the same cores").between(2, 4096);
   options.add("--runs", how.runs, "Runs of each, in turns").between(1, 100);

@@ -15,11 +15,11 @@ namespace nacre {
 namespace {
 
 constexpr option runtime_options[] = {
-    {"transport", option_kind::choice, "inproc", "", "inproc|shm|tcp|ucx|auto|mpi|sim",
-     "what carries messages: inproc between threads of this process, shm or tcp between processes that `nacre run` "
-     "starts, over shared memory or sockets, ucx the same by UCX, auto over shm, tcp or ucx, whichever fits each pair, "
-     "mpi between "
-     "processes that mpirun starts, sim on a simulated machine in virtual time"},
+    {"transport", option_kind::choice, "inproc", "", "inproc|shm|tcp|udp|ucx|auto|mpi|sim",
+     "what carries messages: inproc between threads of this process, shm, tcp or udp between processes that `nacre "
+     "run` "
+     "starts, over shared memory, sockets or datagrams, ucx the same by UCX, auto over shm, tcp or ucx, whichever fits "
+     "each pair, mpi between processes that mpirun starts, sim on a simulated machine in virtual time"},
     {"ranks", option_kind::integer, "1", "ranks", "1..1000000",
      "how many ranks this process holds, outside of sim at most 4096; under `nacre run` its -n decides"},
     {"workers", option_kind::integer, "0", "threads", "0..65536",

@@ -8,94 +8,24 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
-#include <chrono>
-#include <csignal>
 #include <cstdint>
 #include <cstring>
-#include <functional>
 #include <new>
 #include <stdexcept>
 #include <thread>
 #include <vector>
 
+#include "floor_pair.hpp"
 #include "payloads.hpp"
 #include "ring.hpp"
-#include "schedule.hpp"
 
 namespace ladder {
 namespace {
-
-double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
-
-/// A second process that runs `body` and ends; forked while this one has a single thread.
-class partner {
- public:
-  explicit partner(const std::function<void()>& body) : id_(fork()) {
-    if (id_ < 0) throw std::runtime_error("no second process to compare with: fork failed");
-    if (id_ > 0) return;
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    try {
-      body();
-    } catch (...) {
-      _exit(1);
-    }
-    _exit(0);
-  }
-  partner(const partner&) = delete;
-  partner& operator=(const partner&) = delete;
-  ~partner() {
-    kill(id_, SIGKILL);  // it has nothing left to do, or waits for an answer that will not come
-    waitpid(id_, nullptr, 0);
-  }
-  [[nodiscard]] pid_t id() const noexcept { return id_; }
-
- private:
-  pid_t id_;
-};
-
-/// The side that answers, until it is ended.
-template <class End>
-[[noreturn]] void serve(End& end, std::size_t bytes) {
-  for (;;) {
-    for (int i = 0; i < trips_of(bytes); ++i) {
-      end.receive(bytes);
-      end.send(bytes, 0);
-    }
-    for (int i = 0; i < streams_of(bytes); ++i) {
-      for (int k = 0; k < stream_of(bytes); ++k) end.receive(bytes);
-      end.send(answer_bytes, 0);
-    }
-  }
-}
-
-/// The side that measures.
-template <class End>
-sample drive(End& end, std::size_t bytes) {
-  sample best{bytes, 1e9, 1e9};
-  const double begin = now();
-  for (int batch = 0; batch < batches_of(bytes) && (batch < batches_least || now() - begin < 2 * phase_seconds);
-       ++batch) {
-    double start = now();
-    for (int i = 0; i < trips_of(bytes); ++i) {
-      end.send(bytes, 0);
-      end.receive(bytes);
-    }
-    best.round_trip_seconds = std::min(best.round_trip_seconds, (now() - start) / trips_of(bytes));
-    start = now();
-    for (int i = 0; i < streams_of(bytes); ++i) {
-      for (int k = 0; k < stream_of(bytes); ++k) end.send(bytes, k);
-      end.receive(answer_bytes);
-    }
-    best.one_way_seconds = std::min(best.one_way_seconds, (now() - start) / (streams_of(bytes) * stream_of(bytes)));
-  }
-  return best;
-}
 
 /// Memory that a forked process shares.
 class shared_memory {

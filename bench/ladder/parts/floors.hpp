@@ -22,4 +22,8 @@ namespace ladder {
 /// Two processes at the ends of a loopback connection; both poll: the floor of tcp.
 [[nodiscard]] sample raw_socket(std::size_t bytes);
 
+/// Two processes with connected UDP sockets on the loopback interface; both poll: the floor of udp. Long messages go in
+/// datagrams of 65,507 bytes; credits of the receiver keep the sender from overrunning its buffer.
+[[nodiscard]] sample raw_datagrams(std::size_t bytes);
+
 }  // namespace ladder
