@@ -74,10 +74,10 @@ std::size_t connection::room_for_bytes(std::size_t ranges) const noexcept {
 
 /// Sets the kind, and the channel of the bytes to send. False: nothing is to leave.
 bool connection::choose(datagram& next) {
-  const std::size_t front = overhead_of(next.acknowledged.count);
+  const std::size_t front = overhead_of(next.acknowledged.size());
   if (!left_ && !failed_) {
     for (const channel on : every_channel) {
-      const std::size_t bytes = to_peer_[place_of(on)].available(room_for_bytes(next.acknowledged.count));
+      const std::size_t bytes = to_peer_[place_of(on)].available(room_for_bytes(next.acknowledged.size()));
       if (bytes == 0 || !may_leave(on, front + bytes)) continue;
       next.kind = datagram_kind::stream;
       next.on = on;
@@ -92,7 +92,7 @@ bool connection::choose(datagram& next) {
 }
 
 void connection::acknowledge_into(datagram& next, time_point now) noexcept {
-  next.acknowledged = received_.ranges();
+  next.acknowledged = received_.ranges().view();
   const auto delay = std::chrono::duration_cast<std::chrono::microseconds>(now - newest_at_).count();
   next.ack_delay_us = static_cast<std::uint32_t>(std::clamp<std::int64_t>(delay, 0, 1'000'000));
 }
@@ -102,11 +102,11 @@ std::size_t connection::next_datagram(std::span<std::byte> into, time_point now)
   datagram next{.number = sent_.next_number()};
   acknowledge_into(next, now);
   if (!choose(next)) return 0;
-  const std::size_t front = overhead_of(next.acknowledged.count);
+  const std::size_t front = overhead_of(next.acknowledged.size());
   std::size_t bytes = front;
   stretch taken{};
   if (next.kind == datagram_kind::stream) {
-    taken = to_peer_[place_of(next.on)].take(into.subspan(front, room_for_bytes(next.acknowledged.count)));
+    taken = to_peer_[place_of(next.on)].take(into.subspan(front, room_for_bytes(next.acknowledged.size())));
     next.offset = taken.offset;
     bytes += taken.bytes;
   } else if (next.kind == datagram_kind::ping) {  // as long as any datagram, to show that the path carries it

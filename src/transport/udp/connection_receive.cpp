@@ -26,7 +26,8 @@ arrival connection::fail(std::string_view reason) {
 arrival connection::on_datagram(std::span<const std::byte> bytes, time_point now, messages_by_channel& arrived) {
   if (failed_) return arrival::no_datagram;
   if (!incoming_.verify(bytes)) return arrival::no_datagram;
-  const auto what = read_datagram(bytes);
+  ack_ranges ranges;
+  const auto what = read_datagram(bytes, ranges);
   if (!what) return fail("sent a datagram that makes no sense");
   if (!received_.is_new(what->number)) return arrival::replayed;
   const bool in_sequence = what->number == received_.end();
@@ -38,8 +39,8 @@ arrival connection::on_datagram(std::span<const std::byte> bytes, time_point now
 }
 
 bool connection::take_acknowledgement(const datagram& from, time_point now) {
-  if (from.acknowledged.count == 0) return true;
-  if (from.acknowledged.each[0].end > sent_.next_number()) return false;
+  if (from.acknowledged.empty()) return true;
+  if (from.acknowledged[0].end > sent_.next_number()) return false;
   arrived_.clear();
   lost_.clear();
   const std::uint64_t in_flight = sent_.bytes_in_flight();

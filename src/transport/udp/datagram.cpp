@@ -44,6 +44,7 @@ bool makes_sense(const head& what) noexcept {
 /// False: the ranges do not lie below each other, or reach below 0.
 bool read_ranges(const head& from, std::span<const std::byte> bytes, ack_ranges& into) noexcept {
   std::uint64_t above = from.acknowledged_end;
+  into.count = 0;
   for (std::size_t i = 0; i < from.ranges; ++i) {
     range each;
     std::memcpy(&each, bytes.data() + i * sizeof each, sizeof each);
@@ -61,16 +62,16 @@ bool read_ranges(const head& from, std::span<const std::byte> bytes, ack_ranges&
 std::size_t overhead_of(std::size_t ranges) noexcept { return tag_bytes + sizeof(head) + ranges * sizeof(range); }
 
 std::size_t write_head(const datagram& what, std::span<std::byte> into) noexcept {
-  NACRE_ASSERT(into.size() >= overhead_of(what.acknowledged.count), "there is room for the head");
+  NACRE_ASSERT(into.size() >= overhead_of(what.acknowledged.size()), "there is room for the head");
   head front{.number = what.number,
              .offset = what.offset,
              .ack_delay_us = what.ack_delay_us,
              .kind = what.kind,
              .on = what.on};
-  std::uint64_t above = what.acknowledged.count == 0 ? 0 : what.acknowledged.each[0].end;
+  std::uint64_t above = what.acknowledged.empty() ? 0 : what.acknowledged[0].end;
   front.acknowledged_end = above;
   std::byte* at = into.data() + tag_bytes + sizeof front;
-  for (const number_range& received : what.acknowledged.view()) {
+  for (const number_range& received : what.acknowledged) {
     if (above - received.end > count_max) break;  // as far away as this, nothing is in flight any more
     const std::uint64_t count = std::min(received.end - received.begin, count_max);
     const range each{.missing = static_cast<std::uint32_t>(above - received.end),
@@ -85,7 +86,7 @@ std::size_t write_head(const datagram& what, std::span<std::byte> into) noexcept
   return static_cast<std::size_t>(at - into.data());
 }
 
-std::optional<datagram> read_datagram(std::span<const std::byte> bytes) noexcept {
+std::optional<datagram> read_datagram(std::span<const std::byte> bytes, ack_ranges& ranges) noexcept {
   if (bytes.size() < overhead_of(0)) return std::nullopt;
   head front;
   std::memcpy(&front, bytes.data() + tag_bytes, sizeof front);
@@ -96,7 +97,8 @@ std::optional<datagram> read_datagram(std::span<const std::byte> bytes) noexcept
                   .ack_delay_us = front.ack_delay_us,
                   .offset = front.offset,
                   .bytes = bytes.subspan(overhead_of(front.ranges))};
-  if (!read_ranges(front, bytes.subspan(overhead_of(0)), result.acknowledged)) return std::nullopt;
+  if (!read_ranges(front, bytes.subspan(overhead_of(0)), ranges)) return std::nullopt;
+  result.acknowledged = ranges.view();
   if (result.kind == datagram_kind::stream && result.bytes.empty()) return std::nullopt;
   if (result.kind == datagram_kind::acknowledgement && !result.bytes.empty()) return std::nullopt;
   if (result.offset > std::numeric_limits<std::uint64_t>::max() - result.bytes.size()) return std::nullopt;

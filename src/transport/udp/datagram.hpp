@@ -21,17 +21,18 @@ inline constexpr std::size_t datagram_bytes_min = 1'232;
 
 /// Consecutive numbers of datagrams, from `begin` up to but not including `end`.
 struct number_range {
-  std::uint64_t begin = 0;
-  std::uint64_t end = 0;
+  std::uint64_t begin;
+  std::uint64_t end;
   friend bool operator==(const number_range&, const number_range&) = default;
 };
 
 /// The most ranges that one datagram acknowledges.
 inline constexpr std::size_t ack_ranges_max = 32;
 
-/// Ranges of received numbers, newest first, with at least one number missing between two of them.
+/// Ranges of received numbers, newest first, with at least one number missing between two of them. Those from `count`
+/// on are not initialised.
 struct ack_ranges {
-  std::array<number_range, ack_ranges_max> each{};
+  std::array<number_range, ack_ranges_max> each;
   std::size_t count = 0;
   [[nodiscard]] std::span<const number_range> view() const noexcept { return {each.data(), count}; }
 };
@@ -47,11 +48,11 @@ enum class datagram_kind : std::uint8_t {
 struct datagram {
   std::uint64_t number = 0;  ///< a sender uses each number once
   datagram_kind kind = datagram_kind::acknowledgement;
-  channel on = channel::system;        ///< whose stream
-  std::uint32_t ack_delay_us = 0;      ///< time between the arrival of the newest acknowledged one and this reply
-  std::uint64_t offset = 0;            ///< position in the stream of the first of `bytes`
-  ack_ranges acknowledged{};           ///< none: nothing has arrived yet
-  std::span<const std::byte> bytes{};  ///< of the stream
+  channel on = channel::system;    ///< whose stream
+  std::uint32_t ack_delay_us = 0;  ///< time between the arrival of the newest acknowledged one and this reply
+  std::uint64_t offset = 0;        ///< position in the stream of the first of `bytes`
+  std::span<const number_range> acknowledged{};  ///< newest first; none: nothing has arrived yet
+  std::span<const std::byte> bytes{};            ///< of the stream
 };
 
 /// The bytes of a datagram, tag included, whose stream bytes are left out.
@@ -61,8 +62,9 @@ struct datagram {
 /// least overhead_of(ranges) bytes.
 std::size_t write_head(const datagram& what, std::span<std::byte> into) noexcept;
 
-/// Reads a datagram whose tag has been verified. Nothing: it is too short, or one of its fields makes no sense.
-[[nodiscard]] std::optional<datagram> read_datagram(std::span<const std::byte> bytes) noexcept;
+/// Reads a datagram whose tag has been verified, and its ranges into `ranges`, which the result refers to. Nothing: it
+/// is too short, or one of its fields makes no sense.
+[[nodiscard]] std::optional<datagram> read_datagram(std::span<const std::byte> bytes, ack_ranges& ranges) noexcept;
 
 /// The number of a datagram of at least overhead_of(0) bytes, before its tag has been verified.
 [[nodiscard]] std::uint64_t number_of(std::span<const std::byte> bytes) noexcept;

@@ -168,6 +168,9 @@ struct datagram_socket::system_call {
 
 std::size_t datagram_socket::send(const outgoing_batch& batch) {
   if (lose_) return send_losing(batch);
+  if (batch.lengths().size() == 1) {  // half of the time of sendmmsg
+    if (::send(socket_.get(), batch.data(), batch.lengths()[0], MSG_DONTWAIT | MSG_NOSIGNAL) >= 0) return 1;
+  }
   std::size_t taken = 0;
   std::byte* at = batch.data();
   int refusals = 0;
@@ -201,7 +204,16 @@ std::size_t datagram_socket::receive_some(incoming_batch& into) noexcept {
       into.headers_[i].msg_hdr.msg_controllen = into.controls_[i].size();
     }
   }
+  if (!many_ && !joins_) {  // half of the time of recvmmsg
+    const ssize_t bytes = ::recv(socket_.get(), into.places_[0].iov_base, into.places_[0].iov_len, MSG_DONTWAIT);
+    many_ = bytes >= 0 && found_;  // two in a row: more may wait
+    found_ = bytes >= 0;
+    if (bytes < 0) return 0;
+    into.headers_[0].msg_len = static_cast<unsigned>(bytes);
+    return 1;
+  }
   const int got = ::recvmmsg(socket_.get(), into.headers_.data(), incoming_batch::datagrams_max, MSG_DONTWAIT, nullptr);
+  many_ = got > 1;
   return static_cast<std::size_t>(std::max(got, 0));  // an error is a report about an earlier datagram
 }
 

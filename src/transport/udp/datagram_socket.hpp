@@ -115,6 +115,8 @@ class datagram_socket {
   net::unique_fd socket_;
   bool cuts_ = false;   // the kernel cuts one long buffer into datagrams (UDP_SEGMENT)
   bool joins_ = false;  // the kernel may join datagrams that arrive (UDP_GRO)
+  bool many_ = false;   // several datagrams have come together
+  bool found_ = false;  // the last call has found a datagram
   loss lose_;
 };
 

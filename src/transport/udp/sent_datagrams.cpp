@@ -55,19 +55,20 @@ void sent_datagrams::note_round_trip(const sent_datagram& newest, std::chrono::n
   round_trip_.add(std::max(now - newest.when, time_point::duration(1)), ack_delay);
 }
 
-void sent_datagrams::on_acknowledgement(const ack_ranges& received, std::chrono::nanoseconds ack_delay, time_point now,
-                                        std::vector<sent_datagram>& arrived, std::vector<sent_datagram>& lost) {
-  if (received.count == 0) return;
-  NACRE_EXPECT(received.each[0].end <= next_number(), "only what was sent is acknowledged");
-  acknowledged_end_ = std::max(acknowledged_end_, received.each[0].end);
-  if (received.each[0].end <= base_) return;
+void sent_datagrams::on_acknowledgement(std::span<const number_range> received, std::chrono::nanoseconds ack_delay,
+                                        time_point now, std::vector<sent_datagram>& arrived,
+                                        std::vector<sent_datagram>& lost) {
+  if (received.empty()) return;
+  NACRE_EXPECT(received[0].end <= next_number(), "only what was sent is acknowledged");
+  acknowledged_end_ = std::max(acknowledged_end_, received[0].end);
+  if (received[0].end <= base_) return;
   const std::size_t before = arrived.size();
-  for (const number_range& range : received.view()) {
+  for (const number_range& range : received) {
     if (range.end <= base_) break;
     for (std::uint64_t number = range.end; number > std::max(range.begin, base_); --number) {
       sent_datagram& each = all_[number - 1 - base_];
       if (!each.in_flight) continue;
-      if (number == received.each[0].end) note_round_trip(each, ack_delay, now);
+      if (number == received[0].end) note_round_trip(each, ack_delay, now);
       leave(each);
       arrived.push_back(each);
     }

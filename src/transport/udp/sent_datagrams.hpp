@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <span>
 #include <vector>
 
 #include "transport/udp/datagram.hpp"
@@ -48,7 +49,7 @@ class sent_datagrams {
   void withdraw(std::uint64_t first, std::vector<sent_datagram>& back);
 
   /// The peer acknowledges numbers, all below next_number(). Appends those that have arrived, and those that are lost.
-  void on_acknowledgement(const ack_ranges& received, std::chrono::nanoseconds ack_delay, time_point now,
+  void on_acknowledgement(std::span<const number_range> received, std::chrono::nanoseconds ack_delay, time_point now,
                           std::vector<sent_datagram>& arrived, std::vector<sent_datagram>& lost);
   /// The time of `deadline()` has come. Appends the datagrams that are lost. Returns true when the peer is silent: then
   /// one datagram of those is to be sent whatever the windows say.
