@@ -17,6 +17,7 @@ struct datagram_key::schedule {
   ~schedule() { sodium_memzero(&state, sizeof state); }
 };
 
+static_assert(tag_bytes == crypto_verify_16_BYTES);
 static_assert(tag_bytes == crypto_shorthash_siphashx24_BYTES && tag_bytes == crypto_aead_aes256gcm_ABYTES);
 static_assert(sizeof(job_secret::proof) == crypto_aead_aes256gcm_KEYBYTES);
 
@@ -64,7 +65,7 @@ void datagram_key::sign(std::span<std::byte> datagram) const noexcept {
 
 bool datagram_key::verify(std::span<const std::byte> datagram) const noexcept {
   if (datagram.size() < overhead_of(0)) return false;
-  return sodium_memcmp(tag_of(datagram).data(), datagram.data(), tag_bytes) == 0;
+  return crypto_verify_16(tag_of(datagram).data(), reinterpret_cast<const unsigned char*>(datagram.data())) == 0;
 }
 
 }  // namespace nacre::transport::udp

@@ -214,6 +214,7 @@ std::size_t datagram_socket::receive_some(incoming_batch& into) noexcept {
   }
   const int got = ::recvmmsg(socket_.get(), into.headers_.data(), incoming_batch::datagrams_max, MSG_DONTWAIT, nullptr);
   many_ = got > 1;
+  found_ = false;
   return static_cast<std::size_t>(std::max(got, 0));  // an error is a report about an earlier datagram
 }
 

@@ -17,7 +17,7 @@ std::optional<frame_error> frame_assembler::end_header() {
   message_header header;
   std::memcpy(&header, header_.data(), sizeof header);
   header_bytes_ = 0;
-  if (is_shutdown(header)) return frame_error::unknown_kind;  // ranks tell each other of their shutdown by a socket
+  if (header.kind > message_kind::reply) return frame_error::unknown_kind;  // a shutdown is told by a stream
   if (const auto error = check_header(header, limits_)) return error;
   partial_ = make_message(header.payload_bytes);
   partial_->header = header;
