@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+// Checks the input, constrains its segments, and removes what is outside.
+#include "kernel/domain.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include <nacre/error.hpp>
+
+#include "geometry/predicates.hpp"
+#include "kernel/delaunay.hpp"
+
+namespace mesh2d {
+namespace {
+
+[[noreturn]] void refuse(const pslg& input, std::uint32_t line, const std::string& problem, const std::string& why,
+                         const std::string& remedy) {
+  throw nacre::setup_error({place_of(input, line) + problem, why, remedy});
+}
+
+std::string segment_text(const pslg& input, std::uint32_t k) {
+  const auto& s = input.segments[k];
+  return s.line == 0 ? fmt::format("segment {}", s.name) : fmt::format("segment {} of line {}", s.name, s.line);
+}
+
+void check_points(const pslg& input) {
+  if (input.points.size() < 3) {
+    refuse(input, 0, fmt::format("{} points", input.points.size()), "a domain has at least three corners",
+           "give more points and the segments between them");
+  }
+  for (const auto& [at, line, name] : input.points) {
+    for (const double value : {at.x, at.y}) {
+      if (std::isfinite(value) && std::abs(value) <= coordinate_max && value == kept_in_range(value)) continue;
+      refuse(input, line, fmt::format("point {} has the coordinate {}", name, value),
+             fmt::format("coordinates are 0 or from {} to {} in size", coordinate_min, coordinate_max),
+             "scale the input");
+    }
+  }
+}
+
+/// Triangulates the points and constrains the segments.
+void constrain_segments(const pslg& input, domain& made, std::vector<index>& vertex_of_point) {
+  std::vector<point> points;
+  for (const auto& each : input.points) points.push_back(each.at);
+  boxed_triangulation boxed = triangulate(points);
+  made.mesh = std::move(boxed.mesh);
+  vertex_of_point = std::move(boxed.vertex_of_point);
+  std::size_t merged = 0;
+  for (std::size_t k = 0; k < points.size(); ++k) merged += vertex_of_point[k] != k;
+  if (merged > 0) made.notes.push_back(fmt::format("{} points lie where others do and were merged with them", merged));
+  made.incomplete.resize(input.segments.size());
+  for (std::uint32_t k = 0; k < input.segments.size(); ++k) {
+    const auto& [from, to, line, name] = input.segments[k];
+    if (vertex_of_point[from] == vertex_of_point[to]) {
+      refuse(input, line, fmt::format("segment {} has no length", name), "its ends are at one place",
+             "remove it, or give it another end");
+    }
+    bool overlaps = false;
+    const auto other = insert_segment(made.mesh, made.names, vertex_of_point[from], vertex_of_point[to], k, overlaps);
+    made.incomplete[k] = overlaps;
+    if (!other) continue;
+    refuse(input, line, fmt::format("segment {} crosses {}", name, segment_text(input, *other)),
+           "segments may meet at points of the input only", "add their common point, and split both there");
+  }
+}
+
+/// The triangle that holds `at`; none when the box does not.
+index locate(const triangulation& mesh, const point& at) {
+  const auto outside_of = [&](index t) {
+    for (unsigned k = 0; k < 3; ++k) {
+      const side s = side_of(t, k);
+      if (orient(mesh.at(mesh.origin(s)), mesh.at(mesh.target(s)), at) < 0) return s;
+    }
+    return none;
+  };
+  index t = 0;
+  for (std::size_t step = 0; step < 1000; ++step) {  // with constraints a walk may go in a circle
+    const side s = outside_of(t);
+    if (s == none) return t;
+    if (mesh.twin(s) == none) return none;
+    t = triangle_of(mesh.twin(s));
+  }
+  for (t = 0; t < mesh.triangles.size(); ++t) {
+    if (outside_of(t) == none) return t;
+  }
+  return none;
+}
+
+/// As locate, but refuses a place on a segment.
+index locate_in_face(const pslg& input, const domain& made, const point& at, std::uint32_t line,
+                     const std::string& who) {
+  if (!std::isfinite(at.x) || !std::isfinite(at.y) || std::abs(at.x) > coordinate_max ||
+      std::abs(at.y) > coordinate_max) {
+    refuse(input, line, who + " has a coordinate that is too large", "it must be a place in the plane", "correct it");
+  }
+  const index t = locate(made.mesh, {kept_in_range(at.x), kept_in_range(at.y)});
+  for (unsigned k = 0; t != none && k < 3; ++k) {
+    const side s = side_of(t, k);
+    const index a = made.mesh.origin(s), b = made.mesh.target(s);
+    if (orient(made.mesh.at(a), made.mesh.at(b), at) != 0 || !made.mesh.constrained(s)) continue;
+    const std::uint32_t segment = made.names.find(a, b);
+    refuse(input, line, who + " lies on " + segment_text(input, segment), "it must lie inside of what it means",
+           "move it to one side, or remove it if the area beside it is 0");
+  }
+  return t;
+}
+
+/// Calls `mark` for the triangles from `begin` up to constrained sides. `mark` returns false where it has been already.
+template <class Mark>
+void flood(const triangulation& mesh, index begin, Mark mark) {
+  std::vector<index> stack{begin};
+  mark(begin);
+  while (!stack.empty()) {
+    const index t = stack.back();
+    stack.pop_back();
+    for (unsigned k = 0; k < 3; ++k) {
+      const side s = side_of(t, k), other = mesh.twin(s);
+      if (other == none || mesh.constrained(s) || !mark(triangle_of(other))) continue;
+      stack.push_back(triangle_of(other));
+    }
+  }
+}
+
+std::vector<std::uint8_t> inside(const pslg& input, domain& made) {
+  std::vector<std::uint8_t> keep(made.mesh.triangles.size(), 1);
+  const auto drop = [&](index t) { return std::exchange(keep[t], std::uint8_t{0}) != 0; };
+  const index box = made.mesh.vertices[input.points.size()].triangle;
+  flood(made.mesh, box, drop);
+  if (std::find(keep.begin(), keep.end(), 1) == keep.end()) {
+    refuse(input, 0, fmt::format("the {} segments enclose no area", input.segments.size()),
+           "the domain is what is inside of closed outlines", "close the outline");
+  }
+  for (const auto& [at, line, name] : input.holes) {
+    const index t = locate_in_face(input, made, at, line, fmt::format("hole {}", name));
+    if (t == none || keep[t] == 0) {
+      made.notes.push_back(
+          fmt::format("{}hole {} lies outside of the domain, or in another hole", place_of(input, line), name));
+      continue;
+    }
+    flood(made.mesh, t, drop);
+  }
+  if (std::find(keep.begin(), keep.end(), 1) == keep.end()) {
+    refuse(input, input.holes.front().line, fmt::format("the {} holes leave no area", input.holes.size()),
+           "each hole reaches up to the next segments", "add segments around the holes, or remove holes");
+  }
+  return keep;
+}
+
+void mark_regions(const pslg& input, domain& made, const std::vector<std::uint8_t>& keep) {
+  made.regions.emplace_back();
+  for (const auto& [at, attribute, area_max, line, name] : input.regions) {
+    if (area_max && !(*area_max > 0 && std::isfinite(*area_max))) {
+      refuse(input, line, fmt::format("region {} has the area bound {}", name, *area_max), "it must be positive",
+             "correct it, or write -1 for none");
+    }
+    const index t = locate_in_face(input, made, at, line, fmt::format("region {}", name));
+    if (t == none || keep[t] == 0) {
+      made.notes.push_back(fmt::format("{}region {} lies outside of the domain", place_of(input, line), name));
+      continue;
+    }
+    if (made.mesh.triangles[t].region != 0) {
+      refuse(input, line, fmt::format("region {} lies where another region is", name), "no segments part the two",
+             "remove one of them, or part them by segments");
+    }
+    const auto number = static_cast<std::uint32_t>(made.regions.size());
+    made.regions.push_back({attribute, area_max.value_or(0)});
+    flood(made.mesh, t, [&](index u) { return std::exchange(made.mesh.triangles[u].region, number) != number; });
+  }
+}
+
+/// Notes segments without triangles on either side.
+void note_outside(domain& made, const std::vector<std::uint8_t>& keep) {
+  std::size_t outside = 0;
+  for (index t = 0; t < made.mesh.triangles.size(); ++t) {
+    for (unsigned k = 0; k < 3; ++k) {
+      const side s = side_of(t, k), other = made.mesh.twin(s);
+      if (!made.mesh.constrained(s) || keep[t] != 0 || keep[triangle_of(other)] != 0) continue;
+      std::uint8_t& mark = made.incomplete[made.names.find(made.mesh.origin(s), made.mesh.target(s))];
+      outside += mark != 2;
+      mark = 2;
+    }
+  }
+  if (outside > 0)
+    made.notes.push_back(fmt::format("{} segments lie outside of the domain, at least in part", outside));
+  const auto overlapping = std::count(made.incomplete.begin(), made.incomplete.end(), 1);
+  if (overlapping > 0) made.notes.push_back(fmt::format("{} segments cover parts of others", overlapping));
+}
+
+/// Removes what is outside, and gives names and fans to what is left.
+void carve(domain& made, const std::vector<std::uint8_t>& keep) {
+  triangulation& mesh = made.mesh;
+  for (index v = 0; v < mesh.vertices.size(); ++v) mesh.vertices[v].corner = v;
+  const side_names before = std::exchange(made.names, {});
+  keep_only(mesh, keep);
+  separate_fans(mesh);
+  for (index t = 0; t < mesh.triangles.size(); ++t) {
+    for (unsigned k = 0; k < 3; ++k) {
+      const side s = side_of(t, k);
+      const index a = mesh.origin(s), b = mesh.target(s);
+      made.twice_area.add_edge(mesh.at(a), mesh.at(b));
+      if (!mesh.constrained(s)) continue;
+      made.names.set(a, b, before.find(mesh.vertices[a].corner, mesh.vertices[b].corner));
+    }
+  }
+}
+
+/// Refuses points that lie so near to a segment that no point fits between them, in the domain or in a hole.
+void check_heights(const pslg& input, const domain& made) {
+  const triangulation& mesh = made.mesh;
+  double most = 0;
+  for (const auto& each : input.points) most = std::max({most, std::abs(each.at.x), std::abs(each.at.y)});
+  for (index t = 0; t < mesh.triangles.size(); ++t) {
+    for (unsigned k = 0; k < 3; ++k) {
+      const side s = side_of(t, k);
+      const index a = mesh.origin(s), b = mesh.target(s), c = mesh.apex(s);
+      if (!mesh.constrained(s) || c >= input.points.size()) continue;
+      const double height = twice_area(mesh, t) / std::sqrt(squared_length(mesh.at(b) - mesh.at(a)));
+      if (height >= most * resolution) continue;
+      const auto& at = input.points[c];
+      refuse(input, at.line,
+             fmt::format("point {} lies {:.2g} beside {}", at.name, height, segment_text(input, made.names.find(a, b))),
+             fmt::format("no triangle fits between them: with these coordinates {:.2g} is the least distance",
+                         most * resolution),
+             "move the point away, or onto the segment, or scale or move the input towards the origin");
+    }
+  }
+}
+
+}  // namespace
+
+domain make_domain(const pslg& input) {
+  check_points(input);
+  domain made;
+  std::vector<index> vertex_of_point;
+  constrain_segments(input, made, vertex_of_point);
+  check_heights(input, made);
+  const std::vector<std::uint8_t> keep = inside(input, made);
+  note_outside(made, keep);
+  mark_regions(input, made, keep);
+  carve(made, keep);
+  return made;
+}
+
+}  // namespace mesh2d

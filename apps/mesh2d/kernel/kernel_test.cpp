@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+// Triangulation and refinement on one thread.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include <nacre/error.hpp>
+
+#include "geometry/predicates.hpp"
+#include "input/shapes.hpp"
+#include "kernel/delaunay.hpp"
+#include "kernel/mesh_for_tests.hpp"
+#include "kernel/troubled_input.hpp"
+
+namespace mesh2d {
+namespace {
+
+std::string faults_text(const findings& found) {
+  std::string text;
+  for (const std::string& each : found.fault_texts) text += each + "\n";
+  return text;
+}
+
+std::string refusal(const pslg& input) {
+  try {
+    static_cast<void>(make_domain(input));
+  } catch (const nacre::setup_error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+pslg polygon(const std::vector<point>& corners) {
+  pslg input{.source = "test"};
+  for (std::uint32_t k = 0; k < corners.size(); ++k) {
+    input.points.push_back({.at = corners[k], .line = k + 2, .name = k + 1});
+    input.segments.push_back(
+        {.from = k, .to = (k + 1) % static_cast<std::uint32_t>(corners.size()), .line = k + 20, .name = k + 1});
+  }
+  return input;
+}
+
+TEST(Delaunay, no_circle_holds_another_point) {
+  nacre::rng random(5);
+  for (int round = 0; round < 4; ++round) {
+    std::vector<point> points;
+    for (int k = 0; k < 150; ++k) {
+      const point anywhere{random.uniform(), random.uniform()};
+      points.push_back(round < 2 ? anywhere : point{std::floor(anywhere.x * 9), std::floor(anywhere.y * 9)});
+    }
+    const boxed_triangulation made = triangulate(points);
+    for (std::size_t k = 0; k < points.size(); ++k) ASSERT_EQ(made.mesh.at(made.vertex_of_point[k]), points[k]);
+    for (const triangle& each : made.mesh.triangles) {
+      const point &a = made.mesh.at(each.corner[0]), &b = made.mesh.at(each.corner[1]),
+                  &c = made.mesh.at(each.corner[2]);
+      ASSERT_GT(orient(a, b, c), 0);
+      for (const point& other : points) ASSERT_LE(in_circle(a, b, c, other), 0);
+    }
+  }
+}
+
+TEST(Domain, keeps_its_area_segments_and_holes) {
+  const meshed made = mesh_alone(make_shape("pipe", 1), 0, 0);
+  const findings found = made.checked();
+  EXPECT_EQ(found.faults, 0u) << faults_text(found);
+  EXPECT_EQ(found.triangles, 352u + 2 * 9 - 2);  // of a polygon with 352 corners and 9 holes
+  EXPECT_EQ(found.pieces.size(), 352u);
+  const double bore = 24 / 2.0 * 0.09 * 0.09 * std::sin(2 * std::numbers::pi / 24);
+  const double wall = 48 * std::sin(2 * std::numbers::pi / 96) - 32 * 0.25 * std::sin(2 * std::numbers::pi / 64);
+  EXPECT_NEAR(found.twice_area.value() / 2, wall - 8 * bore, 1e-14);
+}
+
+TEST(Domain, names_what_is_wrong_with_an_input) {
+  const std::vector<point> square{{0, 0}, {4, 0}, {4, 4}, {0, 4}};
+  pslg crossing = polygon({{0, 0}, {4, 4}, {4, 0}, {0, 4}});
+  EXPECT_NE(refusal(crossing).find("test:22: segment 3 crosses segment 1 of line 20 ("), std::string::npos)
+      << refusal(crossing);
+  pslg open = polygon(square);
+  open.segments.pop_back();
+  EXPECT_NE(refusal(open).find("enclose no area"), std::string::npos) << refusal(open);
+  pslg point_beside = polygon(square);
+  point_beside.points.push_back({.at = {2, 1e-14}, .line = 9, .name = 9});
+  EXPECT_NE(refusal(point_beside).find("test:9: point 9 lies 1e-14 beside segment 1"), std::string::npos)
+      << refusal(point_beside);
+  pslg hole_on_side = polygon(square);
+  hole_on_side.holes.push_back({.at = {2, 0}, .line = 30, .name = 1});
+  EXPECT_NE(refusal(hole_on_side).find("test:30: hole 1 lies on segment 1"), std::string::npos)
+      << refusal(hole_on_side);
+  pslg all_hole = polygon(square);
+  all_hole.holes.push_back({.at = {2, 1}, .line = 30, .name = 1});
+  EXPECT_NE(refusal(all_hole).find("leave no area"), std::string::npos) << refusal(all_hole);
+  pslg twice = polygon(square);
+  twice.regions.push_back({.at = {1, 2}, .attribute = 1, .line = 31, .name = 1});
+  twice.regions.push_back({.at = {2, 1}, .attribute = 2, .line = 32, .name = 2});
+  EXPECT_NE(refusal(twice).find("test:32: region 2 lies where another region is"), std::string::npos) << refusal(twice);
+  EXPECT_EQ(refusal(polygon(square)), "");
+}
+
+TEST(Domain, a_point_on_a_segment_splits_it_and_a_hole_may_touch_the_outline) {
+  pslg input = polygon({{0, 0}, {4, 0}, {4, 4}, {0, 4}});
+  for (const point& at : {point{2, 0}, {3, 1}, {2, 2}, {1, 1}}) input.points.push_back({.at = at});
+  for (std::uint32_t k = 0; k < 4; ++k) input.segments.push_back({.from = 4 + k, .to = 4 + (k + 1) % 4});
+  input.holes.push_back({.at = {2, 1}});
+  const meshed made = mesh_alone(input, 25, 0.1);
+  const findings found = made.checked();
+  EXPECT_TRUE(made.finished);
+  EXPECT_EQ(found.faults, 0u) << faults_text(found);
+  EXPECT_EQ(found.twice_area.value(), 28);
+  const auto at_touch =
+      std::count_if(made.work.mesh.vertices.begin(), made.work.mesh.vertices.end(), [](const vertex& v) {
+        return v.at == point{2, 0};
+      });
+  EXPECT_EQ(at_touch, 2);  // one for each side of the hole
+}
+
+TEST(Refiner, meets_every_bound_on_every_shape) {
+  for (const std::string& name : shape_names()) {
+    for (const double degrees : {0.0, 20.7, 30.0}) {
+      for (const double area : {0.0, 0.01, 0.0004}) {
+        const meshed made = mesh_alone(make_shape(name, 3), degrees, area);
+        const findings found = made.checked();
+        EXPECT_TRUE(made.finished) << name;
+        EXPECT_EQ(found.faults, 0u) << name << " " << degrees << " " << area << "\n" << faults_text(found);
+        EXPECT_LE(std::abs(found.twice_area.value() - made.input.twice_area.value()), found.area_error_max) << name;
+        EXPECT_TRUE(found.exempt > 0 || found.degrees_min >= degrees * (1 - 1e-9)) << name;
+        EXPECT_GT(static_cast<double>(found.triangles) * area, area > 0 ? found.twice_area.value() / 2 : -1) << name;
+      }
+    }
+  }
+}
+
+TEST(Refiner, stops_and_goes_on_with_one_result) {
+  meshed whole = mesh_alone(make_shape("key", 1), 25, 0.001), sliced = mesh_alone(make_shape("key", 1), 25, 0.001, 1);
+  ASSERT_TRUE(whole.finished);
+  ASSERT_FALSE(sliced.finished);
+  int slices = 1;
+  while (!refiner(sliced.work, sliced.rule).refine(100)) ++slices;
+  EXPECT_GT(slices, 10);
+  ASSERT_EQ(whole.work.mesh.vertices.size(), sliced.work.mesh.vertices.size());
+  for (index v = 0; v < whole.work.mesh.vertices.size(); ++v) ASSERT_EQ(whole.work.mesh.at(v), sliced.work.mesh.at(v));
+}
+
+TEST(Refiner, ends_at_angles_down_to_a_millionth_of_a_degree) {
+  for (const double degrees : {59.0, 40.0, 15.0, 5.1, 4.9, 1.0, 0.01, 1e-6}) {
+    const double turn = degrees * std::numbers::pi / 180;
+    pslg input = polygon({{-4, -4}, {4, -4}, {4, 4}, {-4, 4}});
+    input.points.push_back({.at = {0, 0}});
+    for (int k = 0; k < 3; ++k) {
+      const double length = 1 + 0.37 * k;
+      input.segments.push_back({.from = 4, .to = static_cast<std::uint32_t>(input.points.size())});
+      input.points.push_back({.at = {length * std::cos(turn * k), length * std::sin(turn * k)}});
+    }
+    const meshed made = mesh_alone(input, 20.7, 0);
+    const findings found = made.checked();
+    EXPECT_TRUE(made.finished) << degrees;
+    EXPECT_EQ(found.faults, 0u) << degrees << "\n" << faults_text(found);
+    EXPECT_LT(found.triangles, 2000u) << degrees;
+    EXPECT_EQ(found.exempt == 0, degrees > 20.7) << degrees;
+  }
+}
+
+TEST(Refiner, random_degenerate_inputs_are_meshed_or_refused_by_name) {
+#ifdef NACRE_SLOW_ASSERTS
+  constexpr std::uint64_t seeds = 600;
+#else
+  constexpr std::uint64_t seeds = 2000;
+#endif
+  std::uint64_t clean = 0, refused = 0;
+  for (std::uint64_t seed = 0; seed < seeds; ++seed) {
+    try {
+      const meshed made = mesh_alone(troubled_input::make(seed), 20.7, 0);
+      const findings found = made.checked();
+      ASSERT_TRUE(made.finished) << seed;
+      ASSERT_EQ(found.faults, 0u) << seed << "\n" << faults_text(found);
+      ASSERT_LE(std::abs(found.twice_area.value() - made.input.twice_area.value()), found.area_error_max) << seed;
+      ++clean;
+    } catch (const nacre::setup_error& error) {
+      const std::string text = error.what();
+      ASSERT_EQ(text.rfind("troubled: ", 0), 0u) << text;
+      ASSERT_NE(text.find("): "), std::string::npos) << text;
+      ++refused;
+    }
+  }
+  EXPECT_GT(clean, seeds / 3);
+  EXPECT_GT(refused, seeds / 5);
+}
+
+}  // namespace
+}  // namespace mesh2d

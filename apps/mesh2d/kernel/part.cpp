@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+// Pieces, and the cut of a mesh into parts.
+#include "kernel/part.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <unordered_map>
+
+namespace mesh2d {
+namespace {
+
+std::uint64_t pair_key(index a, index b) noexcept {
+  return a < b ? (std::uint64_t{a} << 32) | b : (std::uint64_t{b} << 32) | a;
+}
+
+/// The distance of a vertex from the corner whose small angle it shields.
+struct shield {
+  index corner, distance;
+};
+
+shield shield_of(const part& of, index v) noexcept {
+  const vertex& at = of.mesh.vertices[v];
+  if (!at.on_piece()) return {at.fraction, whole_fraction};
+  const piece& on = of.pieces[at.place];
+  return {on.shielded, on.shielded == on.from ? at.fraction : whole_fraction - at.fraction};
+}
+
+/// Gives a name to each vertex that has none.
+void name_corners(triangulation& mesh) {
+  index fresh = 0;
+  for (const vertex& v : mesh.vertices) fresh = v.corner == none ? fresh : std::max(fresh, v.corner + 1);
+  for (vertex& v : mesh.vertices) {
+    if (v.corner == none) v.corner = fresh++;
+  }
+}
+
+/// Numbers the constrained sides: their names as pieces, by their vertices.
+std::unordered_map<std::uint64_t, std::uint32_t> name_pieces(triangulation& mesh,
+                                                             const std::vector<std::uint32_t>& part_of) {
+  std::unordered_map<std::uint64_t, std::uint32_t> names;
+  for (index t = 0; t < mesh.triangles.size(); ++t) {
+    for (unsigned k = 0; k < 3; ++k) {
+      const side s = side_of(t, k), other = mesh.twin(s);
+      if (other != none && part_of[t] != part_of[triangle_of(other)]) mesh.constrain(s);
+      if (!mesh.constrained(s)) continue;
+      names.try_emplace(pair_key(mesh.origin(s), mesh.target(s)), static_cast<std::uint32_t>(names.size()));
+    }
+  }
+  return names;
+}
+
+/// Copies the triangles of each part, with vertices and neighbours within it.
+std::vector<part> copy_triangles(const triangulation& mesh, const std::vector<std::uint32_t>& part_of,
+                                 std::uint32_t count, std::vector<index>& new_triangle) {
+  std::vector<part> parts(count);
+  std::vector<std::unordered_map<index, index>> new_vertex(count);
+  new_triangle.resize(mesh.triangles.size());
+  for (index t = 0; t < mesh.triangles.size(); ++t) {
+    triangulation& to = parts[part_of[t]].mesh;
+    new_triangle[t] = static_cast<index>(to.triangles.size());
+    triangle copy = mesh.triangles[t];
+    for (index& v : copy.corner) {
+      const auto [found, is_new] = new_vertex[part_of[t]].try_emplace(v, static_cast<index>(to.vertices.size()));
+      if (is_new) {
+        const vertex& from = mesh.vertices[v];
+        to.vertices.push_back({.at = from.at, .place = from.place, .triangle = new_triangle[t], .corner = from.corner});
+      }
+      v = found->second;
+    }
+    to.triangles.push_back(copy);
+  }
+  for (index t = 0; t < mesh.triangles.size(); ++t) {
+    for (side& s : parts[part_of[t]].mesh.triangles[new_triangle[t]].twin) {
+      if (s == none) continue;
+      const index other = triangle_of(s);
+      s = part_of[other] == part_of[t] ? side_of(new_triangle[other], s & 3) : none;
+    }
+  }
+  return parts;
+}
+
+void add_piece(part& to, const piece& added) {
+  const auto position = static_cast<std::uint32_t>(to.pieces.size());
+  to.pieces.push_back(added);
+  to.whole_pieces.emplace_back(pair_key(added.from, added.to), position);
+  to.piece_by_name.emplace_back(added.name, position);
+  to.chains.emplace_back();
+  if (added.neighbour == none) return;
+  to.chains.back() = {{0, added.from}, {whole_fraction, added.to}};
+}
+
+/// The piece of a constrained side of the whole mesh, `local` in its part.
+piece make_piece(const domain& whole, side s, part& to, side local) {
+  const triangulation& mesh = whole.mesh;
+  index a = mesh.origin(s), b = mesh.target(s), local_a = to.mesh.origin(local), local_b = to.mesh.target(local);
+  if (mesh.vertices[a].corner > mesh.vertices[b].corner) {  // both sides of it take one direction
+    std::swap(a, b);
+    std::swap(local_a, local_b);
+  }
+  piece made{.from_at = mesh.at(a), .to_at = mesh.at(b), .from = local_a, .to = local_b};
+  made.segment = whole.names.find(a, b);
+  if (mesh.vertices[b].fraction == a) {
+    made.shielded = local_a;
+    to.mesh.vertices[local_b].fraction = local_a;
+  } else if (mesh.vertices[a].fraction == b) {
+    made.shielded = local_b;
+    to.mesh.vertices[local_a].fraction = local_b;
+  }
+  return made;
+}
+
+/// Gives a part the wedges that it may have triangles in.
+void copy_wedges(const std::vector<wedge>& all, part& to) {
+  if (all.empty()) return;
+  std::vector<std::uint32_t> segments;
+  for (const piece& each : to.pieces) segments.push_back(each.segment);
+  std::sort(segments.begin(), segments.end());
+  for (const wedge& each : all) {
+    const auto here = [&](std::uint32_t s) { return std::binary_search(segments.begin(), segments.end(), s); };
+    if (here(each.first) && here(each.second)) to.wedges.push_back(each);
+  }
+}
+
+}  // namespace
+
+std::uint32_t part::piece_of(side s) const noexcept {
+  const index a = mesh.origin(s), b = mesh.target(s);
+  if (mesh.vertices[a].on_piece()) return mesh.vertices[a].place;
+  if (mesh.vertices[b].on_piece()) return mesh.vertices[b].place;
+  return whole_piece(a, b);
+}
+
+std::uint32_t part::whole_piece(index a, index b) const noexcept {
+  const auto found = std::lower_bound(whole_pieces.begin(), whole_pieces.end(), std::pair(pair_key(a, b), 0u));
+  return found != whole_pieces.end() && found->first == pair_key(a, b) ? found->second : none;
+}
+
+std::uint32_t part::segment_of(index v) const noexcept {
+  const vertex& at = mesh.vertices[v];
+  return at.on_piece() ? pieces[at.place].segment : at.segment_of_corner();
+}
+
+const wedge* part::find_wedge(std::uint32_t a, std::uint32_t b) const noexcept {
+  const wedge wanted{std::min(a, b), std::max(a, b), 0};
+  const auto found = std::lower_bound(wedges.begin(), wedges.end(), wanted);
+  return found != wedges.end() && found->first == wanted.first && found->second == wanted.second ? &*found : nullptr;
+}
+
+bool part::longer_than_shielded(side s) const noexcept {
+  const index a = mesh.origin(s), b = mesh.target(s);
+  const double length = squared_length(mesh.at(b) - mesh.at(a));
+  for (const auto& [near, far] : {std::pair(a, b), std::pair(b, a)}) {
+    const index corner = shield_of(*this, near).corner;
+    if (corner == none || corner == far) continue;
+    const double from_near = squared_length(mesh.at(near) - mesh.at(corner));
+    if (squared_length(mesh.at(far) - mesh.at(corner)) > from_near && length > 1.01 * from_near) return true;
+  }
+  return false;
+}
+
+bool part::fills_wedge(index t) const noexcept {
+  if (wedges.empty()) return false;
+  std::uint32_t a = none, b = none;
+  index corner = none;
+  for (const index v : mesh.triangles[t].corner) {
+    const std::uint32_t segment = segment_of(v);
+    if (segment == none && (mesh.vertices[v].corner == none || corner != none)) return false;
+    if (segment == none) corner = mesh.vertices[v].corner;
+    if (segment == none || segment == a || segment == b) continue;
+    if (b != none) return false;
+    (a == none ? a : b) = segment;
+  }
+  const wedge* const in = b == none ? nullptr : find_wedge(a, b);
+  return in != nullptr && (corner == none || corner == in->corner);
+}
+
+bool part::faces_wedge(side s) const noexcept {
+  if (wedges.empty()) return false;
+  const std::uint32_t on = piece_of(s), other = segment_of(mesh.apex(s));
+  return on != none && other != none && find_wedge(pieces[on].segment, other) != nullptr;
+}
+
+double part::height_min() const noexcept {
+  double most = 0, longest = 0;
+  for (const piece& each : pieces) {
+    longest = std::max(longest, squared_length(each.to_at - each.from_at));
+    for (const point& at : {each.from_at, each.to_at}) most = std::max({most, std::abs(at.x), std::abs(at.y)});
+  }
+  return std::max(most * resolution, std::sqrt(longest) * piece_resolution);
+}
+
+bool part::spans_small_angle(index a, index b) const noexcept {
+  const shield left = shield_of(*this, a), right = shield_of(*this, b);
+  if (left.corner == none || left.corner != right.corner || left.distance != right.distance) return false;
+  return squared_length(mesh.at(b) - mesh.at(a)) < squared_length(mesh.at(left.corner) - mesh.at(a));
+}
+
+std::vector<part> cut_into_parts(domain& whole, const std::vector<std::uint32_t>& part_of, std::uint32_t count) {
+  triangulation& mesh = whole.mesh;
+  name_corners(mesh);
+  const auto names = name_pieces(mesh, part_of);
+  std::vector<index> new_triangle;
+  std::vector<part> parts = copy_triangles(mesh, part_of, count, new_triangle);
+  for (part& each : parts) separate_fans(each.mesh);
+  for (index t = 0; t < mesh.triangles.size(); ++t) {
+    part& to = parts[part_of[t]];
+    for (unsigned k = 0; k < 3; ++k) {
+      const side s = side_of(t, k), other = mesh.twin(s);
+      if (!mesh.constrained(s)) continue;
+      const bool inner = other != none && part_of[triangle_of(other)] == part_of[t];
+      if (inner && other < s) continue;  // the other side has made the piece
+      piece added = make_piece(whole, s, to, side_of(new_triangle[t], k));
+      added.name = names.at(pair_key(mesh.origin(s), mesh.target(s)));
+      added.neighbour = other == none || inner ? none : part_of[triangle_of(other)];
+      add_piece(to, added);
+    }
+  }
+  for (part& each : parts) {
+    std::sort(each.whole_pieces.begin(), each.whole_pieces.end());
+    std::sort(each.piece_by_name.begin(), each.piece_by_name.end());
+    copy_wedges(whole.wedges, each);
+  }
+  return parts;
+}
+
+}  // namespace mesh2d

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which triangles are good enough.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numbers>
+#include <vector>
+
+#include "kernel/domain.hpp"
+
+namespace mesh2d {
+
+/// A place around which the mesh is finer: sides should be `length` long there, and `growth` longer for each unit of
+/// distance.
+struct size_source {
+  point at{};
+  double length = 0;
+  double growth = 0;
+  template <class Archive>
+  void serialize(Archive& ar) {
+    ar(at.x, at.y, length, growth);
+  }
+};
+
+/// The bounds for triangles: the least angle, and the greatest area, which may depend on the region and the place.
+class size_rule {
+ public:
+  size_rule() = default;
+  /// `degrees` is at most 33; an `area_max` of 0 is no bound.
+  size_rule(double degrees, double area_max, std::vector<region_rule> regions, std::vector<size_source> sources)
+      : sine_squared_(std::pow(std::sin(degrees * std::numbers::pi / 180), 2)),
+        degrees_(degrees),
+        sources_(std::move(sources)) {
+    const double everywhere = area_max > 0 ? area_max : std::numeric_limits<double>::infinity();
+    for (const region_rule& each : regions) {
+      area_max_.push_back(each.area_max > 0 ? std::min(each.area_max, everywhere) : everywhere);
+    }
+    if (area_max_.empty()) area_max_.push_back(everywhere);
+  }
+
+  [[nodiscard]] double degrees() const noexcept { return degrees_; }
+  /// Infinity where there is no bound.
+  [[nodiscard]] double area_max(std::uint32_t region, const point& centroid) const noexcept {
+    double bound = area_max_[region];
+    for (const size_source& each : sources_) {
+      const double length = each.length + each.growth * std::sqrt(squared_length(centroid - each.at));
+      bound = std::min(bound, std::sqrt(3.0) / 4 * length * length);
+    }
+    return bound;
+  }
+  [[nodiscard]] bool bounds_area() const noexcept {
+    return !sources_.empty() || *std::min_element(area_max_.begin(), area_max_.end()) < 1e300;
+  }
+
+  /// A rule for triangles with `factor` times the area, and angles of at least `degrees`.
+  [[nodiscard]] size_rule coarser(double factor, double degrees) const {
+    size_rule made = *this;
+    made.degrees_ = std::max(degrees_, degrees);
+    made.sine_squared_ = std::pow(std::sin(made.degrees_ * std::numbers::pi / 180), 2);
+    for (double& each : made.area_max_) each *= factor;
+    for (size_source& each : made.sources_) {
+      each.length *= std::sqrt(factor);
+      each.growth *= std::sqrt(factor);
+    }
+    return made;
+  }
+  /// A rule that bounds all areas by `area_max`, too.
+  [[nodiscard]] size_rule also_below(double area_max) const {
+    size_rule made = *this;
+    for (double& each : made.area_max_) each = std::min(each, area_max);
+    return made;
+  }
+
+  [[nodiscard]] bool too_large(const triangulation& mesh, index t) const noexcept {
+    const triangle& given = mesh.triangles[t];
+    const point &a = mesh.at(given.corner[0]), &b = mesh.at(given.corner[1]), &c = mesh.at(given.corner[2]);
+    const double area = cross(b - a, c - a) / 2;
+    if (sources_.empty()) return area > area_max_[given.region];
+    return area > area_max(given.region, {(a.x + b.x + c.x) / 3, (a.y + b.y + c.y) / 3});
+  }
+
+  /// Whether the least angle is below the bound. `shortest` becomes the position of the shortest side's apex.
+  [[nodiscard]] bool too_thin(const triangulation& mesh, index t, unsigned& shortest) const noexcept {
+    const triangle& given = mesh.triangles[t];
+    const point &a = mesh.at(given.corner[0]), &b = mesh.at(given.corner[1]), &c = mesh.at(given.corner[2]);
+    const double of_a = squared_length(c - b), of_b = squared_length(a - c), of_c = squared_length(b - a);
+    const double twice = cross(b - a, c - a);
+    shortest = of_a <= of_b && of_a <= of_c ? 0 : of_b <= of_c ? 1 : 2;
+    const double others = shortest == 0 ? of_b * of_c : shortest == 1 ? of_a * of_c : of_a * of_b;
+    return twice * twice < sine_squared_ * others;  // the sine of the angle between the two longer sides
+  }
+
+  template <class Archive>
+  void serialize(Archive& ar) {
+    ar(sine_squared_, degrees_, area_max_, sources_);
+  }
+
+ private:
+  double sine_squared_ = 0, degrees_ = 0;
+  std::vector<double> area_max_{};  // by region
+  std::vector<size_source> sources_{};
+};
+
+}  // namespace mesh2d
