@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// mesh2d: meshes of triangles by parallel constrained Delaunay refinement.
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <string>
+
+#include <nacre/nacre.hpp>
+#include <program_options.hpp>
+
+#include "input/poly_reader.hpp"
+#include "input/shapes.hpp"
+#include "options.hpp"
+#include "output/report.hpp"
+#include "output/writers.hpp"
+#include "parallel/mesher.hpp"
+
+namespace {
+
+mesh2d::pslg read_input(const mesh2d::options& asked) {
+  const std::string& name = asked.input;
+  const bool is_file = name.size() > 5 && name.compare(name.size() - 5, 5, ".poly") == 0;
+  return is_file ? mesh2d::read_poly(name) : mesh2d::make_shape(name, asked.seed);
+}
+
+/// Makes the plan on rank 0. Returns the problem with the input, on every rank; empty if there is none.
+std::string plan_on_first_rank(nacre::runtime& rt, const mesh2d::options& asked, mesh2d::plan& made) {
+  std::string problem;
+  if (rt.rank().value() == 0) {
+    try {
+      made = mesh2d::make_plan(read_input(asked), asked);
+    } catch (const nacre::setup_error& error) {
+      problem = error.what();
+    }
+  }
+  return rt.broadcast(problem, nacre::rank_id{0});
+}
+
+int mesh(nacre::runtime& rt, const mesh2d::options& asked, const nacre::config& configuration) {
+  mesh2d::plan made;
+  const double started = rt.now();
+  const std::string problem = plan_on_first_rank(rt, asked, made);
+  const bool is_first = rt.rank().value() == 0;
+  if (!problem.empty()) {
+    if (is_first) fmt::print(stderr, "mesh2d: {}\n", problem);
+    return nacre::program_options::usage_code;
+  }
+  const double planned = rt.now();
+  mesh2d::whole_mesh whole;
+  mesh2d::result done = mesh2d::make_mesh(rt, asked, std::move(made), asked.out.empty() ? nullptr : &whole);
+  if (!is_first) return 0;
+  done.plan_seconds = planned - started;
+  const double written = rt.now();
+  if (!asked.out.empty()) mesh2d::write_mesh(whole, asked.out);
+  done.write_seconds = rt.now() - written;
+  fmt::print("{}", asked.json ? mesh2d::result_json(asked, done, configuration.get_string("balancer"),
+                                                    configuration.get_string("transport"))
+                              : mesh2d::result_text(asked, done));
+  return done.checked && done.found.faults > 0 ? 1 : 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return nacre::run_program("mesh2d", [&] {
+    const nacre::config configuration = nacre::read_config(argc, argv);
+    const mesh2d::command_line command = mesh2d::parse_command_line(argc, argv);
+    if (command.exit_code) return *command.exit_code;
+    if (!command.asked.out.empty()) mesh2d::check_output_name(command.asked.out);
+    int verdict = 0;
+    const int failed = nacre::run(configuration, [&](nacre::runtime& rt) {
+      const int code = mesh(rt, command.asked, configuration);
+      if (rt.rank().value() == 0) verdict = code;
+    });
+    return failed != 0 ? failed : verdict;
+  });
+}

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// Declares the options.
+#include "options.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <charconv>
+
+#include <nacre/error.hpp>
+#include <program_options.hpp>
+
+namespace mesh2d {
+namespace {
+
+constexpr const char* footer = R"(Examples:
+  mesh2d pipe --triangles 1000000 --check
+  mesh2d outline.poly --angle 28 --out mesh.vtu                                 for ParaView
+  mesh2d key --area 0.01 --subdomains 8 --out key.svg
+  mesh2d square --triangles 100000 --size-at 0,0,0.001,0.05 --nacre.balancer=diffusion
+  nacre run -n 2 mesh2d pipe --triangles 5000000 --subdomains 64 --check --json
+  mesh2d --nacre.help                                                           options of the runtime
+
+Exit code: 0 for a mesh, and for one that passes --check; 1 when the check finds a fault, or writing fails; 2 when the
+options or the input are wrong.)";
+
+/// "X,Y,LENGTH" or "X,Y,LENGTH,GROWTH".
+size_source read_source(const std::string& text) {
+  std::array<double, 4> value{0, 0, 0, 0.1};
+  std::size_t count = 0;
+  const char* at = text.data();
+  const char* const last = text.data() + text.size();
+  for (; count < value.size(); ++count) {
+    const auto [end, error] = std::from_chars(at, last, value[count]);
+    if (error != std::errc() || (end != last && *end != ',')) break;
+    at = end;
+    if (at == last) break;
+    ++at;
+  }
+  if (at == last && count >= 2 && value[2] > 0 && value[3] >= 0 && text.back() != ',') {
+    return {{value[0], value[1]}, value[2], value[3]};
+  }
+  throw nacre::setup_error({fmt::format("--size-at has no value '{}'", text),
+                            "it is X,Y,LENGTH or X,Y,LENGTH,GROWTH, with a positive length and no negative growth",
+                            "try --size-at 0,0,0.01,0.1"});
+}
+
+void declare(nacre::program_options& parser, options& asked, std::vector<std::string>& sources) {
+  parser.add("input", asked.input, "pipe, square, key, comb, random, or a .poly file (Triangle's format)")
+      .called("INPUT")
+      .required();
+  parser.add("--seed", asked.seed, "Which random polygon").called("NUMBER");
+  parser.section("Size of the triangles");
+  parser.add("--angle", asked.degrees, "The least angle, in degrees; beyond 30 there may be very many triangles")
+      .called("DEGREES")
+      .between(0, 33);
+  parser.add("--area", asked.area_max, "The greatest area of a triangle")
+      .called("AREA")
+      .between(0, 1e100)
+      .otherwise("none");
+  parser.add("--triangles", asked.triangles, "Choose the area bound that gives about so many")
+      .called("COUNT")
+      .between(1, 1e11)
+      .otherwise("none");
+  parser
+      .add("--size-at", sources,
+           "Sides of about LENGTH at (X, Y), and GROWTH longer (0.1) for each unit of distance; may be repeated")
+      .called("X,Y,LENGTH[,GROWTH]")
+      .verbatim();
+  parser.section("How to run");
+  parser.add("--subdomains", asked.subdomains, "Parts of the domain, which ranks and workers share")
+      .called("COUNT")
+      .between(1, 1u << 16)
+      .otherwise("one for each 50,000 triangles");
+  parser.add_choice("--weigh", asked.weigh, {{"work", weighing::work}, {"area", weighing::area}},
+                    "Which is alike in all subdomains: the expected number of triangles, or the area, for experiments "
+                    "with balancers");
+  parser.add("--deterministic", asked.deterministic,
+             "One mesh for any number of ranks and workers: splits of interfaces are exchanged in rounds");
+  parser.section("Output");
+  parser.add("--out", asked.out, "Write the mesh: FILE.vtu, FILE.svg, or FILE for FILE.node and FILE.ele")
+      .called("FILE");
+  parser.add("--check", asked.check, "Verify the mesh by exact arithmetic, in parallel");
+  parser.add("--json", asked.json, "Print the result as one JSON object");
+}
+
+}  // namespace
+
+command_line parse_command_line(int argc, const char* const* argv) {
+  nacre::program_options parser("mesh2d",
+                                "Meshes of triangles for polygons with holes: constrained Delaunay refinement.");
+  parser.footer(footer);
+  command_line result;
+  std::vector<std::string> sources;
+  declare(parser, result.asked, sources);
+  result.exit_code = parser.parse(argc, argv);
+  if (result.exit_code) return result;
+  for (const std::string& each : sources) result.asked.sources.push_back(read_source(each));
+  if (result.asked.triangles > 0 && result.asked.area_max > 0) {
+    throw nacre::setup_error(
+        {"--triangles and --area are both given", "each of them sets the area bound", "leave one out"});
+  }
+  return result;
+}
+
+}  // namespace mesh2d

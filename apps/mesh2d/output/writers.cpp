@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writes meshes.
+#include "output/writers.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <functional>
+#include <limits>
+#include <stdexcept>
+#include <utility>
+
+#include <nacre/error.hpp>
+
+namespace mesh2d {
+namespace {
+
+bool ends_with(const std::string& text, const std::string& end) {
+  return text.size() > end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
+}
+
+void write_file(const std::string& name, const std::function<void(std::ostream&)>& write) {
+  errno = 0;
+  std::ofstream file(name, std::ios::binary);
+  if (file) write(file);
+  file.close();
+  if (!file) {
+    throw std::runtime_error(
+        fmt::format("{} cannot be written: {}", name, errno != 0 ? std::strerror(errno) : "unknown error"));
+  }
+}
+
+/// The arrays of a .vtu file, which follow one another behind its text.
+class appended_arrays {
+ public:
+  template <class T>
+  std::string declare(const std::string& type, const std::string& name, std::uint32_t components,
+                      std::vector<T> values) {
+    std::string text =
+        fmt::format(R"(<DataArray type="{}" Name="{}" NumberOfComponents="{}" format="appended" offset="{}"/>)", type,
+                    name, components, bytes_.size());
+    const std::uint64_t size = values.size() * sizeof(T);
+    append(&size, sizeof(size));
+    append(values.data(), size);
+    return text + "\n";
+  }
+  [[nodiscard]] const std::string& bytes() const noexcept { return bytes_; }
+
+ private:
+  void append(const void* data, std::size_t size) { bytes_.append(static_cast<const char*>(data), size); }
+  std::string bytes_;
+};
+
+std::vector<double> attributes_of(const whole_mesh& mesh) {
+  std::vector<double> attributes;
+  for (const std::uint32_t region : mesh.regions) attributes.push_back(mesh.region_rules.at(region).attribute);
+  return attributes;
+}
+
+struct frame {
+  point low{std::numeric_limits<double>::max(), std::numeric_limits<double>::max()};
+  point high{std::numeric_limits<double>::lowest(), std::numeric_limits<double>::lowest()};
+};
+
+frame frame_of(const whole_mesh& mesh) {
+  frame all;
+  for (const point& at : mesh.points) {
+    all.low = {std::min(all.low.x, at.x), std::min(all.low.y, at.y)};
+    all.high = {std::max(all.high.x, at.x), std::max(all.high.y, at.y)};
+  }
+  return all;
+}
+
+}  // namespace
+
+void write_vtu(const whole_mesh& mesh, std::ostream& to) {
+  static_assert(std::endian::native == std::endian::little, "the header of the file says so");
+  std::vector<double> points;
+  for (const point& at : mesh.points) points.insert(points.end(), {at.x, at.y, 0});
+  std::vector<std::int32_t> corners;
+  std::vector<std::int64_t> offsets;
+  for (const auto& each : mesh.triangles) {
+    for (const std::uint32_t v : each) corners.push_back(static_cast<std::int32_t>(v));
+    offsets.push_back(static_cast<std::int64_t>(corners.size()));
+  }
+  appended_arrays arrays;
+  to << R"(<?xml version="1.0"?>)" << '\n'
+     << R"(<VTKFile type="UnstructuredGrid" version="1.0" byte_order="LittleEndian" header_type="UInt64">)" << '\n'
+     << fmt::format("<UnstructuredGrid>\n<Piece NumberOfPoints=\"{}\" NumberOfCells=\"{}\">\n", mesh.points.size(),
+                    mesh.triangles.size())
+     << "<Points>\n"
+     << arrays.declare("Float64", "Points", 3, std::move(points)) << "</Points>\n<Cells>\n"
+     << arrays.declare("Int32", "connectivity", 1, std::move(corners))
+     << arrays.declare("Int64", "offsets", 1, std::move(offsets))
+     << arrays.declare("UInt8", "types", 1, std::vector<std::uint8_t>(mesh.triangles.size(), 5)) << "</Cells>\n"
+     << "<PointData>\n"
+     << arrays.declare("UInt8", "on_segment", 1, mesh.on_boundary) << "</PointData>\n"
+     << "<CellData Scalars=\"subdomain\">\n"
+     << arrays.declare("UInt32", "subdomain", 1, mesh.subdomains)
+     << arrays.declare("Float64", "region", 1, attributes_of(mesh)) << "</CellData>\n"
+     << "</Piece>\n</UnstructuredGrid>\n<AppendedData encoding=\"raw\">\n_" << arrays.bytes()
+     << "\n</AppendedData>\n</VTKFile>\n";
+}
+
+void write_svg(const whole_mesh& mesh, std::ostream& to) {
+  constexpr double width = 900;
+  const frame all = frame_of(mesh);
+  const double scale = width / std::max(all.high.x - all.low.x, 1e-300), height = (all.high.y - all.low.y) * scale;
+  to << fmt::format(R"(<svg xmlns="http://www.w3.org/2000/svg" viewBox="-5 -5 {:.0f} {:.0f}" stroke-linejoin="round">)",
+                    width + 10, height + 10)
+     << '\n';
+  std::size_t begin = 0;
+  while (begin < mesh.triangles.size()) {
+    const std::uint32_t subdomain = mesh.subdomains[begin];
+    // Steps of the golden angle give neighbours in number different hues.
+    to << fmt::format(R"~(<path fill="hsl({:.0f} 60% 80%)" stroke="#333" stroke-width="0.3" d=")~",
+                      137.508 * subdomain);
+    for (; begin < mesh.triangles.size() && mesh.subdomains[begin] == subdomain; ++begin) {
+      const char* command = "M";
+      for (const std::uint32_t v : mesh.triangles[begin]) {
+        to << fmt::format("{}{:.2f} {:.2f}", std::exchange(command, "L"), (mesh.points[v].x - all.low.x) * scale,
+                          (all.high.y - mesh.points[v].y) * scale);
+      }
+      to << "Z";
+    }
+    to << "\"/>\n";
+  }
+  to << "</svg>\n";
+}
+
+void write_node(const whole_mesh& mesh, std::ostream& to) {
+  to << fmt::format("{} 2 0 1\n", mesh.points.size());
+  for (std::size_t v = 0; v < mesh.points.size(); ++v) {
+    to << fmt::format("{} {} {} {}\n", v + 1, mesh.points[v].x, mesh.points[v].y, mesh.on_boundary[v]);
+  }
+}
+
+void write_ele(const whole_mesh& mesh, std::ostream& to) {
+  const std::vector<double> attributes = attributes_of(mesh);
+  to << fmt::format("{} 3 1\n", mesh.triangles.size());
+  for (std::size_t t = 0; t < mesh.triangles.size(); ++t) {
+    const auto& [a, b, c] = mesh.triangles[t];
+    to << fmt::format("{} {} {} {} {}\n", t + 1, a + 1, b + 1, c + 1, attributes[t]);
+  }
+}
+
+void check_output_name(const std::string& out) {
+  const std::string name = out.substr(out.rfind('/') + 1);
+  const std::size_t dot = name.rfind('.');
+  if (dot == std::string::npos || ends_with(out, ".vtu") || ends_with(out, ".svg")) return;
+  throw nacre::setup_error({fmt::format("--out {} has an unknown format", out),
+                            "files end in .vtu or .svg; a name without an ending means .node and .ele",
+                            fmt::format("try --out {}.vtu", out.substr(0, out.size() - name.size() + dot))});
+}
+
+void write_mesh(const whole_mesh& mesh, const std::string& out) {
+  if (ends_with(out, ".vtu")) return write_file(out, [&](std::ostream& to) { write_vtu(mesh, to); });
+  if (ends_with(out, ".svg")) return write_file(out, [&](std::ostream& to) { write_svg(mesh, to); });
+  write_file(out + ".node", [&](std::ostream& to) { write_node(mesh, to); });
+  write_file(out + ".ele", [&](std::ostream& to) { write_ele(mesh, to); });
+}
+
+}  // namespace mesh2d

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// Mesh files.
+#pragma once
+
+#include <ostream>
+#include <string>
+
+#include "parallel/mesher.hpp"
+
+namespace mesh2d {
+
+/// VTK's XML format for unstructured grids, for ParaView: with the subdomain and the region's attribute of each
+/// triangle. Arrays are appended in binary, in the byte order of this machine.
+void write_vtu(const whole_mesh& mesh, std::ostream& to);
+/// A picture: a colour for each subdomain.
+void write_svg(const whole_mesh& mesh, std::ostream& to);
+/// Triangle's formats. Numbers begin at 1; the marker of a point is 1 on input segments; triangles have their region's
+/// attribute.
+void write_node(const whole_mesh& mesh, std::ostream& to);
+void write_ele(const whole_mesh& mesh, std::ostream& to);
+
+/// Throws nacre::setup_error for a name that no format has.
+void check_output_name(const std::string& out);
+/// Writes the files that `out` means. Throws std::runtime_error, with the file, when that fails.
+void write_mesh(const whole_mesh& mesh, const std::string& out);
+
+}  // namespace mesh2d

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+// Distributes subdomains, waits until they are done, checks and gathers them.
+#include "parallel/mesher.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <unordered_map>
+
+namespace mesh2d {
+namespace {
+
+using subdomains = nacre::array_ptr<subdomain>;
+
+struct sum_of_counts {
+  subdomain_counts operator()(const subdomain_counts& a, const subdomain_counts& b) const {
+    return subdomain_counts::sum(a, b);
+  }
+};
+
+struct sum_of_findings {
+  findings operator()(findings a, const findings& b) const {
+    a.merge(b);
+    return a;
+  }
+};
+
+/// Waits until every subdomain is good. Returns the number of rounds, 0 when splits are exchanged at once.
+std::uint32_t refine_all(nacre::runtime& rt, const subdomains& all, exchange how) {
+  rt.wait_quiescence();
+  if (how == exchange::at_once) return 0;
+  for (std::uint32_t rounds = 1;; ++rounds) {
+    bool more = false;
+    if (rt.rank().value() == 0) {
+      more = rt.reduce<&subdomain::counts>(all, sum_of_counts{}).get().waiting;
+      if (more) rt.send<&subdomain::next_round>(all);
+    }
+    if (!rt.broadcast(more, nacre::rank_id{0})) return rounds;
+    rt.wait_quiescence();
+  }
+}
+
+void check_all(nacre::runtime& rt, const subdomains& all, const plan& made, result& done) {
+  const double started = rt.now();
+  if (rt.rank().value() == 0) rt.send<&subdomain::check>(all);
+  rt.wait_quiescence();
+  if (rt.rank().value() == 0) {
+    done.found = rt.reduce<&subdomain::found>(all, sum_of_findings{}).get();
+    judge_whole(made, done.found);
+    done.checked = true;
+  }
+  done.check_seconds = rt.now() - started;
+}
+
+whole_mesh gather(nacre::runtime& rt, const subdomains& all, std::uint32_t count, const plan& made) {
+  std::vector<mesh_copy> parts;
+  for (int k = 0; k < static_cast<int>(count); ++k) parts.push_back(rt.call<&subdomain::copy>(all[{k}]).get());
+  whole_mesh whole = join(parts);
+  whole.region_rules = made.regions;
+  return whole;
+}
+
+}  // namespace
+
+result make_mesh(nacre::runtime& rt, const options& asked, plan&& made, whole_mesh* whole) {
+  result done;
+  done.subdomains = rt.broadcast(static_cast<std::uint32_t>(made.parts.size()), nacre::rank_id{0});
+  done.ranks = rt.size();
+  done.workers = rt.workers();
+  done.area_max = made.area_max;
+  done.notes = made.notes;
+  const exchange how = asked.deterministic ? exchange::in_rounds : exchange::at_once;
+  const auto clocks = rt.create_group<rank_clock>();
+  const auto all = rt.create_array<subdomain>(nacre::extents{static_cast<int>(done.subdomains)});
+  const std::uint64_t moved_before = rt.counters().migrations_in;
+  rt.barrier();
+  const double started = rt.now();
+  if (rt.rank().value() == 0) {
+    for (std::size_t k = 0; k < made.parts.size(); ++k) {
+      rt.send<&subdomain::begin>(all[{static_cast<int>(k)}], all, clocks, std::move(made.parts[k]), made.rule,
+                                 made.expected[k], how);
+    }
+  }
+  done.rounds = refine_all(rt, all, how);
+  done.mesh_seconds = rt.now() - started;
+  done.moves = rt.all_reduce(rt.counters().migrations_in - moved_before, std::plus<>{});
+  done.busiest_rank_seconds =
+      rt.all_reduce(rt.local(clocks).seconds(), [](double a, double b) { return std::max(a, b); });
+  if (asked.check) check_all(rt, all, made, done);
+  if (rt.rank().value() != 0) return done;
+  done.counts = rt.reduce<&subdomain::counts>(all, sum_of_counts{}).get();
+  if (whole != nullptr) *whole = gather(rt, all, done.subdomains, made);
+  return done;
+}
+
+void judge_whole(const plan& made, findings& found) {
+  for (const std::string& each : made.faults) found.fault(each);
+  std::vector<std::uint8_t> present(made.pieces);
+  for (const std::uint32_t each : found.pieces) {
+    if (each < made.pieces) present[each] = 1;
+  }
+  const auto absent = std::count(present.begin(), present.end(), 0);
+  if (absent > 0) found.fault(fmt::format("{} pieces of segments and interfaces are in no subdomain", absent));
+  const double expected = made.twice_area.value(), is = found.twice_area.value();
+  if (!(std::abs(is - expected) <= found.area_error_max)) {
+    found.fault(fmt::format("the area is {:.17g}, that of the input {:.17g}; they may differ by {:.3g}", is / 2,
+                            expected / 2, found.area_error_max / 2));
+  }
+}
+
+whole_mesh join(const std::vector<mesh_copy>& parts) {
+  whole_mesh whole;
+  std::unordered_map<std::uint64_t, std::uint32_t> known;
+  for (std::uint32_t number = 0; number < parts.size(); ++number) {
+    const mesh_copy& part = parts[number];
+    std::vector<std::uint32_t> new_point(part.points.size());
+    for (std::size_t v = 0; v < part.points.size(); ++v) {
+      const auto fresh = static_cast<std::uint32_t>(whole.points.size());
+      new_point[v] =
+          part.names[v] == mesh_copy::unshared ? fresh : known.try_emplace(part.names[v], fresh).first->second;
+      if (new_point[v] != fresh) {
+        whole.on_boundary[new_point[v]] |= part.on_boundary[v];
+        continue;
+      }
+      whole.points.push_back(part.points[v]);
+      whole.on_boundary.push_back(part.on_boundary[v]);
+    }
+    for (std::size_t t = 0; t < part.triangles.size(); ++t) {
+      const auto& [a, b, c] = part.triangles[t];
+      whole.triangles.push_back({new_point[a], new_point[b], new_point[c]});
+      whole.regions.push_back(part.regions[t]);
+      whole.subdomains.push_back(number);
+    }
+  }
+  return whole;
+}
+
+}  // namespace mesh2d

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// Meshes a domain with all ranks.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <nacre/nacre.hpp>
+
+#include "options.hpp"
+#include "parallel/plan.hpp"
+#include "parallel/subdomain.hpp"
+
+namespace mesh2d {
+
+/// A whole mesh: shared points of subdomains are one.
+struct whole_mesh {
+  std::vector<point> points{};
+  std::vector<std::uint8_t> on_boundary{};
+  std::vector<std::array<std::uint32_t, 3>> triangles{};
+  std::vector<std::uint32_t> regions{}, subdomains{};  // of triangles
+  std::vector<region_rule> region_rules{};
+};
+
+struct result {
+  subdomain_counts counts{};
+  std::uint32_t subdomains = 0, ranks = 0, workers = 0, rounds = 0;
+  double area_max = 0;
+  double plan_seconds = 0, mesh_seconds = 0, check_seconds = 0, write_seconds = 0;
+  double busiest_rank_seconds = 0;  // of refinement, on one rank
+  std::uint64_t moves = 0;
+  bool checked = false;
+  findings found{};
+  std::vector<std::string> notes{};
+};
+
+/// Collective. Rank 0 has read the input and returns the result; `whole` is filled there when it is not null.
+result make_mesh(nacre::runtime& rt, const options& asked, plan&& made, whole_mesh* whole);
+
+/// Puts the copies of all subdomains together.
+whole_mesh join(const std::vector<mesh_copy>& parts);
+
+/// Adds what only the whole can show: the area, and pieces that no subdomain has.
+void judge_whole(const plan& made, findings& found);
+
+}  // namespace mesh2d

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+// METIS partitions the graph of groups of triangles; single triangles that stick out change sides afterwards.
+#include "parallel/partition.hpp"
+
+#include <metis.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <new>
+#include <numeric>
+#include <stdexcept>
+
+namespace mesh2d {
+namespace {
+
+bool is_thin(const triangulation& mesh, index t) {
+  constexpr double sine_squared = 0.067;  // of 15 degrees
+  const auto& [a, b, c] = mesh.triangles[t].corner;
+  std::array<double, 3> side{squared_length(mesh.at(b) - mesh.at(a)), squared_length(mesh.at(c) - mesh.at(b)),
+                             squared_length(mesh.at(a) - mesh.at(c))};
+  std::sort(side.begin(), side.end());
+  const double twice = twice_area(mesh, t);
+  return twice * twice < sine_squared * side[1] * side[2];
+}
+
+index root_of(std::vector<index>& parent, index t) {
+  while (parent[t] != t) t = parent[t] = parent[parent[t]];
+  return t;
+}
+
+/// Numbers groups of triangles that must stay together; returns their count.
+index group(const triangulation& mesh, std::vector<index>& group_of) {
+  std::vector<index> parent(mesh.triangles.size());
+  std::iota(parent.begin(), parent.end(), index{0});
+  for (index t = 0; t < mesh.triangles.size(); ++t) {
+    if (!is_thin(mesh, t)) continue;
+    for (unsigned k = 0; k < 3; ++k) {
+      const side s = side_of(t, k), other = mesh.twin(s);
+      if (other == none || mesh.constrained(s)) continue;
+      parent[root_of(parent, triangle_of(other))] = root_of(parent, t);
+    }
+  }
+  group_of.assign(mesh.triangles.size(), none);
+  index count = 0;
+  for (index t = 0; t < mesh.triangles.size(); ++t) {
+    index& number = group_of[root_of(parent, t)];
+    if (number == none) number = count++;
+  }
+  std::vector<index> result(mesh.triangles.size());
+  for (index t = 0; t < mesh.triangles.size(); ++t) result[t] = group_of[root_of(parent, t)];
+  group_of = std::move(result);
+  return count;
+}
+
+struct graph {
+  std::vector<idx_t> begin{0}, neighbour{}, weight{}, cost{};
+};
+
+graph graph_of(const triangulation& mesh, const std::vector<double>& weights, const std::vector<index>& group_of,
+               index count) {
+  std::vector<std::map<index, idx_t>> sides(count);
+  std::vector<double> weight(count);
+  for (index t = 0; t < mesh.triangles.size(); ++t) {
+    weight[group_of[t]] += weights[t];
+    for (const side other : mesh.triangles[t].twin) {
+      if (other == none || group_of[triangle_of(other)] == group_of[t]) continue;
+      ++sides[group_of[t]][group_of[triangle_of(other)]];
+    }
+  }
+  // METIS adds weights up in 32 bits.
+  const double scale = 5e8 / std::max(std::accumulate(weight.begin(), weight.end(), 0.0), 1e-300);
+  graph made;
+  for (index g = 0; g < count; ++g) {
+    made.weight.push_back(std::max<idx_t>(1, static_cast<idx_t>(weight[g] * scale)));
+    for (const auto& [other, cost] : sides[g]) {
+      made.neighbour.push_back(static_cast<idx_t>(other));
+      made.cost.push_back(cost);
+    }
+    made.begin.push_back(static_cast<idx_t>(made.neighbour.size()));
+  }
+  return made;
+}
+
+std::vector<idx_t> run_metis(graph& given, std::uint32_t count) {
+  auto vertices = static_cast<idx_t>(given.weight.size()), constraints = idx_t{1}, parts = static_cast<idx_t>(count);
+  std::array<idx_t, METIS_NOPTIONS> how{};
+  METIS_SetDefaultOptions(how.data());
+  how[METIS_OPTION_SEED] = 1;
+  how[METIS_OPTION_NUMBERING] = 0;
+  std::vector<idx_t> part(given.weight.size());
+  idx_t cut = 0;
+  const auto call = count <= 8 ? METIS_PartGraphRecursive : METIS_PartGraphKway;
+  const int status = call(&vertices, &constraints, given.begin.data(), given.neighbour.data(), given.weight.data(),
+                          nullptr, given.cost.data(), &parts, nullptr, nullptr, how.data(), &cut, part.data());
+  if (status == METIS_ERROR_MEMORY) throw std::bad_alloc();
+  if (status != METIS_OK) throw std::runtime_error("METIS cannot divide the domain into subdomains");
+  return part;
+}
+
+/// A triangle with two sides at one other part goes there, which makes the angles of interfaces larger.
+void smooth(const triangulation& mesh, std::vector<std::uint32_t>& part_of) {
+  std::vector<std::size_t> size(*std::max_element(part_of.begin(), part_of.end()) + 1);
+  for (const std::uint32_t each : part_of) ++size[each];
+  for (int pass = 0; pass < 3; ++pass) {
+    for (index t = 0; t < mesh.triangles.size(); ++t) {
+      if (is_thin(mesh, t) || size[part_of[t]] < 4) continue;
+      std::array<std::uint32_t, 3> beside{};
+      bool near_thin = false;
+      for (unsigned k = 0; k < 3; ++k) {
+        const side other = mesh.triangles[t].twin[k];
+        beside[k] = other == none ? part_of[t] : part_of[triangle_of(other)];
+        near_thin = near_thin || (other != none && is_thin(mesh, triangle_of(other)));
+      }
+      for (unsigned k = 0; k < 3 && !near_thin; ++k) {
+        if (beside[k] != beside[(k + 1) % 3] || beside[k] == part_of[t]) continue;
+        --size[part_of[t]];
+        ++size[beside[k]];
+        part_of[t] = beside[k];
+        break;
+      }
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<std::uint32_t> partition(const triangulation& mesh, const std::vector<double>& weights,
+                                     std::uint32_t count) {
+  std::vector<std::uint32_t> result(mesh.triangles.size());
+  std::vector<index> group_of;
+  const index groups = group(mesh, group_of);
+  count = std::min(count, groups);
+  if (count < 2) return result;
+  graph given = graph_of(mesh, weights, group_of, groups);
+  const std::vector<idx_t> part = run_metis(given, count);
+  for (index t = 0; t < mesh.triangles.size(); ++t) result[t] = static_cast<std::uint32_t>(part[group_of[t]]);
+  smooth(mesh, result);
+  std::vector<std::uint32_t> number(count, none);
+  std::uint32_t used = 0;
+  for (std::uint32_t& each : result) {
+    if (number[each] == none) number[each] = used++;
+    each = number[each];
+  }
+  return result;
+}
+
+}  // namespace mesh2d

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// Divides a triangulation into parts of about equal weight and with short borders.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "kernel/triangulation.hpp"
+
+namespace mesh2d {
+
+/// Returns a part from 0 to the number of parts - 1 for each triangle; no part is empty. There may be fewer parts than
+/// `count`, the number that is asked for. Triangles of less than 15 degrees go with their neighbours: an interface at
+/// them would have small angles. The result depends on the arguments only.
+std::vector<std::uint32_t> partition(const triangulation& mesh, const std::vector<double>& weights,
+                                     std::uint32_t count);
+
+}  // namespace mesh2d

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+// Makes the decomposition from a coarse mesh of the domain.
+#include "parallel/plan.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <utility>
+
+#include <nacre/error.hpp>
+
+#include "kernel/refiner.hpp"
+#include "parallel/partition.hpp"
+
+namespace mesh2d {
+namespace {
+
+/// Refinement makes this many triangles in an area that the bound fits into once, measured on shapes of all kinds.
+constexpr double triangles_per_bound = 1.554;
+constexpr double triangles_a_subdomain = 50'000, coarse_a_subdomain = 24;
+/// The least angle of the coarse mesh. Interfaces that meet at 25 degrees or more leave angles of 21 degrees (Miller,
+/// Pav, Walkington).
+constexpr double coarse_degrees = 26;
+
+double expected_in(const std::array<point, 3>& at, std::uint32_t region, const size_rule& rule, int depth) {
+  const auto& [a, b, c] = at;
+  const point middle{(a.x + b.x + c.x) / 3, (a.y + b.y + c.y) / 3};
+  const double bound = rule.area_max(region, middle);
+  double least = bound, most = bound;
+  for (const point& corner : at) {
+    least = std::min(least, rule.area_max(region, corner));
+    most = std::max(most, rule.area_max(region, corner));
+  }
+  if (depth == 0 || most < 1.5 * least) return triangles_per_bound * std::abs(cross(b - a, c - a)) / 2 / bound;
+  const auto half = [](const point& u, const point& v) { return point{(u.x + v.x) / 2, (u.y + v.y) / 2}; };
+  const point of_ab = half(a, b), of_bc = half(b, c), of_ca = half(c, a);
+  return expected_in({a, of_ab, of_ca}, region, rule, depth - 1) +
+         expected_in({of_ab, b, of_bc}, region, rule, depth - 1) +
+         expected_in({of_ca, of_bc, c}, region, rule, depth - 1) +
+         expected_in({of_ab, of_bc, of_ca}, region, rule, depth - 1);
+}
+
+/// The bound of all areas with which `rule` asks for so many triangles.
+double area_for(const triangulation& mesh, const size_rule& rule, std::uint64_t triangles, const pslg& input) {
+  double area = 0;
+  for (index t = 0; t < mesh.triangles.size(); ++t) area += twice_area(mesh, t) / 2;
+  const auto wanted = static_cast<double>(triangles);
+  if (const double least = expected_triangles(mesh, rule); least > wanted) {
+    throw nacre::setup_error({fmt::format("{}--triangles {} is too few", place_of(input, 0), triangles),
+                              fmt::format("regions and --size-at ask for about {:.0f} already", least),
+                              "ask for more triangles, or for larger ones there"});
+  }
+  double low = std::log(area / wanted) - 30, high = std::log(area) + 5;
+  for (int step = 0; step < 60; ++step) {
+    const double middle = (low + high) / 2;
+    (expected_triangles(mesh, rule.also_below(std::exp(middle))) > wanted ? low : high) = middle;
+  }
+  return std::exp(high);
+}
+
+/// A coarse mesh that has been refined as one part, with constrained sides that know their segments.
+domain whole_again(const domain& before, part&& refined) {
+  domain after;
+  after.regions = before.regions;
+  after.wedges = before.wedges;
+  after.mesh = std::move(refined.mesh);
+  for (index t = 0; t < after.mesh.triangles.size(); ++t) {
+    for (unsigned k = 0; k < 3; ++k) {
+      const side s = side_of(t, k);
+      if (!after.mesh.constrained(s)) continue;
+      // refined.piece_of would look at the mesh that has been moved away.
+      const index a = after.mesh.origin(s), b = after.mesh.target(s);
+      const vertex &at_a = after.mesh.vertices[a], &at_b = after.mesh.vertices[b];
+      std::uint32_t on = at_a.on_piece() ? at_a.place : at_b.on_piece() ? at_b.place : none;
+      if (on == none) on = refined.whole_piece(a, b);
+      after.names.set(a, b, refined.pieces[on].segment);
+    }
+  }
+  for (vertex& each : after.mesh.vertices) {
+    if (each.on_piece()) each.place = vertex::segment_mark | refined.pieces[each.place].segment;
+    each.fraction = none;
+  }
+  return after;
+}
+
+std::vector<double> weights_of(const triangulation& mesh, const size_rule& rule, weighing how) {
+  std::vector<double> weights(mesh.triangles.size());
+  for (index t = 0; t < mesh.triangles.size(); ++t) {
+    weights[t] = how == weighing::area ? twice_area(mesh, t) : std::max(1e-9, expected_triangles(mesh, t, rule));
+  }
+  return weights;
+}
+
+/// Cuts the domain into about `count` parts. While interfaces are shielded the number of the part is kept in the
+/// region, which new triangles inherit.
+std::vector<part> decompose(domain&& whole, const size_rule& rule, double expected, std::uint32_t count, weighing how) {
+  find_wedges(whole);
+  shield_small_angles(whole);
+  std::vector<std::uint32_t> part_of(whole.mesh.triangles.size());
+  if (count == 1) return cut_into_parts(whole, part_of, 1);
+  const double area = whole.twice_area.value() / 2;
+  const double coarse = coarse_a_subdomain * count;
+  const size_rule coarse_rule = rule.bounds_area() ? rule.coarser(std::max(expected / coarse, 1e-6), coarse_degrees)
+                                                   : rule.coarser(1, coarse_degrees);
+  part single = std::move(cut_into_parts(whole, part_of, 1).front());
+  const double share = triangles_per_bound * area / coarse * (rule.bounds_area() ? 8 : 1);
+  refiner(single, coarse_rule.also_below(share)).refine(std::size_t{1} << 28);
+  domain fine = whole_again(whole, std::move(single));
+  part_of = partition(fine.mesh, weights_of(fine.mesh, rule, rule.bounds_area() ? how : weighing::area), count);
+  const auto used = *std::max_element(part_of.begin(), part_of.end()) + 1;
+  const auto regions = static_cast<std::uint32_t>(fine.regions.size());
+  for (index t = 0; t < part_of.size(); ++t) {
+    fine.mesh.triangles[t].region += part_of[t] * regions;
+    for (unsigned k = 0; k < 3; ++k) {
+      const side other = fine.mesh.triangles[t].twin[k];
+      if (other != none && part_of[triangle_of(other)] != part_of[t]) fine.mesh.constrain(side_of(t, k));
+    }
+  }
+  shield_small_angles(fine);
+  part_of.resize(fine.mesh.triangles.size());
+  for (index t = 0; t < part_of.size(); ++t) {
+    part_of[t] = fine.mesh.triangles[t].region / regions;
+    fine.mesh.triangles[t].region %= regions;
+  }
+  return cut_into_parts(fine, part_of, used);
+}
+
+/// The pieces of each segment must lead from one of its ends to the other one.
+std::vector<std::string> segments_not_covered(const pslg& input, const std::vector<std::uint8_t>& incomplete,
+                                              const std::vector<part>& parts, std::uint32_t pieces) {
+  using place = std::pair<double, double>;
+  std::vector<std::map<place, int>> ends(input.segments.size());  // how often it is an end of a piece
+  std::vector<std::uint8_t> counted(pieces);                      // a piece may belong to two parts
+  for (const part& each : parts) {
+    for (const piece& one : each.pieces) {
+      if (one.segment == none || std::exchange(counted[one.name], std::uint8_t{1}) != 0) continue;
+      ++ends[one.segment][{one.from_at.x, one.from_at.y}];
+      ++ends[one.segment][{one.to_at.x, one.to_at.y}];
+    }
+  }
+  std::vector<std::string> faults;
+  for (std::size_t k = 0; k < ends.size(); ++k) {
+    if (incomplete[k] != 0) continue;
+    const point &from = input.points[input.segments[k].from].at, &to = input.points[input.segments[k].to].at;
+    bool whole = ends[k].size() >= 2;
+    for (const auto& [at, count] : ends[k]) {
+      const bool is_end = at == place(from.x, from.y) || at == place(to.x, to.y);
+      whole = whole && count == (is_end ? 1 : 2);
+    }
+    if (!whole) faults.push_back(fmt::format("segment {} of the input is not covered", input.segments[k].name));
+  }
+  return faults;
+}
+
+}  // namespace
+
+double expected_triangles(const triangulation& mesh, index t, const size_rule& rule) {
+  if (!rule.bounds_area()) return 0;
+  const auto& [a, b, c] = mesh.triangles[t].corner;
+  return expected_in({mesh.at(a), mesh.at(b), mesh.at(c)}, mesh.triangles[t].region, rule, 10);
+}
+
+double expected_triangles(const triangulation& mesh, const size_rule& rule) {
+  double sum = 0;
+  for (index t = 0; t < mesh.triangles.size(); ++t) sum += expected_triangles(mesh, t, rule);
+  return sum;
+}
+
+plan make_plan(const pslg& input, const options& asked) {
+  domain whole = make_domain(input);
+  plan made;
+  made.rule = size_rule(asked.degrees, asked.area_max, whole.regions, asked.sources);
+  made.area_max = asked.area_max;
+  if (asked.triangles > 0) {
+    made.area_max = area_for(whole.mesh, made.rule, asked.triangles, input);
+    made.rule = made.rule.also_below(made.area_max);
+  }
+  const double expected = expected_triangles(whole.mesh, made.rule);
+  constexpr double most = 1e11;
+  if (expected > most) {
+    throw nacre::setup_error({fmt::format("{}the bounds ask for {:.3g} triangles", place_of(input, 0), expected),
+                              fmt::format("at most {:.0g} are possible", most), "allow larger triangles"});
+  }
+  const auto count = asked.subdomains != 0
+                         ? asked.subdomains
+                         : static_cast<std::uint32_t>(std::clamp(expected / triangles_a_subdomain, 1.0, 4096.0));
+  made.twice_area = whole.twice_area;
+  made.regions = whole.regions;
+  made.notes = whole.notes;
+  const std::vector<std::uint8_t> incomplete = whole.incomplete;
+  made.parts = decompose(std::move(whole), made.rule, expected, count, asked.weigh);
+  if (asked.subdomains > made.parts.size()) {
+    made.notes.push_back(fmt::format("the domain has {} subdomains: its coarse mesh has no more", made.parts.size()));
+  }
+  for (const part& each : made.parts) {
+    made.expected.push_back(expected_triangles(each.mesh, made.rule));
+    for (const piece& one : each.pieces) made.pieces = std::max(made.pieces, one.name + 1);
+  }
+  made.faults = segments_not_covered(input, incomplete, made.parts, made.pieces);
+  return made;
+}
+
+}  // namespace mesh2d
