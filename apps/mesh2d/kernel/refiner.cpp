@@ -237,8 +237,8 @@ void refiner::apply(const piece_split& given) {
   const auto found = std::lower_bound(work_.piece_by_name.begin(), work_.piece_by_name.end(),
                                       std::pair(given.piece, std::uint32_t{0}));
   const bool known = found != work_.piece_by_name.end() && found->first == given.piece;
-  if (!known || given.fraction == 0 || given.fraction >= whole_fraction) {
-    throw std::runtime_error("a neighbour splits a piece that this subdomain does not have");
+  if (!known || work_.chains[found->second].empty() || given.fraction == 0 || given.fraction >= whole_fraction) {
+    throw std::runtime_error("a neighbour splits an interface that this subdomain does not have");
   }
   ensure(found->second, given.fraction);
 }
@@ -252,7 +252,6 @@ void refiner::ensure(std::uint32_t on, index fraction) {
   };
   if (find(fraction) != none) return;
   const index half = index{1} << std::countr_zero(fraction);
-  if (half == whole_fraction) throw std::runtime_error("a neighbour splits an interface that this subdomain lacks");
   ensure(on, fraction - half);
   ensure(on, fraction + half);
   const index a = find(fraction - half), b = find(fraction + half);

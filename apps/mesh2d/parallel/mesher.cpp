@@ -2,10 +2,7 @@
 // Distributes subdomains, waits until they are done, checks and gathers them.
 #include "parallel/mesher.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <cmath>
 #include <functional>
 #include <unordered_map>
 
@@ -93,21 +90,6 @@ result make_mesh(nacre::runtime& rt, const options& asked, plan&& made, whole_me
   done.counts = rt.reduce<&subdomain::counts>(all, sum_of_counts{}).get();
   if (whole != nullptr) *whole = gather(rt, all, done.subdomains, made);
   return done;
-}
-
-void judge_whole(const plan& made, findings& found) {
-  for (const std::string& each : made.faults) found.fault(each);
-  std::vector<std::uint8_t> present(made.pieces);
-  for (const std::uint32_t each : found.pieces) {
-    if (each < made.pieces) present[each] = 1;
-  }
-  const auto absent = std::count(present.begin(), present.end(), 0);
-  if (absent > 0) found.fault(fmt::format("{} pieces of segments and interfaces are in no subdomain", absent));
-  const double expected = made.twice_area.value(), is = found.twice_area.value();
-  if (!(std::abs(is - expected) <= found.area_error_max)) {
-    found.fault(fmt::format("the area is {:.17g}, that of the input {:.17g}; they may differ by {:.3g}", is / 2,
-                            expected / 2, found.area_error_max / 2));
-  }
 }
 
 whole_mesh join(const std::vector<mesh_copy>& parts) {

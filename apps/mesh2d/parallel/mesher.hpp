@@ -41,7 +41,4 @@ result make_mesh(nacre::runtime& rt, const options& asked, plan&& made, whole_me
 /// Puts the copies of all subdomains together.
 whole_mesh join(const std::vector<mesh_copy>& parts);
 
-/// Adds what only the whole can show: the area, and pieces that no subdomain has.
-void judge_whole(const plan& made, findings& found);
-
 }  // namespace mesh2d

@@ -34,7 +34,7 @@ double expected_in(const std::array<point, 3>& at, std::uint32_t region, const s
     least = std::min(least, rule.area_max(region, corner));
     most = std::max(most, rule.area_max(region, corner));
   }
-  if (depth == 0 || most < 1.5 * least) return triangles_per_bound * std::abs(cross(b - a, c - a)) / 2 / bound;
+  if (depth == 0 || most <= 1.5 * least) return triangles_per_bound * std::abs(cross(b - a, c - a)) / 2 / bound;
   const auto half = [](const point& u, const point& v) { return point{(u.x + v.x) / 2, (u.y + v.y) / 2}; };
   const point of_ab = half(a, b), of_bc = half(b, c), of_ca = half(c, a);
   return expected_in({a, of_ab, of_ca}, region, rule, depth - 1) +

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "geometry/exact_sum.hpp"
+#include "kernel/check.hpp"
 #include "kernel/part.hpp"
 #include "kernel/size_rule.hpp"
 #include "options.hpp"
@@ -27,6 +28,9 @@ struct plan {
 
 /// Throws nacre::setup_error for an input that has no mesh, or bounds that ask for too many triangles.
 plan make_plan(const pslg& input, const options& asked);
+
+/// Adds what only the whole can show to the findings of all parts: the area, and pieces that no part has.
+void judge_whole(const plan& made, findings& found);
 
 /// The number of triangles that the bounds of areas ask for; 0 without bounds.
 double expected_triangles(const triangulation& mesh, const size_rule& rule);

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// Files that are right, and what is said of those that are not.
+#include "input/poly_reader.hpp"
+
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+#include <nacre/error.hpp>
+
+#include "input/shapes.hpp"
+
+namespace mesh2d {
+namespace {
+
+constexpr const char* right = R"(# a square with a hole
+8 2 1 1   # points, dimension, attributes, markers
+1 0 0 9.5 1
+2 4 0 9.5 1
+3 4 4 9.5 1
+
+4 0 4 9.5 1
+5 1 1 0 0
+6 +2 1 0 0
+7 2e0 2 0 0
+8 1 2 0 0
+8 1
+1 1 2 1
+2 2 3 1
+3 3 4 1
+4 4 1 1
+5 5 6 1
+6 6 7 1
+7 7 8 1
+8 8 5 1
+1
+1 1.5 1.5
+2
+1 0.5 0.5 7 0.25
+2 3.5 3.5 8 -1
+)";
+
+pslg read_text(const std::string& text, const char* node = nullptr) {
+  std::istringstream poly(text), points(node == nullptr ? "" : node);
+  return read_poly(poly, "in.poly", node == nullptr ? nullptr : &points, "in.node");
+}
+
+std::string complaint(const std::string& text) {
+  try {
+    static_cast<void>(read_text(text));
+  } catch (const nacre::setup_error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+std::string replaced(const std::string& from, const std::string& to) {
+  std::string text = right;
+  text.replace(text.find(from), from.size(), to);
+  return text;
+}
+
+TEST(PolyReader, reads_points_segments_holes_and_regions) {
+  const pslg read = read_text(right);
+  ASSERT_EQ(read.points.size(), 8u);
+  EXPECT_EQ(read.points[6].at, (point{2, 2}));
+  EXPECT_EQ(read.points[3].line, 7u);
+  ASSERT_EQ(read.segments.size(), 8u);
+  EXPECT_EQ(read.segments[3].from, 3u);
+  EXPECT_EQ(read.segments[3].to, 0u);
+  ASSERT_EQ(read.holes.size(), 1u);
+  EXPECT_EQ(read.holes[0].at, (point{1.5, 1.5}));
+  ASSERT_EQ(read.regions.size(), 2u);
+  EXPECT_EQ(read.regions[0].attribute, 7);
+  EXPECT_EQ(read.regions[0].area_max, 0.25);
+  EXPECT_FALSE(read.regions[1].area_max.has_value());
+}
+
+TEST(PolyReader, takes_points_from_a_node_file_and_counts_from_zero) {
+  const pslg read = read_text("0 2 0 0\n3 0\n0 0 1\n1 1 2\n2 2 0\n0\n", "3 2 0 0\n0 0 0\n1 1 0\n2 0 1\n");
+  ASSERT_EQ(read.points.size(), 3u);
+  EXPECT_EQ(read.segments[2].to, 0u);
+}
+
+TEST(PolyReader, names_the_line_of_each_problem) {
+  const std::vector<std::pair<std::string, std::string>> cases{
+      {replaced("8 2 1 1", "8 3 1 1"), "in.poly:2: the dimension is not 2 ("},
+      {replaced("8 2 1 1", "-8 2 1 1"), "in.poly:2: -8 is no count ("},
+      {replaced("3 4 4 9.5", "5 4 4 9.5"), "in.poly:5: point 5 stands where point 3 should ("},
+      {replaced("2 4 0 9.5", "2 4 zero 9.5"),
+       "in.poly:4: 'zero' is no number (number 3 of the line is a y coordinate)"},
+      {replaced("2 4 0 9.5 1", "2 4"), "in.poly:4: 2 numbers (number 3 should be a y coordinate)"},
+      {replaced("6 6 7 1", "6 6 9 1"), "in.poly:18: there is no point 9 (points are numbered from 1 to 8)"},
+      {replaced("6 6 7 1", "6 6 7.5 1"), "in.poly:18: '7.5' is no whole number ("},
+      {replaced("2\n1 0.5 0.5 7 0.25", "3\n1 0.5 0.5 7 0.25"),
+       "in.poly:26: the file ends here (region 3 of 3 should follow)"},
+      {replaced("2\n1 0.5 0.5 7 0.25", "1\n1 0.5 0.5 7 0.25"), "in.poly:25: more lines than regions ("},
+      {"", "in.poly:1: the file ends here (the number of points should follow)"},
+  };
+  for (const auto& [text, expected] : cases) {
+    EXPECT_EQ(complaint(text).rfind(expected, 0), 0u) << complaint(text) << "\nwhere expected: " << expected;
+  }
+  EXPECT_EQ(complaint(right), "");
+  EXPECT_THROW(read_poly("no_such_file.poly"), nacre::setup_error);
+}
+
+TEST(Shapes, an_unknown_name_is_refused_with_those_that_exist) {
+  try {
+    static_cast<void>(make_shape("circle", 1));
+    FAIL();
+  } catch (const nacre::setup_error& error) {
+    EXPECT_NE(std::string(error.what()).find("pipe, square, key, comb or random"), std::string::npos);
+  }
+  EXPECT_NE(make_shape("random", 1).points.front().at, make_shape("random", 2).points.front().at);
+}
+
+}  // namespace
+}  // namespace mesh2d

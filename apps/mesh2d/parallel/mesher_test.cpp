@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whole jobs: threads as ranks, simulated ranks, balancers that move subdomains all the time.
+#include "parallel/mesher.hpp"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string>
+
+#include "input/shapes.hpp"
+
+namespace mesh2d {
+namespace {
+
+using settings = std::map<std::string, std::string>;
+
+struct outcome {
+  result done{};
+  whole_mesh mesh{};
+};
+
+outcome run_job(const settings& with, const options& asked, double area_error = 0) {
+  nacre::config made;
+  for (const auto& [name, value] : with) made.set(name, value);
+  outcome found;
+  const int failed = nacre::run(made, [&](nacre::runtime& rt) {
+    plan planned;
+    if (rt.rank().value() == 0) {
+      planned = make_plan(make_shape(asked.input, asked.seed), asked);
+      planned.twice_area.add(area_error);
+    }
+    whole_mesh mesh;
+    const result own = make_mesh(rt, asked, std::move(planned), &mesh);
+    if (rt.rank().value() != 0) return;
+    found.done = own;
+    found.mesh = std::move(mesh);
+  });
+  EXPECT_EQ(failed, 0);
+  return found;
+}
+
+void expect_sound(const outcome& found) {
+  EXPECT_TRUE(found.done.checked);
+  EXPECT_EQ(found.done.found.faults, 0u) << (found.done.found.fault_texts.empty()
+                                                 ? ""
+                                                 : found.done.found.fault_texts.front());
+  EXPECT_EQ(found.done.found.triangles, found.done.counts.triangles);
+  EXPECT_EQ(found.mesh.triangles.size(), found.done.counts.triangles);
+}
+
+TEST(Mesher, every_seed_of_a_simulation_makes_a_sound_mesh_while_subdomains_move) {
+  const options asked{.input = "pipe", .triangles = 6000, .subdomains = 14, .check = true};
+  std::uint64_t moves = 0, splits = 0;
+  for (int seed = 1; seed <= 12; ++seed) {
+    const outcome found = run_job({{"transport", "sim"},
+                                   {"ranks", std::to_string(1 + seed % 8)},
+                                   {"seed", std::to_string(seed)},
+                                   {"balancer", "rotate"},
+                                   {"balance.rotate.interval", "100us"},
+                                   {"check_serialization", seed % 3 == 0 ? "true" : "false"}},
+                                  asked);
+    expect_sound(found);
+    moves += found.done.moves;
+    splits += found.done.counts.splits_sent;
+  }
+  EXPECT_GT(moves, 100u);
+  EXPECT_GT(splits, 1000u);
+}
+
+TEST(Mesher, threads_make_a_sound_mesh_with_every_balancer) {
+  for (const char* balancer : {"none", "lifeline", "diffusion", "rotate"}) {
+    const outcome found = run_job({{"ranks", "3"}, {"workers", "2"}, {"balancer", balancer}},
+                                  {.input = "key", .degrees = 26, .triangles = 8000, .subdomains = 20, .check = true});
+    expect_sound(found);
+    EXPECT_NEAR(static_cast<double>(found.done.counts.triangles), 8000, 1000) << balancer;
+  }
+}
+
+TEST(Mesher, a_deterministic_mesh_is_one_for_all_ranks_workers_and_balancers) {
+  const options asked{.input = "comb", .triangles = 5000, .subdomains = 11, .deterministic = true, .check = true};
+  const outcome first = run_job({{"ranks", "1"}, {"workers", "1"}}, asked);
+  expect_sound(first);
+  EXPECT_GT(first.done.rounds, 1u);
+  for (const settings& with :
+       {settings{{"ranks", "1"}, {"workers", "3"}}, settings{{"ranks", "4"}, {"workers", "1"}, {"balancer", "rotate"}},
+        settings{{"transport", "sim"}, {"ranks", "5"}, {"seed", "3"}, {"balancer", "diffusion"}}}) {
+    const outcome other = run_job(with, asked);
+    EXPECT_EQ(other.mesh.points, first.mesh.points);
+    EXPECT_EQ(other.mesh.triangles, first.mesh.triangles);
+    EXPECT_EQ(other.mesh.subdomains, first.mesh.subdomains);
+  }
+}
+
+TEST(Mesher, joins_subdomains_at_their_interfaces) {
+  const outcome found = run_job({{"ranks", "2"}}, {.input = "pipe", .triangles = 3000, .subdomains = 7, .check = true});
+  expect_sound(found);
+  std::map<std::pair<std::uint32_t, std::uint32_t>, int> sides;
+  for (const auto& each : found.mesh.triangles) {
+    for (unsigned k = 0; k < 3; ++k) {
+      const std::uint32_t a = each[k], b = each[(k + 1) % 3];
+      ++sides[{std::min(a, b), std::max(a, b)}];
+    }
+  }
+  // Points - sides + triangles of a disc with nine holes; a side that is not shared properly would count twice.
+  const auto points = static_cast<long>(found.mesh.points.size());
+  EXPECT_EQ(points - static_cast<long>(sides.size()) + static_cast<long>(found.mesh.triangles.size()), 1 - 9);
+  for (const auto& [ends, count] : sides) {
+    EXPECT_LE(count, 2);
+    EXPECT_TRUE(count == 2 || found.mesh.on_boundary[ends.first] + found.mesh.on_boundary[ends.second] == 2);
+  }
+}
+
+TEST(Mesher, a_wrong_area_fails_the_check) {
+  const outcome found =
+      run_job({{"ranks", "2"}}, {.input = "square", .triangles = 500, .subdomains = 3, .check = true}, 1e-6);
+  EXPECT_EQ(found.done.found.faults, 1u);
+}
+
+}  // namespace
+}  // namespace mesh2d

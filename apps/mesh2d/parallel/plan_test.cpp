@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+// Decompositions, and the protocol of splits, on one thread.
+#include "parallel/plan.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include <nacre/error.hpp>
+
+#include "input/shapes.hpp"
+#include "kernel/troubled_input.hpp"
+#include "parallel/together_for_tests.hpp"
+
+namespace mesh2d {
+namespace {
+
+std::string first_fault(const findings& found) { return found.fault_texts.empty() ? "" : found.fault_texts.front(); }
+
+options wanted(std::uint32_t subdomains, std::uint64_t triangles) {
+  return {.triangles = triangles, .subdomains = subdomains};
+}
+
+TEST(Plan, gives_about_as_many_triangles_as_are_asked_for) {
+  for (const std::string& name : shape_names()) {
+    for (const std::uint32_t subdomains : {1u, 2u, 9u, 30u}) {
+      plan made = make_plan(make_shape(name, 2), wanted(subdomains, 20'000));
+      EXPECT_EQ(made.parts.size(), subdomains);
+      ASSERT_TRUE(refine_together(made, subdomains));
+      const findings found = check_together(made);
+      EXPECT_EQ(found.faults, 0u) << name << " " << first_fault(found);
+      EXPECT_NEAR(static_cast<double>(found.triangles), 20'000, 1'600) << name << " " << subdomains;
+      EXPECT_GT(found.degrees_min, found.exempt > 0 ? 10 : 20.7) << name;
+    }
+  }
+}
+
+TEST(Plan, a_size_field_is_met_and_expected) {
+  options asked = wanted(8, 0);
+  asked.sources = {{.at = {0, 0}, .length = 0.002, .growth = 0.1}, {.at = {1, 1}, .length = 0.01, .growth = 0.2}};
+  plan made = make_plan(make_shape("square", 1), asked);
+  double expected = 0;
+  for (const double each : made.expected) expected += each;
+  ASSERT_TRUE(refine_together(made, 1));
+  const findings found = check_together(made);
+  EXPECT_EQ(found.faults, 0u) << first_fault(found);
+  EXPECT_NEAR(static_cast<double>(found.triangles) / expected, 1, 0.25);
+  const auto [fewest, most] = std::minmax_element(
+      made.parts.begin(), made.parts.end(),
+      [](const part& a, const part& b) { return a.mesh.triangles.size() < b.mesh.triangles.size(); });
+  EXPECT_LT(most->mesh.triangles.size(), 3 * fewest->mesh.triangles.size());
+}
+
+TEST(Plan, refuses_bounds_that_cannot_be_met) {
+  options few = wanted(1, 100);
+  few.sources = {{.at = {0, 0}, .length = 0.001, .growth = 0.01}};
+  EXPECT_THROW(make_plan(make_shape("square", 1), few), nacre::setup_error);
+  options many = wanted(1, 0);
+  many.area_max = 1e-30;
+  EXPECT_THROW(make_plan(make_shape("square", 1), many), nacre::setup_error);
+}
+
+TEST(Plan, random_degenerate_inputs_keep_their_interfaces) {
+#ifdef NACRE_SLOW_ASSERTS
+  constexpr std::uint64_t seeds = 300;
+#else
+  constexpr std::uint64_t seeds = 2000;
+#endif
+  std::uint64_t clean = 0, interfaces = 0;
+  for (std::uint64_t seed = 0; seed < seeds; ++seed) {
+    try {
+      options asked;
+      asked.subdomains = 2 + static_cast<std::uint32_t>(seed % 5);
+      plan made = make_plan(troubled_input::make(seed), asked);
+      ASSERT_TRUE(refine_together(made, seed)) << seed;
+      const findings found = check_together(made);
+      ASSERT_EQ(found.faults, 0u) << seed << " " << first_fault(found);
+      ++clean;
+      for (const part& each : made.parts) interfaces += interfaces_of(each).size();
+    } catch (const nacre::setup_error&) {
+      continue;  // kernel_test.cpp looks at these
+    }
+  }
+  EXPECT_GT(clean, seeds / 3);
+  EXPECT_GT(interfaces, 4 * seeds);
+}
+
+TEST(Plan, what_only_the_whole_shows_is_found) {
+  plan sound = make_plan(make_shape("pipe", 1), wanted(6, 5000));
+  ASSERT_TRUE(refine_together(sound, 1));
+  ASSERT_EQ(check_together(sound).faults, 0u);
+
+  plan silent = make_plan(make_shape("pipe", 1), wanted(6, 5000));
+  for (part& each : silent.parts) {
+    while (!refiner(each, silent.rule).refine(1000)) continue;  // nobody tells anybody
+  }
+  EXPECT_NE(first_fault(check_together(silent)).find("interfaces differ"), std::string::npos);
+
+  plan shifted = sound;
+  shifted.twice_area.add(1e-9);
+  EXPECT_NE(first_fault(check_together(shifted)).find("the area is"), std::string::npos);
+  plan incomplete = sound;
+  ++incomplete.pieces;
+  EXPECT_NE(first_fault(check_together(incomplete)).find("in no subdomain"), std::string::npos);
+  plan uncovered = sound;
+  uncovered.faults.push_back("segment 1 of the input is not covered");
+  EXPECT_EQ(first_fault(check_together(uncovered)), "segment 1 of the input is not covered");
+}
+
+TEST(Plan, a_split_that_does_not_fit_is_an_error) {
+  plan made = make_plan(make_shape("square", 1), wanted(2, 100));
+  EXPECT_THROW(refiner(made.parts[0], made.rule).apply({made.pieces + 7, whole_fraction / 2}), std::runtime_error);
+  std::uint32_t outer = none;
+  for (const piece& each : made.parts[0].pieces) {
+    if (each.neighbour == none) outer = each.name;
+  }
+  EXPECT_THROW(refiner(made.parts[0], made.rule).apply({outer, whole_fraction / 2}), std::runtime_error);
+  EXPECT_THROW(refiner(made.parts[0], made.rule).apply({outer, 0}), std::runtime_error);
+}
+
+TEST(Plan, a_split_brings_its_ancestors_and_comes_twice_without_harm) {
+  plan made = make_plan(make_shape("square", 1), wanted(2, 100));
+  const auto interface = std::find_if(made.parts[0].pieces.begin(), made.parts[0].pieces.end(),
+                                      [](const piece& each) { return each.neighbour != none; });
+  ASSERT_NE(interface, made.parts[0].pieces.end());
+  const auto position = static_cast<std::size_t>(interface - made.parts[0].pieces.begin());
+  const piece_split fine{interface->name, whole_fraction / 8 * 3};
+  for (int time = 0; time < 2; ++time) refiner(made.parts[0], made.rule).apply(fine);
+  std::vector<index> places;
+  for (const chain_vertex& each : made.parts[0].chains[position])
+    places.push_back(each.fraction / (whole_fraction / 8));
+  EXPECT_EQ(places, (std::vector<index>{0, 2, 3, 4, 8}));
+}
+
+}  // namespace
+}  // namespace mesh2d
