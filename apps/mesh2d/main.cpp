@@ -49,6 +49,7 @@ int mesh(nacre::runtime& rt, const mesh2d::options& asked, const nacre::config& 
   mesh2d::whole_mesh whole;
   mesh2d::result done = mesh2d::make_mesh(rt, asked, std::move(made), asked.out.empty() ? nullptr : &whole);
   if (!is_first) return 0;
+  done.simulated = configuration.get_string("transport") == "sim";
   done.plan_seconds = planned - started;
   const double written = rt.now();
   if (!asked.out.empty()) mesh2d::write_mesh(whole, asked.out);

@@ -57,6 +57,8 @@ struct refine_state {
 };
 
 struct part {
+  /// The names of sides have 32 bits, of which a triangle takes 4; half of them are left for one more slice.
+  static constexpr std::size_t triangles_max = std::size_t{1} << 29;
   /// The least height of triangles as a part of the longest piece, 4 times the distance of its fractions.
   static constexpr double piece_resolution = 0x1p-29;
 

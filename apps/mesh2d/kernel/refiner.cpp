@@ -19,6 +19,9 @@ bool refiner::refine(std::size_t triangles_max) {
   if (!work_.state.begun) begin();
   refine_state& state = work_.state;
   const std::size_t until = work_.mesh.triangles.size() + triangles_max;
+  if (work_.mesh.triangles.size() > part::triangles_max) {
+    throw std::runtime_error("a subdomain has more than 500 million triangles: ask for more of them by --subdomains");
+  }
   for (std::size_t steps = 0; work_.mesh.triangles.size() < until && steps < 16 * triangles_max; ++steps) {
     if (!state.to_split.empty()) {
       const auto ends = state.to_split.back();

@@ -18,6 +18,7 @@ class refiner {
   refiner(part& work, const size_rule& rule) noexcept;
 
   /// Works until the part is good, or until about `triangles_max` more triangles are there. Returns whether it is good.
+  /// Throws std::runtime_error when there are more triangles than a side can name.
   bool refine(std::size_t triangles_max);
   /// Applies a split that the neighbour has made, with those that must come before it. Throws std::runtime_error if the
   /// part cannot follow.

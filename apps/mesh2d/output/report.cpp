@@ -64,8 +64,9 @@ nlohmann::ordered_json check_json(const result& done) {
 
 std::string result_text(const options& asked, const result& done) {
   std::string text =
-      fmt::format("{}: {} triangles in {} subdomains, {:.3f} s ({:.2f} million/s); planned in {:.3f} s\n", asked.input,
-                  done.counts.triangles, done.subdomains, done.mesh_seconds, rate(done) / 1e6, done.plan_seconds);
+      fmt::format("{}: {} triangles in {} subdomains, {:.3f} {}s ({:.2f} million/s); planned in {:.3f} s\n",
+                  asked.input, done.counts.triangles, done.subdomains, done.mesh_seconds,
+                  done.simulated ? "virtual " : "", rate(done) / 1e6, done.plan_seconds);
   text +=
       fmt::format("  {} bytes a triangle; {} splits of interfaces in {} messages; {} moves; busiest rank {:.3f} s\n",
                   static_cast<int>(bytes_a_triangle(done) + 0.5), done.counts.splits_sent, done.counts.messages,
@@ -84,6 +85,7 @@ std::string result_json(const options& asked, const result& done, const std::str
                               {"ranks", done.ranks},
                               {"workers", done.workers},
                               {"transport", transport},
+                              {"simulated", done.simulated},
                               {"balancer", balancer},
                               {"deterministic", asked.deterministic},
                               {"angle", asked.degrees},

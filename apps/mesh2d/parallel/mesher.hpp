@@ -31,6 +31,7 @@ struct result {
   double busiest_rank_seconds = 0;  // of refinement, on one rank
   std::uint64_t moves = 0;
   bool checked = false;
+  bool simulated = false;  // the times are virtual
   findings found{};
   std::vector<std::string> notes{};
 };

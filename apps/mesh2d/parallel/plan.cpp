@@ -187,6 +187,12 @@ plan make_plan(const pslg& input, const options& asked) {
   const auto count = asked.subdomains != 0
                          ? asked.subdomains
                          : static_cast<std::uint32_t>(std::clamp(expected / triangles_a_subdomain, 1.0, 4096.0));
+  const std::size_t pairs = static_cast<std::size_t>(count) * whole.regions.size();
+  if (pairs >= none || expected / count > 0.8 * static_cast<double>(part::triangles_max)) {
+    throw nacre::setup_error({fmt::format("{}{} subdomains cannot hold the mesh", place_of(input, 0), count),
+                              "one holds 500 million triangles at most, and all hold 4 billion pairs with regions",
+                              fmt::format("try --subdomains {:.0f}", std::ceil(expected / 1e7) + 1)});
+  }
   made.twice_area = whole.twice_area;
   made.regions = whole.regions;
   made.notes = whole.notes;
