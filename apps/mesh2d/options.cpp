@@ -51,9 +51,9 @@ void declare(nacre::program_options& parser, options& asked, std::vector<std::st
       .required();
   parser.add("--seed", asked.seed, "Which random polygon").called("NUMBER");
   parser.section("Size of the triangles");
-  parser.add("--angle", asked.degrees, "The least angle, in degrees; beyond 30 there may be very many triangles")
+  parser.add("--angle", asked.degrees, "The least angle, in degrees")
       .called("DEGREES")
-      .between(0, 33);
+      .between(0, 30);
   parser.add("--area", asked.area_max, "The greatest area of a triangle")
       .called("AREA")
       .between(0, 1e100)

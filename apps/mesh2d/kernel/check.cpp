@@ -116,11 +116,13 @@ void check_pieces(const part& given, findings& found) {
     if (whole) found.pieces.push_back(each.name);
     if (!whole) found.fault("a segment is not there, or has gaps, at " + place_text(each.from_at));
     // A point on a piece has three roundings in each coordinate, each at most 2^-53 of the largest value on the way,
-    // which is at most twice the largest coordinate: it is within 6 sqrt(2) 2^-53 of that from the straight line. Twice
-    // the area between the straight line and the chain is at most 2 * length * this distance.
+    // which is at most twice the largest coordinate: it is within 6 sqrt(2) 2^-53 of that from the straight line. The
+    // ends of the piece may be such points on a piece of the coarse mesh, and the ends of that one such points on an
+    // input segment. So the distance is at most three times that, and twice the area between is at most 2 * length *
+    // distance.
     const double most =
         std::max({std::abs(each.from_at.x), std::abs(each.from_at.y), std::abs(each.to_at.x), std::abs(each.to_at.y)});
-    found.area_error_max += error * 18 * 0x1p-53 * most * std::sqrt(squared_length(each.to_at - each.from_at));
+    found.area_error_max += error * 51 * 0x1p-53 * most * std::sqrt(squared_length(each.to_at - each.from_at));
   }
 }
 

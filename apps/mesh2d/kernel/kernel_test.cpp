@@ -161,11 +161,7 @@ TEST(Refiner, ends_at_angles_down_to_a_millionth_of_a_degree) {
 }
 
 TEST(Refiner, random_degenerate_inputs_are_meshed_or_refused_by_name) {
-#ifdef NACRE_SLOW_ASSERTS
-  constexpr std::uint64_t seeds = 600;
-#else
   constexpr std::uint64_t seeds = 2000;
-#endif
   std::uint64_t clean = 0, refused = 0;
   for (std::uint64_t seed = 0; seed < seeds; ++seed) {
     try {

@@ -28,7 +28,7 @@ struct size_source {
 class size_rule {
  public:
   size_rule() = default;
-  /// `degrees` is at most 33; an `area_max` of 0 is no bound.
+  /// `degrees` is at most 30, beyond which refinement may not end; an `area_max` of 0 is no bound.
   size_rule(double degrees, double area_max, std::vector<region_rule> regions, std::vector<size_source> sources)
       : sine_squared_(std::pow(std::sin(degrees * std::numbers::pi / 180), 2)),
         degrees_(degrees),

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <bit>
 #include <cerrno>
+#include <cmath>
 #include <cstring>
 #include <fstream>
 #include <functional>
@@ -59,6 +60,13 @@ std::vector<double> attributes_of(const whole_mesh& mesh) {
   std::vector<double> attributes;
   for (const std::uint32_t region : mesh.regions) attributes.push_back(mesh.region_rules.at(region).attribute);
   return attributes;
+}
+
+/// A pale colour. Steps of the golden angle give neighbours in number different hues.
+std::string colour_of(std::uint32_t subdomain) {
+  const double turn = 2.39996323 * subdomain;
+  const auto part = [&](double shift) { return static_cast<int>(205 + 45 * std::cos(turn + shift)); };
+  return fmt::format("#{:02x}{:02x}{:02x}", part(0), part(-2.0944), part(2.0944));
 }
 
 struct frame {
@@ -116,9 +124,7 @@ void write_svg(const whole_mesh& mesh, std::ostream& to) {
   std::size_t begin = 0;
   while (begin < mesh.triangles.size()) {
     const std::uint32_t subdomain = mesh.subdomains[begin];
-    // Steps of the golden angle give neighbours in number different hues.
-    to << fmt::format(R"~(<path fill="hsl({:.0f} 60% 80%)" stroke="#333" stroke-width="0.3" d=")~",
-                      137.508 * subdomain);
+    to << fmt::format(R"(<path fill="{}" stroke="#333" stroke-width="0.3" d=")", colour_of(subdomain));
     for (; begin < mesh.triangles.size() && mesh.subdomains[begin] == subdomain; ++begin) {
       const char* command = "M";
       for (const std::uint32_t v : mesh.triangles[begin]) {

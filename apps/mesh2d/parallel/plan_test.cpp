@@ -62,11 +62,7 @@ TEST(Plan, refuses_bounds_that_cannot_be_met) {
 }
 
 TEST(Plan, random_degenerate_inputs_keep_their_interfaces) {
-#ifdef NACRE_SLOW_ASSERTS
-  constexpr std::uint64_t seeds = 300;
-#else
   constexpr std::uint64_t seeds = 2000;
-#endif
   std::uint64_t clean = 0, interfaces = 0;
   for (std::uint64_t seed = 0; seed < seeds; ++seed) {
     try {
