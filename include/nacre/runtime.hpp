@@ -192,7 +192,7 @@ class context : public element_operations {
   /// The place of that object in its array. Throws usage_error when it is not an element of an array.
   [[nodiscard]] nacre::index index() const { return detail::index_of_element(*core_, acting_); }
   /// Declares a cost of the handler, in seconds: it advances virtual time under simulation, and adds to the load
-  /// otherwise.
+  /// otherwise. Less than 0, and NaN, count as 0.
   void charge(double seconds) noexcept;
   /// True when idle workers or ranks ask for work: split if you can. Cheap enough to ask every few microseconds.
   [[nodiscard]] bool wanted_elsewhere() const noexcept;

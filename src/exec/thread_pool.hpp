@@ -2,6 +2,7 @@
 // A worker pool of real threads that spin a little, then sleep, and wake each other.
 #pragma once
 
+#include <algorithm>
 #include <mutex>
 #include <string_view>
 #include <thread>
@@ -86,7 +87,9 @@ class thread_pool final : public worker_pool {
   void wake_workers() override;
   [[nodiscard]] std::uint64_t instant() const noexcept override { return ticks(); }
   [[nodiscard]] double seconds_a_tick() const noexcept override { return seconds_a_tick_; }
-  void charge(thread_context& on, double seconds) override { on.charged += seconds; }
+  void charge(thread_context& on, double seconds) override {
+    on.charged += std::max(0.0, seconds);  // in this order NaN counts as 0
+  }
 
  private:
   static constexpr std::chrono::milliseconds sleep_max{100};   // bounds the cost of a missed hint

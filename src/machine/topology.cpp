@@ -120,9 +120,11 @@ std::unique_ptr<const topology> make_topology(const topology_options& options, s
       return std::make_unique<grid_topology>(fitting_shape(options, hosts), border::joined);
     case topology_kind::fat_tree:
       expect_ports(options.switch_ports, "its tree would never widen");
+      static_cast<void>(fitting_shape(options, hosts));  // of a machine file: its nodes
       return std::make_unique<fat_tree_topology>(options.switch_ports);
     case topology_kind::dragonfly:
       expect_ports(options.switch_ports, "its groups would be single switches");
+      static_cast<void>(fitting_shape(options, hosts));  // of a machine file: its nodes
       expect_room(dragonfly(options.switch_ports), options.switch_ports, hosts);
       return std::make_unique<dragonfly_topology>(options.switch_ports);
     case topology_kind::flat:

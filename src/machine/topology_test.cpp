@@ -151,6 +151,16 @@ TEST(topology, shapes_that_cannot_hold_the_hosts_are_refused_with_the_numbers) {
   EXPECT_NO_THROW((void)make_topology({.kind = topology_kind::mesh, .shape = {1U << 31, 1U << 31, 4}}, 4));
 }
 
+TEST(topology, switches_join_no_more_hosts_than_their_shape_has_where_one_is_given) {
+  for (const topology_kind kind : {topology_kind::fat_tree, topology_kind::dragonfly}) {
+    topology_options options{.kind = kind, .shape = {4, 2, 2}, .switch_ports = 4};
+    EXPECT_NE(make_topology(options, 16), nullptr);
+    EXPECT_THROW(static_cast<void>(make_topology(options, 17)), setup_error);
+    options.shape = {};
+    EXPECT_NE(make_topology(options, 17), nullptr);
+  }
+}
+
 TEST(topology, shapes_are_read_as_people_write_them) {
   EXPECT_EQ(parse_shape("8x8x4"), (shape{8, 8, 4}));
   EXPECT_EQ(parse_shape("12"), shape{12});
