@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "transport/conformance/streams.hpp"
-#include "transport/udp/losing_backend_test_kit.hpp"
 
 namespace nacre::transport::conformance {
 namespace {
@@ -21,9 +20,6 @@ using std::chrono::steady_clock;
 class ends : public ::testing::TestWithParam<subject> {};
 
 INSTANTIATE_TEST_SUITE_P(every_backend, ends, ::testing::ValuesIn(every_backend_with({2})),
-                         [](const auto& each) { return name_of(each.param); });
-
-INSTANTIATE_TEST_SUITE_P(lossy, ends, ::testing::Values(subject{&udp::losing_backend<30>(), 2}),
                          [](const auto& each) { return name_of(each.param); });
 
 /// Polls `own` until `count` messages have come, or patience ends; lets virtual time pass meanwhile.

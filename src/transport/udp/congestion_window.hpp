@@ -20,8 +20,11 @@ class congestion_window {
  public:
   using time_point = std::chrono::steady_clock::time_point;
 
-  explicit congestion_window(std::uint32_t datagram_bytes) noexcept
-      : datagram_bytes_(datagram_bytes), bytes_(10 * std::uint64_t{datagram_bytes}) {}
+  /// The window is never less than `least_bytes`, nor than two datagrams.
+  congestion_window(std::uint32_t datagram_bytes, std::uint64_t least_bytes) noexcept
+      : datagram_bytes_(datagram_bytes),
+        least_(std::max(least_bytes, 2 * std::uint64_t{datagram_bytes})),
+        bytes_(std::max(least_, 10 * std::uint64_t{datagram_bytes})) {}
 
   [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }
 
@@ -36,18 +39,18 @@ class congestion_window {
     if (in_recovery(when)) return;
     recovering_ = true;
     recovery_began_ = now;
-    threshold_ = bytes_ = std::max(bytes_ / 2, least());
+    threshold_ = bytes_ = std::max(bytes_ / 2, least_);
   }
   /// Nothing has been heard of the peer for long.
-  void on_silence() noexcept { bytes_ = least(); }
+  void on_silence() noexcept { bytes_ = least_; }
 
  private:
   static constexpr std::uint64_t most = std::uint64_t{64} << 20;
 
-  [[nodiscard]] std::uint64_t least() const noexcept { return 2 * std::uint64_t{datagram_bytes_}; }
   [[nodiscard]] bool in_recovery(time_point sent) const noexcept { return recovering_ && sent <= recovery_began_; }
 
   std::uint32_t datagram_bytes_;
+  std::uint64_t least_;
   std::uint64_t bytes_;
   std::uint64_t threshold_ = std::numeric_limits<std::uint64_t>::max();
   bool recovering_ = false;

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::array every_channel{channel::system, channel::application, channel::bulk};
 constexpr std::size_t usual_ranges = 2;        // bytes that travel again find the room that they had before
-constexpr std::uint32_t patient_silences = 3;  // a peer that is only slow is silent for so many overdue times
+constexpr std::uint32_t patient_silences = 6;  // a peer that waits for a processor is silent for so many overdue times
 
 constexpr std::size_t place_of(channel on) noexcept { return static_cast<std::size_t>(on); }
 
@@ -41,7 +41,7 @@ connection::connection(const connection_limits& limits, datagram_key outgoing, d
                  receive_stream(of_channel(limits.frames, channel::application)),
                  receive_stream(of_channel(limits.frames, channel::bulk))},
       sent_(limits.first_number),
-      window_(limits.datagram_bytes) {
+      window_(limits.datagram_bytes, limits.network_bytes_min) {
   NACRE_EXPECT(limits_.datagram_bytes > overhead_of(ack_ranges_max), "a datagram has room for some bytes");
 }
 

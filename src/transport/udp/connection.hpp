@@ -33,6 +33,7 @@ struct connection_limits {
   frame_limits frames;                  ///< those of the peer's messages; the channels are set by the connection
   std::uint32_t datagram_bytes = 0;     ///< the longest datagram, tag and head included
   std::uint32_t peer_buffer_bytes = 0;  ///< the receive buffer of the peer's socket
+  std::uint64_t network_bytes_min = 0;  ///< the network carries so many at a time, whatever its losses seem to say
   std::uint64_t first_number = 0;       ///< of the datagrams to the peer
 };
 

@@ -5,12 +5,13 @@
 #include <chrono>
 #include <string>
 
+#include "base/sanitized.hpp"
 #include "transport/udp/lossy_path_test_kit.hpp"
 
 namespace nacre::transport::udp {
 namespace {
 
-constexpr std::uint64_t seeds = 500;
+constexpr std::uint64_t seeds = tests::sanitized ? 100 : 500;
 constexpr std::chrono::minutes longest{10};
 
 struct named_faults {

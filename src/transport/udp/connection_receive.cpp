@@ -9,7 +9,7 @@ namespace nacre::transport::udp {
 namespace {
 
 constexpr std::uint32_t datagrams_an_acknowledgement = 8;
-constexpr std::uint32_t full_datagrams_an_acknowledgement = 2;
+constexpr std::uint64_t bytes_an_acknowledgement = 4096;
 
 constexpr std::size_t stream_place(channel on) noexcept { return static_cast<std::size_t>(on); }
 
@@ -73,8 +73,8 @@ void connection::note_received(const datagram& what, std::size_t bytes, bool in_
   if (what.kind == datagram_kind::acknowledgement) return;
   ++unacknowledged_;
   unacknowledged_bytes_ += bytes;
-  const bool much = unacknowledged_ >= datagrams_an_acknowledgement ||
-                    unacknowledged_bytes_ >= full_datagrams_an_acknowledgement * std::uint64_t{limits_.datagram_bytes};
+  const bool much =
+      unacknowledged_ >= datagrams_an_acknowledgement || unacknowledged_bytes_ >= bytes_an_acknowledgement;
   if (!in_sequence || much || what.kind == datagram_kind::ping) {
     ack_deadline_ = time_point::min();
   } else if (ack_deadline_ == never) {

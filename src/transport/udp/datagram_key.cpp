@@ -24,17 +24,13 @@ static_assert(sizeof(job_secret::proof) == crypto_aead_aes256gcm_KEYBYTES);
 bool has_aes() noexcept { return sodium_init() >= 0 && crypto_aead_aes256gcm_is_available() == 1; }
 
 datagram_key::datagram_key(tag_method by, const job_secret::proof& key) {
-  // Two keys that tell nothing of each other: hashes of the given one, with different words.
-  constexpr std::array<unsigned char, 1> short_word{1}, long_word{2};
-  const auto* const given = reinterpret_cast<const unsigned char*>(key.data());
   static_assert(sizeof short_key_ == crypto_shorthash_siphashx24_KEYBYTES);
-  crypto_generichash(short_key_.data(), short_key_.size(), short_word.data(), 1, given, key.size());
-  if (by == tag_method::siphash) return;
-  std::array<unsigned char, crypto_aead_aes256gcm_KEYBYTES> long_key{};
-  crypto_generichash(long_key.data(), long_key.size(), long_word.data(), 1, given, key.size());
+  if (by == tag_method::siphash) {
+    std::memcpy(short_key_.data(), key.data(), short_key_.size());
+    return;
+  }
   schedule_ = std::make_unique<schedule>();
-  crypto_aead_aes256gcm_beforenm(&schedule_->state, long_key.data());
-  sodium_memzero(long_key.data(), long_key.size());
+  crypto_aead_aes256gcm_beforenm(&schedule_->state, reinterpret_cast<const unsigned char*>(key.data()));
 }
 
 datagram_key::datagram_key(datagram_key&&) noexcept = default;
@@ -45,7 +41,7 @@ datagram_key::tag datagram_key::tag_of(std::span<const std::byte> datagram) cons
   tag result{};
   const auto* const covered = reinterpret_cast<const unsigned char*>(datagram.data()) + tag_bytes;
   const std::size_t bytes = datagram.size() - tag_bytes;
-  if (schedule_ == nullptr || datagram.size() < long_bytes) {
+  if (schedule_ == nullptr) {
     crypto_shorthash_siphashx24(result.data(), covered, bytes, short_key_.data());
     return result;
   }

@@ -15,7 +15,7 @@ namespace nacre::transport::udp {
 /// How tags are computed. Two ranks use `aes` if the processors of both have it.
 enum class tag_method : std::uint8_t {
   siphash,  ///< SipHash-2-4 with 128 bits, on every processor
-  aes       ///< SipHash for short datagrams, else GMAC: AES-256-GCM without a plaintext, three times as fast
+  aes       ///< GMAC, that is AES-256-GCM without a plaintext; twice as fast for long datagrams
 };
 
 /// Whether this processor has the instructions for tag_method::aes.
@@ -25,9 +25,6 @@ enum class tag_method : std::uint8_t {
 /// gives its key away when a number repeats. One thread.
 class datagram_key {
  public:
-  /// Datagrams of at least so many bytes have tags by GMAC.
-  static constexpr std::size_t long_bytes = 256;
-
   datagram_key(tag_method by, const job_secret::proof& key);
   datagram_key(datagram_key&&) noexcept;
   datagram_key& operator=(datagram_key&&) = delete;
@@ -43,7 +40,7 @@ class datagram_key {
   [[nodiscard]] tag tag_of(std::span<const std::byte> datagram) const noexcept;
 
   struct schedule;
-  std::array<unsigned char, 16> short_key_{};  // for SipHash
+  std::array<unsigned char, 16> short_key_{};  // for siphash
   std::unique_ptr<schedule> schedule_;         // null: siphash
 };
 

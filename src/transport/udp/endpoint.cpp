@@ -28,7 +28,7 @@ constexpr std::chrono::microseconds blocked_retry{100};  // no event tells that 
 udp_endpoint::udp_endpoint(endpoint_parts parts)
     : rank_(parts.rank),
       peers_(parts.peers.size()),
-      declared_{.separate_processes = true, .separate_channels = parts.separate_channels},
+      declared_{.separate_processes = true, .separate_channels = true},
       output_bytes_max_(parts.output_bytes_max),
       monitor_(static_cast<std::uint32_t>(parts.peers.size()), std::move(parts.launcher)),
       sockets_(::epoll_create1(EPOLL_CLOEXEC)),

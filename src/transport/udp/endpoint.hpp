@@ -37,7 +37,6 @@ struct endpoint_parts {
   std::vector<std::optional<peer_parts>> peers;           ///< by rank; not the own one
   std::shared_ptr<launch::launcher_connection> launcher;  ///< null: no launcher
   std::size_t output_bytes_max = 0;                       ///< for each peer and channel
-  bool separate_channels = true;                          ///< declared; false for a test's path that loses datagrams
 };
 
 /// Reliable messages over datagrams: a connection and a socket for each peer.

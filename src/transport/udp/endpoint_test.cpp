@@ -101,6 +101,26 @@ TEST(udp, a_peer_that_does_not_poll_for_long_is_not_taken_for_dead_and_gets_ever
   EXPECT_EQ(job.take(1, 100), 100U);
 }
 
+TEST(udp, close_flushes_messages_over_a_path_that_loses_datagrams) {
+  pair_over_datagrams job({.lose = losing(30)});
+  for (int i = 0; i < 200; ++i) job.send(0, 20'000);
+  std::atomic<bool> closed{false};
+  const auto start = steady_clock::now();
+  std::thread closing([&] {
+    job.at(0).close(longest_wait);
+    closed = true;
+  });
+  message_list arrived;
+  while (!closed) {
+    if (!job.at(1).poll(arrived, 64)) job.at(1).wait(milliseconds(1));
+  }
+  closing.join();
+  EXPECT_EQ(arrived.size(), 200U);
+  EXPECT_LT(steady_clock::now() - start, longest_wait) << "it has waited in vain";
+  job.at(1).close(longest_wait);
+  EXPECT_FALSE(job.at(1).failed());
+}
+
 TEST(udp, small_packets_carry_large_messages) {
   for (const std::uint32_t mtu : {1280U, 1500U, 9000U}) {
     pair_over_datagrams job({.mtu = mtu});

@@ -52,12 +52,16 @@ struct half_open {
                                                                  .remedy = remedy})});
 }
 
-/// The rank's own address as that peer sees it. Ranks of one process have met without addresses.
-net::address local_address(int stream) {
+/// Whether the stream joins ranks of one process, which have met without addresses.
+bool is_local(int stream) noexcept {
   int domain = 0;
   socklen_t bytes = sizeof domain;
-  const bool local = ::getsockopt(stream, SOL_SOCKET, SO_DOMAIN, &domain, &bytes) == 0 && domain == AF_UNIX;
-  return local ? net::address::any_port_of_loopback() : net::address::of_own_end(stream).at_any_port();
+  return ::getsockopt(stream, SOL_SOCKET, SO_DOMAIN, &domain, &bytes) == 0 && domain == AF_UNIX;
+}
+
+/// The rank's own address as that peer sees it.
+net::address local_address(int stream) {
+  return is_local(stream) ? net::address::any_port_of_loopback() : net::address::of_own_end(stream).at_any_port();
 }
 
 half_open open_towards(const peer_exchange& parts, std::size_t peer, const net::peer_candidate& to) {
@@ -124,13 +128,16 @@ peer_parts connect(const peer_exchange& parts, std::uint32_t peer, std::uint32_t
       std::min(own.socket.datagram_bytes(parts.mtu),
                std::max(theirs.buffer_bytes / 6, static_cast<std::uint32_t>(datagram_bytes_min)));
   own.socket.use_segmentation(bytes);
+  // No network lies between ranks of one host: only the peer's socket limits what is on its way.
+  const bool one_host = is_local(stream.get()) || net::joins_one_host(stream.get());
   if (parts.lose) own.socket.lose(parts.lose);
   return {.liveness_socket = std::move(stream),
           .socket = std::move(own.socket),
           .link = connection(
               {.frames = {.ranks = ranks, .payload_bytes_max = capabilities{}.payload_bytes_max, .peer = rank_id(peer)},
                .datagram_bytes = bytes,
-               .peer_buffer_bytes = theirs.buffer_bytes},
+               .peer_buffer_bytes = theirs.buffer_bytes,
+               .network_bytes_min = one_host && !parts.lose ? theirs.buffer_bytes : 0},
               key_of_direction(parts.secret, by, self, peer, own.own.fresh, theirs.fresh),
               key_of_direction(parts.secret, by, peer, self, theirs.fresh, own.own.fresh))};
 }
