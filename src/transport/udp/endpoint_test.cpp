@@ -8,6 +8,7 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <thread>
 #include <utility>
@@ -99,6 +100,46 @@ TEST(udp, a_peer_that_does_not_poll_for_long_is_not_taken_for_dead_and_gets_ever
     ASSERT_FALSE(job.at(0).failed());
   }
   EXPECT_EQ(job.take(1, 100), 100U);
+}
+
+TEST(udp, a_sleeping_thread_wakes_in_time_to_send_again_what_another_thread_has_submitted) {
+  constexpr int rounds = 30;
+  const auto losing_now = std::make_shared<std::atomic<bool>>(false);
+  pair_over_datagrams job({.lose = [losing_now] { return losing_now->load(); }});
+  std::mutex mutex;  // polls and submits of rank 0
+  std::atomic<int> sleeps{0};
+  std::atomic<bool> over{false};
+  std::thread sleeper([&] {
+    while (!over) {
+      ++sleeps;
+      job.at(0).wait(longest_wait);
+      const std::scoped_lock lock(mutex);
+      message_list nothing;
+      while (job.at(0).poll(nothing, 4)) continue;
+    }
+  });
+  const auto start = steady_clock::now();
+  message_list arrived;
+  for (int round = 0; round < rounds; ++round) {
+    for (const int before = sleeps; sleeps == before && steady_clock::now() - start < longest_wait;) {
+      job.at(0).wake();
+      std::this_thread::yield();
+    }
+    {
+      const std::scoped_lock lock(mutex);
+      *losing_now = true;
+      job.send(0, 8);
+      *losing_now = false;
+    }
+    while (arrived.size() <= static_cast<std::size_t>(round) && steady_clock::now() - start < longest_wait) {
+      job.at(1).poll(arrived, 4);
+    }
+  }
+  over = true;
+  job.at(0).wake();
+  sleeper.join();
+  EXPECT_EQ(arrived.size(), static_cast<std::size_t>(rounds));
+  EXPECT_LT(steady_clock::now() - start, longest_wait) << "it has overslept";
 }
 
 TEST(udp, close_flushes_messages_over_a_path_that_loses_datagrams) {
