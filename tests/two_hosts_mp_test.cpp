@@ -143,6 +143,23 @@ TEST_P(two_hosts, end_with_one_line_when_a_rank_over_there_is_killed) {
   EXPECT_LT(got.seconds, unhurried_end);
 }
 
+/// A queue that drops what does not fit, as the port of a switch does. A sender that does not slow down loses most of
+/// its datagrams there.
+TEST(two_hosts_with_a_short_queue_between_them, lose_datagrams_and_no_messages) {
+  ::setenv("ASAN_OPTIONS", "detect_leaks=0", 0);  // a variable that is passed on must be there
+  const std::string script =
+      "tc qdisc add dev cable root tbf rate 500mbit burst 32k limit 64k || exit 77; run \"$@\" || exit; "
+      "tc -s qdisc show dev cable";
+  const outcome got = on_two_hosts(script, own_program("exchange", {"--nacre.transport=udp"}));
+  if (code_of(got) == 77) GTEST_SKIP() << got.errors;
+  ASSERT_EQ(code_of(got), 0) << got.output << got.errors;
+  for (const char* rank : {"0", "1", "2", "3"}) {
+    EXPECT_EQ(count_of(got, std::string("rank ") + rank + " has received everything"), 1) << got.output;
+  }
+  EXPECT_EQ(got.output.find("dropped 0,"), std::string::npos) << "no datagram was lost: " << got.output;
+  EXPECT_LT(got.seconds, unhurried_end);
+}
+
 TEST(two_hosts_whose_launcher_is_killed, keep_no_rank_and_nothing_it_has_started) {
   ::setenv("ASAN_OPTIONS", "detect_leaks=0", 0);  // a variable that is passed on must be there
   const std::string script = R"sh(mark=600.$$; out=$(mktemp)
