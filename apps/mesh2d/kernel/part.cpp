@@ -146,6 +146,19 @@ const wedge* part::find_wedge(std::uint32_t a, std::uint32_t b) const noexcept {
   return found != wedges.end() && found->first == wanted.first && found->second == wanted.second ? &*found : nullptr;
 }
 
+bool part::outside_shield(side base, side other) const noexcept {
+  const index a = mesh.origin(base), b = mesh.target(base), corner = shield_of(*this, a).corner;
+  const double radius = squared_length(mesh.at(a) - mesh.at(corner));
+  constexpr double of_20_degrees = 0.1206;  // the square of twice the sine of half the angle
+  if (squared_length(mesh.at(b) - mesh.at(a)) < of_20_degrees * radius) return false;
+  for (const index end : {mesh.origin(other), mesh.target(other)}) {
+    if (end == corner) continue;
+    if (shield_of(*this, end).corner != corner) return true;
+    if (squared_length(mesh.at(end) - mesh.at(corner)) > radius * (1 + 1e-9)) return true;
+  }
+  return false;
+}
+
 bool part::longer_than_shielded(side s) const noexcept {
   const index a = mesh.origin(s), b = mesh.target(s);
   const double length = squared_length(mesh.at(b) - mesh.at(a));

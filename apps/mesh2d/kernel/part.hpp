@@ -81,6 +81,10 @@ struct part {
   /// Whether the side between two vertices is the base of a triangle at a small angle between constrained sides: both
   /// have one distance from the corner, which is longer than the side. Such a side cannot be avoided.
   [[nodiscard]] bool spans_small_angle(index a, index b) const noexcept;
+  /// For a side that spans_small_angle: whether the angle is at least 20 degrees, and `other` is no side at its corner
+  /// that is as near as `base`. Then `other` may be split on account of a triangle over `base`: the sides next to the
+  /// corner stay as they are.
+  [[nodiscard]] bool outside_shield(side base, side other) const noexcept;
   /// Whether a constrained side leads away from a small angle and is longer than the way from there to its first end.
   /// Then a split of it makes triangles at the small angle better, and cannot be the first of many.
   [[nodiscard]] bool longer_than_shielded(side s) const noexcept;

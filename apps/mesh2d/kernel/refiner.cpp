@@ -143,11 +143,14 @@ refiner::outcome refiner::split_in_way(index t, std::span<const side> sides) {
     return request_splits(sides);
   }
   // Splits on account of such a triangle could go on for ever, but for these.
-  std::vector<side> long_sides;
+  std::vector<side> harmless;
   for (const side s : {base, next(base), previous(base)}) {
-    if (mesh.constrained(s) && work_.longer_than_shielded(s)) long_sides.push_back(s);
+    if (mesh.constrained(s) && work_.longer_than_shielded(s)) harmless.push_back(s);
   }
-  return request_splits(long_sides);
+  for (const side s : sides) {
+    if (work_.outside_shield(base, s)) harmless.push_back(s);
+  }
+  return request_splits(harmless);
 }
 
 refiner::outcome refiner::request_splits(std::span<const side> sides) {

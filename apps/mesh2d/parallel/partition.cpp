@@ -9,20 +9,34 @@
 #include <cmath>
 #include <map>
 #include <new>
+#include <numbers>
 #include <numeric>
 #include <stdexcept>
 
 namespace mesh2d {
 namespace {
 
-bool is_thin(const triangulation& mesh, index t) {
-  constexpr double sine_squared = 0.067;  // of 15 degrees
+double degrees_of(const triangulation& mesh, index t) {
   const auto& [a, b, c] = mesh.triangles[t].corner;
   std::array<double, 3> side{squared_length(mesh.at(b) - mesh.at(a)), squared_length(mesh.at(c) - mesh.at(b)),
                              squared_length(mesh.at(a) - mesh.at(c))};
   std::sort(side.begin(), side.end());
-  const double twice = twice_area(mesh, t);
-  return twice * twice < sine_squared * side[1] * side[2];
+  const double sine = twice_area(mesh, t) / std::sqrt(side[1] * side[2]);
+  return std::asin(std::min(sine, 1.0)) * 180 / std::numbers::pi;  // the least angle is at most 60 degrees
+}
+
+/// The longest side of a triangle that is not constrained; none if all are.
+side longest_free_side(const triangulation& mesh, index t) {
+  side longest = none;
+  double most = 0;
+  for (unsigned k = 0; k < 3; ++k) {
+    const side s = side_of(t, k);
+    const double length = squared_length(mesh.at(mesh.target(s)) - mesh.at(mesh.origin(s)));
+    if (mesh.constrained(s) || mesh.twin(s) == none || length <= most) continue;
+    longest = s;
+    most = length;
+  }
+  return longest;
 }
 
 index root_of(std::vector<index>& parent, index t) {
@@ -31,14 +45,16 @@ index root_of(std::vector<index>& parent, index t) {
 }
 
 /// Numbers groups of triangles that must stay together; returns their count.
-index group(const triangulation& mesh, std::vector<index>& group_of) {
+index group(const triangulation& mesh, double degrees_min, std::vector<index>& group_of) {
+  constexpr double thin = 15;
   std::vector<index> parent(mesh.triangles.size());
   std::iota(parent.begin(), parent.end(), index{0});
   for (index t = 0; t < mesh.triangles.size(); ++t) {
-    if (!is_thin(mesh, t)) continue;
+    const double degrees = degrees_of(mesh, t);
+    const side longest = degrees < degrees_min ? longest_free_side(mesh, t) : none;
     for (unsigned k = 0; k < 3; ++k) {
       const side s = side_of(t, k), other = mesh.twin(s);
-      if (other == none || mesh.constrained(s)) continue;
+      if (other == none || mesh.constrained(s) || (degrees >= thin && s != longest)) continue;
       parent[root_of(parent, triangle_of(other))] = root_of(parent, t);
     }
   }
@@ -100,20 +116,20 @@ std::vector<idx_t> run_metis(graph& given, std::uint32_t count) {
 }
 
 /// A triangle with two sides at one other part goes there, which makes the angles of interfaces larger.
-void smooth(const triangulation& mesh, std::vector<std::uint32_t>& part_of) {
+void smooth(const triangulation& mesh, const std::vector<index>& group_of, std::vector<std::uint32_t>& part_of) {
   std::vector<std::size_t> size(*std::max_element(part_of.begin(), part_of.end()) + 1);
   for (const std::uint32_t each : part_of) ++size[each];
+  std::vector<std::uint32_t> in_group(mesh.triangles.size());
+  for (const index each : group_of) ++in_group[each];
   for (int pass = 0; pass < 3; ++pass) {
     for (index t = 0; t < mesh.triangles.size(); ++t) {
-      if (is_thin(mesh, t) || size[part_of[t]] < 4) continue;
+      if (in_group[group_of[t]] > 1 || size[part_of[t]] < 4) continue;
       std::array<std::uint32_t, 3> beside{};
-      bool near_thin = false;
       for (unsigned k = 0; k < 3; ++k) {
         const side other = mesh.triangles[t].twin[k];
         beside[k] = other == none ? part_of[t] : part_of[triangle_of(other)];
-        near_thin = near_thin || (other != none && is_thin(mesh, triangle_of(other)));
       }
-      for (unsigned k = 0; k < 3 && !near_thin; ++k) {
+      for (unsigned k = 0; k < 3; ++k) {
         if (beside[k] != beside[(k + 1) % 3] || beside[k] == part_of[t]) continue;
         --size[part_of[t]];
         ++size[beside[k]];
@@ -126,17 +142,17 @@ void smooth(const triangulation& mesh, std::vector<std::uint32_t>& part_of) {
 
 }  // namespace
 
-std::vector<std::uint32_t> partition(const triangulation& mesh, const std::vector<double>& weights,
+std::vector<std::uint32_t> partition(const triangulation& mesh, const std::vector<double>& weights, double degrees_min,
                                      std::uint32_t count) {
   std::vector<std::uint32_t> result(mesh.triangles.size());
   std::vector<index> group_of;
-  const index groups = group(mesh, group_of);
+  const index groups = group(mesh, degrees_min, group_of);
   count = std::min(count, groups);
   if (count < 2) return result;
   graph given = graph_of(mesh, weights, group_of, groups);
   const std::vector<idx_t> part = run_metis(given, count);
   for (index t = 0; t < mesh.triangles.size(); ++t) result[t] = static_cast<std::uint32_t>(part[group_of[t]]);
-  smooth(mesh, result);
+  smooth(mesh, group_of, result);
   std::vector<std::uint32_t> number(count, none);
   std::uint32_t used = 0;
   for (std::uint32_t& each : result) {

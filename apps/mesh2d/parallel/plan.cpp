@@ -8,6 +8,7 @@
 #include <array>
 #include <cmath>
 #include <map>
+#include <numbers>
 #include <utility>
 
 #include <nacre/error.hpp>
@@ -21,9 +22,19 @@ namespace {
 /// Refinement makes this many triangles in an area that the bound fits into once, measured on shapes of all kinds.
 constexpr double triangles_per_bound = 1.554;
 constexpr double triangles_a_subdomain = 50'000, coarse_a_subdomain = 24;
-/// The least angle of the coarse mesh. Interfaces that meet at 25 degrees or more leave angles of 21 degrees (Miller,
-/// Pav, Walkington).
-constexpr double coarse_degrees = 26;
+/// The least angle of the coarse mesh.
+constexpr double coarse_degrees = 20.7;
+
+/// The angle at which interfaces may meet without angles below `degrees` between them: arctan(sin a / (2 - cos a)) must
+/// not be less (Miller, Pav, Walkington). At most 60.
+double interface_degrees(double degrees) {
+  constexpr double radian = std::numbers::pi / 180;
+  double angle = degrees;
+  while (angle < 60 && std::atan(std::sin(angle * radian) / (2 - std::cos(angle * radian))) < degrees * radian) {
+    angle += 0.25;
+  }
+  return angle;
+}
 
 double expected_in(const std::array<point, 3>& at, std::uint32_t region, const size_rule& rule, int depth) {
   const auto& [a, b, c] = at;
@@ -109,7 +120,8 @@ std::vector<part> decompose(domain&& whole, const size_rule& rule, double expect
   const double share = triangles_per_bound * area / coarse * (rule.bounds_area() ? 8 : 1);
   refiner(single, coarse_rule.also_below(share)).refine(std::size_t{1} << 28);
   domain fine = whole_again(whole, std::move(single));
-  part_of = partition(fine.mesh, weights_of(fine.mesh, rule, rule.bounds_area() ? how : weighing::area), count);
+  const weighing weigh = rule.bounds_area() ? how : weighing::area;
+  part_of = partition(fine.mesh, weights_of(fine.mesh, rule, weigh), interface_degrees(rule.degrees()), count);
   const auto used = *std::max_element(part_of.begin(), part_of.end()) + 1;
   const auto regions = static_cast<std::uint32_t>(fine.regions.size());
   for (index t = 0; t < part_of.size(); ++t) {

@@ -36,6 +36,23 @@ TEST(Plan, gives_about_as_many_triangles_as_are_asked_for) {
   }
 }
 
+TEST(Plan, interfaces_forbid_no_angle) {
+  for (const std::string name : {"pipe", "key", "comb"}) {  // without small angles of their own
+    for (const double degrees : {20.7, 25.0, 28.0, 30.0}) {
+      for (const std::uint32_t subdomains : {5u, 17u, 60u}) {
+        options asked = wanted(subdomains, 4000);
+        asked.degrees = degrees;
+        plan made = make_plan(make_shape(name, 1), asked);
+        ASSERT_TRUE(refine_together(made, subdomains));
+        const findings found = check_together(made);
+        EXPECT_EQ(found.faults, 0u) << name << " " << degrees << " " << first_fault(found);
+        EXPECT_EQ(found.exempt, 0u) << name << " " << degrees;
+        EXPECT_GE(found.degrees_min, degrees * (1 - 1e-9)) << name;
+      }
+    }
+  }
+}
+
 TEST(Plan, a_size_field_is_met_and_expected) {
   options asked = wanted(8, 0);
   asked.sources = {{.at = {0, 0}, .length = 0.002, .growth = 0.1}, {.at = {1, 1}, .length = 0.01, .growth = 0.2}};
