@@ -41,30 +41,58 @@ void check_points(const pslg& input) {
   }
 }
 
-/// Triangulates the points and constrains the segments.
-void constrain_segments(const pslg& input, domain& made, std::vector<index>& vertex_of_point) {
-  std::vector<point> points;
-  for (const auto& each : input.points) points.push_back(each.at);
-  boxed_triangulation boxed = triangulate(points);
-  made.mesh = std::move(boxed.mesh);
-  vertex_of_point = std::move(boxed.vertex_of_point);
+double largest_coordinate(const pslg& input) {
+  double most = 0;
+  for (const auto& each : input.points) most = std::max({most, std::abs(each.at.x), std::abs(each.at.y)});
+  return most;
+}
+
+/// Gives points that lie together, up to the least distance, the place of the first one of them.
+void merge_points(const pslg& input, domain& made) {
+  const double near = largest_coordinate(input) * resolution;
+  std::vector<std::uint32_t> order(input.points.size());
+  for (std::uint32_t k = 0; k < order.size(); ++k) {
+    order[k] = k;
+    made.points.push_back(input.points[k].at);
+  }
+  const std::vector<point> given = made.points;
+  std::sort(order.begin(), order.end(),
+            [&](std::uint32_t a, std::uint32_t b) { return std::pair(given[a].x, a) < std::pair(given[b].x, b); });
+  std::vector<std::uint8_t> taken(order.size());
   std::size_t merged = 0;
-  for (std::size_t k = 0; k < points.size(); ++k) merged += vertex_of_point[k] != k;
-  if (merged > 0) made.notes.push_back(fmt::format("{} points lie where others do and were merged with them", merged));
-  made.incomplete.resize(input.segments.size());
-  for (std::uint32_t k = 0; k < input.segments.size(); ++k) {
-    const auto& [from, to, line, name] = input.segments[k];
-    if (vertex_of_point[from] == vertex_of_point[to]) {
-      refuse(input, line, fmt::format("segment {} has no length", name), "its ends are at one place",
-             "remove it, or give it another end");
+  for (std::size_t k = 0; k < order.size(); ++k) {
+    const point& at = given[order[k]];
+    if (taken[order[k]] != 0) continue;
+    for (std::size_t other = k + 1; other < order.size() && given[order[other]].x - at.x <= near; ++other) {
+      const point& there = given[order[other]];
+      if (std::abs(there.y - at.y) > near || std::exchange(taken[order[other]], std::uint8_t{1}) != 0) continue;
+      made.points[order[other]] = at;
+      ++merged;
     }
+  }
+  if (merged > 0) made.notes.push_back(fmt::format("{} points lie where others do and were merged with them", merged));
+}
+
+/// Triangulates the points and constrains the segments.
+void constrain_segments(const pslg& input, domain& made) {
+  merge_points(input, made);
+  boxed_triangulation boxed = triangulate(made.points);
+  made.mesh = std::move(boxed.mesh);
+  made.incomplete.resize(input.segments.size());
+  std::size_t without_length = 0;
+  for (std::uint32_t k = 0; k < input.segments.size(); ++k) {
+    const auto& [begin, end, line, name] = input.segments[k];
+    const index from = boxed.vertex_of_point[begin], to = boxed.vertex_of_point[end];
     bool overlaps = false;
-    const auto other = insert_segment(made.mesh, made.names, vertex_of_point[from], vertex_of_point[to], k, overlaps);
-    made.incomplete[k] = overlaps;
+    const auto other = insert_segment(made.mesh, made.names, from, to, k, overlaps);
+    made.incomplete[k] = from == to ? 3 : overlaps ? 1 : 0;
+    without_length += from == to;
     if (!other) continue;
     refuse(input, line, fmt::format("segment {} crosses {}", name, segment_text(input, *other)),
            "segments may meet at points of the input only", "add their common point, and split both there");
   }
+  if (without_length == 0) return;
+  made.notes.push_back(fmt::format("{} segments have no length and were left out", without_length));
 }
 
 /// The triangle that holds `at`; none when the box does not.
@@ -210,14 +238,13 @@ void carve(domain& made, const std::vector<std::uint8_t>& keep) {
 /// Refuses points that lie so near to a segment that no point fits between them, in the domain or in a hole.
 void check_heights(const pslg& input, const domain& made) {
   const triangulation& mesh = made.mesh;
-  double most = 0;
-  for (const auto& each : input.points) most = std::max({most, std::abs(each.at.x), std::abs(each.at.y)});
+  const double most = largest_coordinate(input);
   for (index t = 0; t < mesh.triangles.size(); ++t) {
     for (unsigned k = 0; k < 3; ++k) {
       const side s = side_of(t, k);
       const index a = mesh.origin(s), b = mesh.target(s), c = mesh.apex(s);
       if (!mesh.constrained(s) || c >= input.points.size()) continue;
-      const double height = twice_area(mesh, t) / std::sqrt(squared_length(mesh.at(b) - mesh.at(a)));
+      const double height = std::abs(twice_area(mesh, t)) / std::sqrt(squared_length(mesh.at(b) - mesh.at(a)));
       if (height >= most * resolution) continue;
       const auto& at = input.points[c];
       refuse(input, at.line,
@@ -234,8 +261,7 @@ void check_heights(const pslg& input, const domain& made) {
 domain make_domain(const pslg& input) {
   check_points(input);
   domain made;
-  std::vector<index> vertex_of_point;
-  constrain_segments(input, made, vertex_of_point);
+  constrain_segments(input, made);
   check_heights(input, made);
   const std::vector<std::uint8_t> keep = inside(input, made);
   note_outside(made, keep);

@@ -38,6 +38,7 @@ struct domain {
   triangulation mesh;
   side_names names;                    // of constrained sides: positions of segments in the input
   std::vector<region_rule> regions{};  // by the number that triangles have; the first one is everywhere else
+  std::vector<point> points{};         // of the input, after those that lie together have been merged
   std::vector<std::string> notes{};    // what was mended in the input, a line for a person each
   exact_sum twice_area{};
   std::vector<wedge> wedges{};             // sorted

@@ -97,6 +97,17 @@ TEST(Domain, names_what_is_wrong_with_an_input) {
   EXPECT_EQ(refusal(polygon(square)), "");
 }
 
+TEST(Domain, merges_points_that_lie_together_and_leaves_out_segments_without_length) {
+  const pslg input = polygon({{0, 0}, {4, 0}, {4, 1e-14}, {4, 4}, {4, 4}, {0, 4}});
+  const meshed made = mesh_alone(input, 20.7, 0.5);
+  EXPECT_EQ(made.input.notes, (std::vector<std::string>{"2 points lie where others do and were merged with them",
+                                                        "2 segments have no length and were left out"}));
+  EXPECT_EQ(made.input.incomplete, (std::vector<std::uint8_t>{0, 3, 0, 3, 0, 0}));
+  const findings found = made.checked();
+  EXPECT_EQ(found.faults, 0u) << faults_text(found);
+  EXPECT_EQ(found.twice_area.value(), 32);
+}
+
 TEST(Domain, a_point_on_a_segment_splits_it_and_a_hole_may_touch_the_outline) {
   pslg input = polygon({{0, 0}, {4, 0}, {4, 4}, {0, 4}});
   for (const point& at : {point{2, 0}, {3, 1}, {2, 2}, {1, 1}}) input.points.push_back({.at = at});

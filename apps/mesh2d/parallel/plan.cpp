@@ -140,13 +140,13 @@ std::vector<part> decompose(domain&& whole, const size_rule& rule, double expect
   return cut_into_parts(fine, part_of, used);
 }
 
-/// The pieces of each segment must lead from one of its ends to the other one.
-std::vector<std::string> segments_not_covered(const pslg& input, const std::vector<std::uint8_t>& incomplete,
-                                              const std::vector<part>& parts, std::uint32_t pieces) {
+/// The pieces of each segment must lead from one of its ends to the other one. `placed` are the points of the input.
+std::vector<std::string> segments_not_covered(const pslg& input, const std::vector<point>& placed,
+                                              const std::vector<std::uint8_t>& incomplete, const plan& made) {
   using place = std::pair<double, double>;
   std::vector<std::map<place, int>> ends(input.segments.size());  // how often it is an end of a piece
-  std::vector<std::uint8_t> counted(pieces);                      // a piece may belong to two parts
-  for (const part& each : parts) {
+  std::vector<std::uint8_t> counted(made.pieces);                 // a piece may belong to two parts
+  for (const part& each : made.parts) {
     for (const piece& one : each.pieces) {
       if (one.segment == none || std::exchange(counted[one.name], std::uint8_t{1}) != 0) continue;
       ++ends[one.segment][{one.from_at.x, one.from_at.y}];
@@ -156,7 +156,7 @@ std::vector<std::string> segments_not_covered(const pslg& input, const std::vect
   std::vector<std::string> faults;
   for (std::size_t k = 0; k < ends.size(); ++k) {
     if (incomplete[k] != 0) continue;
-    const point &from = input.points[input.segments[k].from].at, &to = input.points[input.segments[k].to].at;
+    const point &from = placed[input.segments[k].from], &to = placed[input.segments[k].to];
     bool whole = ends[k].size() >= 2;
     for (const auto& [at, count] : ends[k]) {
       const bool is_end = at == place(from.x, from.y) || at == place(to.x, to.y);
@@ -209,6 +209,7 @@ plan make_plan(const pslg& input, const options& asked) {
   made.regions = whole.regions;
   made.notes = whole.notes;
   const std::vector<std::uint8_t> incomplete = whole.incomplete;
+  const std::vector<point> placed = whole.points;
   made.parts = decompose(std::move(whole), made.rule, expected, count, asked.weigh);
   if (asked.subdomains > made.parts.size()) {
     made.notes.push_back(fmt::format("the domain has {} subdomains: its coarse mesh has no more", made.parts.size()));
@@ -217,7 +218,7 @@ plan make_plan(const pslg& input, const options& asked) {
     made.expected.push_back(expected_triangles(each.mesh, made.rule));
     for (const piece& one : each.pieces) made.pieces = std::max(made.pieces, one.name + 1);
   }
-  made.faults = segments_not_covered(input, incomplete, made.parts, made.pieces);
+  made.faults = segments_not_covered(input, placed, incomplete, made);
   return made;
 }
 
