@@ -11,89 +11,10 @@
 #include <nacre/error.hpp>
 
 #include "geometry/predicates.hpp"
-#include "kernel/delaunay.hpp"
+#include "kernel/place_input.hpp"
 
 namespace mesh2d {
 namespace {
-
-[[noreturn]] void refuse(const pslg& input, std::uint32_t line, const std::string& problem, const std::string& why,
-                         const std::string& remedy) {
-  throw nacre::setup_error({place_of(input, line) + problem, why, remedy});
-}
-
-std::string segment_text(const pslg& input, std::uint32_t k) {
-  const auto& s = input.segments[k];
-  return s.line == 0 ? fmt::format("segment {}", s.name) : fmt::format("segment {} of line {}", s.name, s.line);
-}
-
-void check_points(const pslg& input) {
-  if (input.points.size() < 3) {
-    refuse(input, 0, fmt::format("{} points", input.points.size()), "a domain has at least three corners",
-           "give more points and the segments between them");
-  }
-  for (const auto& [at, line, name] : input.points) {
-    for (const double value : {at.x, at.y}) {
-      if (std::isfinite(value) && std::abs(value) <= coordinate_max && value == kept_in_range(value)) continue;
-      refuse(input, line, fmt::format("point {} has the coordinate {}", name, value),
-             fmt::format("coordinates are 0 or from {} to {} in size", coordinate_min, coordinate_max),
-             "scale the input");
-    }
-  }
-}
-
-double largest_coordinate(const pslg& input) {
-  double most = 0;
-  for (const auto& each : input.points) most = std::max({most, std::abs(each.at.x), std::abs(each.at.y)});
-  return most;
-}
-
-/// Gives points that lie together, up to the least distance, the place of the first one of them.
-void merge_points(const pslg& input, domain& made) {
-  const double near = largest_coordinate(input) * resolution;
-  std::vector<std::uint32_t> order(input.points.size());
-  for (std::uint32_t k = 0; k < order.size(); ++k) {
-    order[k] = k;
-    made.points.push_back(input.points[k].at);
-  }
-  const std::vector<point> given = made.points;
-  std::sort(order.begin(), order.end(),
-            [&](std::uint32_t a, std::uint32_t b) { return std::pair(given[a].x, a) < std::pair(given[b].x, b); });
-  std::vector<std::uint8_t> taken(order.size());
-  std::size_t merged = 0;
-  for (std::size_t k = 0; k < order.size(); ++k) {
-    const point& at = given[order[k]];
-    if (taken[order[k]] != 0) continue;
-    for (std::size_t other = k + 1; other < order.size() && given[order[other]].x - at.x <= near; ++other) {
-      const point& there = given[order[other]];
-      if (std::abs(there.y - at.y) > near || std::exchange(taken[order[other]], std::uint8_t{1}) != 0) continue;
-      made.points[order[other]] = at;
-      ++merged;
-    }
-  }
-  if (merged > 0) made.notes.push_back(fmt::format("{} points lie where others do and were merged with them", merged));
-}
-
-/// Triangulates the points and constrains the segments.
-void constrain_segments(const pslg& input, domain& made) {
-  merge_points(input, made);
-  boxed_triangulation boxed = triangulate(made.points);
-  made.mesh = std::move(boxed.mesh);
-  made.incomplete.resize(input.segments.size());
-  std::size_t without_length = 0;
-  for (std::uint32_t k = 0; k < input.segments.size(); ++k) {
-    const auto& [begin, end, line, name] = input.segments[k];
-    const index from = boxed.vertex_of_point[begin], to = boxed.vertex_of_point[end];
-    bool overlaps = false;
-    const auto other = insert_segment(made.mesh, made.names, from, to, k, overlaps);
-    made.incomplete[k] = from == to ? 3 : overlaps ? 1 : 0;
-    without_length += from == to;
-    if (!other) continue;
-    refuse(input, line, fmt::format("segment {} crosses {}", name, segment_text(input, *other)),
-           "segments may meet at points of the input only", "add their common point, and split both there");
-  }
-  if (without_length == 0) return;
-  made.notes.push_back(fmt::format("{} segments have no length and were left out", without_length));
-}
 
 /// The triangle that holds `at`; none when the box does not.
 index locate(const triangulation& mesh, const point& at) {
@@ -125,10 +46,13 @@ index locate_in_face(const pslg& input, const domain& made, const point& at, std
     refuse(input, line, who + " has a coordinate that is too large", "it must be a place in the plane", "correct it");
   }
   const index t = locate(made.mesh, {kept_in_range(at.x), kept_in_range(at.y)});
+  const double near = 2 * least_distance(input);
   for (unsigned k = 0; t != none && k < 3; ++k) {
     const side s = side_of(t, k);
     const index a = made.mesh.origin(s), b = made.mesh.target(s);
-    if (orient(made.mesh.at(a), made.mesh.at(b), at) != 0 || !made.mesh.constrained(s)) continue;
+    const point along = made.mesh.at(b) - made.mesh.at(a);
+    const double distance = cross(along, at - made.mesh.at(a)) / std::sqrt(squared_length(along));
+    if (distance > near || !made.mesh.constrained(s)) continue;
     const std::uint32_t segment = made.names.find(a, b);
     refuse(input, line, who + " lies on " + segment_text(input, segment), "it must lie inside of what it means",
            "move it to one side, or remove it if the area beside it is 0");
@@ -235,34 +159,11 @@ void carve(domain& made, const std::vector<std::uint8_t>& keep) {
   }
 }
 
-/// Refuses points that lie so near to a segment that no point fits between them, in the domain or in a hole.
-void check_heights(const pslg& input, const domain& made) {
-  const triangulation& mesh = made.mesh;
-  const double most = largest_coordinate(input);
-  for (index t = 0; t < mesh.triangles.size(); ++t) {
-    for (unsigned k = 0; k < 3; ++k) {
-      const side s = side_of(t, k);
-      const index a = mesh.origin(s), b = mesh.target(s), c = mesh.apex(s);
-      if (!mesh.constrained(s) || c >= input.points.size()) continue;
-      const double height = std::abs(twice_area(mesh, t)) / std::sqrt(squared_length(mesh.at(b) - mesh.at(a)));
-      if (height >= most * resolution) continue;
-      const auto& at = input.points[c];
-      refuse(input, at.line,
-             fmt::format("point {} lies {:.2g} beside {}", at.name, height, segment_text(input, made.names.find(a, b))),
-             fmt::format("no triangle fits between them: with these coordinates {:.2g} is the least distance",
-                         most * resolution),
-             "move the point away, or onto the segment, or scale or move the input towards the origin");
-    }
-  }
-}
-
 }  // namespace
 
 domain make_domain(const pslg& input) {
-  check_points(input);
   domain made;
-  constrain_segments(input, made);
-  check_heights(input, made);
+  place_input(input, made);
   const std::vector<std::uint8_t> keep = inside(input, made);
   note_outside(made, keep);
   mark_regions(input, made, keep);

@@ -79,10 +79,6 @@ TEST(Domain, names_what_is_wrong_with_an_input) {
   pslg open = polygon(square);
   open.segments.pop_back();
   EXPECT_NE(refusal(open).find("enclose no area"), std::string::npos) << refusal(open);
-  pslg point_beside = polygon(square);
-  point_beside.points.push_back({.at = {2, 1e-14}, .line = 9, .name = 9});
-  EXPECT_NE(refusal(point_beside).find("test:9: point 9 lies 1e-14 beside segment 1"), std::string::npos)
-      << refusal(point_beside);
   pslg hole_on_side = polygon(square);
   hole_on_side.holes.push_back({.at = {2, 0}, .line = 30, .name = 1});
   EXPECT_NE(refusal(hole_on_side).find("test:30: hole 1 lies on segment 1"), std::string::npos)
@@ -106,6 +102,30 @@ TEST(Domain, merges_points_that_lie_together_and_leaves_out_segments_without_len
   const findings found = made.checked();
   EXPECT_EQ(found.faults, 0u) << faults_text(found);
   EXPECT_EQ(found.twice_area.value(), 32);
+}
+
+TEST(Domain, leads_a_segment_through_a_point_beside_it_but_not_past_a_hole) {
+  pslg input = polygon({{0, 0}, {4, 0}, {4, 4}, {0, 4}});
+  for (const point& at : {point{2, 1e-14}, {1, 2e-14}, {3, 0.5}}) input.points.push_back({.at = at});
+  input.segments.push_back({.from = 4, .to = 6});
+  const meshed made = mesh_alone(input, 20.7, 0.5);
+  EXPECT_EQ(made.input.notes, std::vector<std::string>{"segments lead through 2 points that lie beside them"});
+  const findings found = made.checked();
+  EXPECT_EQ(found.faults, 0u) << faults_text(found);
+  EXPECT_NEAR(found.twice_area.value(), 32, 1e-12);
+  input.holes.push_back({.at = {1.5, 1e-14}, .line = 40, .name = 1});
+  EXPECT_NE(refusal(input).find("test:40: hole 1 lies on segment 1"), std::string::npos) << refusal(input);
+}
+
+TEST(Domain, an_outline_may_bend_by_roundings) {
+  std::vector<point> corners;
+  for (int k = 0; k <= 60; ++k) corners.push_back({0.1 * k, 0.1 * k / 3});  // on one line, but for roundings
+  corners.push_back({-2, 5});
+  const meshed made = mesh_alone(polygon(corners), 20.7, 0);
+  const findings found = made.checked();
+  EXPECT_TRUE(made.finished);
+  EXPECT_EQ(found.faults, 0u) << faults_text(found);
+  EXPECT_EQ(made.input.notes, std::vector<std::string>{});
 }
 
 TEST(Domain, a_point_on_a_segment_splits_it_and_a_hole_may_touch_the_outline) {
