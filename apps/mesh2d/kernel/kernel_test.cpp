@@ -60,6 +60,21 @@ TEST(Delaunay, no_circle_holds_another_point) {
   }
 }
 
+TEST(Triangulation, a_split_beside_its_side_leaves_sides_that_are_delaunay) {
+  triangulation mesh;
+  for (const point& at : {point{0, 0}, {1, 0}, {0.5, 1e6}, {0.5, -1e-6}}) mesh.add_vertex(at);
+  const side base = side_of(mesh.add_triangle(0, 1, 2, 0), 2);
+  mesh.constrain(base);
+  mesh.split_side(base, 3);
+  mesh.legalise_around(3);
+  ASSERT_NE(mesh.find_side(3, 2), none);  // the circle of the triangle does not reach down to the new vertex
+  EXPECT_EQ(mesh.legalise_spokes(3).size(), 2u);
+  EXPECT_EQ(mesh.find_side(3, 2), none);
+  EXPECT_NE(mesh.find_side(0, 1), none);
+  EXPECT_FALSE(mesh.constrained(mesh.find_side(0, 1)));
+  EXPECT_TRUE(mesh.constrained(mesh.find_side(0, 3)));
+}
+
 TEST(Domain, keeps_its_area_segments_and_holes) {
   const meshed made = mesh_alone(make_shape("pipe", 1), 0, 0);
   const findings found = made.checked();
