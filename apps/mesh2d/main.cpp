@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cstdio>
+#include <exception>
 #include <string>
 
 #include <nacre/nacre.hpp>
@@ -52,11 +53,17 @@ int mesh(nacre::runtime& rt, const mesh2d::options& asked, const nacre::config& 
   done.simulated = configuration.get_string("transport") == "sim";
   done.plan_seconds = planned - started;
   const double written = rt.now();
-  if (!asked.out.empty()) mesh2d::write_mesh(whole, asked.out);
+  std::exception_ptr unwritten;  // the report, and the verdict of the check, are printed all the same
+  try {
+    if (!asked.out.empty()) mesh2d::write_mesh(whole, asked.out);
+  } catch (const std::exception&) {
+    unwritten = std::current_exception();
+  }
   done.write_seconds = rt.now() - written;
   fmt::print("{}", asked.json ? mesh2d::result_json(asked, done, configuration.get_string("balancer"),
                                                     configuration.get_string("transport"))
                               : mesh2d::result_text(asked, done));
+  if (unwritten != nullptr) std::rethrow_exception(unwritten);
   return done.checked && done.found.faults > 0 ? 1 : 0;
 }
 
@@ -67,7 +74,7 @@ int main(int argc, char** argv) {
     const nacre::config configuration = nacre::read_config(argc, argv);
     const mesh2d::command_line command = mesh2d::parse_command_line(argc, argv);
     if (command.exit_code) return *command.exit_code;
-    if (!command.asked.out.empty()) mesh2d::check_output_name(command.asked.out);
+    if (!command.asked.out.empty()) mesh2d::check_output_name(command.asked.out, command.asked.input);
     int verdict = 0;
     const int failed = nacre::run(configuration, [&](nacre::runtime& rt) {
       const int code = mesh(rt, command.asked, configuration);

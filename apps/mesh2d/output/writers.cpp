@@ -9,10 +9,12 @@
 #include <cerrno>
 #include <cmath>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <functional>
 #include <limits>
 #include <stdexcept>
+#include <system_error>
 #include <utility>
 
 #include <nacre/error.hpp>
@@ -154,7 +156,15 @@ void write_ele(const whole_mesh& mesh, std::ostream& to) {
   }
 }
 
-void check_output_name(const std::string& out) {
+void check_output_name(const std::string& out, const std::string& input) {
+  for (const char* ending : {"", ".node", ".ele"}) {
+    for (const std::string& read : {input, input.substr(0, input.rfind('.')) + ".node"}) {
+      std::error_code no_such_file;
+      if (!std::filesystem::equivalent(out + ending, read, no_such_file)) continue;
+      throw nacre::setup_error({fmt::format("--out {} would write over {}, which is read", out, read),
+                                "the points of the input would be lost", "give the mesh another name"});
+    }
+  }
   const std::string name = out.substr(out.rfind('/') + 1);
   const std::size_t dot = name.rfind('.');
   if (dot == std::string::npos || ends_with(out, ".vtu") || ends_with(out, ".svg")) return;

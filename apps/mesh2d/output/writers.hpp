@@ -20,7 +20,7 @@ void write_node(const whole_mesh& mesh, std::ostream& to);
 void write_ele(const whole_mesh& mesh, std::ostream& to);
 
 /// Throws nacre::setup_error for a name that no format has.
-void check_output_name(const std::string& out);
+void check_output_name(const std::string& out, const std::string& input);
 /// Writes the files that `out` means. Throws std::runtime_error, with the file, when that fails.
 void write_mesh(const whole_mesh& mesh, const std::string& out);
 

@@ -3,10 +3,13 @@
 #include "output/writers.hpp"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cstring>
+#include <fstream>
 #include <regex>
 #include <sstream>
+#include <string>
 
 #include <nacre/error.hpp>
 
@@ -65,10 +68,18 @@ TEST(Writers, svg_has_a_path_for_each_subdomain_with_y_upwards) {
   EXPECT_NE(file.find("d=\"M0.00 900.00L900.00 810.00L0.00 0.00Z\"/>"), std::string::npos) << file;
 }
 
+TEST(Writers, write_over_nothing_that_is_read) {
+  const std::string stem = testing::TempDir() + "mesh2d_read_" + std::to_string(getpid());
+  std::ofstream(stem + ".poly") << "0 2 0 0";
+  std::ofstream(stem + ".node") << "1 2 0 0";
+  EXPECT_THROW(check_output_name(stem, stem + ".poly"), nacre::setup_error);
+  EXPECT_NO_THROW(check_output_name(stem + "_of_it", stem + ".poly"));
+}
+
 TEST(Writers, refuse_unknown_formats_and_places) {
-  EXPECT_THROW(check_output_name("mesh.obj"), nacre::setup_error);
+  EXPECT_THROW(check_output_name("mesh.obj", "pipe"), nacre::setup_error);
   for (const char* name : {"mesh.vtu", "mesh.svg", "mesh", "some.folder/mesh"})
-    EXPECT_NO_THROW(check_output_name(name));
+    EXPECT_NO_THROW(check_output_name(name, "pipe"));
   EXPECT_THROW(write_mesh(two_triangles(), "no_such_folder/mesh.vtu"), std::runtime_error);
 }
 

@@ -32,9 +32,11 @@ std::uint32_t refine_all(nacre::runtime& rt, const subdomains& all, exchange how
     bool more = false;
     if (rt.rank().value() == 0) {
       more = rt.reduce<&subdomain::counts>(all, sum_of_counts{}).get().waiting;
-      if (more) rt.send<&subdomain::next_round>(all);
+      if (more) rt.send<&subdomain::end_round>(all);
     }
     if (!rt.broadcast(more, nacre::rank_id{0})) return rounds;
+    rt.wait_quiescence();  // a subdomain that began earlier would send splits of the next round into this one
+    if (rt.rank().value() == 0) rt.send<&subdomain::next_round>(all);
     rt.wait_quiescence();
   }
 }

@@ -91,6 +91,16 @@ TEST(Mesher, a_deterministic_mesh_is_one_for_all_ranks_workers_and_balancers) {
   }
 }
 
+TEST(Mesher, a_deterministic_mesh_of_small_subdomains_is_one_whichever_of_them_is_first) {
+  const options asked{.input = "comb", .degrees = 30, .subdomains = 200, .deterministic = true};
+  const outcome first = run_job({{"ranks", "1"}, {"workers", "1"}}, asked);
+  for (int seed = 1; seed <= 6; ++seed) {
+    const outcome other = run_job({{"transport", "sim"}, {"ranks", "8"}, {"seed", std::to_string(seed)}}, asked);
+    EXPECT_EQ(other.mesh.points, first.mesh.points) << "seed " << seed;
+    EXPECT_EQ(other.mesh.triangles, first.mesh.triangles) << "seed " << seed;
+  }
+}
+
 TEST(Mesher, joins_subdomains_at_their_interfaces) {
   const outcome found = run_job({{"ranks", "2"}}, {.input = "pipe", .triangles = 3000, .subdomains = 7, .check = true});
   expect_sound(found);

@@ -147,7 +147,7 @@ std::vector<std::uint32_t> partition(const triangulation& mesh, const std::vecto
   std::vector<std::uint32_t> result(mesh.triangles.size());
   std::vector<index> group_of;
   const index groups = group(mesh, degrees_min, group_of);
-  count = std::min(count, groups);
+  count = std::min(count, std::max<std::uint32_t>(groups / 4, 1));  // of fewer METIS makes empty parts, and complains
   if (count < 2) return result;
   graph given = graph_of(mesh, weights, group_of, groups);
   const std::vector<idx_t> part = run_metis(given, count);

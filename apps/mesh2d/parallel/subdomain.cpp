@@ -40,7 +40,7 @@ void subdomain::begin(nacre::context& ctx, const array& all, nacre::group_ptr<ra
   expected_ = expected;
   how_ = how;
   begun_ = true;
-  if (how_ == exchange::at_once) apply_waiting();  // a neighbour may have been earlier
+  if (how_ == exchange::at_once) apply(waiting_);  // a neighbour may have been earlier
   schedule(ctx);
 }
 
@@ -87,25 +87,27 @@ void subdomain::tell_neighbours(nacre::context& ctx) {
 void subdomain::take_splits(nacre::context& ctx, const std::vector<piece_split>& splits) {
   waiting_.insert(waiting_.end(), splits.begin(), splits.end());
   if (!begun_ || how_ == exchange::in_rounds) return;
-  apply_waiting();
+  apply(waiting_);
   schedule(ctx);
 }
 
-void subdomain::apply_waiting() {
-  std::sort(waiting_.begin(), waiting_.end());
+void subdomain::apply(std::vector<piece_split>& splits) {
+  std::sort(splits.begin(), splits.end());
   refiner on(work_, rule_);
-  for (const piece_split& each : waiting_) on.apply(each);
-  waiting_.clear();
+  for (const piece_split& each : splits) on.apply(each);
+  splits.clear();
 }
 
+void subdomain::end_round() { of_last_round_.swap(waiting_); }
+
 void subdomain::next_round(nacre::context& ctx) {
-  if (waiting_.empty()) return;
-  apply_waiting();
+  if (of_last_round_.empty()) return;
+  apply(of_last_round_);
   schedule(ctx);
 }
 
 void subdomain::check(nacre::context& ctx) {
-  found_ = check_part(work_, rule_);
+  found_.merge(check_part(work_, rule_));  // a neighbour may have compared first
   std::map<std::uint32_t, std::vector<interface_record>> records;
   for (const piece& each : work_.pieces) {
     if (each.neighbour != none) records[each.neighbour];  // also for those that are not there

@@ -63,7 +63,9 @@ class subdomain {
              const size_rule& rule, double expected, exchange how);
   void go_on(nacre::context& ctx);
   void take_splits(nacre::context& ctx, const std::vector<piece_split>& splits);
-  /// Applies what has come since the last round, in an order that does not depend on time.
+  /// Ends a round, on all subdomains before the next one begins on any: its splits are those that have come by now.
+  void end_round();
+  /// Applies the splits of the round before, in an order that does not depend on time.
   void next_round(nacre::context& ctx);
 
   /// Checks the part, and sends its side of each interface to the neighbour.
@@ -78,14 +80,14 @@ class subdomain {
 
   template <class Archive>
   void serialize(Archive& ar) {
-    ar(all_, clocks_, rule_, expected_, how_, begun_, scheduled_, refined_, splits_sent_, messages_, waiting_, found_,
-       work_);
+    ar(all_, clocks_, rule_, expected_, how_, begun_, scheduled_, refined_, splits_sent_, messages_, waiting_,
+       of_last_round_, found_, work_);
   }
 
  private:
   void schedule(nacre::context& ctx);
   void tell_neighbours(nacre::context& ctx);
-  void apply_waiting();
+  void apply(std::vector<piece_split>& splits);
   void reserve();
 
   array all_{};
@@ -95,7 +97,7 @@ class subdomain {
   exchange how_ = exchange::at_once;
   bool begun_ = false, scheduled_ = false, refined_ = false;
   std::uint64_t splits_sent_ = 0, messages_ = 0;
-  std::vector<piece_split> waiting_{};
+  std::vector<piece_split> waiting_{}, of_last_round_{};
   findings found_{};
   part work_{};
 };

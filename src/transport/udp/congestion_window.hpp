@@ -28,10 +28,15 @@ class congestion_window {
 
   [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }
 
-  /// A datagram sent at `when` was acknowledged. `in_flight`: the bytes on their way until then, this one included.
-  void on_acknowledged(std::uint64_t bytes, time_point when, std::uint64_t in_flight) noexcept {
-    if (in_recovery(when) || in_flight + 3 * std::uint64_t{datagram_bytes_} < bytes_) return;
-    bytes_ += bytes_ < threshold_ ? bytes : datagram_bytes_ * bytes / bytes_;
+  /// A datagram sent at `when` was acknowledged. `in_use`: the window has kept others from leaving.
+  void on_acknowledged(std::uint64_t bytes, time_point when, bool in_use) noexcept {
+    if (in_recovery(when) || !in_use) return;
+    if (bytes_ < threshold_) {
+      bytes_ += bytes;
+    } else if ((acknowledged_ += bytes) >= bytes_) {
+      acknowledged_ -= bytes_;
+      bytes_ += datagram_bytes_;
+    }
     bytes_ = std::min(bytes_, most);
   }
   /// A datagram sent at `when` is lost.
@@ -40,9 +45,13 @@ class congestion_window {
     recovering_ = true;
     recovery_began_ = now;
     threshold_ = bytes_ = std::max(bytes_ / 2, least_);
+    acknowledged_ = 0;
   }
   /// Nothing has been heard of the peer for long.
-  void on_silence() noexcept { bytes_ = least_; }
+  void on_silence() noexcept {
+    bytes_ = least_;
+    acknowledged_ = 0;
+  }
 
  private:
   static constexpr std::uint64_t most = std::uint64_t{64} << 20;
@@ -52,6 +61,7 @@ class congestion_window {
   std::uint32_t datagram_bytes_;
   std::uint64_t least_;
   std::uint64_t bytes_;
+  std::uint64_t acknowledged_ = 0;  // above the threshold, since the window last grew
   std::uint64_t threshold_ = std::numeric_limits<std::uint64_t>::max();
   bool recovering_ = false;
   time_point recovery_began_{};

@@ -13,7 +13,9 @@
 namespace nacre::transport::udp {
 namespace {
 
-constexpr std::array every_channel{channel::system, channel::application, channel::bulk};
+constexpr channel other_of(channel on) noexcept {
+  return on == channel::application ? channel::bulk : channel::application;
+}
 constexpr std::size_t usual_ranges = 2;        // bytes that travel again find the room that they had before
 constexpr std::uint32_t patient_silences = 6;  // a peer that waits for a processor is silent for so many overdue times
 
@@ -65,7 +67,9 @@ bool connection::may_leave(channel on, std::size_t bytes) noexcept {
   const bool system = on == channel::system;
   const std::uint64_t window = window_.bytes() + (system ? 2 * std::uint64_t{limits_.datagram_bytes} : 0);
   const std::uint64_t buffer = limits_.peer_buffer_bytes - (system ? 0 : limits_.peer_buffer_bytes / 8);
-  return sent_.bytes_in_flight() + bytes <= window && sent_.buffer_bytes_in_flight() + buffer_bytes_of(bytes) <= buffer;
+  const bool fits = sent_.bytes_in_flight() + bytes <= window;
+  window_in_use_ |= !fits;
+  return fits && sent_.buffer_bytes_in_flight() + buffer_bytes_of(bytes) <= buffer;
 }
 
 std::size_t connection::room_for_bytes(std::size_t ranges) const noexcept {
@@ -76,13 +80,16 @@ std::size_t connection::room_for_bytes(std::size_t ranges) const noexcept {
 bool connection::choose(datagram& next) {
   const std::size_t front = overhead_of(next.acknowledged.size());
   if (!left_ && !failed_) {
-    for (const channel on : every_channel) {
+    bool some = false;
+    for (const channel on : {channel::system, turn_, other_of(turn_)}) {
       const std::size_t bytes = to_peer_[place_of(on)].available(room_for_bytes(next.acknowledged.size()));
+      some |= bytes != 0;
       if (bytes == 0 || !may_leave(on, front + bytes)) continue;
       next.kind = datagram_kind::stream;
       next.on = on;
       return true;
     }
+    window_in_use_ &= some;
     if (ping_ || (probe_ && sent_.in_flight() > 0)) {
       next.kind = datagram_kind::ping;
       return true;
@@ -92,7 +99,11 @@ bool connection::choose(datagram& next) {
 }
 
 void connection::acknowledge_into(datagram& next, time_point now) noexcept {
-  next.acknowledged = received_.ranges().view();
+  // Gaps that the peer has been told of stay, for lost bytes travel under new numbers: tell it of none twice.
+  const std::span<const number_range> all = received_.ranges().view();
+  std::size_t count = std::min<std::size_t>(all.size(), 1);
+  while (count < all.size() && all[count].end > confirmed_) ++count;
+  next.acknowledged = all.first(count);
   const auto delay = std::chrono::duration_cast<std::chrono::microseconds>(now - newest_at_).count();
   next.ack_delay_us = static_cast<std::uint32_t>(std::clamp<std::int64_t>(delay, 0, 1'000'000));
 }
@@ -132,12 +143,14 @@ void connection::note_sent(const datagram& what, std::size_t bytes, time_point n
   const bool asks = what.kind != datagram_kind::acknowledgement;
   if (asks) probe_ = false;
   if (what.kind == datagram_kind::ping) ping_ = false;
+  if (what.kind == datagram_kind::stream && what.on != channel::system) turn_ = other_of(what.on);
   sent_.add({.when = now,
              .offset = what.offset,
              .stream_bytes = static_cast<std::uint32_t>(what.bytes.size()),
              .bytes = static_cast<std::uint32_t>(bytes),
              .buffer_bytes = buffer_bytes_of(bytes),
              .on = what.on,
+             .ack_end = received_.end(),
              .in_flight = asks});
 }
 

@@ -131,6 +131,9 @@ class connection {
   std::uint64_t unacknowledged_bytes_ = 0;                  // in these
   time_point newest_at_{};                                  // when the newest one came
   time_point ack_deadline_ = never;
+  std::uint64_t confirmed_ = 0;          // the peer knows which numbers below have come
+  channel turn_ = channel::application;  // of the channels other than system, the one that may send first
+  bool window_in_use_ = false;           // the window of the network keeps bytes from leaving
   bool ping_ = false;
   bool probe_ = false;  // the next datagram may leave whatever the windows say
   bool left_ = false;

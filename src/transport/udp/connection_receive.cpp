@@ -43,10 +43,10 @@ bool connection::take_acknowledgement(const datagram& from, time_point now) {
   if (from.acknowledged[0].end > sent_.next_number()) return false;
   arrived_.clear();
   lost_.clear();
-  const std::uint64_t in_flight = sent_.bytes_in_flight();
   sent_.on_acknowledgement(from.acknowledged, std::chrono::microseconds(from.ack_delay_us), now, arrived_, lost_);
   for (const sent_datagram& each : arrived_) {
-    window_.on_acknowledged(each.bytes, each.when, in_flight);
+    window_.on_acknowledged(each.bytes, each.when, window_in_use_);
+    confirmed_ = std::max(confirmed_, each.ack_end);
     if (each.stream_bytes == 0) continue;
     to_peer_[stream_place(each.on)].on_acknowledged({.offset = each.offset, .bytes = each.stream_bytes});
   }

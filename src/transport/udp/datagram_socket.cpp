@@ -125,8 +125,10 @@ std::size_t datagram_socket::send_losing(const outgoing_batch& batch) {
 
 /// After an error: whether the first group will never leave, so that the network is to lose it.
 bool datagram_socket::gives_up(std::size_t group) noexcept {
-  if (group == 1) return errno != ECONNREFUSED;  // a report about an earlier datagram
-  if (errno != ECONNREFUSED) cuts_ = false;      // the route does not want it: each datagram leaves by itself
+  if (errno == ECONNREFUSED) return false;  // a report about an earlier datagram
+  const bool refuses_groups = errno == EINVAL || errno == EIO || errno == EMSGSIZE || errno == EOPNOTSUPP;
+  if (group == 1 || !refuses_groups) return true;
+  cuts_ = false;  // each datagram leaves by itself
   return false;
 }
 

@@ -102,7 +102,7 @@ void udp_endpoint::publish(time_point deadline) noexcept {
 
 bool udp_endpoint::serve_deadlines(time_point now) {
   bool moved = false;
-  next_deadline_ = never;
+  next_deadline_ = time_point::min();  // let_leave publishes nothing: a thread that falls asleep now wakes too early
   time_point earliest = never;
   for (const auto& each : peers_) {
     if (each == nullptr) continue;

@@ -19,8 +19,10 @@ class round_trip {
   /// A thread that is delayed by this much is no sign of a loss.
   static constexpr duration granularity = std::chrono::milliseconds(1);
 
-  /// Takes one measurement: the time from a datagram to its acknowledgement, and the peer's delay within it.
+  /// Takes one measurement: the time from a datagram to its acknowledgement, and the peer's delay within it. A rank
+  /// that did not poll for long measures its own pause, so what is longer than `longest` counts as that.
   void add(duration measured, duration ack_delay) noexcept {
+    measured = std::min(measured, longest);
     latest_ = measured;
     least_ = least_ ? std::min(*least_, measured) : measured;
     const duration without_delay = measured - std::min(ack_delay, ack_delay_max);
@@ -43,6 +45,7 @@ class round_trip {
   [[nodiscard]] duration lost_after() const noexcept {
     return std::max(9 * std::max(smoothed_.value_or(first_guess), latest_) / 8, granularity);
   }
+  static constexpr duration longest = std::chrono::milliseconds(500);
 
  private:
   static constexpr duration first_guess = std::chrono::milliseconds(10);

@@ -60,6 +60,7 @@ void sent_datagrams::on_acknowledgement(std::span<const number_range> received, 
                                         std::vector<sent_datagram>& lost) {
   if (received.empty()) return;
   NACRE_EXPECT(received[0].end <= next_number(), "only what was sent is acknowledged");
+  const bool newer = received[0].end > acknowledged_end_;
   acknowledged_end_ = std::max(acknowledged_end_, received[0].end);
   if (received[0].end <= base_) return;
   const std::size_t before = arrived.size();
@@ -73,7 +74,7 @@ void sent_datagrams::on_acknowledgement(std::span<const number_range> received, 
       arrived.push_back(each);
     }
   }
-  if (arrived.size() == before) return;
+  if (arrived.size() == before && !newer) return;  // also a later number that asks for nothing shows a loss
   silences_ = 0;
   detect_losses(now, lost);
   forget_old();
@@ -96,14 +97,14 @@ void sent_datagrams::detect_losses(time_point now, std::vector<sent_datagram>& l
 
 time_point sent_datagrams::deadline() const noexcept {
   if (in_flight_ == 0) return never;
-  if (loss_deadline_ != never) return loss_deadline_;
   const std::chrono::nanoseconds most = silence_max;
-  return last_sent_ + std::min(round_trip_.overdue_after() * (1u << std::min(silences_, doublings_max)), most);
+  const auto overdue = std::min(round_trip_.overdue_after() * (1u << std::min(silences_, doublings_max)), most);
+  return std::min(loss_deadline_, last_sent_ + overdue);
 }
 
 bool sent_datagrams::on_deadline(time_point now, std::vector<sent_datagram>& lost) {
   if (now < deadline()) return false;
-  if (loss_deadline_ != never) {
+  if (loss_deadline_ <= now) {
     detect_losses(now, lost);
     forget_old();
     return false;

@@ -25,6 +25,7 @@ struct sent_datagram {
   std::uint32_t bytes = 0;         ///< in all
   std::uint32_t buffer_bytes = 0;  ///< what it takes in the receiver's socket
   channel on = channel::system;
+  std::uint64_t ack_end = 0;  ///< it acknowledges numbers below
   bool in_flight = false;
 };
 
