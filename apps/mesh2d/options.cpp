@@ -4,8 +4,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
+#include <cmath>
 
 #include <nacre/error.hpp>
 #include <program_options.hpp>
@@ -37,7 +39,8 @@ size_source read_source(const std::string& text) {
     if (at == last) break;
     ++at;
   }
-  if (at == last && count >= 2 && value[2] > 0 && value[3] >= 0 && text.back() != ',') {
+  const bool finite = std::all_of(value.begin(), value.end(), [](double each) { return std::isfinite(each); });
+  if (at == last && count >= 2 && finite && value[2] > 0 && value[3] >= 0 && text.back() != ',') {
     return {{value[0], value[1]}, value[2], value[3]};
   }
   throw nacre::setup_error({fmt::format("--size-at has no value '{}'", text),
@@ -51,9 +54,7 @@ void declare(nacre::program_options& parser, options& asked, std::vector<std::st
       .required();
   parser.add("--seed", asked.seed, "Which random polygon").called("NUMBER");
   parser.section("Size of the triangles");
-  parser.add("--angle", asked.degrees, "The least angle, in degrees")
-      .called("DEGREES")
-      .between(0, 30);
+  parser.add("--angle", asked.degrees, "The least angle, in degrees").called("DEGREES").between(0, 30);
   parser.add("--area", asked.area_max, "The greatest area of a triangle")
       .called("AREA")
       .between(0, 1e100)

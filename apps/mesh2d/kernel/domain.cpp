@@ -16,19 +16,21 @@
 namespace mesh2d {
 namespace {
 
-/// The triangle that holds `at`; none when the box does not.
-index locate(const triangulation& mesh, const point& at) {
-  const auto outside_of = [&](index t) {
-    for (unsigned k = 0; k < 3; ++k) {
-      const side s = side_of(t, k);
+/// The triangle that holds `at`; none when the box does not. Walks from the triangle `from`, and leaves there the one
+/// that it has found: places in the order of a file lie near each other.
+index locate(const triangulation& mesh, const point& at, index& from) {
+  const auto outside_of = [&](index t, std::size_t first = 0) {
+    for (std::size_t k = first; k < first + 3; ++k) {
+      const side s = side_of(t, static_cast<unsigned>(k % 3));
       if (orient(mesh.at(mesh.origin(s)), mesh.at(mesh.target(s)), at) < 0) return s;
     }
     return none;
   };
-  index t = 0;
-  for (std::size_t step = 0; step < 1000; ++step) {  // with constraints a walk may go in a circle
-    const side s = outside_of(t);
-    if (s == none) return t;
+  const std::size_t steps = 1000 + 8 * static_cast<std::size_t>(std::sqrt(mesh.triangles.size()));
+  index t = from;
+  for (std::size_t step = 0; step < steps; ++step) {  // with constraints a walk may go in a circle
+    const side s = outside_of(t, step);
+    if (s == none) return from = t;
     if (mesh.twin(s) == none) return none;
     t = triangle_of(mesh.twin(s));
   }
@@ -38,21 +40,27 @@ index locate(const triangulation& mesh, const point& at) {
   return none;
 }
 
+/// For many places of one input.
+struct search {
+  explicit search(const pslg& input) : near(2 * least_distance(input)) {}
+  double near;     // to a segment, for a place on it
+  index from = 0;  // see locate
+};
+
 /// As locate, but refuses a place on a segment.
-index locate_in_face(const pslg& input, const domain& made, const point& at, std::uint32_t line,
+index locate_in_face(const pslg& input, const domain& made, const point& at, search& how, std::uint32_t line,
                      const std::string& who) {
   if (!std::isfinite(at.x) || !std::isfinite(at.y) || std::abs(at.x) > coordinate_max ||
       std::abs(at.y) > coordinate_max) {
     refuse(input, line, who + " has a coordinate that is too large", "it must be a place in the plane", "correct it");
   }
-  const index t = locate(made.mesh, {kept_in_range(at.x), kept_in_range(at.y)});
-  const double near = 2 * least_distance(input);
+  const index t = locate(made.mesh, {kept_in_range(at.x), kept_in_range(at.y)}, how.from);
   for (unsigned k = 0; t != none && k < 3; ++k) {
     const side s = side_of(t, k);
     const index a = made.mesh.origin(s), b = made.mesh.target(s);
     const point along = made.mesh.at(b) - made.mesh.at(a);
     const double distance = cross(along, at - made.mesh.at(a)) / std::sqrt(squared_length(along));
-    if (distance > near || !made.mesh.constrained(s)) continue;
+    if (distance > how.near || !made.mesh.constrained(s)) continue;
     const std::uint32_t segment = made.names.find(a, b);
     refuse(input, line, who + " lies on " + segment_text(input, segment), "it must lie inside of what it means",
            "move it to one side, or remove it if the area beside it is 0");
@@ -85,8 +93,9 @@ std::vector<std::uint8_t> inside(const pslg& input, domain& made) {
     refuse(input, 0, fmt::format("the {} segments enclose no area", input.segments.size()),
            "the domain is what is inside of closed outlines", "close the outline");
   }
+  search how(input);
   for (const auto& [at, line, name] : input.holes) {
-    const index t = locate_in_face(input, made, at, line, fmt::format("hole {}", name));
+    const index t = locate_in_face(input, made, at, how, line, fmt::format("hole {}", name));
     if (t == none || keep[t] == 0) {
       made.notes.push_back(
           fmt::format("{}hole {} lies outside of the domain, or in another hole", place_of(input, line), name));
@@ -103,12 +112,13 @@ std::vector<std::uint8_t> inside(const pslg& input, domain& made) {
 
 void mark_regions(const pslg& input, domain& made, const std::vector<std::uint8_t>& keep) {
   made.regions.emplace_back();
+  search how(input);
   for (const auto& [at, attribute, area_max, line, name] : input.regions) {
     if (area_max && !(*area_max > 0 && std::isfinite(*area_max))) {
       refuse(input, line, fmt::format("region {} has the area bound {}", name, *area_max), "it must be positive",
              "correct it, or write -1 for none");
     }
-    const index t = locate_in_face(input, made, at, line, fmt::format("region {}", name));
+    const index t = locate_in_face(input, made, at, how, line, fmt::format("region {}", name));
     if (t == none || keep[t] == 0) {
       made.notes.push_back(fmt::format("{}region {} lies outside of the domain", place_of(input, line), name));
       continue;
