@@ -59,7 +59,7 @@ TEST(containers, slow_main_down_where_memory_is_scarce) {
   ASSERT_EQ(run(how,
                 [](runtime& rt) {
                   nacre::counting_set<std::uint64_t> numbers(rt);
-                  for (std::uint64_t i = 0; i < static_cast<int>(rounds_in_one_thread(200'000)); ++i) numbers.insert(i);
+                  for (std::uint64_t i = 0; i < 200'000; ++i) numbers.insert(i);
                   rt.wait_quiescence();
                   EXPECT_EQ(numbers.size(), 200'000U);
                   EXPECT_EQ(numbers.count_all(), 400'000U);
@@ -87,7 +87,7 @@ TEST(flat_table, holds_what_a_map_holds) {
   detail::flat_table<std::string, int> under_test;
   std::unordered_map<std::string, int> model;
   rng random(3);
-  for (int i = 0; i < 200'000; ++i) {
+  for (int i = 0; i < static_cast<int>(rounds_in_one_thread(200'000)); ++i) {
     const std::string key = std::to_string(random.below(3000));
     // Few different hashes, so that searches are long and many elements have equal ones.
     const std::uint64_t hash = detail::hash_of(key) % 700;
