@@ -10,7 +10,7 @@ trap 'rm -rf "$scratch"' EXIT
 
 target=$(sed -n 's/.*cmake --build --preset release .*--target \([a-z_]*\)$/\1/p' "$root/Makefile")
 ninja -C "$build" -t commands "$target" | sed -n 's|.* -o \([^ ]*/\)\{0,1\}bin/\([^ ]*\) .*|\2|p' | sort -u >"$scratch/built"
-sed -n 's|.*build/release/bin/\([a-z_]*\).*|\1|p' "$root/README.md" | sort -u >"$scratch/shown"
+sed -n 's|.*build/release/bin/\([a-z0-9_]*\).*|\1|p' "$root/README.md" | sort -u >"$scratch/shown"
 sed -n 's|^.*/bin/||p' "$build/nacre_installed_files.txt" | sort >"$scratch/installed"
 for list in shown installed; do
   [ -s "$scratch/$list" ] || { echo "demo.sh finds nothing that is $list" >&2; exit 1; }
