@@ -10,6 +10,7 @@
 
 #include <nacre/message.hpp>
 
+#include "backplane/credits.hpp"
 #include "wire/header_check.hpp"
 
 namespace nacre::bundle {
@@ -18,7 +19,7 @@ namespace nacre::bundle {
 /// of 8 bytes. In the bundle's own header, `object` is `mixed`, or `uniform` when every part is for a worker and for
 /// the rank itself. Parts are in the order in which they were sent; a bundle holds no bundles.
 inline constexpr std::uint64_t mixed = 0;
-inline constexpr std::uint64_t uniform = 1;
+inline constexpr std::uint64_t uniform = bundle_stays_whole;
 
 [[nodiscard]] constexpr std::size_t padded(std::size_t bytes) noexcept { return (bytes + 7) & ~std::size_t{7}; }
 /// Bytes that a message with this payload takes in a bundle.

@@ -176,6 +176,8 @@ TEST(message_prices, a_bundle_costs_what_its_parts_cost_in_every_window) {
       parts += prices.cost_of(part);
     }
     EXPECT_EQ(prices.cost_of(bundle), parts) << window_bytes;
+    bundle.object = bundle_stays_whole;
+    EXPECT_EQ(prices.cost_of(bundle), bundle.payload_bytes);
     part.payload_bytes = 1u << 20;
     EXPECT_LE(prices.cost_of(part), bytes_of(part) + bytes_of(part) / 4) << "long messages cost their bytes";
   }

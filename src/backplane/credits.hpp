@@ -54,10 +54,14 @@ inline constexpr std::uint64_t window_bytes_max = std::uint64_t{4} << 20;
   return sizeof(message_header) + ((std::uint64_t{header.payload_bytes} + 7) & ~std::uint64_t{7});
 }
 
+/// The `object` of a bundle's header: the receiver runs its parts out of it, one after the other. Any other bundle is
+/// taken apart when it arrives.
+inline constexpr std::uint64_t bundle_stays_whole = 1;
+
 /// The prices of messages in windows of one size. The bytes of a small message count several times where the window is
 /// large: a receiver takes a bundle apart long before it runs the last part, each part takes twice its bytes then, and
-/// it runs them much faster while they are in a cache. Long messages need the large window. All ranks have windows of
-/// one size, so they agree.
+/// it runs them much faster while they are in a cache. Long messages, and bundles that stay whole, need the large
+/// window. All ranks have windows of one size, so they agree.
 class message_prices {
  public:
   static constexpr std::uint64_t window_of_small = std::uint64_t{512} << 10;  ///< as many bytes of small messages
@@ -65,10 +69,11 @@ class message_prices {
 
   explicit constexpr message_prices(std::uint64_t window_bytes) noexcept
       : factor_(std::max<std::uint64_t>(window_bytes / window_of_small, 1)) {}
-  /// A bundle costs as much as its parts together, which are small.
+  /// A bundle to be taken apart costs as much as its parts together, which are small.
   [[nodiscard]] std::uint64_t cost_of(const message_header& header) const noexcept {
     const std::uint64_t bytes = bytes_of(header);
-    return bytes + (factor_ - 1) * (header.kind == message_kind::bundle ? bytes : std::min(bytes, small_bytes_max));
+    if (header.kind != message_kind::bundle) return bytes + (factor_ - 1) * std::min(bytes, small_bytes_max);
+    return header.object == bundle_stays_whole ? bytes : factor_ * bytes;
   }
 
  private:
