@@ -2,14 +2,12 @@
 // How authenticated ranks of one host exchange their segments.
 #include "transport/shm/segment_exchange.hpp"
 
-#include <poll.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
+#include <bit>
 #include <cerrno>
-#include <chrono>
 #include <cstring>
 #include <span>
 #include <utility>
@@ -18,7 +16,7 @@
 
 #include <nacre/error.hpp>
 
-#include "join/net/wait.hpp"
+#include "transport/first_words.hpp"
 #include "transport/shm/process_memory.hpp"
 #include "transport/transport.hpp"
 #include "wire/job_secret.hpp"
@@ -48,24 +46,14 @@ static_assert(std::has_unique_object_representations_v<words>);
 
 /// Waits for the words of one peer; meanwhile the launcher may abort the job.
 words receive_words(const segment_exchange& parts, std::size_t peer, const net::peer_candidate& from) {
-  std::array<std::byte, sizeof(words)> bytes;
-  std::size_t got = std::min(from.leftover.size(), bytes.size());
-  std::copy_n(from.leftover.begin(), got, bytes.begin());
-  while (got < bytes.size()) {
-    const std::ptrdiff_t more = net::receive_some(from.socket.get(), bytes.data() + got, bytes.size() - got);
-    if (more < 0) refuse(parts, peer, "it has closed its connection", "look for what it has printed");
-    got += static_cast<std::size_t>(more);
-    if (more > 0) continue;
-    if (parts.launcher != nullptr) {
-      if (const auto why = parts.launcher->poll()) throw job_aborted(launch::aborted_text(*why));
-    }
-    if (std::chrono::steady_clock::now() >= parts.deadline) {
+  std::array<std::byte, sizeof(words)> bytes{};
+  switch (receive_first_words(bytes, from, parts.launcher, parts.deadline)) {
+    case first_words::complete:
+      break;
+    case first_words::closed:
+      refuse(parts, peer, "it has closed its connection", "look for what it has printed");
+    case first_words::late:
       refuse(parts, peer, "it does not answer", "raise shm.connect_timeout if the machine is busy");
-    }
-    std::array<pollfd, 2> watched{
-        {{.fd = from.socket.get(), .events = POLLIN, .revents = 0},
-         {.fd = parts.launcher == nullptr ? -1 : parts.launcher->descriptor(), .events = POLLIN, .revents = 0}}};
-    net::wait_until(watched, parts.deadline);
   }
   return std::bit_cast<words>(bytes);
 }

@@ -2,13 +2,11 @@
 // How two ranks that have met over a stream agree on a connection over datagrams.
 #include "transport/udp/peer_exchange.hpp"
 
-#include <poll.h>
 #include <sys/socket.h>
 
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <chrono>
 #include <cstring>
 #include <string>
 #include <string_view>
@@ -19,7 +17,7 @@
 #include <nacre/archive.hpp>
 #include <nacre/error.hpp>
 
-#include "join/net/wait.hpp"
+#include "transport/first_words.hpp"
 #include "transport/transport.hpp"
 
 namespace nacre::transport::udp {
@@ -81,24 +79,14 @@ half_open open_towards(const peer_exchange& parts, std::size_t peer, const net::
 
 /// Waits for the words of one peer; meanwhile the launcher may abort the job.
 introduction receive_introduction(const peer_exchange& parts, std::size_t peer, const net::peer_candidate& from) {
-  std::array<std::byte, sizeof(introduction)> bytes;
-  std::size_t got = std::min(from.leftover.size(), bytes.size());
-  std::copy_n(from.leftover.begin(), got, bytes.begin());
-  while (got < bytes.size()) {
-    const std::ptrdiff_t more = net::receive_some(from.socket.get(), bytes.data() + got, bytes.size() - got);
-    if (more < 0) refuse(parts, peer, "it has closed its connection", "look for what it has printed");
-    got += static_cast<std::size_t>(more);
-    if (more > 0) continue;
-    if (parts.launcher != nullptr) {
-      if (const auto why = parts.launcher->poll()) throw job_aborted(launch::aborted_text(*why));
-    }
-    if (std::chrono::steady_clock::now() >= parts.deadline) {
+  std::array<std::byte, sizeof(introduction)> bytes{};
+  switch (receive_first_words(bytes, from, parts.launcher, parts.deadline)) {
+    case first_words::complete:
+      break;
+    case first_words::closed:
+      refuse(parts, peer, "it has closed its connection", "look for what it has printed");
+    case first_words::late:
       refuse(parts, peer, "it does not answer", "raise udp.connect_timeout if the machine is busy");
-    }
-    std::array<pollfd, 2> watched{
-        {{.fd = from.socket.get(), .events = POLLIN, .revents = 0},
-         {.fd = parts.launcher == nullptr ? -1 : parts.launcher->descriptor(), .events = POLLIN, .revents = 0}}};
-    net::wait_until(watched, parts.deadline);
   }
   return std::bit_cast<introduction>(bytes);
 }
