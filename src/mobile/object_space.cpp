@@ -151,7 +151,9 @@ bool object_space::is_local(thread_context& on, object_id object) noexcept {
   const object_entry* at = entries_.find(object);
   if (at == nullptr) return false;
   const known_location location = at->location.read();
-  return location.rank == messages_.rank() && !location.gone;
+  // An object that leaves is away from its entry before it is sent, and the new location is learned afterwards; who has
+  // waited for the migration may look in between.
+  return location.rank == messages_.rank() && !location.gone && at->object() != nullptr;
 }
 
 void object_space::accept(thread_context& by, message_ptr m) { accept(by, std::move(m), false); }

@@ -61,7 +61,7 @@ object_entry_extra& object_entry::need_extra() {
   while (!body_.compare_exchange_strong(known, reinterpret_cast<std::uintptr_t>(made.get()) | is_extra,
                                         std::memory_order_acq_rel, std::memory_order_acquire)) {
     if ((known & is_extra) != 0) return *extra_in(known);
-    made->object = reinterpret_cast<void*>(known);
+    made->object.store(reinterpret_cast<void*>(known), std::memory_order_relaxed);  // the exchange publishes it
   }
   return *made.release();
 }
@@ -75,7 +75,7 @@ void object_entry::set_object(void* object) noexcept {
       return;
     }
   }
-  extra_in(known)->object = object;
+  extra_in(known)->object.store(object, std::memory_order_release);  // pairs with object()
 }
 
 object_state object_entry::take_state() noexcept {

@@ -81,9 +81,9 @@ struct object_entry_extra {
 
   static constexpr std::uint32_t nobody = ~std::uint32_t{0};
 
-  void* object;          ///< moved here from the entry; the activation's
-  message_list pending;  ///< in sequence, not run yet; the activation's, which takes them out during a step
-  streams order;         ///< the activation's; empty while the entry's lone stream is enough
+  std::atomic<void*> object;  ///< moved here from the entry; written by the activation
+  message_list pending;       ///< in sequence, not run yet; the activation's, which takes them out during a step
+  streams order;              ///< the activation's; empty while the entry's lone stream is enough
   std::unique_ptr<participation> colocations;     ///< the activation's, or the holding colocation's
   std::unique_ptr<subscribers> listeners;         ///< null while there are none; the activation's
   std::unique_ptr<source_windows> windows;        ///< null while no messages wait at their sources; the activation's
@@ -139,10 +139,12 @@ class alignas(cache_line_bytes) object_entry final : public work {
   inbox arrivals;            // any thread pushes
   shared_location location;  // any thread reads; while the object is here, its epoch and policy are the object's
 
-  /// The object; null while it is elsewhere. For the holder of the activation and for running handlers.
+  /// The object; null while it is elsewhere. Only the holder of the activation and running handlers may use it; any
+  /// thread that is a reader of the directory may compare it with null.
   [[nodiscard]] void* object() const noexcept {
     const std::uintptr_t known = body_.load(std::memory_order_acquire);  // pairs with need_extra
-    return (known & is_extra) != 0 ? extra_in(known)->object : reinterpret_cast<void*>(known);
+    if ((known & is_extra) == 0) return reinterpret_cast<void*>(known);
+    return extra_in(known)->object.load(std::memory_order_acquire);  // pairs with set_object
   }
   /// For the holder of the activation while no handler runs.
   void set_object(void* object) noexcept;
