@@ -19,6 +19,7 @@
 #include <nacre/nacre.hpp>
 
 #include "jobs.hpp"
+#include "output_file.hpp"
 
 namespace {
 
@@ -139,12 +140,11 @@ int serve_job(const plan& how, int argc, char** argv) {
       for (const variant& each : variants) {
         const result got = measure(rt, how, each.channel, each.of);
         if (rt.rank().value() != 0) continue;
-        fmt::print("{}\n", nlohmann::json{{"variant", each.name},
-                                          {"median", got.median},
-                                          {"high", got.high},
-                                          {"flood", got.flood_mib},
-                                          {"count", got.count}}
-                               .dump());
+        bench::print_json({{"variant", each.name},
+                           {"median", got.median},
+                           {"high", got.high},
+                           {"flood", got.flood_mib},
+                           {"count", got.count}});
         std::fflush(stdout);
       }
     }
@@ -179,7 +179,7 @@ bool measure_transport(const std::string& transport, const plan& how) {
   for (const variant& each : variants) {
     std::vector<double> medians, highs, floods;
     for (const std::string& line : got.lines) {
-      const auto row = nlohmann::json::parse(line, nullptr, false);
+      const auto row = bench::read_json(line);
       if (!row.is_object() || row.at("variant").get<std::string>() != each.name) continue;
       medians.push_back(row.at("median").get<double>() * 1e6);
       highs.push_back(row.at("high").get<double>() * 1e6);

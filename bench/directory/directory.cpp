@@ -5,7 +5,6 @@
 #include <chrono>
 #include <cstdint>
 #include <deque>
-#include <fstream>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -25,6 +24,7 @@
 
 #include "base/epoch.hpp"
 #include "mobile/directory/name_table.hpp"
+#include "output_file.hpp"
 
 namespace {
 
@@ -211,7 +211,7 @@ void report(const std::vector<result>& all, const plan& how) {
                     {"look_up_ns", each.look_up_ns},
                     {"million_a_second", each.million_a_second}});
   }
-  if (!how.json.empty()) std::ofstream(how.json) << rows.dump(2) << '\n';
+  bench::write_json(how.json, rows);
 }
 
 }  // namespace
@@ -226,18 +226,20 @@ int main(int argc, char** argv) {
   options.add("--seconds", how.seconds, "Seconds for each").between(0.001, 100.0);
   options.add("--json", how.json, "Also write all figures of all runs to this file").called("FILE");
   if (const auto exit_code = options.parse(argc, argv)) return *exit_code;
-  std::vector<result> all;
-  for (int run = 0; run < how.runs; ++run) {
-    for (const int writers : {0, 1}) {
-      for (const int readers : {1, 2, 4}) {
-        measure<nacre_directory>(how, readers, writers, all);
-        measure<locked_map>(how, readers, writers, all);
+  return nacre::run_program("directory", [&] {
+    std::vector<result> all;
+    for (int run = 0; run < how.runs; ++run) {
+      for (const int writers : {0, 1}) {
+        for (const int readers : {1, 2, 4}) {
+          measure<nacre_directory>(how, readers, writers, all);
+          measure<locked_map>(how, readers, writers, all);
 #ifdef NACRE_HAVE_TBB
-        measure<tbb_map>(how, readers, writers, all);
+          measure<tbb_map>(how, readers, writers, all);
 #endif
+        }
       }
     }
-  }
-  report(all, how);
-  return 0;
+    report(all, how);
+    return 0;
+  });
 }

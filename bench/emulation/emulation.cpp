@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <cstdio>
 #include <exception>
-#include <fstream>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -20,6 +19,7 @@
 
 #include "emulation/parts/bare_phold.hpp"
 #include "jobs.hpp"
+#include "output_file.hpp"
 #include "plot.hpp"
 
 namespace {
@@ -176,13 +176,6 @@ std::string svg_of(const std::vector<row>& rows, const plan& how) {
   return page.svg();
 }
 
-void write(const std::string& path, const std::string& text) {
-  if (path.empty()) return;
-  std::ofstream file(path);
-  file << text;
-  if (!file.flush()) throw std::runtime_error("cannot write " + path);
-}
-
 void measure_all(const plan& how) {
   if (const std::string missing = bench::launcher_of(how.transport, 2).missing; !missing.empty())
     throw std::runtime_error(missing);
@@ -193,8 +186,8 @@ void measure_all(const plan& how) {
     for (const row& each : rows) print(each, rows);
     all.insert(all.end(), rows.begin(), rows.end());
   }
-  write(how.json, json_of(all, how).dump(1) + "\n");
-  write(how.svg, svg_of(all, how));
+  bench::write_json(how.json, json_of(all, how));
+  bench::write_file(how.svg, svg_of(all, how));
 }
 
 }  // namespace

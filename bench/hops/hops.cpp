@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <fstream>
 #include <optional>
 #include <program_options.hpp>
 #include <string>
@@ -12,6 +11,7 @@
 
 #include <nacre/nacre.hpp>
 
+#include "output_file.hpp"
 #include "parts/journey.hpp"
 #include "parts/report.hpp"
 
@@ -62,12 +62,6 @@ void prefer(nacre::config& configuration, const hops::plan& how) {
   if (how.visits > 8) set("hops_max", std::to_string(how.visits));
 }
 
-void write(const std::string& path, const std::string& text) {
-  std::ofstream file(path);
-  file << text;
-  if (!file.flush()) throw nacre::setup_error("cannot write " + path);
-}
-
 /// All policies in turns, so that what else the machine does meets each of them.
 std::vector<hops::comparison> compare(nacre::runtime& rt, const hops::plan& how) {
   std::vector<hops::comparison> all;
@@ -102,14 +96,14 @@ int main(int argc, char** argv) {
       if (rt.rank().value() != 0) return;
       const hops::surroundings where{rt.size(), transport};
       fmt::print("{}", hops::table(asked.how, where, all));
-      if (!asked.json.empty()) write(asked.json, hops::json(asked.how, where, all));
-      if (!asked.svg.empty()) write(asked.svg, hops::picture(asked.how, where, all));
+      if (!asked.json.empty()) bench::write_file(asked.json, hops::json(asked.how, where, all));
+      if (!asked.svg.empty()) bench::write_file(asked.svg, hops::picture(asked.how, where, all));
       const std::string wrong = hops::differences(all);
       fmt::print(stderr, "{}", wrong);
       as_predicted = wrong.empty() || transport != "sim";
     });
     return failed != 0 ? failed : as_predicted ? 0 : 1;
-  } catch (const nacre::setup_error& error) {
+  } catch (const std::exception& error) {
     fmt::print(stderr, "hops: {}\n", error.what());
     return 2;
   }

@@ -20,6 +20,7 @@
 
 #include "cost_table.hpp"
 #include "jobs.hpp"
+#include "output_file.hpp"
 #include "parts/figures.hpp"
 #include "parts/floors.hpp"
 
@@ -93,7 +94,7 @@ void measure_raw_mpi(const std::string& flavour, const plan& how, ladder::figure
   const bench::outcome got = bench::run_command(command);
   if (got.exit_code != 0) throw std::runtime_error(fmt::format("{} ended with {}", command.front(), got.exit_code));
   for (const std::string& line : got.lines) {
-    const auto row = nlohmann::json::parse(line, nullptr, false);
+    const auto row = bench::read_json(line);
     if (!row.is_object()) continue;
     into.add(
         flavour, names.at(row.at("variant")), ladder::role::floor,
@@ -110,7 +111,7 @@ void measure_raw_ucx(const plan& how, ladder::figures& into) {
   const bench::outcome got = bench::run_command(command);
   if (got.exit_code != 0) throw std::runtime_error(fmt::format("{} ended with {}", command.front(), got.exit_code));
   for (const std::string& line : got.lines) {
-    const auto row = nlohmann::json::parse(line, nullptr, false);
+    const auto row = bench::read_json(line);
     if (!row.is_object()) continue;
     into.add(
         "ucx", name, ladder::role::floor,
@@ -137,7 +138,7 @@ void measure_job(const std::string& transport, int ranks, const plan& how, ladde
     throw std::runtime_error(fmt::format("the ranks under {} ended with {}", command.front(), got.exit_code));
   }
   for (const std::string& line : got.lines) {
-    const auto row = nlohmann::json::parse(line, nullptr, false);
+    const auto row = bench::read_json(line);
     if (!row.is_object()) continue;
     into.add(transport, row.at("rung").get<std::string>(), ladder::role::rung,
              {row.at("bytes"), row.at("round_trip_seconds"), row.at("one_way_seconds")});
@@ -152,11 +153,10 @@ int serve_job(const plan& how, int argc, char** argv) {
   return ladder::climb(
       configuration, how.sizes, [&](std::string_view name) { return wanted(how, transport, name); },
       [](std::string_view name, const ladder::sample& value) {
-        fmt::print("{}\n", nlohmann::json{{"rung", name},
-                                          {"bytes", value.bytes},
-                                          {"round_trip_seconds", value.round_trip_seconds},
-                                          {"one_way_seconds", value.one_way_seconds}}
-                               .dump());
+        bench::print_json({{"rung", name},
+                           {"bytes", value.bytes},
+                           {"round_trip_seconds", value.round_trip_seconds},
+                           {"one_way_seconds", value.one_way_seconds}});
         std::fflush(stdout);
       });
 }

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <program_options.hpp>
@@ -15,6 +14,7 @@
 #include <nacre/location.hpp>
 
 #include "jobs.hpp"
+#include "output_file.hpp"
 
 namespace {
 
@@ -185,10 +185,7 @@ void study(const plan& how) {
     for (const std::string_view policy : nacre::location_policy_names) fmt::print(" {} {:.2f};", policy, worst[policy]);
     fmt::print("\n");
   }
-  if (how.json.empty()) return;
-  std::ofstream file(how.json);
-  file << nlohmann::json{{"benchmark", "location_choice"}, {"runs", how.runs}, {"rows", rows}}.dump(1) << '\n';
-  if (!file.flush()) throw std::runtime_error("cannot write " + how.json);
+  bench::write_json(how.json, nlohmann::json{{"benchmark", "location_choice"}, {"runs", how.runs}, {"rows", rows}});
 }
 
 }  // namespace

@@ -19,6 +19,7 @@
 #include <nacre/nacre.hpp>
 
 #include "jobs.hpp"
+#include "output_file.hpp"
 
 namespace {
 
@@ -180,7 +181,7 @@ int main(int argc, char** argv) {
         }
       }
     }
-    if (!json.empty()) std::ofstream(json) << all.dump(2) << '\n';
+    bench::write_json(json, all);
     return std::all_of(all.begin(), all.end(), [](const auto& each) { return each.at("ended").template get<bool>(); })
                ? 0
                : 1;

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <exception>
-#include <fstream>
 #include <map>
 #include <string>
 #include <vector>
@@ -16,6 +15,7 @@
 
 #include "cost_table.hpp"
 #include "jobs.hpp"
+#include "output_file.hpp"
 #include "parts/costs.hpp"
 #include "parts/figures.hpp"
 
@@ -63,7 +63,7 @@ class table {
                      {"measured", each.measured},
                      {"floor", each.floor}});
     }
-    std::ofstream(file) << all.dump(2) << '\n';
+    bench::write_json(file, all);
   }
 
  private:
@@ -125,7 +125,7 @@ int serve_job(const nacre::config& configuration) {
     for (const moved_object& each : moved) {
       const objects::moves found = objects::measure_moves(rt, each.bytes, each.in_buffer);
       if (rt.rank() == nacre::rank_id(0)) {
-        fmt::print("{}\n", nlohmann::json{{"one_way", found.one_way_us}, {"a_second", found.moves_a_second}}.dump());
+        bench::print_json({{"one_way", found.one_way_us}, {"a_second", found.moves_a_second}});
       }
     }
   });
@@ -142,7 +142,7 @@ std::vector<objects::moves> moves_between_processes(const std::string& transport
                                  "--nacre.spin=10ms", "--nacre.progress=shared"});
   std::vector<objects::moves> all;
   for (const std::string& line : bench::run_command(command).lines) {
-    const auto one = nlohmann::json::parse(line, nullptr, false);
+    const auto one = bench::read_json(line);
     if (one.is_object()) all.push_back({one.at("one_way"), one.at("a_second")});
   }
   return all;
@@ -178,7 +178,7 @@ void measure(table& into, std::uint64_t count) {
 int serve_costs(const nacre::config& configuration) {
   return nacre::run(configuration, [](nacre::runtime& rt) {
     objects::measure_costs(rt, [](const std::string& name, double ns) {
-      fmt::print("{}\n", nlohmann::json{{"name", name}, {"ns", ns}}.dump());
+      bench::print_json({{"name", name}, {"ns", ns}});
     });
   });
 }
@@ -193,7 +193,7 @@ int write_costs(const std::string& file) {
   if (got.exit_code != 0) throw std::runtime_error("the ranks that measure costs failed");
   std::map<std::string, double> measured;
   for (const std::string& line : got.lines) {
-    const auto one = nlohmann::json::parse(line, nullptr, false);
+    const auto one = bench::read_json(line);
     if (one.is_object()) measured[one.at("name")] = one.at("ns");
   }
   for (const auto& [name, ns] : measured) fmt::print("{:24}{:>12.1f} ns\n", name, ns);

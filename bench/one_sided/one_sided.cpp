@@ -22,6 +22,7 @@
 #include <nacre/nacre.hpp>
 
 #include "jobs.hpp"
+#include "output_file.hpp"
 
 namespace {
 
@@ -75,7 +76,7 @@ int serve_job(const plan& how, int argc, char** argv) {
       const double put = seconds_of(how.seconds, [&] { rt.put(there, 0, own).get(); });
       const double get = seconds_of(how.seconds, [&] { rt.get(there, 0, own).get(); });
       const double floor = seconds_of(how.seconds, [&] { copy_by_kernel(here, other, bytes); });
-      fmt::print("{}\n", nlohmann::json{{"bytes", bytes}, {"put", put}, {"get", get}, {"floor", floor}}.dump());
+      bench::print_json({{"bytes", bytes}, {"put", put}, {"get", get}, {"floor", floor}});
       std::fflush(stdout);
     }
     rt.barrier();
@@ -100,7 +101,7 @@ bool run_job(const std::string& transport, const plan& how, const std::string& n
     return false;
   }
   for (const std::string& line : got.lines) {
-    const auto row = nlohmann::json::parse(line, nullptr, false);
+    const auto row = bench::read_json(line);
     if (!row.is_object()) continue;
     figures& of = all[row.at("bytes")];
     of["put, " + name].push_back(row.at("put"));

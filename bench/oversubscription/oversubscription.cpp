@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <cstdio>
 #include <exception>
-#include <fstream>
 #include <functional>
 #include <regex>
 #include <stdexcept>
@@ -19,6 +18,7 @@
 #include <nacre/nacre.hpp>
 
 #include "jobs.hpp"
+#include "output_file.hpp"
 
 namespace {
 
@@ -47,7 +47,7 @@ int serve_chain(const plan& how, int argc, char** argv) {
     const double begin = rt.now();
     if (rt.rank().value() == 0) rt.send<hop>(rt.rank(), how.hops);
     rt.wait_quiescence();
-    if (rt.rank().value() == 0) fmt::print("{}\n", nlohmann::json{{"seconds", rt.now() - begin}}.dump());
+    if (rt.rank().value() == 0) bench::print_json({{"seconds", rt.now() - begin}});
   });
 }
 
@@ -79,7 +79,7 @@ std::vector<work> works_of(const plan& how) {
 double seconds_of(const bench::outcome& got) {
   static const std::regex text("([0-9.]+) s:");
   for (const std::string& line : got.lines) {
-    const auto row = nlohmann::json::parse(line, nullptr, false);
+    const auto row = bench::read_json(line);
     if (row.is_object() && row.contains("seconds")) return row.at("seconds");
     std::smatch found;
     if (std::regex_search(line, found, text)) return std::stod(found[1]);
@@ -136,10 +136,8 @@ void write_json(const std::vector<row>& rows, const plan& how) {
                    {"seconds", {seconds(each.few), seconds(each.many)}},
                    {"ratio", each.ratio()}});
   }
-  std::ofstream file(how.json);
-  file << nlohmann::json{{"benchmark", "oversubscription"}, {"runs", how.runs}, {"rows", std::move(all)}}.dump(1)
-       << '\n';
-  if (!file.flush()) throw std::runtime_error("cannot write " + how.json);
+  bench::write_json(how.json,
+                    nlohmann::json{{"benchmark", "oversubscription"}, {"runs", how.runs}, {"rows", std::move(all)}});
 }
 
 void measure_all(const plan& how) {

@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstdio>
 #include <exception>
-#include <fstream>
 #include <map>
 #include <stdexcept>
 #include <string>
@@ -20,6 +19,7 @@
 #include <nacre/run.hpp>
 
 #include "jobs.hpp"
+#include "output_file.hpp"
 #include "parts/blocks.hpp"
 #include "parts/messages.hpp"
 #include "plot.hpp"
@@ -83,7 +83,7 @@ void measure_messages(const plan& how, const std::string& variant, answers& trip
   const bench::outcome got = bench::run_command(command);
   if (got.exit_code != 0) throw std::runtime_error(fmt::format("the ranks ended with {}", got.exit_code));
   for (const std::string& line : got.lines) {
-    const auto row = nlohmann::json::parse(line, nullptr, false);
+    const auto row = bench::read_json(line);
     if (!row.is_object()) continue;
     trips.add(variant, row.at("bytes"), row.at("round_trip"));
     ways.add(variant, row.at("bytes"), row.at("one_way"));
@@ -93,8 +93,7 @@ void measure_messages(const plan& how, const std::string& variant, answers& trip
 int serve_job(const plan& how, int argc, char** argv) {
   if (how.without_pools) nacre::disable_block_pools();
   return pools::exchange(nacre::read_config(argc, argv), how.sizes, [](const pools::message_times& got) {
-    fmt::print("{}\n",
-               nlohmann::json{{"bytes", got.bytes}, {"round_trip", got.round_trip}, {"one_way", got.one_way}}.dump());
+    bench::print_json({{"bytes", got.bytes}, {"round_trip", got.round_trip}, {"one_way", got.one_way}});
     std::fflush(stdout);
   });
 }
@@ -131,9 +130,7 @@ void write_json(const std::vector<answers>& all, const plan& how) {
       }
     }
   }
-  std::ofstream file(how.json);
-  file << nlohmann::json{{"benchmark", "pools"}, {"runs", how.runs}, {"rows", std::move(rows)}}.dump(1) << '\n';
-  if (!file.flush()) throw std::runtime_error("cannot write " + how.json);
+  bench::write_json(how.json, nlohmann::json{{"benchmark", "pools"}, {"runs", how.runs}, {"rows", std::move(rows)}});
 }
 
 void write_plot(const std::vector<answers>& all, const plan& how) {
@@ -153,9 +150,7 @@ void write_plot(const std::vector<answers>& all, const plan& how) {
     if (row.size() == 2) page.add_row(std::exchange(row, {}));
   }
   if (!row.empty()) page.add_row(std::move(row));
-  std::ofstream file(how.svg);
-  file << page.svg();
-  if (!file.flush()) throw std::runtime_error("cannot write " + how.svg);
+  bench::write_file(how.svg, page.svg());
 }
 
 /// All variants in turns, so that what else the machine does meets each of them.

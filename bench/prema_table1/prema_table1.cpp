@@ -18,6 +18,7 @@
 #include <program_options.hpp>
 
 #include "jobs.hpp"
+#include "output_file.hpp"
 
 namespace {
 
@@ -231,7 +232,7 @@ int main(int argc, char** argv) {
       simulate(how, *of, all);
     }
     if (how.real) measure(how, all);
-    if (!how.json.empty()) std::ofstream(how.json) << all.dump(1) << '\n';
+    bench::write_json(how.json, all);
   } catch (const std::exception& problem) {
     fmt::print(stderr, "prema_table1: {}\n", problem.what());
     return 1;

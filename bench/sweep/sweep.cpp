@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <exception>
-#include <fstream>
 #include <optional>
 #include <string>
 #include <vector>
@@ -13,6 +12,7 @@
 #include <nlohmann/json.hpp>
 #include <program_options.hpp>
 
+#include "output_file.hpp"
 #include "parts/apart.hpp"
 #include "parts/fit.hpp"
 #include "parts/operation.hpp"
@@ -120,9 +120,7 @@ bool sweep_all(const plan& how) {
     all.push_back(json_of(what, found, how));
     good = good && found.fine(what, how);
   }
-  if (!how.json.empty() && !(std::ofstream(how.json) << all.dump(1) << '\n')) {
-    throw std::runtime_error("cannot write " + how.json);
-  }
+  bench::write_json(how.json, all);
   return good && !all.empty();
 }
 

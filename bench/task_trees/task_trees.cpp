@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <cstdio>
 #include <exception>
-#include <fstream>
 #include <string>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <program_options.hpp>
 
+#include "output_file.hpp"
 #include "task_trees/parts/study.hpp"
 
 namespace {
@@ -55,8 +55,8 @@ nlohmann::ordered_json measure_real(const task_trees::plan& how) {
 int simulate(const task_trees::plan& how, const std::string& json, const std::string& svg) {
   print_heading();
   const task_trees::rows all = task_trees::simulate(how, print);
-  if (!json.empty()) std::ofstream(json) << task_trees::json_of(all).dump(1) << '\n';
-  if (!svg.empty()) std::ofstream(svg) << task_trees::svg_of(how, all);
+  bench::write_json(json, task_trees::json_of(all));
+  if (!svg.empty()) bench::write_file(svg, task_trees::svg_of(how, all));
   return task_trees::least_efficiency(how, all) < how.least ? 1 : 0;
 }
 
@@ -108,7 +108,7 @@ int main(int argc, char** argv) {
     if (as_job) return serve(configuration, how, rounds);
     if (!real) return simulate(how, json, svg);
     const nlohmann::ordered_json all = measure_real(how);
-    if (!json.empty()) std::ofstream(json) << all.dump(1) << '\n';
+    bench::write_json(json, all);
     return 0;
   } catch (const std::exception& problem) {
     fmt::print(stderr, "task_trees: {}\n", problem.what());

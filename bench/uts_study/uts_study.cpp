@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The study of UTS-MPI (its figures 1 to 4) on a simulated cluster: chunk size and interval of stealing and of sharing.
 #include <cstdio>
-#include <fstream>
 #include <map>
 #include <optional>
 #include <string>
@@ -12,6 +11,7 @@
 #include <nlohmann/json.hpp>
 #include <program_options.hpp>
 
+#include "output_file.hpp"
 #include "plot.hpp"
 #include "presets.hpp"
 #include "search.hpp"
@@ -192,7 +192,7 @@ laboratory set_up(const plan& how, nacre::config machine) {
 }
 
 void write(const plan& how, const laboratory& in, const plot::page& figures, nlohmann::json table) {
-  if (!how.svg.empty()) std::ofstream(how.svg) << figures.svg();
+  if (!how.svg.empty()) bench::write_file(how.svg, figures.svg());
   if (how.json.empty()) return;
   nlohmann::json points = nlohmann::json::array();
   for (const auto& [of, speed] : in.measured()) {
@@ -210,7 +210,7 @@ void write(const plan& how, const laboratory& in, const plot::page& figures, nlo
                       {"chunks", found.sharing.chunks},
                       {"refusals", found.sharing.refusals}});
   }
-  std::ofstream(how.json) << nlohmann::json({{"machine", how.machine}, {"points", points}, {"table", table}}).dump(1);
+  bench::write_json(how.json, nlohmann::json({{"machine", how.machine}, {"points", points}, {"table", table}}));
 }
 
 int run(int argc, char** argv) {

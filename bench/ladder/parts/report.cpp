@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <fstream>
 #include <set>
 #include <stdexcept>
 #include <string_view>
@@ -12,6 +11,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "output_file.hpp"
 #include "plot.hpp"
 #include "rungs.hpp"
 
@@ -116,9 +116,7 @@ void write_json(const figures& measured, int runs, const std::string& path) {
       rows.push_back(std::move(row));
     }
   }
-  std::ofstream file(path);
-  file << nlohmann::json{{"benchmark", "ladder"}, {"runs", runs}, {"rungs", std::move(rows)}}.dump(1) << '\n';
-  if (!file.flush()) throw std::runtime_error("cannot write " + path);
+  bench::write_json(path, nlohmann::json{{"benchmark", "ladder"}, {"runs", runs}, {"rungs", std::move(rows)}});
 }
 
 void write_plot(const figures& measured, const std::string& path) {
@@ -147,9 +145,7 @@ void write_plot(const figures& measured, const std::string& path) {
     }
     page.add_row({std::move(latency), std::move(bandwidth)});
   }
-  std::ofstream file(path);
-  file << page.svg();
-  if (!file.flush()) throw std::runtime_error("cannot write " + path);
+  bench::write_file(path, page.svg());
 }
 
 }  // namespace ladder

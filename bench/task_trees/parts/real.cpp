@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "jobs.hpp"
+#include "output_file.hpp"
 #include "task_trees/parts/study.hpp"
 
 namespace task_trees {
@@ -101,8 +102,7 @@ int serve(const nacre::config& configuration, const program& what) {
   return nacre::run(configuration, [&](nacre::runtime& rt) {
     const measurement found = run(rt, what);
     if (rt.rank().value() != 0) return;
-    fmt::print("{}\n",
-               nlohmann::json{{"seconds", found.seconds}, {"tasks", found.tasks}, {"moves", found.moves}}.dump());
+    bench::print_json({{"seconds", found.seconds}, {"tasks", found.tasks}, {"moves", found.moves}});
     std::fflush(stdout);
   });
 }

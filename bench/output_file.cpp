@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// What benchmarks write: figures as JSON, plots.
+#include "output_file.hpp"
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <stdexcept>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace bench {
+
+void write_file(const std::string& path, const std::string& text) {
+  if (path.empty()) return;
+  errno = 0;
+  std::ofstream file(path);
+  file << text;
+  file.close();
+  if (!file) {
+    throw std::runtime_error(
+        fmt::format("cannot write {}: {}", path, errno != 0 ? std::strerror(errno) : "unknown error"));
+  }
+}
+
+void write_json(const std::string& path, const nlohmann::json& figures) {
+  if (!path.empty()) write_file(path, figures.dump(1) + "\n");
+}
+
+void write_json(const std::string& path, const nlohmann::ordered_json& figures) {
+  if (!path.empty()) write_file(path, figures.dump(1) + "\n");
+}
+
+void print_json(const nlohmann::json& figures) { fmt::print("{}\n", figures.dump()); }
+
+nlohmann::json read_json(const std::string& line) { return nlohmann::json::parse(line, nullptr, false); }
+
+}  // namespace bench
