@@ -39,6 +39,12 @@ constexpr std::array options{
            .range = "0..64KiB",
            .help = "The longest packet, with the headers of IP and UDP, at least 1280; 0: as long as the route to each "
                    "peer carries"},
+    option{.name = "udp.silence_max",
+           .kind = option_kind::duration,
+           .default_value = "20s",
+           .range = "100ms..1h",
+           .help = "How long no datagram may come from a peer that has something to acknowledge before it is asked "
+                   "another way whether it polls; if it does, no datagram passes, and the job ends"},
     option{.name = "udp.interface",
            .kind = option_kind::text,
            .default_value = "",
@@ -74,7 +80,8 @@ settings read_settings(const config& configuration) {
                    .interface = configuration.get_string("udp.interface")},
           .output_bytes_max = static_cast<std::size_t>(configuration.get_int("udp.output_max")),
           .receive_buffer_bytes = static_cast<std::size_t>(configuration.get_int("udp.receive_buffer")),
-          .mtu = checked_mtu(configuration.get_int("udp.mtu"))};
+          .mtu = checked_mtu(configuration.get_int("udp.mtu")),
+          .silence_max = configuration.get_duration("udp.silence_max")};
 }
 
 backend make_backend() noexcept {

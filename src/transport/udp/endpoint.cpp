@@ -37,7 +37,7 @@ udp_endpoint::udp_endpoint(endpoint_parts parts)
   net::watch({.events = others_.get(), .descriptor = monitor_.descriptor(), .tag = other_tag}, EPOLL_CTL_ADD);
   for (std::uint32_t rank = 0; rank < size(); ++rank) {
     if (!parts.peers[rank]) continue;
-    peers_[rank] = std::make_unique<peer>(std::move(*parts.peers[rank]));
+    peers_[rank] = std::make_unique<peer>(std::move(*parts.peers[rank]), parts.silence_max);
     monitor_.watch(rank_id(rank), peers_[rank]->parts.liveness_socket.get());
     if (size() == 2) {
       lone_ = peers_[rank].get();
@@ -108,7 +108,10 @@ bool udp_endpoint::serve_deadlines(time_point now) {
     if (each == nullptr) continue;
     connection& link = each->parts.link;
     const bool due = link.deadline() <= now;
-    if (due) link.on_deadline(now);
+    if (due) {
+      link.on_deadline(now);
+      watch_path(*each, now);
+    }
     if (due || each->blocked) moved |= let_leave(*each, now);
     earliest = std::min(earliest, each->blocked ? now + blocked_retry : link.deadline());
   }
@@ -144,6 +147,7 @@ bool udp_endpoint::receive(std::uint32_t rank, time_point now, std::size_t messa
   for (int round = 0; more && round < rounds_max && ready_messages() < messages_max; ++round) {
     more = from.parts.socket.receive(incoming_, take);
   }
+  if (moved) from.path.on_heard(now);
   if (failed) lose(rank, from.parts.link.reason());
   if (moved && !from.blocked) let_leave(from, now);
   return moved || failed;

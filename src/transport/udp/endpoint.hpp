@@ -19,6 +19,7 @@
 #include "transport/transport.hpp"
 #include "transport/udp/connection.hpp"
 #include "transport/udp/datagram_socket.hpp"
+#include "transport/udp/path_watch.hpp"
 #include "transport/wakeup_event.hpp"
 #include "transport/wakeup_flags.hpp"
 
@@ -26,7 +27,7 @@ namespace nacre::transport::udp {
 
 /// A peer that the handshake has authenticated, and that knows the own socket.
 struct peer_parts {
-  net::unique_fd liveness_socket;  ///< carries two signs: that the peer is ready, and its shutdown
+  net::unique_fd liveness_socket;  ///< carries signs of a byte, see endpoint_control.cpp
   datagram_socket socket;          ///< connected
   connection link;
 };
@@ -37,18 +38,19 @@ struct endpoint_parts {
   std::vector<std::optional<peer_parts>> peers;           ///< by rank; not the own one
   std::shared_ptr<launch::launcher_connection> launcher;  ///< null: no launcher
   std::size_t output_bytes_max = 0;                       ///< for each peer and channel
+  std::chrono::nanoseconds silence_max{};                 ///< see path_watch
 };
 
 /// Reliable messages over datagrams: a connection and a socket for each peer.
 ///
 /// `submit` lets datagrams leave at once, as far as the windows of the connection permit. `poll` takes what has
 /// arrived, lets more leave, and sends again what is lost; messages of channel system come first. The liveness sockets
-/// tell the ends of peers; silence tells nothing.
+/// tell the ends of peers; silence tells nothing, unless the peer answers there, see path_watch.
 ///
 /// | peer | event | then |
 /// |---|---|---|
 /// | present | its shutdown on its liveness socket | left: messages to it are dropped |
-/// | present | its liveness socket ends, or it violates the protocol | lost, and a failure |
+/// | present | its liveness socket ends, it violates the protocol, or no datagram passes | lost, and a failure |
 /// | left | its liveness socket ends | left |
 ///
 /// Invariant: no sleeper misses the time at which a datagram is to be sent again. `published_deadline_` is at most the
@@ -80,8 +82,9 @@ class udp_endpoint final : public endpoint {
  private:
   struct peer {
     enum class state : std::uint8_t { present, left, lost };
-    explicit peer(peer_parts from) : parts(std::move(from)) {}
+    peer(peer_parts from, std::chrono::nanoseconds silence_max) : parts(std::move(from)), path(silence_max) {}
     peer_parts parts;
+    path_watch path;
     state now = state::present;
     bool ready = false;    // it has heard all others
     bool blocked = false;  // its socket takes no more
@@ -99,11 +102,14 @@ class udp_endpoint final : public endpoint {
   // endpoint_control.cpp
   void poll_control();
   void read_liveness_socket(std::uint32_t rank);
+  [[nodiscard]] bool take_sign(std::uint32_t rank, std::uint8_t sign);
+  void watch_path(peer& to, time_point now);
   void lose(std::uint32_t rank, std::string_view reason);
   void on_left(peer& which);
   [[nodiscard]] std::optional<std::uint32_t> find_peer(bool (*lacks)(const peer&)) const;
   void join_until(bool (*lacks)(const peer&), net::time_point deadline, std::string_view what);
-  void send_sign(std::uint8_t which);
+  static void send_sign(const peer& to, std::uint8_t sign);
+  void send_sign_to_all(std::uint8_t sign);
   void leave_streams(net::time_point deadline);
 
   rank_id rank_;
@@ -120,6 +126,7 @@ class udp_endpoint final : public endpoint {
   std::uint32_t polls_ = 0;
   std::uint32_t first_ready_ = 0;  // where a poll begins among the readable sockets
   bool closing_ = false;
+  bool signed_off_ = false;  // the shutdown was the last sign
   peer_monitor monitor_;
   net::unique_fd sockets_;  // epoll: the sockets of all peers, tagged by rank
   net::unique_fd others_;   // epoll: monitor_, wakeup_event_

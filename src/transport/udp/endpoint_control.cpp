@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <chrono>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -21,9 +22,12 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
-/// The bytes on a liveness socket.
-constexpr std::uint8_t ready_sign = 1;
-constexpr std::uint8_t shutdown_sign = 2;
+/// The bytes on a liveness socket: a rank is ready, it leaves, it asks whether the peer polls, it answers.
+constexpr std::uint8_t ready_sign = 1, shutdown_sign = 2, question_sign = 3, answer_sign = 4;
+
+constexpr std::string_view no_path =
+    "gets no datagrams any more, or none comes back, though it answers otherwise: a firewall may have forgotten them "
+    "(let UDP pass between the hosts, or use --transport tcp)";
 
 constexpr milliseconds look_again{1};
 constexpr std::chrono::seconds last_sign_max{5};  // until the hosts of the peers have taken the shutdown
@@ -84,18 +88,20 @@ void udp_endpoint::wait_for_peers(net::time_point deadline) {
   }
   join_until([](const peer& p) { return p.now == peer::state::present && !p.parts.link.all_acknowledged(); }, deadline,
              "none comes through in time");
-  send_sign(ready_sign);
+  send_sign_to_all(ready_sign);
   join_until([](const peer& p) { return p.now == peer::state::present && !p.ready; }, deadline,
              "it is not ready in time");
   if (!own_.empty()) flags_.note_own();
 }
 
-void udp_endpoint::send_sign(std::uint8_t which) {
+void udp_endpoint::send_sign(const peer& to, std::uint8_t sign) {
+  // A stream that has carried next to nothing takes a byte at once; one that has ended tells of that by itself.
+  if (to.parts.liveness_socket) static_cast<void>(net::send_some(to.parts.liveness_socket.get(), &sign, sizeof sign));
+}
+
+void udp_endpoint::send_sign_to_all(std::uint8_t sign) {
   for (const auto& each : peers_) {
-    // A stream that has carried next to nothing takes a byte at once; one that has ended tells of that by itself.
-    if (each != nullptr && each->parts.liveness_socket) {
-      static_cast<void>(net::send_some(each->parts.liveness_socket.get(), &which, sizeof which));
-    }
+    if (each != nullptr) send_sign(*each, sign);
   }
 }
 
@@ -108,18 +114,39 @@ void udp_endpoint::read_liveness_socket(std::uint32_t rank) {
   std::uint8_t heard = 0;
   const std::ptrdiff_t got = net::receive_some(from.parts.liveness_socket.get(), &heard, sizeof heard);
   if (got == 0) return;
-  if (got > 0 && from.now == peer::state::present) {
-    if (heard == ready_sign && !from.ready) {
-      from.ready = true;
-      return;
-    }
-    if (heard == shutdown_sign) return on_left(from);
-  }
-  const std::string reason = got > 0      ? "sent something after its shutdown"
-                             : errno == 0 ? "closed its connection without a shutdown"
-                                          : "cannot be reached any more: " + net::error_text(errno);
+  if (got > 0 && from.now == peer::state::present && take_sign(rank, heard)) return;
+  const std::string reason =
+      got > 0 ? from.now == peer::state::left ? "sent something after its shutdown" : "sent a sign that makes no sense"
+      : errno == 0 ? "closed its connection without a shutdown"
+                   : "cannot be reached any more: " + net::error_text(errno);
   from.parts.liveness_socket.reset();
   if (from.now == peer::state::present || got > 0) lose(rank, reason);
+}
+
+/// False: the peer has no reason to say that.
+bool udp_endpoint::take_sign(std::uint32_t rank, std::uint8_t sign) {
+  peer& from = *peers_[rank];
+  switch (sign) {
+    case ready_sign:
+      return !std::exchange(from.ready, true);
+    case shutdown_sign:
+      on_left(from);
+      return true;
+    case question_sign:
+      if (!signed_off_) send_sign(from, answer_sign);
+      return true;
+    case answer_sign:
+      if (from.path.on_answer(steady_clock::now())) lose(rank, no_path);
+      return true;
+    default:
+      return false;
+  }
+}
+
+/// A time-out of the connection has passed.
+void udp_endpoint::watch_path(peer& to, time_point now) {
+  if (to.now != peer::state::present || signed_off_) return;
+  if (to.path.look(!to.parts.link.all_acknowledged(), now) == path_watch::advice::ask) send_sign(to, question_sign);
 }
 
 void udp_endpoint::on_left(peer& which) {
@@ -148,7 +175,8 @@ void udp_endpoint::close(std::chrono::nanoseconds timeout) {
   for (const auto& each : peers_) {
     if (each != nullptr) each->parts.link.leave();
   }
-  send_sign(shutdown_sign);
+  signed_off_ = true;
+  send_sign_to_all(shutdown_sign);
   monitor_.report_left();
   leave_streams(std::min(deadline, steady_clock::now() + last_sign_max));
 }

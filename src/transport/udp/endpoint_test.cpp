@@ -17,6 +17,7 @@
 #include "base/rng.hpp"
 #include "transport/udp/endpoint.hpp"
 #include "transport/udp/fabric.hpp"
+#include "transport/udp/pair_test_kit.hpp"
 
 namespace nacre::transport::udp {
 namespace {
@@ -24,41 +25,6 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 using std::chrono::steady_clock;
-
-constexpr seconds longest_wait{30};
-
-/// Two ranks of this process.
-class pair_over_datagrams {
- public:
-  explicit pair_over_datagrams(const settings& how = {}) : fabric_(2, how) {
-    std::thread other([this] { ends_[1] = fabric_.open(rank_id(1)); });
-    ends_[0] = fabric_.open(rank_id(0));
-    other.join();
-  }
-  [[nodiscard]] endpoint& at(std::size_t rank) { return *ends_[rank]; }
-  void send(std::uint32_t from, std::uint32_t bytes) {
-    message_list batch;
-    batch.push_back(make_message(bytes));
-    batch.front()->header.source = from;
-    at(from).submit(rank_id(1 - from), batch);
-    EXPECT_TRUE(batch.empty());
-  }
-  /// Polls both until so many messages have come to the rank.
-  [[nodiscard]] std::size_t take(std::size_t rank, std::size_t count) {
-    message_list arrived, nothing;
-    for (const auto start = steady_clock::now();
-         arrived.size() < count && steady_clock::now() - start < longest_wait;) {
-      at(rank).poll(arrived, 64);
-      at(1 - rank).poll(nothing, 64);
-    }
-    EXPECT_TRUE(nothing.empty());
-    return arrived.size();
-  }
-
- private:
-  local_fabric fabric_;
-  std::unique_ptr<endpoint> ends_[2];
-};
 
 datagram_socket::loss losing(std::uint64_t percent) {
   return [next = std::make_shared<std::atomic<std::uint64_t>>(7), percent] {
@@ -88,18 +54,6 @@ TEST(udp, ranks_that_sleep_until_something_happens_send_lost_datagrams_again) {
   play(0);
   other.join();
   EXPECT_LT(steady_clock::now() - start, longest_wait) << "a rank has overslept the time to send again";
-}
-
-TEST(udp, a_peer_that_does_not_poll_for_long_is_not_taken_for_dead_and_gets_everything) {
-  pair_over_datagrams job;
-  for (int i = 0; i < 100; ++i) job.send(0, 50'000);
-  message_list nothing;
-  for (const auto start = steady_clock::now(); steady_clock::now() - start < milliseconds(1500);) {
-    job.at(0).poll(nothing, 64);
-    job.at(0).wait(milliseconds(10));
-    ASSERT_FALSE(job.at(0).failed());
-  }
-  EXPECT_EQ(job.take(1, 100), 100U);
 }
 
 TEST(udp, a_sleeping_thread_wakes_in_time_to_send_again_what_another_thread_has_submitted) {

@@ -26,7 +26,8 @@ std::unique_ptr<endpoint> connect_by_datagrams(const peer_exchange& how_to_meet,
   auto result = std::make_unique<udp_endpoint>(endpoint_parts{.rank = how_to_meet.rank,
                                                               .peers = std::move(peers),
                                                               .launcher = std::move(launcher),
-                                                              .output_bytes_max = how.output_bytes_max});
+                                                              .output_bytes_max = how.output_bytes_max,
+                                                              .silence_max = how.silence_max});
   result->wait_for_peers(how_to_meet.deadline);
   return result;
 }

@@ -20,6 +20,7 @@ struct settings {
   std::size_t output_bytes_max = std::size_t{8} << 20;              ///< for each peer and channel
   std::size_t receive_buffer_bytes = std::size_t{4} << 20;          ///< for each peer
   std::uint32_t mtu = 0;                                            ///< 0: what the route carries
+  std::chrono::nanoseconds silence_max = std::chrono::seconds(20);  ///< see path_watch
   datagram_socket::loss lose = {};  ///< for tests, by no option: whether the path loses the next datagram
 };
 
