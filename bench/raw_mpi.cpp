@@ -18,17 +18,17 @@
 #include <nacre/nacre.hpp>
 #include <program_options.hpp>
 
+#include "calibration/schedule.hpp"
 #include "ladder/parts/payloads.hpp"
-#include "ladder/parts/schedule.hpp"
 #include "raw_mpi_idle.hpp"
 
 namespace {
 
-using ladder::answer_bytes;
-using ladder::batches_of;
-using ladder::stream_of;
-using ladder::streams_of;
-using ladder::trips_of;
+using nacre::calibration::answer_bytes;
+using nacre::calibration::batches_of;
+using nacre::calibration::stream_of;
+using nacre::calibration::streams_of;
+using nacre::calibration::trips_of;
 
 constexpr int standing = 16;  // receives that stand ready
 

@@ -16,8 +16,8 @@
 
 #include <program_options.hpp>
 
+#include "calibration/schedule.hpp"
 #include "ladder/parts/payloads.hpp"
-#include "ladder/parts/schedule.hpp"
 
 namespace {
 
@@ -133,7 +133,7 @@ double exchange(end& here, bool first, std::size_t bytes, int count, int times) 
       here.receive(1);
     } else {
       here.receive(count);
-      here.send(count == 1 ? bytes : ladder::answer_bytes, 0);
+      here.send(count == 1 ? bytes : nacre::calibration::answer_bytes, 0);
       here.finish();
     }
   }
@@ -143,13 +143,14 @@ double exchange(end& here, bool first, std::size_t bytes, int count, int times) 
 void measure(end& here, bool first, std::size_t bytes) {
   here.make_room(bytes);
   double round_trip = 1e9, stream = 1e9;
-  for (int batch = 0; batch < ladder::batches_of(bytes); ++batch) {
-    round_trip = std::min(round_trip, exchange(here, first, bytes, 1, ladder::trips_of(bytes)));
-    stream = std::min(stream, exchange(here, first, bytes, ladder::stream_of(bytes), ladder::streams_of(bytes)));
+  for (int batch = 0; batch < nacre::calibration::batches_of(bytes); ++batch) {
+    round_trip = std::min(round_trip, exchange(here, first, bytes, 1, nacre::calibration::trips_of(bytes)));
+    stream = std::min(stream, exchange(here, first, bytes, nacre::calibration::stream_of(bytes),
+                                       nacre::calibration::streams_of(bytes)));
   }
   if (!first) return;
   std::printf("{\"bytes\":%zu,\"round_trip_ns\":%.1f,\"one_way_ns\":%.1f}\n", bytes, round_trip * 1e9,
-              stream / ladder::stream_of(bytes) * 1e9);
+              stream / nacre::calibration::stream_of(bytes) * 1e9);
   std::fflush(stdout);
 }
 

@@ -18,17 +18,18 @@
 
 #include <nacre/nacre.hpp>
 
-#include "cost_table.hpp"
+#include "calibration/cost_table.hpp"
+#include "calibration/rungs.hpp"
 #include "jobs.hpp"
 #include "output_file.hpp"
 #include "parts/figures.hpp"
 #include "parts/floors.hpp"
 
 #include "parts/report.hpp"
-#include "parts/rungs.hpp"
 
 namespace {
 
+namespace calibration = nacre::calibration;
 using namespace std::string_literals;
 
 struct plan {
@@ -57,7 +58,7 @@ void say(const std::string& what) { fmt::print(stderr, "ladder: {}\n", what); }
 
 /// The floors of a transport, at all sizes.
 void measure_floors(const std::string& transport, const plan& how, ladder::figures& into) {
-  const auto floor = [&](std::string_view name, const std::function<ladder::sample(std::size_t)>& measure,
+  const auto floor = [&](std::string_view name, const std::function<calibration::sample(std::size_t)>& measure,
                          std::size_t least, std::size_t most) {
     if (!wanted(how, transport, name)) return;
     for (const std::size_t bytes : how.sizes) {
@@ -150,9 +151,9 @@ int serve_job(const plan& how, int argc, char** argv) {
   nacre::config configuration = nacre::read_config(argc, argv);
   configuration.set("spin", "10ms");
   const std::string& transport = how.transports.front();
-  return ladder::climb(
+  return calibration::climb(
       configuration, how.sizes, [&](std::string_view name) { return wanted(how, transport, name); },
-      [](std::string_view name, const ladder::sample& value) {
+      [](std::string_view name, const calibration::sample& value) {
         bench::print_json({{"rung", name},
                            {"bytes", value.bytes},
                            {"round_trip_seconds", value.round_trip_seconds},
@@ -163,10 +164,11 @@ int serve_job(const plan& how, int argc, char** argv) {
 
 void measure_rungs(const std::string& transport, const plan& how, ladder::figures& into) {
   const auto keep = [&](std::string_view name) { return wanted(how, transport, name); };
-  const bool pair = keep(ladder::rung::poll_loop) || keep(ladder::rung::control) || keep(ladder::rung::worker) ||
-                    keep(ladder::rung::moved) || keep(ladder::rung::object);
+  const bool pair = keep(calibration::rung::poll_loop) || keep(calibration::rung::control) ||
+                    keep(calibration::rung::worker) || keep(calibration::rung::moved) ||
+                    keep(calibration::rung::object);
   for (const int ranks : {2, 3}) {
-    if (ranks == 2 ? !pair : !(keep(ladder::rung::direct) || keep(ladder::rung::forwarded))) continue;
+    if (ranks == 2 ? !pair : !(keep(calibration::rung::direct) || keep(calibration::rung::forwarded))) continue;
     if (transport != "inproc") {
       measure_job(transport, ranks, how, into);
       continue;
@@ -174,15 +176,15 @@ void measure_rungs(const std::string& transport, const plan& how, ladder::figure
     nacre::config configuration = job_config();
     configuration.set("transport", transport);
     configuration.set("ranks", std::to_string(ranks));
-    const int code =
-        ladder::climb(configuration, how.sizes, keep, [&](std::string_view name, const ladder::sample& value) {
-          into.add(transport, name, ladder::role::rung, value);
-        });
+    const int code = calibration::climb(configuration, how.sizes, keep,
+                                        [&](std::string_view name, const calibration::sample& value) {
+                                          into.add(transport, name, ladder::role::rung, value);
+                                        });
     if (code != 0) throw std::runtime_error("the ranks of this process failed");
   }
   constexpr std::string_view local = "message to a local object, sent and run";
   if (transport == "inproc" && keep(local)) {
-    into.add(transport, local, ladder::role::rung, ladder::local_object_message(), "processor time of a message");
+    into.add(transport, local, ladder::role::rung, calibration::local_object_message(), "processor time of a message");
   }
 }
 
@@ -202,7 +204,7 @@ std::vector<std::string> available(const std::vector<std::string>& asked) {
 /// The network between ranks of one transport, by LogGP, from its floors: a stream's message takes the overhead, a
 /// round trip two latencies and four overheads, and what a long message takes longer is its bytes. Where others
 /// compute, streams wait for processors, and may seem to take more than a round trip has room for.
-bench::cost_rows network_rows(const ladder::figures& measured, const plan& how) {
+calibration::cost_rows network_rows(const ladder::figures& measured, const plan& how) {
   const std::size_t small = how.sizes.front(), large = how.sizes.back();
   const ladder::figures::best least = measured.floor_of(measured.all().front(), small);
   const ladder::figures::best most = measured.floor_of(measured.all().front(), large);
@@ -212,9 +214,9 @@ bench::cost_rows network_rows(const ladder::figures& measured, const plan& how) 
   const double round_trip_ns = least.round_trip.median * 1e9;
   const double overhead_ns = std::min(least.one_way.median * 1e9, round_trip_ns / 4);
   const double bytes_ns = (most.one_way.median - least.one_way.median) * 1e9;
-  bench::cost_rows rows{{"sim.latency", bench::duration_text(round_trip_ns / 2 - 2 * overhead_ns)},
-                        {"sim.send_overhead", bench::duration_text(overhead_ns)},
-                        {"sim.receive_overhead", bench::duration_text(overhead_ns)}};
+  calibration::cost_rows rows{{"sim.latency", calibration::duration_text(round_trip_ns / 2 - 2 * overhead_ns)},
+                              {"sim.send_overhead", calibration::duration_text(overhead_ns)},
+                              {"sim.receive_overhead", calibration::duration_text(overhead_ns)}};
   if (bytes_ns > 0) rows["sim.bandwidth"] = fmt::format("{:.3f}", static_cast<double>(large - small) / bytes_ns);
   return rows;
 }
@@ -243,7 +245,7 @@ int measure_all(const plan& how) {
   ladder::print_table(measured, how.runs);
   if (!how.json.empty()) ladder::write_json(measured, how.runs, how.json);
   if (!how.svg.empty()) ladder::write_plot(measured, how.svg);
-  if (!how.costs.empty()) bench::update_costs(how.costs, network_rows(measured, how));
+  if (!how.costs.empty()) calibration::update_costs(how.costs, network_rows(measured, how));
   return complete ? 0 : 1;
 }
 

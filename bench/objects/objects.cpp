@@ -13,13 +13,16 @@
 
 #include <nacre/nacre.hpp>
 
-#include "cost_table.hpp"
+#include "calibration/cost_table.hpp"
+#include "calibration/rungs.hpp"
+#include "calibration/runtime_costs.hpp"
 #include "jobs.hpp"
 #include "output_file.hpp"
-#include "parts/costs.hpp"
 #include "parts/figures.hpp"
 
 namespace {
+
+namespace calibration = nacre::calibration;
 
 struct row {
   std::string what, unit;
@@ -151,7 +154,7 @@ std::vector<objects::moves> moves_between_processes(const std::string& transport
 void measure(table& into, std::uint64_t count) {
   constexpr std::uint64_t messages = 1'000'000;
   into.add({"local message to an idle object, sent and run", "ns", 80, false, "closure, locked queue"},
-           objects::local_message_ns(messages), objects::locked_queue_ns(messages));
+           calibration::local_object_message().round_trip_seconds * 1e9, objects::locked_queue_ns(messages));
   into.add({"message to an object of another worker", "ns", 200, false, ""}, objects::other_worker_ns(messages), 0);
   const objects::crowd many = objects::measure_crowd(count), map = objects::measure_map(count);
   const std::string by_map = "unordered_map, virtual calls";
@@ -177,7 +180,7 @@ void measure(table& into, std::uint64_t count) {
 /// As one of the ranks that measure costs: rank 0 prints them.
 int serve_costs(const nacre::config& configuration) {
   return nacre::run(configuration, [](nacre::runtime& rt) {
-    objects::measure_costs(rt, [](const std::string& name, double ns) {
+    calibration::measure_costs(rt, [](const std::string& name, double ns) {
       bench::print_json({{"name", name}, {"ns", ns}});
     });
   });
@@ -188,7 +191,7 @@ int write_costs(const std::string& file) {
   if (start.words.empty()) throw std::runtime_error(start.missing);
   std::vector<std::string> command = start.words;
   command.insert(command.end(), {(bench::own_folder() / "objects").string(), "--as-cost-job"});
-  for (const std::string& option : objects::cost_job_options()) command.push_back(option);
+  for (const std::string& option : calibration::cost_job_options()) command.push_back(option);
   const bench::outcome got = bench::run_command(command);
   if (got.exit_code != 0) throw std::runtime_error("the ranks that measure costs failed");
   std::map<std::string, double> measured;
@@ -197,9 +200,10 @@ int write_costs(const std::string& file) {
     if (one.is_object()) measured[one.at("name")] = one.at("ns");
   }
   for (const auto& [name, ns] : measured) fmt::print("{:24}{:>12.1f} ns\n", name, ns);
-  const bench::cost_rows rows = objects::rows_of(measured, objects::local_message_ns(1'000'000));
+  const calibration::cost_rows rows =
+      calibration::rows_of(measured, calibration::local_object_message().round_trip_seconds * 1e9);
   for (const auto& [name, value] : rows) fmt::print("{:24}{:>12}\n", name, value);
-  bench::update_costs(file, rows);
+  calibration::update_costs(file, rows);
   return 0;
 }
 

@@ -8,14 +8,11 @@
 #include <string_view>
 #include <vector>
 
+#include "calibration/sample.hpp"
+
 namespace ladder {
 
-/// One measurement of a rung at one size.
-struct sample {
-  std::size_t bytes = 0;
-  double round_trip_seconds = 0;  ///< 0: not measured
-  double one_way_seconds = 0;     ///< of a message in a stream; 0: not measured
-};
+using nacre::calibration::sample;
 
 /// The values of all runs, and what to print of them.
 struct spread {

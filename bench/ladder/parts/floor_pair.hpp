@@ -13,10 +13,18 @@
 #include <functional>
 #include <stdexcept>
 
+#include "calibration/schedule.hpp"
 #include "figures.hpp"
-#include "schedule.hpp"
 
 namespace ladder {
+
+using nacre::calibration::answer_bytes;
+using nacre::calibration::batches_least;
+using nacre::calibration::batches_of;
+using nacre::calibration::phase_seconds;
+using nacre::calibration::stream_of;
+using nacre::calibration::streams_of;
+using nacre::calibration::trips_of;
 
 [[nodiscard]] inline double now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();

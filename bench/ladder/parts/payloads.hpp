@@ -11,9 +11,12 @@
 #include <memory>
 #include <new>
 
-#include "schedule.hpp"
+#include "calibration/schedule.hpp"
 
 namespace ladder {
+
+using nacre::calibration::answer_bytes;
+using nacre::calibration::stream_of;
 
 /// Long messages of a stream are under way at the same time, so each has memory of its own, as it would in any program
 /// that sends more than one value. A single message, as in a round trip, uses the same memory again and again. So do

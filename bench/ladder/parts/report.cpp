@@ -11,9 +11,9 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "calibration/rungs.hpp"
 #include "output_file.hpp"
 #include "plot.hpp"
-#include "rungs.hpp"
 
 namespace ladder {
 namespace {
@@ -70,6 +70,7 @@ void print_rung(const figures& measured, const series& rung) {
 
 /// Rungs have the same colour over every transport.
 std::size_t colour_of(std::string_view name) {
+  namespace rung = nacre::calibration::rung;
   constexpr std::array order{rung::poll_loop, rung::control,   rung::worker, rung::object,
                              rung::direct,    rung::forwarded, rung::moved};
   return 1 + static_cast<std::size_t>(std::find(order.begin(), order.end(), name) - order.begin());

@@ -14,14 +14,6 @@ using nacre::context;
 using nacre::mobile_ptr;
 using nacre::rank_id;
 
-struct neighbour {
-  void exchange(context& ctx, mobile_ptr<neighbour> other, std::uint64_t left) {
-    if (left != 0) ctx.send<&neighbour::exchange>(other, ctx.self<neighbour>(), left - 1);
-  }
-  template <class Archive>
-  void serialize(Archive&) {}
-};
-
 struct empty {
   std::uint64_t heard = 0;
   void hear(std::uint64_t number) { heard += number; }
@@ -80,19 +72,6 @@ struct wanderer {
 };
 
 }  // namespace
-
-double local_message_ns(std::uint64_t messages) {
-  double seconds = 0;
-  nacre::run(of_ranks("1"), [&](nacre::runtime& rt) {
-    const auto one = rt.create<neighbour>(), other = rt.create<neighbour>();
-    rt.wait_quiescence();
-    const double start = processor_seconds();  // while main waits, its thread is the worker
-    rt.send<&neighbour::exchange>(one, other, messages);
-    rt.wait_quiescence();
-    seconds = processor_seconds() - start;
-  });
-  return seconds / static_cast<double>(messages) * 1e9;
-}
 
 double other_worker_ns(std::uint64_t messages) {
   double seconds = 0;

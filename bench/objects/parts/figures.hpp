@@ -8,8 +8,6 @@
 
 namespace objects {
 
-/// Processor time of a message from one object to another, which is idle, sent and run on the only worker.
-[[nodiscard]] double local_message_ns(std::uint64_t messages);
 /// Time a message takes, of a stream from main to 1000 objects in turn that another thread runs.
 [[nodiscard]] double other_worker_ns(std::uint64_t messages);
 

@@ -1,19 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Each figure is the time of one thread at work. A rank that is to receive is kept busy until all is there, so that
 // waiting is no part of it.
-#include "costs.hpp"
+#include "calibration/runtime_costs.hpp"
 
 #include <algorithm>
+#include <chrono>
+#include <ctime>
 #include <vector>
 
-#include "measures.hpp"
-
-namespace objects {
+namespace nacre::calibration {
 namespace {
-
-using nacre::context;
-using nacre::mobile_ptr;
-using nacre::rank_id;
 
 constexpr std::uint64_t burst = 128;  // messages
 constexpr std::uint32_t large_bytes = 32768, crowd = 32;
@@ -27,7 +23,8 @@ double thread_ns() {
 }
 
 void spin(double seconds) {
-  for (const stopwatch running; running.seconds() < seconds;) continue;
+  const auto begin = std::chrono::steady_clock::now();
+  while (std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count() < seconds) continue;
 }
 
 /// Is kept busy, and measures from then on.
@@ -52,7 +49,7 @@ struct meter {
 };
 
 /// Hears, elsewhere.
-struct listener {
+struct hearer {
   std::uint64_t heard = 0;
   void hear(std::uint64_t) { ++heard; }
   template <class Archive>
@@ -81,10 +78,10 @@ struct actor {
     for (std::uint64_t n = 0; n < burst; ++n) ctx.send<&meter::hear>(watch, n);
     to = thread_ns();
   }
-  void send_past(context& ctx, mobile_ptr<meter> watch, mobile_ptr<listener> behind) {
+  void send_past(context& ctx, mobile_ptr<meter> watch, mobile_ptr<hearer> behind) {
     ctx.send<&meter::begin>(watch, long_enough);
     spin(long_enough / 4);
-    for (std::uint64_t n = 0; n < burst; ++n) ctx.send<&listener::hear>(behind, n);
+    for (std::uint64_t n = 0; n < burst; ++n) ctx.send<&hearer::hear>(behind, n);
     ctx.send<&meter::end>(watch);
   }
   void move_out(context& ctx, mobile_ptr<meter> watch, const std::vector<mobile_ptr<cargo>>& all) {
@@ -110,7 +107,7 @@ double median(std::vector<double> of) {
   return of[of.size() / 2];
 }
 
-/// What `round` returns, of all rounds the middle, for each of both figures.
+/// Returns the medians of both figures that `round` returns, over all rounds.
 template <class Round>
 std::pair<double, double> middle(std::uint64_t units, Round&& round) {
   std::vector<double> first, second;
@@ -125,12 +122,12 @@ std::pair<double, double> middle(std::uint64_t units, Round&& round) {
 /// Only rank 0 acts. The others' mains wait for quiescence as often, in which their threads are the workers.
 class stage {
  public:
-  explicit stage(nacre::runtime& rt) : rt_(rt) {
+  explicit stage(runtime& rt) : rt_(rt) {
     if (!first()) return;
     act_ = rt.create<actor>();
     here_ = rt.create<meter>();
     there_ = rt.create_on<meter>(rank_id(1)).get();
-    behind_ = rt.create_on<listener>(rank_id(1)).get();
+    behind_ = rt.create_on<hearer>(rank_id(1)).get();
     rt.migrate(behind_, rank_id(2)).get();
   }
   [[nodiscard]] bool first() const { return rt_.rank() == rank_id(0); }
@@ -169,9 +166,9 @@ class stage {
   double creation() {
     return middle(burst,
                   [&] {
-                    std::vector<mobile_ptr<listener>> all(burst);
+                    std::vector<mobile_ptr<hearer>> all(burst);
                     const double begin = thread_ns();
-                    for (auto& each : all) each = rt_.create<listener>();
+                    for (auto& each : all) each = rt_.create<hearer>();
                     const double spent = thread_ns() - begin;
                     for (const auto each : all) rt_.destroy(each);
                     rt_.wait_quiescence();
@@ -181,10 +178,10 @@ class stage {
   }
 
  private:
-  nacre::runtime& rt_;
+  runtime& rt_;
   mobile_ptr<actor> act_{};
   mobile_ptr<meter> here_{}, there_{};
-  mobile_ptr<listener> behind_{};
+  mobile_ptr<hearer> behind_{};
 };
 
 }  // namespace
@@ -196,7 +193,7 @@ std::vector<std::string> cost_job_options() {
           "--nacre.scheduler=fifo",  "--nacre.location=lazy_forwarding"};
 }
 
-void measure_costs(nacre::runtime& rt, const std::function<void(const std::string& name, double ns)>& tell) {
+void measure_costs(runtime& rt, const std::function<void(const std::string& name, double ns)>& tell) {
   stage all(rt);
   if (!all.first()) return;
   const auto [send_local, dispatch] = all.messages(true);
@@ -215,25 +212,25 @@ void measure_costs(nacre::runtime& rt, const std::function<void(const std::strin
   tell("create", all.creation());
 }
 
-bench::cost_rows rows_of(const std::map<std::string, double>& measured, double idle_message_ns) {
+cost_rows rows_of(const std::map<std::string, double>& measured, double idle_message_ns) {
   const auto of = [&](const char* name) { return measured.at(name); };
   const double receive = of("receive_and_dispatch") - of("dispatch");
   const double item = idle_message_ns - of("send_local") - of("dispatch");
   const auto speed = [&](double more_ns) {
     return more_ns > 0 ? std::to_string(large_bytes / more_ns) : std::string("0");
   };
-  return {{"sim.cost.send_local", bench::duration_text(of("send_local"))},
-          {"sim.cost.dispatch", bench::duration_text(of("dispatch"))},
-          {"sim.cost.send", bench::duration_text(of("send"))},
-          {"sim.cost.receive", bench::duration_text(receive)},
-          {"sim.cost.item", bench::duration_text(item)},
-          {"sim.cost.forward", bench::duration_text(of("receive_and_send_on") - receive - of("send"))},
-          {"sim.cost.move_out", bench::duration_text(of("small_out") - item - of("send"))},
+  return {{"sim.cost.send_local", duration_text(of("send_local"))},
+          {"sim.cost.dispatch", duration_text(of("dispatch"))},
+          {"sim.cost.send", duration_text(of("send"))},
+          {"sim.cost.receive", duration_text(receive)},
+          {"sim.cost.item", duration_text(item)},
+          {"sim.cost.forward", duration_text(of("receive_and_send_on") - receive - of("send"))},
+          {"sim.cost.move_out", duration_text(of("small_out") - item - of("send"))},
           // The rank that asked is told, and so is the home, which here is the same.
-          {"sim.cost.move_in", bench::duration_text(of("small_in") - receive - 2 * of("send"))},
+          {"sim.cost.move_in", duration_text(of("small_in") - receive - 2 * of("send"))},
           {"sim.cost.pack", speed(of("large_out") - of("small_out"))},
           {"sim.cost.unpack", speed(of("large_in") - of("small_in"))},
-          {"sim.cost.create", bench::duration_text(of("create"))}};
+          {"sim.cost.create", duration_text(of("create"))}};
 }
 
-}  // namespace objects
+}  // namespace nacre::calibration

@@ -5,7 +5,7 @@
 #include <map>
 #include <string>
 
-namespace bench {
+namespace nacre::calibration {
 
 /// Names of options and their values, as `sim.cost.send` and `40ns`.
 using cost_rows = std::map<std::string, std::string>;
@@ -20,4 +20,4 @@ void update_costs(const std::string& file, const cost_rows& rows);
 /// The rows of such a file. Throws std::runtime_error when it cannot be read.
 [[nodiscard]] cost_rows read_costs(const std::string& file);
 
-}  // namespace bench
+}  // namespace nacre::calibration

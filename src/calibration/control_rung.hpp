@@ -4,9 +4,9 @@
 
 #include <nacre/nacre.hpp>
 
-#include "figures.hpp"
+#include "calibration/sample.hpp"
 
-namespace ladder {
+namespace nacre::calibration {
 
 /// Before nacre::run: makes the module known that exchanges them.
 void register_control_rung();
@@ -15,4 +15,4 @@ void register_control_rung();
 /// measured.
 [[nodiscard]] sample measure_control(nacre::runtime& rt);
 
-}  // namespace ladder
+}  // namespace nacre::calibration

@@ -9,9 +9,9 @@
 
 #include <nacre/config.hpp>
 
-#include "figures.hpp"
+#include "calibration/sample.hpp"
 
-namespace ladder {
+namespace nacre::calibration {
 
 /// Told of each result, on the thread that called climb, in the process of rank 0.
 using listener = std::function<void(std::string_view rung, const sample& value)>;
@@ -37,4 +37,4 @@ inline constexpr std::string_view direct = "mobile object, three ranks";
 inline constexpr std::string_view forwarded = "forwarded mobile object, three ranks";
 }  // namespace rung
 
-}  // namespace ladder
+}  // namespace nacre::calibration

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace ladder {
+namespace nacre::calibration {
 
 /// One run of a rung at a size takes so many batches; the fastest one counts, since others share the machine.
 constexpr int batches_of(std::size_t bytes) { return bytes <= 4096 ? 20 : 10; }
@@ -31,4 +31,4 @@ constexpr int streams_of(std::size_t bytes) { return bytes <= 65536 ? 2 : 1; }
 /// Size of the answer to a stream.
 inline constexpr std::size_t answer_bytes = 8;
 
-}  // namespace ladder
+}  // namespace nacre::calibration

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Messages between ranks, asked and answered by handlers; rank 0 measures, and the last rank answers.
-#include "rungs.hpp"
+#include "calibration/rungs.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -12,10 +12,10 @@
 
 #include <nacre/nacre.hpp>
 
-#include "control_rung.hpp"
-#include "schedule.hpp"
+#include "calibration/control_rung.hpp"
+#include "calibration/schedule.hpp"
 
-namespace ladder {
+namespace nacre::calibration {
 namespace {
 
 enum class way { poll_loop, worker, moved, object };
@@ -28,7 +28,7 @@ nacre::with how(way by) {
 
 struct partner;
 
-/// What rank 0 measures now. Set by its main before a barrier; then only its handlers use it, one at a time.
+/// The measurement of rank 0. Set by its main before a barrier; then only its handlers use it, one at a time.
 struct asker {
   way by = way::poll_loop;
   std::size_t bytes = 0;
@@ -46,7 +46,7 @@ struct asker {
   double best = 0;   // seconds of a batch
 };
 
-/// What the last rank answers.
+/// The state of the last rank, which answers.
 struct answerer {
   way by = way::poll_loop;
   int count = 0;
@@ -74,13 +74,13 @@ void answered(nacre::context& ctx, std::span<const char> payload);
 void take_moved(nacre::context& ctx, nacre::buffer payload);
 void answered_moved(nacre::context& ctx, nacre::buffer payload);
 
-/// The same handlers as members of an object.
+/// These handlers as members of an object.
 struct partner {
   std::uint64_t seen = 0;
-  void take_small(nacre::context& ctx, std::uint64_t value) { ladder::take_small(ctx, value); }
-  void take(nacre::context& ctx, std::span<const char> payload) { ladder::take(ctx, payload); }
-  void answered_small(nacre::context& ctx, std::uint64_t value) { ladder::answered_small(ctx, value); }
-  void answered(nacre::context& ctx, std::span<const char> payload) { ladder::answered(ctx, payload); }
+  void take_small(nacre::context& ctx, std::uint64_t value) { calibration::take_small(ctx, value); }
+  void take(nacre::context& ctx, std::span<const char> payload) { calibration::take(ctx, payload); }
+  void answered_small(nacre::context& ctx, std::uint64_t value) { calibration::answered_small(ctx, value); }
+  void answered(nacre::context& ctx, std::span<const char> payload) { calibration::answered(ctx, payload); }
   template <class Archive>
   void serialize(Archive& ar) {
     ar(seen);
@@ -315,4 +315,4 @@ sample local_object_message() {
   return {.bytes = 8, .round_trip_seconds = seconds / static_cast<double>(messages)};
 }
 
-}  // namespace ladder
+}  // namespace nacre::calibration

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Two modules that answer each other.
-#include "control_rung.hpp"
+#include "calibration/control_rung.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -8,9 +8,9 @@
 #include <cstring>
 #include <limits>
 
-#include "schedule.hpp"
+#include "calibration/schedule.hpp"
 
-namespace ladder {
+namespace nacre::calibration {
 namespace {
 
 /// A command makes all batches; its answer is the seconds of the fastest one.
@@ -65,4 +65,4 @@ sample measure_control(nacre::runtime& rt) {
   return result;
 }
 
-}  // namespace ladder
+}  // namespace nacre::calibration

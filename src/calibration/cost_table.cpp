@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lines of `name = "value"` are all that such a file has.
-#include "cost_table.hpp"
+#include "calibration/cost_table.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -8,7 +8,7 @@
 #include <sstream>
 #include <stdexcept>
 
-namespace bench {
+namespace nacre::calibration {
 
 std::string duration_text(double nanoseconds) {
   return std::to_string(std::llround(std::max(nanoseconds, 0.0))) + "ns";
@@ -38,4 +38,4 @@ void update_costs(const std::string& file, const cost_rows& rows) {
   if (!out.flush()) throw std::runtime_error("cannot write " + file);
 }
 
-}  // namespace bench
+}  // namespace nacre::calibration

@@ -7,19 +7,19 @@
 
 #include <nacre/nacre.hpp>
 
-#include "cost_table.hpp"
+#include "calibration/cost_table.hpp"
 
-namespace objects {
+namespace nacre::calibration {
 
 /// Options of the job of three ranks over shm that measures.
 [[nodiscard]] std::vector<std::string> cost_job_options();
 
 /// As each rank of that job: rank 0 tells what was measured by name, in processor nanoseconds of the thread that did
 /// the work.
-void measure_costs(nacre::runtime& rt, const std::function<void(const std::string& name, double ns)>& tell);
+void measure_costs(runtime& rt, const std::function<void(const std::string& name, double ns)>& tell);
 
 /// The rows of the table that follow from those figures, and from `idle_message_ns`, of one message to an idle object
 /// of the own rank.
-[[nodiscard]] bench::cost_rows rows_of(const std::map<std::string, double>& measured, double idle_message_ns);
+[[nodiscard]] cost_rows rows_of(const std::map<std::string, double>& measured, double idle_message_ns);
 
-}  // namespace objects
+}  // namespace nacre::calibration
