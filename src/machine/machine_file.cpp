@@ -184,37 +184,78 @@ std::string content_of(const std::string& path) {
   return text.str();
 }
 
+std::string place_of(const toml::source_region& region, const std::string& path) {
+  return path + ":" + std::to_string(region.begin.line);
+}
+
+toml::table table_of(const std::string& path) {
+  const std::string content = content_of(path);
+  try {
+    return toml::parse(content, path);
+  } catch (const toml::parse_error& error) {
+    refuse(place_of(error.source(), path), std::string(error.description()), "correct this line");
+  }
+}
+
+constexpr std::string_view simulator_table = "sim";
+
+/// Appends the values of a table of options, and of the tables within.
+void append_options(const toml::table& table, const std::string& prefix, const std::string& path,
+                    std::vector<machine_file_option>& to) {
+  for (const auto& [key, node] : table) {
+    const std::string name = prefix + "." + std::string(key.str());
+    const std::string place = place_of(node.source(), path);
+    if (const toml::table* const inner = node.as_table()) {
+      append_options(*inner, name, path, to);
+      continue;
+    }
+    std::ostringstream text;
+    text.precision(17);
+    if (const auto* const word = node.as_string()) {
+      text << word->get();
+    } else if (const auto* const whole = node.as_integer()) {
+      text << whole->get();
+    } else if (const auto* const real = node.as_floating_point()) {
+      text << real->get();
+    } else {
+      refuse(place, name + " is no number and no text", "write it as --nacre." + name + " takes it, in quotes");
+    }
+    to.push_back({name, text.str(), place});
+  }
+}
+
 }  // namespace
 
 emulated_machine read_machine_file(const std::string& path) {
-  const std::string content = content_of(path);
-  const auto place_of = [&](const toml::source_region& region) {
-    return path + ":" + std::to_string(region.begin.line);
-  };
-  toml::table table;
-  try {
-    table = toml::parse(content, path);
-  } catch (const toml::parse_error& error) {
-    refuse(place_of(error.source()), std::string(error.description()), "correct this line");
-  }
+  const toml::table table = table_of(path);
   emulated_machine machine;
   bool any_grid = false;
   for (const auto& [key, node] : table) {
     const std::string name(key.str());
+    if (name == simulator_table && node.is_table()) continue;
     const auto known =
         std::find_if(members().begin(), members().end(), [&](const member& m) { return m.name == name; });
     if (known == members().end()) {
       std::vector<std::string_view> names;
       for (const member& m : members()) names.push_back(m.name);
       const auto meant = nearest_name(name, names);
-      refuse(place_of(key.source()), "a machine has no " + name,
+      refuse(place_of(key.source(), path), "a machine has no " + name,
              meant ? "did you mean " + std::string(*meant) + "?" : "remove this line");
     }
-    known->read_into({node, name, place_of(node.source())}, machine);
+    known->read_into({node, name, place_of(node.source(), path)}, machine);
     any_grid = any_grid || name == "grid";
   }
   if (!any_grid) refuse(path, "it has no grid", "write grid = [34, 34, 36]");
   return machine;
+}
+
+std::vector<machine_file_option> read_simulator_options(const std::string& path) {
+  const toml::table table = table_of(path);
+  std::vector<machine_file_option> result;
+  if (const toml::table* const options = table[simulator_table].as_table()) {
+    append_options(*options, std::string(simulator_table), path, result);
+  }
+  return result;
 }
 
 }  // namespace nacre::machine

@@ -137,6 +137,24 @@ void take_machine(const std::string& path, const config& configuration, network_
 
 std::span<const option> network_option_rows() noexcept { return network_rows; }
 
+void apply_machine_file(config& configuration) {
+  constexpr std::string_view itself = "sim.machine";
+  const std::string path = configuration.get_string(itself);
+  if (path.empty()) return;
+  for (const machine_file_option& each : read_simulator_options(path)) {
+    if (each.name == itself) {
+      throw setup_error({each.place + ": a machine file cannot name another one", "only one machine is simulated",
+                         "remove this line"});
+    }
+    try {
+      const bool kept = configuration.is_declared(each.name) && configuration.was_set(each.name);
+      if (!kept) configuration.set(each.name, each.text, setting_source::file);
+    } catch (const setup_error& error) {
+      throw setup_error(each.place + ": " + error.what());
+    }
+  }
+}
+
 network_options read_network_options(const config& configuration) {
   network_options result;
   result.remote = read_link(configuration, "sim.");

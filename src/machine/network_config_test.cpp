@@ -5,12 +5,15 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <array>
 #include <chrono>
 #include <fstream>
 #include <string>
 #include <utility>
 
 #include <nacre/error.hpp>
+#include "machine/machine_file.hpp"
+#include "machine/runtime_cost_table.hpp"
 
 namespace nacre::machine {
 namespace {
@@ -138,6 +141,51 @@ TEST(network_config, a_long_message_takes_the_port_as_long_as_its_packets) {
   const network_options found =
       read_network_options(with_machine("grid = [4, 4, 4]\ninjection = '40ns'\npacket_bytes = 128\nbandwidth = 5e9\n"));
   EXPECT_DOUBLE_EQ(found.remote.bytes_per_second, 128 / 40e-9);
+}
+
+/// A configuration of all rows, with a machine file of this text applied.
+config applied(const std::string& text, const std::string& set_name = "", const std::string& set_text = "") {
+  config configuration = with_machine(text);
+  configuration.declare(std::array{option_table{"runtime costs", runtime_cost_rows()}});
+  if (!set_name.empty()) configuration.set(set_name, set_text);
+  apply_machine_file(configuration);
+  return configuration;
+}
+
+TEST(network_config, a_machine_file_may_set_any_option_of_the_simulator) {
+  const std::string text =
+      "grid = [2, 1, 1]\nhop = '5ns'\n[sim]\nlatency = '7us'\nbandwidth = 2.5\nranks_per_host = 2\n"
+      "topology = 'torus'\nshape = '3x1'\n[sim.cost]\nsend = '90ns'\n";
+  const config found = applied(text);
+  const network_options network = read_network_options(found);
+  EXPECT_EQ(network.remote.latency, nanoseconds(7000)) << "and not what hop and turn make";
+  EXPECT_DOUBLE_EQ(network.remote.bytes_per_second, 2.5e9);
+  EXPECT_EQ(network.ranks_per_host, 2U);
+  EXPECT_EQ(network.wiring.kind, topology_kind::torus);
+  EXPECT_EQ(network.wiring.shape, (std::vector<std::uint32_t>{3, 1}));
+  EXPECT_EQ(network.remote.gap, nanoseconds(0)) << "as the machine itself says";
+  EXPECT_EQ(read_runtime_costs(found).picoseconds(own_work::send), 90'000U);
+  EXPECT_EQ(read_runtime_costs(found).picoseconds(own_work::receive), 80'000U) << "the default";
+  const config by_user = applied(text, "sim.latency", "1us");
+  EXPECT_EQ(read_network_options(by_user).remote.latency, nanoseconds(1000)) << "what a user sets wins";
+  EXPECT_EQ(read_machine_file(found.get_string("sim.machine")).hop, nanoseconds(5)) << "for the emulator";
+}
+
+TEST(network_config, a_bad_option_in_a_machine_file_is_refused_with_its_line) {
+  for (const auto& [text, complaint] : {std::pair{"sim.latncy = '1us'", "did you mean"},
+                                        {"sim.latency = '1mile'", "1mile"},
+                                        {"sim.latency = [1, 2]", "no number"},
+                                        {"sim.machine = 'other.toml'", "another"},
+                                        {"sim = 3", "a machine has no sim"}}) {
+    try {
+      const config found = applied("grid = [2, 1, 1]\n" + std::string(text) + "\n");
+      static_cast<void>(read_network_options(found));
+      ADD_FAILURE() << text;
+    } catch (const setup_error& refusal) {
+      EXPECT_NE(std::string(refusal.what()).find(".toml:2: "), std::string::npos) << refusal.what();
+      EXPECT_NE(std::string(refusal.what()).find(complaint), std::string::npos) << refusal.what();
+    }
+  }
 }
 
 TEST(network_config, a_machine_file_that_cannot_be_simulated_is_refused) {

@@ -16,6 +16,7 @@
 
 #include "base/large_pool.hpp"
 #include "base/privilege.hpp"
+#include "machine/network_config.hpp"
 #include "runtime/job.hpp"
 #include "runtime/options.hpp"
 #include "transport/transport.hpp"
@@ -71,6 +72,7 @@ int run(const config& configuration, const std::function<void(runtime&)>& main) 
     if (complete.get_bool("help")) {
       return print_help(complete.help_text());
     }
+    if (complete.get_string("transport") == "sim") machine::apply_machine_file(complete);
     process_large_pool().keep_at_most(static_cast<std::uint64_t>(complete.get_int("spare_memory")));
     const job_report done = run_job(complete, main);
     if (complete.get_bool("trace_hash") && done.events != 0) {
