@@ -7,17 +7,12 @@
 #include <string>
 #include <vector>
 
+#include "calibration/command.hpp"
+
 namespace bench {
 
-/// What a launched command did.
-struct outcome {
-  int exit_code = 0;
-  std::vector<std::string> lines{};  ///< of its standard output; errors go to that of the benchmark
-};
-
-/// Runs a command, found on PATH if it has no slash, and waits for it. Throws std::runtime_error if none can be
-/// started.
-[[nodiscard]] outcome run_command(const std::vector<std::string>& command);
+using nacre::calibration::outcome;
+using nacre::calibration::run_command;
 
 /// The folder of the running program.
 [[nodiscard]] std::filesystem::path own_folder();

@@ -14,6 +14,7 @@
 #include <nacre/nacre.hpp>
 
 #include "calibration/cost_table.hpp"
+#include "calibration/moves.hpp"
 #include "calibration/rungs.hpp"
 #include "calibration/runtime_costs.hpp"
 #include "jobs.hpp"
@@ -94,7 +95,7 @@ std::vector<double> copies_of_all() {
   return all;
 }
 
-void add_moves(table& into, const std::string& where, const std::vector<objects::moves>& found,
+void add_moves(table& into, const std::string& where, const std::vector<calibration::moves>& found,
                const std::vector<double>& copies, bool aims) {
   for (std::size_t index = 0; index < found.size() && index < moved.size(); ++index) {
     const moved_object& one = moved[index];
@@ -106,8 +107,8 @@ void add_moves(table& into, const std::string& where, const std::vector<objects:
   }
 }
 
-std::vector<objects::moves> moves_in_one_process() {
-  std::vector<objects::moves> all;
+std::vector<calibration::moves> moves_in_one_process() {
+  std::vector<calibration::moves> all;
   nacre::config made;
   for (const auto& [name, value] :
        {std::pair{"ranks", "2"}, {"workers", "1"}, {"spin", "10ms"}, {"progress", "shared"}}) {
@@ -115,7 +116,7 @@ std::vector<objects::moves> moves_in_one_process() {
   }
   nacre::run(made, [&](nacre::runtime& rt) {
     for (const moved_object& each : moved) {
-      const objects::moves found = objects::measure_moves(rt, each.bytes, each.in_buffer);
+      const calibration::moves found = calibration::measure_moves(rt, each.bytes, each.in_buffer);
       if (rt.rank() == nacre::rank_id(0)) all.push_back(found);
     }
   });
@@ -126,7 +127,7 @@ std::vector<objects::moves> moves_in_one_process() {
 int serve_job(const nacre::config& configuration) {
   return nacre::run(configuration, [](nacre::runtime& rt) {
     for (const moved_object& each : moved) {
-      const objects::moves found = objects::measure_moves(rt, each.bytes, each.in_buffer);
+      const calibration::moves found = calibration::measure_moves(rt, each.bytes, each.in_buffer);
       if (rt.rank() == nacre::rank_id(0)) {
         bench::print_json({{"one_way", found.one_way_us}, {"a_second", found.moves_a_second}});
       }
@@ -134,7 +135,7 @@ int serve_job(const nacre::config& configuration) {
   });
 }
 
-std::vector<objects::moves> moves_between_processes(const std::string& transport) {
+std::vector<calibration::moves> moves_between_processes(const std::string& transport) {
   const bench::launcher start = bench::launcher_of(transport, 2);
   if (start.words.empty()) {
     fmt::print(stderr, "objects: {}\n", start.missing);
@@ -143,7 +144,7 @@ std::vector<objects::moves> moves_between_processes(const std::string& transport
   std::vector<std::string> command = start.words;
   command.insert(command.end(), {(bench::own_folder() / "objects").string(), "--as-job", "--nacre.workers=1",
                                  "--nacre.spin=10ms", "--nacre.progress=shared"});
-  std::vector<objects::moves> all;
+  std::vector<calibration::moves> all;
   for (const std::string& line : bench::run_command(command).lines) {
     const auto one = bench::read_json(line);
     if (one.is_object()) all.push_back({one.at("one_way"), one.at("a_second")});
@@ -180,7 +181,7 @@ void measure(table& into, std::uint64_t count) {
 /// As one of the ranks that measure costs: rank 0 prints them.
 int serve_costs(const nacre::config& configuration) {
   return nacre::run(configuration, [](nacre::runtime& rt) {
-    calibration::measure_costs(rt, [](const std::string& name, double ns) {
+    calibration::measure_costs(rt, calibration::usual_rounds, [](const std::string& name, double ns) {
       bench::print_json({{"name", name}, {"ns", ns}});
     });
   });

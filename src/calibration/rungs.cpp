@@ -3,7 +3,6 @@
 #include "calibration/rungs.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cstdint>
 #include <ctime>
 #include <span>
@@ -19,8 +18,6 @@ namespace nacre::calibration {
 namespace {
 
 enum class way { poll_loop, worker, moved, object };
-
-double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
 nacre::with how(way by) {
   return {.category = by == way::poll_loop ? nacre::category::communication : nacre::category::worker};
@@ -96,7 +93,7 @@ void give_one(nacre::context& ctx, asker& me, nacre::rank_id last) {
   } else if (small) {
     ctx.send<take_small>(how(me.by), last, 1u);
   } else if (me.by == way::moved) {
-    ctx.send<take_moved>(how(me.by), last, nacre::buffer(me.bytes));  // as the floors, whose bytes are not written anew
+    ctx.send<take_moved>(how(me.by), last, nacre::buffer(me.bytes));  // not written anew, like the floors
   } else {
     ctx.send<take>(how(me.by), last, std::span<const char>(me.payload));
   }
@@ -109,7 +106,7 @@ void give(nacre::context& ctx) {
 
 void begin_batch(nacre::context& ctx) {
   here().trips_left = here().trips;
-  here().start = now();
+  here().start = ctx.now();
   give(ctx);
 }
 
@@ -152,9 +149,9 @@ void take_moved(nacre::context& ctx, nacre::buffer payload) {
 void answered_small(nacre::context& ctx, std::uint64_t) {
   asker& me = here();
   if (--me.trips_left > 0) return give(ctx);
-  me.best = std::min(me.best, now() - me.start);
+  me.best = std::min(me.best, ctx.now() - me.start);
   ++me.batches_done;
-  const bool is_late = me.batches_done >= batches_least && now() - me.begin > phase_seconds;
+  const bool is_late = me.batches_done >= batches_least && ctx.now() - me.begin > phase_seconds;
   if (me.batches_done < me.batches && !is_late) begin_batch(ctx);
 }
 
@@ -174,7 +171,7 @@ double phase(nacre::runtime& rt, way by, std::size_t bytes, int count, int trips
     me.batches = batches;
     me.batches_done = 0;
     me.best = 1e9;
-    me.begin = now();
+    me.begin = rt.now();
   }
   if (rt.rank().value() + 1 == rt.size()) {
     there().by = by;

@@ -14,9 +14,10 @@ namespace nacre::calibration {
 /// Options of the job of three ranks over shm that measures.
 [[nodiscard]] std::vector<std::string> cost_job_options();
 
-/// As each rank of that job: rank 0 tells what was measured by name, in processor nanoseconds of the thread that did
-/// the work.
-void measure_costs(runtime& rt, const std::function<void(const std::string& name, double ns)>& tell);
+inline constexpr int usual_rounds = 41;
+/// As each rank of that job: rank 0 tells the low deciles of so many rounds by name, in nanoseconds of the
+/// processor for the thread that did the work.
+void measure_costs(runtime& rt, int rounds, const std::function<void(const std::string& name, double ns)>& tell);
 
 /// The rows of the table that follow from those figures, and from `idle_message_ns`, of one message to an idle object
 /// of the own rank.

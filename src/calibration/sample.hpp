@@ -2,7 +2,9 @@
 // One measurement of messages of one size.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
+#include <vector>
 
 namespace nacre::calibration {
 
@@ -12,5 +14,14 @@ struct sample {
   double round_trip_seconds = 0;  ///< 0: not measured
   double one_way_seconds = 0;     ///< of a message in a stream; 0: not measured
 };
+
+/// Takes the shorter times of two runs over the same sizes.
+inline void take_shorter(std::vector<sample>& into, const std::vector<sample>& other) {
+  if (into.empty()) into = other;
+  for (std::size_t n = 0; n < std::min(into.size(), other.size()); ++n) {
+    into[n].round_trip_seconds = std::min(into[n].round_trip_seconds, other[n].round_trip_seconds);
+    into[n].one_way_seconds = std::min(into[n].one_way_seconds, other[n].one_way_seconds);
+  }
+}
 
 }  // namespace nacre::calibration

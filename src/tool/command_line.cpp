@@ -18,6 +18,7 @@
 
 #include "base/nearest_name.hpp"
 #include "program_options/standard_output.hpp"
+#include "tool/calibrate.hpp"
 #include "tool/hosts/host_agent.hpp"
 #include "tool/info.hpp"
 #include "tool/replay.hpp"
@@ -57,7 +58,8 @@ Example:
 
 /// Refuses a first word that is no command, and suggests the nearest command.
 void check_command(int argc, char** argv) {
-  static constexpr std::array<std::string_view, 5> commands{"run", "report", "replay", "info", "host-agent"};
+  static constexpr std::array<std::string_view, 6> commands{"run",  "report",    "replay",
+                                                            "info", "calibrate", "host-agent"};
   if (argc < 2) return;
   const std::string_view word = argv[1];
   if (word.starts_with('-') || std::find(commands.begin(), commands.end(), word) != commands.end()) return;
@@ -84,6 +86,8 @@ int run_words(int argc, char** argv) {
   CLI::App* const info_command = app.add_subcommand("info", "Show version, transports and processor");
   replay_arguments replayed;
   CLI::App* const replay_command = add_replay(app, replayed);
+  calibrate_arguments calibrated;
+  CLI::App* const calibrate_command = add_calibrate(app, calibrated);
   try {
     check_command(argc, argv);
     app.parse(argc, argv);
@@ -91,6 +95,7 @@ int run_words(int argc, char** argv) {
     if (*agent_command) return run_host_agent();
     if (*report_command) return write_report(report.trace, report.format, report.output);
     if (*replay_command) run_replay(replayed);
+    if (*calibrate_command) return run_calibrate(calibrated);
     if (!*run_command) return EXIT_SUCCESS;
     given.program = run_command->remaining();
     return run(*run_command, given);

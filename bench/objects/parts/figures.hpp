@@ -20,13 +20,6 @@ struct crowd {
 /// Time of a message to all elements of an array of so many, on one rank with one worker, for each element.
 [[nodiscard]] double broadcast_ns(std::uint64_t count);
 
-struct moves {
-  double one_way_us, moves_a_second;
-};
-/// Objects of so many bytes, in a vector or a buffer, go back and forth between the two ranks of the job: one alone,
-/// then, if they are small, many at once. On rank 0 the result, elsewhere nothing.
-[[nodiscard]] moves measure_moves(nacre::runtime& rt, std::uint32_t bytes, bool in_buffer);
-
 /// A wait for quiescence while nothing happens on two ranks of this process.
 [[nodiscard]] double idle_quiescence_us();
 
