@@ -14,7 +14,10 @@ int main(int argc, char** argv) {
     nacre::config configuration = nacre::read_config(argc, argv);
     const netsort::command_line command = netsort::parse_command_line(argc, argv);
     if (command.exit_code) return *command.exit_code;
-    const netsort::options& asked = command.asked;
+    netsort::options asked = command.asked;
+    if (asked.measured && configuration.get_string("transport") == "sim") {
+      asked.costs = netsort::measured_key_costs(asked.keys);
+    }
     configuration.set("balancer", "none", nacre::setting_source::program);  // wires stay where they are placed
     if (!asked.location.empty()) configuration.set("location", asked.location);
     int verdict = 0;

@@ -50,6 +50,8 @@ command_line parse_command_line(int argc, const char* const* argv) {
   parser.add("--wander", asked.wander, "Wires move on to the next rank after so many steps; 0: they stay")
       .called("STEPS");
   parser.add("--seed", asked.seed, "Each seed gives other keys").called("NUMBER");
+  parser.add("--measured", asked.measured,
+             "Where time is simulated, keys cost what they take on this processor, instead of 2 ns when merged");
   parser.add("--json", asked.json, "Print the result as one JSON object");
   result.exit_code = parser.parse(argc, argv);
   return result;

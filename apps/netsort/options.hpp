@@ -6,6 +6,8 @@
 #include <optional>
 #include <string>
 
+#include "key_costs.hpp"
+
 namespace netsort {
 
 /// Who creates the wires.
@@ -25,6 +27,8 @@ struct options {
   std::uint32_t repetitions = 3;
   std::uint32_t wander = 0;  ///< see round_plan
   std::uint64_t seed = 1;    ///< of the keys
+  bool measured = false;     ///< keys cost what they take on this processor, where time is simulated
+  key_costs costs{};         ///< where time is simulated
   bool json = false;
 };
 

@@ -115,7 +115,7 @@ sort_report sort_by_network(nacre::runtime& rt, const options& asked) {
   const std::uint64_t messages = std::uint64_t{asked.values} * (1 + network(asked.values).steps());
   report.sorted = true;
   for (std::uint32_t round = 0; round < asked.repetitions; ++round) {
-    const round_plan plan{asked.values, asked.keys, asked.wander, asked.seed + round};
+    const round_plan plan{asked.values, asked.keys, asked.wander, asked.seed + round, asked.costs};
     measurement sorting(rt);
     begin_wires(rt, asked, plan, all);
     report.rounds.push_back(sorting.end(messages));

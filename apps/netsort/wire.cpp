@@ -10,12 +10,7 @@
 #include "network.hpp"
 
 namespace netsort {
-namespace {
 
-/// What merging one key costs where time is simulated.
-constexpr double seconds_a_key = 2e-9;
-
-/// The lower or the upper half of the keys of two wires.
 std::vector<key> half_of(const std::vector<key>& mine, const std::vector<key>& theirs, bool low) {
   std::vector<key> both;
   both.reserve(mine.size() + theirs.size());
@@ -25,8 +20,6 @@ std::vector<key> half_of(const std::vector<key>& mine, const std::vector<key>& t
              : std::vector<key>(both.end() - (middle - both.begin()), both.end());
 }
 
-}  // namespace
-
 std::vector<key> keys_of_wire(std::uint64_t seed, std::uint32_t wire, std::uint32_t count) {
   nacre::rng random = nacre::rng(seed).fork(wire);
   std::vector<key> keys(count);
@@ -34,11 +27,17 @@ std::vector<key> keys_of_wire(std::uint64_t seed, std::uint32_t wire, std::uint3
   return keys;
 }
 
+std::vector<key> sorted_keys_of_wire(std::uint64_t seed, std::uint32_t wire, std::uint32_t count) {
+  std::vector<key> keys = keys_of_wire(seed, wire, count);
+  std::sort(keys.begin(), keys.end());
+  return keys;
+}
+
 void wire::begin(nacre::context& ctx, round_plan plan, std::vector<pointer> partners) {
   plan_ = plan;
   partners_ = std::move(partners);
-  keys_ = keys_of_wire(plan.seed, number_, plan.keys);
-  std::sort(keys_.begin(), keys_.end());
+  keys_ = sorted_keys_of_wire(plan.seed, number_, plan.keys);
+  ctx.charge(static_cast<double>(keys_.size()) * plan_.costs.begin);
   step_ = 0;
   running_ = true;
   offer(ctx);
@@ -61,7 +60,7 @@ void wire::go_on(nacre::context& ctx) {
   for (auto next = early_.find(step_); next != early_.end(); next = early_.find(step_)) {
     keys_ = half_of(keys_, next->second, by.at(number_, step_).keeps_low);
     early_.erase(next);
-    ctx.charge(2 * static_cast<double>(keys_.size()) * seconds_a_key);
+    ctx.charge(2 * static_cast<double>(keys_.size()) * plan_.costs.merge);
     if (++step_ == by.steps()) {
       running_ = false;
       return;

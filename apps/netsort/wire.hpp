@@ -8,6 +8,8 @@
 
 #include <nacre/nacre.hpp>
 
+#include "key_costs.hpp"
+
 namespace netsort {
 
 using key = std::uint64_t;
@@ -15,16 +17,22 @@ using key = std::uint64_t;
 /// The keys that a wire begins with: a pure function, so that whoever checks the result can make them again.
 [[nodiscard]] std::vector<key> keys_of_wire(std::uint64_t seed, std::uint32_t wire, std::uint32_t count);
 
+/// Those keys in order, as the wire has them when it begins.
+[[nodiscard]] std::vector<key> sorted_keys_of_wire(std::uint64_t seed, std::uint32_t wire, std::uint32_t count);
+/// The lower or the upper half of the keys of two wires, which are in order.
+[[nodiscard]] std::vector<key> half_of(const std::vector<key>& mine, const std::vector<key>& theirs, bool low);
+
 /// What all wires of one round have in common.
 struct round_plan {
   std::uint32_t wires = 0;   ///< a power of two
   std::uint32_t keys = 1;    ///< on each wire
   std::uint32_t wander = 0;  ///< a wire moves on to the next rank after so many steps; 0: it stays
   std::uint64_t seed = 1;
+  key_costs costs{};  ///< where time is simulated
 
   template <class Archive>
   void serialize(Archive& ar) {
-    ar(wires, keys, wander, seed);
+    ar(wires, keys, wander, seed, costs);
   }
 };
 

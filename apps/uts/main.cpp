@@ -37,19 +37,27 @@ int run_sequentially(const uts::options& asked) {
   return report(asked, uts::search_sequentially(asked.tree, uts::select_sha1(asked.sha), progress));
 }
 
-uts::search_result search_on_all_ranks(nacre::runtime& rt, const uts::options& asked, bool simulated) {
-  const uts::direct_options how{asked.tree, asked.sha, asked.chunk, asked.interval, !simulated};
+/// Seconds of a node for each of its hashes, where time is simulated.
+double cost_of_node(const uts::options& asked, bool simulated) {
+  if (!simulated || !asked.cost.measured) return asked.cost.seconds;
+  return uts::measured_seconds_a_node(asked.tree, uts::select_sha1(asked.sha));
+}
+
+uts::search_result search_on_all_ranks(nacre::runtime& rt, const uts::options& asked, double node_seconds,
+                                       bool simulated) {
+  const uts::direct_options how{asked.tree, asked.sha, asked.chunk, asked.interval, !simulated, {.node = node_seconds}};
   if (asked.mode == uts::search_mode::steal) return uts::search_by_stealing(rt, how);
   if (asked.mode == uts::search_mode::share) return uts::search_by_sharing(rt, how);
-  return uts::search_with_mobile_objects(rt, {asked.tree, asked.sha, progress_of(asked)});
+  return uts::search_with_mobile_objects(rt, {asked.tree, asked.sha, progress_of(asked), node_seconds});
 }
 
 int run_in_parallel(const uts::options& asked, const nacre::config& configuration) {
   static_cast<void>(uts::select_sha1(asked.sha));  // refuses what this processor cannot, before anything starts
   const bool simulated = configuration.get_string("transport") == "sim";
+  const double node_seconds = cost_of_node(asked, simulated);
   int verdict = 0;
   const int failed = nacre::run(configuration, [&](nacre::runtime& rt) {
-    const auto result = search_on_all_ranks(rt, asked, simulated);
+    const auto result = search_on_all_ranks(rt, asked, node_seconds, simulated);
     if (rt.rank().value() == 0) verdict = report(asked, result);
   });
   return failed != 0 ? failed : verdict;

@@ -70,8 +70,10 @@ using collectors = nacre::array_ptr<collector>;
 class part {
  public:
   part() = default;
-  part(const collectors& to, const tree_params& params, sha1_choice sha, search work)
-      : to_(to), params_(params), sha_(sha), work_(std::move(work)) {}
+  part(const collectors& to, const mobile_options& how, search work)
+      : part(to, how.params, how.sha, how.node_seconds, std::move(work)) {}
+  part(const collectors& to, const tree_params& params, sha1_choice sha, double node_seconds, search work)
+      : to_(to), params_(params), sha_(sha), node_seconds_(node_seconds), work_(std::move(work)) {}
 
   void go_on(nacre::context& ctx) {
     if (!tree_) {
@@ -80,7 +82,7 @@ class part {
     }
     const std::uint64_t before = work_.counts().nodes;
     work_.advance(*tree_, kernel_, nodes_a_handler_ / params_.granularity + 1);
-    ctx.charge(static_cast<double>(work_.counts().nodes - before) * seconds_a_node * params_.granularity);
+    ctx.charge(static_cast<double>(work_.counts().nodes - before) * node_seconds_ * params_.granularity);
     if (work_.finished()) {
       report(ctx);
       ctx.destroy(ctx.self<part>());
@@ -90,7 +92,7 @@ class part {
     const bool wanted = ctx.wanted_elsewhere();
     nodes_a_handler_ = wanted ? nodes_a_handler_min : std::min(2 * nodes_a_handler_, nodes_a_handler_max);
     if (wanted && work_.worth_splitting(*tree_)) {
-      const auto half = ctx.create<part>(to_, params_, sha_, work_.split_half(*tree_));
+      const auto half = ctx.create<part>(to_, params_, sha_, node_seconds_, work_.split_half(*tree_));
       ctx.send<&part::go_on>(half);
     }
     ctx.send<&part::go_on>(ctx.self<part>());
@@ -101,7 +103,7 @@ class part {
 
   template <class Archive>
   void serialize(Archive& ar) {
-    ar(to_, params_, sha_, work_, reported_);
+    ar(to_, params_, sha_, node_seconds_, work_, reported_);
   }
 
  private:
@@ -115,6 +117,7 @@ class part {
   collectors to_;
   tree_params params_;
   sha1_choice sha_ = sha1_choice::automatic;
+  double node_seconds_ = seconds_a_node;
   search work_;
   tree_counts reported_;
   std::uint64_t nodes_a_handler_ = nodes_a_handler_min;
@@ -140,7 +143,7 @@ search_result search_with_mobile_objects(nacre::runtime& rt, const mobile_option
   rt.barrier();
   const double start = rt.now();
   if (rt.rank().value() == 0) {
-    const auto whole = rt.create<part>(to, how.params, how.sha, search::of_whole(*searched));
+    const auto whole = rt.create<part>(to, how, search::of_whole(*searched));
     rt.send<&part::go_on>(whole);
   }
   rt.wait_quiescence();

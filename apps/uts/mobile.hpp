@@ -6,6 +6,7 @@
 
 #include "progress.hpp"
 #include "report.hpp"
+#include "search.hpp"
 #include "sha1.hpp"
 #include "tree_params.hpp"
 
@@ -16,6 +17,7 @@ struct mobile_options {
   tree_params params;
   sha1_choice sha = sha1_choice::automatic;
   progress_mode progress = progress_mode::silent;
+  double node_seconds = seconds_a_node;  ///< of a node for each of its hashes, where time is simulated
 };
 
 /// Collective: searches the whole tree on all ranks. Every rank gets the result.

@@ -32,7 +32,7 @@ Exit code: 0 when the counts match the published ones or none are known, 1 on a 
 
 /// The options as given; what was not given stays empty.
 struct given_options {
-  std::string tree, type, shape, sha = "auto", mode = "objects", chunk = "auto", interval = "auto";
+  std::string tree, type, shape, sha = "auto", mode = "objects", chunk = "auto", interval = "auto", node_cost = "20ns";
   std::optional<double> branching, q, f;
   std::optional<std::uint32_t> depth, seed, m, granularity;
 };
@@ -74,6 +74,14 @@ void declare_run(nacre::program_options& parser, given_options& given, options& 
            "steal, share: nodes between two looks at requests, or between two releases; auto: more after each look in "
            "vain")
       .called("COUNT");
+  parser
+      .add("--node-cost", given.node_cost,
+           "Where time is simulated, what a node costs for each of its hashes: a time such as 12.5ns, or measured, as "
+           "long as this processor takes")
+      .called("TIME")
+      .must_be([](const std::string& text) {
+        return parse_node_cost(text) ? "" : "a time such as 12.5ns, or the word measured";
+      });
   parser.add("--sequential", asked.sequential, "Search in a plain loop on one thread");
   parser.section("Output");
   parser.add("--json", asked.json, "Print the result as one JSON object");
@@ -145,6 +153,7 @@ command_line parse_command_line(int argc, const char* const* argv) {
   result.asked.sha = static_cast<sha1_choice>(position(given.sha, sha1_names, "--sha"));
   constexpr std::array<std::string_view, 3> modes{"objects", "steal", "share"};
   result.asked.mode = static_cast<search_mode>(position(given.mode, modes, "--mode"));
+  result.asked.cost = *parse_node_cost(given.node_cost);
   result.asked.chunk = count_or_auto(given.chunk, "--chunk");
   result.asked.interval = count_or_auto(given.interval, "--interval");
   if (!result.asked.list) result.asked.tree = tree_from(given);

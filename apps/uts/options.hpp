@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <optional>
 
+#include "node_cost.hpp"
+#include "search.hpp"
 #include "sha1.hpp"
 #include "tree_params.hpp"
 
@@ -18,12 +20,13 @@ struct options {
   tree_params tree;
   sha1_choice sha = sha1_choice::automatic;
   search_mode mode = search_mode::objects;
-  std::optional<std::uint32_t> chunk;     ///< of steal and share, as in direct_options; empty adapts itself
-  std::optional<std::uint32_t> interval;  ///< likewise
-  bool sequential = false;                ///< search in a plain loop of one thread
-  bool list = false;                      ///< print the table of named trees and do nothing else
-  bool json = false;                      ///< the result as one JSON object instead of text
-  bool quiet = false;                     ///< no progress line
+  std::optional<std::uint32_t> chunk;         ///< of steal and share, as in direct_options; empty adapts itself
+  std::optional<std::uint32_t> interval;      ///< likewise
+  node_cost cost{.seconds = seconds_a_node};  ///< where time is simulated
+  bool sequential = false;                    ///< search in a plain loop of one thread
+  bool list = false;                          ///< print the table of named trees and do nothing else
+  bool json = false;                          ///< the result as one JSON object instead of text
+  bool quiet = false;                         ///< no progress line
 };
 
 /// A command line that was read.

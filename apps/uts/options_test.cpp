@@ -122,5 +122,25 @@ TEST(options, a_value_of_the_wrong_kind_is_answered_with_the_right_one) {
   EXPECT_TRUE(contains(refusal({"--depth", "0"}), "try --depth between 1 and"));
 }
 
+TEST(options, the_cost_of_a_node_is_a_time_or_measured) {
+  EXPECT_DOUBLE_EQ(parse_node_cost("12.5ns")->seconds, 12.5e-9);
+  EXPECT_DOUBLE_EQ(parse_node_cost("2us")->seconds, 2e-6);
+  EXPECT_TRUE(parse_node_cost("measured")->measured);
+  for (const char* text : {"", "12", "ns", "-1ns", "12 ns", "1h", "measure", "1e300s", "nans"}) {
+    EXPECT_FALSE(parse_node_cost(text)) << text;
+  }
+}
+
+TEST(options, a_measured_node_costs_as_much_as_a_plain_loop_takes_for_it) {
+  tree_params params = find_preset("T1").params;
+  const sha1_kernel kernel = select_sha1(sha1_choice::automatic);
+  const double once = measured_seconds_a_node(params, kernel);
+  EXPECT_GT(once, 1e-10);
+  EXPECT_LT(once, 1e-5);
+  params.granularity = 8;
+  const double each = measured_seconds_a_node(params, kernel);
+  EXPECT_LT(each, 1.5 * once) << "a hash costs as much where a node takes eight of them";
+}
+
 }  // namespace
 }  // namespace uts
