@@ -61,13 +61,16 @@ int simulate(const task_trees::plan& how, const std::string& json, const std::st
 }
 
 int serve(const nacre::config& configuration, const task_trees::plan& how, double rounds_a_second) {
-  return task_trees::serve(configuration, {.shape = task_trees::shape_of(how.shapes.front()),
-                                           .law = task_trees::law_of(how.laws.front()),
-                                           .tasks = how.real_tasks,
-                                           .mean_seconds = how.micros.front() * 1e-6,
-                                           .seed = how.seed,
-                                           .work = task_trees::work::computed,
-                                           .rounds_a_second = rounds_a_second});
+  // Simulated ranks of a real program declare what real ones compute.
+  const bool simulated = configuration.get_string("transport") == "sim";
+  return task_trees::serve(configuration,
+                           {.shape = task_trees::shape_of(how.shapes.front()),
+                            .law = task_trees::law_of(how.laws.front()),
+                            .tasks = how.real_tasks,
+                            .mean_seconds = how.micros.front() * 1e-6,
+                            .seed = how.seed,
+                            .work = simulated ? task_trees::work::declared : task_trees::work::computed,
+                            .rounds_a_second = rounds_a_second > 0 ? rounds_a_second : task_trees::calibrate()});
 }
 
 }  // namespace
@@ -99,7 +102,7 @@ int main(int argc, char** argv) {
   options.add("--real-tasks", how.real_tasks, "Tasks of real ranks, in all").between(1, 1e9);
   options.add("--runs", how.runs, "Real runs of each balancer; the median counts").between(1, 1000);
   options.add("--as-job", as_job, "Be a rank of a real run").hidden();
-  options.add("--rounds", rounds, "Of the loop in a second").hidden();
+  options.add("--rounds", rounds, "Of the loop in a second; 0: each process measures them").hidden();
   options.add("--json", json, "Write all figures to this file").called("FILE");
   options.add("--svg", svg, "Draw efficiency over grain and ranks into this file").called("FILE");
   options.footer(task_trees::meaning_of_ideal);
