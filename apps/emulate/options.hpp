@@ -21,6 +21,7 @@ struct options {
   std::uint32_t blocks = 0;
   std::string json_path;
   bool quiet = false;
+  bool critical_path = false;
 };
 struct command_line {
   options asked;

@@ -59,6 +59,32 @@ TEST(emulated_programs, blocks_that_move_all_the_time_change_no_time) {
   expect_time(emulate::run_reduce, petaflops(5ns), 110'080ns, over);
 }
 
+/// The path of the line: 102 handlers after the start function, and a packet before each but the first.
+TEST(emulated_programs, the_critical_path_of_a_line_is_the_line_wherever_its_blocks_are) {
+  for (const spread& over : {spread{1, 1}, spread{2, 2}, spread{3, 2, "rotate"}}) {
+    nacre::config made;
+    made.set("ranks", std::to_string(over.ranks));
+    made.set("workers", std::to_string(over.workers));
+    made.set("balancer", over.balancer);
+    EXPECT_EQ(
+        nacre::run(
+            made,
+            [&](nacre::runtime& rt) {
+              const nacre::critical_path path =
+                  emulate::run_line(rt, petaflops(5ns), {}, {.blocks = all_blocks, .critical_path = true}).run.path();
+              EXPECT_TRUE(path.known);
+              EXPECT_EQ(path.handlers, 103U);
+              EXPECT_EQ(path.waits, 0U);
+              EXPECT_EQ(path.running, 102us);
+              EXPECT_EQ(path.under_way, 101 * 80ns);
+              ASSERT_EQ(path.longest.size(), 20U);
+              EXPECT_EQ(path.longest.front().part(), 1080ns);
+              EXPECT_NE(path.longest.front().handler.find("spread"), std::string::npos);
+            }),
+        0);
+  }
+}
+
 TEST(emulated_programs, turns_that_are_counted_shorten_the_line) {
   // D nodes in a line need no turn, and each handler's packets go along one axis.
   emulated_machine machine = petaflops(5ns);

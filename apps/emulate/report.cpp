@@ -27,6 +27,45 @@ double report::efficiency() const noexcept {
   return result.run.seconds() > 0 ? predicted_us() * 1e-6 * ratio / result.run.seconds() : 0;
 }
 
+namespace {
+
+std::string text_of(const nacre::critical_path& path) {
+  const auto us = [](std::chrono::nanoseconds time) { return static_cast<double>(time.count()) / 1e3; };
+  if (!path.known) return "critical path         too many handlers to record\n";
+  std::string text = fmt::format(
+      "{:<22}{} handlers run for {:.3f} us, {:.3f} us between them; {} waited for a thread\n"
+      "{:<22}its longest parts, in us:\n{:>12}{:>12}{:>12}  {:<18}{:>7}  handler\n",
+      "critical path", path.handlers, us(path.running), us(path.under_way), path.waits, "", "start", "runs",
+      "before it", "node", "thread");
+  for (const nacre::critical_step& each : path.longest) {
+    text += fmt::format("{:>12.3f}{:>12.3f}{:>12}  {:<18}{:>7}  {}\n", us(each.start), us(each.cost),
+                        each.waited ? "its thread" : fmt::format("{:.3f}", us(each.before)),
+                        fmt::format("({}, {}, {})", each.at.x, each.at.y, each.at.z), each.thread, each.handler);
+  }
+  return text;
+}
+
+nlohmann::ordered_json json_of(const nacre::critical_path& path) {
+  if (!path.known) return nullptr;
+  auto longest = nlohmann::ordered_json::array();
+  for (const nacre::critical_step& each : path.longest) {
+    longest.push_back({{"node", {each.at.x, each.at.y, each.at.z}},
+                       {"thread", each.thread},
+                       {"handler", each.handler},
+                       {"start_ns", each.start.count()},
+                       {"cost_ns", each.cost.count()},
+                       {"before_ns", each.before.count()},
+                       {"waited", each.waited}});
+  }
+  return {{"handlers", path.handlers},
+          {"waits", path.waits},
+          {"running_ns", path.running.count()},
+          {"under_way_ns", path.under_way.count()},
+          {"longest", std::move(longest)}};
+}
+
+}  // namespace
+
 std::string text_of(const report& of) {
   const nacre::emulated_machine& m = of.asked->machine;
   const nacre::emulation& run = of.result.run;
@@ -50,6 +89,7 @@ std::string text_of(const report& of) {
   row("memory", fmt::format("{:.2f} bytes a thread", of.bytes_per_thread()));
   for (const auto& [what, value] : of.result.figures) row(what.c_str(), fmt::format("{:.6g}", value));
   if (of.result.digest != 0) row("digest", fmt::format("{:016x}", of.result.digest));
+  if (of.asked->critical_path) text += text_of(run.path());
   if (!of.result.error.empty()) row("WRONG", of.result.error);
   return text;
 }
@@ -76,6 +116,7 @@ std::string json_of(const report& of) {
       {"windows", run.windows()},
       {"host_workers", of.host_workers},
       {"error", of.result.error.empty() ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(of.result.error)}};
+  if (of.asked->critical_path) json["critical_path"] = json_of(run.path());
   for (const auto& [what, value] : of.result.figures) json[what] = value;
   if (of.result.digest != 0) json["digest"] = fmt::format("{:016x}", of.result.digest);
   return json.dump(2) + "\n";

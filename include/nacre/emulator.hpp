@@ -5,10 +5,12 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <utility>
 
+#include <nacre/emulated_machine.hpp>
+#include <nacre/emulator/critical_path.hpp>
 #include <nacre/emulator/data.hpp>
 #include <nacre/emulator/handler.hpp>
-#include <nacre/emulated_machine.hpp>
 #include <nacre/emulator/node.hpp>
 #include <nacre/emulator/task.hpp>
 #include <nacre/invoke.hpp>
@@ -33,6 +35,9 @@ struct emulation_options {
   /// the states in which the program has left its results. Several threads call it at a time, each for nodes of its
   /// own. All ranks give one, or none does. A message, a timer or a charge in it is an error, and so is an exception.
   std::function<void(emulated_node&)> finish{};
+  /// Records all handlers, 48 bytes each, to tell the critical path at the end. It is not known when a block has run
+  /// more than 33 million.
+  bool critical_path = false;
 };
 
 /// The counts of an emulation.
@@ -56,8 +61,8 @@ struct emulation_counts {
 /// A finished emulation: equal on all ranks.
 class emulation {
  public:
-  emulation(const emulation_counts& counts, std::uint64_t windows, double seconds) noexcept
-      : counts_(counts), windows_(windows), seconds_(seconds) {}
+  emulation(const emulation_counts& counts, std::uint64_t windows, double seconds, critical_path path = {}) noexcept
+      : counts_(counts), windows_(windows), seconds_(seconds), path_(std::move(path)) {}
   /// The virtual time at which the last handler ended.
   [[nodiscard]] std::chrono::nanoseconds time() const noexcept { return counts_.end; }
   /// The number of packets that nodes have sent.
@@ -67,11 +72,14 @@ class emulation {
   [[nodiscard]] const emulation_counts& counts() const noexcept { return counts_; }
   /// The number of windows, in each of which all blocks work without hearing from each other.
   [[nodiscard]] std::uint64_t windows() const noexcept { return windows_; }
+  /// Not known unless emulation_options::critical_path was set.
+  [[nodiscard]] const critical_path& path() const noexcept { return path_; }
 
  private:
   emulation_counts counts_;
   std::uint64_t windows_;
   double seconds_;
+  critical_path path_;
 };
 
 /// Runs a program on an emulated machine. Collective: the mains of all ranks call it with one machine and one program.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The simulated network whose messages take as long as those that were measured.
+// The simulated network on which messages take as long as was measured.
 #pragma once
 
 #include <cstddef>

@@ -9,7 +9,7 @@ struct look_costs {
   double step_ns = 0;  ///< for each object that a look considers
 };
 
-/// Runs a job of two ranks in this process, whose balancer times its own looks and moves nothing; both times are
+/// Runs a job of two ranks in this process. Its balancer times its own looks and moves nothing; both times are
 /// low deciles. Throws std::runtime_error when the job fails.
 [[nodiscard]] look_costs measure_looks();
 

@@ -26,7 +26,7 @@ int climb(nacre::config configuration, const std::vector<std::size_t>& sizes,
 [[nodiscard]] sample local_object_message();
 
 /// The names, in the order of the ladder. Payloads of more than 8 bytes are a std::span, which the sender copies into
-/// the message and the handler sees in it, but of `moved`, whose nacre::buffer is the message.
+/// the message and the handler sees in it, but for `moved`, which sends a nacre::buffer that is the message.
 namespace rung {
 inline constexpr std::string_view poll_loop = "active message, in the poll loop";
 inline constexpr std::string_view control = "control message of an extension module";

@@ -104,14 +104,41 @@ class brute_force {
   std::int64_t end = 0;
   std::uint64_t events = 0, messages = 0;
 
+  /// The critical path, back from the handler that ends last: of those of one time that of the lowest node.
+  struct path {
+    std::uint64_t handlers = 0, waits = 0;
+    std::int64_t running = 0, under_way = 0;
+  };
+  [[nodiscard]] path critical_path() const {
+    path sum;
+    std::size_t at = nothing;
+    for (std::size_t one = 0; one < ran_.size(); ++one) {
+      const auto later = [&](const handler_run& a, const handler_run& b) {
+        return a.end != b.end ? a.end > b.end : a.node <= b.node;
+      };
+      if (at == nothing || later(ran_[one], ran_[at])) at = one;
+    }
+    for (; at != nothing; at = ran_[at].cause) {
+      const handler_run& one = ran_[at];
+      ++sum.handlers;
+      sum.waits += one.waited ? 1 : 0;
+      sum.running += one.end - one.start;
+      if (one.cause != nothing) sum.under_way += one.start - ran_[one.cause].end;
+    }
+    return sum;
+  }
+
   brute_force(const emulated_machine& machine, std::uint64_t seed)
       : histories(machine.nodes(), 1), machine_(machine), seed_(seed), nodes_(machine.nodes()) {
-    for (node_state& node : nodes_) node.clocks.resize(machine.threads);
+    for (node_state& node : nodes_) {
+      node.clocks.resize(machine.threads);
+      node.last_run.resize(machine.threads, nothing);
+    }
   }
   void run() {
     for (std::uint32_t node = 0; node < nodes_.size(); ++node) {
       const std::uint32_t key = first_key(machine_, seed_, at(node));
-      if (key != 0) run_handler(node, 0, 0, key, 0);
+      if (key != 0) run_handler(node, 0, 0, key, 0, nothing, false);
     }
     while (!pending_.empty()) {
       const item one = *pending_.begin();
@@ -133,12 +160,20 @@ class brute_force {
   }
 
  private:
+  static constexpr std::size_t nothing = ~std::size_t{0};
+  struct handler_run {
+    std::uint32_t node;
+    std::int64_t start, end;
+    std::size_t cause;  // the sender of its message, or the handler that kept its thread busy
+    bool waited;
+  };
   struct item {
     std::int64_t time;
     std::uint32_t node;
     std::uint64_t source, number;
     std::uint16_t thread;
     std::uint32_t key;
+    std::size_t cause = nothing;
     coordinates to{};  // of a departure
     std::uint16_t sender = 0;
     bool waits_for_it = false;
@@ -148,6 +183,7 @@ class brute_force {
   };
   struct node_state {
     std::vector<std::int64_t> clocks;
+    std::vector<std::size_t> last_run;  // of each thread
     std::map<std::uint16_t, std::deque<item>> waiting;
     std::uint64_t sent = 0;
     std::deque<item> held_back;
@@ -177,8 +213,8 @@ class brute_force {
     }
     node.port_free = std::max(enters, node.port_free) + injection;
     const std::uint64_t source = one.node + first_source;
-    pending_.insert(
-        {node.port_free + travel(at(one.node), one.to), number_of(one.to), source, one.number, one.thread, one.key});
+    pending_.insert({node.port_free + travel(at(one.node), one.to), number_of(one.to), source, one.number, one.thread,
+                     one.key, one.cause});
   }
   std::uint32_t number_of(const coordinates& to) const {
     return static_cast<std::uint32_t>(to.x + machine_.grid.x * (to.y + machine_.grid.y * to.z));
@@ -204,7 +240,8 @@ class brute_force {
     const item one = queue.front();
     queue.pop_front();
     node.packets -= is_packet(one) ? 1 : 0;
-    run_handler(number, idle, now, one.key, machine_.handler.count());
+    const bool waited = now > one.time;
+    run_handler(number, idle, now, one.key, machine_.handler.count(), waited ? node.last_run[idle] : one.cause, waited);
     ++events;
     pending_.insert({now, number, thread_is_free, nodes_.size() * 2000, 0, 0});
     while (!node.held_back.empty() && node.packets < machine_.input_packets) {
@@ -214,13 +251,18 @@ class brute_force {
     }
     return true;
   }
-  void run_handler(std::uint32_t number, std::uint32_t thread, std::int64_t now, std::uint32_t key, std::int64_t cost) {
+  void run_handler(std::uint32_t number, std::uint32_t thread, std::int64_t now, std::uint32_t key, std::int64_t cost,
+                   std::size_t cause, bool waited) {
     std::uint64_t& history = histories[number];
     history = mix(history, static_cast<std::uint64_t>(now), thread, key);
     const auto actions = random_actions(machine_, seed_, history, key);
     for (const random_action& one : actions) cost += one.kind == random_action::charge ? one.delay : 0;
     const std::int64_t done = now + cost;
     end = std::max(end, done);
+    if (events_of_start(actions, done) || cause != nothing) {
+      nodes_[number].last_run[thread] = ran_.size();
+      ran_.push_back({number, now, done, cause, waited});
+    }
     nodes_[number].clocks[thread] = std::max(nodes_[number].clocks[thread], done);
     pending_.insert({done, number, thread_is_free, nodes_.size() * 1000 + thread, 0, 0});
     for (const random_action& one : actions) {
@@ -230,13 +272,18 @@ class brute_force {
       messages += packet ? 1 : 0;
       const std::uint64_t sent = nodes_[number].sent++;
       if (machine_.injection.count() > 0 && to != at(number)) {
-        pending_.insert({done + one.delay, number, departure, sent, one.thread, one.key, to,
+        pending_.insert({done + one.delay, number, departure, sent, one.thread, one.key, ran_.size() - 1, to,
                          static_cast<std::uint16_t>(thread), one.delay == 0});
         continue;
       }
-      pending_.insert(
-          {done + one.delay + travel(at(number), to), number_of(to), number + first_source, sent, one.thread, one.key});
+      pending_.insert({done + one.delay + travel(at(number), to), number_of(to), number + first_source, sent,
+                       one.thread, one.key, ran_.size() - 1});
     }
+  }
+  /// A start function that neither sends nor charges anything is not worth a record.
+  static bool events_of_start(const std::vector<random_action>& actions, std::int64_t done) {
+    return done != 0 || std::any_of(actions.begin(), actions.end(),
+                                    [](const random_action& one) { return one.kind != random_action::charge; });
   }
   /// Ways around missing nodes are checked in travel_times_test.cpp.
   std::int64_t travel(const coordinates& a, const coordinates& b) const {
@@ -262,6 +309,7 @@ class brute_force {
   std::uint64_t seed_;
   std::vector<node_state> nodes_;
   std::set<item> pending_;
+  std::vector<handler_run> ran_;
 };
 
 }  // namespace nacre::emulator

@@ -45,9 +45,10 @@ struct outcome {
   emulation_counts counts;
   std::uint64_t windows = 0;
   detail::emulation_failure failure;
+  critical_path path;
   template <class Archive>
   void serialize(Archive& ar) {
-    ar(counts, windows, failure);
+    ar(counts, windows, failure, path);
   }
 };
 
@@ -59,6 +60,36 @@ outcome collect(runtime& rt, const std::vector<block_ptr>& blocks, mobile_ptr<em
   for (const block_ptr& block : blocks) counts.push_back(rt.call<&emulated_block::counts>(block));
   for (auto& one : counts) add(sum.counts, one.get());
   return sum;
+}
+
+/// Follows the critical path from the handler that ended last, through the blocks that it has passed.
+critical_path path_of(runtime& rt, const emulator::partition& cut, const std::vector<block_ptr>& blocks) {
+  critical_path path;
+  std::vector<future<emulator::path_end>> ends;
+  for (const block_ptr& block : blocks) ends.push_back(rt.call<&emulated_block::end_of_path>(block));
+  emulator::path_end last;
+  std::uint32_t in = 0;
+  bool known = true;
+  for (std::uint32_t block = 0; block < ends.size(); ++block) {
+    const emulator::path_end one = ends[block].get();
+    known = known && one.known;
+    const bool later = one.time > last.time || (one.time == last.time && one.node < last.node);
+    if (!one.any || (last.any && !later)) continue;
+    last = one;
+    in = block;
+  }
+  if (!known) return path;
+  path.known = true;
+  emulator::path_cursor at;
+  at.ended = !last.any;
+  while (!at.ended) {
+    const emulator::path_piece piece = rt.call<&emulated_block::walk_path>(blocks[in], at).get();
+    emulator::add_part(path, piece.part);
+    at = piece.next;
+    in = cut.place_of(at.at).block;
+  }
+  emulator::complete(path);
+  return path;
 }
 
 /// Runs the finish functions of all ranks, each for the blocks that are there, and keeps the first failure.
@@ -88,7 +119,7 @@ emulation emulate(runtime& rt, const emulated_machine& machine, const std::funct
   for (std::uint32_t block = 0; block < cut.blocks(); ++block) {
     // Neighbouring blocks on one rank, as an equal share of all.
     if (std::uint64_t{block} * rt.size() / cut.blocks() != rank) continue;
-    own.push_back(rt.create<emulated_block>(machine, cut.blocks(), block));
+    own.push_back(rt.create<emulated_block>(machine, cut.blocks(), block, options.critical_path));
   }
   std::vector<block_ptr> blocks;
   for (const auto& of_rank : rt.all_gather(own)) blocks.insert(blocks.end(), of_rank.begin(), of_rank.end());
@@ -106,6 +137,7 @@ emulation emulate(runtime& rt, const emulated_machine& machine, const std::funct
   const auto without = std::count(programs.begin(), programs.end(), std::uintptr_t{0});
   if (rank == 0) {
     result = collect(rt, blocks, coordinator);
+    if (options.critical_path && !result.failure.failed) result.path = path_of(rt, cut, blocks);
     if (without == 0 && !result.failure.failed) finish(rt, blocks, programs, result);
   }
   result = rt.broadcast(result, rank_id{0});
@@ -115,7 +147,7 @@ emulation emulate(runtime& rt, const emulated_machine& machine, const std::funct
   if (without != 0 && without != static_cast<std::ptrdiff_t>(rt.size())) {
     throw usage_error("some ranks gave emulate a finish function and others none: give it on all ranks or on none");
   }
-  return emulation(result.counts, result.windows, seconds);
+  return emulation(result.counts, result.windows, seconds, std::move(result.path));
 }
 
 }  // namespace nacre

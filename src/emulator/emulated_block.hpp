@@ -32,8 +32,12 @@ struct window_report {
 class emulated_block {
  public:
   emulated_block() = default;
-  emulated_block(const emulated_machine& machine, std::uint32_t blocks, std::uint32_t block)
-      : loop_(std::make_unique<node_loop>(machine, blocks, block)), block_count_(blocks), block_(block) {}
+  /// `records`: its handlers are recorded for the critical path.
+  emulated_block(const emulated_machine& machine, std::uint32_t blocks, std::uint32_t block, bool records)
+      : path_(records ? std::make_unique<emulator::block_path>(machine, blocks, block) : nullptr),
+        loop_(std::make_unique<node_loop>(machine, blocks, block, path_.get())),
+        block_count_(blocks),
+        block_(block) {}
   emulated_block(emulated_block&&) = default;
   emulated_block& operator=(emulated_block&&) = default;
 
@@ -43,6 +47,11 @@ class emulated_block {
   void grant(context& ctx, std::uint64_t window, std::uint32_t bundles);
   void take(context& ctx, std::uint64_t round, std::vector<std::byte> bundle);
   [[nodiscard]] emulation_counts counts() const { return loop_->counts(); }
+  // For a block that records its handlers; see block_path.
+  [[nodiscard]] emulator::path_end end_of_path(context&) { return path_->end(); }
+  [[nodiscard]] emulator::path_piece walk_path(context&, const emulator::path_cursor& from) {
+    return path_->walk(from);
+  }
   /// Runs the finish function, which lives at one of these addresses, one for each rank. Returns how it failed.
   [[nodiscard]] emulation_failure finish(context& ctx, const std::vector<std::uintptr_t>& programs, std::int64_t end);
 
@@ -52,15 +61,23 @@ class emulated_block {
   void save(Archive& ar) const {
     // Called twice for one move, to count and to write.
     if (packed_.empty()) packed_ = loop_->pack();
-    ar(loop_->machine(), block_count_, block_, begun_, events_reported_, coordinator_, blocks_, gate_, packed_);
+    ar(loop_->machine(), block_count_, block_, begun_, events_reported_, coordinator_, blocks_, gate_, packed_,
+       path_ != nullptr);
+    if (path_) ar(*path_);
     if constexpr (std::is_same_v<Archive, writer>) packed_ = {};
   }
   template <class Archive>
   void load(Archive& ar) {
     emulated_machine machine;
     ar(machine, block_count_, block_, begun_, events_reported_, coordinator_, blocks_, gate_, packed_);
+    bool records = false;
+    ar(records);
     if (!ar.ok()) return;
-    loop_ = std::make_unique<node_loop>(machine, block_count_, block_);
+    if (records) {
+      path_ = std::make_unique<emulator::block_path>(machine, block_count_, block_);
+      ar(*path_);
+    }
+    loop_ = std::make_unique<node_loop>(machine, block_count_, block_, path_.get());
     if (!loop_->unpack(packed_)) ar.fail();
     packed_ = {};
   }
@@ -69,6 +86,7 @@ class emulated_block {
   void run_if_ready(context& ctx);
   void report(context& ctx);
 
+  std::unique_ptr<emulator::block_path> path_;
   std::unique_ptr<node_loop> loop_;
   mutable std::vector<std::byte> packed_;
   std::uint32_t block_count_ = 0;

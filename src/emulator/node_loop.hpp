@@ -12,6 +12,7 @@
 #include <vector>
 
 #include <nacre/emulator.hpp>
+#include "emulator/block_path.hpp"
 #include "emulator/event.hpp"
 #include "emulator/event_list.hpp"
 #include "emulator/node_slot.hpp"
@@ -44,7 +45,8 @@ class node_loop {
   using virtual_time = emulator::virtual_time;
   using event = emulator::event;
 
-  node_loop(const emulated_machine& machine, std::uint32_t blocks, std::uint32_t block);
+  /// `path`, if not null, gets a record of each handler; it outlives the loop.
+  node_loop(const emulated_machine& machine, std::uint32_t blocks, std::uint32_t block, emulator::block_path* path);
   ~node_loop();
   node_loop(const node_loop&) = delete;
   node_loop& operator=(const node_loop&) = delete;
@@ -188,6 +190,7 @@ class node_loop {
   std::uint64_t first_bundled_window_ = emulator::timing_wheel::no_window;
   emulation_counts counts_;
   emulation_failure failure_;
+  emulator::block_path* const path_;
   std::uint32_t unpackable_states_ = 0;
 
   // The window that runs.

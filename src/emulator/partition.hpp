@@ -50,6 +50,11 @@ class partition {
   [[nodiscard]] std::uint32_t number_of(const coordinates& at) const noexcept {
     return static_cast<std::uint32_t>(at.x + grid_.x * (at.y + grid_.y * at.z));
   }
+  /// The node of this number.
+  [[nodiscard]] coordinates at(std::uint32_t number) const noexcept {
+    const auto x = static_cast<std::uint32_t>(grid_.x), y = static_cast<std::uint32_t>(grid_.y);
+    return {number % x, number / x % y, number / x / y};
+  }
   [[nodiscard]] bool contains(const coordinates& at) const noexcept {
     return static_cast<std::uint32_t>(at.x) < static_cast<std::uint32_t>(grid_.x) &&
            static_cast<std::uint32_t>(at.y) < static_cast<std::uint32_t>(grid_.y) &&

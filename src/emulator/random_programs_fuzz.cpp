@@ -61,6 +61,7 @@ struct outcome_of_run {
   std::vector<std::uint64_t> histories;
   std::int64_t end = 0;
   std::uint64_t events = 0, messages = 0;
+  critical_path path;
 };
 
 outcome_of_run run_emulator(const emulated_machine& machine, const random_job& job) {
@@ -81,11 +82,12 @@ outcome_of_run run_emulator(const emulated_machine& machine, const random_job& j
                                 if (const std::uint32_t key = first_key(here.machine(), program_seed, here.at()))
                                   act(here, key);
                               },
-                              {.blocks = job.blocks});
+                              {.blocks = job.blocks, .critical_path = true});
                   if (rt.rank().value() != 0) return;
                   result.end = done.time().count();
                   result.events = done.counts().events;
                   result.messages = done.messages();
+                  result.path = done.path();
                 }),
             0);
   return result;
@@ -102,6 +104,13 @@ void compare(std::uint64_t seed, std::uint64_t& events) {
   ASSERT_EQ(got.end, oracle.end) << "seed " << seed;
   ASSERT_EQ(got.events, oracle.events) << "seed " << seed;
   ASSERT_EQ(got.messages, oracle.messages) << "seed " << seed;
+  const brute_force::path path = oracle.critical_path();
+  ASSERT_TRUE(got.path.known);
+  ASSERT_EQ(got.path.handlers, path.handlers) << "seed " << seed;
+  ASSERT_EQ(got.path.waits, path.waits) << "seed " << seed;
+  ASSERT_EQ(got.path.running.count(), path.running) << "seed " << seed;
+  ASSERT_EQ(got.path.under_way.count(), path.under_way) << "seed " << seed;
+  ASSERT_EQ(got.path.longest.size(), std::min<std::uint64_t>(path.handlers, 20));
   events += got.events;
 }
 
