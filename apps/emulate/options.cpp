@@ -160,6 +160,10 @@ command_line parse_command_line(int argc, const char* const* argv) {
   parser.section("How to run");
   parser.add("--blocks", result.asked.blocks, "Blocks of nodes over all ranks (0: four for each worker)")
       .called("COUNT");
+  parser.add_choice("--order", result.asked.order,
+                    {{"exact", nacre::emulated_order::exact}, {"arrival", nacre::emulated_order::arrival}},
+                    "exact: by virtual time, the same in every run; arrival: blocks run what comes as it comes, as the "
+                    "original emulator did");
   parser.add("--critical-path", result.asked.critical_path,
              "At the end, show the chain of handlers that took the whole time; records 48 bytes for each handler");
   parser.add("--json", result.asked.json_path, "Write the result as one JSON object to FILE, - for standard output")

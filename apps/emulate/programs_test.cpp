@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <stdexcept>
+
 #include <nacre/nacre.hpp>
 
 #include "options.hpp"
@@ -82,6 +84,31 @@ TEST(emulated_programs, the_critical_path_of_a_line_is_the_line_wherever_its_blo
               EXPECT_NE(path.longest.front().handler.find("spread"), std::string::npos);
             }),
         0);
+  }
+}
+
+TEST(emulated_programs, in_the_order_of_arrival_nothing_is_lost_and_errors_end_all_blocks) {
+  for (const spread& over : {spread{1, 2}, spread{3, 2, "rotate"}}) {
+    nacre::config made;
+    made.set("ranks", std::to_string(over.ranks));
+    made.set("workers", std::to_string(over.workers));
+    made.set("balancer", over.balancer);
+    EXPECT_EQ(nacre::run(made,
+                         [&](nacre::runtime& rt) {
+                           const nacre::emulation_options how{.blocks = 64, .order = nacre::emulated_order::arrival};
+                           const auto line = emulate::run_line(rt, petaflops(5ns), {}, how);
+                           EXPECT_EQ(line.run.time(), 110'080ns) << "a node has one message, so no order to mistake";
+                           EXPECT_EQ(line.error, "");
+                           emulated_machine small = petaflops(5ns);
+                           small.grid = {6, 5, 4};
+                           const auto jacobi = emulate::run_jacobi(rt, small, {.cells = 3, .steps = 8}, how);
+                           EXPECT_EQ(jacobi.error, "") << "faces are put into order by the program";
+                           const auto fails = [](nacre::emulated_node& here) {
+                             if (here.at().x == 3) throw std::runtime_error("out of paper");
+                           };
+                           EXPECT_THROW(nacre::emulate(rt, small, fails, how), nacre::usage_error);
+                         }),
+              0);
   }
 }
 

@@ -86,6 +86,8 @@ std::string text_of(const report& of) {
   if (run.counts().held_back != 0) {
     row("input buffers full", fmt::format("{} packets waited in the network", run.counts().held_back));
   }
+  if (run.counts().late != 0)
+    row("late", fmt::format("{} packets came for windows that their block had run already", run.counts().late));
   row("memory", fmt::format("{:.2f} bytes a thread", of.bytes_per_thread()));
   for (const auto& [what, value] : of.result.figures) row(what.c_str(), fmt::format("{:.6g}", value));
   if (of.result.digest != 0) row("digest", fmt::format("{:016x}", of.result.digest));
@@ -113,6 +115,7 @@ std::string json_of(const report& of) {
       {"delayed", run.counts().delayed},
       {"stalled", run.counts().stalled},
       {"held_back", run.counts().held_back},
+      {"late", run.counts().late},
       {"windows", run.windows()},
       {"host_workers", of.host_workers},
       {"error", of.result.error.empty() ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(of.result.error)}};

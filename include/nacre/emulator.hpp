@@ -25,7 +25,14 @@ struct emulation_progress {
   double seconds = 0;                ///< wall time since the start
 };
 
-/// How an emulation runs. No choice here changes its result.
+/// The order in which blocks of nodes run what others send them.
+enum class emulated_order : std::uint8_t {
+  exact,   ///< by virtual time: the result is equal to the last bit in every run
+  arrival  ///< as it comes: blocks wait for nobody, and run late packets after what they have run already. The
+           ///< original emulator did so. Predicted times may be too short or too long, and differ from run to run
+};
+
+/// How an emulation runs. No choice but `order` changes its result.
 struct emulation_options {
   /// Blocks of nodes, which are mobile objects, over all ranks. 0: one where there is one worker, else four a worker.
   std::uint32_t blocks = 0;
@@ -38,6 +45,7 @@ struct emulation_options {
   /// Records all handlers, 48 bytes each, to tell the critical path at the end. It is not known when a block has run
   /// more than 33 million.
   bool critical_path = false;
+  emulated_order order = emulated_order::exact;
 };
 
 /// The counts of an emulation.
@@ -47,6 +55,7 @@ struct emulation_counts {
   std::uint64_t hops = 0;       ///< hops of all packets together
   std::uint64_t delayed = 0;    ///< messages that had to wait for a thread
   std::uint64_t held_back = 0;  ///< packets that came to a node with a full input buffer, and waited in the network
+  std::uint64_t late = 0;       ///< packets for windows that their block had run already, in the order of arrival
   std::uint64_t stalled = 0;    ///< packets whose thread had to wait for room in its node's output buffer
   std::chrono::nanoseconds stall{0};  ///< the virtual time for which threads waited for such room
   std::chrono::nanoseconds end{0};    ///< when the last handler ended
@@ -54,7 +63,7 @@ struct emulation_counts {
   std::uint64_t bytes = 0;            ///< memory of the blocks at its largest
   template <class Archive>
   void serialize(Archive& ar) {
-    ar(events, messages, hops, delayed, held_back, stalled, stall, end, busy, bytes);
+    ar(events, messages, hops, delayed, held_back, late, stalled, stall, end, busy, bytes);
   }
 };
 

@@ -33,6 +33,7 @@ void add(emulation_counts& sum, const emulation_counts& one) {
   sum.hops += one.hops;
   sum.delayed += one.delayed;
   sum.held_back += one.held_back;
+  sum.late += one.late;
   sum.stalled += one.stalled;
   sum.stall += one.stall;
   sum.end = std::max(sum.end, one.end);
@@ -119,12 +120,12 @@ emulation emulate(runtime& rt, const emulated_machine& machine, const std::funct
   for (std::uint32_t block = 0; block < cut.blocks(); ++block) {
     // Neighbouring blocks on one rank, as an equal share of all.
     if (std::uint64_t{block} * rt.size() / cut.blocks() != rank) continue;
-    own.push_back(rt.create<emulated_block>(machine, cut.blocks(), block, options.critical_path));
+    own.push_back(rt.create<emulated_block>(machine, cut.blocks(), block, options));
   }
   std::vector<block_ptr> blocks;
   for (const auto& of_rank : rt.all_gather(own)) blocks.insert(blocks.end(), of_rank.begin(), of_rank.end());
   mobile_ptr<emulation_coordinator> coordinator;
-  if (rank == 0) coordinator = rt.create<emulation_coordinator>(machine, blocks, options.progress);
+  if (rank == 0) coordinator = rt.create<emulation_coordinator>(machine, blocks, options);
   coordinator = rt.broadcast(coordinator, rank_id{0});
   for (const block_ptr& block : own) {
     rt.send<&emulated_block::begin>(block, coordinator, blocks, reinterpret_cast<std::uintptr_t>(&start));

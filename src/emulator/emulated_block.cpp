@@ -17,7 +17,9 @@ void emulated_block::begin(context& ctx, mobile_ptr<emulation_coordinator> coord
   } catch (const emulation_stopped&) {
   }
   begun_ = true;
-  report(ctx);
+  if (order_ == emulated_order::exact) return report(ctx);
+  send_bundles(ctx);
+  go_on_later(ctx);
 }
 
 void emulated_block::grant(context& ctx, std::uint64_t window, std::uint32_t bundles) {
@@ -27,8 +29,45 @@ void emulated_block::grant(context& ctx, std::uint64_t window, std::uint32_t bun
 
 void emulated_block::take(context& ctx, std::uint64_t round, std::vector<std::byte> bundle) {
   if (!loop_->accept(bundle)) throw usage_error("a bundle of an emulation holds no such events");
+  if (order_ == emulated_order::arrival) return go_on_later(ctx);
   gate_.bundle(round);
   run_if_ready(ctx);
+}
+
+void emulated_block::go_on_later(context& ctx) {
+  if (going_on_ || !begun_) return;
+  going_on_ = true;
+  ctx.send<&emulated_block::go_on>(ctx.self<emulated_block>());
+}
+
+void emulated_block::go_on(context& ctx) {
+  constexpr std::uint64_t windows_of_report = 256;
+  going_on_ = false;
+  const std::uint64_t window = loop_->first_window();
+  const bool more = window != emulator::timing_wheel::no_window && !stopped_ && !loop_->failure().failed;
+  if (more) {
+    try {
+      loop_->run_window(window);
+    } catch (const emulation_stopped&) {
+    }
+    ++windows_;
+    send_bundles(ctx);
+    go_on_later(ctx);
+  }
+  if (more && windows_ < windows_of_report && !loop_->failure().failed) return;
+  window_report one;
+  one.first_window = window;
+  one.events = loop_->counts().events - std::exchange(events_reported_, loop_->counts().events);
+  one.windows = std::exchange(windows_, 0);
+  one.failure = loop_->failure();
+  if (one.windows != 0 || one.failure.failed) ctx.send<&emulation_coordinator::report>(coordinator_, std::move(one));
+}
+
+void emulated_block::send_bundles(context& ctx) {
+  for (const std::uint32_t block : loop_->bundled()) {
+    ctx.send<&emulated_block::take>(blocks_[block], gate_.round(), std::exchange(loop_->bundle(block), {}));
+  }
+  loop_->clear_bundles();
 }
 
 emulation_failure emulated_block::finish(context& ctx, const std::vector<std::uintptr_t>& programs, std::int64_t end) {
@@ -52,43 +91,53 @@ void emulated_block::report(context& ctx) {
   one.first_window = std::min(loop_->first_window(), loop_->first_bundled_window());
   one.events = loop_->counts().events - std::exchange(events_reported_, loop_->counts().events);
   one.bundled_to = loop_->bundled();
-  for (const std::uint32_t block : one.bundled_to) {
-    ctx.send<&emulated_block::take>(blocks_[block], gate_.round(), std::exchange(loop_->bundle(block), {}));
-  }
-  loop_->clear_bundles();
+  send_bundles(ctx);
   ctx.send<&emulation_coordinator::report>(coordinator_, std::move(one));
 }
 
 emulation_coordinator::emulation_coordinator(const emulated_machine& machine,
                                              const std::vector<mobile_ptr<emulated_block>>& blocks,
-                                             std::function<void(const emulation_progress&)> progress)
+                                             const emulation_options& how)
     : windows_(static_cast<std::uint32_t>(blocks.size())),
       blocks_(blocks),
-      progress_(std::move(progress)),
+      progress_(how.progress),
+      order_(how.order),
       width_(node_loop::window_width(machine)) {}
 
 void emulation_coordinator::report(context& ctx, const window_report& one) {
   events_ += one.events;
+  if (order_ == emulated_order::arrival) return note_arrivals(ctx, one);
   // Blocks fail in one round, in whatever order their reports come: the first failure in virtual time is the one.
   if (one.failure.failed &&
       (!failure_.failed || std::pair(one.failure.time, one.failure.node) < std::pair(failure_.time, failure_.node))) {
     failure_ = one.failure;
   }
   if (!windows_.report(one.first_window, one.bundled_to)) return;
-  if (progress_) show_progress(ctx.now());
+  if (progress_) show_progress(ctx.now(), windows_.window());
   if (failure_.failed || windows_.window() == emulator::window_coordinator::no_window) return;
   for (std::uint32_t block = 0; block < blocks_.size(); ++block) {
     ctx.send<&emulated_block::grant>(blocks_[block], windows_.window(), windows_.bundles_for(block));
   }
 }
 
-void emulation_coordinator::show_progress(double now) {
+void emulation_coordinator::note_arrivals(context& ctx, const window_report& one) {
+  windows_run_ += one.windows;
+  if (one.failure.failed && !failure_.failed) {
+    failure_ = one.failure;
+    for (const mobile_ptr<emulated_block>& block : blocks_) ctx.send<&emulated_block::stop>(block);
+  }
+  if (progress_ && one.first_window != emulator::window_coordinator::no_window) {
+    show_progress(ctx.now(), one.first_window);
+  }
+}
+
+void emulation_coordinator::show_progress(double now, std::uint64_t window) {
   constexpr double interval = 0.2;
   if (began_ < 0) began_ = now;
-  const bool ended = windows_.window() == emulator::window_coordinator::no_window;
+  const bool ended = window == emulator::window_coordinator::no_window;
   if (!ended && now - shown_ < interval) return;
   shown_ = now;
-  progress_({ended ? width_ : width_ * static_cast<std::int64_t>(windows_.window()), events_, now - began_});
+  progress_({ended ? width_ : width_ * static_cast<std::int64_t>(window), events_, now - began_});
 }
 
 }  // namespace nacre::detail

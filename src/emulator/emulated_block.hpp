@@ -19,12 +19,13 @@ class emulation_coordinator;
 /// The report of a block after a round.
 struct window_report {
   std::uint64_t first_window = 0;
-  std::uint64_t events = 0;  ///< handlers that the block has run since its last report
+  std::uint64_t events = 0;   ///< handlers that the block has run since its last report
+  std::uint64_t windows = 0;  ///< that it has run since then
   std::vector<std::uint32_t> bundled_to;
   emulation_failure failure;
   template <class Archive>
   void serialize(Archive& ar) {
-    ar(first_window, events, bundled_to, failure);
+    ar(first_window, events, windows, bundled_to, failure);
   }
 };
 
@@ -32,10 +33,11 @@ struct window_report {
 class emulated_block {
  public:
   emulated_block() = default;
-  /// `records`: its handlers are recorded for the critical path.
-  emulated_block(const emulated_machine& machine, std::uint32_t blocks, std::uint32_t block, bool records)
-      : path_(records ? std::make_unique<emulator::block_path>(machine, blocks, block) : nullptr),
-        loop_(std::make_unique<node_loop>(machine, blocks, block, path_.get())),
+  emulated_block(const emulated_machine& machine, std::uint32_t blocks, std::uint32_t block,
+                 const emulation_options& how)
+      : order_(how.order),
+        path_(how.critical_path ? std::make_unique<emulator::block_path>(machine, blocks, block) : nullptr),
+        loop_(std::make_unique<node_loop>(machine, blocks, block, path_.get(), how.order)),
         block_count_(blocks),
         block_(block) {}
   emulated_block(emulated_block&&) = default;
@@ -45,6 +47,10 @@ class emulated_block {
   void begin(context& ctx, mobile_ptr<emulation_coordinator> coordinator,
              const std::vector<mobile_ptr<emulated_block>>& blocks, std::uintptr_t program);
   void grant(context& ctx, std::uint64_t window, std::uint32_t bundles);
+  /// In the order of arrival: runs the first window, and goes on by a message to itself while there is one.
+  void go_on(context& ctx);
+  /// In the order of arrival: another block has failed.
+  void stop() { stopped_ = true; }
   void take(context& ctx, std::uint64_t round, std::vector<std::byte> bundle);
   [[nodiscard]] emulation_counts counts() const { return loop_->counts(); }
   // For a block that records its handlers; see block_path.
@@ -61,15 +67,16 @@ class emulated_block {
   void save(Archive& ar) const {
     // Called twice for one move, to count and to write.
     if (packed_.empty()) packed_ = loop_->pack();
-    ar(loop_->machine(), block_count_, block_, begun_, events_reported_, coordinator_, blocks_, gate_, packed_,
-       path_ != nullptr);
+    ar(loop_->machine(), block_count_, block_, begun_, events_reported_, coordinator_, blocks_, gate_, packed_, order_,
+       going_on_, stopped_, windows_, path_ != nullptr);
     if (path_) ar(*path_);
     if constexpr (std::is_same_v<Archive, writer>) packed_ = {};
   }
   template <class Archive>
   void load(Archive& ar) {
     emulated_machine machine;
-    ar(machine, block_count_, block_, begun_, events_reported_, coordinator_, blocks_, gate_, packed_);
+    ar(machine, block_count_, block_, begun_, events_reported_, coordinator_, blocks_, gate_, packed_, order_,
+       going_on_, stopped_, windows_);
     bool records = false;
     ar(records);
     if (!ar.ok()) return;
@@ -77,7 +84,7 @@ class emulated_block {
       path_ = std::make_unique<emulator::block_path>(machine, block_count_, block_);
       ar(*path_);
     }
-    loop_ = std::make_unique<node_loop>(machine, block_count_, block_, path_.get());
+    loop_ = std::make_unique<node_loop>(machine, block_count_, block_, path_.get(), order_);
     if (!loop_->unpack(packed_)) ar.fail();
     packed_ = {};
   }
@@ -85,7 +92,12 @@ class emulated_block {
  private:
   void run_if_ready(context& ctx);
   void report(context& ctx);
+  void send_bundles(context& ctx);
+  void go_on_later(context& ctx);
 
+  emulated_order order_ = emulated_order::exact;
+  bool going_on_ = false, stopped_ = false;
+  std::uint64_t windows_ = 0;  ///< that have run since the last report
   std::unique_ptr<emulator::block_path> path_;
   std::unique_ptr<node_loop> loop_;
   mutable std::vector<std::byte> packed_;
@@ -103,10 +115,13 @@ class emulation_coordinator {
  public:
   emulation_coordinator() = default;
   emulation_coordinator(const emulated_machine& machine, const std::vector<mobile_ptr<emulated_block>>& blocks,
-                        std::function<void(const emulation_progress&)> progress);
+                        const emulation_options& how);
 
   void report(context& ctx, const window_report& one);
-  [[nodiscard]] std::uint64_t rounds() const noexcept { return windows_.rounds(); }
+  /// Rounds of all blocks; in the order of arrival, windows of all blocks together. The start is one.
+  [[nodiscard]] std::uint64_t rounds() const noexcept {
+    return order_ == emulated_order::exact ? windows_.rounds() : 1 + windows_run_;
+  }
   [[nodiscard]] emulation_failure failure() const { return failure_; }
 
   [[nodiscard]] bool may_migrate() const noexcept { return false; }
@@ -114,12 +129,15 @@ class emulation_coordinator {
   void serialize(Archive&) {}
 
  private:
-  void show_progress(double now);
+  void note_arrivals(context& ctx, const window_report& one);
+  void show_progress(double now, std::uint64_t window);
 
   emulator::window_coordinator windows_;
   emulation_failure failure_;
   std::vector<mobile_ptr<emulated_block>> blocks_;
   std::function<void(const emulation_progress&)> progress_;
+  emulated_order order_ = emulated_order::exact;
+  std::uint64_t windows_run_ = 0;
   std::chrono::nanoseconds width_{1};
   std::uint64_t events_ = 0;
   double began_ = -1;

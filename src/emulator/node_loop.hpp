@@ -45,8 +45,10 @@ class node_loop {
   using virtual_time = emulator::virtual_time;
   using event = emulator::event;
 
-  /// `path`, if not null, gets a record of each handler; it outlives the loop.
-  node_loop(const emulated_machine& machine, std::uint32_t blocks, std::uint32_t block, emulator::block_path* path);
+  /// `path`, if not null, gets a record of each handler; it outlives the loop. In the order of arrival the loop accepts
+  /// events of windows that it has run, and runs them next.
+  node_loop(const emulated_machine& machine, std::uint32_t blocks, std::uint32_t block, emulator::block_path* path,
+            emulated_order order);
   ~node_loop();
   node_loop(const node_loop&) = delete;
   node_loop& operator=(const node_loop&) = delete;
@@ -150,6 +152,7 @@ class node_loop {
     const auto width = static_cast<std::uint64_t>(width_);
     if (ahead < width) return window_;
     if (ahead < 2 * width) return window_ + 1;
+    if (time < window_begin_) return window_;  // late, in the order of arrival
     return window_ + ahead / width;
   }
   // node_loop_state.cpp
@@ -191,6 +194,7 @@ class node_loop {
   emulation_counts counts_;
   emulation_failure failure_;
   emulator::block_path* const path_;
+  const emulated_order block_order_;
   std::uint32_t unpackable_states_ = 0;
 
   // The window that runs.

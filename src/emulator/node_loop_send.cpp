@@ -189,7 +189,8 @@ void node_loop::clear_bundles() noexcept {
 std::size_t node_loop::checked_bytes(std::span<const std::byte> from) const noexcept {
   if (from.size() < sizeof(event)) return 0;
   const event& head = *reinterpret_cast<const event*>(from.data());
-  if (head.handler >= handlers_.size() || head.node >= slots_.size() || head.time < window_begin_) return 0;
+  if (head.handler >= handlers_.size() || head.node >= slots_.size()) return 0;
+  if (head.time < window_begin_ && block_order_ == emulated_order::exact) return 0;
   std::size_t bytes = sizeof(event) + lengths_[head.handler];
   if (head.handler == emulator::depart_packet) {
     bytes = 2 * sizeof(event) + sizeof(emulator::departure);
@@ -204,6 +205,7 @@ bool node_loop::accept(std::span<const std::byte> bundle) {
     const std::size_t bytes = checked_bytes(bundle);
     if (bytes == 0) return false;
     const event& e = *reinterpret_cast<const event*>(bundle.data());
+    if (block_order_ == emulated_order::arrival && e.time < window_begin_ + width_ && window_ != 0) ++counts_.late;
     emulator::copy_event(room_for(e, bytes), e, bytes);
     bundle = bundle.subspan(bytes);
   }
