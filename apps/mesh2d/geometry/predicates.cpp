@@ -2,11 +2,13 @@
 // The slow ways of the predicates: a tighter filter, then exact arithmetic.
 #include "geometry/predicates.hpp"
 
-#include "geometry/expansion.hpp"
+#include "meshing/expansion.hpp"
 
 namespace mesh2d::detail {
 namespace {
 
+using meshing::exact_difference;
+using meshing::expansion;
 using difference = expansion<2>;
 
 expansion<16> exact_cross(const difference& ax, const difference& ay, const difference& bx, const difference& by) {

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "geometry/exact_sum.hpp"
 #include "kernel/part.hpp"
 #include "kernel/size_rule.hpp"
+#include "meshing/exact_sum.hpp"
 
 namespace mesh2d {
 
@@ -42,7 +42,7 @@ struct findings {
   std::uint64_t faults = 0, exempt = 0;
   std::vector<std::string> fault_texts{};
   std::vector<exemption> exemptions{};
-  exact_sum twice_area{};
+  meshing::exact_sum twice_area{};
   double area_error_max = 0;            // the bound for the rounding of twice the area
   std::vector<std::uint32_t> pieces{};  // that are there as chains of constrained sides
 

@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "geometry/exact_sum.hpp"
 #include "input/pslg.hpp"
 #include "kernel/constrain.hpp"
 #include "kernel/triangulation.hpp"
+#include "meshing/exact_sum.hpp"
 
 namespace mesh2d {
 
@@ -40,7 +40,7 @@ struct domain {
   std::vector<region_rule> regions{};  // by the number that triangles have; the first one is everywhere else
   std::vector<point> points{};         // of the input, after those that lie together have been merged
   std::vector<std::string> notes{};    // what was mended in the input, a line for a person each
-  exact_sum twice_area{};
+  meshing::exact_sum twice_area{};
   std::vector<wedge> wedges{};             // sorted
   std::vector<std::uint8_t> incomplete{};  // by segment: 1 if another one covers it, or it is outside, in part at least
 };

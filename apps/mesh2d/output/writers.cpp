@@ -5,70 +5,27 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
-#include <cerrno>
 #include <cmath>
-#include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <functional>
 #include <limits>
-#include <stdexcept>
 #include <system_error>
 #include <utility>
 
 #include <nacre/error.hpp>
 
+#include "meshing/output_file.hpp"
+
 namespace mesh2d {
 namespace {
 
-bool ends_with(const std::string& text, const std::string& end) {
-  return text.size() > end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
-}
-
-void write_file(const std::string& name, const std::function<void(std::ostream&)>& write) {
-  errno = 0;
-  std::ofstream file(name, std::ios::binary);
-  if (file) write(file);
-  file.close();
-  if (!file) {
-    throw std::runtime_error(
-        fmt::format("{} cannot be written: {}", name, errno != 0 ? std::strerror(errno) : "unknown error"));
-  }
-}
-
-/// The arrays of a .vtu file, which follow one another behind its text.
-class appended_arrays {
- public:
-  template <class T>
-  std::string declare(const std::string& type, const std::string& name, std::uint32_t components,
-                      std::vector<T> values) {
-    std::string text =
-        fmt::format(R"(<DataArray type="{}" Name="{}" NumberOfComponents="{}" format="appended" offset="{}"/>)", type,
-                    name, components, bytes_.size());
-    const std::uint64_t size = values.size() * sizeof(T);
-    append(&size, sizeof(size));
-    append(values.data(), size);
-    return text + "\n";
-  }
-  [[nodiscard]] const std::string& bytes() const noexcept { return bytes_; }
-
- private:
-  void append(const void* data, std::size_t size) { bytes_.append(static_cast<const char*>(data), size); }
-  std::string bytes_;
-};
+using meshing::colour_of;
+using meshing::ends_with;
+using meshing::write_file;
 
 std::vector<double> attributes_of(const whole_mesh& mesh) {
   std::vector<double> attributes;
   for (const std::uint32_t region : mesh.regions) attributes.push_back(mesh.region_rules.at(region).attribute);
   return attributes;
-}
-
-/// A pale colour. Steps of the golden angle give neighbours in number different hues.
-std::string colour_of(std::uint32_t subdomain) {
-  const double turn = 2.39996323 * subdomain;
-  const auto part = [&](double shift) { return static_cast<int>(205 + 45 * std::cos(turn + shift)); };
-  return fmt::format("#{:02x}{:02x}{:02x}", part(0), part(-2.0944), part(2.0944));
 }
 
 struct frame {
@@ -88,32 +45,15 @@ frame frame_of(const whole_mesh& mesh) {
 }  // namespace
 
 void write_vtu(const whole_mesh& mesh, std::ostream& to) {
-  static_assert(std::endian::native == std::endian::little, "the header of the file says so");
-  std::vector<double> points;
-  for (const point& at : mesh.points) points.insert(points.end(), {at.x, at.y, 0});
-  std::vector<std::int32_t> corners;
-  std::vector<std::int64_t> offsets;
+  meshing::vtu_content content{.corners_a_cell = 3, .cell_type = 5};
+  for (const point& at : mesh.points) content.points.insert(content.points.end(), {at.x, at.y, 0});
   for (const auto& each : mesh.triangles) {
-    for (const std::uint32_t v : each) corners.push_back(static_cast<std::int32_t>(v));
-    offsets.push_back(static_cast<std::int64_t>(corners.size()));
+    for (const std::uint32_t v : each) content.corners.push_back(static_cast<std::int32_t>(v));
   }
-  appended_arrays arrays;
-  to << R"(<?xml version="1.0"?>)" << '\n'
-     << R"(<VTKFile type="UnstructuredGrid" version="1.0" byte_order="LittleEndian" header_type="UInt64">)" << '\n'
-     << fmt::format("<UnstructuredGrid>\n<Piece NumberOfPoints=\"{}\" NumberOfCells=\"{}\">\n", mesh.points.size(),
-                    mesh.triangles.size())
-     << "<Points>\n"
-     << arrays.declare("Float64", "Points", 3, std::move(points)) << "</Points>\n<Cells>\n"
-     << arrays.declare("Int32", "connectivity", 1, std::move(corners))
-     << arrays.declare("Int64", "offsets", 1, std::move(offsets))
-     << arrays.declare("UInt8", "types", 1, std::vector<std::uint8_t>(mesh.triangles.size(), 5)) << "</Cells>\n"
-     << "<PointData>\n"
-     << arrays.declare("UInt8", "on_segment", 1, mesh.on_boundary) << "</PointData>\n"
-     << "<CellData Scalars=\"subdomain\">\n"
-     << arrays.declare("UInt32", "subdomain", 1, mesh.subdomains)
-     << arrays.declare("Float64", "region", 1, attributes_of(mesh)) << "</CellData>\n"
-     << "</Piece>\n</UnstructuredGrid>\n<AppendedData encoding=\"raw\">\n_" << arrays.bytes()
-     << "\n</AppendedData>\n</VTKFile>\n";
+  content.point_data = content.arrays.declare("UInt8", "on_segment", 1, mesh.on_boundary);
+  content.cell_data = content.arrays.declare("UInt32", "subdomain", 1, mesh.subdomains) +
+                      content.arrays.declare("Float64", "region", 1, attributes_of(mesh));
+  meshing::write_vtu(std::move(content), to);
 }
 
 void write_svg(const whole_mesh& mesh, std::ostream& to) {

@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "geometry/exact_sum.hpp"
 #include "kernel/check.hpp"
 #include "kernel/part.hpp"
 #include "kernel/size_rule.hpp"
+#include "meshing/exact_sum.hpp"
 #include "options.hpp"
 
 namespace mesh2d {
@@ -20,7 +20,7 @@ struct plan {
   size_rule rule{};
   std::vector<region_rule> regions{};
   double area_max = 0;                // the bound that --triangles or --area gives; 0: none
-  exact_sum twice_area{};             // of the input
+  meshing::exact_sum twice_area{};             // of the input
   std::uint32_t pieces = 0;           // that all parts together must have
   std::vector<std::string> faults{};  // segments that the pieces do not cover
   std::vector<std::string> notes{};

@@ -10,7 +10,7 @@
 #error "exact arithmetic needs IEEE rounding: compile without -ffast-math"
 #endif
 
-namespace mesh2d {
+namespace meshing {
 
 /// The exact value of an operation on two doubles: the rounded result and the rounding error.
 struct exact_pair {
@@ -126,4 +126,4 @@ expansion<2 * N * M> operator*(const expansion<N>& a, const expansion<M>& b) noe
   return result;
 }
 
-}  // namespace mesh2d
+}  // namespace meshing

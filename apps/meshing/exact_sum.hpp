@@ -5,12 +5,10 @@
 #include <array>
 #include <cstdint>
 
-#include "geometry/point.hpp"
+namespace meshing {
 
-namespace mesh2d {
-
-/// Fixed-point sum of products of doubles in the range of geometry/point.hpp (Kulisch's long accumulator). Its words
-/// carry 32 bits each and keep their carries until they are needed, so that adding is cheap.
+/// Fixed-point sum of doubles and of products of doubles (Kulisch's long accumulator). Its words carry 32 bits each and
+/// keep their carries until they are needed, so that adding is cheap.
 class exact_sum {
  public:
   /// |value| is 0, or between 2^-500 and 2^400.
@@ -18,7 +16,8 @@ class exact_sum {
   void add_product(double a, double b) noexcept;
   /// Adds twice the area of the triangle, negative when it turns right: the sum over the edges of a closed polygon is
   /// twice its area.
-  void add_edge(const point& from, const point& to) noexcept {
+  template <class Point>
+  void add_edge(const Point& from, const Point& to) noexcept {
     add_product(from.x, to.y);
     add_product(-from.y, to.x);
   }
@@ -41,4 +40,4 @@ class exact_sum {
   std::uint32_t pending_ = 0;  // additions since the last carry
 };
 
-}  // namespace mesh2d
+}  // namespace meshing

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The long accumulator.
-#include "geometry/exact_sum.hpp"
+#include "meshing/exact_sum.hpp"
 
 #include <cmath>
 
-#include "geometry/expansion.hpp"
+#include "meshing/expansion.hpp"
 
-namespace mesh2d {
+namespace meshing {
 namespace {
 __extension__ using wide_int = __int128;
 }
@@ -69,4 +69,4 @@ bool exact_sum::equals(const exact_sum& other) const noexcept {
   return a.words_ == b.words_;
 }
 
-}  // namespace mesh2d
+}  // namespace meshing
