@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+// The check of one subdomain.
+#include "kernel/check.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "kernel/shape.hpp"
+#include "meshing/exact_sum.hpp"
+
+namespace mesh3d {
+namespace {
+
+double coordinate(const point& p, std::uint32_t axis) { return axis == 0 ? p.x : axis == 1 ? p.y : p.z; }
+
+std::string text_of(const point& p) { return fmt::format("({:.9g}, {:.9g}, {:.9g})", p.x, p.y, p.z); }
+
+std::array<point, 4> corners_of(const triangulation& mesh, index t) {
+  const auto& [a, b, c, d] = mesh.tetrahedra[t].corner;
+  return {mesh.at(a), mesh.at(b), mesh.at(c), mesh.at(d)};
+}
+
+bool holds(const cube_face& face, const point& p) {
+  const point low = to_point(face.low);
+  for (std::uint32_t axis = 0; axis < 3; ++axis) {
+    const double from = coordinate(low, axis), is = coordinate(p, axis);
+    const double to = axis == face.axis ? from : from + to_length(face.size);
+    if (is < from || is > to) return false;
+  }
+  return true;
+}
+
+/// What the facets of one tetrahedron must be like.
+void check_facets(const triangulation& mesh, index t, findings& found) {
+  for (unsigned k = 0; k < 4; ++k) {
+    const facet f = facet_of(t, k), twin = mesh.twin(f);
+    if (twin == none) continue;
+    const index other = tetrahedron_of(twin);
+    if (other >= mesh.tetrahedra.size() || !mesh.in_use(other) || mesh.twin(twin) != f) {
+      found.fault(fmt::format("tetrahedron {}: its neighbour does not know it", t));
+      continue;
+    }
+    auto mine = mesh.corners(f), theirs = mesh.corners(twin);
+    std::sort(mine.begin(), mine.end());
+    std::sort(theirs.begin(), theirs.end());
+    if (mine != theirs) found.fault(fmt::format("tetrahedra {} and {} share a facet, but not its corners", t, other));
+    if (mesh.conflicts(t, mesh.at(mesh.tetrahedra[other].corner[twin & 3]))) {
+      found.fault(fmt::format("a facet at {} is not Delaunay", text_of(mesh.at(mine[0]))));
+    }
+  }
+}
+
+void measure(const std::array<point, 4>& corner, findings& found) {
+  const auto& [a, b, c, d] = corner;
+  found.volume += dot(b - a, cross(c - a, d - a)) / 6;
+  for (const double degrees : dihedral_angles(corner)) {
+    found.degrees_min = std::min(found.degrees_min, degrees);
+    found.degrees_max = std::max(found.degrees_max, degrees);
+    ++found.dihedrals[std::min(static_cast<std::size_t>(degrees / 5), findings::bins - 1)];
+  }
+  const double ratio = std::sqrt(circumsphere(a, b, c, d).squared_radius / shortest_edge(a, b, c, d));
+  if (std::isfinite(ratio)) found.ratio_max = std::max(found.ratio_max, ratio);
+}
+
+/// Twice the area of the triangles, seen along the face's axis, must be twice that of the face without any rounding.
+/// Together with positive volumes this leaves no hole and no overlap.
+bool covers(const cube_face& face, const std::vector<shared_triangle>& triangles) {
+  struct flat {
+    double x, y;
+  };
+  meshing::exact_sum twice, wanted;
+  for (const shared_triangle& each : triangles) {
+    std::array<flat, 3> at{};
+    for (unsigned k = 0; k < 3; ++k) {
+      at[k] = {coordinate(each.corner[k], (face.axis + 1) % 3), coordinate(each.corner[k], (face.axis + 2) % 3)};
+    }
+    meshing::exact_sum own;
+    for (unsigned k = 0; k < 3; ++k) own.add_edge(at[k], at[(k + 1) % 3]);
+    if (own.value() < 0) {  // its corners are sorted, so they may turn right
+      std::swap(at[1], at[2]);
+      own = {};
+      for (unsigned k = 0; k < 3; ++k) own.add_edge(at[k], at[(k + 1) % 3]);
+    }
+    twice.add(own);
+  }
+  wanted.add_product(2 * to_length(face.size), to_length(face.size));
+  return twice.equals(wanted);
+}
+
+void check_bounds(triangulation& mesh, const quality_rule& rule, findings& found) {
+  refiner judge(mesh, rule);
+  for (index t = 0; t < mesh.tetrahedra.size(); ++t) {
+    if (!mesh.in_use(t)) continue;
+    const attempt outcome = judge.judge(t);
+    if (outcome == attempt::refused) ++found.refused;
+    if (outcome != attempt::inserted) continue;
+    found.fault(fmt::format("the tetrahedron at {} is too large or too thin", text_of(corners_of(mesh, t)[0])));
+  }
+}
+
+bool at_boundary(const cube_face& face) { return face.low[face.axis] == 0 || face.low[face.axis] == cube_size; }
+
+}  // namespace
+
+void findings::fault(std::string text) {
+  ++faults;
+  if (fault_texts.size() < listed_max) fault_texts.push_back(std::move(text));
+}
+
+void findings::merge(const findings& other) {
+  tetrahedra += other.tetrahedra;
+  faults += other.faults;
+  refused += other.refused;
+  facets_shared += other.facets_shared;
+  facets_of_domain += other.facets_of_domain;
+  for (std::size_t k = 0; k < bins; ++k) dihedrals[k] += other.dihedrals[k];
+  degrees_min = std::min(degrees_min, other.degrees_min);
+  degrees_max = std::max(degrees_max, other.degrees_max);
+  ratio_max = std::max(ratio_max, other.ratio_max);
+  volume += other.volume;
+  for (const std::string& each : other.fault_texts) {
+    if (fault_texts.size() < listed_max) fault_texts.push_back(each);
+  }
+}
+
+std::vector<std::vector<shared_triangle>> hull_triangles(const triangulation& mesh, const leaf_plan& leaf) {
+  std::vector<std::vector<shared_triangle>> made(leaf.faces.size());
+  for (index t = 0; t < mesh.tetrahedra.size(); ++t) {
+    if (!mesh.in_use(t)) continue;
+    for (unsigned k = 0; k < 4; ++k) {
+      if (mesh.twin(facet_of(t, k)) != none) continue;
+      const auto [a, b, c] = mesh.corners(facet_of(t, k));
+      shared_triangle each{{mesh.at(a), mesh.at(b), mesh.at(c)}};
+      std::sort(each.corner.begin(), each.corner.end());
+      const auto face = std::find_if(leaf.faces.begin(), leaf.faces.end(), [&](const cube_face& one) {
+        return std::all_of(each.corner.begin(), each.corner.end(), [&](const point& p) { return holds(one, p); });
+      });
+      if (face != leaf.faces.end()) made[static_cast<std::size_t>(face - leaf.faces.begin())].push_back(each);
+    }
+  }
+  for (auto& each : made) std::sort(each.begin(), each.end());
+  return made;
+}
+
+findings check_leaf(triangulation& mesh, const leaf_plan& leaf, const quality_rule& rule) {
+  findings found;
+  std::size_t hull = 0;
+  for (index t = 0; t < mesh.tetrahedra.size(); ++t) {
+    if (!mesh.in_use(t)) continue;
+    ++found.tetrahedra;
+    const std::array<point, 4> corner = corners_of(mesh, t);
+    if (!(orient(corner[0], corner[1], corner[2], corner[3]) > 0)) {
+      found.fault(fmt::format("a tetrahedron at {} has no positive volume", text_of(corner[0])));
+    }
+    check_facets(mesh, t, found);
+    const auto& twin = mesh.tetrahedra[t].twin;
+    hull += static_cast<std::size_t>(std::count(twin.begin(), twin.end(), none));
+    measure(corner, found);
+  }
+  const auto triangles = hull_triangles(mesh, leaf);
+  std::size_t named = 0;
+  for (const auto& each : triangles) named += each.size();
+  if (named != hull) found.fault(fmt::format("{} facets of the hull lie in no face of the subdomain", hull - named));
+  for (std::size_t k = 0; k < leaf.faces.size(); ++k) {
+    const cube_face& face = leaf.faces[k];
+    if (!covers(face, triangles[k]))
+      found.fault(fmt::format("the face at {} is not covered", text_of(to_point(face.low))));
+    if ((face.neighbour == cube_face::nobody) != at_boundary(face))
+      found.fault("a face within the domain has one side");
+    (face.neighbour == cube_face::nobody ? found.facets_of_domain : found.facets_shared) += triangles[k].size();
+  }
+  if (found.faults == 0) check_bounds(mesh, rule, found);  // a walk through a mesh with faults may not end
+  return found;
+}
+
+}  // namespace mesh3d

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// Checks that a subdomain is a valid mesh, without trust in what has made it.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "kernel/refiner.hpp"
+#include "kernel/triangulation.hpp"
+#include "plan/octree.hpp"
+
+namespace mesh3d {
+
+/// Results of subdomains are added up by `merge`.
+struct findings {
+  static constexpr std::size_t listed_max = 20;  // faults with their texts; the rest is counted
+  static constexpr std::size_t bins = 36;        // of dihedral angles, of 5 degrees
+
+  std::uint64_t tetrahedra = 0, faults = 0;
+  std::uint64_t refused = 0;  // tetrahedra that miss a bound, since a point would come too near to the hull
+  std::uint64_t facets_shared = 0, facets_of_domain = 0;
+  std::array<std::uint64_t, bins> dihedrals{};
+  double degrees_min = 180, degrees_max = 0;  // of dihedral angles
+  double ratio_max = 0;                       // of a sphere's radius to the shortest edge
+  double volume = 0;
+  std::vector<std::string> fault_texts{};
+
+  void fault(std::string text);
+  void merge(const findings& other);
+  template <class Archive>
+  void serialize(Archive& ar) {
+    ar(tetrahedra, faults, refused, facets_shared, facets_of_domain, dihedrals, degrees_min, degrees_max, ratio_max,
+       volume, fault_texts);
+  }
+};
+
+/// A triangle of a face: its corners in the order of their coordinates, by which both sides name it.
+struct shared_triangle {
+  std::array<point, 3> corner{};
+  auto operator<=>(const shared_triangle&) const = default;
+};
+
+/// Verifies one subdomain by exact predicates: every tetrahedron has a positive volume and agrees with its neighbours
+/// on the facets between them, every facet is Delaunay, and the hull covers the leaf's faces exactly. Tetrahedra that
+/// miss a bound are faults, unless the point that would mend them is refused.
+findings check_leaf(triangulation& mesh, const leaf_plan& leaf, const quality_rule& rule);
+
+/// The triangles of the hull that lie in a face of the leaf, sorted.
+std::vector<std::vector<shared_triangle>> hull_triangles(const triangulation& mesh, const leaf_plan& leaf);
+
+}  // namespace mesh3d

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+// Triangulations against brute force, refinement, and checks of meshes that are spoilt.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include <nacre/rng.hpp>
+
+#include "kernel/check.hpp"
+#include "kernel/delaunay.hpp"
+#include "kernel/refiner.hpp"
+#include "plan/plan.hpp"
+#include "plan/surface_points.hpp"
+
+namespace mesh3d {
+namespace {
+
+using corners = std::array<point, 4>;
+
+corners corners_of(const triangulation& mesh, index t) {
+  corners at;
+  for (unsigned k = 0; k < 4; ++k) at[k] = mesh.at(mesh.tetrahedra[t].corner[k]);
+  return at;
+}
+
+/// All tetrahedra by their sorted corners, so that numbers do not matter.
+std::set<corners> set_of(const triangulation& mesh) {
+  std::set<corners> all;
+  for (index t = 0; t < mesh.tetrahedra.size(); ++t) {
+    if (!mesh.in_use(t)) continue;
+    corners at = corners_of(mesh, t);
+    std::sort(at.begin(), at.end());
+    all.insert(at);
+  }
+  return all;
+}
+
+double volume_of(const triangulation& mesh) {
+  double sum = 0;
+  for (index t = 0; t < mesh.tetrahedra.size(); ++t) {
+    if (!mesh.in_use(t)) continue;
+    const auto [a, b, c, d] = corners_of(mesh, t);
+    sum += orient(a, b, c, d) / 6;
+  }
+  return sum;
+}
+
+/// Every tetrahedron against every vertex.
+void expect_delaunay(const triangulation& mesh) {
+  for (index t = 0; t < mesh.tetrahedra.size(); ++t) {
+    if (!mesh.in_use(t)) continue;
+    const auto [a, b, c, d] = corners_of(mesh, t);
+    ASSERT_GT(orient(a, b, c, d), 0);
+    for (const point& p : mesh.vertices) {
+      if (p == a || p == b || p == c || p == d) continue;
+      ASSERT_LT(in_perturbed_sphere(a, b, c, d, p), 0);
+    }
+  }
+  EXPECT_NEAR(volume_of(mesh), 1, 1e-12);
+}
+
+/// Points in general position, on a grid, on the surface of the box, or on a sphere around its centre.
+std::vector<point> troubled_cloud(std::uint64_t seed, std::size_t count) {
+  nacre::rng random(seed);
+  const auto of_grid = [&](double steps) { return std::floor(random.uniform() * (steps + 1)) / steps; };
+  constexpr std::array<std::array<double, 3>, 4> steps{{{3, 0, 0}, {1, 2, 2}, {2, 2, 1}, {2, 1, 2}}};
+  std::vector<point> points;
+  while (points.size() < count) {
+    point p{random.uniform(), random.uniform(), random.uniform()};
+    if (seed % 4 == 1) p = {of_grid(4), of_grid(4), of_grid(4)};
+    if (seed % 4 == 2) (points.size() % 2 == 0 ? p.x : p.z) = points.size() % 3 == 0 ? 1.0 : 0.0;
+    if (seed % 4 == 3) {
+      const auto& step = steps[random.below(steps.size())];
+      const auto part = [&](unsigned k) { return 0.5 + (random.below(2) == 0 ? step[k] : -step[k]) / 8; };
+      p = {part(0), part(1), part(2)};
+    }
+    points.push_back(p);
+  }
+  return points;
+}
+
+TEST(Delaunay, spheres_hold_no_other_point) {
+  for (std::uint64_t seed = 0; seed < 24; ++seed) {
+    SCOPED_TRACE(seed);
+    expect_delaunay(triangulate({0, 0, 0}, {1, 1, 1}, troubled_cloud(seed, 70)));
+  }
+}
+
+TEST(Delaunay, points_have_one_triangulation_in_whichever_order_they_come) {
+  for (std::uint64_t seed = 0; seed < 12; ++seed) {
+    std::vector<point> points = troubled_cloud(seed, 90);
+    const triangulation sorted = triangulate({0, 0, 0}, {1, 1, 1}, points);
+    triangulation mesh = triangulate_box({0, 0, 0}, {1, 1, 1});
+    cavity hole;
+    index last = 0;
+    for (const point& p : points) {
+      last = mesh.find(p, last);
+      const corners at = corners_of(mesh, last);
+      if (std::find(at.begin(), at.end(), p) != at.end()) continue;
+      hole.collect(mesh, p, last);
+      hole.fill(mesh, p);
+      last = hole.filled().back();
+    }
+    EXPECT_GT(mesh.vertices.size(), 30u);
+    EXPECT_EQ(set_of(mesh), set_of(sorted)) << seed;
+  }
+}
+
+TEST(Delaunay, a_box_of_any_shape_is_divided) {
+  const triangulation mesh = triangulate_box({-1, 2, 0.5}, {0.25, 2.5, 4});
+  EXPECT_EQ(mesh.count(), 6u);
+  for (index t = 0; t < 6; ++t) {
+    const auto [a, b, c, d] = corners_of(mesh, t);
+    EXPECT_GT(orient(a, b, c, d), 0);
+    for (const point& p : mesh.vertices) {
+      if (p == a || p == b || p == c || p == d) continue;
+      EXPECT_LT(in_perturbed_sphere(a, b, c, d, p), 0);
+    }
+  }
+}
+
+struct refined_leaf {
+  leaf_plan leaf{};
+  quality_rule rule{};
+  triangulation mesh{};
+};
+
+refined_leaf refine_leaf(std::size_t which, double ratio = 2) {
+  options asked{.size = 0.08, .ratio_max = ratio, .sources = {{{0.3, 0.2, 0.4}, 0.015, 0.15}}, .subdomains = 20};
+  const plan made = make_plan(asked);
+  refined_leaf result{.leaf = made.leaves.at(which % made.leaves.size()), .rule = made.rule};
+  const point low = to_point(result.leaf.box.low);
+  const double side = to_length(result.leaf.box.size);
+  result.mesh = triangulate(low, low + point{side, side, side}, surface_points(result.leaf, result.rule.size));
+  return result;
+}
+
+void refine(refined_leaf& of, std::size_t slice = 100) {
+  refine_state state;
+  refiner work(of.mesh, of.rule);
+  while (!work.refine(state, slice)) {
+  }
+}
+
+TEST(Refiner, makes_leaves_that_pass_their_check_and_keep_their_hull) {
+  std::uint64_t inserted = 0;
+  for (std::size_t which = 0; which < 12; ++which) {
+    refined_leaf of = refine_leaf(which, which % 2 == 0 ? 2 : 1.3);
+    const auto hull = hull_triangles(of.mesh, of.leaf);
+    const std::size_t before = of.mesh.vertices.size();
+    refine(of);
+    EXPECT_EQ(hull_triangles(of.mesh, of.leaf), hull);
+    inserted += of.mesh.vertices.size() - before;
+    const findings found = check_leaf(of.mesh, of.leaf, of.rule);
+    EXPECT_EQ(found.faults, 0u) << (found.fault_texts.empty() ? "" : found.fault_texts.front());
+    EXPECT_LT(found.refused, found.tetrahedra / 3);
+    EXPECT_NEAR(found.volume, std::pow(to_length(of.leaf.box.size), 3), 1e-12);
+  }
+  EXPECT_GT(inserted, 1000u);
+}
+
+TEST(Refiner, slices_change_nothing) {
+  refined_leaf whole = refine_leaf(3), sliced = whole;
+  refine(whole, 1'000'000);
+  refine(sliced, 3);
+  EXPECT_EQ(whole.mesh.vertices, sliced.mesh.vertices);
+  EXPECT_EQ(set_of(whole.mesh), set_of(sliced.mesh));
+}
+
+std::uint64_t faults_after(const refined_leaf& good, void (*spoil)(refined_leaf&)) {
+  refined_leaf bad = good;
+  spoil(bad);
+  return check_leaf(bad.mesh, bad.leaf, bad.rule).faults;
+}
+
+index first_in_use(const triangulation& mesh) {
+  index t = 0;
+  while (!mesh.in_use(t)) ++t;
+  return t;
+}
+
+TEST(Check, finds_what_is_spoilt) {
+  refined_leaf good = refine_leaf(5);
+  EXPECT_GT(check_leaf(good.mesh, good.leaf, good.rule).faults, 0u) << "is not refined yet";
+  refine(good);
+  ASSERT_EQ(check_leaf(good.mesh, good.leaf, good.rule).faults, 0u);
+  EXPECT_GT(faults_after(good, [](refined_leaf& of) { of.mesh.vertices.back().x += 0.02; }), 0u) << "not Delaunay";
+  EXPECT_GT(faults_after(good,
+                         [](refined_leaf& of) {
+                           auto& t = of.mesh.tetrahedra[first_in_use(of.mesh)];
+                           std::swap(t.corner[0], t.corner[1]);
+                         }),
+            0u)
+      << "no positive volume";
+  EXPECT_GT(faults_after(good,
+                         [](refined_leaf& of) {
+                           auto& t = of.mesh.tetrahedra[first_in_use(of.mesh)];
+                           for (facet& f : t.twin) f = none;
+                         }),
+            0u)
+      << "a hole";
+  EXPECT_GT(faults_after(good,
+                         [](refined_leaf& of) {  // a vertex slides within its face, as one side alone would see it
+                           for (point& p : of.mesh.vertices) {
+                             const point low = to_point(of.leaf.box.low);
+                             if (p.x == low.x && p.y > low.y && p.z > low.z) p.y = low.y;
+                           }
+                         }),
+            0u)
+      << "a face that is not covered";
+  EXPECT_GT(faults_after(good, [](refined_leaf& of) { of.rule.size = of.rule.size.scaled(0.5); }), 0u) << "too large";
+  EXPECT_GT(faults_after(good,
+                         [](refined_leaf& of) {
+                           of.leaf.faces[0].neighbour =
+                               of.leaf.faces[0].neighbour == cube_face::nobody ? 0 : cube_face::nobody;
+                         }),
+            0u)
+      << "a lost neighbour";
+}
+
+}  // namespace
+}  // namespace mesh3d

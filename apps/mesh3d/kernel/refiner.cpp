@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// The loop over tetrahedra, and the points that are refused.
+#include "kernel/refiner.hpp"
+
+#include <cmath>
+
+#include "kernel/shape.hpp"
+
+namespace mesh3d {
+namespace {
+
+bool in_range(double value) { return value >= coordinate_min && value <= coordinate_max; }
+
+bool inside(const point& p, const point& low, const point& high) {
+  return p.x > low.x && p.y > low.y && p.z > low.z && p.x < high.x && p.y < high.y && p.z < high.z &&
+         in_range(std::abs(p.x)) && in_range(std::abs(p.y)) && in_range(std::abs(p.z));
+}
+
+}  // namespace
+
+refiner::refiner(triangulation& mesh, const quality_rule& rule) : mesh_(mesh), rule_(rule) {}
+
+refiner::wish refiner::point_for(index t, point& at) const {
+  const auto& corner = mesh_.tetrahedra[t].corner;
+  const point &a = mesh_.at(corner[0]), &b = mesh_.at(corner[1]), &c = mesh_.at(corner[2]), &d = mesh_.at(corner[3]);
+  const sphere around = circumsphere(a, b, c, d);
+  const double length = rule_.size.at((a + b + c + d) * 0.25) * quality_rule::radius_factor;
+  const bool too_large = !(around.squared_radius <= length * length);  // also where a flat one has no finite sphere
+  const bool too_thin = !(around.squared_radius <= rule_.ratio_max * rule_.ratio_max * shortest_edge(a, b, c, d));
+  if (!too_large && !too_thin) return wish::nothing;
+  at = around.centre;
+  return inside(at, mesh_.at(0), mesh_.at(7)) && mesh_.conflicts(t, at) ? wish::possible : wish::impossible;
+}
+
+/// Returns false for a point that would come too near to a facet of the hull or to a vertex. No vertex is nearer than
+/// the radius, but for rounding.
+bool refiner::collect(index t, const point& at) {
+  const double radius = squared_length(at - mesh_.at(mesh_.tetrahedra[t].corner[0]));
+  hole_.collect(mesh_, at, mesh_.find(at, t));
+  for (const facet f : hole_.border()) {
+    if (mesh_.twin(f) == none && encroaches(mesh_, f, at)) return false;
+    for (const index v : mesh_.corners(f)) {
+      if (squared_length(mesh_.at(v) - at) < radius / 4) return false;
+    }
+  }
+  return true;
+}
+
+bool refiner::refine(refine_state& state, std::size_t points_max) {
+  for (std::size_t inserted = 0; inserted < points_max;) {
+    index t = state.cursor;
+    if (!state.again.empty()) {
+      t = state.again.back();
+      state.again.pop_back();
+    } else if (state.cursor < mesh_.tetrahedra.size()) {
+      ++state.cursor;
+    } else {
+      return true;
+    }
+    point at;
+    if (!mesh_.in_use(t) || point_for(t, at) != wish::possible || !collect(t, at)) continue;
+    hole_.fill(mesh_, at);
+    ++inserted;
+    for (const index fresh : hole_.filled()) {
+      if (fresh < state.cursor) state.again.push_back(fresh);
+    }
+  }
+  return false;
+}
+
+attempt refiner::judge(index t) {
+  point at;
+  const wish wanted = point_for(t, at);
+  if (wanted == wish::nothing) return attempt::good;
+  return wanted == wish::possible && collect(t, at) ? attempt::inserted : attempt::refused;
+}
+
+}  // namespace mesh3d

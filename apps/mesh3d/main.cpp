@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// mesh3d: meshes of tetrahedra by Delaunay refinement of subdomains that need no communication.
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <exception>
+#include <string>
+#include <utility>
+
+#include <nacre/nacre.hpp>
+#include <program_options.hpp>
+
+#include "options.hpp"
+#include "output/report.hpp"
+#include "output/writers.hpp"
+#include "parallel/mesher.hpp"
+#include "plan/plan.hpp"
+
+namespace {
+
+/// Makes the plan on rank 0. Returns the problem with what was asked, on every rank; empty if there is none.
+std::string plan_on_first_rank(nacre::runtime& rt, const mesh3d::options& asked, mesh3d::plan& made) {
+  std::string problem;
+  if (rt.rank().value() == 0) {
+    try {
+      made = mesh3d::make_plan(asked);
+    } catch (const nacre::setup_error& error) {
+      problem = error.what();
+    }
+  }
+  return rt.broadcast(problem, nacre::rank_id{0});
+}
+
+int mesh(nacre::runtime& rt, const mesh3d::options& asked, const nacre::config& configuration) {
+  mesh3d::plan made;
+  const double started = rt.now();
+  const std::string problem = plan_on_first_rank(rt, asked, made);
+  const bool is_first = rt.rank().value() == 0;
+  if (!problem.empty()) {
+    if (is_first) fmt::print(stderr, "mesh3d: {}\n", problem);
+    return nacre::program_options::usage_code;
+  }
+  const double planned = rt.now();
+  mesh3d::whole_mesh whole;
+  mesh3d::result done = mesh3d::make_mesh(rt, asked, std::move(made), asked.out.empty() ? nullptr : &whole);
+  if (!is_first) return 0;
+  done.simulated = configuration.get_string("transport") == "sim";
+  done.plan_seconds = planned - started;
+  const double written = rt.now();
+  std::exception_ptr unwritten;  // the report, and the verdict of the check, are printed all the same
+  try {
+    if (!asked.out.empty()) mesh3d::write_mesh(whole, asked);
+    if (!asked.costs.empty()) mesh3d::write_costs(done.costs, asked.costs);
+  } catch (const std::exception&) {
+    unwritten = std::current_exception();
+  }
+  done.write_seconds = rt.now() - written;
+  fmt::print("{}", asked.json ? mesh3d::result_json(asked, done, configuration.get_string("balancer"),
+                                                    configuration.get_string("transport"))
+                              : mesh3d::result_text(done));
+  if (unwritten != nullptr) std::rethrow_exception(unwritten);
+  return done.checked && done.found.faults > 0 ? 1 : 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return nacre::run_program("mesh3d", [&] {
+    const nacre::config configuration = nacre::read_config(argc, argv);
+    const mesh3d::command_line command = mesh3d::parse_command_line(argc, argv);
+    if (command.exit_code) return *command.exit_code;
+    if (!command.asked.out.empty()) mesh3d::check_output_name(command.asked.out);
+    int verdict = 0;
+    const int failed = nacre::run(configuration, [&](nacre::runtime& rt) {
+      const int code = mesh(rt, command.asked, configuration);
+      if (rt.rank().value() == 0) verdict = code;
+    });
+    return failed != 0 ? failed : verdict;
+  });
+}

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// Declares the options.
+#include "options.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+
+#include <nacre/error.hpp>
+#include <program_options.hpp>
+
+namespace mesh3d {
+namespace {
+
+constexpr const char* footer = R"(Examples:
+  mesh3d --tetrahedra 1000000 --check
+  mesh3d --size 0.05 --size-at 0.3,0.4,0.2,0.005,0.15 --subdomains 64 --out mesh.vtu                for ParaView
+  mesh3d --size 0.08 --subdomains 30 --nacre.ranks=4 --out cut.svg
+  mesh3d --tetrahedra 500000 --size-at 0.5,0.5,0.5,0.01 --weigh volume --nacre.ranks=2 --nacre.balancer=diffusion
+  nacre run -n 2 mesh3d --tetrahedra 5000000 --check --json
+  mesh3d --nacre.help                                                       options of the runtime
+
+Exit code: 0 for a mesh, and for one that passes --check; 1 when the check finds a fault, or writing fails; 2 when the
+options are wrong.)";
+
+/// "X,Y,Z,LENGTH" or "X,Y,Z,LENGTH,GROWTH".
+size_source read_source(const std::string& text) {
+  std::array<double, 5> value{0, 0, 0, 0, 0.2};
+  std::size_t count = 0;
+  const char* at = text.data();
+  const char* const last = text.data() + text.size();
+  for (; count < value.size(); ++count) {
+    const auto [end, error] = std::from_chars(at, last, value[count]);
+    if (error != std::errc() || (end != last && *end != ',')) break;
+    at = end;
+    if (at == last) break;
+    ++at;
+  }
+  const bool finite = std::all_of(value.begin(), value.end(), [](double each) { return std::abs(each) < 1e6; });
+  if (at == last && count >= 3 && finite && value[3] >= length_min && value[4] >= 0 && value[4] <= growth_max &&
+      text.back() != ',') {
+    return {{value[0], value[1], value[2]}, value[3], value[4]};
+  }
+  throw nacre::setup_error({fmt::format("--size-at has no value '{}'", text),
+                            fmt::format("it is X,Y,Z,LENGTH or X,Y,Z,LENGTH,GROWTH, with a length of at least {} and a "
+                                        "growth of 0 to {}",
+                                        length_min, growth_max),
+                            "try --size-at 0.5,0.5,0.5,0.01,0.2"});
+}
+
+void declare(nacre::program_options& parser, options& asked, std::vector<std::string>& sources) {
+  parser.section("Size of the tetrahedra");
+  parser.add("--size", asked.size, "The greatest length that edges should have")
+      .called("LENGTH")
+      .between(0, 1)
+      .otherwise("0.1, or by --tetrahedra");
+  parser.add("--tetrahedra", asked.tetrahedra, "Choose lengths that give about so many")
+      .called("COUNT")
+      .between(1, 1e11)
+      .otherwise("none");
+  parser
+      .add("--size-at", sources,
+           "Edges of about LENGTH at (X, Y, Z), and GROWTH longer (0.2) for each unit of distance; may be repeated")
+      .called("X,Y,Z,LENGTH[,GROWTH]")
+      .verbatim();
+  parser.add("--ratio", asked.ratio_max, "The greatest ratio of the radius around a tetrahedron to its shortest edge")
+      .called("RATIO")
+      .between(1.2, 100);
+  parser.section("How to run");
+  parser.add("--subdomains", asked.subdomains, "Parts of the domain at least, which ranks and workers share")
+      .called("COUNT")
+      .between(1, 1u << 20)
+      .otherwise("one for each 50,000 tetrahedra");
+  parser.add_choice(
+      "--weigh", asked.weigh, {{"work", weighing::work}, {"volume", weighing::volume}},
+      "Which is alike in all subdomains: the expected number of tetrahedra, or the volume, for experiments "
+      "with balancers");
+  parser.section("Output");
+  parser.add("--out", asked.out, "Write the mesh to FILE.vtu, or a picture of a cut through it to FILE.svg")
+      .called("FILE");
+  parser.add("--cut", asked.cut, "The picture shows the plane at this z").called("Z").between(0, 1);
+  parser.add("--costs", asked.costs, "Write what each subdomain has cost, as JSON").called("FILE");
+  parser.add("--check", asked.check, "Verify the mesh by exact arithmetic, in parallel");
+  parser.add("--json", asked.json, "Print the result as one JSON object");
+}
+
+}  // namespace
+
+command_line parse_command_line(int argc, const char* const* argv) {
+  nacre::program_options parser("mesh3d",
+                                "Meshes of tetrahedra for the unit cube, as fine as a size field asks for: Delaunay "
+                                "refinement of subdomains that share nothing but points.");
+  parser.footer(footer);
+  command_line result;
+  std::vector<std::string> sources;
+  declare(parser, result.asked, sources);
+  result.exit_code = parser.parse(argc, argv);
+  if (result.exit_code) return result;
+  options& asked = result.asked;
+  for (const std::string& each : sources) asked.sources.push_back(read_source(each));
+  if (asked.size != 0 && asked.size < length_min) {
+    throw nacre::setup_error({fmt::format("--size is {}", asked.size), "exact arithmetic has no room for such lengths",
+                              fmt::format("choose at least {}", length_min)});
+  }
+  return result;
+}
+
+}  // namespace mesh3d

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// Formats the result.
+#include "output/report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+namespace mesh3d {
+namespace {
+
+double rate(const result& done) {
+  return done.mesh_seconds > 0 ? static_cast<double>(done.counts.tetrahedra) / done.mesh_seconds : 0;
+}
+
+double bytes_a_tetrahedron(const result& done) {
+  return static_cast<double>(done.counts.bytes) /
+         static_cast<double>(std::max<std::uint64_t>(done.counts.tetrahedra, 1));
+}
+
+std::string histogram(const findings& found) {
+  constexpr std::size_t bars_max = 50;
+  const std::uint64_t most =
+      std::max<std::uint64_t>(1, *std::max_element(found.dihedrals.begin(), found.dihedrals.end()));
+  std::string text = "dihedral angles, in degrees\n";
+  for (std::size_t k = 0; k < findings::bins; ++k) {
+    const std::uint64_t count = found.dihedrals[k];
+    text += fmt::format("  {:3} to {:3} {:>12}  {}\n", 5 * k, 5 * k + 5, count,
+                        std::string((count * bars_max + most - 1) / most, '#'));
+  }
+  return text;
+}
+
+std::string check_text(const result& done) {
+  const findings& found = done.found;
+  std::string text = fmt::format(
+      "check: {} in {:.3f} s; dihedral angles {:.2f} to {:.2f} degrees; radius by shortest edge {:.3f}; volume "
+      "{:.15g}\n",
+      found.faults == 0 ? "passed" : "FAILED", done.check_seconds, found.degrees_min, found.degrees_max,
+      found.ratio_max, found.volume);
+  for (const std::string& each : found.fault_texts) text += "  fault: " + each + "\n";
+  if (found.faults > found.fault_texts.size()) {
+    text += fmt::format("  and {} more faults\n", found.faults - found.fault_texts.size());
+  }
+  if (found.refused > 0) {
+    text += fmt::format("  {} tetrahedra miss a bound, since a point would come too near to a face of a subdomain\n",
+                        found.refused);
+  }
+  return text + histogram(found);
+}
+
+nlohmann::ordered_json check_json(const result& done) {
+  const findings& found = done.found;
+  return {{"passed", found.faults == 0},
+          {"faults", found.faults},
+          {"fault_texts", found.fault_texts},
+          {"refused", found.refused},
+          {"degrees_min", found.degrees_min},
+          {"degrees_max", found.degrees_max},
+          {"ratio_max", found.ratio_max},
+          {"dihedrals", found.dihedrals},
+          {"volume", found.volume},
+          {"facets_between_subdomains", found.facets_shared / 2},
+          {"facets_of_domain", found.facets_of_domain},
+          {"seconds", done.check_seconds}};
+}
+
+}  // namespace
+
+std::string result_text(const result& done) {
+  std::string text = fmt::format("{} tetrahedra in {} subdomains, {:.3f} {}s ({:.2f} million/s); planned in {:.3f} s\n",
+                                 done.counts.tetrahedra, done.subdomains, done.mesh_seconds,
+                                 done.simulated ? "virtual " : "", rate(done) / 1e6, done.plan_seconds);
+  text += fmt::format("  {} bytes a tetrahedron; {} moves; busiest rank {:.3f} s\n",
+                      static_cast<int>(bytes_a_tetrahedron(done) + 0.5), done.moves, done.busiest_rank_seconds);
+  if (done.checked) text += check_text(done);
+  return text;
+}
+
+std::string result_json(const options& asked, const result& done, const std::string& balancer,
+                        const std::string& transport) {
+  nlohmann::ordered_json json{{"tetrahedra", done.counts.tetrahedra},
+                              {"vertices_of_subdomains", done.counts.vertices},
+                              {"subdomains", done.subdomains},
+                              {"ranks", done.ranks},
+                              {"workers", done.workers},
+                              {"transport", transport},
+                              {"simulated", done.simulated},
+                              {"balancer", balancer},
+                              {"ratio_bound", asked.ratio_max},
+                              {"plan_seconds", done.plan_seconds},
+                              {"mesh_seconds", done.mesh_seconds},
+                              {"write_seconds", done.write_seconds},
+                              {"tetrahedra_per_second", rate(done)},
+                              {"bytes_per_tetrahedron", bytes_a_tetrahedron(done)},
+                              {"moves", done.moves},
+                              {"busiest_rank_seconds", done.busiest_rank_seconds}};
+  json["check"] = done.checked ? check_json(done) : nlohmann::ordered_json(nullptr);
+  return json.dump() + "\n";
+}
+
+}  // namespace mesh3d

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writes meshes.
+#include "output/writers.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <utility>
+
+#include <nacre/error.hpp>
+#include <nlohmann/json.hpp>
+
+#include "meshing/output_file.hpp"
+
+namespace mesh3d {
+namespace {
+
+struct spot {
+  double x, y;
+};
+
+/// The polygon that a plane cuts from a tetrahedron: of three or four corners, in order around it.
+std::vector<spot> section(const std::array<point, 4>& corner, double z) {
+  std::vector<spot> spots;
+  spot middle{0, 0};
+  for (unsigned i = 0; i < 4; ++i) {
+    for (unsigned j = 0; j < i; ++j) {
+      const point &a = corner[i], &b = corner[j];
+      if ((a.z < z) == (b.z < z)) continue;
+      const double t = (z - a.z) / (b.z - a.z);
+      spots.push_back({a.x + (b.x - a.x) * t, a.y + (b.y - a.y) * t});
+      middle = {middle.x + spots.back().x, middle.y + spots.back().y};
+    }
+  }
+  const auto count = static_cast<double>(spots.size());
+  const auto angle = [&](const spot& s) { return std::atan2(s.y - middle.y / count, s.x - middle.x / count); };
+  std::sort(spots.begin(), spots.end(), [&](const spot& a, const spot& b) { return angle(a) < angle(b); });
+  return spots;
+}
+
+}  // namespace
+
+void write_vtu(const whole_mesh& mesh, std::ostream& to) {
+  meshing::vtu_content content{.corners_a_cell = 4, .cell_type = 10};
+  for (const point& at : mesh.points) content.points.insert(content.points.end(), {at.x, at.y, at.z});
+  for (const auto& each : mesh.tetrahedra) {
+    for (const std::uint32_t v : each) content.corners.push_back(static_cast<std::int32_t>(v));
+  }
+  content.cell_data = content.arrays.declare("UInt32", "subdomain", 1, mesh.subdomains) +
+                      content.arrays.declare("UInt32", "rank", 1, mesh.ranks);
+  meshing::write_vtu(std::move(content), to);
+}
+
+void write_svg(const whole_mesh& mesh, double z, std::ostream& to) {
+  constexpr double width = 900;
+  const bool by_rank = std::any_of(mesh.ranks.begin(), mesh.ranks.end(), [&](auto r) { return r != mesh.ranks[0]; });
+  const std::vector<std::uint32_t>& colours = by_rank ? mesh.ranks : mesh.subdomains;
+  std::map<std::uint32_t, std::string> paths;
+  for (std::size_t t = 0; t < mesh.tetrahedra.size(); ++t) {
+    const auto& [a, b, c, d] = mesh.tetrahedra[t];
+    const auto spots = section({mesh.points[a], mesh.points[b], mesh.points[c], mesh.points[d]}, z);
+    if (spots.size() < 3) continue;
+    const char* command = "M";
+    for (const spot& each : spots) {
+      paths[colours[t]] +=
+          fmt::format("{}{:.2f} {:.2f}", std::exchange(command, "L"), each.x * width, (1 - each.y) * width);
+    }
+    paths[colours[t]] += "Z";
+  }
+  to << R"(<svg xmlns="http://www.w3.org/2000/svg" viewBox="-5 -5 910 910" stroke-linejoin="round">)" << '\n';
+  for (const auto& [colour, path] : paths) {
+    to << fmt::format("<path fill=\"{}\" stroke=\"#333\" stroke-width=\"0.3\" d=\"{}\"/>\n", meshing::colour_of(colour),
+                      path);
+  }
+  to << "</svg>\n";
+}
+
+void write_costs(const std::vector<subdomain_cost>& costs, const std::string& name) {
+  nlohmann::ordered_json all = nlohmann::ordered_json::array();
+  for (const subdomain_cost& each : costs) {
+    all.push_back({{"seconds", each.seconds}, {"tetrahedra", each.tetrahedra}, {"bytes", each.bytes}});
+  }
+  meshing::write_file(name, [&](std::ostream& to) { to << all.dump() << '\n'; });
+}
+
+void check_output_name(const std::string& out) {
+  if (meshing::ends_with(out, ".vtu") || meshing::ends_with(out, ".svg")) return;
+  throw nacre::setup_error({fmt::format("--out {} has an unknown format", out), "files end in .vtu or .svg",
+                            fmt::format("try --out {}.vtu", out.substr(0, out.find_last_of("./")))});
+}
+
+void write_mesh(const whole_mesh& mesh, const options& asked) {
+  meshing::write_file(asked.out, [&](std::ostream& to) {
+    if (meshing::ends_with(asked.out, ".vtu")) return write_vtu(mesh, to);
+    write_svg(mesh, asked.cut, to);
+  });
+}
+
+}  // namespace mesh3d

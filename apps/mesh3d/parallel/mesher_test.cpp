@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whole jobs: threads as ranks, simulated ranks, balancers that move subdomains all the time.
+#include "parallel/mesher.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <sstream>
+#include <string>
+
+#include "output/writers.hpp"
+
+namespace mesh3d {
+namespace {
+
+using settings = std::map<std::string, std::string>;
+
+struct outcome {
+  result done{};
+  whole_mesh mesh{};
+};
+
+const options graded{.size = 0.1, .sources = {{{0.3, 0.2, 0.4}, 0.02, 0.3}}, .subdomains = 16, .check = true};
+
+outcome run_job(const settings& with, const options& asked, void (*spoil)(plan&) = nullptr) {
+  nacre::config made;
+  for (const auto& [name, value] : with) made.set(name, value);
+  outcome found;
+  const int failed = nacre::run(made, [&](nacre::runtime& rt) {
+    plan planned;
+    if (rt.rank().value() == 0) {
+      planned = make_plan(asked);
+      if (spoil != nullptr) spoil(planned);
+    }
+    whole_mesh mesh;
+    const result own = make_mesh(rt, asked, std::move(planned), &mesh);
+    if (rt.rank().value() != 0) return;
+    found.done = own;
+    found.mesh = std::move(mesh);
+  });
+  EXPECT_EQ(failed, 0);
+  return found;
+}
+
+void expect_sound(const outcome& found) {
+  EXPECT_TRUE(found.done.checked);
+  EXPECT_EQ(found.done.found.faults, 0u) << (found.done.found.fault_texts.empty()
+                                                 ? ""
+                                                 : found.done.found.fault_texts.front());
+  EXPECT_EQ(found.done.found.tetrahedra, found.done.counts.tetrahedra);
+  EXPECT_EQ(found.mesh.tetrahedra.size(), found.done.counts.tetrahedra);
+}
+
+TEST(Mesher, makes_one_mesh_whatever_runs_it) {
+  const outcome first = run_job({{"ranks", "1"}, {"workers", "1"}}, graded);
+  expect_sound(first);
+  EXPECT_GT(first.mesh.tetrahedra.size(), 10'000u);
+  std::uint64_t moves = 0;
+  for (const settings& with :
+       {settings{{"ranks", "1"}, {"workers", "3"}}, settings{{"ranks", "3"}, {"workers", "2"}, {"balancer", "rotate"}},
+        settings{{"ranks", "2"}, {"balancer", "diffusion"}},
+        settings{{"transport", "sim"}, {"ranks", "5"}, {"seed", "3"}, {"balancer", "lifeline"}},
+        settings{{"transport", "sim"},
+                 {"ranks", "8"},
+                 {"seed", "4"},
+                 {"balancer", "rotate"},
+                 {"balance.rotate.interval", "100us"},
+                 {"check_serialization", "true"}}}) {
+    const outcome other = run_job(with, graded);
+    expect_sound(other);
+    EXPECT_EQ(other.mesh.points, first.mesh.points);
+    EXPECT_EQ(other.mesh.tetrahedra, first.mesh.tetrahedra);
+    EXPECT_EQ(other.mesh.subdomains, first.mesh.subdomains);
+    moves += other.done.moves;
+  }
+  EXPECT_GT(moves, 5u);
+}
+
+TEST(Mesher, joins_subdomains_at_their_faces) {
+  const outcome found = run_job({{"ranks", "2"}}, graded);
+  std::map<std::array<std::uint32_t, 3>, int> facets;
+  std::set<std::array<std::uint32_t, 2>> edges;
+  for (const auto& each : found.mesh.tetrahedra) {
+    for (unsigned k = 0; k < 4; ++k) {
+      std::array<std::uint32_t, 3> facet{each[(k + 1) % 4], each[(k + 2) % 4], each[(k + 3) % 4]};
+      std::sort(facet.begin(), facet.end());
+      ++facets[facet];
+      edges.insert({facet[0], facet[1]});
+      edges.insert({facet[1], facet[2]});
+      edges.insert({facet[0], facet[2]});
+    }
+  }
+  for (const auto& [facet, count] : facets) {
+    const auto on_face = [&](double point::*axis, double at) {
+      return std::all_of(facet.begin(), facet.end(), [&](std::uint32_t v) { return found.mesh.points[v].*axis == at; });
+    };
+    bool at_boundary = false;
+    for (double point::*axis : {&point::x, &point::y, &point::z}) {
+      at_boundary = at_boundary || on_face(axis, 0) || on_face(axis, 1);
+    }
+    ASSERT_EQ(count, at_boundary ? 1 : 2);
+  }
+  // Points - edges + facets - tetrahedra of a ball: any crack between subdomains would add to it.
+  EXPECT_EQ(static_cast<long>(found.mesh.points.size()) - static_cast<long>(edges.size()) +
+                static_cast<long>(facets.size()) - static_cast<long>(found.mesh.tetrahedra.size()),
+            1);
+}
+
+TEST(Mesher, subdomains_that_disagree_on_a_face_fail_the_check) {
+  const outcome lost = run_job({{"ranks", "2"}}, graded, [](plan& made) {
+    auto& edges = made.leaves[3].edges;  // one side does not know where the other one has cut an edge
+    edges.erase(edges.begin() + static_cast<std::ptrdiff_t>(edges.size() / 2));
+  });
+  EXPECT_GT(lost.done.found.faults, 0u);
+  const outcome blind = run_job({{"ranks", "2"}}, graded, [](plan& made) { made.leaves[5].faces.pop_back(); });
+  EXPECT_GT(blind.done.found.faults, 0u);
+}
+
+TEST(Writers, files_hold_the_mesh) {
+  const options small{.size = 0.3};
+  const outcome found = run_job({{"ranks", "1"}}, small);
+  std::ostringstream vtu, svg;
+  write_vtu(found.mesh, vtu);
+  const std::string cells = "NumberOfCells=\"" + std::to_string(found.mesh.tetrahedra.size()) + "\"";
+  EXPECT_NE(vtu.str().find(cells), std::string::npos);
+  EXPECT_GT(vtu.str().size(), found.mesh.points.size() * 24 + found.mesh.tetrahedra.size() * 33);
+  write_svg(found.mesh, 0.47, svg);
+  const std::string picture = svg.str();
+  EXPECT_GT(std::count(picture.begin(), picture.end(), 'Z'), 30);
+  EXPECT_THROW(check_output_name("mesh.obj"), nacre::setup_error);
+}
+
+}  // namespace
+}  // namespace mesh3d

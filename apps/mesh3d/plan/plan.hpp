@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is decided before the first point: lengths and subdomains.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "kernel/refiner.hpp"
+#include "options.hpp"
+#include "plan/octree.hpp"
+
+namespace mesh3d {
+
+struct plan {
+  quality_rule rule{};
+  std::vector<leaf_plan> leaves{};
+  std::vector<double> expected{};  // tetrahedra, by leaf
+};
+
+/// Tetrahedra that a part of the domain will have, about.
+double expected_tetrahedra(const cube& part, const size_field& size);
+
+/// Throws nacre::setup_error for what no subdomain could hold.
+plan make_plan(const options& asked);
+
+}  // namespace mesh3d

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+// Octrees, and the points that neighbours share.
+#include "plan/plan.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+#include <vector>
+
+#include <nacre/error.hpp>
+
+#include "plan/surface_points.hpp"
+
+namespace mesh3d {
+namespace {
+
+plan graded_plan(std::uint32_t subdomains) {
+  return make_plan({.size = 0.08, .sources = {{{0.31, 0.27, 0.83}, 0.004, 0.12}}, .subdomains = subdomains});
+}
+
+/// A face without the neighbour, by which the two sides name it.
+auto name_of(const cube_face& face) { return std::tuple(face.low, face.size, face.axis); }
+
+TEST(Octree, fills_the_cube_and_both_sides_of_a_face_know_each_other) {
+  const plan made = graded_plan(150);
+  EXPECT_GE(made.leaves.size(), 150u);
+  double volume = 0;
+  std::map<std::tuple<place, std::uint32_t, std::uint32_t>, std::vector<std::pair<std::uint32_t, std::uint32_t>>> sides;
+  std::set<std::uint32_t> sizes;
+  for (std::size_t k = 0; k < made.leaves.size(); ++k) {
+    const leaf_plan& leaf = made.leaves[k];
+    EXPECT_EQ(leaf.number, k);
+    volume += std::pow(to_length(leaf.box.size), 3);
+    sizes.insert(leaf.box.size);
+    for (const cube_face& face : leaf.faces) sides[name_of(face)].emplace_back(leaf.number, face.neighbour);
+  }
+  EXPECT_EQ(volume, 1);
+  EXPECT_GT(sizes.size(), 2u);
+  for (const auto& [name, of] : sides) {
+    if (of.size() == 1) {
+      EXPECT_EQ(of[0].second, cube_face::nobody);
+      continue;
+    }
+    ASSERT_EQ(of.size(), 2u);
+    EXPECT_EQ(of[0].second, of[1].first);
+    EXPECT_EQ(of[1].second, of[0].first);
+    const std::uint32_t one = made.leaves[of[0].first].box.size, other = made.leaves[of[1].first].box.size;
+    EXPECT_LE(std::max(one, other), 2 * std::min(one, other));
+  }
+}
+
+TEST(Octree, no_leaf_has_a_corner_within_an_edge) {
+  const plan made = graded_plan(100);
+  std::set<place> corners;
+  for (const leaf_plan& leaf : made.leaves) {
+    for (std::uint32_t k = 0; k < 8; ++k) {
+      place at = leaf.box.low;
+      for (unsigned axis = 0; axis < 3; ++axis) at[axis] += (k >> axis & 1) * leaf.box.size;
+      corners.insert(at);
+    }
+  }
+  std::size_t halves = 0;
+  for (const leaf_plan& leaf : made.leaves) {
+    for (const cube_edge& edge : leaf.edges) {
+      place middle = edge.low;
+      middle[edge.axis] += edge.size / 2;
+      EXPECT_EQ(corners.count(middle), 0u);
+      halves += edge.size < leaf.box.size ? 1 : 0;
+    }
+  }
+  EXPECT_GT(halves, 20u);
+}
+
+TEST(SurfacePoints, are_the_same_on_both_sides_of_a_face) {
+  const plan made = graded_plan(60);
+  std::map<std::tuple<place, std::uint32_t, std::uint32_t>, std::vector<point>> known;
+  std::size_t compared = 0, points = 0;
+  for (const leaf_plan& leaf : made.leaves) {
+    for (const cube_face& face : leaf.faces) {
+      const std::vector<point> here = points_within(face, leaf.edges, made.rule.size);
+      const auto [there, fresh] = known.try_emplace(name_of(face), here);
+      if (fresh) continue;
+      EXPECT_EQ(there->second, here);
+      ++compared;
+      points += here.size();
+    }
+  }
+  EXPECT_GT(compared, 100u);
+  EXPECT_GT(points, 1000u);
+}
+
+TEST(SurfacePoints, keep_their_distance_and_lie_in_no_circle_over_a_step) {
+  const plan made = graded_plan(30);
+  for (const leaf_plan& leaf : made.leaves) {
+    for (const cube_face& face : leaf.faces) {
+      const std::vector<point> within = points_within(face, leaf.edges, made.rule.size);
+      for (const cube_edge& side : sides_of(face)) {
+        if (std::find(leaf.edges.begin(), leaf.edges.end(), side) == leaf.edges.end()) continue;
+        place end = side.low;
+        end[side.axis] += side.size;
+        std::vector<point> chain{to_point(side.low)};
+        for (const point& p : points_within(side, made.rule.size)) chain.push_back(p);
+        chain.push_back(to_point(end));
+        EXPECT_GE(chain.size(), 4u);
+        for (std::size_t k = 1; k < chain.size(); ++k) {
+          for (const point& p : within) EXPECT_GT(dot(chain[k - 1] - p, chain[k] - p), 0);
+        }
+      }
+      for (std::size_t i = 0; i < within.size(); ++i) {
+        for (std::size_t j = 0; j < i; ++j) {
+          const double length =
+              std::min({made.rule.size.at(within[i]), made.rule.size.at(within[j]), to_length(face.size) / steps_min});
+          EXPECT_GT(std::sqrt(squared_length(within[i] - within[j])), 0.74 * length);
+        }
+      }
+    }
+  }
+}
+
+TEST(Plan, lengths_follow_the_number_of_tetrahedra_that_is_asked_for) {
+  const plan uniform = make_plan({.tetrahedra = 1'000'000});
+  EXPECT_NEAR(expected_tetrahedra({}, uniform.rule.size), 1e6, 1e4);
+  EXPECT_EQ(uniform.leaves.size(), 22u);
+  const plan graded = make_plan({.tetrahedra = 1'000'000, .sources = {{{0.5, 0.5, 0.5}, 0.001, 0.1}}});
+  EXPECT_NEAR(expected_tetrahedra({}, graded.rule.size), 1e6, 3e4);
+}
+
+TEST(Plan, refuses_what_cannot_be_made) {
+  EXPECT_THROW(make_plan({.size = 1e-4}), nacre::setup_error);
+  EXPECT_THROW(make_plan({.size = 0.001, .subdomains = 1}), nacre::setup_error);
+  EXPECT_THROW(make_plan({.tetrahedra = 100'000'000'000}), nacre::setup_error);
+}
+
+}  // namespace
+}  // namespace mesh3d

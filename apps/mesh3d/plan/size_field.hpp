@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// How long edges should be, by the place.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+#include <vector>
+
+#include "geometry/point.hpp"
+
+namespace mesh3d {
+
+/// Lengths are not shorter, so that points differ in coordinates of doubles; the growth of neighbours' lengths has a
+/// bound, so that points on edges and faces suit each other.
+inline constexpr double length_min = 1e-5, growth_max = 0.5;
+
+/// A place around which the mesh is finer: edges should be `length` long there, and `growth` longer for each unit of
+/// distance.
+struct size_source {
+  point at{};
+  double length = 0;
+  double growth = 0;
+  template <class Archive>
+  void serialize(Archive& ar) {
+    ar(at.x, at.y, at.z, length, growth);
+  }
+};
+
+/// Nothing here depends on the rank or the time: subdomains that share a face compute the same points on it, bit for
+/// bit.
+struct size_field {
+  double everywhere = 0.1;
+  std::vector<size_source> sources{};
+
+  [[nodiscard]] double at(const point& p) const noexcept {
+    double length = everywhere;
+    for (const size_source& each : sources) {
+      length = std::min(length, each.length + each.growth * std::sqrt(squared_length(p - each.at)));
+    }
+    return length;
+  }
+  /// Bounds of the lengths at places that are no further from `p` than `distance`.
+  [[nodiscard]] std::pair<double, double> around(const point& p, double distance) const noexcept {
+    double least = everywhere, most = everywhere;
+    for (const size_source& each : sources) {
+      const double away = std::sqrt(squared_length(p - each.at));
+      least = std::min(least, each.length + each.growth * std::max(0.0, away - distance));
+      most = std::min(most, each.length + each.growth * (away + distance));
+    }
+    return {least, most};
+  }
+  /// The field with all lengths multiplied. Growth stays: it is a ratio of lengths.
+  [[nodiscard]] size_field scaled(double factor) const {
+    size_field made = *this;
+    made.everywhere *= factor;
+    for (size_source& each : made.sources) each.length *= factor;
+    return made;
+  }
+  template <class Archive>
+  void serialize(Archive& ar) {
+    ar(everywhere, sources);
+  }
+};
+
+}  // namespace mesh3d
