@@ -9,10 +9,10 @@
 
 namespace nacre::transport::udp {
 
-/// A silent peer proves nothing: it may compute for an hour. But who reads a question on the liveness socket has just
-/// read its datagrams, too. So when nothing has come from the peer for long, though bytes wait for its acknowledgement,
-/// it is asked there, again and again; when it has answered answers_max questions and still no datagram has come, none
-/// passes.
+/// A silent peer proves nothing: it may compute for an hour. But a rank that reads a question on the liveness socket
+/// has just read its datagrams, too. So when nothing has come from the peer for long, though bytes wait for its
+/// acknowledgement, it is asked there, again and again; when it has answered answers_max questions and still no
+/// datagram has come, none passes.
 ///
 /// | waits | event | then |
 /// |---|---|---|
