@@ -85,7 +85,7 @@ std::size_t aggregator::append_locked(slot& into, message_ptr m) {
   if (into.open) return payload_bytes;
   into.open = true;
   if (open_.empty()) {
-    set_since(now);
+    note_waiting(now);
     if (!link_.declared().virtual_time) link_.wake();  // so that the poll loop flushes if this thread does not
   }
   open_.push_back(&into);
@@ -141,7 +141,7 @@ void aggregator::flush(thread_context& by) {
     send(*each, by);
   }
   open_.clear();
-  set_since(0);
+  note_none_waits();
 }
 
 }  // namespace nacre

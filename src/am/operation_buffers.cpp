@@ -42,7 +42,7 @@ void thread_operations::begin_pending(std::uint32_t) {
   const std::scoped_lock held(*static_cast<detail::operation_buffers*>(this));
   has_pending_ = true;
   thread_.counters().created.add(1);
-  if (since() == 0) set_since(thread_.pool().instant());
+  if (since() == 0) note_waiting(thread_.pool().instant());
 }
 
 std::byte* thread_operations::claim_slowly(detail::operation_kind kind, std::uint32_t target, std::size_t bytes,
@@ -92,9 +92,9 @@ void thread_operations::open(slot& into, std::uint32_t target, std::size_t bytes
   into.listed = true;
   open_.push_back(target);
   if (open_since() != 0) return;
-  const std::uint64_t now = thread_.pool().instant();
+  const std::uint64_t now = std::max<std::uint64_t>(thread_.pool().instant(), 1);  // virtual time begins at 0
   open_since_.store(now, std::memory_order_release);  // pairs with open_since
-  if (since() == 0) set_since(now);
+  if (since() == 0) note_waiting(now);
   space_.bundle_opened();
 }
 
@@ -137,14 +137,14 @@ void thread_operations::flush(thread_context& by) {
     pending_last_ = ~std::uint32_t{0};
   }
   send_all(by);
-  set_since(0);
+  note_none_waits();
   if (pending) by.counters().done.add(1);
 }
 
 void thread_operations::flush_bundles(thread_context& by) {
   const std::scoped_lock held(*static_cast<detail::operation_buffers*>(this));
   send_all(by);
-  if (!has_pending_) set_since(0);
+  if (!has_pending_) note_none_waits();
 }
 
 }  // namespace nacre

@@ -62,7 +62,7 @@ void own_bundles::start_bundle(const message& first, std::uint64_t now) {
   used_ = 0;
   if (how_.window != nullptr) how_.window->acquire_bundle(*open_);
   add_part(first);
-  set_since(now);
+  note_waiting(now);
 }
 
 void own_bundles::add_part(const message& m) {
@@ -76,7 +76,7 @@ void own_bundles::close(std::uint64_t now) {
   open_->header.payload_bytes = used_;
   entries_.push_back(std::move(open_));
   closed_at_ = now;
-  set_since(0);
+  note_none_waits();
 }
 
 void own_bundles::flush(thread_context& by) {

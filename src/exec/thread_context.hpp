@@ -92,8 +92,12 @@ class send_buffer {
 
  protected:
   ~send_buffer() = default;
+  /// A message waits from now on. Virtual time begins at instant 0, which means that none does.
+  void note_waiting(std::uint64_t now) noexcept {
+    since_.store(now == 0 ? 1 : now, std::memory_order_release);  // pairs with `since`
+  }
   /// release: a thread that reads 0 comes after all messages sent before; pairs with `since`.
-  void set_since(std::uint64_t instant) noexcept { since_.store(instant, std::memory_order_release); }
+  void note_none_waits() noexcept { since_.store(0, std::memory_order_release); }
 
  private:
   std::atomic<std::uint64_t> since_{0};
