@@ -105,6 +105,13 @@ TEST(nacre_run, connects_the_ranks_of_a_job) {
   }
 }
 
+TEST(nacre_run, connects_ranks_whose_program_makes_its_configuration_in_code) {
+  const outcome got = nacre_command(run_self("3", "meet_in_code"));
+  EXPECT_EQ(code_of(got), 0) << got.errors;
+  EXPECT_EQ(lines_of(got.output).size(), 3U);
+  EXPECT_NE(got.output.find("rank 2 of 3 heard 3"), std::string::npos) << got.output;
+}
+
 TEST(nacre_run, ends_a_job_with_one_line_however_a_rank_ends_before_its_time) {
   const std::map<std::string, std::pair<std::string, int>> expected{
       {"abort", {"nacre run: rank 1 was killed by signal 6 (Aborted); ending the job", 128 + SIGABRT}},
@@ -289,6 +296,11 @@ TEST(nacre_run_scripts, that_leave_a_process_behind_on_purpose_may_do_so) {
 
 int main(int argc, char** argv) {
   if (argc > 2 && std::string_view(argv[2]) == "die_when_met") return meet_or_die_when_met(argc, argv);
+  if (argc > 2 && std::string_view(argv[2]) == "meet_in_code") {
+    nacre::config own;
+    own.set("workers", "1");
+    return nacre::run(own, meet);
+  }
   if (argc > 2 && std::string_view(argv[1]) == "--as-rank") return nacre::run(argc, argv, rank_programs().at(argv[2]));
   ::testing::InitGoogleTest(&argc, argv);
   return RUN_ALL_TESTS();

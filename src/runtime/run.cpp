@@ -43,13 +43,19 @@ int print_help(const std::string& text) {
   return 1;
 }
 
+/// A process that a launcher has started joins its job, unless somebody says otherwise.
+void follow_launcher(config& into) {
+  if (into.source_of("transport") != setting_source::built_in) return;
+  if (const auto joins = transport::backend_of_launcher(); !joins.empty()) {
+    into.set("transport", joins, setting_source::program);
+  }
+}
+
 }  // namespace
 
 config read_config(int& argc, char** argv) {
   config merged(all_option_tables());
-  if (const auto joins = transport::backend_of_launcher(); !joins.empty()) {
-    merged.set("transport", joins, setting_source::program);
-  }
+  follow_launcher(merged);
   // Options name files to load, read and write. A program with more rights than its caller ignores the environment.
   char* nothing[] = {nullptr};
   merged.apply_environment(has_more_rights_than_its_caller() ? nothing : environ);
@@ -69,6 +75,7 @@ int run(const config& configuration, const std::function<void(runtime&)>& main) 
   try {
     config complete = configuration;
     if (!complete.is_declared("transport")) complete.declare(all_option_tables());
+    follow_launcher(complete);
     if (complete.get_bool("help")) {
       return print_help(complete.help_text());
     }
