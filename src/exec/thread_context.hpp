@@ -54,8 +54,9 @@ struct thread_counters {
 };
 
 /// Measures the time in handlers without paying a clock reading for each short one: as long as the runs of a handler
-/// are short, every eighth is measured and counts eightfold. Handlers with equal remainders share their counts. One
-/// thread.
+/// are short, one in eight is measured and stands for those before it. Which one is left to chance: in a program that
+/// does the same again and again, every eighth could be the longest of all. Handlers with equal remainders share their
+/// counts. One thread.
 class handler_meter {
  public:
   /// A run, or a step of several messages, begins with `handler`. True: measure it, and call `measured`.
@@ -64,7 +65,7 @@ class handler_meter {
   [[nodiscard]] std::uint64_t measured(std::uint32_t handler, std::uint64_t spent) noexcept {
     kind& state = of(handler);
     const std::uint64_t accounted = spent * state.weight;
-    state.weight = state.until_measured = spent < short_ticks ? sampled : 1;
+    state.weight = state.until_measured = spent < short_ticks ? next_distance() : 1;
     return accounted;
   }
 
@@ -76,8 +77,14 @@ class handler_meter {
     std::uint8_t until_measured = 1, weight = 1;
   };
   [[nodiscard]] kind& of(std::uint32_t handler) noexcept { return kinds_[handler % kinds_.size()]; }
+  /// From 1 to 15, in the mean `sampled`.
+  [[nodiscard]] std::uint8_t next_distance() noexcept {
+    random_ = random_ * 1664525U + 1013904223U;  // its upper bits are random enough
+    return static_cast<std::uint8_t>(1 + (random_ >> 16) % (2 * sampled - 1));
+  }
 
   std::array<kind, 64> kinds_{};
+  std::uint32_t random_ = 1;
 };
 
 /// A buffer that collects the messages of one thread context until it runs out of work. A layer above owns the buffer;
