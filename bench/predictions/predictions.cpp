@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <exception>
 #include <filesystem>
-#include <fstream>
 #include <functional>
 #include <stdexcept>
 #include <string>
@@ -16,6 +15,7 @@
 #include <program_options.hpp>
 
 #include "jobs.hpp"
+#include "output_file.hpp"
 
 namespace {
 
@@ -184,10 +184,7 @@ int measure(const plan& how) {
       }
     }
   }
-  if (!how.json_file.empty()) {
-    std::ofstream out(how.json_file);
-    if (!(out << all.dump(1) << '\n').flush()) throw std::runtime_error("cannot write " + how.json_file);
-  }
+  bench::write_json(how.json_file, all);
   return 0;
 }
 
