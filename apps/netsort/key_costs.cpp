@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <ctime>
-#include <utility>
 #include <vector>
 
+#include "network.hpp"
 #include "wire.hpp"
 
 namespace netsort {
@@ -18,29 +18,45 @@ double processor_seconds() {
   return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
 }
 
-/// The least seconds that `act(n)` takes of some stretches of several calls.
+/// The least seconds that `act` takes of some calls.
 template <class Act>
-double least_seconds(std::uint32_t keys, Act&& act) {
-  constexpr std::uint32_t stretches = 20, keys_a_stretch = 50'000;
-  const std::uint32_t calls = std::max(1u, keys_a_stretch / keys);
+double least_seconds(Act&& act) {
+  constexpr int calls = 9;
   double least = 1e300;
-  for (std::uint32_t stretch = 0; stretch < stretches; ++stretch) {
+  for (int call = 0; call < calls; ++call) {
     const double begin = processor_seconds();
-    for (std::uint32_t call = 0; call < calls; ++call) act(stretch * calls + call);
-    least = std::min(least, (processor_seconds() - begin) / calls);
+    act();
+    least = std::min(least, processor_seconds() - begin);
   }
   return least;
 }
 
+/// Sorts all wires in one loop.
+void sort_all(std::vector<std::vector<key>> wires) {
+  const network by(static_cast<std::uint32_t>(wires.size()));
+  for (std::uint32_t step = 0; step < by.steps(); ++step) {
+    std::vector<std::vector<key>> next(wires.size());
+    for (std::uint32_t number = 0; number < wires.size(); ++number) {
+      const comparator how = by.at(number, step);
+      next[number] = half_of(wires[number], wires[number ^ how.distance], how.keeps_low);
+    }
+    wires.swap(next);
+  }
+}
+
 }  // namespace
 
-key_costs measured_key_costs(std::uint32_t keys) {
-  key_costs found;
-  std::vector<key> made;
-  found.begin = least_seconds(keys, [&](std::uint32_t wire) { made = sorted_keys_of_wire(1, wire, keys); }) / keys;
-  const std::vector<key> other = sorted_keys_of_wire(2, 0, keys);
-  found.merge = least_seconds(keys, [&](std::uint32_t call) { made = half_of(made, other, call % 2 == 0); }) / keys / 2;
-  return found;
+key_costs measured_key_costs(std::uint32_t wires, std::uint32_t keys) {
+  // Some wires and all steps: merging costs more the less two wires are in order, so it differs from step to step.
+  constexpr std::uint32_t wires_max = 64;
+  const std::uint32_t few = std::min(wires, wires_max);
+  std::vector<std::vector<key>> all(few);
+  const double begin = least_seconds([&] {
+    for (std::uint32_t wire = 0; wire < few; ++wire) all[wire] = sorted_keys_of_wire(1, wire, keys);
+  });
+  const double sorted = least_seconds([&] { sort_all(all); });
+  const double each = static_cast<double>(few) * keys;
+  return {.merge = sorted / (2 * each * network(few).steps()), .begin = begin / each};
 }
 
 }  // namespace netsort

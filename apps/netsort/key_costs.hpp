@@ -17,7 +17,8 @@ struct key_costs {
   }
 };
 
-/// What this processor takes with so many keys on a wire: the least of some stretches. Takes some milliseconds.
-[[nodiscard]] key_costs measured_key_costs(std::uint32_t keys);
+/// What this processor takes to sort by so many wires with so many keys on each, in one loop: the least of some runs
+/// with 64 wires or fewer. Takes some milliseconds, or longer where keys are very many.
+[[nodiscard]] key_costs measured_key_costs(std::uint32_t wires, std::uint32_t keys);
 
 }  // namespace netsort

@@ -16,7 +16,7 @@ int main(int argc, char** argv) {
     if (command.exit_code) return *command.exit_code;
     netsort::options asked = command.asked;
     if (asked.measured && configuration.get_string("transport") == "sim") {
-      asked.costs = netsort::measured_key_costs(asked.keys);
+      asked.costs = netsort::measured_key_costs(asked.values, asked.keys);
     }
     configuration.set("balancer", "none", nacre::setting_source::program);  // wires stay where they are placed
     if (!asked.location.empty()) configuration.set("location", asked.location);
