@@ -57,7 +57,7 @@ class progress {
 template <class Measure>
 [[nodiscard]] std::vector<sample> shortest(bool quick, Measure&& run) {
   std::vector<sample> best;
-  for (int left = quick ? 2 : 7; left > 0; --left) calibration::take_shorter(best, run(quick));
+  for (int left = quick ? 1 : 7; left > 0; --left) calibration::take_shorter(best, run(quick));
   return best;
 }
 
