@@ -77,7 +77,7 @@ TEST(mesh3d_program, writes_files_and_refuses_wrong_options) {
     return std::string(std::istreambuf_iterator<char>(file), {});
   };
   for (const char* ranks : {"1", "3"}) {
-    const outcome made = run(bin + "mesh3d --size 0.2 --subdomains 8 --nacre.ranks=" + ranks + " --costs " +
+    const outcome made = run(bin + "mesh3d --size 0.1 --subdomains 8 --nacre.ranks=" + ranks + " --costs " +
                              path("costs.json") + " --out " + path(ranks) + ".svg");
     EXPECT_EQ(made.exit_code, 0) << made.output;
     EXPECT_NE(bytes_of(path(ranks) + ".svg").find("<path fill="), std::string::npos);

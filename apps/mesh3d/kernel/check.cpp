@@ -53,7 +53,7 @@ void check_facets(const triangulation& mesh, index t, findings& found) {
   }
 }
 
-void measure(const std::array<point, 4>& corner, findings& found) {
+void measure(const std::array<point, 4>& corner, const size_field& size, findings& found) {
   const auto& [a, b, c, d] = corner;
   found.volume += dot(b - a, cross(c - a, d - a)) / 6;
   for (const double degrees : dihedral_angles(corner)) {
@@ -61,8 +61,10 @@ void measure(const std::array<point, 4>& corner, findings& found) {
     found.degrees_max = std::max(found.degrees_max, degrees);
     ++found.dihedrals[std::min(static_cast<std::size_t>(degrees / 5), findings::bins - 1)];
   }
-  const double ratio = std::sqrt(circumsphere(a, b, c, d).squared_radius / shortest_edge(a, b, c, d));
-  if (std::isfinite(ratio)) found.ratio_max = std::max(found.ratio_max, ratio);
+  const double radius = std::sqrt(circumsphere(a, b, c, d).squared_radius);
+  if (!std::isfinite(radius)) return;
+  found.ratio_max = std::max(found.ratio_max, radius / std::sqrt(shortest_edge(a, b, c, d)));
+  found.radius_max = std::max(found.radius_max, radius / size.at((a + b + c + d) * 0.25));
 }
 
 /// Twice the area of the triangles, seen along the face's axis, must be twice that of the face without any rounding.
@@ -120,6 +122,7 @@ void findings::merge(const findings& other) {
   degrees_min = std::min(degrees_min, other.degrees_min);
   degrees_max = std::max(degrees_max, other.degrees_max);
   ratio_max = std::max(ratio_max, other.ratio_max);
+  radius_max = std::max(radius_max, other.radius_max);
   volume += other.volume;
   for (const std::string& each : other.fault_texts) {
     if (fault_texts.size() < listed_max) fault_texts.push_back(each);
@@ -158,7 +161,7 @@ findings check_leaf(triangulation& mesh, const leaf_plan& leaf, const quality_ru
     check_facets(mesh, t, found);
     const auto& twin = mesh.tetrahedra[t].twin;
     hull += static_cast<std::size_t>(std::count(twin.begin(), twin.end(), none));
-    measure(corner, found);
+    measure(corner, rule.size, found);
   }
   const auto triangles = hull_triangles(mesh, leaf);
   std::size_t named = 0;

@@ -24,6 +24,7 @@ struct findings {
   std::array<std::uint64_t, bins> dihedrals{};
   double degrees_min = 180, degrees_max = 0;  // of dihedral angles
   double ratio_max = 0;                       // of a sphere's radius to the shortest edge
+  double radius_max = 0;                      // of a sphere, by the length that edges should have there
   double volume = 0;
   std::vector<std::string> fault_texts{};
 
@@ -32,7 +33,7 @@ struct findings {
   template <class Archive>
   void serialize(Archive& ar) {
     ar(tetrahedra, faults, refused, facets_shared, facets_of_domain, dihedrals, degrees_min, degrees_max, ratio_max,
-       volume, fault_texts);
+       radius_max, volume, fault_texts);
   }
 };
 

@@ -35,10 +35,10 @@ std::string histogram(const findings& found) {
 std::string check_text(const result& done) {
   const findings& found = done.found;
   std::string text = fmt::format(
-      "check: {} in {:.3f} s; dihedral angles {:.2f} to {:.2f} degrees; radius by shortest edge {:.3f}; volume "
-      "{:.15g}\n",
-      found.faults == 0 ? "passed" : "FAILED", done.check_seconds, found.degrees_min, found.degrees_max,
-      found.ratio_max, found.volume);
+      "check: {} in {:.3f} s; dihedral angles {:.2f} to {:.2f} degrees; volume {:.15g}\n"
+      "  radius of spheres by shortest edge {:.3f} at most, by the length asked for {:.3f}\n",
+      found.faults == 0 ? "passed" : "FAILED", done.check_seconds, found.degrees_min, found.degrees_max, found.volume,
+      found.ratio_max, found.radius_max);
   for (const std::string& each : found.fault_texts) text += "  fault: " + each + "\n";
   if (found.faults > found.fault_texts.size()) {
     text += fmt::format("  and {} more faults\n", found.faults - found.fault_texts.size());
@@ -59,6 +59,7 @@ nlohmann::ordered_json check_json(const result& done) {
           {"degrees_min", found.degrees_min},
           {"degrees_max", found.degrees_max},
           {"ratio_max", found.ratio_max},
+          {"radius_by_length_max", found.radius_max},
           {"dihedrals", found.dihedrals},
           {"volume", found.volume},
           {"facets_between_subdomains", found.facets_shared / 2},
