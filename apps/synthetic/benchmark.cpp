@@ -67,7 +67,7 @@ std::vector<nacre::mobile_ptr<piece>> disperse(nacre::runtime& rt, const options
   std::vector<nacre::mobile_ptr<piece>> all;
   std::vector<nacre::future<void>> moved;
   for (std::size_t index = 0; index < seconds.size(); ++index) {
-    const std::uint64_t core = index / asked.objects_a_core;
+    const std::uint64_t core = core_of(index, seconds.size(), asked.cores);
     const nacre::rank_id home{static_cast<std::uint32_t>(core * rt.size() / asked.cores)};
     all.push_back(rt.create<piece>(seconds[index] / asked.computations, asked.computations, asked.how, asked.declare,
                                    tell, std::vector<std::byte>(asked.bytes)));
@@ -82,7 +82,8 @@ std::vector<nacre::mobile_ptr<piece>> disperse(nacre::runtime& rt, const options
 result run_benchmark(nacre::runtime& rt, const options& given) {
   options asked = given;
   if (asked.cores == 0) asked.cores = rt.size() * rt.workers();
-  const std::vector<double> seconds = weights(asked);
+  // Few have the file of recorded costs, and one rank needs them.
+  const std::vector<double> seconds = rt.rank().value() == 0 ? weights(asked) : std::vector<double>();
   nacre::mobile_ptr<board> tell;
   result found{.cores = asked.cores, .objects = seconds.size()};
   double begin = 0;
@@ -115,7 +116,7 @@ result run_benchmark(nacre::runtime& rt, const options& given) {
     found.most_core_seconds = std::max(found.most_core_seconds, busy);
   }
   found.longest_first_seconds = longest_first(seconds, workers);
-  found.placed_seconds = placed(seconds, asked.objects_a_core).most;
+  found.placed_seconds = placed(seconds, asked.cores).most;
   found.exact = heard.notices == seconds.size() && heard.computations == seconds.size() * asked.computations;
   return found;
 }

@@ -8,6 +8,7 @@
 
 #include "benchmark.hpp"
 #include "options.hpp"
+#include "weights.hpp"
 
 namespace {
 
@@ -46,6 +47,7 @@ int main(int argc, char** argv) {
     const nacre::config configuration = nacre::read_config(argc, argv);
     const synthetic::command_line command = synthetic::parse_command_line(argc, argv);
     if (command.exit_code) return *command.exit_code;
+    if (!command.asked.recorded.empty()) (void)synthetic::weights(command.asked);  // refuses a wrong file at once
     int verdict = 0;
     const int failed = nacre::run(configuration, [&](nacre::runtime& rt) {
       const synthetic::result found = synthetic::run_benchmark(rt, command.asked);

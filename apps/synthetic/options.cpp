@@ -35,6 +35,13 @@ command_line parse_command_line(int argc, const char* const* argv) {
   parser.add("--spread", asked.spread, "By which part weights differ from their average at most")
       .called("PART")
       .between(0, 0.9);
+  parser
+      .add("--recorded", asked.recorded, "Take the objects and their costs from this file, which mesh3d --costs writes")
+      .called("FILE");
+  parser.add("--core-seconds", asked.core_seconds, "Multiply recorded costs so that a core has so much on average")
+      .called("SECONDS")
+      .between(0, 1e6)
+      .otherwise("as they are");
   parser.add("--computations", asked.computations, "Messages that make up an object's work")
       .called("COUNT")
       .between(1, 1u << 16);

@@ -5,11 +5,15 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <fstream>
 #include <functional>
 #include <numeric>
 #include <queue>
+#include <string>
 
+#include <nacre/error.hpp>
 #include <nacre/rng.hpp>
+#include <nlohmann/json.hpp>
 
 namespace synthetic {
 
@@ -33,7 +37,37 @@ std::vector<std::uint32_t> heavy_counts(const options& asked) {
   return counts;
 }
 
+namespace {
+
+/// An array of numbers, or of objects with a number "seconds", as mesh3d --costs writes it.
+std::vector<double> read_recorded(const std::string& name) {
+  std::ifstream file(name);
+  const nlohmann::json all = nlohmann::json::parse(file, nullptr, false);
+  std::vector<double> seconds;
+  for (const nlohmann::json& each : all.is_array() ? all : nlohmann::json::array()) {
+    const nlohmann::json& cost = each.is_object() && each.contains("seconds") ? each.at("seconds") : each;
+    if (!cost.is_number() || !(cost.get<double>() > 0 && cost.get<double>() < 1e9)) break;
+    seconds.push_back(cost);
+  }
+  if (!seconds.empty() && seconds.size() == all.size()) return seconds;
+  throw nacre::setup_error({name + " holds no costs",
+                            "it is an array of JSON, of positive seconds or of objects that have \"seconds\"",
+                            "write one with mesh3d --costs"});
+}
+
+/// The recorded costs, multiplied so that all cores together have what was asked for.
+std::vector<double> recorded_weights(const options& asked) {
+  std::vector<double> seconds = read_recorded(asked.recorded);
+  if (asked.core_seconds == 0) return seconds;
+  const double factor = asked.core_seconds * asked.cores / std::accumulate(seconds.begin(), seconds.end(), 0.0);
+  for (double& each : seconds) each *= factor;
+  return seconds;
+}
+
+}  // namespace
+
 std::vector<double> weights(const options& asked) {
+  if (!asked.recorded.empty()) return recorded_weights(asked);
   nacre::rng random(asked.seed);
   std::vector<double> seconds;
   for (const std::uint32_t heavy : heavy_counts(asked)) {
@@ -61,14 +95,11 @@ double longest_first(std::vector<double> seconds, std::uint32_t cores) {
   return last;
 }
 
-span_of_cores placed(const std::vector<double>& seconds, std::uint32_t objects_a_core) {
-  span_of_cores result{1e300, 0};
-  for (auto first = seconds.begin(); first != seconds.end(); first += objects_a_core) {
-    const double sum = std::accumulate(first, first + objects_a_core, 0.0);
-    result.least = std::min(result.least, sum);
-    result.most = std::max(result.most, sum);
-  }
-  return result;
+span_of_cores placed(const std::vector<double>& seconds, std::uint32_t cores) {
+  std::vector<double> sums(cores, 0);
+  for (std::size_t k = 0; k < seconds.size(); ++k) sums[core_of(k, seconds.size(), cores)] += seconds[k];
+  const auto [least, most] = std::minmax_element(sums.begin(), sums.end());
+  return {*least, *most};
 }
 
 }  // namespace synthetic

@@ -13,8 +13,13 @@ namespace synthetic {
 /// figure 7a). `asked.cores` is not 0.
 [[nodiscard]] std::vector<std::uint32_t> heavy_counts(const options& asked);
 
-/// Seconds of every object; those of core c are `objects_a_core` from c * objects_a_core on.
+/// Seconds of every object, by core_of. Throws nacre::setup_error when `asked.recorded` is no file of costs.
 [[nodiscard]] std::vector<double> weights(const options& asked);
+
+/// Where the object `index` of `count` lies before anything is balanced: each core has a stretch of the objects.
+[[nodiscard]] constexpr std::uint64_t core_of(std::size_t index, std::size_t count, std::uint32_t cores) {
+  return static_cast<std::uint64_t>(index) * cores / count;
+}
 
 /// When the last core ends if objects start in the order of their weight, the heaviest first, each on the core that is
 /// free first: at most 4/3 of the best schedule (Graham 1969).
@@ -25,6 +30,6 @@ struct span_of_cores {
   double least = 0;
   double most = 0;
 };
-[[nodiscard]] span_of_cores placed(const std::vector<double>& seconds, std::uint32_t objects_a_core);
+[[nodiscard]] span_of_cores placed(const std::vector<double>& seconds, std::uint32_t cores);
 
 }  // namespace synthetic

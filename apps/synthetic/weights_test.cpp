@@ -5,10 +5,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <fstream>
 #include <functional>
 #include <numeric>
+#include <string>
 #include <vector>
 
+#include <nacre/error.hpp>
 #include <nacre/rng.hpp>
 
 namespace synthetic {
@@ -29,7 +32,7 @@ TEST(weights, a_fifth_of_the_objects_is_heavy_and_lies_on_the_first_two_fifths_o
 TEST(weights, at_320_cores_are_spread_as_in_the_paper) {
   const std::vector<double> seconds = weights({.cores = 320});
   ASSERT_EQ(seconds.size(), 3200u);
-  const span_of_cores cores = placed(seconds, 10);
+  const span_of_cores cores = placed(seconds, 320);
   EXPECT_NEAR(cores.least, 324.9, 0.02 * 324.9);
   EXPECT_NEAR(cores.most, 681.8, 0.02 * 681.8);
   EXPECT_NEAR(longest_first(seconds, 320), 422, 0.02 * 422);
@@ -37,6 +40,19 @@ TEST(weights, at_320_cores_are_spread_as_in_the_paper) {
   EXPECT_EQ(heavy, 640);
   EXPECT_EQ(weights({.cores = 320}), seconds);
   EXPECT_NE(weights({.cores = 320, .seed = 2}), seconds);
+}
+
+TEST(weights, recorded_costs_are_multiplied_to_what_a_core_shall_have) {
+  const std::string name = testing::TempDir() + "costs.json";
+  std::ofstream(name) << R"([{"seconds": 1, "bytes": 7}, {"seconds": 3}, 2, {"seconds": 0.5}])";
+  EXPECT_EQ(weights({.cores = 2, .recorded = name}), (std::vector<double>{1, 3, 2, 0.5}));
+  EXPECT_EQ(weights({.cores = 2, .recorded = name, .core_seconds = 6.5}), (std::vector<double>{2, 6, 4, 1}));
+  EXPECT_EQ(placed({1, 3, 2, 0.5, 7}, 2).most, 7.5);
+  EXPECT_EQ(placed({1, 3, 2, 0.5, 7}, 2).least, 6);
+  for (const char* wrong : {"", "{}", "[]", "[1, -2]", R"([{"second": 1}])", "[1, 2"}) {
+    std::ofstream(name) << wrong;
+    EXPECT_THROW((void)weights({.cores = 2, .recorded = name}), nacre::setup_error) << wrong;
+  }
 }
 
 double best_makespan(const std::vector<double>& works, std::size_t machines) {

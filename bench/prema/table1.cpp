@@ -3,24 +3,25 @@
 // 320 to 5600 cores, and on threads of this host.
 #include <algorithm>
 #include <cstdio>
-#include <cstdlib>
 #include <exception>
-#include <filesystem>
-#include <fstream>
 #include <stdexcept>
 #include <string>
 #include <vector>
-
-#include <unistd.h>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <program_options.hpp>
 
-#include "jobs.hpp"
 #include "output_file.hpp"
+#include "prema/parts/replay.hpp"
 
 namespace {
+
+using bench::figures;
+using bench::heading;
+using bench::heading_of_overhead;
+using bench::json_of;
+using bench::row;
 
 /// A row of the paper's table, and the machine that it was measured on. Seconds.
 struct machine {
@@ -35,13 +36,6 @@ constexpr machine machines[] = {{320, 32, 464.8, 494.4, 324.9, 681.8, 27.4, 0.07
                                 {3200, 16, 480.7, 515.2, 322.6, 691.9, 25.5, 0.04},
                                 {5600, 16, 479.2, 515.9, 310.6, 717.8, 28.1, 0.04}};
 
-/// The simulated network: what a message between objects took in all, half at each end, and no wire, which has none on
-/// one host either. The median of
-///   ladder --transport tcp --sizes 8,64KiB --runs 3 --only "mobile object on the other rank"
-/// on a virtual machine of two cores; --costs FILE takes another.
-const std::vector<std::string> measured_network{"--nacre.sim.latency=0s", "--nacre.sim.send_overhead=2200ns",
-                                                "--nacre.sim.receive_overhead=2200ns", "--nacre.sim.bandwidth=4.85"};
-
 struct plan {
   std::vector<int> cores{320, 1280, 3200, 5600};
   std::vector<std::string> policies{"diffusion", "steal", "lifeline", "greedy_refine"};
@@ -54,60 +48,15 @@ struct plan {
   std::string json{};
 };
 
-/// What one run has shown.
-struct figures {
-  double seconds = 0, least = 0, most = 0, bound = 0;
-  double overhead_least = 0, overhead_mean = 0, overhead_most = 0;  // of a simulated core
-  long moves = 0;
-};
-
 constexpr std::uint32_t object_bytes = 65536;
 
-std::vector<std::string> network(const plan& how) {
-  std::vector<std::string> words{"--nacre.transport=sim"};
-  if (how.costs.empty()) {
-    words.insert(words.end(), measured_network.begin(), measured_network.end());
-  } else {
-    words.push_back("--nacre.config=" + how.costs);
-  }
-  return words;
-}
-
 figures run_once(const plan& how, int cores, const std::vector<std::string>& words) {
-  const std::string summary =
-      (std::filesystem::temp_directory_path() / fmt::format("prema_table1.{}.json", getpid())).string();
-  std::vector<std::string> command{(bench::own_folder() / "synthetic").string(),
-                                   "--json",
-                                   fmt::format("--light={}", how.light),
-                                   fmt::format("--computations={}", how.computations),
-                                   fmt::format("--seed={}", how.seed),
-                                   fmt::format("--bytes={}", object_bytes),
-                                   fmt::format("--nacre.seed={}", how.seed),
-                                   fmt::format("--cores={}", cores),
-                                   "--nacre.summary_json=" + summary};
-  command.insert(command.end(), words.begin(), words.end());
-  const bench::outcome got = bench::run_command(command);
-  if (got.exit_code != 0 || got.lines.empty()) {
-    std::string line;
-    for (const std::string& word : command) line += " " + word;
-    throw std::runtime_error("this failed:" + line);
-  }
-  const auto found = nlohmann::json::parse(got.lines.front());
-  figures result{found.at("seconds"), found.at("least_core_seconds"), found.at("most_core_seconds"),
-                 found.at("longest_first_seconds")};
-  result.moves = found.at("moves");
-  std::ifstream file(summary);
-  const auto workers = nlohmann::json::parse(file).at("workers");
-  std::filesystem::remove(summary);
-  if (how.real) return result;  // of few and long handlers, no measure by samples tells what is between them
-  result.overhead_least = 1e300;
-  for (const auto& each : workers) {
-    const double in_runtime = each.at("runtime_seconds").get<double>();
-    result.overhead_least = std::min(result.overhead_least, in_runtime);
-    result.overhead_most = std::max(result.overhead_most, in_runtime);
-    result.overhead_mean += in_runtime / static_cast<double>(workers.size());
-  }
-  return result;
+  std::vector<std::string> all{
+      fmt::format("--light={}", how.light),     fmt::format("--computations={}", how.computations),
+      fmt::format("--seed={}", how.seed),       fmt::format("--bytes={}", object_bytes),
+      fmt::format("--nacre.seed={}", how.seed), fmt::format("--cores={}", cores)};
+  all.insert(all.end(), words.begin(), words.end());
+  return bench::run_synthetic(all, !how.real);
 }
 
 figures run(const plan& how, int cores, const std::vector<std::string>& words) {
@@ -116,34 +65,6 @@ figures run(const plan& how, int cores, const std::vector<std::string>& words) {
   std::sort(all.begin(), all.end(), [](const figures& a, const figures& b) { return a.seconds < b.seconds; });
   return all[all.size() / 2];
 }
-
-std::string row(const std::string& name, const figures& of, double without) {
-  std::string text =
-      fmt::format("{:26}{:>#9.4g}{:>#9.4g}{:>#9.4g}{:>8.1f}{:>9.1f}{:>8}", name, of.seconds, of.least, of.most,
-                  100 * (1 - of.seconds / without), 100 * (of.seconds / of.bound - 1), of.moves);
-  if (of.overhead_most > 0) {
-    text += fmt::format("{:>9.4f}{:>9.4f}{:>9.4f}", of.overhead_least, of.overhead_mean, of.overhead_most);
-  }
-  return text + "\n";
-}
-
-nlohmann::ordered_json json_of(int cores, const std::string& name, bool declared, const figures& of, double without) {
-  return {{"cores", cores},
-          {"policy", name},
-          {"declared", declared},
-          {"seconds", of.seconds},
-          {"least_core_seconds", of.least},
-          {"most_core_seconds", of.most},
-          {"gain", 1 - of.seconds / without},
-          {"longest_first_seconds", of.bound},
-          {"moves", of.moves},
-          {"overhead_least", of.overhead_least},
-          {"overhead_mean", of.overhead_mean},
-          {"overhead_most", of.overhead_most}};
-}
-
-constexpr const char* heading = "                           seconds    least     most  gain %  over LPT   moves";
-constexpr const char* heading_of_overhead = "  ovh min ovh mean  ovh max";
 
 /// The rows of one machine: `fixed` words without a balancer, `balanced` with each.
 void tell(const plan& how, int cores, const std::vector<std::string>& fixed, const std::vector<std::string>& balanced,
@@ -167,7 +88,6 @@ void tell(const plan& how, int cores, const std::vector<std::string>& fixed, con
   fmt::print("{:26}{:>#9.4g}\n\n", "longest first, all known", without.bound);
 }
 
-/// Times of balancers are in the scale of computations, which take seconds here.
 void simulate(const plan& how, const machine& of, nlohmann::ordered_json& all) {
   const int ranks = of.cores / of.cores_a_rank;
   fmt::print("{} cores, ranks of {}, virtual seconds (ovh: seconds in the runtime, of a core)\n{}{}\n", of.cores,
@@ -175,16 +95,10 @@ void simulate(const plan& how, const machine& of, nlohmann::ordered_json& all) {
   fmt::print("{:26}{:>9.1f}{:>9.1f}{:>9.1f}\n", "PREMA's paper, MPI", of.static_most, of.static_least, of.static_most);
   fmt::print("{:26}{:>9.1f}{:>9.1f}{:>9.1f}{:>8.1f}{:>35.4f}\n", "PREMA's paper, diffusion", of.most, of.least, of.most,
              of.gain, of.overhead);
-  std::vector<std::string> fixed = network(how), balanced = fixed;
+  std::vector<std::string> fixed = bench::simulated_network(how.costs), balanced = fixed;
   fixed.push_back(fmt::format("--nacre.ranks={}", of.cores));
-  balanced.insert(balanced.end(),
-                  {fmt::format("--nacre.ranks={}", ranks), fmt::format("--nacre.workers={}", of.cores_a_rank),
-                   "--nacre.balance.tick=50ms", "--nacre.balance.diffusion.interval=50ms",
-                   "--nacre.balance.diffusion.interval_max=1s", "--nacre.balance.steal.backoff=50ms",
-                   "--nacre.balance.steal.backoff_max=1s", "--nacre.balance.steal.hold=100ms",
-                   "--nacre.balance.steal.arrival_timeout=100ms", "--nacre.balance.lifeline.arrival_timeout=100ms",
-                   "--nacre.balance.greedy_refine.interval=5s", "--nacre.balance.greedy_refine.interval_max=20s",
-                   "--nacre.balance.greedy_refine.objects_max=1000"});
+  const std::vector<std::string> machine = bench::balanced_machine(ranks, of.cores_a_rank);
+  balanced.insert(balanced.end(), machine.begin(), machine.end());
   tell(how, of.cores, fixed, balanced, all);
 }
 
