@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ranks under flow control over paths that lose, double and delay, in a time of their own; for tests.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "backplane/flow/flow_control.hpp"
+#include "base/rng.hpp"
+
+namespace nacre::flow::tests {
+
+struct path {
+  nanoseconds latency{18'000};
+  nanoseconds late_by{0};  ///< a late message takes up to so much longer
+  double lost = 0, doubled = 0, late = 0;
+};
+
+/// All ranks of a job. Data take their time on the link and get lost like control messages.
+class simulated_job {
+ public:
+  simulated_job(std::uint32_t ranks, const link_settings& how, const path& way, std::uint64_t seed)
+      : how_(how), way_(way), random_(seed) {
+    for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+      ranks_.push_back(std::make_unique<simulated_rank>(*this, rank_id(rank)));
+      ranks_.back()->flow = std::make_unique<flow_control>(rank_id(rank), ranks, how_, *ranks_.back());
+    }
+  }
+
+  void offer(std::uint32_t from, std::uint32_t to, flow_policy policy, std::uint64_t bytes) {
+    simulated_rank& sender = *ranks_[from];
+    if (sender.dead) return;
+    const flow_policy by = sender.flow->choose(policy).policy;
+    sender.waiting[{rank_id(to), by}].push_back(bytes);
+    sender.flow->offer(rank_id(to), policy, bytes, now_);
+  }
+  /// Calls `what` after a time, whatever the ranks do.
+  void after(nanoseconds delay, std::function<void()> what) { push(now_ + delay, {}, std::move(what)); }
+  void kill(std::uint32_t rank) {
+    ranks_[rank]->dead = true;
+    ranks_[rank]->waiting.clear();
+  }
+  /// The rank does nothing for a time; what comes meanwhile is handled afterwards.
+  void pause(std::uint32_t rank, nanoseconds length) { ranks_[rank]->paused_until = now_ + length; }
+
+  /// Lets the next thing happen; false when nothing is left.
+  bool step() {
+    nanoseconds soonest = events_.empty() ? nanoseconds::max() : events_.begin()->first.first;
+    simulated_rank* ticks = nullptr;
+    for (const auto& each : ranks_) {
+      if (each->dead || each->flow->due() == nanoseconds::max()) continue;
+      const nanoseconds due = std::max(each->flow->due(), each->paused_until);
+      if (due < soonest) {
+        soonest = due;
+        ticks = each.get();
+      }
+    }
+    if (soonest == nanoseconds::max()) return false;
+    now_ = std::max(now_, soonest);
+    if (ticks != nullptr) {
+      ticks->flow->tick(now_);
+    } else {
+      run_event();
+    }
+    return true;
+  }
+  /// Until no message waits, or the time is over. Returns whether none waits.
+  bool run(nanoseconds until) {
+    while (waiting() != 0) {
+      if (now_ > until || !step()) return false;
+      if (problem) return false;
+    }
+    return true;
+  }
+
+  [[nodiscard]] std::size_t waiting() const {
+    std::size_t sum = 0;
+    for (const auto& each : ranks_) {
+      for (const auto& [queue, sizes] : each->waiting) sum += ranks_[queue.first.value()]->dead ? 0 : sizes.size();
+    }
+    return sum;
+  }
+  [[nodiscard]] std::uint64_t sent(std::uint32_t rank) const { return ranks_[rank]->sent; }
+  [[nodiscard]] const flow_control& flow(std::uint32_t rank) const { return *ranks_[rank]->flow; }
+  [[nodiscard]] nanoseconds now() const noexcept { return now_; }
+  /// When data have begun to leave for a link, with their sizes.
+  struct departure {
+    std::uint32_t from, to;
+    nanoseconds at;
+    std::uint64_t bytes;
+  };
+  std::vector<departure> departures;
+  std::uint64_t control_messages = 0;
+  std::uint32_t epochs = 1;            ///< the highest seen
+  std::optional<std::string> problem;  ///< a violated invariant
+
+ private:
+  struct simulated_rank final : flow_host {
+    simulated_rank(simulated_job& job_of, rank_id own) : job(job_of), self(own) {}
+    void send(rank_id to, const message& what) override { job.carry(self, to, what); }
+    void transmit(rank_id to, flow_policy policy, const token_stamp& stamp) override {
+      job.transmit(*this, to, policy, stamp);
+    }
+    simulated_job& job;
+    rank_id self;
+    std::unique_ptr<flow_control> flow;
+    std::map<std::pair<rank_id, flow_policy>, std::deque<std::uint64_t>> waiting;
+    std::uint64_t sent = 0;
+    bool dead = false;
+    nanoseconds paused_until{0};
+  };
+  struct event {
+    std::optional<rank_id> at;
+    std::function<void()> what;
+  };
+
+  void push(nanoseconds when, std::optional<rank_id> at, std::function<void()> what) {
+    events_.emplace(std::pair{when, numbers_++}, event{at, std::move(what)});
+  }
+  void run_event() {
+    const event next = std::move(events_.begin()->second);
+    events_.erase(events_.begin());
+    if (next.at) {
+      const simulated_rank& rank = *ranks_[next.at->value()];
+      if (rank.dead) return;
+      if (rank.paused_until > now_) return push(rank.paused_until, next.at, next.what);
+    }
+    next.what();
+    check_holders();
+  }
+  [[nodiscard]] nanoseconds flight() {
+    nanoseconds takes = way_.latency;
+    if (random_.uniform() < way_.late) {
+      takes += nanoseconds(static_cast<std::int64_t>(random_.uniform() * static_cast<double>(way_.late_by.count())));
+    }
+    return takes;
+  }
+  void carry(rank_id from, rank_id to, const message& what) {
+    ++control_messages;
+    epochs = std::max(epochs, what.stamp.epoch);
+    const int copies = random_.uniform() < way_.doubled ? 2 : 1;
+    for (int i = 0; i < copies; ++i) {
+      if (random_.uniform() < way_.lost) continue;
+      push(now_ + flight(), to, [this, from, to, bytes = encode(what)] {
+        ranks_[to.value()]->flow->receive(from, decode(bytes).value(), now_);
+      });
+    }
+  }
+  void transmit(simulated_rank& sender, rank_id to, flow_policy policy, const token_stamp& stamp) {
+    auto& queue = sender.waiting[{to, policy}];
+    if (queue.empty()) {
+      problem = "a message leaves that nobody has offered";
+      return;
+    }
+    const std::uint64_t bytes = queue.front();
+    queue.pop_front();
+    ++sender.sent;
+    departures.push_back({sender.self.value(), to.value(), now_, bytes});
+    if (random_.uniform() < way_.lost) return;
+    push(now_ + how_.duration(bytes) + way_.latency, to, [this, from = sender.self, to, policy, stamp] {
+      ranks_[to.value()]->flow->arrived(from, policy, stamp, now_);
+    });
+  }
+  void check_holders() {
+    for (std::uint32_t link = 0; link < ranks_.size(); ++link) {
+      std::set<std::uint32_t> held;
+      for (const auto& each : ranks_) {
+        const token_link* const token = each->flow->token_of(rank_id(link));
+        if (token == nullptr || !token->holds()) continue;
+        if (!held.insert(token->seen().epoch).second) {
+          problem = "two ranks hold the token of link " + std::to_string(link) + " in one epoch";
+        }
+      }
+    }
+  }
+
+  link_settings how_;
+  path way_;
+  rng random_;
+  nanoseconds now_{0};
+  std::uint64_t numbers_ = 0;
+  std::map<std::pair<nanoseconds, std::uint64_t>, event> events_;
+  std::vector<std::unique_ptr<simulated_rank>> ranks_;
+};
+
+}  // namespace nacre::flow::tests

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// Credit and slots: what a receiver allows, and when.
+#include "backplane/flow/receiver_schedule.hpp"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+namespace nacre::flow {
+namespace {
+
+using namespace std::chrono_literals;
+using sizes = std::vector<std::uint32_t>;
+
+constexpr rank_id here(0), near(1), far(2);
+
+struct answers final : flow_host {
+  void send(rank_id to, const message& what) override { sent.emplace_back(to, what); }
+  void transmit(rank_id, flow_policy, const token_stamp&) override {}
+  std::vector<std::pair<rank_id, message>> sent;
+};
+
+/// A byte takes 1 us.
+[[nodiscard]] link_settings slow_link(std::uint64_t buffer) {
+  return {.bytes_per_second = 1e6, .buffer_bytes = buffer, .patience = 1000us};
+}
+[[nodiscard]] message demand(std::uint32_t number, sizes of) {
+  return {.kind = message_kind::demand, .link = here, .about = {}, .number = number, .list = std::move(of)};
+}
+
+TEST(receiver_schedule, slots_follow_each_other_as_the_link_gets_free) {
+  const link_settings how = slow_link(0);
+  answers out;
+  receiver_schedule slots(here, flow_policy::slot, how, out);
+  slots.on_demand(near, demand(0, {100, 50}), 0us);
+  slots.on_demand(far, demand(0, {30}), 10us);
+  ASSERT_EQ(out.sent.size(), 2U);
+  EXPECT_EQ(out.sent[0].second.list, (sizes{0, 100'000}));
+  EXPECT_EQ(out.sent[1].second.list, (sizes{140'000}));  // the link is free at 150 us
+}
+
+TEST(receiver_schedule, a_repeated_demand_gets_the_same_slot_again) {
+  const link_settings how = slow_link(0);
+  answers out;
+  receiver_schedule slots(here, flow_policy::slot, how, out);
+  slots.on_demand(near, demand(0, {100, 50}), 0us);
+  slots.on_demand(near, demand(0, {100, 50}), 60us);
+  ASSERT_EQ(out.sent.size(), 2U);
+  EXPECT_EQ(out.sent[1].second.number, 0U);
+  EXPECT_EQ(out.sent[1].second.list, (sizes{0, 40'000}));
+  slots.on_demand(far, demand(0, {10}), 60us);
+  EXPECT_EQ(out.sent[2].second.list, (sizes{90'000})) << "the copy has taken no time of the link";
+}
+
+TEST(receiver_schedule, credit_never_exceeds_what_the_port_can_hold) {
+  const link_settings how = slow_link(400);  // of which 350 are given
+  answers out;
+  receiver_schedule credits(here, flow_policy::credit, how, out);
+  credits.on_demand(near, demand(0, {150, 150, 150}), 0us);
+  EXPECT_EQ(credits.outstanding_bytes(), 300U);
+  credits.on_demand(far, demand(0, {150}), 0us);
+  EXPECT_EQ(credits.outstanding_bytes(), 300U);
+  const std::size_t before = out.sent.size();
+  credits.on_arrival(near, 150us);
+  EXPECT_EQ(credits.outstanding_bytes(), 300U);
+  ASSERT_EQ(out.sent.size(), before + 1);
+  credits.on_arrival(near, 300us);
+  EXPECT_EQ(out.sent[before].first, near) << "it has waited for longer";
+  EXPECT_EQ(out.sent.back().first, far);
+}
+
+TEST(receiver_schedule, a_message_longer_than_the_buffer_is_allowed_alone) {
+  const link_settings how = slow_link(100);
+  answers out;
+  receiver_schedule credits(here, flow_policy::credit, how, out);
+  credits.on_demand(near, demand(0, {500, 500}), 0us);
+  EXPECT_EQ(credits.outstanding_bytes(), 500U);
+  credits.on_arrival(near, 500us);
+  EXPECT_EQ(credits.outstanding_bytes(), 500U);
+  EXPECT_EQ(out.sent.size(), 2U);
+}
+
+TEST(receiver_schedule, credit_of_a_sender_that_never_sends_comes_back) {
+  const link_settings how = slow_link(100);
+  answers out;
+  receiver_schedule credits(here, flow_policy::credit, how, out);
+  credits.on_demand(near, demand(0, {100}), 0us);
+  credits.on_demand(far, demand(0, {100}), 0us);
+  EXPECT_EQ(out.sent.size(), 1U);
+  ASSERT_NE(credits.due(), nanoseconds::max());
+  credits.tick(credits.due());
+  ASSERT_EQ(out.sent.size(), 2U);
+  EXPECT_EQ(out.sent.back().first, far);
+}
+
+TEST(receiver_schedule, nothing_is_planned_further_ahead_than_the_horizon) {
+  const link_settings how = slow_link(0);
+  answers out;
+  receiver_schedule slots(here, flow_policy::slot, how, out);
+  slots.on_demand(near, demand(0, {1'500'000, 10, 10}), 0us);
+  EXPECT_EQ(out.sent.back().second.list.size(), 1U);
+  slots.tick(500'001us);
+  EXPECT_EQ(out.sent.back().second.number, 1U);
+}
+
+}  // namespace
+}  // namespace nacre::flow

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+// The token of a link: requests, grants, and the turns of a holder.
+#include "backplane/flow/token_link.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <nacre/assert.hpp>
+
+namespace nacre::flow {
+
+namespace {
+
+constexpr auto certain = link_settings::knowledge::certain;
+
+}  // namespace
+
+token_link::token_link(const participant& where, const link_settings& how, flow_host& host)
+    : where_(where),
+      how_(how),
+      host_(host),
+      holds_(where.self == where.link),
+      suspect_(where.link),
+      came_from_(where.link) {}
+
+message token_link::about(message_kind kind, rank_id whom) const {
+  return {.kind = kind, .link = where_.link, .about = whom, .stamp = seen_};
+}
+
+void token_link::offer(std::uint64_t bytes, nanoseconds now) {
+  NACRE_EXPECT(where_.self != where_.link, "a rank needs no link to itself");
+  pending_.push_back(bytes);
+  if (holds_) {
+    if (pending_.size() == 1) last_wait_ = {now, now};
+    return advance(now);
+  }
+  if (pending_.size() != 1) return;
+  last_wait_.asked = now;
+  attempts_ = 0;
+  request(now);
+}
+
+void token_link::request(nanoseconds now) {
+  host_.send(suspect_ == where_.self ? where_.link : suspect_, about(message_kind::request, where_.self));
+  due_ = now + how_.patience;
+}
+
+void token_link::receive(rank_id from, const message& m, nanoseconds now) {
+  if (m.kind == message_kind::grant) return on_grant(from, m, now);
+  // The keeper knows the holder of an epoch's token; others only mention the epoch.
+  if (m.stamp.epoch > seen_.epoch) {
+    if (m.kind == message_kind::hint) return note_epoch(m.stamp.epoch, m.about, now);
+    note_epoch(m.stamp.epoch, where_.link, now);
+  }
+  switch (m.kind) {
+    case message_kind::request:
+    case message_kind::search:
+      return on_request(m, now);
+    case message_kind::taken:
+      return on_taken(from, m, now);
+    case message_kind::hint:
+      return on_hint(m, now);
+    default:
+      return;  // for the keeper or the receiver's schedule
+  }
+}
+
+void token_link::note_epoch(std::uint32_t epoch, rank_id holder, nanoseconds now) {
+  if (epoch <= seen_.epoch) return;
+  seen_ = {epoch, 0};
+  suspect_ = holder;
+  given_.reset();
+  given_due_ = never;
+  line_.clear();
+  const bool held = std::exchange(holds_, false);
+  due_ = never;
+  if (pending_.empty()) return;
+  if (held) last_wait_.asked = now;
+  attempts_ = 0;
+  request(now);
+}
+
+/// Returns the place of a rank in the line, from 1; 0 when the line is full, so that it will ask again.
+std::uint32_t token_link::line_up(rank_id who) {
+  const auto found = std::find(line_.begin(), line_.end(), who);
+  if (found == line_.end()) {
+    if (line_.size() == list_max - 1) return 0;  // one place is for this rank itself
+    line_.push_back(who);
+    return static_cast<std::uint32_t>(line_.size());
+  }
+  return static_cast<std::uint32_t>(found - line_.begin()) + 1;
+}
+
+void token_link::on_request(const message& m, nanoseconds now) {
+  if (m.about == where_.self || m.about.value() >= where_.ranks) return;
+  if (holds_) {
+    const std::uint32_t place = line_up(m.about);
+    advance(now);
+    if (!holds_ || place == 0) return;
+    message reply = about(message_kind::hint, where_.self);
+    reply.number = place;
+    return host_.send(m.about, reply);
+  }
+  // The chain of suspects leads to the token, for each has granted it after the one before.
+  if (m.kind == message_kind::search || suspect_ == where_.self || suspect_ == m.about || m.number >= hops_max) return;
+  message onward = m;
+  onward.number += 1;
+  onward.stamp = seen_;
+  host_.send(suspect_, onward);
+}
+
+void token_link::on_grant(rank_id from, const message& m, nanoseconds now) {
+  if (m.stamp.epoch < seen_.epoch) return host_.send(from, about(message_kind::hint, suspect_));
+  message taken = about(message_kind::taken, where_.self);
+  taken.stamp = m.stamp;
+  host_.send(from, taken);
+  if (m.stamp <= seen_) return;  // a copy: the acknowledgement was lost
+  seen_ = m.stamp;
+  holds_ = true;
+  given_.reset();
+  given_due_ = never;
+  came_from_ = from;
+  line_.clear();
+  for (const std::uint32_t rank : m.list) {
+    if (rank != where_.self.value() && rank < where_.ranks) static_cast<void>(line_up(rank_id(rank)));
+  }
+  turn_bytes_ = 0;
+  free_at_ = now + std::max(nanoseconds(0), m.delay - latency_ - flights_.held_up(from, m.sent, now));
+  release_at_ = now;
+  last_wait_.got = now;
+  advance(now);
+}
+
+void token_link::on_taken(rank_id from, const message& m, nanoseconds now) {
+  if (!given_ || from != given_->to || m.stamp != given_->what.stamp) return;
+  if (given_->times == 1) {
+    const nanoseconds half = (now - given_->at) / 2;
+    latency_ = latency_ == nanoseconds(0) ? half : std::min(latency_, half);
+  }
+  given_.reset();
+  given_due_ = never;
+}
+
+void token_link::on_hint(const message& m, nanoseconds now) {
+  if (holds_ || m.stamp.epoch < seen_.epoch || m.about == where_.self) return;
+  suspect_ = m.about;
+  if (pending_.empty()) return;
+  if (m.number == 0) return request(now);
+  attempts_ = 0;
+  due_ = expected_by(m.number, now);
+}
+
+nanoseconds token_link::expected_by(std::size_t place, nanoseconds now) const {
+  const std::uint64_t turn = std::max(how_.turn_bytes, pending_.front());  // others send alike
+  return now + how_.patience + 2 * static_cast<std::int64_t>(place) * how_.duration(turn);
+}
+
+void token_link::advance(nanoseconds now) {
+  while (holds_) {
+    due_ = never;
+    if (now < release_at_) {
+      due_ = release_at_;
+      return;
+    }
+    // The turn of a holder that has sent nothing yet is not over, even if others wait: see the invariants.
+    if (!line_.empty() && (pending_.empty() || turn_bytes_ >= how_.turn_bytes)) return pass(now);
+    if (pending_.empty()) return rest();
+    const nanoseconds start = free_at_ - how_.ahead(pending_.front(), certain);
+    if (now < start) {
+      due_ = start;
+      return;
+    }
+    transmit(now);
+  }
+}
+
+void token_link::transmit(nanoseconds now) {
+  const std::uint64_t bytes = pending_.front();
+  pending_.pop_front();
+  turn_bytes_ += bytes;
+  free_at_ = std::max(now, free_at_) + how_.duration(bytes);
+  release_at_ = free_at_ - how_.ahead(bytes, certain) - how_.early;
+  host_.transmit(where_.link, flow_policy::token, seen_);
+}
+
+void token_link::pass(nanoseconds now) {
+  const rank_id next = line_.front();
+  line_.pop_front();
+  if (!pending_.empty()) line_.push_back(where_.self);
+  seen_.pass += 1;
+  message grant = about(message_kind::grant, next);
+  grant.delay = std::max(nanoseconds(0), free_at_ - now);
+  grant.sent = now;
+  for (const rank_id rank : line_) grant.list.push_back(rank.value());
+  holds_ = false;
+  suspect_ = next;
+  attempts_ = 0;
+  if (!pending_.empty()) {
+    last_wait_.asked = now;
+    due_ = expected_by(line_.size(), now);
+  }
+  line_.clear();
+  given_ = gift{next, grant, now, 1};
+  given_due_ = now + how_.patience;
+  host_.send(next, grant);
+}
+
+void token_link::rest() {
+  if (hinted_ == seen_) return;
+  hinted_ = seen_;
+  const message hint = about(message_kind::hint, where_.self);
+  if (where_.self != where_.link) host_.send(where_.link, hint);
+  if (came_from_ != where_.link && came_from_ != where_.self) host_.send(came_from_, hint);
+}
+
+void token_link::tick(nanoseconds now) {
+  if (now >= given_due_) give_again(now);
+  if (now < due_) return;
+  if (holds_) return advance(now);
+  due_ = never;
+  if (!pending_.empty()) ask_again(now);
+}
+
+/// The grant or its acknowledgement is lost, or its taker is slow. A second copy of a stamp is void where the first
+/// has been taken.
+void token_link::give_again(nanoseconds now) {
+  if (given_->times > doublings_max) {
+    given_.reset();
+    given_due_ = never;
+    return;
+  }
+  given_due_ = now + how_.patience * (std::int64_t{1} << given_->times);
+  given_->times += 1;
+  message again = given_->what;
+  again.delay = std::max(nanoseconds(0), again.delay - (now - given_->at));
+  again.sent = now;
+  host_.send(given_->to, again);
+}
+
+void token_link::ask_again(nanoseconds now) {
+  attempts_ += 1;
+  retries_ += 1;
+  for (std::uint32_t rank = 0; rank < where_.ranks; ++rank) {
+    if (rank != where_.self.value()) host_.send(rank_id(rank), about(message_kind::search, where_.self));
+  }
+  if (attempts_ > 1) host_.send(where_.link, about(message_kind::lost, where_.self));
+  due_ = now + how_.patience * (std::int64_t{1} << std::min(attempts_, doublings_max));
+}
+
+}  // namespace nacre::flow

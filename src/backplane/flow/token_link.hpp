@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// The token of a link, as one rank sees it: which rank may send next. Without I/O and without a clock.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <optional>
+
+#include "backplane/flow/flight_times.hpp"
+#include "backplane/flow/flow_message.hpp"
+
+namespace nacre::flow {
+
+/// One rank's part in the token protocol of one link (Rosu and Schwan, DVCM, section 4.2).
+///
+/// | state | has | a message is offered | REQUEST or SEARCH of another | GRANT, newer | tick |
+/// |---|---|---|---|---|---|
+/// | absent | nothing | REQUEST; waiting | a REQUEST goes on to the suspected holder | holding | - |
+/// | waiting | a message | - | a REQUEST goes on to the suspected holder | holding | late: SEARCH to all, then LOST |
+/// | holding | the token | the link is free soon: it leaves, holding | in line: HINT to it | - | as below |
+///
+/// A holder, whenever something has changed:
+///
+/// | its last message | others wait | own messages | then |
+/// |---|---|---|---|
+/// | leaves the link in more than `early` | any | any | keeps the token |
+/// | leaves by then, or has left | yes | any | GRANT to the first in line, to whose end it goes if it has more |
+/// | the same | no | yes | sends the next when the link is free |
+/// | the same | no | no | keeps the token, HINT to the keeper and to the rank it came from |
+///
+/// Invariants.
+/// - A stamp (epoch, pass) is granted to one rank: the holder of (e, p) grants (e, p + 1), and then it holds nothing. A
+///   rank takes a grant only above all stamps that it has seen, so copies and late ones are void.
+/// - A holder with a message sends it before it grants: a REQUEST that comes just behind the GRANT waits in line.
+///   Else two ranks could pass a token to and fro, and neither would send.
+/// - The line is first in, first out, and travels with the token.
+/// - A token of an old epoch is dropped as soon as its holder hears of a newer one.
+///
+/// Three things go beyond the paper. The grant says when the link will be free, so that it may come early and nobody
+/// sends too soon; how much longer than others it has taken is measured by its time of sending, without a common clock.
+/// It is acknowledged, which measures how long it takes at least, and repeated. A lost token is replaced by the
+/// keeper (token_keeper.hpp).
+class token_link {
+ public:
+  struct participant {
+    rank_id self, link;
+    std::uint32_t ranks;
+  };
+  /// At first the rank at the link's end has the token. Both references outlive this object.
+  token_link(const participant& where, const link_settings& how, flow_host& host);
+
+  /// A message waits for the link.
+  void offer(std::uint64_t bytes, nanoseconds now);
+  void receive(rank_id from, const message& m, nanoseconds now);
+  void tick(nanoseconds now);
+  /// When tick is to be called at the latest; max() for never.
+  [[nodiscard]] nanoseconds due() const noexcept { return std::min(due_, given_due_); }
+
+  [[nodiscard]] bool holds() const noexcept { return holds_; }
+  [[nodiscard]] const token_stamp& seen() const noexcept { return seen_; }
+  [[nodiscard]] std::size_t pending() const noexcept { return pending_.size(); }
+  /// Requests that nobody had answered in time.
+  [[nodiscard]] std::uint64_t retries() const noexcept { return retries_; }
+  /// How long a grant takes to its taker: half of the shortest round trip so far; 0 before the first.
+  [[nodiscard]] nanoseconds latency() const noexcept { return latency_; }
+  /// When the last message asked for the token, and when it came.
+  struct wait {
+    nanoseconds asked, got;
+  };
+  [[nodiscard]] const wait& last_wait() const noexcept { return last_wait_; }
+
+  /// For the keeper: the token of this epoch is the one that counts.
+  void note_epoch(std::uint32_t epoch, rank_id holder, nanoseconds now);
+
+ private:
+  static constexpr nanoseconds never = nanoseconds::max();
+  static constexpr std::uint32_t hops_max = 8;
+  static constexpr int doublings_max = 5;
+
+  void on_request(const message& m, nanoseconds now);
+  void on_grant(rank_id from, const message& m, nanoseconds now);
+  void on_taken(rank_id from, const message& m, nanoseconds now);
+  void on_hint(const message& m, nanoseconds now);
+  void advance(nanoseconds now);
+  void transmit(nanoseconds now);
+  void pass(nanoseconds now);
+  void rest();
+  void request(nanoseconds now);
+  void ask_again(nanoseconds now);
+  void give_again(nanoseconds now);
+  [[nodiscard]] std::uint32_t line_up(rank_id who);
+  [[nodiscard]] message about(message_kind kind, rank_id whom) const;
+  /// By when the token should have come to the one at that place in the line.
+  [[nodiscard]] nanoseconds expected_by(std::size_t place, nanoseconds now) const;
+
+  participant where_;
+  const link_settings& how_;
+  flow_host& host_;
+
+  bool holds_;
+  token_stamp seen_{1, 0};
+  rank_id suspect_;                    // the holder of the token, as far as known
+  rank_id came_from_;                  // the rank that granted it
+  token_stamp hinted_{1, 0};           // the stamp of the last hint to others
+  std::deque<rank_id> line_;           // holding: the ranks that wait
+  std::deque<std::uint64_t> pending_;  // sizes of own messages
+  std::uint64_t turn_bytes_ = 0;       // sent since the token came
+  nanoseconds free_at_{0};             // holding: when the link is free
+  nanoseconds release_at_{0};          // holding: not before that the token may go
+  nanoseconds due_ = never;
+  int attempts_ = 0;  // of the present request
+  std::uint64_t retries_ = 0;
+  struct gift {
+    rank_id to;
+    message what;
+    nanoseconds at;
+    int times;
+  };
+  std::optional<gift> given_;  // the last grant, until it is acknowledged
+  nanoseconds given_due_ = never;
+  nanoseconds latency_{0};
+  flight_times flights_;  // of grants
+  wait last_wait_{};
+};
+
+}  // namespace nacre::flow
