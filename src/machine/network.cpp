@@ -88,6 +88,13 @@ std::chrono::nanoseconds network::arrive(const transfer& received, std::chrono::
   return std::chrono::nanoseconds(in.complete_ns);
 }
 
+bool network::admits(const transfer& received, std::chrono::nanoseconds now) noexcept {
+  const double speed = options_.remote.bytes_per_second;
+  if (options_.switch_buffer == 0 || speed <= 0 || host_of(received.from) == host_of(received.to)) return true;
+  const std::int64_t waits_ps = port_of(in_, received, received.to).free_ps - now.count() * ps_per_ns;
+  return static_cast<double>(waits_ps) * 1e-12 * speed <= static_cast<double>(options_.switch_buffer);
+}
+
 std::chrono::nanoseconds network::latency_min() const noexcept {
   if (options_.ranks_per_host == 1) return options_.remote.latency;
   return std::min(options_.remote.latency, options_.local.latency);

@@ -38,8 +38,10 @@ struct network_options {
   topology_options wiring;                    ///< of the hosts
   std::chrono::nanoseconds hop_latency{100};  ///< added to a remote latency for each hop beyond the first
   std::chrono::nanoseconds poll{0};           ///< a processor's cost of each poll for messages, also when it finds none
-  double late_probability = 0;                ///< probability that a message's latency is multiplied by late_factor
-  double late_factor = 20;                    ///< at least 1
+  std::uint64_t switch_buffer = 0;            ///< bytes for each host in the switch before it; 0: no limit
+  std::chrono::nanoseconds switch_retry{1'000'000};  ///< a message that the switch has dropped is sent again after that
+  double late_probability = 0;  ///< probability that a message's latency is multiplied by late_factor
+  double late_factor = 20;      ///< at least 1
 };
 
 /// One message as the network sees it.
@@ -83,6 +85,10 @@ class network {
   /// Lets a message into the port of its receiver at `now`, which is its head_arrives; returns the time at which its
   /// last byte is there. Callers make the calls in the order of their times. Not for messages from a rank to itself.
   [[nodiscard]] std::chrono::nanoseconds arrive(const transfer& received, std::chrono::nanoseconds now);
+
+  /// Whether the switch has room for a message whose first byte reaches the receiving port at `now`: no more than its
+  /// buffer waits there. A message that arrives no faster than the port passes it needs no room for itself.
+  [[nodiscard]] bool admits(const transfer& received, std::chrono::nanoseconds now) noexcept;
 
   [[nodiscard]] std::uint32_t host_of(rank_id rank) const noexcept { return rank.value() / options_.ranks_per_host; }
   [[nodiscard]] std::uint32_t ranks() const noexcept { return ranks_; }

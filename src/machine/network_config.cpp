@@ -43,6 +43,11 @@ constexpr std::array network_rows{
     option{"sim.switch_ports", integer, "16", "ports", "2..65536",
            "Ports down of each switch of a fat tree; hosts of each router of a dragonfly"},
     option{"sim.hop_latency", duration, "100ns", "", "0..1s", "Time added for each hop beyond the first"},
+    option{"sim.switch_buffer", bytes, "0B", "", "0B..1TiB",
+           "What the switch keeps for each host: a message from another host is dropped when more than that waits "
+           "there, and sent again; 0B: no limit"},
+    option{"sim.switch_retry", duration, "1ms", "", "1us..60s",
+           "When a message that the switch has dropped is sent again, and with it those behind it"},
     option{"sim.late_probability", real, "0", "", "0..1", "Chance of a message to be late, as a fault to test with"},
     option{"sim.late_factor", real, "20", "times", "1..10000", "How many times longer a late message is on its way"},
 };
@@ -165,6 +170,8 @@ network_options read_network_options(const config& configuration) {
   result.wiring.switch_ports = static_cast<std::uint32_t>(configuration.get_int("sim.switch_ports"));
   result.hop_latency = configuration.get_duration("sim.hop_latency");
   result.poll = configuration.get_duration("sim.poll");
+  result.switch_buffer = static_cast<std::uint64_t>(configuration.get_int("sim.switch_buffer"));
+  result.switch_retry = configuration.get_duration("sim.switch_retry");
   result.late_probability = configuration.get_double("sim.late_probability");
   result.late_factor = configuration.get_double("sim.late_factor");
   const std::string& machine = configuration.get_string("sim.machine");

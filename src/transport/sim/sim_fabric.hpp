@@ -29,6 +29,7 @@ struct network_traffic {
   std::uint64_t self_messages = 0;  ///< from a rank to itself
   std::uint64_t late = 0;           ///< messages that a fault has delayed
   std::uint64_t dropped = 0;        ///< for ranks that had closed
+  std::uint64_t switch_drops = 0;   ///< by the switch, for want of buffer; each is sent again
   std::uint64_t in_flight = 0;      ///< submitted, not arrived yet
   std::uint64_t in_flight_max = 0;
 };

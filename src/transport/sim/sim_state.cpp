@@ -148,9 +148,39 @@ void sim_fabric::state::close(rank_id rank) noexcept {
 
 void sim_fabric::state::reach(void* self, std::uint64_t flight_index) {
   auto& shared = *static_cast<state*>(self);
-  const flight& landing = shared.flights_[flight_index];
+  const auto index = static_cast<std::uint32_t>(flight_index);
+  if (shared.net.options().switch_buffer == 0) return shared.land(index);
+  const flight& landing = shared.flights_[index];
   const machine::transfer passed{.from = landing.from, .to = landing.to, .bytes = landing.bytes};
-  shared.clock.at(shared.net.arrive(passed, shared.clock.now()), &complete, self, flight_index);
+  const std::uint64_t stream = stream_of(landing.from, landing.to, landing.carried->header.channel);
+  const auto behind = shared.dropped_streams_.find(stream);
+  if (behind != shared.dropped_streams_.end()) return behind->second.push_back(index);
+  if (shared.net.admits(passed, shared.clock.now())) return shared.land(index);
+  shared.traffic.switch_drops += 1;
+  shared.dropped_streams_[stream].push_back(index);
+  shared.clock.at(shared.clock.now() + shared.net.options().switch_retry, &retry, self, stream);
+}
+
+void sim_fabric::state::land(std::uint32_t index) {
+  const flight& landing = flights_[index];
+  const machine::transfer passed{.from = landing.from, .to = landing.to, .bytes = landing.bytes};
+  clock.at(net.arrive(passed, clock.now()), &complete, this, index);
+}
+
+void sim_fabric::state::retry(void* self, std::uint64_t stream) {
+  auto& shared = *static_cast<state*>(self);
+  std::deque<std::uint32_t>& waiting = shared.dropped_streams_[stream];
+  while (!waiting.empty()) {
+    const flight& landing = shared.flights_[waiting.front()];
+    const machine::transfer passed{.from = landing.from, .to = landing.to, .bytes = landing.bytes};
+    if (!shared.net.admits(passed, shared.clock.now())) {
+      shared.traffic.switch_drops += 1;
+      return shared.clock.at(shared.clock.now() + shared.net.options().switch_retry, &retry, self, stream);
+    }
+    shared.land(waiting.front());
+    waiting.pop_front();
+  }
+  shared.dropped_streams_.erase(stream);
 }
 
 void sim_fabric::state::complete(void* self, std::uint64_t flight_index) {

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <unordered_map>
 #include <vector>
 
@@ -22,8 +23,9 @@ struct flight_queue {
 };
 
 /// The way of a message: `submit` puts it into the table of flights. Event `leave` hands it to the sending port, if its
-/// sender was far ahead of the others by then. Event `reach` lets its head into the receiving port, event `complete`
-/// puts it into the inbox. `poll` takes it from the inbox and out of the table. A message to the own rank waits in the
+/// sender was far ahead of the others by then. Event `reach` lets its head into the receiving port, unless the
+/// switch drops it; then event `retry` does, with those of its stream behind it. Event `complete` puts it into the
+/// inbox. `poll` takes it from the inbox and out of the table. A message to the own rank waits in the
 /// rank's `own` queue instead, which keeps the order, for one event `loop_back` for each `submit`.
 struct sim_fabric::state {
   /// The events need nothing else, so they leave the message's own memory alone.
@@ -88,9 +90,11 @@ struct sim_fabric::state {
 
   static void leave(void* self, std::uint64_t flight_index);
   static void reach(void* self, std::uint64_t flight_index);
+  static void retry(void* self, std::uint64_t stream);
   static void complete(void* self, std::uint64_t flight_index);
   static void loop_back(void* self, std::uint64_t rank_and_count);
 
+  void land(std::uint32_t index);
   [[nodiscard]] bool leaves_later(std::uint32_t index, channel on_channel);
   void depart(std::uint32_t index, channel on_channel);
   [[nodiscard]] std::uint32_t begin_flight(message_ptr carried, rank_id from, rank_id to);
@@ -101,8 +105,9 @@ struct sim_fabric::state {
 
   std::vector<flight> flights_;
   std::uint32_t free_ = flight_queue::none;
-  std::vector<bool> idle_handlers_;                              // by number
-  std::unordered_map<std::uint64_t, late_stream> late_streams_;  // by stream_of
+  std::vector<bool> idle_handlers_;                                               // by number
+  std::unordered_map<std::uint64_t, late_stream> late_streams_;                   // by stream_of
+  std::unordered_map<std::uint64_t, std::deque<std::uint32_t>> dropped_streams_;  // by stream_of; what is sent again
 };
 
 }  // namespace nacre::transport
