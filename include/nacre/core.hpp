@@ -11,6 +11,7 @@
 
 #include <nacre/counters.hpp>
 #include <nacre/error.hpp>
+#include <nacre/flow_control.hpp>
 #include <nacre/future.hpp>
 #include <nacre/handler.hpp>
 #include <nacre/ids.hpp>
@@ -48,6 +49,8 @@ namespace detail {
 [[nodiscard]] std::uint32_t workers_of(const engine& core) noexcept;
 [[nodiscard]] double seconds_of(const engine& core, const thread_context& on);
 void post_to_rank(engine& core, thread_context& on, rank_id to, message_ptr m, future_state* result = nullptr);
+/// The message waits on this rank until the policy lets it leave.
+void post_with_flow_control(engine& core, thread_context& on, rank_id to, flow_policy policy, message_ptr m);
 void post_to_all(engine& core, thread_context& on, message_ptr m);
 /// Sender and target of a message to an object. `from` is not valid() when the sender is not an object.
 struct object_pair {

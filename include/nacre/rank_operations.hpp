@@ -50,6 +50,17 @@ class rank_operations {
     detail::stamp<F>(*m, how);
     detail::post_to_all(*core_, *thread_, std::move(m));
   }
+  /// Runs F on the rank `to`, as send, but the message waits in this rank's communication component until the policy
+  /// lets it use the link to that rank, so that senders do not overrun it together; docs/incast.md says when that
+  /// helps.
+  /// For long messages: those of at most --nacre.flow_small, those to this rank, and those between ranks of one process
+  /// leave at once. Messages of one thread to one rank under one policy stay in order; they may be overtaken by others.
+  /// The rank counts what waits as it counts what send keeps, and quiescence waits for it.
+  template <auto F, class... Args>
+  void send_with_flow_control(rank_id to, flow_policy policy, Args&&... args) {
+    message_ptr m = detail::make_typed<F>(std::forward<Args>(args)...);
+    detail::post_with_flow_control(*core_, *thread_, to, policy, std::move(m));
+  }
   /// Does not compile: a number is not a rank_id. The compiler's message says so in one sentence.
   template <auto F, std::integral Number, class... Args>
   void send(Number, Args&&...) {
@@ -106,6 +117,10 @@ class rank_operations {
   template <class L, class... Args>
   void send(with how, to_all_t, L, Args&&... args) {
     send<detail::rank_lambda<L>>(how, to_all, std::forward<Args>(args)...);
+  }
+  template <class L, class... Args>
+  void send_with_flow_control(rank_id to, flow_policy policy, L, Args&&... args) {
+    send_with_flow_control<detail::rank_lambda<L>>(to, policy, std::forward<Args>(args)...);
   }
   template <std::integral Number, class L, class... Args>
   void send(Number, L, Args&&...) {

@@ -47,6 +47,7 @@ void aggregate(am_engine& messages, const transport::capabilities& link, const c
 
 engine::engine(std::unique_ptr<transport::endpoint> link, const engine_surroundings& around)
     : configuration_(around.configuration),
+      send_bytes_(static_cast<std::uint64_t>(around.configuration.get_int("send_memory"))),
       time_(around.time),
       started_(around.time.now()),
       fail_(around.fail),
@@ -60,7 +61,7 @@ engine::engine(std::unique_ptr<transport::endpoint> link, const engine_surroundi
            .readable = object_space::activator()})),
       link_(std::move(link), around.time,
             {.receive_bytes = static_cast<std::uint64_t>(around.configuration.get_int("receive_memory")),
-             .send_bytes = static_cast<std::uint64_t>(around.configuration.get_int("send_memory"))}),
+             .send_bytes = send_bytes_}),
       output_(*this, around.configuration, *order_, around.simulation != nullptr, around.place.text()),
       pool_(make_worker_pool(around)),
       messages_(*this, link_, *pool_,
@@ -79,6 +80,9 @@ engine::engine(std::unique_ptr<transport::endpoint> link, const engine_surroundi
                   {.seed = static_cast<std::uint64_t>(around.configuration.get_int("seed")),
                    .limits = extension_limits_of(around.configuration, around.simulation != nullptr),
                    .configuration = &around.configuration}),
+      flow_(messages_, time_, flow_settings_of(around.configuration, around.simulation != nullptr),
+            around.simulation == nullptr && around.ranks_on_host == link_.size() ? flow_module::surroundings::alone
+                                                                                 : flow_module::surroundings::links),
       quiet_(messages_, time_, around.configuration.get_duration("quiescence_calm"),
              std::make_unique<quiescence::wave_detector>(
                  quiescence::wave_detector::options{.self = link_.rank(), .size = link_.size()})),
@@ -161,7 +165,7 @@ std::chrono::nanoseconds engine::check_send_window(thread_context& by) {
 
 std::chrono::nanoseconds engine::poll(thread_context& by) {
   memory_.poll(by);
-  std::chrono::nanoseconds due = std::min(progress_.poll(by), extensions_.poll(by));
+  std::chrono::nanoseconds due = std::min({progress_.poll(by), extensions_.poll(by), flow_.poll(by)});
   if (waits_for_window_.load(std::memory_order_relaxed)) due = std::min(due, check_send_window(by));
   const bool backpressure = link_.backpressure();
   if (backpressure_ && !backpressure) pool_->wake_workers();
@@ -186,8 +190,8 @@ std::chrono::nanoseconds engine::poll(thread_context& by) {
 /// certain to come, will make a worker or main go on.
 quiescence::deadlock_detector::snapshot engine::look_for_deadlock() {
   quiescence::deadlock_detector::snapshot now;
-  const bool under_way =
-      link_.under_way() || link_.timers().pending() || memory_.copies() || objects_.forwarding().awaits_news();
+  const bool under_way = link_.under_way() || link_.timers().pending() || memory_.copies() ||
+                         objects_.forwarding().awaits_news() || flow_.waiting_bytes() != 0;
   now.at_rest = !under_way && pool_->ready_items() == 0;
   now.units = quiet_.counters();
   for (const auto& each : pool_->thread_contexts()) now.readied += each->counters().readied.read();

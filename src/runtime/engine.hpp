@@ -13,6 +13,7 @@
 #include "am/am_engine.hpp"
 #include "am/collectives_module.hpp"
 #include "am/extension_module.hpp"
+#include "am/flow_module.hpp"
 #include "am/group_table.hpp"
 #include "am/memory_module.hpp"
 #include "am/operation_space.hpp"
@@ -42,6 +43,9 @@ struct engine_surroundings {
   std::function<void(rank_id, const std::string&)> fail;  ///< ends the job; any thread
 };
 
+/// The links between ranks, as the configuration describes them.
+[[nodiscard]] flow::link_settings flow_settings_of(const config& configuration, bool simulated);
+
 /// The composition root of one rank. A layer knows only the layers below it; this class knows all of them.
 class engine {
  public:
@@ -64,7 +68,8 @@ class engine {
   /// Under simulation: whether the rank has no effect, in the sense of deadlock.hpp.
   [[nodiscard]] bool has_nothing_under_way() {
     return main_waits() && sim_pool_->has_nothing() && link_.waiting_bytes() == 0 && !link_.timers().pending() &&
-           !objects_.forwarding().awaits_news() && !objects_.updates().has_news_to_tell() && !extensions_.has_timers();
+           !objects_.forwarding().awaits_news() && !objects_.updates().has_news_to_tell() &&
+           !extensions_.has_timers() && flow_.waiting_bytes() == 0;
   }
 
   [[nodiscard]] backplane& link() noexcept { return link_; }
@@ -114,12 +119,15 @@ class engine {
   /// Throws usage_error while main has access to an object, or iterates.
   void must_not_hold() const;
 
+  friend void detail::post_with_flow_control(engine&, thread_context&, rank_id, flow_policy, message_ptr);
+
   /// Under simulation: a message has become visible.
   void on_arrival() { sim_pool_->on_arrival(); }
 
  private:
   [[nodiscard]] bool overrun() const noexcept {
-    return link_.congested() || (messages_.window() != nullptr && messages_.window()->over());
+    return link_.congested() || flow_.waiting_bytes() > send_bytes_ ||
+           (messages_.window() != nullptr && messages_.window()->over());
   }
   [[nodiscard]] std::unique_ptr<worker_pool> make_worker_pool(const engine_surroundings& around);
   void main_of_rank(const std::function<void(runtime&)>& main);
@@ -130,6 +138,7 @@ class engine {
   [[nodiscard]] quiescence::deadlock_detector::snapshot look_for_deadlock();
 
   const config& configuration_;
+  const std::uint64_t send_bytes_;  // that may wait to be sent before main waits
   clock& time_;
   std::chrono::nanoseconds started_;
   std::function<void(rank_id, const std::string&)> fail_;
@@ -145,6 +154,7 @@ class engine {
   memory_module memory_;
   operation_space containers_;
   extension_module extensions_;
+  flow_module flow_;
   quiescence_module quiet_;
   balancing balance_;
   progress_module progress_;

@@ -83,6 +83,21 @@ constexpr option runtime_options[] = {
      "declare; one that takes more is deactivated. 0us: any"},
     {"extension_patience", option_kind::duration, "10s", "", "0s..60min",
      "how long a call of an extension module may go on before the job ends with a line that names it; 0s: for ever"},
+    {"flow_bandwidth", option_kind::real, "0", "GB/s", "0..1000000",
+     "of send_with_flow_control: the speed of the link to a rank; 0: 1.25, which is 10 Gbit/s, and under sim that of "
+     "sim.bandwidth"},
+    {"flow_buffer", option_kind::bytes, "0B", "", "0B..1TiB",
+     "of send_with_flow_control: the buffer of a switch's port, of which at most three quarters are filled; "
+     "0B: do not rely on any"},
+    {"flow_early", option_kind::duration, "100us", "", "0us..1s",
+     "of send_with_flow_control: how long before the next sender may use the link it is told so"},
+    {"flow_patience", option_kind::duration, "10ms", "", "10us..60s",
+     "of send_with_flow_control: after what time without an answer a rank asks again; then all ranks, and at last the "
+     "receiver replaces a lost token"},
+    {"flow_turn", option_kind::bytes, "1B", "", "1B..1TiB",
+     "of send_with_flow_control: how much a sender sends in a turn, at least one message, while others wait"},
+    {"flow_small", option_kind::bytes, "512B", "", "0B..1GiB",
+     "of send_with_flow_control: messages up to that size, header included, leave at once"},
     {"quiescence_calm", option_kind::duration, "20us", "", "0us..100ms",
      "how long a rank that has nothing to do waits at most before it takes part in finding out that nobody has; it "
      "begins with 1us while waves find the rank changed, and with nothing when it is quiet"},

@@ -35,6 +35,7 @@ struct scenario {
 [[nodiscard]] std::span<const scenario> waiting_scenarios();
 [[nodiscard]] std::span<const scenario> quiescence_scenarios();
 [[nodiscard]] std::span<const scenario> flood_scenarios();
+[[nodiscard]] std::span<const scenario> flow_scenarios();
 [[nodiscard]] std::span<const scenario> lock_scenarios();
 [[nodiscard]] std::span<const scenario> colocation_scenarios();
 [[nodiscard]] std::span<const scenario> time_scenarios();
@@ -42,10 +43,10 @@ struct scenario {
 [[nodiscard]] std::span<const scenario> group_scenarios();
 [[nodiscard]] std::span<const scenario> container_scenarios();
 inline constexpr std::array subjects{
-    memory_scenarios,       withdrawal_scenarios,   collective_scenarios, buffer_scenarios,   call_scenarios,
-    object_scenarios,       large_object_scenarios, lock_scenarios,       array_scenarios,    quiescence_scenarios,
-    flood_scenarios,        colocation_scenarios,   time_scenarios,       lambda_scenarios,   group_scenarios,
-    contribution_scenarios, section_scenarios,      waiting_scenarios,    container_scenarios};
+    memory_scenarios, withdrawal_scenarios,   collective_scenarios, buffer_scenarios,  call_scenarios,
+    object_scenarios, large_object_scenarios, lock_scenarios,       array_scenarios,   quiescence_scenarios,
+    flood_scenarios,  flow_scenarios,         colocation_scenarios, time_scenarios,    lambda_scenarios,
+    group_scenarios,  contribution_scenarios, section_scenarios,    waiting_scenarios, container_scenarios};
 
 /// Collective: objects of so many bytes, two of each rank, move from rank to rank while all send to them.
 void move_large_objects(runtime& rt, std::uint64_t bytes);

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// Between the flow control of senders and the rank.
+#include "am/flow_module.hpp"
+
+#include <string>
+
+namespace nacre {
+
+flow_module::flow_module(am_engine& messages, clock& time, const flow::link_settings& how, surroundings where)
+    : messages_(messages),
+      time_(time),
+      where_(where),
+      flow_(messages.rank(), messages.size(), how, *this),
+      by_(&messages.pool().application()) {
+  messages_.attach_module(*this);
+}
+
+flow_policy flow_module::chosen(flow_policy asked) const noexcept {
+  if (asked == flow_policy::automatic && where_ == surroundings::alone) return flow_policy::none;
+  return flow_.choose(asked).policy;
+}
+
+void flow_module::post(thread_context& on, rank_id to, flow_policy policy, message_ptr m) {
+  const flow_policy by = chosen(policy);
+  const bool free = by == flow_policy::none || to == messages_.rank() || messages_.by_pointer() ||
+                    am_engine::size_of(*m) <= flow_.settings().small_bytes;
+  if (free) return messages_.post(on, to, std::move(m));
+  m = packed_form(std::move(m));
+  messages_.commit(on, [&] {
+    m->header.source = messages_.rank().value();
+    on.counters().created.add(1);
+    waiting_bytes_.fetch_add(am_engine::size_of(*m), std::memory_order_relaxed);  // a number alone
+    bool first = false;
+    {
+      const std::scoped_lock lock(mutex_);
+      first = posted_.empty();
+      posted_.push_back({to, by, std::move(m)});
+    }
+    if (first) messages_.post_to_module<&flow_module::on_posted>(on, messages_.rank());
+  });
+}
+
+void flow_module::on_posted(context& ctx) {
+  by_ = &ctx.current_thread();
+  used_ = true;
+  std::vector<posted_message> taken;
+  {
+    const std::scoped_lock lock(mutex_);
+    taken.swap(posted_);
+  }
+  const auto now = time_.now();
+  for (posted_message& each : taken) {
+    const std::uint64_t bytes = sizeof(message_header) + each.m->header.payload_bytes;
+    waiting_[{each.to, each.policy}].push_back(std::move(each.m));
+    flow_.offer(each.to, each.policy, bytes, now);
+  }
+}
+
+void flow_module::on_control(context& ctx, std::span<const std::byte> bytes) {
+  by_ = &ctx.current_thread();
+  used_ = true;
+  const auto what = flow::decode(bytes);
+  if (!what || what->link.value() >= messages_.size()) {
+    return messages_.fail("rank " + std::to_string(ctx.source().value()) + " sent flow control that makes no sense");
+  }
+  flow_.receive(ctx.source(), *what, time_.now());
+}
+
+void flow_module::on_arrived(context& ctx, std::uint32_t policy, std::uint32_t epoch, std::uint64_t pass) {
+  by_ = &ctx.current_thread();
+  used_ = true;
+  if (policy > static_cast<std::uint32_t>(flow_policy::slot)) {
+    return messages_.fail("rank " + std::to_string(ctx.source().value()) + " sent under a policy that does not exist");
+  }
+  flow_.arrived(ctx.source(), static_cast<flow_policy>(policy), {epoch, pass}, time_.now());
+}
+
+std::chrono::nanoseconds flow_module::tick(thread_context& by) {
+  by_ = &by;
+  const auto now = time_.now();
+  if (flow_.due() <= now) flow_.tick(now);
+  return flow_.due();
+}
+
+void flow_module::send(rank_id to, const flow::message& what) {
+  const std::vector<std::byte> bytes = flow::encode(what);
+  messages_.post_to_module<&flow_module::on_control>(*by_, to, std::span<const std::byte>(bytes));
+}
+
+void flow_module::transmit(rank_id to, flow_policy policy, const flow::token_stamp& stamp) {
+  auto& queue = waiting_[{to, policy}];
+  message_ptr m = std::move(queue.front());
+  queue.pop_front();
+  waiting_bytes_.fetch_sub(am_engine::size_of(*m), std::memory_order_relaxed);  // a number alone
+  messages_.route(*by_, to, std::move(m));
+  if (policy == flow_policy::slot) return;  // a schedule needs no news of it
+  messages_.post_application_to_module<&flow_module::on_arrived>(*by_, to, static_cast<std::uint32_t>(policy),
+                                                                 stamp.epoch, stamp.pass);
+}
+
+}  // namespace nacre

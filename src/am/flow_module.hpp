@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// Flow control of senders as a module of a running rank: its messages, and the messages of the program that wait.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <mutex>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include <nacre/runtime.hpp>
+
+#include "am/am_engine.hpp"
+#include "backplane/flow/flow_control.hpp"
+
+namespace nacre {
+
+/// Keeps messages until the policy of their sender lets them leave, and carries the protocol's own messages.
+///
+/// A message that waits has been counted as created, so quiescence waits for it. Control messages are uncounted, on
+/// channel::system. Behind the data of a token or a credit goes a word on the channel of the data, which tells the
+/// receiver that they have come.
+///
+/// `post`, `waiting_bytes` by any thread; the rest, and the protocol, belong to the poll loop.
+class flow_module final : private flow::flow_host {
+ public:
+  /// `alone`: no link lies between the ranks, so `automatic` means `none`.
+  enum class surroundings : std::uint8_t { links, alone };
+  flow_module(am_engine& messages, clock& time, const flow::link_settings& how, surroundings where);
+
+  /// Sends a message to a rank as `policy` says. When it throws nothing has happened.
+  void post(thread_context& on, rank_id to, flow_policy policy, message_ptr m);
+  /// The bytes that wait here. Any thread, as a hint.
+  [[nodiscard]] std::uint64_t waiting_bytes() const noexcept {
+    return waiting_bytes_.load(std::memory_order_relaxed);  // a number alone
+  }
+  /// At every pass of the poll loop. Returns the time, on the clock, by which it must be called again.
+  std::chrono::nanoseconds poll(thread_context& by) { return used_ ? tick(by) : std::chrono::nanoseconds::max(); }
+
+  // For the modules of other ranks, inside the poll loop.
+  void on_control(context& ctx, std::span<const std::byte> bytes);
+  void on_arrived(context& ctx, std::uint32_t policy, std::uint32_t epoch, std::uint64_t pass);
+  /// Of this rank itself: messages have been posted.
+  void on_posted(context& ctx);
+
+ private:
+  struct posted_message {
+    rank_id to;
+    flow_policy policy;
+    message_ptr m;
+  };
+
+  void send(rank_id to, const flow::message& what) override;
+  void transmit(rank_id to, flow_policy policy, const flow::token_stamp& stamp) override;
+  std::chrono::nanoseconds tick(thread_context& by);
+  [[nodiscard]] flow_policy chosen(flow_policy asked) const noexcept;
+
+  am_engine& messages_;
+  clock& time_;
+  const surroundings where_;
+  flow::flow_control flow_;
+  thread_context* by_;
+  bool used_ = false;
+  std::map<std::pair<rank_id, flow_policy>, std::deque<message_ptr>> waiting_;
+  std::atomic<std::uint64_t> waiting_bytes_{0};
+  std::mutex mutex_;
+  std::vector<posted_message> posted_;  // under mutex_
+};
+
+}  // namespace nacre

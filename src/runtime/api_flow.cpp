@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// The untyped function behind messages under flow control, and the options of links.
+#include <string>
+#include <utility>
+
+#include <nacre/nacre.hpp>
+
+#include "runtime/engine.hpp"
+
+namespace nacre {
+
+flow::link_settings flow_settings_of(const config& configuration, bool simulated) {
+  double gigabytes = configuration.get_double("flow_bandwidth");
+  if (gigabytes == 0) gigabytes = simulated ? configuration.get_double("sim.bandwidth") : 1.25;
+  return {.bytes_per_second = gigabytes * 1e9 * flow::usable_part,
+          .buffer_bytes = static_cast<std::uint64_t>(configuration.get_int("flow_buffer")),
+          .early = configuration.get_duration("flow_early"),
+          .patience = configuration.get_duration("flow_patience"),
+          .turn_bytes = static_cast<std::uint64_t>(configuration.get_int("flow_turn")),
+          .small_bytes = static_cast<std::uint64_t>(configuration.get_int("flow_small"))};
+}
+
+namespace detail {
+
+void post_with_flow_control(engine& core, thread_context& on, rank_id to, flow_policy policy, message_ptr m) {
+  if (to.value() >= core.size()) {
+    throw usage_error("a message to rank " + std::to_string(to.value()) + " of a job with " +
+                      std::to_string(core.size()) + " ranks");
+  }
+  core.throttle(on);
+  core.flow_.post(on, to, policy, std::move(m));
+}
+
+}  // namespace detail
+}  // namespace nacre

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+// send_with_flow_control through the public interface: every policy, on threads and behind a simulated switch.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <nacre/nacre.hpp>
+
+namespace nacre::tests {
+namespace {
+
+constexpr std::uint32_t ranks = 4;
+constexpr std::uint32_t each_sends = 40;
+constexpr std::size_t block_bytes = 10240;
+
+/// What has come to rank 0; handlers of one rank with one worker run one after the other.
+struct arrivals {
+  std::array<std::uint32_t, ranks> next{};
+  std::atomic<std::uint32_t> wrong{0}, whole{0};
+};
+arrivals& seen() {
+  static arrivals all;
+  return all;
+}
+
+void take(context& ctx, std::uint32_t number, const std::vector<std::byte>& block) {
+  arrivals& all = seen();
+  if (block.size() != block_bytes || all.next[ctx.source().value()]++ != number) ++all.wrong;
+  ++all.whole;
+}
+
+[[nodiscard]] config job_of(const std::string& transport) {
+  config made;
+  made.set("transport", transport);
+  made.set("ranks", std::to_string(ranks));
+  made.set("workers", "1");
+  return made;
+}
+
+/// 200 Mbit/s, and 32 KiB in the switch; a message that is dropped comes late.
+[[nodiscard]] config behind_a_switch() {
+  config made = job_of("sim");
+  made.set("sim.bandwidth", "0.025");
+  made.set("sim.latency", "9us");
+  made.set("sim.switch_buffer", "32KiB");
+  made.set("sim.switch_retry", "20ms");
+  made.set("flow_buffer", "32KiB");
+  made.set("flow_patience", "2ms");
+  return made;
+}
+
+/// All others send to rank 0. Returns the seconds until the last message has run.
+[[nodiscard]] double all_send_to_one(const config& with, flow_policy policy) {
+  seen().next.fill(0);
+  seen().wrong = 0;
+  seen().whole = 0;
+  double seconds = 0;
+  EXPECT_EQ(run(with,
+                [&](runtime& rt) {
+                  rt.barrier();
+                  const double begin = rt.now();
+                  const std::vector<std::byte> block(block_bytes);
+                  if (rt.rank().value() != 0) {
+                    for (std::uint32_t i = 0; i < each_sends; ++i) {
+                      rt.send_with_flow_control<take>(rank_id{0}, policy, i, block);
+                    }
+                  }
+                  rt.wait_quiescence();
+                  if (rt.rank().value() == 0) seconds = rt.now() - begin;
+                }),
+            0);
+  EXPECT_EQ(seen().wrong, 0U);
+  EXPECT_EQ(seen().whole, each_sends * (ranks - 1));
+  return seconds;
+}
+
+constexpr std::array policies{flow_policy::none, flow_policy::token, flow_policy::credit, flow_policy::slot,
+                              flow_policy::automatic};
+
+TEST(flow_control, every_policy_delivers_once_and_in_order_between_threads_and_in_a_simulation) {
+  for (const char* const transport : {"inproc", "sim"}) {
+    for (const flow_policy policy : policies) {
+      SCOPED_TRACE(std::string(transport) + ", " + std::string(name_of(policy)));
+      static_cast<void>(all_send_to_one(job_of(transport), policy));
+    }
+  }
+}
+
+TEST(flow_control, behind_a_switch_with_short_buffers_policies_keep_the_link_busy_where_plain_sends_collapse) {
+  const double ideal = (ranks - 1) * each_sends * static_cast<double>(block_bytes) / 25e6;
+  EXPECT_GT(all_send_to_one(behind_a_switch(), flow_policy::none), 2 * ideal);
+  for (const flow_policy policy :
+       {flow_policy::token, flow_policy::credit, flow_policy::slot, flow_policy::automatic}) {
+    EXPECT_LT(all_send_to_one(behind_a_switch(), policy), 1.1 * ideal) << name_of(policy);
+  }
+}
+
+TEST(flow_control, one_seed_is_one_run) {
+  const double once = all_send_to_one(behind_a_switch(), flow_policy::token);
+  EXPECT_EQ(all_send_to_one(behind_a_switch(), flow_policy::token), once);
+}
+
+TEST(flow_control, lambdas_small_messages_and_messages_to_the_own_rank_leave_at_once) {
+  static std::atomic<int> ran{0};
+  ran = 0;
+  EXPECT_EQ(run(job_of("sim"),
+                [](runtime& rt) {
+                  for (std::uint32_t to = 0; to < rt.size(); ++to) {
+                    rt.send_with_flow_control(
+                        rank_id(to), flow_policy::token, [](int by) { ran += by; }, 1);
+                  }
+                  rt.wait_quiescence();
+                }),
+            0);
+  EXPECT_EQ(ran, static_cast<int>(ranks * ranks));
+}
+
+TEST(flow_control, handlers_may_use_it_too) {
+  static std::atomic<std::uint32_t> got{0};
+  got = 0;
+  EXPECT_EQ(run(behind_a_switch(),
+                [](runtime& rt) {
+                  rt.send(rank_id((rt.rank().value() + 1) % rt.size()), [](context& ctx) {
+                    ctx.send_with_flow_control(
+                        rank_id{0}, flow_policy::token,
+                        [](const std::vector<std::byte>& block) { got += static_cast<std::uint32_t>(block.size()); },
+                        std::vector<std::byte>(block_bytes));
+                  });
+                  rt.wait_quiescence();
+                }),
+            0);
+  EXPECT_EQ(got, ranks * block_bytes);
+}
+
+/// Its packing throws.
+struct unwilling {
+  template <class Archive>
+  void serialize(Archive&) {
+    throw std::runtime_error("will not be packed");
+  }
+};
+void take_unwilling(const std::vector<unwilling>&) {}
+
+TEST(flow_control, what_cannot_be_sent_is_an_error_at_the_caller_and_nothing_waits) {
+  EXPECT_EQ(
+      run(job_of("sim"),
+          [](runtime& rt) {
+            const std::vector<std::byte> block(block_bytes);
+            EXPECT_THROW(rt.send_with_flow_control<take>(rank_id{99}, flow_policy::token, 0U, block), usage_error);
+            EXPECT_THROW(rt.send_with_flow_control<take_unwilling>(rank_id{(rt.rank().value() + 1) % ranks},
+                                                                   flow_policy::token, std::vector<unwilling>(1000)),
+                         std::runtime_error);
+            rt.wait_quiescence();
+          }),
+      0);
+}
+
+TEST(flow_control, policies_have_names) {
+  for (const flow_policy policy : policies) EXPECT_EQ(flow_policy_of(name_of(policy)), policy);
+  EXPECT_FALSE(flow_policy_of("automatic").has_value());
+}
+
+}  // namespace
+}  // namespace nacre::tests
