@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// Several runs of one plan, and their medians.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "plan.hpp"
+
+namespace incast {
+
+enum class network : std::uint8_t { sim, star };
+
+struct spread {
+  double median = 0, least = 0, most = 0;
+};
+
+struct measured {
+  spread goodput_fraction, drops, fairness, token_us, round_ratio, round_p99_ms, retries, megabits;
+  std::string choice;  ///< what auto has chosen, and why
+};
+
+[[nodiscard]] measured measure(const plan& how, network over, int runs);
+[[nodiscard]] std::string_view name_of(coordination by) noexcept;
+
+}  // namespace incast

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// The program `incast`: the simulated switch, the star of namespaces, and the end of a star that is killed.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "launched.hpp"
+
+namespace nacre::tests {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int cannot = 77;  // of tools/star
+
+class incast : public testing::Test {
+  void SetUp() override {
+    if (!fs::exists(NACRE_BIN_DIR "/incast")) GTEST_SKIP() << "this build has no benchmarks (NACRE_BENCH)";
+  }
+};
+
+outcome run_incast(std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin(), NACRE_BIN_DIR "/incast");
+  return launched(arguments).end();
+}
+
+nlohmann::json figures_of(const std::string& where, const std::string& policy, std::vector<std::string> more = {}) {
+  const fs::path file = fs::path(testing::TempDir()) / ("incast_" + where + "_" + policy + ".json");
+  fs::remove(file);
+  std::vector<std::string> arguments{"--switch", where, "--policy", policy, "--runs", "1", "--json", file.string()};
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  const outcome done = run_incast(arguments);
+  if (code_of(done) == cannot) return {};
+  EXPECT_EQ(code_of(done), 0) << done.errors;
+  std::ifstream in(file);
+  return nlohmann::json::parse(in);
+}
+
+TEST_F(incast, senders_on_a_simulated_switch_collapse_and_the_token_keeps_them_from_it) {
+  const std::vector<std::string> brief{"--seconds", "0.05"};
+  EXPECT_LT(figures_of("sim", "none", brief).at("goodput_fraction").get<double>(), 0.3);
+  for (const char* const policy : {"token", "slot", "auto"}) {
+    const nlohmann::json got = figures_of("sim", policy, brief);
+    EXPECT_GT(got.at("goodput_fraction").get<double>(), 0.95) << policy;
+    EXPECT_EQ(got.at("drops").get<double>(), 0) << policy;
+    EXPECT_GT(got.at("fairness").get<double>(), 0.98) << policy;
+  }
+}
+
+TEST_F(incast, one_seed_is_one_simulation) {
+  const std::vector<std::string> brief{"--seconds", "0.02", "--seed", "7"};
+  EXPECT_EQ(figures_of("sim", "token", brief), figures_of("sim", "token", brief));
+}
+
+/// How well the links do depends on what else this machine does, so only what is certain is asked for.
+TEST_F(incast, senders_in_a_star_of_namespaces_do_better_with_a_token) {
+  const std::vector<std::string> brief{"--seconds", "0.3"};
+  const nlohmann::json alone = figures_of("star", "none", brief);
+  if (alone.is_null()) GTEST_SKIP() << "tools/star says what is missing";
+  const nlohmann::json token = figures_of("star", "token", brief);
+  EXPECT_GT(alone.at("drops").get<double>(), 0);
+  EXPECT_GT(token.at("goodput_fraction").get<double>(), 0);
+  EXPECT_LT(token.at("drops").get<double>(), alone.at("drops").get<double>() / 4);
+  EXPECT_GT(token.at("fairness").get<double>(), 0.9);
+}
+
+TEST(star, ends_with_its_process_even_if_that_is_killed) {
+  const fs::path alive = fs::path(testing::TempDir()) / "star_is_alive";
+  fs::remove(alive);
+  // The command writes on as long as it lives; then the star is killed as hard as can be.
+  const outcome done = launched({"sh", "-c",
+                                 NACRE_SOURCE_DIR "/tools/star --hosts 2 sh -c 'while :; do date +%s%N > \"$1\"; sleep "
+                                                  "0.02; done' sh \"$1\" & star=$!; "
+                                                  "while kill -0 $star 2>/dev/null && ! [ -s \"$1\" ]; do sleep 0.02; "
+                                                  "done; [ -s \"$1\" ] || { wait $star; exit $?; }; "
+                                                  "kill -9 $star; wait $star; sleep 0.1; rm \"$1\"; sleep 0.2; ! [ -e "
+                                                  "\"$1\" ]",
+                                 "sh", alive.string()})
+                           .end();
+  if (code_of(done) == cannot) GTEST_SKIP() << done.errors;
+  EXPECT_EQ(code_of(done), 0) << "the command lives on: " << done.errors;
+}
+
+TEST_F(incast, what_makes_no_sense_is_refused_with_a_line) {
+  EXPECT_EQ(code_of(run_incast({"--policy", "tcp"})), 2);
+  EXPECT_EQ(code_of(run_incast({"--busy-receiver"})), 2);
+  EXPECT_EQ(code_of(run_incast({"--svg", "x.svg"})), 2);
+  EXPECT_EQ(code_of(run_incast({"--senders", "0"})), 2);
+  EXPECT_EQ(code_of(launched({NACRE_SOURCE_DIR "/tools/star", "--rate", "fast", "true"}).end()), 2);
+}
+
+}  // namespace
+}  // namespace nacre::tests
