@@ -60,7 +60,8 @@ void flow_module::on_control(context& ctx, std::span<const std::byte> bytes) {
   by_ = &ctx.current_thread();
   used_ = true;
   const auto what = flow::decode(bytes);
-  if (!what || what->link.value() >= messages_.size()) {
+  const bool known = what && what->link.value() < messages_.size() && what->about.value() < messages_.size();
+  if (!known) {
     return messages_.fail("rank " + std::to_string(ctx.source().value()) + " sent flow control that makes no sense");
   }
   flow_.receive(ctx.source(), *what, time_.now());

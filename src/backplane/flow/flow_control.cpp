@@ -53,7 +53,7 @@ void flow_control::offer(rank_id to, flow_policy policy, std::uint64_t bytes, na
 }
 
 void flow_control::receive(rank_id from, const message& m, nanoseconds now) {
-  if (m.link.value() >= ranks_ || from.value() >= ranks_) return;
+  if (m.link.value() >= ranks_ || m.about.value() >= ranks_ || from.value() >= ranks_) return;
   link_part& part = links_[m.link];
   const auto policy =
       m.stamp.pass == static_cast<std::uint64_t>(flow_policy::credit) ? flow_policy::credit : flow_policy::slot;

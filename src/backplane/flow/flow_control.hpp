@@ -39,6 +39,7 @@ class flow_control {
   /// A message of so many bytes waits. May call transmit at once. Small messages, those under `none`, and those to the
   /// own rank are transmitted at once, under `none`.
   void offer(rank_id to, flow_policy policy, std::uint64_t bytes, nanoseconds now);
+  /// Ignores a message that names ranks which do not exist.
   void receive(rank_id from, const message& m, nanoseconds now);
   /// All bytes of a message that has left under `policy` have come to this rank.
   void arrived(rank_id from, flow_policy policy, const token_stamp& stamp, nanoseconds now);

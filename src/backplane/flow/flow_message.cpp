@@ -37,6 +37,8 @@ struct head {
 };
 static_assert(sizeof(head) == 48);
 
+constexpr std::int64_t delay_ns_max = std::int64_t{24} * 3600 * 1'000'000'000;
+
 }  // namespace
 
 std::vector<std::byte> encode(const message& from) {
@@ -63,6 +65,7 @@ std::optional<message> decode(std::span<const std::byte> bytes) {
   std::memcpy(&front, bytes.data(), sizeof front);
   const std::size_t list_bytes = front.count * sizeof(std::uint32_t);
   const bool sound = front.count <= list_max && bytes.size() == sizeof front + list_bytes && front.delay_ns >= 0 &&
+                     front.delay_ns <= delay_ns_max && front.sent_ns >= 0 &&
                      front.kind <= static_cast<std::uint8_t>(message_kind::arrived);
   if (!sound) return std::nullopt;
   message into{.kind = static_cast<message_kind>(front.kind),

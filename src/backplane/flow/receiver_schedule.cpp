@@ -10,7 +10,8 @@ namespace nacre::flow {
 void receiver_schedule::on_demand(rank_id from, const message& m, nanoseconds now) {
   sender& whom = senders_[from.value()];
   for (std::uint32_t i = 0; i < m.list.size(); ++i) {
-    if (m.number + i == whom.next + whom.wanted.size()) whom.wanted.push_back(m.list[i]);
+    const bool next = m.number + i == whom.next + whom.wanted.size();
+    if (next && whom.wanted.size() < list_max) whom.wanted.push_back(m.list[i]);
   }
   if (m.number < whom.next) answer(from.value(), whom, m.number, now);  // it has missed an allowance
   if (!whom.wanted.empty() && !whom.in_line) {
