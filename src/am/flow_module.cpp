@@ -54,6 +54,7 @@ void flow_module::on_posted(context& ctx) {
     waiting_[{each.to, each.policy}].push_back(std::move(each.m));
     flow_.offer(each.to, each.policy, bytes, now);
   }
+  send_released();
 }
 
 void flow_module::on_control(context& ctx, std::span<const std::byte> bytes) {
@@ -65,6 +66,7 @@ void flow_module::on_control(context& ctx, std::span<const std::byte> bytes) {
     return messages_.fail("rank " + std::to_string(ctx.source().value()) + " sent flow control that makes no sense");
   }
   flow_.receive(ctx.source(), *what, time_.now());
+  send_released();
 }
 
 void flow_module::on_arrived(context& ctx, std::uint32_t policy, std::uint32_t epoch, std::uint64_t pass) {
@@ -74,12 +76,16 @@ void flow_module::on_arrived(context& ctx, std::uint32_t policy, std::uint32_t e
     return messages_.fail("rank " + std::to_string(ctx.source().value()) + " sent under a policy that does not exist");
   }
   flow_.arrived(ctx.source(), static_cast<flow_policy>(policy), {epoch, pass}, time_.now());
+  send_released();
 }
 
 std::chrono::nanoseconds flow_module::tick(thread_context& by) {
   by_ = &by;
   const auto now = time_.now();
-  if (flow_.due() <= now) flow_.tick(now);
+  if (flow_.due() <= now) {
+    flow_.tick(now);
+    send_released();
+  }
   return flow_.due();
 }
 
@@ -90,13 +96,20 @@ void flow_module::send(rank_id to, const flow::message& what) {
 
 void flow_module::transmit(rank_id to, flow_policy policy, const flow::token_stamp& stamp) {
   auto& queue = waiting_[{to, policy}];
-  message_ptr m = std::move(queue.front());
+  released_.push_back({to, policy, stamp, std::move(queue.front())});
   queue.pop_front();
-  waiting_bytes_.fetch_sub(am_engine::size_of(*m), std::memory_order_relaxed);  // a number alone
-  messages_.route(*by_, to, std::move(m));
-  if (policy == flow_policy::slot) return;  // a schedule needs no news of it
-  messages_.post_application_to_module<&flow_module::on_arrived>(*by_, to, static_cast<std::uint32_t>(policy),
-                                                                 stamp.epoch, stamp.pass);
+}
+
+/// A grant that follows a message must not wait behind it, so the protocol's own messages leave first.
+void flow_module::send_released() {
+  for (released_message& each : released_) {
+    waiting_bytes_.fetch_sub(am_engine::size_of(*each.m), std::memory_order_relaxed);  // a number alone
+    messages_.route(*by_, each.to, std::move(each.m));
+    if (each.policy == flow_policy::slot) continue;  // a schedule needs no news of it
+    messages_.post_application_to_module<&flow_module::on_arrived>(
+        *by_, each.to, static_cast<std::uint32_t>(each.policy), each.stamp.epoch, each.stamp.pass);
+  }
+  released_.clear();
 }
 
 }  // namespace nacre

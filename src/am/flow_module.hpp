@@ -57,6 +57,7 @@ class flow_module final : private flow::flow_host {
   void send(rank_id to, const flow::message& what) override;
   void transmit(rank_id to, flow_policy policy, const flow::token_stamp& stamp) override;
   std::chrono::nanoseconds tick(thread_context& by);
+  void send_released();
   [[nodiscard]] flow_policy chosen(flow_policy asked) const noexcept;
 
   am_engine& messages_;
@@ -66,6 +67,13 @@ class flow_module final : private flow::flow_host {
   thread_context* by_;
   bool used_ = false;
   std::map<std::pair<rank_id, flow_policy>, std::deque<message_ptr>> waiting_;
+  struct released_message {
+    rank_id to;
+    flow_policy policy;
+    flow::token_stamp stamp;
+    message_ptr m;
+  };
+  std::vector<released_message> released_;  // by the protocol, and sent when its present step is over
   std::atomic<std::uint64_t> waiting_bytes_{0};
   std::mutex mutex_;
   std::vector<posted_message> posted_;  // under mutex_

@@ -89,7 +89,7 @@ constexpr option runtime_options[] = {
     {"flow_buffer", option_kind::bytes, "0B", "", "0B..1TiB",
      "of send_with_flow_control: the buffer of a switch's port, of which at most three quarters are filled; "
      "0B: do not rely on any"},
-    {"flow_early", option_kind::duration, "100us", "", "0us..1s",
+    {"flow_early", option_kind::duration, "1ms", "", "0us..1s",
      "of send_with_flow_control: how long before the next sender may use the link it is told so"},
     {"flow_patience", option_kind::duration, "10ms", "", "10us..60s",
      "of send_with_flow_control: after what time without an answer a rank asks again; then all ranks, and at last the "
