@@ -33,11 +33,19 @@ bool holds(const cube_face& face, const point& p) {
   return true;
 }
 
+std::string too_near(const triangulation& mesh, facet f) {
+  return fmt::format("a vertex is too near to the facet of the hull at {}", text_of(mesh.at(mesh.corners(f)[0])));
+}
+
 /// What the facets of one tetrahedron must be like.
 void check_facets(const triangulation& mesh, index t, findings& found) {
   for (unsigned k = 0; k < 4; ++k) {
     const facet f = facet_of(t, k), twin = mesh.twin(f);
-    if (twin == none) continue;
+    if (twin == none) {
+      // Unless that corner is in the facet's sphere, the half in the box lies within the tetrahedron's, which is empty.
+      if (encroaches(mesh, f, mesh.at(mesh.tetrahedra[t].corner[k]), -1e-6)) found.fault(too_near(mesh, f));
+      continue;
+    }
     const index other = tetrahedron_of(twin);
     if (other >= mesh.tetrahedra.size() || !mesh.in_use(other) || mesh.twin(twin) != f) {
       found.fault(fmt::format("tetrahedron {}: its neighbour does not know it", t));

@@ -44,7 +44,8 @@ struct shared_triangle {
 };
 
 /// Verifies one subdomain by exact predicates: every tetrahedron has a positive volume and agrees with its neighbours
-/// on the facets between them, every facet is Delaunay, and the hull covers the leaf's faces exactly. Tetrahedra that
+/// on the facets between them, every facet is Delaunay, the smallest spheres around
+/// facets of the hull hold no vertex, and the hull covers the leaf's faces exactly. Tetrahedra that
 /// miss a bound are faults, unless the point that would mend them is refused.
 findings check_leaf(triangulation& mesh, const leaf_plan& leaf, const quality_rule& rule);
 

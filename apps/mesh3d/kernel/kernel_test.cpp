@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 #include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -184,6 +185,39 @@ index first_in_use(const triangulation& mesh) {
   return t;
 }
 
+/// Takes the neighbours' word for it that a tetrahedron at the hull, which is returned, is not there.
+index open_at_hull(triangulation& mesh) {
+  index t = 0;
+  const auto at_hull = [&] {
+    const auto& twin = mesh.tetrahedra[t].twin;
+    return mesh.in_use(t) && std::find(twin.begin(), twin.end(), none) != twin.end();
+  };
+  while (!at_hull()) ++t;
+  for (const facet twin : mesh.tetrahedra[t].twin) {
+    if (twin != none) mesh.tetrahedra[tetrahedron_of(twin)].twin[twin & 3] = none;
+  }
+  return t;
+}
+
+TEST(Check, finds_a_vertex_in_the_sphere_of_a_facet_of_the_hull) {
+  refined_leaf of = refine_leaf(5);
+  refine(of);
+  cavity hole;
+  const facet at_hull = [&] {
+    for (facet f = 0;; ++f) {
+      if (of.mesh.in_use(tetrahedron_of(f)) && of.mesh.twin(f) == none) return f;
+    }
+  }();
+  const corners at = corners_of(of.mesh, tetrahedron_of(at_hull));
+  const point apex = at[at_hull & 3], middle = (at[0] + at[1] + at[2] + at[3] - apex) * (1.0 / 3);
+  const point near = middle + (apex - middle) * 0.1;
+  hole.collect(of.mesh, near, tetrahedron_of(at_hull));
+  hole.fill(of.mesh, near);
+  const findings found = check_leaf(of.mesh, of.leaf, of.rule);
+  EXPECT_GT(found.faults, 0u);
+  EXPECT_NE(found.fault_texts.at(0).find("too near"), std::string::npos);
+}
+
 TEST(Check, finds_what_is_spoilt) {
   refined_leaf good = refine_leaf(5);
   EXPECT_GT(check_leaf(good.mesh, good.leaf, good.rule).faults, 0u) << "is not refined yet";
@@ -197,13 +231,15 @@ TEST(Check, finds_what_is_spoilt) {
                          }),
             0u)
       << "no positive volume";
-  EXPECT_GT(faults_after(good,
-                         [](refined_leaf& of) {
-                           auto& t = of.mesh.tetrahedra[first_in_use(of.mesh)];
-                           for (facet& f : t.twin) f = none;
-                         }),
-            0u)
-      << "a hole";
+  refined_leaf holed = good;
+  holed.mesh.tetrahedra[open_at_hull(holed.mesh)] = {};
+  const findings hole = check_leaf(holed.mesh, holed.leaf, holed.rule);
+  const auto tells = [&](const char* what) {
+    return std::any_of(hole.fault_texts.begin(), hole.fault_texts.end(),
+                       [&](const std::string& text) { return text.find(what) != std::string::npos; });
+  };
+  EXPECT_TRUE(tells("is not covered"));
+  EXPECT_TRUE(tells("lie in no face"));
   EXPECT_GT(faults_after(good,
                          [](refined_leaf& of) {  // a vertex slides within its face, as one side alone would see it
                            for (point& p : of.mesh.vertices) {

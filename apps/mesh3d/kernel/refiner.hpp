@@ -44,8 +44,9 @@ enum class attempt : std::uint8_t {
   inserted,
 };
 
-/// Inserts centres of spheres around tetrahedra that are too large or too thin. A point in the smallest sphere around a
-/// facet of the hull is refused: so these facets stay, and the mesh stays Delaunay without any constraint.
+/// Inserts centres of spheres around tetrahedra that are too large or too thin. The hull stays as it is, since points
+/// within a convex box do not change the triangulation of its faces. A point in the smallest sphere around a facet of
+/// the hull is refused: it would make flat tetrahedra, and spheres that reach vertices of the next subdomain.
 class refiner {
  public:
   refiner(triangulation& mesh, const quality_rule& rule);

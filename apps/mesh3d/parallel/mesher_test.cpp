@@ -78,6 +78,17 @@ TEST(Mesher, makes_one_mesh_whatever_runs_it) {
   EXPECT_GT(moves, 5u);
 }
 
+TEST(Mesher, subdomains_that_move_while_they_are_refined_go_on_as_they_were) {
+  const options asked{.size = 0.06, .subdomains = 8, .check = true};
+  const outcome first = run_job({{"ranks", "1"}, {"workers", "1"}}, asked);
+  expect_sound(first);
+  const outcome moved = run_job(
+      {{"transport", "sim"}, {"ranks", "3"}, {"balancer", "rotate"}, {"balance.rotate.interval", "100us"}}, asked);
+  EXPECT_GT(moved.done.moves, 10u);
+  EXPECT_EQ(moved.mesh.points, first.mesh.points);
+  EXPECT_EQ(moved.mesh.tetrahedra, first.mesh.tetrahedra);
+}
+
 TEST(Mesher, joins_subdomains_at_their_faces) {
   const outcome found = run_job({{"ranks", "2"}}, graded);
   std::map<std::array<std::uint32_t, 3>, int> facets;

@@ -13,7 +13,7 @@ namespace mesh3d {
 namespace {
 
 /// Points that a handler inserts: some milliseconds, in which nobody else gets the worker, and the object stays.
-constexpr std::size_t points_a_slice = 2000;
+constexpr std::size_t points_a_slice = 500;
 /// The costs that a simulation charges.
 constexpr double seconds_a_tetrahedron = 1e-6, seconds_a_surface_point = 8e-6;
 
