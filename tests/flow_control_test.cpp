@@ -165,5 +165,58 @@ TEST(flow_control, policies_have_names) {
   EXPECT_FALSE(flow_policy_of("automatic").has_value());
 }
 
+/// Around --nacre.flow_small, where a message is short with its header or long.
+TEST(flow_control, messages_of_all_sizes_around_the_bound_of_short_ones_arrive) {
+  constexpr std::size_t least = 430, most = 520;
+  static std::atomic<std::size_t> bytes{0};
+  for (const flow_policy policy : {flow_policy::token, flow_policy::credit, flow_policy::slot}) {
+    bytes = 0;
+    ASSERT_EQ(run(job_of("sim"),
+                  [&](runtime& rt) {
+                    if (rt.rank().value() != 1) return;
+                    for (std::size_t size = least; size <= most; ++size) {
+                      rt.send_with_flow_control(
+                          rank_id{0}, policy, [](const std::vector<std::byte>& all) { bytes += all.size(); },
+                          std::vector<std::byte>(size));
+                    }
+                  }),
+              0);
+    EXPECT_EQ(bytes, (most - least + 1) * (least + most) / 2) << name_of(policy);
+  }
+}
+
+TEST(flow_control, a_policy_that_does_not_exist_is_refused_where_it_is_named) {
+  ASSERT_EQ(run(job_of("sim"),
+                [](runtime& rt) {
+                  const std::vector<std::byte> block(block_bytes);
+                  EXPECT_THROW(rt.send_with_flow_control<take>(rank_id{0}, static_cast<flow_policy>(77), 0U, block),
+                               usage_error);
+                }),
+            0);
+}
+
+/// Each of nine ranks with short turns: a request that is dropped would cost flow_patience, which is 10 ms.
+TEST(flow_control, requests_for_a_token_that_moves_fast_find_it) {
+  config fast = job_of("sim");
+  fast.set("ranks", "9");
+  static std::atomic<int> got{0};
+  got = 0;
+  double seconds = 1;
+  ASSERT_EQ(run(fast,
+                [&](runtime& rt) {
+                  rt.barrier();
+                  for (int i = 0; i < 20 && rt.rank().value() != 0; ++i) {
+                    rt.send_with_flow_control(
+                        rank_id{0}, flow_policy::token, [](const std::vector<std::byte>&) { ++got; },
+                        std::vector<std::byte>(10000));
+                  }
+                  rt.wait_quiescence();
+                  if (rt.rank().value() == 0) seconds = rt.now();
+                }),
+            0);
+  EXPECT_EQ(got, 160);
+  EXPECT_LT(seconds, 3e-3);
+}
+
 }  // namespace
 }  // namespace nacre::tests

@@ -54,8 +54,9 @@ class rank_operations {
   /// lets it use the link to that rank, so that senders do not overrun it together; docs/incast.md says when that
   /// helps.
   /// For long messages: those of at most --nacre.flow_small, those to this rank, and those between ranks of one process
-  /// leave at once. Messages of one thread to one rank under one policy stay in order; they may be overtaken by others.
-  /// The rank counts what waits as it counts what send keeps, and quiescence waits for it.
+  /// leave at once. The others of one thread to one rank under one policy stay in order; short ones, and those of other
+  /// policies, may overtake them. The rank counts what waits as it counts what send keeps, and quiescence waits for it.
+  /// Throws usage_error for a policy, or a rank, that does not exist.
   template <auto F, class... Args>
   void send_with_flow_control(rank_id to, flow_policy policy, Args&&... args) {
     message_ptr m = detail::make_typed<F>(std::forward<Args>(args)...);

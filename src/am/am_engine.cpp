@@ -119,9 +119,9 @@ void am_engine::post(thread_context& on, rank_id to, message_ptr m, detail::futu
   });
 }
 
-void am_engine::route(thread_context& on, rank_id to, message_ptr m) {
+void am_engine::route(thread_context& on, rank_id to, message_ptr m, bundling how) {
   pool_.charge_own(to == rank() ? own_work::send_local : own_work::send);
-  if (!aggregators_.empty() && to != rank()) {
+  if (how == bundling::allowed && !aggregators_.empty() && to != rank()) {
     thread_counters& counters = on.counters();
     counters.messages_sent.add(1);
     const std::uint64_t bytes = sizeof(message_header) + aggregators_[on.id().value()]->append(to, std::move(m));

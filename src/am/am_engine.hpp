@@ -118,7 +118,9 @@ class am_engine final : public message_sink {
   /// throws nothing has happened.
   void post(thread_context& on, rank_id to, message_ptr m, detail::future_state* result = nullptr);
   /// Sends a message that has been posted before on its way, uncounted: forwarding, and messages to objects.
-  void route(thread_context& on, rank_id to, message_ptr m);
+  /// Messages that different threads send, and that stay in order, go into no bundle.
+  enum class bundling : std::uint8_t { allowed, never };
+  void route(thread_context& on, rank_id to, message_ptr m, bundling how = bundling::allowed);
   /// Sends to a member of the module T of another rank; runs in its poll loop. Uncounted unless `counted`.
   template <auto F, class... Args>
   void post_to_module(thread_context& on, rank_id to, Args&&... args) {

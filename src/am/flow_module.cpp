@@ -4,7 +4,15 @@
 
 #include <string>
 
+#include <nacre/assert.hpp>
+
 namespace nacre {
+namespace {
+
+/// Of a packed message: the measure of option flow_small and of the protocol.
+std::uint64_t bytes_on_link(const message& m) noexcept { return sizeof(message_header) + m.header.payload_bytes; }
+
+}  // namespace
 
 flow_module::flow_module(am_engine& messages, clock& time, const flow::link_settings& how, surroundings where)
     : messages_(messages),
@@ -22,10 +30,11 @@ flow_policy flow_module::chosen(flow_policy asked) const noexcept {
 
 void flow_module::post(thread_context& on, rank_id to, flow_policy policy, message_ptr m) {
   const flow_policy by = chosen(policy);
-  const bool free = by == flow_policy::none || to == messages_.rank() || messages_.by_pointer() ||
-                    am_engine::size_of(*m) <= flow_.settings().small_bytes;
-  if (free) return messages_.post(on, to, std::move(m));
+  if (by == flow_policy::none || to == messages_.rank() || messages_.by_pointer()) {
+    return messages_.post(on, to, std::move(m));
+  }
   m = packed_form(std::move(m));
+  if (bytes_on_link(*m) <= flow_.settings().small_bytes) return messages_.post(on, to, std::move(m));
   messages_.commit(on, [&] {
     m->header.source = messages_.rank().value();
     on.counters().created.add(1);
@@ -50,7 +59,7 @@ void flow_module::on_posted(context& ctx) {
   }
   const auto now = time_.now();
   for (posted_message& each : taken) {
-    const std::uint64_t bytes = sizeof(message_header) + each.m->header.payload_bytes;
+    const std::uint64_t bytes = bytes_on_link(*each.m);
     waiting_[{each.to, each.policy}].push_back(std::move(each.m));
     flow_.offer(each.to, each.policy, bytes, now);
   }
@@ -96,6 +105,7 @@ void flow_module::send(rank_id to, const flow::message& what) {
 
 void flow_module::transmit(rank_id to, flow_policy policy, const flow::token_stamp& stamp) {
   auto& queue = waiting_[{to, policy}];
+  NACRE_EXPECT(!queue.empty(), "a message leaves that nobody has offered");
   released_.push_back({to, policy, stamp, std::move(queue.front())});
   queue.pop_front();
 }
@@ -104,7 +114,8 @@ void flow_module::transmit(rank_id to, flow_policy policy, const flow::token_sta
 void flow_module::send_released() {
   for (released_message& each : released_) {
     waiting_bytes_.fetch_sub(am_engine::size_of(*each.m), std::memory_order_relaxed);  // a number alone
-    messages_.route(*by_, each.to, std::move(each.m));
+    // Each polling thread has bundles of its own, which could overtake each other.
+    messages_.route(*by_, each.to, std::move(each.m), am_engine::bundling::never);
     if (each.policy == flow_policy::slot) continue;  // a schedule needs no news of it
     messages_.post_application_to_module<&flow_module::on_arrived>(
         *by_, each.to, static_cast<std::uint32_t>(each.policy), each.stamp.epoch, each.stamp.pass);

@@ -8,9 +8,12 @@
 namespace nacre::flow {
 
 choice flow_control::choose(flow_policy asked) const noexcept {
+  const bool token = asked == flow_policy::token || asked == flow_policy::automatic;
+  if (token && ranks_ > list_max) {
+    return {flow_policy::slot, "the line of a token would be too long for so many ranks"};
+  }
   if (asked != flow_policy::automatic) return {asked, "asked for"};
   if (ranks_ <= 2) return {flow_policy::none, "no two ranks can send to a third one"};
-  if (ranks_ > list_max) return {flow_policy::slot, "the line of a token would be too long for so many ranks"};
   return {flow_policy::token, "it needs nothing of the receiver, which may be busy"};
 }
 

@@ -72,6 +72,7 @@ void token_link::note_epoch(std::uint32_t epoch, rank_id holder, nanoseconds now
   given_.reset();
   given_due_ = never;
   line_.clear();
+  kept_.clear();
   const bool held = std::exchange(holds_, false);
   due_ = never;
   if (pending_.empty()) return;
@@ -101,12 +102,27 @@ void token_link::on_request(const message& m, nanoseconds now) {
     reply.number = place;
     return host_.send(m.about, reply);
   }
-  // The chain of suspects leads to the token, for each has granted it after the one before.
-  if (m.kind == message_kind::search || suspect_ == where_.self || suspect_ == m.about || m.number >= hops_max) return;
+  if (m.kind == message_kind::search) return;
+  if (!pending_.empty()) return keep(m.about);
+  const rank_id next = suspect_ == m.about ? where_.link : suspect_;
+  if (next == where_.self || m.number >= where_.ranks) return;
   message onward = m;
   onward.number += 1;
   onward.stamp = seen_;
-  host_.send(suspect_, onward);
+  host_.send(next, onward);
+  suspect_ = m.about;  // it will have the token later than all that are known here
+}
+
+/// The token comes here before it could come to the asker.
+void token_link::keep(rank_id asker) {
+  auto found = std::find(kept_.begin(), kept_.end(), asker);
+  if (found == kept_.end()) {
+    if (kept_.size() == list_max - 1) return;  // it will ask again
+    found = kept_.insert(kept_.end(), asker);
+  }
+  message reply = about(message_kind::hint, where_.self);
+  reply.number = static_cast<std::uint32_t>(found - kept_.begin()) + 2;  // behind this rank
+  host_.send(asker, reply);
 }
 
 void token_link::on_grant(rank_id from, const message& m, nanoseconds now) {
@@ -123,6 +139,11 @@ void token_link::on_grant(rank_id from, const message& m, nanoseconds now) {
   line_.clear();
   for (const std::uint32_t rank : m.list) {
     if (rank != where_.self.value() && rank < where_.ranks) static_cast<void>(line_up(rank_id(rank)));
+  }
+  for (const rank_id asker : std::exchange(kept_, {})) {
+    message reply = about(message_kind::hint, where_.self);
+    reply.number = line_up(asker);
+    if (reply.number != 0) host_.send(asker, reply);
   }
   turn_bytes_ = 0;
   free_at_ = now + std::max(nanoseconds(0), m.delay - latency_ - flights_.held_up(from, m.sent, now));

@@ -17,7 +17,7 @@ namespace nacre::flow {
 /// | state | has | a message is offered | REQUEST or SEARCH of another | GRANT, newer | tick |
 /// |---|---|---|---|---|---|
 /// | absent | nothing | REQUEST; waiting | a REQUEST goes on to the suspected holder | holding | - |
-/// | waiting | a message | - | a REQUEST goes on to the suspected holder | holding | late: SEARCH to all, then LOST |
+/// | waiting | a message | - | a REQUEST is kept; HINT to it | holding; those kept line up | late: SEARCH, then LOST |
 /// | holding | the token | the link is free soon: it leaves, holding | in line: HINT to it | - | as below |
 ///
 /// A holder, whenever something has changed:
@@ -35,6 +35,8 @@ namespace nacre::flow {
 /// - A holder with a message sends it before it grants: a REQUEST that comes just behind the GRANT waits in line.
 ///   Else two ranks could pass a token to and fro, and neither would send.
 /// - The line is first in, first out, and travels with the token.
+/// - A REQUEST comes to the token or to a rank that waits for it, in about log(ranks) steps: a rank that passes one on
+///   suspects its asker from then on, which will have the token later (Naimi, Trehel and Arnold, 1996).
 /// - A token of an old epoch is dropped as soon as its holder hears of a newer one.
 ///
 /// Three things go beyond the paper. The grant says when the link will be free, so that it may come early and nobody
@@ -75,7 +77,6 @@ class token_link {
 
  private:
   static constexpr nanoseconds never = nanoseconds::max();
-  static constexpr std::uint32_t hops_max = 8;
   static constexpr int doublings_max = 5;
 
   void on_request(const message& m, nanoseconds now);
@@ -90,6 +91,7 @@ class token_link {
   void ask_again(nanoseconds now);
   void give_again(nanoseconds now);
   [[nodiscard]] std::uint32_t line_up(rank_id who);
+  void keep(rank_id asker);
   [[nodiscard]] message about(message_kind kind, rank_id whom) const;
   /// By when the token should have come to the one at that place in the line.
   [[nodiscard]] nanoseconds expected_by(std::size_t place, nanoseconds now) const;
@@ -104,6 +106,7 @@ class token_link {
   rank_id came_from_;                  // the rank that granted it
   token_stamp hinted_{1, 0};           // the stamp of the last hint to others
   std::deque<rank_id> line_;           // holding: the ranks that wait
+  std::deque<rank_id> kept_;           // waiting: the ranks whose requests have come here
   std::deque<std::uint64_t> pending_;  // sizes of own messages
   std::uint64_t turn_bytes_ = 0;       // sent since the token came
   nanoseconds free_at_{0};             // holding: when the link is free

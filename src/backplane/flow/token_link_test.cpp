@@ -233,10 +233,29 @@ TEST(token_link, a_rank_without_the_token_passes_requests_on_but_not_for_ever) {
   ASSERT_EQ(rank.sent.size(), 1U);
   EXPECT_EQ(rank.sent.front().first, receiver);
   EXPECT_EQ(rank.sent.front().second.number, 1U);
+  rank.token.receive(third, request_of(third), 0us);
+  ASSERT_EQ(rank.sent.size(), 2U);
+  EXPECT_EQ(rank.sent.back().first, second) << "that rank will have the token last";
   message travelled = request_of(second);
-  travelled.number = 8;
+  travelled.number = 4;
   rank.token.receive(second, travelled, 0us);
-  EXPECT_EQ(rank.sent.size(), 1U);
+  EXPECT_EQ(rank.sent.size(), 2U);
+}
+
+TEST(token_link, a_rank_that_waits_keeps_requests_and_lines_them_up_behind_the_granted_line) {
+  rank_under_test rank(first);
+  rank.token.offer(100, 0us);
+  rank.sent.clear();
+  rank.token.receive(third, request_of(third), 0us);
+  ASSERT_EQ(rank.sent.size(), 1U);
+  EXPECT_EQ(rank.sent.front().first, third);
+  EXPECT_EQ(rank.sent.front().second.kind, message_kind::hint);
+  rank.token.receive(receiver, grant(1, 0us, {second.value()}), 10us);
+  rank.token.tick(110us);
+  const auto granted = rank.of(message_kind::grant);
+  ASSERT_EQ(granted.size(), 1U);
+  EXPECT_EQ(granted.front().about, second);
+  EXPECT_EQ(granted.front().list, std::vector<std::uint32_t>{third.value()});
 }
 
 TEST(token_link, a_rank_whom_nobody_answers_asks_all_and_then_the_keeper) {
