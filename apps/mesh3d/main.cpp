@@ -10,6 +10,7 @@
 #include <nacre/nacre.hpp>
 #include <program_options.hpp>
 
+#include "meshing/output_file.hpp"
 #include "options.hpp"
 #include "output/report.hpp"
 #include "output/writers.hpp"
@@ -23,8 +24,11 @@ std::string plan_on_first_rank(nacre::runtime& rt, const mesh3d::options& asked,
   std::string problem;
   if (rt.rank().value() == 0) {
     try {
+      for (const std::string& file : {asked.out, asked.costs}) {
+        if (!file.empty()) meshing::check_output_file(file);
+      }
       made = mesh3d::make_plan(asked);
-    } catch (const nacre::setup_error& error) {
+    } catch (const std::exception& error) {
       problem = error.what();
     }
   }

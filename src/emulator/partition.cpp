@@ -2,8 +2,11 @@
 // Cuts the longest side of the bricks again and again.
 #include "emulator/partition.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
+#include <cstdint>
+#include <optional>
 
 namespace nacre::emulator {
 
@@ -23,18 +26,31 @@ std::vector<std::uint32_t> prime_factors(std::uint32_t number) {
   return factors;
 }
 
+using three = std::array<std::uint32_t, 3>;
+
+/// The number of parts along each axis for so many blocks; nothing if a prime factor fits along no axis.
+std::optional<three> parts_for(const three& extents, std::uint32_t blocks) {
+  three parts{1, 1, 1};
+  for (const std::uint32_t factor : prime_factors(blocks)) {
+    std::size_t longest = 2;  // cuts across z keep the rows of the grid whole
+    for (const std::size_t axis : {std::size_t{1}, std::size_t{0}}) {
+      if (std::uint64_t{extents[axis]} * parts[longest] > std::uint64_t{extents[longest]} * parts[axis]) longest = axis;
+    }
+    if (parts[longest] * factor > extents[longest]) return std::nullopt;
+    parts[longest] *= factor;
+  }
+  return parts;
+}
+
 }  // namespace
 
 partition::partition(const coordinates& grid, std::uint32_t blocks) : grid_(grid) {
   const auto extents = extents_of(grid);
-  for (const std::uint32_t factor : prime_factors(blocks < 1 ? 1 : blocks)) {
-    std::size_t longest = 2;  // cuts across z keep the rows of the grid whole
-    for (const std::size_t axis : {std::size_t{1}, std::size_t{0}}) {
-      if (std::uint64_t{extents[axis]} * parts_[longest] > std::uint64_t{extents[longest]} * parts_[axis])
-        longest = axis;
-    }
-    if (parts_[longest] * factor <= extents[longest]) parts_[longest] *= factor;
-  }
+  const std::uint64_t nodes = std::uint64_t{extents[0]} * extents[1] * extents[2];
+  auto count = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(blocks, 1, std::max<std::uint64_t>(nodes, 1)));
+  std::optional<three> found;
+  for (; !(found = parts_for(extents, count)); --count) continue;
+  parts_ = *found;
   for (std::size_t axis = 0; axis < 3; ++axis) {
     for (std::uint32_t part = 0; part < parts_[axis]; ++part) {
       const std::uint32_t extent = begin_of(axis, part + 1) - begin_of(axis, part);

@@ -2,6 +2,7 @@
 // The division of a grid into blocks of neighbouring nodes.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -35,7 +36,7 @@ struct brick {
 class partition {
  public:
   partition() = default;
-  /// Into at most `blocks` bricks, at least one.
+  /// Into `blocks` bricks, or as few less as their factors need to fit along the axes; at least one.
   partition(const coordinates& grid, std::uint32_t blocks);
 
   [[nodiscard]] std::uint32_t blocks() const noexcept { return parts_[0] * parts_[1] * parts_[2]; }
@@ -69,7 +70,7 @@ class partition {
   [[nodiscard]] std::uint32_t begin_of(std::size_t axis, std::uint32_t part) const noexcept;
 
   coordinates grid_;
-  std::uint32_t parts_[3]{1, 1, 1};
+  std::array<std::uint32_t, 3> parts_{1, 1, 1};
   std::vector<cut> cuts_[3];
 };
 

@@ -187,6 +187,11 @@ int run_calibrate(const calibrate_arguments& given) {
   for (const auto& [path, option] : {std::pair{given.out, "--out"}, std::pair{given.json, "--json"}}) {
     if (!path.empty() && path != "-") check_output(path, "what is measured", option);
   }
+  if (processors_of_this_thread().size() == 1) {
+    throw setup_error({.problem = "this process has one processor",
+                       .why = "messages between two ranks that take turns at it say nothing about a network",
+                       .remedy = "give it two or more, for example by taskset"});
+  }
   progress told;
   const machine_costs measured = measure(given.quick, told);
   const fitted_machine fitted = calibration::fit(measured);

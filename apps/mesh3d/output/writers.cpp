@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <filesystem>
 #include <map>
 #include <utility>
 
@@ -24,12 +25,13 @@ struct spot {
 
 /// The polygon that a plane cuts from a tetrahedron: of three or four corners, in order around it.
 std::vector<spot> section(const std::array<point, 4>& corner, double z) {
+  const auto below = [z](const point& p) { return z > 0 ? p.z < z : p.z <= z; };  // at 0 the cube's bottom is shown
   std::vector<spot> spots;
   spot middle{0, 0};
   for (unsigned i = 0; i < 4; ++i) {
     for (unsigned j = 0; j < i; ++j) {
       const point &a = corner[i], &b = corner[j];
-      if ((a.z < z) == (b.z < z)) continue;
+      if (below(a) == below(b)) continue;
       const double t = (z - a.z) / (b.z - a.z);
       spots.push_back({a.x + (b.x - a.x) * t, a.y + (b.y - a.y) * t});
       middle = {middle.x + spots.back().x, middle.y + spots.back().y};
@@ -88,8 +90,9 @@ void write_costs(const std::vector<subdomain_cost>& costs, const std::string& na
 
 void check_output_name(const std::string& out) {
   if (meshing::ends_with(out, ".vtu") || meshing::ends_with(out, ".svg")) return;
-  throw nacre::setup_error({fmt::format("--out {} has an unknown format", out), "files end in .vtu or .svg",
-                            fmt::format("try --out {}.vtu", out.substr(0, out.find_last_of("./")))});
+  throw nacre::setup_error(
+      {fmt::format("--out {} has an unknown format", out), "files end in .vtu or .svg",
+       fmt::format("try --out {}", std::filesystem::path(out).replace_extension(".vtu").string())});
 }
 
 void write_mesh(const whole_mesh& mesh, const options& asked) {
