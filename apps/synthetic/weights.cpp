@@ -11,6 +11,7 @@
 #include <queue>
 #include <string>
 
+#include <fmt/format.h>
 #include <nacre/error.hpp>
 #include <nacre/rng.hpp>
 #include <nlohmann/json.hpp>
@@ -57,7 +58,14 @@ std::vector<double> read_recorded(const std::string& name) {
 
 /// The recorded costs, multiplied so that all cores together have what was asked for.
 std::vector<double> recorded_weights(const options& asked) {
+  constexpr std::size_t objects_a_core_max = 1024;  // as --objects; each takes memory for its messages
   std::vector<double> seconds = read_recorded(asked.recorded);
+  if (asked.cores != 0 && seconds.size() > objects_a_core_max * asked.cores) {  // 0: not known yet
+    throw nacre::setup_error(
+        {fmt::format("{} holds {} costs for {} cores", asked.recorded, seconds.size(), asked.cores),
+         fmt::format("a core has at most {} objects", objects_a_core_max),
+         "take more ranks or workers, or record a mesh of fewer subdomains"});
+  }
   if (asked.core_seconds == 0) return seconds;
   const double factor = asked.core_seconds * asked.cores / std::accumulate(seconds.begin(), seconds.end(), 0.0);
   for (double& each : seconds) each *= factor;
