@@ -2,9 +2,6 @@
 // The program mesh3d makes meshes that pass its check, on any transport, and says what is wrong with an option.
 #include <gtest/gtest.h>
 
-#include <sys/wait.h>
-#include <array>
-#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -12,25 +9,17 @@
 #include <ostream>
 #include <string>
 
+#include "shell_command.hpp"
 #include "transports.hpp"
 
 namespace {
 
 namespace files = std::filesystem;
 
-struct outcome {
-  int exit_code;
-  std::string output;
-};
+using outcome = nacre::tests::shell_outcome;
 
-outcome run(const std::string& command) {
-  FILE* const pipe = popen(("timeout 100 " + command + " 2>&1").c_str(), "r");
-  if (pipe == nullptr) return {-1, {}};
-  std::string output;
-  std::array<char, 4096> buffer;
-  while (const std::size_t got = fread(buffer.data(), 1, buffer.size(), pipe)) output.append(buffer.data(), got);
-  return {WEXITSTATUS(pclose(pipe)), output};
-}
+/// With what it says on standard error.
+outcome run(const std::string& command) { return nacre::tests::run_in_shell(command + " 2>&1"); }
 
 const std::string bin = NACRE_BIN_DIR "/";
 

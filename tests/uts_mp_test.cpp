@@ -2,32 +2,21 @@
 // The program uts counts published trees right, with any number of ranks and workers.
 #include <gtest/gtest.h>
 
-#include <array>
-#include <cstdio>
 #include <nlohmann/json.hpp>
 #include <ostream>
 #include <string>
 #include <string_view>
 
+#include "shell_command.hpp"
 #include "transports.hpp"
 
 namespace {
 
 using nacre::tests::sanitized;
 
-struct outcome {
-  int exit_code;
-  std::string output;
-};
+using outcome = nacre::tests::shell_outcome;
 
-outcome run(const std::string& command) {
-  FILE* const pipe = popen(("timeout 100 " + command).c_str(), "r");
-  if (pipe == nullptr) return {-1, {}};
-  std::string output;
-  std::array<char, 4096> buffer;
-  while (const std::size_t got = fread(buffer.data(), 1, buffer.size(), pipe)) output.append(buffer.data(), got);
-  return {pclose(pipe), output};
-}
+outcome run(const std::string& command) { return nacre::tests::run_in_shell(command); }
 
 /// A way to run uts: what stands before and behind the program's name.
 struct way {

@@ -11,6 +11,7 @@
 
 #include "input/poly_reader.hpp"
 #include "input/shapes.hpp"
+#include "meshing/first_rank.hpp"
 #include "options.hpp"
 #include "output/report.hpp"
 #include "output/writers.hpp"
@@ -24,23 +25,11 @@ mesh2d::pslg read_input(const mesh2d::options& asked) {
   return is_file ? mesh2d::read_poly(name) : mesh2d::make_shape(name, asked.seed);
 }
 
-/// Makes the plan on rank 0. Returns the problem with the input, on every rank; empty if there is none.
-std::string plan_on_first_rank(nacre::runtime& rt, const mesh2d::options& asked, mesh2d::plan& made) {
-  std::string problem;
-  if (rt.rank().value() == 0) {
-    try {
-      made = mesh2d::make_plan(read_input(asked), asked);
-    } catch (const nacre::setup_error& error) {
-      problem = error.what();
-    }
-  }
-  return rt.broadcast(problem, nacre::rank_id{0});
-}
-
 int mesh(nacre::runtime& rt, const mesh2d::options& asked, const nacre::config& configuration) {
   mesh2d::plan made;
   const double started = rt.now();
-  const std::string problem = plan_on_first_rank(rt, asked, made);
+  const std::string problem =
+      meshing::problem_on_first_rank(rt, [&] { made = mesh2d::make_plan(read_input(asked), asked); });
   const bool is_first = rt.rank().value() == 0;
   if (!problem.empty()) {
     if (is_first) fmt::print(stderr, "mesh2d: {}\n", problem);

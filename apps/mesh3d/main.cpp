@@ -10,6 +10,7 @@
 #include <nacre/nacre.hpp>
 #include <program_options.hpp>
 
+#include "meshing/first_rank.hpp"
 #include "meshing/output_file.hpp"
 #include "options.hpp"
 #include "output/report.hpp"
@@ -19,26 +20,15 @@
 
 namespace {
 
-/// Makes the plan on rank 0. Returns the problem with what was asked, on every rank; empty if there is none.
-std::string plan_on_first_rank(nacre::runtime& rt, const mesh3d::options& asked, mesh3d::plan& made) {
-  std::string problem;
-  if (rt.rank().value() == 0) {
-    try {
-      for (const std::string& file : {asked.out, asked.costs}) {
-        if (!file.empty()) meshing::check_output_file(file);
-      }
-      made = mesh3d::make_plan(asked);
-    } catch (const std::exception& error) {
-      problem = error.what();
-    }
-  }
-  return rt.broadcast(problem, nacre::rank_id{0});
-}
-
 int mesh(nacre::runtime& rt, const mesh3d::options& asked, const nacre::config& configuration) {
   mesh3d::plan made;
   const double started = rt.now();
-  const std::string problem = plan_on_first_rank(rt, asked, made);
+  const std::string problem = meshing::problem_on_first_rank(rt, [&] {
+    for (const std::string& file : {asked.out, asked.costs}) {
+      if (!file.empty()) meshing::check_output_file(file);
+    }
+    made = mesh3d::make_plan(asked);
+  });
   const bool is_first = rt.rank().value() == 0;
   if (!problem.empty()) {
     if (is_first) fmt::print(stderr, "mesh3d: {}\n", problem);

@@ -8,6 +8,8 @@
 #include <fstream>
 #include <stdexcept>
 
+#include <nacre/error.hpp>
+
 namespace meshing {
 
 bool ends_with(const std::string& text, const std::string& end) {
@@ -34,7 +36,11 @@ void write_file(const std::string& name, const std::function<void(std::ostream&)
 }
 
 void check_output_file(const std::string& name) {
-  write_by_mode(name, std::ios::app, [](std::ostream&) {});
+  try {
+    write_by_mode(name, std::ios::app, [](std::ostream&) {});
+  } catch (const std::runtime_error& error) {
+    throw nacre::setup_error(error.what());
+  }
 }
 
 std::string colour_of(std::uint32_t number) {

@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Programs under the mpirun of each MPI: published trees, an application that uses MPI itself, and ranks that go wrong.
 #include <gtest/gtest.h>
-#include <sys/wait.h>
 
 #include <algorithm>
-#include <array>
 #include <chrono>
-#include <cstdio>
 #include <nlohmann/json.hpp>
 #include <ostream>
 #include <string>
 #include <vector>
 
+#include "../shell_command.hpp"
 #include "../stopwatch.hpp"
 
 namespace {
@@ -41,21 +39,14 @@ std::vector<installation> installations() {
   return result;
 }
 
-struct outcome {
-  int exit_code = -1;
-  std::string output;  // of both streams
+/// Its output is that of both streams.
+struct outcome : nacre::tests::shell_outcome {
   double seconds = 0;
 };
 
 outcome run(const std::string& command) {
   const auto start = std::chrono::steady_clock::now();
-  FILE* const pipe = popen(("ASAN_OPTIONS=detect_leaks=0 timeout 100 " + command + " 2>&1").c_str(), "r");
-  if (pipe == nullptr) return {};
-  outcome result;
-  std::array<char, 4096> buffer;
-  while (const std::size_t got = fread(buffer.data(), 1, buffer.size(), pipe)) result.output.append(buffer.data(), got);
-  const int status = pclose(pipe);
-  result.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  outcome result{nacre::tests::run_in_shell("env ASAN_OPTIONS=detect_leaks=0 " + command + " 2>&1")};
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return result;
 }
