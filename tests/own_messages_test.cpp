@@ -101,6 +101,7 @@ TEST(own_messages_of_main, that_come_faster_than_they_run_slow_it_down_on_a_simu
 
 /// What the threads of the next test tell each other.
 struct meeting_point {
+  std::atomic<bool> expected{false};  ///< main of rank 1 has left the poll loop to others
   std::atomic<bool> arriving{false};  ///< the object has come to rank 1, and the poll loop is in its load()
   std::atomic<bool> pushed{false};    ///< rank 1 has sent it its last messages
   std::atomic<bool> answered{false};  ///< a message of rank 0 has come to rank 1, while the handler waits for it
@@ -127,7 +128,7 @@ struct guest {
 
   double load() const {
     if (travelled && !at_meeting->arriving.exchange(true)) {
-      wait_for([] { return at_meeting->pushed.load(); }, std::chrono::seconds(10));
+      EXPECT_TRUE(wait_for([] { return at_meeting->pushed.load(); }, std::chrono::seconds(10)));
     }
     return 1;
   }
@@ -152,8 +153,11 @@ TEST(own_messages_of_main, to_an_object_that_arrives_and_ends_at_once_do_not_run
                   if (rt.rank() == rank_id(0)) one = rt.create<guest>();
                   one = rt.broadcast(one, rank_id(0));
                   if (rt.rank() == rank_id(0)) {
+                    EXPECT_TRUE(wait_for([&] { return here.expected.load(); }, std::chrono::seconds(10)));
                     static_cast<void>(rt.migrate(one, rank_id(1)));
-                  } else if (wait_for([&] { return here.arriving.load(); }, std::chrono::seconds(10))) {
+                  } else {
+                    here.expected = true;
+                    EXPECT_TRUE(wait_for([&] { return here.arriving.load(); }, std::chrono::seconds(10)));
                     rt.send<&guest::linger>(one);
                     rt.destroy(one);
                     here.pushed = true;
@@ -219,6 +223,35 @@ TEST_P(own_messages, an_object_that_ends_itself_has_ended_when_the_next_one_runs
 
 TEST(own_messages_of_a_handler, that_end_an_idle_object_do_so_when_its_time_is_over_before_the_next_one_runs) {
   EXPECT_TRUE(has_ended_when_the_next_one_runs("sim", false));
+}
+
+struct purse {
+  std::uint64_t coins = 100;
+
+  std::uint64_t left() const { return coins; }
+  template <class Archive>
+  void serialize(Archive& ar) {
+    ar(coins);
+  }
+};
+
+void pay(context&, purse& from, purse& to) {
+  --from.coins;
+  ++to.coins;
+}
+
+/// A rank's news to itself must not wait for a thread that polls: with one worker, each step cost a thread's sleep.
+TEST(own_messages_of_colocations, take_no_way_through_the_poll_loop) {
+  EXPECT_EQ(run(with("inproc", "1", "1"),
+                [](runtime& rt) {
+                  const auto from = rt.create<purse>(), to = rt.create<purse>();
+                  const std::uint64_t before = rt.counters().messages_sent;
+                  for (int each = 0; each < 50; ++each) rt.colocate<pay>(from, to);
+                  EXPECT_EQ(rt.call<&purse::left>(to).get(), 150U);
+                  EXPECT_EQ(rt.call<&purse::left>(from).get(), 50U);
+                  EXPECT_EQ(rt.counters().messages_sent, before);
+                }),
+            0);
 }
 
 }  // namespace

@@ -110,7 +110,12 @@ void colocation_space::arrive_acquired(activation_step& now) {
 }
 
 void colocation_space::on_order(context& ctx, std::uint64_t number, object_id object, std::uint32_t to) {
-  const colocation_name name{ctx.source().value(), number};
+  take_order(detail::thread_of(ctx), ctx.source(), number, object, to);
+}
+
+void colocation_space::take_order(thread_context& on, rank_id from, std::uint64_t number, object_id object,
+                                  std::uint32_t to) {
+  const colocation_name name{from.value(), number};
   if ((to >= messages_.size() && to != nowhere) || !take_acquired(object, name)) {
     return messages_.fail("rank " + std::to_string(name.rank) + " gives orders to an object that it does not hold");
   }
@@ -120,7 +125,7 @@ void colocation_space::on_order(context& ctx, std::uint64_t number, object_id ob
   m->header.reply = number;
   m->header.sequence = to;
   m->run_by(&order_work);
-  messages_.pool().make_ready(detail::thread_of(ctx), *m.release());
+  messages_.pool().make_ready(on, *m.release());
 }
 
 /// Sends a held object away, or releases it without the function.
@@ -147,14 +152,17 @@ struct colocation_space::ready_colocation final : work {
 };
 
 void colocation_space::on_function(context& ctx, colocate_call call) {
+  take_function(detail::thread_of(ctx), ctx.source(), std::move(call));
+}
+
+void colocation_space::take_function(thread_context& on, rank_id from, colocate_call call) {
   auto ready = std::make_unique<ready_colocation>();
-  ready->name = {ctx.source().value(), call.number};
+  ready->name = {from.value(), call.number};
   const detail::handler_info* const row = messages_.handlers().handler(call.handler);
   bool sound = row != nullptr && row->colocation != nullptr && row->colocation->keys.size() == call.objects.size();
   for (const object_id each : call.objects) sound = sound && take_acquired(each, ready->name);
   if (!sound) {
-    return messages_.fail("rank " + std::to_string(ctx.source().value()) +
-                          " runs a function on objects that it does not hold");
+    return messages_.fail("rank " + std::to_string(from.value()) + " runs a function on objects that it does not hold");
   }
   ready->call = make_message(call.arguments.size());
   std::copy(call.arguments.begin(), call.arguments.end(), ready->call->body());
@@ -165,7 +173,7 @@ void colocation_space::on_function(context& ctx, colocate_call call) {
   header.object = call.objects.front().value();
   header.flags = flag_uncounted;  // the joins count
   ready->objects = std::move(call.objects);
-  messages_.pool().make_ready(detail::thread_of(ctx), *ready.release());
+  messages_.pool().make_ready(on, *ready.release());
 }
 
 void colocation_space::run_colocation(work& item, thread_context& on) {

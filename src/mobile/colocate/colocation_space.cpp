@@ -51,14 +51,16 @@ void colocation_space::request(thread_context& on, std::span<const object_id> ob
   }
 }
 
-/// Tells the initiator of a colocation; at once if it is this rank, unless time is simulated.
+/// A rank's news to itself does not pass the poll loop, unless time is simulated: another thread may own that loop.
+bool colocation_space::at_once(rank_id to) const noexcept { return to == messages_.rank() && !messages_.deferred(); }
+
 void colocation_space::tell_initiator(thread_context& on, const colocation_name& name, const colocate_news& news) {
   const rank_id initiator(name.rank);
   colocate_news told = news;
   told.number = name.number;
   if (told.step == colocate_step::gone) {  // the join is done now, so quiescence must wait for this message
     messages_.post_counted_to_module<&colocation_space::on_news>(on, initiator, told);
-  } else if (initiator == messages_.rank() && !messages_.deferred()) {
+  } else if (at_once(initiator)) {
     take_news(on, initiator, told);
   } else {
     messages_.post_to_module<&colocation_space::on_news>(on, initiator, told);
@@ -92,8 +94,7 @@ void colocation_space::act(thread_context& on, const colocate_action& what, cons
       return send_claim(on, what);
     case colocate_action::kind::release:
     case colocate_action::kind::go:
-      return messages_.post_to_module<&colocation_space::on_order>(
-          on, what.rank, what.number, what.object, what.what == colocate_action::kind::go ? what.to.value() : nowhere);
+      return send_order(on, what);
     case colocate_action::kind::run:
       return send_function(on, what.number, what.to);
     case colocate_action::kind::fail:
@@ -122,6 +123,12 @@ void colocation_space::send_claim(thread_context& on, const colocate_action& wha
   messages_.route(on, location.rank, std::move(m));
 }
 
+void colocation_space::send_order(thread_context& on, const colocate_action& what) {
+  const std::uint32_t to = what.what == colocate_action::kind::go ? what.to.value() : nowhere;
+  if (at_once(what.rank)) return take_order(on, what.rank, what.number, what.object, to);
+  messages_.post_to_module<&colocation_space::on_order>(on, what.rank, what.number, what.object, to);
+}
+
 void colocation_space::send_function(thread_context& on, std::uint64_t number, rank_id to) {
   colocation_function function;
   {
@@ -132,12 +139,10 @@ void colocation_space::send_function(thread_context& on, std::uint64_t number, r
     functions_.erase(found);
   }
   const message& m = *function.call;
-  messages_.post_to_module<&colocation_space::on_function>(on, to,
-                                                           colocate_call{number,
-                                                                         m.header.handler,
-                                                                         m.header.reply,
-                                                                         std::move(function.objects),
-                                                                         {m.payload().begin(), m.payload().end()}});
+  colocate_call call{
+      number, m.header.handler, m.header.reply, std::move(function.objects), {m.payload().begin(), m.payload().end()}};
+  if (at_once(to)) return take_function(on, to, std::move(call));
+  messages_.post_to_module<&colocation_space::on_function>(on, to, std::move(call));
 }
 
 void colocation_space::report_failure(thread_context& on, const colocate_action& what, message_header header) {

@@ -61,14 +61,19 @@ class colocation_space {
   struct ready_colocation;
   [[nodiscard]] static colocation_space& of(thread_context& on) noexcept;
 
+  [[nodiscard]] bool at_once(rank_id to) const noexcept;
+
   // At the initiator.
   void take_news(thread_context& on, rank_id from, const colocate_news& news);
   void act(thread_context& on, const colocate_action& what, const message_header& failed);
   void send_claim(thread_context& on, const colocate_action& what);
+  void send_order(thread_context& on, const colocate_action& what);
   void send_function(thread_context& on, std::uint64_t number, rank_id to);
   void report_failure(thread_context& on, const colocate_action& what, message_header header);
 
   // Where the objects are.
+  void take_order(thread_context& on, rank_id from, std::uint64_t number, object_id object, std::uint32_t to);
+  void take_function(thread_context& on, rank_id from, colocate_call call);
   static void order_work(work& item, thread_context& on);
   static void run_colocation(work& item, thread_context& on);
   void end_participation(activation_step& now, const colocation_name& name);
